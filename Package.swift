@@ -1,0 +1,81 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let swiftSettings: [SwiftSetting] = [
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("ExistentialAny"),
+  .swiftLanguageMode(.v6),
+]
+
+/// A Swift target in `Sources/NAME`, with a test target `Tests/NAMETests` beside it.
+func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .testTarget(
+    name: "\(name)Tests", dependencies: [.init(stringLiteral: name), "PawlTestKit"] + dependencies,
+    swiftSettings: swiftSettings)
+}
+
+func clibrary(_ name: String, _ pkgConfig: String? = nil, _ apt: [String] = []) -> Target {
+  .systemLibrary(
+    name: name, path: "Sources/\(name)", pkgConfig: pkgConfig,
+    providers: apt.isEmpty ? nil : [.apt(apt)])
+}
+
+let structuredFields = Target.Dependency.product(
+  name: "RawStructuredFieldValues", package: "swift-http-structured-headers")
+let argumentParser = Target.Dependency.product(
+  name: "ArgumentParser", package: "swift-argument-parser")
+
+let package = Package(
+  name: "pawl",
+  products: [.executable(name: "pawl", targets: ["pawl"])],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.7.0"),
+  ],
+  targets: [
+    clibrary("CLibevent", "libevent_core", ["libevent-dev"]),
+    clibrary("COpenSSL", "libcrypto", ["libssl-dev"]),
+    clibrary("CSQLite", "sqlite3", ["libsqlite3-dev"]),
+    clibrary("CXXHash", "libxxhash", ["libxxhash-dev"]),
+    clibrary("CLinux"),
+
+    library("PawlHTTP", [structuredFields]),
+    library("PawlWire", ["PawlHTTP"]),
+    library("PawlCache", ["PawlHTTP", structuredFields]),
+    library("PawlLoop", ["CLibevent", "CLinux"]),
+    library("PawlConfig"),
+    library("PawlObserve", ["CLinux"]),
+    library("PawlStore", ["PawlHTTP", "PawlCache", "PawlLoop", "PawlObserve", "CSQLite", "CXXHash", "CLinux"]),
+    library("PawlUpstream", ["PawlHTTP", "PawlWire", "PawlLoop"]),
+    library(
+      "PawlServer",
+      [
+        "PawlHTTP", "PawlWire", "PawlCache", "PawlLoop", "PawlConfig", "PawlObserve", "PawlStore",
+        "PawlUpstream", "COpenSSL", "CXXHash", "CLinux",
+      ]),
+    .executableTarget(
+      name: "pawl",
+      dependencies: [
+        "PawlServer", "PawlConfig", "PawlObserve", "CLibevent", "COpenSSL", argumentParser,
+      ],
+      swiftSettings: swiftSettings),
+
+    .target(
+      name: "PawlTestKit", dependencies: ["CLinux"], path: "Tests/PawlTestKit",
+      swiftSettings: swiftSettings),
+    tests("PawlHTTP"),
+    tests("PawlWire", ["PawlHTTP"]),
+    tests("PawlCache", ["PawlHTTP"]),
+    tests("PawlLoop", ["CLinux"]),
+    tests("PawlConfig"),
+    tests("PawlObserve"),
+    tests("PawlStore", ["PawlHTTP", "PawlCache", "PawlLoop", "PawlObserve"]),
+    tests("PawlUpstream", ["PawlHTTP", "PawlWire", "PawlLoop"]),
+    tests("PawlServer", ["PawlHTTP", "PawlConfig", "PawlLoop", "PawlObserve"]),
+    .testTarget(name: "PawlArchitectureTests", swiftSettings: swiftSettings),
+  ]
+)

@@ -1,0 +1,72 @@
+/// Octets of a message: a view into the buffer they arrived in. Fields are octets, never text (RFC 9110 §5.5).
+package typealias Bytes = ArraySlice<UInt8>
+
+extension Bytes {
+  /// The octets of a literal or of text that pawl itself wrote.
+  package init(_ text: String) { self = Array(text.utf8)[...] }
+
+  /// The octets as text for a log or an error; obs-text is shown as the replacement character.
+  package var text: String { String(decoding: self, as: UTF8.self) }
+
+  /// Without spaces and horizontal tabs at either end (OWS, RFC 9110 §5.6.3).
+  package var trimmed: Bytes {
+    var rest = self
+    while let first = rest.first, first == 0x20 || first == 0x09 { rest.removeFirst() }
+    while let last = rest.last, last == 0x20 || last == 0x09 { rest.removeLast() }
+    return rest
+  }
+
+  /// Whether both are the same when ASCII letters are compared without case.
+  package func equalsIgnoringCase(_ other: some Collection<UInt8>) -> Bool {
+    count == other.count && zip(self, other).allSatisfy { $0.lowercasedASCII == $1.lowercasedASCII }
+  }
+
+  /// As ``equalsIgnoringCase(_:)-5l1jx``, against a literal.
+  package func equalsIgnoringCase(_ literal: StaticString) -> Bool {
+    guard count == literal.utf8CodeUnitCount else { return false }
+    return literal.withUTF8Buffer { buffer in
+      zip(self, buffer).allSatisfy { $0.lowercasedASCII == $1.lowercasedASCII }
+    }
+  }
+
+  package func equals(_ literal: StaticString) -> Bool {
+    guard count == literal.utf8CodeUnitCount else { return false }
+    return literal.withUTF8Buffer { buffer in elementsEqual(buffer) }
+  }
+
+  package func hasPrefix(_ literal: StaticString) -> Bool {
+    guard count >= literal.utf8CodeUnitCount else { return false }
+    return literal.withUTF8Buffer { buffer in starts(with: buffer) }
+  }
+
+  /// A non-negative decimal integer of ASCII digits only (RFC 9110 §8.6 `1*DIGIT`).
+  /// `nil` when empty, when anything else stands in it, or when it exceeds `UInt64.max`.
+  package var strictDecimal: UInt64? {
+    guard !isEmpty else { return nil }
+    var value: UInt64 = 0
+    for byte in self {
+      guard byte &- 0x30 <= 9 else { return nil }
+      let (product, overflow) = value.multipliedReportingOverflow(by: 10)
+      let (sum, carry) = product.addingReportingOverflow(UInt64(byte &- 0x30))
+      guard !overflow, !carry else { return nil }
+      value = sum
+    }
+    return value
+  }
+}
+
+extension UInt8 {
+  package var lowercasedASCII: UInt8 { self &- 0x41 <= 25 ? self | 0x20 : self }
+}
+
+extension [UInt8] {
+  /// Appends decimal digits without a detour over text.
+  package mutating func append(decimal value: UInt64) {
+    if value >= 10 { append(decimal: value / 10) }
+    append(UInt8(truncatingIfNeeded: 0x30 + value % 10))
+  }
+
+  package mutating func append(_ literal: StaticString) {
+    literal.withUTF8Buffer { append(contentsOf: $0) }
+  }
+}

@@ -1,0 +1,86 @@
+/// A request method; case-sensitive (RFC 9110 §9.1).
+package enum Method: Hashable, Sendable {
+  case get, head, post, put, delete, options, trace, connect, patch
+  case other([UInt8])
+
+  package init(_ token: some Collection<UInt8>) {
+    for (method, spelling) in Self.known where token.elementsEqual(spelling) {
+      self = method
+      return
+    }
+    self = .other(Array(token))
+  }
+
+  package var bytes: [UInt8] {
+    if case .other(let token) = self { return token }
+    return Self.known.first { $0.0 == self }?.1 ?? []
+  }
+
+  /// RFC 9110 §9.2.1.
+  package var isSafe: Bool {
+    switch self {
+    case .get, .head, .options, .trace: true
+    case .post, .put, .delete, .connect, .patch, .other: false
+    }
+  }
+
+  /// RFC 9110 §9.2.2.
+  package var isIdempotent: Bool { isSafe || self == .put || self == .delete }
+
+  private static let known: [(Method, [UInt8])] = [
+    (.get, Array("GET".utf8)), (.head, Array("HEAD".utf8)), (.post, Array("POST".utf8)), (.put, Array("PUT".utf8)),
+    (.delete, Array("DELETE".utf8)), (.options, Array("OPTIONS".utf8)), (.trace, Array("TRACE".utf8)),
+    (.connect, Array("CONNECT".utf8)), (.patch, Array("PATCH".utf8)),
+  ]
+}
+
+/// `HTTP/1.minor`; pawl speaks no other major version on this wire.
+package struct HTTPVersion: Hashable, Sendable {
+  package var minor: UInt8
+  package init(minor: UInt8) { self.minor = minor }
+  package static let http10 = HTTPVersion(minor: 0)
+  package static let http11 = HTTPVersion(minor: 1)
+}
+
+/// How a message says where its content ends (RFC 9112 §6.3).
+package enum BodyFraming: Hashable, Sendable {
+  case none
+  case length(UInt64)
+  case chunked
+  /// Responses only: until the connection closes.
+  case untilClose
+}
+
+/// A request's control data and fields.
+package struct RequestHead: Sendable, Equatable {
+  package var method: Method
+  /// In origin-form as it is forwarded and keyed: `/path?query`, or `*` for `OPTIONS *`.
+  package var target: Bytes
+  /// Host and port as they identify the site: from the target's authority if it had one, else from `Host`;
+  /// lower-case, empty when an HTTP/1.0 request named none.
+  package var authority: Bytes
+  package var version: HTTPVersion
+  package var fields: Fields
+  package var framing: BodyFraming
+
+  package init(
+    method: Method, target: Bytes, authority: Bytes = [], version: HTTPVersion = .http11, fields: Fields = Fields(),
+    framing: BodyFraming = .none
+  ) {
+    (self.method, self.target, self.authority) = (method, target, authority)
+    (self.version, self.fields, self.framing) = (version, fields, framing)
+  }
+}
+
+/// A response's control data and fields.
+package struct ResponseHead: Sendable, Equatable {
+  /// 100 to 999.
+  package var status: Int
+  package var reason: Bytes
+  package var version: HTTPVersion
+  package var fields: Fields
+
+  package init(status: Int, reason: Bytes = [], version: HTTPVersion = .http11, fields: Fields = Fields()) {
+    (self.status, self.reason, self.version, self.fields) = (status, reason, version, fields)
+  }
+}

@@ -1,0 +1,1 @@
+@main struct Pawl { static func main() {} }

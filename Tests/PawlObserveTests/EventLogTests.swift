@@ -10,7 +10,7 @@ import Testing
     func append(_ line: String) { lines.withLock { $0.append(line) } }
   }
 
-  private static func makeLog(_ level: LogLevel = .debug, _ lines: Lines) -> EventLog {
+  private static func makeLog(_ lines: Lines, level: LogLevel = .debug) -> EventLog {
     EventLog(level: level, nowMilliseconds: { 1_795_255_200_123 }, sink: { lines.append($0) })
   }
 
@@ -46,7 +46,7 @@ import Testing
   @Test("is silent below its level, and does not compute what it would say")
   func levels() {
     let lines = Lines()
-    let log = Self.makeLog(.warning, lines)
+    let log = Self.makeLog(lines, level: .warning)
     let evaluations = Mutex(0)
     func value(_ text: String) -> String {
       evaluations.withLock { $0 += 1 }
@@ -88,6 +88,6 @@ import Testing
     for level in LogLevel.allCases { #expect(LogLevel(level.word.description) == level) }
     #expect(LogLevel("Info") == nil)
     #expect(LogLevel("") == nil)
-    #expect(LogLevel.debug < .info && .warning < .error)
+    #expect(LogLevel.debug < LogLevel.info && LogLevel.warning < LogLevel.error)
   }
 }

@@ -65,7 +65,7 @@ package struct RequestParser: Sendable {
     let octets = buffer.span.extracting(0..<end)
     if !progress.continues(at: range.lowerBound) {
       begin(at: range.lowerBound)
-    } else if !progress.hasNewLineEnd(octets), end == range.upperBound, end - progress.headStart < limits.maxHead,
+    } else if !progress.hasNews(octets), end == range.upperBound, end - progress.headStart < limits.maxHead,
       progress.hasStartLine || end - progress.lineStart < limits.maxRequestLine + 2
     {
       return .needMore
@@ -73,7 +73,7 @@ package struct RequestParser: Sendable {
     do throws(RequestRefusal) {
       guard try advance(octets) else {
         guard end - progress.headStart < limits.maxHead else { throw headTooLarge }
-        _ = progress.hasNewLineEnd(octets)
+        _ = progress.hasNews(octets)
         return .needMore
       }
       try conclude(octets)

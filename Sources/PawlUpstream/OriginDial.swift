@@ -70,7 +70,8 @@ final class OriginDial {
       return urlFailed(ProxyError(.connectionTimeout, details: "\(address): not within the connect timeout"))
     }
     let share = max(left / addresses.count, min(left, Self.shortestTry))
-    connector = Connector.connect(to: address, loop: loop, timeout: share, receiveBuffer: Self.receiveBuffer) { [self] result in
+    connector = Connector.connect(to: address, loop: loop, timeout: share, receiveBuffer: Self.receiveBuffer) {
+      [self] result in
       connector = nil
       switch result {
       case .success(let stream): connected(stream)

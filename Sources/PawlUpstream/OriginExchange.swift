@@ -1,5 +1,5 @@
 package import PawlHTTP
-package import PawlLoop
+import PawlLoop
 import PawlWire
 
 /// One request to an origin and its response: waits for a place, connects, sends, receives, and gives the connection

@@ -54,6 +54,7 @@ package final class OriginPool {
   }
 
   /// An exchange stops waiting. When its grant is on its way already, ``granted(_:usingIdle:)`` returns that.
+  @discardableResult
   func leave(_ ticket: ConnectionLimit.Ticket) -> Bool {
     queued[ticket] = nil
     return upstream.update(for: id) { ($0.leave(ticket), []) }.0

@@ -34,6 +34,24 @@ import Testing
     }
   }
 
+  @Test("finds the end of a target and of a plain name at any place")
+  func ends() {
+    for octet in 0...255 as ClosedRange<UInt8> {
+      for place in 0..<20 {
+        for filler in [0x21, 0x7e, 0x41, 0x2d] as [UInt8] {
+          var octets = [UInt8](repeating: filler, count: 40)
+          octets[place] = octet
+          octets[place + 1] = 0x20
+          let target = ASCIISet.target.contains(octet) ? place + 1 : place
+          #expect(octets.span.endOfTarget(from: 0, to: 40) == target)
+          guard filler == 0x41 || filler == 0x2d else { continue }
+          let isPlain = octet == 0x2d || octet | 0x20 >= 0x61 && octet | 0x20 <= 0x7a && octet < 0x80
+          #expect(octets.span.endOfPlainName(from: 0, to: 40) == (isPlain ? place + 1 : place))
+        }
+      }
+    }
+  }
+
   @Test("finds an octet within the bounds only")
   func first() {
     let octets = latin("aaaaaaaaaaaaaaaaaaaabaab")

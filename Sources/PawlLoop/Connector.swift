@@ -67,9 +67,10 @@ package final class Connector {
   /// Gives up; `completion` is not called any more and let go of.
   package func cancel() {
     loop.preconditionOnLoop()
-    completion = nil
+    let dropped = take(&completion)
     releaseAll()
     loop.letGo(self)
+    withExtendedLifetime(dropped) {}
   }
 
   private func begin(_ timeout: Duration, _ receiveBuffer: Int?) {

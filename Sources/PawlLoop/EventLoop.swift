@@ -28,6 +28,7 @@ package final class EventLoop: @unchecked Sendable {
   var manualTimers: [ObjectIdentifier: WeakTimer] = [:]
 
   private static let nobody: UInt = 0
+  private static let threadToCome: UInt = 1
   private enum Phase: UInt { case turning, stopping }
 
   /// Bytes of the shared scratch buffer.
@@ -79,6 +80,9 @@ package final class EventLoop: @unchecked Sendable {
     while condition() { turnOnce() }
     owner.store(EventLoop.nobody)
   }
+
+  /// Before its thread starts: from now on the loop is nobody else's.
+  func awaitThread() { owner.store(EventLoop.threadToCome) }
 
   private func turnOnce() {
     isInTurn = true

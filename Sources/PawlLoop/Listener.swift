@@ -65,6 +65,9 @@ package final class Listener {
 
   deinit { releaseAll() }
 
+  /// For tests; -1 when closed. Stays the listener's own.
+  var rawDescriptor: CInt { descriptor }
+
   /// Accepts from now on. On the loop.
   /// - Throws: ``LoopError/system(call:code:)`` when the kernel cannot watch the socket.
   package func start() throws(LoopError) {

@@ -125,6 +125,7 @@ package final class SocketStream {
   /// page cache.
   package func sendFile(_ fd: CInt, offset: UInt64, count: Int) -> IOResult {
     if let failure { return .failed(failure) }
+    guard !isClosed else { return .failed(EBADF) }
     guard count > 0 else { return .bytes(0) }
     guard var position = off_t(exactly: offset) else { return .end }
     while true {

@@ -60,6 +60,30 @@ import Testing
     #expect(results.contains { error($0) == .timedOut })
   }
 
+  @Test("waits for room in the backlog of a unix socket")
+  func waitsForRoom() throws {
+    let clock = ManualClock()
+    let loop = try EventLoop(index: 0, clock: clock)
+    let folder = try TemporaryFolder()
+    let address = try #require(SocketAddress.unix(path: "\(folder.path)/socket"))
+    let listener = try Listener(address: address, loop: loop, backlog: 0)
+    var results: [Result<SocketStream, ConnectError>] = []
+    for _ in 0..<3 {
+      Connector.connect(to: address, loop: loop, timeout: .seconds(5)) { results.append($0) }
+    }
+    var isThrough = false
+    loop.nextTurn { loop.nextTurn { isThrough = true } }
+    wait(loop) { isThrough }
+    #expect(results.count < 3)
+    listener.onAccept = { fd, _ in
+      close(fd)
+      clock.advance(by: Connector.retryPause)
+    }
+    try listener.start()
+    wait(loop) { results.count == 3 }
+    #expect(results.allSatisfy { error($0) == nil })
+  }
+
   @Test("cancelled it calls nobody, lets go of the completion and frees its socket")
   func cancels() throws {
     final class Token {}

@@ -124,14 +124,4 @@ import Testing
     #expect(taken.count == 256 << 10 && loop.readBuffer.isEmpty)
     swap(&taken, &loop.readBuffer)
   }
-
-  @Test("a value bound to it is had on the loop")
-  func bindsValues() throws {
-    final class Owned { var count = 1 }
-    let loop = try EventLoop(index: 0)
-    let bound = LoopBound(Owned(), on: loop)
-    nonisolated(unsafe) var count = 0
-    loop.run { count = bound.get().count }
-    wait(loop) { count == 1 }
-  }
 }

@@ -3,25 +3,6 @@ import Testing
 
 @testable import PawlLoop
 
-/// Keeps threads waiting until it is opened.
-final class Gate: Sendable {
-  private let ends: (CInt, CInt)
-  init() {
-    var pair: [CInt] = [-1, -1]
-    pipe(&pair)
-    ends = (pair[0], pair[1])
-  }
-  deinit {
-    close(ends.0)
-    close(ends.1)
-  }
-  func wait() {
-    var watched = pollfd(fd: ends.0, events: Int16(POLLIN), revents: 0)
-    while poll(&watched, 1, -1) < 1 {}
-  }
-  func open() { _ = write(ends.1, "x", 1) }
-}
-
 @Suite("Worker pool", .timeLimit(.minutes(1))) struct WorkerPoolTests {
   @Test("performs off the loop, and completes on it")
   func completesOnLoop() throws {

@@ -40,32 +40,16 @@ package struct Freshness: Hashable, Sendable {
   /// The longest a response is taken for fresh by its age alone, in seconds.
   private static let longestHeuristic: Int64 = 24 * 3600
 
-  /// RFC 9111 §4.2.1 and §4.2.2: `s-maxage`, `max-age`, `Expires`, a tenth of the time since it was last modified, `default-ttl`.
+  /// RFC 9111 §4.2.1 and §4.2.2: what the origin says, a tenth of the time since it was last modified, `default-ttl`.
   static func lifetime(
     status: Int, fields: Fields, directives: ResponseDirectives, validators: Validators, receivedAt: Int64,
     policy: CachePolicy
   ) -> Int64 {
-    let control = directives.cacheControl
-    if let explicit = control.sMaxAge ?? control.maxAge { return explicit }
-    let date = validators.date ?? receivedAt
-    if !directives.isTargeted, fields.contains(.expires) {
-      // Several lines, or one that is no date, mean: already expired (RFC 9111 §5.3).
-      let expires = fields.only(.expires).flatMap { HTTPDate.parse($0, now: receivedAt) }
-      return max(0, (expires ?? date).clampedDifference(date))
-    }
-    guard StatusRules.isHeuristicallyCacheable(status) || control.isPublic else { return 0 }
+    if let explicit = directives.explicitLifetime(fields, receivedAt: receivedAt) { return explicit }
+    guard StatusRules.isHeuristicallyCacheable(status) || directives.cacheControl.isPublic else { return 0 }
     if let modified = validators.lastModified {
-      return min(max(0, date.clampedDifference(modified)) / 10, longestHeuristic)
+      return min(max(0, (validators.date ?? receivedAt).clampedDifference(modified)) / 10, longestHeuristic)
     }
     return max(0, policy.defaultTTL)
-  }
-}
-
-extension Int64 {
-  /// `self - other` within ±2^31: dates come from strangers, and no longer time is told apart.
-  fileprivate func clampedDifference(_ other: Int64) -> Int64 {
-    let (difference, overflow) = subtractingReportingOverflow(other)
-    if overflow { return self < other ? -CacheControl.longest : CacheControl.longest }
-    return Swift.min(Swift.max(difference, -CacheControl.longest), CacheControl.longest)
   }
 }

@@ -17,7 +17,7 @@ package struct StoredHead: Equatable, Sendable {
   package let cacheControl: CacheControl
   /// `CDN-Cache-Control` decides; `Expires` does not count.
   package let isTargeted: Bool
-  /// The response says so, by `public` or by saying how long it is fresh: cookies of a request do not matter.
+  /// The response says so, by `public` or by an explicit time for which it is fresh: cookies of a request do not matter.
   package let isForEverybody: Bool
   /// The `Cookie` octets of the request, for a response that does not say it is for everybody: only requests with the
   /// same cookies are given it. Empty where there were none, or where it is for everybody.
@@ -50,7 +50,7 @@ package struct StoredHead: Equatable, Sendable {
     self.selecting = selecting
     validators = Validators(fields, receivedAt: responseTime)
     (cacheControl, isTargeted) = (directives.cacheControl, directives.isTargeted)
-    isForEverybody = directives.meansEverybody(fields)
+    isForEverybody = directives.meansEverybody(fields, receivedAt: responseTime)
     self.implicitKey = implicitKey
   }
 

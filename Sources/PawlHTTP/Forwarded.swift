@@ -24,11 +24,18 @@ package func applyForwarded(
   if !fields.contains(.xRealIP) { fields.append(.xRealIP, client) }
 }
 
+/// An underscore counts as a hyphen: behind CGI and WSGI both become the same variable.
 private func isClaim(_ name: FieldName, _ spelling: Bytes) -> Bool {
   switch name {
-  case .forwarded, .xRealIP: true
-  default: spelling.prefix(12).equalsIgnoringCase("x-forwarded-")
+  case .forwarded, .xRealIP, .xForwardedFor, .xForwardedProto, .xForwardedHost, .xForwardedPort: true
+  case .other: starts(spelling, with: "x-forwarded-") || (spelling.count == 9 && starts(spelling, with: "x-real-ip"))
+  default: false
   }
+}
+
+private func starts(_ name: Bytes, with prefix: StaticString) -> Bool {
+  name.count >= prefix.utf8CodeUnitCount
+    && prefix.withUTF8Buffer { zip(name, $0).allSatisfy { ($0 == 0x5f ? 0x2d : $0.lowercasedASCII) == $1 } }
 }
 
 /// `for=192.0.2.1;proto=http;host="example.org:8080"` (RFC 7239 §4, §6)

@@ -96,6 +96,8 @@ extension Bytes {
 package struct ListElements: Sequence, IteratorProtocol {
   private let line: Bytes
   private var position: Int
+  /// `false` once a quote was found open: then no later one closes either, and nobody looks again.
+  private var quotesMayClose = true
 
   init(_ line: Bytes) { (self.line, position) = (line, line.startIndex) }
 
@@ -111,7 +113,6 @@ package struct ListElements: Sequence, IteratorProtocol {
   }
 
   private mutating func skipToComma() {
-    var quotesMayClose = true
     while position < line.endIndex, line[position] != 0x2c {
       if line[position] == 0x22, quotesMayClose {
         if let close = line.closingQuote(openedAt: position) { position = close } else { quotesMayClose = false }

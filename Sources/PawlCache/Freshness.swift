@@ -25,16 +25,8 @@ package struct Freshness: Hashable, Sendable {
   private static func age(_ head: StoredHead, now: Int64) -> Int64 {
     let apparent = max(0, head.responseTime.clampedDifference(head.validators.date ?? head.responseTime))
     let delay = max(0, head.responseTime.clampedDifference(head.requestTime))
-    let initial = max(apparent, statedAge(head.fields) + delay)
+    let initial = max(apparent, Age.parse(head.fields) + delay)
     return min(initial + max(0, now.clampedDifference(head.responseTime)), CacheControl.longest)
-  }
-
-  /// `Age` of the answer: the first value; 0 when absent or no number.
-  private static func statedAge(_ fields: Fields) -> Int64 {
-    guard let value = fields.first(.age)?.prefix(while: { $0 != 0x2c }).trimmed, !value.isEmpty,
-      value.allSatisfy({ $0 &- 0x30 <= 9 })
-    else { return 0 }
-    return Int64(min(value.strictDecimal ?? .max, UInt64(CacheControl.longest)))
   }
 
   /// The longest a response is taken for fresh by its age alone, in seconds.

@@ -10,9 +10,14 @@
 package func applyForwarded(
   to fields: inout Fields, client: Bytes, scheme: StaticString, host: Bytes, port: UInt16, peerIsTrusted: Bool
 ) {
-  if !peerIsTrusted { fields.removeAll { name, spelling, _ in isClaim(name, spelling) } }
-  let chain = fields.all(.xForwardedFor) + [client]
-  fields.set(.xForwardedFor, Array(chain.joined(separator: [0x2c, 0x20])))
+  if !peerIsTrusted {
+    fields.removeAll { name, spelling, _ in isClaim(name, spelling) }
+  }
+  if let chain = fields.combined(.xForwardedFor) {
+    fields.set(.xForwardedFor, chain + [0x2c, 0x20] + client)
+  } else {
+    fields.append(.xForwardedFor, client)
+  }
   if fields.contains(.forwarded) { fields.append(.forwarded, forwardedElement(client, scheme, host)) }
   if !fields.contains(.xForwardedProto) { fields.append(.xForwardedProto, octets(scheme)) }
   if !fields.contains(.xForwardedHost), !host.isEmpty { fields.append(.xForwardedHost, host) }

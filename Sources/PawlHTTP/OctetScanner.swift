@@ -25,7 +25,7 @@ package struct OctetScanner {
   /// Skips the literal, letters compared without case.
   package mutating func skip(ignoringCase literal: StaticString) -> Bool {
     let end = position + literal.utf8CodeUnitCount
-    guard end <= octets.endIndex, octets[position..<end].equalsIgnoringCase(literal) else { return false }
+    guard end <= octets.endIndex, octets.matchesIgnoringCase(literal, at: position) else { return false }
     position = end
     return true
   }

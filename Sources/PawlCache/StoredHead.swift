@@ -19,6 +19,10 @@ package struct StoredHead: Equatable, Sendable {
   package let isTargeted: Bool
   /// The response says so, by `public` or by an explicit time for which it is fresh: cookies of a request do not matter.
   package let isForEverybody: Bool
+  /// How long the origin said it is fresh, in seconds; `nil` when it did not say, or in fields that do not count.
+  let explicitLifetime: Int64?
+  /// How old it was when it came, in seconds (RFC 9111 §4.2.3, corrected initial age).
+  let initialAge: Int64
   /// The `Cookie` octets of the request, for a response that does not say it is for everybody: only requests with the
   /// same cookies are given it. Empty where there were none, or where it is for everybody.
   package let implicitKey: [UInt8]
@@ -51,6 +55,9 @@ package struct StoredHead: Equatable, Sendable {
     validators = Validators(fields, receivedAt: responseTime)
     (cacheControl, isTargeted) = (directives.cacheControl, directives.isTargeted)
     isForEverybody = directives.meansEverybody(fields, receivedAt: responseTime)
+    explicitLifetime = directives.explicitLifetime(fields, receivedAt: responseTime)
+    initialAge = Freshness.initialAge(
+      fields, date: validators.date, requestTime: requestTime, responseTime: responseTime)
     self.implicitKey = implicitKey
   }
 
@@ -58,14 +65,14 @@ package struct StoredHead: Equatable, Sendable {
   /// that is not meant for everybody, by the same cookies.
   package func isSelected(by request: RequestHead, asksIdentity: Bool) -> Bool {
     guard !vary.isStar else { return false }
-    if !isForEverybody, implicitKey != Self.cookieKey(request.fields) { return false }
+    if !isForEverybody, !implicitKey.isEmpty || request.fields.contains(.cookie),
+      implicitKey != Self.cookieKey(request.fields)
+    {
+      return false
+    }
     guard !vary.names.isEmpty else { return true }
-    return vary.selectingValues(in: Self.selectionFields(request.fields, asksIdentity: asksIdentity)) == selecting
-  }
-
-  /// The directives that decide, as they were read.
-  var directives: ResponseDirectives {
-    ResponseDirectives(cacheControl: cacheControl, isTargeted: isTargeted)
+    let isCopyNeeded = asksIdentity && vary.names.contains { FieldName($0) == .acceptEncoding }
+    return vary.selectingValues(in: Self.selectionFields(request.fields, asksIdentity: isCopyNeeded)) == selecting
   }
 
   /// What of a response may be stored and given to others.

@@ -18,7 +18,8 @@ package struct Freshness: Hashable, Sendable {
     let lifetime =
       head.explicitLifetime
       ?? heuristicLifetime(
-        status: head.status, isPublic: head.cacheControl.isPublic, validators: head.validators, policy: policy)
+        status: head.status, isPublic: head.cacheControl.isPublic, lastModified: head.validators.lastModified,
+        date: head.date ?? head.responseTime, policy: policy)
     let resident = max(0, now.clampedDifference(head.responseTime))
     return Freshness(lifetime: lifetime, age: min(head.initialAge + resident, CacheControl.longest))
   }
@@ -35,13 +36,10 @@ package struct Freshness: Hashable, Sendable {
 
   /// For a response that does not say (RFC 9111 §4.2.2): a tenth of the time since it was last modified, or `default-ttl`.
   static func heuristicLifetime(
-    status: Int, isPublic: Bool, validators: Validators, policy: CachePolicy
+    status: Int, isPublic: Bool, lastModified: Int64?, date: Int64, policy: CachePolicy
   ) -> Int64 {
     guard StatusRules.isHeuristicallyCacheable(status) || isPublic else { return 0 }
-    if let modified = validators.lastModified {
-      let since = (validators.date ?? validators.receivedAt).clampedDifference(modified)
-      return min(max(0, since) / 10, longestHeuristic)
-    }
+    if let lastModified { return min(max(0, date.clampedDifference(lastModified)) / 10, longestHeuristic) }
     return max(0, policy.defaultTTL)
   }
 }

@@ -101,9 +101,10 @@ package enum Storability: Hashable, Sendable {
     if request.method == .get, response.status == 200 { return nil }
     let fields = response.fields
     guard let lifetime = directives.explicitLifetime(fields, receivedAt: receivedAt) else {
+      let validators = Validators(fields, receivedAt: receivedAt)
       let heuristic = Freshness.heuristicLifetime(
-        status: response.status, isPublic: directives.cacheControl.isPublic,
-        validators: Validators(fields, receivedAt: receivedAt), policy: policy)
+        status: response.status, isPublic: directives.cacheControl.isPublic, lastModified: validators.lastModified,
+        date: validators.date ?? receivedAt, policy: policy)
       return heuristic > 0 ? nil : .noFreshness
     }
     if lifetime > 0 { return nil }

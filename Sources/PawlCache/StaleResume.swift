@@ -22,7 +22,7 @@ package enum StaleResume: Hashable, Sendable {
 package func decideStaleResume(
   _ head: StoredHead, request: RequestHead, givenAt: Int64, policy: CachePolicy, now: Int64
 ) -> StaleResume {
-  if head.validators.tag != nil || head.validators.lastModified != nil { return .validate }
+  if head.canBeValidated { return .validate }
   let control = head.cacheControl
   let asked = CacheControl(request.fields)
   let isForbidden = control.noCache || control.noStore || control.mustRevalidate

@@ -31,22 +31,27 @@ package enum Storability: Hashable, Sendable {
   case no(NotStored)
 
   /// A 200 to a GET is kept even when it is never fresh: half of it may be asked for again.
-  /// - Parameter framing: of the response; a length over `max-object` is told by it.
+  /// - Parameters:
+  ///   - framing: of the response; a length over `max-object` is told by it.
+  ///   - receivedAt: wall clock, seconds since 1970; stands in for a missing `Date`.
   package static func decide(
-    request: RequestHead, response: ResponseHead, framing: BodyFraming, policy: CachePolicy
+    request: RequestHead, response: ResponseHead, framing: BodyFraming, policy: CachePolicy, receivedAt: Int64
   ) -> Storability {
     let directives = ResponseDirectives(response.fields)
-    if let reason = obstacle(request, response, framing, directives, policy) {
+    let isForEverybody = directives.meansEverybody(response.fields, receivedAt: receivedAt)
+    let obstacle =
+      obstacle(request, response, framing, directives, isForEverybody: isForEverybody, policy)
+      ?? uselessness(request, response, directives, policy, receivedAt)
+    if let reason = obstacle {
       return mayBeKeptPrivately(request, response, reason, policy) ? .privately : .no(reason)
     }
-    let isPersonal = request.fields.contains(.cookie) && !directives.meansEverybody(response.fields)
-    return isPersonal ? .sharedPerCookie : .shared
+    return request.fields.contains(.cookie) && !isForEverybody ? .sharedPerCookie : .shared
   }
 
   /// The first thing that forbids keeping it for others. What forbids it altogether comes first.
   private static func obstacle(
     _ request: RequestHead, _ response: ResponseHead, _ framing: BodyFraming, _ directives: ResponseDirectives,
-    _ policy: CachePolicy
+    isForEverybody: Bool, _ policy: CachePolicy
   ) -> NotStored? {
     let (fields, control) = (response.fields, directives.cacheControl)
     if response.status < 200 || response.status == 206 || response.status == 304 { return .status }
@@ -59,13 +64,12 @@ package enum Storability: Hashable, Sendable {
     } else if control.noStore {
       return .noStore
     }
-    if CacheControl(request.fields.all(.cacheControl)).noStore { return .requestNoStore }
+    if CacheControl(request.fields).noStore { return .requestNoStore }
     if control.isPrivate { return .isPrivate }
     if request.fields.contains(.authorization), !permitsAuthorized(control) { return .authorization }
     if VaryRule(fields).isStar { return .varyStar }
-    if fields.contains(.setCookie), !directives.meansEverybody(fields) { return .setCookie }
-    return request.method == .get && response.status == 200 || willBeUsed(response, directives, policy)
-      ? nil : .noFreshness
+    if fields.contains(.setCookie), !isForEverybody { return .setCookie }
+    return nil
   }
 
   /// GET; and POST where the answer says that it is what a GET of the same URL would be given (RFC 9110 §9.3.3).
@@ -73,7 +77,8 @@ package enum Storability: Hashable, Sendable {
     _ request: RequestHead, _ response: ResponseHead, _ directives: ResponseDirectives
   ) -> Bool {
     if request.method == .get { return true }
-    guard request.method == .post, response.status == 200, directives.saysFreshness(response.fields),
+    guard request.method == .post, response.status == 200,
+      directives.explicitLifetime(response.fields, receivedAt: 0) != nil,
       let location = response.fields.only(.contentLocation)
     else { return false }
     return resolveSameAuthority(location, base: request) == request.target
@@ -89,18 +94,23 @@ package enum Storability: Hashable, Sendable {
   }
 
   /// Whether a response that nobody resumes is worth its place: fresh for a while, or able to be validated or used stale.
-  private static func willBeUsed(
-    _ response: ResponseHead, _ directives: ResponseDirectives, _ policy: CachePolicy
-  ) -> Bool {
+  private static func uselessness(
+    _ request: RequestHead, _ response: ResponseHead, _ directives: ResponseDirectives, _ policy: CachePolicy,
+    _ receivedAt: Int64
+  ) -> NotStored? {
+    if request.method == .get, response.status == 200 { return nil }
     let fields = response.fields
-    let lifetime = Freshness.lifetime(
-      status: response.status, fields: fields, directives: directives,
-      validators: Validators(fields, receivedAt: 0), receivedAt: 0, policy: policy)
-    if lifetime > 0 { return true }
-    guard directives.saysFreshness(fields) else { return false }
+    guard let lifetime = directives.explicitLifetime(fields, receivedAt: receivedAt) else {
+      let validators = Validators(fields, receivedAt: receivedAt)
+      let heuristic = Freshness.heuristicLifetime(
+        status: response.status, isPublic: directives.cacheControl.isPublic, lastModified: validators.lastModified,
+        date: validators.date ?? receivedAt, policy: policy)
+      return heuristic > 0 ? nil : .noFreshness
+    }
+    if lifetime > 0 { return nil }
     let control = directives.cacheControl
-    return fields.contains(.etag) || fields.contains(.lastModified) || control.staleIfError != nil
-      || control.staleWhileRevalidate != nil
+    let isUsefulStale = control.staleIfError != nil || control.staleWhileRevalidate != nil
+    return fields.contains(.etag) || fields.contains(.lastModified) || isUsefulStale ? nil : .noFreshness
   }
 
   /// What `resume-private` covers: the whole answer to a GET that only its own user may have.

@@ -124,9 +124,9 @@ import Testing
       origin.received[0].count == total + "PUT / HTTP/1.1\r\nHost: site\r\nContent-Length: 16777216\r\n\r\n".utf8.count)
   }
 
-  @Test("a delegate that pauses stops the origin, and gets every octet after it resumes")
+  @Test("a delegate that pauses stops the origin")
   func backpressureToOrigin() throws {
-    let total = 64 << 20
+    let total = 32 << 20
     let head = "HTTP/1.1 200 OK\r\nContent-Length: \(total)\r\n\r\n"
     let stuck = Gate()
     let origin = ScriptedOrigin(
@@ -147,7 +147,7 @@ import Testing
     #expect(pieces == 1)
     exchange.cancel()
     _ = origin.finish()
-    #expect(origin.patternSent < 24 << 20, "\(origin.patternSent) octets in kernel buffers")
+    #expect(origin.patternSent < total / 2, "\(origin.patternSent) octets in kernel buffers")
   }
 
   @Test("pausing at each piece changes nothing about the content", arguments: [false, true])

@@ -40,7 +40,7 @@ struct ChunkLine: Hashable, Sendable {
     case .sizeStart, .size: return takeSize(octet)
     case .lineFeed: return octet == Octet.lineFeed ? .complete : .malformed("A carriage return stands alone.")
     default:
-      extensionCount += 1
+      if octet != Octet.carriageReturn { extensionCount += 1 }
       guard let next = placeAfter(octet) else { return .malformed("A chunk extension is malformed.") }
       place = next
       return .more
@@ -65,7 +65,7 @@ struct ChunkLine: Hashable, Sendable {
   /// `*( BWS ";" BWS name [ BWS "=" BWS ( token / quoted-string ) ] )`; no blank before the line end.
   private func placeAfter(_ octet: UInt8) -> Place? {
     let isBlank = Octet.isBlank(octet)
-    let isToken = OctetSet.token.contains(octet)
+    let isToken = ASCIISet.token.contains(octet)
     switch place {
     case .afterSize: return isBlank ? .afterSize : octet == Octet.semicolon ? .nameStart : nil
     case .nameStart: return isBlank ? .nameStart : isToken ? .name : nil
@@ -77,7 +77,7 @@ struct ChunkLine: Hashable, Sendable {
     case .quoted:
       if octet == Octet.quote { return .afterValue }
       if octet == Octet.backslash { return .quotedPair }
-      return octet >= 0x80 || OctetSet.quotedText.contains(octet) ? .quoted : nil
+      return octet >= 0x80 || ASCIISet.quotedText.contains(octet) ? .quoted : nil
     case .quotedPair: return octet >= 0x20 && octet != 0x7f || octet == Octet.tab ? .quoted : nil
     case .afterValue: return isBlank ? .afterSize : lineOrNext(octet)
     case .sizeStart, .size, .lineFeed: return nil

@@ -7,7 +7,6 @@ struct HeadProgress: Sendable {
   var lineStart = 0
   var hasStartLine = false
   var fieldCount = 0
-  /// No line ends in `lineStart..<searched`.
   private var searched = 0
 
   mutating func begin(at start: Int) {
@@ -19,10 +18,13 @@ struct HeadProgress: Sendable {
 
   func continues(at start: Int) -> Bool { isUnderway && headStart == start }
 
-  /// Whether a line has been completed since the last look.
-  mutating func hasNewLineEnd(_ octets: Span<UInt8>) -> Bool {
-    let from = max(searched, lineStart)
+  /// Whether a line end, or anything else that no line may hold, has come in since the last look. Until then an
+  /// unfinished line needs no second reading.
+  mutating func hasNews(_ octets: Span<UInt8>) -> Bool {
+    let news = octets.firstControl(from: max(searched, lineStart), to: octets.count) < octets.count
     searched = octets.count
-    return octets.first(Octet.lineFeed, from: from, to: octets.count) != nil
+    // What follows a carriage return tells whether it ends a line.
+    if searched > lineStart, octets[searched - 1] == Octet.carriageReturn { searched -= 1 }
+    return news
   }
 }

@@ -36,7 +36,7 @@ extension RequestParser {
     guard methodEnd > start, octets[methodEnd] == Octet.space else {
       throw RequestRefusal(400, "The request line does not start with a method and one space.")
     }
-    let targetEnd = octets.firstOutside(.target, from: methodEnd + 1, to: end)
+    let targetEnd = octets.endOfTarget(from: methodEnd + 1, to: end)
     guard targetEnd < end else { return try incomplete(octets, start) }
     guard targetEnd > methodEnd + 1, octets[targetEnd] == Octet.space else {
       throw RequestRefusal(400, "The request target is empty or holds a character that no target may hold.")

@@ -4,6 +4,7 @@ package import PawlHTTP
 struct FramingFields: Sendable {
   var host: Range<Int>?, contentLength: Range<Int>?, transferEncoding: Range<Int>?
   var isHostRepeated = false, isContentLengthRepeated = false, isTransferEncodingRepeated = false
+  var hasConnection = false, hasExpect = false
 
   @inline(__always) mutating func note(_ name: FieldName, _ value: Range<Int>) {
     switch name {
@@ -16,6 +17,8 @@ struct FramingFields: Sendable {
     case .transferEncoding:
       isTransferEncodingRepeated = transferEncoding != nil
       transferEncoding = value
+    case .connection: hasConnection = true
+    case .expect: hasExpect = true
     default: break
     }
   }
@@ -27,8 +30,9 @@ extension RequestParser {
     try concludeHost(octets)
     try concludeFraming(octets)
     concludeConnection(octets)
-    guard version == .http11, contains(.expect) else { return }
-    for line in lines where line.name == .expect {
+    guard seen.hasExpect, version.minor != 0 else { return }
+    for line in lines {
+      guard case .expect = line.name else { continue }
       guard octets.equalsIgnoringCase(line.valueRange, "100-continue") else {
         throw RequestRefusal(417, "The expectation is none that can be met here.")
       }
@@ -40,7 +44,7 @@ extension RequestParser {
   private mutating func concludeHost(_ octets: Span<UInt8>) throws(RequestRefusal) {
     guard !seen.isHostRepeated else { throw RequestRefusal(400, "There is more than one Host field.") }
     guard let host = seen.host else {
-      guard version == .http10 else { throw RequestRefusal(400, "The Host field is missing.") }
+      guard version.minor == 0 else { throw RequestRefusal(400, "The Host field is missing.") }
       return
     }
     let absolute = (authorityRange, authorityIsLowercase)
@@ -54,7 +58,7 @@ extension RequestParser {
       guard seen.contentLength == nil else {
         throw RequestRefusal(400, "Content-Length and Transfer-Encoding exclude each other.")
       }
-      guard version == .http11 else { throw RequestRefusal(400, "HTTP/1.0 has no Transfer-Encoding.") }
+      guard version.minor != 0 else { throw RequestRefusal(400, "HTTP/1.0 has no Transfer-Encoding.") }
       guard !seen.isTransferEncodingRepeated else {
         throw RequestRefusal(400, "There is more than one Transfer-Encoding field.")
       }
@@ -76,10 +80,11 @@ extension RequestParser {
   }
 
   private mutating func concludeConnection(_ octets: Span<UInt8>) {
-    keepsAlive = version == .http11
-    guard contains(.connection) else { return }
+    keepsAlive = version.minor != 0
+    guard seen.hasConnection else { return }
     var closes = false
-    for line in lines where line.name == .connection {
+    for line in lines {
+      guard case .connection = line.name else { continue }
       octets.forEachElement(line.valueRange) { element in
         if octets.equalsIgnoringCase(element, "close") { closes = true }
         if octets.equalsIgnoringCase(element, "keep-alive") { keepsAlive = true }

@@ -48,11 +48,15 @@ package struct RequestParser: Sendable {
   /// Where the value of the first line with this name stands.
   package func first(_ name: FieldName) -> Range<Int>? {
     guard contains(name) else { return nil }
-    for line in lines where line.name == name { return line.valueRange }
+    // Raw values: `==` of an enum of another module is a call through a witness table.
+    let wanted = name.rawValue
+    for line in lines where line.name.rawValue == wanted { return line.valueRange }
     return nil
   }
 
-  package func contains(_ name: FieldName) -> Bool { present & (1 << UInt128(name.rawValue)) != 0 }
+  package func contains(_ name: FieldName) -> Bool {
+    present & (1 << UInt128(truncatingIfNeeded: name.rawValue)) != 0
+  }
 
   /// Forgets a head that was begun: the next octets belong to another connection.
   package mutating func reset() { progress.finish() }
@@ -65,7 +69,7 @@ package struct RequestParser: Sendable {
     let octets = buffer.span.extracting(0..<end)
     if !progress.continues(at: range.lowerBound) {
       begin(at: range.lowerBound)
-    } else if !progress.hasNewLineEnd(octets), end == range.upperBound, end - progress.headStart < limits.maxHead,
+    } else if !progress.hasNews(octets), end == range.upperBound, end - progress.headStart < limits.maxHead,
       progress.hasStartLine || end - progress.lineStart < limits.maxRequestLine + 2
     {
       return .needMore
@@ -73,7 +77,7 @@ package struct RequestParser: Sendable {
     do throws(RequestRefusal) {
       guard try advance(octets) else {
         guard end - progress.headStart < limits.maxHead else { throw headTooLarge }
-        _ = progress.hasNewLineEnd(octets)
+        _ = progress.hasNews(octets)
         return .needMore
       }
       try conclude(octets)
@@ -119,7 +123,8 @@ package struct RequestParser: Sendable {
   /// One field line with its line end; `false` when it is not complete.
   private mutating func takeField(_ octets: Span<UInt8>, from start: Int) throws(RequestRefusal) -> Bool {
     let end = octets.count
-    let nameEnd = octets.firstOutside(.token, from: start, to: end)
+    let plainEnd = octets.endOfPlainName(from: start, to: end)
+    let nameEnd = octets.firstOutside(.token, from: plainEnd, to: end)
     guard nameEnd < end else { return false }
     guard octets[nameEnd] == Octet.colon, nameEnd > start else {
       throw Self.misformedName(octets[nameEnd], isEmpty: nameEnd == start)
@@ -138,12 +143,11 @@ package struct RequestParser: Sendable {
 
     let valueEnd = octets.withoutTrailingBlanks(from: valueStart, to: lineEnd)
     let name = names.find(octets, start..<nameEnd)
-    if name == .other {
-      guard octets.first(0x5f, from: start, to: nameEnd) == nil else { return true }
-    } else {
-      present |= 1 << UInt128(name.rawValue)
-      seen.note(name, valueStart..<valueEnd)
+    switch name {
+    case .other: guard octets.first(0x5f, from: plainEnd, to: nameEnd) == nil else { return true }
+    default: present |= 1 << UInt128(truncatingIfNeeded: name.rawValue)
     }
+    seen.note(name, valueStart..<valueEnd)
     lines.append(FieldLine(name: name, nameRange: start..<nameEnd, valueRange: valueStart..<valueEnd))
     return true
   }

@@ -56,7 +56,7 @@ package struct ResponseParser: Sendable {
     if !progress.hasStartLine {
       guard try isStatusLineSoFar(octets) else { return nil }
     }
-    guard progress.hasNewLineEnd(octets) else { return nil }
+    guard progress.hasNews(octets) else { return nil }
     if !progress.hasStartLine {
       guard let lineEnd = octets.first(Octet.lineFeed, from: progress.lineStart, to: octets.count) else { return nil }
       try takeStatusLine(octets, to: octets.withoutReturn(from: progress.lineStart, to: lineEnd))

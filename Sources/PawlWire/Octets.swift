@@ -1,5 +1,5 @@
-/// A set of ASCII octets: two words that the compiler keeps in registers, no memory look-up.
-struct OctetSet: Sendable {
+/// A set of ASCII octets that is known when pawl is compiled: two constants, no memory look-up, no lazy global.
+struct ASCIISet: Sendable {
   var low: UInt64, high: UInt64
 
   @inline(__always) func contains(_ octet: UInt8) -> Bool {
@@ -8,13 +8,13 @@ struct OctetSet: Sendable {
   }
 
   /// `tchar` (RFC 9110 §5.6.2).
-  static var token: OctetSet { OctetSet(low: 0x03ff_6cfa_0000_0000, high: 0x57ff_ffff_c7ff_fffe) }
+  static var token: ASCIISet { ASCIISet(low: 0x03ff_6cfa_0000_0000, high: 0x57ff_ffff_c7ff_fffe) }
   /// What a request target may hold: visible ASCII without `#` and `\`.
-  static var target: OctetSet { OctetSet(low: 0xffff_fff6_0000_0000, high: 0x7fff_ffff_efff_ffff) }
-  /// `unreserved` and `%` (RFC 3986 §3.2.2). No sub-delims: no host has them, and `a,b` looks like a list.
-  static var registeredName: OctetSet { OctetSet(low: 0x03ff_6020_0000_0000, high: 0x47ff_fffe_87ff_fffe) }
+  static var target: ASCIISet { ASCIISet(low: 0xffff_fff6_0000_0000, high: 0x7fff_ffff_efff_ffff) }
+  /// `unreserved` (RFC 3986 §3.2.2). No sub-delims: no host has them, and `a,b` looks like a list.
+  static var hostName: ASCIISet { ASCIISet(low: 0x03ff_6000_0000_0000, high: 0x47ff_fffe_87ff_fffe) }
   /// `qdtext` below 0x80 (RFC 9110 §5.6.4).
-  static var quotedText: OctetSet { OctetSet(low: 0xffff_fffb_0000_0200, high: 0x7fff_ffff_efff_ffff) }
+  static var quotedText: ASCIISet { ASCIISet(low: 0xffff_fffb_0000_0200, high: 0x7fff_ffff_efff_ffff) }
 }
 
 enum Octet {
@@ -28,7 +28,7 @@ enum Octet {
 
 extension Span<UInt8> {
   /// The first offset at or after `from` whose octet is not in the set; `end` when all are.
-  @inline(__always) func firstOutside(_ set: OctetSet, from: Int, to end: Int) -> Int {
+  @inline(__always) func firstOutside(_ set: ASCIISet, from: Int, to end: Int) -> Int {
     var at = from
     while at < end, set.contains(self[at]) { at &+= 1 }
     return at
@@ -50,11 +50,9 @@ extension Span<UInt8> {
   /// The first octet that no field value may hold: a control character other than the tab (RFC 9110 §5.5).
   /// Eight octets at a time: a browser's head is mostly values.
   func firstControl(from: Int, to end: Int) -> Int {
-    let octets = bytes
     var at = from
     while at &+ 8 <= end {
-      // Safe: any eight octets are a UInt64, and the span checks that they are there.
-      let word = UInt64(littleEndian: octets.unsafeLoadUnaligned(fromByteOffset: at, as: UInt64.self))
+      let word = word(at: at)
       let deleted = word ^ 0x7f7f_7f7f_7f7f_7f7f
       let below = (word &- 0x2020_2020_2020_2020) & ~word
       // A borrow marks octets above a hit only, so the lowest mark is exact.
@@ -75,13 +73,25 @@ extension Span<UInt8> {
     return at
   }
 
+  /// As ``firstOutside(_:from:to:)`` for ``ASCIISet/target``, eight octets at a time.
+  @inline(__always) func endOfTarget(from: Int, to end: Int) -> Int {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    var at = from
+    while at &+ 8 <= end {
+      let word = word(at: at)
+      let (deleted, hash, backslash) = (word ^ ones &* 0x7f, word ^ ones &* 0x23, word ^ ones &* 0x5c)
+      let marks = (word &- ones &* 0x21) & ~word | (deleted &- ones) & ~deleted | (hash &- ones) & ~hash
+      guard (marks | (backslash &- ones) & ~backslash | word) & (ones &* 0x80) == 0 else { break }
+      at &+= 8
+    }
+    return firstOutside(.target, from: at, to: end)
+  }
+
   func first(_ octet: UInt8, from: Int, to end: Int) -> Int? {
-    let octets = bytes
     let pattern = UInt64(octet) &* 0x0101_0101_0101_0101
     var at = from
     while at &+ 8 <= end {
-      // Safe: as in firstControl.
-      let word = octets.unsafeLoadUnaligned(fromByteOffset: at, as: UInt64.self) ^ pattern
+      let word = word(at: at) ^ pattern
       if (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080 != 0 { break }
       at &+= 8
     }

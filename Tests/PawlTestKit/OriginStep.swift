@@ -10,6 +10,8 @@ package enum OriginStep: Sendable {
   case readToEnd
   /// As ``readToEnd``, and nothing may come before the end.
   case expectEnd
+  /// Answers each head with these octets until the peer ends the connection.
+  case answerAll([UInt8])
   case send([UInt8])
   /// Each octet by itself; on a unix socket the next one goes when the peer has read the last.
   case sendEachByte([UInt8])
@@ -28,6 +30,7 @@ package enum OriginStep: Sendable {
   case reset
 
   package static func expect(_ text: String) -> OriginStep { .expect(Array(text.utf8)) }
+  package static func answerAll(_ text: String) -> OriginStep { .answerAll(Array(text.utf8)) }
   package static func send(_ text: String) -> OriginStep { .send(Array(text.utf8)) }
   package static func sendEachByte(_ text: String) -> OriginStep { .sendEachByte(Array(text.utf8)) }
 

@@ -20,7 +20,9 @@ import Testing
     }
 
     /// Starts an exchange; the gate opens at its end.
-    func start(_ target: String, _ stories: TestLock<[String: [String]]>) -> Gate {
+    func start(
+      _ target: String, use: OriginUse = .passThrough, _ stories: TestLock<[String: [String]]>
+    ) -> Gate {
       let gate = Gate()
       loop.run { [pool] in
         let recorder = ExchangeRecorder()
@@ -29,7 +31,7 @@ import Testing
           stories.withLock { $0[target] = recorder.story }
           gate.open()
         }
-        _ = pool.get().start(.get(target), delegate: recorder)
+        _ = pool.get().start(.get(target, use: use), delegate: recorder)
       }
       return gate
     }
@@ -81,6 +83,25 @@ import Testing
     for side in sides { side.stop() }
     #expect(upstream.connectionCount == 0)
     #expect(upstream.waitingCount == 0)
+    #expect(origin.finish() == [])
+  }
+
+  @Test("places move between loops with every mixture of use, and nobody is forgotten", arguments: [1, 2, 3, 8])
+  func exchangeOfPlaces(_ limit: Int) throws {
+    let count = 200
+    let origin = ScriptedOrigin(scripts: Array(repeating: [.answerAll(okay)], count: count))
+    let upstream = Upstream(
+      UpstreamSettings(name: "test", urls: [UpstreamURL(origin)], maxConnections: limit), resolver: Bench.resolver)
+    let sides = try (0..<3).map { try Side($0, upstream) }
+    let stories = TestLock([String: [String]]())
+    let gates = (0..<count).map {
+      sides[$0 * 7 / 3 % 3].start("/\($0)", use: $0 % 5 < 2 ? .fill : .passThrough, stories)
+    }
+    #expect(gates.allSatisfy { $0.wait() })
+    #expect(stories.withLock { $0.values.allSatisfy { $0 == Self.okayStory } })
+    #expect(upstream.connectionCount <= limit)
+    for side in sides { side.stop() }
+    #expect(upstream.connectionCount == 0)
     #expect(origin.finish() == [])
   }
 }

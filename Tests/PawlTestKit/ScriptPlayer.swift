@@ -127,15 +127,15 @@ final class ScriptPlayer {
     var offset = start
     let end = start + UInt64(count)
     while offset < end {
-      let piece = offset..<min(end, offset + 65_536)
-      guard send(piece.map(OriginStep.pattern)) else { return }
-      offset = piece.upperBound
+      let piece = min(end - offset, 65_536)
+      guard send(OriginStep.pattern(from: offset, count: Int(piece))) else { return }
+      offset += piece
     }
   }
 
   private func sendUntilStuck(_ count: Int) {
     while patternSent < count, isReady(CInt(POLLOUT), 200) {
-      let octets = (0..<min(65_536, count - patternSent)).map { OriginStep.pattern(at: UInt64(patternSent + $0)) }
+      let octets = OriginStep.pattern(from: UInt64(patternSent), count: min(65_536, count - patternSent))
       let sent = octets.withUnsafeBytes {
         CLinux.send(socket, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL | MSG_DONTWAIT))
       }

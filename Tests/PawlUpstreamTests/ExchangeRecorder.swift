@@ -38,8 +38,10 @@ final class ExchangeRecorder: OriginExchangeDelegate {
   private(set) var trailers = Fields()
   private(set) var details: String?
   private(set) var stream: SocketStream?
-  /// Whether content is kept; huge bodies are only counted.
+  /// Whether content is kept and told; large bodies are only shown to ``observe``.
   var keepsBody = true
+  /// Sees each piece of content.
+  var observe: (UnsafeRawBufferPointer) -> Void = { _ in }
   /// Called after each event; for content, with each piece.
   var react: (Event, OriginExchange) -> Void = { _, _ in }
 
@@ -72,7 +74,8 @@ final class ExchangeRecorder: OriginExchangeDelegate {
   }
 
   func exchange(_ exchange: OriginExchange, body bytes: UnsafeRawBufferPointer) {
-    let piece = Event.body(String(decoding: bytes, as: UTF8.self))
+    observe(bytes)
+    let piece = Event.body(keepsBody ? String(decoding: bytes, as: UTF8.self) : "")
     if keepsBody {
       body.append(contentsOf: bytes)
       if case .body = events.last { events.removeLast() }

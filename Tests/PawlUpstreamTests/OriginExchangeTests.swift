@@ -1,3 +1,4 @@
+import CLinux
 import PawlHTTP
 import PawlLoop
 import PawlTestKit
@@ -269,6 +270,61 @@ import Testing
     bench.turn { ended == 3 }
     recorder.react = { _, _ in }
     #expect(origin.acceptedCount == 1)
+    bench.pool.closeIdle()
+    #expect(origin.finish() == [])
+  }
+
+  @Test("a large body comes octet for octet, however the reader pauses", arguments: [0, 1, 3])
+  func largeBody(_ pauseEvery: Int) throws {
+    let total = 20 << 20
+    let origin = ScriptedOrigin(
+      .tcp,
+      [
+        .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: \(total)\r\n\r\n"), .sendPattern(count: total),
+        .readToEnd,
+      ])
+    let bench = try Bench(origin)
+    var pieces = 0
+    let recorder = ExchangeRecorder()
+    recorder.keepsBody = false
+    var (offset, wrong) = (UInt64(0), 0)
+    recorder.observe = { bytes in
+      let expected = OriginStep.pattern(from: offset, count: bytes.count)
+      if let start = bytes.baseAddress, memcmp(start, expected, bytes.count) != 0 { wrong += 1 }
+      offset += UInt64(bytes.count)
+    }
+    recorder.react = { [loop = bench.loop] event, exchange in
+      guard event == .body("") else { return }
+      pieces += 1
+      guard pauseEvery > 0, pieces % pauseEvery == 0 else { return }
+      exchange.pause()
+      loop.nextTurn { exchange.resume() }
+    }
+    let exchange = bench.start(.get(), recorder)
+    bench.turn { recorder.isOver }
+    #expect(recorder.story == ["connected", "head 200 length(\(total))", "ended"])
+    #expect((offset, wrong) == (UInt64(total), 0))
+    #expect(exchange.bodyBytesReceived == UInt64(total))
+    bench.pool.closeIdle()
+    #expect(origin.finish() == [])
+  }
+
+  @Test("a 100 is passed up; content follows when the sender has seen it")
+  func expectContinue() throws {
+    let head = "PUT / HTTP/1.1\r\nHost: site\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n"
+    let origin = ScriptedOrigin(
+      .tcp, [.expect(head), .send("HTTP/1.1 100 Go\r\n\r\n"), .expect("hello"), .send(okay), .expectEnd])
+    let bench = try Bench(origin)
+    var request = OriginRequest.request(.put, "/", .length(5))
+    request.head.fields.append(.expect, "100-continue")
+    request.wantsContinue = true
+    let recorder = bench.run(request) { event, exchange in
+      guard event == .interim(100) else { return }
+      exchange.send("hello")
+      exchange.finishBody()
+    }
+    #expect(recorder.story == ["connected", "interim 100"] + Self.okayStory.dropFirst())
+    #expect(bench.pool.idleCount == 1)
     bench.pool.closeIdle()
     #expect(origin.finish() == [])
   }

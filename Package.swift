@@ -74,7 +74,7 @@ let package = Package(
     tests("PawlConfig"),
     tests("PawlObserve"),
     tests("PawlStore", ["PawlHTTP", "PawlCache", "PawlLoop", "PawlObserve"]),
-    tests("PawlUpstream", ["PawlHTTP", "PawlWire", "PawlLoop"]),
+    tests("PawlUpstream", ["PawlHTTP", "PawlWire", "PawlLoop", "CLinux"]),
     tests("PawlServer", ["PawlHTTP", "PawlConfig", "PawlLoop", "PawlObserve"]),
     .testTarget(name: "PawlArchitectureTests", swiftSettings: swiftSettings),
   ]

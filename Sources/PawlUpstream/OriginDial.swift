@@ -9,9 +9,6 @@ final class OriginDial {
   /// No address gets less of the connect timeout than this while others wait behind it.
   private static let shortestTry = Duration.seconds(2)
 
-  /// Asked of the kernel, in bytes: without a limit megabytes of a response pile up unread behind a slow reader.
-  private static let receiveBuffer = 1 << 20
-
   private let upstream: Upstream
   private let loop: EventLoop
   private var urls: ArraySlice<Int>
@@ -70,8 +67,7 @@ final class OriginDial {
       return urlFailed(ProxyError(.connectionTimeout, details: "\(address): not within the connect timeout"))
     }
     let share = max(left / addresses.count, min(left, Self.shortestTry))
-    connector = Connector.connect(to: address, loop: loop, timeout: share, receiveBuffer: Self.receiveBuffer) {
-      [self] result in
+    connector = Connector.connect(to: address, loop: loop, timeout: share) { [self] result in
       connector = nil
       switch result {
       case .success(let stream): connected(stream)
@@ -95,7 +91,8 @@ final class OriginDial {
   private func urlFailed(_ error: ProxyError) {
     guard let index = urls.popFirst() else { return }
     lastError = error
-    upstream.failed(index, at: loop.now)
+    // A lack of descriptors here says nothing about the origin.
+    if error.kind != .proxyInternalError { upstream.failed(index, at: loop.now) }
     tryNextURL()
   }
 

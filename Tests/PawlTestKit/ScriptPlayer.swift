@@ -33,7 +33,9 @@ final class ScriptPlayer {
   private func perform(_ step: OriginStep) {
     switch step {
     case .expect(let wanted): expect(wanted)
-    case .expectHead: expectHead()
+    case .expectHead:
+      if !readHead(), failure == nil { failure = "the connection ended inside a head" }
+    case .answerAll(let octets): while readHead(), send(octets) {}
     case .read(let count): _ = receive(count)
     case .readToEnd: while next(65_536) != nil {}
     case .expectEnd:
@@ -59,12 +61,14 @@ final class ScriptPlayer {
     failure = "got \(text(octets)) instead of \(text(wanted))"
   }
 
-  private func expectHead() {
+  /// `false`: the connection ended.
+  private func readHead() -> Bool {
     var tail: [UInt8] = []
     while tail != [13, 10, 13, 10] {
-      guard let octet = receive(1)?.first else { return }
+      guard let octet = next(1)?.first else { return false }
       tail = tail.suffix(3) + [octet]
     }
+    return true
   }
 
   private func receive(_ count: Int) -> [UInt8]? {
@@ -123,15 +127,15 @@ final class ScriptPlayer {
     var offset = start
     let end = start + UInt64(count)
     while offset < end {
-      let piece = offset..<min(end, offset + 65_536)
-      guard send(piece.map(OriginStep.pattern)) else { return }
-      offset = piece.upperBound
+      let piece = min(end - offset, 65_536)
+      guard send(OriginStep.pattern(from: offset, count: Int(piece))) else { return }
+      offset += piece
     }
   }
 
   private func sendUntilStuck(_ count: Int) {
     while patternSent < count, isReady(CInt(POLLOUT), 200) {
-      let octets = (0..<min(65_536, count - patternSent)).map { OriginStep.pattern(at: UInt64(patternSent + $0)) }
+      let octets = OriginStep.pattern(from: UInt64(patternSent), count: min(65_536, count - patternSent))
       let sent = octets.withUnsafeBytes {
         CLinux.send(socket, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL | MSG_DONTWAIT))
       }

@@ -27,7 +27,11 @@ package final class ScriptedOrigin: Sendable {
   private let scripts: [[OriginStep]]
   private let state = TestLock(State())
 
-  package init(_ address: Address = .tcp, _ scripts: [OriginStep]...) {
+  package convenience init(_ address: Address = .tcp, _ scripts: [OriginStep]...) {
+    self.init(address, scripts: scripts)
+  }
+
+  package init(_ address: Address = .tcp, scripts: [[OriginStep]]) {
     self.scripts = scripts
     switch address {
     case .tcp:

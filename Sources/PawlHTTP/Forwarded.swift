@@ -10,9 +10,14 @@
 package func applyForwarded(
   to fields: inout Fields, client: Bytes, scheme: StaticString, host: Bytes, port: UInt16, peerIsTrusted: Bool
 ) {
-  if !peerIsTrusted { fields.removeAll { name, spelling, _ in isClaim(name, spelling) } }
-  let chain = fields.all(.xForwardedFor) + [client]
-  fields.set(.xForwardedFor, Array(chain.joined(separator: [0x2c, 0x20])))
+  if !peerIsTrusted {
+    fields.removeAll { name, spelling, _ in isClaim(name, spelling) }
+  }
+  if let chain = fields.combined(.xForwardedFor) {
+    fields.set(.xForwardedFor, chain + [0x2c, 0x20] + client)
+  } else {
+    fields.append(.xForwardedFor, client)
+  }
   if fields.contains(.forwarded) { fields.append(.forwarded, forwardedElement(client, scheme, host)) }
   if !fields.contains(.xForwardedProto) { fields.append(.xForwardedProto, octets(scheme)) }
   if !fields.contains(.xForwardedHost), !host.isEmpty { fields.append(.xForwardedHost, host) }
@@ -24,11 +29,18 @@ package func applyForwarded(
   if !fields.contains(.xRealIP) { fields.append(.xRealIP, client) }
 }
 
+/// An underscore counts as a hyphen: behind CGI and WSGI both become the same variable.
 private func isClaim(_ name: FieldName, _ spelling: Bytes) -> Bool {
   switch name {
-  case .forwarded, .xRealIP: true
-  default: spelling.prefix(12).equalsIgnoringCase("x-forwarded-")
+  case .forwarded, .xRealIP, .xForwardedFor, .xForwardedProto, .xForwardedHost, .xForwardedPort: true
+  case .other: starts(spelling, with: "x-forwarded-") || (spelling.count == 9 && starts(spelling, with: "x-real-ip"))
+  default: false
   }
+}
+
+private func starts(_ name: Bytes, with prefix: StaticString) -> Bool {
+  name.count >= prefix.utf8CodeUnitCount
+    && prefix.withUTF8Buffer { zip(name, $0).allSatisfy { ($0 == 0x5f ? 0x2d : $0.lowercasedASCII) == $1 } }
 }
 
 /// `for=192.0.2.1;proto=http;host="example.org:8080"` (RFC 7239 §4, §6)

@@ -5,16 +5,20 @@
 package enum HTTPDate {
   /// `nil` when the value is not a date. Without a clock, two-digit years are those from 1970 to 2069.
   package static func parse(_ value: Bytes) -> Int64? {
-    parse(value) { fields in fields.seconds(inYear: fields.year + (fields.year < 70 ? 2000 : 1900)) }
+    parse(value) { date in date.seconds(inYear: date.year + (date.year < 70 ? 2000 : 1900)) }
   }
 
   /// As ``parse(_:)``; a two-digit year is the latest one that is at most 50 years after `now`.
   package static func parse(_ value: Bytes, now: Int64) -> Int64? {
-    parse(value) { fields in
-      let latest = Int(civilDate(daysSince1970: floorDivide(now, secondsOfDay)).year) + 50
-      let year = latest - floorModulo(latest - fields.year, 100)
-      guard let seconds = fields.seconds(inYear: year) else { return fields.seconds(inYear: year - 100) }
-      return seconds > now.addingSaturating(secondsOf50Years) ? fields.seconds(inYear: year - 100) : seconds
+    parse(value) { date in
+      let today = civilDate(daysSince1970: floorDivide(now, secondsOfDay))
+      let latest = Int(today.year) + 50
+      let year = latest - floorModulo(latest - date.year, 100)
+      let limit = daysSince1970(year: today.year + 50, month: today.month, day: today.day) * secondsOfDay
+      guard let seconds = date.seconds(inYear: year), seconds <= limit + floorModulo(now, secondsOfDay) else {
+        return date.seconds(inYear: year - 100)
+      }
+      return seconds
     }
   }
 
@@ -61,7 +65,6 @@ package enum HTTPDate {
 }
 
 private let secondsOfDay: Int64 = 86_400
-private let secondsOf50Years: Int64 = 1_577_847_600  // of 365.2425 days each
 
 /// A date taken apart, its year perhaps of two digits only.
 private struct Broken {
@@ -148,13 +151,6 @@ extension [UInt8] {
   fileprivate mutating func append(twoDigits value: Int64) {
     append(UInt8(truncatingIfNeeded: 0x30 + value / 10))
     append(UInt8(truncatingIfNeeded: 0x30 + value % 10))
-  }
-}
-
-extension Int64 {
-  fileprivate func addingSaturating(_ other: Int64) -> Int64 {
-    let (sum, overflow) = addingReportingOverflow(other)
-    return overflow ? .max : sum
   }
 }
 

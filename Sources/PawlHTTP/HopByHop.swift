@@ -29,11 +29,22 @@ package enum HopByHop {
   /// `Transfer-Encoding`, `Upgrade`, `HTTP2-Settings` and `Proxy-…`. Fields that pawl or an origin goes by stay even
   /// when they are named (`Connection: content-length` must not make a message end elsewhere).
   package static func strip(_ fields: inout Fields) {
-    let named = fields.all(.connection).flatMap(\.listElements).filter { !isEndToEnd($0) }
+    let named = namedFields(fields)
     fields.removeAll { name, spelling, _ in
-      isHopByHop(name) || (name == .other && named.contains { spelling.equalsIgnoringCase($0) })
-        || spelling.equalsIgnoringCase("proxy-authentication-info")
+      isHopByHop(name) || spelling.equalsIgnoringCase("proxy-authentication-info")
+        || (name == .other && !named.isEmpty && named.contains(spelling.map(\.lowercasedASCII)))
     }
+  }
+
+  /// The removable names that `Connection` lists, lower-case. A set: a head may hold thousands.
+  private static func namedFields(_ fields: Fields) -> Set<[UInt8]> {
+    var names: Set<[UInt8]> = []
+    for line in fields.lines where line.name == .connection {
+      for option in fields.value(line).listElements where !option.equalsIgnoringCase("close") && !isEndToEnd(option) {
+        names.insert(option.map(\.lowercasedASCII))
+      }
+    }
+    return names
   }
 
   /// Whether a field of this name never goes further than one connection.

@@ -25,7 +25,7 @@ package struct OctetScanner {
   /// Skips the literal, letters compared without case.
   package mutating func skip(ignoringCase literal: StaticString) -> Bool {
     let end = position + literal.utf8CodeUnitCount
-    guard end <= octets.endIndex, octets[position..<end].equalsIgnoringCase(literal) else { return false }
+    guard end <= octets.endIndex, octets.matchesIgnoringCase(literal, at: position) else { return false }
     position = end
     return true
   }
@@ -96,6 +96,8 @@ extension Bytes {
 package struct ListElements: Sequence, IteratorProtocol {
   private let line: Bytes
   private var position: Int
+  /// `false` once a quote was found open: then no later one closes either, and nobody looks again.
+  private var quotesMayClose = true
 
   init(_ line: Bytes) { (self.line, position) = (line, line.startIndex) }
 
@@ -111,7 +113,6 @@ package struct ListElements: Sequence, IteratorProtocol {
   }
 
   private mutating func skipToComma() {
-    var quotesMayClose = true
     while position < line.endIndex, line[position] != 0x2c {
       if line[position] == 0x22, quotesMayClose {
         if let close = line.closingQuote(openedAt: position) { position = close } else { quotesMayClose = false }

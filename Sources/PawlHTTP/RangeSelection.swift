@@ -56,7 +56,7 @@ package enum RangeSelection: Hashable, Sendable {
     var runs: [(range: ByteRange, place: Int)] = []
     var overlaps = 0
     for (place, range) in ranges.enumerated().sorted(by: { $0.element.first < $1.element.first }) {
-      guard let run = runs.last, range.first < run.range.end + worthlessGap else {
+      guard let run = runs.last, range.first < run.range.end || range.first - run.range.end < worthlessGap else {
         runs.append((range, place))
         continue
       }

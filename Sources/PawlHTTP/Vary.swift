@@ -25,6 +25,8 @@ package struct VaryRule: Hashable, Sendable {
   /// because their order says nothing (RFC 9110 §12.5.4). An absent field equals only an absent one.
   package func selectingValues(in request: Fields) -> [UInt8] {
     var output: [UInt8] = []
+    guard !names.isEmpty else { return output }
+    output.reserveCapacity(128)
     for name in names {
       output.append(contentsOf: name)
       appendValue(of: name, in: request, to: &output)
@@ -35,35 +37,77 @@ package struct VaryRule: Hashable, Sendable {
 
   private func appendValue(of name: [UInt8], in request: Fields, to output: inout [UInt8]) {
     let known = FieldName(name)
-    let values = known == .other ? request.all(named: name) : request.all(known)
-    guard !values.isEmpty else { return }
-    output.append(0x3a)
-    switch known {
-    case .acceptEncoding, .acceptLanguage:
-      let members = Set(values.flatMap { $0.listElements.map(Self.canonicalMember) })
-      Self.append(members.sorted { $0.lexicographicallyPrecedes($1) }.map { $0[...] }, to: &output)
-    case .cookie, .authorization, .proxyAuthorization:
-      for value in values {
-        output.append(contentsOf: value)
-        output.append(0x00)
-      }
-    default: Self.append(values.flatMap(\.listElements), to: &output)
+    var members = CanonicalMembers(name: known)
+    var isPresent = false
+    for line in request.lines where line.name == known {
+      if known == .other, !request.name(line).equalsIgnoringCase(name) { continue }
+      isPresent = true
+      members.add(request.value(line))
     }
+    guard isPresent else { return }
+    output.append(0x3a)
+    members.write(to: &output)
+  }
+}
+
+/// The members of one selecting field, gathered in one buffer.
+private struct CanonicalMembers {
+  private enum Form { case exact, list, unorderedList }
+  private let form: Form
+  private var octets: [UInt8] = []
+  private var ranges: [Range<Int>] = []
+
+  init(name: FieldName) {
+    form =
+      switch name {
+      case .acceptEncoding, .acceptLanguage: .unorderedList
+      case .cookie, .authorization, .proxyAuthorization: .exact
+      default: .list
+      }
   }
 
-  private static func append(_ members: [Bytes], to output: inout [UInt8]) {
-    for (index, member) in members.enumerated() {
-      if index > 0 { output.append(0x2c) }
-      output.append(contentsOf: member)
+  mutating func add(_ value: Bytes) {
+    switch form {
+    case .exact:
+      let start = octets.count
+      octets.append(contentsOf: value)
+      octets.append(0x00)  // keeps two lines from being one
+      ranges.append(start..<octets.count)
+    case .list:
+      for member in value.listElements {
+        let start = octets.count
+        octets.append(contentsOf: member)
+        ranges.append(start..<octets.count)
+      }
+    case .unorderedList:
+      for member in value.listElements { addCanonical(member) }
     }
   }
 
   /// Lower-case, without blanks, without a weight of 1, which is the default (RFC 9110 §12.4.2).
-  private static func canonicalMember(_ member: Bytes) -> [UInt8] {
-    let text = member.filter { !$0.isBlank }.map(\.lowercasedASCII)
-    let parts = text.split(separator: 0x3b, omittingEmptySubsequences: false)
-    guard parts.count == 2, parts[1].hasPrefix("q=1"), parts[1].dropFirst(3).allSatisfy({ $0 == 0x30 || $0 == 0x2e })
-    else { return text }
-    return Array(parts[0])
+  private mutating func addCanonical(_ member: Bytes) {
+    let start = octets.count
+    for octet in member where !octet.isBlank { octets.append(octet.lowercasedASCII) }
+    if let weight = octets[start...].firstIndex(of: 0x3b), octets[weight...].hasPrefix(";q=1"),
+      octets[(weight + 4)...].allSatisfy({ $0 == 0x30 || $0 == 0x2e })
+    {
+      octets.removeSubrange(weight...)
+    }
+    ranges.append(start..<octets.count)
+  }
+
+  /// Separated by commas; where order says nothing, sorted and each once.
+  mutating func write(to output: inout [UInt8]) {
+    let octets = octets
+    if form == .unorderedList {
+      ranges.sort { octets[$0].lexicographicallyPrecedes(octets[$1]) }
+    }
+    for (index, range) in ranges.enumerated() {
+      if index > 0 {
+        if form == .unorderedList, octets[ranges[index - 1]] == octets[range] { continue }
+        output.append(0x2c)
+      }
+      output.append(contentsOf: octets[range])
+    }
   }
 }

@@ -34,11 +34,14 @@ package enum ConnectError: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// One attempt to connect. It lives by itself until it is done, cancelled, or its loop ends.
 package final class Connector {
+  /// How long to wait for room in the backlog of a unix socket before asking again.
+  static let retryPause: Duration = .milliseconds(10)
   private let loop: EventLoop
   private let address: SocketAddress
   private var descriptor: CInt = -1
   private var writeEvent: UnsafeMutablePointer<event>?
   private var timer: LoopTimer?
+  private var retryTimer: LoopTimer?
   private var completion: ((Result<SocketStream, ConnectError>) -> Void)?
 
   /// Connects to `address` within `timeout`. On the loop; `completion` is called once, on the loop, never before this
@@ -67,23 +70,36 @@ package final class Connector {
   /// Gives up; `completion` is not called any more and let go of.
   package func cancel() {
     loop.preconditionOnLoop()
-    completion = nil
+    let dropped = take(&completion)
     releaseAll()
     loop.letGo(self)
+    withExtendedLifetime(dropped) {}
   }
 
   private func begin(_ timeout: Duration, _ receiveBuffer: Int?) {
     descriptor = openSocket(address.family)
     guard descriptor >= 0 else { return finishLater(pawl_errno()) }
     if let receiveBuffer { setSocketOption(descriptor, SOL_SOCKET, SO_RCVBUF, CInt(clamping: receiveBuffer)) }
+    let timer = loop.makeTimer { [weak self] in self?.finish(ETIMEDOUT) }
+    self.timer = timer
+    timer.schedule(after: timeout)
+    dial()
+  }
+
+  private func dial() {
     let code = address.withSockaddr { pawl_connect(descriptor, $0, $1) } == 0 ? 0 : pawl_errno()
+    // A unix socket whose backlog is full says so at once instead of making us wait (connect(2)).
+    if code == EAGAIN, address.isUnix { return dialLater() }
     guard code == EINPROGRESS || code == EINTR else { return finishLater(code) }
     let event = loop.makeEvent(descriptor, EV_WRITE, onConnected, Unmanaged.passUnretained(self).toOpaque())
     writeEvent = event
     guard event_add(event, nil) == 0 else { return finishLater(pawl_errno()) }
-    let timer = loop.makeTimer { [weak self] in self?.finish(ETIMEDOUT) }
-    self.timer = timer
-    timer.schedule(after: timeout)
+  }
+
+  private func dialLater() {
+    let timer = retryTimer ?? loop.makeTimer { [weak self] in self?.dial() }
+    retryTimer = timer
+    timer.schedule(after: Connector.retryPause)
   }
 
   private func finishLater(_ code: CInt) { loop.nextTurn { self.finish(code) } }
@@ -117,7 +133,7 @@ package final class Connector {
     let (event, socket) = (writeEvent, descriptor)
     (writeEvent, descriptor) = (nil, -1)
     if event != nil || socket >= 0 { loop.dispose(event, descriptor: socket) }
-    timer = nil
+    (timer, retryTimer) = (nil, nil)
   }
 }
 

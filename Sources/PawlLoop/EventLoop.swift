@@ -4,7 +4,7 @@ import CLinux
 /// One libevent base and the thread that turns it. Sockets, timers and everything built on them belong to one loop
 /// and are touched on its thread only; other threads reach it through ``run(_:)``.
 ///
-/// Until the loop first turns, the thread that made it may set things up on it.
+/// Before its first turn and after its end it belongs to no thread: whoever has it may set things up and let go of them.
 package final class EventLoop: @unchecked Sendable {
   // Safe: `mailbox`, `owner`, `phase` and `graveyard` are made for several threads; all else belongs to the owner.
   package let index: Int
@@ -12,8 +12,8 @@ package final class EventLoop: @unchecked Sendable {
   let base: OpaquePointer
   private let mailbox: Mailbox
   private var bellEvent: UnsafeMutablePointer<event>?
-  private let owner: AtomicWord
-  private let phase = AtomicWord(Phase.waiting.rawValue)
+  private let owner = AtomicWord(EventLoop.nobody)
+  private let phase = AtomicWord(Phase.turning.rawValue)
   private let graveyard = Locked(())
 
   private var isInTurn = false
@@ -27,7 +27,9 @@ package final class EventLoop: @unchecked Sendable {
   let hasManualClock: Bool
   var manualTimers: [ObjectIdentifier: WeakTimer] = [:]
 
-  private enum Phase: UInt { case waiting, stopping, ended }
+  private static let nobody: UInt = 0
+  private static let threadToCome: UInt = 1
+  private enum Phase: UInt { case turning, stopping }
 
   /// Bytes of the shared scratch buffer.
   package static let readBufferSize = 256 << 10
@@ -38,7 +40,6 @@ package final class EventLoop: @unchecked Sendable {
     self.index = index
     self.clock = clock
     hasManualClock = clock is ManualClock
-    owner = AtomicWord(currentThread())
     mailbox = try Mailbox()
     base = try EventLoop.makeBase()
     let bell = makeEvent(mailbox.descriptor, EV_READ | EV_PERSIST, onBell, Unmanaged.passUnretained(self).toOpaque())
@@ -48,7 +49,6 @@ package final class EventLoop: @unchecked Sendable {
   }
 
   deinit {
-    mailbox.close()  // Remains that wait in it need the base.
     if let bellEvent { event_free(bellEvent) }
     event_base_free(base)
   }
@@ -68,23 +68,26 @@ package final class EventLoop: @unchecked Sendable {
   /// Turns the loop on the calling thread, which owns it from now on, until ``stop()``. What is in the mailbox by then
   /// is still performed; what comes later is dropped. A loop runs once.
   package func runUntilStopped() {
-    turn { phase.load() == Phase.waiting.rawValue }
+    owner.store(currentThread())
+    while phase.load() == Phase.turning.rawValue { turnOnce() }
     end()
+    owner.store(EventLoop.nobody)
   }
 
-  /// Turns the loop on the calling thread while `condition` holds; it is asked after each turn. For tests and start-up.
+  /// Turns the loop on the calling thread while `condition` holds; it is asked before each turn. For tests and start-up.
   package func turn(while condition: () -> Bool) {
     owner.store(currentThread())
-    while condition() {
-      oneTurn(mayWait: later.isEmpty)
-    }
+    while condition() { turnOnce() }
+    owner.store(EventLoop.nobody)
   }
 
-  private func oneTurn(mayWait: Bool) {
+  /// Before its thread starts: from now on the loop is nobody else's.
+  func awaitThread() { owner.store(EventLoop.threadToCome) }
+
+  private func turnOnce() {
     isInTurn = true
-    turnTime = nil
-    turnWallSeconds = nil
-    event_base_loop(base, mayWait ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK)
+    forgetTime()
+    event_base_loop(base, later.isEmpty ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK)
     if !later.isEmpty {
       let batch = later
       later = []
@@ -94,20 +97,19 @@ package final class EventLoop: @unchecked Sendable {
   }
 
   private func end() {
-    isInTurn = true
     forgetTime()
     mailbox.performAll()
     mailbox.close()
     while !later.isEmpty || !held.isEmpty {
+      let remains = (later, held)
       (later, held) = ([], [:])
+      withExtendedLifetime(remains) {}  // Let go here, with neither property being written.
     }
-    isInTurn = false
-    phase.store(Phase.ended.rawValue)
   }
 
   /// From any thread: ends ``runUntilStopped()`` after the current turn.
   package func stop() {
-    phase.replace(Phase.waiting.rawValue, with: Phase.stopping.rawValue)
+    phase.replace(Phase.turning.rawValue, with: Phase.stopping.rawValue)
     mailbox.ring()
   }
 
@@ -131,15 +133,16 @@ package final class EventLoop: @unchecked Sendable {
 
   package func makeTimer(_ fire: @escaping () -> Void) -> LoopTimer { LoopTimer(loop: self, fire: fire) }
 
-  /// Whether the calling thread is the loop's.
-  package var isCurrent: Bool { owner.load() == currentThread() }
-
-  /// Traps on a thread that is not the loop's. A loop that has ended has no thread any more and does not mind.
-  package func preconditionOnLoop() {
-    precondition(isCurrent || hasEnded, "called on another thread than loop \(index)'s")
+  /// Whether the calling thread is the loop's, or the loop nobody's.
+  package var isCurrent: Bool {
+    let thread = owner.load()
+    return thread == EventLoop.nobody || thread == currentThread()
   }
 
-  private var hasEnded: Bool { phase.load() == Phase.ended.rawValue }
+  /// Traps on a thread that is not the loop's.
+  package func preconditionOnLoop() {
+    precondition(isCurrent, "called on another thread than loop \(index)'s")
+  }
 
   // MARK: Time and scratch space
 
@@ -190,17 +193,18 @@ package final class EventLoop: @unchecked Sendable {
   func hold(_ object: AnyObject) { held[ObjectIdentifier(object)] = object }
   func letGo(_ object: AnyObject) { held[ObjectIdentifier(object)] = nil }
 
-  /// Frees events and closes a descriptor where that is safe: at once on the loop, else through the mailbox, and
-  /// after the loop's end one thread at a time.
+  /// Frees events and closes a descriptor. Traps on another thread while the loop turns: an event that fires now would
+  /// find its object gone.
   func dispose(
     _ first: UnsafeMutablePointer<event>?, _ second: UnsafeMutablePointer<event>? = nil, descriptor: CInt = -1
   ) {
-    let remains = Remains(first, second, descriptor)
-    if isCurrent && !hasEnded {
-      remains.perform()
-    } else if !mailbox.push(remains) {
-      graveyard.withLock { _ in remains.perform() }
+    preconditionOnLoop()
+    // Where no thread turns the loop, several may let go of its objects at once.
+    graveyard.withLock { _ in
+      if let first { event_free(first) }
+      if let second { event_free(second) }
     }
+    if descriptor >= 0 { close(descriptor) }
   }
 }
 
@@ -214,29 +218,6 @@ extension EventLoop {
       preconditionFailure("out of memory")
     }
     return event
-  }
-}
-
-/// What an object of a loop leaves behind. Freed when performed, or when a mailbox that is never emptied again drops it.
-private final class Remains: MailboxItem, @unchecked Sendable {
-  // Safe: the object that owned these is gone; `isFree` is touched by one thread at a time, the last that has the item.
-  private let first: UnsafeMutablePointer<event>?
-  private let second: UnsafeMutablePointer<event>?
-  private let descriptor: CInt
-  private var isFree = false
-
-  init(_ first: UnsafeMutablePointer<event>?, _ second: UnsafeMutablePointer<event>?, _ descriptor: CInt) {
-    (self.first, self.second, self.descriptor) = (first, second, descriptor)
-  }
-
-  deinit { perform() }
-
-  override func perform() {
-    guard !isFree else { return }
-    isFree = true
-    if let first { event_free(first) }
-    if let second { event_free(second) }
-    if descriptor >= 0 { close(descriptor) }
   }
 }
 

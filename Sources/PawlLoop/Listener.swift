@@ -49,13 +49,8 @@ package final class Listener {
 
   /// A second listener on the same socket, for another loop: the way to share a unix socket, which has no
   /// `SO_REUSEPORT`. Each connection goes to one of them.
-  package init(sharing other: Listener, loop: EventLoop) throws(LoopError) {
-    let copy = pawl_fcntl(other.descriptor, F_DUPFD_CLOEXEC, 3)
-    guard copy >= 0 else { throw .system(call: "fcntl", code: pawl_errno()) }
-    boundAddress = other.boundAddress
-    self.loop = loop
-    descriptor = copy
-    acceptOne = Listener.acceptSocket
+  package convenience init(sharing other: Listener, loop: EventLoop) throws(LoopError) {
+    try self.init(sharing: other, loop: loop, acceptOne: Listener.acceptSocket)
   }
 
   /// For tests: with another way to accept.
@@ -69,6 +64,9 @@ package final class Listener {
   }
 
   deinit { releaseAll() }
+
+  /// For tests; -1 when closed. Stays the listener's own.
+  var rawDescriptor: CInt { descriptor }
 
   /// Accepts from now on. On the loop.
   /// - Throws: ``LoopError/system(call:code:)`` when the kernel cannot watch the socket.
@@ -85,9 +83,9 @@ package final class Listener {
   package func close() {
     loop.preconditionOnLoop()
     releaseAll()
-    (onAccept, onTrouble) = (nil, nil)
     pauseTimer?.close()
-    pauseTimer = nil
+    _ = take(&onAccept)
+    _ = take(&onTrouble)
   }
 
   fileprivate func acceptWaiting() {

@@ -25,3 +25,10 @@ package final class Locked<Value>: @unchecked Sendable {
     return try body(&value)
   }
 }
+
+/// Empties `value` and returns what was in it: letting go of that may run code which comes back to the same property.
+func take<Value>(_ value: inout Value?) -> Value? {
+  var taken: Value?
+  swap(&taken, &value)
+  return taken
+}

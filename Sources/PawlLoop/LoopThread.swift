@@ -64,6 +64,7 @@ extension EventLoop {
     index: Int, clock: any LoopClock = SystemClock()
   ) throws(LoopError) -> (loop: EventLoop, thread: LoopThread) {
     let loop = try EventLoop(index: index, clock: clock)
+    loop.awaitThread()
     let thread = try LoopThread(name: "pawl-loop-\(index)") { loop.runUntilStopped() }
     return (loop, thread)
   }

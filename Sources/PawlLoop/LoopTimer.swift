@@ -19,7 +19,10 @@ package final class LoopTimer {
     self.fire = fire
   }
 
-  deinit { releaseAlarm() }
+  deinit {
+    if loop.hasManualClock { loop.manualTimers[ObjectIdentifier(self)] = nil }
+    releaseAlarm()
+  }
 
   /// Whether it will fire.
   package var isScheduled: Bool { due != nil }
@@ -45,8 +48,8 @@ package final class LoopTimer {
   package func close() {
     loop.preconditionOnLoop()
     due = nil
-    fire = nil
     releaseAlarm()
+    _ = take(&fire)
   }
 
   private func releaseAlarm() {

@@ -27,8 +27,8 @@ package final class SignalWatcher {
   /// Restores what the signals did before.
   package func close() {
     loop.preconditionOnLoop()
-    handler = nil
     releaseAll()
+    _ = take(&handler)
   }
 
   private func releaseAll() {

@@ -56,14 +56,17 @@ package final class SocketStream {
 
   // MARK: Reading
 
-  /// Reads what is there, at most the buffer's size.
+  /// Reads what is there, at most the buffer's size. After ``IOResult/end`` reading has stopped; writing may go on.
   package func read(into buffer: UnsafeMutableRawBufferPointer) -> IOResult {
     if let failure { return .failed(failure) }
     guard buffer.count > 0 else { return .bytes(0) }
     while true {
       let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
       if count > 0 { return .bytes(count) }
-      if count == 0 { return .end }
+      if count == 0 {
+        if isReading { stopReading() }  // The end stays readable for ever.
+        return .end
+      }
       if let outcome = outcome(of: pawl_errno()) { return outcome }
     }
   }
@@ -122,6 +125,7 @@ package final class SocketStream {
   /// page cache.
   package func sendFile(_ fd: CInt, offset: UInt64, count: Int) -> IOResult {
     if let failure { return .failed(failure) }
+    guard !isClosed else { return .failed(EBADF) }
     guard count > 0 else { return .bytes(0) }
     guard var position = off_t(exactly: offset) else { return .end }
     while true {

@@ -1,5 +1,6 @@
-@testable import PawlObserve
 import Testing
+
+@testable import PawlObserve
 
 @Suite("Access log") struct AccessLogTests {
   private static func octets(_ text: String) -> ArraySlice<UInt8> { Array(text.utf8)[...] }
@@ -100,7 +101,8 @@ import Testing
   @Test(
     "stays JSON whatever a client sends",
     arguments: [
-      (Array("plain".utf8), "plain"), (Array(#"a"b\c"#.utf8), #"a\"b\\c"#), ([0, 0x0a, 0x1f, 0x7f], #"\u0000\u000a\u001f\u007f"#),
+      (Array("plain".utf8), "plain"), (Array(#"a"b\c"#.utf8), #"a\"b\\c"#),
+      ([0, 0x0a, 0x1f, 0x7f], #"\u0000\u000a\u001f\u007f"#),
       (Array("größe 😀 €".utf8), "größe 😀 €"), ([0x67, 0xfc, 0x6e], #"g\u00fcn"#), ([0xc3], #"\u00c3"#),
       ([0xc3, 0x22], #"\u00c3\""#), ([0xc0, 0xaf], #"\u00c0\u00af"#), ([0xed, 0xa0, 0x80], #"\u00ed\u00a0\u0080"#),
       ([0xf4, 0x90, 0x80, 0x80], #"\u00f4\u0090\u0080\u0080"#), ([0xe2, 0x82], #"\u00e2\u0082"#),

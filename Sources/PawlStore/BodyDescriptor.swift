@@ -27,7 +27,7 @@ package struct FileSlice: Sendable {
   package let fd: CInt
   package let offset: UInt64
   package let count: Int
-  package let owner: AnyObject & Sendable
+  package let owner: any AnyObject & Sendable
 }
 
 /// A callback that is performed, and let go of, on its loop alone.

@@ -29,6 +29,8 @@ struct BodyState {
   var isGrowing = false
 
   // Recording
+  /// Under which key it was published.
+  var home: CacheKey?
   var isPublished = false
   var isDoomed = false
   var isDirty = false

@@ -35,6 +35,7 @@ final class Catalogue: @unchecked Sendable {
     /// When the next commit is due, monotonic nanoseconds; `.max` without work.
     var due = UInt64.max
     var isClosing = false
+    var isClosed = false
   }
 
   /// The longest a written byte waits for its record, nanoseconds.
@@ -78,15 +79,16 @@ final class Catalogue: @unchecked Sendable {
 
   /// Records these soon; `completion` runs on the catalogue's thread after the commit, with whether it succeeded.
   func submit(
-    _ changes: [CatalogueChange], durably: Bool = false, then completion: (@Sendable (Bool) -> Void)? = nil
+    _ changes: [CatalogueChange], durably: Bool = false, isUrgent: Bool = false,
+    then completion: (@Sendable (Bool) -> Void)? = nil
   ) {
-    update { state in
+    let isTaken = update { state in
       state.changes.append(contentsOf: changes)
       if let completion { state.completions.append(completion) }
       if durably { state.wantsDurable = true }
-      let isUrgent = durably || completion != nil
-      state.due = isUrgent ? 0 : min(state.due, clock.now().nanoseconds + Self.pace)
+      state.due = durably || isUrgent ? 0 : min(state.due, clock.now().nanoseconds + Self.pace)
     }
+    if !isTaken { completion?(false) }
   }
 
   /// Asks `source` for its changes at the next commit: within 50 ms, or at once when `soon`.
@@ -102,18 +104,19 @@ final class Catalogue: @unchecked Sendable {
 
   /// Records what `source` has to record, then runs `completion` on the catalogue's thread.
   func record(_ source: any ChangeSource, then completion: @escaping @Sendable (Bool) -> Void) {
-    update { state in
+    let isTaken = update { state in
       state.dirty.append(source)
       state.completions.append(completion)
       state.due = 0
     }
+    if !isTaken { completion(false) }
   }
 
   /// Waits until all submitted so far is committed. Blocking: never on a loop or the catalogue's thread.
   @discardableResult
   func barrier(durably: Bool = false) -> Bool {
     let done = DispatchedResult()
-    submit([], durably: durably) { done.set($0) }
+    submit([], durably: durably, isUrgent: true) { done.set($0) }
     return done.wait()
   }
 
@@ -125,14 +128,24 @@ final class Catalogue: @unchecked Sendable {
     }
     thread?.join()
     thread = nil
+    // What a later start has to read is one file; where this fails, the log is read then.
+    do throws(StoreError) {
+      try database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    } catch {
+      events.log(.warning, "catalogue-checkpoint-failed", ["why": "\(error)"])
+    }
   }
 
-  private func update(_ body: (inout State) -> Void) {
+  /// `false` when the catalogue is closed: nothing was taken.
+  @discardableResult
+  private func update(_ body: (inout State) -> Void) -> Bool {
     pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    guard !state.isClosed else { return false }
     let before = state.due
     body(&state)
     if state.due < before || state.isClosing { pthread_cond_signal(arrived) }
-    pthread_mutex_unlock(mutex)
+    return true
   }
 
   // MARK: The writer thread
@@ -147,8 +160,20 @@ final class Catalogue: @unchecked Sendable {
         nextTick = now + Self.second
         onTick()
       }
-      if batch.isClosing { break }
+      if batch.isClosing && endIfIdle() { break }
     }
+  }
+
+  /// Nothing came since the last commit: from now on nothing is taken.
+  private func endIfIdle() -> Bool {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    guard state.changes.isEmpty, state.dirty.isEmpty, state.completions.isEmpty else {
+      state.due = 0
+      return false
+    }
+    state.isClosed = true
+    return true
   }
 
   private func awaitWork(until tick: UInt64) -> State {

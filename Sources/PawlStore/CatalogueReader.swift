@@ -8,6 +8,14 @@ struct RecordedObject: Sendable {
   var tags: [TagRecord]
 }
 
+/// Just enough to find an object's file and its place in the index.
+struct ObjectIdentity: Sendable {
+  let number: Int64
+  let id: ObjectID
+  let keyHash: UInt64
+  let held: UInt64
+}
+
 /// What the evictor needs to know of an object.
 struct EvictionCandidate: Sendable {
   let number: Int64
@@ -48,18 +56,20 @@ final class CatalogueReader: Sendable {
   }
 
   /// The objects whose ids begin with this octet: those of one directory of bodies.
-  func identities(firstOctet: UInt8) throws(StoreError) -> [(number: Int64, id: ObjectID, keyHash: UInt64, held: UInt64)] {
+  func identities(firstOctet: UInt8) throws(StoreError) -> [ObjectIdentity] {
     try database.withLock { (database) throws(StoreError) in
       let statement = try database.statement(
         "SELECT number, id, key_hash, held FROM objects WHERE id >= ?1 AND id < ?2 ORDER BY id")
       defer { statement.reset() }
       let end = firstOctet == 255 ? [UInt8](repeating: 255, count: 17) : [firstOctet + 1]
       try statement.bind([.blob([firstOctet]), .blob(end)])
-      var found: [(number: Int64, id: ObjectID, keyHash: UInt64, held: UInt64)] = []
+      var found: [ObjectIdentity] = []
       while try statement.step() {
         guard let id = ObjectID(bytes: statement.blob(1)) else { continue }
         found.append(
-          (statement.integer(0), id, UInt64(bitPattern: statement.integer(2)), UInt64(clamping: statement.integer(3))))
+          ObjectIdentity(
+            number: statement.integer(0), id: id, keyHash: UInt64(bitPattern: statement.integer(2)),
+            held: UInt64(clamping: statement.integer(3))))
       }
       return found
     }

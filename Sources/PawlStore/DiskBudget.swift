@@ -116,11 +116,26 @@ final class DiskCharge: Sendable {
     state.withLock { $0.bytes += bytes }
   }
 
+  /// More stands on disk than was known.
+  func add(_ bytes: UInt64) {
+    budget.charge(bytes)
+    state.withLock { $0.bytes += bytes }
+  }
+
   func shrink(_ bytes: UInt64) {
     let freed = state.withLock { state in
       let freed = min(bytes, state.bytes)
       state.bytes -= freed
       return freed
+    }
+    budget.uncharge(freed)
+  }
+
+  /// The file is gone, and nobody has it open.
+  func release() {
+    let freed = state.withLock { state in
+      defer { state.bytes = 0 }
+      return state.bytes
     }
     budget.uncharge(freed)
   }

@@ -110,8 +110,9 @@ extension StoredBody {
 
   /// All rows taken so far describe bytes that were written before this moment.
   func syncPoint() -> SyncPoint? {
-    state.withLock { state in
-      guard let descriptor = state.descriptor, !state.isDoomed else {
+    let opened = state.withLock { $0.descriptor } ?? BodyFile.reopen(self)
+    return state.withLock { state in
+      guard let descriptor = opened, !state.isDoomed else {
         state.isSyncing = false
         return nil
       }

@@ -43,7 +43,7 @@ enum Files {
   static func size(_ descriptor: CInt, _ path: String) throws(StoreError) -> UInt64 {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw failure("fstat", path) }
-    guard status.st_mode & S_IFMT == S_IFREG, status.st_size >= 0 else {
+    guard status.st_mode & mode_t(S_IFMT) == mode_t(S_IFREG), status.st_size >= 0 else {
       throw .system(call: "open", path: path, errno: EINVAL)
     }
     return UInt64(status.st_size)

@@ -23,24 +23,28 @@ final class MemoryBodies: Sendable {
   /// Not with a body's lock held.
   func admit(_ body: StoredBody, size: UInt64) -> Bool {
     guard size <= limit else { return false }
-    return state.withLock { state in
+    // Let go of after the lock: the last to have a body would come back here.
+    var met: [StoredBody] = []
+    defer { withExtendedLifetime(met) {} }
+    state.withLock { state in
       // Two rounds clear every mark; what is left then goes without asking.
       var patience = 2 * state.entries.count
       while state.bytes + size > limit, !state.entries.isEmpty {
         if state.hand >= state.entries.count { state.hand = 0 }
         let entry = state.entries[state.hand]
         patience -= 1
-        if patience > 0, let body = entry.body, !body.leaveMemory(unlessUsed: true) {
+        let body = entry.body
+        if let body { met.append(body) }
+        if let body, !body.leaveMemory(unlessUsed: patience > 0) {
           state.hand += 1
         } else {
-          if patience <= 0 { _ = entry.body?.leaveMemory(unlessUsed: false) }
           Self.take(&state, at: state.hand)
         }
       }
       state.entries.append(Entry(body: body, identifier: ObjectIdentifier(body), size: size))
       state.bytes += size
-      return true
     }
+    return true
   }
 
   /// The body is gone, or does not want to be here any more.

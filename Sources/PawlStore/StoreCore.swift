@@ -3,7 +3,7 @@ import PawlObserve
 
 /// What the parts of one cache share.
 final class StoreCore: @unchecked Sendable {
-  // Safe: all is constant but `onDrop`, which is set before any body is made.
+  // Safe: all is constant; what changes has its own lock.
   let directory: String
   let settings: CacheStoreSettings
   let pool: WorkerPool
@@ -22,15 +22,20 @@ final class StoreCore: @unchecked Sendable {
   private let nextNumber: Locked<Int64>
   private let catalogueBox = Locked<Catalogue?>(nil)
   let reader: CatalogueReader
-  /// Takes a failed body's response out of the index.
-  var onDrop: @Sendable (StoredBody) -> Void = { _ in }
+  let index: ResourceIndex
+  /// The bodies in memory, by number.
+  private let live = Locked([Int64: WeakBody]())
+  private struct WeakBody { weak var body: StoredBody? }
+  /// Bodies used since their recency was last recorded.
+  let used = Locked([StoredBody]())
 
   init(
     settings: CacheStoreSettings, pool: WorkerPool, events: EventLog, clock: any LoopClock, budget: DiskBudget,
-    reader: CatalogueReader, nextNumber: Int64
+    reader: CatalogueReader, index: ResourceIndex, nextNumber: Int64
   ) {
     (directory, self.settings, self.pool) = (settings.path, settings, pool)
     (self.events, self.clock, self.budget, self.reader) = (events, clock, budget, reader)
+    self.index = index
     openBodies = OpenBodies(limit: settings.openBodies)
     memory = MemoryBodies(limit: settings.memory)
     durability = Durability()
@@ -49,6 +54,11 @@ final class StoreCore: @unchecked Sendable {
       return number
     }
   }
+
+  func noteLive(_ body: StoredBody) { live.withLock { $0[body.number] = WeakBody(body: body) } }
+  func noteDead(_ number: Int64) { _ = live.withLock { $0.removeValue(forKey: number) } }
+  func isLive(_ number: Int64) -> Bool { live.withLock { $0[number] != nil } }
+  func liveBody(_ number: Int64) -> StoredBody? { live.withLock { $0[number]?.body } }
 
   var bodiesDirectory: String { directory + "/bodies" }
   func folder(of id: ObjectID) -> String { "\(bodiesDirectory)/\(id.hex.prefix(2))" }

@@ -1,5 +1,5 @@
 package import PawlCache
-package import PawlLoop
+import PawlLoop
 
 /// The bytes of one representation, in one file that may have holes. Shared by all loops; every method may be called on
 /// any thread unless it says otherwise, and none waits for the disk but ``read(_:into:)``.
@@ -26,10 +26,12 @@ package final class StoredBody: @unchecked Sendable {
   init(id: ObjectID, number: Int64, core: StoreCore, charge: DiskCharge, state: BodyState) {
     (self.id, self.number, self.core, self.charge) = (id, number, core, charge)
     self.state = Locked(state)
+    core.noteLive(self)
     if state.descriptor != nil { core.openBodies.add(self) }
   }
 
   deinit {
+    core.noteDead(number)
     core.openBodies.remove(ObjectIdentifier(self))
     let last = state.withLock { state in
       (state.wasAdmitted, state.reservation, !state.isPublished && !state.isDoomed)

@@ -13,8 +13,9 @@ extension StoredBody: ChangeSource {
   }
 
   /// The object has a row from now on. Everything about it that is known already is recorded next.
-  func notePublished(isStronglyValidated: Bool) {
+  func notePublished(under key: CacheKey, isStronglyValidated: Bool) {
     let news = state.withLock { state in
+      state.home = key
       state.isPublished = true
       state.hasStrongValidator = isStronglyValidated
       return state.takeNews(isForced: true)

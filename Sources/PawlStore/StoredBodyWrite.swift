@@ -1,5 +1,6 @@
 import CLinux
 import PawlCache
+package import PawlLoop
 
 extension StoredBody {
   /// Adds bytes that are known to belong there. On a loop: the bytes go into the page cache; their digests, the
@@ -9,7 +10,7 @@ extension StoredBody {
   package func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StoreError) {
     guard !bytes.isEmpty else { return }
     let range = offset..<(offset + UInt64(bytes.count))
-    let plan = try state.withLock { (state) throws(StoreError) in try plan(range, bytes, &state) }
+    let plan = try state.withLock { (state) throws(StoreError) -> WritePlan in try decide(range, bytes, &state) }
     switch plan {
     case .streamed: wake()
     case .file(let descriptor, let gaps):
@@ -34,7 +35,7 @@ extension StoredBody {
   }
 
   /// Decides where the bytes go and claims the gaps, with room for them.
-  private func plan(
+  private func decide(
     _ range: Range<UInt64>, _ bytes: UnsafeRawBufferPointer, _ state: inout BodyState
   ) throws(StoreError) -> WritePlan {
     if state.failure != nil { throw .dropped }
@@ -192,7 +193,7 @@ extension StoredBody {
     guard let released else { return }
     core.budget.release(released)
     wake()
-    core.onDrop(self)
+    core.drop(self)
   }
 
   /// Asks for room before a fetch begins, evicting where needed; `completion` on `loop` with whether there is.

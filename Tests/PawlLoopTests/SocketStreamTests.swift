@@ -63,6 +63,7 @@ import Testing
     left.onWritable = { if left.writableCount < 5 { left.stream.wantWritable() } }
     left.stream.wantWritable()
     wait(loop) { left.writableCount == 5 }
+    left.onWritable = nil
   }
 
   @Test("the peer's half-close is an end once; writing goes on")
@@ -175,6 +176,7 @@ import Testing
     #expect(farOne.send("x") == .bytes(1))
     #expect(farTwo.send("x") == .bytes(1))
     wait(loop) { one.stream.isClosed && two.stream.isClosed }
+    (one.onReadable, two.onReadable) = (nil, nil)
     #expect(heard == 1)
   }
 

@@ -60,9 +60,10 @@ let package = Package(
     .executableTarget(
       name: "pawl",
       dependencies: [
-        "PawlServer", "PawlConfig", "PawlObserve", "CLibevent", "COpenSSL", argumentParser,
+        "PawlServer", "PawlConfig", "PawlObserve", "CLibevent", "COpenSSL", "CSQLite", "CXXHash", "CLinux",
+        argumentParser,
       ],
-      swiftSettings: swiftSettings),
+      cSettings: [.define("_GNU_SOURCE")], swiftSettings: swiftSettings),
 
     .target(
       name: "PawlTestKit", dependencies: ["CLinux"], path: "Tests/PawlTestKit",

@@ -72,7 +72,7 @@ let package = Package(
     tests("PawlWire", ["PawlHTTP"]),
     tests("PawlCache", ["PawlHTTP"]),
     tests("PawlLoop", ["CLinux"]),
-    tests("PawlConfig"),
+    tests("PawlConfig", ["CLinux"]),
     tests("PawlObserve"),
     tests("PawlStore", ["PawlHTTP", "PawlCache", "PawlLoop", "PawlObserve"]),
     tests("PawlUpstream", ["PawlHTTP", "PawlWire", "PawlLoop"]),

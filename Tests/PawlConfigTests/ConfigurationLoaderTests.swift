@@ -81,37 +81,6 @@ import Testing
       ])
   }
 
-  @Test("a route takes what its site says and overrides it; the longest path wins")
-  func routes() throws {
-    let text =
-      smallest + """
-        default-ttl = 5m
-        cors = https://a.example https://b.example
-        [route:default/all]
-        path = /pub/*
-        default-ttl = 1h
-        [route:default/big]
-        path = /pub/big/*
-        cache = off
-        cors = off
-        [route:default/exact]
-        path = /pub/big/
-        max_ranges = 2
-        """
-    let configuration = try load(text)
-    let site = try #require(configuration.sites.first)
-    #expect(site.routes.map(\.name) == ["exact", "big", "all"])
-    func settings(_ path: String) -> PathSettings { site.settings(forPath: Array(path.utf8)) }
-    #expect(settings("/").defaultTTL == .seconds(300))
-    #expect(settings("/pub").defaultTTL == .seconds(300))
-    #expect(settings("/pub/x").defaultTTL == .seconds(3600))
-    #expect(settings("/pub/x").upload.cors == .origins(["https://a.example", "https://b.example"]))
-    #expect(settings("/pub/big/x").cache == nil)
-    #expect(settings("/pub/big/x").upload.cors == .off)
-    #expect(settings("/pub/big/x").defaultTTL == .seconds(300))
-    #expect(settings("/pub/big/").maxRanges == 2)
-  }
-
   @Test("the command line alone makes a configuration")
   func forwarding() throws {
     let configuration = try ConfigurationLoader.forwarding(

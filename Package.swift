@@ -7,15 +7,18 @@ let swiftSettings: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
 ]
 
+/// What each shim defines for itself, for the C library's own module too: a debug build refuses two definitions of `fd_set`.
+let cSettings: [CSetting] = [.define("_GNU_SOURCE")]
+
 /// A Swift target in `Sources/NAME`, with a test target `Tests/NAMETests` beside it.
 func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
+  .target(name: name, dependencies: dependencies, cSettings: cSettings, swiftSettings: swiftSettings)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
   .testTarget(
     name: "\(name)Tests", dependencies: [.init(stringLiteral: name), "PawlTestKit"] + dependencies,
-    swiftSettings: swiftSettings)
+    cSettings: cSettings, swiftSettings: swiftSettings)
 }
 
 func clibrary(_ name: String, _ pkgConfig: String? = nil, _ apt: [String] = []) -> Target {
@@ -63,11 +66,11 @@ let package = Package(
         "PawlServer", "PawlConfig", "PawlObserve", "CLibevent", "COpenSSL", "CSQLite", "CXXHash", "CLinux",
         argumentParser,
       ],
-      cSettings: [.define("_GNU_SOURCE")], swiftSettings: swiftSettings),
+      cSettings: cSettings, swiftSettings: swiftSettings),
 
     .target(
       name: "PawlTestKit", dependencies: ["CLinux"], path: "Tests/PawlTestKit",
-      swiftSettings: swiftSettings),
+      cSettings: cSettings, swiftSettings: swiftSettings),
     tests("PawlHTTP"),
     tests("PawlWire", ["PawlHTTP"]),
     tests("PawlCache", ["PawlHTTP"]),
@@ -77,6 +80,6 @@ let package = Package(
     tests("PawlStore", ["PawlHTTP", "PawlCache", "PawlLoop", "PawlObserve"]),
     tests("PawlUpstream", ["PawlHTTP", "PawlWire", "PawlLoop"]),
     tests("PawlServer", ["PawlHTTP", "PawlConfig", "PawlLoop", "PawlObserve"]),
-    .testTarget(name: "PawlArchitectureTests", swiftSettings: swiftSettings),
+    .testTarget(name: "PawlArchitectureTests", cSettings: cSettings, swiftSettings: swiftSettings),
   ]
 )

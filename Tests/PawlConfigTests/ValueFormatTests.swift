@@ -74,4 +74,37 @@ import Testing
     let origins = configuration.effective.first?.values.filter { $0.key == "trusted-proxies" }.map(\.origin.description)
     #expect(origins == ["/etc/pawl/pawl.ini:8", "/etc/pawl/pawl.ini:9"])
   }
+
+  @Test(
+    "of other sections are refused with what was expected",
+    arguments: [
+      (
+        "[pawl]\naccess-log = stdout",
+        "[pawl] access-log: expected stderr, off or a path, found \"stdout\" - did you mean \"/dev/stdout\"?"
+      ),
+      (
+        "[pawl]\naccess-log = stder",
+        "[pawl] access-log: expected stderr, off or a path, found \"stder\" - did you mean \"stderr\"?"
+      ),
+      (
+        "[listen:a]\naddress = unix:/" + String(repeating: "s", count: 107),
+        "[listen:a] address: expected a socket path of at most 107 bytes, found 108: /"
+          + String(repeating: "s", count: 107)
+      ),
+      (
+        "[pawl]\ntrusted-proxies = lb.example",
+        "[pawl] trusted-proxies: expected an address or a range such as 10.0.0.0/8 or fd00::/8, found \"lb.example\""
+      ),
+      (
+        "[spool:default]\nmax-share-per-client = 25",
+        "[spool:default] max-share-per-client: expected a share such as 25%, found \"25\" - did you mean \"25%\"?"
+      ),
+      (
+        "[listen:a]\nmax-header = 2M",
+        "[listen:a] max-header: expected a size such as 64K, 10M or 5G from 1K to 1M, found \"2M\""
+      ),
+    ])
+  func refusedElsewhere(_ text: String, _ message: String) {
+    #expect(mistakes(in: smallest + text) == ["/etc/pawl/pawl.ini:6: \(message)"])
+  }
 }

@@ -106,16 +106,19 @@ struct Assembly {
       let label = SectionLabel(.listen, "default")
       listeners = [ReadSection(label: label, origin: .builtIn, model: ListenerSettings(name: "default"))]
     }
-    let settings = sites.map(\.model.settings) + routes.map(\.model.settings)
+    let names = Set(sites.map(\.model.name))
+    let settings =
+      sites.filter { !$0.refused.contains("cache") }.map(\.model.settings)
+      + routes.filter { names.contains($0.model.site) && !$0.refused.contains("cache") }.map(\.model.settings)
     if settings.contains(where: { $0.cache == "default" }), !caches.contains(where: { $0.model.name == "default" }) {
       let model = CacheSettings(name: "default", path: FilePath.resolve("cache", from: state))
-      caches.append(ReadSection(label: SectionLabel(.cache, "default"), origin: .builtIn, model: model))
+      caches.insert(ReadSection(label: SectionLabel(.cache, "default"), origin: .builtIn, model: model), at: 0)
     }
     if settings.contains(where: { $0.uploads && $0.spool == "default" }),
       !spools.contains(where: { $0.model.name == "default" })
     {
       let model = SpoolSettings(name: "default", path: FilePath.resolve("spool", from: state))
-      spools.append(ReadSection(label: SectionLabel(.spool, "default"), origin: .builtIn, model: model))
+      spools.insert(ReadSection(label: SectionLabel(.spool, "default"), origin: .builtIn, model: model), at: 0)
     }
   }
 

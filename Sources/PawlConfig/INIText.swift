@@ -4,6 +4,8 @@ enum INILine: Hashable {
   case entry(key: String, value: String)
   /// What is wrong with the line.
   case malformed(String)
+  /// The same of a line that was to begin a section.
+  case malformedSection(String)
 }
 
 /// Splits an INI text into lines that mean something, each with its number, counted from 1.
@@ -30,7 +32,7 @@ private func readLine(_ raw: ArraySlice<UInt8>) -> INILine? {
   let line = trimmed(text)
   guard let first = line.first, first != "#", first != ";" else { return nil }
   if first == "[" {
-    guard line.last == "]" else { return .malformed("expected [section] or [section:NAME], found \"\(line)\"") }
+    guard line.last == "]" else { return .malformedSection("expected [section] or [section:NAME], found \"\(line)\"") }
     return .section(String(trimmed(line.dropFirst().dropLast())))
   }
   guard let equals = line.firstIndex(of: "=") else {

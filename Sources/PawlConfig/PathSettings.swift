@@ -35,6 +35,8 @@ package struct PathSettings: Hashable, Sendable {
   /// Takes effect with the upload engine.
   package var upload = UploadSettings()
 
+  package init(upstream: String = "") { self.upstream = upstream }
+
   static var keys: [Key<PathSettings>] {
     [
       .scalar("upstream", \.upstream, .name, isRequired: true),

@@ -18,6 +18,8 @@ package struct ProcessSettings: Hashable, Sendable {
   /// Client connections in all; `nil`: what the limit on open files allows.
   package var maxConnections: Int?
 
+  package init(stateDirectory: String) { self.stateDirectory = stateDirectory }
+
   static var keys: [Key<ProcessSettings>] {
     [
       .scalar("state-dir", \.stateDirectory, .path),

@@ -54,6 +54,10 @@ struct SectionCollector {
       switch line {
       case .malformed(let message):
         report(Issue(at: origin, section: current?.label.text, message))
+      case .malformedSection(let message):
+        report(Issue(at: origin, message))
+        finish(current)
+        (current, isBeforeFirstSection) = (nil, false)
       case .section(let text):
         finish(current)
         isBeforeFirstSection = false

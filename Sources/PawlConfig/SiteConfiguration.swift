@@ -43,6 +43,8 @@ package struct PathPattern: Hashable, Sendable, CustomStringConvertible {
   package var literal: [UInt8]
   package var isPrefix: Bool
 
+  package init(literal: [UInt8], isPrefix: Bool) { (self.literal, self.isPrefix) = (literal, isPrefix) }
+
   package func matches(_ path: some Collection<UInt8>) -> Bool {
     isPrefix ? path.starts(with: literal) : path.elementsEqual(literal)
   }

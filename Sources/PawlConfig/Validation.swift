@@ -10,7 +10,8 @@ extension Assembly {
     checkDirectories()
     checkCombinations()
     refuseWhatThisVersionLacks()
-    warnOfUnused()
+    // A mistyped name leaves its section unused: one message is enough.
+    if !issues.contains(where: { $0.severity == .error }) { warnOfUnused() }
   }
 
   private mutating func report<Model>(
@@ -51,13 +52,12 @@ extension Assembly {
       let words = key == "cache" ? names + ["default", "off"] : names
       report(section, key, "there is no [\(kind.rawValue):\(name)]", suggestion: nearestMatch(name, among: words))
     }
-    checkOwner(section, settings, isInherited)
+    if !isInherited("owner") { checkOwner(section, settings) }
+    if !isInherited("cors") { checkCrossOrigin(section, settings) }
   }
 
-  private mutating func checkOwner<Model>(
-    _ section: ReadSection<Model>, _ settings: PathSettings, _ isInherited: (String) -> Bool
-  ) {
-    guard !isInherited("owner"), settings.upload.authRequest == nil else { return }
+  private mutating func checkOwner<Model>(_ section: ReadSection<Model>, _ settings: PathSettings) {
+    guard settings.upload.authRequest == nil else { return }
     for (index, rule) in settings.owner.enumerated() {
       if case .authRequest = rule {
         report(section, "owner", element: index, "\(rule) needs auth-request, which is not set")
@@ -137,12 +137,10 @@ extension Assembly {
     for section in tls where section.model.clientCertificate != .off && section.model.clientCA == nil {
       report(section, "client-certificate", "needs client-ca, which is not set")
     }
-    for site in sites { checkOrigins(site, site.model.settings.upload.cors) }
-    for route in routes { checkOrigins(route, route.model.settings.upload.cors) }
   }
 
-  private mutating func checkOrigins<Model>(_ section: ReadSection<Model>, _ cors: UploadSettings.CrossOrigin) {
-    guard case .origins(let origins) = cors, origins.contains("*") else { return }
+  private mutating func checkCrossOrigin<Model>(_ section: ReadSection<Model>, _ settings: PathSettings) {
+    guard case .origins(let origins) = settings.upload.cors, origins.contains("*") else { return }
     report(section, "cors", "* stands alone: it allows every origin already")
   }
 

@@ -98,7 +98,11 @@ extension ValueFormat where Value == ListenAddress {
     let expected = "an address such as 127.0.0.1:8080, [::]:443 or unix:PATH"
     return ValueFormat(expected, show: \.description) {
       (text: String, directory: String) throws(BadValue) -> ListenAddress in
-      if let address = ListenAddress(text, directory: directory) { return address }
+      if let address = ListenAddress(text, directory: directory) {
+        // `sockaddr_un.sun_path` holds 108 bytes, the closing zero included.
+        guard case .unix(let path) = address, path.utf8.count > 107 else { return address }
+        throw BadValue("expected a socket path of at most 107 bytes, found \(path.utf8.count): \(path)")
+      }
       throw BadValue(expected: expected, found: text, suggestion: ListenAddress.repaired(text))
     }
   }
@@ -134,8 +138,14 @@ extension ValueFormat where Value == ProcessSettings.AccessLog {
       switch text.lowercased() {
       case "stderr": return .standardError
       case "off": return .off
+      case "stdout": throw BadValue(expected: "stderr, off or a path", found: text, suggestion: "/dev/stdout")
       case "": throw BadValue(expected: "stderr, off or a path", found: text)
-      default: return .file(path: FilePath.resolve(text, from: directory))
+      default:
+        // A word that is nearly one of the two is a mistake rather than the name of a file.
+        if !text.contains("/"), !text.contains("."), let near = nearestMatch(text, among: ["stderr", "off"]) {
+          throw BadValue(expected: "stderr, off or a path", found: text, suggestion: near)
+        }
+        return .file(path: FilePath.resolve(text, from: directory))
       }
     }
   }

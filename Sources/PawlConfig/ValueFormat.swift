@@ -29,7 +29,8 @@ struct ValueFormat<Value> {
     self.show = show
     self.read = { (text: String, _: String) throws(BadValue) -> Value in
       if let value = read(text) { return value }
-      throw BadValue(expected: expected, found: text, suggestion: repaired(text) ?? nearestMatch(text, among: words))
+      let meant = repaired(text).flatMap { $0 != text && read($0) != nil ? $0 : nil }
+      throw BadValue(expected: expected, found: text, suggestion: meant ?? nearestMatch(text, among: words))
     }
   }
 

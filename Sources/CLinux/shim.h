@@ -90,3 +90,5 @@ static inline ssize_t pawl_sendto(int fd, const void *bytes, size_t count, int f
 /// Members of an anonymous enum are visible through only one of the C modules that include them.
 static const int pawl_MSG_NOSIGNAL = MSG_NOSIGNAL;
 static const int pawl_MSG_MORE = MSG_MORE;
+/// `accept4(2)` of a blocking socket, without the peer's address.
+static inline int pawl_accept_blocking(int listener) { return accept4(listener, NULL, NULL, SOCK_CLOEXEC); }

@@ -36,7 +36,7 @@ package struct AccessRecord: Sendable {
   package var site: String = ""
   package var upstream: String = ""
   /// The word of the cache outcome, `hit` for instance; `nil` when no cache was asked.
-  package var cacheOutcome: StaticString?
+  package var cacheOutcome: String?
   /// Of ``bytes``, those that were held before the request came.
   package var bytesFromCache: UInt64 = 0
   /// Content bytes the origin sent for this transfer.
@@ -49,7 +49,7 @@ package struct AccessRecord: Sendable {
   package var originResumes: Int = 0
   package var endedBy: TransferEnd = .done
   /// Why, when it is not ``TransferEnd/done``; the word of the event log.
-  package var endReason: StaticString?
+  package var endReason: String?
 
   package init(time: Int64, remote: ArraySlice<UInt8>) { (self.time, self.remote) = (time, remote) }
 }

@@ -18,14 +18,14 @@ extension [UInt8] {
     append(member: "request_id", record.requestID)
     append(member: "site", text: record.site)
     append(member: "upstream", text: record.upstream)
-    append(member: "cache", literal: record.cacheOutcome)
+    append(member: "cache", optional: record.cacheOutcome)
     append(member: "bytes_from_cache", number: record.bytesFromCache)
     append(member: "bytes_from_origin", number: record.bytesFromOrigin)
     append(member: "bytes_resumed", number: record.bytesResumed)
     append(member: "bytes_replayed", number: record.bytesReplayed)
     append(member: "origin_resumes", number: UInt64(clamping: record.originResumes))
     append(member: "ended_by", text: record.endedBy.rawValue)
-    append(member: "end_reason", literal: record.endReason)
+    append(member: "end_reason", optional: record.endReason)
     append(text: "}\n")
   }
 
@@ -40,12 +40,19 @@ extension [UInt8] {
     append(number: number)
   }
 
-  private mutating func append(member name: StaticString, literal: StaticString?) {
+  private mutating func append(member name: StaticString, literal: StaticString) {
     append(memberName: name)
-    guard let literal else { return append(text: "null") }
     append(0x22)
     literal.withUTF8Buffer { append(jsonOctets: $0) }
     append(0x22)
+  }
+
+  private mutating func append(member name: StaticString, optional text: String?) {
+    guard let text else {
+      append(memberName: name)
+      return append(text: "null")
+    }
+    append(member: name, text: text)
   }
 
   private mutating func append(member name: StaticString, text: String) {

@@ -17,9 +17,11 @@ package func mayServeStaleOnError(
   let control = head.cacheControl
   guard !forbidsStale(control, unlessItSays: control.staleIfError != nil) else { return false }
   let freshness = Freshness.evaluate(head, policy: policy, now: now)
-  guard freshness.lifetime > 0 else { return false }
   switch failure {
-  case .disconnected: return control.staleIfError.map { freshness.staleness <= $0 } ?? true
+  case .disconnected:
+    let window = control.staleIfError ?? (policy.staleIfError > 0 ? policy.staleIfError : nil)
+    // Without a word about errors, only what once was fresh may stand in for an origin that is not there.
+    return window.map { freshness.staleness <= $0 } ?? (freshness.lifetime > 0)
   case .status(500), .status(502), .status(503), .status(504):
     let window = control.staleIfError ?? policy.staleIfError
     return window > 0 && freshness.staleness <= window

@@ -36,7 +36,10 @@ final class CollapsedFetch: OriginFetchSink {
   }
 
   /// How a stored response came to be current.
-  enum Arrival: Sendable { case fetched(status: Int), validated, staleOnError }
+  enum Arrival: Sendable {
+    case fetched(status: Int, why: CacheStatus.ForwardReason)
+    case validated, staleOnError
+  }
 
   let owner: ServerLoop
   let resource: Resource
@@ -45,24 +48,28 @@ final class CollapsedFetch: OriginFetchSink {
   private let request: IncomingRequest
   /// The range asked of the origin, and of it what the leader's client asked, where this is a cold range request.
   private let rangeAsked: Range<UInt64>?
+  /// Why the origin is asked, for `Cache-Status`.
+  let reason: CacheStatus.ForwardReason
+  /// The leader's own cookies, which are not stored.
+  private var setCookies: [Bytes] = []
   private(set) weak var leader: DownloadExchange?
   private let waiters = Locked<[@Sendable (Outcome) -> Void]?>([])
   private var fetch: OriginFetch?
   private var requestTime: Int64 = 0
-  private var didTakeRange: Bool
+  private var asked: [FieldName] = []
 
   init(
     leader: DownloadExchange, request: IncomingRequest, resource: Resource, store: CacheStore, purpose: Purpose,
-    range: Range<UInt64>?
+    range: Range<UInt64>?, reason: CacheStatus.ForwardReason
   ) {
     (self.leader, self.request, self.resource, self.store) = (leader, request, resource, store)
-    (self.purpose, rangeAsked, owner) = (purpose, range, request.loop)
-    didTakeRange = false
+    (self.purpose, rangeAsked, self.reason, owner) = (purpose, range, reason, request.loop)
   }
 
   func start(adding extra: [(FieldName, [UInt8])]) {
     owner.fetches[ObjectIdentifier(self)] = self
     requestTime = owner.loop.wallSeconds
+    asked = extra.map(\.0)
     let fetch = OriginFetch(
       owner: owner, route: request.route, base: OriginRequests.fetch(request),
       use: .passThrough, tally: request.tally, sink: self)
@@ -84,8 +91,8 @@ final class CollapsedFetch: OriginFetchSink {
     leader = nil
     guard waiters.withLock({ $0?.isEmpty ?? true }) else { return }
     guard let fetch, !fetch.isEnded, isUndecided else { return }
-    conclude(.notShared)
     fetch.cancel()
+    conclude(.notShared)
   }
 
   private var isUndecided = true
@@ -103,6 +110,8 @@ final class CollapsedFetch: OriginFetchSink {
       return waiters ?? []
     }
     for tell in told { tell(outcome) }
+    // Others may let go of this last, on their own loops: what belongs to this loop must not go with it.
+    fetch = nil
     owner.fetches[ObjectIdentifier(self)] = nil
   }
 
@@ -120,6 +129,8 @@ final class CollapsedFetch: OriginFetchSink {
     {
       return serveStale(stored)
     }
+    setCookies = head.fields.all(.setCookie)
+    if isUnasked(head.status) { return refuse(head.status) }
     if head.status == 206 { return rangeAnswered(head, framing, now) }
     if let failed = purpose.stored, head.status < 500 { dropReplaced(failed, by: head) }
     switch Storability.decide(
@@ -132,17 +143,35 @@ final class CollapsedFetch: OriginFetchSink {
     }
   }
 
+  /// A part of a whole that was asked for, or a 304 to a request without conditions (protocols 8.2, rows 72 and 73).
+  private func isUnasked(_ status: Int) -> Bool {
+    switch status {
+    case 206: !asked.contains(.range)
+    case 304: !asked.contains(.ifNoneMatch) && !asked.contains(.ifModifiedSince)
+    default: false
+    }
+  }
+
+  private func refuse(_ status: Int) {
+    fetch?.cancel()
+    let error = ProxyError(.httpProtocolError, details: "a \(status) that was not asked for", receivedStatus: status)
+    let failure = OriginFailure(error: error, beforeHead: true, requestBytesSent: true)
+    let leader = leader
+    conclude(.failed(failure))
+    leader?.fetchFailed(failure)
+  }
+
   private func validated(_ stored: StoredResponse, _ head: ResponseHead, _ now: Int64) {
     let merged = mergeNotModified(stored.head, head, requestTime: requestTime, responseTime: now)
     let renewed = store.updateHead(stored, head: merged)
     conclude(.stored(renewed, .validated))
-    leader?.fetched(renewed, .validated)
+    leader?.fetched(renewed, .validated, setCookies: head.fields.all(.setCookie))
   }
 
   private func serveStale(_ stored: StoredResponse) {
     fetch?.cancel()
     conclude(.stored(stored, .staleOnError))
-    leader?.fetched(stored, .staleOnError)
+    leader?.fetched(stored, .staleOnError, setCookies: [])
   }
 
   /// The resource has become something that is not stored: what was stored is no longer it.
@@ -182,13 +211,13 @@ final class CollapsedFetch: OriginFetchSink {
   }
 
   private func relay(_ head: ResponseHead, _ framing: BodyFraming, from start: UInt64, through end: UInt64?, total: UInt64?) {
+    let fetch = fetch
     conclude(.notShared)
     guard let leader, let fetch else {
       fetch?.cancel()
       return
     }
-    let identityHead = head
-    var identity = RepresentationIdentity(head: identityHead, framing: framing, receivedAt: owner.loop.wallSeconds)
+    var identity = RepresentationIdentity(head: head, framing: framing, receivedAt: owner.loop.wallSeconds)
     if let total { identity.total = total }
     let relay = framing == .none || framing == .length(0) ? nil : StreamRelay(fetch)
     leader.passOn(head, framing, body: relay)
@@ -240,6 +269,7 @@ final class CollapsedFetch: OriginFetchSink {
     let wanted = leader?.cut(part, total: total) ?? part
     var trimmed = head
     trimmed.fields.set(.contentRange, ContentRange.format(wanted, total: total))
+    let fetch = fetch
     conclude(.notShared)
     guard let leader, let fetch else {
       fetch?.cancel()
@@ -267,12 +297,12 @@ final class CollapsedFetch: OriginFetchSink {
     let asSent = OriginRequests.fetch(request)
     let kept = StoredHead(
       request: asSent, response: head, requestTime: requestTime, responseTime: now,
-      storability: cookie ? .sharedPerCookie : .shared, asksIdentity: request.route.asksIdentity)
+      storability: cookie ? .sharedPerCookie : .shared, asksIdentity: request.asksIdentity)
     body.addTag(TagRecord(tag: Tags.name(for: head, mode: request.route.etag, body: body), limit: .max))
     let stored = StoredResponse(head: kept, body: body, storedAt: now)
     let replaced = resource.withLock { state in
       state.variants.filter {
-        $0 === purpose.stored || $0.head.isSelected(by: asSent, asksIdentity: request.route.asksIdentity)
+        $0 === purpose.stored || $0.head.isSelected(by: asSent, asksIdentity: request.asksIdentity)
       }
     }
     store.publish(stored, in: resource, replacing: [], superseding: replaced)
@@ -289,10 +319,11 @@ final class CollapsedFetch: OriginFetchSink {
     guard let fetch else { return }
     let fill = Fill(fetch, of: stored, in: store, route: request.route, seesRanges: seesRanges)
     self.fetch = nil
-    let arrival = Arrival.fetched(status: status)
-    conclude(.stored(stored, arrival))
+    let arrival = Arrival.fetched(status: status, why: reason)
+    // Before anybody reads: whoever lacks bytes must find that they are on their way.
     fill.begin(identity, from: start, through: end)
-    leader?.fetched(stored, arrival)
+    conclude(.stored(stored, arrival))
+    leader?.fetched(stored, arrival, setCookies: setCookies)
     fill.watchForReaders()
   }
 
@@ -306,7 +337,7 @@ final class CollapsedFetch: OriginFetchSink {
       body.addTag(TagRecord(tag: tag, limit: .max))
       let kept = StoredHead(
         request: self.request.head, response: head, requestTime: self.requestTime, responseTime: now,
-        storability: .privately, asksIdentity: self.request.route.asksIdentity)
+        storability: .privately, asksIdentity: self.request.asksIdentity)
       let stored = StoredResponse(head: kept, body: body, storedAt: now)
       self.store.publishPrivate(
         stored, tag: tag, owner: Owner.binding(self.request), expires: now + lifetime)
@@ -314,9 +345,10 @@ final class CollapsedFetch: OriginFetchSink {
       guard let fetch = self.fetch else { return }
       let fill = Fill(fetch, of: stored, in: self.store, route: self.request.route, seesRanges: false)
       self.fetch = nil
-      self.conclude(.notShared)
       fill.begin(identity, from: 0, through: nil)
-      self.leader?.fetchedPrivately(stored, status: head.status)
+      self.conclude(.notShared)
+      self.leader?.fetched(
+        stored, .fetched(status: head.status, why: self.reason), setCookies: head.fields.all(.setCookie))
       fill.watchForReaders()
     }
   }

@@ -70,7 +70,7 @@ struct DemoDownload {
     print("Downloading http://\(address)/download.bin (\(Demonstration.size >> 20) MiB), and hanging up at 10 %:")
     guard let first = get(from: nil, ifRange: nil, stopAfter: cut, digest) else { return fail("no answer") }
     print("  \(first.statusLine)  ETag: \(first.tag)  Accept-Ranges: \(first.acceptRanges)  -> hung up after \(first.received) bytes")
-    print("Going on with Range: bytes=\(first.received)- and If-Range: \(first.tag):")
+    print("Resuming with Range: bytes=\(first.received)- and If-Range: \(first.tag):")
     guard let second = get(from: first.received, ifRange: first.tag, stopAfter: .max, digest) else {
       return fail("no answer")
     }

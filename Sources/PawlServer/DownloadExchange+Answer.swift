@@ -90,13 +90,6 @@ extension DownloadExchange {
     return true
   }
 
-  /// The first answer of a private response: whole, under the tag that lets this client come back for the rest.
-  func fetchedPrivately(_ stored: StoredResponse, status: Int) {
-    fetch = nil
-    guard !isOver else { return }
-    serve(stored, Served(arrival: .fetched(status: status), isCollapsed: false))
-  }
-
   /// What an answer does to the requested part of an answer to a wider range.
   func cut(_ part: ByteRange, total: UInt64) -> ByteRange {
     guard let field = RangeField(request.head.fields),

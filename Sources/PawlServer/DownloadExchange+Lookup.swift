@@ -19,7 +19,7 @@ extension DownloadExchange {
   private var ifRange: IfRange? { request.head.fields.contains(.range) ? IfRange(request.head.fields) : nil }
 
   func matches(_ stored: StoredResponse) -> Bool { 
-    stored.head.isSelected(by: request.head, asksIdentity: request.route.asksIdentity)
+    stored.head.isSelected(by: request.head, asksIdentity: request.asksIdentity)
   }
 
   /// One decision under the resource's lock; starts nothing yet.
@@ -96,6 +96,8 @@ extension DownloadExchange {
   private func mayJoin(_ control: CacheControl) -> Bool {
     !goesAlone && !control.noCache && !control.noStore && control.maxAge != 0
       && !request.head.fields.contains(.authorization) && !request.head.fields.contains(.cookie)
+      // A request that came through pawl already would wait for itself.
+      && Via.occurrences(of: "pawl", in: request.head.fields) == 0
   }
 
   private func lead(
@@ -103,9 +105,15 @@ extension DownloadExchange {
     _ extra: [(FieldName, [UInt8])], _ state: inout ResourceState
   ) -> Decision {
     let fetch = CollapsedFetch(
-      leader: self, request: request, resource: resource, store: store, purpose: purpose, range: range)
+      leader: self, request: request, resource: resource, store: store, purpose: purpose, range: range,
+      reason: reason(purpose, state))
     if state.fetch == nil, !goesAlone, !isUncacheable(state) { state.fetch = fetch }
     return .lead(fetch, extra)
+  }
+
+  private func reason(_ purpose: CollapsedFetch.Purpose, _ state: ResourceState) -> CacheStatus.ForwardReason {
+    if purpose.stored != nil { return .stale }
+    return state.variants.isEmpty ? .uriMiss : .varyMiss
   }
 
   /// The validators of what is stored, as they came from the origin; pawl's own tags stay here.
@@ -174,22 +182,8 @@ extension DownloadExchange {
   }
 
   private func join(_ fetch: CollapsedFetch) {
-    self.fetch = fetch
-    let loop = request.loop.loop
-    let bound = LoopBound(self, on: loop)
-    let isWaiting = fetch.join { outcome in loop.run { bound.get().told(outcome) } }
-    if !isWaiting {
-      self.fetch = nil
-      loop.nextTurn { [weak self] in self?.look() }
-    }
-  }
-
-  /// Why the origin had to be asked, for `Cache-Status`.
-  var missReason: CacheStatus.ForwardReason {
-    guard let resource else { return .bypass }
-    return resource.withLock { state in
-      if state.variants.isEmpty { return .uriMiss }
-      return state.variants.contains(where: matches) ? .stale : .varyMiss
-    }
+    let reference = LoopWeak(self, on: request.loop.loop)
+    let isWaiting = fetch.join { outcome in reference.run { $0.told(outcome) } }
+    if !isWaiting { request.loop.loop.nextTurn { [weak self] in self?.look() } }
   }
 }

@@ -64,10 +64,10 @@ final class DownloadExchange: Exchange {
 
   func interim(_ head: ResponseHead) { if !isOver { channel.interim(head) } }
 
-  func fetched(_ stored: StoredResponse, _ arrival: CollapsedFetch.Arrival) {
+  func fetched(_ stored: StoredResponse, _ arrival: CollapsedFetch.Arrival, setCookies: [Bytes]) {
     fetch = nil
     guard !isOver else { return }
-    serve(stored, Served(arrival: arrival, isCollapsed: false))
+    serve(stored, Served(arrival: arrival, isCollapsed: false, setCookies: setCookies))
   }
 
   func told(_ outcome: CollapsedFetch.Outcome) {
@@ -89,10 +89,11 @@ final class DownloadExchange: Exchange {
 
   /// An answer that is not kept, on its way through.
   func passOn(_ head: ResponseHead, _ framing: BodyFraming, body: StreamRelay?) {
+    let reason = fetch?.reason ?? .uriMiss
     fetch = nil
     guard !isOver else { return body?.finish() ?? () }
     var reply = OriginRequests.relayed(head)
-    var status = CacheStatus(fwd: missReason)
+    var status = CacheStatus(fwd: reason)
     status.fwdStatus = head.status
     status.append(to: &reply.fields)
     request.record.cacheOutcome = "miss"
@@ -147,10 +148,9 @@ final class DownloadExchange: Exchange {
   /// Until it is decided whether `stored` is what the client's tag names; then, either way, it is what is served.
   func waitForProof(_ twin: TwinComparison, of stored: StoredResponse) {
     armPatience()
-    let bound = LoopBound(self, on: request.loop.loop)
-    let loop = request.loop.loop
-    let isWaiting = twin.wait { loop.run { bound.get().isProven(stored) } }
-    if !isWaiting { loop.nextTurn { [weak self] in self?.isProven(stored) } }
+    let reference = LoopWeak(self, on: request.loop.loop)
+    let isWaiting = twin.wait { reference.run { $0.isProven(stored) } }
+    if !isWaiting { request.loop.loop.nextTurn { [weak self] in self?.isProven(stored) } }
   }
 
   private func isProven(_ stored: StoredResponse) {
@@ -202,4 +202,6 @@ struct Served {
   /// `nil`: it was stored, and could be used as it was.
   var arrival: CollapsedFetch.Arrival?
   var isCollapsed: Bool
+  /// For the one client whose request was sent to the origin.
+  var setCookies: [Bytes] = []
 }

@@ -48,6 +48,9 @@ final class IncomingRequest {
   var record: TransferRecord
   let tally = FetchTally()
 
+  /// Whether the origin is asked for no coding: by the route, and always where octets are counted.
+  var asksIdentity: Bool { route.asksIdentity || head.fields.contains(.range) }
+
   init(
     head: RequestHead, route: RouteSettings, loop: ServerLoop, client: SocketAddress?, isTrustedPeer: Bool,
     port: UInt16, requestID: [UInt8], isRouted: Bool, record: TransferRecord

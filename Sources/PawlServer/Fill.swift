@@ -180,6 +180,7 @@ final class Fill: OriginFetchSink {
     owner.server.abandoned.remove(self, of: route.upstream)
     owner.fills[ObjectIdentifier(self)] = nil
     body.fillPaused()
+    body.wakeAll()
   }
 
   // MARK: - Without readers
@@ -196,7 +197,7 @@ final class Fill: OriginFetchSink {
     isPaused = false
     fetch.resume()
     if let least = owner.server.abandoned.add(self, of: route.upstream, on: owner.loop) {
-      least.loop.run { least.bound.get().pauseForGood("four-abandoned-fills") }
+      least.loop.run { $0.pauseForGood("four-abandoned-fills") }
     }
   }
 
@@ -232,8 +233,7 @@ final class AbandonedFills: Sendable {
   struct Entry {
     var fill: ObjectIdentifier
     var upstream: ObjectIdentifier
-    var loop: EventLoop
-    var bound: LoopBound<Fill>
+    var loop: LoopWeak<Fill>
     var advanced: UInt64
   }
 
@@ -242,7 +242,7 @@ final class AbandonedFills: Sendable {
   /// - Returns: the one that has to end to make room.
   func add(_ fill: Fill, of upstream: AnyObject, on loop: EventLoop) -> Entry? {
     let entry = Entry(
-      fill: ObjectIdentifier(fill), upstream: ObjectIdentifier(upstream), loop: loop, bound: LoopBound(fill, on: loop),
+      fill: ObjectIdentifier(fill), upstream: ObjectIdentifier(upstream), loop: LoopWeak(fill, on: loop),
       advanced: fill.advanced)
     return entries.withLock { entries in
       entries.removeAll { $0.fill == entry.fill }

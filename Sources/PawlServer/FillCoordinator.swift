@@ -11,8 +11,7 @@ final class FillCoordinator: @unchecked Sendable {
 
   struct Span {
     var fill: ObjectIdentifier
-    var loop: EventLoop
-    var bound: LoopBound<Fill>
+    var loop: LoopWeak<Fill>
     var start: UInt64
     /// Exclusive; `nil` until the total is known.
     var end: UInt64?
@@ -121,7 +120,7 @@ final class FillCoordinator: @unchecked Sendable {
       state.readers[reader] = position
       return identity.total == nil ? state.spans : []
     }
-    for span in waiting { span.loop.run { span.bound.get().readersMoved() } }
+    for span in waiting { span.loop.run { $0.readersMoved() } }
   }
 
   func left(_ reader: ObjectIdentifier) {
@@ -129,7 +128,7 @@ final class FillCoordinator: @unchecked Sendable {
       state.readers[reader] = nil
       return state.readers.isEmpty ? state.spans : []
     }
-    for span in orphans { span.loop.run { span.bound.get().readersLeft() } }
+    for span in orphans { span.loop.run { $0.readersLeft() } }
     releaseIfIdle()
   }
 
@@ -180,14 +179,14 @@ final class FillCoordinator: @unchecked Sendable {
     _ fill: Fill, _ response: StoredResponse, on loop: EventLoop, from start: UInt64, through end: UInt64?
   ) -> FillCoordinator {
     let (coordinator, overtaken) = use(response) { ($0, $0.enter(fill, on: loop, from: start, through: end)) }
-    for (other, end) in overtaken { other.loop.run { other.bound.get().shorten(to: end) } }
+    for (other, end) in overtaken { other.loop.run { $0.shorten(to: end) } }
     return coordinator
   }
 
   /// Notes the span; those that it overtakes end where it begins.
   private func enter(_ fill: Fill, on loop: EventLoop, from start: UInt64, through end: UInt64?) -> [(Span, UInt64)] {
     let span = Span(
-      fill: ObjectIdentifier(fill), loop: loop, bound: LoopBound(fill, on: loop), start: start, end: end,
+      fill: ObjectIdentifier(fill), loop: LoopWeak(fill, on: loop), start: start, end: end,
       began: loop.now)
     return state.withLock { state -> [(Span, UInt64)] in
       var overtaken: [(Span, UInt64)] = []

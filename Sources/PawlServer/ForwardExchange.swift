@@ -105,6 +105,11 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
 
   func exchange(_ exchange: OriginExchange, head: ResponseHead, framing: BodyFraming) {
     continueTimer?.cancel()
+    guard isAsked(head.status) else {
+      origin = nil
+      exchange.cancel()
+      return fail(ProxyError(.httpProtocolError, receivedStatus: head.status))
+    }
     var reply = OriginRequests.relayed(head)
     bypass.map { status in
       var status = status
@@ -114,6 +119,16 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
     if request.head.method == .head { promiseRanges(head, &reply) }
     request.loop.invalidate(after: request, answer: head)
     channel.respond(reply, length: length(head, framing), body: framing == .none ? nil : self)
+  }
+
+  /// A part, or a 304, only to who asked for one (protocols 8.2, rows 72 and 73).
+  private func isAsked(_ status: Int) -> Bool {
+    let fields = request.head.fields
+    switch (status, request.head.method) {
+    case (206, .get), (206, .head): return fields.contains(.range)
+    case (304, .get), (304, .head): return fields.contains(.ifNoneMatch) || fields.contains(.ifModifiedSince)
+    default: return true
+    }
   }
 
   /// HEAD says what a GET would: that pawl serves ranges of what it would keep (protocols 6.1).

@@ -13,7 +13,8 @@ enum OriginRequests {
     var head = request.head
     let upgrade = keepingUpgrade ? head.fields.first(.upgrade) : nil
     HopByHop.strip(&head.fields)
-    for name in [FieldName.contentLength, .host, .requestRange, .xRealIP] { head.fields.removeAll(name) }
+    for name in [FieldName.contentLength, .host, .requestRange] { head.fields.removeAll(name) }
+    keepOwnTags(&head.fields)
     head.fields.append(.host, head.authority.isEmpty ? request.route.fallbackHost[...] : head.authority)
     let client = request.client
     applyForwarded(
@@ -29,15 +30,24 @@ enum OriginRequests {
     return head
   }
 
+  /// Tags that pawl minted mean nothing to an origin: conditions on them are as if they were false.
+  private static func keepOwnTags(_ fields: inout Fields) {
+    if case .tag(let tag)? = IfRange(fields), Tags.isMinted(tag) {
+      fields.removeAll(.ifRange)
+      fields.removeAll(.range)
+    }
+    if case .tags(let tags)? = EntityTagList(fields.all(.ifNoneMatch)), tags.contains(where: Tags.isMinted) {
+      fields.removeAll(.ifNoneMatch)
+    }
+  }
+
   /// A GET for the stored representation: nothing of the client's conditions or ranges, no content.
   static func fetch(_ request: IncomingRequest) -> RequestHead {
     var head = forwarded(request)
     head.method = .get
     head.framing = .none
     for name in conditions + [.expect] { head.fields.removeAll(name) }
-    if request.route.asksIdentity || request.head.fields.contains(.range) {
-      head.fields.set(.acceptEncoding, "identity")
-    }
+    if request.asksIdentity { head.fields.set(.acceptEncoding, "identity") }
     return head
   }
 

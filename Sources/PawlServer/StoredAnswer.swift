@@ -130,6 +130,7 @@ struct StoredAnswer {
     let now = request.loop.loop.wallSeconds
     let freshness = Freshness.evaluate(stored.head, policy: request.route.policy, now: now)
     if served.arrival.map({ !$0.isJustFetched }) ?? true { setAge(freshness.age, &fields) }
+    for cookie in served.setCookies { fields.append(.setCookie, cookie) }
     cacheStatus(freshness).append(to: &fields)
     return ResponseHead(status: status, fields: fields)
   }
@@ -157,8 +158,8 @@ struct StoredAnswer {
       status.ttl = freshness.lifetime - freshness.age
       status.detail = "stale-on-error"
       return status
-    case .fetched(let code)?:
-      var status = CacheStatus(fwd: .uriMiss)
+    case .fetched(let code, let reason)?:
+      var status = CacheStatus(fwd: reason)
       status.fwdStatus = code
       status.stored = true
       status.collapsed = served.isCollapsed

@@ -30,6 +30,12 @@ extension StoredBody {
     for loop in loops { loop.run { [self] in deliver(on: loop) } }
   }
 
+  /// Tells every reader that waits, whatever is there for it: a fill has ended, and nothing more may come by itself.
+  package func wakeAll() {
+    let loops = state.withLock { $0.takeWakes(evenWithoutNews: true) }
+    for loop in loops { loop.run { [self] in deliver(on: loop) } }
+  }
+
   private func deliver(on loop: EventLoop) {
     state.withLock { state in
       if let index = state.wakes.firstIndex(where: { $0.loop === loop }) { state.wakes[index].isScheduled = false }
@@ -59,11 +65,11 @@ extension BodyState {
   }
 
   /// Moves those who can go on to their loops' lists; the loops that must be woken for it.
-  fileprivate mutating func takeWakes() -> [EventLoop] {
+  fileprivate mutating func takeWakes(evenWithoutNews: Bool = false) -> [EventLoop] {
     var loops: [EventLoop] = []
     var left: [BodyWaiter] = []
     for waiter in waiters {
-      if availability(at: waiter.position) == .missing {
+      if !evenWithoutNews, availability(at: waiter.position) == .missing {
         left.append(waiter)
         continue
       }

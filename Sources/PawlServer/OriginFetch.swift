@@ -37,6 +37,8 @@ protocol OriginFetchSink: AnyObject {
   /// The first final head. The sink answers with ``OriginFetch/accept(_:from:through:)``, at once or later, or
   /// cancels; until then nothing more is read.
   func fetch(_ fetch: OriginFetch, head: ResponseHead, framing: BodyFraming)
+  /// The origin has proven, after a break or in the middle, that what comes belongs to what is held.
+  func fetchContinues(_ fetch: OriginFetch)
   /// New content, in order.
   func fetch(_ fetch: OriginFetch, bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Flow
   /// Content that had come before.
@@ -207,9 +209,11 @@ final class OriginFetch: OriginExchangeDelegate {
   private func continueBody(from: UInt64, head: ResponseHead, framing: BodyFraming) {
     position = from
     phase = .receiving
-    tally.resumes += 1
+    if hasBroken { tally.resumes += 1 }
     if case .askForRest = asked, head.status == 200 { progress.originRefusesRanges = true }
     if sinkPaused { exchange?.pause() }
+    defer { sink?.fetchContinues(self) }
+    guard hasBroken else { return }
     owner.events.log(
       .notice, "origin-resumed",
       [
@@ -278,7 +282,7 @@ final class OriginFetch: OriginExchangeDelegate {
     let offset = frontier
     frontier += UInt64(count)
     position = frontier
-    if asked != nil { tally.resumed += UInt64(count) }
+    if hasBroken { tally.resumed += UInt64(count) }
     if count > 0, sink?.fetch(self, bytes: part, at: offset) == .pause { pause() }
     guard phase == .receiving else { return bytes.count }
     if let spanEnd, frontier >= spanEnd, identity?.total != spanEnd || count < bytes.count {
@@ -336,10 +340,13 @@ final class OriginFetch: OriginExchangeDelegate {
   }
 
   private var brokenWhileWaiting = false
+  /// The first answer to a span is no resumption.
+  private var hasBroken = false
 
   // MARK: - Breaks
 
   private func brokeOff() {
+    hasBroken = true
     owner.events.log(
       .notice, "origin-broke",
       [
@@ -400,4 +407,8 @@ final class OriginFetch: OriginExchangeDelegate {
     cancel()
     sink?.fetchFailed(self, failure)
   }
+}
+
+extension OriginFetchSink {
+  func fetchContinues(_ fetch: OriginFetch) {}
 }

@@ -5,7 +5,8 @@ package enum Continuation: Hashable, Sendable {
   /// A 206 that continues the same bytes: the first of them belongs at `from`. Compare the overlap, append the rest. It may end
   /// before what is missing does (``RepresentationIdentity/rangeEnd(of:)``); then it is asked again.
   case append(from: UInt64)
-  /// A 200 whose identity agrees: compare from zero with what is held, append the rest.
+  /// A 200 whose identity agrees: compare from zero with what is held, append the rest. One that differs, or that is complete
+  /// before what is held ends, is another body.
   case replay
   /// The origin has other bytes now, or none: nothing of them may be joined to what is held.
   case changed(ContentChange)

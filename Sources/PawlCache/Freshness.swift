@@ -12,36 +12,34 @@ package struct Freshness: Hashable, Sendable {
   package var ttl: Int64 { lifetime - age }
   package var staleness: Int64 { max(age - lifetime, 0) }
 
+  /// Arithmetic only: whatever has to be read was read when the head was stored.
   /// - Parameter now: wall clock, seconds since 1970.
   package static func evaluate(_ head: StoredHead, policy: CachePolicy, now: Int64) -> Freshness {
-    Freshness(
-      lifetime: lifetime(
-        status: head.status, fields: head.fields, directives: head.directives, validators: head.validators,
-        receivedAt: head.responseTime, policy: policy),
-      age: age(head, now: now))
+    let lifetime =
+      head.explicitLifetime
+      ?? heuristicLifetime(
+        status: head.status, isPublic: head.cacheControl.isPublic, lastModified: head.validators.lastModified,
+        date: head.date ?? head.responseTime, policy: policy)
+    let resident = max(0, now.clampedDifference(head.responseTime))
+    return Freshness(lifetime: lifetime, age: min(head.initialAge + resident, CacheControl.longest))
   }
 
   /// RFC 9111 §4.2.3.
-  private static func age(_ head: StoredHead, now: Int64) -> Int64 {
-    let apparent = max(0, head.responseTime.clampedDifference(head.validators.date ?? head.responseTime))
-    let delay = max(0, head.responseTime.clampedDifference(head.requestTime))
-    let initial = max(apparent, Age.parse(head.fields) + delay)
-    return min(initial + max(0, now.clampedDifference(head.responseTime)), CacheControl.longest)
+  static func initialAge(_ fields: Fields, date: Int64?, requestTime: Int64, responseTime: Int64) -> Int64 {
+    let apparent = max(0, responseTime.clampedDifference(date ?? responseTime))
+    let delay = max(0, responseTime.clampedDifference(requestTime))
+    return max(apparent, Age.parse(fields) + delay)
   }
 
   /// The longest a response is taken for fresh by its age alone, in seconds.
   private static let longestHeuristic: Int64 = 24 * 3600
 
-  /// RFC 9111 §4.2.1 and §4.2.2: what the origin says, a tenth of the time since it was last modified, `default-ttl`.
-  static func lifetime(
-    status: Int, fields: Fields, directives: ResponseDirectives, validators: Validators, receivedAt: Int64,
-    policy: CachePolicy
+  /// For a response that does not say (RFC 9111 §4.2.2): a tenth of the time since it was last modified, or `default-ttl`.
+  static func heuristicLifetime(
+    status: Int, isPublic: Bool, lastModified: Int64?, date: Int64, policy: CachePolicy
   ) -> Int64 {
-    if let explicit = directives.explicitLifetime(fields, receivedAt: receivedAt) { return explicit }
-    guard StatusRules.isHeuristicallyCacheable(status) || directives.cacheControl.isPublic else { return 0 }
-    if let modified = validators.lastModified {
-      return min(max(0, (validators.date ?? receivedAt).clampedDifference(modified)) / 10, longestHeuristic)
-    }
+    guard StatusRules.isHeuristicallyCacheable(status) || isPublic else { return 0 }
+    if let lastModified { return min(max(0, date.clampedDifference(lastModified)) / 10, longestHeuristic) }
     return max(0, policy.defaultTTL)
   }
 }

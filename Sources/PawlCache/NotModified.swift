@@ -38,8 +38,8 @@ package func mergeNotModified(
       in: StoredHead.selectionFields(request.head.fields, asksIdentity: request.asksIdentity))
   }
   return StoredHead(
-    status: stored.status, fields: fields, requestTime: requestTime, responseTime: responseTime, selecting: selecting,
-    implicitKey: stored.implicitKey)
+    status: stored.status, fields: fields, requestTime: requestTime, responseTime: responseTime,
+    bytesDate: stored.validators.date, selecting: selecting, implicitKey: stored.implicitKey)
 }
 
 private func updatingFields(_ received: Fields, mayVary: Bool) -> [(name: Bytes, value: Bytes)] {

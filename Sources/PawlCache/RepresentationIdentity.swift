@@ -51,6 +51,15 @@ package struct RepresentationIdentity: Hashable, Sendable {
     }
   }
 
+  /// The identity of bytes that are stored, to go on with them: after a pause, or after a restart.
+  /// - Parameter total: the length of the stored body, when known.
+  package init(stored: StoredHead, total: UInt64?) {
+    let head = ResponseHead(status: 200, fields: stored.fields)
+    self.init(head: head, framing: total.map { .length($0) } ?? .chunked, receivedAt: stored.responseTime)
+    // A 304 has brought a newer Date since; it does not make an old date a stronger one.
+    lastModifiedIsStrong = stored.validators.lastModifiedIsStrong(margin: Self.dateMargin)
+  }
+
   /// What a range request may be tied to; `nil` when only a replay can prove anything.
   package var strongValidator: StrongValidator? {
     if let tag, !tag.isWeak { return .tag(tag) }

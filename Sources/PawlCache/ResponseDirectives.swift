@@ -7,15 +7,11 @@ package struct ResponseDirectives: Hashable, Sendable {
   /// Then `Cache-Control` and `Expires` are not looked at.
   package var isTargeted: Bool
 
-  package init(cacheControl: CacheControl, isTargeted: Bool) {
-    (self.cacheControl, self.isTargeted) = (cacheControl, isTargeted)
-  }
-
   package init(_ fields: Fields) {
     if let targeted = TargetedCacheControl.parse(cdn: fields.all(.cdnCacheControl)) {
       (cacheControl, isTargeted) = (targeted, true)
     } else {
-      (cacheControl, isTargeted) = (CacheControl(fields.all(.cacheControl)), false)
+      (cacheControl, isTargeted) = (CacheControl(fields), false)
     }
   }
 

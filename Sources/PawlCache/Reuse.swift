@@ -17,7 +17,7 @@ package enum Reuse: Hashable, Sendable {
   package static func decide(
     _ head: StoredHead, request: RequestHead, isFillRunning: Bool, policy: CachePolicy, now: Int64
   ) -> Reuse {
-    let asked = CacheControl(request.fields.all(.cacheControl))
+    let asked = CacheControl(request.fields)
     if head.cacheControl.noCache || asked.noCache || hasPragmaNoCache(request.fields) { return .validate }
     let freshness = Freshness.evaluate(head, policy: policy, now: now)
     if let limit = asked.maxAge {
@@ -40,8 +40,10 @@ package enum Reuse: Hashable, Sendable {
   }
 
   /// `Pragma: no-cache` counts in requests without `Cache-Control` (RFC 9111 §5.4); any other pragma means nothing.
-  private static func hasPragmaNoCache(_ fields: Fields) -> Bool {
-    guard !fields.contains(.cacheControl), let pragma = fields.combined(.pragma) else { return false }
+  static func hasPragmaNoCache(_ fields: Fields) -> Bool {
+    guard fields.contains(.pragma), !fields.contains(.cacheControl), let pragma = fields.combined(.pragma) else {
+      return false
+    }
     return pragma.split(separator: 0x2c).contains { $0.trimmed.equalsIgnoringCase("no-cache") }
   }
 }

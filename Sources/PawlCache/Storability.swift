@@ -64,7 +64,7 @@ package enum Storability: Hashable, Sendable {
     } else if control.noStore {
       return .noStore
     }
-    if CacheControl(request.fields.all(.cacheControl)).noStore { return .requestNoStore }
+    if CacheControl(request.fields).noStore { return .requestNoStore }
     if control.isPrivate { return .isPrivate }
     if request.fields.contains(.authorization), !permitsAuthorized(control) { return .authorization }
     if VaryRule(fields).isStar { return .varyStar }
@@ -100,11 +100,14 @@ package enum Storability: Hashable, Sendable {
   ) -> NotStored? {
     if request.method == .get, response.status == 200 { return nil }
     let fields = response.fields
-    let lifetime = Freshness.lifetime(
-      status: response.status, fields: fields, directives: directives,
-      validators: Validators(fields, receivedAt: receivedAt), receivedAt: receivedAt, policy: policy)
+    guard let lifetime = directives.explicitLifetime(fields, receivedAt: receivedAt) else {
+      let validators = Validators(fields, receivedAt: receivedAt)
+      let heuristic = Freshness.heuristicLifetime(
+        status: response.status, isPublic: directives.cacheControl.isPublic, lastModified: validators.lastModified,
+        date: validators.date ?? receivedAt, policy: policy)
+      return heuristic > 0 ? nil : .noFreshness
+    }
     if lifetime > 0 { return nil }
-    guard directives.explicitLifetime(fields, receivedAt: receivedAt) != nil else { return .noFreshness }
     let control = directives.cacheControl
     let isUsefulStale = control.staleIfError != nil || control.staleWhileRevalidate != nil
     return fields.contains(.etag) || fields.contains(.lastModified) || isUsefulStale ? nil : .noFreshness

@@ -12,6 +12,8 @@ package struct StoredHead: Equatable, Sendable {
   package let vary: VaryRule
   /// Their values, normalised.
   package let selecting: [UInt8]
+  /// Their date is that of the answer that brought the bytes, however often a 304 freshened it since: only that one tells
+  /// whether `Last-Modified` names one byte sequence (RFC 9110 §8.8.2.2).
   package let validators: Validators
   /// The one that decides, targeted or plain.
   package let cacheControl: CacheControl
@@ -19,6 +21,12 @@ package struct StoredHead: Equatable, Sendable {
   package let isTargeted: Bool
   /// The response says so, by `public` or by an explicit time for which it is fresh: cookies of a request do not matter.
   package let isForEverybody: Bool
+  /// How long the origin said it is fresh, in seconds; `nil` when it did not say, or in fields that do not count.
+  let explicitLifetime: Int64?
+  /// `Date` of the newest answer, seconds since 1970.
+  let date: Int64?
+  /// How old it was when it came, in seconds (RFC 9111 §4.2.3, corrected initial age).
+  let initialAge: Int64
   /// The `Cookie` octets of the request, for a response that does not say it is for everybody: only requests with the
   /// same cookies are given it. Empty where there were none, or where it is for everybody.
   package let implicitKey: [UInt8]
@@ -36,21 +44,28 @@ package struct StoredHead: Equatable, Sendable {
       in: Self.selectionFields(request.fields, asksIdentity: asksIdentity))
     self.init(
       status: response.status, fields: fields, requestTime: requestTime, responseTime: responseTime,
-      selecting: selecting, implicitKey: cookies)
+      bytesDate: Validators(fields, receivedAt: responseTime).date, selecting: selecting, implicitKey: cookies)
   }
 
   /// Everything that can be read off the fields is.
   init(
-    status: Int, fields: Fields, requestTime: Int64, responseTime: Int64, selecting: [UInt8], implicitKey: [UInt8]
+    status: Int, fields: Fields, requestTime: Int64, responseTime: Int64, bytesDate: Int64?, selecting: [UInt8],
+    implicitKey: [UInt8]
   ) {
     let directives = ResponseDirectives(fields)
     (self.status, self.fields) = (status, fields)
     (self.requestTime, self.responseTime) = (requestTime, responseTime)
     vary = Self.varyRule(fields)
     self.selecting = selecting
-    validators = Validators(fields, receivedAt: responseTime)
+    var validators = Validators(fields, receivedAt: responseTime)
+    date = validators.date
+    validators.date = bytesDate
+    self.validators = validators
     (cacheControl, isTargeted) = (directives.cacheControl, directives.isTargeted)
     isForEverybody = directives.meansEverybody(fields, receivedAt: responseTime)
+    explicitLifetime = directives.explicitLifetime(fields, receivedAt: responseTime)
+    initialAge = Freshness.initialAge(
+      fields, date: date, requestTime: requestTime, responseTime: responseTime)
     self.implicitKey = implicitKey
   }
 
@@ -58,14 +73,14 @@ package struct StoredHead: Equatable, Sendable {
   /// that is not meant for everybody, by the same cookies.
   package func isSelected(by request: RequestHead, asksIdentity: Bool) -> Bool {
     guard !vary.isStar else { return false }
-    if !isForEverybody, implicitKey != Self.cookieKey(request.fields) { return false }
+    if !isForEverybody, !implicitKey.isEmpty || request.fields.contains(.cookie),
+      implicitKey != Self.cookieKey(request.fields)
+    {
+      return false
+    }
     guard !vary.names.isEmpty else { return true }
-    return vary.selectingValues(in: Self.selectionFields(request.fields, asksIdentity: asksIdentity)) == selecting
-  }
-
-  /// The directives that decide, as they were read.
-  var directives: ResponseDirectives {
-    ResponseDirectives(cacheControl: cacheControl, isTargeted: isTargeted)
+    let isCopyNeeded = asksIdentity && vary.names.contains { FieldName($0) == .acceptEncoding }
+    return vary.selectingValues(in: Self.selectionFields(request.fields, asksIdentity: isCopyNeeded)) == selecting
   }
 
   /// What of a response may be stored and given to others.

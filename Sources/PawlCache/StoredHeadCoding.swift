@@ -9,6 +9,8 @@ extension StoredHead {
     output.append(number: UInt64(status))
     output.append(number: UInt64(bitPattern: requestTime))
     output.append(number: UInt64(bitPattern: responseTime))
+    output.append(validators.date == nil ? 0 : 1)
+    output.append(number: UInt64(bitPattern: validators.date ?? 0))
     output.append(string: selecting[...])
     output.append(string: implicitKey[...])
     output.append(number: UInt64(fields.count))
@@ -23,7 +25,8 @@ extension StoredHead {
   package init?(serialized: [UInt8]) {
     var reader = OctetReader(rest: serialized[...])
     guard reader.octet() == Self.formatVersion, let status = reader.number(), (100...999).contains(status),
-      let requestTime = reader.number(), let responseTime = reader.number(), let selecting = reader.string(),
+      let requestTime = reader.number(), let responseTime = reader.number(), let hasDate = reader.octet(),
+      hasDate <= 1, let date = reader.number(), hasDate == 1 || date == 0, let selecting = reader.string(),
       let implicitKey = reader.string(), let count = reader.number()
     else { return nil }
     var fields = Fields()
@@ -35,7 +38,8 @@ extension StoredHead {
     guard reader.rest.isEmpty else { return nil }
     self.init(
       status: Int(status), fields: fields, requestTime: Int64(bitPattern: requestTime),
-      responseTime: Int64(bitPattern: responseTime), selecting: Array(selecting), implicitKey: Array(implicitKey))
+      responseTime: Int64(bitPattern: responseTime), bytesDate: hasDate == 1 ? Int64(bitPattern: date) : nil,
+      selecting: Array(selecting), implicitKey: Array(implicitKey))
   }
 }
 

@@ -65,7 +65,7 @@ struct LocalTimeText: Sendable {
   }
 
   static func format(_ second: Int64, secondsEastOfUTC offset: Int64) -> [UInt8] {
-    let time = CivilTime(secondsSince1970: second + offset)
+    let time = CivilTime(secondsSince1970: second.addingReportingOverflow(offset).partialValue)
     var text: [UInt8] = []
     text.append(number: UInt64(time.day), width: 2)
     text.append(0x2f)

@@ -27,7 +27,7 @@ extension [UInt8] {
     append(0x54)
     append(clock: time)
     append(0x2e)
-    append(number: UInt64(milliseconds - milliseconds.dividedDown(by: 1000) * 1000), width: 3)
+    append(number: UInt64((milliseconds % 1000 + 1000) % 1000), width: 3)
     append(0x5a)
   }
 

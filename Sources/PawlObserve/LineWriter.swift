@@ -106,6 +106,11 @@ final class LineWriter: @unchecked Sendable {
   private func startThread() {
     var thread = pthread_t()
     let retained = Unmanaged.passRetained(self)
+    // The thread inherits the mask: signals are for those who wait for them, and a broken pipe is an error, not an end.
+    var (every, before) = (sigset_t(), sigset_t())
+    sigfillset(&every)
+    pthread_sigmask(SIG_SETMASK, &every, &before)
+    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
     let code = pthread_create(
       &thread, nil,
       { pointer in
@@ -120,6 +125,7 @@ final class LineWriter: @unchecked Sendable {
       (isClosing, hasEnded) = (true, true)
       return
     }
+    pthread_setname_np(thread, "pawl-log")
     pthread_detach(thread)
   }
 

@@ -54,4 +54,26 @@ import Testing
   func codings(_ lines: [String], _ expected: String?) {
     #expect(Self.identity(lines).contentEncoding == expected.map { Array($0.utf8) })
   }
+
+  @Test("of stored bytes is that of the answer that brought them, whatever a 304 said since")
+  func stored() throws {
+    for (age, isStrong) in [(59, false), (60, true)] as [(Int64, Bool)] {
+      let lines = [
+        Messages.dated("Last-Modified", -1000), Messages.dated("Date", age - 1000), "Content-Encoding: GZIP",
+        "Content-Type: a/b",
+      ]
+      let head = Messages.stored(lines, age: 1000 - age)
+      let freshened = mergeNotModified(
+        head, Messages.response([Messages.dated("Date")], status: 304), requestTime: Messages.now,
+        responseTime: Messages.now)
+      let restarted = try #require(StoredHead(serialized: freshened.serialize()))
+      for stored in [head, freshened, restarted] {
+        let identity = RepresentationIdentity(stored: stored, total: 1000)
+        #expect(identity == Self.identity(lines))
+        #expect((identity.strongValidator != nil) == isStrong)
+        #expect(stored.validators.lastModifiedIsStrong(margin: 60) == isStrong)
+      }
+      #expect(RepresentationIdentity(stored: head, total: nil).total == nil)
+    }
+  }
 }

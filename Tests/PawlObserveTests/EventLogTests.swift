@@ -81,13 +81,3 @@ import Testing
     #expect(error.description.contains("No such file or directory"))
   }
 }
-
-@Suite("Log level") struct LogLevelTests {
-  @Test("is read from its word")
-  func words() {
-    for level in LogLevel.allCases { #expect(LogLevel(level.word.description) == level) }
-    #expect(LogLevel("Info") == nil)
-    #expect(LogLevel("") == nil)
-    #expect(LogLevel.debug < LogLevel.info && LogLevel.warning < LogLevel.error)
-  }
-}

@@ -27,7 +27,7 @@ final class StoreCore: @unchecked Sendable {
   private let live = Locked([Int64: WeakBody]())
   private struct WeakBody { weak var body: StoredBody? }
   /// Bodies used since their recency was last recorded.
-  let used = Locked([StoredBody]())
+  let used = Locked([ObjectIdentifier: StoredBody]())
 
   init(
     settings: CacheStoreSettings, pool: WorkerPool, events: EventLog, clock: any LoopClock, budget: DiskBudget,

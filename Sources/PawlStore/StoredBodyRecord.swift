@@ -35,6 +35,9 @@ extension StoredBody: ChangeSource {
     }
     guard let wasPublished else { return false }
     charge.drop()
+    core.durability.remove(self)
+    let used = core.used.withLock { $0.removeValue(forKey: ObjectIdentifier(self)) }
+    withExtendedLifetime(used) {}
     if wasPublished { core.recordRemoval(of: number) }
     return true
   }

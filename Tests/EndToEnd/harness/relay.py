@@ -18,7 +18,7 @@ class Relay:
         self.connections, self.cuts, self.down = 0, 0, 0
         self.lock = threading.Lock()
         self.requests, self.answers = [], []
-        self.delivered = []       # (connection number, body octets the client's side took)
+        self.body = {}            # body octets towards the client by request target
         threading.Thread(target=self._accept, daemon=True).start()
 
     def __enter__(self):
@@ -51,8 +51,9 @@ class Relay:
             return
         for each in (client, server):
             each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        threading.Thread(target=self._up, args=(client, server), daemon=True).start()
-        plan, passed, head = self.plan(number), 0, bytearray()
+        counter = Counter(self)
+        threading.Thread(target=self._up, args=(client, server, counter), daemon=True).start()
+        plan, passed = self.plan(number), 0
         begun = time.monotonic()
         try:
             while True:
@@ -63,6 +64,7 @@ class Relay:
                     data = data[:plan[0] - passed]
                     if data:
                         client.sendall(data)
+                        counter.down(data)
                     passed += len(data)
                     with self.lock:
                         self.cuts += 1
@@ -75,6 +77,7 @@ class Relay:
                         time.sleep(0.3)
                     break
                 client.sendall(data)
+                counter.down(data)
                 passed += len(data)
                 with self.lock:
                     self.down += len(data)
@@ -92,7 +95,7 @@ class Relay:
                     pass
                 each.close()
 
-    def _up(self, client, server):
+    def _up(self, client, server, counter):
         kept = bytearray()
         try:
             while True:
@@ -105,6 +108,7 @@ class Relay:
                         one, _, rest = bytes(kept).partition(b"\r\n\r\n")
                         with self.lock:
                             self.requests.append(one)
+                        counter.targets.append(one.split(b" ")[1].decode("latin-1"))
                         kept = bytearray(rest)
                 server.sendall(data)
         except OSError:
@@ -113,3 +117,36 @@ class Relay:
             server.shutdown(socket.SHUT_WR)
         except OSError:
             pass
+
+
+class Counter:
+    """Counts body octets of the responses on one connection; bodies have a length, a chunked one counts whole."""
+
+    def __init__(self, relay):
+        self.relay, self.targets, self.head, self.left, self.target = relay, [], bytearray(), 0, None
+
+    def down(self, data):
+        while data:
+            if self.left:
+                take = min(self.left, len(data))
+                self.left -= take
+                with self.relay.lock:
+                    self.relay.body[self.target] = self.relay.body.get(self.target, 0) + take
+                data = data[take:]
+                continue
+            self.head += data
+            end = self.head.find(b"\r\n\r\n")
+            if end < 0:
+                return
+            head, data = bytes(self.head[:end]), bytes(self.head[end + 4:])
+            self.head.clear()
+            status = head.split(b" ")[1]
+            if status.startswith(b"1"):
+                continue
+            self.target = self.targets.pop(0) if self.targets else "?"
+            with self.relay.lock:
+                self.relay.answers.append((self.target, int(status)))
+            length = [line for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")]
+            if status in (b"304", b"204"):
+                continue
+            self.left = int(length[0].split(b":")[1]) if length else 1 << 60

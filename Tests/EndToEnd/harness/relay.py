@@ -52,7 +52,8 @@ class Relay:
         for each in (client, server):
             each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         counter = Counter(self)
-        threading.Thread(target=self._up, args=(client, server, counter), daemon=True).start()
+        upward = threading.Thread(target=self._up, args=(client, server, counter), daemon=True)
+        upward.start()
         plan, passed = self.plan(number), 0
         begun = time.monotonic()
         try:
@@ -88,12 +89,15 @@ class Relay:
         except OSError:
             pass
         finally:
-            for each in (client, server):
+            # The other thread waits in recv on these: it has to be woken first, or close would change nothing.
+            for each, how in ((client, socket.SHUT_RD), (server, socket.SHUT_RDWR)):
                 try:
-                    each.shutdown(socket.SHUT_RDWR) if each is server else None
+                    each.shutdown(how)
                 except OSError:
                     pass
-                each.close()
+            upward.join(1)
+            client.close()
+            server.close()
 
     def _up(self, client, server, counter):
         kept = bytearray()

@@ -82,15 +82,15 @@ def show(result):
     print(end="", flush=True)
 
 
-def in_threads(count, jobs, work):
-    """Runs work(job) for every job on `count` threads; an exception is raised again at the end."""
+def in_threads(count, jobs, work, bar=None):
+    """Runs work(job) for every job on `count` threads; an exception is raised again at the end; 25 failures are enough."""
     jobs, lock, errors = iter(list(jobs)), threading.Lock(), []
 
     def loop():
         while True:
             with lock:
                 job = next(jobs, None)
-                if job is None or len(errors) > 5:
+                if job is None or len(errors) > 5 or (bar and len(bar.failures) >= 25):
                     return
             try:
                 work(job)

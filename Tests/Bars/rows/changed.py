@@ -97,7 +97,7 @@ def run(bar):
         del origin.resources[path]
         with origin.lock:
             origin.requests[:] = [r for r in origin.requests if r.path != path] if len(origin.requests) > 2000 else origin.requests
-    in_threads(12, seeds, one)
+    in_threads(12, seeds, one, bar)
     bar.figure("cases", count)
     bar.figure("bodies that mix two versions", seen["mixed"], 0)
     bar.figure("broken transfers seen", seen["broken"])

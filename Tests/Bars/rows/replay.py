@@ -39,7 +39,7 @@ def run(bar):
             totals[2] += content.size
             totals[3] += good
             bar.require(good, f"/{i}: {answer}, {origin.of(f'/{i}')[-2:]}")
-    in_threads(4, plans, one)
+    in_threads(4, plans, one, bar)
     bar.figure("transfers", len(plans))
     bar.figure("right bodies", totals[3], len(plans), at_least=True)
     bar.figure("resets", totals[0])

@@ -43,7 +43,7 @@ def run(bar):
             worst[0] = max(worst[0], sent / limit)
             bar.require((answer.status, answer.complete, answer.sha) == (200, True, content.sha256()), f"/{i}: {answer}, {made} resets, {origin.of(f'/{i}')[-2:]}")
             bar.require(sent <= limit, f"/{i}: {sent} octets reached pawl for {content.size} with {made} resets")
-    in_threads(4, plans, one)
+    in_threads(4, plans, one, bar)
     bar.figure("transfers", len(plans))
     bar.figure("resets", totals[0])
     bar.figure("octets that reached pawl over octets of bodies", round(totals[1] / totals[2], 5), 1.02)

@@ -7,15 +7,18 @@ let swiftSettings: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
 ]
 
+/// What each shim defines for itself, for the C library's own module too: a debug build refuses two definitions of `fd_set`.
+let cSettings: [CSetting] = [.define("_GNU_SOURCE")]
+
 /// A Swift target in `Sources/NAME`, with a test target `Tests/NAMETests` beside it.
 func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
+  .target(name: name, dependencies: dependencies, cSettings: cSettings, swiftSettings: swiftSettings)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
   .testTarget(
     name: "\(name)Tests", dependencies: [.init(stringLiteral: name), "PawlTestKit"] + dependencies,
-    swiftSettings: swiftSettings)
+    cSettings: cSettings, swiftSettings: swiftSettings)
 }
 
 func clibrary(_ name: String, _ pkgConfig: String? = nil, _ apt: [String] = []) -> Target {
@@ -60,22 +63,23 @@ let package = Package(
     .executableTarget(
       name: "pawl",
       dependencies: [
-        "PawlServer", "PawlConfig", "PawlObserve", "CLibevent", "COpenSSL", argumentParser,
+        "PawlServer", "PawlConfig", "PawlObserve", "CLibevent", "COpenSSL", "CSQLite", "CXXHash", "CLinux",
+        argumentParser,
       ],
-      swiftSettings: swiftSettings),
+      cSettings: cSettings, swiftSettings: swiftSettings),
 
     .target(
       name: "PawlTestKit", dependencies: ["CLinux"], path: "Tests/PawlTestKit",
-      swiftSettings: swiftSettings),
+      cSettings: cSettings, swiftSettings: swiftSettings),
     tests("PawlHTTP"),
     tests("PawlWire", ["PawlHTTP"]),
     tests("PawlCache", ["PawlHTTP"]),
     tests("PawlLoop", ["CLinux"]),
-    tests("PawlConfig"),
+    tests("PawlConfig", ["CLinux"]),
     tests("PawlObserve"),
     tests("PawlStore", ["PawlHTTP", "PawlCache", "PawlLoop", "PawlObserve"]),
-    tests("PawlUpstream", ["PawlHTTP", "PawlWire", "PawlLoop"]),
+    tests("PawlUpstream", ["PawlHTTP", "PawlWire", "PawlLoop", "CLinux"]),
     tests("PawlServer", ["PawlHTTP", "PawlConfig", "PawlLoop", "PawlObserve"]),
-    .testTarget(name: "PawlArchitectureTests", swiftSettings: swiftSettings),
+    .testTarget(name: "PawlArchitectureTests", cSettings: cSettings, swiftSettings: swiftSettings),
   ]
 )

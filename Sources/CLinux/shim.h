@@ -5,7 +5,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <limits.h>
+#include <linux/sockios.h>
+#include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -19,6 +22,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/sendfile.h>
@@ -56,3 +60,35 @@ static inline int pawl_punch_hole(int fd, off_t offset, off_t length) {
 static inline int pawl_rename_noreplace(const char *from, const char *to) {
   return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
 }
+/// `ioctl(2)` is variadic in C. Octets the peer has not acknowledged yet; -1 and `errno` on failure.
+static inline int pawl_bytes_unsent(int fd) {
+  int count = 0;
+  return ioctl(fd, SIOCOUTQ, &count) == 0 ? count : -1;
+}
+/// `SIG_IGN` is a cast of an integer to a function pointer, which Swift does not import.
+static inline int pawl_ignore_signal(int number) { return signal(number, SIG_IGN) == SIG_ERR ? -1 : 0; }
+/// The offset of `sun_path`, so that abstract names can be measured.
+static inline size_t pawl_sun_path_offset(void) { return offsetof(struct sockaddr_un, sun_path); }
+/// Atomics for PawlLoop: the `Synchronization` module imports Glibc with other feature macros than this module's,
+/// and a clean debug build then fails.
+static inline uintptr_t pawl_atomic_load(const uintptr_t *cell) { return __atomic_load_n(cell, __ATOMIC_ACQUIRE); }
+static inline void pawl_atomic_store(uintptr_t *cell, uintptr_t value) { __atomic_store_n(cell, value, __ATOMIC_RELEASE); }
+static inline uintptr_t pawl_atomic_exchange(uintptr_t *cell, uintptr_t value) {
+  return __atomic_exchange_n(cell, value, __ATOMIC_ACQ_REL);
+}
+static inline int pawl_atomic_compare_exchange(uintptr_t *cell, uintptr_t *expected, uintptr_t value) {
+  return __atomic_compare_exchange_n(cell, expected, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+/// With `_GNU_SOURCE` these take a transparent union instead of a `struct sockaddr *`.
+static inline int pawl_bind(int fd, const struct sockaddr *address, socklen_t length) { return bind(fd, address, length); }
+static inline int pawl_connect(int fd, const struct sockaddr *address, socklen_t length) { return connect(fd, address, length); }
+static inline int pawl_getsockname(int fd, struct sockaddr *address, socklen_t *length) { return getsockname(fd, address, length); }
+static inline int pawl_getpeername(int fd, struct sockaddr *address, socklen_t *length) { return getpeername(fd, address, length); }
+static inline ssize_t pawl_sendto(int fd, const void *bytes, size_t count, int flags, const struct sockaddr *address, socklen_t length) {
+  return sendto(fd, bytes, count, flags, address, length);
+}
+/// Members of an anonymous enum are visible through only one of the C modules that include them.
+static const int pawl_MSG_NOSIGNAL = MSG_NOSIGNAL;
+static const int pawl_MSG_MORE = MSG_MORE;
+/// `accept4(2)` of a blocking socket, without the peer's address.
+static inline int pawl_accept_blocking(int listener) { return accept4(listener, NULL, NULL, SOCK_CLOEXEC); }

@@ -10,10 +10,10 @@ extension Bytes {
 
   /// Without spaces and horizontal tabs at either end (OWS, RFC 9110 §5.6.3).
   package var trimmed: Bytes {
-    var rest = self
-    while let first = rest.first, first == 0x20 || first == 0x09 { rest.removeFirst() }
-    while let last = rest.last, last == 0x20 || last == 0x09 { rest.removeLast() }
-    return rest
+    var (start, end) = (startIndex, endIndex)
+    while start < end, self[start].isBlank { start += 1 }
+    while start < end, self[end - 1].isBlank { end -= 1 }
+    return self[start..<end]
   }
 
   /// Whether both are the same when ASCII letters are compared without case.
@@ -24,8 +24,16 @@ extension Bytes {
   /// As ``equalsIgnoringCase(_:)-5l1jx``, against a literal.
   package func equalsIgnoringCase(_ literal: StaticString) -> Bool {
     guard count == literal.utf8CodeUnitCount else { return false }
-    return literal.withUTF8Buffer { buffer in
-      zip(self, buffer).allSatisfy { $0.lowercasedASCII == $1.lowercasedASCII }
+    return matchesIgnoringCase(literal, at: startIndex)
+  }
+
+  /// Whether the literal's octets stand at that index, letters compared without case. All of them must fit.
+  func matchesIgnoringCase(_ literal: StaticString, at index: Int) -> Bool {
+    literal.withUTF8Buffer { buffer in
+      for offset in buffer.indices where self[index + offset].lowercasedASCII != buffer[offset].lowercasedASCII {
+        return false
+      }
+      return true
     }
   }
 

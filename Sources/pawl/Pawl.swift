@@ -1,1 +1,21 @@
-@main struct Pawl { static func main() {} }
+import ArgumentParser
+
+@main
+struct Pawl: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "pawl",
+    abstract: "A reverse proxy that makes downloads from any application resumable.",
+    discussion: """
+      Quick start, with no file at all:
+        pawl serve --to http://127.0.0.1:9000
+
+      With a file:
+        pawl check --config /etc/pawl/pawl.ini
+        pawl serve --config /etc/pawl/pawl.ini
+
+      Exit status: 0 done, 1 failed while running, 64 wrong use of the command line, 69 an address or a disk \
+      can not be used, 78 the configuration is not valid.
+      """,
+    version: ComponentVersions.pawl,
+    subcommands: [Serve.self, Check.self, Config.self, Version.self, Demo.self])
+}

@@ -1,0 +1,45 @@
+import PawlHTTP
+
+/// How long a stored response may be used without asking, and how old it is (RFC 9111 §4.2). Seconds.
+package struct Freshness: Hashable, Sendable {
+  package let lifetime: Int64
+  package let age: Int64
+
+  package init(lifetime: Int64, age: Int64) { (self.lifetime, self.age) = (lifetime, age) }
+
+  package var isFresh: Bool { lifetime > age }
+  /// How long it stays fresh; negative: how long it has been stale.
+  package var ttl: Int64 { lifetime - age }
+  package var staleness: Int64 { max(age - lifetime, 0) }
+
+  /// Arithmetic only: whatever has to be read was read when the head was stored.
+  /// - Parameter now: wall clock, seconds since 1970.
+  package static func evaluate(_ head: StoredHead, policy: CachePolicy, now: Int64) -> Freshness {
+    let lifetime =
+      head.explicitLifetime
+      ?? heuristicLifetime(
+        status: head.status, isPublic: head.cacheControl.isPublic, lastModified: head.validators.lastModified,
+        date: head.date ?? head.responseTime, policy: policy)
+    let resident = max(0, now.clampedDifference(head.responseTime))
+    return Freshness(lifetime: lifetime, age: min(head.initialAge + resident, CacheControl.longest))
+  }
+
+  /// RFC 9111 §4.2.3.
+  static func initialAge(_ fields: Fields, date: Int64?, requestTime: Int64, responseTime: Int64) -> Int64 {
+    let apparent = max(0, responseTime.clampedDifference(date ?? responseTime))
+    let delay = max(0, responseTime.clampedDifference(requestTime))
+    return max(apparent, Age.parse(fields) + delay)
+  }
+
+  /// The longest a response is taken for fresh by its age alone, in seconds.
+  private static let longestHeuristic: Int64 = 24 * 3600
+
+  /// For a response that does not say (RFC 9111 §4.2.2): a tenth of the time since it was last modified, or `default-ttl`.
+  static func heuristicLifetime(
+    status: Int, isPublic: Bool, lastModified: Int64?, date: Int64, policy: CachePolicy
+  ) -> Int64 {
+    guard StatusRules.isHeuristicallyCacheable(status) || isPublic else { return 0 }
+    if let lastModified { return min(max(0, date.clampedDifference(lastModified)) / 10, longestHeuristic) }
+    return max(0, policy.defaultTTL)
+  }
+}

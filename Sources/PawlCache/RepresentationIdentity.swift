@@ -1,0 +1,84 @@
+package import PawlHTTP
+
+/// What a byte sequence is proven the same by when it is asked for again.
+package enum StrongValidator: Hashable, Sendable {
+  /// A strong entity tag of the origin's.
+  case tag(EntityTag)
+  /// `Last-Modified`, at least 60 s older than `Date`; the octets are the origin's own.
+  case date(Int64, octets: [UInt8])
+
+  /// The value of `If-Range` (RFC 9110 §13.1.5).
+  package var ifRange: [UInt8] {
+    switch self {
+    case .tag(let tag): tag.bytes
+    case .date(_, let octets): octets
+    }
+  }
+}
+
+/// What the origin said of a byte sequence when its transfer began. Whatever comes later has to agree with it.
+package struct RepresentationIdentity: Hashable, Sendable {
+  /// How much younger than `Last-Modified` an answer must be for the date to name one byte sequence, in seconds.
+  package static let dateMargin: Int64 = 60
+
+  /// The length in bytes, content coding included; `nil` while unknown.
+  package var total: UInt64?
+  /// The origin's, strong or weak; never one of pawl's own.
+  package var tag: EntityTag?
+  /// Seconds since 1970.
+  package var lastModified: Int64?
+  package var lastModifiedIsStrong: Bool
+  /// As the origin wrote it; sent back in `If-Range`.
+  package var lastModifiedOctets: [UInt8]?
+  /// Lower-case codings, outermost last; `nil` for identity.
+  package var contentEncoding: [UInt8]?
+  package var contentType: [UInt8]?
+
+  /// Reads the identity off a 200, or off a 206 whose `Content-Range` gives the total.
+  /// - Parameter receivedAt: wall clock, seconds since 1970; stands in for a missing `Date`.
+  package init(head: ResponseHead, framing: BodyFraming, receivedAt: Int64) {
+    let validators = Validators(head.fields, receivedAt: receivedAt)
+    tag = validators.tag
+    lastModified = validators.lastModified
+    lastModifiedIsStrong = validators.lastModifiedIsStrong(margin: Self.dateMargin)
+    lastModifiedOctets = lastModified == nil ? nil : head.fields.only(.lastModified).map { Array($0.trimmed) }
+    contentEncoding = Self.codings(head.fields)
+    contentType = head.fields.only(.contentType).map { Array($0.trimmed) }
+    if head.status == 206 {
+      total = Self.contentRange(head.fields)?.total
+    } else if case .length(let length) = framing {
+      total = length
+    }
+  }
+
+  /// The identity of bytes that are stored, to go on with them: after a pause, or after a restart.
+  /// - Parameter total: the length of the stored body, when known.
+  package init(stored: StoredHead, total: UInt64?) {
+    let head = ResponseHead(status: 200, fields: stored.fields)
+    self.init(head: head, framing: total.map { .length($0) } ?? .chunked, receivedAt: stored.responseTime)
+    // A 304 has brought a newer Date since; it does not make an old date a stronger one.
+    lastModifiedIsStrong = stored.validators.lastModifiedIsStrong(margin: Self.dateMargin)
+  }
+
+  /// What a range request may be tied to; `nil` when only a replay can prove anything.
+  package var strongValidator: StrongValidator? {
+    if let tag, !tag.isWeak { return .tag(tag) }
+    guard lastModifiedIsStrong, let lastModified, let lastModifiedOctets else { return nil }
+    return .date(lastModified, octets: lastModifiedOctets)
+  }
+
+  /// The satisfied range of a 206 with exactly one `Content-Range` line; `nil` for anything else.
+  static func contentRange(_ fields: Fields) -> ContentRange.Satisfied? {
+    guard let value = fields.only(.contentRange), case .satisfied(let range)? = ContentRange.parse(value) else {
+      return nil
+    }
+    return range
+  }
+
+  private static func codings(_ fields: Fields) -> [UInt8]? {
+    guard let value = fields.combined(.contentEncoding) else { return nil }
+    let codings = value.split(separator: 0x2c).map { $0.trimmed.map(\.lowercasedASCII) }
+      .filter { !$0.isEmpty && $0 != Array("identity".utf8) }
+    return codings.isEmpty ? nil : Array(codings.joined(separator: [0x2c]))
+  }
+}

@@ -1,0 +1,44 @@
+package import PawlHTTP
+
+/// The cache directives of a response that count: those of `CDN-Cache-Control` where it can be used, else those of
+/// `Cache-Control` and `Expires` (RFC 9213 §2.2).
+package struct ResponseDirectives: Hashable, Sendable {
+  package var cacheControl: CacheControl
+  /// Then `Cache-Control` and `Expires` are not looked at.
+  package var isTargeted: Bool
+
+  package init(_ fields: Fields) {
+    if let targeted = TargetedCacheControl.parse(cdn: fields.all(.cdnCacheControl)) {
+      (cacheControl, isTargeted) = (targeted, true)
+    } else {
+      (cacheControl, isTargeted) = (CacheControl(fields), false)
+    }
+  }
+
+  /// How long the origin says that the response is fresh, in seconds from its `Date`: `s-maxage`, `max-age`, `Expires`
+  /// (RFC 9111 §4.2.1); `nil` when it does not say.
+  /// - Parameter receivedAt: wall clock, seconds since 1970; stands in for a missing `Date`.
+  package func explicitLifetime(_ fields: Fields, receivedAt: Int64) -> Int64? {
+    if let lifetime = cacheControl.sMaxAge ?? cacheControl.maxAge { return lifetime }
+    guard !isTargeted, fields.contains(.expires) else { return nil }
+    let date = fields.only(.date).flatMap { HTTPDate.parse($0, now: receivedAt) } ?? receivedAt
+    // Several lines, or one that is no date, mean: already expired (RFC 9111 §5.3).
+    guard let expires = fields.only(.expires).flatMap({ HTTPDate.parse($0, now: receivedAt) }) else { return 0 }
+    return max(0, expires.clampedDifference(date))
+  }
+
+  /// Whether the origin means the response for everybody, so that cookies do not matter: it says so, or that it may be used
+  /// for a while. (`max-age=0` alone often stands on pages made for one user.)
+  package func meansEverybody(_ fields: Fields, receivedAt: Int64) -> Bool {
+    cacheControl.isPublic || explicitLifetime(fields, receivedAt: receivedAt) ?? 0 > 0
+  }
+}
+
+extension Int64 {
+  /// `self - other` within ±2^31: dates come from strangers, and no longer time is told apart.
+  func clampedDifference(_ other: Int64) -> Int64 {
+    let (difference, overflow) = subtractingReportingOverflow(other)
+    if overflow { return self < other ? -CacheControl.longest : CacheControl.longest }
+    return Swift.min(Swift.max(difference, -CacheControl.longest), CacheControl.longest)
+  }
+}

@@ -1,0 +1,55 @@
+package import PawlHTTP
+
+/// What a stored, selected response may be used for (RFC 9111 §4).
+package enum Reuse: Hashable, Sendable {
+  case fresh(Freshness)
+  /// Only after the origin has said that it is still right.
+  case validate
+  /// Stale, and the request takes it so (`max-stale`).
+  case staleAllowed(Freshness)
+  /// Stale, and given out while one validation runs in the background (RFC 5861 §3).
+  case staleWhileRevalidate(Freshness)
+
+  /// - Parameters:
+  ///   - isFillRunning: the response is still arriving; whoever comes meanwhile joins, however short its freshness, as if
+  ///     both had asked at once.
+  ///   - now: wall clock, seconds since 1970.
+  package static func decide(
+    _ head: StoredHead, request: RequestHead, isFillRunning: Bool, policy: CachePolicy, now: Int64
+  ) -> Reuse {
+    let asked = CacheControl(request.fields)
+    if head.cacheControl.noCache || asked.noCache || hasPragmaNoCache(request.fields) { return .validate }
+    let freshness = Freshness.evaluate(head, policy: policy, now: now)
+    if let limit = asked.maxAge {
+      // A reload does not reach what its origin calls immutable (RFC 8246 §2).
+      let isExempt = head.cacheControl.immutable && freshness.isFresh
+      if !isExempt, limit == 0 || (freshness.age > limit && !isFillRunning) { return .validate }
+    }
+    if isFillRunning { return .fresh(freshness) }
+    if let margin = asked.minFresh, freshness.ttl < margin { return .validate }
+    if freshness.isFresh { return .fresh(freshness) }
+    if let limit = asked.maxStale, freshness.staleness <= limit, !forbidsStale(head.cacheControl) {
+      return .staleAllowed(freshness)
+    }
+    if let window = head.cacheControl.staleWhileRevalidate, freshness.staleness <= window,
+      !forbidsStale(head.cacheControl, unlessItSays: true)
+    {
+      return .staleWhileRevalidate(freshness)
+    }
+    return .validate
+  }
+
+  /// `Pragma: no-cache` counts in requests without `Cache-Control` (RFC 9111 §5.4); any other pragma means nothing.
+  static func hasPragmaNoCache(_ fields: Fields) -> Bool {
+    guard fields.contains(.pragma), !fields.contains(.cacheControl), let pragma = fields.combined(.pragma) else {
+      return false
+    }
+    return pragma.split(separator: 0x2c).contains { $0.trimmed.equalsIgnoringCase("no-cache") }
+  }
+}
+
+/// Whether a response must not be used stale (RFC 9111 §4.2.4). `s-maxage` implies `proxy-revalidate` (§5.2.2.10), unless the
+/// same origin allows stale use explicitly: `s-maxage=60, stale-if-error=600` is a common and deliberate pair.
+func forbidsStale(_ control: CacheControl, unlessItSays isExplicit: Bool = false) -> Bool {
+  control.noCache || control.mustRevalidate || control.proxyRevalidate || (control.sMaxAge != nil && !isExplicit)
+}

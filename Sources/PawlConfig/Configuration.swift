@@ -1,0 +1,42 @@
+/// Everything a configuration says, typed, checked and with its defaults filled in.
+///
+/// Made by ``ConfigurationLoader``. Sections that exist by themselves (the listener on `127.0.0.1:8080`, the cache and the
+/// spool called `default`) are in the lists when something uses them.
+package struct Configuration: Sendable {
+  package var process: ProcessSettings
+  package var listeners: [ListenerSettings]
+  package var tls: [TLSSettings]
+  package var caches: [CacheSettings]
+  package var spools: [SpoolSettings]
+  package var upstreams: [UpstreamConfiguration]
+  package var sites: [SiteConfiguration]
+  package var admin: AdminSettings
+  /// Each section with each of its keys, the value in effect and where it came from.
+  package var effective: [EffectiveSection]
+  /// What is doubtful but does not keep pawl from starting.
+  package var warnings: [Issue]
+
+  package func upstream(named name: String) -> UpstreamConfiguration? { upstreams.first { $0.name == name } }
+  package func cache(named name: String) -> CacheSettings? { caches.first { $0.name == name } }
+  package func spool(named name: String) -> SpoolSettings? { spools.first { $0.name == name } }
+  package func tls(named name: String) -> TLSSettings? { tls.first { $0.name == name } }
+
+  /// The site that names `host`, else the default site.
+  /// - Parameter host: in lower case and without a port.
+  package func site(forHost host: String) -> SiteConfiguration? {
+    sites.first { $0.hosts.contains(host) } ?? sites.first { $0.hosts.isEmpty }
+  }
+}
+
+/// One section as it is in effect, for `pawl config`.
+package struct EffectiveSection: Hashable, Sendable {
+  package struct Value: Hashable, Sendable {
+    package var key: String
+    package var text: String
+    package var origin: ValueOrigin
+  }
+  /// `pawl`, `site:files`, …
+  package var label: String
+  package var origin: ValueOrigin
+  package var values: [Value]
+}

@@ -1,0 +1,50 @@
+/// Makes a ``Configuration`` from a file, or from the command line alone.
+package enum ConfigurationLoader {
+  /// Reads `path` and what it includes.
+  ///
+  /// - Throws: every mistake at once, in the order of the files, when there is at least one error.
+  package static func load(path: String, surroundings: Surroundings) throws(InvalidConfiguration) -> Configuration {
+    var collector = SectionCollector(surroundings)
+    collector.collect(path)
+    let origin = ValueOrigin.file(path: collector.files.first ?? path, line: 0)
+    var assembly = Assembly(surroundings, origin: origin, issues: collector.issues)
+    // A file that can not be read is one mistake, not a configuration that lacks everything.
+    if collector.files.isEmpty { throw InvalidConfiguration(issues: collector.issues) }
+    return try assembly.assemble(collector.sections, files: collector.files)
+  }
+
+  /// A configuration without a file: one upstream, one site, uploads and cache on (`pawl serve --to`).
+  ///
+  /// - Parameters:
+  ///   - url: where the application is.
+  ///   - listen: addresses; empty: the default one.
+  ///   - stateDirectory: `nil`: the default one.
+  package static func forwarding(
+    to url: String, listen: [String] = [], stateDirectory: String? = nil, surroundings: Surroundings
+  ) throws(InvalidConfiguration) -> Configuration {
+    var sections = [Section]()
+    func add(_ label: String, _ key: String, _ values: [String]) throws(BadValue) {
+      let entries = values.map { Entry(key: key, value: $0, origin: .commandLine, directory: "") }
+      sections.append(Section(label: try SectionLabel(label), origin: .commandLine, entries: entries))
+    }
+    do throws(BadValue) {
+      if let stateDirectory { try add("pawl", "state-dir", [stateDirectory]) }
+      if !listen.isEmpty { try add("listen:default", "address", listen) }
+      try add("upstream:default", "url", [url])
+      try add("site:default", "upstream", ["default"])
+    } catch { throw InvalidConfiguration(issues: [Issue(at: .commandLine, error.message)]) }
+    var assembly = Assembly(surroundings, origin: .commandLine, issues: [])
+    do throws(InvalidConfiguration) { return try assembly.assemble(sections, files: []) } catch {
+      throw InvalidConfiguration(issues: error.issues.map(namingOption))
+    }
+  }
+
+  /// The option a key was given by, in place of a section the user never wrote.
+  private static func namingOption(_ issue: Issue) -> Issue {
+    let options = ["url": "--to", "address": "--listen", "state-dir": "--state"]
+    guard issue.origin == .commandLine, let key = issue.key, let option = options[key] else { return issue }
+    var renamed = issue
+    (renamed.section, renamed.key) = (nil, option)
+    return renamed
+  }
+}

@@ -1,0 +1,40 @@
+/// What `pawl check` and `pawl config` print.
+package enum ConfigurationReport {
+  /// Every issue on a line of its own, then how many there are.
+  package static func issues(_ issues: [Issue]) -> String {
+    let errors = issues.count { $0.severity == .error }
+    let warnings = issues.count - errors
+    var summary = counted(errors, "error")
+    if warnings > 0 { summary += ", " + counted(warnings, "warning") }
+    let verdict = errors > 0 ? "configuration NOT valid" : "configuration valid"
+    return issues.map { "\($0)\n" }.joined() + "pawl: \(summary); \(verdict)\n"
+  }
+
+  /// One line that says what a valid configuration holds.
+  package static func contents(of configuration: Configuration) -> String {
+    let routes = configuration.sites.reduce(0) { $0 + $1.routes.count }
+    let addresses = configuration.listeners.flatMap(\.addresses).map(\.description).joined(separator: ", ")
+    return counted(configuration.sites.count, "site") + ", " + counted(routes, "route") + ", "
+      + counted(configuration.upstreams.count, "upstream") + ", " + counted(configuration.caches.count, "cache")
+      + "; listens on \(addresses)"
+  }
+
+  /// The configuration in effect: `key = value` and where each value came from.
+  package static func effective(_ configuration: Configuration) -> String {
+    configuration.effective.map(section).joined(separator: "\n")
+  }
+
+  private static func section(_ section: EffectiveSection) -> String {
+    let lines = section.values.map { "\($0.key) = \($0.text)" }
+    let width = min(48, lines.map(\.count).max() ?? 0)
+    var text = "[\(section.label)]\n"
+    for (line, value) in zip(lines, section.values) {
+      text += line + String(repeating: " ", count: max(0, width - line.count)) + "  # \(value.origin)\n"
+    }
+    return text
+  }
+
+  private static func counted(_ count: Int, _ noun: String) -> String {
+    "\(count) \(noun)\(count == 1 ? "" : "s")"
+  }
+}

@@ -1,0 +1,65 @@
+/// One occurrence of a key in a section.
+struct Entry: Hashable, Sendable {
+  var key: String
+  var value: String
+  var origin: ValueOrigin
+  /// What a relative path counts from.
+  var directory: String
+}
+
+/// A key of a section: its name, how its text becomes a part of `Model`, and how that is shown.
+struct Key<Model> {
+  let name: String
+  let isList: Bool
+  let isRequired: Bool
+  /// Empties a list before its first entry is read.
+  let clear: (inout Model) -> Void
+  /// Reads one entry; answers how many elements a list gained (1 for a scalar).
+  let read: (inout Model, Entry) throws(BadValue) -> Int
+  /// The value, or a list's elements, as they would be written.
+  let show: (Model) -> [String]
+
+  static func scalar<Value>(
+    _ name: String, _ path: WritableKeyPath<Model, Value>, _ format: ValueFormat<Value>, isRequired: Bool = false
+  ) -> Key {
+    Key(
+      name: name, isList: false, isRequired: isRequired, clear: { _ in },
+      read: { (model: inout Model, entry: Entry) throws(BadValue) -> Int in
+        model[keyPath: path] = try format.read(entry.value, entry.directory)
+        return 1
+      },
+      show: { [format.show($0[keyPath: path])] })
+  }
+
+  /// A key that may stand several times; each adds to the list. Elements are parted by blanks and, where `commas` says
+  /// so, by commas. An empty value, or the word `empty`, empties the list.
+  static func list<Value>(
+    _ name: String, _ path: WritableKeyPath<Model, [Value]>, _ format: ValueFormat<Value>, empty: String?,
+    commas: Bool, isRequired: Bool = false
+  ) -> Key {
+    Key(
+      name: name, isList: true, isRequired: isRequired, clear: { $0[keyPath: path] = [] },
+      read: { (model: inout Model, entry: Entry) throws(BadValue) -> Int in
+        let words = entry.value.split { $0 == " " || $0 == "\t" || (commas && $0 == ",") }
+        if words.isEmpty, entry.value.isEmpty, empty != nil { return 0 }
+        if words.isEmpty { throw BadValue(expected: format.expected, found: entry.value) }
+        if let empty, words.count == 1, words[0].lowercased() == empty { return 0 }
+        var elements = [Value]()
+        for word in words { elements.append(try format.read(String(word), entry.directory)) }
+        model[keyPath: path] += elements
+        return elements.count
+      },
+      show: { model in
+        let elements = model[keyPath: path]
+        return elements.isEmpty ? [empty ?? ""] : elements.map(format.show)
+      })
+  }
+
+  /// The same key of a larger model that holds `Model`.
+  func lifted<Whole>(through path: WritableKeyPath<Whole, Model>) -> Key<Whole> {
+    Key<Whole>(
+      name: name, isList: isList, isRequired: isRequired, clear: { clear(&$0[keyPath: path]) },
+      read: { (whole: inout Whole, entry: Entry) throws(BadValue) -> Int in try read(&whole[keyPath: path], entry) },
+      show: { show($0[keyPath: path]) })
+  }
+}

@@ -1,0 +1,52 @@
+/// Where pawl accepts connections.
+package enum ListenAddress: Hashable, Sendable, CustomStringConvertible {
+  /// A literal address without brackets. Port 0 lets the system pick one.
+  case internet(host: String, port: UInt16)
+  case unix(path: String)
+
+  /// `127.0.0.1:8080`, `[::1]:8080` or `unix:PATH`.
+  package var description: String {
+    switch self {
+    case .internet(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    case .unix(let path): "unix:\(path)"
+    }
+  }
+
+  /// - Parameter directory: what a relative socket path counts from.
+  init?(_ text: String, directory: String) {
+    if text.hasPrefix("unix:") {
+      let path = text.dropFirst("unix:".count)
+      guard !path.isEmpty else { return nil }
+      self = .unix(path: FilePath.resolve(String(path), from: directory))
+      return
+    }
+    guard let colon = text.lastIndex(of: ":"), let port = Quantity.number(text[text.index(after: colon)...]),
+      let port = UInt16(exactly: port)
+    else { return nil }
+    var host = String(text[..<colon])
+    if host.hasPrefix("["), host.hasSuffix("]") {
+      host = String(host.dropFirst().dropLast())
+      guard host.contains(":") else { return nil }
+    } else if host.contains(":") {
+      return nil
+    }
+    guard NetworkAddress(host) != nil else { return nil }
+    self = .internet(host: host, port: port)
+  }
+
+  /// What people write who mean an address of the accepted form.
+  static func repaired(_ text: String) -> String? {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    if parts.count == 1, let port = Quantity.number(text), port <= 65535 { return "127.0.0.1:\(port)" }
+    if parts.count == 1, NetworkAddress(text) != nil { return "\(text):8080" }
+    guard let last = parts.last, let port = Quantity.number(last), port <= 65535 else {
+      return NetworkAddress(text) == nil ? nil : "[\(text)]:8080"
+    }
+    let host = text.dropLast(last.count + 1)
+    switch host {
+    case "", "*": return "0.0.0.0:\(port)"
+    case "localhost": return "127.0.0.1:\(port)"
+    default: return host.contains(":") && NetworkAddress(host) != nil ? "[\(host)]:\(port)" : nil
+    }
+  }
+}

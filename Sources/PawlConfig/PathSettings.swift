@@ -1,0 +1,80 @@
+/// What a site says, and a route may say otherwise: every key of `[site:…]` but `host`.
+package struct PathSettings: Hashable, Sendable {
+  package enum EntityTags: String, Hashable, Sendable, CaseIterable { case auto, origin }
+  package enum OriginEncoding: String, Hashable, Sendable, CaseIterable { case identity, pass }
+
+  package var upstream = ""
+  /// Name of a cache; `nil`: off.
+  package var cache: String? = "default"
+  package var uploads = true
+  package var spool = "default"
+  /// Begins and ends with `/`.
+  package var uploadPrefix = "/.pawl/uploads/"
+
+  package var etag = EntityTags.auto
+  /// Freshness when the response gives none and no heuristic applies.
+  package var defaultTTL = Duration.zero
+  /// How long a resumption is answered from stored bytes whose origin gave no validator.
+  package var resumeTTL = Duration.seconds(3600)
+  package var originEncoding = OriginEncoding.identity
+  /// For responses that do not say.
+  package var staleIfError = Duration.zero
+  /// The largest body kept, in bytes; `nil`: as the cache allows.
+  package var maxObject: UInt64?
+  /// Bytes up to which a body of unknown length is kept; then it is streamed.
+  package var maxUnknown: UInt64 = 1 << 30
+  /// Bytes; a fill without readers goes on if at most this remains.
+  package var abandonedFill: UInt64 = 64 << 20
+  /// More parts than this: the whole body.
+  package var maxRanges = 16
+  /// How long an uncacheable response is kept for its own user's Range requests; `nil`: off.
+  package var resumePrivate: Duration?
+  package var resumePrivateNoStore = false
+  /// What binds a private response, or an upload, to its creator; empty: nothing.
+  package var owner: [OwnerRule] = [.authorization, .clientCertificate]
+  /// Takes effect with the upload engine.
+  package var upload = UploadSettings()
+
+  package init(upstream: String = "") { self.upstream = upstream }
+
+  static var keys: [Key<PathSettings>] {
+    [
+      .scalar("upstream", \.upstream, .name, isRequired: true),
+      .scalar("cache", \.cache, .optional(.name, word: "off")),
+      .scalar("uploads", \.uploads, .boolean),
+      .scalar("spool", \.spool, .name),
+      .scalar("upload-prefix", \.uploadPrefix, .uploadPrefix),
+      .scalar("etag", \.etag, .choice()),
+      .scalar("default-ttl", \.defaultTTL, .time),
+      .scalar("resume-ttl", \.resumeTTL, .time),
+      .scalar("origin-encoding", \.originEncoding, .choice()),
+      .scalar("stale-if-error", \.staleIfError, .time),
+      .scalar("max-object", \.maxObject, .optional(.size(1...(1 << 62)), word: "0")),
+      .scalar("max-unknown", \.maxUnknown, .size()),
+      .scalar("abandoned-fill", \.abandonedFill, .size()),
+      .scalar("max-ranges", \.maxRanges, .count(1...1000)),
+      .scalar("resume-private", \.resumePrivate, .optional(.positiveTime, word: "off")),
+      .scalar("resume-private-no-store", \.resumePrivateNoStore, .boolean),
+    ] + UploadSettings.keys.map { $0.lifted(through: \.upload) } + [
+      .list("owner", \.owner, .ownerRule, empty: "none", commas: true)
+    ]
+  }
+}
+
+/// One way to tell who a request comes from.
+package enum OwnerRule: Hashable, Sendable, CustomStringConvertible {
+  case authorization
+  case clientCertificate
+  case cookie(name: String)
+  /// A field of the answer to `auth-request`.
+  case authRequest(field: String)
+
+  package var description: String {
+    switch self {
+    case .authorization: "authorization"
+    case .clientCertificate: "client-certificate"
+    case .cookie(let name): "cookie:\(name)"
+    case .authRequest(let field): "auth-request:\(field)"
+    }
+  }
+}

@@ -1,0 +1,151 @@
+/// Reads a file and what it includes into sections, noting everything that is wrong on the way.
+struct SectionCollector {
+  private let surroundings: Surroundings
+  private(set) var sections = [Section]()
+  private(set) var issues = [Issue]()
+  /// Every file read, in order; tells the order of issues.
+  private(set) var files = [String]()
+  /// Files being read now, outermost first.
+  private var open = [String]()
+  /// Where a section of that label stands.
+  private var seen = [SectionLabel: ValueOrigin]()
+
+  static let deepestInclude = 8
+
+  init(_ surroundings: Surroundings) { self.surroundings = surroundings }
+
+  /// - Parameter includedFrom: the `[include]` line that names the file; `nil` for the first.
+  mutating func collect(_ path: String, includedFrom: ValueOrigin? = nil) {
+    let path = FilePath.normalize(path)
+    guard mayOpen(path, includedFrom) else { return }
+    switch surroundings.readFile(path) {
+    case .failure(let problem):
+      let message = "can not read \(includedFrom == nil ? "the file" : path): \(problem.reason)"
+      report(Issue(at: includedFrom ?? .file(path: path, line: 0), message))
+    case .success(let bytes):
+      files.append(path)
+      open.append(path)
+      read(readINI(bytes), of: path)
+      open.removeLast()
+    }
+  }
+
+  private mutating func mayOpen(_ path: String, _ includedFrom: ValueOrigin?) -> Bool {
+    guard let includedFrom else { return true }
+    func refuse(_ message: String) -> Issue { Issue(at: includedFrom, section: "include", key: "files", message) }
+    if let start = open.firstIndex(of: path) {
+      report(refuse("files include each other in a circle: \((open[start...] + [path]).joined(separator: " -> "))"))
+    } else if files.contains(path) {
+      report(refuse("\(path) is included a second time"))
+    } else if open.count > Self.deepestInclude {
+      report(refuse("files are included more than \(Self.deepestInclude) deep"))
+    } else {
+      return true
+    }
+    return false
+  }
+
+  private mutating func read(_ lines: [(number: Int, line: INILine)], of path: String) {
+    /// The section entries belong to; `nil` where its own header was wrong or is missing.
+    var current: Section?
+    var isBeforeFirstSection = true
+    for (number, line) in lines {
+      let origin = ValueOrigin.file(path: path, line: number)
+      switch line {
+      case .malformed(let message):
+        report(Issue(at: origin, section: current?.label.text, message))
+      case .malformedSection(let message):
+        report(Issue(at: origin, message))
+        finish(current)
+        (current, isBeforeFirstSection) = (nil, false)
+      case .section(let text):
+        finish(current)
+        isBeforeFirstSection = false
+        current = begin(text, origin)
+      case .entry(let key, let value):
+        if isBeforeFirstSection { report(Issue(at: origin, key: key, "expected a [section] before the first key")) }
+        let directory = FilePath.directory(of: path)
+        guard current != nil else { continue }
+        substitute(Entry(key: key, value: value, origin: origin, directory: directory), into: &current)
+      }
+    }
+    finish(current)
+  }
+
+  private mutating func begin(_ text: String, _ origin: ValueOrigin) -> Section? {
+    do throws(BadValue) {
+      let label = try SectionLabel(text)
+      // Each file may have an [include] of its own.
+      if label.kind != .include, let earlier = seen[label] {
+        report(Issue(at: origin, section: label.text, "this section stands already at \(earlier)"))
+      } else if label.kind != .include {
+        seen[label] = origin
+      }
+      return Section(label: label, origin: origin)
+    } catch {
+      report(Issue(at: origin, section: text, error.message, suggestion: error.suggestion))
+      return nil
+    }
+  }
+
+  private mutating func substitute(_ entry: Entry, into section: inout Section?) {
+    do throws(BadValue) {
+      if entry.value.contains(" #") || entry.value.contains(" ;") || entry.value.contains("\t#")
+        || entry.value.contains("\t;")
+      {
+        throw BadValue("a comment needs a line of its own")
+      }
+      var entry = entry
+      let substitution = Substitution(environment: surroundings.environment, readFile: surroundings.readFile)
+      entry.value = try substitution.apply(to: entry.value, directory: entry.directory)
+      entry.value = String(trimmed(entry.value))
+      section?.entries.append(entry)
+    } catch {
+      report(
+        Issue(
+          at: entry.origin, section: section?.label.text, key: entry.key, error.message, suggestion: error.suggestion))
+      section?.refused.insert(entry.key)
+    }
+  }
+
+  private mutating func finish(_ section: Section?) {
+    guard let section else { return }
+    guard section.label.kind == .include else { return sections.append(section) }
+    for entry in section.entries {
+      guard entry.key == "files" else {
+        report(unknownKey(entry, in: section))
+        continue
+      }
+      include(entry)
+    }
+  }
+
+  private mutating func include(_ entry: Entry) {
+    if entry.value.isEmpty {
+      let expected = BadValue(expected: "files to include, such as conf.d/*.ini", found: "")
+      return report(Issue(at: entry.origin, section: "include", key: "files", expected.message))
+    }
+    let pattern = FilePath.resolve(entry.value, from: entry.directory)
+    let isPattern = pattern.contains { "*?[".contains($0) }
+    let found =
+      isPattern
+      ? surroundings.listFiles(pattern).sorted { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) } : [pattern]
+    for file in found { collect(file, includedFrom: entry.origin) }
+  }
+
+  private mutating func report(_ issue: Issue) { issues.append(issue) }
+}
+
+/// The issue for a key its section does not take.
+func unknownKey(_ entry: Entry, in section: Section) -> Issue {
+  let kind = section.label.kind
+  if let near = nearestMatch(entry.key, among: kind.keyNames) {
+    return Issue(at: entry.origin, section: section.label.text, key: entry.key, "unknown key", suggestion: near)
+  }
+  let homes = SectionKind.allCases.filter { $0.keyNames.contains(entry.key) }.map(\.form)
+  let message =
+    homes.isEmpty
+    ? "unknown key; expected one of \(kind.keyNames.joined(separator: ", "))"
+    : "unknown key; it belongs in \(homes.joined(separator: " or "))"
+  return Issue(at: entry.origin, section: section.label.text, key: entry.key, message)
+}

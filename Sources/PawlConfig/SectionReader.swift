@@ -1,0 +1,81 @@
+/// A section turned into `Model`, with where each value came from.
+struct ReadSection<Model> {
+  var label: SectionLabel
+  var origin: ValueOrigin
+  var model: Model
+  /// For each key that was written: the origin of its value, or of each element of a list.
+  var origins = [String: [ValueOrigin]]()
+  /// Keys whose value was refused.
+  var refused = Set<String>()
+  /// Lists that the last entry left empty.
+  var emptied = Set<String>()
+
+  /// Where a key's value was written; the section's header when it was not.
+  func origin(of key: String, element: Int = 0) -> ValueOrigin {
+    guard let written = origins[key], !written.isEmpty else { return origin }
+    return written[min(element, written.count - 1)]
+  }
+
+  func effective(_ keys: [Key<Model>]) -> EffectiveSection {
+    let values = keys.flatMap { key in
+      key.show(model).enumerated().map { index, text in
+        let written = origins[key.name] ?? []
+        let origin = written.isEmpty ? ValueOrigin.builtIn : written[min(index, written.count - 1)]
+        return EffectiveSection.Value(key: key.name, text: text, origin: origin)
+      }
+    }
+    return EffectiveSection(label: label.text, origin: origin, values: values)
+  }
+}
+
+/// Reads a section's entries over `model`, which brings defaults or inherited values.
+///
+/// - Parameters:
+///   - inherited: origins of what `model` brings.
+///   - satisfied: required keys that need not be written, because they are inherited.
+func readSection<Model>(
+  _ section: Section, over model: Model, keys: [Key<Model>], inherited: [String: [ValueOrigin]] = [:],
+  satisfied: Set<String> = [], issues: inout [Issue]
+) -> ReadSection<Model> {
+  var result = ReadSection(
+    label: section.label, origin: section.origin, model: model, origins: inherited, refused: section.refused)
+  var first = [String: ValueOrigin]()
+  for entry in section.entries {
+    guard let key = keys.first(where: { $0.name == entry.key }) else {
+      issues.append(unknownKey(entry, in: section))
+      continue
+    }
+    if let earlier = first[key.name], !key.isList {
+      issues.append(
+        Issue(at: entry.origin, section: section.label.text, key: key.name, "this key stands already at \(earlier)"))
+      continue
+    }
+    readEntry(entry, key, isFirst: first[key.name] == nil, &result, &issues)
+    first[key.name] = first[key.name] ?? entry.origin
+  }
+  for key in keys where key.isRequired && first[key.name] == nil {
+    if satisfied.contains(key.name) || section.refused.contains(key.name) { continue }
+    issues.append(Issue(at: section.origin, section: section.label.text, key: key.name, "required, but missing"))
+    result.refused.insert(key.name)
+  }
+  return result
+}
+
+private func readEntry<Model>(
+  _ entry: Entry, _ key: Key<Model>, isFirst: Bool, _ result: inout ReadSection<Model>, _ issues: inout [Issue]
+) {
+  if isFirst || result.emptied.remove(key.name) != nil || (key.isList && entry.value.isEmpty) {
+    key.clear(&result.model)
+    result.origins[key.name] = []
+  }
+  do throws(BadValue) {
+    let count = try key.read(&result.model, entry)
+    if count == 0 { result.emptied.insert(key.name) }
+    result.origins[key.name, default: []] += Array(repeating: entry.origin, count: max(1, count))
+  } catch {
+    result.refused.insert(key.name)
+    issues.append(
+      Issue(
+        at: entry.origin, section: result.label.text, key: key.name, error.message, suggestion: error.suggestion))
+  }
+}

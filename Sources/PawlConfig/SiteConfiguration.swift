@@ -1,0 +1,59 @@
+/// `[site:NAME]`: the hosts a set of rules is for.
+package struct SiteConfiguration: Hashable, Sendable {
+  package var name: String
+  /// Lower case, without port. Empty: the default site, for every other host.
+  package var hosts = [String]()
+  /// What holds where no route does.
+  package var settings = PathSettings()
+  /// In the order they are tried: the longest path first.
+  package var routes = [RouteConfiguration]()
+
+  package init(name: String) { self.name = name }
+
+  /// The settings of the route that `path` falls into, else the site's own.
+  /// - Parameter path: of the request target, as received, without the query.
+  package func settings(forPath path: some Collection<UInt8>) -> PathSettings {
+    routes.first { $0.path.matches(path) }?.settings ?? settings
+  }
+
+  static var keys: [Key<SiteConfiguration>] {
+    [.list("host", \.hosts, .host, empty: "any", commas: true)]
+      + PathSettings.keys.map { $0.lifted(through: \.settings) }
+  }
+}
+
+/// `[route:SITE/NAME]`: the part of a site below a path, with all of its settings, inherited ones included.
+package struct RouteConfiguration: Hashable, Sendable {
+  package var site: String
+  package var name: String
+  package var path = PathPattern(literal: [], isPrefix: true)
+  package var settings: PathSettings
+
+  package init(site: String, name: String, settings: PathSettings) {
+    (self.site, self.name, self.settings) = (site, name, settings)
+  }
+
+  static var keys: [Key<RouteConfiguration>] {
+    [.scalar("path", \.path, .pathPattern, isRequired: true)] + PathSettings.keys.map { $0.lifted(through: \.settings) }
+  }
+}
+
+/// A path, or with `*` at its end everything that begins with what stands before it.
+package struct PathPattern: Hashable, Sendable, CustomStringConvertible {
+  package var literal: [UInt8]
+  package var isPrefix: Bool
+
+  package init(literal: [UInt8], isPrefix: Bool) { (self.literal, self.isPrefix) = (literal, isPrefix) }
+
+  package func matches(_ path: some Collection<UInt8>) -> Bool {
+    isPrefix ? path.starts(with: literal) : path.elementsEqual(literal)
+  }
+
+  package var description: String { String(decoding: literal, as: UTF8.self) + (isPrefix ? "*" : "") }
+
+  /// Whether this pattern is tried before `other`: longest literal first, the exact path before the prefix.
+  func precedes(_ other: PathPattern) -> Bool {
+    if literal.count != other.literal.count { return literal.count > other.literal.count }
+    return !isPrefix && other.isPrefix
+  }
+}

@@ -1,0 +1,67 @@
+/// Replaces `${NAME}`, `${NAME:-default}` and `${file:PATH}` in a value.
+///
+/// Works on the value alone, after the text was split into lines, so what comes in can not make a section or a key. What
+/// was put in is not looked at again. A `$` without `{` stands for itself.
+struct Substitution {
+  let environment: (String) -> String?
+  let readFile: (String) -> Result<[UInt8], FileProblem>
+
+  /// - Parameter directory: what a relative `PATH` counts from.
+  func apply(to value: String, directory: String) throws(BadValue) -> String {
+    var result = ""
+    var rest = value[...]
+    while let start = rest.firstIndex(of: "$") {
+      result += rest[..<start]
+      rest = rest[start...]
+      guard rest.hasPrefix("${") else {
+        result += "$"
+        rest = rest.dropFirst()
+        continue
+      }
+      guard let end = rest.firstIndex(of: "}") else { throw BadValue("expected } after ${") }
+      let inner = rest[rest.index(start, offsetBy: 2)..<end]
+      result += try replacement(for: String(inner), directory: directory)
+      rest = rest[rest.index(after: end)...]
+    }
+    return result + rest
+  }
+
+  private func replacement(for inner: String, directory: String) throws(BadValue) -> String {
+    if inner.hasPrefix("file:") {
+      return try content(of: FilePath.resolve(String(inner.dropFirst("file:".count)), from: directory))
+    }
+    let colon = inner.firstIndex(of: ":") ?? inner.endIndex
+    let name = String(inner[..<colon])
+    let tail = inner[colon...]
+    guard Self.isName(name), tail.isEmpty || tail.hasPrefix(":-"), !tail.contains("${") else {
+      throw BadValue("expected ${NAME}, ${NAME:-default} or ${file:PATH}, found \"${\(inner)}\"")
+    }
+    let found = environment(name)
+    if tail.isEmpty {
+      if let found { return found }
+      throw BadValue("the environment has no variable \(name)", suggestion: "${\(name):-default}")
+    }
+    if let found, !found.isEmpty { return found }
+    return String(tail.dropFirst(2))
+  }
+
+  private func content(of path: String) throws(BadValue) -> String {
+    switch readFile(path) {
+    case .failure(let problem): throw BadValue("can not read \(path): \(problem.reason)")
+    case .success(var bytes):
+      while bytes.last == 0x0a || bytes.last == 0x0d { bytes.removeLast() }
+      guard let text = String(validating: bytes, as: UTF8.self) else { throw BadValue("\(path) is not UTF-8") }
+      guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f || $0 == 0x09 }) else {
+        throw BadValue("\(path) holds more than one line of text")
+      }
+      return text
+    }
+  }
+
+  private static func isName(_ text: String) -> Bool {
+    guard let first = text.utf8.first, !(48...57).contains(first) else { return false }
+    return text.utf8.allSatisfy {
+      (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0) || $0 == 95
+    }
+  }
+}

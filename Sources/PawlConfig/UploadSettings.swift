@@ -1,0 +1,65 @@
+/// The keys of a site or route that are about uploads; they take effect with the upload engine.
+package struct UploadSettings: Hashable, Sendable {
+  package enum Delivery: String, Hashable, Sendable, CaseIterable {
+    case atMostOnce = "at-most-once", atLeastOnce = "at-least-once"
+  }
+  package enum TusForward: String, Hashable, Sendable, CaseIterable { case raw, multipart }
+  package enum PlainUploads: String, Hashable, Sendable, CaseIterable { case stream, spool }
+  package enum CrossOrigin: Hashable, Sendable { case off, any, origins([String]) }
+
+  /// Bytes; `nil`: as the spool allows.
+  package var maxUpload: UInt64?
+  /// A `?1` upload of a known total below this is passed on as a plain request.
+  package var minResumable: UInt64 = 64 << 10
+  /// Accept the draft's fields without an interop version.
+  package var finalDialect = false
+  /// Slower senders are cut.
+  package var minRate = Rate(bytes: 1 << 10, per: .seconds(60))
+  package var delivery = Delivery.atMostOnce
+  /// A completed upload that can not be delivered is dropped after this; `nil`: never.
+  package var forwardGiveUp: Duration?
+  /// How long an upload's final answer can be asked for again.
+  package var responseTTL = Duration.seconds(3600)
+  /// Bytes kept of that answer's body.
+  package var responseMax: UInt64 = 1 << 20
+  package var tusForward = TusForward.raw
+  /// Name of the form field of a `multipart` forward.
+  package var tusField = "file"
+  /// How long the last tus PATCH waits for the origin's answer.
+  package var tusWait = Duration.seconds(50)
+  package var plainUploads = PlainUploads.stream
+  /// A path on the upstream, asked before an upload is accepted and before it is forwarded.
+  package var authRequest: String?
+  package var cors = CrossOrigin.off
+
+  /// `cors` as the list of words it is written with.
+  private var corsWords: [String] {
+    get {
+      switch cors {
+      case .off: []
+      case .any: ["*"]
+      case .origins(let origins): origins
+      }
+    }
+    set { cors = newValue.isEmpty ? .off : newValue == ["*"] ? .any : .origins(newValue) }
+  }
+
+  static var keys: [Key<UploadSettings>] {
+    [
+      .scalar("max-upload", \.maxUpload, .optional(.size(1...(1 << 62)), word: "0")),
+      .scalar("min-resumable", \.minResumable, .size()),
+      .scalar("final-dialect", \.finalDialect, .boolean),
+      .scalar("min-rate", \.minRate, .rate),
+      .scalar("delivery", \.delivery, .choice()),
+      .scalar("forward-give-up", \.forwardGiveUp, .optional(.positiveTime, word: "off")),
+      .scalar("response-ttl", \.responseTTL, .time),
+      .scalar("response-max", \.responseMax, .size()),
+      .scalar("tus-forward", \.tusForward, .choice()),
+      .scalar("tus-field", \.tusField, .formField),
+      .scalar("tus-wait", \.tusWait, .time),
+      .scalar("plain-uploads", \.plainUploads, .choice()),
+      .scalar("auth-request", \.authRequest, .optional(.requestPath, word: "none")),
+      .list("cors", \.corsWords, .crossOrigin, empty: "off", commas: true),
+    ]
+  }
+}

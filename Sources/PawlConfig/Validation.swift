@@ -1,0 +1,181 @@
+/// What no section can say by itself: that names lead somewhere, that nothing stands twice, and that this version can do
+/// what is asked of it.
+extension Assembly {
+  mutating func validate() {
+    requireSomethingToServe()
+    checkReferences()
+    checkHosts()
+    checkRoutePaths()
+    checkAddresses()
+    checkDirectories()
+    checkCombinations()
+    refuseWhatThisVersionLacks()
+    // A mistyped name leaves its section unused: one message is enough.
+    if !issues.contains(where: { $0.severity == .error }) { warnOfUnused() }
+  }
+
+  private mutating func report<Model>(
+    _ section: ReadSection<Model>, _ key: String?, element: Int = 0, severity: Issue.Severity = .error,
+    _ message: String, suggestion: String? = nil
+  ) {
+    let place = key.map { section.origin(of: $0, element: element) } ?? section.origin
+    issues.append(
+      Issue(severity, at: place, section: section.label.text, key: key, message, suggestion: suggestion))
+  }
+
+  private mutating func requireSomethingToServe() {
+    if upstreams.isEmpty { issues.append(Issue(at: origin, "there is no [upstream:NAME]: nowhere to send requests")) }
+    if sites.isEmpty { issues.append(Issue(at: origin, "there is no [site:NAME]: nothing to serve")) }
+  }
+
+  private mutating func checkReferences() {
+    for site in sites { checkReferences(site, settings: site.model.settings, isInherited: { _ in false }) }
+    for route in routes {
+      // What a route inherits was judged at its site.
+      let site = sites.first { $0.model.name == route.model.site }
+      checkReferences(route, settings: route.model.settings) { key in
+        route.origins[key] == site?.origins[key]
+      }
+    }
+  }
+
+  private mutating func checkReferences<Model>(
+    _ section: ReadSection<Model>, settings: PathSettings, isInherited: (String) -> Bool
+  ) {
+    let references: [(key: String, kind: SectionKind, name: String?, names: [String])] = [
+      ("upstream", .upstream, settings.upstream, upstreams.map(\.model.name)),
+      ("cache", .cache, settings.cache, caches.map(\.model.name)),
+      ("spool", .spool, settings.spool, spools.map(\.model.name) + ["default"]),
+    ]
+    for (key, kind, name, names) in references where !isInherited(key) && !section.refused.contains(key) {
+      guard let name, !names.contains(name) else { continue }
+      let words = key == "cache" ? names + ["default", "off"] : names
+      report(section, key, "there is no [\(kind.rawValue):\(name)]", suggestion: nearestMatch(name, among: words))
+    }
+    if !isInherited("owner") { checkOwner(section, settings) }
+    if !isInherited("cors") { checkCrossOrigin(section, settings) }
+  }
+
+  private mutating func checkOwner<Model>(_ section: ReadSection<Model>, _ settings: PathSettings) {
+    guard settings.upload.authRequest == nil else { return }
+    for (index, rule) in settings.owner.enumerated() {
+      if case .authRequest = rule {
+        report(section, "owner", element: index, "\(rule) needs auth-request, which is not set")
+      }
+    }
+  }
+
+  private mutating func checkHosts() {
+    var owners = [String: ValueOrigin]()
+    var fallback: ReadSection<SiteConfiguration>?
+    for site in sites {
+      if site.model.hosts.isEmpty, !site.refused.contains("host") {
+        if let fallback {
+          let place = "[\(fallback.label.text)] at \(fallback.origin)"
+          report(site, nil, "a second site without host; \(place) is the default site already")
+        }
+        fallback = fallback ?? site
+      }
+      for (index, host) in site.model.hosts.enumerated() {
+        let place = site.origin(of: "host", element: index)
+        if let earlier = owners[host] {
+          report(site, "host", element: index, "\"\(host)\" stands already at \(earlier)")
+        }
+        owners[host] = owners[host] ?? place
+      }
+    }
+  }
+
+  private mutating func checkRoutePaths() {
+    var places = [String: ValueOrigin]()
+    for route in routes where !route.refused.contains("path") {
+      let name = "\(route.model.site) \(route.model.path)"
+      if let earlier = places[name] {
+        report(route, "path", "\"\(route.model.path)\" of this site stands already at \(earlier)")
+      }
+      places[name] = places[name] ?? route.origin(of: "path")
+    }
+  }
+
+  private mutating func checkAddresses() {
+    var places = [ListenAddress: ValueOrigin]()
+    for listener in listeners where !listener.refused.contains("address") {
+      for (index, address) in listener.model.addresses.enumerated() {
+        if case .internet(_, port: 0) = address { continue }
+        if let earlier = places[address] {
+          report(listener, "address", element: index, "\"\(address)\" is listened on already at \(earlier)")
+        }
+        places[address] = places[address] ?? listener.origin(of: "address", element: index)
+      }
+    }
+  }
+
+  private mutating func checkDirectories() {
+    var places = [String: (label: String, origin: ValueOrigin)]()
+    func clash(_ path: String, _ label: SectionLabel, _ origin: ValueOrigin) -> String? {
+      let path = FilePath.normalize(path)
+      if let earlier = places[path] {
+        return "\(path) is the directory of [\(earlier.label)] already (\(earlier.origin))"
+      }
+      places[path] = (label.text, origin)
+      return nil
+    }
+    for cache in caches where !cache.refused.contains("path") {
+      if let message = clash(cache.model.path, cache.label, cache.origin(of: "path")) { report(cache, "path", message) }
+    }
+    for spool in spools where !spool.refused.contains("path") {
+      if let message = clash(spool.model.path, spool.label, spool.origin(of: "path")) { report(spool, "path", message) }
+    }
+  }
+
+  private mutating func checkCombinations() {
+    for cache in caches where cache.model.memoryObject > max(cache.model.memory, 32 << 10) {
+      let sizes =
+        "\(Quantity.show(size: cache.model.memoryObject)) is more than memory (\(Quantity.show(size: cache.model.memory)))"
+      report(cache, "memory-object", severity: .warning, "\(sizes): no body of that size is kept in memory")
+    }
+    for section in tls where section.model.clientCertificate != .off && section.model.clientCA == nil {
+      report(section, "client-certificate", "needs client-ca, which is not set")
+    }
+  }
+
+  private mutating func checkCrossOrigin<Model>(_ section: ReadSection<Model>, _ settings: PathSettings) {
+    guard case .origins(let origins) = settings.upload.cors, origins.contains("*") else { return }
+    report(section, "cors", "* stands alone: it allows every origin already")
+  }
+
+  private mutating func refuseWhatThisVersionLacks() {
+    let message = "not supported by this version yet"
+    for listener in listeners {
+      if let name = listener.model.tls {
+        let names = tls.map(\.model.name)
+        if names.contains(name) {
+          report(listener, "tls", message)
+        } else {
+          report(listener, "tls", "there is no [tls:\(name)]", suggestion: nearestMatch(name, among: names))
+        }
+      }
+      if listener.model.proxyProtocol { report(listener, "proxy-protocol", message) }
+    }
+    if let admin, admin.model.listen != nil { report(admin, "listen", message) }
+    for upstream in upstreams {
+      for (index, url) in upstream.model.urls.enumerated() where url.isTLS {
+        report(upstream, "url", element: index, "https to the origin is \(message)")
+      }
+    }
+  }
+
+  private mutating func warnOfUnused() {
+    let settings = sites.map(\.model.settings) + routes.map(\.model.settings)
+    let upstreamNames = Set(settings.map(\.upstream)), cacheNames = Set(settings.compactMap(\.cache))
+    let spoolNames = Set(settings.map(\.spool)), tlsNames = Set(listeners.compactMap(\.model.tls))
+    for section in upstreams where !upstreamNames.contains(section.model.name) { warnUnused(section, by: "site") }
+    for section in caches where !cacheNames.contains(section.model.name) { warnUnused(section, by: "site") }
+    for section in spools where !spoolNames.contains(section.model.name) { warnUnused(section, by: "site") }
+    for section in tls where !tlsNames.contains(section.model.name) { warnUnused(section, by: "listener") }
+  }
+
+  private mutating func warnUnused<Model>(_ section: ReadSection<Model>, by user: String) {
+    report(section, nil, severity: .warning, "no \(user) uses this section")
+  }
+}

@@ -1,0 +1,133 @@
+/// Why a value was refused.
+struct BadValue: Error, Hashable {
+  var message: String
+  var suggestion: String?
+
+  init(_ message: String, suggestion: String? = nil) { (self.message, self.suggestion) = (message, suggestion) }
+
+  init(expected: String, found: String, suggestion: String? = nil) {
+    self.init("expected \(expected), found \(found.isEmpty ? "nothing" : "\"\(found)\"")", suggestion: suggestion)
+  }
+}
+
+/// How one kind of value is written: what to say to someone who wrote another, its reader and its writer.
+struct ValueFormat<Value> {
+  let expected: String
+  /// Every word that is accepted, where that is a short list.
+  var words: [String] = []
+  /// - Parameters: the text, and the directory a relative path counts from.
+  let read: (String, String) throws(BadValue) -> Value
+  let show: (Value) -> String
+
+  /// A reader that says `nil` to what it does not take.
+  init(
+    _ expected: String, words: [String] = [], show: @escaping (Value) -> String,
+    repaired: @escaping (String) -> String? = { _ in nil }, read: @escaping (String) -> Value?
+  ) {
+    self.expected = expected
+    self.words = words
+    self.show = show
+    self.read = { (text: String, _: String) throws(BadValue) -> Value in
+      if let value = read(text) { return value }
+      let meant = repaired(text).flatMap { $0 != text && read($0) != nil ? $0 : nil }
+      throw BadValue(expected: expected, found: text, suggestion: meant ?? nearestMatch(text, among: words))
+    }
+  }
+
+  init(
+    _ expected: String, show: @escaping (Value) -> String, reading: @escaping (String, String) throws(BadValue) -> Value
+  ) {
+    (self.expected, self.show, self.read) = (expected, show, reading)
+  }
+
+  /// This format, or a word that stands for `nil`.
+  static func optional<Wrapped>(_ format: ValueFormat<Wrapped>, word: String) -> ValueFormat<Wrapped?>
+  where Value == Wrapped? {
+    ValueFormat<Wrapped?>("\(word) or \(format.expected)", show: { $0.map(format.show) ?? word }) {
+      (text: String, directory: String) throws(BadValue) -> Wrapped? in
+      if text.lowercased() == word || (word == "none" && text.lowercased() == "off") { return nil }
+      do throws(BadValue) { return try format.read(text, directory) } catch {
+        let near = error.suggestion ?? nearestMatch(text, among: [word])
+        throw BadValue(
+          error.message.replacingPrefix("expected ", with: "expected \(word) or "), suggestion: near)
+      }
+    }
+  }
+
+  /// This format, where leaving the key out means something that can not be written as one value.
+  static func defaulted<Wrapped>(_ format: ValueFormat<Wrapped>, shown: String) -> ValueFormat<Wrapped?>
+  where Value == Wrapped? {
+    ValueFormat<Wrapped?>(format.expected, show: { $0.map(format.show) ?? shown }) {
+      (text: String, directory: String) throws(BadValue) -> Wrapped? in try format.read(text, directory)
+    }
+  }
+}
+
+extension String {
+  fileprivate func replacingPrefix(_ prefix: String, with other: String) -> String {
+    hasPrefix(prefix) ? other + dropFirst(prefix.count) : self
+  }
+}
+
+extension ValueFormat where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
+  /// One of an enum's names.
+  static func choice() -> ValueFormat {
+    let words = Value.allCases.map(\.rawValue)
+    let list = words.dropLast().joined(separator: ", ") + " or " + (words.last ?? "")
+    return ValueFormat(list, words: words, show: \.rawValue) { Value(rawValue: $0.lowercased()) }
+  }
+}
+
+extension ValueFormat where Value == Bool {
+  static var boolean: ValueFormat {
+    ValueFormat("on or off", words: ["on", "off", "yes", "no", "true", "false"], show: { $0 ? "on" : "off" }) {
+      Quantity.boolean($0)
+    }
+  }
+}
+
+extension ValueFormat where Value == UInt64 {
+  static func size(_ range: ClosedRange<UInt64> = 0...UInt64(Int64.max)) -> ValueFormat {
+    var expected = "a size such as 64K, 10M or 5G"
+    if range.upperBound < 1 << 62 {
+      expected += " from \(Quantity.show(size: range.lowerBound)) to \(Quantity.show(size: range.upperBound))"
+    } else if range.lowerBound > 1 {
+      expected += ", at least \(Quantity.show(size: range.lowerBound))"
+    }
+    return ValueFormat(expected, show: Quantity.show(size:), repaired: Quantity.repairedSize) {
+      Quantity.size($0).flatMap { range.contains($0) ? $0 : nil }
+    }
+  }
+}
+
+extension ValueFormat where Value == Int {
+  static func count(_ range: ClosedRange<Int>) -> ValueFormat {
+    ValueFormat("a whole number from \(range.lowerBound) to \(range.upperBound)", show: { "\($0)" }) {
+      Quantity.number($0).flatMap { Int(exactly: $0) }.flatMap { range.contains($0) ? $0 : nil }
+    }
+  }
+
+  static var percentage: ValueFormat {
+    ValueFormat(
+      "a share such as 25%", show: { "\($0)%" },
+      repaired: { text in Quantity.number(text).flatMap { $0 <= 100 ? "\(text)%" : nil } }, read: Quantity.percentage)
+  }
+}
+
+extension ValueFormat where Value == Duration {
+  static var time: ValueFormat { time(allowsZero: true) }
+  static var positiveTime: ValueFormat { time(allowsZero: false) }
+
+  private static func time(allowsZero: Bool) -> ValueFormat {
+    ValueFormat(
+      "a time with its unit such as 500ms, 30s, 15m, 24h or 7d\(allowsZero ? "" : ", not zero")",
+      show: Quantity.show(time:), repaired: Quantity.repairedTime
+    ) { text in Quantity.time(text).flatMap { allowsZero || $0 > .zero ? $0 : nil } }
+  }
+}
+
+extension ValueFormat where Value == Rate {
+  static var rate: ValueFormat {
+    ValueFormat("a rate such as 1K/60s", show: Quantity.show(rate:), read: Quantity.rate)
+  }
+}

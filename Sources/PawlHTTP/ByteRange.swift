@@ -1,0 +1,37 @@
+/// A contiguous, non-empty run of octets. Both ends are inclusive, as on the wire (RFC 9110 §14.1.2).
+package struct ByteRange: Hashable, Sendable {
+  package let first: UInt64
+  package let last: UInt64
+
+  /// `nil` when `last` precedes `first` or is `UInt64.max`, which nothing can be long enough for.
+  package init?(first: UInt64, last: UInt64) {
+    guard first <= last, last < .max else { return nil }
+    (self.first, self.last) = (first, last)
+  }
+
+  /// In octets; at least 1.
+  package var count: UInt64 { last - first + 1 }
+
+  /// The offset after the last octet.
+  package var end: UInt64 { last + 1 }
+}
+
+/// One element of a `Range` field (RFC 9110 §14.1.1). Numbers beyond `Int64.max` are `Int64.max`.
+package enum RangeSpec: Hashable, Sendable {
+  case from(UInt64, through: UInt64?)
+  /// The last so many octets.
+  case suffix(UInt64)
+
+  /// What it selects of `length` octets; `nil` when that is nothing.
+  func selected(of length: UInt64) -> ByteRange? {
+    guard length > 0 else { return nil }
+    switch self {
+    case .from(let first, let through):
+      guard first < length else { return nil }
+      return ByteRange(first: first, last: min(through ?? .max, length - 1))
+    case .suffix(let count):
+      guard count > 0 else { return nil }
+      return ByteRange(first: length - min(count, length), last: length - 1)
+    }
+  }
+}

@@ -1,0 +1,183 @@
+/// Dates as HTTP writes them, to and from seconds since 1970-01-01T00:00:00Z (RFC 9110 §5.6.7).
+///
+/// All three formats are read. Names of days, months and `GMT` are compared without case, as RFC 9111 §4.2 lets
+/// caches do; everything else must be exact. A day's name that does not fit its date is let pass.
+package enum HTTPDate {
+  /// `nil` when the value is not a date. Without a clock, two-digit years are those from 1970 to 2069.
+  package static func parse(_ value: Bytes) -> Int64? {
+    parse(value) { date in date.seconds(inYear: date.year + (date.year < 70 ? 2000 : 1900)) }
+  }
+
+  /// As ``parse(_:)``; a two-digit year is the latest one that is at most 50 years after `now`.
+  package static func parse(_ value: Bytes, now: Int64) -> Int64? {
+    parse(value) { date in
+      let today = civilDate(daysSince1970: floorDivide(now, secondsOfDay))
+      let latest = Int(today.year) + 50
+      let year = latest - floorModulo(latest - date.year, 100)
+      let limit = daysSince1970(year: today.year + 50, month: today.month, day: today.day) * secondsOfDay
+      guard let seconds = date.seconds(inYear: year), seconds <= limit + floorModulo(now, secondsOfDay) else {
+        return date.seconds(inYear: year - 100)
+      }
+      return seconds
+    }
+  }
+
+  private static func parse(_ value: Bytes, twoDigitYear: (Broken) -> Int64?) -> Int64? {
+    var scanner = OctetScanner(value)
+    switch (value.count, value.dropFirst(3).first) {
+    case (29, 0x2c):
+      guard let date = Broken(fixdate: &scanner), scanner.isAtEnd else { return nil }
+      return date.seconds(inYear: date.year)
+    case (24, 0x20):
+      guard let date = Broken(asctime: &scanner), scanner.isAtEnd else { return nil }
+      return date.seconds(inYear: date.year)
+    default:
+      guard let date = Broken(rfc850: &scanner), scanner.isAtEnd else { return nil }
+      return twoDigitYear(date)
+    }
+  }
+
+  /// An IMF-fixdate of 29 octets, such as `Sun, 06 Nov 1994 08:49:37 GMT`. Years are kept within 0 to 9999.
+  package static func format(_ seconds: Int64) -> [UInt8] {
+    let seconds = min(max(seconds, -62_167_219_200), 253_402_300_799)
+    let days = floorDivide(seconds, secondsOfDay)
+    let second = floorModulo(seconds, secondsOfDay)
+    let date = civilDate(daysSince1970: days)
+    var output: [UInt8] = []
+    output.reserveCapacity(29)
+    output.append(DateNames.weekdays[Int(floorModulo(days + 4, 7))])
+    output.append(", " as StaticString)
+    output.append(twoDigits: date.day)
+    output.append(0x20)
+    output.append(DateNames.months[Int(date.month) - 1])
+    output.append(0x20)
+    output.append(twoDigits: date.year / 100)
+    output.append(twoDigits: date.year % 100)
+    output.append(0x20)
+    output.append(twoDigits: second / 3600)
+    output.append(0x3a)
+    output.append(twoDigits: second / 60 % 60)
+    output.append(0x3a)
+    output.append(twoDigits: second % 60)
+    output.append(" GMT" as StaticString)
+    return output
+  }
+}
+
+private let secondsOfDay: Int64 = 86_400
+
+/// A date taken apart, its year perhaps of two digits only.
+private struct Broken {
+  var year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0
+
+  /// `Sun, 06 Nov 1994 08:49:37 GMT`
+  init?(fixdate scanner: inout OctetScanner) {
+    guard scanner.skipName(of: DateNames.weekdays) != nil, scanner.skip(ignoringCase: ", "),
+      let day = scanner.decimal(digits: 2), scanner.skip(0x20),
+      let month = scanner.skipName(of: DateNames.months), scanner.skip(0x20),
+      let year = scanner.decimal(digits: 4), scanner.skip(0x20),
+      readTime(&scanner), scanner.skip(ignoringCase: " GMT")
+    else { return nil }
+    (self.year, self.month, self.day) = (year, month + 1, day)
+  }
+
+  /// `Sunday, 06-Nov-94 08:49:37 GMT`
+  init?(rfc850 scanner: inout OctetScanner) {
+    guard scanner.skipName(of: DateNames.longWeekdays) != nil, scanner.skip(ignoringCase: ", "),
+      let day = scanner.decimal(digits: 2), scanner.skip(0x2d),
+      let month = scanner.skipName(of: DateNames.months), scanner.skip(0x2d),
+      let year = scanner.decimal(digits: 2), scanner.skip(0x20),
+      readTime(&scanner), scanner.skip(ignoringCase: " GMT")
+    else { return nil }
+    (self.year, self.month, self.day) = (year, month + 1, day)
+  }
+
+  /// `Sun Nov  6 08:49:37 1994`
+  init?(asctime scanner: inout OctetScanner) {
+    guard scanner.skipName(of: DateNames.weekdays) != nil, scanner.skip(0x20),
+      let month = scanner.skipName(of: DateNames.months), scanner.skip(0x20),
+      let day = scanner.skip(0x20) ? scanner.decimal(digits: 1) : scanner.decimal(digits: 2), scanner.skip(0x20),
+      readTime(&scanner), scanner.skip(0x20),
+      let year = scanner.decimal(digits: 4)
+    else { return nil }
+    (self.year, self.month, self.day) = (year, month + 1, day)
+  }
+
+  private mutating func readTime(_ scanner: inout OctetScanner) -> Bool {
+    guard let hour = scanner.decimal(digits: 2), scanner.skip(0x3a),
+      let minute = scanner.decimal(digits: 2), scanner.skip(0x3a),
+      let second = scanner.decimal(digits: 2)
+    else { return false }
+    (self.hour, self.minute, self.second) = (hour, minute, second)
+    return true
+  }
+
+  /// `nil` when there is no such day or time. Second 60 is a leap second.
+  func seconds(inYear year: Int) -> Int64? {
+    guard (1...Self.days(inMonth: month, of: year)).contains(day), hour < 24, minute < 60, second <= 60 else {
+      return nil
+    }
+    let days = daysSince1970(year: Int64(year), month: Int64(month), day: Int64(day))
+    return days * secondsOfDay + Int64(hour * 3600 + minute * 60 + second)
+  }
+
+  private static func days(inMonth month: Int, of year: Int) -> Int {
+    switch month {
+    case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+    case 4, 6, 9, 11: 30
+    default: 31
+    }
+  }
+}
+
+private enum DateNames {
+  static let weekdays: [StaticString] = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+  static let longWeekdays: [StaticString] = [
+    "Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday",
+  ]
+  static let months: [StaticString] = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+  ]
+}
+
+extension OctetScanner {
+  fileprivate mutating func skipName(of names: [StaticString]) -> Int? {
+    for (index, name) in names.enumerated() where skip(ignoringCase: name) { return index }
+    return nil
+  }
+}
+
+extension [UInt8] {
+  fileprivate mutating func append(twoDigits value: Int64) {
+    append(UInt8(truncatingIfNeeded: 0x30 + value / 10))
+    append(UInt8(truncatingIfNeeded: 0x30 + value % 10))
+  }
+}
+
+private func floorDivide<T: SignedInteger>(_ value: T, _ divisor: T) -> T {
+  value / divisor - (value % divisor < 0 ? 1 : 0)
+}
+
+private func floorModulo<T: SignedInteger>(_ value: T, _ divisor: T) -> T {
+  value % divisor + (value % divisor < 0 ? divisor : 0)
+}
+
+/// Days of the proleptic Gregorian calendar, counted in eras of 400 years that begin on 1 March.
+private func daysSince1970(year: Int64, month: Int64, day: Int64) -> Int64 {
+  let year = month <= 2 ? year - 1 : year
+  let era = floorDivide(year, 400)
+  let yearOfEra = year - era * 400
+  let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+  return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+}
+
+private func civilDate(daysSince1970 days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+  let days = days + 719_468
+  let era = floorDivide(days, 146_097)
+  let dayOfEra = days - era * 146_097
+  let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+  let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+  let shifted = (5 * dayOfYear + 2) / 153
+  let month = shifted < 10 ? shifted + 3 : shifted - 9
+  return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shifted + 2) / 5 + 1)
+}

@@ -1,0 +1,75 @@
+/// What the `Connection` field says about the connection itself (RFC 9110 §7.6.1).
+package struct ConnectionOptions: Hashable, Sendable {
+  package var close = false, keepAlive = false, upgrade = false
+  package init(close: Bool = false, keepAlive: Bool = false, upgrade: Bool = false) {
+    (self.close, self.keepAlive, self.upgrade) = (close, keepAlive, upgrade)
+  }
+}
+
+/// Fields that end at the next hop (RFC 9110 §7.6.1).
+package enum HopByHop {
+  /// Whether `Connection` names this option, in any case.
+  package static func isConnectionOption(_ option: some Collection<UInt8>, in fields: Fields) -> Bool {
+    contains(fields) { $0.equalsIgnoringCase(option) }
+  }
+
+  package static func connectionOptions(_ fields: Fields) -> ConnectionOptions {
+    var options = ConnectionOptions()
+    for line in fields.lines where line.name == .connection {
+      for option in fields.value(line).listElements {
+        if option.equalsIgnoringCase("close") { options.close = true }
+        if option.equalsIgnoringCase("keep-alive") { options.keepAlive = true }
+        if option.equalsIgnoringCase("upgrade") { options.upgrade = true }
+      }
+    }
+    return options
+  }
+
+  /// Removes what must not be forwarded: `Connection` and what it names, `Keep-Alive`, `TE`, `Trailer`,
+  /// `Transfer-Encoding`, `Upgrade`, `HTTP2-Settings` and `Proxy-…`. Fields that pawl or an origin goes by stay even
+  /// when they are named (`Connection: content-length` must not make a message end elsewhere).
+  package static func strip(_ fields: inout Fields) {
+    let named = namedFields(fields)
+    fields.removeAll { name, spelling, _ in
+      isHopByHop(name) || spelling.equalsIgnoringCase("proxy-authentication-info")
+        || (name == .other && !named.isEmpty && named.contains(spelling.map(\.lowercasedASCII)))
+    }
+  }
+
+  /// The removable names that `Connection` lists, lower-case. A set: a head may hold thousands.
+  private static func namedFields(_ fields: Fields) -> Set<[UInt8]> {
+    var names: Set<[UInt8]> = []
+    for line in fields.lines where line.name == .connection {
+      for option in fields.value(line).listElements where !option.equalsIgnoringCase("close") && !isEndToEnd(option) {
+        names.insert(option.map(\.lowercasedASCII))
+      }
+    }
+    return names
+  }
+
+  /// Whether a field of this name never goes further than one connection.
+  package static func isHopByHop(_ name: FieldName) -> Bool {
+    switch name {
+    case .connection, .keepAlive, .proxyConnection, .te, .trailer, .transferEncoding, .upgrade, .http2Settings,
+      .proxyAuthenticate, .proxyAuthorization:
+      true
+    default: false
+    }
+  }
+
+  /// Every field pawl knows by name, and families whose loss would change what a message means.
+  private static func isEndToEnd(_ option: Bytes) -> Bool {
+    FieldName(option) != .other
+      || protectedPrefixes.contains { prefix in
+        option.prefix(prefix.utf8CodeUnitCount).equalsIgnoringCase(prefix)
+      }
+  }
+
+  private static let protectedPrefixes: [StaticString] = [
+    "content-", "x-forwarded-", "upload-", "access-control-", "accept-", "if-", "sec-",
+  ]
+
+  private static func contains(_ fields: Fields, _ isWanted: (Bytes) -> Bool) -> Bool {
+    fields.lines.contains { $0.name == .connection && fields.value($0).listElements.contains(where: isWanted) }
+  }
+}

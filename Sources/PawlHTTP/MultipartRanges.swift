@@ -1,0 +1,61 @@
+/// A `multipart/byteranges` body (RFC 9110 §14.6) whose exact length is known before its first octet is sent.
+///
+/// The body is, for each range, ``head(of:)`` and the range's octets; then ``closing``.
+package struct MultipartRanges: Sendable {
+  package let ranges: [ByteRange]
+  private let heads: [[UInt8]]
+  private let boundary: [UInt8]
+
+  /// - Parameters:
+  ///   - total: length of the whole representation, in octets.
+  ///   - contentType: of the representation; `nil` when it has none.
+  ///   - boundary: 1 to 70 random letters and digits. It need not be absent from the content: `Content-Length`
+  ///     frames the body.
+  package init(ranges: [ByteRange], total: UInt64, contentType: Bytes?, boundary: [UInt8]) {
+    (self.ranges, self.boundary) = (ranges, boundary)
+    heads = ranges.enumerated().map { index, range in
+      Self.head(range, total, contentType, boundary, isFirst: index == 0)
+    }
+  }
+
+  /// The response's `Content-Type`.
+  package var contentType: [UInt8] {
+    var output: [UInt8] = []
+    output.append("multipart/byteranges; boundary=" as StaticString)
+    output.append(contentsOf: boundary)
+    return output
+  }
+
+  /// The response's `Content-Length`, in octets.
+  package var length: UInt64 {
+    zip(heads, ranges).reduce(UInt64(closing.count)) { $0 + UInt64($1.0.count) + $1.1.count }
+  }
+
+  /// Delimiter, fields and empty line before the range of that index.
+  package func head(of index: Int) -> [UInt8] { heads[index] }
+
+  /// The last delimiter.
+  package var closing: [UInt8] {
+    var output: [UInt8] = []
+    output.append("\r\n--" as StaticString)
+    output.append(contentsOf: boundary)
+    output.append("--\r\n" as StaticString)
+    return output
+  }
+
+  private static func head(
+    _ range: ByteRange, _ total: UInt64, _ contentType: Bytes?, _ boundary: [UInt8], isFirst: Bool
+  ) -> [UInt8] {
+    var output: [UInt8] = []
+    output.append(isFirst ? "--" : "\r\n--")
+    output.append(contentsOf: boundary)
+    if let contentType {
+      output.append("\r\nContent-Type: " as StaticString)
+      output.append(contentsOf: contentType)
+    }
+    output.append("\r\nContent-Range: " as StaticString)
+    output.append(contentsOf: ContentRange.format(range, total: total))
+    output.append("\r\n\r\n" as StaticString)
+    return output
+  }
+}

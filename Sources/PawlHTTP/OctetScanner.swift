@@ -1,0 +1,123 @@
+/// Reads a field value from left to right. Each step that fails leaves the position where it was.
+package struct OctetScanner {
+  private let octets: Bytes
+  private var position: Int
+
+  package init(_ octets: Bytes) { (self.octets, position) = (octets, octets.startIndex) }
+
+  package var isAtEnd: Bool { position == octets.endIndex }
+
+  /// The octet at the position, without moving on.
+  package var peek: UInt8? { position < octets.endIndex ? octets[position] : nil }
+
+  /// What has not been read yet.
+  package var rest: Bytes { octets[position...] }
+
+  /// Moves on to an index of ``rest``.
+  mutating func advance(to index: Int) { position = index }
+
+  package mutating func skip(_ octet: UInt8) -> Bool {
+    guard peek == octet else { return false }
+    position += 1
+    return true
+  }
+
+  /// Skips the literal, letters compared without case.
+  package mutating func skip(ignoringCase literal: StaticString) -> Bool {
+    let end = position + literal.utf8CodeUnitCount
+    guard end <= octets.endIndex, octets.matchesIgnoringCase(literal, at: position) else { return false }
+    position = end
+    return true
+  }
+
+  /// Skips optional white space (RFC 9110 §5.6.3).
+  package mutating func skipBlanks() {
+    while position < octets.endIndex, octets[position].isBlank { position += 1 }
+  }
+
+  /// `token` (RFC 9110 §5.6.2); `nil` when none stands here.
+  package mutating func token() -> Bytes? {
+    let start = position
+    let set = OctetSet.token
+    while position < octets.endIndex, set.contains(octets[position]) { position += 1 }
+    return start == position ? nil : octets[start..<position]
+  }
+
+  /// One or more digits; a value beyond `Int64.max` is `Int64.max`. `nil` when no digit stands here.
+  package mutating func saturatingDecimal() -> UInt64? {
+    let limit = UInt64(Int64.max)
+    guard var value = peek?.isDigit == true ? UInt64(0) : nil else { return nil }
+    while position < octets.endIndex, octets[position].isDigit {
+      let digit = UInt64(octets[position] &- 0x30)
+      value = value > (limit - digit) / 10 ? limit : value * 10 + digit
+      position += 1
+    }
+    return value
+  }
+
+  /// Exactly `count` digits; a further digit may follow.
+  package mutating func decimal(digits count: Int) -> Int? {
+    guard octets.endIndex - position >= count else { return nil }
+    var value = 0
+    for octet in octets[position..<position + count] {
+      guard octet.isDigit else { return nil }
+      value = value * 10 + Int(octet &- 0x30)
+    }
+    position += count
+    return value
+  }
+
+  /// What stands between the quotes of a `quoted-string`, escapes left as they are (RFC 9110 §5.6.4).
+  /// `nil` when there is no quote here or it is never closed.
+  package mutating func quotedString() -> Bytes? {
+    guard peek == 0x22, let close = octets.closingQuote(openedAt: position) else { return nil }
+    defer { position = close + 1 }
+    return octets[position + 1..<close]
+  }
+}
+
+extension Bytes {
+  /// The index of the quote that closes the one at `start`, skipping `\"`.
+  func closingQuote(openedAt start: Int) -> Int? {
+    var index = start + 1
+    while index < endIndex {
+      if self[index] == 0x22 { return index }
+      index += self[index] == 0x5c ? 2 : 1
+    }
+    return nil
+  }
+
+  /// The elements of a comma-separated list, trimmed, without empty ones (RFC 9110 §5.6.1.2).
+  package var listElements: ListElements { ListElements(self) }
+}
+
+/// Walks a list field's value. A comma inside a closed quoted string separates nothing;
+/// a quote that is never closed is an ordinary octet, so that it cannot hide what follows.
+package struct ListElements: Sequence, IteratorProtocol {
+  private let line: Bytes
+  private var position: Int
+  /// `false` once a quote was found open: then no later one closes either, and nobody looks again.
+  private var quotesMayClose = true
+
+  init(_ line: Bytes) { (self.line, position) = (line, line.startIndex) }
+
+  package mutating func next() -> Bytes? {
+    while position < line.endIndex {
+      let start = position
+      skipToComma()
+      let element = line[start..<position].trimmed
+      position = Swift.min(position + 1, line.endIndex)
+      if !element.isEmpty { return element }
+    }
+    return nil
+  }
+
+  private mutating func skipToComma() {
+    while position < line.endIndex, line[position] != 0x2c {
+      if line[position] == 0x22, quotesMayClose {
+        if let close = line.closingQuote(openedAt: position) { position = close } else { quotesMayClose = false }
+      }
+      position += 1
+    }
+  }
+}

@@ -1,0 +1,34 @@
+/// A set of ASCII octets as a bit map: membership is a shift and a mask.
+package struct OctetSet: Hashable, Sendable {
+  private var low: UInt64 = 0
+  private var high: UInt64 = 0
+
+  /// The octets of the literal; anything beyond ASCII in it is left out.
+  package init(_ members: StaticString) { members.withUTF8Buffer { for octet in $0 { insert(octet) } } }
+
+  private mutating func insert(_ octet: UInt8) {
+    if octet < 64 { low |= 1 << UInt64(octet) } else if octet < 128 { high |= 1 << UInt64(octet - 64) }
+  }
+
+  package func contains(_ octet: UInt8) -> Bool {
+    if octet < 64 { return low >> UInt64(octet) & 1 == 1 }
+    return octet < 128 && high >> UInt64(octet - 64) & 1 == 1
+  }
+
+  /// `tchar` (RFC 9110 §5.6.2).
+  package static let token = OctetSet(
+    "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+}
+
+extension UInt8 {
+  /// An ASCII digit.
+  package var isDigit: Bool { self &- 0x30 <= 9 }
+
+  /// An ASCII letter.
+  package var isLetter: Bool { lowercasedASCII &- 0x61 <= 25 }
+
+  package var isHexDigit: Bool { isDigit || lowercasedASCII &- 0x61 <= 5 }
+
+  /// Optional white space: a space or a horizontal tab (RFC 9110 §5.6.3).
+  package var isBlank: Bool { self == 0x20 || self == 0x09 }
+}

@@ -1,0 +1,48 @@
+/// What a request's conditions make of an answer that would have been a 200.
+package enum Precondition: Hashable, Sendable {
+  /// Answer as if there were no condition; `Range` and `If-Range` come next.
+  case proceed
+  /// 304.
+  case notModified
+  /// 412. A cache does not say so itself (RFC 9110 §13.2.1): it forwards the request.
+  case failed
+}
+
+/// Evaluates `If-Match`, `If-Unmodified-Since`, `If-None-Match` and `If-Modified-Since` in the order of
+/// RFC 9110 §13.2.2. `If-Range` is ``IfRange``.
+/// - Parameters:
+///   - validators: those of the selected representation.
+///   - isMatch: whether a tag names that representation, compared strongly or weakly (pawl's aliases take part).
+package func evaluatePreconditions(
+  _ request: RequestHead, validators: Validators, isMatch: (EntityTag, _ strongly: Bool) -> Bool
+) -> Precondition {
+  let fields = request.fields
+  if fields.contains(.ifMatch) {
+    guard names(fields.all(.ifMatch), { isMatch($0, true) }) else { return .failed }
+  } else if let limit = date(.ifUnmodifiedSince, of: fields), let modified = validators.lastModified {
+    guard modified <= limit else { return .failed }
+  }
+  let isRetrieval = request.method == .get || request.method == .head
+  if fields.contains(.ifNoneMatch) {
+    // A list that cannot be read matches nothing, and still silences If-Modified-Since.
+    guard names(fields.all(.ifNoneMatch), { isMatch($0, false) }) else { return .proceed }
+    return isRetrieval ? .notModified : .failed
+  }
+  guard isRetrieval, let since = date(.ifModifiedSince, of: fields) else { return .proceed }
+  // RFC 9111 §4.3.2: Date, then the time of receipt, stand in for a missing Last-Modified.
+  let modified = validators.lastModified ?? validators.date ?? validators.receivedAt
+  return modified <= since ? .notModified : .proceed
+}
+
+private func names(_ lines: [Bytes], _ isMatch: (EntityTag) -> Bool) -> Bool {
+  switch EntityTagList(lines) {
+  case .any: true
+  case .tags(let tags): tags.contains(where: isMatch)
+  case nil: false
+  }
+}
+
+/// A condition's date; `nil`, which means ignore it, when absent, on several lines or unreadable.
+private func date(_ name: FieldName, of fields: Fields) -> Int64? {
+  fields.only(name).flatMap { HTTPDate.parse($0) }
+}

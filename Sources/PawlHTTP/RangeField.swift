@@ -1,0 +1,38 @@
+/// A `Range` field in bytes that can be honoured (RFC 9110 §14.2).
+package struct RangeField: Hashable, Sendable {
+  /// At least one, in the order asked for.
+  package let specs: [RangeSpec]
+
+  /// `nil` means: answer as if there were no such field. It is absent, on several lines, in another unit, or
+  /// anything in it breaks the syntax.
+  package init?(_ fields: Fields) {
+    guard let value = fields.only(.range) else { return nil }
+    self.init(value)
+  }
+
+  /// As ``init(_:)-(Fields)``, from the one field value.
+  package init?(_ value: Bytes) {
+    var scanner = OctetScanner(value.trimmed)
+    guard scanner.skip(ignoringCase: "bytes=") else { return nil }
+    var specs: [RangeSpec] = []
+    while !scanner.isAtEnd {
+      if scanner.peek != 0x2c, scanner.peek?.isBlank == false {
+        guard let spec = Self.readSpec(&scanner) else { return nil }
+        specs.append(spec)
+      }
+      scanner.skipBlanks()
+      guard scanner.isAtEnd || scanner.skip(0x2c) else { return nil }
+      scanner.skipBlanks()
+    }
+    guard !specs.isEmpty else { return nil }
+    self.specs = specs
+  }
+
+  private static func readSpec(_ scanner: inout OctetScanner) -> RangeSpec? {
+    if scanner.skip(0x2d) { return scanner.saturatingDecimal().map(RangeSpec.suffix) }
+    guard let first = scanner.saturatingDecimal(), scanner.skip(0x2d) else { return nil }
+    let last = scanner.saturatingDecimal()
+    if let last, last < first { return nil }
+    return .from(first, through: last)
+  }
+}

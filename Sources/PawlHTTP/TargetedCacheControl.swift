@@ -1,0 +1,87 @@
+import RawStructuredFieldValues
+
+/// Cache-control fields meant for one kind of cache (RFC 9213). Where one can be used, `Cache-Control` and `Expires`
+/// are to be ignored.
+package enum TargetedCacheControl {
+  /// The directives of all `CDN-Cache-Control` lines. `nil` when there is none, or when they are empty, no structured
+  /// dictionary, or give a directive a value of the wrong type: go by `Cache-Control` then.
+  package static func parse(cdn lines: [Bytes]) -> CacheControl? {
+    guard !lines.isEmpty else { return nil }
+    var parser = StructuredFieldValueParser(Array(lines.joined(separator: [0x2c, 0x20])))
+    do {
+      let members = try parser.parseDictionaryFieldValue()
+      var directives = CacheControl()
+      for (name, value) in members {
+        guard directives.apply(name, DirectiveValue(value)) else { return nil }
+      }
+      return members.isEmpty ? nil : directives
+    } catch {
+      return nil  // RFC 9213 §2.1: a field that does not parse is ignored.
+    }
+  }
+}
+
+/// The three kinds of values that directives have.
+private enum DirectiveValue {
+  case flag(Bool)
+  case seconds(Int64)
+  case other
+
+  init(_ member: ItemOrInnerList) {
+    switch member {
+    case .item(let item):
+      switch item.rfc9651BareItem {
+      case .bool(let value): self = .flag(value)
+      case .integer(let value): self = .seconds(min(max(value, 0), CacheControl.longest))
+      case .string, .decimal, .token, .undecodedByteSequence, .date, .displayString: self = .other
+      }
+    case .innerList: self = .other
+    }
+  }
+}
+
+extension CacheControl {
+  /// `false` when a directive known here has a value of the wrong type.
+  fileprivate mutating func apply(_ name: String, _ value: DirectiveValue) -> Bool {
+    switch name {
+    case "max-age": set(\.maxAge, value)
+    case "s-maxage": set(\.sMaxAge, value)
+    case "stale-while-revalidate": set(\.staleWhileRevalidate, value)
+    case "stale-if-error": set(\.staleIfError, value)
+    case "no-store": set(\.noStore, value)
+    case "no-cache": setQualified(\.noCache, value)
+    case "private": setQualified(\.isPrivate, value)
+    case "public": set(\.isPublic, value)
+    case "must-revalidate": set(\.mustRevalidate, value)
+    case "proxy-revalidate": set(\.proxyRevalidate, value)
+    case "must-understand": set(\.mustUnderstand, value)
+    case "no-transform": set(\.noTransform, value)
+    case "immutable": set(\.immutable, value)
+    default: true
+    }
+  }
+
+  private mutating func set(_ directive: WritableKeyPath<CacheControl, Int64?>, _ value: DirectiveValue) -> Bool {
+    guard case .seconds(let seconds) = value else { return false }
+    self[keyPath: directive] = seconds
+    return true
+  }
+
+  private mutating func set(_ directive: WritableKeyPath<CacheControl, Bool>, _ value: DirectiveValue) -> Bool {
+    guard case .flag(let isSet) = value else { return false }
+    self[keyPath: directive] = isSet
+    return true
+  }
+
+  /// With an argument, which names fields, it is taken as if it stood alone.
+  private mutating func setQualified(
+    _ directive: WritableKeyPath<CacheControl, Bool>, _ value: DirectiveValue
+  ) -> Bool {
+    switch value {
+    case .flag(let isSet): self[keyPath: directive] = isSet
+    case .other: self[keyPath: directive] = true
+    case .seconds: return false
+    }
+    return true
+  }
+}

@@ -1,0 +1,62 @@
+import CLinux
+
+/// Opens a socket and binds it to the address.
+func bindSocket(_ address: SocketAddress, reusePort: Bool) throws(LoopError) -> OwnedDescriptor {
+  let raw = openSocket(address.family)
+  guard raw >= 0 else { throw .system(call: "socket", code: pawl_errno()) }
+  let socket = OwnedDescriptor(adopting: raw)
+  if !address.isUnix {
+    setSocketOption(raw, SOL_SOCKET, SO_REUSEADDR, 1)
+    if reusePort { setSocketOption(raw, SOL_SOCKET, SO_REUSEPORT, 1) }
+    if address.isIPv6 { setSocketOption(raw, CInt(IPPROTO_IPV6), IPV6_V6ONLY, 1) }
+  }
+  var code = bindOnce(raw, address)
+  if code == EADDRINUSE, removeStaleSocket(address) { code = bindOnce(raw, address) }
+  guard code == 0 else { throw bindError("bind", address, code) }
+  return socket
+}
+
+private func bindOnce(_ socket: CInt, _ address: SocketAddress) -> CInt {
+  address.withSockaddr { pawl_bind(socket, $0, $1) } == 0 ? 0 : pawl_errno()
+}
+
+func bindError(_ call: String, _ address: SocketAddress, _ code: CInt) -> LoopError {
+  switch code {
+  case EADDRINUSE: .addressInUse(address)
+  case EADDRNOTAVAIL: .addressNotAvailable(address)
+  case EACCES, EPERM: .notPermitted(address)
+  default: .system(call: "\(call) \(address)", code: code)
+  }
+}
+
+/// Unlinks a unix socket's file that nobody listens on. `false` where somebody does, or where it is no socket.
+private func removeStaleSocket(_ address: SocketAddress) -> Bool {
+  guard let path = UnixSocketPath(address) else { return false }
+  let probe = openSocket(AF_UNIX)
+  guard probe >= 0 else { return false }
+  defer { close(probe) }
+  let isDeserted = address.withSockaddr { pawl_connect(probe, $0, $1) } != 0 && pawl_errno() == ECONNREFUSED
+  return isDeserted && path.remove()
+}
+
+/// A unix socket's file, known by its inode: what another process put there meanwhile is left alone.
+struct UnixSocketPath {
+  private let path: String
+  private let device: dev_t
+  private let inode: ino_t
+
+  /// `nil` for other addresses, abstract names, and where no socket's file is.
+  init?(_ address: SocketAddress) {
+    guard let path = address.unixPath, !path.hasPrefix("@") else { return nil }
+    var status = stat()
+    guard lstat(path, &status) == 0, status.st_mode & UInt32(S_IFMT) == UInt32(S_IFSOCK) else { return nil }
+    (self.path, device, inode) = (path, status.st_dev, status.st_ino)
+  }
+
+  @discardableResult
+  func remove() -> Bool {
+    var status = stat()
+    guard lstat(path, &status) == 0, status.st_dev == device, status.st_ino == inode else { return false }
+    return unlink(path) == 0
+  }
+}

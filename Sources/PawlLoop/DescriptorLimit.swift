@@ -1,0 +1,29 @@
+import CLinux
+
+/// The number of files and sockets this process may have open.
+package enum DescriptorLimit {
+  /// Raises the soft limit to the hard one (`RLIMIT_NOFILE`) and returns what holds from now on.
+  /// - Throws: ``LoopError/system(call:code:)`` when the limit can be neither read nor set.
+  @discardableResult
+  package static func raise() throws(LoopError) -> UInt64 {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
+      throw .system(call: "getrlimit", code: pawl_errno())
+    }
+    guard limit.rlim_cur < limit.rlim_max else { return UInt64(limit.rlim_cur) }
+    limit.rlim_cur = limit.rlim_max
+    guard setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
+      throw .system(call: "setrlimit", code: pawl_errno())
+    }
+    return UInt64(limit.rlim_cur)
+  }
+}
+
+/// Signals that must not end the process.
+package enum BrokenPipe {
+  /// Ignores `SIGPIPE` for the whole process. `sendfile(2)` has no `MSG_NOSIGNAL`: without this a client that
+  /// leaves would end pawl. Every ``EventLoop`` sees to it; harmless to call again.
+  package static func ignoreSignal() { _ = ignored }
+
+  private static let ignored = pawl_ignore_signal(SIGPIPE)
+}

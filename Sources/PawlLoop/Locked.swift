@@ -1,0 +1,34 @@
+import CLinux
+
+/// A value behind a mutex. Hold it for a look-up or an update, never over IO.
+package final class Locked<Value>: @unchecked Sendable {
+  // Safe: `value` is touched only between lock and unlock.
+  private var value: Value
+  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+
+  package init(_ value: Value) {
+    self.value = value
+    mutex = .allocate(capacity: 1)
+    mutex.initialize(to: pthread_mutex_t())
+    pthread_mutex_init(mutex, nil)
+  }
+
+  deinit {
+    pthread_mutex_destroy(mutex)
+    mutex.deallocate()
+  }
+
+  /// Not reentrant: a second call from within `body` never returns.
+  package func withLock<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return try body(&value)
+  }
+}
+
+/// Empties `value` and returns what was in it: letting go of that may run code which comes back to the same property.
+func take<Value>(_ value: inout Value?) -> Value? {
+  var taken: Value?
+  swap(&taken, &value)
+  return taken
+}

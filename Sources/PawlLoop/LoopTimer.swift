@@ -1,0 +1,121 @@
+import CLibevent
+import CLinux
+
+/// A timer on one loop that can be set again and again. Never fires early; a set timer that is set later, or
+/// cancelled, costs no heap operation (the old alarm finds out when it rings).
+///
+/// The closure lives until ``close()`` or the end of the timer: an owner that the closure refers to needs
+/// `[weak self]` or `[unowned self]` there.
+package final class LoopTimer {
+  private let loop: EventLoop
+  private var fire: (() -> Void)?
+  private var alarm: UnsafeMutablePointer<event>?
+  /// When the alarm rings; `nil` while it is not set. May be earlier than `due`.
+  private var alarmTime: Monotonic?
+  private(set) var due: Monotonic?
+
+  init(loop: EventLoop, fire: @escaping () -> Void) {
+    self.loop = loop
+    self.fire = fire
+  }
+
+  deinit {
+    if loop.hasManualClock { loop.manualTimers[ObjectIdentifier(self)] = nil }
+    releaseAlarm()
+  }
+
+  /// Whether it will fire.
+  package var isScheduled: Bool { due != nil }
+
+  /// Fires once, `delay` from the time of the current turn; replaces an earlier setting. Zero and less: in the next turn.
+  package func schedule(after delay: Duration) {
+    loop.preconditionOnLoop()
+    guard fire != nil else { return }
+    let time = loop.now.advanced(by: delay)
+    due = time
+    if loop.hasManualClock { return loop.addManual(self, isDueNow: delay <= .zero) }
+    if let alarmTime, alarmTime <= time { return }
+    setAlarm(delay, at: time)
+  }
+
+  /// Does not fire any more until it is scheduled again.
+  package func cancel() {
+    loop.preconditionOnLoop()
+    due = nil
+  }
+
+  /// Cancels for good and lets go of the closure.
+  package func close() {
+    loop.preconditionOnLoop()
+    due = nil
+    releaseAlarm()
+    _ = take(&fire)
+  }
+
+  private func releaseAlarm() {
+    guard let event = alarm else { return }
+    alarm = nil
+    alarmTime = nil
+    loop.dispose(event)
+  }
+
+  private func setAlarm(_ delay: Duration, at time: Monotonic) {
+    let event = alarm ?? loop.makeEvent(-1, 0, onAlarm, Unmanaged.passUnretained(self).toOpaque())
+    alarm = event
+    // libevent holds at most about 2^31 seconds; the alarm finds out that there is more to wait.
+    let nanoseconds = min(max(delay.wholeNanoseconds, 0), 1_000_000_000 * 86_400 * 365)
+    var wait = timeval()
+    wait.tv_sec = Int(nanoseconds / 1_000_000_000)
+    wait.tv_usec = Int((nanoseconds % 1_000_000_000 + 999) / 1000)
+    if wait.tv_usec == 1_000_000 { (wait.tv_sec, wait.tv_usec) = (wait.tv_sec + 1, 0) }
+    // A timer needs no descriptor: only memory can be missing.
+    precondition(event_add(event, &wait) == 0, "out of memory")
+    alarmTime = time
+  }
+
+  fileprivate func rang() {
+    alarmTime = nil
+    guard let due else { return }
+    // libevent reads a coarse clock that may be some milliseconds behind: look at ours.
+    let time = loop.clock.now()
+    guard time >= due else { return setAlarm(max(due - time, .milliseconds(1)), at: due) }
+    fireNow()
+  }
+
+  func fireNow() {
+    due = nil
+    fire?()
+  }
+}
+
+private func onAlarm(_: CInt, _: Int16, argument: UnsafeMutableRawPointer?) {
+  guard let argument else { return }
+  // Safe: the timer frees the event in its deinit, so it exists; it is kept alive through its own callback.
+  let timer = Unmanaged<LoopTimer>.fromOpaque(argument).takeUnretainedValue()
+  withExtendedLifetime(timer) { timer.rang() }
+}
+
+struct WeakTimer {
+  weak var timer: LoopTimer?
+}
+
+extension EventLoop {
+  func addManual(_ timer: LoopTimer, isDueNow: Bool) {
+    manualTimers[ObjectIdentifier(timer)] = WeakTimer(timer: timer)
+    if isDueNow { nextTurn { [weak self] in self?.fireDueTimers() } }
+  }
+
+  /// Fires the timers of a ``ManualClock`` whose time has come, in the order of their times.
+  func fireDueTimers() {
+    forgetTime()
+    let time = clock.now()
+    manualTimers = manualTimers.filter { $0.value.timer?.isScheduled == true }
+    let candidates = manualTimers.values.compactMap(\.timer)
+      .filter { $0.due.map { $0 <= time } ?? false }
+      .sorted { ($0.due ?? time) < ($1.due ?? time) }
+    for timer in candidates {
+      guard let due = timer.due, due <= time else { continue }
+      timer.fireNow()
+    }
+  }
+}

@@ -1,0 +1,189 @@
+import CLinux
+
+/// Why a name has no address.
+package enum ResolveError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// There is no such name, or it has no address.
+  case notFound
+  /// The name service does not answer now; trying again may help.
+  case temporary
+  /// Anything else; `getaddrinfo(3)`'s code.
+  case failed(CInt)
+
+  package var description: String {
+    switch self {
+    case .notFound: "no such host"
+    case .temporary: "the name service does not answer"
+    case .failed(let code): String(cString: gai_strerror(code))
+    }
+  }
+
+  init(code: CInt) {
+    switch code {
+    case EAI_NONAME, EAI_NODATA, EAI_ADDRFAMILY: self = .notFound
+    case EAI_AGAIN: self = .temporary
+    default: self = .failed(code)
+    }
+  }
+}
+
+/// Names to addresses, on threads of its own. Answers hold for 10 s, so that changed addresses are followed; a name
+/// that is being looked up is not looked up twice.
+package final class Resolver: Sendable {
+  package typealias LookUp = @Sendable (_ host: String) -> Result<[SocketAddress], ResolveError>
+
+  /// How long an answer is used.
+  package static let lifetime: Duration = .seconds(10)
+  /// How long "no such host" is believed.
+  package static let absenceLifetime: Duration = .seconds(1)
+  /// How long the last answer stands in while the name service is silent.
+  package static let staleLifetime: Duration = .seconds(600)
+  private static let maxNames = 1024
+
+  private struct Answer {
+    var addresses: Result<[SocketAddress], ResolveError>
+    var freshUntil: Monotonic
+    var lastGood: (addresses: [SocketAddress], until: Monotonic)?
+  }
+  private struct State {
+    var answers: [String: Answer] = [:]
+    var waiting: [String: [Resolution]] = [:]
+  }
+  private let state = Locked(State())
+  private let pool: WorkerPool
+  private let clock: any LoopClock
+  private let lookUp: LookUp
+
+  /// - Parameter lookUp: asks the system (`getaddrinfo`) unless told otherwise; may block.
+  package init(
+    threads: Int = 4, clock: any LoopClock = SystemClock(), lookUp: @escaping LookUp = Resolver.askSystem
+  ) {
+    pool = WorkerPool(threads: threads, name: "pawl-dns")
+    self.clock = clock
+    self.lookUp = lookUp
+  }
+
+  /// Waits for look-ups that run; their answers come in as usual.
+  package func stop() { pool.stop() }
+
+  /// The addresses of `host`, in the order in which to try them. Literal addresses (with or without brackets) and
+  /// `unix:PATH` need no look-up. On the loop; `completion` is called once, on the loop, never before this returns.
+  package func resolve(
+    host: String, port: UInt16, on loop: EventLoop,
+    completion: @escaping (Result<[SocketAddress], ResolveError>) -> Void
+  ) {
+    loop.preconditionOnLoop()
+    if let answer = Resolver.withoutLookUp(host, port) { return loop.nextTurn { completion(answer) } }
+    let name = host.lowercased()
+    let now = clock.now()
+    let pending = Resolution(port: port, loop: loop, completion)
+    enum Step { case answered(Result<[SocketAddress], ResolveError>), joined, ask }
+    let step: Step = state.withLock { state in
+      if let answer = state.answers[name], now < answer.freshUntil { return .answered(answer.addresses) }
+      let isRunning = state.waiting[name] != nil
+      state.waiting[name, default: []].append(pending)
+      return isRunning ? .joined : .ask
+    }
+    switch step {
+    case .answered(let addresses): loop.nextTurn { completion(addresses.map { $0.map { $0.withPort(port) } }) }
+    case .joined: break
+    case .ask:
+      if !pool.run({ [self] in answer(name, lookUp(name)) }) { answer(name, .failure(.temporary)) }
+    }
+  }
+
+  private static func withoutLookUp(_ host: String, _ port: UInt16) -> Result<[SocketAddress], ResolveError>? {
+    if host.hasPrefix("unix:") {
+      return SocketAddress.parse(host).map { .success([$0]) } ?? .failure(.notFound)
+    }
+    if let literal = SocketAddress.literal(host, port: port) { return .success([literal]) }
+    // A NUL would cut the name short, an empty name means this machine to getaddrinfo.
+    return host.isEmpty || host.utf8.contains(0) ? .failure(.notFound) : nil
+  }
+
+  /// On a worker: notes the answer and passes it to all that wait for it.
+  private func answer(_ name: String, _ fresh: Result<[SocketAddress], ResolveError>) {
+    let now = clock.now()
+    let (waiting, answer) = state.withLock { state in
+      let answer = Resolver.answer(fresh, after: state.answers[name], now: now)
+      if state.answers.count >= Resolver.maxNames {
+        state.answers = state.answers.filter { now < $0.value.freshUntil }
+        if state.answers.count >= Resolver.maxNames { state.answers = [:] }
+      }
+      state.answers[name] = answer
+      return (state.waiting.removeValue(forKey: name) ?? [], answer)
+    }
+    for pending in waiting { pending.deliver(answer.addresses) }
+  }
+
+  private static func answer(
+    _ fresh: Result<[SocketAddress], ResolveError>, after earlier: Answer?, now: Monotonic
+  ) -> Answer {
+    switch fresh {
+    case .success(let addresses) where !addresses.isEmpty:
+      return Answer(
+        addresses: fresh, freshUntil: now.advanced(by: lifetime),
+        lastGood: (addresses, now.advanced(by: staleLifetime)))
+    case .success, .failure(.notFound):
+      return Answer(addresses: .failure(.notFound), freshUntil: now.advanced(by: absenceLifetime))
+    case .failure(let error):
+      let soon = now.advanced(by: absenceLifetime)
+      guard let good = earlier?.lastGood, now < good.until else {
+        return Answer(addresses: .failure(error), freshUntil: now)
+      }
+      return Answer(addresses: .success(good.addresses), freshUntil: soon, lastGood: good)
+    }
+  }
+
+  /// Asks `getaddrinfo(3)`: hosts file and name service, IPv6 and IPv4 in the order of RFC 6724. Blocks.
+  package static let askSystem: LookUp = { host in
+    var hints = addrinfo()
+    hints.ai_family = AF_UNSPEC
+    hints.ai_socktype = CInt(SOCK_STREAM.rawValue)
+    var first: UnsafeMutablePointer<addrinfo>?
+    let code = getaddrinfo(host, nil, &hints, &first)
+    guard code == 0 else { return .failure(ResolveError(code: code)) }
+    defer { freeaddrinfo(first) }
+    var addresses: [SocketAddress] = []
+    var entry = first
+    while let current = entry?.pointee {
+      if let address = address(of: current), !addresses.contains(address) { addresses.append(address) }
+      entry = current.ai_next
+    }
+    return addresses.isEmpty ? .failure(.notFound) : .success(addresses)
+  }
+
+  private static func address(of entry: addrinfo) -> SocketAddress? {
+    guard let form = entry.ai_addr, Int(entry.ai_addrlen) <= MemoryLayout<sockaddr_storage>.size else { return nil }
+    var storage = sockaddr_storage()
+    withUnsafeMutableBytes(of: &storage) { bytes in
+      bytes.copyMemory(from: UnsafeRawBufferPointer(start: form, count: Int(entry.ai_addrlen)))
+    }
+    return SocketAddress(storage, length: entry.ai_addrlen)
+  }
+}
+
+/// The way back to the loop that asked; the completion is called and let go of there.
+private final class Resolution: MailboxItem, @unchecked Sendable {
+  // Safe: one thread at a time: the loop makes it, the thread that answers fills it in, the mailbox hands it back.
+  private let port: UInt16
+  private let loop: EventLoop
+  private var completion: ((Result<[SocketAddress], ResolveError>) -> Void)?
+  private var addresses: Result<[SocketAddress], ResolveError>?
+
+  init(
+    port: UInt16, loop: EventLoop, _ completion: @escaping (Result<[SocketAddress], ResolveError>) -> Void
+  ) {
+    (self.port, self.loop, self.completion) = (port, loop, completion)
+  }
+
+  func deliver(_ addresses: Result<[SocketAddress], ResolveError>) {
+    self.addresses = addresses
+    loop.run(self)
+  }
+
+  override func perform() {
+    guard let completion, let addresses else { return }
+    (self.completion, self.addresses) = (nil, nil)
+    completion(addresses.map { $0.map { $0.withPort(port) } })
+  }
+}

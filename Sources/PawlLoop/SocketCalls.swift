@@ -1,0 +1,38 @@
+import CLinux
+
+/// Sets an integer option; what the socket's kind does not have is ignored (`TCP_NODELAY` on a unix socket).
+func setSocketOption(_ fd: CInt, _ level: CInt, _ option: CInt, _ value: CInt) {
+  var value = value
+  setsockopt(fd, level, option, &value, socklen_t(MemoryLayout<CInt>.size))
+}
+
+func socketOption(_ fd: CInt, _ level: CInt, _ option: CInt) -> CInt? {
+  var value: CInt = 0
+  var length = socklen_t(MemoryLayout<CInt>.size)
+  return getsockopt(fd, level, option, &value, &length) == 0 ? value : nil
+}
+
+/// A non-blocking stream socket that no child process inherits; -1 and `errno` on failure.
+func openSocket(_ family: CInt) -> CInt {
+  let flags = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
+  return socket(family, CInt(flags), 0)
+}
+
+/// Asks `getsockname` or `getpeername`; `nil` when the socket is not connected any more.
+func socketAddress(
+  _ fd: CInt, _ ask: (CInt, UnsafeMutablePointer<sockaddr>?, UnsafeMutablePointer<socklen_t>?) -> CInt
+) -> SocketAddress? {
+  withAddressSpace { ask(fd, $0, $1) }.address
+}
+
+/// Lends the kernel room for an address and reads what it wrote there.
+func withAddressSpace(
+  _ body: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> CInt
+) -> (result: CInt, address: SocketAddress?) {
+  var storage = sockaddr_storage()
+  var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+  let result = withUnsafeMutablePointer(to: &storage) { pointer in
+    pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, &length) }
+  }
+  return (result, result < 0 ? nil : SocketAddress(storage, length: length))
+}

@@ -1,0 +1,264 @@
+import CLibevent
+import CLinux
+
+/// What one read or write on a socket came to.
+package enum IOResult: Hashable, Sendable {
+  /// So many bytes moved; at least one, unless none were asked for.
+  case bytes(Int)
+  /// Nothing now; readiness will be told.
+  case wouldBlock
+  /// Reading: the peer ends its side (writing may go on). `sendFile`: the file ends before the count.
+  case end
+  /// The connection is broken, or closed by us (`EBADF`); with the `errno`.
+  case failed(CInt)
+}
+
+/// Who is told that a socket is ready. Called on the loop; may close the stream and let go of it.
+package protocol StreamDelegate: AnyObject {
+  func streamReadable()
+  func streamWritable()
+}
+
+/// A non-blocking stream socket on one loop. Reads and writes are the owner's system calls, libevent only tells when:
+/// the read event stays added while reading, the write event is added after a write would have blocked and stays as
+/// long as each ``StreamDelegate/streamWritable()`` asks again (no `epoll_ctl` a request).
+package final class SocketStream {
+  /// Weak, not unowned: a stream that outlives its delegate must not end the process; the load costs some 5 ns.
+  package weak var delegate: (any StreamDelegate)?
+  package private(set) var isReading = false
+  package let loop: EventLoop
+  private var descriptor: CInt
+  private var readEvent: UnsafeMutablePointer<event>?
+  private var writeEvent: UnsafeMutablePointer<event>?
+  private var wantsWritable = false
+  private var writeEventIsAdded = false
+  /// Set when the kernel refused to watch the socket.
+  private var failure: CInt?
+  private var knownPeer: SocketAddress?
+
+  /// Takes over a connected socket: makes it non-blocking and, for TCP, sets `TCP_NODELAY`.
+  /// - Parameter peer: spares a system call where `accept` has told it.
+  package init(adopting fd: CInt, loop: EventLoop, peer: SocketAddress? = nil) {
+    descriptor = fd
+    self.loop = loop
+    knownPeer = peer
+    let flags = pawl_fcntl(fd, F_GETFL, 0)
+    if flags >= 0, flags & O_NONBLOCK == 0 { _ = pawl_fcntl(fd, F_SETFL, flags | O_NONBLOCK) }
+    if peer?.isUnix != true { setSocketOption(fd, CInt(IPPROTO_TCP), TCP_NODELAY, 1) }
+  }
+
+  deinit { releaseAll() }
+
+  package var isClosed: Bool { descriptor < 0 }
+
+  /// The socket's descriptor for look-ups and tests; -1 when closed. Stays the stream's own.
+  package var rawDescriptor: CInt { descriptor }
+
+  // MARK: Reading
+
+  /// Reads what is there, at most the buffer's size. After ``IOResult/end`` reading has stopped; writing may go on.
+  package func read(into buffer: UnsafeMutableRawBufferPointer) -> IOResult {
+    if let failure { return .failed(failure) }
+    guard buffer.count > 0 else { return .bytes(0) }
+    while true {
+      let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+      if count > 0 { return .bytes(count) }
+      if count == 0 {
+        if isReading { stopReading() }  // The end stays readable for ever.
+        return .end
+      }
+      if let outcome = outcome(of: pawl_errno()) { return outcome }
+    }
+  }
+
+  /// From now on ``StreamDelegate/streamReadable()`` is called whenever there is something to read, an end included.
+  package func startReading() {
+    loop.preconditionOnLoop()
+    guard !isReading, !isClosed else { return }
+    let event = readEvent ?? makeEvent(EV_READ | EV_PERSIST, onReadable)
+    readEvent = event
+    isReading = true
+    if event_add(event, nil) != 0 { watchingFailed() }
+  }
+
+  package func stopReading() {
+    loop.preconditionOnLoop()
+    guard isReading, let readEvent else { return }
+    isReading = false
+    event_del(readEvent)
+  }
+
+  // MARK: Writing
+
+  /// - Parameter more: further bytes follow at once, so that the kernel fills its packets (`MSG_MORE`).
+  package func write(_ bytes: UnsafeRawBufferPointer, more: Bool) -> IOResult {
+    if let failure { return .failed(failure) }
+    guard bytes.count > 0 else { return .bytes(0) }
+    while true {
+      let count = send(descriptor, bytes.baseAddress, bytes.count, sendFlags(more: more))
+      if count >= 0 { return .bytes(count) }
+      if let outcome = outcome(of: pawl_errno()) { return outcome }
+    }
+  }
+
+  /// Both pieces, in this order, with one system call.
+  package func write(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer, more: Bool) -> IOResult {
+    if let failure { return .failed(failure) }
+    guard first.count + second.count > 0 else { return .bytes(0) }
+    var pieces = (
+      iovec(iov_base: UnsafeMutableRawPointer(mutating: first.baseAddress), iov_len: first.count),
+      iovec(iov_base: UnsafeMutableRawPointer(mutating: second.baseAddress), iov_len: second.count)
+    )
+    return withUnsafeMutableBytes(of: &pieces) { raw in
+      var message = msghdr()
+      message.msg_iov = raw.baseAddress?.assumingMemoryBound(to: iovec.self)
+      message.msg_iovlen = 2
+      while true {
+        let count = sendmsg(descriptor, &message, sendFlags(more: more))
+        if count >= 0 { return .bytes(count) }
+        if let outcome = outcome(of: pawl_errno()) { return outcome }
+      }
+    }
+  }
+
+  /// Sends bytes of a file without touching them; the file's own position stays. Blocks where they are not in the
+  /// page cache.
+  package func sendFile(_ fd: CInt, offset: UInt64, count: Int) -> IOResult {
+    if let failure { return .failed(failure) }
+    guard !isClosed else { return .failed(EBADF) }
+    guard count > 0 else { return .bytes(0) }
+    guard var position = off_t(exactly: offset) else { return .end }
+    while true {
+      let sent = sendfile(descriptor, fd, &position, count)
+      if sent > 0 { return .bytes(sent) }
+      if sent == 0 { return .end }
+      if let outcome = outcome(of: pawl_errno()) { return outcome }
+    }
+  }
+
+  /// Asks for one ``StreamDelegate/streamWritable()`` when the socket takes bytes again.
+  package func wantWritable() {
+    loop.preconditionOnLoop()
+    guard !isClosed else { return }
+    wantsWritable = true
+    guard !writeEventIsAdded else { return }
+    let event = writeEvent ?? makeEvent(EV_WRITE | EV_PERSIST, onWritable)
+    writeEvent = event
+    writeEventIsAdded = true
+    if event_add(event, nil) != 0 { watchingFailed() }
+  }
+
+  /// Takes ``wantWritable()`` back.
+  package func stopWanting() {
+    loop.preconditionOnLoop()
+    wantsWritable = false
+    removeIdleWriteEvent()
+  }
+
+  /// Bytes written that the peer has not acknowledged (TCP) or read (unix); 0 when that cannot be told.
+  package func bytesUnsent() -> Int { isClosed ? 0 : max(0, Int(pawl_bytes_unsent(descriptor))) }
+
+  // MARK: Ending
+
+  /// Ends our side (FIN) after what was written; reading goes on.
+  package func shutdownWrite() {
+    loop.preconditionOnLoop()
+    guard !isClosed else { return }
+    stopWanting()
+    shutdown(descriptor, CInt(SHUT_WR))
+  }
+
+  /// Closes the socket and forgets its events; safe within its own callbacks. The delegate hears nothing more.
+  package func close() {
+    loop.preconditionOnLoop()
+    releaseAll()
+  }
+
+  /// As ``close()``, but the peer sees a reset (`SO_LINGER` 0) and unsent bytes are dropped.
+  package func reset() {
+    loop.preconditionOnLoop()
+    guard !isClosed else { return }
+    var linger = linger(l_onoff: 1, l_linger: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
+    releaseAll()
+  }
+
+  // MARK: Addresses and options
+
+  package var peer: SocketAddress? { knownPeer ?? (isClosed ? nil : socketAddress(descriptor, pawl_getpeername)) }
+  package var local: SocketAddress? { isClosed ? nil : socketAddress(descriptor, pawl_getsockname) }
+
+  /// `SO_RCVBUF` and `SO_SNDBUF` in bytes; the kernel books twice as much and stops adapting them by itself.
+  package func setBuffers(receive: Int? = nil, send: Int? = nil) {
+    if let receive { setSocketOption(descriptor, SOL_SOCKET, SO_RCVBUF, CInt(clamping: receive)) }
+    if let send { setSocketOption(descriptor, SOL_SOCKET, SO_SNDBUF, CInt(clamping: send)) }
+  }
+
+  // MARK: Inside
+
+  private func sendFlags(more: Bool) -> CInt {
+    pawl_MSG_NOSIGNAL | (more ? pawl_MSG_MORE : 0)
+  }
+
+  /// `nil`: try again, a signal came in between.
+  private func outcome(of code: CInt) -> IOResult? {
+    switch code {
+    case EINTR: nil
+    case EAGAIN: .wouldBlock
+    default: .failed(code)
+    }
+  }
+
+  private func makeEvent(_ what: CInt, _ callback: @escaping event_callback_fn) -> UnsafeMutablePointer<event> {
+    loop.makeEvent(descriptor, what, callback, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  /// The kernel cannot watch one more socket: the delegate learns it as a failed connection.
+  private func watchingFailed() {
+    failure = pawl_errno() == 0 ? EIO : pawl_errno()
+    loop.nextTurn { [weak self] in
+      guard let self, !isClosed else { return }
+      delegate?.streamReadable()
+      if !isClosed { delegate?.streamWritable() }
+    }
+  }
+
+  fileprivate func becameReadable() { delegate?.streamReadable() }
+
+  fileprivate func becameWritable() {
+    if wantsWritable {
+      wantsWritable = false
+      delegate?.streamWritable()
+    }
+    removeIdleWriteEvent()
+  }
+
+  private func removeIdleWriteEvent() {
+    guard writeEventIsAdded, !wantsWritable, let writeEvent else { return }
+    writeEventIsAdded = false
+    event_del(writeEvent)
+  }
+
+  private func releaseAll() {
+    guard descriptor >= 0 else { return }
+    let (reader, writer, socket) = (readEvent, writeEvent, descriptor)
+    (readEvent, writeEvent, descriptor) = (nil, nil, -1)
+    (isReading, wantsWritable, writeEventIsAdded) = (false, false, false)
+    loop.dispose(reader, writer, descriptor: socket)
+  }
+}
+
+// Safe: a stream frees its events in close and deinit, so it exists when one of them fires; it is kept alive through
+// its own callback, in which its owner may let go of it.
+
+private func onReadable(_: CInt, _: Int16, argument: UnsafeMutableRawPointer?) {
+  guard let argument else { return }
+  let stream = Unmanaged<SocketStream>.fromOpaque(argument).takeUnretainedValue()
+  withExtendedLifetime(stream) { stream.becameReadable() }
+}
+
+private func onWritable(_: CInt, _: Int16, argument: UnsafeMutableRawPointer?) {
+  guard let argument else { return }
+  let stream = Unmanaged<SocketStream>.fromOpaque(argument).takeUnretainedValue()
+  withExtendedLifetime(stream) { stream.becameWritable() }
+}

@@ -1,0 +1,31 @@
+import CLinux
+
+/// Tells the service manager how pawl is doing (`sd_notify(3)` protocol, without its library).
+package enum SystemdNotifier {
+  /// Sends assignments, one a line: `READY=1`, `STOPPING=1`, `RELOADING=1`, `STATUS=…`.
+  /// - Returns: `false` when nobody asked to be told (`NOTIFY_SOCKET` is not set).
+  /// - Throws: ``LoopError/system(call:code:)`` when the message could not be sent.
+  @discardableResult
+  package static func notify(_ state: String) throws(LoopError) -> Bool {
+    guard let value = getenv("NOTIFY_SOCKET") else { return false }
+    return try notify(state, socket: String(cString: value))
+  }
+
+  /// As ``notify(_:)``, to a socket by name: a path, or `@` and an abstract name.
+  @discardableResult
+  package static func notify(_ state: String, socket name: String) throws(LoopError) -> Bool {
+    guard !name.isEmpty else { return false }
+    guard name.hasPrefix("/") || name.hasPrefix("@"), let address = SocketAddress.unix(path: name) else {
+      throw .system(call: "NOTIFY_SOCKET", code: EAFNOSUPPORT)
+    }
+    let raw = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    guard raw >= 0 else { throw .system(call: "socket", code: pawl_errno()) }
+    defer { close(raw) }
+    let octets = Array(state.utf8)
+    let sent = address.withSockaddr { target, length in
+      pawl_sendto(raw, octets, octets.count, pawl_MSG_NOSIGNAL, target, length)
+    }
+    guard sent == octets.count else { throw .system(call: "sendto NOTIFY_SOCKET", code: pawl_errno()) }
+    return true
+  }
+}

@@ -1,0 +1,121 @@
+/// One JSON object a line (RFC 8259), always with the same members in the same order; `null` where there is nothing to say.
+extension [UInt8] {
+  mutating func append(json record: AccessRecord) {
+    append(text: "{\"time\":\"")
+    append(timestamp: record.time)
+    append(0x22)
+    append(member: "remote", record.remote)
+    append(member: "user", record.user)
+    append(member: "method", record.method)
+    append(member: "host", record.host)
+    append(member: "target", record.target)
+    append(member: "version", literal: record.version)
+    append(member: "status", number: UInt64(clamping: record.status))
+    append(member: "bytes", number: record.bytes)
+    append(member: "duration_us", number: record.durationMicros)
+    append(member: "referer", record.referer)
+    append(member: "user_agent", record.userAgent)
+    append(member: "request_id", record.requestID)
+    append(member: "site", text: record.site)
+    append(member: "upstream", text: record.upstream)
+    append(member: "cache", optional: record.cacheOutcome)
+    append(member: "bytes_from_cache", number: record.bytesFromCache)
+    append(member: "bytes_from_origin", number: record.bytesFromOrigin)
+    append(member: "bytes_resumed", number: record.bytesResumed)
+    append(member: "bytes_replayed", number: record.bytesReplayed)
+    append(member: "origin_resumes", number: UInt64(clamping: record.originResumes))
+    append(member: "ended_by", text: record.endedBy.rawValue)
+    append(member: "end_reason", optional: record.endReason)
+    append(text: "}\n")
+  }
+
+  private mutating func append(memberName name: StaticString) {
+    append(text: ",\"")
+    append(text: name)
+    append(text: "\":")
+  }
+
+  private mutating func append(member name: StaticString, number: UInt64) {
+    append(memberName: name)
+    append(number: number)
+  }
+
+  private mutating func append(member name: StaticString, literal: StaticString) {
+    append(memberName: name)
+    append(0x22)
+    literal.withUTF8Buffer { append(jsonOctets: $0) }
+    append(0x22)
+  }
+
+  private mutating func append(member name: StaticString, optional text: String?) {
+    guard let text else {
+      append(memberName: name)
+      return append(text: "null")
+    }
+    append(member: name, text: text)
+  }
+
+  private mutating func append(member name: StaticString, text: String) {
+    append(memberName: name)
+    append(0x22)
+    append(jsonOctets: text.utf8)
+    append(0x22)
+  }
+
+  private mutating func append(member name: StaticString, _ octets: ArraySlice<UInt8>?) {
+    append(memberName: name)
+    guard let octets else { return append(text: "null") }
+    append(0x22)
+    append(jsonOctets: octets)
+    append(0x22)
+  }
+
+  /// Well-formed UTF-8 stays as it is; an octet that is no part of any is written as the character of that number
+  /// (ISO 8859-1, which obs-text mostly is), so that the line is JSON whatever a client sends.
+  private mutating func append(jsonOctets octets: some Collection<UInt8>) {
+    if octets.allSatisfy({ $0 >= 0x20 && $0 < 0x7f && $0 != 0x22 && $0 != 0x5c }) {
+      return append(contentsOf: octets)
+    }
+    let octets = Array(octets)
+    var index = 0
+    while index < octets.count {
+      let length = octets.utf8SequenceLength(at: index)
+      if length > 1 {
+        append(contentsOf: octets[index..<(index + length)])
+      } else {
+        append(jsonOctet: octets[index])
+      }
+      index += Swift.max(length, 1)
+    }
+  }
+
+  private mutating func append(jsonOctet octet: UInt8) {
+    switch octet {
+    case 0x22, 0x5c: append(contentsOf: [0x5c, octet])
+    case 0x20..<0x7f: append(octet)
+    default:
+      append(text: "\\u00")
+      append(hexadecimal: octet, uppercase: false)
+    }
+  }
+
+  /// How many octets of well-formed UTF-8 begin here (Unicode, table 3-7); 0 when none do.
+  private func utf8SequenceLength(at index: Int) -> Int {
+    let lead = self[index]
+    let length: Int
+    var second: ClosedRange<UInt8> = 0x80...0xbf
+    switch lead {
+    case 0..<0x80: return 1
+    case 0xc2...0xdf: length = 2
+    case 0xe0: (length, second) = (3, 0xa0...0xbf)
+    case 0xed: (length, second) = (3, 0x80...0x9f)
+    case 0xe1...0xef: length = 3
+    case 0xf0: (length, second) = (4, 0x90...0xbf)
+    case 0xf4: (length, second) = (4, 0x80...0x8f)
+    case 0xf1...0xf3: length = 4
+    default: return 0
+    }
+    guard index + length <= count, second.contains(self[index + 1]) else { return 0 }
+    return self[(index + 2)..<(index + length)].allSatisfy { $0 & 0xc0 == 0x80 } ? length : 0
+  }
+}

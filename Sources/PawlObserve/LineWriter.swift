@@ -1,0 +1,182 @@
+import CLinux
+
+/// Takes lines from any thread and writes them on a thread of its own, so that no caller waits for a disk or a pipe.
+/// The queue is bounded: lines that find no room are dropped and counted.
+///
+/// Safe: everything below `lock` is touched only while it is held; `output` only by the writer's thread.
+final class LineWriter: @unchecked Sendable {
+  private let lock: UnsafeMutablePointer<pthread_mutex_t>
+  private let wakeWriter: UnsafeMutablePointer<pthread_cond_t>
+  private let written: UnsafeMutablePointer<pthread_cond_t>
+  private let capacity: Int
+  private let batch: Int
+  private let lingerMilliseconds: Int
+  private var queue: [UInt8] = []
+  private var dropped: UInt64 = 0
+  private var linesQueued: UInt64 = 0
+  private var linesDone: UInt64 = 0
+  private var isUrgent = false
+  private var wantsReopen = false
+  private var isClosing = false
+  private var hasEnded = false
+  private var output: LogOutput
+
+  /// - Parameters:
+  ///   - capacity: bytes that may wait.
+  ///   - batch: bytes that are worth writing at once.
+  ///   - lingerMilliseconds: how long fewer bytes than that may wait for company.
+  init(_ destination: LogDestination, capacity: Int, batch: Int, lingerMilliseconds: Int) throws(LogError) {
+    output = try LogOutput(destination)
+    (self.capacity, self.batch, self.lingerMilliseconds) = (capacity, batch, lingerMilliseconds)
+    lock = .allocate(capacity: 1)
+    wakeWriter = .allocate(capacity: 1)
+    written = .allocate(capacity: 1)
+    pthread_mutex_init(lock, nil)
+    pthread_cond_init(wakeWriter, nil)
+    pthread_cond_init(written, nil)
+    startThread()
+  }
+
+  deinit {
+    pthread_mutex_destroy(lock)
+    pthread_cond_destroy(wakeWriter)
+    pthread_cond_destroy(written)
+    lock.deallocate()
+    wakeWriter.deallocate()
+    written.deallocate()
+  }
+
+  /// Lines dropped since the last call.
+  func takeDropped() -> UInt64 {
+    pthread_mutex_lock(lock)
+    defer { pthread_mutex_unlock(lock) }
+    let count = dropped
+    dropped = 0
+    return count
+  }
+
+  /// Queues what `append` appends, one line; drops it when the queue is full. Never waits for the destination.
+  func write(_ append: (inout [UInt8]) -> Void) {
+    pthread_mutex_lock(lock)
+    defer { pthread_mutex_unlock(lock) }
+    let before = queue.count
+    guard !isClosing, before < capacity else {
+      dropped += 1
+      return
+    }
+    append(&queue)
+    guard queue.count <= capacity else {
+      queue.removeSubrange(before...)
+      dropped += 1
+      return
+    }
+    linesQueued += 1
+    if before == 0 || (before < batch && queue.count >= batch) { pthread_cond_signal(wakeWriter) }
+  }
+
+  /// Waits until every line queued so far has been handed to the destination.
+  func flush() {
+    pthread_mutex_lock(lock)
+    defer { pthread_mutex_unlock(lock) }
+    let goal = linesQueued
+    while linesDone < goal, !hasEnded {
+      isUrgent = true
+      pthread_cond_signal(wakeWriter)
+      pthread_cond_wait(written, lock)
+    }
+  }
+
+  /// Has the file opened anew before the next line is written.
+  func reopen() {
+    pthread_mutex_lock(lock)
+    wantsReopen = true
+    pthread_cond_signal(wakeWriter)
+    pthread_mutex_unlock(lock)
+  }
+
+  /// Writes what is queued and ends the thread. Later lines are dropped.
+  func close() {
+    pthread_mutex_lock(lock)
+    defer { pthread_mutex_unlock(lock) }
+    isClosing = true
+    pthread_cond_signal(wakeWriter)
+    while !hasEnded { pthread_cond_wait(written, lock) }
+  }
+
+  private func startThread() {
+    var thread = pthread_t()
+    let retained = Unmanaged.passRetained(self)
+    // The thread inherits the mask: signals are for those who wait for them, and a broken pipe is an error, not an end.
+    var (every, before) = (sigset_t(), sigset_t())
+    sigfillset(&every)
+    pthread_sigmask(SIG_SETMASK, &every, &before)
+    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+    let code = pthread_create(
+      &thread, nil,
+      { pointer in
+        guard let pointer else { return nil }
+        // Safe: balances `passRetained`; the thread keeps the writer alive until it ends.
+        Unmanaged<LineWriter>.fromOpaque(pointer).takeRetainedValue().run()
+        return nil
+      }, retained.toOpaque())
+    guard code == 0 else {
+      // Without a thread every line is dropped and counted; the program goes on.
+      retained.release()
+      (isClosing, hasEnded) = (true, true)
+      return
+    }
+    pthread_setname_np(thread, "pawl-log")
+    pthread_detach(thread)
+  }
+
+  private func run() {
+    var taken: [UInt8] = []
+    pthread_mutex_lock(lock)
+    while true {
+      while queue.isEmpty, !isClosing, !wantsReopen { pthread_cond_wait(wakeWriter, lock) }
+      if queue.count < batch, !isUrgent, !isClosing, !wantsReopen { linger() }
+      if queue.isEmpty, isClosing { break }
+      taken.removeAll(keepingCapacity: true)
+      swap(&taken, &queue)
+      let (goal, reopens) = (linesQueued, wantsReopen)
+      (isUrgent, wantsReopen) = (false, false)
+      pthread_mutex_unlock(lock)
+      let failures = deliver(taken, reopening: reopens)
+      pthread_mutex_lock(lock)
+      dropped += failures
+      linesDone = goal
+      pthread_cond_broadcast(written)
+    }
+    hasEnded = true
+    pthread_cond_broadcast(written)
+    pthread_mutex_unlock(lock)
+  }
+
+  /// Outside the lock. What was queued before a reopening may land in either file.
+  /// - Returns: how many lines were lost.
+  private func deliver(_ bytes: [UInt8], reopening: Bool) -> UInt64 {
+    if reopening {
+      do throws(LogError) {
+        try output.reopen()
+      } catch {
+        // The old file stays in use; the lines are not lost, and the operator sees why.
+        _ = output.write(Array("\(error)\n".utf8))
+      }
+    }
+    guard !bytes.isEmpty, !output.write(bytes) else { return 0 }
+    return UInt64(bytes.count { $0 == 0x0a })
+  }
+
+  /// Waits for more lines, for as long as they may wait for company.
+  private func linger() {
+    guard lingerMilliseconds > 0 else { return }
+    var deadline = timespec()
+    clock_gettime(CLOCK_REALTIME, &deadline)
+    let nanoseconds = deadline.tv_nsec + lingerMilliseconds * 1_000_000
+    deadline.tv_sec += nanoseconds / 1_000_000_000
+    deadline.tv_nsec = nanoseconds % 1_000_000_000
+    while queue.count < batch, !isUrgent, !isClosing, !wantsReopen {
+      if pthread_cond_timedwait(wakeWriter, lock, &deadline) != 0 { return }
+    }
+  }
+}

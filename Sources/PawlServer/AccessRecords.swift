@@ -1,0 +1,51 @@
+import PawlHTTP
+import PawlLoop
+import PawlObserve
+
+extension AccessRecord {
+  /// The line of a request that was read and answered, or given up.
+  init(_ request: IncomingRequest, version: HTTPVersion, now: Monotonic, wall: Int64) {
+    self.init(time: wall, remote: Bytes(request.client?.hostText ?? "-"))
+    let record = request.record
+    method = request.head.method.bytes[...]
+    target = request.head.target
+    self.version = version.minor == 0 ? "HTTP/1.0" : "HTTP/1.1"
+    status = record.status
+    bytes = record.bytesSent
+    referer = request.head.fields.first(.referer)
+    userAgent = request.head.fields.first(.userAgent)
+    durationMicros = UInt64(max(0, (now - record.began).microseconds))
+    requestID = request.requestID[...]
+    host = request.head.authority
+    site = request.route.name
+    upstream = record.upstream
+    cacheOutcome = record.cacheOutcome
+    bytesFromCache = record.bytesFromCache
+    bytesFromOrigin = record.bytesFromOrigin + request.tally.received
+    bytesResumed = request.tally.resumed
+    bytesReplayed = request.tally.replayed
+    originResumes = request.tally.resumes
+    if let end = record.end {
+      endedBy =
+        switch end.party {
+        case .client: .client
+        case .origin: .origin
+        case .pawl: .pawl
+        }
+      endReason = end.reason
+    }
+  }
+
+  /// The line of something that could not be read as a request.
+  init(refused status: Int, bytes: Int, peer: SocketAddress?, wall: Int64) {
+    self.init(time: wall, remote: Bytes(peer?.hostText ?? "-"))
+    self.status = status
+    self.bytes = UInt64(bytes)
+    endedBy = .client
+    endReason = "refused"
+  }
+}
+
+extension Duration {
+  var microseconds: Int64 { components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000 }
+}

@@ -1,0 +1,75 @@
+import PawlStore
+
+/// A run of content that a connection can send.
+enum BodyPiece {
+  /// Octets of a file, sent with `sendfile`.
+  case file(FileRun)
+  /// Octets in memory; the range counts within the array.
+  case memory([UInt8], Range<Int>)
+  /// Nothing yet: the source calls ``BodyConsumer/bodyIsReady()`` when it is worth asking again.
+  case later
+  case end
+  /// The body cannot be finished; the connection ends it visibly.
+  case failed(BodyEnd)
+}
+
+/// What is left to send of a slice of a file.
+struct FileRun {
+  private let slice: FileSlice
+  private var sent = 0
+
+  init(_ slice: FileSlice) { self.slice = slice }
+
+  var descriptor: CInt { slice.fd }
+  var offset: UInt64 { slice.offset + UInt64(sent) }
+  var count: Int { slice.count - sent }
+  mutating func advance(by count: Int) { sent += count }
+}
+
+/// Why a body ended before its end: the words of the access log (`ended_by`, `end_reason`).
+struct BodyEnd: Error, Hashable, Sendable {
+  enum Party: String, Sendable { case client, origin, pawl }
+  var party: Party
+  var reason: String
+}
+
+/// Pulls content towards a client; a slow reader is simply asked less often.
+protocol BodySource: AnyObject {
+  /// The next at most `limit` octets.
+  func next(limit: Int) -> BodyPiece
+  /// Who is told that more has come. Set before the first `next`.
+  var consumer: (any BodyConsumer)? { get set }
+  /// Ends the body early, or says that it has been read to its end. No call follows.
+  func finish()
+}
+
+protocol BodyConsumer: AnyObject {
+  /// On the consumer's loop: `next` has something new to say.
+  func bodyIsReady()
+}
+
+/// A short body in memory.
+final class MemoryBody: BodySource {
+  private var bytes: [UInt8]
+  private var sent = 0
+  weak var consumer: (any BodyConsumer)?
+
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  func next(limit: Int) -> BodyPiece {
+    guard sent < bytes.count else { return .end }
+    let range = sent..<min(bytes.count, sent + limit)
+    sent = range.upperBound
+    return .memory(bytes, range)
+  }
+
+  func finish() { bytes = [] }
+}
+
+/// How long a response's content is, before framing.
+enum ContentLength: Hashable {
+  /// The status or the method allows no content.
+  case none
+  case known(UInt64)
+  case unknown
+}

@@ -1,0 +1,152 @@
+import PawlHTTP
+import PawlLoop
+import PawlStore
+
+/// One client's way through a stored body: sends what is held, waits for what is on its way, asks for what is
+/// missing. Every reader has its own speed and its own ranges.
+final class CacheReader: BodySource {
+  /// What is sent, in order: pawl's own octets (heads of multipart parts), or octets of the body.
+  enum Segment {
+    case own([UInt8])
+    /// `nil` end: to the end of the body, wherever that will be.
+    case body(UInt64, through: UInt64?)
+  }
+
+  private let request: IncomingRequest
+  private let response: StoredResponse
+  private let store: CacheStore
+  private let coordinator: FillCoordinator
+  private var segments: ArraySlice<Segment>
+  private let joined: Int
+  /// Bytes below this were held when the reader came: they count as from the cache.
+  private var heldBefore: UInt64 = 0
+  private var isFinished = false
+  /// Why the file cannot be read at this moment.
+  private var unreadable: String?
+  weak var consumer: (any BodyConsumer)?
+
+  private var body: StoredBody { response.body }
+  private let seat: ReaderSeat
+  private var token: ObjectIdentifier { ObjectIdentifier(seat) }
+
+  init(_ segments: [Segment], of response: StoredResponse, for request: IncomingRequest, in store: CacheStore) {
+    (self.segments, self.response, self.request, self.store) = (segments[...], response, request, store)
+    let start = Self.firstPosition(segments)
+    heldBefore = response.body.held.contiguousEnd(from: start)
+    let seat = ReaderSeat()
+    self.seat = seat
+    (coordinator, joined) = FillCoordinator.join(ObjectIdentifier(seat), response, at: start)
+    response.body.readerMoved(token: ObjectIdentifier(seat), position: start)
+  }
+
+  deinit { finish() }
+
+  private static func firstPosition(_ segments: [Segment]) -> UInt64 {
+    for segment in segments { if case .body(let start, _) = segment { return start } }
+    return 0
+  }
+
+  func next(limit: Int) -> BodyPiece {
+    while let segment = segments.first {
+      switch segment {
+      case .own(let bytes):
+        segments.removeFirst()
+        return .memory(bytes, 0..<bytes.count)
+      case .body(let start, let end):
+        if let end, start >= end {
+          segments.removeFirst()
+          continue
+        }
+        return piece(at: start, through: end, limit: limit)
+      }
+    }
+    return .end
+  }
+
+  private func piece(at start: UInt64, through end: UInt64?, limit: Int) -> BodyPiece {
+    if let unreadable { return .failed(BodyEnd(party: .pawl, reason: unreadable)) }
+    switch body.availability(at: start) {
+    case .bytes(let until):
+      let stop = min(until, end ?? .max, start + UInt64(limit))
+      return send(start, stop, through: end)
+    case .checking:
+      body.check(at: start, on: request.loop.loop) { [weak self] outcome in
+        if case .unavailable(let why) = outcome { self?.unreadable = why }
+        self?.consumer?.bodyIsReady()
+      }
+      return .later
+    case .ended: return end == nil ? endOfBody() : .failed(BodyEnd(party: .pawl, reason: "range-beyond-end"))
+    case .failed(let failure): return .failed(BodyEnd(failure))
+    case .missing: return missing(at: start, through: end)
+    }
+  }
+
+  private func send(_ start: UInt64, _ stop: UInt64, through end: UInt64?) -> BodyPiece {
+    if let memory = body.inMemory {
+      advance(from: start, to: stop, through: end)
+      return .memory(memory, Int(start)..<Int(stop))
+    }
+    if body.isStreaming, let bytes = body.windowBytes(at: start, limit: Int(stop - start)) {
+      advance(from: start, to: start + UInt64(bytes.count), through: end)
+      return .memory(bytes, 0..<bytes.count)
+    }
+    let slice = body.slice(start..<stop)
+    guard slice.fd >= 0 else { return .failed(BodyEnd(party: .pawl, reason: "stored-file-unreadable")) }
+    advance(from: start, to: stop, through: end)
+    return .file(FileRun(slice))
+  }
+
+  private func endOfBody() -> BodyPiece {
+    segments.removeFirst()
+    return next(limit: 1)
+  }
+
+  private func advance(from start: UInt64, to stop: UInt64, through end: UInt64?) {
+    segments[segments.startIndex] = .body(stop, through: end)
+    if start < heldBefore { request.record.bytesFromCache += min(stop, heldBefore) - start }
+    body.readerMoved(token: token, position: stop)
+    coordinator.moved(token, to: stop)
+  }
+
+  private func missing(at position: UInt64, through end: UInt64?) -> BodyPiece {
+    let until = end ?? body.total ?? .max
+    // Ask for the call back first: bytes that arrive from here on are not missed.
+    let waiting = wait(at: position)
+    switch coordinator.need(
+      position, through: until, held: body.held, joinedAt: joined, now: request.loop.loop.now)
+    {
+    case .wait: break
+    case .fetch(let span): Fill.start(span, of: response, for: request, in: store)
+    case .fail(let end):
+      if case .missing = body.availability(at: position) { return .failed(end) }
+    }
+    return waiting
+  }
+
+  private func wait(at position: UInt64) -> BodyPiece {
+    body.wait(at: position, token: token, on: request.loop.loop) { [weak self] in self?.consumer?.bodyIsReady() }
+    return .later
+  }
+
+  func finish() {
+    guard !isFinished else { return }
+    isFinished = true
+    body.readerLeft(token: token)
+    coordinator.left(token)
+  }
+}
+
+/// A reader's identity towards bodies and coordinators.
+private final class ReaderSeat {}
+
+extension BodyEnd {
+  init(_ failure: BodyFailure) {
+    switch failure {
+    case .origin(let why): self.init(party: .origin, reason: why)
+    case .changed(let why): self.init(party: .origin, reason: "changed: \(why)")
+    case .notKept: self.init(party: .pawl, reason: "not-kept")
+    case .disk(let why): self.init(party: .pawl, reason: "disk: \(why)")
+    case .removed: self.init(party: .pawl, reason: "removed")
+    }
+  }
+}

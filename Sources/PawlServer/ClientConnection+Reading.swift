@@ -1,0 +1,197 @@
+import PawlHTTP
+import PawlLoop
+import PawlWire
+
+extension ClientConnection {
+  func streamReadable() {
+    switch phase {
+    case .waiting, .exchanging: readMessages()
+    case .flushing, .lingering: readAndDrop()
+    case .closed: break
+    }
+  }
+
+  private func readMessages() {
+    var buffer = owner.takeBuffer()
+    let result = buffer.withUnsafeMutableBytes { stream.read(into: $0) }
+    switch result {
+    case .bytes(let count):
+      if input.isEmpty {
+        let consumed = consume(buffer, 0..<count)
+        if consumed < count, phase != .closed { input = Array(buffer[consumed..<count]) }
+      } else {
+        input.append(contentsOf: buffer[0..<count])
+        consumeInput()
+      }
+      owner.giveBuffer(buffer)
+      limitPipelining()
+    case .wouldBlock: owner.giveBuffer(buffer)
+    case .end:
+      owner.giveBuffer(buffer)
+      clientHalfClosed()
+    case .failed(let code):
+      owner.giveBuffer(buffer)
+      clientBroke(errorName(code))
+    }
+  }
+
+  /// Works through what was kept, after an exchange has ended or more has come.
+  func consumeInput() {
+    guard !input.isEmpty, phase == .waiting || phase == .exchanging else { return }
+    let bytes = input
+    input = []
+    let consumed = consume(bytes, 0..<bytes.count)
+    guard phase == .waiting || phase == .exchanging, consumed < bytes.count else { return }
+    input = consumed == 0 ? bytes : Array(bytes[consumed...])
+  }
+
+  /// Requests behind the one being answered wait in the kernel, not in memory.
+  private func limitPipelining() {
+    guard phase == .exchanging else { return }
+    if input.count >= listener.settings.maxHeader, requestBody == nil { stream.stopReading() }
+  }
+
+  /// Takes messages off the front; returns how many octets were used.
+  private func consume(_ buffer: [UInt8], _ range: Range<Int>) -> Int {
+    var position = range.lowerBound
+    while position < range.upperBound {
+      if requestBody != nil {
+        let used = consumeBody(buffer, position..<range.upperBound)
+        position += used
+        if used == 0 { return position }
+      } else if phase == .waiting {
+        guard let used = consumeHead(buffer, position..<range.upperBound) else { return position }
+        position += used
+      } else {
+        return position
+      }
+    }
+    return position
+  }
+
+  /// `nil` when the head is not complete or was refused.
+  private func consumeHead(_ buffer: [UInt8], _ range: Range<Int>) -> Int? {
+    let began = headBegan ?? owner.loop.now
+    headBegan = began
+    listener.lendParser(to: self)
+    switch listener.parser.parse(buffer, range) {
+    case .needMore:
+      setDeadline(after: listener.settings.headerTimeout - (owner.loop.now - began))
+      return nil
+    case .refused(let refusal):
+      refuse(status: refusal.status, reason: refusal.reason)
+      return nil
+    case .head(let byteCount):
+      clearDeadline()
+      (headBegan, requestBegan) = (nil, began)
+      if answerFromMemory(buffer) { return byteCount }
+      begin(listener.parser.makeHead(buffer))
+      return byteCount
+    }
+  }
+
+  private func begin(_ head: RequestHead) {
+    phase = .exchanging
+    hasResponded = false
+    isHeadRequest = head.method == .head
+    clientVersion = head.version
+    let options = HopByHop.connectionOptions(head.fields)
+    persists = !options.close && (head.version.minor >= 1 || options.keepAlive) && !owner.isDraining
+    if head.framing != .none {
+      requestBody = BodyDecoder(head.framing)
+      requestBodyIsPaused = false
+      requestBodyMeter.restart()
+      setDeadline(after: owner.minRate.window)
+    }
+    let request = owner.makeRequest(head, connection: self)
+    self.request = request
+    let exchange = owner.makeExchange(for: request, channel: self)
+    self.exchange = exchange
+    exchange.start()
+    if head.framing == .length(0), self.exchange != nil { _ = consumeBody([], 0..<0) }
+  }
+
+  /// Hands request content on; 0 when it has to wait.
+  private func consumeBody(_ buffer: [UInt8], _ range: Range<Int>) -> Int {
+    var position = range.lowerBound
+    while var decoder = requestBody {
+      guard !requestBodyIsPaused else { return position - range.lowerBound }
+      let event = decoder.next(buffer, position..<range.upperBound)
+      requestBody = decoder
+      switch event {
+      case .needMore(let consumed): return position + consumed - range.lowerBound
+      case .data(let content, let consumed):
+        position += consumed
+        requestBodyMeter.add(content.count)
+        if !pass(buffer, content) {
+          requestBodyIsPaused = true
+          stream.stopReading()
+        }
+      case .end(let consumed):
+        requestBody = nil
+        position += consumed
+        if !hasResponded { clearDeadline() }
+        exchange?.requestBodyEnded(decoder.trailers)
+        return position - range.lowerBound
+      case .malformed(let reason):
+        requestBody = nil
+        malformedBody(reason)
+        return range.count
+      }
+    }
+    return position - range.lowerBound
+  }
+
+  private func pass(_ buffer: [UInt8], _ content: Range<Int>) -> Bool {
+    guard let exchange, !content.isEmpty else { return true }
+    return buffer.withUnsafeBytes { exchange.requestBody(UnsafeRawBufferPointer(rebasing: $0[content])) }
+  }
+
+  private func malformedBody(_ reason: StaticString) {
+    let answered = hasResponded
+    request?.record.end = BodyEnd(party: .client, reason: "malformed-body")
+    exchange?.clientLeft()
+    exchange = nil
+    if answered { return cut() }
+    refuse(status: 400, reason: reason)
+  }
+
+  func resumeRequestBody() {
+    guard requestBodyIsPaused, phase == .exchanging else { return }
+    requestBodyIsPaused = false
+    owner.loop.nextTurn { [weak self] in
+      guard let self, self.phase == .exchanging, !self.requestBodyIsPaused else { return }
+      self.consumeInput()
+      if !self.requestBodyIsPaused, !self.clientEnded { self.stream.startReading() }
+    }
+  }
+
+  /// FIN from the client: it may still read (RFC 9112 §9.6).
+  private func clientHalfClosed() {
+    clientEnded = true
+    stream.stopReading()
+    switch phase {
+    case .waiting: close()
+    case .exchanging:
+      persists = false
+      if let requestBody, !requestBody.isEnded { clientBroke("incomplete-request-body") }
+    case .flushing, .lingering, .closed: break
+    }
+  }
+
+  private func readAndDrop() {
+    var buffer = owner.takeBuffer()
+    defer { owner.giveBuffer(buffer) }
+    switch buffer.withUnsafeMutableBytes({ stream.read(into: $0) }) {
+    case .bytes(let count):
+      lingerBudget -= count
+      if phase == .lingering, lingerBudget <= 0 { close() }
+    case .wouldBlock: break
+    case .end:
+      clientEnded = true
+      stream.stopReading()
+      if phase == .lingering { close() }
+    case .failed: close()
+    }
+  }
+}

@@ -1,0 +1,253 @@
+import PawlHTTP
+import PawlLoop
+import PawlWire
+
+extension ClientConnection: ResponseChannel, BodyConsumer {
+  /// Content octets handed to one socket before other connections get their turn.
+  private static let turn = 2 << 20
+
+  func interim(_ head: ResponseHead) {
+    guard phase == .exchanging, !hasResponded, clientVersion.minor >= 1 else { return }
+    var head = head
+    HopByHop.strip(&head.fields)
+    HeadWriter.write(head, framing: .none, connection: .keepAlive, into: &output)
+    pump()
+  }
+
+  func respond(_ head: ResponseHead, length: ContentLength, body: (any BodySource)?) {
+    guard phase == .exchanging, !hasResponded else { return }
+    hasResponded = true
+    clearDeadline()
+    var head = head
+    if let requestBody, !requestBody.isEnded { persists = false }
+    if owner.isDraining { persists = false }
+    let framing = bodyFraming(head, length, body)
+    dress(&head)
+    request?.record.status = head.status
+    HeadWriter.write(
+      head, framing: framing, connection: persists ? .keepAlive : .close, to: clientVersion, into: &output)
+    if isHeadRequest || body == nil || length == .known(0) {
+      body?.finish()
+      owed = nil
+      source = nil
+    } else {
+      source = body
+      body?.consumer = self
+    }
+    setDeadline(after: listener.settings.sendTimeout)
+    pump()
+  }
+
+  private func bodyFraming(_ head: ResponseHead, _ length: ContentLength, _ body: (any BodySource)?) -> BodyFraming {
+    (isChunked, isCloseDelimited, owed) = (false, false, nil)
+    switch length {
+    case .none: return .none
+    case .known(let count):
+      owed = count
+      return .length(count)
+    case .unknown where isHeadRequest: return .none
+    case .unknown where clientVersion.minor >= 1:
+      isChunked = true
+      return .chunked
+    case .unknown:
+      isCloseDelimited = true
+      persists = false
+      return .none
+    }
+  }
+
+  /// The fields pawl adds to whatever it answers or forwards.
+  private func dress(_ head: inout ResponseHead) {
+    if !head.fields.contains(.date) { head.fields.append(.date, owner.dateField) }
+    Via.append(to: &head.fields, version: .http11)
+    if let request, !request.head.fields.contains(.xRequestID) { head.fields.append(.xRequestID, request.requestID) }
+  }
+
+  /// A complete answer of pawl's own to something that never became an exchange; the connection ends after it.
+  func refuse(status: Int, reason: StaticString) {
+    guard phase != .closed, phase != .lingering, phase != .flushing else { return }
+    persists = false
+    stream.stopReading()
+    requestBody = nil
+    let reply = Replies.refusal(status: status, reason: reason)
+    output.append(contentsOf: reply.bytes(date: owner.dateField))
+    owner.logRefusal(self, status: status, bytes: reply.body.count)
+    phase = .flushing
+    request = nil
+    setDeadline(after: listener.settings.sendTimeout)
+    pump()
+  }
+
+  func streamWritable() { pump() }
+
+  func bodyIsReady() { pump() }
+
+  /// Sends until the socket is full, the source has nothing, or the turn is over. The head and the first piece
+  /// leave together: in one write when that piece is in memory, with MSG_MORE when it is a file's.
+  func pump() {
+    guard !isPumping, phase == .exchanging || phase == .flushing else { return }
+    isPumping = true
+    defer { isPumping = false }
+    var budget = Self.turn
+    while budget > 0 {
+      let isWaiting = pull(&budget)
+      guard phase == .exchanging || phase == .flushing else { return }
+      guard flushOutput(more: unsentFile != nil) else { return }
+      if unsentFile != nil {
+        guard sendFile(&budget) else { return }
+      } else if isWaiting {
+        return
+      } else if source == nil, output.isEmpty {
+        return outputDrained()
+      }
+    }
+    stream.wantWritable()
+  }
+
+  /// Asks the source for its next piece while there is room; `true` when it has nothing yet.
+  private func pull(_ budget: inout Int) -> Bool {
+    while let source, unsentFile == nil, output.count - outputSent < 64 << 10, budget > 0 {
+      switch source.next(limit: min(budget, 1 << 20)) {
+      case .memory(let bytes, let range): queue(bytes, range, &budget)
+      case .file(let run): queue(run)
+      case .later: return true
+      case .end: bodyEnded()
+      case .failed(let end): endVisibly(end)
+      }
+    }
+    return false
+  }
+
+  /// `false` when the socket is full or broken.
+  private func flushOutput(more: Bool) -> Bool {
+    while outputSent < output.count {
+      let result = output.withUnsafeBytes {
+        stream.write(UnsafeRawBufferPointer(rebasing: $0[outputSent...]), more: more)
+      }
+      switch result {
+      case .bytes(let count):
+        outputSent += count
+        madeProgress()
+      case .wouldBlock:
+        stream.wantWritable()
+        return false
+      case .end: return false
+      case .failed(let code):
+        clientBroke(errorName(code))
+        return false
+      }
+    }
+    output.removeAll(keepingCapacity: output.capacity <= 16 << 10)
+    outputSent = 0
+    return true
+  }
+
+  private func madeProgress() {
+    if phase == .exchanging || phase == .flushing { setDeadline(after: listener.settings.sendTimeout) }
+  }
+
+  private func queue(_ bytes: [UInt8], _ range: Range<Int>, _ budget: inout Int) {
+    guard account(range.count) else { return }
+    budget -= range.count
+    if isChunked { ChunkedWriter.appendHeader(range.count, into: &output) }
+    output.append(contentsOf: bytes[range])
+    if isChunked { output.append("\r\n" as StaticString) }
+  }
+
+  private func queue(_ slice: FileRun) {
+    guard account(slice.count) else { return }
+    if isChunked { ChunkedWriter.appendHeader(slice.count, into: &output) }
+    unsentFile = .file(slice)
+  }
+
+  /// Never more than was announced; a source that has more is our own mistake and ends the body visibly.
+  private func account(_ count: Int) -> Bool {
+    if let owed {
+      guard UInt64(count) <= owed else {
+        endVisibly(BodyEnd(party: .pawl, reason: "body-longer-than-announced"))
+        return false
+      }
+      self.owed = owed - UInt64(count)
+    }
+    request?.record.bytesSent += UInt64(count)
+    return true
+  }
+
+  private func sendFile(_ budget: inout Int) -> Bool {
+    guard case .file(var slice) = unsentFile else { return true }
+    switch stream.sendFile(slice.descriptor, offset: slice.offset, count: min(slice.count, budget)) {
+    case .bytes(let count):
+      budget -= count
+      madeProgress()
+      slice.advance(by: count)
+      if slice.count > 0 {
+        unsentFile = .file(slice)
+      } else {
+        unsentFile = nil
+        if isChunked { output.append("\r\n" as StaticString) }
+      }
+      return true
+    case .wouldBlock:
+      stream.wantWritable()
+      return false
+    case .end:
+      endVisibly(BodyEnd(party: .pawl, reason: "stored-file-too-short"))
+      return false
+    case .failed(let code):
+      clientBroke(errorName(code))
+      return false
+    }
+  }
+
+  private func bodyEnded() {
+    if let owed, owed > 0 { return endVisibly(BodyEnd(party: .pawl, reason: "body-shorter-than-announced")) }
+    source?.finish()
+    source = nil
+    if isChunked { output.append(contentsOf: ChunkedWriter.last) }
+  }
+
+  /// All that was queued is in the socket.
+  private func outputDrained() {
+    if phase == .flushing { return finishConnection() }
+    guard phase == .exchanging, hasResponded else { return }
+    let finished = exchange
+    exchange = nil
+    finished?.responseSent()
+    logRequest()
+    guard persists, requestBody == nil else { return finishConnection() }
+    phase = .waiting
+    hasResponded = false
+    setDeadline(after: listener.settings.keepaliveTimeout)
+    if input.isEmpty {
+      if !stream.isReading { stream.startReading() }
+      return
+    }
+    owner.loop.nextTurn { [weak self] in
+      guard let self, self.phase == .waiting else { return }
+      self.consumeInput()
+      if self.phase == .waiting || self.phase == .exchanging, !self.clientEnded, !self.stream.isReading,
+        !self.requestBodyIsPaused
+      {
+        self.stream.startReading()
+      }
+    }
+  }
+
+  func upgrade(_ head: ResponseHead, to origin: SocketStream, leftover: [UInt8], holding: AnyObject) {
+    guard phase == .exchanging, !hasResponded, let request else { return origin.close() }
+    hasResponded = true
+    var head = head
+    dress(&head)
+    request.record.status = head.status
+    HeadWriter.write(head, framing: .none, connection: .upgrade, into: &output)
+    output.append(contentsOf: leftover)
+    let pendingToClient = Array(output[outputSent...])
+    let pendingToOrigin = input
+    exchange = nil
+    phase = .closed
+    clearDeadline()
+    owner.tunnel(
+      from: self, client: stream, origin: origin, toClient: pendingToClient, toOrigin: pendingToOrigin,
+      request: request, holding: holding)
+  }
+}

@@ -1,0 +1,221 @@
+import PawlHTTP
+import PawlLoop
+import PawlWire
+
+/// One client's connection and the HTTP/1.1 spoken on it: reads heads and bodies, keeps requests in order,
+/// pulls answers, enforces the time limits, and ends visibly what cannot be finished.
+/// Lives on one loop. Reading is in `ClientConnection+Reading`, writing in `ClientConnection+Writing`.
+final class ClientConnection: StreamDelegate {
+  /// The life of the connection.
+  enum Phase {
+    /// Between requests, or inside a head.
+    case waiting
+    /// A request is being answered; its body may still arrive.
+    case exchanging
+    /// The last answer is being flushed; then FIN.
+    case flushing
+    /// FIN is sent; what still arrives is read and dropped so that no RST overtakes the answer (RFC 9112 §9.6).
+    case lingering
+    case closed
+  }
+
+  unowned let owner: ServerLoop
+  let listener: ListenerOnLoop
+  let stream: SocketStream
+  var phase = Phase.waiting
+
+  // Reading
+  /// Received and not consumed: a head in part, or pipelined requests.
+  var input: [UInt8] = []
+  var requestBody: BodyDecoder?
+  var requestBodyIsPaused = false
+  var clientEnded = false
+  var lingerBudget = 0
+
+  // The current exchange
+  var request: IncomingRequest?
+  var exchange: (any Exchange)?
+  var persists = true
+  var hasResponded = false
+  var isHeadRequest = false
+  var clientVersion = HTTPVersion.http11
+
+  // Writing
+  var output: [UInt8] = []
+  var outputSent = 0
+  var source: (any BodySource)?
+  var unsentFile: BodyPiece?
+  var isChunked = false
+  /// Content octets still owed to the client under a known length.
+  var owed: UInt64?
+  var isCloseDelimited = false
+  var isPumping = false
+
+  // Time
+  private var timer: LoopTimer?
+  private var deadline: Monotonic?
+  /// When the first octet of the head that is being read came.
+  var headBegan: Monotonic?
+  /// The same of the request that is being answered.
+  var requestBegan: Monotonic
+  var requestBodyMeter = RateMeter()
+
+  init(stream: SocketStream, listener: ListenerOnLoop, owner: ServerLoop) {
+    (self.stream, self.listener, self.owner) = (stream, listener, owner)
+    requestBegan = owner.loop.now
+    stream.delegate = self
+  }
+
+  func start() {
+    setDeadline(after: listener.settings.headerTimeout)
+    stream.startReading()
+  }
+
+  // MARK: - Deadlines
+
+  /// One deadline at a time: head, idle, body, sending or lingering, by phase. The timer is moved only when it
+  /// fires, so that a busy connection pays nothing.
+  func setDeadline(after duration: Duration) {
+    let due = owner.loop.now.advanced(by: duration)
+    deadline = due
+    if let timer, timer.isScheduled {
+      guard due < timerDue else { return }
+      timer.cancel()
+    }
+    arm(until: due)
+  }
+
+  private var timerDue = Monotonic(nanoseconds: .max)
+
+  private func arm(until due: Monotonic) {
+    let timer = timer ?? owner.loop.makeTimer { [weak self] in self?.timerFired() }
+    self.timer = timer
+    timerDue = due
+    timer.schedule(after: max(.zero, due - owner.loop.now))
+  }
+
+  func clearDeadline() { deadline = nil }
+
+  private func timerFired() {
+    guard phase != .closed, let deadline else { return }
+    guard deadline <= owner.loop.now else { return arm(until: deadline) }
+    self.deadline = nil
+    deadlinePassed()
+  }
+
+  private func deadlinePassed() {
+    switch phase {
+    case .waiting where input.isEmpty: close()
+    case .waiting: refuse(status: 408, reason: "The request head did not arrive in time.")
+    case .exchanging:
+      if let requestBody, !requestBody.isEnded, !requestBodyIsPaused, !hasResponded {
+        requestBodyTooSlow()
+      } else if hasResponded {
+        endVisibly(BodyEnd(party: .client, reason: "send-timeout"))
+      }
+    case .flushing: cut()
+    case .lingering: close()
+    case .closed: break
+    }
+  }
+
+  private func requestBodyTooSlow() {
+    let rate = request?.route.minRate ?? .default
+    if requestBodyMeter.isFastEnough(rate) {
+      requestBodyMeter.restart()
+      return setDeadline(after: rate.window)
+    }
+    request?.record.end = BodyEnd(party: .client, reason: "min-rate")
+    exchange?.clientLeft()
+    exchange = nil
+    refuse(status: 408, reason: "The request body arrived more slowly than min-rate allows.")
+  }
+
+  // MARK: - Ends
+
+  /// Lets the exchange go and closes at once; the kernel sends what it already took.
+  func close() {
+    guard phase != .closed else { return }
+    phase = .closed
+    timer?.cancel()
+    deadline = nil
+    dropExchange(BodyEnd(party: .client, reason: "closed"))
+    stream.close()
+    owner.connectionClosed(self)
+  }
+
+  /// RST: for close-delimited bodies, where nothing else would show the loss, and for peers that stopped reading.
+  func cut() {
+    guard phase != .closed else { return }
+    phase = .closed
+    timer?.cancel()
+    deadline = nil
+    dropExchange(BodyEnd(party: .pawl, reason: "cut"))
+    stream.reset()
+    owner.connectionClosed(self)
+  }
+
+  /// The client's side broke: nobody is left to answer.
+  func clientBroke(_ reason: String) {
+    dropExchange(BodyEnd(party: .client, reason: reason))
+    close()
+  }
+
+  private func dropExchange(_ end: BodyEnd) {
+    guard let exchange else { return }
+    self.exchange = nil
+    source?.finish()
+    source = nil
+    unsentFile = nil
+    if request?.record.end == nil { request?.record.end = end }
+    exchange.clientLeft()
+    logRequest()
+  }
+
+  /// The body cannot be finished: FIN short of its length, or without the last chunk; RST where the end of the
+  /// connection would look like the end of the body.
+  func endVisibly(_ end: BodyEnd) {
+    guard phase == .exchanging else { return }
+    request?.record.end = end
+    owner.noteCut(request, end)
+    if isCloseDelimited || end.reason == "send-timeout" { return cut() }
+    dropExchange(end)
+    persists = false
+    phase = .flushing
+    setDeadline(after: listener.settings.sendTimeout)
+    pump()
+  }
+
+  /// After the last octet of the last answer: FIN, then drop what still comes for a bounded time.
+  func finishConnection() {
+    stream.shutdownWrite()
+    if clientEnded { return close() }
+    phase = .lingering
+    input = []
+    requestBody = nil
+    lingerBudget = 1 << 20
+    setDeadline(after: .seconds(5))
+    if !stream.isReading { stream.startReading() }
+  }
+
+  func logRequest() {
+    guard let request else { return }
+    owner.log(request, version: clientVersion)
+    self.request = nil
+  }
+}
+
+/// Counts request content against `min-rate`.
+struct RateMeter {
+  private(set) var received: UInt64 = 0
+  mutating func add(_ count: Int) { received += UInt64(count) }
+  mutating func restart() { received = 0 }
+  func isFastEnough(_ rate: MinRate) -> Bool { received >= rate.bytes }
+}
+
+/// `min-rate`: at least so many octets in each window of time.
+struct MinRate: Hashable, Sendable {
+  var bytes: UInt64
+  var window: Duration
+  static let `default` = MinRate(bytes: 1024, window: .seconds(60))
+}

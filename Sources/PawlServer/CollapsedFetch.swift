@@ -1,0 +1,360 @@
+import PawlCache
+import PawlHTTP
+import PawlLoop
+import PawlObserve
+import PawlStore
+import PawlUpstream
+import PawlWire
+
+/// One request to the origin on behalf of everybody who misses the same resource at the same time. It decides what
+/// the answer is (stored, passed on, validated, stale after all) and tells all who wait; each then serves itself.
+/// Lives on the loop of the exchange that leads it; others join from any loop.
+final class CollapsedFetch: OriginFetchSink {
+  enum Purpose {
+    /// Nothing usable is stored.
+    case miss
+    /// Ask with the stored validators.
+    case validate(StoredResponse)
+    /// Nothing to validate with: fetch anew and compare with what is stored.
+    case refetch(StoredResponse)
+
+    var stored: StoredResponse? {
+      switch self {
+      case .miss: nil
+      case .validate(let stored), .refetch(let stored): stored
+      }
+    }
+  }
+
+  /// What those who wait are told.
+  enum Outcome: @unchecked Sendable {
+    // Safe: `StoredResponse` is shared by design; the other cases are values.
+    case stored(StoredResponse, Arrival)
+    /// The answer was for the leader alone: look again, without waiting.
+    case notShared
+    case failed(OriginFailure)
+  }
+
+  /// How a stored response came to be current.
+  enum Arrival: Sendable {
+    case fetched(status: Int, why: CacheStatus.ForwardReason)
+    case validated, staleOnError
+  }
+
+  let owner: ServerLoop
+  let resource: Resource
+  let purpose: Purpose
+  private let store: CacheStore
+  private let request: IncomingRequest
+  /// The range asked of the origin, and of it what the leader's client asked, where this is a cold range request.
+  private let rangeAsked: Range<UInt64>?
+  /// Why the origin is asked, for `Cache-Status`.
+  let reason: CacheStatus.ForwardReason
+  /// The leader's own cookies, which are not stored.
+  private var setCookies: [Bytes] = []
+  private(set) weak var leader: DownloadExchange?
+  private let waiters = Locked<[@Sendable (Outcome) -> Void]?>([])
+  private var fetch: OriginFetch?
+  private var requestTime: Int64 = 0
+  private var asked: [FieldName] = []
+
+  init(
+    leader: DownloadExchange, request: IncomingRequest, resource: Resource, store: CacheStore, purpose: Purpose,
+    range: Range<UInt64>?, reason: CacheStatus.ForwardReason
+  ) {
+    (self.leader, self.request, self.resource, self.store) = (leader, request, resource, store)
+    (self.purpose, rangeAsked, self.reason, owner) = (purpose, range, reason, request.loop)
+  }
+
+  func start(adding extra: [(FieldName, [UInt8])]) {
+    owner.fetches[ObjectIdentifier(self)] = self
+    requestTime = owner.loop.wallSeconds
+    asked = extra.map(\.0)
+    let fetch = OriginFetch(
+      owner: owner, route: request.route, base: OriginRequests.fetch(request),
+      use: .passThrough, tally: request.tally, sink: self)
+    self.fetch = fetch
+    fetch.start(adding: extra)
+  }
+
+  /// Joins from any loop. `false` when the outcome is already out: look again.
+  func join(_ told: @escaping @Sendable (Outcome) -> Void) -> Bool {
+    waiters.withLock { waiters in
+      guard waiters != nil else { return false }
+      waiters?.append(told)
+      return true
+    }
+  }
+
+  /// The leader's client went away; the fetch goes on only for others.
+  func leaderLeft() {
+    leader = nil
+    guard waiters.withLock({ $0?.isEmpty ?? true }) else { return }
+    guard let fetch, !fetch.isEnded, isUndecided else { return }
+    fetch.cancel()
+    conclude(.notShared)
+  }
+
+  private var isUndecided = true
+
+  /// The server ends.
+  func stop() { fetch?.cancel() }
+
+  private func conclude(_ outcome: Outcome) {
+    isUndecided = false
+    resource.withLock { state in
+      if state.fetch === self { state.fetch = nil }
+    }
+    let told = waiters.withLock { waiters in
+      defer { waiters = nil }
+      return waiters ?? []
+    }
+    for tell in told { tell(outcome) }
+    // Others may let go of this last, on their own loops: what belongs to this loop must not go with it.
+    fetch = nil
+    owner.fetches[ObjectIdentifier(self)] = nil
+  }
+
+  // MARK: - The answer
+
+  func fetch(_ fetch: OriginFetch, interim head: ResponseHead) {
+    if head.status != 100 { leader?.interim(head) }
+  }
+
+  func fetch(_ fetch: OriginFetch, head: ResponseHead, framing: BodyFraming) {
+    let now = owner.loop.wallSeconds
+    if case .validate(let stored) = purpose, head.status == 304 { return validated(stored, head, now) }
+    if let stored = purpose.stored, head.status >= 500,
+      mayServeStaleOnError(stored.head, policy: request.route.policy, now: now, failure: .status(head.status))
+    {
+      return serveStale(stored)
+    }
+    setCookies = head.fields.all(.setCookie)
+    if isUnasked(head.status) { return refuse(head.status) }
+    if head.status == 206 { return rangeAnswered(head, framing, now) }
+    if let failed = purpose.stored, head.status < 500 { dropReplaced(failed, by: head) }
+    switch Storability.decide(
+      request: request.head, response: head, framing: framing, policy: request.route.policy, receivedAt: now)
+    {
+    case .shared: store(head, framing, now, cookie: false)
+    case .sharedPerCookie: store(head, framing, now, cookie: true)
+    case .privately: storePrivately(head, framing, now)
+    case .no: passOn(head, framing)
+    }
+  }
+
+  /// A part of a whole that was asked for, or a 304 to a request without conditions (protocols 8.2, rows 72 and 73).
+  private func isUnasked(_ status: Int) -> Bool {
+    switch status {
+    case 206: !asked.contains(.range)
+    case 304: !asked.contains(.ifNoneMatch) && !asked.contains(.ifModifiedSince)
+    default: false
+    }
+  }
+
+  private func refuse(_ status: Int) {
+    fetch?.cancel()
+    let error = ProxyError(.httpProtocolError, details: "a \(status) that was not asked for", receivedStatus: status)
+    let failure = OriginFailure(error: error, beforeHead: true, requestBytesSent: true)
+    let leader = leader
+    conclude(.failed(failure))
+    leader?.fetchFailed(failure)
+  }
+
+  private func validated(_ stored: StoredResponse, _ head: ResponseHead, _ now: Int64) {
+    let merged = mergeNotModified(stored.head, head, requestTime: requestTime, responseTime: now)
+    let renewed = store.updateHead(stored, head: merged)
+    conclude(.stored(renewed, .validated))
+    leader?.fetched(renewed, .validated, setCookies: head.fields.all(.setCookie))
+  }
+
+  private func serveStale(_ stored: StoredResponse) {
+    fetch?.cancel()
+    conclude(.stored(stored, .staleOnError))
+    leader?.fetched(stored, .staleOnError, setCookies: [])
+  }
+
+  /// The resource has become something that is not stored: what was stored is no longer it.
+  private func dropReplaced(_ stored: StoredResponse, by head: ResponseHead) {
+    let storable = Storability.decide(
+      request: request.head, response: head, framing: .chunked, policy: request.route.policy,
+      receivedAt: owner.loop.wallSeconds)
+    if case .no = storable { store.forget(stored) }
+  }
+
+  func fetchFailed(_ fetch: OriginFetch, _ failure: FetchFailure) {
+    guard isUndecided else { return }
+    let failed: OriginFailure
+    if case .noAnswer(let failure) = failure { failed = failure } else { failed = OriginFailure.incomplete }
+    if let stored = purpose.stored,
+      mayServeStaleOnError(
+        stored.head, policy: request.route.policy, now: owner.loop.wallSeconds, failure: .disconnected),
+      stored.body.isComplete || FillCoordinator.isFilling(stored)
+    {
+      return serveStale(stored)
+    }
+    conclude(.failed(failed))
+    leader?.fetchFailed(failed)
+  }
+
+  func fetch(_ fetch: OriginFetch, bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Flow { .pause }
+  func fetch(_ fetch: OriginFetch, compare bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Comparison { .different }
+  func fetchEnded(_ fetch: OriginFetch, at end: UInt64) {}
+  func fetchIsWanted(_ fetch: OriginFetch) -> Bool { true }
+
+  // MARK: - Passed on
+
+  /// For the leader alone; whoever waited asks for himself, and for a while nobody waits here.
+  private func passOn(_ head: ResponseHead, _ framing: BodyFraming) {
+    owner.uncollapse(resource, in: store)
+    relay(head, framing, from: 0, through: nil, total: nil)
+  }
+
+  private func relay(_ head: ResponseHead, _ framing: BodyFraming, from start: UInt64, through end: UInt64?, total: UInt64?) {
+    let fetch = fetch
+    conclude(.notShared)
+    guard let leader, let fetch else {
+      fetch?.cancel()
+      return
+    }
+    var identity = RepresentationIdentity(head: head, framing: framing, receivedAt: owner.loop.wallSeconds)
+    if let total { identity.total = total }
+    let relay = framing == .none || framing == .length(0) ? nil : StreamRelay(fetch)
+    leader.passOn(head, framing, body: relay)
+    if relay != nil { fetch.accept(identity, from: start, through: end) }
+  }
+
+  // MARK: - Stored
+
+  private func store(_ head: ResponseHead, _ framing: BodyFraming, _ now: Int64, cookie: Bool) {
+    let identity = RepresentationIdentity(head: head, framing: framing, receivedAt: now)
+    makeBody(identity, expected: identity.total) { body in
+      guard let body else { return self.relay(head, framing, from: 0, through: nil, total: nil) }
+      let stored = self.publish(head, body, now, cookie: cookie)
+      self.begin(stored, identity, from: 0, through: nil, seesRanges: Self.announcesRanges(head), status: head.status)
+    }
+  }
+
+  private static func announcesRanges(_ head: ResponseHead) -> Bool {
+    head.fields.first(.acceptRanges)?.equalsIgnoringCase("bytes") ?? false
+  }
+
+  /// A part of a representation with a strong validator becomes a sparse body; any other part is passed on.
+  private func rangeAnswered(_ head: ResponseHead, _ framing: BodyFraming, _ now: Int64) {
+    var whole = head
+    whole.status = 200
+    var identity = RepresentationIdentity(head: head, framing: framing, receivedAt: now)
+    guard case .satisfied(let part)? = head.fields.only(.contentRange).flatMap(ContentRange.parse),
+      let total = part.total, part.range.last < total, rangeAsked != nil,
+      framing == .length(part.range.count) || framing == .chunked
+    else { return relay(head, framing, from: 0, through: nil, total: nil) }
+    identity.total = total
+    let storable = Storability.decide(
+      request: request.head, response: whole, framing: .length(total), policy: request.route.policy, receivedAt: now)
+    guard identity.strongValidator != nil, storable == .shared || storable == .sharedPerCookie else {
+      return passOnPart(head, part.range, total)
+    }
+    whole.fields.removeAll(.contentRange)
+    makeBody(identity, expected: part.range.count) { body in
+      guard let body else { return self.passOnPart(head, part.range, total) }
+      body.setTotal(total)
+      let stored = self.publish(whole, body, now, cookie: storable == .sharedPerCookie)
+      self.begin(
+        stored, identity, from: part.range.first, through: part.range.last + 1, seesRanges: true, status: 206)
+    }
+  }
+
+  /// The origin was asked for aligned borders: the client gets what it asked for of them.
+  private func passOnPart(_ head: ResponseHead, _ part: ByteRange, _ total: UInt64) {
+    let wanted = leader?.cut(part, total: total) ?? part
+    var trimmed = head
+    trimmed.fields.set(.contentRange, ContentRange.format(wanted, total: total))
+    let fetch = fetch
+    conclude(.notShared)
+    guard let leader, let fetch else {
+      fetch?.cancel()
+      return
+    }
+    var identity = RepresentationIdentity(head: head, framing: .length(part.count), receivedAt: owner.loop.wallSeconds)
+    identity.total = total
+    let relay = StreamRelay(fetch, skipping: wanted.first - part.first)
+    leader.passOn(trimmed, .length(wanted.count), body: relay)
+    fetch.accept(identity, from: part.first, through: wanted.last + 1)
+  }
+
+  private func makeBody(
+    _ identity: RepresentationIdentity, expected: UInt64?, _ made: @escaping (StoredBody?) -> Void
+  ) {
+    let limit = request.route.policy.maxObject
+    if limit > 0, let total = identity.total, total > limit { return made(nil) }
+    store.createBody(expected: expected, total: identity.total, on: owner.loop) { [self] body in
+      guard fetch?.isEnded == false else { return }
+      made(body)
+    }
+  }
+
+  private func publish(_ head: ResponseHead, _ body: StoredBody, _ now: Int64, cookie: Bool) -> StoredResponse {
+    let asSent = OriginRequests.fetch(request)
+    let kept = StoredHead(
+      request: asSent, response: head, requestTime: requestTime, responseTime: now,
+      storability: cookie ? .sharedPerCookie : .shared, asksIdentity: request.asksIdentity)
+    body.addTag(TagRecord(tag: Tags.name(for: head, mode: request.route.etag, body: body), limit: .max))
+    let stored = StoredResponse(head: kept, body: body, storedAt: now)
+    let replaced = resource.withLock { state in
+      state.variants.filter {
+        $0 === purpose.stored || $0.head.isSelected(by: asSent, asksIdentity: request.asksIdentity)
+      }
+    }
+    store.publish(stored, in: resource, replacing: [], superseding: replaced)
+    if let old = replaced.first {
+      TwinComparison.start(old: old, new: stored, store: store, owner: owner, policy: request.route.policy)
+    }
+    return stored
+  }
+
+  private func begin(
+    _ stored: StoredResponse, _ identity: RepresentationIdentity, from start: UInt64, through end: UInt64?,
+    seesRanges: Bool, status: Int
+  ) {
+    guard let fetch else { return }
+    let fill = Fill(fetch, of: stored, in: store, route: request.route, seesRanges: seesRanges)
+    self.fetch = nil
+    let arrival = Arrival.fetched(status: status, why: reason)
+    // Before anybody reads: whoever lacks bytes must find that they are on their way.
+    fill.begin(identity, from: start, through: end)
+    conclude(.stored(stored, arrival))
+    leader?.fetched(stored, arrival, setCookies: setCookies)
+    fill.watchForReaders()
+  }
+
+  private func storePrivately(_ head: ResponseHead, _ framing: BodyFraming, _ now: Int64) {
+    let identity = RepresentationIdentity(head: head, framing: framing, receivedAt: now)
+    makeBody(identity, expected: identity.total) { body in
+      guard let body, let lifetime = self.request.route.policy.resumePrivate, self.leader != nil else {
+        return self.passOn(head, framing)
+      }
+      let tag = Tags.mint()
+      body.addTag(TagRecord(tag: tag, limit: .max))
+      let kept = StoredHead(
+        request: self.request.head, response: head, requestTime: self.requestTime, responseTime: now,
+        storability: .privately, asksIdentity: self.request.asksIdentity)
+      let stored = StoredResponse(head: kept, body: body, storedAt: now)
+      self.store.publishPrivate(
+        stored, tag: tag, owner: Owner.binding(self.request), expires: now + lifetime)
+      self.owner.uncollapse(self.resource, in: self.store)
+      guard let fetch = self.fetch else { return }
+      let fill = Fill(fetch, of: stored, in: self.store, route: self.request.route, seesRanges: false)
+      self.fetch = nil
+      fill.begin(identity, from: 0, through: nil)
+      self.conclude(.notShared)
+      self.leader?.fetched(
+        stored, .fetched(status: head.status, why: self.reason), setCookies: head.fields.all(.setCookie))
+      fill.watchForReaders()
+    }
+  }
+}
+
+extension OriginFailure {
+  static let incomplete = OriginFailure(
+    error: ProxyError(.httpResponseIncomplete), beforeHead: true, requestBytesSent: true)
+}

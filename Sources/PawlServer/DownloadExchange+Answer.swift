@@ -1,0 +1,101 @@
+import PawlCache
+import PawlHTTP
+import PawlLoop
+import PawlStore
+import PawlWire
+
+extension DownloadExchange {
+  /// Answers from a stored response: conditions, then ranges (RFC 9110 §13.2.2), then what is held and what comes.
+  func serve(_ stored: StoredResponse, _ served: Served) {
+    guard !isOver, !channel.hasResponded else { return }
+    self.served = served
+    store.noteUse(stored)
+    let answer = StoredAnswer(stored, request: request, served: served, isOutOfPatience: isOutOfPatience)
+    if let twin = proofNeeded(stored) { return waitForProof(twin, of: stored) }
+    note(served, stored)
+    switch answer.shape {
+    case .notModified: channel.respond(answer.notModified(), length: .none, body: nil)
+    case .needsTotal: waitForTotal(of: stored)
+    case .whole: sendWhole(stored, answer)
+    case .part(let range):
+      let reader = reader([.body(range.first, through: range.last + 1)], stored)
+      channel.respond(answer.part(range), length: .known(range.count), body: reader)
+    case .parts(let ranges): sendParts(ranges, stored, answer)
+    case .unsatisfiable:
+      let reply = answer.unsatisfiable()
+      channel.respond(reply.head, length: .known(UInt64(reply.body.count)), body: MemoryBody(reply.body))
+    }
+  }
+
+  /// A range whose `If-Range` names the body that this one replaces has to wait for the comparison.
+  private func proofNeeded(_ stored: StoredResponse) -> TwinComparison? {
+    guard request.head.fields.contains(.range), case .tag(let tag)? = IfRange(request.head.fields), !isOutOfPatience,
+      stored.body.tagLimit(tag.opaque) == nil, let twin = FillCoordinator.existing(stored)?.comparison, twin.concerns(tag)
+    else { return nil }
+    return twin
+  }
+
+  private func reader(_ segments: [CacheReader.Segment], _ stored: StoredResponse) -> CacheReader {
+    CacheReader(segments, of: stored, for: request, in: store)
+  }
+
+  private func sendWhole(_ stored: StoredResponse, _ answer: StoredAnswer) {
+    let head = answer.whole()
+    if let total = stored.body.total {
+      let reader = request.head.method == .head || total == 0 ? nil : reader([.body(0, through: total)], stored)
+      return channel.respond(head, length: .known(total), body: reader)
+    }
+    channel.respond(head, length: .unknown, body: reader([.body(0, through: nil)], stored))
+  }
+
+  private func sendParts(_ ranges: [ByteRange], _ stored: StoredResponse, _ answer: StoredAnswer) {
+    let total = stored.body.total ?? 0
+    let multipart = MultipartRanges(
+      ranges: ranges, total: total, contentType: stored.head.fields.first(.contentType), boundary: Tags.boundary())
+    var segments: [CacheReader.Segment] = []
+    for (index, range) in ranges.enumerated() {
+      segments.append(.own(multipart.head(of: index)))
+      segments.append(.body(range.first, through: range.last + 1))
+    }
+    segments.append(.own(multipart.closing))
+    channel.respond(
+      answer.parts(contentType: multipart.contentType), length: .known(multipart.length), body: reader(segments, stored))
+  }
+
+  private func note(_ served: Served, _ stored: StoredResponse) {
+    request.record.cacheOutcome =
+      switch served.arrival {
+      case nil: stored.body.isComplete ? "hit" : "partial"
+      case .validated?: "revalidated"
+      case .staleOnError?: "stale"
+      case .fetched?: served.isCollapsed ? "collapsed" : "miss"
+      }
+  }
+
+  // MARK: - resume-private
+
+  /// A private response is found by the random tag pawl gave with it, by its owner, for its own URL; never otherwise.
+  /// - Returns: whether the answer waits for that; where there is none, the exchange goes on by itself.
+  func asksPrivately() -> Bool {
+    guard request.head.method == .get, request.head.fields.contains(.range), request.route.policy.resumePrivate != nil,
+      case .tag(let tag)? = IfRange(request.head.fields), Tags.isMinted(tag)
+    else { return false }
+    store.findPrivate(tag: tag.opaque, on: request.loop.loop) { [weak self] found in
+      guard let self, !self.isOver else { return }
+      guard let found, let personal = found.personal, Owner.matches(personal.owner, self.request),
+        found.body.isComplete || FillCoordinator.isFilling(found)
+      else { return self.look() }
+      self.serve(found, Served(arrival: nil, isCollapsed: false))
+    }
+    return true
+  }
+
+  /// What an answer does to the requested part of an answer to a wider range.
+  func cut(_ part: ByteRange, total: UInt64) -> ByteRange {
+    guard let field = RangeField(request.head.fields),
+      case .single(let wanted) = RangeSelection(field, length: total, maxRanges: request.route.maxRanges),
+      let cut = ByteRange(first: max(wanted.first, part.first), last: min(wanted.last, part.last))
+    else { return part }
+    return cut
+  }
+}

@@ -1,0 +1,189 @@
+import PawlCache
+import PawlHTTP
+import PawlLoop
+import PawlStore
+import PawlUpstream
+
+extension DownloadExchange {
+  /// What a look at the resource leads to.
+  enum Decision {
+    case serve(StoredResponse, CollapsedFetch.Arrival?)
+    case waitForProof(TwinComparison, StoredResponse)
+    case join(CollapsedFetch)
+    case lead(CollapsedFetch, [(FieldName, [UInt8])])
+    case forward(CacheStatus.ForwardReason)
+    case onlyIfCached
+  }
+
+  private var policy: CachePolicy { request.route.policy }
+  private var ifRange: IfRange? { request.head.fields.contains(.range) ? IfRange(request.head.fields) : nil }
+
+  func matches(_ stored: StoredResponse) -> Bool { 
+    stored.head.isSelected(by: request.head, asksIdentity: request.asksIdentity)
+  }
+
+  /// One decision under the resource's lock; starts nothing yet.
+  func decide(_ resource: Resource) -> Decision {
+    let now = request.loop.loop.wallSeconds
+    return resource.withLock { state in
+      if let resumed = resumable(state, now) { return resumed }
+      let current = state.variants.first(where: matches)
+      if request.head.method == .head { return decideHead(current, now) }
+      guard let current else { return missing(resource, &state) }
+      return use(current, resource, &state, now)
+    }
+  }
+
+  /// A client that holds a part of a stored body goes on with it: by `resume-ttl`, or when the comparison that is
+  /// under way has shown that the new body is the same.
+  private func resumable(_ state: ResourceState, _ now: Int64) -> Decision? {
+    guard case .tag(let tag)? = ifRange, request.head.method == .get, !isOutOfPatience else { return nil }
+    let control = CacheControl(request.head.fields.all(.cacheControl))
+    for stored in state.variants + state.superseded where matches(stored) && names(stored, tag) {
+      let isUsable = stored.body.isComplete || FillCoordinator.isFilling(stored)
+      if isUsable, !control.noCache, Resumption.answersFromStore(stored, policy: policy, now: now) {
+        return .serve(stored, nil)
+      }
+    }
+    if let current = state.variants.first(where: matches), !names(current, tag),
+      let twin = FillCoordinator.existing(current)?.comparison, twin.concerns(tag)
+    {
+      return .waitForProof(twin, current)
+    }
+    return nil
+  }
+
+  private func names(_ stored: StoredResponse, _ tag: EntityTag) -> Bool {
+    !tag.isWeak && stored.body.tagLimit(tag.opaque) != nil
+  }
+
+  private func decideHead(_ current: StoredResponse?, _ now: Int64) -> Decision {
+    guard let current, current.body.total != nil,
+      case .fresh = Reuse.decide(
+        current.head, request: request.head, isFillRunning: false, policy: policy, now: now)
+    else { return .forward(current == nil ? .uriMiss : .stale) }
+    return .serve(current, nil)
+  }
+
+  private func use(_ current: StoredResponse, _ resource: Resource, _ state: inout ResourceState, _ now: Int64) -> Decision {
+    let isFilling = FillCoordinator.isFilling(current)
+    let canFinish = current.body.isComplete || isFilling || FillCoordinator.canFetchRanges(current)
+    switch Reuse.decide(current.head, request: request.head, isFillRunning: isFilling, policy: policy, now: now) {
+    case .fresh where canFinish, .staleAllowed where canFinish: return .serve(current, nil)
+    case .fresh, .staleAllowed, .staleWhileRevalidate, .validate: break
+    }
+    let control = CacheControl(request.head.fields.all(.cacheControl))
+    if control.onlyIfCached { return .onlyIfCached }
+    if let running = state.fetch as? CollapsedFetch, mayJoin(control) { return .join(running) }
+    let conditions = canFinish ? Self.conditions(for: current) : []
+    let purpose: CollapsedFetch.Purpose = conditions.isEmpty ? .refetch(current) : .validate(current)
+    return lead(purpose, resource, range: nil, conditions, &state)
+  }
+
+  private func missing(_ resource: Resource, _ state: inout ResourceState) -> Decision {
+    let control = CacheControl(request.head.fields.all(.cacheControl))
+    if control.onlyIfCached { return .onlyIfCached }
+    if let running = state.fetch as? CollapsedFetch, mayJoin(control), !isUncacheable(state) { return .join(running) }
+    let (range, extra) = coldRequest()
+    return lead(.miss, resource, range: range, extra, &state)
+  }
+
+  private func isUncacheable(_ state: ResourceState) -> Bool {
+    state.uncacheableUntil.map { $0 > request.loop.loop.now } ?? false
+  }
+
+  /// Only requests that could be answered with each other's answer wait for each other.
+  private func mayJoin(_ control: CacheControl) -> Bool {
+    !goesAlone && !control.noCache && !control.noStore && control.maxAge != 0
+      && !request.head.fields.contains(.authorization) && !request.head.fields.contains(.cookie)
+      // A request that came through pawl already would wait for itself.
+      && Via.occurrences(of: "pawl", in: request.head.fields) == 0
+  }
+
+  private func lead(
+    _ purpose: CollapsedFetch.Purpose, _ resource: Resource, range: Range<UInt64>?,
+    _ extra: [(FieldName, [UInt8])], _ state: inout ResourceState
+  ) -> Decision {
+    let fetch = CollapsedFetch(
+      leader: self, request: request, resource: resource, store: store, purpose: purpose, range: range,
+      reason: reason(purpose, state))
+    if state.fetch == nil, !goesAlone, !isUncacheable(state) { state.fetch = fetch }
+    return .lead(fetch, extra)
+  }
+
+  private func reason(_ purpose: CollapsedFetch.Purpose, _ state: ResourceState) -> CacheStatus.ForwardReason {
+    if purpose.stored != nil { return .stale }
+    return state.variants.isEmpty ? .uriMiss : .varyMiss
+  }
+
+  /// The validators of what is stored, as they came from the origin; pawl's own tags stay here.
+  private static func conditions(for stored: StoredResponse) -> [(FieldName, [UInt8])] {
+    var conditions: [(FieldName, [UInt8])] = []
+    if let tag = stored.head.fields.only(.etag) { conditions.append((.ifNoneMatch, Array(tag))) }
+    if let date = stored.head.fields.only(.lastModified) { conditions.append((.ifModifiedSince, Array(date))) }
+    return conditions
+  }
+
+  /// What a request for something unknown asks: the client's own conditions, where they can be the origin's, and of
+  /// a range the aligned span around it.
+  private func coldRequest() -> (Range<UInt64>?, [(FieldName, [UInt8])]) {
+    let fields = request.head.fields
+    var extra: [(FieldName, [UInt8])] = []
+    let tags = EntityTagList(fields.all(.ifNoneMatch))
+    if case .tags(let list)? = tags, !list.contains(where: Tags.isMinted) {
+      extra.append((.ifNoneMatch, Array(fields.combined(.ifNoneMatch) ?? [])))
+    }
+    if tags == nil, let since = fields.only(.ifModifiedSince) { extra.append((.ifModifiedSince, Array(since))) }
+    guard let range = RangeField(fields), let spec = range.specs.first, !isOutOfPatience else { return (nil, extra) }
+    switch ifRange {
+    case .tag(let tag)? where Tags.isMinted(tag): return (nil, extra)
+    case .unusable?: return (nil, extra)
+    case .tag?, .date?: extra.append((.ifRange, Array(fields.first(.ifRange) ?? [])))
+    case nil: break
+    }
+    let (asked, value) = Self.aligned(spec)
+    extra.append((.range, value))
+    return (asked, extra)
+  }
+
+  /// 64 KiB borders, so that neighbouring requests do not leave crumbs; at most so much beyond what is wanted.
+  private static func aligned(_ spec: RangeSpec) -> (Range<UInt64>, [UInt8]) {
+    let border: UInt64 = 64 << 10
+    var value = Array("bytes=".utf8)
+    switch spec {
+    case .suffix(let count):
+      value.append(0x2d)
+      value.append(decimal: count)
+      return (0..<UInt64(Int64.max), value)
+    case .from(let first, let last):
+      let start = first / border * border
+      value.append(decimal: start)
+      value.append(0x2d)
+      guard let last, last < UInt64(Int64.max) - border else { return (start..<UInt64(Int64.max), value) }
+      let end = (last / border + 1) * border
+      value.append(decimal: end - 1)
+      return (start..<end, value)
+    }
+  }
+
+  func act(on decision: Decision) {
+    switch decision {
+    case .serve(let stored, let arrival): serve(stored, Served(arrival: arrival, isCollapsed: false))
+    case .waitForProof(let twin, let stored): waitForProof(twin, of: stored)
+    case .lead(let fetch, let extra):
+      self.fetch = fetch
+      fetch.start(adding: extra)
+    case .join(let fetch): join(fetch)
+    case .forward(let reason): forwardInstead(reason)
+    case .onlyIfCached:
+      let reply = Replies.plain(status: 504, sentence: "Nothing usable is stored, and only-if-cached forbids asking.")
+      channel.respond(reply.head, length: .known(UInt64(reply.body.count)), body: MemoryBody(reply.body))
+    }
+  }
+
+  private func join(_ fetch: CollapsedFetch) {
+    let reference = LoopWeak(self, on: request.loop.loop)
+    let isWaiting = fetch.join { outcome in reference.run { $0.told(outcome) } }
+    if !isWaiting { request.loop.loop.nextTurn { [weak self] in self?.look() } }
+  }
+}

@@ -1,0 +1,207 @@
+import PawlCache
+import PawlHTTP
+import PawlLoop
+import PawlStore
+import PawlUpstream
+import PawlWire
+
+/// A GET or HEAD where a cache is on: from what is stored, from a running fill, or from the origin by way of a
+/// ``CollapsedFetch``. What to do is decided in `DownloadExchange+Lookup`, how to answer in `DownloadExchange+Answer`.
+final class DownloadExchange: Exchange {
+  /// The longest a range request waits for a total, or for a comparison, before it gets the whole from byte 0.
+  static let patience = Duration.seconds(30)
+
+  let request: IncomingRequest
+  let channel: any ResponseChannel
+  let store: CacheStore
+  let resource: Resource?
+  private(set) var forward: ForwardExchange?
+  var fetch: CollapsedFetch?
+  private(set) var isOver = false
+  private var timer: LoopTimer?
+  /// Set when waiting has taken as long as it may: no range, no proof, the whole body.
+  private(set) var isOutOfPatience = false
+  /// Set when an answer was not to be shared: this request asks for itself.
+  var goesAlone = false
+
+  init(_ request: IncomingRequest, channel: any ResponseChannel, store: CacheStore) {
+    (self.request, self.channel, self.store) = (request, channel, store)
+    let key = CacheKey(authority: request.head.authority, target: request.head.target)
+    // `nil` only where none is to be made.
+    resource = store.resource(for: key, create: true)
+  }
+
+  func start() {
+    request.record.upstream = request.route.upstreamName
+    guard !OriginRequests.isLoop(request.head) else {
+      return failed(ProxyError(.proxyLoopDetected))
+    }
+    // Only the origin can say whether these fail (protocols 6.1, step 1).
+    if request.head.fields.contains(.ifMatch) || request.head.fields.contains(.ifUnmodifiedSince) {
+      return forwardInstead(.request)
+    }
+    if asksPrivately() { return }
+    look()
+  }
+
+  /// Looks at what is stored, after having read it from the catalogue where that is still owed.
+  func look() {
+    guard !isOver, !channel.hasResponded else { return }
+    guard let resource else { return forwardInstead(.bypass) }
+    guard resource.withLock({ $0.isLoaded }) else {
+      return store.load(resource, on: request.loop.loop) { [weak self] in self?.look() }
+    }
+    act(on: decide(resource))
+  }
+
+  func forwardInstead(_ reason: CacheStatus.ForwardReason) {
+    let forward = ForwardExchange(request, channel: channel, why: reason)
+    self.forward = forward
+    forward.start()
+  }
+
+  // MARK: - From the collapsed fetch
+
+  func interim(_ head: ResponseHead) { if !isOver { channel.interim(head) } }
+
+  func fetched(_ stored: StoredResponse, _ arrival: CollapsedFetch.Arrival, setCookies: [Bytes]) {
+    fetch = nil
+    guard !isOver else { return }
+    serve(stored, Served(arrival: arrival, isCollapsed: false, setCookies: setCookies))
+  }
+
+  func told(_ outcome: CollapsedFetch.Outcome) {
+    fetch = nil
+    guard !isOver else { return }
+    switch outcome {
+    case .stored(let stored, let arrival):
+      guard matches(stored) else {
+        goesAlone = true
+        return look()
+      }
+      serve(stored, Served(arrival: arrival, isCollapsed: true))
+    case .notShared:
+      goesAlone = true
+      look()
+    case .failed(let failure): failed(failure.error)
+    }
+  }
+
+  /// An answer that is not kept, on its way through.
+  func passOn(_ head: ResponseHead, _ framing: BodyFraming, body: StreamRelay?) {
+    let reason = fetch?.reason ?? .uriMiss
+    fetch = nil
+    guard !isOver else { return body?.finish() ?? () }
+    var reply = OriginRequests.relayed(head)
+    var status = CacheStatus(fwd: reason)
+    status.fwdStatus = head.status
+    status.append(to: &reply.fields)
+    request.record.cacheOutcome = "miss"
+    let length: ContentLength =
+      switch framing {
+      case .none: .none
+      case .length(let count): .known(count)
+      case .chunked, .untilClose: .unknown
+      }
+    channel.respond(reply, length: length, body: body)
+  }
+
+  func fetchFailed(_ failure: OriginFailure) {
+    fetch = nil
+    guard !isOver else { return }
+    failed(failure.error)
+  }
+
+  func failed(_ error: ProxyError) {
+    let reply = Replies.failure(error, upstream: request.route.upstreamName, requestID: request.requestID)
+    request.record.end = BodyEnd(party: .origin, reason: error.kind.rawValue)
+    channel.respond(reply.head, length: .known(UInt64(reply.body.count)), body: MemoryBody(reply.body))
+  }
+
+  // MARK: - Waiting
+
+  /// Calls `look` again when `body` moves, and gives up waiting after ``patience``.
+  func waitForTotal(of stored: StoredResponse) {
+    armPatience()
+    // The fill needs a reader that wants all of it, or it might pause.
+    let keeper = CacheReader([.body(0, through: nil)], of: stored, for: request, in: store)
+    self.keeper = keeper
+    waited = stored
+    waitForChange(stored)
+  }
+
+  private var keeper: CacheReader?
+  private var waited: StoredResponse?
+
+  private func waitForChange(_ stored: StoredResponse) {
+    let body = stored.body
+    body.wait(at: body.held.contiguousEnd(from: 0), token: ObjectIdentifier(self), on: request.loop.loop) {
+      [weak self] in
+      guard let self, !self.isOver, !self.channel.hasResponded else { return }
+      let isHopeless = body.total == nil && (body.failure != nil || !FillCoordinator.isFilling(stored))
+      if body.total != nil || isHopeless { self.serve(stored, self.served) } else { self.waitForChange(stored) }
+    }
+  }
+
+  var served = Served(arrival: nil, isCollapsed: false)
+
+  /// Until it is decided whether `stored` is what the client's tag names; then, either way, it is what is served.
+  func waitForProof(_ twin: TwinComparison, of stored: StoredResponse) {
+    armPatience()
+    let reference = LoopWeak(self, on: request.loop.loop)
+    let isWaiting = twin.wait { reference.run { $0.isProven(stored) } }
+    if !isWaiting { request.loop.loop.nextTurn { [weak self] in self?.isProven(stored) } }
+  }
+
+  private func isProven(_ stored: StoredResponse) {
+    guard !isOver, !channel.hasResponded else { return }
+    serve(stored, served)
+  }
+
+  private func armPatience() {
+    guard timer == nil else { return }
+    let timer = request.loop.loop.makeTimer { [weak self] in
+      guard let self, !self.isOver, !self.channel.hasResponded else { return }
+      self.isOutOfPatience = true
+      self.look()
+    }
+    timer.schedule(after: Self.patience)
+    self.timer = timer
+  }
+
+  // MARK: - Ends
+
+  func clientLeft() {
+    forward?.clientLeft()
+    over()
+  }
+
+  func responseSent() {
+    forward?.responseSent()
+    over()
+  }
+
+  func over() {
+    guard !isOver else { return }
+    isOver = true
+    timer?.cancel()
+    keeper?.finish()
+    keeper = nil
+    waited?.body.cancelWait(token: ObjectIdentifier(self))
+    if let fetch, fetch.leader === self { fetch.leaderLeft() }
+    fetch = nil
+    if let resource { request.loop.letGo(of: resource, in: store) }
+  }
+
+  func requestBody(_ bytes: UnsafeRawBufferPointer) -> Bool { forward?.requestBody(bytes) ?? true }
+  func requestBodyEnded(_ trailers: Fields) { forward?.requestBodyEnded(trailers) }
+}
+
+/// How an answer came about, for `Cache-Status` and the log.
+struct Served {
+  /// `nil`: it was stored, and could be used as it was.
+  var arrival: CollapsedFetch.Arrival?
+  var isCollapsed: Bool
+  /// For the one client whose request was sent to the origin.
+  var setCookies: [Bytes] = []
+}

@@ -1,0 +1,62 @@
+import PawlHTTP
+import PawlLoop
+
+/// One request and its answer: the kinds are ``ForwardExchange`` and ``DownloadExchange``.
+/// Lives on the loop of its connection; holds the connection's channel until it has answered.
+protocol Exchange: AnyObject {
+  func start()
+  /// Content of the request, valid during the call. `false`: no more until `resumeRequestBody`.
+  func requestBody(_ bytes: UnsafeRawBufferPointer) -> Bool
+  func requestBodyEnded(_ trailers: Fields)
+  /// The client's connection broke, or the response was aborted: let go of everything.
+  func clientLeft()
+  /// The response has been handed to the socket in full.
+  func responseSent()
+}
+
+extension Exchange {
+  func requestBody(_ bytes: UnsafeRawBufferPointer) -> Bool { true }
+  func requestBodyEnded(_ trailers: Fields) {}
+}
+
+/// What an exchange answers through, whatever version of HTTP the client speaks.
+protocol ResponseChannel: AnyObject {
+  /// A 1xx other than 101; dropped for clients that cannot take it.
+  func interim(_ head: ResponseHead)
+  /// The final answer. The channel pulls `body` as the client takes it.
+  func respond(_ head: ResponseHead, length: ContentLength, body: (any BodySource)?)
+  /// The exchange can take request content again.
+  func resumeRequestBody()
+  /// 101: the connection's bytes belong to `tunnel` from now on.
+  /// `holding` is kept as long as the tunnel lasts.
+  func upgrade(_ head: ResponseHead, to stream: SocketStream, leftover: [UInt8], holding: AnyObject)
+  var hasResponded: Bool { get }
+}
+
+/// A request together with all that routing and the listener know about it.
+final class IncomingRequest {
+  let head: RequestHead
+  let route: RouteSettings
+  let loop: ServerLoop
+  let client: SocketAddress?
+  let isTrustedPeer: Bool
+  /// The port pawl was reached at.
+  let port: UInt16
+  let requestID: [UInt8]
+  /// `false`: no site takes it, and `route` only lends its settings.
+  let isRouted: Bool
+  var record: TransferRecord
+  let tally = FetchTally()
+
+  /// Whether the origin is asked for no coding: by the route, and always where octets are counted.
+  var asksIdentity: Bool { route.asksIdentity || head.fields.contains(.range) }
+
+  init(
+    head: RequestHead, route: RouteSettings, loop: ServerLoop, client: SocketAddress?, isTrustedPeer: Bool,
+    port: UInt16, requestID: [UInt8], isRouted: Bool, record: TransferRecord
+  ) {
+    (self.head, self.route, self.loop, self.client) = (head, route, loop, client)
+    (self.isTrustedPeer, self.port, self.requestID) = (isTrustedPeer, port, requestID)
+    (self.isRouted, self.record) = (isRouted, record)
+  }
+}

@@ -1,0 +1,260 @@
+import CLinux
+import PawlCache
+import PawlHTTP
+import PawlLoop
+import PawlObserve
+import PawlStore
+import PawlUpstream
+import PawlWire
+
+/// One span of a stored body on its way from the origin to disk. Owned by its loop, not by the client that caused it.
+final class Fill: OriginFetchSink {
+  /// A body of unknown length runs at most so far ahead of its fastest reader.
+  static let unknownLead: UInt64 = 64 << 20
+
+  let owner: ServerLoop
+  let route: RouteSettings
+  let response: StoredResponse
+  let store: CacheStore
+  private var coordinator: FillCoordinator?
+  private var fetch: OriginFetch?
+  private var isPaused = false
+  private var isStreaming = false
+  private var isAbandoned = false
+  private var seesRanges: Bool
+  private var watch: LoopTimer?
+
+  var body: StoredBody { response.body }
+  /// How far this span has come, for the choice among abandoned fills.
+  var advanced: UInt64 { fetch.map { $0.frontier - $0.spanStart } ?? 0 }
+
+  /// Takes over a fetch whose first answer has just been stored.
+  init(_ fetch: OriginFetch, of response: StoredResponse, in store: CacheStore, route: RouteSettings, seesRanges: Bool) {
+    (self.fetch, self.response, self.store, self.route) = (fetch, response, store, route)
+    self.seesRanges = seesRanges
+    owner = fetch.owner
+    fetch.sink = self
+  }
+
+  /// Begins with the content behind the first answer, at `start`.
+  func begin(_ identity: RepresentationIdentity, from start: UInt64, through end: UInt64?) {
+    owner.fills[ObjectIdentifier(self)] = self
+    coordinator = FillCoordinator.began(
+      self, response, on: owner.loop, from: start, through: end ?? identity.total)
+    fetch?.accept(identity, from: start, through: end)
+  }
+
+  /// Starts a span of its own for a reader that lacks it.
+  static func start(_ span: Range<UInt64>, of response: StoredResponse, for request: IncomingRequest, in store: CacheStore) {
+    let fill = Fill(span, of: response, for: request, in: store)
+    fill.owner.fills[ObjectIdentifier(fill)] = fill
+    let coordinator = FillCoordinator.began(
+      fill, response, on: fill.owner.loop, from: span.lowerBound, through: span.upperBound)
+    fill.coordinator = coordinator
+    fill.fetch?.start(span: span, of: coordinator.identity)
+  }
+
+  private init(_ span: Range<UInt64>, of response: StoredResponse, for request: IncomingRequest, in store: CacheStore) {
+    (self.response, self.store, route, owner) = (response, store, request.route, request.loop)
+    seesRanges = true
+    fetch = OriginFetch(
+      owner: request.loop, route: request.route, base: OriginRequests.fetch(request), use: .fill,
+      tally: request.tally, sink: self)
+  }
+
+  // MARK: - What comes
+
+  func fetch(_ fetch: OriginFetch, interim head: ResponseHead) {}
+  func fetch(_ fetch: OriginFetch, head: ResponseHead, framing: BodyFraming) {}
+
+  func fetch(_ fetch: OriginFetch, bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Flow {
+    if body.total == nil, !isStreaming, offset + UInt64(bytes.count) > route.maxUnknown { stream("max-unknown") }
+    do {
+      try body.write(bytes, at: offset)
+    } catch {
+      stream("\(error)")
+      do { try body.write(bytes, at: offset) } catch { giveUp(BodyEnd(party: .pawl, reason: "storage-failed")) }
+    }
+    isPaused = mustWait(at: offset + UInt64(bytes.count))
+    return isPaused ? .pause : .goOn
+  }
+
+  /// Room on disk is gone, or not allowed: from here on bytes pass through memory at the pace of the readers.
+  private func stream(_ why: String) {
+    guard !isStreaming else { return }
+    isStreaming = true
+    owner.events.log(
+      .warning, "streaming-unstored", ["upstream": route.upstreamName, "body": body.id.hex, "why": why])
+    body.beginStreaming()
+    store.forget(response)
+    if !hasReaders { giveUp(BodyEnd(party: .pawl, reason: why)) }
+  }
+
+  private func mustWait(at frontier: UInt64) -> Bool {
+    if isStreaming { return body.windowIsFull }
+    guard body.total == nil, let fastest = body.readers.fastest else { return false }
+    return frontier > fastest + Self.unknownLead
+  }
+
+  func readersMoved() {
+    guard isPaused, let fetch, !mustWait(at: fetch.frontier) else { return }
+    isPaused = false
+    fetch.resume()
+  }
+
+  func shorten(to end: UInt64) { fetch?.shorten(to: end) }
+
+  /// Compares with the file: at once where the page cache has the octets, else in the pool.
+  func fetch(_ fetch: OriginFetch, compare bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Comparison {
+    let range = offset..<offset + UInt64(bytes.count)
+    if let equal = compareNow(bytes, at: offset) { return equal ? .equal : .different }
+    let copy = Array(bytes)
+    let body = body
+    owner.pool.run(
+      {
+        var held = [UInt8](repeating: 0, count: copy.count)
+        let count = held.withUnsafeMutableBytes { body.read(range, into: $0) }
+        return count == copy.count && held == copy
+      }, then: owner.loop
+    ) { [weak fetch] equal in fetch?.compared(equal: equal) }
+    return .later
+  }
+
+  private func compareNow(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Bool? {
+    let slice = body.slice(offset..<offset + UInt64(bytes.count))
+    var held = owner.takeBuffer()
+    defer { owner.giveBuffer(held) }
+    guard slice.fd >= 0, bytes.count <= held.count else { return nil }
+    let count = held.withUnsafeMutableBytes { pawl_pread_nowait(slice.fd, $0.baseAddress, bytes.count, off_t(offset)) }
+    guard count == bytes.count else { return nil }
+    return held.withUnsafeBytes { held in
+      guard let a = held.baseAddress, let b = bytes.baseAddress else { return true }
+      return memcmp(a, b, bytes.count) == 0
+    }
+  }
+
+  // MARK: - Ends
+
+  func fetchEnded(_ fetch: OriginFetch, at end: UInt64) {
+    if body.total == nil { body.setTotal(end) }
+    let isWhole = isStreaming || body.total.map { body.held.contiguousEnd(from: 0) >= $0 } ?? false
+    if isWhole { body.complete() }
+    coordinator?.ended(self)
+    letGo()
+  }
+
+  func fetchFailed(_ fetch: OriginFetch, _ failure: FetchFailure) {
+    if fetch.originRefusesRanges { coordinator?.originRefusesRanges() }
+    switch failure {
+    case .changed(let why):
+      owner.events.log(
+        .warning, "content-changed",
+        ["upstream": route.upstreamName, "body": body.id.hex, "at": "\(fetch.frontier)", "why": why])
+      coordinator?.failed(self, failure.end)
+      store.forget(response)
+      body.fail(.changed(why))
+      letGo()
+    case .noAnswer, .gaveUp:
+      giveUp(failure.end)
+    }
+  }
+
+  private func giveUp(_ end: BodyEnd) {
+    guard fetch != nil else { return }
+    owner.events.log(
+      .warning, "fill-ended",
+      ["upstream": route.upstreamName, "body": body.id.hex, "at": "\(fetch?.frontier ?? 0)", "why": end.reason])
+    coordinator?.failed(self, end)
+    if isStreaming { body.fail(.origin(end.reason)) }
+    letGo()
+  }
+
+  func fetchIsWanted(_ fetch: OriginFetch) -> Bool { hasReaders || isAbandoned }
+
+  private var hasReaders: Bool { coordinator?.hasReaders ?? false }
+
+  private func letGo() {
+    watch?.cancel()
+    fetch?.cancel()
+    fetch = nil
+    owner.server.abandoned.remove(self, of: route.upstream)
+    owner.fills[ObjectIdentifier(self)] = nil
+    body.fillPaused()
+    body.wakeAll()
+  }
+
+  // MARK: - Without readers
+
+  /// The last reader went: go on by rule, or pause with what is held.
+  func readersLeft() {
+    guard let fetch, !hasReaders else { return }
+    let total = fetch.spanEnd ?? body.total
+    let decision = decideAbandoned(
+      held: body.held.count, remaining: total.map { $0 - min($0, fetch.frontier) }, total: body.total,
+      originHasRanges: originHasRanges, abandonedFill: route.abandonedFill)
+    guard decision == .goOn, !isStreaming else { return pauseForGood("no-readers") }
+    isAbandoned = true
+    isPaused = false
+    fetch.resume()
+    if let least = owner.server.abandoned.add(self, of: route.upstream, on: owner.loop) {
+      least.loop.run { $0.pauseForGood("four-abandoned-fills") }
+    }
+  }
+
+  private var originHasRanges: Bool {
+    coordinator?.identity.strongValidator != nil && seesRanges && fetch?.originRefusesRanges == false
+  }
+
+  /// A fill that nobody came to read after all is treated like one whose readers left.
+  func watchForReaders() {
+    let timer = owner.loop.makeTimer { [weak self] in self?.readersLeft() }
+    watch = timer
+    timer.schedule(after: .seconds(1))
+  }
+
+  /// The server ends; what was fetched stays.
+  func stop() { letGo() }
+
+  func pauseForGood(_ why: String) {
+    guard let fetch, !hasReaders else { return }
+    owner.events.log(
+      .info, "fill-paused",
+      ["upstream": route.upstreamName, "body": body.id.hex, "at": "\(fetch.frontier)", "why": why])
+    coordinator?.ended(self)
+    if isStreaming { body.fail(.notKept) }
+    letGo()
+  }
+}
+
+/// The fills of each upstream that go on without readers: never more than ``limit``; the least advanced ends first.
+final class AbandonedFills: Sendable {
+  static let limit = 4
+
+  struct Entry {
+    var fill: ObjectIdentifier
+    var upstream: ObjectIdentifier
+    var loop: LoopWeak<Fill>
+    var advanced: UInt64
+  }
+
+  private let entries = Locked<[Entry]>([])
+
+  /// - Returns: the one that has to end to make room.
+  func add(_ fill: Fill, of upstream: AnyObject, on loop: EventLoop) -> Entry? {
+    let entry = Entry(
+      fill: ObjectIdentifier(fill), upstream: ObjectIdentifier(upstream), loop: LoopWeak(fill, on: loop),
+      advanced: fill.advanced)
+    return entries.withLock { entries in
+      entries.removeAll { $0.fill == entry.fill }
+      entries.append(entry)
+      let same = entries.filter { $0.upstream == entry.upstream }
+      guard same.count > Self.limit, let least = same.min(by: { $0.advanced < $1.advanced }) else { return nil }
+      entries.removeAll { $0.fill == least.fill }
+      return least
+    }
+  }
+
+  func remove(_ fill: Fill, of upstream: AnyObject) {
+    entries.withLock { [id = ObjectIdentifier(fill)] in $0.removeAll { $0.fill == id } }
+  }
+}

@@ -1,0 +1,218 @@
+import PawlCache
+import PawlHTTP
+import PawlLoop
+import PawlStore
+
+/// Who reads one stored body, and which spans of it are on their way from the origin. Shared by all loops; one lock,
+/// held for a decision only. A fill belongs to nobody: it is started for a reader's need and outlives that reader
+/// by the rules of `decideAbandoned`.
+final class FillCoordinator: @unchecked Sendable {
+  // Safe: all mutable state is inside `state`.
+
+  struct Span {
+    var fill: ObjectIdentifier
+    var loop: LoopWeak<Fill>
+    var start: UInt64
+    /// Exclusive; `nil` until the total is known.
+    var end: UInt64?
+    var began: Monotonic
+  }
+
+  struct State {
+    var spans: [Span] = []
+    var readers: [ObjectIdentifier: UInt64] = [:]
+    var refusesRanges = false
+    /// Counts fills that failed for good; readers that joined before the last of them end where their bytes end.
+    var failures = 0
+    var failure: BodyEnd?
+    var comparison: TwinComparison?
+  }
+
+  /// What a reader that lacks bytes does.
+  enum Need {
+    /// They are on their way.
+    case wait
+    case fetch(Range<UInt64>)
+    case fail(BodyEnd)
+  }
+
+  /// A reader at least so far ahead of a fill may ask for its own range.
+  static let jumpDistance: UInt64 = 16 << 20
+  /// … when the fill would need longer than this to get there.
+  static let jumpPatience: Double = 5
+  static let spanLimit = 8
+
+  let identity: RepresentationIdentity
+  private weak let body: StoredBody?
+  private let state = Locked(State())
+
+  private init(_ response: StoredResponse) {
+    let head = ResponseHead(status: 200, fields: response.head.fields)
+    let framing: BodyFraming = response.body.total.map(BodyFraming.length) ?? .chunked
+    identity = RepresentationIdentity(head: head, framing: framing, receivedAt: response.head.responseTime)
+    body = response.body
+  }
+
+  /// The coordinator of a body, while anybody reads, fills or compares it. It keeps the body from being evicted.
+  static func existing(_ response: StoredResponse) -> FillCoordinator? {
+    response.body.withFill { $0 as? FillCoordinator }
+  }
+
+  /// Acts on the body's coordinator, made where there is none; what `act` enters in it keeps it.
+  private static func use<R>(_ response: StoredResponse, _ act: (FillCoordinator) -> R) -> R {
+    // Made outside of the lock: it asks the body for its length.
+    let made = existing(response) ?? FillCoordinator(response)
+    return response.body.withFill { slot in
+      let coordinator = slot as? FillCoordinator ?? made
+      slot = coordinator
+      return act(coordinator)
+    }
+  }
+
+  /// Lets the body go when nobody is left.
+  private func releaseIfIdle() {
+    body?.withFill { slot in
+      guard slot === self else { return }
+      let isIdle = state.withLock { $0.spans.isEmpty && $0.readers.isEmpty && $0.comparison == nil }
+      if isIdle { slot = nil }
+    }
+  }
+
+  /// Whether what is missing of this response can be had from its origin by range.
+  static func canFetchRanges(_ response: StoredResponse) -> Bool {
+    if let coordinator = existing(response) { return coordinator.canFetchRanges }
+    return FillCoordinator(response).canFetchRanges
+  }
+
+  static func isFilling(_ response: StoredResponse) -> Bool { existing(response)?.isFilling ?? false }
+
+  var canFetchRanges: Bool { identity.strongValidator != nil && !state.withLock { $0.refusesRanges } }
+  var isFilling: Bool { state.withLock { !$0.spans.isEmpty } }
+  var comparison: TwinComparison? { state.withLock { $0.comparison } }
+  func originRefusesRanges() { state.withLock { $0.refusesRanges = true } }
+
+  static func compare(_ response: StoredResponse, with twin: TwinComparison) {
+    use(response) { coordinator in coordinator.state.withLock { $0.comparison = twin } }
+  }
+
+  func compared() {
+    state.withLock { $0.comparison = nil }
+    releaseIfIdle()
+  }
+
+  // MARK: - Readers
+
+  /// - Returns: the coordinator, and how many fills had failed before this reader came.
+  static func join(
+    _ reader: ObjectIdentifier, _ response: StoredResponse, at position: UInt64
+  ) -> (coordinator: FillCoordinator, failures: Int) {
+    use(response) { coordinator in
+      coordinator.state.withLock {
+        $0.readers[reader] = position
+        return (coordinator, $0.failures)
+      }
+    }
+  }
+
+  func moved(_ reader: ObjectIdentifier, to position: UInt64) {
+    let waiting = state.withLock { state -> [Span] in
+      guard state.readers[reader] != nil else { return [] }
+      state.readers[reader] = position
+      return identity.total == nil ? state.spans : []
+    }
+    for span in waiting { span.loop.run { $0.readersMoved() } }
+  }
+
+  func left(_ reader: ObjectIdentifier) {
+    let orphans = state.withLock { state -> [Span] in
+      state.readers[reader] = nil
+      return state.readers.isEmpty ? state.spans : []
+    }
+    for span in orphans { span.loop.run { $0.readersLeft() } }
+    releaseIfIdle()
+  }
+
+  var hasReaders: Bool { state.withLock { !$0.readers.isEmpty } }
+  /// Positions of the slowest and the fastest reader.
+  var readerSpread: (slowest: UInt64, fastest: UInt64)? {
+    state.withLock { state in
+      guard let slowest = state.readers.values.min(), let fastest = state.readers.values.max() else { return nil }
+      return (slowest, fastest)
+    }
+  }
+
+  /// Decides for a reader at `position` that wants bytes up to `end` and has none.
+  func need(_ position: UInt64, through end: UInt64, held: HeldBytes, joinedAt failures: Int, now: Monotonic) -> Need {
+    state.withLock { state in
+      if state.failures > failures { return .fail(state.failure ?? BodyEnd(party: .origin, reason: "failed")) }
+      let canRange = identity.strongValidator != nil && !state.refusesRanges
+      let covering = state.spans.first { $0.start <= position && position < $0.end ?? .max }
+      if let covering {
+        let isFar = canRange && state.spans.count < Self.spanLimit && Self.isFarAhead(position, of: covering, held, now)
+        if !isFar { return .wait }
+      }
+      guard canRange, let total = identity.total else {
+        return .fail(BodyEnd(party: .origin, reason: "rest-cannot-be-proven"))
+      }
+      guard state.spans.count < Self.spanLimit else { return .wait }
+      let active = state.spans.compactMap { span -> Range<UInt64>? in
+        // A span that this reader overtakes still ends where the new one begins.
+        let end = span.fill == covering?.fill ? position : span.end ?? total
+        return span.start < end ? span.start..<end : nil
+      }
+      guard let span = fetchSpan(wanted: position..<end, held: held, active: active, total: total) else { return .wait }
+      return .fetch(span)
+    }
+  }
+
+  private static func isFarAhead(_ position: UInt64, of span: Span, _ held: HeldBytes, _ now: Monotonic) -> Bool {
+    let frontier = held.contiguousEnd(from: span.start)
+    guard position > frontier, position - frontier > jumpDistance else { return false }
+    let seconds = Double((now - span.began).components.seconds) + 0.001
+    let rate = Double(frontier - span.start) / seconds
+    return rate * jumpPatience < Double(position - frontier)
+  }
+
+  // MARK: - Spans
+
+  static func began(
+    _ fill: Fill, _ response: StoredResponse, on loop: EventLoop, from start: UInt64, through end: UInt64?
+  ) -> FillCoordinator {
+    let (coordinator, overtaken) = use(response) { ($0, $0.enter(fill, on: loop, from: start, through: end)) }
+    for (other, end) in overtaken { other.loop.run { $0.shorten(to: end) } }
+    return coordinator
+  }
+
+  /// Notes the span; those that it overtakes end where it begins.
+  private func enter(_ fill: Fill, on loop: EventLoop, from start: UInt64, through end: UInt64?) -> [(Span, UInt64)] {
+    let span = Span(
+      fill: ObjectIdentifier(fill), loop: LoopWeak(fill, on: loop), start: start, end: end,
+      began: loop.now)
+    return state.withLock { state -> [(Span, UInt64)] in
+      var overtaken: [(Span, UInt64)] = []
+      for index in state.spans.indices {
+        let other = state.spans[index]
+        guard other.start < start, start < other.end ?? .max else { continue }
+        state.spans[index].end = start
+        overtaken.append((other, start))
+      }
+      state.spans.append(span)
+      return overtaken
+    }
+  }
+
+  func ended(_ fill: Fill) {
+    state.withLock { $0.spans.removeAll { [id = ObjectIdentifier(fill)] in $0.fill == id } }
+    releaseIfIdle()
+  }
+
+  /// The rest cannot be had now: whoever waits ends visibly; who comes later may try again.
+  func failed(_ fill: Fill, _ end: BodyEnd) {
+    state.withLock {
+      $0.spans.removeAll { [id = ObjectIdentifier(fill)] in $0.fill == id }
+      $0.failures += 1
+      $0.failure = end
+    }
+    releaseIfIdle()
+  }
+}

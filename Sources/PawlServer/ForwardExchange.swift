@@ -1,0 +1,224 @@
+import PawlCache
+import PawlHTTP
+import PawlLoop
+import PawlStore
+import PawlUpstream
+import PawlWire
+
+/// A request that goes to the origin as it is and whose answer comes back as it is: unsafe methods, HEAD, OPTIONS,
+/// upgrades, conditional requests that only the origin can judge. Nothing is kept; backpressure goes both ways.
+final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
+  private static let highWater = 256 << 10
+  private static let lowWater = 64 << 10
+  /// How long a client that expects `100 (Continue)` waits for the origin's before pawl gives its own.
+  private static let continuePatience = Duration.seconds(1)
+
+  private let request: IncomingRequest
+  private let channel: any ResponseChannel
+  private let bypass: CacheStatus?
+  private var origin: OriginExchange?
+  private var isConnected = false
+  private var waitingBody = ChunkQueue()
+  private var waitingTrailers: Fields?
+  private var answer = ChunkQueue()
+  private var answerEnded = false
+  private var answerFailed: BodyEnd?
+  private var isPaused = false
+  private var continueTimer: LoopTimer?
+  weak var consumer: (any BodyConsumer)?
+
+  init(_ request: IncomingRequest, channel: any ResponseChannel, why reason: CacheStatus.ForwardReason?) {
+    (self.request, self.channel) = (request, channel)
+    let isRead = request.head.method == .get || request.head.method == .head
+    bypass = isRead ? reason.map { CacheStatus(fwd: $0) } : nil
+  }
+
+  func start() {
+    guard !OriginRequests.isLoop(request.head) else {
+      return fail(ProxyError(.proxyLoopDetected))
+    }
+    request.record.cacheOutcome = bypass == nil ? "-" : "bypass"
+    request.record.upstream = request.route.upstreamName
+    let options = HopByHop.connectionOptions(request.head.fields)
+    let isUpgrade = options.upgrade && request.head.fields.contains(.upgrade) && !isHTTP2Upgrade
+    var head = OriginRequests.forwarded(request, keepingUpgrade: isUpgrade)
+    let wantsContinue = head.fields.contains(.expect) && head.framing != .none && request.head.version.minor >= 1
+    if !wantsContinue { head.fields.removeAll(.expect) }
+    let pool = request.loop.pool(for: request.route.upstream)
+    origin = pool.start(
+      OriginRequest(head: head, use: .passThrough, isUpgrade: isUpgrade, wantsContinue: wantsContinue), delegate: self)
+    if wantsContinue { armContinue() }
+  }
+
+  /// `Upgrade: h2c` is never passed on (protocols 8.1, row 41).
+  private var isHTTP2Upgrade: Bool {
+    request.head.fields.contains(.http2Settings)
+      || request.head.fields.all(.upgrade).contains { $0.equalsIgnoringCase("h2c") }
+  }
+
+  private func armContinue() {
+    let timer = request.loop.loop.makeTimer { [weak self] in
+      guard let self, !self.channel.hasResponded else { return }
+      self.channel.interim(ResponseHead(status: 100, reason: Bytes("Continue")))
+    }
+    timer.schedule(after: Self.continuePatience)
+    continueTimer = timer
+  }
+
+  // MARK: - The request's content, towards the origin
+
+  func requestBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard let origin else { return true }
+    if isConnected, waitingBody.isEmpty { return origin.sendBody(bytes) }
+    waitingBody.append(bytes)
+    return false
+  }
+
+  func requestBodyEnded(_ trailers: Fields) {
+    if isConnected, waitingBody.isEmpty { origin?.finishBody(trailers: trailers) } else { waitingTrailers = trailers }
+  }
+
+  func exchangeConnected(_ exchange: OriginExchange) {
+    isConnected = true
+    exchangeWantsBody(exchange)
+  }
+
+  func exchangeWantsBody(_ exchange: OriginExchange) {
+    while let (bytes, range) = waitingBody.next(limit: .max) {
+      let goOn = bytes.withUnsafeBytes { exchange.sendBody(UnsafeRawBufferPointer(rebasing: $0[range])) }
+      guard goOn else { return }
+    }
+    if let trailers = waitingTrailers {
+      waitingTrailers = nil
+      exchange.finishBody(trailers: trailers)
+    } else {
+      channel.resumeRequestBody()
+    }
+  }
+
+  // MARK: - The answer, towards the client
+
+  func exchange(_ exchange: OriginExchange, interim head: ResponseHead) {
+    if head.status == 100 { continueTimer?.cancel() }
+    channel.interim(head)
+  }
+
+  func exchange(_ exchange: OriginExchange, head: ResponseHead, framing: BodyFraming) {
+    continueTimer?.cancel()
+    guard isAsked(head.status) else {
+      origin = nil
+      exchange.cancel()
+      return fail(ProxyError(.httpProtocolError, receivedStatus: head.status))
+    }
+    var reply = OriginRequests.relayed(head)
+    bypass.map { status in
+      var status = status
+      status.fwdStatus = head.status
+      status.append(to: &reply.fields)
+    }
+    if request.head.method == .head { promiseRanges(head, &reply) }
+    request.loop.invalidate(after: request, answer: head)
+    channel.respond(reply, length: length(head, framing), body: framing == .none ? nil : self)
+  }
+
+  /// A part, or a 304, only to who asked for one (protocols 8.2, rows 72 and 73).
+  private func isAsked(_ status: Int) -> Bool {
+    let fields = request.head.fields
+    switch (status, request.head.method) {
+    case (206, .get), (206, .head): return fields.contains(.range)
+    case (304, .get), (304, .head): return fields.contains(.ifNoneMatch) || fields.contains(.ifModifiedSince)
+    default: return true
+    }
+  }
+
+  /// HEAD says what a GET would: that pawl serves ranges of what it would keep (protocols 6.1).
+  private func promiseRanges(_ head: ResponseHead, _ reply: inout ResponseHead) {
+    guard request.route.cache != nil, head.status == 200 else { return }
+    var asGet = request.head
+    asGet.method = .get
+    let framing = head.fields.only(.contentLength)?.strictDecimal.map(BodyFraming.length) ?? .chunked
+    switch Storability.decide(request: asGet, response: head, framing: framing, policy: request.route.policy,
+      receivedAt: request.loop.loop.wallSeconds) {
+    case .shared, .sharedPerCookie: reply.fields.set(.acceptRanges, "bytes")
+    case .privately, .no: break
+    }
+  }
+
+  private func length(_ head: ResponseHead, _ framing: BodyFraming) -> ContentLength {
+    switch framing {
+    case .none:
+      guard request.head.method == .head else { return .none }
+      return head.fields.only(.contentLength)?.strictDecimal.map(ContentLength.known) ?? .none
+    case .length(let count): return .known(count)
+    case .chunked, .untilClose: return .unknown
+    }
+  }
+
+  func exchange(_ exchange: OriginExchange, body bytes: UnsafeRawBufferPointer) {
+    request.record.bytesFromOrigin += UInt64(bytes.count)
+    answer.append(bytes)
+    if answer.count >= Self.highWater {
+      isPaused = true
+      exchange.pause()
+    }
+    consumer?.bodyIsReady()
+  }
+
+  func exchangeEnded(_ exchange: OriginExchange, trailers: Fields) {
+    origin = nil
+    answerEnded = true
+    consumer?.bodyIsReady()
+  }
+
+  func exchange(_ exchange: OriginExchange, broke failure: OriginFailure) {
+    origin = nil
+    continueTimer?.cancel()
+    if !channel.hasResponded { return fail(failure.error) }
+    answerFailed = BodyEnd(party: .origin, reason: failure.error.kind.rawValue)
+    consumer?.bodyIsReady()
+  }
+
+  func exchange(
+    _ exchange: OriginExchange, upgraded stream: SocketStream, head: ResponseHead, leftover: [UInt8]
+  ) {
+    origin = nil
+    continueTimer?.cancel()
+    var reply = head
+    reply.reason = []
+    let upgrade = head.fields.first(.upgrade)
+    HopByHop.strip(&reply.fields)
+    if let upgrade { reply.fields.append(.upgrade, upgrade) }
+    channel.upgrade(reply, to: stream, leftover: leftover, holding: exchange)
+  }
+
+  private func fail(_ error: ProxyError) {
+    let reply = Replies.failure(error, upstream: request.route.upstreamName, requestID: request.requestID)
+    request.record.end = BodyEnd(party: .origin, reason: error.kind.rawValue)
+    channel.respond(reply.head, length: .known(UInt64(reply.body.count)), body: MemoryBody(reply.body))
+  }
+
+  func next(limit: Int) -> BodyPiece {
+    if let (bytes, range) = answer.next(limit: limit) {
+      if isPaused, answer.count <= Self.lowWater {
+        isPaused = false
+        origin?.resume()
+      }
+      return .memory(bytes, range)
+    }
+    if let answerFailed { return .failed(answerFailed) }
+    return answerEnded ? .end : .later
+  }
+
+  func finish() { letGo() }
+  func clientLeft() { letGo() }
+  /// What the origin still says to an answered request ends by itself: the connection may be used again.
+  func responseSent() { continueTimer?.cancel() }
+
+  private func letGo() {
+    continueTimer?.cancel()
+    origin?.cancel()
+    origin = nil
+    answer.removeAll()
+    waitingBody.removeAll()
+  }
+}

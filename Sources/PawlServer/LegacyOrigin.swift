@@ -1,0 +1,111 @@
+import CLinux
+import PawlLoop
+
+/// The origin of `pawl demo`: a small HTTP/1.0 server from another time. It knows neither ranges nor validators, and
+/// breaks off at random. One thread for each connection; for demonstrations only.
+package final class LegacyOrigin: Sendable {
+  package let port: UInt16
+  package let size: UInt64
+  private let listener: CInt
+  private let brokenOff = Locked(0)
+  private let served = Locked(0)
+
+  /// Connections it reset, or closed early, so far.
+  package var breaks: Int { brokenOff.withLock { $0 } }
+  package var requests: Int { served.withLock { $0 } }
+
+  /// - Throws: when no port can be had on 127.0.0.1.
+  package init(size: UInt64) throws(ServerError) {
+    self.size = size
+    let listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let bound = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pawl_bind(listener, $0, length) == 0 && listen(listener, 64) == 0
+          && pawl_getsockname(listener, $0, &length) == 0 }
+    }
+    guard listener >= 0, bound else { throw .address("127.0.0.1:0", errorText(pawl_errno())) }
+    self.listener = listener
+    port = UInt16(bigEndian: address.sin_port)
+  }
+
+  /// Serves until the process ends.
+  package func start() throws(ServerError) {
+    do throws(LoopError) {
+      _ = try LoopThread(name: "legacy-origin") { [self] in
+        while true {
+          let connection = pawl_accept_blocking(listener)
+          guard connection >= 0 else { continue }
+          serveOnThread(connection)
+        }
+      }
+    } catch { throw .system("\(error)") }
+  }
+
+  private func serveOnThread(_ connection: CInt) {
+    do throws(LoopError) { _ = try LoopThread(name: "legacy-conn") { [self] in serve(connection) } } catch {
+      close(connection)
+    }
+  }
+
+  private func serve(_ connection: CInt) {
+    defer { close(connection) }
+    guard let path = readPath(connection) else { return }
+    served.withLock { $0 += 1 }
+    guard path == "/download.bin" else {
+      return send(connection, Array("HTTP/1.0 404 Not Found\r\nContent-Type: text/plain\r\n\r\nTry /download.bin\n".utf8))
+    }
+    send(
+      connection,
+      Array("HTTP/1.0 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: \(size)\r\n\r\n".utf8))
+    // Two connections in three end early, anywhere.
+    let limit = Randomness.uint64() % (size * 3 / 2)
+    var offset: UInt64 = 0
+    while offset < min(size, limit) {
+      let count = min(64 << 10, min(size, limit) - offset)
+      guard sendAll(connection, Self.content(offset..<offset + count)) else { return }
+      offset += count
+    }
+    guard offset < size else { return }
+    brokenOff.withLock { $0 += 1 }
+    if Randomness.uint64() & 1 == 0 {
+      var hard = linger(l_onoff: 1, l_linger: 0)
+      setsockopt(connection, SOL_SOCKET, SO_LINGER, &hard, socklen_t(MemoryLayout<linger>.size))
+    }
+  }
+
+  private func readPath(_ connection: CInt) -> String? {
+    var head: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while head.count < 32 << 10 {
+      let count = recv(connection, &buffer, buffer.count, 0)
+      guard count > 0 else { return nil }
+      head.append(contentsOf: buffer[..<count])
+      if head.suffix(4) == [13, 10, 13, 10] { break }
+    }
+    let words = head.prefix { $0 != 13 }.split(separator: 32)
+    return words.count == 3 ? String(decoding: words[1], as: UTF8.self) : nil
+  }
+
+  private func send(_ connection: CInt, _ bytes: [UInt8]) { _ = sendAll(connection, bytes) }
+
+  private func sendAll(_ connection: CInt, _ bytes: [UInt8]) -> Bool {
+    var sent = 0
+    while sent < bytes.count {
+      let count = bytes.withUnsafeBytes { CLinux.send(connection, $0.baseAddress! + sent, bytes.count - sent, CInt(MSG_NOSIGNAL)) }
+      guard count > 0 else { return false }
+      sent += count
+    }
+    return true
+  }
+
+  /// The octets of the file: any part can be made without the others.
+  package static func content(_ range: Range<UInt64>) -> [UInt8] {
+    range.map { offset in
+      let block = (offset >> 3) &* 0x9e37_79b9_7f4a_7c15
+      return UInt8(truncatingIfNeeded: (block ^ block >> 29) >> ((offset & 7) * 8))
+    }
+  }
+}

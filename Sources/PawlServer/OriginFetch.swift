@@ -1,0 +1,403 @@
+import PawlCache
+import PawlHTTP
+import PawlLoop
+import PawlObserve
+import PawlUpstream
+import PawlWire
+
+/// What happens to content once it has come.
+enum Flow { case goOn, pause }
+
+/// Whether content that came again equals what is held.
+enum Comparison { case equal, different
+  /// The sink has copied the octets and calls ``OriginFetch/compared(equal:)``.
+  case later }
+
+/// Why a fetch ended without its content.
+enum FetchFailure: Error {
+  /// No usable answer ever began.
+  case noAnswer(OriginFailure)
+  /// The content at the origin is no longer what was delivered.
+  case changed(String)
+  /// The rest could not be had within `resume-attempts` or `replay-limit`.
+  case gaveUp(String)
+
+  var end: BodyEnd {
+    switch self {
+    case .noAnswer(let failure): BodyEnd(party: .origin, reason: failure.error.kind.rawValue)
+    case .changed(let why): BodyEnd(party: .origin, reason: "changed: \(why)")
+    case .gaveUp(let why): BodyEnd(party: .origin, reason: why)
+    }
+  }
+}
+
+/// Takes what an ``OriginFetch`` brings.
+protocol OriginFetchSink: AnyObject {
+  func fetch(_ fetch: OriginFetch, interim head: ResponseHead)
+  /// The first final head. The sink answers with ``OriginFetch/accept(_:from:through:)``, at once or later, or
+  /// cancels; until then nothing more is read.
+  func fetch(_ fetch: OriginFetch, head: ResponseHead, framing: BodyFraming)
+  /// New content, in order.
+  func fetch(_ fetch: OriginFetch, bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Flow
+  /// Content that had come before.
+  func fetch(_ fetch: OriginFetch, compare bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Comparison
+  /// The span, or the whole content, has come; `end` is the offset behind its last octet.
+  func fetchEnded(_ fetch: OriginFetch, at end: UInt64)
+  func fetchFailed(_ fetch: OriginFetch, _ failure: FetchFailure)
+  /// Whether anybody still wants the rest, asked when the origin broke off.
+  func fetchIsWanted(_ fetch: OriginFetch) -> Bool
+}
+
+/// What the fetches for one request received; the access log's `origin`, `resumed` and `replayed`.
+final class FetchTally {
+  var received: UInt64 = 0
+  var resumed: UInt64 = 0
+  var replayed: UInt64 = 0
+  var resumes = 0
+}
+
+/// One GET's content, or a span of it, however often the origin breaks off: reconnects, asks for the rest or
+/// replays and compares, and hands on only octets that provably continue what it handed on before.
+/// The decisions are ``decideResume`` and ``judgeContinuation``; this performs them. Lives on one loop.
+final class OriginFetch: OriginExchangeDelegate {
+  enum Phase { case asking, accepting, receiving, backingOff, ended }
+
+  let owner: ServerLoop
+  private let route: RouteSettings
+  /// The request without range and conditions.
+  private let base: RequestHead
+  private let use: OriginUse
+  let tally: FetchTally
+  weak var sink: (any OriginFetchSink)?
+
+  private var phase = Phase.asking
+  private var exchange: OriginExchange?
+  private(set) var identity: RepresentationIdentity?
+  private(set) var spanStart: UInt64 = 0
+  private(set) var spanEnd: UInt64?
+  /// The next octet that was never handed on.
+  private(set) var frontier: UInt64 = 0
+  /// The next octet of the answer being read.
+  private var position: UInt64 = 0
+  private var asked: ResumeDecision?
+  private var progress: ResumeProgress
+  private var replayedInAttempt: UInt64 = 0
+  private var undelivered: [UInt8] = []
+  private var isComparing = false
+  private var answerEnded = false
+  private var sinkPaused = false
+  private var timer: LoopTimer?
+  private var lastFailure = "closed"
+
+  init(
+    owner: ServerLoop, route: RouteSettings, base: RequestHead, use: OriginUse, tally: FetchTally,
+    sink: any OriginFetchSink
+  ) {
+    (self.owner, self.route, self.base, self.use, self.tally, self.sink) = (owner, route, base, use, tally, sink)
+    progress = ResumeProgress(
+      held: 0, attemptLimit: route.resumeAttempts, replayFactor: UInt64(max(0, route.replayLimit)))
+  }
+
+  var originRefusesRanges: Bool { progress.originRefusesRanges }
+  var isEnded: Bool { phase == .ended }
+
+  /// Sends the request with `extra` fields (conditions, a range) put in.
+  func start(adding extra: [(FieldName, [UInt8])]) {
+    var head = base
+    for (name, value) in extra { head.fields.set(name, value) }
+    ask(head)
+  }
+
+  /// Starts in the middle of a representation that is known already: asks for `span` and takes only a proven match.
+  func start(span: Range<UInt64>, of identity: RepresentationIdentity) {
+    guard let validator = identity.strongValidator else { return fail(.gaveUp("no-strong-validator")) }
+    self.identity = identity
+    (spanStart, spanEnd, frontier) = (span.lowerBound, span.upperBound, span.lowerBound)
+    progress = ResumeProgress(
+      held: frontier, attemptLimit: route.resumeAttempts, replayFactor: UInt64(max(0, route.replayLimit)))
+    perform(.askForRest(from: span.lowerBound, overlap: 0, ifRange: validator.ifRange))
+  }
+
+  private func ask(_ head: RequestHead) {
+    phase = .asking
+    answerEnded = false
+    exchange = owner.pool(for: route.upstream).start(
+      OriginRequest(head: head, use: use, isUpgrade: false, wantsContinue: false), delegate: self)
+  }
+
+  /// The sink takes the content that begins at `start`; `end` (exclusive) where the answer is a span.
+  func accept(_ identity: RepresentationIdentity, from start: UInt64, through end: UInt64?) {
+    guard phase == .accepting else { return }
+    self.identity = identity
+    (spanStart, spanEnd, frontier, position) = (start, end, start, start)
+    phase = .receiving
+    exchange?.resume()
+  }
+
+  /// The span ends earlier: somebody else fetches, or holds, what follows.
+  func shorten(to end: UInt64) {
+    guard end > frontier, end < spanEnd ?? .max else { return }
+    spanEnd = end
+  }
+
+  func pause() {
+    sinkPaused = true
+    exchange?.pause()
+  }
+
+  func resume() {
+    guard sinkPaused else { return }
+    sinkPaused = false
+    guard !isComparing else { return }
+    drain()
+  }
+
+  /// Ends it without a word to the sink.
+  func cancel() {
+    guard phase != .ended else { return }
+    phase = .ended
+    timer?.cancel()
+    exchange?.cancel()
+    exchange = nil
+    undelivered = []
+  }
+
+  // MARK: - The answer
+
+  func exchangeConnected(_ exchange: OriginExchange) {}
+  func exchangeWantsBody(_ exchange: OriginExchange) {}
+  func exchange(
+    _ exchange: OriginExchange, upgraded stream: SocketStream, head: ResponseHead, leftover: [UInt8]
+  ) { stream.close() }
+
+  func exchange(_ exchange: OriginExchange, interim head: ResponseHead) {
+    if asked == nil { sink?.fetch(self, interim: head) }
+  }
+
+  func exchange(_ exchange: OriginExchange, head: ResponseHead, framing: BodyFraming) {
+    guard let asked, let identity else {
+      phase = .accepting
+      if framing != .none { exchange.pause() }
+      sink?.fetch(self, head: head, framing: framing)
+      return
+    }
+    switch judgeContinuation(
+      asked: asked, identity: identity, answer: head, framing: framing,
+      canReplay: canReplay(spanStart: spanStart, prefix: 0))
+    {
+    case .append(let from): continueBody(from: from, head: head, framing: framing)
+    case .replay: continueBody(from: 0, head: head, framing: framing)
+    case .complete:
+      dropExchange()
+      end()
+    case .changed(let why):
+      dropExchange()
+      fail(.changed(why.rawValue))
+    case .tryAgain:
+      dropExchange()
+      lastFailure = "status-\(head.status)"
+      attemptFailed()
+    case .rangesRefused:
+      dropExchange()
+      progress.originRefusesRanges = true
+      attemptFailed()
+    }
+  }
+
+  private func continueBody(from: UInt64, head: ResponseHead, framing: BodyFraming) {
+    position = from
+    phase = .receiving
+    tally.resumes += 1
+    if case .askForRest = asked, head.status == 200 { progress.originRefusesRanges = true }
+    if sinkPaused { exchange?.pause() }
+    owner.events.log(
+      .notice, "origin-resumed",
+      [
+        "upstream": route.upstreamName, "target": base.target.text, "at": "\(frontier)", "from": "\(from)",
+        "how": from == 0 && frontier > 0 ? "replay" : "range", "after": lastFailure,
+        "attempt": "\(progress.attemptsWithoutProgress)",
+      ])
+  }
+
+  func exchange(_ exchange: OriginExchange, body bytes: UnsafeRawBufferPointer) {
+    guard phase == .receiving else { return }
+    tally.received += UInt64(bytes.count)
+    if isComparing || !undelivered.isEmpty || sinkPaused {
+      undelivered.append(contentsOf: bytes)
+      return exchange.pause()
+    }
+    let used = take(bytes)
+    if used < bytes.count, phase == .receiving {
+      undelivered.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[used...]))
+    }
+  }
+
+  /// Compares what is old, hands on what is new; returns how many octets were used before it has to wait.
+  private func take(_ bytes: UnsafeRawBufferPointer) -> Int {
+    var used = 0
+    while used < bytes.count, phase == .receiving, !isComparing, !sinkPaused {
+      let rest = UnsafeRawBufferPointer(rebasing: bytes[used...])
+      used += position < frontier ? compare(rest) : deliver(rest)
+    }
+    return used
+  }
+
+  private func compare(_ bytes: UnsafeRawBufferPointer) -> Int {
+    let count = Int(min(UInt64(bytes.count), frontier - position))
+    tally.replayed += UInt64(count)
+    replayedInAttempt += UInt64(count)
+    let part = UnsafeRawBufferPointer(rebasing: bytes[..<count])
+    let offset = position
+    position += UInt64(count)
+    switch sink?.fetch(self, compare: part, at: offset) ?? .different {
+    case .equal: break
+    case .different: contentDiffers(at: offset)
+    case .later:
+      isComparing = true
+      exchange?.pause()
+    }
+    return count
+  }
+
+  func compared(equal: Bool) {
+    guard isComparing else { return }
+    isComparing = false
+    guard equal else { return contentDiffers(at: position) }
+    drain()
+  }
+
+  private func contentDiffers(at offset: UInt64) {
+    dropExchange()
+    fail(.changed("content-differs-before-\(offset + 1)"))
+  }
+
+  private func deliver(_ bytes: UnsafeRawBufferPointer) -> Int {
+    let wanted = spanEnd.map { $0 - frontier } ?? .max
+    let count = Int(min(UInt64(bytes.count), wanted))
+    let part = UnsafeRawBufferPointer(rebasing: bytes[..<count])
+    let offset = frontier
+    frontier += UInt64(count)
+    position = frontier
+    if asked != nil { tally.resumed += UInt64(count) }
+    if count > 0, sink?.fetch(self, bytes: part, at: offset) == .pause { pause() }
+    guard phase == .receiving else { return bytes.count }
+    if let spanEnd, frontier >= spanEnd, identity?.total != spanEnd || count < bytes.count {
+      dropExchange()
+      end()
+      return bytes.count
+    }
+    return count
+  }
+
+  /// Goes on with what had to wait.
+  private func drain() {
+    guard phase == .receiving else { return }
+    if !undelivered.isEmpty {
+      let bytes = undelivered
+      undelivered = []
+      let used = bytes.withUnsafeBytes { take($0) }
+      guard phase == .receiving else { return }
+      if used < bytes.count { undelivered = Array(bytes[used...]) + undelivered }
+    }
+    guard !isComparing, !sinkPaused, undelivered.isEmpty else { return }
+    if answerEnded { return answerIsOver() }
+    exchange?.resume()
+  }
+
+  func exchangeEnded(_ exchange: OriginExchange, trailers: Fields) {
+    self.exchange = nil
+    answerEnded = true
+    if phase == .receiving, !isComparing, undelivered.isEmpty { answerIsOver() }
+  }
+
+  private func answerIsOver() {
+    if brokenWhileWaiting { return brokeOff() }
+    if position < frontier { return fail(.changed("shorter-than-before")) }
+    let expected = spanEnd ?? identity?.total
+    if let expected, frontier < expected {
+      lastFailure = "ended-early"
+      return brokeOff()
+    }
+    end()
+  }
+
+  func exchange(_ exchange: OriginExchange, broke failure: OriginFailure) {
+    self.exchange = nil
+    lastFailure = failure.error.kind.rawValue
+    guard phase != .ended else { return }
+    if asked == nil, identity == nil { return fail(.noAnswer(failure)) }
+    if !undelivered.isEmpty || isComparing {
+      // What came before the break still counts; the break is dealt with when it is used up.
+      answerEnded = true
+      brokenWhileWaiting = true
+      return
+    }
+    brokeOff()
+  }
+
+  private var brokenWhileWaiting = false
+
+  // MARK: - Breaks
+
+  private func brokeOff() {
+    owner.events.log(
+      .notice, "origin-broke",
+      [
+        "upstream": route.upstreamName, "target": base.target.text, "at": "\(frontier)", "why": lastFailure,
+      ])
+    attemptFailed()
+  }
+
+  private func attemptFailed() {
+    guard phase != .ended else { return }
+    undelivered = []
+    isComparing = false
+    answerEnded = false
+    brokenWhileWaiting = false
+    guard let identity, sink?.fetchIsWanted(self) == true else { return fail(.gaveUp("not-wanted")) }
+    progress.attemptEnded(held: frontier, replayed: replayedInAttempt, total: identity.total)
+    replayedInAttempt = 0
+    let decision = decideResume(held: frontier, spanStart: spanStart, identity: identity, progress: progress)
+    if case .giveUp(let why) = decision { return fail(.gaveUp("\(lastFailure), \(why)")) }
+    phase = .backingOff
+    let delay = backoff(attempt: progress.attemptsWithoutProgress, jitter: Randomness.uint64())
+    let timer = owner.loop.makeTimer { [weak self] in self?.perform(decision) }
+    self.timer = timer
+    timer.schedule(after: delay)
+  }
+
+  private func perform(_ decision: ResumeDecision) {
+    guard phase != .ended else { return }
+    asked = decision
+    var head = base
+    switch decision {
+    case .askForRest(let from, _, let validator):
+      var range = Array("bytes=".utf8)
+      range.append(decimal: from)
+      range.append(0x2d)
+      if let spanEnd, spanEnd != identity?.total { range.append(decimal: spanEnd - 1) }
+      head.fields.set(.range, range)
+      head.fields.set(.ifRange, validator)
+      head.fields.set(.acceptEncoding, "identity")
+    case .replay: break
+    case .giveUp: return
+    }
+    ask(head)
+  }
+
+  private func dropExchange() {
+    exchange?.cancel()
+    exchange = nil
+  }
+
+  private func end() {
+    phase = .ended
+    sink?.fetchEnded(self, at: frontier)
+  }
+
+  private func fail(_ failure: FetchFailure) {
+    guard phase != .ended else { return }
+    cancel()
+    sink?.fetchFailed(self, failure)
+  }
+}

@@ -1,0 +1,67 @@
+import PawlHTTP
+import PawlUpstream
+
+/// Builds what is sent to an origin from what a client asked: hop-by-hop fields gone, pawl's own put in.
+enum OriginRequests {
+  /// Requests that name pawl in `Via` this often go in a circle.
+  static let loopLimit = 3
+
+  static func isLoop(_ head: RequestHead) -> Bool { Via.occurrences(of: "pawl", in: head.fields) >= loopLimit }
+
+  /// The request as it is forwarded: same method, target, end-to-end fields and content.
+  static func forwarded(_ request: IncomingRequest, keepingUpgrade: Bool = false) -> RequestHead {
+    var head = request.head
+    let upgrade = keepingUpgrade ? head.fields.first(.upgrade) : nil
+    HopByHop.strip(&head.fields)
+    for name in [FieldName.contentLength, .host, .requestRange] { head.fields.removeAll(name) }
+    keepOwnTags(&head.fields)
+    head.fields.append(.host, head.authority.isEmpty ? request.route.fallbackHost[...] : head.authority)
+    let client = request.client
+    applyForwarded(
+      to: &head.fields, client: Bytes(client?.hostText ?? "unknown"), scheme: "http", host: head.authority,
+      port: request.port, peerIsTrusted: request.isTrustedPeer)
+    Via.append(to: &head.fields, version: head.version)
+    if !head.fields.contains(.xRequestID) { head.fields.append(.xRequestID, request.requestID) }
+    if let upgrade {
+      head.fields.append(.connection, "upgrade")
+      head.fields.append(.upgrade, upgrade)
+    }
+    head.version = .http11
+    return head
+  }
+
+  /// Tags that pawl minted mean nothing to an origin: conditions on them are as if they were false.
+  private static func keepOwnTags(_ fields: inout Fields) {
+    if case .tag(let tag)? = IfRange(fields), Tags.isMinted(tag) {
+      fields.removeAll(.ifRange)
+      fields.removeAll(.range)
+    }
+    if case .tags(let tags)? = EntityTagList(fields.all(.ifNoneMatch)), tags.contains(where: Tags.isMinted) {
+      fields.removeAll(.ifNoneMatch)
+    }
+  }
+
+  /// A GET for the stored representation: nothing of the client's conditions or ranges, no content.
+  static func fetch(_ request: IncomingRequest) -> RequestHead {
+    var head = forwarded(request)
+    head.method = .get
+    head.framing = .none
+    for name in conditions + [.expect] { head.fields.removeAll(name) }
+    if request.asksIdentity { head.fields.set(.acceptEncoding, "identity") }
+    return head
+  }
+
+  static let conditions: [FieldName] = [
+    .range, .ifRange, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince,
+  ]
+
+  /// An answer of the origin as the client gets it: framing and hop-by-hop fields are the connection's own.
+  static func relayed(_ head: ResponseHead) -> ResponseHead {
+    var head = head
+    HopByHop.strip(&head.fields)
+    head.fields.removeAll(.contentLength)
+    head.fields.removeAll(.altSvc)
+    head.version = .http11
+    return head
+  }
+}

@@ -1,0 +1,72 @@
+import PawlHTTP
+import PawlWire
+
+/// Answers of pawl's own: a status, a sentence a person understands, and `Proxy-Status` (RFC 9209) for programs.
+enum Replies {
+  struct Reply {
+    var head: ResponseHead
+    var body: [UInt8]
+
+    /// The whole message, for connections that end with it.
+    func bytes(date: [UInt8]) -> [UInt8] {
+      var head = head
+      head.fields.append(.date, date)
+      Via.append(to: &head.fields, version: .http11)
+      var output: [UInt8] = []
+      HeadWriter.write(head, framing: .length(UInt64(body.count)), connection: .close, into: &output)
+      return output + body
+    }
+  }
+
+  static func plain(status: Int, sentence: String) -> Reply {
+    var head = ResponseHead(status: status, reason: Bytes(String(describing: reasonPhrase(status))))
+    head.fields.append(.contentType, "text/plain; charset=utf-8")
+    head.fields.append(.cacheControl, "no-store")
+    let body = Array("\(status) \(String(describing: reasonPhrase(status)))\n\n\(sentence)\n".utf8)
+    return Reply(head: head, body: body)
+  }
+
+  /// A request that cannot be read.
+  static func refusal(status: Int, reason: StaticString) -> Reply {
+    var reply = plain(status: status, sentence: String(describing: reason))
+    reply.head.fields.append(.proxyStatus, "pawl; error=http_request_error; details=\"\(reason)\"")
+    return reply
+  }
+
+  /// The origin could not be reached, or did not answer as HTTP asks.
+  static func failure(_ error: ProxyError, upstream: String, requestID: [UInt8]) -> Reply {
+    let id = String(decoding: requestID, as: UTF8.self)
+    var reply = plain(
+      status: error.status,
+      sentence: "\(sentence(for: error)) (\(error.kind.rawValue), upstream \(upstream), request \(id))")
+    reply.head.fields.append(.proxyStatus, error.fieldValue)
+    if error.status == 503 { reply.head.fields.append(.retryAfter, "5") }
+    return reply
+  }
+
+  static func noSite(_ authority: Bytes) -> Reply {
+    plain(status: 404, sentence: "No site here answers for the host \(authority.isEmpty ? "that was not named" : authority.text).")
+  }
+
+  /// `OPTIONS *` asks about the server, not about anything behind it.
+  static func options() -> Reply {
+    var head = ResponseHead(status: 200)
+    head.fields.append(.allow, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
+    return Reply(head: head, body: [])
+  }
+
+  private static func sentence(for error: ProxyError) -> String {
+    switch error.kind {
+    case .dnsError, .dnsTimeout: "The name of the server behind this proxy could not be resolved."
+    case .connectionRefused: "The server behind this proxy refuses connections."
+    case .connectionTimeout, .destinationIPUnroutable, .destinationUnavailable:
+      "The server behind this proxy could not be reached."
+    case .connectionLimitReached: "The server behind this proxy is busy; please try again shortly."
+    case .httpResponseTimeout, .connectionReadTimeout: "The server behind this proxy took too long to answer."
+    case .connectionTerminated, .httpResponseIncomplete:
+      "The server behind this proxy closed the connection before it had answered."
+    case .proxyLoopDetected: "This request goes in a circle between proxies."
+    default: "The server behind this proxy did not give a usable answer."
+    }
+  }
+}

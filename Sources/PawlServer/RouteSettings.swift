@@ -1,0 +1,86 @@
+import PawlCache
+import PawlConfig
+import PawlHTTP
+import PawlStore
+import PawlUpstream
+
+/// All that a request needs to know of the route it took; made once from the configuration, shared by all loops.
+final class RouteSettings: Sendable {
+  enum TagMode: Sendable { case auto, origin }
+
+  /// `files` or `files/downloads`, for the log.
+  let name: String
+  let upstream: Upstream
+  let upstreamName: String
+  /// What `Host` says where the client named none.
+  let fallbackHost: [UInt8]
+  let cache: CacheStore?
+  let policy: CachePolicy
+  let etag: TagMode
+  let asksIdentity: Bool
+  let maxRanges: Int
+  let maxUnknown: UInt64
+  let abandonedFill: UInt64
+  let resumeAttempts: Int
+  let replayLimit: Int
+  let minRate: MinRate
+  let owner: [OwnerRule]
+
+  init(
+    name: String, settings: PathSettings, upstream: Upstream, configuration: UpstreamConfiguration, cache: CacheStore?
+  ) {
+    (self.name, self.upstream, self.cache) = (name, upstream, cache)
+    upstreamName = configuration.name
+    fallbackHost = Array((configuration.urls.first.map { "\($0.host):\($0.port)" } ?? "localhost").utf8)
+    asksIdentity = settings.originEncoding == .identity
+    policy = CachePolicy(
+      defaultTTL: settings.defaultTTL.wholeSeconds, staleIfError: settings.staleIfError.wholeSeconds,
+      resumeTTL: settings.resumeTTL.wholeSeconds, maxObject: settings.maxObject ?? 0,
+      resumePrivate: settings.resumePrivate?.wholeSeconds, resumePrivateNoStore: settings.resumePrivateNoStore,
+      asksIdentity: settings.originEncoding == .identity)
+    etag = settings.etag == .auto ? .auto : .origin
+    maxRanges = settings.maxRanges
+    maxUnknown = settings.maxUnknown
+    abandonedFill = settings.abandonedFill
+    resumeAttempts = configuration.resumeAttempts
+    replayLimit = configuration.replayLimit
+    minRate = MinRate(bytes: settings.upload.minRate.bytes, window: settings.upload.minRate.per)
+    owner = settings.owner
+  }
+}
+
+extension Duration {
+  /// Seconds, a begun one counting as whole.
+  var wholeSeconds: Int64 { components.seconds + (components.attoseconds > 0 ? 1 : 0) }
+}
+
+/// Which route a request takes: the site that names its host, else the default site; then the longest path.
+final class Router: Sendable {
+  struct Site: Sendable {
+    let hosts: [[UInt8]]
+    let settings: RouteSettings
+    /// The longest first.
+    let routes: [(path: PathPattern, settings: RouteSettings)]
+  }
+
+  private let sites: [Site]
+  private let defaultSite: Site?
+
+  init(sites: [Site]) {
+    self.sites = sites
+    defaultSite = sites.first { $0.hosts.isEmpty }
+  }
+
+  /// - Returns: `nil` when no site answers for this host.
+  func route(authority: Bytes, target: Bytes) -> RouteSettings? {
+    let host = Authority.hostOnly(authority)
+    guard let site = sites.first(where: { $0.hosts.contains { $0.elementsEqual(host) } }) ?? defaultSite else {
+      return nil
+    }
+    guard !site.routes.isEmpty else { return site.settings }
+    let path = target.prefix { $0 != 0x3f }
+    return site.routes.first { $0.path.matches(path) }?.settings ?? site.settings
+  }
+
+  var all: [RouteSettings] { sites.flatMap { [$0.settings] + $0.routes.map(\.settings) } }
+}

@@ -1,0 +1,24 @@
+import CXXHash
+import PawlLoop
+
+/// XXH3-128 over a stream, seeded per process so that nobody can aim at a collision from outside.
+final class RunningHash {
+  private static let seed = Randomness.uint64()
+  private let state: OpaquePointer?
+
+  init() {
+    state = XXH3_createState()
+    XXH3_128bits_reset_withSeed(state, Self.seed)
+  }
+
+  deinit { XXH3_freeState(state) }
+
+  func update(_ bytes: UnsafeRawBufferPointer) { XXH3_128bits_update(state, bytes.baseAddress, bytes.count) }
+
+  var digest: Digest {
+    let hash = XXH3_128bits_digest(state)
+    return Digest(low: hash.low64, high: hash.high64)
+  }
+
+  struct Digest: Hashable { var low: UInt64, high: UInt64 }
+}

@@ -1,0 +1,291 @@
+import PawlCache
+import PawlConfig
+import PawlHTTP
+import PawlLoop
+import PawlObserve
+import PawlStore
+import PawlUpstream
+import PawlWire
+
+/// What one event loop has of the server: its listeners, connections, fills and pools. Touched on that loop only.
+final class ServerLoop {
+  /// After an answer that was not to be shared, requests for its resource do not wait for each other so long.
+  static let uncollapsedTime = Duration.seconds(10)
+  /// Resources remembered for that on one loop.
+  static let uncollapsedLimit = 4096
+
+  let loop: EventLoop
+  unowned let server: Server
+  var router: Router
+  var listeners: [ListenerOnLoop] = []
+  var connections: [ObjectIdentifier: ClientConnection] = [:]
+  var tunnels: [ObjectIdentifier: Tunnel] = [:]
+  var fills: [ObjectIdentifier: Fill] = [:]
+  var fetches: [ObjectIdentifier: CollapsedFetch] = [:]
+  var twins: [ObjectIdentifier: TwinComparison] = [:]
+  private var pools: [ObjectIdentifier: OriginPool] = [:]
+  private(set) var isDraining = false
+  private var uncollapsed: [(until: Monotonic, resource: Resource, store: CacheStore)] = []
+  private var dateSecond: Int64 = -1
+  private var dateBytes: [UInt8] = []
+
+  var events: EventLog { server.events }
+  var pool: WorkerPool { server.workers }
+  /// Until a request is routed, its body is held to the default rate.
+  let minRate = MinRate.default
+
+  init(loop: EventLoop, server: Server, router: Router) { (self.loop, self.server, self.router) = (loop, server, router) }
+
+  // MARK: - Connections
+
+  /// Called once an address, when the server starts.
+  func listen(
+    on address: SocketAddress, reusePort: Bool, _ settings: PawlConfig.ListenerSettings
+  ) -> Result<SocketAddress, LoopError> {
+    Result { () throws(LoopError) in
+      let listener = try Listener(address: address, loop: loop, reusePort: reusePort)
+      let entry = ListenerOnLoop(listener, settings: settings)
+      listener.onAccept = { [weak self, unowned entry] descriptor, peer in
+        self?.accepted(descriptor, from: peer, on: entry)
+      }
+      listener.onTrouble = { [weak self] trouble in
+        self?.events.log(.warning, "accept-failed", ["why": "\(trouble)"])
+      }
+      listeners.append(entry)
+      try listener.start()
+      return listener.boundAddress
+    }
+  }
+
+  func accepted(_ descriptor: CInt, from peer: SocketAddress, on listener: ListenerOnLoop) {
+    let stream = SocketStream(adopting: descriptor, loop: loop, peer: peer)
+    guard !isDraining, server.admit() else { return stream.reset() }
+    let connection = ClientConnection(stream: stream, listener: listener, owner: self)
+    connections[ObjectIdentifier(connection)] = connection
+    connection.start()
+  }
+
+  func connectionClosed(_ connection: ClientConnection) {
+    guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
+    server.release()
+    if isDraining { server.drained(self) }
+  }
+
+  func tunnel(
+    from connection: ClientConnection, client: SocketStream, origin: SocketStream, toClient: [UInt8],
+    toOrigin: [UInt8], request: IncomingRequest, holding: AnyObject
+  ) {
+    let version = connection.clientVersion
+    let id = ObjectIdentifier(connection)
+    let tunnel = Tunnel(client: client, origin: origin, toClient: toClient, toOrigin: toOrigin) {
+      [weak self] down, _ in
+      // The connection and the origin's place are kept until now.
+      _ = holding
+      guard let self else { return }
+      request.record.bytesSent = down
+      self.log(request, version: version)
+      self.tunnels[id] = nil
+      self.connectionClosed(connection)
+    }
+    tunnels[id] = tunnel
+    tunnel.start()
+  }
+
+  // MARK: - Requests
+
+  func makeRequest(_ head: RequestHead, connection: ClientConnection) -> IncomingRequest {
+    let peer = connection.stream.peer
+    let isTrusted = server.isTrusted(peer)
+    let id = head.fields.only(.xRequestID).map(Array.init) ?? RequestID.make()
+    let route = router.route(authority: head.authority, target: head.target)
+    var record = TransferRecord(began: connection.requestBegan)
+    record.upstream = route?.upstreamName ?? "-"
+    return IncomingRequest(
+      head: head, route: route ?? server.noRoute(router), loop: self, client: peer, isTrustedPeer: isTrusted,
+      port: connection.stream.local?.port ?? 80, requestID: id, isRouted: route != nil, record: record)
+  }
+
+  func makeExchange(for request: IncomingRequest, channel: any ResponseChannel) -> any Exchange {
+    let head = request.head
+    guard request.isRouted else { return ReplyExchange(Replies.noSite(head.authority), request, channel) }
+    if head.method == .options, head.target.equals("*") { return ReplyExchange(Replies.options(), request, channel) }
+    let options = HopByHop.connectionOptions(head.fields)
+    let isRead = (head.method == .get || head.method == .head) && head.framing == .none
+    if isRead, !(options.upgrade && head.fields.contains(.upgrade)) {
+      if let cache = request.route.cache { return DownloadExchange(request, channel: channel, store: cache) }
+      if head.method == .get { return UnkeptExchange(request, channel: channel) }
+    }
+    return ForwardExchange(request, channel: channel, why: isRead ? .bypass : .method)
+  }
+
+  private func invalidate(_ key: CacheKey, in store: CacheStore) {
+    guard let resource = store.resource(for: key, create: false) else { return }
+    store.load(resource, on: loop) {
+      let gone = resource.withLock { $0.variants + $0.superseded }
+      for response in gone { store.forget(response) }
+    }
+  }
+
+  func pool(for upstream: Upstream) -> OriginPool {
+    if let pool = pools[ObjectIdentifier(upstream)] { return pool }
+    let pool = OriginPool(upstream: upstream, loop: loop)
+    pools[ObjectIdentifier(upstream)] = pool
+    return pool
+  }
+
+  /// What an unsafe request that succeeded may have changed is no longer answered from the store (RFC 9111 §4.4).
+  func invalidate(after request: IncomingRequest, answer: ResponseHead) {
+    guard !request.head.method.isSafe, (200..<400).contains(answer.status) else { return }
+    for target in invalidationTargets(request: request.head, response: answer) {
+      guard let store = router.route(authority: request.head.authority, target: target)?.cache else { continue }
+      invalidate(CacheKey(authority: request.head.authority, target: target), in: store)
+    }
+  }
+
+  // MARK: - Resources
+
+  /// Requests for this resource do not wait for each other for a while; so long it stays in the index.
+  func uncollapse(_ resource: Resource, in store: CacheStore) {
+    let until = loop.now.advanced(by: Self.uncollapsedTime)
+    let isMarked = resource.withLock { state in
+      defer { state.uncacheableUntil = until }
+      return state.uncacheableUntil.map { $0 > loop.now } ?? false
+    }
+    if !isMarked { uncollapsed.append((until, resource, store)) }
+    sweepUncollapsed()
+  }
+
+  /// An exchange is done with a resource: one that holds nothing, and bears no mark, leaves the index.
+  func letGo(of resource: Resource, in store: CacheStore) {
+    let isMarked = resource.withLock { state in state.uncacheableUntil.map { $0 > loop.now } ?? false }
+    if !isMarked { store.remove(resource) }
+    sweepUncollapsed()
+  }
+
+  private func sweepUncollapsed() {
+    while let first = uncollapsed.first, first.until <= loop.now || uncollapsed.count > Self.uncollapsedLimit {
+      uncollapsed.removeFirst()
+      let isMarked = first.resource.withLock { state in state.uncacheableUntil.map { $0 > loop.now } ?? false }
+      if isMarked, uncollapsed.count <= Self.uncollapsedLimit {
+        uncollapsed.append((loop.now.advanced(by: Self.uncollapsedTime), first.resource, first.store))
+      } else {
+        first.store.remove(first.resource)
+      }
+    }
+  }
+
+  // MARK: - Time, buffers
+
+  var dateField: [UInt8] {
+    let now = loop.wallSeconds
+    if now != dateSecond { (dateSecond, dateBytes) = (now, HTTPDate.format(now)) }
+    return dateBytes
+  }
+
+  func takeBuffer() -> [UInt8] {
+    var buffer: [UInt8] = []
+    swap(&buffer, &loop.readBuffer)
+    if buffer.isEmpty { buffer = [UInt8](repeating: 0, count: EventLoop.readBufferSize) }
+    return buffer
+  }
+
+  func giveBuffer(_ buffer: consuming [UInt8]) { loop.readBuffer = buffer }
+
+  // MARK: - Ending
+
+  func drain() {
+    isDraining = true
+    for listener in listeners { listener.close() }
+    for connection in Array(connections.values) where connection.phase == .waiting { connection.close() }
+    server.drained(self)
+  }
+
+  /// The time for draining is over: what still runs is cut, what was fetched stays.
+  func abandon() {
+    for tunnel in Array(tunnels.values) { tunnel.over() }
+    for connection in Array(connections.values) {
+      connection.endVisibly(BodyEnd(party: .pawl, reason: "shutdown"))
+      connection.close()
+    }
+  }
+
+  func closeOrigins() {
+    for fetch in Array(fetches.values) { fetch.stop() }
+    for fill in Array(fills.values) { fill.stop() }
+    for pool in pools.values { pool.closeIdle() }
+  }
+
+  // MARK: - What is seen from outside
+
+  func noteCut(_ request: IncomingRequest?, _ end: BodyEnd) {
+    guard let request else { return }
+    events.log(
+      .warning, "transfer-cut",
+      [
+        "by": end.party.rawValue, "why": end.reason, "target": request.head.target.text,
+        "sent": "\(request.record.bytesSent)", "request": String(decoding: request.requestID, as: UTF8.self),
+      ])
+  }
+
+  func log(_ request: IncomingRequest, version: HTTPVersion) {
+    guard let log = server.accessLog else { return }
+    log.write(AccessRecord(request, version: version, now: loop.now, wall: server.clock.wallMilliseconds()))
+  }
+
+  func logRefusal(_ connection: ClientConnection, status: Int, bytes: Int) {
+    guard let log = server.accessLog else { return }
+    log.write(
+      AccessRecord(
+        refused: status, bytes: bytes, peer: connection.stream.peer, wall: server.clock.wallMilliseconds()))
+  }
+}
+
+/// One listening address on one loop, with the parser that its connections share.
+final class ListenerOnLoop {
+  struct Settings {
+    var headerTimeout: Duration
+    var keepaliveTimeout: Duration
+    var sendTimeout: Duration
+    var maxHeader: Int
+  }
+
+  let settings: Settings
+  var parser: RequestParser
+  private let listener: Listener
+  private var parserUser: ObjectIdentifier?
+
+  init(_ listener: Listener, settings: PawlConfig.ListenerSettings) {
+    self.listener = listener
+    self.settings = Settings(
+      headerTimeout: settings.headerTimeout, keepaliveTimeout: settings.keepaliveTimeout,
+      sendTimeout: settings.sendTimeout, maxHeader: Int(settings.maxHeader))
+    parser = RequestParser(
+      limits: HeadLimits(maxHead: Int(settings.maxHeader), maxFields: settings.maxHeaderFields))
+  }
+
+  /// The parser goes on where it was only within one connection's head.
+  func lendParser(to connection: ClientConnection) {
+    guard parserUser != ObjectIdentifier(connection) else { return }
+    parserUser = ObjectIdentifier(connection)
+    parser.reset()
+  }
+
+  func close() { listener.close() }
+}
+
+/// Answers something that needs no origin.
+final class ReplyExchange: Exchange {
+  private let reply: Replies.Reply
+  private let channel: any ResponseChannel
+
+  init(_ reply: Replies.Reply, _ request: IncomingRequest, _ channel: any ResponseChannel) {
+    (self.reply, self.channel) = (reply, channel)
+  }
+
+  func start() {
+    channel.respond(reply.head, length: .known(UInt64(reply.body.count)), body: MemoryBody(reply.body))
+  }
+
+  func clientLeft() {}
+  func responseSent() {}
+}

@@ -1,0 +1,83 @@
+import PawlCache
+import PawlHTTP
+import PawlWire
+
+/// An answer that pawl does not keep, on its way to one client: bounded memory, and enough of a memory of what was
+/// delivered (a running hash and the last 4 KiB) to go on after the origin broke off.
+final class StreamRelay: OriginFetchSink, BodySource {
+  private static let highWater = 256 << 10
+  private static let lowWater = 64 << 10
+  static let tailLength = 4096
+
+  private let fetch: OriginFetch
+  private var queue = ChunkQueue()
+  private let delivered = RunningHash()
+  private var replayed: RunningHash?
+  private var tail: [UInt8] = []
+  private var end: BodyPiece?
+  private var toSkip: UInt64
+  weak var consumer: (any BodyConsumer)?
+
+  /// - Parameter skipping: so many octets at the front are not the client's.
+  init(_ fetch: OriginFetch, skipping: UInt64 = 0) {
+    (self.fetch, toSkip) = (fetch, skipping)
+    fetch.sink = self
+  }
+
+  func fetch(_ fetch: OriginFetch, interim head: ResponseHead) {}
+  func fetch(_ fetch: OriginFetch, head: ResponseHead, framing: BodyFraming) {}
+
+  func fetch(_ fetch: OriginFetch, bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Flow {
+    delivered.update(bytes)
+    if bytes.count >= Self.tailLength {
+      tail = Array(bytes.suffix(Self.tailLength))
+    } else {
+      tail.append(contentsOf: bytes)
+      if tail.count > 2 * Self.tailLength { tail.removeFirst(tail.count - Self.tailLength) }
+    }
+    let skipped = Int(min(toSkip, UInt64(bytes.count)))
+    toSkip -= UInt64(skipped)
+    queue.append(UnsafeRawBufferPointer(rebasing: bytes[skipped...]))
+    consumer?.bodyIsReady()
+    return queue.count >= Self.highWater ? .pause : .goOn
+  }
+
+  func fetch(_ fetch: OriginFetch, compare bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Comparison {
+    let toFrontier = fetch.frontier - offset
+    if offset == fetch.spanStart { replayed = RunningHash() }
+    if let replayed {
+      replayed.update(bytes)
+      guard UInt64(bytes.count) == toFrontier else { return .equal }
+      self.replayed = nil
+      return replayed.digest == delivered.digest ? .equal : .different
+    }
+    guard toFrontier <= UInt64(tail.count) else { return .different }
+    let start = tail.count - Int(toFrontier)
+    return tail[start..<start + bytes.count].elementsEqual(bytes) ? .equal : .different
+  }
+
+  func fetchEnded(_ fetch: OriginFetch, at end: UInt64) {
+    self.end = .end
+    consumer?.bodyIsReady()
+  }
+
+  func fetchFailed(_ fetch: OriginFetch, _ failure: FetchFailure) {
+    end = .failed(failure.end)
+    consumer?.bodyIsReady()
+  }
+
+  func fetchIsWanted(_ fetch: OriginFetch) -> Bool { true }
+
+  func next(limit: Int) -> BodyPiece {
+    if let (bytes, range) = queue.next(limit: limit) {
+      if queue.count <= Self.lowWater { fetch.resume() }
+      return .memory(bytes, range)
+    }
+    return end ?? .later
+  }
+
+  func finish() {
+    fetch.cancel()
+    queue.removeAll()
+  }
+}

@@ -1,0 +1,32 @@
+import PawlCache
+import PawlHTTP
+import PawlLoop
+import PawlStore
+
+/// The entity tags pawl gives (architecture, "Entity tags"): the origin's where it is strong, else 128 random bits.
+enum Tags {
+  /// Marks a minted tag, so that one that is no longer known is never sent to an origin.
+  static let prefix: StaticString = "pawl-"
+
+  static func mint() -> [UInt8] {
+    var tag = Array("pawl-".utf8)
+    for byte in Randomness.bytes(16) {
+      tag.append(hexDigit(byte >> 4))
+      tag.append(hexDigit(byte & 15))
+    }
+    return tag
+  }
+
+  static func isMinted(_ tag: EntityTag) -> Bool { tag.opaque[...].hasPrefix(prefix) }
+
+  /// The opaque part of the tag that names this body from now on.
+  static func name(for head: ResponseHead, mode: RouteSettings.TagMode, body: StoredBody) -> [UInt8] {
+    if let tag = head.fields.only(.etag).flatMap(EntityTag.init), !tag.isWeak, head.status != 304 { return tag.opaque }
+    return mint()
+  }
+
+  /// A boundary for multipart/byteranges.
+  static func boundary() -> [UInt8] { Array(mint().dropFirst(5)) }
+
+  private static func hexDigit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
+}

@@ -1,0 +1,155 @@
+import PawlCache
+import PawlHTTP
+import PawlLoop
+import PawlObserve
+import PawlStore
+
+/// Proves, or disproves, that a body fetched anew equals the one it replaces: every octet, in the pool, behind the
+/// fill. Equal: the old tags become aliases of the new body, as far as the old one could be proven. Different: the
+/// old body stays for its readers, and for `resume-ttl` where the origin gave no validator. Lives on the fill's loop.
+final class TwinComparison: @unchecked Sendable {
+  // Safe: `step` and what it touches run on `owner.loop`; `waiters` has its lock; the bodies are shared by design.
+  private static let piece = 1 << 20
+
+  private let old: StoredResponse
+  private let new: StoredResponse
+  private let store: CacheStore
+  private let owner: ServerLoop
+  private let policy: CachePolicy
+  private var compared: UInt64 = 0
+  private var isDecided = false
+  private let waiters = Locked<[@Sendable () -> Void]?>([])
+
+  private init(old: StoredResponse, new: StoredResponse, store: CacheStore, owner: ServerLoop, policy: CachePolicy) {
+    (self.old, self.new, self.store, self.owner, self.policy) = (old, new, store, owner, policy)
+  }
+
+  static func start(
+    old: StoredResponse, new: StoredResponse, store: CacheStore, owner: ServerLoop, policy: CachePolicy
+  ) {
+    let twin = TwinComparison(old: old, new: new, store: store, owner: owner, policy: policy)
+    FillCoordinator.compare(new, with: twin)
+    old.body.readerMoved(token: twin.token, position: 0)
+    owner.twins[twin.token] = twin
+    twin.step()
+  }
+
+  private var token: ObjectIdentifier { ObjectIdentifier(self) }
+
+  /// Whether the old body was named by this tag: then the outcome decides about it.
+  func concerns(_ tag: EntityTag) -> Bool { !tag.isWeak && old.body.tagLimit(tag.opaque) != nil }
+
+  /// Calls back, from any thread, when it is decided. `false` when it is already.
+  func wait(_ decided: @escaping @Sendable () -> Void) -> Bool {
+    waiters.withLock { waiters in
+      guard waiters != nil else { return false }
+      waiters?.append(decided)
+      return true
+    }
+  }
+
+  /// How much of the old body has to be found again: all of it, or what is held of it from the start.
+  private var target: UInt64 {
+    if old.body.isComplete, let total = old.body.total { return total }
+    return old.body.held.contiguousEnd(from: 0)
+  }
+
+  private func step() {
+    guard !isDecided else { return }
+    if let a = old.body.total, let b = new.body.total, a != b { return decide(equal: false) }
+    if old.body.failure != nil || new.body.failure != nil { return decide(equal: false) }
+    if target == 0, !old.body.isComplete { return decide(equal: false) }
+    if compared >= target { return wholeIsCompared() }
+    switch old.body.availability(at: compared) {
+    case .bytes(let until): compareNext(through: min(until, target))
+    case .checking:
+      old.body.check(at: compared, on: owner.loop) { [weak self] outcome in
+        if case .unavailable = outcome { self?.decide(equal: false) } else { self?.step() }
+      }
+    case .missing, .ended, .failed: decide(equal: false)
+    }
+  }
+
+  /// All that the old body holds was found again. Of a complete one the new one must not go on behind it.
+  private func wholeIsCompared() {
+    guard old.body.isComplete else { return decide(equal: true) }
+    if new.body.isComplete { return decide(equal: new.body.total == old.body.total) }
+    if new.body.total == old.body.total { return decide(equal: true) }
+    waitForMore()
+  }
+
+  private func waitForMore() {
+    guard FillCoordinator.isFilling(new) || !new.body.isComplete else { return decide(equal: false) }
+    let frontier = new.body.held.contiguousEnd(from: 0)
+    new.body.wait(at: frontier, token: token, on: owner.loop) { [weak self] in self?.moreCame(behind: frontier) }
+  }
+
+  /// The fill went on, ended, or ended without the rest.
+  private func moreCame(behind frontier: UInt64) {
+    let reach = new.body.held.contiguousEnd(from: 0)
+    if reach == frontier, !new.body.isComplete, !FillCoordinator.isFilling(new) { return decide(equal: false) }
+    step()
+  }
+
+  private func compareNext(through limit: UInt64) {
+    let end = min(limit, new.body.held.contiguousEnd(from: 0), compared + UInt64(Self.piece))
+    guard end > compared else { return waitForMore() }
+    let range = compared..<end
+    let (a, b) = (old.body, new.body)
+    owner.pool.run({ Self.areEqual(a, b, range) }, then: owner.loop) { [weak self] equal in
+      guard let self else { return }
+      guard equal else { return self.decide(equal: false) }
+      self.compared = end
+      self.step()
+    }
+  }
+
+  /// Blocking, in the pool.
+  private static func areEqual(_ a: StoredBody, _ b: StoredBody, _ range: Range<UInt64>) -> Bool {
+    let count = Int(range.upperBound - range.lowerBound)
+    var (left, right) = ([UInt8](repeating: 0, count: count), [UInt8](repeating: 0, count: count))
+    let haveBoth = left.withUnsafeMutableBytes { a.read(range, into: $0) == count }
+      && right.withUnsafeMutableBytes { b.read(range, into: $0) == count }
+    return haveBoth && left == right
+  }
+
+  private func decide(equal: Bool) {
+    guard !isDecided else { return }
+    isDecided = true
+    new.body.cancelWait(token: token)
+    if equal {
+      let limit = old.body.isComplete ? UInt64.max : compared
+      for record in old.body.tags { new.body.addTag(TagRecord(tag: record.tag, limit: min(record.limit, limit))) }
+      store.forget(old)
+    } else if !Resumption.staysForResumption(old, policy: policy) {
+      store.forget(old)
+    }
+    owner.events.log(
+      .info, "refetch-compared",
+      ["old": old.body.id.hex, "new": new.body.id.hex, "equal": "\(equal)", "compared": "\(compared)"])
+    old.body.readerLeft(token: token)
+    FillCoordinator.existing(new)?.compared()
+    owner.twins[token] = nil
+    let told = waiters.withLock { waiters in
+      defer { waiters = nil }
+      return waiters ?? []
+    }
+    for tell in told { tell() }
+  }
+}
+
+/// Who may be answered from stored bytes that are no longer fresh, or no longer current.
+enum Resumption {
+  /// A replaced or stale body is kept for clients that hold a part of it only where the origin cannot tell by itself
+  /// whether it still is what it was, and did not forbid it.
+  static func staysForResumption(_ stored: StoredResponse, policy: CachePolicy) -> Bool {
+    let control = stored.head.cacheControl
+    return policy.resumeTTL > 0 && stored.head.status == 200 && stored.head.validators.tag == nil
+      && stored.head.validators.lastModified == nil && !control.noCache && !control.noStore && !control.mustRevalidate
+  }
+
+  /// The rule of `resume-ttl`.
+  static func answersFromStore(_ stored: StoredResponse, policy: CachePolicy, now: Int64) -> Bool {
+    staysForResumption(stored, policy: policy) && now - stored.storedAt <= policy.resumeTTL
+  }
+}

@@ -1,0 +1,74 @@
+import PawlCache
+import PawlHTTP
+import PawlUpstream
+import PawlWire
+
+/// A GET on a route without a cache: nothing is kept, and still the origin may break off without the client noticing.
+final class UnkeptExchange: Exchange, OriginFetchSink {
+  private let request: IncomingRequest
+  private let channel: any ResponseChannel
+  private var fetch: OriginFetch?
+
+  init(_ request: IncomingRequest, channel: any ResponseChannel) { (self.request, self.channel) = (request, channel) }
+
+  func start() {
+    guard !OriginRequests.isLoop(request.head) else { return fail(ProxyError(.proxyLoopDetected)) }
+    request.record.cacheOutcome = "bypass"
+    var head = OriginRequests.forwarded(request)
+    head.fields.removeAll(.expect)
+    let fetch = OriginFetch(
+      owner: request.loop, route: request.route, base: head, use: .passThrough, tally: request.tally, sink: self)
+    self.fetch = fetch
+    fetch.start(adding: [])
+  }
+
+  func fetch(_ fetch: OriginFetch, interim head: ResponseHead) { channel.interim(head) }
+
+  func fetch(_ fetch: OriginFetch, head: ResponseHead, framing: BodyFraming) {
+    let conditions: [FieldName] = head.status == 206 ? [.range] : [.ifNoneMatch, .ifModifiedSince]
+    if head.status == 206 || head.status == 304, !conditions.contains(where: request.head.fields.contains) {
+      fetch.cancel()
+      return fail(ProxyError(.httpProtocolError, receivedStatus: head.status))
+    }
+    var reply = OriginRequests.relayed(head)
+    var status = CacheStatus(fwd: .bypass)
+    status.fwdStatus = head.status
+    status.append(to: &reply.fields)
+    let hasBody = framing != .none && framing != .length(0)
+    let relay = hasBody ? StreamRelay(fetch) : nil
+    let length: ContentLength =
+      switch framing {
+      case .none: .none
+      case .length(let count): .known(count)
+      case .chunked, .untilClose: .unknown
+      }
+    channel.respond(reply, length: length, body: relay)
+    guard hasBody else { return }
+    let identity = RepresentationIdentity(head: head, framing: framing, receivedAt: request.loop.loop.wallSeconds)
+    var start: UInt64 = 0
+    var end: UInt64?
+    if head.status == 206, case .satisfied(let part)? = head.fields.only(.contentRange).flatMap(ContentRange.parse) {
+      (start, end) = (part.range.first, part.range.end)
+    }
+    fetch.accept(identity, from: start, through: end)
+  }
+
+  func fetch(_ fetch: OriginFetch, bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Flow { .goOn }
+  func fetch(_ fetch: OriginFetch, compare bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Comparison { .different }
+  func fetchEnded(_ fetch: OriginFetch, at end: UInt64) {}
+  func fetchIsWanted(_ fetch: OriginFetch) -> Bool { false }
+
+  func fetchFailed(_ fetch: OriginFetch, _ failure: FetchFailure) {
+    guard case .noAnswer(let failure) = failure else { return fail(ProxyError(.httpResponseIncomplete)) }
+    fail(failure.error)
+  }
+
+  private func fail(_ error: ProxyError) {
+    let reply = Replies.failure(error, upstream: request.route.upstreamName, requestID: request.requestID)
+    request.record.end = BodyEnd(party: .origin, reason: error.kind.rawValue)
+    channel.respond(reply.head, length: .known(UInt64(reply.body.count)), body: MemoryBody(reply.body))
+  }
+
+  func clientLeft() { fetch?.cancel() }
+  func responseSent() {}
+}

@@ -1,0 +1,72 @@
+import CLinux
+import PawlLoop
+
+/// The files under `bodies/`: `ab/` and 32 hexadecimal digits, 0600.
+enum BodyFile {
+  /// Makes a new one. Blocking.
+  /// - Parameter allocating: bytes whose blocks are taken at once; 0 for none.
+  static func create(
+    _ id: ObjectID, allocating bytes: UInt64, _ core: StoreCore, _ charge: DiskCharge
+  ) throws(StoreError) -> BodyDescriptor {
+    let path = core.path(of: id)
+    let raw = try Files.open(path, O_RDWR | O_CREAT | O_EXCL)
+    let descriptor = BodyDescriptor(adopting: raw, pool: core.pool, charge: charge)
+    if bytes > 0, pawl_fallocate_keep_size(raw, 0, off_t(clamping: bytes)) != 0 {
+      // A file system without it: the blocks come with the bytes. One without room: better known now.
+      let error = Files.failure("fallocate", path)
+      if error == .full {
+        try Files.unlink(path)
+        throw error
+      }
+    }
+    return descriptor
+  }
+
+  /// Opens the file of a body again that was closed for want of use; `nil`, logged, when it cannot be.
+  static func reopen(_ body: StoredBody) -> BodyDescriptor? {
+    let path = body.core.path(of: body.id)
+    do throws(StoreError) {
+      let descriptor = BodyDescriptor(
+        adopting: try Files.open(path, O_RDWR), pool: body.core.pool, charge: body.charge)
+      return body.adopt(descriptor)
+    } catch {
+      body.core.events.log(.error, "body-open-failed", ["body": body.id.hex, "why": "\(error)"])
+      return nil
+    }
+  }
+
+  /// Unlinks the file, in the pool or, where that has stopped, here; its bytes are free when it is closed, too.
+  static func remove(_ id: ObjectID, _ core: StoreCore, _ charge: DiskCharge) {
+    charge.drop()
+    let remove: @Sendable () -> Void = {
+      unlink(id, core)
+      _ = core.unrecorded.withLock { $0.remove(id) }
+      withExtendedLifetime(charge) {}
+    }
+    if !core.pool.run(remove) { remove() }
+  }
+
+  /// Blocking.
+  static func unlink(_ id: ObjectID, _ core: StoreCore) {
+    do throws(StoreError) {
+      try Files.unlink(core.path(of: id))
+    } catch {
+      core.events.log(.error, "body-unlink-failed", ["body": id.hex, "why": "\(error)"])
+    }
+  }
+}
+
+extension StoredBody {
+  /// Takes a descriptor over unless another was faster; the one that counts.
+  func adopt(_ descriptor: BodyDescriptor) -> BodyDescriptor {
+    let now = core.openBodies.now()
+    let (chosen, isNew) = state.withLock { state -> (BodyDescriptor, Bool) in
+      state.lastTouch = now
+      if let known = state.descriptor { return (known, false) }
+      state.descriptor = descriptor
+      return (descriptor, true)
+    }
+    if isNew { core.openBodies.add(self) }
+    return chosen
+  }
+}

@@ -1,0 +1,168 @@
+import PawlCache
+import PawlLoop
+
+/// Everything about a body that changes; behind the body's mutex.
+struct BodyState {
+  var total: UInt64?
+  var isComplete = false
+  var failure: BodyFailure?
+
+  /// On disk, as far as this process or the catalogue knows.
+  var held = HeldBytes()
+  /// Of these: written by this process, or read back and found as they were recorded.
+  var verified = HeldBytes()
+  var heldCount: UInt64 = 0
+  /// Being written at this moment.
+  var claims: [Range<UInt64>] = []
+  var segments = SegmentTable()
+  var open: [OpenSegment] = []
+  var descriptor: BodyDescriptor?
+  var memory: [UInt8]?
+  var wasMemoryUsed = false
+  var isPromoting = false
+  /// Whether it was ever counted against `memory`.
+  var wasAdmitted = false
+
+  /// Room promised to this body, not written yet.
+  var reservation: UInt64 = 0
+  var writtenHere: UInt64 = 0
+  var isGrowing = false
+
+  // Recording
+  /// Under which key it was published.
+  var home: CacheKey?
+  var isPublished = false
+  var isDoomed = false
+  var isDirty = false
+  /// Dirty, and the catalogue was told not to wait.
+  var isHurried = false
+  var isNameSynced = false
+  var isSyncing = false
+  var isCompleteRecorded = false
+  var sequence: UInt64 = 0
+  /// Segments recorded up to here are on the disk.
+  var syncedSequence: UInt64 = 0
+  var unrecorded: [SegmentRecord] = []
+  var unrecordedBytes: UInt64 = 0
+  var unsyncedBytes: UInt64 = 0
+
+  // Who is here
+  var readers: [ObjectIdentifier: UInt64] = [:]
+  var waiters: [BodyWaiter] = []
+  var wakes: [LoopWake] = []
+  /// By the offset of the segment being read.
+  var checks: [UInt64: [LoopReply<CheckOutcome>]] = [:]
+  var fill: AnyObject?
+  var lastTouch: UInt64 = 0
+
+  var tags: [TagRecord] = []
+  /// Whether the origin's own validator names these bytes: their tags hold everywhere.
+  var hasStrongValidator = false
+  var window: MemoryWindow?
+
+  var uses: UInt64 = 0
+  var lastUsed: Int64 = 0
+  var isUseNoted = false
+
+  /// Nobody reads, fills, writes or syncs it.
+  var isIdle: Bool {
+    readers.isEmpty && fill == nil && claims.isEmpty && checks.isEmpty && waiters.isEmpty && !isSyncing
+  }
+
+  /// What of `range` is neither held nor being written.
+  func missing(in range: Range<UInt64>) -> [Range<UInt64>] {
+    guard !claims.isEmpty else { return held.gaps(in: range) }
+    var taken = held
+    for claim in claims { taken.insert(claim) }
+    return taken.gaps(in: range)
+  }
+
+  func availability(at position: UInt64) -> StoredBody.Availability {
+    if let failure { return .failed(failure) }
+    if let memory, position < memory.count { return .bytes(until: UInt64(memory.count)) }
+    let verifiedEnd = verified.contiguousEnd(from: position)
+    if verifiedEnd > position { return descriptor == nil ? .checking : .bytes(until: verifiedEnd) }
+    if held.contiguousEnd(from: position) > position { return .checking }
+    if let window, window.range.contains(position) { return .bytes(until: window.range.upperBound) }
+    if let total, position >= total { return .ended }
+    if let window, window.hasPassed(position) { return .failed(.notKept) }
+    return .missing
+  }
+
+  /// Takes the digest of an open segment that ends here out of the list, or begins one.
+  mutating func takeSegment(continuing position: UInt64) -> OpenSegment {
+    if let index = open.lastIndex(where: { $0.continues(at: position) }) { return open.remove(at: index) }
+    return OpenSegment(start: position)
+  }
+
+  /// Puts a segment back; full ones, and the oldest of too many, are closed.
+  mutating func giveBack(_ segment: OpenSegment) {
+    guard segment.end > segment.start else { return }
+    if segment.isFull { return close(segment) }
+    open.append(segment)
+    if open.count > 32 { close(open.removeFirst()) }
+  }
+
+  private mutating func close(_ segment: OpenSegment) {
+    let record = segment.record(sequence: 0)
+    // Claims keep segments disjoint; were that broken, the bytes would be dropped, not trusted.
+    guard segments.insert(record) else { return verified.remove(record.range) }
+    if segment.recordedEnd < segment.end { unrecorded.append(record) }
+  }
+
+  mutating func closeAllSegments() {
+    for segment in open { close(segment) }
+    open = []
+  }
+
+  var hasUnrecorded: Bool { !unrecorded.isEmpty || open.contains { $0.recordedEnd < $0.end } }
+
+  /// The rows that bring the catalogue up to date.
+  mutating func takeRecords() -> [SegmentRecord] {
+    sequence += 1
+    var records = unrecorded
+    unrecorded = []
+    unrecordedBytes = 0
+    for segment in open where segment.recordedEnd < segment.end {
+      records.append(segment.record(sequence: sequence))
+      segment.recordedEnd = segment.end
+    }
+    for index in records.indices { records[index].sequence = sequence }
+    return records
+  }
+
+  /// What was written since the last sync cannot be vouched for: it is compared with its digests before use.
+  mutating func demoteUnsynced(after synced: UInt64) {
+    closeAllSegments()
+    let suspects = unrecorded + segments.records.filter { $0.sequence > synced || $0.sequence == 0 }
+    for record in suspects { verified.remove(record.range) }
+    memory = nil
+  }
+
+  /// Lets the tags match only up to `end`, unless the origin's validator vouches for the rest.
+  /// - Returns: whether any changed.
+  mutating func limitTags(to end: UInt64) -> Bool {
+    guard !hasStrongValidator else { return false }
+    var hasChanged = false
+    for index in tags.indices where tags[index].limit > end {
+      tags[index].limit = end
+      hasChanged = true
+    }
+    return hasChanged
+  }
+}
+
+/// A reader that waits for the state at its position to change.
+struct BodyWaiter {
+  let token: ObjectIdentifier
+  let position: UInt64
+  let loop: EventLoop
+  let ready: LoopReply<Void>
+}
+
+/// What one loop is to be told; scheduled once until it has looked.
+struct LoopWake {
+  let loop: EventLoop
+  var ready: [(token: ObjectIdentifier, callback: LoopReply<Void>)]
+  var isScheduled: Bool
+}

@@ -1,0 +1,286 @@
+import CLinux
+import PawlLoop
+import PawlObserve
+
+/// Something whose changes are collected when the catalogue commits next.
+protocol ChangeSource: AnyObject, Sendable {
+  /// Called on the catalogue's thread only; what it gives is recorded or asked for never again.
+  func takeChanges() -> [CatalogueChange]
+}
+
+/// The one writer of `catalogue.sqlite`: a thread of its own that commits what came in the meantime as one transaction.
+///
+/// A commit survives `kill -9` (`synchronous=NORMAL`); a durable one survives a power cut (`FULL`). A commit that fails
+/// is tried again each second; a catalogue that is found corrupt is left alone and moved aside at the next start.
+final class Catalogue: @unchecked Sendable {
+  // Safe: `database` and `retry` belong to the writer thread once it runs; `state` is touched with `mutex` held.
+  private let database: Database
+  private let directory: String
+  private let events: EventLog
+  private let clock = SystemClock()
+  private let onTick: @Sendable () -> Void
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private let arrived = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+  private var state = State()
+  private var retry: [CatalogueChange] = []
+  private var isDurableMode: Bool?
+  private var isBroken = false
+  private var thread: LoopThread?
+
+  private struct State {
+    var changes: [CatalogueChange] = []
+    var dirty: [any ChangeSource] = []
+    var completions: [@Sendable (Bool) -> Void] = []
+    var wantsDurable = false
+    /// When the next commit is due, monotonic nanoseconds; `.max` without work.
+    var due = UInt64.max
+    var isClosing = false
+    var isClosed = false
+  }
+
+  /// The longest a written byte waits for its record, nanoseconds.
+  static let linger: UInt64 = 50_000_000
+  /// Commits that nobody waits for are at least this far apart, nanoseconds.
+  static let pace: UInt64 = 4_000_000
+  private static let second: UInt64 = 1_000_000_000
+  private static let retryLimit = 200_000
+
+  /// Starts the thread. `onTick` runs on it about once a second and must not block.
+  init(
+    _ database: Database, directory: String, events: EventLog, onTick: @escaping @Sendable () -> Void
+  ) throws(StoreError) {
+    (self.database, self.directory, self.events, self.onTick) = (database, directory, events, onTick)
+    mutex.initialize(to: pthread_mutex_t())
+    pthread_mutex_init(mutex, nil)
+    var attributes = pthread_condattr_t()
+    pthread_condattr_init(&attributes)
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    arrived.initialize(to: pthread_cond_t())
+    pthread_cond_init(arrived, &attributes)
+    pthread_condattr_destroy(&attributes)
+  }
+
+  deinit {
+    pthread_cond_destroy(arrived)
+    arrived.deallocate()
+    pthread_mutex_destroy(mutex)
+    mutex.deallocate()
+  }
+
+  func start() throws(StoreError) {
+    do throws(LoopError) {
+      thread = try LoopThread(name: "pawl-catalogue") { [self] in writeUntilClosed() }
+    } catch {
+      throw .system(call: "pthread_create", path: "\(error)", errno: EAGAIN)
+    }
+  }
+
+  // MARK: From any thread
+
+  /// Records these soon; `completion` runs on the catalogue's thread after the commit, with whether it succeeded.
+  func submit(
+    _ changes: [CatalogueChange], durably: Bool = false, isUrgent: Bool = false,
+    then completion: (@Sendable (Bool) -> Void)? = nil
+  ) {
+    let isTaken = update { state in
+      state.changes.append(contentsOf: changes)
+      if let completion { state.completions.append(completion) }
+      if durably { state.wantsDurable = true }
+      state.due = durably || isUrgent ? 0 : min(state.due, clock.now().nanoseconds + Self.pace)
+    }
+    if !isTaken { completion?(false) }
+  }
+
+  /// Asks `source` for its changes at the next commit: within 50 ms, or at once when `soon`.
+  func noteDirty(_ source: any ChangeSource, soon: Bool) {
+    update { state in
+      state.dirty.append(source)
+      state.due = min(state.due, clock.now().nanoseconds + (soon ? Self.pace : Self.linger))
+    }
+  }
+
+  /// A source that is dirty already has more to record than can wait 50 ms.
+  func hurry() { update { $0.due = min($0.due, clock.now().nanoseconds + Self.pace) } }
+
+  /// Records what `source` has to record, then runs `completion` on the catalogue's thread.
+  func record(_ source: any ChangeSource, then completion: @escaping @Sendable (Bool) -> Void) {
+    let isTaken = update { state in
+      state.dirty.append(source)
+      state.completions.append(completion)
+      state.due = 0
+    }
+    if !isTaken { completion(false) }
+  }
+
+  /// Waits until all submitted so far is committed. Blocking: never on a loop or the catalogue's thread.
+  @discardableResult
+  func barrier(durably: Bool = false) -> Bool {
+    let done = DispatchedResult()
+    submit([], durably: durably, isUrgent: true) { done.set($0) }
+    return done.wait()
+  }
+
+  /// Commits the rest durably and ends the thread.
+  func close() {
+    update { state in
+      state.isClosing = true
+      state.due = 0
+    }
+    thread?.join()
+    thread = nil
+    // What a later start has to read is one file; where this fails, the log is read then.
+    do throws(StoreError) {
+      try database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    } catch {
+      events.log(.warning, "catalogue-checkpoint-failed", ["why": "\(error)"])
+    }
+  }
+
+  /// `false` when the catalogue is closed: nothing was taken.
+  @discardableResult
+  private func update(_ body: (inout State) -> Void) -> Bool {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    guard !state.isClosed else { return false }
+    let before = state.due
+    body(&state)
+    if state.due < before || state.isClosing { pthread_cond_signal(arrived) }
+    return true
+  }
+
+  // MARK: The writer thread
+
+  private func writeUntilClosed() {
+    var nextTick = clock.now().nanoseconds + Self.second
+    while true {
+      let batch = awaitWork(until: nextTick)
+      commit(batch)
+      let now = clock.now().nanoseconds
+      if now >= nextTick {
+        nextTick = now + Self.second
+        onTick()
+      }
+      if batch.isClosing && endIfIdle() { break }
+    }
+  }
+
+  /// Nothing came since the last commit: from now on nothing is taken.
+  private func endIfIdle() -> Bool {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    guard state.changes.isEmpty, state.dirty.isEmpty, state.completions.isEmpty else {
+      state.due = 0
+      return false
+    }
+    state.isClosed = true
+    return true
+  }
+
+  private func awaitWork(until tick: UInt64) -> State {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    while true {
+      let deadline = min(state.due, tick)
+      if deadline <= clock.now().nanoseconds { break }
+      var time = timespec()
+      time.tv_sec = time_t(deadline / Self.second)
+      time.tv_nsec = CLong(deadline % Self.second)
+      pthread_cond_timedwait(arrived, mutex, &time)
+    }
+    let batch = state
+    state = State()
+    state.isClosing = batch.isClosing
+    return batch
+  }
+
+  private func commit(_ batch: State) {
+    var changes = retry + batch.changes
+    for source in batch.dirty { changes.append(contentsOf: source.takeChanges()) }
+    retry = []
+    var isRecorded = !isBroken
+    if !isBroken && (!changes.isEmpty || batch.wantsDurable) {
+      do throws(StoreError) {
+        try transact(changes, durably: batch.wantsDurable || batch.isClosing)
+      } catch {
+        isRecorded = false
+        giveUp(changes, on: error)
+      }
+    }
+    for completion in batch.completions { completion(isRecorded) }
+  }
+
+  private func transact(_ changes: [CatalogueChange], durably: Bool) throws(StoreError) {
+    if isDurableMode != durably {
+      try database.execute("PRAGMA synchronous = \(durably ? "FULL" : "NORMAL")")
+      isDurableMode = durably
+    }
+    try database.execute("BEGIN IMMEDIATE")
+    do throws(StoreError) {
+      for change in changes { try change.apply(to: database) }
+      // Something has to be written, or nothing is synced.
+      if changes.isEmpty { try CatalogueChange.meta("synced", clock.wallSeconds()).apply(to: database) }
+      try database.execute("COMMIT")
+    } catch {
+      do throws(StoreError) {
+        try database.execute("ROLLBACK")
+      } catch {
+        // SQLite rolls back by itself on the grave errors and then says that there is no transaction.
+        events.log(.debug, "catalogue-rolled-back", ["why": "\(error)"])
+      }
+      throw error
+    }
+  }
+
+  /// Keeps what could not be recorded for the next second, or for good lets go of a catalogue that is beyond that.
+  private func giveUp(_ changes: [CatalogueChange], on error: StoreError) {
+    guard !error.isCorruptCatalogue, changes.count <= Self.retryLimit else { return abandon(error) }
+    events.log(.error, "catalogue-failed", ["why": "\(error)", "kept": "\(changes.count)"])
+    retry = changes
+    update { $0.due = min($0.due, clock.now().nanoseconds + Self.second) }
+  }
+
+  /// From now on nothing is recorded; the next start finds the mark and begins with an empty catalogue.
+  private func abandon(_ error: StoreError) {
+    events.log(.error, "catalogue-lost", ["why": "\(error)", "path": directory])
+    isBroken = true
+    CatalogueFile.markBroken(in: directory, events)
+  }
+}
+
+/// One thread waits for what another says, once.
+final class DispatchedResult: @unchecked Sendable {
+  // Safe: `value` is touched with `mutex` held.
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private let said = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+  private var value: Bool?
+
+  init() {
+    mutex.initialize(to: pthread_mutex_t())
+    pthread_mutex_init(mutex, nil)
+    said.initialize(to: pthread_cond_t())
+    pthread_cond_init(said, nil)
+  }
+
+  deinit {
+    pthread_cond_destroy(said)
+    said.deallocate()
+    pthread_mutex_destroy(mutex)
+    mutex.deallocate()
+  }
+
+  func set(_ result: Bool) {
+    pthread_mutex_lock(mutex)
+    value = result
+    pthread_cond_signal(said)
+    pthread_mutex_unlock(mutex)
+  }
+
+  func wait() -> Bool {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    while true {
+      if let value { return value }
+      pthread_cond_wait(said, mutex)
+    }
+  }
+}

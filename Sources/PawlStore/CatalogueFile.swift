@@ -1,0 +1,88 @@
+import CLinux
+import PawlLoop
+import PawlObserve
+
+/// Opens `catalogue.sqlite`, or moves one that cannot be trusted aside and begins an empty one.
+enum CatalogueFile {
+  static func path(in directory: String) -> String { directory + "/catalogue.sqlite" }
+  private static func mark(in directory: String) -> String { directory + "/catalogue.broken" }
+
+  /// What stood in it at the start.
+  struct Opened {
+    let database: Database
+    let seed: UInt64
+    /// Whether the last process ended with `close()`.
+    let wasClean: Bool
+    let index: CatalogueIndex
+  }
+
+  /// - Throws: only when not even an empty catalogue can be made.
+  static func open(in directory: String, _ events: EventLog) throws(StoreError) -> Opened {
+    let path = path(in: directory)
+    if Files.exists(mark(in: directory)) {
+      try moveAside(path, "it was found corrupt while pawl ran", events)
+      try Files.unlink(mark(in: directory))
+    }
+    do throws(StoreError) {
+      return try load(path)
+    } catch {
+      guard error.isCorruptCatalogue else { throw error }
+      try moveAside(path, "\(error)", events)
+      return try load(path)
+    }
+  }
+
+  private static func load(_ path: String) throws(StoreError) -> Opened {
+    // SQLite makes its files 0644 less the umask: the -wal and -shm files take the mode of the first.
+    close(try Files.open(path, O_RDWR | O_CREAT))
+    let database = try Database(path: path, isReader: false)
+    try CatalogueSchema.prepare(database, seed: Randomness.uint64())
+    guard let seed = try CatalogueSchema.meta(database, "seed") else {
+      throw .catalogue(code: StoreError.foreignSchema, message: "no seed")
+    }
+    let wasClean = try CatalogueSchema.meta(database, "clean") == 1
+    let index = try CatalogueIndex(database)
+    try database.execute("PRAGMA synchronous = FULL")
+    if !wasClean { try database.execute("UPDATE objects SET suspect = 1 WHERE complete = 0") }
+    try CatalogueSchema.setMeta(database, "clean", 0)
+    return Opened(database: database, seed: UInt64(bitPattern: seed), wasClean: wasClean, index: index)
+  }
+
+  /// Renames the catalogue and its companions to `.bad-N`, the first N that is free.
+  private static func moveAside(_ path: String, _ why: String, _ events: EventLog) throws(StoreError) {
+    var number = 1
+    while Files.exists("\(path).bad-\(number)") { number += 1 }
+    for suffix in ["", "-wal", "-shm"] where Files.exists(path + suffix) {
+      guard rename(path + suffix, "\(path).bad-\(number)\(suffix)") == 0 else { throw Files.failure("rename", path) }
+    }
+    events.log(.error, "catalogue-moved-aside", ["to": "\(path).bad-\(number)", "why": why])
+  }
+
+  static func markBroken(in directory: String, _ events: EventLog) {
+    do throws(StoreError) {
+      close(try Files.open(mark(in: directory), O_WRONLY | O_CREAT))
+    } catch {
+      events.log(.error, "catalogue-mark-failed", ["why": "\(error)"])
+    }
+  }
+}
+
+/// What the index in memory is built from: one hash an object, read from an index of the catalogue alone.
+struct CatalogueIndex {
+  /// One for each object, ascending; a hash stands as often as objects have it.
+  private(set) var hashes: [UInt64] = []
+  /// Bytes held by all of them.
+  private(set) var heldBytes: UInt64 = 0
+  /// The first number no object has had.
+  let nextNumber: Int64
+
+  init(_ database: Database) throws(StoreError) {
+    nextNumber = (try database.integer("SELECT max(number) FROM objects") ?? 0) + 1
+    let statement = try database.statement("SELECT key_hash, held FROM objects INDEXED BY objects_by_hash")
+    defer { statement.reset() }
+    while try statement.step() {
+      hashes.append(UInt64(bitPattern: statement.integer(0)))
+      heldBytes += UInt64(clamping: statement.integer(1))
+    }
+  }
+}

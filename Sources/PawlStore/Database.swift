@@ -1,0 +1,128 @@
+import CSQLite
+
+/// One SQLite connection and its prepared statements. One thread at a time uses it.
+final class Database {
+  private let handle: OpaquePointer
+  private var statements: [String: Statement] = [:]
+
+  /// Opens or creates the file; `isReader` connections cannot write.
+  init(path: String, isReader: Bool) throws(StoreError) {
+    var opened: OpaquePointer?
+    let flags = (isReader ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) | SQLITE_OPEN_NOMUTEX
+    let code = sqlite3_open_v2(path, &opened, flags, nil)
+    guard let opened else { throw .catalogue(code: code, message: "no memory") }
+    handle = opened
+    sqlite3_extended_result_codes(handle, 1)
+    guard code == SQLITE_OK else { throw failure() }
+    sqlite3_busy_timeout(handle, 5_000)
+    pawl_sqlite_defensive(handle)
+  }
+
+  deinit {
+    statements.removeAll()
+    sqlite3_close_v2(handle)
+  }
+
+  /// What SQLite says went wrong last.
+  func failure() -> StoreError {
+    .catalogue(code: sqlite3_extended_errcode(handle), message: String(cString: sqlite3_errmsg(handle)))
+  }
+
+  /// Runs statements that give no rows that matter.
+  func execute(_ sql: String) throws(StoreError) {
+    guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else { throw failure() }
+  }
+
+  /// The prepared statement for this text, made once.
+  func statement(_ sql: String) throws(StoreError) -> Statement {
+    if let known = statements[sql] { return known }
+    var prepared: OpaquePointer?
+    guard sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil) == SQLITE_OK,
+      let prepared
+    else { throw failure() }
+    let statement = Statement(prepared, of: self)
+    statements[sql] = statement
+    return statement
+  }
+
+  /// Runs one statement with these values.
+  func run(_ sql: String, _ values: SQLValue...) throws(StoreError) {
+    try statement(sql).run(values)
+  }
+
+  /// The first column of the first row as an integer; `nil` without a row or for NULL.
+  func integer(_ sql: String, _ values: SQLValue...) throws(StoreError) -> Int64? {
+    let statement = try statement(sql)
+    defer { statement.reset() }
+    try statement.bind(values)
+    return try statement.step() ? statement.optionalInteger(0) : nil
+  }
+}
+
+/// What can stand in a column.
+enum SQLValue {
+  case null
+  case integer(Int64)
+  case blob([UInt8])
+
+  /// Offsets and lengths: all of pawl's are below 2^63; a tag's "everywhere" is `Int64.max`.
+  static func number(_ value: UInt64) -> SQLValue { .integer(Int64(clamping: value)) }
+  /// All 64 bits of a digest or hash.
+  static func bits(_ value: UInt64) -> SQLValue { .integer(Int64(bitPattern: value)) }
+  static func optional(_ value: Int64?) -> SQLValue { value.map { .integer($0) } ?? .null }
+  static func optional(_ value: UInt64?) -> SQLValue { value.map { .number($0) } ?? .null }
+}
+
+/// A prepared statement; reset after each use.
+final class Statement {
+  private let handle: OpaquePointer
+  private unowned let database: Database
+
+  fileprivate init(_ handle: OpaquePointer, of database: Database) { (self.handle, self.database) = (handle, database) }
+
+  deinit { sqlite3_finalize(handle) }
+
+  func bind(_ values: [SQLValue]) throws(StoreError) {
+    for (index, value) in values.enumerated() {
+      let position = CInt(index + 1)
+      let code =
+        switch value {
+        case .null: sqlite3_bind_null(handle, position)
+        case .integer(let integer): sqlite3_bind_int64(handle, position, integer)
+        case .blob(let bytes): pawl_sqlite_bind_blob(handle, position, bytes, CInt(clamping: bytes.count))
+        }
+      guard code == SQLITE_OK else { throw database.failure() }
+    }
+  }
+
+  func run(_ values: [SQLValue]) throws(StoreError) {
+    defer { reset() }
+    try bind(values)
+    while try step() {}
+  }
+
+  /// Whether there is a (further) row.
+  func step() throws(StoreError) -> Bool {
+    switch sqlite3_step(handle) {
+    case SQLITE_ROW: return true
+    case SQLITE_DONE: return false
+    default: throw database.failure()
+    }
+  }
+
+  func reset() {
+    sqlite3_reset(handle)
+    sqlite3_clear_bindings(handle)
+  }
+
+  func integer(_ column: CInt) -> Int64 { sqlite3_column_int64(handle, column) }
+  func optionalInteger(_ column: CInt) -> Int64? {
+    sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : sqlite3_column_int64(handle, column)
+  }
+
+  /// The octets of a blob (or text); empty for NULL.
+  func blob(_ column: CInt) -> [UInt8] {
+    guard let start = sqlite3_column_blob(handle, column) else { return [] }
+    return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
+  }
+}

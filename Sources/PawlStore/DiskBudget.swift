@@ -1,0 +1,145 @@
+import PawlLoop
+
+/// What the cache may occupy: `max-size` for all it holds, `min-free` left on the file system. Room is reserved before
+/// bytes come, so a burst cannot pass the limits.
+final class DiskBudget: Sendable {
+  private struct State {
+    /// Bytes on disk, with ``objectOverhead`` for each object.
+    var used: UInt64 = 0
+    /// Promised to fills, not written yet.
+    var reserved: UInt64 = 0
+    /// Free on the file system when last asked; `nil` before.
+    var free: UInt64?
+    /// Promised or written since then.
+    var granted: UInt64 = 0
+  }
+
+  let maxSize: UInt64
+  let minFree: UInt64
+  private let state = Locked(State())
+
+  /// What an object costs besides its bytes: its rows and the unused rest of its last block.
+  static let objectOverhead: UInt64 = 4096
+
+  init(maxSize: UInt64, minFree: UInt64) { (self.maxSize, self.minFree) = (maxSize, minFree) }
+
+  var used: UInt64 { state.withLock { $0.used } }
+  var reserved: UInt64 { state.withLock { $0.reserved } }
+
+  /// Promises room where there is some; makes none.
+  func reserve(_ bytes: UInt64) -> Bool {
+    state.withLock { state in
+      guard Self.shortfall(state, self, bytes) == 0 else { return false }
+      state.reserved += bytes
+      state.granted += bytes
+      return true
+    }
+  }
+
+  /// Bytes that must go before so many can be reserved; `nil` when no eviction would do.
+  func shortfall(_ bytes: UInt64) -> UInt64? {
+    state.withLock { state in
+      let missing = Self.shortfall(state, self, bytes)
+      return missing > state.used ? nil : missing
+    }
+  }
+
+  private static func shortfall(_ state: State, _ budget: DiskBudget, _ bytes: UInt64) -> UInt64 {
+    let wanted = saturatingSum(saturatingSum(state.used, state.reserved), bytes)
+    let overSize = wanted > budget.maxSize ? wanted - budget.maxSize : 0
+    guard let free = state.free else { return overSize }
+    let needed = saturatingSum(saturatingSum(state.granted, bytes), budget.minFree)
+    return max(overSize, needed > free ? needed - free : 0)
+  }
+
+  /// Reserved bytes were written.
+  func convert(_ bytes: UInt64) {
+    state.withLock { state in
+      state.reserved -= min(bytes, state.reserved)
+      state.used += bytes
+    }
+  }
+
+  /// Gives back what was reserved and not written.
+  func release(_ bytes: UInt64) {
+    state.withLock { state in
+      state.reserved -= min(bytes, state.reserved)
+      state.granted -= min(bytes, state.granted)
+    }
+  }
+
+  /// Counts what stands on disk already.
+  func charge(_ bytes: UInt64) { state.withLock { $0.used += bytes } }
+
+  /// Bytes left the disk.
+  func uncharge(_ bytes: UInt64) {
+    state.withLock { state in
+      state.used -= min(bytes, state.used)
+      state.granted -= min(bytes, state.granted)
+    }
+  }
+
+  /// What the file system said just now. What is reserved and not written yet is still to come out of it.
+  func noteFree(_ bytes: UInt64) {
+    state.withLock { state in
+      state.free = bytes
+      state.granted = state.reserved
+    }
+  }
+
+  private static func saturatingSum(_ a: UInt64, _ b: UInt64) -> UInt64 {
+    let (sum, overflow) = a.addingReportingOverflow(b)
+    return overflow ? .max : sum
+  }
+}
+
+/// What one file occupies. When its object is dropped, the bytes are free once the last descriptor is closed, too.
+final class DiskCharge: Sendable {
+  private struct State {
+    var bytes: UInt64
+    var isDropped = false
+  }
+  private let budget: DiskBudget
+  private let state: Locked<State>
+
+  /// - Parameter bytes: charged already.
+  init(_ budget: DiskBudget, bytes: UInt64) { (self.budget, state) = (budget, Locked(State(bytes: bytes))) }
+
+  deinit {
+    let bytes = state.withLock { $0.isDropped ? $0.bytes : 0 }
+    if bytes > 0 { budget.uncharge(bytes) }
+  }
+
+  /// Reserved bytes of the budget became bytes of this file.
+  func grow(_ bytes: UInt64) {
+    budget.convert(bytes)
+    state.withLock { $0.bytes += bytes }
+  }
+
+  /// More stands on disk than was known.
+  func add(_ bytes: UInt64) {
+    budget.charge(bytes)
+    state.withLock { $0.bytes += bytes }
+  }
+
+  func shrink(_ bytes: UInt64) {
+    let freed = state.withLock { state in
+      let freed = min(bytes, state.bytes)
+      state.bytes -= freed
+      return freed
+    }
+    budget.uncharge(freed)
+  }
+
+  /// The file is gone, and nobody has it open.
+  func release() {
+    let freed = state.withLock { state in
+      defer { state.bytes = 0 }
+      return state.bytes
+    }
+    budget.uncharge(freed)
+  }
+
+  /// The file is unlinked, or will be.
+  func drop() { state.withLock { $0.isDropped = true } }
+}

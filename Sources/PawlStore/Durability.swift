@@ -1,0 +1,158 @@
+import CLinux
+import PawlLoop
+
+/// Brings bodies from the page cache to the disk, and only then says so in the catalogue, durably. Once a second all
+/// that were written; a body that has 8 MiB outstanding, at once.
+final class Durability: Sendable {
+  private let waiting = Locked([ObjectIdentifier: StoredBody]())
+
+  /// More bodies than this are synced by one `syncfs(2)`.
+  private static let crowd = 32
+
+  /// `body` was written and is published.
+  func add(_ body: StoredBody) { waiting.withLock { $0[ObjectIdentifier(body)] = body } }
+
+  /// Once a second, on the catalogue's thread.
+  func tick(_ core: StoreCore) {
+    let bodies = takeAll()
+    if !bodies.isEmpty { sync(bodies, core) }
+  }
+
+  private func takeAll() -> [StoredBody] {
+    waiting.withLock { waiting in
+      defer { waiting.removeAll() }
+      return Array(waiting.values)
+    }
+  }
+
+  /// Records what these bodies have written, syncs them in the pool, and records that durably.
+  func sync(_ bodies: [StoredBody], _ core: StoreCore) {
+    let chosen = bodies.filter { $0.beginSync() }
+    guard let last = chosen.last, let catalogue = core.catalogue else { return }
+    for body in chosen.dropLast() { catalogue.noteDirty(body, soon: true) }
+    catalogue.record(last) { [self] _ in
+      if !core.pool.run({ self.perform(chosen, core) }) { perform(chosen, core) }
+    }
+  }
+
+  /// At the end of the process: all that waits, on this thread. The catalogue is closed after it.
+  func syncAll(_ core: StoreCore) {
+    let bodies = takeAll().filter { $0.beginSync() }
+    guard !bodies.isEmpty, let catalogue = core.catalogue else { return }
+    for body in bodies { catalogue.noteDirty(body, soon: true) }
+    catalogue.barrier()
+    perform(bodies, core)
+  }
+
+  /// Blocking. The rows of everything captured here are recorded, or will be before the change submitted below.
+  private func perform(_ bodies: [StoredBody], _ core: StoreCore) {
+    var points: [(body: StoredBody, point: SyncPoint)] = []
+    for body in bodies {
+      if let point = body.syncPoint() { points.append((body, point)) }
+    }
+    guard !points.isEmpty else { return }
+    var failed: [(StoredBody, StoreError)] = []
+    if points.count > Self.crowd {
+      if let error = syncFileSystem(core) { failed = points.map { ($0.body, error) } }
+    } else {
+      for (body, point) in points {
+        if let error = syncFile(body, point, core) { failed.append((body, error)) }
+      }
+    }
+    for (body, error) in failed { body.syncFailed(error) }
+    let synced = points.filter { entry in !failed.contains { $0.0 === entry.body } }
+    guard !synced.isEmpty else { return }
+    core.submit(synced.flatMap { $0.body.changes(after: $0.point) }, durably: true) { isRecorded in
+      for (body, point) in synced { body.finishSync(point, isRecorded: isRecorded) }
+    }
+  }
+
+  private func syncFileSystem(_ core: StoreCore) -> StoreError? {
+    do throws(StoreError) {
+      let directory = try Files.open(core.bodiesDirectory, O_RDONLY | O_DIRECTORY)
+      defer { close(directory) }
+      return syncfs(directory) == 0 ? nil : Files.failure("syncfs", core.bodiesDirectory)
+    } catch {
+      return error
+    }
+  }
+
+  private func syncFile(_ body: StoredBody, _ point: SyncPoint, _ core: StoreCore) -> StoreError? {
+    guard fdatasync(point.descriptor.raw) == 0 else { return Files.failure("fdatasync", core.path(of: body.id)) }
+    guard !point.isNameSynced else { return nil }
+    do throws(StoreError) {
+      try Files.syncDirectory(core.folder(of: body.id))
+      return nil
+    } catch {
+      return error
+    }
+  }
+}
+
+/// What a sync that begins now will have made durable.
+struct SyncPoint {
+  let descriptor: BodyDescriptor
+  let isNameSynced: Bool
+  let sequence: UInt64
+  let bytes: UInt64
+  /// The body's total, when all of it is recorded: its row may say complete.
+  let completeTotal: UInt64?
+}
+
+extension StoredBody {
+  func beginSync() -> Bool {
+    state.withLock { state in
+      guard state.isPublished, !state.isDoomed, !state.isSyncing else { return false }
+      state.isSyncing = true
+      return true
+    }
+  }
+
+  /// All rows taken so far describe bytes that were written before this moment.
+  func syncPoint() -> SyncPoint? {
+    let opened = state.withLock { $0.descriptor } ?? BodyFile.reopen(self)
+    return state.withLock { state in
+      guard let descriptor = opened, !state.isDoomed else {
+        state.isSyncing = false
+        return nil
+      }
+      let isWhole = state.isComplete && !state.isCompleteRecorded && !state.hasUnrecorded
+      return SyncPoint(
+        descriptor: descriptor, isNameSynced: state.isNameSynced, sequence: state.sequence, bytes: state.unsyncedBytes,
+        completeTotal: isWhole ? state.total : nil)
+    }
+  }
+
+  func changes(after point: SyncPoint) -> [CatalogueChange] {
+    state.withLock { state in
+      guard !state.isDoomed else { return [] }
+      var changes: [CatalogueChange] = [.synced(number, sequence: point.sequence)]
+      // Unless a segment was found corrupt and cut out since.
+      if let total = point.completeTotal, state.isComplete { changes.append(.complete(number, total: total)) }
+      return changes
+    }
+  }
+
+  func finishSync(_ point: SyncPoint, isRecorded: Bool) {
+    let isBehind = state.withLock { state in
+      state.isSyncing = false
+      state.isNameSynced = true
+      guard isRecorded else { return true }
+      state.syncedSequence = max(state.syncedSequence, point.sequence)
+      state.unsyncedBytes -= min(point.bytes, state.unsyncedBytes)
+      if point.completeTotal != nil, state.isComplete { state.isCompleteRecorded = true }
+      let isOpenEnded = state.isComplete && !state.isCompleteRecorded
+      return !state.isDoomed && (state.unsyncedBytes > 0 || isOpenEnded)
+    }
+    if isBehind { core.durability.add(self) }
+  }
+
+  /// The kernel may have dropped what it could not write: nothing since the last sync is trusted without its digest.
+  func syncFailed(_ error: StoreError) {
+    core.events.log(.error, "body-sync-failed", ["body": id.hex, "why": "\(error)"])
+    state.withLock { state in
+      state.isSyncing = false
+      state.demoteUnsynced(after: state.syncedSequence)
+    }
+  }
+}

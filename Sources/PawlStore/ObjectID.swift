@@ -1,0 +1,45 @@
+import PawlLoop
+
+/// Names one byte sequence on disk: 128 random bits, never used twice.
+package struct ObjectID: Hashable, Sendable {
+  package let high: UInt64
+  package let low: UInt64
+
+  package init(high: UInt64, low: UInt64) { (self.high, self.low) = (high, low) }
+
+  /// A new one from the kernel's random generator.
+  package static func make() -> ObjectID { ObjectID(high: Randomness.uint64(), low: Randomness.uint64()) }
+
+  /// 32 lower-case hexadecimal digits; `nil` for anything else.
+  package init?(hex: some Collection<UInt8>) {
+    guard hex.count == 32 else { return nil }
+    var halves: (UInt64, UInt64) = (0, 0)
+    for (index, digit) in hex.enumerated() {
+      let value: UInt8
+      switch digit {
+      case 0x30...0x39: value = digit - 0x30
+      case 0x61...0x66: value = digit - 0x61 + 10
+      default: return nil
+      }
+      if index < 16 { halves.0 = halves.0 << 4 | UInt64(value) } else { halves.1 = halves.1 << 4 | UInt64(value) }
+    }
+    self.init(high: halves.0, low: halves.1)
+  }
+
+  /// 16 octets, most significant first, as in the catalogue; `nil` for another count.
+  init?(bytes: [UInt8]) {
+    guard bytes.count == 16 else { return nil }
+    func word(_ slice: ArraySlice<UInt8>) -> UInt64 { slice.reduce(0) { $0 << 8 | UInt64($1) } }
+    self.init(high: word(bytes[..<8]), low: word(bytes[8...]))
+  }
+
+  var bytes: [UInt8] {
+    [high, low].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } }
+  }
+
+  /// The name of the body's file.
+  package var hex: String {
+    let digits = Array("0123456789abcdef".utf8)
+    return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+  }
+}

@@ -1,0 +1,58 @@
+import PawlLoop
+
+/// Bounds the files that are open without being used: the least recently used are closed.
+final class OpenBodies: Sendable {
+  private struct Entry { weak var body: StoredBody? }
+  private struct State {
+    var entries: [ObjectIdentifier: Entry] = [:]
+    var tick: UInt64 = 0
+  }
+  private let limit: Int
+  private let state = Locked(State())
+
+  init(limit: Int) { self.limit = max(1, limit) }
+
+  var count: Int { state.withLock { $0.entries.count } }
+
+  /// A moment later than all before.
+  func now() -> UInt64 {
+    state.withLock { state in
+      state.tick += 1
+      return state.tick
+    }
+  }
+
+  /// `body` has opened its file: others may have to close theirs. Not with a body's lock held.
+  func add(_ body: StoredBody) {
+    let crowd = state.withLock { state -> [StoredBody] in
+      state.entries[ObjectIdentifier(body)] = Entry(body: body)
+      guard state.entries.count > limit else { return [] }
+      return state.entries.values.compactMap(\.body)
+    }
+    guard !crowd.isEmpty else { return }
+    closeOldest(crowd.filter { $0 !== body })
+  }
+
+  func remove(_ identifier: ObjectIdentifier) { _ = state.withLock { $0.entries.removeValue(forKey: identifier) } }
+
+  /// The process is out of descriptors: closes an eighth of what is idle.
+  func closeSome() {
+    let crowd = state.withLock { $0.entries.values.compactMap(\.body) }
+    closeOldest(crowd, count: max(1, crowd.count / 8))
+  }
+
+  /// Closes the idle ones until an eighth below the limit, so that this is not done for each body.
+  private func closeOldest(_ crowd: [StoredBody]) {
+    closeOldest(crowd, count: crowd.count + 1 - (limit - limit / 8))
+  }
+
+  private func closeOldest(_ crowd: [StoredBody], count: Int) {
+    let idle = crowd.compactMap { body in body.idleSince.map { (body, $0) } }.sorted { $0.1 < $1.1 }
+    var excess = count
+    for (body, _) in idle where excess > 0 {
+      guard body.closeIfIdle() else { continue }
+      remove(ObjectIdentifier(body))
+      excess -= 1
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import CLinux
+import PawlCache
+import PawlLoop
+
+/// After a start: files under `bodies/` that no row knows go, and so do rows whose file is missing. One directory of the
+/// 256 after another, each its own piece of work for the pool.
+extension CacheStore {
+  func removeOrphans() {
+    let sweep = OrphanSweep(core)
+    core.pool.run { sweep.step(0) }
+  }
+}
+
+final class OrphanSweep: Sendable {
+  private let core: StoreCore
+  private let wasFinished = Locked(false)
+
+  init(_ core: StoreCore) { self.core = core }
+
+  func step(_ octet: Int) {
+    guard octet < 256, core.catalogue != nil else { return }
+    sweep(UInt8(octet))
+    core.pool.run { [self] in step(octet + 1) }
+  }
+
+  private func sweep(_ octet: UInt8) {
+    let folder = core.bodiesDirectory + (octet < 16 ? "/0" : "/") + String(octet, radix: 16)
+    do throws(StoreError) {
+      // Rows first: a file that comes later has a row later, and is asked for again.
+      let rows = try core.reader.identities(firstOctet: octet)
+      var files = Set(try Files.names(in: folder))
+      for row in rows where files.remove(row.id.hex) == nil {
+        if !Files.exists("\(folder)/\(row.id.hex)") { dropRow(row) }
+      }
+      for name in files { try removeForeign(name, in: folder) }
+    } catch {
+      core.events.log(.warning, "cache-sweep-failed", ["path": folder, "why": "\(error)"])
+    }
+  }
+
+  private func removeForeign(_ name: String, in folder: String) throws(StoreError) {
+    if let id = ObjectID(hex: Array(name.utf8)) {
+      // Made by this process and not recorded yet, or recorded a moment ago.
+      if core.unrecorded.withLock({ $0.contains(id) }) { return }
+      if try core.reader.contains(id) { return }
+    }
+    let path = "\(folder)/\(name)"
+    try Files.unlink(path)
+    core.events.log(.notice, "body-dropped", ["path": path, "why": "no row knows it"])
+  }
+
+  private func dropRow(_ row: ObjectIdentity) {
+    let candidate = EvictionCandidate(
+      number: row.number, id: row.id, keyHash: row.keyHash, held: row.held,
+      score: EvictionScore(.partial, idle: 0, uses: 0, size: row.held))
+    guard core.evict(candidate) else { return }
+    core.counters.withLock { $0.drops += 1 }
+    core.events.log(.warning, "body-dropped", ["body": row.id.hex, "why": "its file is missing"])
+  }
+}
+
+extension StoreCore {
+  /// Makes room, number and file for a new body; `nil`, logged, where that cannot be. Blocking.
+  func makeBody(expected: UInt64?, total: UInt64?) -> StoredBody? {
+    let content = min(expected ?? total ?? StoredBody.step, total ?? .max, HeldBytes.limit / 2)
+    let room = content + DiskBudget.objectOverhead
+    guard makeRoom(room) else {
+      events.log(.notice, "body-refused", ["bytes": "\(room)", "why": "no room"])
+      return nil
+    }
+    let id = ObjectID.make()
+    _ = unrecorded.withLock { $0.insert(id) }
+    let charge = DiskCharge(budget, bytes: 0)
+    do throws(StoreError) {
+      // Blocks ahead only for bodies that will be whole, and large enough to gain by it.
+      let isWhole = content == total && content >= SegmentTable.span
+      let descriptor = try makeFile(id, allocating: isWhole ? content : 0, charge)
+      charge.grow(DiskBudget.objectOverhead)
+      var state = BodyState()
+      (state.total, state.descriptor, state.reservation) = (total, descriptor, content)
+      (state.lastTouch, state.lastUsed) = (openBodies.now(), clock.wallSeconds())
+      return StoredBody(id: id, number: takeNumber(), core: self, charge: charge, state: state)
+    } catch {
+      _ = unrecorded.withLock { $0.remove(id) }
+      budget.release(room)
+      events.log(.warning, "body-refused", ["bytes": "\(room)", "why": "\(error)"])
+      return nil
+    }
+  }
+
+  private func makeFile(
+    _ id: ObjectID, allocating bytes: UInt64, _ charge: DiskCharge
+  ) throws(StoreError) -> BodyDescriptor {
+    do throws(StoreError) {
+      return try BodyFile.create(id, allocating: bytes, self, charge)
+    } catch {
+      guard case .system(_, _, EMFILE) = error else { throw error }
+      openBodies.closeSome()
+      return try BodyFile.create(id, allocating: bytes, self, charge)
+    }
+  }
+}

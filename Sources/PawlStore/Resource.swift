@@ -1,0 +1,50 @@
+package import PawlCache
+package import PawlLoop
+
+/// Everything that is known under one key: the stored responses, and the server's fetch. Shared by all loops.
+package final class Resource: Sendable {
+  package let key: CacheKey
+  let hash: UInt64
+  private let state: Locked<ResourceState>
+
+  init(key: CacheKey, hash: UInt64, isLoaded: Bool) {
+    (self.key, self.hash) = (key, hash)
+    state = Locked(ResourceState(isLoaded: isLoaded))
+  }
+
+  /// Hold it for a look or an update, never over IO; not reentrant.
+  package func withLock<R>(_ body: (inout ResourceState) -> R) -> R { state.withLock { body(&$0) } }
+}
+
+/// What a resource's lock protects.
+package struct ResourceState {
+  /// Current ones, newest first.
+  package var variants: [StoredResponse] = []
+  /// Replaced ones, newest first, kept for clients that hold half of one: at most ``supersededLimit``.
+  package var superseded: [StoredResponse] = []
+  /// The server's collapsed fetch.
+  package var fetch: AnyObject?
+  /// Until then nobody waits for another's fetch: the last answer could not be kept.
+  package var uncacheableUntil: Monotonic?
+  /// Whether what was on disk at the start is here: ``CacheStore/load(_:on:_:)``.
+  package internal(set) var isLoaded: Bool
+  /// Out of the index: what is published here goes to another resource of the same key.
+  var isDetached = false
+  var loads: [LoopReply<Void>] = []
+
+  package static let supersededLimit = 16
+
+  init(isLoaded: Bool) { self.isLoaded = isLoaded }
+
+  var isEmpty: Bool { variants.isEmpty && superseded.isEmpty && fetch == nil && loads.isEmpty && isLoaded }
+
+  /// Takes all responses with this body out.
+  mutating func removeAll(of body: StoredBody) {
+    variants.removeAll { $0.body === body }
+    superseded.removeAll { $0.body === body }
+  }
+
+  func response(number: Int64) -> StoredResponse? {
+    variants.first { $0.body.number == number } ?? superseded.first { $0.body.number == number }
+  }
+}

@@ -1,0 +1,28 @@
+import CXXHash
+
+/// The XXH3-64 of octets as they are written: a running digest that can be read at any time.
+final class SegmentDigest {
+  private let state: OpaquePointer
+
+  init() {
+    // Fails only without memory, where Swift itself traps too.
+    guard let state = XXH3_createState() else { preconditionFailure("out of memory") }
+    self.state = state
+    XXH3_64bits_reset(state)
+  }
+
+  deinit { XXH3_freeState(state) }
+
+  func update(_ bytes: UnsafeRawBufferPointer) { XXH3_64bits_update(state, bytes.baseAddress, bytes.count) }
+
+  /// Of everything so far.
+  var value: UInt64 { XXH3_64bits_digest(state) }
+
+  static func of(_ bytes: UnsafeRawBufferPointer) -> UInt64 { XXH3_64bits(bytes.baseAddress, bytes.count) }
+
+  /// For the index: both pieces of a key, under the catalogue's seed, without joining them.
+  static func key(_ authority: UnsafeRawBufferPointer, _ target: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
+    let first = XXH3_64bits_withSeed(authority.baseAddress, authority.count, seed)
+    return XXH3_64bits_withSeed(target.baseAddress, target.count, first)
+  }
+}

@@ -1,0 +1,84 @@
+/// One run of bytes that lies within one MiB of the body, and what they hashed to when they were written.
+struct SegmentRecord: Hashable, Sendable {
+  var offset: UInt64
+  /// 1 to ``SegmentTable/span``.
+  var length: UInt64
+  /// XXH3-64.
+  var digest: UInt64
+  /// Which recording wrote it; those up to the object's `synced` were on the disk before they were recorded.
+  var sequence: UInt64
+
+  var end: UInt64 { offset + length }
+  var range: Range<UInt64> { offset..<end }
+}
+
+/// The segments of a body that are closed, ascending and disjoint.
+struct SegmentTable: Sendable {
+  /// A segment never crosses a multiple of this many bytes.
+  static let span: UInt64 = 1 << 20
+
+  private(set) var records: [SegmentRecord] = []
+
+  /// Adds one; refused when it is empty, crosses a border, lies beyond 2^62 or overlaps another.
+  mutating func insert(_ record: SegmentRecord) -> Bool {
+    guard Self.isValid(record) else { return false }
+    let index = firstIndex { $0.offset >= record.offset }
+    if index < records.count, records[index].offset < record.end { return false }
+    if index > 0, records[index - 1].end > record.offset { return false }
+    records.insert(record, at: index)
+    return true
+  }
+
+  mutating func remove(_ record: SegmentRecord) {
+    let index = firstIndex { $0.offset >= record.offset }
+    if index < records.count, records[index].offset == record.offset { records.remove(at: index) }
+  }
+
+  /// The one that holds the byte at `position`.
+  func segment(at position: UInt64) -> SegmentRecord? {
+    let index = firstIndex { $0.end > position }
+    guard index < records.count, records[index].offset <= position else { return nil }
+    return records[index]
+  }
+
+  static func isValid(_ record: SegmentRecord) -> Bool {
+    record.offset < 1 << 62 && record.length > 0 && record.length <= span
+      && record.offset / span == (record.offset + record.length - 1) / span
+  }
+
+  /// Where the MiB ends that holds `position`.
+  static func border(after position: UInt64) -> UInt64 { (position / span + 1) * span }
+
+  private func firstIndex(where isBeyond: (SegmentRecord) -> Bool) -> Int {
+    var (low, high) = (0, records.count)
+    while low < high {
+      let middle = low + (high - low) / 2
+      if isBeyond(records[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+}
+
+/// A segment that still grows. One writer at a time has it; it is out of the body's list while it does.
+final class OpenSegment {
+  let start: UInt64
+  private(set) var end: UInt64
+  /// How far it is recorded in the catalogue.
+  var recordedEnd: UInt64
+  private let digest = SegmentDigest()
+
+  init(start: UInt64) { (self.start, end, recordedEnd) = (start, start, start) }
+
+  /// Whether the next byte belongs to it.
+  func continues(at position: UInt64) -> Bool { position == end && end < SegmentTable.border(after: start) }
+  var isFull: Bool { end == SegmentTable.border(after: start) }
+
+  func append(_ bytes: UnsafeRawBufferPointer) {
+    digest.update(bytes)
+    end += UInt64(bytes.count)
+  }
+
+  func record(sequence: UInt64) -> SegmentRecord {
+    SegmentRecord(offset: start, length: end - start, digest: digest.value, sequence: sequence)
+  }
+}

@@ -1,0 +1,52 @@
+/// Why the store could not do something. Nothing of it is ever an error to a reader that has its bytes.
+package enum StoreError: Error, Hashable, Sendable {
+  /// Another process has this cache directory.
+  case inUse(path: String)
+  /// The budget, the file system or a quota has no room: stop storing and stream.
+  case full
+  /// The body was dropped or failed while it was written.
+  case dropped
+  /// More bytes than the body's total.
+  case beyondTotal
+  /// A system call failed.
+  case system(call: String, path: String, errno: CInt)
+  /// SQLite failed with this extended result code.
+  case catalogue(code: CInt, message: String)
+
+  /// Whether the catalogue file itself is not what pawl wrote.
+  var isCorruptCatalogue: Bool {
+    guard case .catalogue(let code, _) = self else { return false }
+    // SQLITE_CORRUPT, SQLITE_NOTADB and pawl's own "another schema"; the low octet is the primary code.
+    return [11, 26, Self.foreignSchema].contains(code & 0xff)
+  }
+
+  /// SQLITE_FORMAT, which SQLite itself no longer uses: the schema is of another version.
+  static let foreignSchema: CInt = 24
+}
+
+extension StoreError: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .inUse(let path): "\(path) is used by another process"
+    case .full: "no room"
+    case .dropped: "the body was dropped"
+    case .beyondTotal: "more bytes than announced"
+    case .system(let call, let path, let errno): "\(call) \(path): \(Files.text(of: errno))"
+    case .catalogue(let code, let message): "catalogue: \(message) (\(code))"
+    }
+  }
+}
+
+/// Why the readers of a body cannot have the rest of it.
+package enum BodyFailure: Error, Hashable, Sendable {
+  /// The origin broke off and could not be resumed; the text says how.
+  case origin(String)
+  /// The origin's content is another one now.
+  case changed(String)
+  /// The bytes wanted passed by in memory and were never on disk.
+  case notKept
+  /// The file is missing, corrupt or cannot be opened.
+  case disk(String)
+  /// The object was taken out of the cache.
+  case removed
+}

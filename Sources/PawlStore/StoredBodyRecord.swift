@@ -1,0 +1,70 @@
+import PawlCache
+
+extension StoredBody: ChangeSource {
+  /// What the catalogue does not know yet. On its thread.
+  func takeChanges() -> [CatalogueChange] {
+    state.withLock { state in
+      state.isDirty = false
+      state.isHurried = false
+      guard state.isPublished, !state.isDoomed else { return [] }
+      let records = state.takeRecords()
+      return records.isEmpty ? [] : [.segments(number, records, held: state.heldCount)]
+    }
+  }
+
+  /// The object has a row from now on. Everything about it that is known already is recorded next.
+  func notePublished(under key: CacheKey, isStronglyValidated: Bool) {
+    let news = state.withLock { state in
+      state.home = key
+      state.isPublished = true
+      state.hasStrongValidator = isStronglyValidated
+      return state.takeNews(isForced: true)
+    }
+    announce(news)
+  }
+
+  func noteValidator(isStrong: Bool) { state.withLock { $0.hasStrongValidator = isStrong } }
+
+  /// The object is gone from the index: its file and row go, too. Readers keep what they have open.
+  /// - Returns: `false` when that was done before.
+  func doom() -> Bool {
+    let wasPublished = state.withLock { state -> Bool? in
+      guard !state.isDoomed else { return nil }
+      state.isDoomed = true
+      return state.isPublished
+    }
+    guard let wasPublished else { return false }
+    charge.drop()
+    if wasPublished { core.recordRemoval(of: number) }
+    return true
+  }
+
+  /// For the recency in the catalogue; `true` when the body is to be noted as used.
+  func noteUse(at now: Int64) -> Bool {
+    state.withLock { state in
+      state.uses += 1
+      state.lastUsed = now
+      guard !state.isUseNoted, state.isPublished else { return false }
+      state.isUseNoted = true
+      return true
+    }
+  }
+
+  func takeUse() -> CatalogueChange? {
+    state.withLock { state in
+      guard state.isUseNoted else { return nil }
+      state.isUseNoted = false
+      return state.isDoomed ? nil : .used(number, at: state.lastUsed, uses: state.uses)
+    }
+  }
+}
+
+extension StoreCore {
+  /// Forgets a row; loads and evictions skip the object until that is committed.
+  func recordRemoval(of number: Int64) {
+    _ = doomed.withLock { $0.insert(number) }
+    submit([.remove(number)]) { [doomed] isRecorded in
+      if isRecorded { _ = doomed.withLock { $0.remove(number) } }
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import PawlCache
+
+/// Beyond what the disk takes: the rest of the body passes through memory, at the pace of the slowest reader.
+extension StoredBody {
+  /// From now on ``write(_:at:)`` keeps what is not on disk in a window of at most 1 MiB. The tags shrink to what is on
+  /// disk, unless the origin's validator is strong: nobody can prove the rest later.
+  package func beginStreaming() {
+    let outcome = state.withLock { state -> (tags: [TagRecord]?, released: UInt64) in
+      guard state.window == nil else { return (nil, 0) }
+      state.window = MemoryWindow()
+      let isLimited = state.limitTags(to: state.held.prefix)
+      return (isLimited && state.isPublished ? state.tags : nil, state.takeReservation())
+    }
+    core.budget.release(outcome.released)
+    if let tags = outcome.tags { core.submit([.tags(number, tags)]) }
+  }
+
+  package var isStreaming: Bool { state.withLock { $0.window != nil } }
+
+  /// Whether the origin has to wait for the slowest reader.
+  package var windowIsFull: Bool { state.withLock { $0.window?.isFull ?? false } }
+
+  /// At most `limit` bytes from `position` on, if they are in the window.
+  package func windowBytes(at position: UInt64, limit: Int) -> [UInt8]? {
+    state.withLock { $0.window?.piece(at: position, limit: limit) }
+  }
+}
+
+extension BodyState {
+  /// Lets go of what every reader has passed.
+  mutating func trimWindow() {
+    guard let slowest = readers.values.min() else { return }
+    window?.drop(before: slowest)
+  }
+}

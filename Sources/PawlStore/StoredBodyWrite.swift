@@ -1,0 +1,234 @@
+import CLinux
+import PawlCache
+package import PawlLoop
+
+extension StoredBody {
+  /// Adds bytes that are known to belong there. On a loop: the bytes go into the page cache; their digests, the
+  /// map, the readers' wakes and the recording follow. What is held already is skipped, never overwritten.
+  /// - Throws: ``StoreError/full`` when neither budget nor disk have room (nothing of the failing run is held then:
+  ///   ``beginStreaming()``), ``StoreError/dropped``, ``StoreError/beyondTotal`` or ``StoreError/system(call:path:errno:)``.
+  package func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StoreError) {
+    guard !bytes.isEmpty else { return }
+    let range = offset..<(offset + UInt64(bytes.count))
+    let plan = try state.withLock { (state) throws(StoreError) -> WritePlan in try decide(range, bytes, &state) }
+    switch plan {
+    case .streamed: wake()
+    case .file(let descriptor, let gaps):
+      for (index, gap) in gaps.enumerated() {
+        do throws(StoreError) {
+          try writeRun(gap, of: bytes, at: offset, descriptor)
+        } catch {
+          state.withLock { state in state.claims.removeAll { gaps[index...].contains($0) } }
+          throw error
+        }
+      }
+    case .needsFile:
+      guard BodyFile.reopen(self) != nil else { throw .dropped }
+      try write(bytes, at: offset)
+    }
+  }
+
+  private enum WritePlan {
+    case streamed
+    case needsFile
+    case file(BodyDescriptor, [Range<UInt64>])
+  }
+
+  /// Decides where the bytes go and claims the gaps, with room for them.
+  private func decide(
+    _ range: Range<UInt64>, _ bytes: UnsafeRawBufferPointer, _ state: inout BodyState
+  ) throws(StoreError) -> WritePlan {
+    if state.failure != nil { throw .dropped }
+    if range.upperBound > min(state.total ?? .max, HeldBytes.limit / 2) { throw .beyondTotal }
+    if state.window != nil, range.upperBound > state.held.contiguousEnd(from: range.lowerBound) {
+      guard state.window?.append(bytes, at: range.lowerBound) == true else { throw .full }
+      return .streamed
+    }
+    guard let descriptor = state.descriptor else { return .needsFile }
+    let gaps = state.missing(in: range)
+    let need = gaps.reduce(0) { $0 + ($1.upperBound - $1.lowerBound) }
+    try reserve(need, &state)
+    state.claims.append(contentsOf: gaps)
+    return .file(descriptor, gaps)
+  }
+
+  /// Takes more of the budget when what was reserved does not suffice; asks ahead for the next step.
+  private func reserve(_ need: UInt64, _ state: inout BodyState) throws(StoreError) {
+    let claimed = state.claims.reduce(0) { $0 + ($1.upperBound - $1.lowerBound) }
+    let wanted = claimed + need
+    if state.reservation < wanted {
+      let step = max(growthStep(state), wanted - state.reservation)
+      if core.budget.reserve(step) {
+        state.reservation += step
+      } else if core.budget.reserve(wanted - state.reservation) {
+        state.reservation = wanted
+      } else {
+        throw .full
+      }
+    }
+    guard !state.isGrowing, state.reservation - wanted < growthStep(state) / 2 else { return }
+    let step = growthStep(state)
+    state.isGrowing = core.pool.run { [self] in
+      let isGranted = core.makeRoom(step)
+      let isLate = self.state.withLock { state in
+        state.isGrowing = false
+        if isGranted && !state.isComplete && state.failure == nil { state.reservation += step }
+        return isGranted && (state.isComplete || state.failure != nil)
+      }
+      if isLate { core.budget.release(step) }
+    }
+  }
+
+  /// Unknown lengths grow by 64 MiB, known ones by as much as came so far, and never beyond what can come.
+  private func growthStep(_ state: BodyState) -> UInt64 {
+    guard let total = state.total else { return StoredBody.step }
+    let left = total - min(total, state.heldCount + state.reservation)
+    return min(left, StoredBody.step, max(state.writtenHere, 1 << 20))
+  }
+
+  /// Room for bodies of unknown length is reserved in such steps, bytes.
+  static let step: UInt64 = 64 << 20
+
+  /// One run that is claimed: writes it, then makes it known.
+  private func writeRun(
+    _ run: Range<UInt64>, of bytes: UnsafeRawBufferPointer, at offset: UInt64, _ descriptor: BodyDescriptor
+  ) throws(StoreError) {
+    let piece = UnsafeRawBufferPointer(
+      rebasing: bytes[Int(run.lowerBound - offset)..<Int(run.upperBound - offset)])
+    try Files.writeAll(descriptor.raw, piece, at: run.lowerBound)
+    var segment = state.withLock { $0.takeSegment(continuing: run.lowerBound) }
+    var done: [OpenSegment] = []
+    var position = run.lowerBound
+    while position < run.upperBound {
+      let end = min(SegmentTable.border(after: position), run.upperBound)
+      segment.append(
+        UnsafeRawBufferPointer(rebasing: piece[Int(position - run.lowerBound)..<Int(end - run.lowerBound)]))
+      done.append(segment)
+      position = end
+      if position < run.upperBound { segment = OpenSegment(start: position) }
+    }
+    finish(run, done)
+  }
+
+  private func finish(_ run: Range<UInt64>, _ segments: [OpenSegment]) {
+    let count = run.upperBound - run.lowerBound
+    let news = state.withLock { state -> News in
+      if let index = state.claims.firstIndex(of: run) { state.claims.remove(at: index) }
+      state.held.insert(run)
+      state.verified.insert(run)
+      for segment in segments { state.giveBack(segment) }
+      state.heldCount += count
+      state.writtenHere += count
+      state.reservation -= min(count, state.reservation)
+      state.unrecordedBytes += count
+      state.unsyncedBytes += count
+      return state.takeNews()
+    }
+    charge.grow(count)
+    announce(news)
+    wake()
+  }
+
+  /// What the recorders have to be told.
+  struct News {
+    var isNewlyDirty = false
+    var hurries = false
+    var wantsSync = false
+  }
+
+  func announce(_ news: News) {
+    if news.isNewlyDirty {
+      core.catalogue?.noteDirty(self, soon: news.hurries)
+      core.durability.add(self)
+    } else if news.hurries {
+      core.catalogue?.hurry()
+    }
+    if news.wantsSync { core.durability.sync([self], core) }
+  }
+
+  /// All bytes have come. A body of unknown length is as long as it is now.
+  /// - Returns: `false` when bytes are missing: the body stays what it is.
+  @discardableResult
+  package func complete() -> Bool {
+    let outcome = state.withLock { state -> (isComplete: Bool, released: UInt64, news: News)? in
+      guard state.failure == nil, state.claims.isEmpty else { return nil }
+      if let window = state.window {
+        if state.total == nil { state.total = max(window.range.upperBound, state.held.prefix) }
+        return (false, state.takeReservation(), state.takeNews())
+      }
+      let total = state.total ?? state.held.prefix
+      guard state.held.prefix == total, state.heldCount == total else { return nil }
+      state.total = total
+      state.isComplete = true
+      state.closeAllSegments()
+      return (true, state.takeReservation(), state.takeNews(isForced: true))
+    }
+    guard let outcome else { return false }
+    core.budget.release(outcome.released)
+    announce(outcome.news)
+    wake()
+    if outcome.isComplete { promote() }
+    return outcome.isComplete
+  }
+
+  /// No fill runs any more, for now: what was reserved and not used goes back, what was written is recorded.
+  package func fillPaused() {
+    let (released, news) = state.withLock { state in
+      state.closeAllSegments()
+      return (state.takeReservation(), state.takeNews(isForced: true))
+    }
+    core.budget.release(released)
+    announce(news)
+    wake()
+  }
+
+  /// Ends every reader with this failure and drops the object from index, catalogue and disk. The first failure stays.
+  package func fail(_ failure: BodyFailure) {
+    let released = state.withLock { state -> UInt64? in
+      guard state.failure == nil else { return nil }
+      state.failure = failure
+      state.memory = nil
+      return state.takeReservation()
+    }
+    guard let released else { return }
+    core.budget.release(released)
+    wake()
+    core.drop(self)
+  }
+
+  /// Asks for room before a fetch begins, evicting where needed; `completion` on `loop` with whether there is.
+  package func ensureRoom(for bytes: UInt64, on loop: EventLoop, _ completion: @escaping (Bool) -> Void) {
+    let reply = LoopReply(on: loop, completion)
+    let isQueued = core.pool.run { [self] in
+      let missing = state.withLock { bytes - min(bytes, $0.reservation) }
+      let isGranted = missing == 0 || core.makeRoom(missing)
+      if isGranted { state.withLock { $0.reservation += missing } }
+      reply.send(isGranted)
+    }
+    if !isQueued { reply.send(false) }
+  }
+}
+
+extension BodyState {
+  mutating func takeReservation() -> UInt64 {
+    defer { reservation = 0 }
+    return reservation
+  }
+
+  /// Marks the body dirty where it is recorded at all.
+  mutating func takeNews(isForced: Bool = false) -> StoredBody.News {
+    guard isPublished, !isDoomed, failure == nil else { return StoredBody.News() }
+    var news = StoredBody.News()
+    let isLarge = unrecordedBytes >= SegmentTable.span
+    if !isDirty && (hasUnrecorded || isForced) {
+      isDirty = true
+      news.isNewlyDirty = true
+      news.hurries = isLarge
+    } else if isDirty && isLarge && !isHurried {
+      isHurried = true
+      news.hurries = true
+    }
+    news.wantsSync = unsyncedBytes >= 8 << 20 && !isSyncing
+    return news
+  }
+}

@@ -1,0 +1,167 @@
+/// What an origin connection is wanted for.
+package enum OriginUse: Hashable, Sendable {
+  /// A client waits for exactly this answer.
+  case passThrough
+  /// A body is fetched for the cache: fills take at most half of `max-connections`.
+  case fill
+}
+
+/// How many connections an upstream has over all loops, and who is next. Pure: answers with what is to be done.
+///
+/// A place is held by a running exchange, by an idle connection and by a connection on its way to be closed.
+/// Requests are served in the order they came; only a fill above its share lets others pass.
+package struct ConnectionLimit: Hashable, Sendable {
+  package typealias Ticket = UInt64
+  /// One loop's pool.
+  package typealias PoolID = Int
+
+  package struct Waiter: Hashable, Sendable {
+    package var ticket: Ticket
+    package var pool: PoolID
+    package var use: OriginUse
+    /// Whether an idle connection of the pool suits better than a new one.
+    package var prefersIdle: Bool
+  }
+
+  package enum Action: Hashable, Sendable {
+    /// The request may connect anew; with `usingIdle` it takes an idle connection of its pool, at once:
+    /// said only to the pool that asked.
+    case grant(Waiter, usingIdle: Bool)
+    /// The pool is to call ``look(_:)`` on its loop.
+    case wake(PoolID)
+  }
+
+  private struct Pool: Hashable {
+    var idle = 0
+    /// Of the idle ones: asked to be closed.
+    var closing = 0
+    var isAwake = false
+    var spare: Int { idle - closing }
+  }
+
+  /// 0: no limit.
+  private let limit: Int
+  private var pools: [PoolID: Pool] = [:]
+  private var lastTicket: Ticket = 0
+  private var running = 0
+  private var runningFills = 0
+  private var idle = 0
+  private var closing = 0
+  private var passThroughs = WaitingLine()
+  private var fills = WaitingLine()
+
+  package init(limit: Int) { self.limit = limit }
+
+  package var waitingCount: Int { passThroughs.count + fills.count }
+  /// Places held.
+  package var count: Int { running + idle }
+
+  /// A request of `pool` wants a connection. It waits unless the actions grant its ticket.
+  package mutating func enter(
+    _ pool: PoolID, use: OriginUse, prefersIdle: Bool
+  ) -> (ticket: Ticket, actions: [Action]) {
+    lastTicket += 1
+    let waiter = Waiter(ticket: lastTicket, pool: pool, use: use, prefersIdle: prefersIdle)
+    switch use {
+    case .passThrough: passThroughs.append(waiter)
+    case .fill: fills.append(waiter)
+    }
+    return (lastTicket, serve(pool))
+  }
+
+  /// A request stops waiting. `false`: it waits no more, its grant is on its way.
+  package mutating func leave(_ ticket: Ticket) -> Bool { passThroughs.remove(ticket) || fills.remove(ticket) }
+
+  /// An exchange has ended; its connection stays as an idle one or is closed already.
+  package mutating func ended(_ pool: PoolID, use: OriginUse, staysIdle: Bool) -> [Action] {
+    running -= 1
+    if use == .fill { runningFills -= 1 }
+    if staysIdle {
+      pools[pool, default: Pool()].idle += 1
+      idle += 1
+    }
+    return serve(pool)
+  }
+
+  /// Idle connections of the pool are closed: too old, closed by the origin, or asked for by ``look(_:)``.
+  package mutating func idleClosed(_ pool: PoolID, count: Int) -> [Action] {
+    var entry = pools[pool, default: Pool()]
+    let asked = min(entry.closing, count)
+    entry.idle -= count
+    entry.closing -= asked
+    pools[pool] = entry
+    idle -= count
+    closing -= asked
+    return serve(pool)
+  }
+
+  /// A woken pool looks: how many idle connections it must close now (and then report), and what it is granted.
+  package mutating func look(_ pool: PoolID) -> (toClose: Int, actions: [Action]) {
+    pools[pool, default: Pool()].isAwake = false
+    return (pools[pool, default: Pool()].closing, serve(pool))
+  }
+
+  private var fillLimit: Int { limit == 0 ? .max : max(1, limit / 2) }
+
+  /// The fills that may be served now, as far as their share goes.
+  private var servableFills: Int { min(fills.count, max(0, fillLimit - runningFills)) }
+
+  private var nextWaiter: Waiter? {
+    guard servableFills > 0, let fill = fills.first else { return passThroughs.first }
+    guard let other = passThroughs.first else { return fill }
+    return fill.ticket < other.ticket ? fill : other
+  }
+
+  private mutating func serve(_ caller: PoolID) -> [Action] {
+    var actions: [Action] = []
+    while let waiter = nextWaiter {
+      let hasRoom = limit == 0 || count < limit
+      let spare = pools[waiter.pool]?.spare ?? 0
+      if spare > 0, waiter.prefersIdle || !hasRoom {
+        guard waiter.pool == caller else {
+          wake(waiter.pool, &actions)
+          return actions
+        }
+        pools[caller]?.idle -= 1
+        idle -= 1
+        start(waiter, usingIdle: true, &actions)
+      } else if hasRoom {
+        start(waiter, usingIdle: false, &actions)
+      } else {
+        makeRoom(&actions)
+        return actions
+      }
+    }
+    return actions
+  }
+
+  private mutating func start(_ waiter: Waiter, usingIdle: Bool, _ actions: inout [Action]) {
+    running += 1
+    switch waiter.use {
+    case .passThrough: passThroughs.removeFirst()
+    case .fill:
+      runningFills += 1
+      fills.removeFirst()
+    }
+    actions.append(.grant(waiter, usingIdle: usingIdle))
+  }
+
+  /// Has idle connections closed, one for each request that could use its place.
+  private mutating func makeRoom(_ actions: inout [Action]) {
+    var wanted = passThroughs.count + servableFills - closing
+    guard wanted > 0, idle > closing else { return }
+    for (id, pool) in pools.sorted(by: { $0.value.spare > $1.value.spare }) where wanted > 0 && pool.spare > 0 {
+      let asked = min(wanted, pool.spare)
+      pools[id]?.closing += asked
+      closing += asked
+      wanted -= asked
+      wake(id, &actions)
+    }
+  }
+
+  private mutating func wake(_ pool: PoolID, _ actions: inout [Action]) {
+    guard pools[pool]?.isAwake == false else { return }
+    pools[pool]?.isAwake = true
+    actions.append(.wake(pool))
+  }
+}

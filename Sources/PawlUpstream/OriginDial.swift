@@ -1,0 +1,122 @@
+import PawlHTTP
+import PawlLoop
+
+/// Makes one new connection: tries URL after URL and address after address until one accepts. Nothing is sent
+/// meanwhile, so trying the next is always allowed.
+final class OriginDial {
+  /// A connection by name is given back to the pool only so long: its name may get another address.
+  private static let nameLifetime = Duration.seconds(30)
+  /// No address gets less of the connect timeout than this while others wait behind it.
+  private static let shortestTry = Duration.seconds(2)
+
+  private let upstream: Upstream
+  private let loop: EventLoop
+  private var urls: ArraySlice<Int>
+  private var addresses: ArraySlice<SocketAddress> = []
+  private var deadline = Monotonic(nanoseconds: 0)
+  private var connector: Connector?
+  private var lastError = ProxyError(.destinationUnavailable)
+  private var completion: ((Result<OriginConnection, ProxyError>) -> Void)?
+
+  init(
+    upstream: Upstream, loop: EventLoop, urls: [Int],
+    completion: @escaping (Result<OriginConnection, ProxyError>) -> Void
+  ) {
+    (self.upstream, self.loop, self.urls, self.completion) = (upstream, loop, urls[...], completion)
+  }
+
+  /// The completion may come from within.
+  func start() { tryNextURL() }
+
+  /// The completion comes no more.
+  func cancel() {
+    completion = nil
+    connector?.cancel()
+    connector = nil
+  }
+
+  private func tryNextURL() {
+    guard completion != nil else { return }
+    guard let index = urls.first else { return finish(.failure(lastError)) }
+    let url = upstream.settings.urls[index]
+    deadline = loop.now.advanced(by: upstream.settings.connectTimeout)
+    if url.isUnix {
+      guard let address = SocketAddress.unix(path: url.host) else {
+        return urlFailed(ProxyError(.proxyConfigurationError, details: "unix:\(url.host) is no socket path"))
+      }
+      addresses = [address]
+      return tryNextAddress()
+    }
+    upstream.resolver.resolve(host: url.host, port: url.port, on: loop) { [self] result in
+      guard completion != nil, urls.first == index else { return }
+      switch result {
+      case .success(let found):
+        addresses = found[...]
+        lastError = ProxyError(.dnsError, details: "\(url.host) has no address")
+        tryNextAddress()
+      case .failure(let error): urlFailed(ProxyError(error, host: url.host))
+      }
+    }
+  }
+
+  private func tryNextAddress() {
+    guard completion != nil else { return }
+    guard let address = addresses.first else { return urlFailed(lastError) }
+    let left = deadline - loop.now
+    guard left > .zero else {
+      return urlFailed(ProxyError(.connectionTimeout, details: "\(address): not within the connect timeout"))
+    }
+    let share = max(left / addresses.count, min(left, Self.shortestTry))
+    connector = Connector.connect(to: address, loop: loop, timeout: share) { [self] result in
+      connector = nil
+      switch result {
+      case .success(let stream): connected(stream)
+      case .failure(let error):
+        lastError = ProxyError(error, address: address)
+        addresses = addresses.dropFirst()
+        tryNextAddress()
+      }
+    }
+  }
+
+  private func connected(_ stream: SocketStream) {
+    guard completion != nil, let index = urls.first else { return stream.close() }
+    upstream.connected(index)
+    let url = upstream.settings.urls[index]
+    let isNamed = !url.isUnix && SocketAddress.literal(url.host, port: url.port) == nil
+    let usableUntil = isNamed ? loop.now.advanced(by: Self.nameLifetime) : nil
+    finish(.success(OriginConnection(stream: stream, url: index, usableUntil: usableUntil)))
+  }
+
+  private func urlFailed(_ error: ProxyError) {
+    guard let index = urls.popFirst() else { return }
+    lastError = error
+    // A lack of descriptors here says nothing about the origin.
+    if error.kind != .proxyInternalError { upstream.failed(index, at: loop.now) }
+    tryNextURL()
+  }
+
+  private func finish(_ result: Result<OriginConnection, ProxyError>) {
+    let heir = completion
+    completion = nil
+    heir?(result)
+  }
+}
+
+extension ProxyError {
+  fileprivate init(_ error: ConnectError, address: SocketAddress) {
+    let kind: Kind =
+      switch error {
+      case .refused: .connectionRefused
+      case .timedOut: .connectionTimeout
+      case .unreachable: .destinationIPUnroutable
+      case .noDescriptors: .proxyInternalError
+      case .failed: .destinationUnavailable
+      }
+    self.init(kind, details: "\(address): \(error)")
+  }
+
+  fileprivate init(_ error: ResolveError, host: String) {
+    self.init(error == .temporary ? .dnsTimeout : .dnsError, details: "\(host): \(error)")
+  }
+}

@@ -1,0 +1,65 @@
+import PawlHTTP
+import PawlLoop
+
+/// What an exchange waits for, when that has a limit. Connecting has its own, in ``OriginDial``.
+enum Patience: Hashable {
+  case none
+  /// A place below `max-connections`.
+  case queue
+  /// The first octet of an answer to a request that is fully sent.
+  case response
+  /// The rest of a head.
+  case head
+  /// Content of the response.
+  case body
+  /// The origin to take more of the request.
+  case write
+}
+
+extension OriginExchange {
+  /// Sets the clock by what is waited for now; progress sets it anew.
+  func updatePatience(hasProgress: Bool) {
+    guard !isOver else { return }
+    let present = presentPatience
+    guard present != patience || hasProgress else { return }
+    patience = present
+    let settings = upstream.settings
+    switch present {
+    case .none: timer.cancel()
+    case .queue: timer.schedule(after: settings.queueTimeout)
+    case .response: timer.schedule(after: settings.responseTimeout)
+    case .head, .body, .write: timer.schedule(after: settings.idleTimeout)
+    }
+  }
+
+  private var presentPatience: Patience {
+    switch phase {
+    case .queued: return .queue
+    case .starting, .granted, .dialling, .upgraded, .ended: return .none
+    case .connected:
+      if isPaused { return output.pendingCount > 0 ? .write : .none }
+      if response.hasFinalHead { return .body }
+      if !response.held.isEmpty { return .head }
+      if output.pendingCount > 0 { return .write }
+      // While its sender has more to give, the origin owes nothing yet.
+      return output.isSent || output.isStopped ? .response : .none
+    }
+  }
+
+  func ranOutOfPatience() {
+    let settings = upstream.settings
+    switch patience {
+    case .none: break
+    case .queue:
+      fail(.init(.connectionLimitReached, details: "no connection free within \(settings.queueTimeout)"))
+    case .response:
+      fail(.init(.httpResponseTimeout, details: "no answer within \(settings.responseTimeout)"))
+    case .head:
+      fail(.init(.connectionReadTimeout, details: "silent for \(settings.idleTimeout) inside the head"))
+    case .body:
+      fail(.init(.connectionReadTimeout, details: "silent for \(settings.idleTimeout) inside the content"))
+    case .write:
+      fail(.init(.connectionWriteTimeout, details: "took nothing of the request for \(settings.idleTimeout)"))
+    }
+  }
+}

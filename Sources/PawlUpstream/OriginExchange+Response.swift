@@ -1,0 +1,152 @@
+import PawlHTTP
+import PawlLoop
+import PawlWire
+
+/// Receiving: octets from the stream become heads and content for the delegate.
+extension OriginExchange {
+  /// Octets taken in one turn at most, so that a fast origin leaves time to others.
+  private static let turnLimit = 1 << 20
+
+  package func streamReadable() {
+    guard case .connected(let connection) = phase, !isPaused else { return }
+    var buffer: [UInt8] = []
+    swap(&buffer, &loop.readBuffer)
+    if buffer.isEmpty { buffer = [UInt8](repeating: 0, count: EventLoop.readBufferSize) }
+    defer { swap(&buffer, &loop.readBuffer) }
+    var taken = 0
+    while taken < Self.turnLimit, isReceiving(on: connection) {
+      switch buffer.withUnsafeMutableBytes({ connection.stream.read(into: $0) }) {
+      case .bytes(let count):
+        taken += count
+        receive(buffer, count, on: connection)
+        // The socket had no more: what comes later is announced again.
+        if count < buffer.count { return }
+      case .wouldBlock: return
+      case .end: return originClosed(connection)
+      case .failed(let code): return originFailed(connection, code)
+      }
+    }
+  }
+
+  private func receive(_ buffer: borrowing [UInt8], _ count: Int, on connection: OriginConnection) {
+    response.hasBegun = true
+    if response.held.isEmpty {
+      let used = deliver(buffer, 0..<count, on: connection)
+      if !isOver, used < count { response.held = Array(buffer[used..<count]) }
+    } else {
+      response.held.append(contentsOf: buffer[..<count])
+      receiveHeld()
+    }
+    updatePatience(hasProgress: true)
+  }
+
+  /// Delivers what was held back, as far as it goes.
+  func receiveHeld() {
+    guard case .connected(let connection) = phase else { return }
+    var whole: [UInt8] = []
+    swap(&whole, &response.held)
+    let used = deliver(whole, 0..<whole.count, on: connection)
+    guard !isOver, used < whole.count else { return }
+    whole.removeFirst(used)
+    response.held = whole
+  }
+
+  /// Returns how many octets of the range are done with.
+  private func deliver(_ buffer: borrowing [UInt8], _ range: Range<Int>, on connection: OriginConnection) -> Int {
+    var at = range.lowerBound
+    while isReceiving(on: connection) {
+      let rest = at..<range.upperBound
+      if response.hasFinalHead {
+        switch response.decoder.next(buffer, rest) {
+        case .needMore(let consumed): return at + consumed
+        case .data(let piece, let consumed):
+          at += consumed
+          bodyBytesReceived += UInt64(piece.count)
+          buffer.withUnsafeBytes {
+            delegate?.exchange(self, body: UnsafeRawBufferPointer(rebasing: $0[piece]))
+          }
+        case .end(let consumed):
+          complete(hasMore: at + consumed < range.upperBound)
+        case .malformed(let reason):
+          fail(ProxyError(.httpResponseTransferCoding, details: "\(reason)"))
+        }
+      } else {
+        switch response.parser.parse(buffer, rest) {
+        case .needMore: return at
+        case .refused(let error): fail(error)
+        case .head(let head, let count):
+          at += count
+          take(head, on: connection) { Array(buffer[at..<range.upperBound]) }
+        }
+      }
+    }
+    return at
+  }
+
+  private func take(_ head: ResponseHead, on connection: OriginConnection, leftover: () -> [UInt8]) {
+    switch head.status {
+    case 101: switchProtocols(head, on: connection, leftover: leftover())
+    case 100..<200: takeInterim(head)
+    default: takeFinal(head)
+    }
+  }
+
+  private func switchProtocols(_ head: ResponseHead, on connection: OriginConnection, leftover: [UInt8]) {
+    guard request.isUpgrade else {
+      return fail(ProxyError(.httpProtocolError, details: "101 without an upgrade having been asked for"))
+    }
+    guard output.isSent else {
+      return fail(ProxyError(.httpUpgradeFailed, details: "101 before the request was complete"))
+    }
+    handOver(connection, head: head, leftover: leftover)
+  }
+
+  private func takeInterim(_ head: ResponseHead) {
+    response.interimCount += 1
+    guard response.interimCount <= ResponseInput.interimLimit else {
+      return fail(ProxyError(.httpProtocolError, details: "too many interim responses"))
+    }
+    delegate?.exchange(self, interim: head)
+  }
+
+  private func takeFinal(_ head: ResponseHead) {
+    let framing: BodyFraming
+    do {
+      framing = try responseFraming(head, requestMethod: request.head.method)
+    } catch {
+      return fail(error)
+    }
+    response.takeFinal(head, framing, isEarly: !output.isSent)
+    // An origin that has said no does not want the rest; one that answers while it listens does.
+    if response.isEarly, head.status >= 300 { output.stop() }
+    delegate?.exchange(self, head: head, framing: framing)
+    askForBody()
+  }
+
+  /// The response is complete (RFC 9112 §8). `hasMore`: octets that belong to no response came behind it (row 60).
+  private func complete(hasMore: Bool) {
+    let isReusable = response.keepsAlive && !response.isEarly && output.isSent && !hasMore
+    let trailers = response.decoder.trailers
+    release(reusable: isReusable)?.exchangeEnded(self, trailers: trailers)
+  }
+
+  private func originClosed(_ connection: OriginConnection) {
+    if response.hasFinalHead {
+      guard response.decoder.endOfStreamIsComplete() else {
+        return fail(ProxyError(.httpResponseIncomplete, details: "closed after \(bodyBytesReceived) octets of content"))
+      }
+      response.keepsAlive = false
+      return complete(hasMore: false)
+    }
+    if response.hasBegun {
+      return fail(ProxyError(.httpResponseIncomplete, details: "closed before the end of the head"))
+    }
+    if retry(after: connection) { return }
+    fail(ProxyError(.connectionTerminated, details: "closed before the first octet of a response"))
+  }
+
+  private func originFailed(_ connection: OriginConnection, _ code: CInt) {
+    if !response.hasBegun, retry(after: connection) { return }
+    fail(ProxyError(.connectionTerminated, details: errorText(code)))
+  }
+}

@@ -1,0 +1,296 @@
+package import PawlHTTP
+import PawlLoop
+import PawlWire
+
+/// One request to an origin and its response: waits for a place, connects, sends, receives, and gives the connection
+/// back. Made by ``OriginPool/start(_:delegate:)``; lives on its loop.
+package final class OriginExchange {
+  enum Phase {
+    case starting
+    case queued(ConnectionLimit.Ticket)
+    /// Has a place, and perhaps an idle connection.
+    case granted(OriginConnection?)
+    case dialling(OriginDial)
+    case connected(OriginConnection)
+    /// The delegate has the stream; the place is held until this exchange is cancelled or let go.
+    case upgraded
+    case ended
+  }
+
+  package let request: OriginRequest
+  let pool: OriginPool
+  var delegate: (any OriginExchangeDelegate)?
+  private(set) var phase = Phase.starting
+  private var isEntering = false
+  private(set) var preferredURL = 0
+  private var urlOrder: [Int] = []
+  private var address: SocketAddress?
+  private var hasAnnounced = false
+  private var hasRetried = false
+  private var hasSentBefore = false
+
+  var output: RequestOutput
+  private var senderWaits = false
+  var response = ResponseInput()
+  private(set) var isPaused = false
+  /// Octets of the response's content so far, without framing.
+  package internal(set) var bodyBytesReceived: UInt64 = 0
+
+  var patience = Patience.none
+  private(set) lazy var timer: LoopTimer = loop.makeTimer { [weak self] in self?.ranOutOfPatience() }
+
+  init(_ request: OriginRequest, pool: OriginPool, delegate: any OriginExchangeDelegate) {
+    (self.request, self.pool, self.delegate) = (request, pool, delegate)
+    output = RequestOutput(request.head.framing)
+  }
+
+  deinit {
+    if case .upgraded = phase { pool.ended(request.use, reusable: nil) }
+  }
+
+  var loop: EventLoop { pool.loop }
+  var upstream: Upstream { pool.upstream }
+
+  /// The origin's address once connected, else the host of the URL; for logs.
+  package var peer: String { address?.description ?? upstream.settings.urls[preferredURL].host }
+
+  /// Whether none of the request's content has been taken, so that it could be sent again from its start.
+  package var canBeRetried: Bool { !output.hasTakenBody }
+
+  /// Whether any octet of the request was handed to a connection.
+  package var requestBytesSent: Bool { hasSentBefore || output.sentOnConnection > 0 }
+
+  // MARK: Request content
+
+  /// Takes all of `bytes`. `false`: enough for now, until ``OriginExchangeDelegate/exchangeWantsBody(_:)``.
+  /// Once the origin has refused the content by a final answer, or the exchange has ended, it is discarded.
+  package func sendBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard !isOver, !output.isStopped else { return true }
+    do {
+      wrote(try output.append(bytes, to: stream))
+    } catch {
+      misused("more content than the request announced")
+      return false
+    }
+    senderWaits = output.pendingCount >= RequestOutput.highWater
+    return !senderWaits
+  }
+
+  /// The content is complete. Trailers go out only with chunked framing.
+  package func finishBody(trailers: Fields = Fields()) {
+    guard !isOver else { return }
+    do {
+      wrote(try output.finish(trailers, to: stream))
+    } catch {
+      misused("less content than the request announced")
+    }
+  }
+
+  private func misused(_ details: String) {
+    output.stop()
+    loop.nextTurn { [self] in fail(ProxyError(.proxyInternalError, details: details)) }
+  }
+
+  private func wrote(_ result: RequestOutput.FlushResult) {
+    if result == .blocked { stream?.wantWritable() }
+    updatePatience(hasProgress: false)
+  }
+
+  package func streamWritable() {
+    let before = output.sentOnConnection
+    let result = output.flush(stream)
+    if result == .blocked { stream?.wantWritable() }
+    updatePatience(hasProgress: output.sentOnConnection > before)
+    askForBody()
+  }
+
+  /// Tells a sender that waits to go on, when there is room or what it sends is discarded.
+  func askForBody() {
+    guard senderWaits, !isOver, output.pendingCount <= RequestOutput.lowWater else { return }
+    senderWaits = false
+    delegate?.exchangeWantsBody(self)
+  }
+
+  // MARK: Reading
+
+  /// Stops reading from the origin; nothing of the response is delivered until ``resume()``.
+  package func pause() {
+    guard !isPaused else { return }
+    isPaused = true
+    stream?.stopReading()
+    updatePatience(hasProgress: false)
+  }
+
+  package func resume() {
+    guard isPaused else { return }
+    isPaused = false
+    guard stream != nil else { return }
+    loop.nextTurn { [self] in continueReading() }
+  }
+
+  private func continueReading() {
+    guard case .connected(let connection) = phase, !isPaused else { return }
+    receiveHeld()
+    guard isReceiving(on: connection) else { return }
+    connection.stream.startReading()
+    updatePatience(hasProgress: true)
+  }
+
+  // MARK: Ending
+
+  /// Ends the exchange at once; the delegate hears nothing more. A running one's connection is closed; after an
+  /// upgrade only the place in `max-connections` is given back, the stream is the delegate's.
+  package func cancel() { _ = release(reusable: false) }
+
+  var isOver: Bool {
+    switch phase {
+    case .upgraded, .ended: true
+    case .starting, .queued, .granted, .dialling, .connected: false
+    }
+  }
+
+  var stream: SocketStream? {
+    guard case .connected(let connection) = phase else { return nil }
+    return connection.stream
+  }
+
+  /// Whether the response may be delivered further.
+  func isReceiving(on connection: OriginConnection) -> Bool {
+    guard case .connected(let present) = phase else { return false }
+    return present === connection && !isPaused
+  }
+
+  func fail(_ error: ProxyError) {
+    guard !isOver else { return }
+    let failure = OriginFailure(
+      error: error, beforeHead: !response.hasFinalHead, requestBytesSent: requestBytesSent)
+    release(reusable: false)?.exchange(self, broke: failure)
+  }
+
+  /// Lets go of everything; returns the delegate to be told.
+  func release(reusable: Bool) -> (any OriginExchangeDelegate)? {
+    let previous = phase
+    phase = .ended
+    timer.close()
+    let heir = delegate
+    delegate = nil
+    pool.forget(self)
+    switch previous {
+    case .starting, .ended: break
+    case .queued(let ticket): pool.leave(ticket)
+    case .granted(let connection): pool.ended(request.use, reusable: connection)
+    case .dialling(let dial):
+      dial.cancel()
+      pool.ended(request.use, reusable: nil)
+    case .connected(let connection):
+      if !reusable { connection.stream.close() }
+      pool.ended(request.use, reusable: reusable ? connection : nil)
+    case .upgraded: pool.ended(request.use, reusable: nil)
+    }
+    return heir
+  }
+
+  /// The stream is the delegate's from now on; the place stays held.
+  func handOver(_ connection: OriginConnection, head: ResponseHead, leftover: [UInt8]) {
+    let heir = delegate
+    delegate = nil
+    phase = .upgraded
+    timer.close()
+    connection.stream.stopReading()
+    connection.stream.delegate = nil
+    pool.forget(self)
+    heir?.exchange(self, upgraded: connection.stream, head: head, leftover: leftover)
+  }
+}
+
+extension OriginExchange: StreamDelegate {}
+
+// MARK: - Getting a connection
+
+extension OriginExchange {
+  func begin() {
+    guard case .starting = phase else { return }
+    urlOrder = upstream.urlOrder(at: loop.now)
+    preferredURL = urlOrder[0]
+    isEntering = true
+    pool.enter(self)
+    isEntering = false
+    switch phase {
+    case .granted: proceed()
+    case .queued: updatePatience(hasProgress: true)
+    case .starting, .dialling, .connected, .upgraded, .ended: break
+    }
+  }
+
+  func queued(_ ticket: ConnectionLimit.Ticket) { phase = .queued(ticket) }
+
+  /// The place is this exchange's; never calls the delegate from within another exchange's end.
+  func granted(_ connection: OriginConnection?) {
+    phase = .granted(connection)
+    guard !isEntering else { return }
+    loop.nextTurn { [self] in proceed() }
+  }
+
+  private func proceed() {
+    guard case .granted(let connection) = phase else { return }
+    guard let connection else { return dial() }
+    if isFit(connection) {
+      attach(connection)
+    } else {
+      connection.stream.close()
+      dial()
+    }
+  }
+
+  /// Octets that nobody asked for must not become the answer to this request, and a request that cannot be
+  /// repeated is not given to an origin that has closed: one look, some 0.3 us.
+  private func isFit(_ connection: OriginConnection) -> Bool {
+    connection.isUsable(at: loop.now) && connection.isQuiet()
+  }
+
+  private func dial() {
+    let dial = OriginDial(upstream: upstream, loop: loop, urls: urlOrder) { [weak self] result in
+      self?.dialled(result)
+    }
+    phase = .dialling(dial)
+    updatePatience(hasProgress: true)
+    dial.start()
+  }
+
+  private func dialled(_ result: Result<OriginConnection, ProxyError>) {
+    guard case .dialling = phase else { return }
+    switch result {
+    case .success(let connection): attach(connection)
+    case .failure(let error): fail(error)
+    }
+  }
+
+  private func attach(_ connection: OriginConnection) {
+    phase = .connected(connection)
+    address = connection.stream.peer
+    connection.stream.delegate = self
+    var head = request.head
+    let base = upstream.settings.urls[connection.url].basePath
+    if !base.isEmpty { head.target = Array(base.utf8)[...] + head.target }
+    output.connect(head)
+    response.restart()
+    if output.flush(connection.stream) == .blocked { connection.stream.wantWritable() }
+    if !isPaused { connection.stream.startReading() }
+    updatePatience(hasProgress: true)
+    guard !hasAnnounced else { return askForBody() }
+    hasAnnounced = true
+    delegate?.exchangeConnected(self)
+    askForBody()
+  }
+
+  /// RFC 9112 §9.3.1: once, for a reused connection that closed before any octet of a response.
+  func retry(after connection: OriginConnection) -> Bool {
+    let isRepeatable = request.head.method.isIdempotent && !output.hasTakenBody
+    guard connection.isReused, !hasRetried, isRepeatable else { return false }
+    (hasRetried, hasSentBefore) = (true, requestBytesSent)
+    connection.stream.close()
+    output.disconnect()
+    dial()
+    return true
+  }
+}

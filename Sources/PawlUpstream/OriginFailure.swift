@@ -1,0 +1,15 @@
+package import PawlHTTP
+
+/// Why an exchange with an origin ended without a complete response.
+package struct OriginFailure: Error, Hashable, Sendable {
+  /// What `Proxy-Status` says about it, and the status that goes with it (RFC 9209).
+  package var error: ProxyError
+  /// Whether no final response head had come.
+  package var beforeHead: Bool
+  /// Whether any octet of the request had been handed to a connection: the origin may have acted on it.
+  package var requestBytesSent: Bool
+
+  package init(error: ProxyError, beforeHead: Bool, requestBytesSent: Bool) {
+    (self.error, self.beforeHead, self.requestBytesSent) = (error, beforeHead, requestBytesSent)
+  }
+}

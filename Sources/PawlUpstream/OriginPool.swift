@@ -1,0 +1,129 @@
+package import PawlLoop
+
+/// One loop's connections to an upstream: idle ones and those of running exchanges. Only on its loop.
+package final class OriginPool {
+  package let upstream: Upstream
+  package let loop: EventLoop
+  private var id: ConnectionLimit.PoolID = -1
+  /// Ascending by the time they became idle.
+  private var idle: [OriginConnection] = []
+  private var queued: [ConnectionLimit.Ticket: OriginExchange] = [:]
+  /// Keeps exchanges alive until they have ended.
+  private var running: [ObjectIdentifier: OriginExchange] = [:]
+  private lazy var sweep: LoopTimer = loop.makeTimer { [unowned self] in closeExpired() }
+
+  /// One for each pair of loop and upstream; on the loop or before it runs.
+  package init(upstream: Upstream, loop: EventLoop) {
+    (self.upstream, self.loop) = (upstream, loop)
+    id = upstream.register(self)
+  }
+
+  deinit {
+    for connection in idle { connection.stream.close() }
+    let count = idle.count
+    _ = upstream.update(for: id) { ((), $0.idleClosed(id, count: count)) }
+  }
+
+  /// Begins an exchange. The delegate hears of it after this has returned.
+  package func start(_ request: OriginRequest, delegate: any OriginExchangeDelegate) -> OriginExchange {
+    loop.preconditionOnLoop()
+    let exchange = OriginExchange(request, pool: self, delegate: delegate)
+    running[ObjectIdentifier(exchange)] = exchange
+    loop.nextTurn { exchange.begin() }
+    return exchange
+  }
+
+  /// Closes all idle connections, as at a shutdown.
+  package func closeIdle() { close(idle.count) }
+
+  package var idleCount: Int { idle.count }
+
+  // MARK: For exchanges
+
+  /// Asks for a place; ``OriginExchange/granted(_:)`` follows, perhaps from within.
+  func enter(_ exchange: OriginExchange) {
+    let prefersIdle = idle.contains { $0.url == exchange.preferredURL }
+    let use = exchange.request.use
+    let (ticket, actions) = upstream.update(for: id) { limit in
+      let (ticket, actions) = limit.enter(id, use: use, prefersIdle: prefersIdle)
+      return (ticket, actions)
+    }
+    queued[ticket] = exchange
+    exchange.queued(ticket)
+    perform(actions)
+  }
+
+  /// An exchange stops waiting. When its grant is on its way already, ``granted(_:usingIdle:)`` returns that.
+  @discardableResult
+  func leave(_ ticket: ConnectionLimit.Ticket) -> Bool {
+    queued[ticket] = nil
+    return upstream.update(for: id) { ($0.leave(ticket), []) }.0
+  }
+
+  /// An exchange that held a place has ended. `connection` stays when it can carry another one.
+  func ended(_ use: OriginUse, reusable connection: OriginConnection?) {
+    let kept = connection.flatMap { $0.isUsable(at: loop.now) ? $0 : nil }
+    if let kept {
+      kept.becomeIdle(in: self, at: loop.now)
+      idle.append(kept)
+      if !sweep.isScheduled { sweep.schedule(after: upstream.settings.keepalive) }
+    } else {
+      connection?.stream.close()
+    }
+    perform(upstream.update(for: id) { ((), $0.ended(id, use: use, staysIdle: kept != nil)) }.1)
+  }
+
+  func forget(_ exchange: OriginExchange) { running[ObjectIdentifier(exchange)] = nil }
+
+  // MARK: For the limit
+
+  func granted(_ waiter: ConnectionLimit.Waiter, usingIdle: Bool) {
+    let exchange = queued.removeValue(forKey: waiter.ticket)
+    let connection = usingIdle ? takeIdle(preferring: exchange?.preferredURL) : nil
+    guard let exchange else { return ended(waiter.use, reusable: connection) }
+    exchange.granted(connection)
+  }
+
+  /// Another loop needs places that idle connections of this one hold.
+  func look() {
+    let (toClose, actions) = upstream.update(for: id) { limit in
+      let (toClose, actions) = limit.look(id)
+      return (toClose, actions)
+    }
+    perform(actions)
+    close(min(toClose, idle.count))
+  }
+
+  private func perform(_ actions: [ConnectionLimit.Action]) {
+    for case .grant(let waiter, let usingIdle) in actions { granted(waiter, usingIdle: usingIdle) }
+  }
+
+  // MARK: Idle connections
+
+  private func takeIdle(preferring url: Int?) -> OriginConnection? {
+    guard let index = idle.lastIndex(where: { $0.url == url }) else { return idle.popLast() }
+    return idle.remove(at: index)
+  }
+
+  func idleBroke(_ connection: OriginConnection) {
+    guard let index = idle.firstIndex(where: { $0 === connection }) else { return }
+    idle.remove(at: index)
+    connection.stream.close()
+    perform(upstream.update(for: id) { ((), $0.idleClosed(id, count: 1)) }.1)
+  }
+
+  /// Closes those that have been idle for longest.
+  private func close(_ count: Int) {
+    guard count > 0 else { return }
+    for connection in idle.prefix(count) { connection.stream.close() }
+    idle.removeFirst(count)
+    perform(upstream.update(for: id) { ((), $0.idleClosed(id, count: count)) }.1)
+  }
+
+  private func closeExpired() {
+    let limit = upstream.settings.keepalive
+    close(idle.prefix { loop.now - $0.idleSince >= limit }.count)
+    guard let oldest = idle.first else { return }
+    sweep.schedule(after: limit - (loop.now - oldest.idleSince))
+  }
+}

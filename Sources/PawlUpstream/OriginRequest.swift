@@ -1,0 +1,18 @@
+package import PawlHTTP
+
+/// A request ready to be sent to an origin.
+package struct OriginRequest: Sendable {
+  /// Fields as they go out: hop-by-hop fields gone, `Via` and `X-Forwarded-*` set; `framing` says how the body goes.
+  /// For an upgrade they name the protocol (`Connection: Upgrade`, `Upgrade: …`).
+  package var head: RequestHead
+  package var use: OriginUse
+  /// Whether a 101 is an answer to this request; otherwise it is an error (protocols.md 8.2, row 66).
+  package var isUpgrade: Bool
+  /// `Expect: 100-continue` is in the head: the 100 is passed up as any other 1xx. When to send the body without
+  /// having seen one is the caller's decision.
+  package var wantsContinue: Bool
+
+  package init(head: RequestHead, use: OriginUse, isUpgrade: Bool = false, wantsContinue: Bool = false) {
+    (self.head, self.use, self.isUpgrade, self.wantsContinue) = (head, use, isUpgrade, wantsContinue)
+  }
+}

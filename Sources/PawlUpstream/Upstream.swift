@@ -1,0 +1,83 @@
+package import PawlLoop
+
+/// An origin as all loops share it: the connection limit with its queue, the round robin and the health of its URLs.
+/// Safe on any thread; a lock is held for an update only.
+package final class Upstream: Sendable {
+  package let settings: UpstreamSettings
+  let resolver: Resolver
+  private let shared: Locked<Shared>
+
+  private struct Shared {
+    var limit: ConnectionLimit
+    var rotation: URLRotation
+    var pools: [PoolLink] = []
+  }
+
+  /// How other loops reach a pool.
+  private struct PoolLink: Sendable {
+    var loop: EventLoop
+    var pool: LoopBound<WeakPool>
+  }
+  private struct WeakPool { weak var pool: OriginPool? }
+
+  package init(_ settings: UpstreamSettings, resolver: Resolver) {
+    (self.settings, self.resolver) = (settings, resolver)
+    shared = Locked(
+      Shared(
+        limit: ConnectionLimit(limit: settings.maxConnections), rotation: URLRotation(count: settings.urls.count)))
+  }
+
+  package var id: ObjectIdentifier { ObjectIdentifier(self) }
+
+  /// Requests that wait for a connection, over all loops.
+  package var waitingCount: Int { shared.withLock { $0.limit.waitingCount } }
+  /// Connections that count against `max-connections`, idle ones included.
+  package var connectionCount: Int { shared.withLock { $0.limit.count } }
+
+  func register(_ pool: OriginPool) -> ConnectionLimit.PoolID {
+    let link = PoolLink(loop: pool.loop, pool: LoopBound(WeakPool(pool: pool), on: pool.loop))
+    return shared.withLock { shared in
+      shared.pools.append(link)
+      return shared.pools.count - 1
+    }
+  }
+
+  // MARK: URLs
+
+  func urlOrder(at now: Monotonic) -> [Int] { shared.withLock { $0.rotation.order(at: now) } }
+  func connected(_ url: Int) { shared.withLock { $0.rotation.connected(url) } }
+  func failed(_ url: Int, at now: Monotonic) { shared.withLock { $0.rotation.failed(url, at: now) } }
+
+  // MARK: The limit
+
+  /// Changes the limit's state and passes on what concerns other pools; returns what `pool` itself is granted.
+  func update<R>(
+    for pool: ConnectionLimit.PoolID, _ change: (inout ConnectionLimit) -> (R, [ConnectionLimit.Action])
+  ) -> (R, [ConnectionLimit.Action]) {
+    let (result, actions, links) = shared.withLock { shared in
+      let (result, actions) = change(&shared.limit)
+      return (result, actions, actions.isEmpty ? [] : shared.pools)
+    }
+    var own: [ConnectionLimit.Action] = []
+    for action in actions {
+      switch action {
+      case .grant(let waiter, let usingIdle):
+        if waiter.pool == pool {
+          own.append(action)
+        } else {
+          precondition(!usingIdle, "an idle connection is granted on its own loop only")
+          send(to: links[waiter.pool]) { $0.granted(waiter, usingIdle: false) }
+        }
+      case .wake(let id): send(to: links[id]) { $0.look() }
+      }
+    }
+    return (result, own)
+  }
+
+  private func send(to link: PoolLink, _ work: @escaping @Sendable (OriginPool) -> Void) {
+    link.loop.run {
+      guard let pool = link.pool.get().pool else { return }
+      work(pool)
+    }
+  }
+}

@@ -1,0 +1,43 @@
+/// One address of an origin: `http://host:port/base` or a Unix socket.
+package struct UpstreamURL: Hashable, Sendable {
+  /// A name, a literal address without brackets, or the path of the socket when ``isUnix``.
+  package var host: String
+  package var port: UInt16
+  /// Put before every request's target; usually empty, never ends with a slash.
+  package var basePath: String
+  package var isUnix: Bool
+
+  package init(host: String, port: UInt16, basePath: String = "", isUnix: Bool = false) {
+    (self.host, self.port, self.basePath, self.isUnix) = (host, port, basePath, isUnix)
+  }
+}
+
+/// `[upstream:NAME]`: how an origin is reached and how long it may take.
+package struct UpstreamSettings: Sendable {
+  package var name: String
+  /// Never empty.
+  package var urls: [UpstreamURL]
+  /// For one URL with all addresses of its name.
+  package var connectTimeout: Duration
+  /// From the request being fully sent to the first byte of the answer.
+  package var responseTimeout: Duration
+  /// Without a byte inside a head or body, in either direction.
+  package var idleTimeout: Duration
+  /// How long a request may wait for a place below ``maxConnections``.
+  package var queueTimeout: Duration
+  /// Connections over all loops, idle ones and tunnels included; 0: no limit.
+  package var maxConnections: Int
+  /// How long an idle connection is kept; less than what origins commonly allow (5 s).
+  package var keepalive: Duration
+
+  package init(
+    name: String, urls: [UpstreamURL], connectTimeout: Duration = .seconds(5),
+    responseTimeout: Duration = .seconds(900), idleTimeout: Duration = .seconds(60),
+    queueTimeout: Duration = .seconds(30), maxConnections: Int = 64, keepalive: Duration = .seconds(4)
+  ) {
+    precondition(!urls.isEmpty, "an upstream has at least one URL")
+    (self.name, self.urls, self.connectTimeout) = (name, urls, connectTimeout)
+    (self.responseTimeout, self.idleTimeout, self.queueTimeout) = (responseTimeout, idleTimeout, queueTimeout)
+    (self.maxConnections, self.keepalive) = (maxConnections, keepalive)
+  }
+}

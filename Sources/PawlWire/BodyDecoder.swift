@@ -1,0 +1,148 @@
+package import PawlHTTP
+
+/// What the lines around chunks may cost. All sizes in bytes.
+package struct ChunkLimits: Hashable, Sendable {
+  /// Extensions of one chunk.
+  package var chunkExtension: Int
+  /// Extensions of all chunks of a body.
+  package var allExtensions: Int
+  package var trailer: Int
+  package var trailerFields: Int
+
+  package init(chunkExtension: Int = 256, allExtensions: Int = 4 << 10, trailer: Int = 8 << 10, trailerFields: Int = 64)
+  {
+    (self.chunkExtension, self.allExtensions) = (chunkExtension, allExtensions)
+    (self.trailer, self.trailerFields) = (trailer, trailerFields)
+  }
+}
+
+/// Finds the content in the octets of a body, whatever its framing (RFC 9112 §6, §7.1). Copies no content.
+package struct BodyDecoder: Sendable {
+  package enum Event: Sendable {
+    /// Nothing more can be said: move on by `consumed` (parts of chunk lines) and call again with more octets.
+    case needMore(consumed: Int)
+    /// `range` of the buffer is content; move on by `consumed`, counted from the start of the range given.
+    case data(Range<Int>, consumed: Int)
+    /// The body is complete; what follows belongs to the next message. Comes once more on every further call.
+    case end(consumed: Int)
+    /// The rest of the connection cannot be understood. Comes again on every further call.
+    case malformed(StaticString)
+  }
+
+  private enum State: Sendable {
+    case length(UInt64), untilClose, ended
+    case line(ChunkLine), chunk(UInt64), afterChunk, afterChunkLineFeed, trailer(TrailerSection)
+    case broken(StaticString)
+  }
+
+  private let limits: ChunkLimits
+  private var state: State
+  private var extensionCount = 0
+  /// Allow-listed trailer fields only (protocols.md 8.1 row 37), once the body has ended.
+  package private(set) var trailers = Fields()
+
+  package init(_ framing: BodyFraming, limits: ChunkLimits = ChunkLimits()) {
+    self.limits = limits
+    state =
+      switch framing {
+      case .none, .length(0): .ended
+      case .length(let count): .length(count)
+      case .chunked: .line(ChunkLine())
+      case .untilClose: .untilClose
+      }
+  }
+
+  /// Content octets that are still to come; `nil` when the framing does not say.
+  package var remaining: UInt64? {
+    switch state {
+    case .length(let count): count
+    case .ended: 0
+    case .untilClose, .line, .chunk, .afterChunk, .afterChunkLineFeed, .trailer, .broken: nil
+    }
+  }
+
+  package var isEnded: Bool { if case .ended = state { true } else { false } }
+
+  /// Whether the body is complete when the connection ends here (RFC 9112 §8).
+  package func endOfStreamIsComplete() -> Bool {
+    switch state {
+    case .ended, .untilClose: true
+    case .length, .line, .chunk, .afterChunk, .afterChunkLineFeed, .trailer, .broken: false
+    }
+  }
+
+  /// The next piece of `buffer[range]`. Call again with the range moved on by what was consumed until it asks for
+  /// more, ends or is malformed.
+  package mutating func next(_ buffer: borrowing [UInt8], _ range: Range<Int>) -> Event {
+    var at = range.lowerBound
+    while true {
+      switch state {
+      case .ended: return .end(consumed: at - range.lowerBound)
+      case .broken(let reason): return .malformed(reason)
+      case .untilClose:
+        return range.isEmpty ? .needMore(consumed: 0) : .data(range, consumed: range.count)
+      case .length(let left):
+        guard at < range.upperBound else { return .needMore(consumed: 0) }
+        let piece = Self.piece(left, from: at, in: range)
+        state = left == UInt64(piece.count) ? .ended : .length(left - UInt64(piece.count))
+        return .data(piece, consumed: piece.count)
+      case .chunk(let left):
+        guard at < range.upperBound else { return .needMore(consumed: at - range.lowerBound) }
+        let piece = Self.piece(left, from: at, in: range)
+        state = left == UInt64(piece.count) ? .afterChunk : .chunk(left - UInt64(piece.count))
+        return .data(piece, consumed: piece.upperBound - range.lowerBound)
+      case .line, .afterChunk, .afterChunkLineFeed, .trailer:
+        guard at < range.upperBound else { return .needMore(consumed: at - range.lowerBound) }
+        takeBetweenChunks(buffer[at])
+        at += 1
+      }
+    }
+  }
+
+  private static func piece(_ left: UInt64, from start: Int, in range: Range<Int>) -> Range<Int> {
+    let available = range.upperBound - start
+    return start..<(left < UInt64(available) ? start + Int(left) : range.upperBound)
+  }
+
+  /// One octet of what is not content.
+  private mutating func takeBetweenChunks(_ octet: UInt8) {
+    switch state {
+    case .line(var line):
+      switch line.take(octet) {
+      case .more:
+        state = isWithinLimits(line) ? .line(line) : .broken("The chunk extensions are too long.")
+      case .complete:
+        extensionCount += line.extensionCount
+        state = line.size.value == 0 ? .trailer(TrailerSection()) : .chunk(line.size.value)
+      case .malformed(let reason): state = .broken(reason)
+      }
+    case .afterChunk:
+      state = octet == Octet.carriageReturn ? .afterChunkLineFeed : .broken("A chunk is longer than its size says.")
+    case .afterChunkLineFeed:
+      state = octet == Octet.lineFeed ? .line(ChunkLine()) : .broken("A carriage return stands alone.")
+    case .trailer(var section):
+      state = .ended  // the section is not copied while it grows
+      switch section.take(octet, limits: limits) {
+      case .more: state = .trailer(section)
+      case .complete: trailers = section.fields
+      case .malformed(let reason): state = .broken(reason)
+      }
+    case .length, .untilClose, .ended, .chunk, .broken: break
+    }
+  }
+
+  private func isWithinLimits(_ line: ChunkLine) -> Bool {
+    line.extensionCount <= limits.chunkExtension && extensionCount + line.extensionCount <= limits.allExtensions
+  }
+}
+
+extension BodyDecoder.Event: Equatable {
+  package static func == (a: Self, b: Self) -> Bool {
+    switch (a, b) {
+    case (.needMore(let a), .needMore(let b)), (.end(let a), .end(let b)): a == b
+    case (.data(let a, let aConsumed), .data(let b, let bConsumed)): a == b && aConsumed == bConsumed
+    case (.malformed(let a), .malformed(let b)): a.isSameText(as: b)
+    default: false
+    }
+  }
+}

@@ -1,0 +1,102 @@
+/// A chunk size read digit by digit (RFC 9112 §7.1).
+struct ChunkSize: Hashable, Sendable {
+  private(set) var value: UInt64 = 0
+  private(set) var digits = 0
+
+  static func digit(_ octet: UInt8) -> UInt64? {
+    switch octet {
+    case 0x30...0x39: UInt64(octet - 0x30)
+    case 0x41...0x46: UInt64(octet - 0x41 + 10)
+    case 0x61...0x66: UInt64(octet - 0x61 + 10)
+    default: nil
+    }
+  }
+
+  /// `false` beyond sixteen digits, leading zeros included, or beyond 2^63-1.
+  mutating func take(_ digit: UInt64) -> Bool {
+    guard digits < 16, value >> 59 == 0 else { return false }
+    (value, digits) = (value << 4 | digit, digits + 1)
+    return true
+  }
+}
+
+/// `chunk-size [ chunk-ext ] CRLF`, octet by octet: it may be cut anywhere, and is never kept (RFC 9112 §7.1.1).
+struct ChunkLine: Hashable, Sendable {
+  enum Place: Hashable, Sendable {
+    case sizeStart, size, afterSize
+    case nameStart, name, afterName
+    case valueStart, token, quoted, quotedPair, afterValue
+    case lineFeed
+  }
+  enum Step: Hashable { case more, complete, malformed(StaticString) }
+
+  private(set) var size = ChunkSize()
+  private var place = Place.sizeStart
+  /// Octets of extension in this line.
+  private(set) var extensionCount = 0
+
+  mutating func take(_ octet: UInt8) -> Step {
+    switch place {
+    case .sizeStart, .size: return takeSize(octet)
+    case .lineFeed: return octet == Octet.lineFeed ? .complete : .malformed("A carriage return stands alone.")
+    default:
+      if octet != Octet.carriageReturn { extensionCount += 1 }
+      guard let next = placeAfter(octet) else { return .malformed("A chunk extension is malformed.") }
+      place = next
+      return .more
+    }
+  }
+
+  private mutating func takeSize(_ octet: UInt8) -> Step {
+    if let digit = ChunkSize.digit(octet) {
+      place = .size
+      return size.take(digit) ? .more : .malformed("A chunk size is too large.")
+    }
+    guard place == .size else { return .malformed("A chunk size is missing or is no hexadecimal number.") }
+    switch octet {
+    case Octet.carriageReturn: place = .lineFeed
+    case Octet.semicolon: (place, extensionCount) = (.nameStart, 1)
+    case Octet.space, Octet.tab: (place, extensionCount) = (.afterSize, 1)
+    default: return .malformed("A chunk size is no hexadecimal number.")
+    }
+    return .more
+  }
+
+  /// `*( BWS ";" BWS name [ BWS "=" BWS ( token / quoted-string ) ] )`; no blank before the line end.
+  private func placeAfter(_ octet: UInt8) -> Place? {
+    let isBlank = Octet.isBlank(octet)
+    let isToken = ASCIISet.token.contains(octet)
+    switch place {
+    case .afterSize: return isBlank ? .afterSize : octet == Octet.semicolon ? .nameStart : nil
+    case .nameStart: return isBlank ? .nameStart : isToken ? .name : nil
+    case .name: return isToken ? .name : isBlank ? .afterName : octet == Octet.equals ? .valueStart : lineOrNext(octet)
+    case .afterName:
+      return isBlank ? .afterName : octet == Octet.equals ? .valueStart : octet == Octet.semicolon ? .nameStart : nil
+    case .valueStart: return isBlank ? .valueStart : octet == Octet.quote ? .quoted : isToken ? .token : nil
+    case .token: return isToken ? .token : isBlank ? .afterSize : lineOrNext(octet)
+    case .quoted:
+      if octet == Octet.quote { return .afterValue }
+      if octet == Octet.backslash { return .quotedPair }
+      return octet >= 0x80 || ASCIISet.quotedText.contains(octet) ? .quoted : nil
+    case .quotedPair: return octet >= 0x20 && octet != 0x7f || octet == Octet.tab ? .quoted : nil
+    case .afterValue: return isBlank ? .afterSize : lineOrNext(octet)
+    case .sizeStart, .size, .lineFeed: return nil
+    }
+  }
+
+  private func lineOrNext(_ octet: UInt8) -> Place? {
+    octet == Octet.carriageReturn ? .lineFeed : octet == Octet.semicolon ? .nameStart : nil
+  }
+}
+
+extension ChunkLine.Step {
+  static func == (a: Self, b: Self) -> Bool {
+    switch (a, b) {
+    case (.more, .more), (.complete, .complete): true
+    case (.malformed(let a), .malformed(let b)): a.isSameText(as: b)
+    default: false
+    }
+  }
+
+  func hash(into hasher: inout Hasher) {}
+}

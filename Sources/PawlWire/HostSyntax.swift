@@ -1,0 +1,47 @@
+import PawlHTTP
+
+/// `uri-host [ ":" port ]` as it stands in `Host` and in absolute targets (RFC 9110 §4.2, §7.2). It accepts what
+/// ``Authority/parseHost(_:)`` accepts, but in place and without allocating for host names.
+struct HostSyntax: Equatable {
+  /// Without the colon of an empty port.
+  var range: Range<Int>
+  var isLowercase: Bool
+
+  /// `nil` for an empty host, user information, a list, an impossible port, or any other octet.
+  static func parse(_ octets: Span<UInt8>, _ range: Range<Int>) -> HostSyntax? {
+    guard let first = range.first else { return nil }
+    if octets[first] == 0x5b { return parseLiteral(octets, range) }
+    var at = first
+    var (isLowercase, isOnlyDots) = (true, true)
+    while at < range.upperBound, ASCIISet.hostName.contains(octets[at]) {
+      if octets[at] &- 0x41 <= 25 { isLowercase = false }
+      if octets[at] != Octet.dot { isOnlyDots = false }
+      at &+= 1
+    }
+    guard !isOnlyDots, at - first <= 255 else { return nil }
+    guard at < range.upperBound else { return HostSyntax(range: range, isLowercase: isLowercase) }
+    guard octets[at] == Octet.colon, isPort(octets, at + 1..<range.upperBound) else { return nil }
+    return HostSyntax(range: withoutEmptyPort(octets, range), isLowercase: isLowercase)
+  }
+
+  private static func isPort(_ octets: Span<UInt8>, _ range: Range<Int>) -> Bool {
+    guard range.count <= 5 else { return false }
+    var port = 0
+    for at in range {
+      guard Octet.isDigit(octets[at]) else { return false }
+      port = port * 10 + Int(octets[at] - 0x30)
+    }
+    return port <= 65535
+  }
+
+  /// IPv6 is rare enough for a copy.
+  private static func parseLiteral(_ octets: Span<UInt8>, _ range: Range<Int>) -> HostSyntax? {
+    let copy = octets.copied(range)
+    guard let host = Authority.parseHost(copy[...]) else { return nil }
+    return HostSyntax(range: withoutEmptyPort(octets, range), isLowercase: copy.starts(with: host))
+  }
+
+  private static func withoutEmptyPort(_ octets: Span<UInt8>, _ range: Range<Int>) -> Range<Int> {
+    octets[range.upperBound - 1] == Octet.colon ? range.lowerBound..<range.upperBound - 1 : range
+  }
+}

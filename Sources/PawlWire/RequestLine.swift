@@ -1,0 +1,147 @@
+import PawlHTTP
+
+/// How the target was given (RFC 9112 §3.2).
+enum TargetForm: Sendable {
+  case origin, absolute, asterisk
+  /// `http://a` with OPTIONS: the server as a whole, `*`.
+  case absoluteServer
+  /// `http://a?x`: the path is `/`, which stands nowhere in the buffer.
+  case absoluteQueryOnly
+
+  var isAbsolute: Bool {
+    switch self {
+    case .origin, .asterisk: false
+    case .absolute, .absoluteServer, .absoluteQueryOnly: true
+    }
+  }
+
+  var needsRewriting: Bool {
+    switch self {
+    case .origin, .asterisk, .absolute: false
+    case .absoluteServer, .absoluteQueryOnly: true
+    }
+  }
+}
+
+extension RequestParser {
+  /// `method SP request-target SP HTTP-version CRLF` with single spaces (RFC 9112 §3), empty lines before it skipped.
+  /// - Returns: where the next line starts; `nil` when the line is not complete.
+  mutating func takeRequestLine(_ octets: Span<UInt8>) throws(RequestRefusal) -> Int? {
+    guard let start = try skipEmptyLines(octets) else { return nil }
+    // No octet beyond the limit is looked at, so that the answer does not depend on how the line came in.
+    let end = min(octets.count, start + limits.maxRequestLine + 2)
+    let methodEnd = octets.firstOutside(.token, from: start, to: end)
+    guard methodEnd - start <= limits.maxMethod else { throw RequestRefusal(501, "The method is too long.") }
+    guard methodEnd < end else { return try incomplete(octets, start) }
+    guard methodEnd > start, octets[methodEnd] == Octet.space else {
+      throw RequestRefusal(400, "The request line does not start with a method and one space.")
+    }
+    let targetEnd = octets.endOfTarget(from: methodEnd + 1, to: end)
+    guard targetEnd < end else { return try incomplete(octets, start) }
+    guard targetEnd > methodEnd + 1, octets[targetEnd] == Octet.space else {
+      throw RequestRefusal(400, "The request target is empty or holds a character that no target may hold.")
+    }
+    guard let next = try takeVersion(octets, from: targetEnd + 1, to: end) else { return try incomplete(octets, start) }
+
+    methodRange = start..<methodEnd
+    (isGet, isHead) = (octets.equals(methodRange, "GET"), octets.equals(methodRange, "HEAD"))
+    if octets.equals(methodRange, "CONNECT") {
+      throw RequestRefusal(405, "This is a reverse proxy; it opens no tunnels.")
+    }
+    try takeTarget(octets, methodEnd + 1..<targetEnd)
+    return next
+  }
+
+  private func incomplete(_ octets: Span<UInt8>, _ start: Int) throws(RequestRefusal) -> Int? {
+    guard octets.count - start < limits.maxRequestLine + 2 else {
+      throw RequestRefusal(414, "The request line is too long.")
+    }
+    return nil
+  }
+
+  private mutating func skipEmptyLines(_ octets: Span<UInt8>) throws(RequestRefusal) -> Int? {
+    while true {
+      let start = progress.lineStart
+      guard start < octets.count else { return nil }
+      guard octets[start] == Octet.carriageReturn else { return start }
+      guard start + 1 < octets.count else { return nil }
+      guard octets[start + 1] == Octet.lineFeed else { throw Self.bareCarriageReturn }
+      emptyLines += 1
+      guard emptyLines <= limits.leadingEmptyLines else {
+        throw RequestRefusal(400, "There are too many empty lines before the request.")
+      }
+      progress.lineStart = start + 2
+    }
+  }
+
+  /// `HTTP/` DIGIT `.` DIGIT CRLF. More digits, or another major version, is a version all the same: 505.
+  private mutating func takeVersion(
+    _ octets: Span<UInt8>, from start: Int, to end: Int
+  ) throws(RequestRefusal) -> Int? {
+    let misformed = RequestRefusal(400, "The request line does not end with one space and an HTTP version.")
+    for offset in 0..<5 {
+      guard start + offset < end else { return nil }
+      // Safe: the literal has five octets.
+      guard octets[start + offset] == ("HTTP/" as StaticString).utf8Start[offset] else { throw misformed }
+    }
+    let major = start + 5
+    let dot = octets.endOfDigits(from: major, to: end)
+    guard dot < end else { return nil }
+    guard dot > major, octets[dot] == Octet.dot else { throw misformed }
+    let minor = dot + 1
+    let lineEnd = octets.endOfDigits(from: minor, to: end)
+    guard lineEnd < end else { return nil }
+    guard lineEnd > minor, octets[lineEnd] == Octet.carriageReturn else {
+      throw octets[lineEnd] == Octet.lineFeed ? Self.bareLineFeed : misformed
+    }
+    guard lineEnd + 1 < end else { return nil }
+    guard octets[lineEnd + 1] == Octet.lineFeed else { throw Self.bareCarriageReturn }
+    guard dot == major + 1, lineEnd == minor + 1, octets[major] == 0x31 else {
+      throw RequestRefusal(505, "Only HTTP/1.0 and HTTP/1.1 are spoken here.")
+    }
+    version = octets[minor] == 0x30 ? .http10 : .http11
+    return lineEnd + 2
+  }
+
+  private mutating func takeTarget(_ octets: Span<UInt8>, _ range: Range<Int>) throws(RequestRefusal) {
+    let first = octets[range.lowerBound]
+    (target, targetRange) = (.origin, range)
+    if first == Octet.slash { return }
+    let isOptions = octets.equals(methodRange, "OPTIONS")
+    if first == Octet.star, range.count == 1 {
+      guard isOptions else { throw RequestRefusal(400, "Only OPTIONS may ask for *.") }
+      target = .asterisk
+      return
+    }
+    let scheme: StaticString = isSecure ? "https://" : "http://"
+    let schemeEnd = range.lowerBound + scheme.utf8CodeUnitCount
+    guard schemeEnd < range.upperBound, octets.equalsIgnoringCase(range.lowerBound..<schemeEnd, scheme) else {
+      throw RequestRefusal(400, "The request target is neither a path nor an address of this server's scheme.")
+    }
+    var pathStart = schemeEnd
+    while pathStart < range.upperBound, octets[pathStart] != Octet.slash, octets[pathStart] != 0x3f { pathStart += 1 }
+    try takeAuthority(octets, schemeEnd..<pathStart)
+    if pathStart == range.upperBound {
+      // The second slash of the scheme stands in for the path.
+      (target, targetRange) = (isOptions ? .absoluteServer : .absolute, schemeEnd - 1..<schemeEnd)
+    } else {
+      target = octets[pathStart] == Octet.slash ? .absolute : .absoluteQueryOnly
+      targetRange = pathStart..<range.upperBound
+    }
+  }
+
+  mutating func takeAuthority(_ octets: Span<UInt8>, _ range: Range<Int>) throws(RequestRefusal) {
+    guard let host = HostSyntax.parse(octets, range) else {
+      throw RequestRefusal(400, "The host is not a name or address with an optional port.")
+    }
+    (authorityRange, authorityIsLowercase) = (host.range, host.isLowercase)
+  }
+}
+
+extension Span<UInt8> {
+  func endOfDigits(from: Int, to end: Int) -> Int {
+    var at = from
+    while at < end, Octet.isDigit(self[at]) { at += 1 }
+    return at
+  }
+}

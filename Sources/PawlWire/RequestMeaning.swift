@@ -1,0 +1,123 @@
+package import PawlHTTP
+
+/// Where the fields stand that decide what a request's head means for its framing and its connection.
+struct FramingFields: Sendable {
+  var host: Range<Int>?, contentLength: Range<Int>?, transferEncoding: Range<Int>?
+  var isHostRepeated = false, isContentLengthRepeated = false, isTransferEncodingRepeated = false
+  var hasConnection = false, hasExpect = false
+
+  @inline(__always) mutating func note(_ name: FieldName, _ value: Range<Int>) {
+    switch name {
+    case .host:
+      isHostRepeated = host != nil
+      host = value
+    case .contentLength:
+      isContentLengthRepeated = contentLength != nil
+      contentLength = value
+    case .transferEncoding:
+      isTransferEncodingRepeated = transferEncoding != nil
+      transferEncoding = value
+    case .connection: hasConnection = true
+    case .expect: hasExpect = true
+    default: break
+    }
+  }
+}
+
+extension RequestParser {
+  /// What can be said only when all fields are there.
+  mutating func conclude(_ octets: Span<UInt8>) throws(RequestRefusal) {
+    try concludeHost(octets)
+    try concludeFraming(octets)
+    concludeConnection(octets)
+    guard seen.hasExpect, version.minor != 0 else { return }
+    for line in lines {
+      guard case .expect = line.name else { continue }
+      guard octets.equalsIgnoringCase(line.valueRange, "100-continue") else {
+        throw RequestRefusal(417, "The expectation is none that can be met here.")
+      }
+    }
+    expectsContinue = true
+  }
+
+  /// RFC 9110 §7.2: exactly one valid `Host`, also beside an absolute target, which then decides.
+  private mutating func concludeHost(_ octets: Span<UInt8>) throws(RequestRefusal) {
+    guard !seen.isHostRepeated else { throw RequestRefusal(400, "There is more than one Host field.") }
+    guard let host = seen.host else {
+      guard version.minor == 0 else { throw RequestRefusal(400, "The Host field is missing.") }
+      return
+    }
+    let absolute = (authorityRange, authorityIsLowercase)
+    try takeAuthority(octets, host)
+    if target.isAbsolute { (authorityRange, authorityIsLowercase) = absolute }
+  }
+
+  /// RFC 9112 §6.3, without the choices it leaves.
+  private mutating func concludeFraming(_ octets: Span<UInt8>) throws(RequestRefusal) {
+    if let coding = seen.transferEncoding {
+      guard seen.contentLength == nil else {
+        throw RequestRefusal(400, "Content-Length and Transfer-Encoding exclude each other.")
+      }
+      guard version.minor != 0 else { throw RequestRefusal(400, "HTTP/1.0 has no Transfer-Encoding.") }
+      guard !seen.isTransferEncodingRepeated else {
+        throw RequestRefusal(400, "There is more than one Transfer-Encoding field.")
+      }
+      switch TransferCoding.parse(octets, coding) {
+      case .chunked: framing = .chunked
+      case .otherThenChunked: throw RequestRefusal(501, "The only transfer coding known here is chunked.")
+      case .notChunkedLast: throw RequestRefusal(400, "The last transfer coding is not chunked.")
+      case .malformed: throw RequestRefusal(400, "The Transfer-Encoding field is malformed.")
+      }
+    } else if let length = seen.contentLength {
+      guard !seen.isContentLengthRepeated else {
+        throw RequestRefusal(400, "There is more than one Content-Length field.")
+      }
+      guard let count = octets.contentLength(length) else {
+        throw RequestRefusal(400, "The Content-Length is not a decimal number in range.")
+      }
+      framing = .length(count)
+    }
+  }
+
+  private mutating func concludeConnection(_ octets: Span<UInt8>) {
+    keepsAlive = version.minor != 0
+    guard seen.hasConnection else { return }
+    var closes = false
+    for line in lines {
+      guard case .connection = line.name else { continue }
+      octets.forEachElement(line.valueRange) { element in
+        if octets.equalsIgnoringCase(element, "close") { closes = true }
+        if octets.equalsIgnoringCase(element, "keep-alive") { keepsAlive = true }
+      }
+    }
+    if closes { keepsAlive = false }
+  }
+
+  /// Copies the head that was parsed last out of the buffer, which must be the one given to ``parse(_:_:)``.
+  package func makeHead(_ buffer: borrowing [UInt8]) -> RequestHead {
+    let storage = Array(buffer[firstField..<headEnd])
+    let ownLines = lines.map { line in
+      FieldLine(
+        name: line.name, nameRange: line.nameRange.lowered(by: firstField),
+        valueRange: line.valueRange.lowered(by: firstField))
+    }
+    var fields = Fields(storage: storage, lines: ownLines)
+    let authority = Array(buffer[authorityRange].lazy.map(\.lowercasedASCII))
+    if target.isAbsolute { fields.set(.host, authority) }
+    return RequestHead(
+      method: isGet ? .get : Method(buffer[methodRange]), target: ownTarget(buffer), authority: authority[...],
+      version: version, fields: fields, framing: framing)
+  }
+
+  private func ownTarget(_ buffer: borrowing [UInt8]) -> Bytes {
+    switch target {
+    case .origin, .absolute, .asterisk: Array(buffer[targetRange])[...]
+    case .absoluteServer: [Octet.star]
+    case .absoluteQueryOnly: ([Octet.slash] + buffer[targetRange])[...]
+    }
+  }
+}
+
+extension Range<Int> {
+  func lowered(by distance: Int) -> Range<Int> { lowerBound - distance..<upperBound - distance }
+}

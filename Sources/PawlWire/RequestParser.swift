@@ -1,0 +1,170 @@
+package import PawlHTTP
+
+/// Reads request heads out of a read buffer (RFC 9112 §2-§3, §5, §6), strictly: what two parsers could read in
+/// two ways is refused. It copies nothing and allocates nothing once its line table has grown; the ranges it
+/// leaves behind point into the buffer given and hold until the next call.
+package struct RequestParser: Sendable {
+  let limits: HeadLimits
+  let isSecure: Bool
+  let names = KnownFieldNames.shared
+  var progress = HeadProgress()
+  var emptyLines = 0
+  var target = TargetForm.origin
+  var firstField = 0, headEnd = 0
+  var seen = FramingFields()
+
+  /// The field lines in order, without those whose name has an underscore (protocols.md 8.1 row 44).
+  package internal(set) var lines: [FieldLine] = []
+  package internal(set) var methodRange = 0..<0
+  /// Path and query. See ``targetNeedsRewriting``.
+  package internal(set) var targetRange = 0..<0
+  /// Host and port as sent, in the target or else in `Host`, without the colon of an empty port; empty when an
+  /// HTTP/1.0 request named none.
+  package internal(set) var authorityRange = 0..<0
+  /// Whether the authority has no capital letter, and so is the key to the site as it stands.
+  package internal(set) var authorityIsLowercase = true
+  /// 1.0 or 1.1; 1.2 to 1.9 are treated as 1.1.
+  package internal(set) var version = HTTPVersion.http11
+  package internal(set) var framing = BodyFraming.none
+  package internal(set) var isGet = false
+  package internal(set) var isHead = false
+  /// `Expect: 100-continue` in HTTP/1.1: the client waits before it sends the body (RFC 9110 §10.1.1).
+  package internal(set) var expectsContinue = false
+  /// Whether the client lets the connection live on (RFC 9112 §9.3).
+  package internal(set) var keepsAlive = true
+  private var present: UInt128 = 0
+
+  /// - Parameter isSecure: whether the listener speaks TLS; an absolute target of the other scheme is refused.
+  package init(limits: HeadLimits = HeadLimits(), isSecure: Bool = false) {
+    (self.limits, self.isSecure) = (limits, isSecure)
+  }
+
+  package var isGetOrHead: Bool { isGet || isHead }
+
+  /// Whether ``makeHead(_:)`` gives another target than the octets of ``targetRange``: an absolute target without
+  /// a path (RFC 9112 §3.2.4).
+  package var targetNeedsRewriting: Bool { target.needsRewriting }
+
+  /// Where the value of the first line with this name stands.
+  package func first(_ name: FieldName) -> Range<Int>? {
+    guard contains(name) else { return nil }
+    // Raw values: `==` of an enum of another module is a call through a witness table.
+    let wanted = name.rawValue
+    for line in lines where line.name.rawValue == wanted { return line.valueRange }
+    return nil
+  }
+
+  package func contains(_ name: FieldName) -> Bool {
+    present & (1 << UInt128(truncatingIfNeeded: name.rawValue)) != 0
+  }
+
+  /// Forgets a head that was begun: the next octets belong to another connection.
+  package mutating func reset() { progress.finish() }
+
+  /// Reads the head that starts at the first octet of `buffer[range]`. After ``RequestParse/needMore`` call again
+  /// with the same start and more octets: what was read is not read again. After anything else the next call
+  /// begins a new head.
+  package mutating func parse(_ buffer: borrowing [UInt8], _ range: Range<Int>) -> RequestParse {
+    let end = min(range.upperBound, range.lowerBound + limits.maxHead)
+    let octets = buffer.span.extracting(0..<end)
+    if !progress.continues(at: range.lowerBound) {
+      begin(at: range.lowerBound)
+    } else if !progress.hasNews(octets), end == range.upperBound, end - progress.headStart < limits.maxHead,
+      progress.hasStartLine || end - progress.lineStart < limits.maxRequestLine + 2
+    {
+      return .needMore
+    }
+    do throws(RequestRefusal) {
+      guard try advance(octets) else {
+        guard end - progress.headStart < limits.maxHead else { throw headTooLarge }
+        _ = progress.hasNews(octets)
+        return .needMore
+      }
+      try conclude(octets)
+    } catch {
+      progress.finish()
+      return .refused(error)
+    }
+    progress.finish()
+    return .head(byteCount: headEnd - progress.headStart)
+  }
+
+  private var headTooLarge: RequestRefusal {
+    progress.hasStartLine
+      ? RequestRefusal(431, "The header section is too large.") : RequestRefusal(414, "The request line is too long.")
+  }
+
+  private mutating func begin(at start: Int) {
+    progress.begin(at: start)
+    lines.removeAll(keepingCapacity: true)
+    (emptyLines, present, seen) = (0, 0, FramingFields())
+    (authorityRange, framing, expectsContinue) = (start..<start, .none, false)
+  }
+
+  /// `false` when the head goes on beyond the octets that are there.
+  private mutating func advance(_ octets: Span<UInt8>) throws(RequestRefusal) -> Bool {
+    if !progress.hasStartLine {
+      guard let next = try takeRequestLine(octets) else { return false }
+      (progress.lineStart, progress.hasStartLine, firstField) = (next, true, next)
+    }
+    while true {
+      let start = progress.lineStart
+      guard start < octets.count else { return false }
+      if octets[start] == Octet.carriageReturn {
+        guard start + 1 < octets.count else { return false }
+        guard octets[start + 1] == Octet.lineFeed else { throw Self.bareCarriageReturn }
+        headEnd = start + 2
+        return true
+      }
+      guard try takeField(octets, from: start) else { return false }
+    }
+  }
+
+  /// One field line with its line end; `false` when it is not complete.
+  private mutating func takeField(_ octets: Span<UInt8>, from start: Int) throws(RequestRefusal) -> Bool {
+    let end = octets.count
+    let plainEnd = octets.endOfPlainName(from: start, to: end)
+    let nameEnd = octets.firstOutside(.token, from: plainEnd, to: end)
+    guard nameEnd < end else { return false }
+    guard octets[nameEnd] == Octet.colon, nameEnd > start else {
+      throw Self.misformedName(octets[nameEnd], isEmpty: nameEnd == start)
+    }
+    let valueStart = octets.firstNonBlank(from: nameEnd + 1, to: end)
+    let lineEnd = octets.firstControl(from: valueStart, to: end)
+    guard lineEnd < end else { return false }
+    guard octets[lineEnd] == Octet.carriageReturn else {
+      throw octets[lineEnd] == Octet.lineFeed ? Self.bareLineFeed : Self.controlCharacter
+    }
+    guard lineEnd + 1 < end else { return false }
+    guard octets[lineEnd + 1] == Octet.lineFeed else { throw Self.bareCarriageReturn }
+    progress.lineStart = lineEnd + 2
+    progress.fieldCount += 1
+    guard progress.fieldCount <= limits.maxFields else { throw RequestRefusal(431, "There are too many field lines.") }
+
+    let valueEnd = octets.withoutTrailingBlanks(from: valueStart, to: lineEnd)
+    let name = names.find(octets, start..<nameEnd)
+    switch name {
+    case .other: guard octets.first(0x5f, from: plainEnd, to: nameEnd) == nil else { return true }
+    default: present |= 1 << UInt128(truncatingIfNeeded: name.rawValue)
+    }
+    seen.note(name, valueStart..<valueEnd)
+    lines.append(FieldLine(name: name, nameRange: start..<nameEnd, valueRange: valueStart..<valueEnd))
+    return true
+  }
+
+  static var bareCarriageReturn: RequestRefusal { RequestRefusal(400, "A carriage return stands alone.") }
+  static var bareLineFeed: RequestRefusal { RequestRefusal(400, "A line ends without a carriage return.") }
+  static var controlCharacter: RequestRefusal { RequestRefusal(400, "A field value holds a control character.") }
+
+  private static func misformedName(_ octet: UInt8, isEmpty: Bool) -> RequestRefusal {
+    switch octet {
+    case Octet.space where isEmpty, Octet.tab where isEmpty:
+      RequestRefusal(400, "A field line starts with white space.")
+    case Octet.space, Octet.tab: RequestRefusal(400, "White space stands before the colon of a field line.")
+    case Octet.colon: RequestRefusal(400, "A field name is empty.")
+    case Octet.lineFeed: bareLineFeed
+    case Octet.carriageReturn: RequestRefusal(400, "A field line has no colon.")
+    default: RequestRefusal(400, "A field name holds a character that no name may hold.")
+    }
+  }
+}

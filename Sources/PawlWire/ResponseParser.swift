@@ -1,0 +1,180 @@
+package import PawlHTTP
+
+/// What one look at the start of a response says.
+package enum ResponseParse: Sendable {
+  case needMore
+  case head(ResponseHead, byteCount: Int)
+  case refused(ProxyError)
+}
+
+/// Reads response heads (RFC 9112 §4, §5). As strict as for requests where two readings are possible; lenient
+/// where the RFC tells a proxy to mend: blanks before a colon go, folded lines are joined, and a bare LF ends a
+/// line, because old origins send it and pawl writes every head anew.
+package struct ResponseParser: Sendable {
+  private let limits: HeadLimits
+  private let names = KnownFieldNames.shared
+  private var progress = HeadProgress()
+  private var lines: [FieldLine] = []
+  /// Line ends and blanks of folded lines, to be overwritten with spaces.
+  private var folds: [Range<Int>] = []
+  private var (status, reason, version) = (0, 0..<0, HTTPVersion.http11)
+  private var firstField = 0
+
+  package init(limits: HeadLimits = HeadLimits()) { self.limits = limits }
+
+  /// Forgets a head that was begun.
+  package mutating func reset() { progress.finish() }
+
+  /// As ``RequestParser/parse(_:_:)``. The head given back owns its octets.
+  package mutating func parse(_ buffer: borrowing [UInt8], _ range: Range<Int>) -> ResponseParse {
+    let end = min(range.upperBound, range.lowerBound + limits.maxHead)
+    let octets = buffer.span.extracting(0..<end)
+    if !progress.continues(at: range.lowerBound) {
+      progress.begin(at: range.lowerBound)
+      lines.removeAll(keepingCapacity: true)
+      folds.removeAll(keepingCapacity: true)
+    }
+    let found: Int?
+    do {
+      found = try advance(octets)
+    } catch {
+      progress.finish()
+      return .refused(error)
+    }
+    guard let headEnd = found else {
+      guard end - range.lowerBound < limits.maxHead else {
+        progress.finish()
+        return .refused(Self.tooLarge)
+      }
+      return .needMore
+    }
+    progress.finish()
+    return .head(makeHead(octets, headEnd), byteCount: headEnd - range.lowerBound)
+  }
+
+  private mutating func advance(_ octets: Span<UInt8>) throws(ProxyError) -> Int? {
+    if !progress.hasStartLine {
+      guard try isStatusLineSoFar(octets) else { return nil }
+    }
+    guard progress.hasNews(octets) else { return nil }
+    if !progress.hasStartLine {
+      guard let lineEnd = octets.first(Octet.lineFeed, from: progress.lineStart, to: octets.count) else { return nil }
+      try takeStatusLine(octets, to: octets.withoutReturn(from: progress.lineStart, to: lineEnd))
+      (progress.lineStart, progress.hasStartLine, firstField) = (lineEnd + 1, true, lineEnd + 1)
+    }
+    while let lineEnd = octets.first(Octet.lineFeed, from: progress.lineStart, to: octets.count) {
+      let start = progress.lineStart
+      let end = octets.withoutReturn(from: start, to: lineEnd)
+      if start == end { return lineEnd + 1 }
+      if Octet.isBlank(octets[start]) {
+        try takeFold(octets, start, end)
+      } else {
+        try takeField(octets, start, end)
+      }
+      progress.lineStart = lineEnd + 1
+    }
+    return nil
+  }
+
+  /// Refuses at once what is no HTTP/1 at all: a server of another kind may never send a line end.
+  private func isStatusLineSoFar(_ octets: Span<UInt8>) throws(ProxyError) -> Bool {
+    let start = progress.lineStart
+    let count = min(7, octets.count - start)
+    for offset in 0..<count {
+      // Safe: the literal has seven octets.
+      guard octets[start + offset] == ("HTTP/1." as StaticString).utf8Start[offset] else {
+        throw Self.malformed("The origin's answer does not start with an HTTP/1 status line.")
+      }
+    }
+    return count == 7
+  }
+
+  /// `HTTP/1.` DIGIT SP 3DIGIT [ SP reason ]; real origins leave out the last space with the reason.
+  private mutating func takeStatusLine(_ octets: Span<UInt8>, to end: Int) throws(ProxyError) {
+    let misformed = Self.malformed("The origin's status line is malformed.")
+    let start = progress.lineStart
+    guard end - start >= 12, Octet.isDigit(octets[start + 7]), octets[start + 8] == Octet.space else { throw misformed }
+    version = octets[start + 7] == 0x30 ? .http10 : .http11
+    guard octets.endOfDigits(from: start + 9, to: end) == start + 12 else { throw misformed }
+    status = (9..<12).reduce(0) { $0 * 10 + Int(octets[start + $1] - 0x30) }
+    guard status >= 100 else { throw misformed }
+    guard end > start + 12 else { return reason = end..<end }
+    guard octets[start + 12] == Octet.space, octets.firstControl(from: start + 13, to: end) == end else {
+      throw misformed
+    }
+    reason = start + 13..<octets.withoutTrailingBlanks(from: start + 13, to: end)
+  }
+
+  private mutating func takeField(_ octets: Span<UInt8>, _ start: Int, _ end: Int) throws(ProxyError) {
+    progress.fieldCount += 1
+    guard progress.fieldCount <= limits.maxFields else { throw Self.tooLarge }
+    let nameEnd = octets.firstOutside(.token, from: start, to: end)
+    let colon = octets.firstNonBlank(from: nameEnd, to: end)
+    guard nameEnd > start, colon < end, octets[colon] == Octet.colon else {
+      throw Self.malformed("A field line of the origin's answer has no proper name.")
+    }
+    let value = try takeValue(octets, colon + 1, end)
+    let name = names.find(octets, start..<nameEnd)
+    lines.append(FieldLine(name: name, nameRange: start..<nameEnd, valueRange: value))
+  }
+
+  /// RFC 9112 §5.2: the fold becomes spaces.
+  private mutating func takeFold(_ octets: Span<UInt8>, _ start: Int, _ end: Int) throws(ProxyError) {
+    guard let last = lines.popLast() else {
+      throw Self.malformed("White space stands between the origin's status line and its fields.")
+    }
+    let more = try takeValue(octets, start, end)
+    var value = last.valueRange
+    if value.isEmpty {
+      value = more
+    } else if !more.isEmpty {
+      folds.append(value.upperBound..<more.lowerBound)
+      value = value.lowerBound..<more.upperBound
+    }
+    lines.append(FieldLine(name: last.name, nameRange: last.nameRange, valueRange: value))
+  }
+
+  private func takeValue(_ octets: Span<UInt8>, _ start: Int, _ end: Int) throws(ProxyError) -> Range<Int> {
+    guard octets.firstControl(from: start, to: end) == end else {
+      throw Self.malformed("A field of the origin's answer holds a control character.")
+    }
+    let first = octets.firstNonBlank(from: start, to: end)
+    return first..<octets.withoutTrailingBlanks(from: first, to: end)
+  }
+
+  private func makeHead(_ octets: Span<UInt8>, _ headEnd: Int) -> ResponseHead {
+    var storage = octets.copied(firstField..<headEnd)
+    for fold in folds {
+      for at in fold { storage[at - firstField] = Octet.space }
+    }
+    let ownLines = lines.map { line in
+      FieldLine(
+        name: line.name, nameRange: line.nameRange.lowered(by: firstField),
+        valueRange: line.valueRange.lowered(by: firstField))
+    }
+    return ResponseHead(
+      status: status, reason: octets.copied(reason)[...], version: version,
+      fields: Fields(storage: storage, lines: ownLines))
+  }
+
+  private static var tooLarge: ProxyError {
+    ProxyError(.httpResponseHeaderSectionSize, details: "The header section of the origin's answer is too large.")
+  }
+
+  private static func malformed(_ details: String) -> ProxyError { ProxyError(.httpProtocolError, details: details) }
+}
+
+extension Span<UInt8> {
+  /// Where the line that ends with the line feed at `lineFeed` ends without its carriage return.
+  func withoutReturn(from start: Int, to lineFeed: Int) -> Int {
+    lineFeed > start && self[lineFeed - 1] == Octet.carriageReturn ? lineFeed - 1 : lineFeed
+  }
+
+  func copied(_ range: Range<Int>) -> [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: range.count) { target, count in
+      // Safe: the span checks the range, the target has room for it.
+      extracting(range).withUnsafeBufferPointer { _ = target.initialize(from: $0) }
+      count = range.count
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import PawlHTTP
+
+/// The trailer section of a chunked body (RFC 9112 §7.1.2): checked as strictly as a head, then dropped but for
+/// the fields that may mean something after the content. They are never merged into the head.
+struct TrailerSection: Sendable {
+  private(set) var fields = Fields()
+  private var octets: [UInt8] = []
+  private var lineStart = 0
+  private var lineCount = 0
+
+  enum Step { case more, complete, malformed(StaticString) }
+
+  mutating func take(_ octet: UInt8, limits: ChunkLimits) -> Step {
+    guard octets.count < limits.trailer else { return .malformed("The trailer section is too large.") }
+    octets.append(octet)
+    guard octet == Octet.lineFeed else { return .more }
+    if octets.count - lineStart == 2, octets[lineStart] == Octet.carriageReturn { return .complete }
+    lineCount += 1
+    guard lineCount <= limits.trailerFields else { return .malformed("There are too many trailer fields.") }
+    guard takeLine() else { return .malformed("A trailer field is malformed.") }
+    lineStart = octets.count
+    return .more
+  }
+
+  private mutating func takeLine() -> Bool {
+    guard let line = Self.parse(octets.span, from: lineStart) else { return false }
+    let value = octets[line.valueRange]
+    switch line.name {
+    case .uploadChecksum, .contentDigest, .reprDigest: fields.append(line.name, value)
+    default: break
+    }
+    return true
+  }
+
+  private static func parse(_ octets: Span<UInt8>, from start: Int) -> FieldLine? {
+    let nameEnd = octets.firstOutside(.token, from: start, to: octets.count)
+    guard nameEnd > start, nameEnd < octets.count, octets[nameEnd] == Octet.colon else { return nil }
+    let valueStart = octets.firstNonBlank(from: nameEnd + 1, to: octets.count)
+    let lineEnd = octets.firstControl(from: valueStart, to: octets.count)
+    guard lineEnd + 2 == octets.count, octets[lineEnd] == Octet.carriageReturn else { return nil }
+    let valueEnd = octets.withoutTrailingBlanks(from: valueStart, to: lineEnd)
+    let name = KnownFieldNames.shared.find(octets, start..<nameEnd)
+    return FieldLine(name: name, nameRange: start..<nameEnd, valueRange: valueStart..<valueEnd)
+  }
+}

@@ -1,0 +1,39 @@
+/// What a `Transfer-Encoding` value says about the end of the message (RFC 9112 §6.1, §7).
+enum TransferCoding: Hashable, Sendable {
+  case chunked
+  /// Chunked last, but over a coding that pawl cannot take off.
+  case otherThenChunked
+  case notChunkedLast
+  /// Not a list of tokens, or chunked more than once or not last.
+  case malformed
+
+  static func parse(_ octets: Span<UInt8>, _ range: Range<Int>) -> TransferCoding {
+    if octets.equalsIgnoringCase(range, "chunked") { return .chunked }
+    var (count, chunkedCount, lastIsChunked, isMalformed) = (0, 0, false, false)
+    octets.forEachElement(range) { element in
+      let tokenEnd = octets.firstOutside(.token, from: element.lowerBound, to: element.upperBound)
+      if element.isEmpty || tokenEnd < element.upperBound { isMalformed = true }
+      count += 1
+      lastIsChunked = octets.equalsIgnoringCase(element, "chunked")
+      if lastIsChunked { chunkedCount += 1 }
+    }
+    if isMalformed || chunkedCount > 1 { return .malformed }
+    if lastIsChunked { return count == 1 ? .chunked : .otherThenChunked }
+    return chunkedCount == 0 ? .notChunkedLast : .malformed
+  }
+}
+
+extension Span<UInt8> {
+  /// Calls `body` with each element of a comma-separated list, empty ones too, blanks around it removed.
+  func forEachElement(_ range: Range<Int>, _ body: (Range<Int>) -> Void) {
+    var start = range.lowerBound
+    while true {
+      var end = start
+      while end < range.upperBound, self[end] != Octet.comma { end += 1 }
+      let first = firstNonBlank(from: start, to: end)
+      body(first..<withoutTrailingBlanks(from: first, to: end))
+      guard end < range.upperBound else { return }
+      start = end + 1
+    }
+  }
+}

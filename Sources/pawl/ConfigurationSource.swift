@@ -1,0 +1,71 @@
+import ArgumentParser
+import CLinux
+import PawlConfig
+
+/// Where a configuration comes from, so that it can be loaded again.
+enum ConfigurationSource: Sendable {
+  case file(path: String)
+  case commandLine(url: String, listen: [String], stateDirectory: String?)
+
+  func load() throws(InvalidConfiguration) -> Configuration {
+    switch self {
+    case .file(let path): try ConfigurationLoader.load(path: path, surroundings: .system)
+    case .commandLine(let url, let listen, let stateDirectory):
+      try ConfigurationLoader.forwarding(to: url, listen: listen, stateDirectory: stateDirectory, surroundings: .system)
+    }
+  }
+
+  /// The configuration; every issue goes to standard error, and an error among them ends the program.
+  ///
+  /// A mistake in a file is status 78, one on the command line 64.
+  func loadOrExit() throws(ExitCode) -> Configuration {
+    do throws(InvalidConfiguration) {
+      let configuration = try load()
+      if !configuration.warnings.isEmpty { printError(ConfigurationReport.issues(configuration.warnings)) }
+      return configuration
+    } catch {
+      printError(ConfigurationReport.issues(error.issues))
+      switch self {
+      case .file: throw .invalidConfiguration
+      case .commandLine: throw .validationFailure
+      }
+    }
+  }
+}
+
+extension Surroundings {
+  /// The process's environment, and the machine's files.
+  static var system: Surroundings {
+    Surroundings(
+      environment: { name in getenv(name).map { String(cString: $0) } }, readFile: readWholeFile,
+      listFiles: filesMatching, isRoot: geteuid() == 0)
+  }
+
+  /// Far more than any configuration needs, so that a wrong path can not fill the memory.
+  private static let largestFile = 4 << 20
+
+  private static func readWholeFile(_ path: String) -> Result<[UInt8], FileProblem> {
+    let descriptor = pawl_open(path, O_RDONLY, 0)
+    guard descriptor >= 0 else { return .failure(lastProblem()) }
+    defer { close(descriptor) }
+    var bytes = [UInt8]()
+    var buffer = [UInt8](repeating: 0, count: 64 << 10)
+    while true {
+      let count = read(descriptor, &buffer, buffer.count)
+      if count < 0, pawl_errno() == EINTR { continue }
+      guard count >= 0 else { return .failure(lastProblem()) }
+      if count == 0 { return .success(bytes) }
+      bytes += buffer[..<count]
+      if bytes.count > largestFile { return .failure(FileProblem(reason: "larger than \(largestFile >> 20) MiB")) }
+    }
+  }
+
+  private static func lastProblem() -> FileProblem { FileProblem(reason: String(cString: strerror(pawl_errno()))) }
+
+  private static func filesMatching(_ pattern: String) -> [String] {
+    var found = glob_t()
+    defer { globfree(&found) }
+    guard glob(pattern, 0, nil, &found) == 0, let paths = found.gl_pathv else { return [] }
+    return (0..<Int(found.gl_pathc)).compactMap { paths[$0].map { String(cString: $0) } }
+  }
+}

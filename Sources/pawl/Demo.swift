@@ -1,0 +1,29 @@
+import ArgumentParser
+
+struct Demo: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "See a broken download survive: a built-in bad origin, and pawl before it.",
+    discussion: """
+      The origin behaves like an old application: it knows no ranges and no validators, and breaks off at random. \
+      pawl stands before it, on a free port of this machine. You get a list of commands to try, and see one download \
+      that is interrupted and resumed. Ctrl-C ends it and leaves nothing behind.
+      """)
+
+  @Flag(help: "End after the download that pawl shows by itself; exit status 0 when it was complete and right.")
+  var once = false
+
+  @Option(help: ArgumentHelp("Listen here.", valueName: "address"))
+  var listen = "127.0.0.1:0"
+
+  func run() throws {
+    try exiting { () throws(RunFailure) in try runDemo(options: DemoOptions(once: once, listen: listen)) }
+  }
+}
+
+/// What the user asked of `pawl demo`.
+struct DemoOptions: Sendable {
+  /// End after the download that is shown.
+  var once: Bool
+  /// `ADDRESS:PORT`; port 0 picks one.
+  var listen: String
+}

@@ -1,0 +1,88 @@
+import CLinux
+import PawlConfig
+import PawlObserve
+import PawlServer
+
+/// Serves until it is told to stop.
+///
+/// - Parameters:
+///   - configuration: valid.
+///   - source: where to load it from again on SIGHUP.
+func runServer(configuration: Configuration, source: ConfigurationSource) throws(RunFailure) {
+  let events = try eventLog(configuration.process.logLevel)
+  do throws(ServerError) {
+    try ServerRun.serve(configuration, events: events, reload: { reloaded(source) }, ready: printLine)
+  } catch { throw RunFailure(error) }
+}
+
+/// Shows one interrupted and resumed download, then serves until Ctrl-C unless `options.once`.
+func runDemo(options: DemoOptions) throws(RunFailure) {
+  let events = try eventLog(.warning)
+  let state = try temporaryDirectory()
+  defer { removeTree(state) }
+  do throws(ServerError) {
+    let isRight = try Demonstration.run(
+      once: options.once, events: events,
+      configure: { origin in
+        var configuration = ConfigurationSource.commandLine(url: origin, listen: [options.listen], stateDirectory: state)
+          .loaded()
+        configuration?.process.accessLog = .off
+        return configuration
+      }, print: { printLine($0) })
+    if options.once, !isRight { throw ServerError.system("the download did not come out right") }
+  } catch { throw RunFailure(error) }
+}
+
+private func eventLog(_ level: ProcessSettings.LogLevel) throws(RunFailure) -> EventLog {
+  do throws(LogError) { return try EventLog(level: LogLevel(level.rawValue) ?? .info) } catch {
+    throw RunFailure(.failure, error.description)
+  }
+}
+
+/// The configuration as it reads now; mistakes are printed.
+private func reloaded(_ source: ConfigurationSource) -> Configuration? { source.loaded() }
+
+extension ConfigurationSource {
+  fileprivate func loaded() -> Configuration? {
+    do throws(InvalidConfiguration) { return try load() } catch {
+      printError(ConfigurationReport.issues(error.issues))
+      return nil
+    }
+  }
+}
+
+extension RunFailure {
+  fileprivate init(_ error: ServerError) {
+    switch error {
+    case .address, .storage: self.init(.unavailable, error.description)
+    case .log, .system: self.init(.failure, error.description)
+    }
+  }
+}
+
+/// Writes a line to standard output at once: programs wait for it.
+private func printLine(_ line: String) {
+  print(line)
+  fflush(nil)
+}
+
+private func temporaryDirectory() throws(RunFailure) -> String {
+  var template = Array("/tmp/pawl-demo-XXXXXX".utf8CString)
+  guard mkdtemp(&template) != nil else { throw RunFailure(.unavailable, "cannot make a directory in /tmp") }
+  return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+}
+
+/// Removes a directory and all below it.
+private func removeTree(_ path: String) {
+  guard let directory = opendir(path) else { return }
+  while let entry = readdir(directory) {
+    let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+      pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+    }
+    if name == "." || name == ".." { continue }
+    let child = "\(path)/\(name)"
+    if entry.pointee.d_type == UInt8(DT_DIR) { removeTree(child) } else { unlink(child) }
+  }
+  closedir(directory)
+  rmdir(path)
+}

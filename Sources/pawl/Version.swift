@@ -1,0 +1,51 @@
+import ArgumentParser
+import CLibevent
+import COpenSSL
+import CSQLite
+import CXXHash
+
+struct Version: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Print the versions of pawl and of what it runs on.",
+    discussion: "Names the libraries as they are at run time. Please add the output to bug reports.")
+
+  func run() {
+    for (name, version) in ComponentVersions.all { print("\(name) \(version)") }
+  }
+}
+
+/// The versions of pawl and of the libraries in use.
+enum ComponentVersions {
+  static let pawl = "0.1.0"
+
+  static var all: [(name: String, version: String)] {
+    [
+      ("pawl", pawl),
+      ("Swift", swift),
+      ("libevent", text(event_get_version())),
+      ("OpenSSL", text(OpenSSL_version(OPENSSL_VERSION)).replacing("OpenSSL ", with: "")),
+      ("SQLite", text(sqlite3_libversion())),
+      ("xxHash", xxHash),
+      ("nghttp2", "not used by this version"),
+      ("upload interop versions", "none yet"),
+    ]
+  }
+
+  /// The language version of the compiler; its run-time library is part of the program.
+  private static var swift: String {
+    #if compiler(>=6.4)
+      "6.4 or later"
+    #else
+      "6.3"
+    #endif
+  }
+
+  private static var xxHash: String {
+    let number = XXH_versionNumber()
+    return "\(number / 10_000).\(number / 100 % 100).\(number % 100)"
+  }
+
+  private static func text(_ pointer: UnsafePointer<CChar>?) -> String {
+    pointer.map { String(cString: $0) } ?? "unknown"
+  }
+}

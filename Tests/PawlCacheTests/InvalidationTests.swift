@@ -1,0 +1,52 @@
+import PawlCache
+import PawlHTTP
+import Testing
+
+@Suite("Invalidation (RFC 9111 §4.4)") struct InvalidationTests {
+  @Test(
+    "follows unsafe methods that succeeded",
+    arguments: [
+      (.post, 200, ["/dir/file"]), (.put, 204, ["/dir/file"]), (.delete, 303, ["/dir/file"]),
+      (.patch, 201, ["/dir/file"]),
+      (.other(Array("M-SEARCH".utf8)), 200, ["/dir/file"]), (.post, 500, []), (.post, 404, []), (.post, 199, []),
+      (.get, 200, []), (.head, 200, []), (.options, 200, []), (.trace, 200, []),
+    ] as [(Method, Int, [String])])
+  func methods(_ method: Method, _ status: Int, _ expected: [String]) {
+    let targets = invalidationTargets(
+      request: Messages.request(method: method), response: Messages.response([], status: status))
+    #expect(targets == expected.map { Bytes($0) })
+  }
+
+  @Test(
+    "reaches Location and Content-Location with the same authority",
+    arguments: [
+      ("/other", "/other"), ("other", "/dir/other"), ("?b", "/dir/file?b"), ("./other", "/dir/other"),
+      ("../other", "/other"),
+      ("../../../other", "/other"), ("other/.", "/dir/other/"), ("a/b/../c?x=../y", "/dir/a/c?x=../y"), ("..", "/"),
+      ("http://example.org/x", "/x"), ("https://EXAMPLE.org/x?y", "/x?y"), ("//example.org/x", "/x"),
+      ("http://example.org", "/"), ("http://example.org?q", "/?q"), ("/x#fragment", "/x"), ("#fragment", nil),
+      ("", nil),
+      ("http://other.org/x", nil), ("//other.org/x", nil), ("http://example.org:81/x", nil),
+      ("ftp://example.org/x", nil),
+      ("mailto:a@example.org", nil), ("http:x", nil), ("/a b", nil), ("/ä", nil), ("/dir/file", nil),
+      ("/a//b", "/a//b"),
+    ] as [(String, String?)])
+  func locations(_ reference: String, _ expected: String?) {
+    for name in ["Location", "Content-Location"] {
+      let targets = invalidationTargets(
+        request: Messages.request(method: .post, target: "/dir/file?a"),
+        response: Messages.response(["\(name): \(reference)"], status: 201))
+      let others = reference == "/dir/file" ? "/dir/file" : expected
+      #expect(targets == [Bytes("/dir/file?a")] + (others.map { [Bytes($0)] } ?? []))
+    }
+  }
+
+  @Test("names a target once, and ignores a field that stands twice")
+  func duplicates() {
+    let request = Messages.request(method: .post)
+    let both = Messages.response(["Location: /x", "Content-Location: /x"])
+    #expect(invalidationTargets(request: request, response: both) == [Bytes("/dir/file"), Bytes("/x")])
+    let twice = Messages.response(["Location: /x", "Location: /y"])
+    #expect(invalidationTargets(request: request, response: twice) == [Bytes("/dir/file")])
+  }
+}

@@ -1,0 +1,79 @@
+import PawlCache
+import PawlHTTP
+import Testing
+
+@Suite("Origin resume") struct OriginResumeTests {
+  private static let tagged = ["ETag: \"a\""]
+  private static let mib: UInt64 = 1 << 20
+  private static let ifRange = Array("\"a\"".utf8)
+
+  private static func identity(_ lines: [String], total: UInt64?) -> RepresentationIdentity {
+    RepresentationIdentity(
+      head: Messages.response(lines), framing: total.map { .length($0) } ?? .chunked, receivedAt: Messages.now)
+  }
+
+  struct Row: Sendable {
+    var lines = OriginResumeTests.tagged
+    var total: UInt64? = 10 * OriginResumeTests.mib
+    var held: UInt64
+    var spanStart: UInt64 = 0
+    var prefix: UInt64 = 0
+    var refused = false
+    var expected: ResumeDecision
+  }
+
+  @Test(
+    "asks for the rest with a strong validator, and replays without one",
+    arguments: [
+      Row(held: 5 * mib, expected: .askForRest(from: 5 * mib - 4096, overlap: 4096, ifRange: ifRange)),
+      Row(held: 100, expected: .askForRest(from: 0, overlap: 100, ifRange: ifRange)),
+      Row(total: mib, held: 5000, expected: .askForRest(from: 904, overlap: 4096, ifRange: ifRange)),
+      Row(total: mib - 1, held: 5000, expected: .askForRest(from: 5000, overlap: 0, ifRange: ifRange)),
+      Row(total: nil, held: 5 * mib, expected: .askForRest(from: 5 * mib, overlap: 0, ifRange: ifRange)),
+      Row(held: 0, expected: .replay(comparing: 0)),
+      Row(held: 5000, refused: true, expected: .replay(comparing: 5000)),
+      Row(lines: ["ETag: W/\"a\""], held: 5000, expected: .replay(comparing: 5000)),
+      Row(lines: [], held: 5000, expected: .replay(comparing: 5000)),
+      // Spans that begin in the middle.
+      Row(held: 2 * mib, spanStart: 2 * mib, expected: .askForRest(from: 2 * mib, overlap: 0, ifRange: ifRange)),
+      Row(
+        held: 2 * mib + 10, spanStart: 2 * mib, expected: .askForRest(from: 2 * mib, overlap: 10, ifRange: ifRange)),
+      Row(held: 2 * mib, spanStart: mib, refused: true, expected: .giveUp(.spanCannotBeReplayed)),
+      Row(held: 2 * mib, spanStart: mib, prefix: mib - 1, refused: true, expected: .giveUp(.spanCannotBeReplayed)),
+      Row(held: 2 * mib, spanStart: mib, prefix: mib, refused: true, expected: .replay(comparing: 2 * mib)),
+    ])
+  func decides(_ row: Row) {
+    var progress = ResumeProgress(held: row.held)
+    progress.originRefusesRanges = row.refused
+    let decision = decideResume(
+      held: row.held, spanStart: row.spanStart, prefix: row.prefix,
+      identity: Self.identity(row.lines, total: row.total), progress: progress)
+    #expect(decision == row.expected)
+  }
+
+  @Test("gives up after so many attempts in a row without progress")
+  func attempts() {
+    let identity = Self.identity(Self.tagged, total: 10_000)
+    var progress = ResumeProgress(held: 500, attemptLimit: 3)
+    for _ in 0..<2 {
+      progress.attemptEnded(held: 500, replayed: 0, total: 10_000)
+      #expect(
+        decideResume(held: 500, spanStart: 0, identity: identity, progress: progress)
+          == .askForRest(from: 500, overlap: 0, ifRange: Self.ifRange))
+    }
+    progress.attemptEnded(held: 500, replayed: 0, total: 10_000)
+    #expect(
+      decideResume(held: 500, spanStart: 0, identity: identity, progress: progress) == .giveUp(.attemptsExhausted))
+  }
+
+  @Test("gives up a replay that has cost too much")
+  func replays() {
+    let identity = Self.identity([], total: 10_000)
+    var progress = ResumeProgress(held: 500, attemptLimit: 1000, replayFactor: 20)
+    for _ in 0..<20 { progress.attemptEnded(held: 500, replayed: 500, total: 10_000) }
+    #expect(decideResume(held: 500, spanStart: 0, identity: identity, progress: progress) == .replay(comparing: 500))
+    progress.attemptEnded(held: 500, replayed: 1, total: 10_000)
+    #expect(
+      decideResume(held: 500, spanStart: 0, identity: identity, progress: progress) == .giveUp(.replayLimitReached))
+  }
+}

@@ -1,0 +1,30 @@
+import Testing
+
+@testable import PawlConfig
+
+@Suite("Addresses to listen on") struct ListenAddressTests {
+  @Test(
+    "are literal",
+    arguments: [
+      ("127.0.0.1:8080", ListenAddress.internet(host: "127.0.0.1", port: 8080)),
+      ("[::]:443", .internet(host: "::", port: 443)),
+      ("0.0.0.0:0", .internet(host: "0.0.0.0", port: 0)), ("unix:/run/p.sock", .unix(path: "/run/p.sock")),
+      ("unix:p.sock", .unix(path: "/etc/pawl/p.sock")), ("127.0.0.1:65536", nil), ("127.0.0.1", nil),
+      ("[127.0.0.1]:1", nil),
+      ("::1:80", nil), ("localhost:80", nil), ("unix:", nil), ("127.0.0.1:", nil), ("127.0.0.1:+1", nil), ("", nil),
+    ] as [(String, ListenAddress?)])
+  func reads(_ text: String, _ expected: ListenAddress?) {
+    #expect(ListenAddress(text, directory: "/etc/pawl") == expected)
+  }
+
+  @Test("are written as they are read", arguments: ["127.0.0.1:8080", "[::1]:443", "unix:/run/p.sock"])
+  func description(_ text: String) { #expect(ListenAddress(text, directory: "")?.description == text) }
+
+  @Test(
+    "are guessed from what people write",
+    arguments: [
+      ("8080", "127.0.0.1:8080"), (":8080", "0.0.0.0:8080"), ("*:80", "0.0.0.0:80"), ("localhost:80", "127.0.0.1:80"),
+      ("127.0.0.1", "127.0.0.1:8080"), ("::", "[::]:8080"), ("example.com:80", nil), ("99999", nil),
+    ])
+  func repaired(_ text: String, _ expected: String?) { #expect(ListenAddress.repaired(text) == expected) }
+}

@@ -1,0 +1,90 @@
+import PawlConfig
+import Testing
+
+/// The table of the configuration contract: each section, each key, its default as it is written.
+@Suite("Keys and their defaults") struct SectionKeysTests {
+  static let pathKeys = [
+    "upstream = app", "cache = default", "uploads = on", "spool = default", "upload-prefix = /.pawl/uploads/",
+    "etag = auto", "default-ttl = 0s", "resume-ttl = 1h", "origin-encoding = identity", "stale-if-error = 0s",
+    "max-object = 0", "max-unknown = 1G", "abandoned-fill = 64M", "max-ranges = 16", "resume-private = off",
+    "resume-private-no-store = off", "max-upload = 0", "min-resumable = 64K", "final-dialect = off",
+    "min-rate = 1K/60s", "delivery = at-most-once", "forward-give-up = off", "response-ttl = 1h", "response-max = 1M",
+    "tus-forward = raw", "tus-field = file", "tus-wait = 50s", "plain-uploads = stream", "auth-request = none",
+    "cors = off", "owner = authorization", "owner = client-certificate",
+  ]
+
+  @Test(
+    "are those of the manual",
+    arguments: [
+      (
+        "pawl",
+        [
+          "state-dir = /var/lib/pawl", "workers = auto", "drain-timeout = 30s", "log-level = info",
+          "access-log = stderr",
+          "access-log-format = combined", "trusted-proxies = none", "max-connections = 0",
+        ]
+      ),
+      (
+        "listen:default",
+        [
+          "address = 127.0.0.1:8080", "tls = none", "proxy-protocol = off", "header-timeout = 15s",
+          "keepalive-timeout = 60s", "send-timeout = 60s", "max-header = 32K", "max-header-fields = 128",
+        ]
+      ),
+      (
+        "tls:web",
+        [
+          "certificate = /etc/pawl/c.pem", "key = /k.pem", "client-ca = none", "client-certificate = off",
+          "min-version = 1.2",
+        ]
+      ),
+      (
+        "cache:default",
+        [
+          "path = /var/lib/pawl/cache", "max-size = 80% of the free space at first start", "min-free = 1G",
+          "memory = 64M", "memory-object = 32K",
+        ]
+      ),
+      (
+        "spool:default",
+        [
+          "path = /var/lib/pawl/spool", "max-size = 10% of the file system", "expire-after = 24h", "max-age = 7d",
+          "durability = data", "max-uploads-per-client = 100", "max-share-per-client = 25%",
+        ]
+      ),
+      (
+        "upstream:app",
+        [
+          "url = http://127.0.0.1:9000", "connect-timeout = 5s", "response-timeout = 15m", "idle-timeout = 60s",
+          "max-connections = 64", "queue-timeout = 30s", "resume-attempts = 10", "replay-limit = 20",
+        ]
+      ),
+      ("site:default", ["host = any"] + pathKeys),
+      ("route:default/a", ["path = /a*"] + pathKeys),
+      ("admin", ["listen = off"]),
+    ])
+  func defaults(_ label: String, _ expected: [String]) throws {
+    let text = smallest + "[tls:web]\ncertificate = c.pem\nkey = /k.pem\n[route:default/a]\npath = /a*"
+    let section = try #require(try load(text).effective.first { $0.label == label })
+    #expect(section.values.map { "\($0.key) = \($0.text)" } == expected)
+  }
+
+  @Test("shown by config can be written in a file, and mean the same")
+  func roundTrip() throws {
+    let first = try load(smallest + "[route:default/a]\npath = /a*")
+    var text = ""
+    for section in first.effective {
+      text += "[\(section.label)]\n"
+      for value in section.values where !value.text.contains("%") || value.key == "max-share-per-client" {
+        text += "\(value.key) = \(value.text)\n"
+      }
+    }
+    let second = try load(text)
+    #expect(second.process == first.process)
+    #expect(second.sites == first.sites)
+    #expect(second.listeners == first.listeners)
+    #expect(second.caches == first.caches)
+    #expect(second.spools == first.spools)
+    #expect(second.upstreams == first.upstreams)
+  }
+}

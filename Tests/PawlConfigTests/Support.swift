@@ -1,0 +1,44 @@
+import PawlConfig
+import Testing
+
+/// Surroundings whose files are the ones given.
+func surroundings(_ files: [String: String], environment: [String: String] = [:], isRoot: Bool = true) -> Surroundings {
+  Surroundings(
+    environment: { environment[$0] },
+    readFile: { path in
+      files[path].map { .success(Array($0.utf8)) } ?? .failure(FileProblem(reason: "No such file or directory"))
+    },
+    listFiles: { pattern in
+      let parts = pattern.split(separator: "*", maxSplits: 1, omittingEmptySubsequences: false)
+      return files.keys.filter { $0.hasPrefix(parts[0]) && $0.hasSuffix(parts[1]) }.sorted(by: >)
+    },
+    isRoot: isRoot)
+}
+
+/// The least that is valid, to which tests add.
+let smallest = """
+  [upstream:app]
+  url = http://127.0.0.1:9000
+  [site:default]
+  upstream = app
+
+  """
+
+/// Loads `text` as `/etc/pawl/pawl.ini`.
+func load(
+  _ text: String, files: [String: String] = [:], environment: [String: String] = [:], isRoot: Bool = true
+) throws(InvalidConfiguration) -> Configuration {
+  var all = files
+  all["/etc/pawl/pawl.ini"] = text
+  let world = surroundings(all, environment: environment, isRoot: isRoot)
+  return try ConfigurationLoader.load(path: "/etc/pawl/pawl.ini", surroundings: world)
+}
+
+/// The lines `pawl check` would print; empty when the text is valid.
+func mistakes(
+  in text: String, files: [String: String] = [:], environment: [String: String] = [:]
+) -> [String] {
+  do throws(InvalidConfiguration) {
+    return try load(text, files: files, environment: environment).warnings.map { "\($0)" }
+  } catch { return error.issues.map { "\($0)" } }
+}

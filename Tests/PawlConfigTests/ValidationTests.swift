@@ -1,0 +1,118 @@
+import PawlConfig
+import Testing
+
+@Suite("What a configuration may not say") struct ValidationTests {
+  static let file = "/etc/pawl/pawl.ini"
+
+  @Test(
+    "each mistake has its message",
+    arguments: [
+      (
+        "",
+        [
+          "\(file): there is no [upstream:NAME]: nowhere to send requests",
+          "\(file): there is no [site:NAME]: nothing to serve",
+        ]
+      ),
+      (
+        smallest + "[site:other]\nupstream = app",
+        ["\(file):5: [site:other] a second site without host; [site:default] at \(file):3 is the default site already"]
+      ),
+      (
+        smallest + "host = a.example b.example\n[site:other]\nupstream = app\nhost = B.example",
+        ["\(file):8: [site:other] host: \"b.example\" stands already at \(file):5"]
+      ),
+      (
+        smallest + "[route:default/a]\npath = /a*\n[route:default/b]\npath = /a*",
+        ["\(file):8: [route:default/b] path: \"/a*\" of this site stands already at \(file):6"]
+      ),
+      (smallest + "[route:default/a]\n", ["\(file):5: [route:default/a] path: required, but missing"]),
+      ("[upstream:app]\n[site:x]\nupstream = app", ["\(file):1: [upstream:app] url: required, but missing"]),
+      (
+        smallest + "[listen:a]\naddress = 127.0.0.1:80\n[listen:b]\naddress = 127.0.0.1:0, 127.0.0.1:0, 127.0.0.1:80",
+        ["\(file):8: [listen:b] address: \"127.0.0.1:80\" is listened on already at \(file):6"]
+      ),
+      (
+        smallest
+          + "cache = main\n[route:default/b]\npath = /b*\ncache = off\n[cache:main]\npath = /x/y\n[spool:default]\npath = ../../x/./y",
+        ["\(file):12: [spool:default] path: /x/y is the directory of [cache:main] already (\(file):10)"]
+      ),
+      (
+        smallest
+          + "[listen:a]\ntls = web\nproxy-protocol = on\n[tls:web]\ncertificate = c.pem\nkey = k.pem\n[admin]\nlisten = 127.0.0.1:9180",
+        [
+          "\(file):6: [listen:a] tls: not supported by this version yet",
+          "\(file):7: [listen:a] proxy-protocol: not supported by this version yet",
+          "\(file):12: [admin] listen: not supported by this version yet",
+        ]
+      ),
+      (
+        "[upstream:app]\nurl = https://app.example\n[site:x]\nupstream = app",
+        ["\(file):2: [upstream:app] url: https to the origin is not supported by this version yet"]
+      ),
+      (smallest + "[listen:a]\ntls = wbe", ["\(file):6: [listen:a] tls: there is no [tls:wbe]"]),
+      (
+        smallest + "cors = * https://a.example",
+        ["\(file):5: [site:default] cors: * stands alone: it allows every origin already"]
+      ),
+      (
+        smallest + "owner = auth-request:X-User",
+        ["\(file):5: [site:default] owner: auth-request:x-user needs auth-request, which is not set"]
+      ),
+      (smallest + "cache = of", ["\(file):5: [site:default] cache: there is no [cache:of] - did you mean \"off\"?"]),
+      (
+        smallest + "[tls:web]\nclient-certificate = required",
+        [
+          "\(file):5: [tls:web] certificate: required, but missing",
+          "\(file):5: [tls:web] key: required, but missing",
+          "\(file):6: [tls:web] client-certificate: needs client-ca, which is not set",
+        ]
+      ),
+      (
+        smallest + "[cache:default]\nmemory = 1M\nmemory-object = 2M",
+        [
+          "\(file):7: [cache:default] memory-object: 2M is more than memory (1M): no body of that size is kept in memory (warning)"
+        ]
+      ),
+      (smallest + "[upstream:b]\nurl = http://b", ["\(file):5: [upstream:b] no site uses this section (warning)"]),
+    ])
+  func refuses(_ text: String, _ expected: [String]) {
+    #expect(mistakes(in: text) == expected)
+  }
+
+  @Test("a mistake in a site is told once, not again for its routes")
+  func inherited() {
+    let text = "[upstream:app]\nurl = http://a\n[site:x]\nupstream = ap\ncors = * null\n[route:x/y]\npath = /*"
+    #expect(
+      mistakes(in: text) == [
+        "\(Self.file):4: [site:x] upstream: there is no [upstream:ap] - did you mean \"app\"?",
+        "\(Self.file):5: [site:x] cors: * stands alone: it allows every origin already",
+      ])
+  }
+
+  @Test("the keys of uploads are accepted")
+  func uploads() throws {
+    let text =
+      smallest + """
+        max-upload = 50G
+        min-rate = 1K/30s
+        delivery = at-least-once
+        forward-give-up = 2d
+        owner = cookie:session, client-certificate
+        auth-request = /api/whoami
+        tus-forward = multipart
+        plain-uploads = spool
+        [spool:default]
+        max-share-per-client = 50%
+        """
+    let configuration = try load(text)
+    let settings = try #require(configuration.sites.first?.settings)
+    #expect(settings.upload.maxUpload == 50 << 30)
+    #expect(settings.upload.minRate == Rate(bytes: 1024, per: .seconds(30)))
+    #expect(settings.upload.delivery == .atLeastOnce)
+    #expect(settings.upload.forwardGiveUp == .seconds(2 * 86400))
+    #expect(settings.owner == [.cookie(name: "session"), .clientCertificate])
+    #expect(settings.upload.authRequest == "/api/whoami")
+    #expect(configuration.spools.first?.maxSharePerClient == 50)
+  }
+}

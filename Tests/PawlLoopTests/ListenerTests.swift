@@ -1,0 +1,144 @@
+import CLinux
+import Testing
+
+@testable import PawlLoop
+
+@Suite("Listener", .timeLimit(.minutes(1))) struct ListenerTests {
+  private func anyPort() throws -> SocketAddress { try #require(.parse("127.0.0.1:0")) }
+
+  private func dial(_ address: SocketAddress, _ loop: EventLoop, _ peers: Keeper) {
+    Connector.connect(to: address, loop: loop, timeout: .seconds(30)) { result in
+      switch result {
+      case .success(let stream): peers.streams.append(stream)
+      case .failure(let error): peers.errors.append(error)
+      }
+    }
+  }
+
+  private final class Keeper {
+    var streams: [SocketStream] = []
+    var errors: [ConnectError] = []
+  }
+
+  @Test("takes every connection of a crowd, with the peer's address", arguments: ["127.0.0.1:0", "[::1]:0"])
+  func acceptsMany(_ text: String) throws {
+    let loop = try EventLoop(index: 0)
+    let listener = try Listener(address: try #require(.parse(text)), loop: loop)
+    #expect(listener.boundAddress.port != 0)
+    var peers: [SocketAddress] = []
+    let sockets = Keeper()
+    listener.onAccept = { fd, peer in
+      peers.append(peer)
+      sockets.streams.append(SocketStream(adopting: fd, loop: loop, peer: peer))
+    }
+    let clients = Keeper()
+    for _ in 0..<200 { dial(listener.boundAddress, loop, clients) }
+    wait(loop) { clients.streams.count == 200 }
+    try listener.start()
+    wait(loop) { peers.count == 200 }
+    #expect(Set(peers) == Set(clients.streams.compactMap(\.local)))
+  }
+
+  @Test("takes at most 64 connections a turn")
+  func boundsTurns() throws {
+    let loop = try EventLoop(index: 0)
+    let listener = try Listener(address: try anyPort(), loop: loop)
+    let clients = Keeper()
+    for _ in 0..<100 { dial(listener.boundAddress, loop, clients) }
+    wait(loop) { clients.streams.count == 100 }
+    var accepted = 0
+    var atFirstTurnsEnd: Int?
+    listener.onAccept = { fd, _ in
+      close(fd)
+      if accepted == 0 { loop.nextTurn { atFirstTurnsEnd = accepted } }
+      accepted += 1
+    }
+    try listener.start()
+    wait(loop) { accepted == 100 }
+    #expect(atFirstTurnsEnd == 64)
+  }
+
+  @Test("out of descriptors it says so once, rests for 100 ms and goes on", arguments: [EMFILE, ENFILE])
+  func restsWhenExhausted(_ code: CInt) throws {
+    let clock = ManualClock()
+    let loop = try EventLoop(index: 0, clock: clock)
+    let original = try Listener(address: try anyPort(), loop: loop)
+    var calls = 0
+    let listener = try Listener(sharing: original, loop: loop) { fd in
+      calls += 1
+      if calls == 1 { return .none(code) }
+      let socket = withAddressSpace { pawl_accept(fd, $0, $1) }.result
+      return socket >= 0 ? .connection(socket, original.boundAddress) : .none(EAGAIN)
+    }
+    _ = pawl_fcntl(listener.rawDescriptor, F_SETFL, O_NONBLOCK)
+    var troubles: [Listener.Trouble] = []
+    var accepted = 0
+    listener.onTrouble = { troubles.append($0) }
+    listener.onAccept = { fd, _ in
+      accepted += 1
+      close(fd)
+    }
+    try listener.start()
+    let clients = Keeper()
+    dial(listener.boundAddress, loop, clients)
+    wait(loop) { !troubles.isEmpty }
+    var isThrough = false
+    loop.nextTurn { loop.nextTurn { isThrough = true } }
+    wait(loop) { isThrough }
+    #expect(troubles == [.exhausted(code)])
+    #expect(calls == 1)
+    clock.advance(by: .milliseconds(100))
+    wait(loop) { accepted == 1 }
+    #expect(troubles.count == 1)
+  }
+
+  @Test("may be closed while it accepts, and is refused to later clients")
+  func closesInCallback() throws {
+    let loop = try EventLoop(index: 0)
+    let listener = try Listener(address: try anyPort(), loop: loop)
+    var accepted = 0
+    listener.onAccept = { fd, _ in
+      accepted += 1
+      close(fd)
+      listener.close()
+    }
+    try listener.start()
+    let clients = Keeper()
+    dial(listener.boundAddress, loop, clients)
+    wait(loop) { accepted == 1 }
+    dial(listener.boundAddress, loop, clients)
+    wait(loop) { !clients.errors.isEmpty }
+    #expect(clients.errors == [.refused])
+  }
+
+  @Test("a second listener on the address needs both to agree")
+  func sharesPort() throws {
+    let loop = try EventLoop(index: 0)
+    let first = try Listener(address: try anyPort(), loop: loop, reusePort: true)
+    let second = try Listener(address: first.boundAddress, loop: loop, reusePort: true)
+    #expect(second.boundAddress == first.boundAddress)
+    #expect(throws: LoopError.addressInUse(first.boundAddress)) {
+      try Listener(address: first.boundAddress, loop: loop)
+    }
+    let foreign = try #require(SocketAddress.parse("192.0.2.1:0"))
+    #expect(throws: LoopError.addressNotAvailable(foreign)) { try Listener(address: foreign, loop: loop) }
+  }
+
+  @Test("connections to a shared unix socket are taken on both loops' listeners")
+  func sharesUnixSocket() throws {
+    let loop = try EventLoop(index: 0)
+    let folder = try TemporaryFolder()
+    let first = try Listener(address: try #require(.unix(path: "\(folder.path)/socket")), loop: loop)
+    let second = try Listener(sharing: first, loop: loop)
+    var accepted = 0
+    second.onAccept = { fd, peer in
+      #expect(peer.isUnix)
+      accepted += 1
+      close(fd)
+    }
+    try second.start()
+    let clients = Keeper()
+    dial(first.boundAddress, loop, clients)
+    wait(loop) { accepted == 1 }
+  }
+}

@@ -1,0 +1,14 @@
+import Testing
+
+@testable import PawlObserve
+
+@Suite("Locked value") struct LockedTests {
+  @Test("loses no change of many threads")
+  func counts() async {
+    let counter = Locked(0)
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<8 { group.addTask { for _ in 0..<10_000 { counter.withLock { $0 += 1 } } } }
+    }
+    #expect(counter.withLock { $0 } == 80_000)
+  }
+}

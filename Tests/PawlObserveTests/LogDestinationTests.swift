@@ -1,0 +1,54 @@
+import Testing
+
+@testable import PawlObserve
+
+@Suite("Log destination") struct LogDestinationTests {
+  @Test("goes on in a new file after a rotation")
+  func rotation() throws {
+    let folder = try TemporaryFolder()
+    let log = try EventLog(level: .info, destination: .file(path: folder.path + "/log"), nowMilliseconds: { 0 })
+    log.log(.info, "first")
+    log.flush()
+    folder.rename("log", to: "log.1")
+    log.log(.info, "second")
+    log.flush()
+    log.reopen()
+    log.log(.info, "third")
+    log.flush()
+    #expect(
+      folder.read("log.1")
+        == "1970-01-01T00:00:00.000Z info first\n1970-01-01T00:00:00.000Z info second\n")
+    #expect(folder.read("log") == "1970-01-01T00:00:00.000Z info third\n")
+  }
+
+  @Test("goes on in the old file when the new one cannot be opened, and says so")
+  func failedRotation() throws {
+    let folder = try TemporaryFolder()
+    folder.make("sub")
+    let log = try EventLog(level: .info, destination: .file(path: folder.path + "/sub/log"), nowMilliseconds: { 0 })
+    log.log(.info, "first")
+    log.flush()
+    folder.rename("sub", to: "moved")
+    log.reopen()
+    log.log(.info, "second")
+    log.flush()
+    let text = folder.read("moved/log")
+    #expect(text.contains("cannot open the log \(folder.path)/sub/log: No such file or directory\n"))
+    #expect(text.hasSuffix("1970-01-01T00:00:00.000Z info second\n"))
+  }
+
+  @Test("appends to what is there, and counts what the disk refuses")
+  func appends() throws {
+    let folder = try TemporaryFolder()
+    for _ in 0..<2 {
+      let log = try EventLog(level: .info, destination: .file(path: folder.path + "/log"), nowMilliseconds: { 0 })
+      log.log(.info, "line")
+      log.flush()
+    }
+    #expect(folder.read("log").split(separator: "\n").count == 2)
+    let full = try AccessLog(destination: .file(path: "/dev/full"), format: .json)
+    full.write(AccessRecord(time: 0, remote: []))
+    full.flush()
+    #expect(full.takeDropped() == 1)
+  }
+}

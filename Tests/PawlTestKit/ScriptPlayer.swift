@@ -1,0 +1,154 @@
+import CLinux
+
+/// Plays a script on one accepted connection, on the thread that calls it.
+final class ScriptPlayer {
+  /// How long a peer may keep a script waiting before the test counts as failed.
+  private static let patience = 10_000 as CInt
+
+  private let socket: CInt
+  private let isUnix: Bool
+  private let note: ([UInt8]) -> Void
+  private(set) var failure: String?
+  private(set) var patternSent = 0
+
+  init(_ socket: CInt, isUnix: Bool, note: @escaping ([UInt8]) -> Void) {
+    (self.socket, self.isUnix, self.note) = (socket, isUnix, note)
+    if !isUnix {
+      var one: CInt = 1
+      setsockopt(socket, CInt(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<CInt>.size))
+    }
+  }
+
+  func play(_ script: [OriginStep]) {
+    for (index, step) in script.enumerated() {
+      perform(step)
+      guard failure == nil else {
+        failure = "step \(index) (\(step)): \(failure ?? "")"
+        break
+      }
+    }
+    close(socket)
+  }
+
+  private func perform(_ step: OriginStep) {
+    switch step {
+    case .expect(let wanted): expect(wanted)
+    case .expectHead:
+      if !readHead(), failure == nil { failure = "the connection ended inside a head" }
+    case .answerAll(let octets): while readHead(), send(octets) {}
+    case .read(let count): _ = receive(count)
+    case .readToEnd: while next(65_536) != nil {}
+    case .expectEnd:
+      if let more = next(4096) { failure = "not the end, but \(text(more))" }
+    case .send(let octets): _ = send(octets)
+    case .sendEachByte(let octets): sendEachByte(octets)
+    case .sendPattern(let start, let count): sendPattern(from: start, count: count)
+    case .sendPatternUntilStuck(let count): sendUntilStuck(count)
+    case .wait(let gate): if !gate.wait() { failure = "the gate stayed closed" }
+    case .open(let gate): gate.open()
+    case .run(let work): work()
+    case .halfClose: shutdown(socket, CInt(SHUT_WR))
+    case .reset:
+      var linger = linger(l_onoff: 1, l_linger: 0)
+      setsockopt(socket, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
+    }
+  }
+
+  // MARK: Reading
+
+  private func expect(_ wanted: [UInt8]) {
+    guard let octets = receive(wanted.count), octets != wanted else { return }
+    failure = "got \(text(octets)) instead of \(text(wanted))"
+  }
+
+  /// `false`: the connection ended.
+  private func readHead() -> Bool {
+    var tail: [UInt8] = []
+    while tail != [13, 10, 13, 10] {
+      guard let octet = next(1)?.first else { return false }
+      tail = tail.suffix(3) + [octet]
+    }
+    return true
+  }
+
+  private func receive(_ count: Int) -> [UInt8]? {
+    var octets: [UInt8] = []
+    while octets.count < count {
+      guard let more = next(count - octets.count) else {
+        if failure == nil { failure = "the connection ended after \(text(octets))" }
+        return nil
+      }
+      octets += more
+    }
+    return octets
+  }
+
+  /// `nil` at the end of the connection.
+  private func next(_ limit: Int) -> [UInt8]? {
+    guard isReady(CInt(POLLIN), Self.patience) else {
+      failure = "nothing came"
+      return nil
+    }
+    let octets = [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
+      count = max(0, recv(socket, buffer.baseAddress, limit, 0))
+    }
+    note(octets)
+    return octets.isEmpty ? nil : octets
+  }
+
+  // MARK: Writing
+
+  /// `false`: the peer has gone, which a later step notices if it matters.
+  private func send(_ octets: [UInt8]) -> Bool {
+    var sent = 0
+    while sent < octets.count {
+      guard isReady(CInt(POLLOUT), Self.patience) else {
+        failure = "nothing was taken"
+        return false
+      }
+      let count = octets[sent...].withUnsafeBytes {
+        CLinux.send(socket, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL | MSG_DONTWAIT))
+      }
+      if count < 0, pawl_errno() == EAGAIN { continue }
+      guard count >= 0 else { return false }
+      sent += count
+    }
+    return true
+  }
+
+  private func sendEachByte(_ octets: [UInt8]) {
+    for octet in octets {
+      guard send([octet]) else { return }
+      while isUnix, pawl_bytes_unsent(socket) > 0 { sched_yield() }
+    }
+  }
+
+  private func sendPattern(from start: UInt64, count: Int) {
+    var offset = start
+    let end = start + UInt64(count)
+    while offset < end {
+      let piece = min(end - offset, 65_536)
+      guard send(OriginStep.pattern(from: offset, count: Int(piece))) else { return }
+      offset += piece
+    }
+  }
+
+  private func sendUntilStuck(_ count: Int) {
+    while patternSent < count, isReady(CInt(POLLOUT), 200) {
+      let octets = OriginStep.pattern(from: UInt64(patternSent), count: min(65_536, count - patternSent))
+      let sent = octets.withUnsafeBytes {
+        CLinux.send(socket, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL | MSG_DONTWAIT))
+      }
+      if sent < 0, pawl_errno() == EAGAIN { continue }
+      guard sent > 0 else { return }
+      patternSent += sent
+    }
+  }
+
+  private func isReady(_ events: CInt, _ milliseconds: CInt) -> Bool {
+    var entry = pollfd(fd: socket, events: Int16(events), revents: 0)
+    return poll(&entry, 1, milliseconds) == 1
+  }
+
+  private func text(_ octets: [UInt8]) -> String { "\"\(String(decoding: octets, as: UTF8.self))\"" }
+}

@@ -45,14 +45,14 @@ etag = automatic
 etag = origin
 max-ranges = many
 resume-private-no-store = perhaps
-[sight:other]
+[sites:other]
 upstream = app
 """
 
 EXPECTED = [  # (line, a word of the key or section, the nearest match or None)
     (2, "worker", "workers"), (3, "drain-timeout", None), (5, "address", None), (6, "tls", None), (8, "max-size", None),
     (10, "url", None), (11, "max-connections", None), (13, "upstream", "app"), (14, "etag", "auto"),
-    (15, "etag", None), (16, "max-ranges", None), (17, "resume-private-no-store", None), (18, "sight", "site"),
+    (15, "etag", None), (16, "max-ranges", None), (17, "resume-private-no-store", None), (18, "sites", "site"),
 ]
 
 

@@ -612,4 +612,5 @@ class RawOrigin:
         except OSError:
             self.closed[number] = "rst"
         finally:
+            self.closed[number] = self.closed[number] or "fin"
             connection.close()

@@ -24,6 +24,9 @@ final class ClientConnection: StreamDelegate {
   let stream: SocketStream
   var phase = Phase.waiting
 
+  /// The peer's address for the log.
+  lazy var remoteText = Array((stream.peer?.hostText ?? "-").utf8)
+
   // Reading
   /// Received and not consumed: a head in part, or pipelined requests.
   var input: [UInt8] = []

@@ -23,6 +23,7 @@ final class Fill: OriginFetchSink {
   private var isAbandoned = false
   private var seesRanges: Bool
   private var watch: LoopTimer?
+  private var confirmed: ((Bool) -> Void)?
 
   var body: StoredBody { response.body }
   /// How far this span has come, for the choice among abandoned fills.
@@ -46,10 +47,13 @@ final class Fill: OriginFetchSink {
   }
 
   /// Starts a span of its own for a reader that lacks it.
+  /// - Parameter confirmed: called once: whether the origin still has this representation, as far as it can be told.
   static func start(
-    _ span: Range<UInt64>, of response: StoredResponse, for request: IncomingRequest, in store: CacheStore
+    _ span: Range<UInt64>, of response: StoredResponse, for request: IncomingRequest, in store: CacheStore,
+    confirmed: ((Bool) -> Void)? = nil
   ) {
     let fill = Fill(span, of: response, for: request, in: store)
+    fill.confirmed = confirmed
     fill.owner.fills[ObjectIdentifier(fill)] = fill
     let coordinator = FillCoordinator.began(
       fill, response, on: fill.owner.loop, from: span.lowerBound, through: span.upperBound)
@@ -69,6 +73,14 @@ final class Fill: OriginFetchSink {
 
   func fetch(_ fetch: OriginFetch, interim head: ResponseHead) {}
   func fetch(_ fetch: OriginFetch, head: ResponseHead, framing: BodyFraming) {}
+
+  func fetchContinues(_ fetch: OriginFetch) { confirm(true) }
+
+  private func confirm(_ isSame: Bool) {
+    let confirmed = confirmed
+    self.confirmed = nil
+    confirmed?(isSame)
+  }
 
   func fetch(_ fetch: OriginFetch, bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Flow {
     if body.total == nil, !isStreaming, offset + UInt64(bytes.count) > route.maxUnknown { stream("max-unknown") }
@@ -184,6 +196,7 @@ final class Fill: OriginFetchSink {
     owner.fills[ObjectIdentifier(self)] = nil
     body.fillPaused()
     body.wakeAll()
+    confirm(false)
   }
 
   // MARK: - Without readers

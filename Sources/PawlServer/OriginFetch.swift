@@ -156,9 +156,11 @@ final class OriginFetch: OriginExchangeDelegate {
   private func continueBody(from: UInt64, head: ResponseHead, framing: BodyFraming) {
     position = from
     phase = .receiving
-    tally.resumes += 1
+    if hasBroken { tally.resumes += 1 }
     if case .askForRest = asked, head.status == 200 { progress.originRefusesRanges = true }
     if sinkPaused { exchange?.pause() }
+    defer { sink?.fetchContinues(self) }
+    guard hasBroken else { return }
     owner.events.log(
       .notice, "origin-resumed",
       [
@@ -227,7 +229,7 @@ final class OriginFetch: OriginExchangeDelegate {
     let offset = frontier
     frontier += UInt64(count)
     position = frontier
-    if asked != nil { tally.resumed += UInt64(count) }
+    if hasBroken { tally.resumed += UInt64(count) }
     if count > 0, sink?.fetch(self, bytes: part, at: offset) == .pause { pause() }
     guard phase == .receiving else { return bytes.count }
     if let spanEnd, frontier >= spanEnd, identity?.total != spanEnd || count < bytes.count {
@@ -285,10 +287,13 @@ final class OriginFetch: OriginExchangeDelegate {
   }
 
   private var brokenWhileWaiting = false
+  /// The first answer to a span is no resumption.
+  private var hasBroken = false
 
   // MARK: - Breaks
 
   private func brokeOff() {
+    hasBroken = true
     owner.events.log(
       .notice, "origin-broke",
       [

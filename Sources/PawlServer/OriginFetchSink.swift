@@ -37,6 +37,8 @@ protocol OriginFetchSink: AnyObject {
   /// The first final head. The sink answers with ``OriginFetch/accept(_:from:through:)``, at once or later, or
   /// cancels; until then nothing more is read.
   func fetch(_ fetch: OriginFetch, head: ResponseHead, framing: BodyFraming)
+  /// The origin has proven, after a break or in the middle, that what comes belongs to what is held.
+  func fetchContinues(_ fetch: OriginFetch)
   /// New content, in order.
   func fetch(_ fetch: OriginFetch, bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Flow
   /// Content that had come before.
@@ -46,6 +48,10 @@ protocol OriginFetchSink: AnyObject {
   func fetchFailed(_ fetch: OriginFetch, _ failure: FetchFailure)
   /// Whether anybody still wants the rest, asked when the origin broke off.
   func fetchIsWanted(_ fetch: OriginFetch) -> Bool
+}
+
+extension OriginFetchSink {
+  func fetchContinues(_ fetch: OriginFetch) {}
 }
 
 /// What the fetches for one request received; the access log's `origin`, `resumed` and `replayed`.

@@ -191,6 +191,18 @@ final class ServerLoop {
     return buffer
   }
 
+  private var hotBuffer: [UInt8] = []
+
+  /// Where an answer from memory is put together.
+  func takeHotBuffer() -> [UInt8] {
+    var buffer: [UInt8] = []
+    swap(&buffer, &hotBuffer)
+    if buffer.capacity == 0 { buffer.reserveCapacity(64 << 10) }
+    return buffer
+  }
+
+  func giveHotBuffer(_ buffer: consuming [UInt8]) { hotBuffer = buffer }
+
   func giveBuffer(_ buffer: consuming [UInt8]) { loop.readBuffer = buffer }
 
   // MARK: - Ending

@@ -80,6 +80,16 @@ struct StoredAnswer {
     }
   }
 
+  /// The bytes that the answer needs.
+  func wanted(of total: UInt64) -> Range<UInt64>? {
+    switch shape {
+    case .whole: total > 0 ? 0..<total : nil
+    case .part(let range): range.first..<range.end
+    case .parts(let ranges): ranges.first.map { $0.first..<$0.end }
+    case .notModified, .unsatisfiable, .needsTotal: nil
+    }
+  }
+
   // MARK: - Heads
 
   func whole() -> ResponseHead { head(status: stored.head.status, fields: stored.head.fields) }

@@ -18,6 +18,8 @@ final class StoreCore: @unchecked Sendable {
   let unrecorded = Locked(Set<ObjectID>())
   /// Objects that are gone although their rows may still be there.
   let doomed = Locked(Set<Int64>())
+  /// Whether orphans were looked for in every directory since the start.
+  let isSwept = Locked(false)
   private let buffers = Locked([[UInt8]]())
   private let nextNumber: Locked<Int64>
   private let catalogueBox = Locked<Catalogue?>(nil)

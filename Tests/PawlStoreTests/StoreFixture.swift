@@ -117,9 +117,11 @@ final class StoreFixture {
 
   /// Waits until the pool has done what it was given so far, and what that led to.
   func settle() throws {
-    for _ in 0..<300 {
-      let _: Int = try result { done in pool.run({ 0 }, then: loop) { done($0) } }
-    }
+    repeat {
+      for _ in 0..<20 {
+        let _: Int = try result { done in pool.run({ 0 }, then: loop) { done($0) } }
+      }
+    } while !store.core.isSwept.withLock({ $0 })
     store.flush()
   }
 

@@ -355,7 +355,3 @@ final class OriginFetch: OriginExchangeDelegate {
     sink?.fetchFailed(self, failure)
   }
 }
-
-extension OriginFetchSink {
-  func fetchContinues(_ fetch: OriginFetch) {}
-}

@@ -50,6 +50,10 @@ protocol OriginFetchSink: AnyObject {
   func fetchIsWanted(_ fetch: OriginFetch) -> Bool
 }
 
+extension OriginFetchSink {
+  func fetchContinues(_ fetch: OriginFetch) {}
+}
+
 /// What the fetches for one request received; the access log's `origin`, `resumed` and `replayed`.
 final class FetchTally {
   var received: UInt64 = 0

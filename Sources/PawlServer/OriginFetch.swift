@@ -46,6 +46,8 @@ protocol OriginFetchSink: AnyObject {
   /// The span, or the whole content, has come; `end` is the offset behind its last octet.
   func fetchEnded(_ fetch: OriginFetch, at end: UInt64)
   func fetchFailed(_ fetch: OriginFetch, _ failure: FetchFailure)
+  /// Where the octets end that are held from 0 on without a hole, whoever brought them.
+  func fetchHeldPrefix(_ fetch: OriginFetch) -> UInt64
   /// Whether anybody still wants the rest, asked when the origin broke off.
   func fetchIsWanted(_ fetch: OriginFetch) -> Bool
 }
@@ -133,7 +135,8 @@ final class OriginFetch: OriginExchangeDelegate {
     self.identity = identity
     (spanStart, spanEnd, frontier, position) = (start, end, start, start)
     phase = .receiving
-    exchange?.resume()
+    // An answer without content is over already.
+    if answerEnded { answerIsOver() } else { exchange?.resume() }
   }
 
   /// The span ends earlier: somebody else fetches, or holds, what follows.
@@ -185,7 +188,7 @@ final class OriginFetch: OriginExchangeDelegate {
     }
     switch judgeContinuation(
       asked: asked, identity: identity, answer: head, framing: framing,
-      canReplay: canReplay(spanStart: spanStart, prefix: 0))
+      canReplay: canReplay(spanStart: spanStart, prefix: heldPrefix))
     {
     case .append(let from): continueBody(from: from, head: head, framing: framing)
     case .replay: continueBody(from: 0, head: head, framing: framing)
@@ -364,7 +367,8 @@ final class OriginFetch: OriginExchangeDelegate {
     guard let identity, sink?.fetchIsWanted(self) == true else { return fail(.gaveUp("not-wanted")) }
     progress.attemptEnded(held: frontier, replayed: replayedInAttempt, total: identity.total)
     replayedInAttempt = 0
-    let decision = decideResume(held: frontier, spanStart: spanStart, identity: identity, progress: progress)
+    let decision = decideResume(
+      held: frontier, spanStart: spanStart, prefix: heldPrefix, identity: identity, progress: progress)
     if case .giveUp(let why) = decision { return fail(.gaveUp("\(lastFailure), \(why)")) }
     phase = .backingOff
     let delay = backoff(attempt: progress.attemptsWithoutProgress, jitter: Randomness.uint64())
@@ -372,6 +376,9 @@ final class OriginFetch: OriginExchangeDelegate {
     self.timer = timer
     timer.schedule(after: delay)
   }
+
+  /// What the sink can compare a body from zero with.
+  private var heldPrefix: UInt64 { spanStart == 0 ? 0 : sink?.fetchHeldPrefix(self) ?? 0 }
 
   private func perform(_ decision: ResumeDecision) {
     guard phase != .ended else { return }
@@ -410,5 +417,6 @@ final class OriginFetch: OriginExchangeDelegate {
 }
 
 extension OriginFetchSink {
+  func fetchHeldPrefix(_ fetch: OriginFetch) -> UInt64 { 0 }
   func fetchContinues(_ fetch: OriginFetch) {}
 }

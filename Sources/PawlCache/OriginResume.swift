@@ -39,8 +39,7 @@ package func decideResume(
 ) -> ResumeDecision {
   guard progress.attemptsWithoutProgress < progress.attemptLimit else { return .giveUp(.attemptsExhausted) }
   if let validator = identity.strongValidator, !progress.originRefusesRanges, held > 0 {
-    let isLarge = identity.total.map { $0 >= overlapThreshold } ?? false
-    let overlap = isLarge && held > spanStart ? min(overlapSize, held - spanStart) : 0
+    let overlap = held > spanStart ? min(overlapSize, held - spanStart) : 0
     return .askForRest(from: held - overlap, overlap: overlap, ifRange: validator.ifRange)
   }
   guard canReplay(spanStart: spanStart, prefix: prefix) else { return .giveUp(.spanCannotBeReplayed) }

@@ -88,9 +88,11 @@ package final class WorkerPool: @unchecked Sendable {
   private func workUntilStopped() {
     pthread_mutex_lock(mutex)
     while true {
-      if let work = queue.popFirst() {
+      if var work = queue.popFirst() {
         pthread_mutex_unlock(mutex)
         work()
+        // Let go of without the mutex: what it held may give the pool work when it goes.
+        work = {}
         pthread_mutex_lock(mutex)
       } else if isStopping {
         break

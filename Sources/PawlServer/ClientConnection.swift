@@ -24,6 +24,9 @@ final class ClientConnection: StreamDelegate {
   let stream: SocketStream
   var phase = Phase.waiting
 
+  /// The peer's address for the log.
+  lazy var remoteText = Array((stream.peer?.hostText ?? "-").utf8)
+
   // Reading
   /// Received and not consumed: a head in part, or pipelined requests.
   var input: [UInt8] = []
@@ -203,19 +206,4 @@ final class ClientConnection: StreamDelegate {
     owner.log(request, version: clientVersion)
     self.request = nil
   }
-}
-
-/// Counts request content against `min-rate`.
-struct RateMeter {
-  private(set) var received: UInt64 = 0
-  mutating func add(_ count: Int) { received += UInt64(count) }
-  mutating func restart() { received = 0 }
-  func isFastEnough(_ rate: MinRate) -> Bool { received >= rate.bytes }
-}
-
-/// `min-rate`: at least so many octets in each window of time.
-struct MinRate: Hashable, Sendable {
-  var bytes: UInt64
-  var window: Duration
-  static let `default` = MinRate(bytes: 1024, window: .seconds(60))
 }

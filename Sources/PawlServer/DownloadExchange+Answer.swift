@@ -12,6 +12,7 @@ extension DownloadExchange {
     store.noteUse(stored)
     let answer = StoredAnswer(stored, request: request, served: served, isOutOfPatience: isOutOfPatience)
     if let twin = proofNeeded(stored) { return waitForProof(twin, of: stored) }
+    if confirmsFirst(stored, answer) { return }
     note(served, stored)
     switch answer.shape {
     case .notModified: channel.respond(answer.notModified(), length: .none, body: nil)
@@ -30,9 +31,28 @@ extension DownloadExchange {
   /// A range whose `If-Range` names the body that this one replaces has to wait for the comparison.
   private func proofNeeded(_ stored: StoredResponse) -> TwinComparison? {
     guard request.head.fields.contains(.range), case .tag(let tag)? = IfRange(request.head.fields), !isOutOfPatience,
-      stored.body.tagLimit(tag.opaque) == nil, let twin = FillCoordinator.existing(stored)?.comparison, twin.concerns(tag)
+      stored.body.tagLimit(tag.opaque) == nil, let twin = FillCoordinator.existing(stored)?.comparison,
+      twin.concerns(tag)
     else { return nil }
     return twin
+  }
+
+  /// Before a promise that needs bytes which nobody is fetching, the first of them are asked for: an origin that has
+  /// something else by now is found out while the client can still be given that, and need not be cut off.
+  private func confirmsFirst(_ stored: StoredResponse, _ answer: StoredAnswer) -> Bool {
+    guard !hasConfirmed, request.head.method == .get, let total = stored.body.total, !stored.body.isComplete,
+      !FillCoordinator.isFilling(stored), FillCoordinator.canFetchRanges(stored),
+      let wanted = answer.wanted(of: total),
+      let span = fetchSpan(wanted: wanted, held: stored.body.held, active: [], total: total)
+    else { return false }
+    hasConfirmed = true
+    keep(stored, from: wanted.lowerBound)
+    Fill.start(span, of: stored, for: request, in: store) { [weak self] isSame in
+      guard let self, !self.isOver, !self.channel.hasResponded else { return }
+      // What turned out to be changed has left the index.
+      if isSame || stored.body.failure == nil { self.serve(stored, self.served) } else { self.look() }
+    }
+    return true
   }
 
   private func reader(_ segments: [CacheReader.Segment], _ stored: StoredResponse) -> CacheReader {
@@ -59,7 +79,8 @@ extension DownloadExchange {
     }
     segments.append(.own(multipart.closing))
     channel.respond(
-      answer.parts(contentType: multipart.contentType), length: .known(multipart.length), body: reader(segments, stored))
+      answer.parts(contentType: multipart.contentType), length: .known(multipart.length), body: reader(segments, stored)
+    )
   }
 
   private func note(_ served: Served, _ stored: StoredResponse) {

@@ -123,15 +123,19 @@ final class DownloadExchange: Exchange {
   /// Calls `look` again when `body` moves, and gives up waiting after ``patience``.
   func waitForTotal(of stored: StoredResponse) {
     armPatience()
-    // The fill needs a reader that wants all of it, or it might pause.
-    let keeper = CacheReader([.body(0, through: nil)], of: stored, for: request, in: store)
-    self.keeper = keeper
+    keep(stored, from: 0)
     waited = stored
     waitForChange(stored)
   }
 
   private var keeper: CacheReader?
   private var waited: StoredResponse?
+
+  /// A fill needs a reader, or it might pause; until the real one comes, this stands for it.
+  func keep(_ stored: StoredResponse, from start: UInt64) {
+    keeper?.finish()
+    keeper = CacheReader([.body(start, through: nil)], of: stored, for: request, in: store)
+  }
 
   private func waitForChange(_ stored: StoredResponse) {
     let body = stored.body
@@ -143,6 +147,8 @@ final class DownloadExchange: Exchange {
     }
   }
 
+  /// Whether the origin was asked whether it still has what is held in part.
+  var hasConfirmed = false
   var served = Served(arrival: nil, isCollapsed: false)
 
   /// Until it is decided whether `stored` is what the client's tag names; then, either way, it is what is served.

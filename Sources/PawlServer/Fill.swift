@@ -23,13 +23,15 @@ final class Fill: OriginFetchSink {
   private var isAbandoned = false
   private var seesRanges: Bool
   private var watch: LoopTimer?
+  private var confirmed: ((Bool) -> Void)?
 
   var body: StoredBody { response.body }
   /// How far this span has come, for the choice among abandoned fills.
   var advanced: UInt64 { fetch.map { $0.frontier - $0.spanStart } ?? 0 }
 
   /// Takes over a fetch whose first answer has just been stored.
-  init(_ fetch: OriginFetch, of response: StoredResponse, in store: CacheStore, route: RouteSettings, seesRanges: Bool) {
+  init(_ fetch: OriginFetch, of response: StoredResponse, in store: CacheStore, route: RouteSettings, seesRanges: Bool)
+  {
     (self.fetch, self.response, self.store, self.route) = (fetch, response, store, route)
     self.seesRanges = seesRanges
     owner = fetch.owner
@@ -45,8 +47,13 @@ final class Fill: OriginFetchSink {
   }
 
   /// Starts a span of its own for a reader that lacks it.
-  static func start(_ span: Range<UInt64>, of response: StoredResponse, for request: IncomingRequest, in store: CacheStore) {
+  /// - Parameter confirmed: called once: whether the origin still has this representation, as far as it can be told.
+  static func start(
+    _ span: Range<UInt64>, of response: StoredResponse, for request: IncomingRequest, in store: CacheStore,
+    confirmed: ((Bool) -> Void)? = nil
+  ) {
     let fill = Fill(span, of: response, for: request, in: store)
+    fill.confirmed = confirmed
     fill.owner.fills[ObjectIdentifier(fill)] = fill
     let coordinator = FillCoordinator.began(
       fill, response, on: fill.owner.loop, from: span.lowerBound, through: span.upperBound)
@@ -66,6 +73,14 @@ final class Fill: OriginFetchSink {
 
   func fetch(_ fetch: OriginFetch, interim head: ResponseHead) {}
   func fetch(_ fetch: OriginFetch, head: ResponseHead, framing: BodyFraming) {}
+
+  func fetchContinues(_ fetch: OriginFetch) { confirm(true) }
+
+  private func confirm(_ isSame: Bool) {
+    let confirmed = confirmed
+    self.confirmed = nil
+    confirmed?(isSame)
+  }
 
   func fetch(_ fetch: OriginFetch, bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Flow {
     if body.total == nil, !isStreaming, offset + UInt64(bytes.count) > route.maxUnknown { stream("max-unknown") }
@@ -181,6 +196,7 @@ final class Fill: OriginFetchSink {
     owner.fills[ObjectIdentifier(self)] = nil
     body.fillPaused()
     body.wakeAll()
+    confirm(false)
   }
 
   // MARK: - Without readers
@@ -223,38 +239,5 @@ final class Fill: OriginFetchSink {
     coordinator?.ended(self)
     if isStreaming { body.fail(.notKept) }
     letGo()
-  }
-}
-
-/// The fills of each upstream that go on without readers: never more than ``limit``; the least advanced ends first.
-final class AbandonedFills: Sendable {
-  static let limit = 4
-
-  struct Entry {
-    var fill: ObjectIdentifier
-    var upstream: ObjectIdentifier
-    var loop: LoopWeak<Fill>
-    var advanced: UInt64
-  }
-
-  private let entries = Locked<[Entry]>([])
-
-  /// - Returns: the one that has to end to make room.
-  func add(_ fill: Fill, of upstream: AnyObject, on loop: EventLoop) -> Entry? {
-    let entry = Entry(
-      fill: ObjectIdentifier(fill), upstream: ObjectIdentifier(upstream), loop: LoopWeak(fill, on: loop),
-      advanced: fill.advanced)
-    return entries.withLock { entries in
-      entries.removeAll { $0.fill == entry.fill }
-      entries.append(entry)
-      let same = entries.filter { $0.upstream == entry.upstream }
-      guard same.count > Self.limit, let least = same.min(by: { $0.advanced < $1.advanced }) else { return nil }
-      entries.removeAll { $0.fill == least.fill }
-      return least
-    }
-  }
-
-  func remove(_ fill: Fill, of upstream: AnyObject) {
-    entries.withLock { [id = ObjectIdentifier(fill)] in $0.removeAll { $0.fill == id } }
   }
 }

@@ -50,7 +50,8 @@ struct StoredAnswer {
     (self.shape, tag) = (shape, shown)
   }
 
-  private static func shape(of field: RangeField, _ stored: StoredResponse, _ fields: Fields, _ maxRanges: Int) -> Shape {
+  private static func shape(of field: RangeField, _ stored: StoredResponse, _ fields: Fields, _ maxRanges: Int) -> Shape
+  {
     var limit = UInt64.max
     switch IfRange(fields) {
     case nil: break
@@ -76,6 +77,16 @@ struct StoredAnswer {
     case .parts(let ranges) where ranges.contains { $0.first > limit }: return .whole
     case .unsatisfiable where limit < total: return .whole
     default: return shape
+    }
+  }
+
+  /// The bytes that the answer needs.
+  func wanted(of total: UInt64) -> Range<UInt64>? {
+    switch shape {
+    case .whole: total > 0 ? 0..<total : nil
+    case .part(let range): range.first..<range.end
+    case .parts(let ranges): ranges.first.map { $0.first..<$0.end }
+    case .notModified, .unsatisfiable, .needsTotal: nil
     }
   }
 

@@ -135,8 +135,8 @@ package final class CacheStore: @unchecked Sendable {
   /// A response was given to a client: for the order in which objects are evicted, and what is kept in memory.
   package func noteUse(_ response: StoredResponse) {
     let body = response.body
-    if body.noteUse(at: core.clock.wallSeconds()) { core.used.withLock { $0.append(body) } }
-    if body.inMemory == nil { body.promote() }
+    if body.noteUse(at: core.clock.wallSeconds()) { core.used.withLock { $0[ObjectIdentifier(body)] = body } }
+    if body.wantsMemory() { body.promote() }
   }
 }
 
@@ -152,7 +152,11 @@ private final class Ticker: @unchecked Sendable {
     count += 1
     core.durability.tick(core)
     if count % 10 == 0 { core.flushUses() }
-    core.pool.run { [core] in core.watchFreeSpace() }
+    core.pool.run { [core] in
+      core.watchFreeSpace()
+      core.openBodies.trim()
+      core.index.unload(beyond: core.settings.loadedResources, now: core.clock.wallSeconds())
+    }
   }
 }
 
@@ -160,8 +164,8 @@ extension StoreCore {
   /// Records who was used since the last time.
   func flushUses() {
     let bodies = used.withLock { used in
-      defer { used = [] }
-      return used
+      defer { used = [:] }
+      return Array(used.values)
     }
     let changes = bodies.compactMap { $0.takeUse() }
     if !changes.isEmpty { submit(changes) }

@@ -99,7 +99,8 @@ final class CatalogueReader: Sendable {
               kind, idle: max(0, now - statement.integer(4)), uses: UInt64(clamping: statement.integer(5)), size: held))
         }
       }
-      return found.values.sorted { $0.score < $1.score }
+      // Of equals, the one whose number is lower is older.
+      return found.values.sorted { ($0.score, $0.number) < ($1.score, $1.number) }
     }
   }
 

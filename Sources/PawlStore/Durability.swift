@@ -12,6 +12,12 @@ final class Durability: Sendable {
   /// `body` was written and is published.
   func add(_ body: StoredBody) { waiting.withLock { $0[ObjectIdentifier(body)] = body } }
 
+  /// `body` is dropped: what would be synced is gone.
+  func remove(_ body: StoredBody) {
+    let removed = waiting.withLock { $0.removeValue(forKey: ObjectIdentifier(body)) }
+    withExtendedLifetime(removed) {}
+  }
+
   /// Once a second, on the catalogue's thread.
   func tick(_ core: StoreCore) {
     let bodies = takeAll()

@@ -35,6 +35,12 @@ final class OpenBodies: Sendable {
 
   func remove(_ identifier: ObjectIdentifier) { _ = state.withLock { $0.entries.removeValue(forKey: identifier) } }
 
+  /// Once a second: those that could not be closed when others were opened, because they were not synced yet.
+  func trim() {
+    let crowd = state.withLock { state in state.entries.count > limit ? state.entries.values.compactMap(\.body) : [] }
+    if !crowd.isEmpty { closeOldest(crowd) }
+  }
+
   /// The process is out of descriptors: closes an eighth of what is idle.
   func closeSome() {
     let crowd = state.withLock { $0.entries.values.compactMap(\.body) }

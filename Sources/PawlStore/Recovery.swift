@@ -13,12 +13,11 @@ extension CacheStore {
 
 final class OrphanSweep: Sendable {
   private let core: StoreCore
-  private let wasFinished = Locked(false)
 
   init(_ core: StoreCore) { self.core = core }
 
   func step(_ octet: Int) {
-    guard octet < 256, core.catalogue != nil else { return }
+    guard octet < 256, core.catalogue != nil else { return core.isSwept.withLock { $0 = true } }
     sweep(UInt8(octet))
     core.pool.run { [self] in step(octet + 1) }
   }

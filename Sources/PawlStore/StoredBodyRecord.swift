@@ -35,6 +35,9 @@ extension StoredBody: ChangeSource {
     }
     guard let wasPublished else { return false }
     charge.drop()
+    core.durability.remove(self)
+    let used = core.used.withLock { $0.removeValue(forKey: ObjectIdentifier(self)) }
+    withExtendedLifetime(used) {}
     if wasPublished { core.recordRemoval(of: number) }
     return true
   }
@@ -47,6 +50,15 @@ extension StoredBody: ChangeSource {
       guard !state.isUseNoted, state.isPublished else { return false }
       state.isUseNoted = true
       return true
+    }
+  }
+
+  /// Nothing of it is in memory only, and nobody used it since `time` (wall clock, seconds).
+  func isSpare(notUsedSince time: Int64) -> Bool {
+    state.withLock { state in
+      state.isPublished && state.isIdle && !state.isDoomed && state.failure == nil && state.window == nil
+        && state.lastUsed <= time && !state.isUseNoted && !state.isDirty && !state.hasUnrecorded
+        && state.unsyncedBytes == 0 && (!state.isComplete || state.isCompleteRecorded)
     }
   }
 

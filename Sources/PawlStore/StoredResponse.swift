@@ -10,8 +10,8 @@ package final class StoredResponse: Sendable {
   package let storedAt: Int64
   /// For whom alone, when it was kept by `resume-private`.
   package let personal: PersonalBinding?
-  /// The head as the server last rendered it.
-  package let rendered = Locked<[UInt8]?>(nil)
+  /// What the server made of it for its shortest way.
+  package let rendered = Locked<(any AnyObject & Sendable)?>(nil)
   private let superseded: Locked<Int64?>
 
   /// The owner is told by the same rule that made `owner`; after `expires` (wall clock, seconds) it is not given out.

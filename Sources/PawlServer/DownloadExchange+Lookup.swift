@@ -179,7 +179,7 @@ extension DownloadExchange {
     case .forward(let reason): forwardInstead(reason)
     case .onlyIfCached:
       let reply = Replies.plain(status: 504, sentence: "Nothing usable is stored, and only-if-cached forbids asking.")
-      channel.respond(reply.head, length: .known(UInt64(reply.body.count)), body: MemoryBody(reply.body))
+      channel.reply(reply)
     }
   }
 

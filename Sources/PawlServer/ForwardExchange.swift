@@ -150,13 +150,8 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
   }
 
   private func length(_ head: ResponseHead, _ framing: BodyFraming) -> ContentLength {
-    switch framing {
-    case .none:
-      guard request.head.method == .head else { return .none }
-      return head.fields.only(.contentLength)?.strictDecimal.map(ContentLength.known) ?? .none
-    case .length(let count): return .known(count)
-    case .chunked, .untilClose: return .unknown
-    }
+    guard framing == .none, request.head.method == .head else { return ContentLength(framing) }
+    return head.fields.only(.contentLength)?.strictDecimal.map(ContentLength.known) ?? .none
   }
 
   func exchange(_ exchange: OriginExchange, body bytes: UnsafeRawBufferPointer) {
@@ -197,9 +192,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
   }
 
   private func fail(_ error: ProxyError) {
-    let reply = Replies.failure(error, upstream: request.route.upstreamName, requestID: request.requestID)
-    request.record.end = BodyEnd(party: .origin, reason: error.kind.rawValue)
-    channel.respond(reply.head, length: .known(UInt64(reply.body.count)), body: MemoryBody(reply.body))
+    channel.fail(request, error)
   }
 
   func next(limit: Int) -> BodyPiece {

@@ -19,7 +19,7 @@ import Testing
 
   @Test("a request may come in any pieces; its answer is the same", arguments: Fragmenter.allCases)
   func pieces(_ fragmenter: Fragmenter) throws {
-    let origin = ScriptedOrigin(.unix, [.answerAll(Self.answer)])
+    let origin = ScriptedOrigin(.tcp, [.answerAll(Self.answer)])
     let pawl = try TestServer(origin)
     let client = pawl.connect()
     for _ in 0..<2 {
@@ -36,8 +36,7 @@ import Testing
   func pipelining(_ fragmenter: Fragmenter) throws {
     let gate = Gate()
     let head = "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 1\r\n\r\n"
-    let origin = ScriptedOrigin(
-      .unix, [.expectHead, .wait(gate), .send(head + "1"), .answerAll(head + "3")])
+    let origin = ScriptedOrigin(.tcp, [.expectHead, .wait(gate), .send(head + "1"), .answerAll(head + "3")])
     let pawl = try TestServer(origin)
     let client = pawl.connect()
     client.send(
@@ -55,7 +54,7 @@ import Testing
   @Test("a client that sent FIN is still answered; then the connection ends")
   func halfClose() throws {
     let gate = Gate()
-    let origin = ScriptedOrigin(.unix, [.expectHead, .wait(gate), .send(Self.answer), .readToEnd])
+    let origin = ScriptedOrigin(.tcp, [.expectHead, .wait(gate), .send(Self.answer), .readToEnd])
     let pawl = try TestServer(origin)
     let client = pawl.connect()
     client.send(TestServer.request())
@@ -68,9 +67,7 @@ import Testing
 
   @Test("HTTP/1.0 gets HTTP/1.0: no chunks, and the end of the connection ends the body")
   func oldClients() throws {
-    let origin = ScriptedOrigin(
-      .unix,
-      [.expectHead, .send("HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"), .readToEnd])
+    let origin = ScriptedOrigin(.tcp, [.expectHead, .send("HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"), .readToEnd])
     let pawl = try TestServer(origin)
     let client = pawl.connect()
     client.send("GET /f HTTP/1.0\r\nHost: site\r\nX-Request-Id: r\r\nConnection: keep-alive\r\n\r\n")
@@ -92,7 +89,7 @@ import Testing
 
   @Test("HTTP/1.0 with keep-alive keeps its connection where the length is known")
   func oldKeepAlive() throws {
-    let origin = ScriptedOrigin(.unix, [.answerAll(Self.answer)])
+    let origin = ScriptedOrigin(.tcp, [.answerAll(Self.answer)])
     let pawl = try TestServer(origin)
     let client = pawl.connect()
     for _ in 0..<2 {
@@ -156,8 +153,7 @@ import Testing
   @Test("a client that takes nothing for send-timeout is cut off, and the log says so")
   func sendTimeout() throws {
     let size = 16 << 20
-    let origin = ScriptedOrigin(
-      .unix, [.expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n"), .sendPattern(count: size), .readToEnd])
+    let origin = ScriptedOrigin(.tcp, [.expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n"), .sendPattern(count: size), .readToEnd])
     let pawl = try TestServer(origin) { $0.listen = "send-timeout = 5s" }
     let client = pawl.connect(receiveBuffer: 4096)
     client.send(TestServer.request())
@@ -173,7 +169,7 @@ import Testing
 
   @Test("request content that comes more slowly than min-rate is refused")
   func minRate() throws {
-    let origin = ScriptedOrigin(.unix, [.expectHead, .readToEnd])
+    let origin = ScriptedOrigin(.tcp, [.expectHead, .readToEnd])
     let pawl = try TestServer(origin)
     let client = pawl.connect()
     client.send("POST /f HTTP/1.1\r\nHost: site\r\nContent-Length: 9999\r\n\r\n")
@@ -194,7 +190,7 @@ import Testing
 
   @Test("content that breaks its own framing is refused, and the origin is told by a broken connection")
   func malformedBody() throws {
-    let origin = ScriptedOrigin(.unix, [.expectHead, .readToEnd])
+    let origin = ScriptedOrigin(.tcp, [.expectHead, .readToEnd])
     let pawl = try TestServer(origin)
     let client = pawl.connect()
     client.send("POST /f HTTP/1.1\r\nHost: site\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\nzz\r\n")
@@ -207,7 +203,7 @@ import Testing
 
   @Test("a client that leaves in the middle of its request leaves no request behind")
   func leaves() throws {
-    let origin = ScriptedOrigin(.unix, [.expectHead, .readToEnd])
+    let origin = ScriptedOrigin(.tcp, [.expectHead, .readToEnd])
     let pawl = try TestServer(origin)
     let client = pawl.connect()
     client.send("POST /f HTTP/1.1\r\nHost: site\r\nContent-Length: 10\r\n\r\nabc")

@@ -40,8 +40,7 @@ import Testing
   func range(_ end: Break) throws {
     let tag = "ETag: \"v1\"\r\nAccept-Ranges: bytes\r\n"
     let from = 10_000 - 4096
-    let origin = ScriptedOrigin(
-      .unix, Self.connection(Self.head(tag), 0..<10_000, end), Self.connection(Self.part(from: from, tag), from..<Self.size))
+    let origin = ScriptedOrigin(.tcp, Self.connection(Self.head(tag), 0..<10_000, end), Self.connection(Self.part(from: from, tag), from..<Self.size))
     let pawl = try TestServer(origin)
     let answer = pawl.get()
     #expect(
@@ -69,8 +68,7 @@ import Testing
 
   @Test("without a validator the whole is fetched again and compared: nothing is spliced", arguments: Break.allCases)
   func replay(_ end: Break) throws {
-    let origin = ScriptedOrigin(
-      .unix, Self.connection(Self.head(""), 0..<10_000, end), Self.connection(Self.head(""), 0..<Self.size))
+    let origin = ScriptedOrigin(.tcp, Self.connection(Self.head(""), 0..<10_000, end), Self.connection(Self.head(""), 0..<Self.size))
     let pawl = try TestServer(origin)
     let answer = pawl.get()
     #expect(answer.status == 200 && answer.content == Self.content && answer.isWhole)
@@ -84,8 +82,7 @@ import Testing
   @Test("a chunked body without its last chunk is no end")
   func chunks() throws {
     let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-    let origin = ScriptedOrigin(
-      .unix, [.expectHead, .send(head + "5\r\nhello\r\n")],
+    let origin = ScriptedOrigin(.tcp, [.expectHead, .send(head + "5\r\nhello\r\n")],
       [.expectHead, .send(head + "8\r\nhello wo\r\n3\r\nrld\r\n0\r\n\r\n"), .readToEnd])
     let pawl = try TestServer(origin)
     let answer = pawl.get()
@@ -104,8 +101,7 @@ import Testing
   func changed(_ what: String, _ before: String, _ after: String, _ changedByte: Int?, _ length: Int) throws {
     var second = OriginStep.pattern(from: 0, count: length)
     if let changedByte { second[changedByte] ^= 1 }
-    let origin = ScriptedOrigin(
-      .unix, Self.connection(Self.head(before), 0..<10_000, .ended),
+    let origin = ScriptedOrigin(.tcp, Self.connection(Self.head(before), 0..<10_000, .ended),
       [.expectHead, Self.head(after, length: length), .send(second), .readToEnd])
     let pawl = try TestServer(origin)
     let client = pawl.connect()
@@ -125,8 +121,7 @@ import Testing
     let from = 10_000 - 4096
     var rest = OriginStep.pattern(from: UInt64(from), count: Self.size - from)
     rest[100] ^= 1
-    let origin = ScriptedOrigin(
-      .unix, Self.connection(Self.head(tag), 0..<10_000, .ended), [.expectHead, Self.part(from: from, tag), .send(rest), .readToEnd])
+    let origin = ScriptedOrigin(.tcp, Self.connection(Self.head(tag), 0..<10_000, .ended), [.expectHead, Self.part(from: from, tag), .send(rest), .readToEnd])
     let pawl = try TestServer(origin)
     let answer = pawl.get()
     #expect(!answer.isWhole && answer.content == Array(Self.content.prefix(answer.content.count)))
@@ -141,8 +136,7 @@ import Testing
   ])
   func wrongParts(_ fields: String) throws {
     let tag = "ETag: \"v1\"\r\n"
-    let origin = ScriptedOrigin(
-      .unix, Self.connection(Self.head(tag), 0..<10_000, .ended),
+    let origin = ScriptedOrigin(.tcp, Self.connection(Self.head(tag), 0..<10_000, .ended),
       [.expectHead, .send("HTTP/1.1 206 Partial Content\r\n\(fields)Connection: close\r\n\r\n"), .sendPattern(from: 7, count: 100)],
       Self.connection(Self.head(tag), 0..<Self.size))
     let pawl = try TestServer(origin)
@@ -157,8 +151,7 @@ import Testing
     let tag = "ETag: \"v1\"\r\n"
     let from = 10_000 - 4096
     let busy: [OriginStep] = [.expectHead, .send("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")]
-    let origin = ScriptedOrigin(
-      .unix, Self.connection(Self.head(tag), 0..<10_000, .ended), busy, busy, Self.connection(Self.part(from: from, tag), from..<Self.size))
+    let origin = ScriptedOrigin(.tcp, Self.connection(Self.head(tag), 0..<10_000, .ended), busy, busy, Self.connection(Self.part(from: from, tag), from..<Self.size))
     let pawl = try TestServer(origin)
     let answer = pawl.advancing { pawl.get() }
     #expect(answer.content == Self.content && answer.isWhole)
@@ -168,8 +161,7 @@ import Testing
   @Test("after resume-attempts without progress the body ends visibly, and the log says why")
   func givesUp() throws {
     let tag = "ETag: \"v1\"\r\n"
-    let origin = ScriptedOrigin(
-      .unix, Self.connection(Self.head(tag), 0..<10_000, .ended), [.expectHead], [.expectHead])
+    let origin = ScriptedOrigin(.tcp, Self.connection(Self.head(tag), 0..<10_000, .ended), [.expectHead], [.expectHead])
     let pawl = try TestServer(origin) { $0.upstream = "resume-attempts = 2" }
     let answer = pawl.advancing { pawl.get() }
     #expect(answer.content == Array(Self.content.prefix(10_000)) && !answer.isWhole)
@@ -184,8 +176,7 @@ import Testing
     let tag = "ETag: \"v1\"\r\n"
     let from = 10_000 - 4096
     let gate = Gate()
-    let origin = ScriptedOrigin(
-      .unix, [.expectHead, Self.head(tag), .sendPattern(count: 10_000), .wait(gate)],
+    let origin = ScriptedOrigin(.tcp, [.expectHead, Self.head(tag), .sendPattern(count: 10_000), .wait(gate)],
       Self.connection(Self.part(from: from, tag), from..<Self.size))
     let pawl = try TestServer(origin) { $0.upstream = "idle-timeout = 7s" }
     let client = pawl.connect()

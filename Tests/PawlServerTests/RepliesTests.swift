@@ -18,7 +18,7 @@ import Testing
         Proxy-Status: pawl; error=http_request_error; details="The head is too large."
         Date: D
         Via: 1.1 pawl
-        Content-Length: 79
+        Content-Length: 60
         Connection: close
 
         431 Request Header Fields Too Large
@@ -41,7 +41,7 @@ import Testing
         Retry-After: 5
         Date: D
         Via: 1.1 pawl
-        Content-Length: 151
+        Content-Length: 142
         Connection: close
 
         503 Service Unavailable

@@ -56,7 +56,8 @@ import Testing
       ([(.range, "bytes=5-"), (.ifRange, "\"a\"")], try part(5, 9)),
       ([(.range, "bytes=6-"), (.ifRange, "\"a\"")], .whole),
       ([(.range, "bytes=6-"), (.ifRange, "\"b\"")], try part(6, 9)),
-      ([(.range, "bytes=0-0,8-8"), (.ifRange, "\"a\"")], .whole),
+      // Close together, they become one range, which starts where the tag still counts.
+      ([(.range, "bytes=0-0,8-8"), (.ifRange, "\"a\"")], try part(0, 8)),
       ([(.range, "bytes=10-"), (.ifRange, "\"a\"")], .whole),
       ([(.range, "bytes=10-"), (.ifRange, "\"b\"")], .unsatisfiable),
       ([(.ifNoneMatch, "\"a\"")], .whole), ([(.ifNoneMatch, "\"b\"")], .notModified),

@@ -34,8 +34,7 @@ final class TestServer: @unchecked Sendable {
   convenience init(
     _ origin: ScriptedOrigin, in folder: TemporaryFolder? = nil, _ change: (inout Changes) -> Void = { _ in }
   ) throws {
-    let url = origin.unixPath.isEmpty ? "http://127.0.0.1:\(origin.port)" : "unix:\(origin.unixPath)"
-    try self.init(url: url, origin: origin, in: folder, change)
+    try self.init(url: "http://127.0.0.1:\(origin.port)", origin: origin, in: folder, change)
   }
 
   init(

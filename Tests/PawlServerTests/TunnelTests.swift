@@ -10,8 +10,7 @@ import Testing
 
   @Test("octets go both ways as they come, those that came with the handshake too", arguments: Fragmenter.allCases)
   func bothWays(_ fragmenter: Fragmenter) throws {
-    let origin = ScriptedOrigin(
-      .unix, [.expectHead, .send(Self.switching + "hello"), .expect("early more"), .sendEachByte("world"), .expectEnd])
+    let origin = ScriptedOrigin(.tcp, [.expectHead, .send(Self.switching + "hello"), .expect("early more"), .sendEachByte("world"), .expectEnd])
     let pawl = try TestServer(origin)
     let client = pawl.connect()
     client.send(Self.handshake + "early", fragmenter)
@@ -35,7 +34,7 @@ import Testing
 
   @Test("an end on one side is an end of that direction only")
   func halves() throws {
-    let origin = ScriptedOrigin(.unix, [.expectHead, .send(Self.switching + "a"), .halfClose, .expect("bc"), .expectEnd])
+    let origin = ScriptedOrigin(.tcp, [.expectHead, .send(Self.switching + "a"), .halfClose, .expect("bc"), .expectEnd])
     let pawl = try TestServer(origin)
     let client = pawl.connect()
     client.send(Self.handshake)
@@ -50,7 +49,7 @@ import Testing
 
   @Test("a slow side slows the other: memory stays bounded")
   func backpressure() throws {
-    let origin = ScriptedOrigin(.unix, [.expectHead, .send(Self.switching), .sendPatternUntilStuck(upTo: 256 << 20)])
+    let origin = ScriptedOrigin(.tcp, [.expectHead, .send(Self.switching), .sendPatternUntilStuck(upTo: 256 << 20)])
     let pawl = try TestServer(origin)
     let client = pawl.connect(receiveBuffer: 4096)
     client.send(Self.handshake)
@@ -65,8 +64,7 @@ import Testing
 
   @Test("an origin that refuses the upgrade answers like any other")
   func refused() throws {
-    let origin = ScriptedOrigin(
-      .unix, [.expectHead, .send("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno"), .readToEnd])
+    let origin = ScriptedOrigin(.tcp, [.expectHead, .send("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno"), .readToEnd])
     let pawl = try TestServer(origin)
     let client = pawl.connect()
     client.send(Self.handshake)

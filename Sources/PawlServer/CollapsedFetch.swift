@@ -123,7 +123,7 @@ final class CollapsedFetch: OriginFetchSink {
   func fetch(_ fetch: OriginFetch, head: ResponseHead, framing: BodyFraming) {
     let now = owner.loop.wallSeconds
     if case .validate(let stored) = purpose, head.status == 304 { return validated(stored, head, now) }
-    if let stored = purpose.stored, head.status >= 500,
+    if let stored = purpose.stored, head.status >= 500, canBeFinished(stored),
       mayServeStaleOnError(stored.head, policy: request.route.policy, now: now, failure: .status(head.status))
     {
       return serveStale(stored)
@@ -167,6 +167,11 @@ final class CollapsedFetch: OriginFetchSink {
     leader?.fetched(renewed, .validated, setCookies: head.fields.all(.setCookie))
   }
 
+  /// Without the origin.
+  private func canBeFinished(_ stored: StoredResponse) -> Bool {
+    stored.body.isComplete || FillCoordinator.isFilling(stored)
+  }
+
   private func serveStale(_ stored: StoredResponse) {
     fetch?.cancel()
     conclude(.stored(stored, .staleOnError))
@@ -188,7 +193,7 @@ final class CollapsedFetch: OriginFetchSink {
     if let stored = purpose.stored,
       mayServeStaleOnError(
         stored.head, policy: request.route.policy, now: owner.loop.wallSeconds, failure: .disconnected),
-      stored.body.isComplete || FillCoordinator.isFilling(stored)
+      canBeFinished(stored)
     {
       return serveStale(stored)
     }
@@ -230,7 +235,8 @@ final class CollapsedFetch: OriginFetchSink {
   // MARK: - Stored
 
   private func store(_ head: ResponseHead, _ framing: BodyFraming, _ now: Int64, cookie: Bool) {
-    let identity = RepresentationIdentity(head: head, framing: framing, receivedAt: now)
+    var identity = RepresentationIdentity(head: head, framing: framing, receivedAt: now)
+    if framing == .none { identity.total = 0 }
     makeBody(identity, expected: identity.total) { body in
       guard let body else { return self.relay(head, framing, from: 0, through: nil, total: nil) }
       let stored = self.publish(head, body, now, cookie: cookie)

@@ -143,7 +143,11 @@ final class DownloadExchange: Exchange {
       [weak self] in
       guard let self, !self.isOver, !self.channel.hasResponded else { return }
       let isHopeless = body.total == nil && (body.failure != nil || !FillCoordinator.isFilling(stored))
-      if body.total != nil || isHopeless { self.serve(stored, self.served) } else { self.waitForChange(stored) }
+      if body.total != nil { return self.serve(stored, self.served) }
+      guard isHopeless else { return self.waitForChange(stored) }
+      // Its total will never be known.
+      self.isOutOfPatience = true
+      self.look()
     }
   }
 

@@ -128,7 +128,8 @@ final class Fill: OriginFetchSink {
     owner.pool.run(
       {
         var held = [UInt8](repeating: 0, count: copy.count)
-        let count = held.withUnsafeMutableBytes { body.read(range, into: $0) }
+        // Unverified octets, too: the origin's own are what they are held against.
+        let count = held.withUnsafeMutableBytes { body.readUnverified(range, into: $0) }
         return count == copy.count && held == copy
       }, then: owner.loop
     ) { [weak fetch] equal in fetch?.compared(equal: equal) }
@@ -159,7 +160,11 @@ final class Fill: OriginFetchSink {
   }
 
   func fetchFailed(_ fetch: OriginFetch, _ failure: FetchFailure) {
-    if fetch.originRefusesRanges { coordinator?.originRefusesRanges() }
+    if fetch.originRefusesRanges {
+      coordinator?.originRefusesRanges()
+      // With a hole before it the rest can be had neither by range nor by replay: who comes next starts anew.
+      if fetch.spanStart > body.held.prefix { store.forget(response) }
+    }
     switch failure {
     case .changed(let why):
       owner.events.log(
@@ -183,6 +188,8 @@ final class Fill: OriginFetchSink {
     if isStreaming { body.fail(.origin(end.reason)) }
     letGo()
   }
+
+  func fetchHeldPrefix(_ fetch: OriginFetch) -> UInt64 { body.held.prefix }
 
   func fetchIsWanted(_ fetch: OriginFetch) -> Bool { hasReaders || isAbandoned }
 

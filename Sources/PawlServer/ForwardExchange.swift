@@ -117,8 +117,11 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
       status.append(to: &reply.fields)
     }
     if request.head.method == .head { promiseRanges(head, &reply) }
-    request.loop.invalidate(after: request, answer: head)
-    channel.respond(reply, length: length(head, framing), body: framing == .none ? nil : self)
+    let (answered, length) = (reply, length(head, framing))
+    request.loop.invalidate(after: request, answer: head) { [weak self] in
+      guard let self else { return }
+      self.channel.respond(answered, length: length, body: framing == .none ? nil : self)
+    }
   }
 
   /// A part, or a 304, only to who asked for one (protocols 8.2, rows 72 and 73).

@@ -120,14 +120,6 @@ final class ServerLoop {
     return ForwardExchange(request, channel: channel, why: isRead ? .bypass : .method)
   }
 
-  private func invalidate(_ key: CacheKey, in store: CacheStore) {
-    guard let resource = store.resource(for: key, create: false) else { return }
-    store.load(resource, on: loop) {
-      let gone = resource.withLock { $0.variants + $0.superseded }
-      for response in gone { store.forget(response) }
-    }
-  }
-
   func pool(for upstream: Upstream) -> OriginPool {
     if let pool = pools[ObjectIdentifier(upstream)] { return pool }
     let pool = OriginPool(upstream: upstream, loop: loop)
@@ -136,12 +128,38 @@ final class ServerLoop {
   }
 
   /// What an unsafe request that succeeded may have changed is no longer answered from the store (RFC 9111 §4.4).
-  func invalidate(after request: IncomingRequest, answer: ResponseHead) {
-    guard !request.head.method.isSafe, (200..<400).contains(answer.status) else { return }
-    for target in invalidationTargets(request: request.head, response: answer) {
-      guard let store = router.route(authority: request.head.authority, target: target)?.cache else { continue }
-      invalidate(CacheKey(authority: request.head.authority, target: target), in: store)
+  /// Calls `done` when that is so, at once unless something has to be read from the catalogue first.
+  func invalidate(after request: IncomingRequest, answer: ResponseHead, then done: @escaping () -> Void) {
+    var waiting = 1
+    let oneDone = {
+      waiting -= 1
+      if waiting == 0 { done() }
     }
+    for target in invalidationTargets(request: request.head, response: answer) {
+      let key = CacheKey(authority: request.head.authority, target: target)
+      guard let store = router.route(authority: request.head.authority, target: target)?.cache,
+        let resource = store.resource(for: key, create: false)
+      else { continue }
+      guard !resource.withLock({ $0.isLoaded }) else {
+        Self.forgetAll(of: resource, in: store)
+        continue
+      }
+      waiting += 1
+      store.load(resource, on: loop) {
+        Self.forgetAll(of: resource, in: store)
+        oneDone()
+      }
+    }
+    oneDone()
+  }
+
+  private static func forgetAll(of resource: Resource, in store: CacheStore) {
+    let gone = resource.withLock { state in
+      // Who asks from now on does not wait for an answer to an earlier question.
+      state.fetch = nil
+      return state.variants + state.superseded
+    }
+    for response in gone { store.forget(response) }
   }
 
   // MARK: - Resources

@@ -20,6 +20,7 @@ struct BodyState {
   var memory: [UInt8]?
   var wasMemoryUsed = false
   var isPromoting = false
+  var usesOutsideMemory: UInt64 = 0
   /// Whether it was ever counted against `memory`.
   var wasAdmitted = false
 
@@ -27,6 +28,8 @@ struct BodyState {
   var reservation: UInt64 = 0
   var writtenHere: UInt64 = 0
   var isGrowing = false
+  /// How often fills have paused: room that was asked for before goes back.
+  var pauses = 0
 
   // Recording
   /// Under which key it was published.

@@ -11,7 +11,7 @@ import os
 
 from harness.checks import Bench, Skip
 
-ROWS = ["resume", "replay", "changed", "cut", "kill9", "collapse", "tiny", "slow", "clients", "malformed", "cpu"]
+ROWS = ["resume", "replay", "changed", "cut", "kill9", "powercut", "collapse", "tiny", "slow", "clients", "malformed", "cpu"]
 
 
 def row_names():

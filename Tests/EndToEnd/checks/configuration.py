@@ -199,8 +199,7 @@ def listeners(bench):
     origin.at("/x", Resource(b"x"))
     path = bench.folder / "pawl.sock"
     pawl = bench.pawl(origin, listen={"address": ["127.0.0.1:0", "[::1]:0", f"unix:{path}"]}, start=False)
-    pawl.start()
-    wait_for(lambda: len(pawl.addresses) >= 2 and path.exists(), 5, "all listeners")
+    pawl.start(ready=3)
     same(get(pawl.addresses[0], "/x").body, b"x", "over IPv4")
     same(get(f"unix:{path}", "/x").body, b"x", "over the unix socket")
     six = next(a for a in pawl.addresses if "::1" in a)

@@ -81,7 +81,10 @@ let package = Package(
     tests("PawlUpstream", ["PawlHTTP", "PawlWire", "PawlLoop", "CLinux"]),
     tests(
       "PawlServer",
-      ["PawlHTTP", "PawlWire", "PawlCache", "PawlLoop", "PawlConfig", "PawlObserve", "PawlStore", "PawlUpstream", "CLinux"]),
+      [
+        "PawlHTTP", "PawlWire", "PawlCache", "PawlLoop", "PawlConfig", "PawlObserve", "PawlStore", "PawlUpstream",
+        "CLinux",
+      ]),
     .testTarget(name: "PawlArchitectureTests", cSettings: cSettings, swiftSettings: swiftSettings),
   ]
 )

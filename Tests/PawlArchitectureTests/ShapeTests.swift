@@ -62,9 +62,10 @@ import Testing
       for (number, line) in file.bare.lines.enumerated() where (promises + pointers).contains(where: line.contains) {
         #expect(homes.contains(file.target), "\(file):\(number + 1): \(line)")
         guard promises.contains(where: line.contains) else { continue }
-        // On the line itself, or on the first lines of what it begins.
-        let place = file.lines[number..<min(file.lines.count, number + 4)]
-        #expect(place.contains { $0.contains("// Safe:") }, "\(file):\(number + 1): \(line)")
+        // Above the line, on it, or on the first lines of what it begins.
+        let place = file.lines[max(0, number - 3)..<min(file.lines.count, number + 4)]
+        #expect(
+          place.contains { $0.contains("// Safe:") || $0.contains("/// Safe:") }, "\(file):\(number + 1): \(line)")
       }
     }
   }

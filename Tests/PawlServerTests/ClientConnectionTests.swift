@@ -67,7 +67,13 @@ import Testing
 
   @Test("HTTP/1.0 gets HTTP/1.0: no chunks, and the end of the connection ends the body")
   func oldClients() throws {
-    let origin = ScriptedOrigin(.tcp, [.expectHead, .send("HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"), .readToEnd])
+    let origin = ScriptedOrigin(
+      .tcp,
+      [
+        .expectHead,
+        .send("HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"),
+        .readToEnd,
+      ])
     let pawl = try TestServer(origin)
     let client = pawl.connect()
     client.send("GET /f HTTP/1.0\r\nHost: site\r\nX-Request-Id: r\r\nConnection: keep-alive\r\n\r\n")
@@ -103,7 +109,9 @@ import Testing
     #expect(pawl.stop() == [])
   }
 
-  @Test("what cannot be read is refused, whatever comes behind it, and the refusal is read in full", arguments: Fragmenter.allCases)
+  @Test(
+    "what cannot be read is refused, whatever comes behind it, and the refusal is read in full",
+    arguments: Fragmenter.allCases)
   func refused(_ fragmenter: Fragmenter) throws {
     let pawl = try TestServer(url: "http://127.0.0.1:1")
     let client = pawl.connect()
@@ -153,7 +161,9 @@ import Testing
   @Test("a client that takes nothing for send-timeout is cut off, and the log says so")
   func sendTimeout() throws {
     let size = 16 << 20
-    let origin = ScriptedOrigin(.tcp, [.expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n"), .sendPattern(count: size), .readToEnd])
+    let origin = ScriptedOrigin(
+      .tcp,
+      [.expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n"), .sendPattern(count: size), .readToEnd])
     let pawl = try TestServer(origin) { $0.listen = "send-timeout = 5s" }
     let client = pawl.connect(receiveBuffer: 4096)
     client.send(TestServer.request())

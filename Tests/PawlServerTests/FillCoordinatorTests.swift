@@ -60,7 +60,9 @@ import Testing
   func unproven() throws {
     let bench = try ServerBench()
     let reader = Somebody()
-    for fields in [[], [(.etag, "W/\"v\"")], [(FieldName.lastModified, today), (.date, today)]] as [[(FieldName, String)]] {
+    for fields in [[], [(.etag, "W/\"v\"")], [(FieldName.lastModified, today), (.date, today)]]
+      as [[(FieldName, String)]]
+    {
       let response = try stored(bench, fields)
       let (coordinator, _) = FillCoordinator.join(ObjectIdentifier(reader), response, at: 0)
       #expect(need(coordinator, 0, bench) == "origin rest-cannot-be-proven")

@@ -17,9 +17,12 @@ import Testing
 
   @Test("content goes both ways, chunked or counted, and the message with it", arguments: Fragmenter.allCases)
   func post(_ fragmenter: Fragmenter) throws {
-    let origin = ScriptedOrigin(.tcp, [
+    let origin = ScriptedOrigin(
+      .tcp,
+      [
         .expectHead, .read(5), .sendEachByte("HTTP/1.1 201 Created\r\nLocation: /x\r\nContent-Length: 2\r\n\r\nok"),
-        .expectHead, .read(15), .sendEachByte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"), .readToEnd,
+        .expectHead, .read(15),
+        .sendEachByte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"), .readToEnd,
       ])
     let pawl = try TestServer(origin)
     let client = pawl.connect()
@@ -36,7 +39,8 @@ import Testing
 
         """)
     #expect(first.text == "ok")
-    client.send(request("PUT /f HTTP/1.1", "Transfer-Encoding: chunked", content: "5\r\n12345\r\n0\r\n\r\n"), fragmenter)
+    client.send(
+      request("PUT /f HTTP/1.1", "Transfer-Encoding: chunked", content: "5\r\n12345\r\n0\r\n\r\n"), fragmenter)
     let second = client.readAnswer()
     #expect(
       second.shown == """
@@ -60,7 +64,9 @@ import Testing
 
   @Test("every 1xx is passed on, and 100 where the client waits for it")
   func interim() throws {
-    let origin = ScriptedOrigin(.tcp, [
+    let origin = ScriptedOrigin(
+      .tcp,
+      [
         .expectHead, .send("HTTP/1.1 100 Continue\r\n\r\n"), .read(2),
         .send("HTTP/1.1 103 Early Hints\r\nLink: </s>\r\n\r\nHTTP/1.1 104 Upload Resumption Supported\r\n\r\n"),
         .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), .readToEnd,
@@ -82,7 +88,8 @@ import Testing
 
   @Test("an origin that says nothing to Expect is not waited for longer than a second")
   func ownContinue() throws {
-    let origin = ScriptedOrigin(.tcp, [.expectHead, .read(2), .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), .readToEnd])
+    let origin = ScriptedOrigin(
+      .tcp, [.expectHead, .read(2), .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), .readToEnd])
     let pawl = try TestServer(origin)
     let client = pawl.connect()
     client.send(request("POST /f HTTP/1.1", "Expect: 100-continue", "Content-Length: 2"))
@@ -99,7 +106,8 @@ import Testing
 
   @Test("an answer before the end of the request reaches the client; the connection does not outlive it")
   func early() throws {
-    let origin = ScriptedOrigin(.tcp, [.expectHead, .send("HTTP/1.1 413 Content Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno")])
+    let origin = ScriptedOrigin(
+      .tcp, [.expectHead, .send("HTTP/1.1 413 Content Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno")])
     let pawl = try TestServer(origin)
     let client = pawl.connect()
     client.send(request("POST /f HTTP/1.1", "Content-Length: 1000000", content: "x"))
@@ -111,7 +119,8 @@ import Testing
 
   @Test("HEAD says what a GET would, and has no content")
   func head() throws {
-    let origin = ScriptedOrigin(.tcp, [.expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\nETag: \"v\"\r\n\r\n"), .readToEnd])
+    let origin = ScriptedOrigin(
+      .tcp, [.expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\nETag: \"v\"\r\n\r\n"), .readToEnd])
     let pawl = try TestServer(origin)
     let client = pawl.connect()
     client.send(request("HEAD /f HTTP/1.1"))
@@ -150,7 +159,8 @@ import Testing
 
   @Test("an answer that breaks off ends the client's body visibly")
   func broken() throws {
-    let origin = ScriptedOrigin(.tcp, [.expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"), .reset],
+    let origin = ScriptedOrigin(
+      .tcp, [.expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"), .reset],
       [.expectHead, .send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n")])
     let pawl = try TestServer(origin)
     for _ in 0..<2 {
@@ -164,12 +174,16 @@ import Testing
     #expect(pawl.stop() == [])
   }
 
-  @Test("an unsafe request that succeeded makes what is stored for its URL go (RFC 9111 §4.4)", arguments: [
-    ("200 OK", false), ("404 Not Found", true),
-  ])
+  @Test(
+    "an unsafe request that succeeded makes what is stored for its URL go (RFC 9111 §4.4)",
+    arguments: [
+      ("200 OK", false), ("404 Not Found", true),
+    ])
   func invalidation(_ status: String, _ stays: Bool) throws {
     let cached = "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 2\r\n\r\n"
-    let origin = ScriptedOrigin(.tcp, [
+    let origin = ScriptedOrigin(
+      .tcp,
+      [
         .expectHead, .send(cached + "v1"), .expectHead, .send("HTTP/1.1 \(status)\r\nContent-Length: 0\r\n\r\n"),
         .answerAll(cached + "v2"),
       ])

@@ -40,7 +40,9 @@ import Testing
   func range(_ end: Break) throws {
     let tag = "ETag: \"v1\"\r\nAccept-Ranges: bytes\r\n"
     let from = 10_000 - 4096
-    let origin = ScriptedOrigin(.tcp, Self.connection(Self.head(tag), 0..<10_000, end), Self.connection(Self.part(from: from, tag), from..<Self.size))
+    let origin = ScriptedOrigin(
+      .tcp, Self.connection(Self.head(tag), 0..<10_000, end),
+      Self.connection(Self.part(from: from, tag), from..<Self.size))
     let pawl = try TestServer(origin)
     let answer = pawl.get()
     #expect(
@@ -68,7 +70,8 @@ import Testing
 
   @Test("without a validator the whole is fetched again and compared: nothing is spliced", arguments: Break.allCases)
   func replay(_ end: Break) throws {
-    let origin = ScriptedOrigin(.tcp, Self.connection(Self.head(""), 0..<10_000, end), Self.connection(Self.head(""), 0..<Self.size))
+    let origin = ScriptedOrigin(
+      .tcp, Self.connection(Self.head(""), 0..<10_000, end), Self.connection(Self.head(""), 0..<Self.size))
     let pawl = try TestServer(origin)
     let answer = pawl.get()
     #expect(answer.status == 200 && answer.content == Self.content && answer.isWhole)
@@ -82,7 +85,8 @@ import Testing
   @Test("a chunked body without its last chunk is no end")
   func chunks() throws {
     let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-    let origin = ScriptedOrigin(.tcp, [.expectHead, .send(head + "5\r\nhello\r\n")],
+    let origin = ScriptedOrigin(
+      .tcp, [.expectHead, .send(head + "5\r\nhello\r\n")],
       [.expectHead, .send(head + "8\r\nhello wo\r\n3\r\nrld\r\n0\r\n\r\n"), .readToEnd])
     let pawl = try TestServer(origin)
     let answer = pawl.get()
@@ -95,13 +99,17 @@ import Testing
     arguments: [
       ("a byte before the break", "", "", 9_999, 20_000), ("another length", "", "", nil, 20_001),
       ("another tag", "ETag: \"v1\"\r\n", "ETag: \"v2\"\r\n", nil, 20_000),
-      ("another date", "Last-Modified: Mon, 13 Nov 2023 00:00:00 GMT\r\n", "Last-Modified: Tue, 14 Nov 2023 00:00:00 GMT\r\n", nil, 20_000),
+      (
+        "another date", "Last-Modified: Mon, 13 Nov 2023 00:00:00 GMT\r\n",
+        "Last-Modified: Tue, 14 Nov 2023 00:00:00 GMT\r\n", nil, 20_000
+      ),
       ("another type", "Content-Type: a/b\r\n", "Content-Type: c/d\r\n", nil, 20_000),
     ] as [(String, String, String, Int?, Int)])
   func changed(_ what: String, _ before: String, _ after: String, _ changedByte: Int?, _ length: Int) throws {
     var second = OriginStep.pattern(from: 0, count: length)
     if let changedByte { second[changedByte] ^= 1 }
-    let origin = ScriptedOrigin(.tcp, Self.connection(Self.head(before), 0..<10_000, .ended),
+    let origin = ScriptedOrigin(
+      .tcp, Self.connection(Self.head(before), 0..<10_000, .ended),
       [.expectHead, Self.head(after, length: length), .send(second), .readToEnd])
     let pawl = try TestServer(origin)
     let client = pawl.connect()
@@ -121,7 +129,9 @@ import Testing
     let from = 10_000 - 4096
     var rest = OriginStep.pattern(from: UInt64(from), count: Self.size - from)
     rest[100] ^= 1
-    let origin = ScriptedOrigin(.tcp, Self.connection(Self.head(tag), 0..<10_000, .ended), [.expectHead, Self.part(from: from, tag), .send(rest), .readToEnd])
+    let origin = ScriptedOrigin(
+      .tcp, Self.connection(Self.head(tag), 0..<10_000, .ended),
+      [.expectHead, Self.part(from: from, tag), .send(rest), .readToEnd])
     let pawl = try TestServer(origin)
     let answer = pawl.get()
     #expect(!answer.isWhole && answer.content == Array(Self.content.prefix(answer.content.count)))
@@ -129,15 +139,22 @@ import Testing
     #expect(pawl.stop() == [])
   }
 
-  @Test("a 206 that cannot be joined is not: the origin is replayed from then on", arguments: [
-    "ETag: \"v1\"\r\nContent-Range: bytes 1-19999/20000\r\n", "ETag: \"v2\"\r\nContent-Range: bytes 5904-19999/20000\r\n",
-    "Content-Range: bytes 5904-19999/20000\r\n", "ETag: \"v1\"\r\nContent-Range: bytes 5904-19999/30000\r\n",
-    "ETag: \"v1\"\r\n",
-  ])
+  @Test(
+    "a 206 that cannot be joined is not: the origin is replayed from then on",
+    arguments: [
+      "ETag: \"v1\"\r\nContent-Range: bytes 1-19999/20000\r\n",
+      "ETag: \"v2\"\r\nContent-Range: bytes 5904-19999/20000\r\n",
+      "Content-Range: bytes 5904-19999/20000\r\n", "ETag: \"v1\"\r\nContent-Range: bytes 5904-19999/30000\r\n",
+      "ETag: \"v1\"\r\n",
+    ])
   func wrongParts(_ fields: String) throws {
     let tag = "ETag: \"v1\"\r\n"
-    let origin = ScriptedOrigin(.tcp, Self.connection(Self.head(tag), 0..<10_000, .ended),
-      [.expectHead, .send("HTTP/1.1 206 Partial Content\r\n\(fields)Connection: close\r\n\r\n"), .sendPattern(from: 7, count: 100)],
+    let origin = ScriptedOrigin(
+      .tcp, Self.connection(Self.head(tag), 0..<10_000, .ended),
+      [
+        .expectHead, .send("HTTP/1.1 206 Partial Content\r\n\(fields)Connection: close\r\n\r\n"),
+        .sendPattern(from: 7, count: 100),
+      ],
       Self.connection(Self.head(tag), 0..<Self.size))
     let pawl = try TestServer(origin)
     let answer = pawl.advancing { pawl.get() }
@@ -150,8 +167,12 @@ import Testing
   func backoff() throws {
     let tag = "ETag: \"v1\"\r\n"
     let from = 10_000 - 4096
-    let busy: [OriginStep] = [.expectHead, .send("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")]
-    let origin = ScriptedOrigin(.tcp, Self.connection(Self.head(tag), 0..<10_000, .ended), busy, busy, Self.connection(Self.part(from: from, tag), from..<Self.size))
+    let busy: [OriginStep] = [
+      .expectHead, .send("HTTP/1.1 503 Busy\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"),
+    ]
+    let origin = ScriptedOrigin(
+      .tcp, Self.connection(Self.head(tag), 0..<10_000, .ended), busy, busy,
+      Self.connection(Self.part(from: from, tag), from..<Self.size))
     let pawl = try TestServer(origin)
     let answer = pawl.advancing { pawl.get() }
     #expect(answer.content == Self.content && answer.isWhole)
@@ -176,7 +197,8 @@ import Testing
     let tag = "ETag: \"v1\"\r\n"
     let from = 10_000 - 4096
     let gate = Gate()
-    let origin = ScriptedOrigin(.tcp, [.expectHead, Self.head(tag), .sendPattern(count: 10_000), .wait(gate)],
+    let origin = ScriptedOrigin(
+      .tcp, [.expectHead, Self.head(tag), .sendPattern(count: 10_000), .wait(gate)],
       Self.connection(Self.part(from: from, tag), from..<Self.size))
     let pawl = try TestServer(origin) { $0.upstream = "idle-timeout = 7s" }
     let client = pawl.connect()

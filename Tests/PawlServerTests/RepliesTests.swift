@@ -61,11 +61,13 @@ import Testing
     #expect(reply.head.fields.contains(.retryAfter) == (error.status == 503))
   }
 
-  @Test("a host that no site answers for is named", arguments: [("a.example", "a.example"), ("", "that was not named")])
+  @Test(
+    "a host that no site answers for is named", arguments: [("a.example", "a.example"), ("", "that was not named")])
   func noSite(_ host: String, _ named: String) {
     let reply = Replies.noSite(Bytes(host))
     #expect(reply.head.status == 404)
-    #expect(String(decoding: reply.body, as: UTF8.self) == "404 Not Found\n\nNo site here answers for the host \(named).\n")
+    #expect(
+      String(decoding: reply.body, as: UTF8.self) == "404 Not Found\n\nNo site here answers for the host \(named).\n")
   }
 
   @Test("OPTIONS * is answered by pawl itself")

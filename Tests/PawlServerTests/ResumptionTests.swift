@@ -20,7 +20,8 @@ import Testing
       let policy = CachePolicy(resumeTTL: row.resumeTTL)
       #expect(Resumption.staysForResumption(stored, policy: policy) == row.stays, "row \(index)")
       let now = stored.storedAt
-      #expect(Resumption.answersFromStore(stored, policy: policy, now: now + row.resumeTTL) == row.stays, "row \(index)")
+      #expect(
+        Resumption.answersFromStore(stored, policy: policy, now: now + row.resumeTTL) == row.stays, "row \(index)")
       #expect(!Resumption.answersFromStore(stored, policy: policy, now: now + row.resumeTTL + 1), "row \(index)")
     }
   }

@@ -21,8 +21,10 @@ import Testing
   @Test(
     "the site that names the host, else the default one; the longest path",
     arguments: [
-      ("files.example", "/", "files"), ("files.example:8080", "/big/x?y", "files/big"), ("www.files.example", "/bigger", "files"),
-      ("other", "/", "default"), ("", "/", "default"), ("other", "/a", "default/exact"), ("other", "/a?b=/a/", "default/exact"),
+      ("files.example", "/", "files"), ("files.example:8080", "/big/x?y", "files/big"),
+      ("www.files.example", "/bigger", "files"),
+      ("other", "/", "default"), ("", "/", "default"), ("other", "/a", "default/exact"),
+      ("other", "/a?b=/a/", "default/exact"),
       ("other", "/a/b", "default/below"), ("other", "/ab", "default"),
     ])
   func routes(_ host: String, _ target: String, _ name: String) throws {

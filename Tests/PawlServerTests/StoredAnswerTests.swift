@@ -85,7 +85,9 @@ import Testing
       StoredAnswer(
         stored.response, request: stored.bench.request(.get, "/f", fields), served: served, isOutOfPatience: false)
     }
-    func shown(_ head: ResponseHead) -> String { "\(head.status)\n" + head.fields.description.replacing("\r\n", with: "\n") }
+    func shown(_ head: ResponseHead) -> String {
+      "\(head.status)\n" + head.fields.description.replacing("\r\n", with: "\n")
+    }
     let tail = "ETag: \"a\"\nAccept-Ranges: bytes\nAge: 7\nCache-Status: pawl; hit; ttl=53\n"
     #expect(
       shown(answer().whole())
@@ -98,11 +100,14 @@ import Testing
     let unsatisfiable = answer().unsatisfiable()
     #expect(
       shown(unsatisfiable.head)
-        == "416\nCache-Control: max-age=60\nContent-Range: bytes */10\nContent-Type: text/plain; charset=utf-8\n" + tail)
+        == "416\nCache-Control: max-age=60\nContent-Range: bytes */10\nContent-Type: text/plain; charset=utf-8\n" + tail
+    )
     #expect(
       String(decoding: unsatisfiable.body, as: UTF8.self)
         == "416 Range Not Satisfiable\n\nThe range lies beyond the end: there are 10 bytes.\n")
-    #expect(shown(answer().parts(contentType: Array("m".utf8))).hasPrefix("206\nCache-Control: max-age=60\nContent-Language: en\nContent-Type: m\n"))
+    #expect(
+      shown(answer().parts(contentType: Array("m".utf8))).hasPrefix(
+        "206\nCache-Control: max-age=60\nContent-Language: en\nContent-Type: m\n"))
   }
 
   @Test("how the response came about stands in Cache-Status")

@@ -17,11 +17,14 @@ import Testing
         + "Content-Range: bytes \(start)-\(size - 1)/\(size)\r\n\r\n")
   }
 
-  @Test("is resumed by range within the exchange, where a cache is on and where it is off", arguments: ["cache = default", "cache = off"])
+  @Test(
+    "is resumed by range within the exchange, where a cache is on and where it is off",
+    arguments: ["cache = default", "cache = off"])
   func range(_ cache: String) throws {
     let tag = "ETag: \"v1\"\r\n"
     let from = 20_000 - 4096
-    let origin = ScriptedOrigin(.tcp, [.expectHead, Self.head(tag), .sendPattern(count: 20_000)],
+    let origin = ScriptedOrigin(
+      .tcp, [.expectHead, Self.head(tag), .sendPattern(count: 20_000)],
       [.expectHead, Self.part(from: from, tag), .sendPattern(from: UInt64(from), count: Self.size - from), .readToEnd])
     let pawl = try TestServer(origin) { $0.site = cache }
     let answer = pawl.get()
@@ -36,7 +39,8 @@ import Testing
 
   @Test("is replayed against a hash of what was delivered", arguments: ["cache = default", "cache = off"])
   func replay(_ cache: String) throws {
-    let origin = ScriptedOrigin(.tcp, [.expectHead, Self.head(), .sendPattern(count: 20_000), .reset],
+    let origin = ScriptedOrigin(
+      .tcp, [.expectHead, Self.head(), .sendPattern(count: 20_000), .reset],
       [.expectHead, Self.head(), .sendPattern(count: 25_000)],
       [.expectHead, Self.head(), .sendPattern(count: Self.size), .readToEnd])
     let pawl = try TestServer(origin) { $0.site = cache }
@@ -49,7 +53,9 @@ import Testing
   func changed(_ byte: Int) throws {
     var other = Self.content
     other[byte] ^= 1
-    let origin = ScriptedOrigin(.tcp, [.expectHead, Self.head(), .sendPattern(count: 20_000)], [.expectHead, Self.head(), .send(other), .readToEnd])
+    let origin = ScriptedOrigin(
+      .tcp, [.expectHead, Self.head(), .sendPattern(count: 20_000)],
+      [.expectHead, Self.head(), .send(other), .readToEnd])
     let pawl = try TestServer(origin) { $0.site = "cache = off" }
     let answer = pawl.get()
     #expect(answer.content == Array(Self.content.prefix(20_000)) && !answer.isWhole)
@@ -59,8 +65,14 @@ import Testing
 
   @Test("a part without a strong validator is passed on as it is, and not stored")
   func weakPart() throws {
-    let answer = "HTTP/1.1 206 Partial Content\r\nETag: W/\"w\"\r\nContent-Range: bytes 0-99/200\r\nContent-Length: 100\r\n\r\n"
-    let origin = ScriptedOrigin(.tcp, [.expectHead, .send(answer), .sendPattern(count: 100), .expectHead, .send(answer), .sendPattern(count: 100), .readToEnd])
+    let answer =
+      "HTTP/1.1 206 Partial Content\r\nETag: W/\"w\"\r\nContent-Range: bytes 0-99/200\r\nContent-Length: 100\r\n\r\n"
+    let origin = ScriptedOrigin(
+      .tcp,
+      [
+        .expectHead, .send(answer), .sendPattern(count: 100), .expectHead, .send(answer), .sendPattern(count: 100),
+        .readToEnd,
+      ])
     let pawl = try TestServer(origin)
     for _ in 0..<2 {
       let part = pawl.get("/f", "Range: bytes=10-19")
@@ -84,7 +96,12 @@ import Testing
   @Test("a slow reader slows the origin: memory stays bounded", arguments: ["cache = default", "cache = off"])
   func backpressure(_ cache: String) throws {
     let size = 64 << 20
-    let origin = ScriptedOrigin(.tcp, [.expectHead, .send("HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: \(size)\r\n\r\n"), .sendPatternUntilStuck(upTo: size)])
+    let origin = ScriptedOrigin(
+      .tcp,
+      [
+        .expectHead, .send("HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: \(size)\r\n\r\n"),
+        .sendPatternUntilStuck(upTo: size),
+      ])
     let pawl = try TestServer(origin) {
       $0.site = cache
       $0.upstream = "resume-attempts = 0"

@@ -11,7 +11,10 @@ import Testing
     for tag in tags {
       #expect(tag.count == 37)
       #expect(Tags.isMinted(EntityTag(strong: tag)))
-      #expect(tag.dropFirst(5).allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || UInt8(ascii: "a")...UInt8(ascii: "f") ~= $0 })
+      #expect(
+        tag.dropFirst(5).allSatisfy {
+          UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || UInt8(ascii: "a")...UInt8(ascii: "f") ~= $0
+        })
     }
   }
 

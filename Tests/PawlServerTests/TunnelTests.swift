@@ -10,7 +10,8 @@ import Testing
 
   @Test("octets go both ways as they come, those that came with the handshake too", arguments: Fragmenter.allCases)
   func bothWays(_ fragmenter: Fragmenter) throws {
-    let origin = ScriptedOrigin(.tcp, [.expectHead, .send(Self.switching + "hello"), .expect("early more"), .sendEachByte("world"), .expectEnd])
+    let origin = ScriptedOrigin(
+      .tcp, [.expectHead, .send(Self.switching + "hello"), .expect("early more"), .sendEachByte("world"), .expectEnd])
     let pawl = try TestServer(origin)
     let client = pawl.connect()
     client.send(Self.handshake + "early", fragmenter)
@@ -34,7 +35,8 @@ import Testing
 
   @Test("an end on one side is an end of that direction only")
   func halves() throws {
-    let origin = ScriptedOrigin(.tcp, [.expectHead, .send(Self.switching + "a"), .halfClose, .expect("bc"), .expectEnd])
+    let origin = ScriptedOrigin(
+      .tcp, [.expectHead, .send(Self.switching + "a"), .halfClose, .expect("bc"), .expectEnd])
     let pawl = try TestServer(origin)
     let client = pawl.connect()
     client.send(Self.handshake)
@@ -64,7 +66,8 @@ import Testing
 
   @Test("an origin that refuses the upgrade answers like any other")
   func refused() throws {
-    let origin = ScriptedOrigin(.tcp, [.expectHead, .send("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno"), .readToEnd])
+    let origin = ScriptedOrigin(
+      .tcp, [.expectHead, .send("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno"), .readToEnd])
     let pawl = try TestServer(origin)
     let client = pawl.connect()
     client.send(Self.handshake)

@@ -148,7 +148,9 @@ final class FillCoordinator: Sendable {
       let covering = state.spans.first { $0.start <= position && position < $0.end ?? .max }
       if let covering {
         // After a failure nobody asks ahead; what is on its way may come all the same.
-        let isFar = canRange && !hasFailed && state.spans.count < Self.spanLimit && Self.isFarAhead(position, of: covering, held, now)
+        let isFar =
+          canRange && !hasFailed && state.spans.count < Self.spanLimit
+          && Self.isFarAhead(position, of: covering, held, now)
         if !isFar { return .wait }
       }
       if hasFailed { return .fail(state.failure ?? BodyEnd(party: .origin, reason: "failed")) }

@@ -26,6 +26,7 @@ extension DownloadExchange {
       let reply = answer.unsatisfiable()
       channel.respond(reply.head, length: .known(UInt64(reply.body.count)), body: MemoryBody(reply.body))
     }
+    if channel.hasResponded { letKeeperGo() }
   }
 
   /// A range whose `If-Range` names the body that this one replaces has to wait for the comparison.

@@ -255,11 +255,10 @@ final class Fill: OriginFetchSink {
   func stop() { letGo() }
 
   func pauseForGood(_ why: String) {
-    guard let fetch, !hasReaders else { return }
+    guard let fetch, let coordinator, coordinator.endUnlessRead(self) else { return }
     owner.events.log(
       .info, "fill-paused",
       ["upstream": route.upstreamName, "body": body.id.hex, "at": "\(fetch.frontier)", "why": why])
-    coordinator?.ended(self)
     if isStreaming { body.fail(.notKept) }
     letGo()
   }

@@ -19,6 +19,11 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
     hasResponded = true
     clearDeadline()
     var head = head
+    if requestBody != nil, !input.isEmpty {
+      // The rest of the request may be here already, held back for an origin that answered before it took it.
+      requestBodyIsPaused = false
+      consumeInput()
+    }
     if let requestBody, !requestBody.isEnded { persists = false }
     if owner.isDraining { persists = false }
     let framing = bodyFraming(head, length, body)

@@ -27,8 +27,7 @@ final class CollapsedFetch: OriginFetchSink {
   }
 
   /// What those who wait are told.
-  enum Outcome: @unchecked Sendable {
-    // Safe: `StoredResponse` is shared by design; the other cases are values.
+  enum Outcome: Sendable {
     case stored(StoredResponse, Arrival)
     /// The answer was for the leader alone: look again, without waiting.
     case notShared
@@ -203,7 +202,9 @@ final class CollapsedFetch: OriginFetchSink {
   }
 
   func fetch(_ fetch: OriginFetch, bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Flow { .pause }
-  func fetch(_ fetch: OriginFetch, compare bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Comparison { .different }
+  func fetch(_ fetch: OriginFetch, compare bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Comparison {
+    .different
+  }
   func fetchEnded(_ fetch: OriginFetch, at end: UInt64) {}
   func fetchIsWanted(_ fetch: OriginFetch) -> Bool { true }
 
@@ -215,7 +216,9 @@ final class CollapsedFetch: OriginFetchSink {
     relay(head, framing, from: 0, through: nil, total: nil)
   }
 
-  private func relay(_ head: ResponseHead, _ framing: BodyFraming, from start: UInt64, through end: UInt64?, total: UInt64?) {
+  private func relay(
+    _ head: ResponseHead, _ framing: BodyFraming, from start: UInt64, through end: UInt64?, total: UInt64?
+  ) {
     let fetch = fetch
     conclude(.notShared)
     guard let leader, let fetch else {

@@ -32,7 +32,8 @@ extension DownloadExchange {
   /// A range whose `If-Range` names the body that this one replaces has to wait for the comparison.
   private func proofNeeded(_ stored: StoredResponse) -> TwinComparison? {
     guard request.head.fields.contains(.range), case .tag(let tag)? = IfRange(request.head.fields), !isOutOfPatience,
-      stored.body.tagLimit(tag.opaque) == nil, let twin = FillCoordinator.existing(stored)?.comparison, twin.concerns(tag)
+      stored.body.tagLimit(tag.opaque) == nil, let twin = FillCoordinator.existing(stored)?.comparison,
+      twin.concerns(tag)
     else { return nil }
     return twin
   }
@@ -80,7 +81,8 @@ extension DownloadExchange {
     }
     segments.append(.own(multipart.closing))
     channel.respond(
-      answer.parts(contentType: multipart.contentType), length: .known(multipart.length), body: reader(segments, stored))
+      answer.parts(contentType: multipart.contentType), length: .known(multipart.length), body: reader(segments, stored)
+    )
   }
 
   private func note(_ served: Served, _ stored: StoredResponse) {

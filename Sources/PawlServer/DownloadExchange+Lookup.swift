@@ -18,7 +18,7 @@ extension DownloadExchange {
   private var policy: CachePolicy { request.route.policy }
   private var ifRange: IfRange? { request.head.fields.contains(.range) ? IfRange(request.head.fields) : nil }
 
-  func matches(_ stored: StoredResponse) -> Bool { 
+  func matches(_ stored: StoredResponse) -> Bool {
     stored.head.isSelected(by: request.head, asksIdentity: request.asksIdentity)
   }
 
@@ -65,7 +65,9 @@ extension DownloadExchange {
     return .serve(current, nil)
   }
 
-  private func use(_ current: StoredResponse, _ resource: Resource, _ state: inout ResourceState, _ now: Int64) -> Decision {
+  private func use(_ current: StoredResponse, _ resource: Resource, _ state: inout ResourceState, _ now: Int64)
+    -> Decision
+  {
     let isFilling = FillCoordinator.isFilling(current)
     let canFinish = current.body.isComplete || isFilling || FillCoordinator.canFetchRanges(current)
     switch Reuse.decide(current.head, request: request.head, isFillRunning: isFilling, policy: policy, now: now) {

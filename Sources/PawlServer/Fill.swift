@@ -32,7 +32,8 @@ final class Fill: OriginFetchSink {
   var advanced: UInt64 { fetch.map { $0.frontier - $0.spanStart } ?? 0 }
 
   /// Takes over a fetch whose first answer has just been stored.
-  init(_ fetch: OriginFetch, of response: StoredResponse, in store: CacheStore, route: RouteSettings, seesRanges: Bool) {
+  init(_ fetch: OriginFetch, of response: StoredResponse, in store: CacheStore, route: RouteSettings, seesRanges: Bool)
+  {
     (self.fetch, self.response, self.store, self.route) = (fetch, response, store, route)
     self.seesRanges = seesRanges
     owner = fetch.owner
@@ -261,38 +262,5 @@ final class Fill: OriginFetchSink {
       ["upstream": route.upstreamName, "body": body.id.hex, "at": "\(fetch.frontier)", "why": why])
     if isStreaming { body.fail(.notKept) }
     letGo()
-  }
-}
-
-/// The fills of each upstream that go on without readers: never more than ``limit``; the least advanced ends first.
-final class AbandonedFills: Sendable {
-  static let limit = 4
-
-  struct Entry {
-    var fill: ObjectIdentifier
-    var upstream: ObjectIdentifier
-    var loop: LoopWeak<Fill>
-    var advanced: UInt64
-  }
-
-  private let entries = Locked<[Entry]>([])
-
-  /// - Returns: the one that has to end to make room.
-  func add(_ fill: Fill, of upstream: AnyObject, on loop: EventLoop) -> Entry? {
-    let entry = Entry(
-      fill: ObjectIdentifier(fill), upstream: ObjectIdentifier(upstream), loop: LoopWeak(fill, on: loop),
-      advanced: fill.advanced)
-    return entries.withLock { entries in
-      entries.removeAll { $0.fill == entry.fill }
-      entries.append(entry)
-      let same = entries.filter { $0.upstream == entry.upstream }
-      guard same.count > Self.limit, let least = same.min(by: { $0.advanced < $1.advanced }) else { return nil }
-      entries.removeAll { $0.fill == least.fill }
-      return least
-    }
-  }
-
-  func remove(_ fill: Fill, of upstream: AnyObject) {
-    entries.withLock { [id = ObjectIdentifier(fill)] in $0.removeAll { $0.fill == id } }
   }
 }

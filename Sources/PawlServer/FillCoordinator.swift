@@ -6,9 +6,7 @@ import PawlStore
 /// Who reads one stored body, and which spans of it are on their way from the origin. Shared by all loops; one lock,
 /// held for a decision only. A fill belongs to nobody: it is started for a reader's need and outlives that reader
 /// by the rules of `decideAbandoned`.
-final class FillCoordinator: @unchecked Sendable {
-  // Safe: all mutable state is inside `state`.
-
+final class FillCoordinator: Sendable {
   struct Span {
     var fill: ObjectIdentifier
     var loop: LoopWeak<Fill>

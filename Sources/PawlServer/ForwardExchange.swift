@@ -137,8 +137,10 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
     var asGet = request.head
     asGet.method = .get
     let framing = head.fields.only(.contentLength)?.strictDecimal.map(BodyFraming.length) ?? .chunked
-    switch Storability.decide(request: asGet, response: head, framing: framing, policy: request.route.policy,
-      receivedAt: request.loop.loop.wallSeconds) {
+    switch Storability.decide(
+      request: asGet, response: head, framing: framing, policy: request.route.policy,
+      receivedAt: request.loop.loop.wallSeconds)
+    {
     case .shared, .sharedPerCookie: reply.fields.set(.acceptRanges, "bytes")
     case .privately, .no: break
     }

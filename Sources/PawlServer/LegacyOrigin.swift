@@ -23,8 +23,10 @@ package final class LegacyOrigin: Sendable {
     address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let bound = withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pawl_bind(listener, $0, length) == 0 && listen(listener, 64) == 0
-          && pawl_getsockname(listener, $0, &length) == 0 }
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        pawl_bind(listener, $0, length) == 0 && listen(listener, 64) == 0
+          && pawl_getsockname(listener, $0, &length) == 0
+      }
     }
     guard listener >= 0, bound else { throw .address("127.0.0.1:0", errorText(pawl_errno())) }
     self.listener = listener
@@ -55,7 +57,8 @@ package final class LegacyOrigin: Sendable {
     guard let path = readPath(connection) else { return }
     served.withLock { $0 += 1 }
     guard path == "/download.bin" else {
-      return send(connection, Array("HTTP/1.0 404 Not Found\r\nContent-Type: text/plain\r\n\r\nTry /download.bin\n".utf8))
+      return send(
+        connection, Array("HTTP/1.0 404 Not Found\r\nContent-Type: text/plain\r\n\r\nTry /download.bin\n".utf8))
     }
     send(
       connection,
@@ -94,7 +97,9 @@ package final class LegacyOrigin: Sendable {
   private func sendAll(_ connection: CInt, _ bytes: [UInt8]) -> Bool {
     var sent = 0
     while sent < bytes.count {
-      let count = bytes.withUnsafeBytes { CLinux.send(connection, $0.baseAddress! + sent, bytes.count - sent, CInt(MSG_NOSIGNAL)) }
+      let count = bytes.withUnsafeBytes {
+        CLinux.send(connection, $0.baseAddress! + sent, bytes.count - sent, CInt(MSG_NOSIGNAL))
+      }
       guard count > 0 else { return false }
       sent += count
     }

@@ -45,7 +45,9 @@ enum Replies {
   }
 
   static func noSite(_ authority: Bytes) -> Reply {
-    plain(status: 404, sentence: "No site here answers for the host \(authority.isEmpty ? "that was not named" : authority.text).")
+    plain(
+      status: 404,
+      sentence: "No site here answers for the host \(authority.isEmpty ? "that was not named" : authority.text).")
   }
 
   /// `OPTIONS *` asks about the server, not about anything behind it.

@@ -24,8 +24,7 @@ package enum ServerError: Error, CustomStringConvertible {
 }
 
 /// The running program: loops, stores, upstreams, logs; started once, drained once. Shared by all threads.
-package final class Server: @unchecked Sendable {
-  // Safe: immutable after `init`, but for what the locks guard.
+package final class Server: Sendable {
   let configuration: PawlConfig.Configuration
   let events: EventLog
   let accessLog: AccessLog?
@@ -37,10 +36,20 @@ package final class Server: @unchecked Sendable {
   private let connectionLimit: Int
   private let connectionCount = Locked(0)
   private let parts: Locked<ServerParts>
-  private var loops: [(loop: EventLoop, thread: LoopThread, server: LoopBound<ServerLoop>)] = []
-  package private(set) var addresses: [SocketAddress] = []
+  private let running = Locked<[RunningLoop]>([])
+  private let bound = Locked<[SocketAddress]>([])
   private let undrained = Locked<Set<Int>>([])
   private let whenDrained = Locked<(@Sendable () -> Void)?>(nil)
+
+  private struct RunningLoop {
+    let loop: EventLoop
+    let thread: LoopThread
+    let server: LoopBound<ServerLoop>
+  }
+
+  private var loops: [RunningLoop] { running.withLock { $0 } }
+  /// Where it listens, with the ports that the kernel chose.
+  package var addresses: [SocketAddress] { bound.withLock { $0 } }
 
   /// Opens logs, stores and listeners; serves when it returns. Blocking; on the main thread.
   package init(
@@ -53,7 +62,8 @@ package final class Server: @unchecked Sendable {
     trusted = configuration.process.trustedProxies
     accessLog = try Self.openAccessLog(configuration.process)
     workers = WorkerPool(threads: 4)
-    let parts = try ServerParts(configuration, workers: workers, events: events, clock: clock, resolver: resolver, old: nil)
+    let parts = try ServerParts(
+      configuration, workers: workers, events: events, clock: clock, resolver: resolver, old: nil)
     self.parts = Locked(parts)
     do {
       try startLoops(parts.router)
@@ -78,8 +88,9 @@ package final class Server: @unchecked Sendable {
     case .standardError: destination = .standardError
     case .file(let path): destination = .file(path: path)
     }
-    do { return try AccessLog(destination: destination, format: settings.accessLogFormat == .json ? .json : .combined) }
-    catch { throw .log(error.description) }
+    do {
+      return try AccessLog(destination: destination, format: settings.accessLogFormat == .json ? .json : .combined)
+    } catch { throw .log(error.description) }
   }
 
   // MARK: - Starting
@@ -89,7 +100,8 @@ package final class Server: @unchecked Sendable {
     do throws(LoopError) {
       for index in 0..<count {
         let (loop, thread) = try EventLoop.startThread(index: index, clock: clock)
-        loops.append((loop, thread, LoopBound(ServerLoop(loop: loop, server: self, router: router), on: loop)))
+        let server = LoopBound(ServerLoop(loop: loop, server: self, router: router), on: loop)
+        running.withLock { $0.append(RunningLoop(loop: loop, thread: thread, server: server)) }
       }
     } catch { throw .system("cannot start an event loop: \(error)") }
     for settings in configuration.listeners {
@@ -104,23 +116,15 @@ package final class Server: @unchecked Sendable {
     }
     let listening = wanted.isUnix ? loops[..<1] : loops[...]
     for entry in listening {
-      let result = Locked<Result<SocketAddress, LoopError>?>(nil)
-      let done = Signal()
       let asked = wanted
       let shares = listening.count > 1
-      entry.loop.run {
-        let bound = entry.server.get().listen(on: asked, reusePort: shares, settings)
-        result.withLock { $0 = bound }
-        done.signal()
-      }
-      done.wait()
-      switch result.withLock({ $0 }) {
+      switch entry.loop.answer({ entry.server.get().listen(on: asked, reusePort: shares, settings) }) {
       case .success(let bound)?: wanted = bound
       case .failure(let error)?: throw .address(address.description, error.description)
       case nil: throw .address(address.description, "the loop ended")
       }
     }
-    addresses.append(wanted)
+    bound.withLock { $0.append(wanted) }
   }
 
   // MARK: - Running
@@ -203,85 +207,6 @@ package final class Server: @unchecked Sendable {
   private func stopLoops() {
     for entry in loops { entry.loop.stop() }
     for entry in loops { entry.thread.join() }
-    loops = []
-  }
-}
-
-/// What a reload replaces: stores and upstreams by name, and the routes that use them.
-struct ServerParts: Sendable {
-  var stores: [String: CacheStore] = [:]
-  var paths: [String: String] = [:]
-  var upstreams: [String: (settings: UpstreamConfiguration, upstream: Upstream)] = [:]
-  var router: Router
-
-  init(
-    _ configuration: PawlConfig.Configuration, workers: WorkerPool, events: EventLog, clock: any LoopClock,
-    resolver: Resolver, old: ServerParts?
-  ) throws(ServerError) {
-    var stores: [String: CacheStore] = [:]
-    var paths: [String: String] = [:]
-    for settings in configuration.caches {
-      paths[settings.name] = settings.path
-      if let same = old?.stores[settings.name], old?.paths[settings.name] == settings.path {
-        stores[settings.name] = same
-        continue
-      }
-      do throws(StoreError) {
-        stores[settings.name] = try CacheStore(
-          CacheStoreSettings(
-            name: settings.name, path: settings.path, maxSize: settings.maxSize, minFree: settings.minFree,
-            memory: settings.memory, memoryObject: settings.memoryObject), pool: workers, events: events, clock: clock)
-      } catch { throw .storage(settings.path, "\(error)") }
-    }
-    var upstreams: [String: (settings: UpstreamConfiguration, upstream: Upstream)] = [:]
-    for settings in configuration.upstreams {
-      if let same = old?.upstreams[settings.name], same.settings == settings {
-        upstreams[settings.name] = same
-      } else {
-        upstreams[settings.name] = (settings, Upstream(settings.forPool, resolver: resolver))
-      }
-    }
-    (self.stores, self.paths, self.upstreams) = (stores, paths, upstreams)
-    func route(_ name: String, _ settings: PathSettings) throws(ServerError) -> RouteSettings {
-      guard let entry = upstreams[settings.upstream] else { throw .system("no upstream \(settings.upstream)") }
-      return RouteSettings(
-        name: name, settings: settings, upstream: entry.upstream, configuration: entry.settings,
-        cache: settings.cache.flatMap { stores[$0] })
-    }
-    var sites: [Router.Site] = []
-    for site in configuration.sites {
-      var routes: [(path: PathPattern, settings: RouteSettings)] = []
-      for entry in site.routes { routes.append((entry.path, try route("\(site.name)/\(entry.name)", entry.settings))) }
-      sites.append(
-        Router.Site(
-          hosts: site.hosts.map { Array($0.utf8) }, settings: try route(site.name, site.settings), routes: routes))
-    }
-    router = Router(sites: sites)
-  }
-
-  func closeStores() { for store in stores.values { store.close() } }
-}
-
-extension UpstreamConfiguration {
-  var forPool: UpstreamSettings {
-    UpstreamSettings(
-      name: name,
-      urls: urls.map { url in
-        UpstreamURL(host: url.socketPath ?? url.host, port: url.port, basePath: url.basePath, isUnix: url.socketPath != nil)
-      }, connectTimeout: connectTimeout, responseTimeout: responseTimeout, idleTimeout: idleTimeout,
-      queueTimeout: queueTimeout, maxConnections: maxConnections)
-  }
-}
-
-/// Lets one thread wait for another, once.
-private final class Signal: @unchecked Sendable {
-  // Safe: a pipe is made for several threads.
-  private var ends: [CInt] = [-1, -1]
-  init() { pipe(&ends) }
-  deinit { for end in ends { close(end) } }
-  func signal() { _ = write(ends[1], [1], 1) }
-  func wait() {
-    var byte: UInt8 = 0
-    while read(ends[0], &byte, 1) < 0, pawl_errno() == EINTR {}
+    running.withLock { $0 = [] }
   }
 }

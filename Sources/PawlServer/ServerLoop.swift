@@ -34,7 +34,9 @@ final class ServerLoop {
   /// Until a request is routed, its body is held to the default rate.
   let minRate = MinRate.default
 
-  init(loop: EventLoop, server: Server, router: Router) { (self.loop, self.server, self.router) = (loop, server, router) }
+  init(loop: EventLoop, server: Server, router: Router) {
+    (self.loop, self.server, self.router) = (loop, server, router)
+  }
 
   // MARK: - Connections
 
@@ -250,54 +252,4 @@ final class ServerLoop {
       AccessRecord(
         refused: status, bytes: bytes, peer: connection.stream.peer, wall: server.clock.wallMilliseconds()))
   }
-}
-
-/// One listening address on one loop, with the parser that its connections share.
-final class ListenerOnLoop {
-  struct Settings {
-    var headerTimeout: Duration
-    var keepaliveTimeout: Duration
-    var sendTimeout: Duration
-    var maxHeader: Int
-  }
-
-  let settings: Settings
-  var parser: RequestParser
-  private let listener: Listener
-  private var parserUser: ObjectIdentifier?
-
-  init(_ listener: Listener, settings: PawlConfig.ListenerSettings) {
-    self.listener = listener
-    self.settings = Settings(
-      headerTimeout: settings.headerTimeout, keepaliveTimeout: settings.keepaliveTimeout,
-      sendTimeout: settings.sendTimeout, maxHeader: Int(settings.maxHeader))
-    parser = RequestParser(
-      limits: HeadLimits(maxHead: Int(settings.maxHeader), maxFields: settings.maxHeaderFields))
-  }
-
-  /// The parser goes on where it was only within one connection's head.
-  func lendParser(to connection: ClientConnection) {
-    guard parserUser != ObjectIdentifier(connection) else { return }
-    parserUser = ObjectIdentifier(connection)
-    parser.reset()
-  }
-
-  func close() { listener.close() }
-}
-
-/// Answers something that needs no origin.
-final class ReplyExchange: Exchange {
-  private let reply: Replies.Reply
-  private let channel: any ResponseChannel
-
-  init(_ reply: Replies.Reply, _ request: IncomingRequest, _ channel: any ResponseChannel) {
-    (self.reply, self.channel) = (reply, channel)
-  }
-
-  func start() {
-    channel.respond(reply.head, length: .known(UInt64(reply.body.count)), body: MemoryBody(reply.body))
-  }
-
-  func clientLeft() {}
-  func responseSent() {}
 }

@@ -16,8 +16,6 @@ package enum ServerRun {
     let main: EventLoop
     do { main = try EventLoop(index: -1) } catch { throw .system("\(error)") }
     let server = try Server(configuration, events: events)
-    for address in server.addresses { ready("Ready: http://\(address)") }
-    notify("READY=1", events)
     let run = Run(server: server, loop: main, configuration: configuration, events: events)
     let watcher: SignalWatcher
     do {
@@ -29,6 +27,9 @@ package enum ServerRun {
         }
       }
     } catch { throw .system("\(error)") }
+    // Only now: whoever waits for this may send a signal at once.
+    for address in server.addresses { ready("Ready: http://\(address)") }
+    notify("READY=1", events)
     main.runUntilStopped()
     watcher.close()
     server.stop()

@@ -50,7 +50,8 @@ struct StoredAnswer {
     (self.shape, tag) = (shape, shown)
   }
 
-  private static func shape(of field: RangeField, _ stored: StoredResponse, _ fields: Fields, _ maxRanges: Int) -> Shape {
+  private static func shape(of field: RangeField, _ stored: StoredResponse, _ fields: Fields, _ maxRanges: Int) -> Shape
+  {
     var limit = UInt64.max
     switch IfRange(fields) {
     case nil: break

@@ -7,21 +7,21 @@ import PawlStore
 /// Proves, or disproves, that a body fetched anew equals the one it replaces: every octet, in the pool, behind the
 /// fill. Equal: the old tags become aliases of the new body, as far as the old one could be proven. Different: the
 /// old body stays for its readers, and for `resume-ttl` where the origin gave no validator. Lives on the fill's loop.
-final class TwinComparison: @unchecked Sendable {
-  // Safe: `step` and what it touches run on `owner.loop`; `waiters` has its lock; the bodies are shared by design.
+final class TwinComparison: Sendable {
   private static let piece = 1 << 20
 
   private let old: StoredResponse
   private let new: StoredResponse
   private let store: CacheStore
-  private let owner: ServerLoop
+  private let owner: LoopBound<ServerLoop>
+  private let loop: EventLoop
   private let policy: CachePolicy
-  private var compared: UInt64 = 0
-  private var isDecided = false
+  private let progress = Locked((compared: UInt64(0), isDecided: false))
   private let waiters = Locked<[@Sendable () -> Void]?>([])
 
   private init(old: StoredResponse, new: StoredResponse, store: CacheStore, owner: ServerLoop, policy: CachePolicy) {
-    (self.old, self.new, self.store, self.owner, self.policy) = (old, new, store, owner, policy)
+    (self.old, self.new, self.store, self.policy) = (old, new, store, policy)
+    (self.owner, loop) = (LoopBound(owner, on: owner.loop), owner.loop)
   }
 
   static func start(
@@ -36,6 +36,8 @@ final class TwinComparison: @unchecked Sendable {
   }
 
   private var token: ObjectIdentifier { ObjectIdentifier(self) }
+  private var compared: UInt64 { progress.withLock { $0.compared } }
+  private var isDecided: Bool { progress.withLock { $0.isDecided } }
 
   /// Whether the old body was named by this tag: then the outcome decides about it.
   func concerns(_ tag: EntityTag) -> Bool { !tag.isWeak && old.body.tagLimit(tag.opaque) != nil }
@@ -64,7 +66,7 @@ final class TwinComparison: @unchecked Sendable {
     switch old.body.availability(at: compared) {
     case .bytes(let until): compareNext(through: min(until, target))
     case .checking:
-      old.body.check(at: compared, on: owner.loop) { [weak self] outcome in
+      old.body.check(at: compared, on: loop) { [weak self] outcome in
         if case .unavailable = outcome { self?.decide(equal: false) } else { self?.step() }
       }
     case .missing, .ended, .failed: decide(equal: false)
@@ -90,7 +92,7 @@ final class TwinComparison: @unchecked Sendable {
       return decide(equal: new.body.total == old.body.total)
     }
     guard isFilling else { return decide(equal: false) }
-    new.body.wait(at: frontier, token: token, on: owner.loop) { [weak self] in self?.step() }
+    new.body.wait(at: frontier, token: token, on: loop) { [weak self] in self?.step() }
   }
 
   private func compareNext(through limit: UInt64) {
@@ -98,10 +100,10 @@ final class TwinComparison: @unchecked Sendable {
     guard end > compared else { return waitForMore() }
     let range = compared..<end
     let (a, b) = (old.body, new.body)
-    owner.pool.run({ Self.areEqual(a, b, range) }, then: owner.loop) { [weak self] equal in
+    owner.get().pool.run({ Self.areEqual(a, b, range) }, then: loop) { [weak self] equal in
       guard let self else { return }
       guard equal else { return self.decide(equal: false) }
-      self.compared = end
+      self.progress.withLock { $0.compared = end }
       self.step()
     }
   }
@@ -110,14 +112,15 @@ final class TwinComparison: @unchecked Sendable {
   private static func areEqual(_ a: StoredBody, _ b: StoredBody, _ range: Range<UInt64>) -> Bool {
     let count = Int(range.upperBound - range.lowerBound)
     var (left, right) = ([UInt8](repeating: 0, count: count), [UInt8](repeating: 0, count: count))
-    let haveBoth = left.withUnsafeMutableBytes { a.read(range, into: $0) == count }
+    let haveBoth =
+      left.withUnsafeMutableBytes { a.read(range, into: $0) == count }
       && right.withUnsafeMutableBytes { b.read(range, into: $0) == count }
     return haveBoth && left == right
   }
 
   private func decide(equal: Bool) {
     guard !isDecided else { return }
-    isDecided = true
+    progress.withLock { $0.isDecided = true }
     new.body.cancelWait(token: token)
     if equal {
       let limit = old.body.isComplete ? UInt64.max : compared
@@ -126,32 +129,16 @@ final class TwinComparison: @unchecked Sendable {
     } else if !Resumption.staysForResumption(old, policy: policy) {
       store.forget(old)
     }
-    owner.events.log(
+    owner.get().events.log(
       .info, "refetch-compared",
       ["old": old.body.id.hex, "new": new.body.id.hex, "equal": "\(equal)", "compared": "\(compared)"])
     old.body.readerLeft(token: token)
     FillCoordinator.existing(new)?.compared()
-    owner.twins[token] = nil
+    owner.get().twins[token] = nil
     let told = waiters.withLock { waiters in
       defer { waiters = nil }
       return waiters ?? []
     }
     for tell in told { tell() }
-  }
-}
-
-/// Who may be answered from stored bytes that are no longer fresh, or no longer current.
-enum Resumption {
-  /// A replaced or stale body is kept for clients that hold a part of it only where the origin cannot tell by itself
-  /// whether it still is what it was, and did not forbid it.
-  static func staysForResumption(_ stored: StoredResponse, policy: CachePolicy) -> Bool {
-    let control = stored.head.cacheControl
-    return policy.resumeTTL > 0 && stored.head.status == 200 && stored.head.validators.tag == nil
-      && stored.head.validators.lastModified == nil && !control.noCache && !control.noStore && !control.mustRevalidate
-  }
-
-  /// The rule of `resume-ttl`.
-  static func answersFromStore(_ stored: StoredResponse, policy: CachePolicy, now: Int64) -> Bool {
-    staysForResumption(stored, policy: policy) && now - stored.storedAt <= policy.resumeTTL
   }
 }

@@ -54,7 +54,9 @@ final class UnkeptExchange: Exchange, OriginFetchSink {
   }
 
   func fetch(_ fetch: OriginFetch, bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Flow { .goOn }
-  func fetch(_ fetch: OriginFetch, compare bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Comparison { .different }
+  func fetch(_ fetch: OriginFetch, compare bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Comparison {
+    .different
+  }
   func fetchEnded(_ fetch: OriginFetch, at end: UInt64) {}
   func fetchIsWanted(_ fetch: OriginFetch) -> Bool { false }
 

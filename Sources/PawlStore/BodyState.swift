@@ -20,6 +20,7 @@ struct BodyState {
   var memory: [UInt8]?
   var wasMemoryUsed = false
   var isPromoting = false
+  var usesOutsideMemory: UInt64 = 0
   /// Whether it was ever counted against `memory`.
   var wasAdmitted = false
 

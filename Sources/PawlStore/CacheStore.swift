@@ -136,7 +136,7 @@ package final class CacheStore: @unchecked Sendable {
   package func noteUse(_ response: StoredResponse) {
     let body = response.body
     if body.noteUse(at: core.clock.wallSeconds()) { core.used.withLock { $0[ObjectIdentifier(body)] = body } }
-    if body.inMemory == nil { body.promote() }
+    if body.wantsMemory() { body.promote() }
   }
 }
 
@@ -155,6 +155,7 @@ private final class Ticker: @unchecked Sendable {
     core.pool.run { [core] in
       core.watchFreeSpace()
       core.openBodies.trim()
+      core.index.unload(beyond: core.settings.loadedResources, now: core.clock.wallSeconds())
     }
   }
 }

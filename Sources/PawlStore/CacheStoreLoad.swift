@@ -24,7 +24,6 @@ extension CacheStore {
     do throws(StoreError) {
       for object in try core.reader.objects(keyHash: resource.hash) where object.row.key == resource.key.bytes {
         if core.doomed.withLock({ $0.contains(object.row.number) }) { continue }
-        guard !core.isLive(object.row.number) else { continue }
         if let response = BodyLoader(object, core).load(under: resource.key) { responses.append(response) }
       }
     } catch {
@@ -35,7 +34,8 @@ extension CacheStore {
 
   private static func finishLoad(_ resource: Resource, _ responses: [StoredResponse], _ index: ResourceIndex) {
     let replies = resource.withLock { state in
-      for response in responses {
+      // What was published here before the load is here already.
+      for response in responses where state.response(number: response.body.number) == nil {
         if response.supersededAt == nil { state.variants.append(response) } else { state.superseded.append(response) }
       }
       state.superseded.sort { ($0.supersededAt ?? 0) > ($1.supersededAt ?? 0) }
@@ -62,6 +62,10 @@ struct BodyLoader {
   /// Blocking. `nil` when the object was dropped.
   func load(under key: CacheKey) -> StoredResponse? {
     let row = object.row
+    // Unloaded a moment ago while someone still had it: one file has one body.
+    if let body = core.liveBody(row.number) {
+      return StoredHead(serialized: row.head).map { response($0, body) }
+    }
     let charge = DiskCharge(core.budget, bytes: row.held + DiskBudget.objectOverhead)
     guard let head = StoredHead(serialized: row.head) else { return drop(charge, "its head is not what pawl wrote") }
     let file: (BodyDescriptor, UInt64)
@@ -82,7 +86,11 @@ struct BodyLoader {
     let found = body.held.count
     if recorded > found { charge.shrink(recorded - found) } else { charge.add(found - recorded) }
     settle(body, size: file.1)
-    guard body.failure == nil else { return nil }
+    return body.failure == nil ? response(head, body) : nil
+  }
+
+  private func response(_ head: StoredHead, _ body: StoredBody) -> StoredResponse {
+    let row = object.row
     let personal =
       row.kind == .personal
       ? StoredResponse.PersonalBinding(owner: row.owner ?? [], expires: row.expires ?? 0) : nil

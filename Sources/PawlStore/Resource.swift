@@ -44,6 +44,12 @@ package struct ResourceState {
     superseded.removeAll { $0.body === body }
   }
 
+  /// Nobody is here and all is recorded: the resource can be made anew from the catalogue.
+  func isSpare(notUsedSince time: Int64) -> Bool {
+    guard isLoaded, fetch == nil, uncacheableUntil == nil, !isDetached else { return false }
+    return (variants + superseded).allSatisfy { $0.body.isSpare(notUsedSince: time) }
+  }
+
   func response(number: Int64) -> StoredResponse? {
     variants.first { $0.body.number == number } ?? superseded.first { $0.body.number == number }
   }

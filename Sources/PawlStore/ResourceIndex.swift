@@ -72,6 +72,18 @@ final class ResourceIndex: Sendable {
     }
   }
 
+  /// Makes marks again of resources that nobody has and nobody used for a while, the longest unused first, until at most
+  /// `limit` are left. `now` in wall seconds. In the pool.
+  func unload(beyond limit: Int, now: Int64) {
+    for idle in [3600, 600, 60, 10] as [Int64] {
+      var excess = shards.reduce(0) { sum, shard in sum + shard.withLock { $0.resourceCount } } - limit
+      for shard in shards where excess > 0 {
+        let unloaded = shard.withLock { $0.unload(atMost: excess, notUsedSince: now - idle) }
+        excess -= unloaded.count
+      }
+    }
+  }
+
   /// What stands under a hash when an object of it is to go.
   enum Presence {
     /// Nothing of it is in memory, and now its mark is gone, too.
@@ -113,6 +125,8 @@ struct IndexShard {
   private var slots: [Slot]
   private var mask: Int
   private(set) var count = 0
+  /// Of these: resources, not marks.
+  private(set) var resourceCount = 0
 
   init(capacity: Int) {
     var size = 16
@@ -144,12 +158,37 @@ struct IndexShard {
     guard let index = mark(hash) else { return nil }
     let resource = Resource(key: key(), hash: hash, isLoaded: false)
     slots[index].entry = Self.retained(resource)
+    resourceCount += 1
     return resource
   }
 
   mutating func insertMark(_ hash: UInt64, objects: Int) { add(Slot(hash: hash, entry: UInt(objects) << 1 | 1)) }
 
-  mutating func insert(_ resource: Resource) { add(Slot(hash: resource.hash, entry: Self.retained(resource))) }
+  mutating func insert(_ resource: Resource) {
+    add(Slot(hash: resource.hash, entry: Self.retained(resource)))
+    resourceCount += 1
+  }
+
+  /// Takes spare resources out and leaves marks; those taken are let go of by the caller, after the lock.
+  mutating func unload(atMost limit: Int, notUsedSince time: Int64) -> [Resource] {
+    var unloaded: [Resource] = []
+    for index in slots.indices where unloaded.count < limit {
+      guard let resource = Self.resource(slots[index].entry) else { continue }
+      let objects = resource.withLock { state -> Int in
+        guard state.isSpare(notUsedSince: time) else { return 0 }
+        let objects = state.variants.count + state.superseded.count
+        // Whoever still has it publishes into the one that is loaded next.
+        if objects > 0 { state.isDetached = true }
+        return objects
+      }
+      guard objects > 0 else { continue }
+      Unmanaged.passUnretained(resource).release()
+      slots[index].entry = UInt(objects) << 1 | 1
+      resourceCount -= 1
+      unloaded.append(resource)
+    }
+    return unloaded
+  }
 
   /// One object fewer is on disk.
   mutating func lowerMark(_ hash: UInt64) {
@@ -163,6 +202,7 @@ struct IndexShard {
     while slots[index].entry != 0 {
       if slots[index].entry == entry {
         Unmanaged.passUnretained(resource).release()
+        resourceCount -= 1
         return remove(at: index)
       }
       index = (index + 1) & mask

@@ -58,7 +58,12 @@ final class StoreCore: @unchecked Sendable {
   }
 
   func noteLive(_ body: StoredBody) { live.withLock { $0[body.number] = WeakBody(body: body) } }
-  func noteDead(_ number: Int64) { _ = live.withLock { $0.removeValue(forKey: number) } }
+  /// A body of that number has ended; another may have been loaded since.
+  func noteDead(_ number: Int64) {
+    live.withLock { live in
+      if let entry = live[number], entry.body == nil { live[number] = nil }
+    }
+  }
   func isLive(_ number: Int64) -> Bool { live.withLock { $0[number] != nil } }
   func liveBody(_ number: Int64) -> StoredBody? { live.withLock { $0[number]?.body } }
 
@@ -117,12 +122,15 @@ package struct CacheStoreSettings: Sendable {
   package var memoryObject: UInt64
   /// Body files kept open while nobody uses them.
   package var openBodies: Int
+  /// Resources kept in memory with their heads while nobody uses them, some 3 KiB each.
+  package var loadedResources: Int
 
   package init(
     name: String, path: String, maxSize: UInt64? = nil, minFree: UInt64 = 1 << 30, memory: UInt64 = 64 << 20,
-    memoryObject: UInt64 = 32 << 10, openBodies: Int = 8192
+    memoryObject: UInt64 = 32 << 10, openBodies: Int = 8192, loadedResources: Int = 32_768
   ) {
     (self.name, self.path, self.maxSize, self.minFree) = (name, path, maxSize, minFree)
-    (self.memory, self.memoryObject, self.openBodies) = (memory, memoryObject, openBodies)
+    (self.memory, self.memoryObject) = (memory, memoryObject)
+    (self.openBodies, self.loadedResources) = (openBodies, loadedResources)
   }
 }

@@ -163,6 +163,17 @@ extension StoredBody {
     }
   }
 
+  /// At its first use, and at every fourth while memory is too small for all that is used.
+  func wantsMemory() -> Bool {
+    state.withLock { state in
+      guard state.memory == nil, state.isComplete, (state.total ?? .max) <= core.settings.memoryObject else {
+        return false
+      }
+      state.usesOutsideMemory += 1
+      return state.usesOutsideMemory & 3 == 1
+    }
+  }
+
   /// Takes a small complete body into memory, verifying what is not yet; in the pool.
   func promote() {
     guard core.settings.memory > 0 else { return }

@@ -53,6 +53,15 @@ extension StoredBody: ChangeSource {
     }
   }
 
+  /// Nothing of it is in memory only, and nobody used it since `time` (wall clock, seconds).
+  func isSpare(notUsedSince time: Int64) -> Bool {
+    state.withLock { state in
+      state.isPublished && state.isIdle && !state.isDoomed && state.failure == nil && state.window == nil
+        && state.lastUsed <= time && !state.isUseNoted && !state.isDirty && !state.hasUnrecorded
+        && state.unsyncedBytes == 0 && (!state.isComplete || state.isCompleteRecorded)
+    }
+  }
+
   func takeUse() -> CatalogueChange? {
     state.withLock { state in
       guard state.isUseNoted else { return nil }

@@ -24,8 +24,10 @@ func runDemo(options: DemoOptions) throws(RunFailure) {
     let isRight = try Demonstration.run(
       once: options.once, events: events,
       configure: { origin in
-        var configuration = ConfigurationSource.commandLine(url: origin, listen: [options.listen], stateDirectory: state)
-          .loaded()
+        var configuration = ConfigurationSource.commandLine(
+          url: origin, listen: [options.listen], stateDirectory: state
+        )
+        .loaded()
         configuration?.process.accessLog = .off
         return configuration
       }, print: { printLine($0) })

@@ -117,4 +117,28 @@ import Testing
     }
     #expect(try fixture.first("/a") == nil)
   }
+
+  @Test("resources nobody uses leave memory and come back from the catalogue")
+  func unloads() throws {
+    let fixture = try StoreFixture()
+    for index in 0..<20 { try fixture.store("/\(index)", pattern(5000, seed: UInt64(index))) }
+    let held = try #require(try fixture.first("/7"))
+    fixture.store.core.durability.syncAll(fixture.store.core)
+    try fixture.settle()
+    let index = fixture.store.core.index
+    index.unload(beyond: 4, now: fixture.clock.wallSeconds())
+    #expect(try fixture.first("/7") === held)
+    fixture.clock.advanceWall(bySeconds: 10)
+    index.unload(beyond: 4, now: fixture.clock.wallSeconds())
+    index.unload(beyond: 0, now: fixture.clock.wallSeconds())
+    #expect(fixture.store.statistics.resources == 20)
+    for index in 0..<20 {
+      let response = try #require(try fixture.first("/\(index)"))
+      #expect(try fixture.readAll(response.body) == pattern(5000, seed: UInt64(index)))
+    }
+    // The one somebody still had is the same body, under a new response.
+    let again = try #require(try fixture.first("/7"))
+    #expect(again !== held && again.body === held.body)
+    #expect(fixture.store.usedBytes == 20 * (5000 + DiskBudget.objectOverhead))
+  }
 }

@@ -1,0 +1,36 @@
+import PawlConfig
+import PawlLoop
+import PawlWire
+
+/// One listening address on one loop, with the parser that its connections share.
+final class ListenerOnLoop {
+  struct Settings {
+    var headerTimeout: Duration
+    var keepaliveTimeout: Duration
+    var sendTimeout: Duration
+    var maxHeader: Int
+  }
+
+  let settings: Settings
+  var parser: RequestParser
+  private let listener: Listener
+  private var parserUser: ObjectIdentifier?
+
+  init(_ listener: Listener, settings: PawlConfig.ListenerSettings) {
+    self.listener = listener
+    self.settings = Settings(
+      headerTimeout: settings.headerTimeout, keepaliveTimeout: settings.keepaliveTimeout,
+      sendTimeout: settings.sendTimeout, maxHeader: Int(settings.maxHeader))
+    parser = RequestParser(
+      limits: HeadLimits(maxHead: Int(settings.maxHeader), maxFields: settings.maxHeaderFields))
+  }
+
+  /// The parser goes on where it was only within one connection's head.
+  func lendParser(to connection: ClientConnection) {
+    guard parserUser != ObjectIdentifier(connection) else { return }
+    parserUser = ObjectIdentifier(connection)
+    parser.reset()
+  }
+
+  func close() { listener.close() }
+}

@@ -1,0 +1,66 @@
+import PawlCache
+import PawlHTTP
+import PawlUpstream
+import PawlWire
+
+/// What happens to content once it has come.
+enum Flow { case goOn, pause }
+
+/// Whether content that came again equals what is held.
+enum Comparison {
+  case equal, different
+  /// The sink has copied the octets and calls ``OriginFetch/compared(equal:)``.
+  case later
+}
+
+/// Why a fetch ended without its content.
+enum FetchFailure: Error {
+  /// No usable answer ever began.
+  case noAnswer(OriginFailure)
+  /// The content at the origin is no longer what was delivered.
+  case changed(String)
+  /// The rest could not be had within `resume-attempts` or `replay-limit`.
+  case gaveUp(String)
+
+  var end: BodyEnd {
+    switch self {
+    case .noAnswer(let failure): BodyEnd(party: .origin, reason: failure.error.kind.rawValue)
+    case .changed(let why): BodyEnd(party: .origin, reason: "changed: \(why)")
+    case .gaveUp(let why): BodyEnd(party: .origin, reason: why)
+    }
+  }
+}
+
+/// Takes what an ``OriginFetch`` brings.
+protocol OriginFetchSink: AnyObject {
+  func fetch(_ fetch: OriginFetch, interim head: ResponseHead)
+  /// The first final head. The sink answers with ``OriginFetch/accept(_:from:through:)``, at once or later, or
+  /// cancels; until then nothing more is read.
+  func fetch(_ fetch: OriginFetch, head: ResponseHead, framing: BodyFraming)
+  /// The origin has proven, after a break or in the middle, that what comes belongs to what is held.
+  func fetchContinues(_ fetch: OriginFetch)
+  /// New content, in order.
+  func fetch(_ fetch: OriginFetch, bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Flow
+  /// Content that had come before.
+  func fetch(_ fetch: OriginFetch, compare bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Comparison
+  /// The span, or the whole content, has come; `end` is the offset behind its last octet.
+  func fetchEnded(_ fetch: OriginFetch, at end: UInt64)
+  func fetchFailed(_ fetch: OriginFetch, _ failure: FetchFailure)
+  /// Where the octets end that are held from 0 on without a hole, whoever brought them.
+  func fetchHeldPrefix(_ fetch: OriginFetch) -> UInt64
+  /// Whether anybody still wants the rest, asked when the origin broke off.
+  func fetchIsWanted(_ fetch: OriginFetch) -> Bool
+}
+
+extension OriginFetchSink {
+  func fetchHeldPrefix(_ fetch: OriginFetch) -> UInt64 { 0 }
+  func fetchContinues(_ fetch: OriginFetch) {}
+}
+
+/// What the fetches for one request received; the access log's `origin`, `resumed` and `replayed`.
+final class FetchTally {
+  var received: UInt64 = 0
+  var resumed: UInt64 = 0
+  var replayed: UInt64 = 0
+  var resumes = 0
+}

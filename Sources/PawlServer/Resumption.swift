@@ -1,0 +1,18 @@
+import PawlCache
+import PawlStore
+
+/// Who may be answered from stored bytes that are no longer fresh, or no longer current.
+enum Resumption {
+  /// A replaced or stale body is kept for clients that hold a part of it only where the origin cannot tell by itself
+  /// whether it still is what it was, and did not forbid it.
+  static func staysForResumption(_ stored: StoredResponse, policy: CachePolicy) -> Bool {
+    let control = stored.head.cacheControl
+    return policy.resumeTTL > 0 && stored.head.status == 200 && stored.head.validators.tag == nil
+      && stored.head.validators.lastModified == nil && !control.noCache && !control.noStore && !control.mustRevalidate
+  }
+
+  /// The rule of `resume-ttl`.
+  static func answersFromStore(_ stored: StoredResponse, policy: CachePolicy, now: Int64) -> Bool {
+    staysForResumption(stored, policy: policy) && now - stored.storedAt <= policy.resumeTTL
+  }
+}

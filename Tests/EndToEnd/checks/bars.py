@@ -1,0 +1,22 @@
+"""The measured bars at their bounded size; Tests/Bars runs them in full."""
+
+import pathlib
+import sys
+
+from harness.checks import Skip, check, true
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Bars"))
+import bars  # noqa: E402
+
+
+def bar_check(row):
+    @check(f"bar: {row}, bounded size", seconds=180)
+    def one(bench):
+        result = bars.run_row(row, quick=True)
+        if result["outcome"] == "SKIP":
+            raise Skip("; ".join(result["notes"]))
+        true(result["outcome"] == "PASS", f"{result['failed']} failures: {result['failures'][:4]}")
+
+
+for each in ("resume", "replay", "changed", "cut", "kill9", "collapse", "tiny", "slow"):
+    bar_check(each)

@@ -1,0 +1,342 @@
+"""RFC 9111: what is kept, how long it is fresh, validation, Vary, invalidation, stale answers, collapsing."""
+
+import re
+import threading
+import time
+
+from harness.checks import check, same, true
+from harness.client import Client, get
+from harness.content import Content
+from harness.origin import Resource, http_date
+from harness.process import wait_for
+
+FRESH = (("Cache-Control", "max-age=60"),)
+
+
+def answers(pawl, path, count=2, **options):
+    return [get(pawl.address, path, **options) for _ in range(count)]
+
+
+def freshness_cases():
+    now = time.time()
+    return [  # (what, fields, Last-Modified, hit on the second request)
+        ("max-age", (("Cache-Control", "max-age=60"),), None, True),
+        ("max-age=0", (("Cache-Control", "max-age=0"),), None, False),
+        ("s-maxage over max-age", (("Cache-Control", "max-age=0, s-maxage=60"),), None, True),
+        ("s-maxage=0 over max-age", (("Cache-Control", "max-age=60, s-maxage=0"),), None, False),
+        ("Expires in future", (("Expires", http_date(now + 3600)),), None, True),
+        ("Expires in past", (("Expires", http_date(now - 3600)),), None, False),
+        ("Expires: 0", (("Expires", "0"),), None, False),
+        ("max-age over Expires", (("Cache-Control", "max-age=60"), ("Expires", http_date(now - 9)),), None, True),
+        ("heuristic", (), "old", True),
+        ("nothing", (), None, False),
+        ("no-cache", (("Cache-Control", "no-cache, max-age=60"),), None, False),
+        ("no-store", (("Cache-Control", "no-store, max-age=60"),), None, False),
+        ("private", (("Cache-Control", "private, max-age=60"),), None, False),
+        ("Age beyond", (("Cache-Control", "max-age=60"), ("Age", "100")), None, False),
+        ("CDN-Cache-Control", (("Cache-Control", "no-store"), ("CDN-Cache-Control", "max-age=60")), None, True),
+        ("CDN-Cache-Control no-store", (("Cache-Control", "max-age=60"), ("CDN-Cache-Control", "no-store")), None, False),
+        ("broken CDN-Cache-Control", (("Cache-Control", "max-age=60"), ("CDN-Cache-Control", "max-age=\"")), None, True),
+        ("bad max-age", (("Cache-Control", "max-age=soon"),), None, False),
+        ("quoted", (("Cache-Control", 'extension="a, no-store", max-age=60'),), None, True),
+        ("Vary: *", (("Cache-Control", "max-age=60"), ("Vary", "*")), None, False),
+        ("Set-Cookie without freshness", (("Set-Cookie", "a=b"),), "old", False),
+        ("must-understand", (("Cache-Control", "no-store, must-understand, max-age=60"),), None, True),
+        ("event stream", (("Cache-Control", "max-age=60"), ("Content-Type", "text/event-stream")), None, False),
+    ]
+
+
+@check("cache: freshness table (explicit, heuristic, CDN-Cache-Control, refusals)")
+def freshness(bench):
+    origin = bench.origin()
+    cases = freshness_cases()
+    for i, (what, fields, modified, hit) in enumerate(cases):
+        type = None if any(f[0] == "Content-Type" for f in fields) else "text/plain"
+        origin.at(f"/{i}", Resource(b"body", fields=fields, last_modified=modified, type=type, conditional=False))
+    pawl = bench.pawl(origin)
+    wrong = []
+    for i, (what, fields, modified, hit) in enumerate(cases):
+        first, second = answers(pawl, f"/{i}")
+        count = origin.count(f"/{i}")
+        if (first.status, second.status, second.body) != (200, 200, b"body") or (count == 1) != hit or second.hit != hit:
+            wrong.append((what, f"origin asked {count} times", second.cache))
+    true(not wrong, f"{wrong}")
+
+
+@check("cache: statuses: what may be kept and what not")
+def statuses(bench):
+    origin = bench.origin()
+    cases = [(404, FRESH, True), (404, (), False), (301, FRESH, True), (410, FRESH, True), (500, (), False), (302, (), False),
+             (302, FRESH, True), (206, FRESH, False), (503, FRESH, True)]
+    for i, (status, fields, hit) in enumerate(cases):
+        extra = (("Content-Range", "bytes 0-3/10"),) if status == 206 else ()
+        origin.at(f"/{i}", Resource(b"body", status=status, fields=fields + extra))
+    pawl = bench.pawl(origin)
+    wrong = []
+    for i, (status, fields, hit) in enumerate(cases):
+        got = answers(pawl, f"/{i}")
+        if (origin.count(f"/{i}") == 1) != hit or (status != 206 and [a.status for a in got] != [status] * 2):
+            wrong.append((status, fields, origin.count(f"/{i}"), got))
+    true(not wrong, f"{wrong}")
+
+
+@check("cache: default-ttl, Age, Date, and Cache-Status on hit, miss, bypass, method")
+def status_field(bench):
+    origin = bench.origin()
+    origin.at("/x", Resource(b"x"))
+    origin.at("/no", Resource(b"x", fields=(("Cache-Control", "no-store"),)))
+    pawl = bench.pawl(origin, site={"default-ttl": "60s"})
+    first = get(pawl.address, "/x")
+    true(re.search(r"pawl; fwd=(uri-)?miss", first.cache) and "stored" in first.cache, f"miss: {first.cache}")
+    time.sleep(1.1)
+    second = get(pawl.address, "/x")
+    true(second.hit and re.search(r"ttl=5[0-9]", second.cache), f"hit: {second.cache}")
+    true(int(second.get("Age")) >= 1, f"Age {second.get('Age')}")
+    same(second.get("Date"), first.get("Date"), "Date of the stored answer")
+    same(len(second.all("Age")), 1, "Age fields")
+    answer = get(pawl.address, "/no")
+    true("fwd=" in answer.cache and "stored" not in answer.cache, f"no-store: {answer.cache}")
+    answer = get(pawl.address, "/x", method="POST", body=b"")
+    true("hit" not in answer.cache, f"POST: {answer.cache}")
+    answer = get(pawl.address, "/x", method="HEAD")
+    true("pawl" in answer.cache, "no Cache-Status on HEAD")
+    origin.at("/upstream", Resource(b"x", fields=(("Cache-Status", "cdn; hit"), ("Cache-Control", "max-age=60"))))
+    answer = get(pawl.address, "/upstream")
+    joined = ", ".join(answer.all("Cache-Status"))
+    true(joined.startswith("cdn; hit") and "pawl" in joined, f"members: {joined}")
+
+
+@check("cache: validation: 304 merges, a 200 replaces, the client sees neither tag nor 304 it did not ask for")
+def validation(bench):
+    origin = bench.origin()
+    origin.at("/x", lambda r: Resource(b"first" if r.serial < 3 else b"second", etag='"a"' if r.serial < 3 else '"b"',
+                                       fields=(("Cache-Control", "max-age=0"), ("X-Count", str(r.serial)))))
+    pawl = bench.pawl(origin)
+    first, second, third, fourth = answers(pawl, "/x", 4)
+    same([a.body for a in (first, second, third, fourth)], [b"first", b"first", b"first", b"second"], "bodies")
+    same([r.status for r in origin.of("/x")], [200, 304, 304, 200], "what the origin answered")
+    same(origin.of("/x")[1].get("If-None-Match"), '"a"', "If-None-Match at the origin")
+    same((third.status, third.get("X-Count")), (200, "2"), "a field of the 304")
+    same((third.get("Content-Length"), third.get("ETag")), ("5", '"a"'), "length and tag after the 304")
+    same(fourth.get("ETag"), '"b"', "tag of the new body")
+    true("stale" in second.cache or "hit" in second.cache, f"Cache-Status after validation: {second.cache}")
+
+
+@check("cache: validation with Last-Modified alone and with a weak tag")
+def weak_validation(bench):
+    origin = bench.origin()
+    origin.at("/m", Resource(b"dated", last_modified="old", fields=(("Cache-Control", "max-age=0"),)))
+    origin.at("/w", Resource(b"weak", etag='W/"w"', fields=(("Cache-Control", "max-age=0"),)))
+    pawl = bench.pawl(origin)
+    for path, name in (("/m", "If-Modified-Since"), ("/w", "If-None-Match")):
+        same([a.body for a in answers(pawl, path)], [origin.resources[path].content] * 2, path)
+        same(origin.of(path)[1].status, 304, path)
+        true(origin.of(path)[1].get(name), f"no {name} at the origin")
+
+
+@check("cache: conditional requests are answered from the store: 304 by tag, list, *, date; 200 else")
+def conditionals(bench):
+    origin = bench.origin()
+    origin.at("/x", Resource(b"body", etag='"t"', last_modified="old", fields=FRESH))
+    pawl = bench.pawl(origin)
+    first = get(pawl.address, "/x")
+    modified = first.get("Last-Modified")
+    cases = [((("If-None-Match", '"t"'),), 304), ((("If-None-Match", 'W/"t"'),), 304), ((("If-None-Match", '"a", "t"'),), 304),
+             ((("If-None-Match", "*"),), 304), ((("If-None-Match", '"z"'),), 200), ((("If-Modified-Since", modified),), 304),
+             ((("If-Modified-Since", "Mon, 01 Jan 1990 00:00:00 GMT"),), 200), ((("If-Modified-Since", "rubbish"),), 200),
+             ((("If-None-Match", '"z"'), ("If-Modified-Since", modified)), 200),
+             ((("If-None-Match", '"t"'), ("Range", "bytes=0-1")), 304)]
+    wrong = []
+    for fields, status in cases:
+        answer = get(pawl.address, "/x", fields=fields)
+        if answer.status != status or answer.body != (b"" if status == 304 else b"body") or (status == 304 and answer.get("ETag") != '"t"'):
+            wrong.append((fields, status, answer))
+    same((wrong, origin.count("/x")), ([], 1), "wrong answers, origin requests")
+
+
+@check("cache: Vary keeps variants apart and normalises")
+def vary(bench):
+    origin = bench.origin()
+    origin.at("/x", lambda r: Resource((r.get("Accept-Language") or "none").encode(), fields=FRESH + (("Vary", "Accept-Language"),)))
+    pawl = bench.pawl(origin)
+    for language in ("de", "en", "de", "en"):
+        same(get(pawl.address, "/x", fields=(("Accept-Language", language),)).body, language.encode(), language)
+    same(get(pawl.address, "/x").body, b"none", "no language")
+    same(origin.count("/x"), 3, "origin requests")
+    true("vary-miss" in get(pawl.address, "/x", fields=(("Accept-Language", "fr"),)).cache, "no vary-miss in Cache-Status")
+
+
+@check("cache: nothing private is shared: Authorization, cookies, Set-Cookie, private")
+def private(bench):
+    origin = bench.origin()
+    who = lambda r: (r.get("Authorization") or r.get("Cookie") or "nobody").encode()
+    origin.at("/auth", lambda r: Resource(who(r), fields=FRESH))
+    origin.at("/public", lambda r: Resource(who(r), fields=(("Cache-Control", "public, max-age=60"),)))
+    origin.at("/cookie", lambda r: Resource(who(r), last_modified="old", conditional=False))
+    origin.at("/set", lambda r: Resource(b"same", fields=FRESH + (("Set-Cookie", f"id={r.serial}"),)))
+    origin.at("/private", lambda r: Resource(who(r), fields=(("Cache-Control", "private, max-age=60"),)))
+    pawl = bench.pawl(origin)
+    for path, name in (("/auth", "Authorization"), ("/private", "Authorization"), ("/cookie", "Cookie"), ("/private", "Cookie")):
+        for user in ("Basic YTph", "Basic Yjpi", "Basic YTph"):
+            same(get(pawl.address, path, fields=((name, user),)).body, user.encode(), f"{path} for {user}")
+        same(get(pawl.address, path).body, b"nobody", f"{path} for nobody")
+    same(get(pawl.address, "/public", fields=(("Authorization", "Basic YTph"),)).body, b"Basic YTph", "/public first")
+    same(get(pawl.address, "/public").body, b"Basic YTph", "/public second, a hit")
+    first, second = answers(pawl, "/set")
+    true(second.hit and second.get("Set-Cookie") is None, f"Set-Cookie from the store: {second.all('Set-Cookie')}")
+    same(first.get("Set-Cookie"), "id=0", "Set-Cookie on the miss")
+
+
+@check("cache: request directives: no-cache, no-store, max-age, only-if-cached, max-stale")
+def request_directives(bench):
+    origin = bench.origin()
+    origin.at("/x", lambda r: Resource(b"%d" % r.serial, fields=FRESH))
+    origin.at("/stale", lambda r: Resource(b"%d" % r.serial, fields=(("Cache-Control", "max-age=0"),)))
+    pawl = bench.pawl(origin)
+    same(get(pawl.address, "/x", fields=(("Cache-Control", "only-if-cached"),)).status, 504, "only-if-cached on nothing")
+    get(pawl.address, "/x")
+    same(get(pawl.address, "/x", fields=(("Cache-Control", "only-if-cached"),)).body, b"0", "only-if-cached on a hit")
+    same(get(pawl.address, "/x", fields=(("Cache-Control", "no-cache"),)).body, b"1", "no-cache")
+    same(get(pawl.address, "/x").body, b"1", "what no-cache fetched")
+    same(get(pawl.address, "/x", fields=(("Cache-Control", "max-age=0"),)).body, b"2", "max-age=0")
+    same(get(pawl.address, "/x", fields=(("Pragma", "no-cache"),)).body, b"3", "Pragma: no-cache")
+    get(pawl.address, "/stale")
+    same(get(pawl.address, "/stale", fields=(("Cache-Control", "max-stale"),)).body, b"0", "max-stale")
+
+
+@check("cache: unsafe methods invalidate the target and what Location names")
+def invalidation(bench):
+    origin = bench.origin()
+
+    def resource(r):
+        if r.method in ("POST", "PUT", "DELETE"):
+            return Resource(b"", status=201 if r.path != "/fail" else 500, fields=(("Location", "/other"),))
+        return Resource(b"%d" % r.serial, fields=FRESH)
+    for path in ("/x", "/other", "/fail"):
+        origin.at(path, resource)
+    pawl = bench.pawl(origin)
+    for method in ("POST", "PUT", "DELETE"):
+        for path in ("/x", "/other"):
+            answers(pawl, path)
+        before = origin.count("/x"), origin.count("/other")
+        get(pawl.address, "/x", method=method, body=b"")
+        get(pawl.address, "/x")
+        get(pawl.address, "/other")
+        same((origin.count("/x") - before[0], origin.count("/other") - before[1]), (2, 1), f"origin requests after {method}")
+    answers(pawl, "/fail")
+    get(pawl.address, "/fail", method="POST", body=b"")
+    true(get(pawl.address, "/fail").hit, "a refused POST invalidated")
+
+
+@check("cache: stale-if-error by directive and by setting; not with must-revalidate", seconds=40)
+def stale_if_error(bench):
+    for name, field, settings, expected in (
+            ("directive", "max-age=0, stale-if-error=60", {}, 200), ("setting", "max-age=0", {"stale-if-error": "60s"}, 200),
+            ("none", "max-age=0", {}, 502), ("must", "max-age=0, must-revalidate", {"stale-if-error": "60s"}, (502, 504))):
+        for how in ("gone", "503"):
+            origin = bench.origin()
+            origin.at("/x", lambda r, how=how: Resource(b"body", fields=(("Cache-Control", field),), etag='"a"') if r.serial == 0 else Resource(b"down", status=503))
+            pawl = bench.pawl(origin, name=f"{name}-{how}", site=settings)
+            get(pawl.address, "/x")
+            if how == "gone":
+                origin.stop()
+            answer = get(pawl.address, "/x")
+            wanted = expected if how == "gone" or expected == 200 else 503
+            true(answer.status in (wanted if isinstance(wanted, tuple) else (wanted,)), f"{name}, {how}: {answer}")
+            if answer.status == 200:
+                true(answer.body == b"body" and "pawl" in answer.cache, f"{name}: {answer}")
+            pawl.stop()
+
+
+@check("cache: concurrent misses are one origin request, on all loops, and say collapsed")
+def collapse(bench):
+    origin = bench.origin()
+    content = Content("collapse", 1_000_000)
+    origin.at("/x", Resource(content, fields=FRESH, before_head=lambda r: time.sleep(0.5)))
+    origin.at("/stale", lambda r: Resource(content, fields=(("Cache-Control", "max-age=1"),), etag='"a"', before_head=lambda r: time.sleep(0.3)))
+    pawl = bench.pawl(origin, pawl={"workers": 4})
+    for path, requests in (("/x", 1),):
+        got, threads = [], []
+        for _ in range(40):
+            thread = threading.Thread(target=lambda: got.append(get(pawl.address, path)))
+            thread.start()
+            threads.append(thread)
+        for thread in threads:
+            thread.join()
+        same([a.sha for a in got], [content.sha256()] * 40, "bodies")
+        same(origin.count(path), requests, "origin requests")
+        same(sum("collapsed" in a.cache for a in got), 39, "answers that say collapsed")
+
+
+@check("cache: followers of an answer that may not be shared each ask for themselves")
+def collapse_private(bench):
+    origin = bench.origin()
+    origin.at("/x", lambda r: Resource((r.get("X-User") or "").encode(), fields=(("Cache-Control", "private"),), before_head=lambda r: time.sleep(0.2)))
+    pawl = bench.pawl(origin)
+    got = {}
+    threads = [threading.Thread(target=lambda i=i: got.update({i: get(pawl.address, "/x", fields=(("X-User", f"u{i}"),)).body})) for i in range(15)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    same(got, {i: b"u%d" % i for i in range(15)}, "what each user got")
+
+
+@check("cache: what is stored survives a restart and kill -9")
+def survives(bench):
+    origin = bench.origin()
+    sizes = (0, 10, 5000, 100_000, 3_000_000)
+    for size in sizes:
+        origin.at(f"/{size}", Resource(Content(f"s{size}", size), fields=FRESH + (("X-Kept", str(size)),)))
+    pawl = bench.pawl(origin)
+    for size in sizes:
+        get(pawl.address, f"/{size}")
+    for hard in (False, True):
+        if hard:
+            time.sleep(1.5)
+        pawl.restart(hard)
+        for size in sizes:
+            answer = get(pawl.address, f"/{size}")
+            same((answer.status, answer.sha, answer.get("X-Kept"), answer.hit),
+                 (200, Content(f"s{size}", size).sha256(), str(size), True), f"{size} octets after {'kill -9' if hard else 'a restart'}")
+    same([origin.count(f"/{size}") for size in sizes], [1] * 5, "origin requests")
+
+
+@check("cache: HEAD is answered from a stored GET; a HEAD does not store")
+def head_requests(bench):
+    origin = bench.origin()
+    origin.at("/x", Resource(b"body", fields=FRESH))
+    origin.at("/y", Resource(b"body", fields=FRESH))
+    pawl = bench.pawl(origin)
+    get(pawl.address, "/x")
+    answer = get(pawl.address, "/x", method="HEAD")
+    same((answer.status, answer.length, answer.hit), (200, 4, True), "HEAD after GET")
+    get(pawl.address, "/y", method="HEAD")
+    same(get(pawl.address, "/y").body, b"body", "GET after HEAD")
+
+
+@check("cache: cache = off and max-object leave bodies alone")
+def off(bench):
+    origin = bench.origin()
+    origin.at("/a/x", Resource(b"x", fields=FRESH))
+    origin.at("/b/x", Resource(b"x" * 5000, fields=FRESH))
+    pawl = bench.pawl(origin, extra={"route:main/a": {"path": "/a/*", "cache": "off"}, "route:main/b": {"path": "/b/*", "max-object": "1K"}})
+    for path in ("/a/x", "/b/x"):
+        answers(pawl, path)
+        same(origin.count(path), 2, path)
+
+
+@check("cache: max-size holds: old bodies go, new ones are kept", seconds=60)
+def eviction(bench):
+    origin = bench.origin()
+    for i in range(30):
+        origin.at(f"/{i}", Resource(Content(f"e{i}", 1 << 20), fields=FRESH))
+    pawl = bench.pawl(origin, cache={"max-size": "10M"})
+    for i in range(30):
+        same(get(pawl.address, f"/{i}").sha, Content(f"e{i}", 1 << 20).sha256(), f"body {i}")
+    held = lambda: sum(p.stat().st_blocks * 512 for p in pawl.body_files())
+    wait_for(lambda: held() <= 11 << 20, 5, "at most 11 MiB on disk")
+    true(held() >= 4 << 20, f"only {held()} octets are kept")
+    before = origin.count("/29")
+    get(pawl.address, "/29")
+    same(origin.count("/29"), before, "origin requests for the newest")

@@ -1,0 +1,156 @@
+"""A relay before pawl that cuts connections towards the client, and counts what passed."""
+
+import socket
+import struct
+import threading
+import time
+
+
+class Relay:
+    """`plan(number)` gives for connection `number` (octets towards the client after which to cut, "rst" | "fin"),
+    or None. Body octets are counted with heads taken off."""
+
+    def __init__(self, target, plan=None, rate=None):
+        self.target, self.plan, self.rate = target, plan or (lambda number: None), rate
+        self.listener = socket.create_server(("127.0.0.1", 0), backlog=256)
+        self.port = self.listener.getsockname()[1]
+        self.address = f"http://127.0.0.1:{self.port}"
+        self.connections, self.cuts, self.down = 0, 0, 0
+        self.lock = threading.Lock()
+        self.requests, self.answers = [], []
+        self.body = {}            # body octets towards the client by request target
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        try:
+            self.listener.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+        self.listener.close()
+
+    def _accept(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            with self.lock:
+                number = self.connections
+                self.connections += 1
+            threading.Thread(target=self._serve, args=(client, number), daemon=True).start()
+
+    def _serve(self, client, number):
+        try:
+            server = socket.create_connection(self.target, 10)
+            server.settimeout(None)
+        except OSError:
+            client.close()
+            return
+        for each in (client, server):
+            each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        counter = Counter(self)
+        upward = threading.Thread(target=self._up, args=(client, server, counter), daemon=True)
+        upward.start()
+        plan, passed = self.plan(number), 0
+        begun = time.monotonic()
+        try:
+            while True:
+                data = server.recv(65536)
+                if not data:
+                    break
+                if plan and passed + len(data) >= plan[0]:
+                    data = data[:plan[0] - passed]
+                    if data:
+                        client.sendall(data)
+                        counter.down(data)
+                    passed += len(data)
+                    with self.lock:
+                        self.cuts += 1
+                        self.down += len(data)
+                    if plan[1] == "rst":
+                        time.sleep(0.02)
+                        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                    else:
+                        client.shutdown(socket.SHUT_WR)
+                        time.sleep(0.3)
+                    break
+                client.sendall(data)
+                counter.down(data)
+                passed += len(data)
+                with self.lock:
+                    self.down += len(data)
+                if self.rate:
+                    ahead = passed / self.rate - (time.monotonic() - begun)
+                    if ahead > 0:
+                        time.sleep(ahead)
+        except OSError:
+            pass
+        finally:
+            # The other thread waits in recv on these: it has to be woken first, or close would change nothing.
+            for each, how in ((client, socket.SHUT_RD), (server, socket.SHUT_RDWR)):
+                try:
+                    each.shutdown(how)
+                except OSError:
+                    pass
+            upward.join(1)
+            client.close()
+            server.close()
+
+    def _up(self, client, server, counter):
+        kept = bytearray()
+        try:
+            while True:
+                data = client.recv(65536)
+                if not data:
+                    break
+                if len(kept) < 65536:
+                    kept += data
+                    while b"\r\n\r\n" in kept:
+                        one, _, rest = bytes(kept).partition(b"\r\n\r\n")
+                        with self.lock:
+                            self.requests.append(one)
+                        counter.targets.append(one.split(b" ")[1].decode("latin-1"))
+                        kept = bytearray(rest)
+                server.sendall(data)
+        except OSError:
+            pass
+        try:
+            server.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
+
+
+class Counter:
+    """Counts body octets of the responses on one connection; bodies have a length, a chunked one counts whole."""
+
+    def __init__(self, relay):
+        self.relay, self.targets, self.head, self.left, self.target = relay, [], bytearray(), 0, None
+
+    def down(self, data):
+        while data:
+            if self.left:
+                take = min(self.left, len(data))
+                self.left -= take
+                with self.relay.lock:
+                    self.relay.body[self.target] = self.relay.body.get(self.target, 0) + take
+                data = data[take:]
+                continue
+            self.head += data
+            end = self.head.find(b"\r\n\r\n")
+            if end < 0:
+                return
+            head, data = bytes(self.head[:end]), bytes(self.head[end + 4:])
+            self.head.clear()
+            status = head.split(b" ")[1]
+            if status.startswith(b"1"):
+                continue
+            self.target = self.targets.pop(0) if self.targets else "?"
+            with self.relay.lock:
+                self.relay.answers.append((self.target, int(status)))
+            length = [line for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")]
+            if status in (b"304", b"204"):
+                continue
+            self.left = int(length[0].split(b":")[1]) if length else 1 << 60

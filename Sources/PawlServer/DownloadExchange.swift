@@ -17,6 +17,8 @@ final class DownloadExchange: Exchange {
   let resource: Resource?
   private(set) var forward: ForwardExchange?
   var fetch: CollapsedFetch?
+  /// Another's, for whose outcome this one waits.
+  var joined: CollapsedFetch?
   private(set) var isOver = false
   private var timer: LoopTimer?
   /// Set when waiting has taken as long as it may: no range, no proof, the whole body.
@@ -71,7 +73,7 @@ final class DownloadExchange: Exchange {
   }
 
   func told(_ outcome: CollapsedFetch.Outcome) {
-    fetch = nil
+    joined = nil
     guard !isOver else { return }
     switch outcome {
     case .stored(let stored, let arrival):
@@ -214,6 +216,8 @@ final class DownloadExchange: Exchange {
     waited?.body.cancelWait(token: ObjectIdentifier(self))
     if let fetch, fetch.leader === self { fetch.leaderLeft() }
     fetch = nil
+    joined?.left(ObjectIdentifier(self))
+    joined = nil
     if let resource { request.loop.letGo(of: resource, in: store) }
   }
 

@@ -122,10 +122,16 @@ final class ServerLoop {
 
   private func invalidate(_ key: CacheKey, in store: CacheStore) {
     guard let resource = store.resource(for: key, create: false) else { return }
-    store.load(resource, on: loop) {
-      let gone = resource.withLock { $0.variants + $0.superseded }
+    func forgetAll() {
+      let gone = resource.withLock { state in
+        // What is asked for already may be what was there before.
+        state.fetch = nil
+        return state.variants + state.superseded
+      }
       for response in gone { store.forget(response) }
     }
+    // At once where that is possible: before the client learns that its request has succeeded.
+    if resource.withLock({ $0.isLoaded }) { forgetAll() } else { store.load(resource, on: loop) { forgetAll() } }
   }
 
   func pool(for upstream: Upstream) -> OriginPool {

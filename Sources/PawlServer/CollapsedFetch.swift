@@ -52,7 +52,7 @@ final class CollapsedFetch: OriginFetchSink {
   /// The leader's own cookies, which are not stored.
   private var setCookies: [Bytes] = []
   private(set) weak var leader: DownloadExchange?
-  private let waiters = Locked<[@Sendable (Outcome) -> Void]?>([])
+  private let waiters = Locked<[ObjectIdentifier: @Sendable (Outcome) -> Void]?>([:])
   private var fetch: OriginFetch?
   private var requestTime: Int64 = 0
   private var asked: [FieldName] = []
@@ -77,24 +77,45 @@ final class CollapsedFetch: OriginFetchSink {
   }
 
   /// Joins from any loop. `false` when the outcome is already out: look again.
-  func join(_ told: @escaping @Sendable (Outcome) -> Void) -> Bool {
+  func join(_ waiter: ObjectIdentifier, _ told: @escaping @Sendable (Outcome) -> Void) -> Bool {
     waiters.withLock { waiters in
       guard waiters != nil else { return false }
-      waiters?.append(told)
+      waiters?[waiter] = told
       return true
     }
+  }
+
+  /// The client of one that waits went away. From any loop.
+  func left(_ waiter: ObjectIdentifier) {
+    let isEmpty = waiters.withLock { waiters in
+      waiters?[waiter] = nil
+      return waiters?.isEmpty ?? false
+    }
+    if isEmpty { LoopWeak(self, on: owner.loop).run { $0.endIfUnwanted() } }
   }
 
   /// The leader's client went away; the fetch goes on only for others.
   func leaderLeft() {
     leader = nil
-    guard waiters.withLock({ $0?.isEmpty ?? true }) else { return }
+    endIfUnwanted()
+  }
+
+  /// Before the origin has answered, a request that nobody waits for any more holds one of its connections for nothing.
+  private func endIfUnwanted() {
+    guard leader == nil, waiters.withLock({ $0?.isEmpty ?? true }) else { return }
     guard let fetch, !fetch.isEnded, isUndecided else { return }
     fetch.cancel()
     conclude(.notShared)
+    // A resource that holds nothing leaves the index with the last that cared for it.
+    owner.letGo(of: resource, in: store)
   }
 
   private var isUndecided = true
+
+  /// Whether others may join: then it stands in the resource, unless an unsafe request has taken it out since. What the
+  /// origin was asked for before that is for those who had asked, not for those who come later (RFC 9111 §4.4).
+  var isShared = false
+  private var isOutdated: Bool { isShared && resource.withLock { $0.fetch !== self } }
 
   /// The server ends.
   func stop() { fetch?.cancel() }
@@ -106,7 +127,7 @@ final class CollapsedFetch: OriginFetchSink {
     }
     let told = waiters.withLock { waiters in
       defer { waiters = nil }
-      return waiters ?? []
+      return waiters.map { Array($0.values) } ?? []
     }
     for tell in told { tell(outcome) }
     // Others may let go of this last, on their own loops: what belongs to this loop must not go with it.
@@ -331,6 +352,7 @@ final class CollapsedFetch: OriginFetchSink {
     let arrival = Arrival.fetched(status: status, why: reason)
     // Before anybody reads: whoever lacks bytes must find that they are on their way.
     fill.begin(identity, from: start, through: end)
+    if isOutdated { store.forget(stored) }
     conclude(.stored(stored, arrival))
     leader?.fetched(stored, arrival, setCookies: setCookies)
     fill.watchForReaders()

@@ -26,6 +26,7 @@ extension DownloadExchange {
       let reply = answer.unsatisfiable()
       channel.reply(reply)
     }
+    if channel.hasResponded { letKeeperGo() }
   }
 
   /// A range whose `If-Range` names the body that this one replaces has to wait for the comparison.

@@ -109,7 +109,10 @@ extension DownloadExchange {
     let fetch = CollapsedFetch(
       leader: self, request: request, resource: resource, store: store, purpose: purpose, range: range,
       reason: reason(purpose, state))
-    if state.fetch == nil, !goesAlone, !isUncacheable(state) { state.fetch = fetch }
+    if state.fetch == nil, !goesAlone, !isUncacheable(state) {
+      state.fetch = fetch
+      fetch.isShared = true
+    }
     return .lead(fetch, extra)
   }
 
@@ -185,7 +188,8 @@ extension DownloadExchange {
 
   private func join(_ fetch: CollapsedFetch) {
     let reference = LoopWeak(self, on: request.loop.loop)
-    let isWaiting = fetch.join { outcome in reference.run { $0.told(outcome) } }
+    let isWaiting = fetch.join(ObjectIdentifier(self)) { outcome in reference.run { $0.told(outcome) } }
+    if isWaiting { joined = fetch }
     if !isWaiting { request.loop.loop.nextTurn { [weak self] in self?.look() } }
   }
 }

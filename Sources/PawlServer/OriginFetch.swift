@@ -80,6 +80,8 @@ final class OriginFetch: OriginExchangeDelegate {
     self.identity = identity
     (spanStart, spanEnd, frontier, position) = (start, end, start, start)
     phase = .receiving
+    // An answer without content has ended while the sink thought about it.
+    if answerEnded { return answerIsOver() }
     exchange?.resume()
   }
 

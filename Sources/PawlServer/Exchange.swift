@@ -72,4 +72,11 @@ final class IncomingRequest {
     (self.isTrustedPeer, self.port, self.requestID) = (isTrustedPeer, port, requestID)
     (self.isRouted, self.record) = (isRouted, record)
   }
+
+  /// The same request, made by nobody: what it costs is in no client's record.
+  func inBackground() -> IncomingRequest {
+    IncomingRequest(
+      head: head, route: route, loop: loop, client: client, isTrustedPeer: isTrustedPeer, port: port,
+      requestID: requestID, isRouted: isRouted, record: TransferRecord(began: loop.loop.now))
+  }
 }

@@ -68,6 +68,7 @@ final class ServerLoop {
   }
 
   func connectionClosed(_ connection: ClientConnection) {
+    connection.listener.takeParser(from: connection)
     guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
     server.release()
     if isDraining { server.drained(self) }
@@ -104,7 +105,7 @@ final class ServerLoop {
     record.upstream = route?.upstreamName ?? "-"
     return IncomingRequest(
       head: head, route: route ?? server.noRoute(router), loop: self, client: peer, isTrustedPeer: isTrusted,
-      port: connection.stream.local?.port ?? 80, requestID: id, isRouted: route != nil, record: record)
+      port: connection.listener.port, requestID: id, isRouted: route != nil, record: record)
   }
 
   func makeExchange(for request: IncomingRequest, channel: any ResponseChannel) -> any Exchange {

@@ -26,12 +26,14 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
     }
     if let requestBody, !requestBody.isEnded { persists = false }
     if owner.isDraining { persists = false }
+    // These have no content, and say nothing of a length (RFC 9110 §8.6).
+    let length = head.status == 204 || head.status == 304 ? ContentLength.none : length
     let framing = bodyFraming(head, length, body)
     dress(&head)
     request?.record.status = head.status
     HeadWriter.write(
       head, framing: framing, connection: persists ? .keepAlive : .close, to: clientVersion, into: &output)
-    if isHeadRequest || body == nil || length == .known(0) {
+    if isHeadRequest || body == nil || length == .known(0) || length == .none {
       body?.finish()
       owed = nil
       source = nil

@@ -52,13 +52,14 @@ final class CollapsedFetch: OriginFetchSink {
   /// The leader's own cookies, which are not stored.
   private var setCookies: [Bytes] = []
   private(set) weak var leader: DownloadExchange?
-  private let waiters = Locked<[@Sendable (Outcome) -> Void]?>([])
+  private let waiters = Locked<[ObjectIdentifier: @Sendable (Outcome) -> Void]?>([:])
   private var fetch: OriginFetch?
   private var requestTime: Int64 = 0
   private var asked: [FieldName] = []
 
+  /// - Parameter leader: whose request this is; `nil` for a validation in the background, which answers nobody.
   init(
-    leader: DownloadExchange, request: IncomingRequest, resource: Resource, store: CacheStore, purpose: Purpose,
+    leader: DownloadExchange?, request: IncomingRequest, resource: Resource, store: CacheStore, purpose: Purpose,
     range: Range<UInt64>?, reason: CacheStatus.ForwardReason
   ) {
     (self.leader, self.request, self.resource, self.store) = (leader, request, resource, store)
@@ -77,24 +78,45 @@ final class CollapsedFetch: OriginFetchSink {
   }
 
   /// Joins from any loop. `false` when the outcome is already out: look again.
-  func join(_ told: @escaping @Sendable (Outcome) -> Void) -> Bool {
+  func join(_ waiter: ObjectIdentifier, _ told: @escaping @Sendable (Outcome) -> Void) -> Bool {
     waiters.withLock { waiters in
       guard waiters != nil else { return false }
-      waiters?.append(told)
+      waiters?[waiter] = told
       return true
     }
+  }
+
+  /// The client of one that waits went away. From any loop.
+  func left(_ waiter: ObjectIdentifier) {
+    let isEmpty = waiters.withLock { waiters in
+      waiters?[waiter] = nil
+      return waiters?.isEmpty ?? false
+    }
+    if isEmpty { LoopWeak(self, on: owner.loop).run { $0.endIfUnwanted() } }
   }
 
   /// The leader's client went away; the fetch goes on only for others.
   func leaderLeft() {
     leader = nil
-    guard waiters.withLock({ $0?.isEmpty ?? true }) else { return }
+    endIfUnwanted()
+  }
+
+  /// Before the origin has answered, a request that nobody waits for any more holds one of its connections for nothing.
+  private func endIfUnwanted() {
+    guard leader == nil, waiters.withLock({ $0?.isEmpty ?? true }) else { return }
     guard let fetch, !fetch.isEnded, isUndecided else { return }
     fetch.cancel()
     conclude(.notShared)
+    // A resource that holds nothing leaves the index with the last that cared for it.
+    owner.letGo(of: resource, in: store)
   }
 
   private var isUndecided = true
+
+  /// Whether others may join: then it stands in the resource, unless an unsafe request has taken it out since. What the
+  /// origin was asked for before that is for those who had asked, not for those who come later (RFC 9111 §4.4).
+  var isShared = false
+  private var isOutdated: Bool { isShared && resource.withLock { $0.fetch !== self } }
 
   /// The server ends.
   func stop() { fetch?.cancel() }
@@ -106,7 +128,7 @@ final class CollapsedFetch: OriginFetchSink {
     }
     let told = waiters.withLock { waiters in
       defer { waiters = nil }
-      return waiters ?? []
+      return waiters.map { Array($0.values) } ?? []
     }
     for tell in told { tell(outcome) }
     // Others may let go of this last, on their own loops: what belongs to this loop must not go with it.
@@ -213,12 +235,11 @@ final class CollapsedFetch: OriginFetchSink {
   /// For the leader alone; whoever waited asks for himself, and for a while nobody waits here.
   private func passOn(_ head: ResponseHead, _ framing: BodyFraming) {
     owner.uncollapse(resource, in: store)
-    relay(head, framing, from: 0, through: nil, total: nil)
+    relay(head, framing)
   }
 
-  private func relay(
-    _ head: ResponseHead, _ framing: BodyFraming, from start: UInt64, through end: UInt64?, total: UInt64?
-  ) {
+  /// A part whose place is not certain is not resumed either: its octets would be taken for others.
+  private func relay(_ head: ResponseHead, _ framing: BodyFraming) {
     let fetch = fetch
     conclude(.notShared)
     guard let leader, let fetch else {
@@ -226,10 +247,11 @@ final class CollapsedFetch: OriginFetchSink {
       return
     }
     var identity = RepresentationIdentity(head: head, framing: framing, receivedAt: owner.loop.wallSeconds)
-    if let total { identity.total = total }
-    let relay = framing == .none || framing == .length(0) ? nil : StreamRelay(fetch)
+    let isPart = head.status == 206
+    if isPart { identity.total = nil }
+    let relay = framing == .none || framing == .length(0) ? nil : StreamRelay(fetch, canResume: !isPart)
     leader.passOn(head, framing, body: relay)
-    if relay != nil { fetch.accept(identity, from: start, through: end) }
+    if relay != nil { fetch.accept(identity, from: 0, through: nil) }
   }
 
   // MARK: - Stored
@@ -238,7 +260,7 @@ final class CollapsedFetch: OriginFetchSink {
     var identity = RepresentationIdentity(head: head, framing: framing, receivedAt: now)
     if framing == .none { identity.total = 0 }
     makeBody(identity, expected: identity.total) { body in
-      guard let body else { return self.relay(head, framing, from: 0, through: nil, total: nil) }
+      guard let body else { return self.relay(head, framing) }
       let stored = self.publish(head, body, now, cookie: cookie)
       self.begin(stored, identity, from: 0, through: nil, seesRanges: Self.announcesRanges(head), status: head.status)
     }
@@ -256,7 +278,7 @@ final class CollapsedFetch: OriginFetchSink {
     guard case .satisfied(let part)? = head.fields.only(.contentRange).flatMap(ContentRange.parse),
       let total = part.total, part.range.last < total, rangeAsked != nil,
       framing == .length(part.range.count) || framing == .chunked
-    else { return relay(head, framing, from: 0, through: nil, total: nil) }
+    else { return relay(head, framing) }
     identity.total = total
     let storable = Storability.decide(
       request: request.head, response: whole, framing: .length(total), policy: request.route.policy, receivedAt: now)
@@ -331,6 +353,7 @@ final class CollapsedFetch: OriginFetchSink {
     let arrival = Arrival.fetched(status: status, why: reason)
     // Before anybody reads: whoever lacks bytes must find that they are on their way.
     fill.begin(identity, from: start, through: end)
+    if isOutdated { store.forget(stored) }
     conclude(.stored(stored, arrival))
     leader?.fetched(stored, arrival, setCookies: setCookies)
     fill.watchForReaders()

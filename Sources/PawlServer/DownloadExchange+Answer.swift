@@ -24,8 +24,9 @@ extension DownloadExchange {
     case .parts(let ranges): sendParts(ranges, stored, answer)
     case .unsatisfiable:
       let reply = answer.unsatisfiable()
-      channel.respond(reply.head, length: .known(UInt64(reply.body.count)), body: MemoryBody(reply.body))
+      channel.reply(reply)
     }
+    if channel.hasResponded { letKeeperGo() }
   }
 
   /// A range whose `If-Range` names the body that this one replaces has to wait for the comparison.

@@ -20,6 +20,8 @@ final class Fill: OriginFetchSink {
   private var fetch: OriginFetch?
   private var isPaused = false
   private var isStreaming = false
+  /// Of what was streamed: it is in no file to compare with.
+  private var streamed: DeliveredMemory?
   private var isAbandoned = false
   private var seesRanges: Bool
   private var watch: LoopTimer?
@@ -90,6 +92,10 @@ final class Fill: OriginFetchSink {
       stream("\(error)")
       do { try body.write(bytes, at: offset) } catch { giveUp(BodyEnd(party: .pawl, reason: "storage-failed")) }
     }
+    if isStreaming {
+      if streamed == nil { streamed = DeliveredMemory(from: offset) }
+      streamed?.note(bytes)
+    }
     isPaused = mustWait(at: offset + UInt64(bytes.count))
     return isPaused ? .pause : .goOn
   }
@@ -119,8 +125,19 @@ final class Fill: OriginFetchSink {
 
   func shorten(to end: UInt64) { fetch?.shorten(to: end) }
 
-  /// Compares with the file: at once where the page cache has the octets, else in the pool.
+  /// Compares with the file, and with what is remembered of octets that went past it.
   func fetch(_ fetch: OriginFetch, compare bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Comparison {
+    guard let start = streamed?.start, offset + UInt64(bytes.count) > start else {
+      return compareStored(bytes, at: offset)
+    }
+    let stored = offset < start ? Int(start - offset) : 0
+    let rest = UnsafeRawBufferPointer(rebasing: bytes[stored...])
+    guard streamed?.agrees(rest, at: offset + UInt64(stored)) == true else { return .different }
+    return stored == 0 ? .equal : compareStored(UnsafeRawBufferPointer(rebasing: bytes[..<stored]), at: offset)
+  }
+
+  /// At once where the page cache has the octets, else in the pool.
+  private func compareStored(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Comparison {
     let range = offset..<offset + UInt64(bytes.count)
     if let equal = compareNow(bytes, at: offset) { return equal ? .equal : .different }
     let copy = Array(bytes)
@@ -239,11 +256,10 @@ final class Fill: OriginFetchSink {
   func stop() { letGo() }
 
   func pauseForGood(_ why: String) {
-    guard let fetch, !hasReaders else { return }
+    guard let fetch, let coordinator, coordinator.endUnlessRead(self) else { return }
     owner.events.log(
       .info, "fill-paused",
       ["upstream": route.upstreamName, "body": body.id.hex, "at": "\(fetch.frontier)", "why": why])
-    coordinator?.ended(self)
     if isStreaming { body.fail(.notKept) }
     letGo()
   }

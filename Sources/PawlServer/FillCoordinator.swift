@@ -204,6 +204,17 @@ final class FillCoordinator: Sendable {
     }
   }
 
+  /// Ends the span unless somebody reads: who comes after it finds that nothing is on its way.
+  func endUnlessRead(_ fill: Fill) -> Bool {
+    let isEnded = state.withLock { state in
+      guard state.readers.isEmpty else { return false }
+      state.spans.removeAll { [id = ObjectIdentifier(fill)] in $0.fill == id }
+      return true
+    }
+    if isEnded { releaseIfIdle() }
+    return isEnded
+  }
+
   func ended(_ fill: Fill) {
     state.withLock { $0.spans.removeAll { [id = ObjectIdentifier(fill)] in $0.fill == id } }
     releaseIfIdle()

@@ -25,10 +25,13 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
   private var answerFailed: BodyEnd?
   private var isPaused = false
   private var continueTimer: LoopTimer?
+  private var keptAnswer: KeptAnswer?
+  private let requestTime: Int64
   weak var consumer: (any BodyConsumer)?
 
   init(_ request: IncomingRequest, channel: any ResponseChannel, why reason: CacheStatus.ForwardReason?) {
     (self.request, self.channel) = (request, channel)
+    requestTime = request.loop.loop.wallSeconds
     let isRead = request.head.method == .get || request.head.method == .head
     bypass = isRead ? reason.map { CacheStatus(fwd: $0) } : nil
   }
@@ -117,6 +120,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
       status.append(to: &reply.fields)
     }
     if request.head.method == .head { promiseRanges(head, &reply) }
+    keptAnswer = KeptAnswer(to: request, head, framing, requestTime: requestTime)
     let (answered, length) = (reply, length(head, framing))
     request.loop.invalidate(after: request, answer: head) { [weak self] in
       guard let self else { return }
@@ -150,18 +154,14 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
   }
 
   private func length(_ head: ResponseHead, _ framing: BodyFraming) -> ContentLength {
-    switch framing {
-    case .none:
-      guard request.head.method == .head else { return .none }
-      return head.fields.only(.contentLength)?.strictDecimal.map(ContentLength.known) ?? .none
-    case .length(let count): return .known(count)
-    case .chunked, .untilClose: return .unknown
-    }
+    guard framing == .none, request.head.method == .head else { return ContentLength(framing) }
+    return head.fields.only(.contentLength)?.strictDecimal.map(ContentLength.known) ?? .none
   }
 
   func exchange(_ exchange: OriginExchange, body bytes: UnsafeRawBufferPointer) {
     request.record.bytesFromOrigin += UInt64(bytes.count)
     answer.append(bytes)
+    keptAnswer?.append(bytes)
     if answer.count >= Self.highWater {
       isPaused = true
       exchange.pause()
@@ -172,6 +172,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
   func exchangeEnded(_ exchange: OriginExchange, trailers: Fields) {
     origin = nil
     answerEnded = true
+    keptAnswer?.publish()
     consumer?.bodyIsReady()
   }
 
@@ -197,9 +198,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
   }
 
   private func fail(_ error: ProxyError) {
-    let reply = Replies.failure(error, upstream: request.route.upstreamName, requestID: request.requestID)
-    request.record.end = BodyEnd(party: .origin, reason: error.kind.rawValue)
-    channel.respond(reply.head, length: .known(UInt64(reply.body.count)), body: MemoryBody(reply.body))
+    channel.fail(request, error)
   }
 
   func next(limit: Int) -> BodyPiece {

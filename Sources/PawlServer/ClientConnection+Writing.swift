@@ -253,6 +253,6 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
     clearDeadline()
     owner.tunnel(
       from: self, client: stream, origin: origin, toClient: pendingToClient, toOrigin: pendingToOrigin,
-      request: request, holding: holding)
+      headCount: UInt64(pendingToClient.count - leftover.count), request: request, holding: holding)
   }
 }

@@ -76,7 +76,7 @@ final class ServerLoop {
 
   func tunnel(
     from connection: ClientConnection, client: SocketStream, origin: SocketStream, toClient: [UInt8],
-    toOrigin: [UInt8], request: IncomingRequest, holding: AnyObject
+    toOrigin: [UInt8], headCount: UInt64, request: IncomingRequest, holding: AnyObject
   ) {
     let version = connection.clientVersion
     let id = ObjectIdentifier(connection)
@@ -85,7 +85,7 @@ final class ServerLoop {
       // The connection and the origin's place are kept until now.
       _ = holding
       guard let self else { return }
-      request.record.bytesSent = down
+      request.record.bytesSent = down - min(down, headCount)
       self.log(request, version: version)
       self.tunnels[id] = nil
       self.connectionClosed(connection)

@@ -21,6 +21,9 @@ import Testing
       .tcp,
       [
         .expectHead, .read(5), .sendEachByte("HTTP/1.1 201 Created\r\nLocation: /x\r\nContent-Length: 2\r\n\r\nok"),
+        .readToEnd,
+      ],
+      [
         .expectHead, .read(15),
         .sendEachByte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"), .readToEnd,
       ])
@@ -54,12 +57,14 @@ import Testing
     #expect(second.text == "ok" && second.isWhole)
     client.close()
     #expect(pawl.stop() == [])
-    let sent = origin.received.first.map { String(decoding: $0, as: UTF8.self) } ?? ""
-    #expect(sent.hasPrefix("POST /f HTTP/1.1\r\n"))
-    #expect(sent.contains("12345PUT /f HTTP/1.1\r\n"))
-    #expect(sent.hasSuffix("\r\n0\r\n\r\n"))
-    for line in added(pawl.port).split(separator: "\r\n") { #expect(sent.contains("\r\n\(line)\r\n"), "\(line)") }
-    #expect(!sent.contains("Content-Length: 5\r\nContent-Length"))
+    let sent = origin.received.map { String(decoding: $0, as: UTF8.self) }
+    #expect(sent.count == 2 && sent[0].hasPrefix("POST /f HTTP/1.1\r\n") && sent[0].hasSuffix("\r\n\r\n12345"))
+    #expect(sent[1].hasPrefix("PUT /f HTTP/1.1\r\n") && sent[1].hasSuffix("\r\n0\r\n\r\n"))
+    for line in added(pawl.port).split(separator: "\r\n") {
+      for request in sent { #expect(request.contains("\r\n\(line)\r\n"), "\(line)") }
+    }
+    #expect(sent[0].split(separator: "\r\nContent-Length: 5\r\n").count == 2 && !sent[0].contains("chunked"))
+    #expect(sent[1].split(separator: "\r\nTransfer-Encoding: chunked\r\n").count == 2)
   }
 
   @Test("every 1xx is passed on, and 100 where the client waits for it")
@@ -184,9 +189,9 @@ import Testing
     let origin = ScriptedOrigin(
       .tcp,
       [
-        .expectHead, .send(cached + "v1"), .expectHead, .send("HTTP/1.1 \(status)\r\nContent-Length: 0\r\n\r\n"),
-        .answerAll(cached + "v2"),
-      ])
+        .expectHead, .send(cached + "v1"), .answerAll(cached + "v2"),
+      ],
+      [.expectHead, .send("HTTP/1.1 \(status)\r\nContent-Length: 0\r\n\r\n"), .answerAll(cached + "v2")])
     let pawl = try TestServer(origin)
     #expect(pawl.get().text == "v1")
     #expect(pawl.get().text == "v1")

@@ -212,8 +212,8 @@ extension TestServer {
     let isOver = TestLock(false)
     let thread = TestThread { [self] in
       while !isOver.withLock({ $0 }) {
-        clock.advance(by: .milliseconds(250))
-        settle()
+        clock.advance(by: .milliseconds(100))
+        for _ in 0..<10 { settle() }
       }
     }
     defer {

@@ -62,6 +62,8 @@ final class TwinComparison: Sendable {
     if let a = old.body.total, let b = new.body.total, a != b { return decide(equal: false) }
     if old.body.failure != nil || new.body.failure != nil { return decide(equal: false) }
     if target == 0, !old.body.isComplete { return decide(equal: false) }
+    // What goes past the disk is not there to be compared.
+    if new.body.isStreaming { return decide(equal: false) }
     if compared >= target { return wholeIsCompared() }
     switch old.body.availability(at: compared) {
     case .bytes(let until): compareNext(through: min(until, target))

@@ -27,6 +27,8 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
   private var continueTimer: LoopTimer?
   private var keptAnswer: KeptAnswer?
   private let requestTime: Int64
+  /// The answer is to be given, and nothing has happened meanwhile.
+  private var isAnswering = false
   weak var consumer: (any BodyConsumer)?
 
   init(_ request: IncomingRequest, channel: any ResponseChannel, why reason: CacheStatus.ForwardReason?) {
@@ -120,9 +122,12 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
       status.append(to: &reply.fields)
     }
     if request.head.method == .head { promiseRanges(head, &reply) }
-    request.loop.invalidate(after: request, answer: head)
     keptAnswer = KeptAnswer(to: request, head, framing, requestTime: requestTime)
-    channel.respond(reply, length: length(head, framing), body: framing == .none ? nil : self)
+    isAnswering = true
+    request.loop.invalidate(after: request, answer: head) { [weak self] in
+      guard let self, self.isAnswering else { return }
+      self.channel.respond(reply, length: self.length(head, framing), body: framing == .none ? nil : self)
+    }
   }
 
   /// A part, or a 304, only to who asked for one (protocols 8.2, rows 72 and 73).
@@ -200,6 +205,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
   }
 
   private func fail(_ error: ProxyError) {
+    isAnswering = false
     let reply = Replies.failure(error, upstream: request.route.upstreamName, requestID: request.requestID)
     request.record.end = BodyEnd(party: .origin, reason: error.kind.rawValue)
     channel.respond(reply.head, length: .known(UInt64(reply.body.count)), body: MemoryBody(reply.body))
@@ -223,6 +229,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
   func responseSent() { continueTimer?.cancel() }
 
   private func letGo() {
+    isAnswering = false
     continueTimer?.cancel()
     origin?.cancel()
     origin = nil

@@ -120,12 +120,9 @@ final class ServerLoop {
     return ForwardExchange(request, channel: channel, why: isRead ? .bypass : .method)
   }
 
-  private func invalidate(_ key: CacheKey, in store: CacheStore) {
-    guard let resource = store.resource(for: key, create: false) else { return }
-    store.load(resource, on: loop) {
-      let gone = resource.withLock { $0.variants + $0.superseded }
-      for response in gone { store.forget(response) }
-    }
+  private static func forgetAll(of resource: Resource, in store: CacheStore) {
+    let gone = resource.withLock { $0.variants + $0.superseded }
+    for response in gone { store.forget(response) }
   }
 
   func pool(for upstream: Upstream) -> OriginPool {
@@ -136,11 +133,28 @@ final class ServerLoop {
   }
 
   /// What an unsafe request that succeeded may have changed is no longer answered from the store (RFC 9111 §4.4).
-  func invalidate(after request: IncomingRequest, answer: ResponseHead) {
-    guard !request.head.method.isSafe, (200..<400).contains(answer.status) else { return }
+  /// - Parameter done: called when that is so, mostly at once: only then may the client hear of its success.
+  func invalidate(after request: IncomingRequest, answer: ResponseHead, _ done: @escaping () -> Void) {
+    var steps: [(Resource, CacheStore)] = []
     for target in invalidationTargets(request: request.head, response: answer) {
-      guard let store = router.route(authority: request.head.authority, target: target)?.cache else { continue }
-      invalidate(CacheKey(authority: request.head.authority, target: target), in: store)
+      guard let store = router.route(authority: request.head.authority, target: target)?.cache,
+        let resource = store.resource(
+          for: CacheKey(authority: request.head.authority, target: target), create: false)
+      else { continue }
+      if resource.withLock({ $0.isLoaded }) {
+        Self.forgetAll(of: resource, in: store)
+      } else {
+        steps.append((resource, store))
+      }
+    }
+    invalidate(steps[...], done)
+  }
+
+  private func invalidate(_ steps: ArraySlice<(Resource, CacheStore)>, _ done: @escaping () -> Void) {
+    guard let (resource, store) = steps.first else { return done() }
+    store.load(resource, on: loop) { [self] in
+      Self.forgetAll(of: resource, in: store)
+      invalidate(steps.dropFirst(), done)
     }
   }
 

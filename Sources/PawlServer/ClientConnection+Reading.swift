@@ -24,7 +24,7 @@ extension ClientConnection {
         consumeInput()
       }
       owner.giveBuffer(buffer)
-      limitPipelining()
+      inputConsumed()
     case .wouldBlock: owner.giveBuffer(buffer)
     case .end:
       owner.giveBuffer(buffer)
@@ -50,14 +50,22 @@ extension ClientConnection {
     input = consumed == 0 ? bytes : Array(bytes[consumed...])
   }
 
-  /// Requests behind the one being answered wait in the kernel, not in memory.
-  private func limitPipelining() {
-    guard phase == .exchanging else { return }
-    if input.count >= listener.settings.maxHeader, requestBody == nil { stream.stopReading() }
+  /// All is used that can be used now: reads on, or not. Requests behind the one being answered wait in the kernel, not
+  /// in memory; after the client's FIN those that came before it are still answered.
+  func inputConsumed() {
+    guard phase == .waiting || phase == .exchanging, !requestBodyIsPaused else { return }
+    if clientEnded {
+      if phase == .waiting { return finishConnection() }
+      return requestBody == nil ? () : clientBroke("incomplete-request-body")
+    }
+    let isCrowded = phase == .exchanging && requestBody == nil && input.count >= listener.settings.maxHeader
+    if isCrowded == stream.isReading { isCrowded ? stream.stopReading() : stream.startReading() }
   }
 
   /// Takes messages off the front; returns how many octets were used.
   private func consume(_ buffer: [UInt8], _ range: Range<Int>) -> Int {
+    isConsuming = true
+    defer { isConsuming = false }
     var position = range.lowerBound
     while position < range.upperBound {
       if requestBody != nil {
@@ -167,7 +175,7 @@ extension ClientConnection {
     owner.loop.nextTurn { [weak self] in
       guard let self, self.phase == .exchanging, !self.requestBodyIsPaused else { return }
       self.consumeInput()
-      if !self.requestBodyIsPaused, !self.clientEnded { self.stream.startReading() }
+      self.inputConsumed()
     }
   }
 
@@ -178,7 +186,7 @@ extension ClientConnection {
     switch phase {
     case .waiting: close()
     case .exchanging:
-      persists = false
+      if input.isEmpty { persists = false }
       if let requestBody, !requestBody.isEnded { clientBroke("incomplete-request-body") }
     case .flushing, .lingering, .closed: break
     }

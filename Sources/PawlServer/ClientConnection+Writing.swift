@@ -103,7 +103,8 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
       if unsentFile != nil {
         guard sendFile(&budget) else { return }
       } else if isWaiting {
-        return
+        // The client has all there is: the time that the origin takes is not the client's.
+        return clearDeadline()
       } else if source == nil, output.isEmpty {
         return outputDrained()
       }
@@ -137,6 +138,7 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
         madeProgress()
       case .wouldBlock:
         stream.wantWritable()
+        expectProgress()
         return false
       case .end: return false
       case .failed(let code):
@@ -196,6 +198,7 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
       return true
     case .wouldBlock:
       stream.wantWritable()
+      expectProgress()
       return false
     case .end:
       endVisibly(BodyEnd(party: .pawl, reason: "stored-file-too-short"))
@@ -221,22 +224,17 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
     exchange = nil
     finished?.responseSent()
     logRequest()
-    guard persists, requestBody == nil else { return finishConnection() }
+    guard persists, !owner.isDraining, requestBody == nil else { return finishConnection() }
     phase = .waiting
     hasResponded = false
     setDeadline(after: listener.settings.keepaliveTimeout)
-    if input.isEmpty {
-      if !stream.isReading { stream.startReading() }
-      return
-    }
+    // Whoever takes messages off the input goes on by itself.
+    guard !isConsuming else { return }
+    guard !input.isEmpty else { return inputConsumed() }
     owner.loop.nextTurn { [weak self] in
       guard let self, self.phase == .waiting else { return }
       self.consumeInput()
-      if self.phase == .waiting || self.phase == .exchanging, !self.clientEnded, !self.stream.isReading,
-        !self.requestBodyIsPaused
-      {
-        self.stream.startReading()
-      }
+      self.inputConsumed()
     }
   }
 

@@ -33,6 +33,8 @@ final class ClientConnection: StreamDelegate {
   var requestBody: BodyDecoder?
   var requestBodyIsPaused = false
   var clientEnded = false
+  /// While messages are taken off the input: what an answer that is done at once must leave alone.
+  var isConsuming = false
   var lingerBudget = 0
 
   // The current exchange
@@ -98,6 +100,11 @@ final class ClientConnection: StreamDelegate {
   }
 
   func clearDeadline() { deadline = nil }
+
+  /// The client is to take something: it has `send-timeout` for that, counted from the first time it did not.
+  func expectProgress() {
+    if deadline == nil { setDeadline(after: listener.settings.sendTimeout) }
+  }
 
   private func timerFired() {
     guard phase != .closed, let deadline else { return }

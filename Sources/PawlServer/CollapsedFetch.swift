@@ -52,7 +52,9 @@ final class CollapsedFetch: OriginFetchSink {
   /// The leader's own cookies, which are not stored.
   private var setCookies: [Bytes] = []
   private(set) weak var leader: DownloadExchange?
-  private let waiters = Locked<[@Sendable (Outcome) -> Void]?>([])
+  /// A validation that nobody waits for from the start.
+  private let isInBackground: Bool
+  private let waiters = Locked<[ObjectIdentifier: @Sendable (Outcome) -> Void]?>([:])
   private var fetch: OriginFetch?
   private var requestTime: Int64 = 0
   private var asked: [FieldName] = []
@@ -63,6 +65,7 @@ final class CollapsedFetch: OriginFetchSink {
     range: Range<UInt64>?, reason: CacheStatus.ForwardReason
   ) {
     (self.leader, self.request, self.resource, self.store) = (leader, request, resource, store)
+    isInBackground = leader == nil
     (self.purpose, rangeAsked, self.reason, owner) = (purpose, range, reason, request.loop)
   }
 
@@ -78,24 +81,45 @@ final class CollapsedFetch: OriginFetchSink {
   }
 
   /// Joins from any loop. `false` when the outcome is already out: look again.
-  func join(_ told: @escaping @Sendable (Outcome) -> Void) -> Bool {
+  func join(_ waiter: ObjectIdentifier, _ told: @escaping @Sendable (Outcome) -> Void) -> Bool {
     waiters.withLock { waiters in
       guard waiters != nil else { return false }
-      waiters?.append(told)
+      waiters?[waiter] = told
       return true
     }
+  }
+
+  /// The client of one that waits went away. From any loop.
+  func left(_ waiter: ObjectIdentifier) {
+    let isEmpty = waiters.withLock { waiters in
+      waiters?[waiter] = nil
+      return waiters?.isEmpty ?? false
+    }
+    if isEmpty { LoopWeak(self, on: owner.loop).run { $0.endIfUnwanted() } }
   }
 
   /// The leader's client went away; the fetch goes on only for others.
   func leaderLeft() {
     leader = nil
-    guard waiters.withLock({ $0?.isEmpty ?? true }) else { return }
+    endIfUnwanted()
+  }
+
+  /// Before the origin has answered, a request that nobody waits for any more holds one of its connections for nothing.
+  private func endIfUnwanted() {
+    guard !isInBackground, leader == nil, waiters.withLock({ $0?.isEmpty ?? true }) else { return }
     guard let fetch, !fetch.isEnded, isUndecided else { return }
     fetch.cancel()
     conclude(.notShared)
+    // A resource that holds nothing leaves the index with the last that cared for it.
+    owner.letGo(of: resource, in: store)
   }
 
   private var isUndecided = true
+
+  /// Whether others may join: then it stands in the resource, unless an unsafe request has taken it out since. What the
+  /// origin was asked for before that is for those who had asked, not for those who come later (RFC 9111 §4.4).
+  var isShared = false
+  private var isOutdated: Bool { isShared && resource.withLock { $0.fetch !== self } }
 
   /// The server ends.
   func stop() { fetch?.cancel() }
@@ -107,7 +131,7 @@ final class CollapsedFetch: OriginFetchSink {
     }
     let told = waiters.withLock { waiters in
       defer { waiters = nil }
-      return waiters ?? []
+      return waiters.map { Array($0.values) } ?? []
     }
     for tell in told { tell(outcome) }
     // Others may let go of this last, on their own loops: what belongs to this loop must not go with it.
@@ -124,7 +148,7 @@ final class CollapsedFetch: OriginFetchSink {
   func fetch(_ fetch: OriginFetch, head: ResponseHead, framing: BodyFraming) {
     let now = owner.loop.wallSeconds
     if case .validate(let stored) = purpose, head.status == 304 { return validated(stored, head, now) }
-    if let stored = purpose.stored, head.status >= 500,
+    if let stored = purpose.stored, head.status >= 500, canBeFinished(stored),
       mayServeStaleOnError(stored.head, policy: request.route.policy, now: now, failure: .status(head.status))
     {
       return serveStale(stored)
@@ -168,6 +192,11 @@ final class CollapsedFetch: OriginFetchSink {
     leader?.fetched(renewed, .validated, setCookies: head.fields.all(.setCookie))
   }
 
+  /// Without the origin.
+  private func canBeFinished(_ stored: StoredResponse) -> Bool {
+    stored.body.isComplete || FillCoordinator.isFilling(stored)
+  }
+
   private func serveStale(_ stored: StoredResponse) {
     fetch?.cancel()
     conclude(.stored(stored, .staleOnError))
@@ -189,7 +218,7 @@ final class CollapsedFetch: OriginFetchSink {
     if let stored = purpose.stored,
       mayServeStaleOnError(
         stored.head, policy: request.route.policy, now: owner.loop.wallSeconds, failure: .disconnected),
-      stored.body.isComplete || FillCoordinator.isFilling(stored)
+      canBeFinished(stored)
     {
       return serveStale(stored)
     }
@@ -231,7 +260,8 @@ final class CollapsedFetch: OriginFetchSink {
   // MARK: - Stored
 
   private func store(_ head: ResponseHead, _ framing: BodyFraming, _ now: Int64, cookie: Bool) {
-    let identity = RepresentationIdentity(head: head, framing: framing, receivedAt: now)
+    var identity = RepresentationIdentity(head: head, framing: framing, receivedAt: now)
+    if framing == .none { identity.total = 0 }
     makeBody(identity, expected: identity.total) { body in
       guard let body else { return self.relay(head, framing) }
       let stored = self.publish(head, body, now, cookie: cookie)
@@ -326,6 +356,7 @@ final class CollapsedFetch: OriginFetchSink {
     let arrival = Arrival.fetched(status: status, why: reason)
     // Before anybody reads: whoever lacks bytes must find that they are on their way.
     fill.begin(identity, from: start, through: end)
+    if isOutdated { store.forget(stored) }
     conclude(.stored(stored, arrival))
     leader?.fetched(stored, arrival, setCookies: setCookies)
     fill.watchForReaders()

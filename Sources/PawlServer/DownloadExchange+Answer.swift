@@ -24,8 +24,9 @@ extension DownloadExchange {
     case .parts(let ranges): sendParts(ranges, stored, answer)
     case .unsatisfiable:
       let reply = answer.unsatisfiable()
-      channel.respond(reply.head, length: .known(UInt64(reply.body.count)), body: MemoryBody(reply.body))
+      channel.reply(reply)
     }
+    if channel.hasResponded { letKeeperGo() }
   }
 
   /// A range whose `If-Range` names the body that this one replaces has to wait for the comparison.
@@ -49,8 +50,8 @@ extension DownloadExchange {
     keep(stored, from: wanted.lowerBound)
     Fill.start(span, of: stored, for: request, in: store) { [weak self] isSame in
       guard let self, !self.isOver, !self.channel.hasResponded else { return }
-      // What turned out to be changed has left the index.
-      if isSame || stored.body.failure == nil { self.serve(stored, self.served) } else { self.look() }
+      // What turned out to be changed, or not to be had any more, has left the index.
+      if isSame { self.serve(stored, self.served) } else { self.look() }
     }
     return true
   }
@@ -61,6 +62,7 @@ extension DownloadExchange {
 
   private func sendWhole(_ stored: StoredResponse, _ answer: StoredAnswer) {
     let head = answer.whole()
+    if stored.head.status == 204 { return channel.respond(head, length: .none, body: nil) }
     if let total = stored.body.total {
       let reader = request.head.method == .head || total == 0 ? nil : reader([.body(0, through: total)], stored)
       return channel.respond(head, length: .known(total), body: reader)

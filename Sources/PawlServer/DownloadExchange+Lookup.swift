@@ -102,6 +102,7 @@ extension DownloadExchange {
       leader: nil, request: request.inBackground(), resource: resource, store: store, purpose: purpose, range: nil,
       reason: .stale)
     state.fetch = fetch
+    fetch.isShared = true
     return (fetch, conditions)
   }
 
@@ -132,7 +133,10 @@ extension DownloadExchange {
     let fetch = CollapsedFetch(
       leader: self, request: request, resource: resource, store: store, purpose: purpose, range: range,
       reason: reason(purpose, state))
-    if state.fetch == nil, !goesAlone, !isUncacheable(state) { state.fetch = fetch }
+    if state.fetch == nil, !goesAlone, !isUncacheable(state) {
+      state.fetch = fetch
+      fetch.isShared = true
+    }
     return .lead(fetch, extra)
   }
 
@@ -205,13 +209,14 @@ extension DownloadExchange {
     case .forward(let reason): forwardInstead(reason)
     case .onlyIfCached:
       let reply = Replies.plain(status: 504, sentence: "Nothing usable is stored, and only-if-cached forbids asking.")
-      channel.respond(reply.head, length: .known(UInt64(reply.body.count)), body: MemoryBody(reply.body))
+      channel.reply(reply)
     }
   }
 
   private func join(_ fetch: CollapsedFetch) {
     let reference = LoopWeak(self, on: request.loop.loop)
-    let isWaiting = fetch.join { outcome in reference.run { $0.told(outcome) } }
+    let isWaiting = fetch.join(ObjectIdentifier(self)) { outcome in reference.run { $0.told(outcome) } }
+    if isWaiting { joined = fetch }
     if !isWaiting { request.loop.loop.nextTurn { [weak self] in self?.look() } }
   }
 }

@@ -17,6 +17,8 @@ final class DownloadExchange: Exchange {
   let resource: Resource?
   private(set) var forward: ForwardExchange?
   var fetch: CollapsedFetch?
+  /// Another's, for whose outcome this one waits.
+  var joined: CollapsedFetch?
   private(set) var isOver = false
   private var timer: LoopTimer?
   /// Set when waiting has taken as long as it may: no range, no proof, the whole body.
@@ -71,11 +73,11 @@ final class DownloadExchange: Exchange {
   }
 
   func told(_ outcome: CollapsedFetch.Outcome) {
-    fetch = nil
+    joined = nil
     guard !isOver else { return }
     switch outcome {
     case .stored(let stored, let arrival):
-      guard matches(stored) else {
+      guard matches(stored), canBeFinished(stored) else {
         goesAlone = true
         return look()
       }
@@ -97,13 +99,7 @@ final class DownloadExchange: Exchange {
     status.fwdStatus = head.status
     status.append(to: &reply.fields)
     request.record.cacheOutcome = "miss"
-    let length: ContentLength =
-      switch framing {
-      case .none: .none
-      case .length(let count): .known(count)
-      case .chunked, .untilClose: .unknown
-      }
-    channel.respond(reply, length: length, body: body)
+    channel.respond(reply, length: ContentLength(framing), body: body)
   }
 
   func fetchFailed(_ failure: OriginFailure) {
@@ -113,9 +109,7 @@ final class DownloadExchange: Exchange {
   }
 
   func failed(_ error: ProxyError) {
-    let reply = Replies.failure(error, upstream: request.route.upstreamName, requestID: request.requestID)
-    request.record.end = BodyEnd(party: .origin, reason: error.kind.rawValue)
-    channel.respond(reply.head, length: .known(UInt64(reply.body.count)), body: MemoryBody(reply.body))
+    channel.fail(request, error)
   }
 
   // MARK: - Waiting
@@ -137,13 +131,22 @@ final class DownloadExchange: Exchange {
     keeper = CacheReader([.body(start, through: nil)], of: stored, for: request, in: store)
   }
 
+  /// One that stays behind would hold up the others where the body is streamed.
+  func letKeeperGo() {
+    keeper?.finish()
+    keeper = nil
+  }
+
   private func waitForChange(_ stored: StoredResponse) {
     let body = stored.body
     body.wait(at: body.held.contiguousEnd(from: 0), token: ObjectIdentifier(self), on: request.loop.loop) {
       [weak self] in
       guard let self, !self.isOver, !self.channel.hasResponded else { return }
-      let isHopeless = body.total == nil && (body.failure != nil || !FillCoordinator.isFilling(stored))
-      if body.total != nil || isHopeless { self.serve(stored, self.served) } else { self.waitForChange(stored) }
+      let isHopeless = body.failure != nil || body.isStreaming || !FillCoordinator.isFilling(stored)
+      if body.total != nil { return self.serve(stored, self.served) }
+      guard isHopeless else { return self.waitForChange(stored) }
+      // Its total will never be known.
+      self.lookForWhole()
     }
   }
 
@@ -161,15 +164,25 @@ final class DownloadExchange: Exchange {
 
   private func isProven(_ stored: StoredResponse) {
     guard !isOver, !channel.hasResponded else { return }
-    serve(stored, served)
+    if canBeFinished(stored) { serve(stored, served) } else { look() }
+  }
+
+  /// Whether what is missing of it is on its way or can be asked for.
+  private func canBeFinished(_ stored: StoredResponse) -> Bool {
+    stored.body.isComplete || FillCoordinator.isFilling(stored) || FillCoordinator.canFetchRanges(stored)
+  }
+
+  private func lookForWhole() {
+    isOutOfPatience = true
+    letKeeperGo()
+    look()
   }
 
   private func armPatience() {
     guard timer == nil else { return }
     let timer = request.loop.loop.makeTimer { [weak self] in
       guard let self, !self.isOver, !self.channel.hasResponded else { return }
-      self.isOutOfPatience = true
-      self.look()
+      self.lookForWhole()
     }
     timer.schedule(after: Self.patience)
     self.timer = timer
@@ -191,11 +204,12 @@ final class DownloadExchange: Exchange {
     guard !isOver else { return }
     isOver = true
     timer?.cancel()
-    keeper?.finish()
-    keeper = nil
+    letKeeperGo()
     waited?.body.cancelWait(token: ObjectIdentifier(self))
     if let fetch, fetch.leader === self { fetch.leaderLeft() }
     fetch = nil
+    joined?.left(ObjectIdentifier(self))
+    joined = nil
     if let resource { request.loop.letGo(of: resource, in: store) }
   }
 

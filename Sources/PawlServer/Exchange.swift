@@ -33,6 +33,19 @@ protocol ResponseChannel: AnyObject {
   var hasResponded: Bool { get }
 }
 
+extension ResponseChannel {
+  /// A complete answer of pawl's own.
+  func reply(_ reply: Replies.Reply) {
+    respond(reply.head, length: .known(UInt64(reply.body.count)), body: MemoryBody(reply.body))
+  }
+
+  /// The origin gave no usable answer: says so to the client, and to the log.
+  func fail(_ request: IncomingRequest, _ error: ProxyError) {
+    request.record.end = BodyEnd(party: .origin, reason: error.kind.rawValue)
+    reply(Replies.failure(error, upstream: request.route.upstreamName, requestID: request.requestID))
+  }
+}
+
 /// A request together with all that routing and the listener know about it.
 final class IncomingRequest {
   let head: RequestHead

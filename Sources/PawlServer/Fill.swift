@@ -20,6 +20,8 @@ final class Fill: OriginFetchSink {
   private var fetch: OriginFetch?
   private var isPaused = false
   private var isStreaming = false
+  /// Of what was streamed: it is in no file to compare with.
+  private var streamed: DeliveredMemory?
   private var isAbandoned = false
   private var seesRanges: Bool
   private var watch: LoopTimer?
@@ -90,6 +92,10 @@ final class Fill: OriginFetchSink {
       stream("\(error)")
       do { try body.write(bytes, at: offset) } catch { giveUp(BodyEnd(party: .pawl, reason: "storage-failed")) }
     }
+    if isStreaming {
+      if streamed == nil { streamed = DeliveredMemory(from: offset) }
+      streamed?.note(bytes)
+    }
     isPaused = mustWait(at: offset + UInt64(bytes.count))
     return isPaused ? .pause : .goOn
   }
@@ -119,8 +125,19 @@ final class Fill: OriginFetchSink {
 
   func shorten(to end: UInt64) { fetch?.shorten(to: end) }
 
-  /// Compares with the file: at once where the page cache has the octets, else in the pool.
+  /// Compares with the file, and with what is remembered of octets that went past it.
   func fetch(_ fetch: OriginFetch, compare bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Comparison {
+    guard let start = streamed?.start, offset + UInt64(bytes.count) > start else {
+      return compareStored(bytes, at: offset)
+    }
+    let stored = offset < start ? Int(start - offset) : 0
+    let rest = UnsafeRawBufferPointer(rebasing: bytes[stored...])
+    guard streamed?.agrees(rest, at: offset + UInt64(stored)) == true else { return .different }
+    return stored == 0 ? .equal : compareStored(UnsafeRawBufferPointer(rebasing: bytes[..<stored]), at: offset)
+  }
+
+  /// At once where the page cache has the octets, else in the pool.
+  private func compareStored(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Comparison {
     let range = offset..<offset + UInt64(bytes.count)
     if let equal = compareNow(bytes, at: offset) { return equal ? .equal : .different }
     let copy = Array(bytes)
@@ -128,7 +145,8 @@ final class Fill: OriginFetchSink {
     owner.pool.run(
       {
         var held = [UInt8](repeating: 0, count: copy.count)
-        let count = held.withUnsafeMutableBytes { body.read(range, into: $0) }
+        // Unverified octets, too: the origin's own are what they are held against.
+        let count = held.withUnsafeMutableBytes { body.readUnverified(range, into: $0) }
         return count == copy.count && held == copy
       }, then: owner.loop
     ) { [weak fetch] equal in fetch?.compared(equal: equal) }
@@ -159,7 +177,11 @@ final class Fill: OriginFetchSink {
   }
 
   func fetchFailed(_ fetch: OriginFetch, _ failure: FetchFailure) {
-    if fetch.originRefusesRanges { coordinator?.originRefusesRanges() }
+    if fetch.originRefusesRanges {
+      coordinator?.originRefusesRanges()
+      // With a hole before it the rest can be had neither by range nor by replay: who comes next starts anew.
+      if fetch.spanStart > body.held.prefix { store.forget(response) }
+    }
     switch failure {
     case .changed(let why):
       owner.events.log(
@@ -183,6 +205,8 @@ final class Fill: OriginFetchSink {
     if isStreaming { body.fail(.origin(end.reason)) }
     letGo()
   }
+
+  func fetchHeldPrefix(_ fetch: OriginFetch) -> UInt64 { body.held.prefix }
 
   func fetchIsWanted(_ fetch: OriginFetch) -> Bool { hasReaders || isAbandoned }
 
@@ -232,11 +256,10 @@ final class Fill: OriginFetchSink {
   func stop() { letGo() }
 
   func pauseForGood(_ why: String) {
-    guard let fetch, !hasReaders else { return }
+    guard let fetch, let coordinator, coordinator.endUnlessRead(self) else { return }
     owner.events.log(
       .info, "fill-paused",
       ["upstream": route.upstreamName, "body": body.id.hex, "at": "\(fetch.frontier)", "why": why])
-    coordinator?.ended(self)
     if isStreaming { body.fail(.notKept) }
     letGo()
   }

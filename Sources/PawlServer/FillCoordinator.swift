@@ -113,10 +113,11 @@ final class FillCoordinator: Sendable {
   }
 
   func moved(_ reader: ObjectIdentifier, to position: UInt64) {
+    let mayWait = identity.total == nil || body?.isStreaming == true
     let waiting = state.withLock { state -> [Span] in
       guard state.readers[reader] != nil else { return [] }
       state.readers[reader] = position
-      return identity.total == nil ? state.spans : []
+      return mayWait ? state.spans : []
     }
     for span in waiting { span.loop.run { $0.readersMoved() } }
   }
@@ -142,13 +143,17 @@ final class FillCoordinator: Sendable {
   /// Decides for a reader at `position` that wants bytes up to `end` and has none.
   func need(_ position: UInt64, through end: UInt64, held: HeldBytes, joinedAt failures: Int, now: Monotonic) -> Need {
     state.withLock { state in
-      if state.failures > failures { return .fail(state.failure ?? BodyEnd(party: .origin, reason: "failed")) }
+      let hasFailed = state.failures > failures
       let canRange = identity.strongValidator != nil && !state.refusesRanges
       let covering = state.spans.first { $0.start <= position && position < $0.end ?? .max }
       if let covering {
-        let isFar = canRange && state.spans.count < Self.spanLimit && Self.isFarAhead(position, of: covering, held, now)
+        // After a failure nobody asks ahead; what is on its way may come all the same.
+        let isFar =
+          canRange && !hasFailed && state.spans.count < Self.spanLimit
+          && Self.isFarAhead(position, of: covering, held, now)
         if !isFar { return .wait }
       }
+      if hasFailed { return .fail(state.failure ?? BodyEnd(party: .origin, reason: "failed")) }
       guard canRange, let total = identity.total else {
         return .fail(BodyEnd(party: .origin, reason: "rest-cannot-be-proven"))
       }
@@ -197,6 +202,17 @@ final class FillCoordinator: Sendable {
       state.spans.append(span)
       return overtaken
     }
+  }
+
+  /// Ends the span unless somebody reads: who comes after it finds that nothing is on its way.
+  func endUnlessRead(_ fill: Fill) -> Bool {
+    let isEnded = state.withLock { state in
+      guard state.readers.isEmpty else { return false }
+      state.spans.removeAll { [id = ObjectIdentifier(fill)] in $0.fill == id }
+      return true
+    }
+    if isEnded { releaseIfIdle() }
+    return isEnded
   }
 
   func ended(_ fill: Fill) {

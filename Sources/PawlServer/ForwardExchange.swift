@@ -124,9 +124,10 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
     if request.head.method == .head { promiseRanges(head, &reply) }
     keptAnswer = KeptAnswer(to: request, head, framing, requestTime: requestTime)
     isAnswering = true
+    let (answered, length) = (reply, length(head, framing))
     request.loop.invalidate(after: request, answer: head) { [weak self] in
       guard let self, self.isAnswering else { return }
-      self.channel.respond(reply, length: self.length(head, framing), body: framing == .none ? nil : self)
+      self.channel.respond(answered, length: length, body: framing == .none ? nil : self)
     }
   }
 
@@ -156,13 +157,8 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
   }
 
   private func length(_ head: ResponseHead, _ framing: BodyFraming) -> ContentLength {
-    switch framing {
-    case .none:
-      guard request.head.method == .head else { return .none }
-      return head.fields.only(.contentLength)?.strictDecimal.map(ContentLength.known) ?? .none
-    case .length(let count): return .known(count)
-    case .chunked, .untilClose: return .unknown
-    }
+    guard framing == .none, request.head.method == .head else { return ContentLength(framing) }
+    return head.fields.only(.contentLength)?.strictDecimal.map(ContentLength.known) ?? .none
   }
 
   func exchange(_ exchange: OriginExchange, body bytes: UnsafeRawBufferPointer) {
@@ -206,9 +202,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
 
   private func fail(_ error: ProxyError) {
     isAnswering = false
-    let reply = Replies.failure(error, upstream: request.route.upstreamName, requestID: request.requestID)
-    request.record.end = BodyEnd(party: .origin, reason: error.kind.rawValue)
-    channel.respond(reply.head, length: .known(UInt64(reply.body.count)), body: MemoryBody(reply.body))
+    channel.fail(request, error)
   }
 
   func next(limit: Int) -> BodyPiece {

@@ -80,9 +80,8 @@ final class OriginFetch: OriginExchangeDelegate {
     self.identity = identity
     (spanStart, spanEnd, frontier, position) = (start, end, start, start)
     phase = .receiving
-    // An answer without content has ended while the sink thought about it.
-    if answerEnded { return answerIsOver() }
-    exchange?.resume()
+    // An answer without content is over already.
+    if answerEnded { answerIsOver() } else { exchange?.resume() }
   }
 
   /// The span ends earlier: somebody else fetches, or holds, what follows.
@@ -134,7 +133,7 @@ final class OriginFetch: OriginExchangeDelegate {
     }
     switch judgeContinuation(
       asked: asked, identity: identity, answer: head, framing: framing,
-      canReplay: canReplay(spanStart: spanStart, prefix: 0))
+      canReplay: canReplay(spanStart: spanStart, prefix: heldPrefix))
     {
     case .append(let from): continueBody(from: from, head: head, framing: framing)
     case .replay: continueBody(from: 0, head: head, framing: framing)
@@ -313,7 +312,8 @@ final class OriginFetch: OriginExchangeDelegate {
     guard let identity, sink?.fetchIsWanted(self) == true else { return fail(.gaveUp("not-wanted")) }
     progress.attemptEnded(held: frontier, replayed: replayedInAttempt, total: identity.total)
     replayedInAttempt = 0
-    let decision = decideResume(held: frontier, spanStart: spanStart, identity: identity, progress: progress)
+    let decision = decideResume(
+      held: frontier, spanStart: spanStart, prefix: heldPrefix, identity: identity, progress: progress)
     if case .giveUp(let why) = decision { return fail(.gaveUp("\(lastFailure), \(why)")) }
     phase = .backingOff
     let delay = backoff(attempt: progress.attemptsWithoutProgress, jitter: Randomness.uint64())
@@ -321,6 +321,9 @@ final class OriginFetch: OriginExchangeDelegate {
     self.timer = timer
     timer.schedule(after: delay)
   }
+
+  /// What the sink can compare a body from zero with.
+  private var heldPrefix: UInt64 { spanStart == 0 ? 0 : sink?.fetchHeldPrefix(self) ?? 0 }
 
   private func perform(_ decision: ResumeDecision) {
     guard phase != .ended else { return }

@@ -46,11 +46,14 @@ protocol OriginFetchSink: AnyObject {
   /// The span, or the whole content, has come; `end` is the offset behind its last octet.
   func fetchEnded(_ fetch: OriginFetch, at end: UInt64)
   func fetchFailed(_ fetch: OriginFetch, _ failure: FetchFailure)
+  /// Where the octets end that are held from 0 on without a hole, whoever brought them.
+  func fetchHeldPrefix(_ fetch: OriginFetch) -> UInt64
   /// Whether anybody still wants the rest, asked when the origin broke off.
   func fetchIsWanted(_ fetch: OriginFetch) -> Bool
 }
 
 extension OriginFetchSink {
+  func fetchHeldPrefix(_ fetch: OriginFetch) -> UInt64 { 0 }
   func fetchContinues(_ fetch: OriginFetch) {}
 }
 

@@ -120,11 +120,6 @@ final class ServerLoop {
     return ForwardExchange(request, channel: channel, why: isRead ? .bypass : .method)
   }
 
-  private static func forgetAll(of resource: Resource, in store: CacheStore) {
-    let gone = resource.withLock { $0.variants + $0.superseded }
-    for response in gone { store.forget(response) }
-  }
-
   func pool(for upstream: Upstream) -> OriginPool {
     if let pool = pools[ObjectIdentifier(upstream)] { return pool }
     let pool = OriginPool(upstream: upstream, loop: loop)
@@ -133,29 +128,38 @@ final class ServerLoop {
   }
 
   /// What an unsafe request that succeeded may have changed is no longer answered from the store (RFC 9111 §4.4).
-  /// - Parameter done: called when that is so, mostly at once: only then may the client hear of its success.
-  func invalidate(after request: IncomingRequest, answer: ResponseHead, _ done: @escaping () -> Void) {
-    var steps: [(Resource, CacheStore)] = []
+  /// Calls `done` when that is so, at once unless something has to be read from the catalogue first.
+  func invalidate(after request: IncomingRequest, answer: ResponseHead, then done: @escaping () -> Void) {
+    var waiting = 1
+    let oneDone = {
+      waiting -= 1
+      if waiting == 0 { done() }
+    }
     for target in invalidationTargets(request: request.head, response: answer) {
+      let key = CacheKey(authority: request.head.authority, target: target)
       guard let store = router.route(authority: request.head.authority, target: target)?.cache,
-        let resource = store.resource(
-          for: CacheKey(authority: request.head.authority, target: target), create: false)
+        let resource = store.resource(for: key, create: false)
       else { continue }
-      if resource.withLock({ $0.isLoaded }) {
+      guard !resource.withLock({ $0.isLoaded }) else {
         Self.forgetAll(of: resource, in: store)
-      } else {
-        steps.append((resource, store))
+        continue
+      }
+      waiting += 1
+      store.load(resource, on: loop) {
+        Self.forgetAll(of: resource, in: store)
+        oneDone()
       }
     }
-    invalidate(steps[...], done)
+    oneDone()
   }
 
-  private func invalidate(_ steps: ArraySlice<(Resource, CacheStore)>, _ done: @escaping () -> Void) {
-    guard let (resource, store) = steps.first else { return done() }
-    store.load(resource, on: loop) { [self] in
-      Self.forgetAll(of: resource, in: store)
-      invalidate(steps.dropFirst(), done)
+  private static func forgetAll(of resource: Resource, in store: CacheStore) {
+    let gone = resource.withLock { state in
+      // Who asks from now on does not wait for an answer to an earlier question.
+      state.fetch = nil
+      return state.variants + state.superseded
     }
+    for response in gone { store.forget(response) }
   }
 
   // MARK: - Resources

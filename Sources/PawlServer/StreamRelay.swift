@@ -7,13 +7,10 @@ import PawlWire
 final class StreamRelay: OriginFetchSink, BodySource {
   private static let highWater = 256 << 10
   private static let lowWater = 64 << 10
-  static let tailLength = 4096
 
   private let fetch: OriginFetch
   private var queue = ChunkQueue()
-  private let delivered = RunningHash()
-  private var replayed: RunningHash?
-  private var tail: [UInt8] = []
+  private var delivered: DeliveredMemory?
   private var end: BodyPiece?
   private var toSkip: UInt64
   private let canResume: Bool
@@ -31,13 +28,8 @@ final class StreamRelay: OriginFetchSink, BodySource {
   func fetch(_ fetch: OriginFetch, head: ResponseHead, framing: BodyFraming) {}
 
   func fetch(_ fetch: OriginFetch, bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Flow {
-    delivered.update(bytes)
-    if bytes.count >= Self.tailLength {
-      tail = Array(bytes.suffix(Self.tailLength))
-    } else {
-      tail.append(contentsOf: bytes)
-      if tail.count > 2 * Self.tailLength { tail.removeFirst(tail.count - Self.tailLength) }
-    }
+    if delivered == nil { delivered = DeliveredMemory(from: offset) }
+    delivered?.note(bytes)
     let skipped = Int(min(toSkip, UInt64(bytes.count)))
     toSkip -= UInt64(skipped)
     queue.append(UnsafeRawBufferPointer(rebasing: bytes[skipped...]))
@@ -46,17 +38,7 @@ final class StreamRelay: OriginFetchSink, BodySource {
   }
 
   func fetch(_ fetch: OriginFetch, compare bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Comparison {
-    let toFrontier = fetch.frontier - offset
-    if offset == fetch.spanStart { replayed = RunningHash() }
-    if let replayed {
-      replayed.update(bytes)
-      guard UInt64(bytes.count) == toFrontier else { return .equal }
-      self.replayed = nil
-      return replayed.digest == delivered.digest ? .equal : .different
-    }
-    guard toFrontier <= UInt64(tail.count) else { return .different }
-    let start = tail.count - Int(toFrontier)
-    return tail[start..<start + bytes.count].elementsEqual(bytes) ? .equal : .different
+    delivered?.agrees(bytes, at: offset) == true ? .equal : .different
   }
 
   func fetchEnded(_ fetch: OriginFetch, at end: UInt64) {

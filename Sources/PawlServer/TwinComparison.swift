@@ -31,7 +31,8 @@ final class TwinComparison: Sendable {
     FillCoordinator.compare(new, with: twin)
     old.body.readerMoved(token: twin.token, position: 0)
     owner.twins[twin.token] = twin
-    twin.step()
+    // The fill is about to begin.
+    owner.loop.nextTurn { twin.step() }
   }
 
   private var token: ObjectIdentifier { ObjectIdentifier(self) }
@@ -80,17 +81,18 @@ final class TwinComparison: Sendable {
     waitForMore()
   }
 
+  /// Goes on when the fill has; one that has ended without the rest proves nothing.
   private func waitForMore() {
-    guard FillCoordinator.isFilling(new) || !new.body.isComplete else { return decide(equal: false) }
+    let isFilling = FillCoordinator.isFilling(new)
     let frontier = new.body.held.contiguousEnd(from: 0)
-    new.body.wait(at: frontier, token: token, on: loop) { [weak self] in self?.moreCame(behind: frontier) }
-  }
-
-  /// The fill went on, ended, or ended without the rest.
-  private func moreCame(behind frontier: UInt64) {
-    let reach = new.body.held.contiguousEnd(from: 0)
-    if reach == frontier, !new.body.isComplete, !FillCoordinator.isFilling(new) { return decide(equal: false) }
-    step()
+    if compared < target {
+      if frontier > compared { return step() }
+      guard isFilling, !new.body.isComplete else { return decide(equal: false) }
+    } else if new.body.isComplete {
+      return decide(equal: new.body.total == old.body.total)
+    }
+    guard isFilling else { return decide(equal: false) }
+    new.body.wait(at: frontier, token: token, on: loop) { [weak self] in self?.step() }
   }
 
   private func compareNext(through limit: UInt64) {

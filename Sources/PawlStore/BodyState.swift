@@ -28,6 +28,8 @@ struct BodyState {
   var reservation: UInt64 = 0
   var writtenHere: UInt64 = 0
   var isGrowing = false
+  /// How often fills have paused: room that was asked for before goes back.
+  var pauses = 0
 
   // Recording
   /// Under which key it was published.

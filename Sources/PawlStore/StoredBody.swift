@@ -136,6 +136,19 @@ package final class StoredBody: @unchecked Sendable {
     }
   }
 
+  /// As ``read(_:into:)``, but also what is not verified yet: for comparing with what the origin sends again.
+  package func readUnverified(_ range: Range<UInt64>, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    let slice = slice(range)
+    guard slice.fd >= 0 else { return 0 }
+    do throws(StoreError) {
+      let target = UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(slice.count, buffer.count)])
+      return try Files.read(slice.fd, target, at: range.lowerBound)
+    } catch {
+      core.events.log(.error, "body-read-failed", ["body": id.hex, "why": "\(error)"])
+      return 0
+    }
+  }
+
   /// A run of the file for `sendfile`. Ask for bytes that ``availability(at:)`` gave; the descriptor stays open while
   /// the slice lives.
   package func slice(_ range: Range<UInt64>) -> FileSlice {

@@ -68,12 +68,14 @@ extension StoredBody {
     }
     guard !state.isGrowing, state.reservation - wanted < growthStep(state) / 2 else { return }
     let step = growthStep(state)
+    let pauses = state.pauses
     state.isGrowing = core.pool.run { [self] in
       let isGranted = core.makeRoom(step)
       let isLate = self.state.withLock { state in
         state.isGrowing = false
-        if isGranted && !state.isComplete && state.failure == nil { state.reservation += step }
-        return isGranted && (state.isComplete || state.failure != nil)
+        let isUseful = !state.isComplete && state.failure == nil && state.pauses == pauses
+        if isGranted && isUseful { state.reservation += step }
+        return isGranted && !isUseful
       }
       if isLate { core.budget.release(step) }
     }
@@ -175,6 +177,7 @@ extension StoredBody {
   package func fillPaused() {
     let (released, news) = state.withLock { state in
       state.closeAllSegments()
+      state.pauses += 1
       return (state.takeReservation(), state.takeNews(isForced: true))
     }
     core.budget.release(released)

@@ -19,7 +19,7 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
     hasResponded = true
     clearDeadline()
     var head = head
-    if requestBody != nil, !input.isEmpty {
+    if let requestBody, requestBody.isEnded || !input.isEmpty {
       // The rest of the request may be here already, held back for an origin that answered before it took it.
       requestBodyIsPaused = false
       consumeInput()

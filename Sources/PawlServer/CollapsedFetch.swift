@@ -52,6 +52,8 @@ final class CollapsedFetch: OriginFetchSink {
   /// The leader's own cookies, which are not stored.
   private var setCookies: [Bytes] = []
   private(set) weak var leader: DownloadExchange?
+  /// A validation that nobody waits for from the start.
+  private let isInBackground: Bool
   private let waiters = Locked<[ObjectIdentifier: @Sendable (Outcome) -> Void]?>([:])
   private var fetch: OriginFetch?
   private var requestTime: Int64 = 0
@@ -63,6 +65,7 @@ final class CollapsedFetch: OriginFetchSink {
     range: Range<UInt64>?, reason: CacheStatus.ForwardReason
   ) {
     (self.leader, self.request, self.resource, self.store) = (leader, request, resource, store)
+    isInBackground = leader == nil
     (self.purpose, rangeAsked, self.reason, owner) = (purpose, range, reason, request.loop)
   }
 
@@ -103,7 +106,7 @@ final class CollapsedFetch: OriginFetchSink {
 
   /// Before the origin has answered, a request that nobody waits for any more holds one of its connections for nothing.
   private func endIfUnwanted() {
-    guard leader == nil, waiters.withLock({ $0?.isEmpty ?? true }) else { return }
+    guard !isInBackground, leader == nil, waiters.withLock({ $0?.isEmpty ?? true }) else { return }
     guard let fetch, !fetch.isEnded, isUndecided else { return }
     fetch.cancel()
     conclude(.notShared)

@@ -102,6 +102,7 @@ extension DownloadExchange {
       leader: nil, request: request.inBackground(), resource: resource, store: store, purpose: purpose, range: nil,
       reason: .stale)
     state.fetch = fetch
+    fetch.isShared = true
     return (fetch, conditions)
   }
 

@@ -27,6 +27,8 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
   private var continueTimer: LoopTimer?
   private var keptAnswer: KeptAnswer?
   private let requestTime: Int64
+  /// The answer is to be given, and nothing has happened meanwhile.
+  private var isAnswering = false
   weak var consumer: (any BodyConsumer)?
 
   init(_ request: IncomingRequest, channel: any ResponseChannel, why reason: CacheStatus.ForwardReason?) {
@@ -121,9 +123,10 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
     }
     if request.head.method == .head { promiseRanges(head, &reply) }
     keptAnswer = KeptAnswer(to: request, head, framing, requestTime: requestTime)
+    isAnswering = true
     let (answered, length) = (reply, length(head, framing))
     request.loop.invalidate(after: request, answer: head) { [weak self] in
-      guard let self else { return }
+      guard let self, self.isAnswering else { return }
       self.channel.respond(answered, length: length, body: framing == .none ? nil : self)
     }
   }
@@ -198,6 +201,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
   }
 
   private func fail(_ error: ProxyError) {
+    isAnswering = false
     channel.fail(request, error)
   }
 
@@ -219,6 +223,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
   func responseSent() { continueTimer?.cancel() }
 
   private func letGo() {
+    isAnswering = false
     continueTimer?.cancel()
     origin?.cancel()
     origin = nil

@@ -26,7 +26,7 @@ def run(bar):
         origin.at(f"/{i}", Resource(content, breaks=breaks, framing="chunked" if i % 5 == 4 else "length",
                                     fields=(("Cache-Control", "max-age=600" if kept else "no-store"),)))
         plans.append((i, content, resets))
-    pawl = bar.bench.pawl(origin, upstream={"replay-limit": 100, "resume-attempts": 50})
+    pawl = bar.bench.pawl(origin)
     totals = [0, 0, 0, 0]
 
     def one(plan):

@@ -55,10 +55,11 @@ final class Fill: OriginFetchSink {
     confirmed: ((Bool) -> Void)? = nil
   ) {
     let fill = Fill(span, of: response, for: request, in: store)
+    guard let coordinator = FillCoordinator.beganUnlessComing(fill, response, on: fill.owner.loop, span) else {
+      return fill.owner.loop.nextTurn { confirmed?(true) }
+    }
     fill.confirmed = confirmed
     fill.owner.fills[ObjectIdentifier(fill)] = fill
-    let coordinator = FillCoordinator.began(
-      fill, response, on: fill.owner.loop, from: span.lowerBound, through: span.upperBound)
     fill.coordinator = coordinator
     fill.fetch?.start(span: span, of: coordinator.identity)
   }

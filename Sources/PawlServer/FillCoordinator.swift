@@ -148,9 +148,8 @@ final class FillCoordinator: Sendable {
       let covering = state.spans.first { $0.start <= position && position < $0.end ?? .max }
       if let covering {
         // After a failure nobody asks ahead; what is on its way may come all the same.
-        let isFar =
-          canRange && !hasFailed && state.spans.count < Self.spanLimit
-          && Self.isFarAhead(position, of: covering, held, now)
+        let mayAskAhead = canRange && !hasFailed && state.spans.count < Self.spanLimit
+        let isFar = mayAskAhead && Self.isFarAhead(position, of: covering, held, now)
         if !isFar { return .wait }
       }
       if hasFailed { return .fail(state.failure ?? BodyEnd(party: .origin, reason: "failed")) }
@@ -184,6 +183,32 @@ final class FillCoordinator: Sendable {
     let (coordinator, overtaken) = use(response) { ($0, $0.enter(fill, on: loop, from: start, through: end)) }
     for (other, end) in overtaken { other.loop.run { $0.shorten(to: end) } }
     return coordinator
+  }
+
+  /// As ``began(_:_:on:from:through:)``, for a span that a reader lacks. `nil` when another loop's reader has begun one
+  /// meanwhile that brings the same soon enough.
+  static func beganUnlessComing(
+    _ fill: Fill, _ response: StoredResponse, on loop: EventLoop, _ span: Range<UInt64>
+  ) -> FillCoordinator? {
+    let held = response.body.held
+    let (coordinator, overtaken) = use(response) { coordinator in
+      let overtaken =
+        coordinator.isComing(span.lowerBound, held, loop.now)
+        ? nil : coordinator.enter(fill, on: loop, from: span.lowerBound, through: span.upperBound)
+      return (coordinator, overtaken)
+    }
+    guard let overtaken else { return nil }
+    for (other, end) in overtaken { other.loop.run { $0.shorten(to: end) } }
+    return coordinator
+  }
+
+  /// Spans are entered under the body's lock only: what this says holds until the caller has entered its own.
+  private func isComing(_ position: UInt64, _ held: HeldBytes, _ now: Monotonic) -> Bool {
+    state.withLock { state in
+      state.spans.contains { span in
+        span.start <= position && position < span.end ?? .max && !Self.isFarAhead(position, of: span, held, now)
+      }
+    }
   }
 
   /// Notes the span; those that it overtakes end where it begins.

@@ -13,9 +13,10 @@ final class HotAnswer: Sendable {
   let freshUntil: Int64
   /// Wall clock, seconds: when the response was made, as its `Age` counts.
   let bornAt: Int64
-  let route: ObjectIdentifier
+  /// Weak: after a reload another route may stand at the same address.
+  private weak let route: RouteSettings?
 
-  private init(head: [UInt8], freshUntil: Int64, bornAt: Int64, route: ObjectIdentifier) {
+  private init(head: [UInt8], freshUntil: Int64, bornAt: Int64, route: RouteSettings) {
     (self.head, self.freshUntil, self.bornAt, self.route) = (head, freshUntil, bornAt, route)
   }
 
@@ -26,13 +27,13 @@ final class HotAnswer: Sendable {
       head.vary.names.isEmpty || (route.asksIdentity && head.vary.names == [Array("accept-encoding".utf8)]),
       !head.vary.isStar
     else { return nil }
-    if let known = stored.rendered.withLock({ $0 }) as? HotAnswer, known.route == ObjectIdentifier(route) {
+    if let known = stored.rendered.withLock({ $0 }) as? HotAnswer, known.route === route {
       return known
     }
     let freshness = Freshness.evaluate(head, policy: route.policy, now: now)
     let made = HotAnswer(
       head: render(stored, route), freshUntil: now + freshness.ttl, bornAt: now - freshness.age,
-      route: ObjectIdentifier(route))
+      route: route)
     stored.rendered.withLock { $0 = made }
     return made
   }

@@ -56,6 +56,9 @@ final class CollapsedFetch: OriginFetchSink {
   private let isInBackground: Bool
   private let waiters = Locked<[ObjectIdentifier: @Sendable (Outcome) -> Void]?>([:])
   private var fetch: OriginFetch?
+  private var requestBegan = Monotonic(nanoseconds: 0)
+  /// Set when the answer comes: so many whole seconds before it. The difference of two clock readings would make an
+  /// answer a second older whenever a second begins between them.
   private var requestTime: Int64 = 0
   private var asked: [FieldName] = []
 
@@ -71,7 +74,7 @@ final class CollapsedFetch: OriginFetchSink {
 
   func start(adding extra: [(FieldName, [UInt8])]) {
     owner.fetches[ObjectIdentifier(self)] = self
-    requestTime = owner.loop.wallSeconds
+    requestBegan = owner.loop.now
     asked = extra.map(\.0)
     let fetch = OriginFetch(
       owner: owner, route: request.route, base: OriginRequests.fetch(request),
@@ -147,6 +150,7 @@ final class CollapsedFetch: OriginFetchSink {
 
   func fetch(_ fetch: OriginFetch, head: ResponseHead, framing: BodyFraming) {
     let now = owner.loop.wallSeconds
+    requestTime = now - (owner.loop.now - requestBegan).components.seconds
     if case .validate(let stored) = purpose, head.status == 304 { return validated(stored, head, now) }
     if let stored = purpose.stored, head.status >= 500, canBeFinished(stored),
       mayServeStaleOnError(stored.head, policy: request.route.policy, now: now, failure: .status(head.status))

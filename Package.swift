@@ -79,7 +79,12 @@ let package = Package(
     tests("PawlObserve"),
     tests("PawlStore", ["PawlHTTP", "PawlCache", "PawlLoop", "PawlObserve"]),
     tests("PawlUpstream", ["PawlHTTP", "PawlWire", "PawlLoop", "CLinux"]),
-    tests("PawlServer", ["PawlHTTP", "PawlConfig", "PawlLoop", "PawlObserve"]),
+    tests(
+      "PawlServer",
+      [
+        "PawlHTTP", "PawlWire", "PawlCache", "PawlLoop", "PawlConfig", "PawlObserve", "PawlStore", "PawlUpstream",
+        "CLinux",
+      ]),
     .testTarget(name: "PawlArchitectureTests", cSettings: cSettings, swiftSettings: swiftSettings),
   ]
 )

@@ -11,6 +11,7 @@ class MailboxItem: @unchecked Sendable {
 
 /// A plain closure for a loop.
 final class MailboxClosure: MailboxItem, @unchecked Sendable {
+  // Safe: immutable.
   private let work: @Sendable () -> Void
   init(_ work: @escaping @Sendable () -> Void) { self.work = work }
   override func perform() { work() }

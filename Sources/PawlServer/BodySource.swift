@@ -1,3 +1,4 @@
+import PawlHTTP
 import PawlStore
 
 /// A run of content that a connection can send.
@@ -72,4 +73,13 @@ enum ContentLength: Hashable {
   case none
   case known(UInt64)
   case unknown
+
+  /// As a response of an origin came.
+  init(_ framing: BodyFraming) {
+    switch framing {
+    case .none: self = .none
+    case .length(let count): self = .known(count)
+    case .chunked, .untilClose: self = .unknown
+    }
+  }
 }

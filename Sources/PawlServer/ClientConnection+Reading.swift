@@ -37,7 +37,12 @@ extension ClientConnection {
 
   /// Works through what was kept, after an exchange has ended or more has come.
   func consumeInput() {
-    guard !input.isEmpty, phase == .waiting || phase == .exchanging else { return }
+    guard phase == .waiting || phase == .exchanging else { return }
+    if input.isEmpty {
+      // The last octets of a body came before the exchange could take more: its end has still to be told.
+      if let requestBody, requestBody.isEnded { _ = consumeBody([], 0..<0) }
+      return
+    }
     let bytes = input
     input = []
     let consumed = consume(bytes, 0..<bytes.count)

@@ -19,19 +19,21 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
     hasResponded = true
     clearDeadline()
     var head = head
-    if requestBody != nil, !input.isEmpty {
+    if let requestBody, requestBody.isEnded || !input.isEmpty {
       // The rest of the request may be here already, held back for an origin that answered before it took it.
       requestBodyIsPaused = false
       consumeInput()
     }
     if let requestBody, !requestBody.isEnded { persists = false }
     if owner.isDraining { persists = false }
+    // These have no content, and say nothing of a length (RFC 9110 §8.6).
+    let length = head.status == 204 || head.status == 304 ? ContentLength.none : length
     let framing = bodyFraming(head, length, body)
     dress(&head)
     request?.record.status = head.status
     HeadWriter.write(
       head, framing: framing, connection: persists ? .keepAlive : .close, to: clientVersion, into: &output)
-    if isHeadRequest || body == nil || length == .known(0) {
+    if isHeadRequest || body == nil || length == .known(0) || length == .none {
       body?.finish()
       owed = nil
       source = nil
@@ -251,6 +253,6 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
     clearDeadline()
     owner.tunnel(
       from: self, client: stream, origin: origin, toClient: pendingToClient, toOrigin: pendingToOrigin,
-      request: request, holding: holding)
+      headCount: UInt64(pendingToClient.count - leftover.count), request: request, holding: holding)
   }
 }

@@ -52,16 +52,20 @@ final class CollapsedFetch: OriginFetchSink {
   /// The leader's own cookies, which are not stored.
   private var setCookies: [Bytes] = []
   private(set) weak var leader: DownloadExchange?
+  /// A validation that nobody waits for from the start.
+  private let isInBackground: Bool
   private let waiters = Locked<[ObjectIdentifier: @Sendable (Outcome) -> Void]?>([:])
   private var fetch: OriginFetch?
   private var requestTime: Int64 = 0
   private var asked: [FieldName] = []
 
+  /// - Parameter leader: whose request this is; `nil` for a validation in the background, which answers nobody.
   init(
-    leader: DownloadExchange, request: IncomingRequest, resource: Resource, store: CacheStore, purpose: Purpose,
+    leader: DownloadExchange?, request: IncomingRequest, resource: Resource, store: CacheStore, purpose: Purpose,
     range: Range<UInt64>?, reason: CacheStatus.ForwardReason
   ) {
     (self.leader, self.request, self.resource, self.store) = (leader, request, resource, store)
+    isInBackground = leader == nil
     (self.purpose, rangeAsked, self.reason, owner) = (purpose, range, reason, request.loop)
   }
 
@@ -102,7 +106,7 @@ final class CollapsedFetch: OriginFetchSink {
 
   /// Before the origin has answered, a request that nobody waits for any more holds one of its connections for nothing.
   private func endIfUnwanted() {
-    guard leader == nil, waiters.withLock({ $0?.isEmpty ?? true }) else { return }
+    guard !isInBackground, leader == nil, waiters.withLock({ $0?.isEmpty ?? true }) else { return }
     guard let fetch, !fetch.isEnded, isUndecided else { return }
     fetch.cancel()
     conclude(.notShared)
@@ -234,12 +238,11 @@ final class CollapsedFetch: OriginFetchSink {
   /// For the leader alone; whoever waited asks for himself, and for a while nobody waits here.
   private func passOn(_ head: ResponseHead, _ framing: BodyFraming) {
     owner.uncollapse(resource, in: store)
-    relay(head, framing, from: 0, through: nil, total: nil)
+    relay(head, framing)
   }
 
-  private func relay(
-    _ head: ResponseHead, _ framing: BodyFraming, from start: UInt64, through end: UInt64?, total: UInt64?
-  ) {
+  /// A part whose place is not certain is not resumed either: its octets would be taken for others.
+  private func relay(_ head: ResponseHead, _ framing: BodyFraming) {
     let fetch = fetch
     conclude(.notShared)
     guard let leader, let fetch else {
@@ -247,10 +250,11 @@ final class CollapsedFetch: OriginFetchSink {
       return
     }
     var identity = RepresentationIdentity(head: head, framing: framing, receivedAt: owner.loop.wallSeconds)
-    if let total { identity.total = total }
-    let relay = framing == .none || framing == .length(0) ? nil : StreamRelay(fetch)
+    let isPart = head.status == 206
+    if isPart { identity.total = nil }
+    let relay = framing == .none || framing == .length(0) ? nil : StreamRelay(fetch, canResume: !isPart)
     leader.passOn(head, framing, body: relay)
-    if relay != nil { fetch.accept(identity, from: start, through: end) }
+    if relay != nil { fetch.accept(identity, from: 0, through: nil) }
   }
 
   // MARK: - Stored
@@ -259,7 +263,7 @@ final class CollapsedFetch: OriginFetchSink {
     var identity = RepresentationIdentity(head: head, framing: framing, receivedAt: now)
     if framing == .none { identity.total = 0 }
     makeBody(identity, expected: identity.total) { body in
-      guard let body else { return self.relay(head, framing, from: 0, through: nil, total: nil) }
+      guard let body else { return self.relay(head, framing) }
       let stored = self.publish(head, body, now, cookie: cookie)
       self.begin(stored, identity, from: 0, through: nil, seesRanges: Self.announcesRanges(head), status: head.status)
     }
@@ -277,7 +281,7 @@ final class CollapsedFetch: OriginFetchSink {
     guard case .satisfied(let part)? = head.fields.only(.contentRange).flatMap(ContentRange.parse),
       let total = part.total, part.range.last < total, rangeAsked != nil,
       framing == .length(part.range.count) || framing == .chunked
-    else { return relay(head, framing, from: 0, through: nil, total: nil) }
+    else { return relay(head, framing) }
     identity.total = total
     let storable = Storability.decide(
       request: request.head, response: whole, framing: .length(total), policy: request.route.policy, receivedAt: now)

@@ -12,8 +12,8 @@ struct DemoDownload {
     guard let digest = EVP_MD_CTX_new() else { return false }
     defer { EVP_MD_CTX_free(digest) }
     EVP_DigestInit_ex(digest, EVP_sha256(), nil)
-    let cut = Demonstration.size / 10
-    print("Downloading http://\(address)/download.bin (\(Demonstration.size >> 20) MiB), and hanging up at 10 %:")
+    let cut = origin.size / 10
+    print("Downloading http://\(address)/download.bin (\(origin.size >> 20) MiB), and hanging up at 10 %:")
     guard let first = get(from: nil, ifRange: nil, stopAfter: cut, digest) else { return fail("no answer") }
     print(
       "  \(first.statusLine)  ETag: \(first.tag)  Accept-Ranges: \(first.acceptRanges)  -> hung up after \(first.received) bytes"
@@ -25,7 +25,7 @@ struct DemoDownload {
     print("  \(second.statusLine)  Content-Range: \(second.contentRange)  -> \(second.received) bytes")
     let seen = finish(digest)
     let isRight =
-      seen == expected() && first.received + second.received == Demonstration.size && second.statusLine.contains("206")
+      seen == expected() && first.received + second.received == origin.size && second.statusLine.contains("206")
     print("  SHA-256 \(seen.prefix(16))...: \(isRight ? "right" : "WRONG")")
     print(
       "The origin was asked \(origin.requests) times and broke off \(origin.breaks) times; the client saw one 200 and one 206."
@@ -99,8 +99,8 @@ struct DemoDownload {
     guard let digest = EVP_MD_CTX_new() else { return "" }
     defer { EVP_MD_CTX_free(digest) }
     EVP_DigestInit_ex(digest, EVP_sha256(), nil)
-    for start in stride(from: UInt64(0), to: Demonstration.size, by: 1 << 20) {
-      let bytes = LegacyOrigin.content(start..<min(Demonstration.size, start + 1 << 20))
+    for start in stride(from: UInt64(0), to: origin.size, by: 1 << 20) {
+      let bytes = LegacyOrigin.content(start..<min(origin.size, start + 1 << 20))
       EVP_DigestUpdate(digest, bytes, bytes.count)
     }
     return finish(digest)

@@ -24,7 +24,7 @@ extension DownloadExchange {
     case .parts(let ranges): sendParts(ranges, stored, answer)
     case .unsatisfiable:
       let reply = answer.unsatisfiable()
-      channel.respond(reply.head, length: .known(UInt64(reply.body.count)), body: MemoryBody(reply.body))
+      channel.reply(reply)
     }
     if channel.hasResponded { letKeeperGo() }
   }

@@ -8,6 +8,8 @@ extension DownloadExchange {
   /// What a look at the resource leads to.
   enum Decision {
     case serve(StoredResponse, CollapsedFetch.Arrival?)
+    /// Stale, while the origin is asked in the background; `nil`: somebody asks already.
+    case serveWhile((CollapsedFetch, [(FieldName, [UInt8])])?, StoredResponse)
     case waitForProof(TwinComparison, StoredResponse)
     case join(CollapsedFetch)
     case lead(CollapsedFetch, [(FieldName, [UInt8])])
@@ -72,14 +74,36 @@ extension DownloadExchange {
     let canFinish = current.body.isComplete || isFilling || FillCoordinator.canFetchRanges(current)
     switch Reuse.decide(current.head, request: request.head, isFillRunning: isFilling, policy: policy, now: now) {
     case .fresh where canFinish, .staleAllowed where canFinish: return .serve(current, nil)
+    case .staleWhileRevalidate where current.body.isComplete:
+      return .serveWhile(validation(of: current, resource, &state), current)
     case .fresh, .staleAllowed, .staleWhileRevalidate, .validate: break
     }
     let control = CacheControl(request.head.fields.all(.cacheControl))
     if control.onlyIfCached { return .onlyIfCached }
     if let running = state.fetch as? CollapsedFetch, mayJoin(control) { return .join(running) }
-    let conditions = canFinish ? Self.conditions(for: current) : []
-    let purpose: CollapsedFetch.Purpose = conditions.isEmpty ? .refetch(current) : .validate(current)
+    let (purpose, conditions) = Self.renewal(of: current, isConditional: canFinish)
     return lead(purpose, resource, range: nil, conditions, &state)
+  }
+
+  private static func renewal(
+    of current: StoredResponse, isConditional: Bool
+  ) -> (CollapsedFetch.Purpose, [(FieldName, [UInt8])]) {
+    let conditions = isConditional ? conditions(for: current) : []
+    return (conditions.isEmpty ? .refetch(current) : .validate(current), conditions)
+  }
+
+  /// One validation in the background at a time (RFC 5861 §3); whoever may not have the stale copy joins it.
+  private func validation(
+    of current: StoredResponse, _ resource: Resource, _ state: inout ResourceState
+  ) -> (CollapsedFetch, [(FieldName, [UInt8])])? {
+    guard state.fetch == nil else { return nil }
+    let (purpose, conditions) = Self.renewal(of: current, isConditional: true)
+    let fetch = CollapsedFetch(
+      leader: nil, request: request.inBackground(), resource: resource, store: store, purpose: purpose, range: nil,
+      reason: .stale)
+    state.fetch = fetch
+    fetch.isShared = true
+    return (fetch, conditions)
   }
 
   private func missing(_ resource: Resource, _ state: inout ResourceState) -> Decision {
@@ -174,6 +198,9 @@ extension DownloadExchange {
   func act(on decision: Decision) {
     switch decision {
     case .serve(let stored, let arrival): serve(stored, Served(arrival: arrival, isCollapsed: false))
+    case .serveWhile(let validation, let stored):
+      serve(stored, Served(arrival: nil, isCollapsed: false))
+      if let (fetch, conditions) = validation { fetch.start(adding: conditions) }
     case .waitForProof(let twin, let stored): waitForProof(twin, of: stored)
     case .lead(let fetch, let extra):
       self.fetch = fetch
@@ -182,7 +209,7 @@ extension DownloadExchange {
     case .forward(let reason): forwardInstead(reason)
     case .onlyIfCached:
       let reply = Replies.plain(status: 504, sentence: "Nothing usable is stored, and only-if-cached forbids asking.")
-      channel.respond(reply.head, length: .known(UInt64(reply.body.count)), body: MemoryBody(reply.body))
+      channel.reply(reply)
     }
   }
 

@@ -99,13 +99,7 @@ final class DownloadExchange: Exchange {
     status.fwdStatus = head.status
     status.append(to: &reply.fields)
     request.record.cacheOutcome = "miss"
-    let length: ContentLength =
-      switch framing {
-      case .none: .none
-      case .length(let count): .known(count)
-      case .chunked, .untilClose: .unknown
-      }
-    channel.respond(reply, length: length, body: body)
+    channel.respond(reply, length: ContentLength(framing), body: body)
   }
 
   func fetchFailed(_ failure: OriginFailure) {
@@ -115,9 +109,7 @@ final class DownloadExchange: Exchange {
   }
 
   func failed(_ error: ProxyError) {
-    let reply = Replies.failure(error, upstream: request.route.upstreamName, requestID: request.requestID)
-    request.record.end = BodyEnd(party: .origin, reason: error.kind.rawValue)
-    channel.respond(reply.head, length: .known(UInt64(reply.body.count)), body: MemoryBody(reply.body))
+    channel.fail(request, error)
   }
 
   // MARK: - Waiting

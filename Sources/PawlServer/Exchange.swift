@@ -33,6 +33,19 @@ protocol ResponseChannel: AnyObject {
   var hasResponded: Bool { get }
 }
 
+extension ResponseChannel {
+  /// A complete answer of pawl's own.
+  func reply(_ reply: Replies.Reply) {
+    respond(reply.head, length: .known(UInt64(reply.body.count)), body: MemoryBody(reply.body))
+  }
+
+  /// The origin gave no usable answer: says so to the client, and to the log.
+  func fail(_ request: IncomingRequest, _ error: ProxyError) {
+    request.record.end = BodyEnd(party: .origin, reason: error.kind.rawValue)
+    reply(Replies.failure(error, upstream: request.route.upstreamName, requestID: request.requestID))
+  }
+}
+
 /// A request together with all that routing and the listener know about it.
 final class IncomingRequest {
   let head: RequestHead
@@ -58,5 +71,12 @@ final class IncomingRequest {
     (self.head, self.route, self.loop, self.client) = (head, route, loop, client)
     (self.isTrustedPeer, self.port, self.requestID) = (isTrustedPeer, port, requestID)
     (self.isRouted, self.record) = (isRouted, record)
+  }
+
+  /// The same request, made by nobody: what it costs is in no client's record.
+  func inBackground() -> IncomingRequest {
+    IncomingRequest(
+      head: head, route: route, loop: loop, client: client, isTrustedPeer: isTrustedPeer, port: port,
+      requestID: requestID, isRouted: isRouted, record: TransferRecord(began: loop.loop.now))
   }
 }

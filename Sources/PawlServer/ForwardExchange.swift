@@ -25,10 +25,15 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
   private var answerFailed: BodyEnd?
   private var isPaused = false
   private var continueTimer: LoopTimer?
+  private var keptAnswer: KeptAnswer?
+  private let requestTime: Int64
+  /// The answer is to be given, and nothing has happened meanwhile.
+  private var isAnswering = false
   weak var consumer: (any BodyConsumer)?
 
   init(_ request: IncomingRequest, channel: any ResponseChannel, why reason: CacheStatus.ForwardReason?) {
     (self.request, self.channel) = (request, channel)
+    requestTime = request.loop.loop.wallSeconds
     let isRead = request.head.method == .get || request.head.method == .head
     bypass = isRead ? reason.map { CacheStatus(fwd: $0) } : nil
   }
@@ -117,8 +122,13 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
       status.append(to: &reply.fields)
     }
     if request.head.method == .head { promiseRanges(head, &reply) }
-    request.loop.invalidate(after: request, answer: head)
-    channel.respond(reply, length: length(head, framing), body: framing == .none ? nil : self)
+    keptAnswer = KeptAnswer(to: request, head, framing, requestTime: requestTime)
+    isAnswering = true
+    let (answered, length) = (reply, length(head, framing))
+    request.loop.invalidate(after: request, answer: head) { [weak self] in
+      guard let self, self.isAnswering else { return }
+      self.channel.respond(answered, length: length, body: framing == .none ? nil : self)
+    }
   }
 
   /// A part, or a 304, only to who asked for one (protocols 8.2, rows 72 and 73).
@@ -147,18 +157,14 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
   }
 
   private func length(_ head: ResponseHead, _ framing: BodyFraming) -> ContentLength {
-    switch framing {
-    case .none:
-      guard request.head.method == .head else { return .none }
-      return head.fields.only(.contentLength)?.strictDecimal.map(ContentLength.known) ?? .none
-    case .length(let count): return .known(count)
-    case .chunked, .untilClose: return .unknown
-    }
+    guard framing == .none, request.head.method == .head else { return ContentLength(framing) }
+    return head.fields.only(.contentLength)?.strictDecimal.map(ContentLength.known) ?? .none
   }
 
   func exchange(_ exchange: OriginExchange, body bytes: UnsafeRawBufferPointer) {
     request.record.bytesFromOrigin += UInt64(bytes.count)
     answer.append(bytes)
+    keptAnswer?.append(bytes)
     if answer.count >= Self.highWater {
       isPaused = true
       exchange.pause()
@@ -169,6 +175,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
   func exchangeEnded(_ exchange: OriginExchange, trailers: Fields) {
     origin = nil
     answerEnded = true
+    keptAnswer?.publish()
     consumer?.bodyIsReady()
   }
 
@@ -194,9 +201,8 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
   }
 
   private func fail(_ error: ProxyError) {
-    let reply = Replies.failure(error, upstream: request.route.upstreamName, requestID: request.requestID)
-    request.record.end = BodyEnd(party: .origin, reason: error.kind.rawValue)
-    channel.respond(reply.head, length: .known(UInt64(reply.body.count)), body: MemoryBody(reply.body))
+    isAnswering = false
+    channel.fail(request, error)
   }
 
   func next(limit: Int) -> BodyPiece {
@@ -217,6 +223,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
   func responseSent() { continueTimer?.cancel() }
 
   private func letGo() {
+    isAnswering = false
     continueTimer?.cancel()
     origin?.cancel()
     origin = nil

@@ -9,7 +9,9 @@ struct JSONScanner {
     var found: [UInt8]?
     guard next() == 0x7b else { return nil }
     while true {
-      guard next() == 0x22, let key = rest() else { return next(at: 0x7d) ? found : nil }
+      let opening = next()
+      if opening == 0x7d { return found }
+      guard opening == 0x22, let key = rest() else { return nil }
       guard next() == 0x3a else { return nil }
       guard let first = next() else { return nil }
       if first == 0x22 {
@@ -28,8 +30,6 @@ struct JSONScanner {
       }
     }
   }
-
-  private func next(at byte: UInt8) -> Bool { position > 0 && bytes[position - 1] == byte }
 
   private mutating func next() -> UInt8? {
     while position < bytes.count {

@@ -32,5 +32,13 @@ final class ListenerOnLoop {
     parser.reset()
   }
 
+  /// The connection is gone; another one may get its identity.
+  func takeParser(from connection: ClientConnection) {
+    if parserUser == ObjectIdentifier(connection) { parserUser = nil }
+  }
+
+  /// The port clients reach; 80 where there is none.
+  var port: UInt16 { listener.boundAddress.isUnix ? 80 : listener.boundAddress.port }
+
   func close() { listener.close() }
 }

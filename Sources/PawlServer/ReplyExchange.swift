@@ -8,7 +8,7 @@ final class ReplyExchange: Exchange {
   }
 
   func start() {
-    channel.respond(reply.head, length: .known(UInt64(reply.body.count)), body: MemoryBody(reply.body))
+    channel.reply(reply)
   }
 
   func clientLeft() {}

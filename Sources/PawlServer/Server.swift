@@ -41,13 +41,13 @@ package final class Server: Sendable {
   private let undrained = Locked<Set<Int>>([])
   private let whenDrained = Locked<(@Sendable () -> Void)?>(nil)
 
-  private struct RunningLoop {
+  struct RunningLoop: Sendable {
     let loop: EventLoop
     let thread: LoopThread
     let server: LoopBound<ServerLoop>
   }
 
-  private var loops: [RunningLoop] { running.withLock { $0 } }
+  var loops: [RunningLoop] { running.withLock { $0 } }
   /// Where it listens, with the ports that the kernel chose.
   package var addresses: [SocketAddress] { bound.withLock { $0 } }
 

@@ -68,6 +68,7 @@ final class ServerLoop {
   }
 
   func connectionClosed(_ connection: ClientConnection) {
+    connection.listener.takeParser(from: connection)
     guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
     server.release()
     if isDraining { server.drained(self) }
@@ -75,7 +76,7 @@ final class ServerLoop {
 
   func tunnel(
     from connection: ClientConnection, client: SocketStream, origin: SocketStream, toClient: [UInt8],
-    toOrigin: [UInt8], request: IncomingRequest, holding: AnyObject
+    toOrigin: [UInt8], headCount: UInt64, request: IncomingRequest, holding: AnyObject
   ) {
     let version = connection.clientVersion
     let id = ObjectIdentifier(connection)
@@ -84,7 +85,7 @@ final class ServerLoop {
       // The connection and the origin's place are kept until now.
       _ = holding
       guard let self else { return }
-      request.record.bytesSent = down
+      request.record.bytesSent = down - min(down, headCount)
       self.log(request, version: version)
       self.tunnels[id] = nil
       self.connectionClosed(connection)
@@ -104,7 +105,7 @@ final class ServerLoop {
     record.upstream = route?.upstreamName ?? "-"
     return IncomingRequest(
       head: head, route: route ?? server.noRoute(router), loop: self, client: peer, isTrustedPeer: isTrusted,
-      port: connection.stream.local?.port ?? 80, requestID: id, isRouted: route != nil, record: record)
+      port: connection.listener.port, requestID: id, isRouted: route != nil, record: record)
   }
 
   func makeExchange(for request: IncomingRequest, channel: any ResponseChannel) -> any Exchange {
@@ -120,20 +121,6 @@ final class ServerLoop {
     return ForwardExchange(request, channel: channel, why: isRead ? .bypass : .method)
   }
 
-  private func invalidate(_ key: CacheKey, in store: CacheStore) {
-    guard let resource = store.resource(for: key, create: false) else { return }
-    func forgetAll() {
-      let gone = resource.withLock { state in
-        // What is asked for already may be what was there before.
-        state.fetch = nil
-        return state.variants + state.superseded
-      }
-      for response in gone { store.forget(response) }
-    }
-    // At once where that is possible: before the client learns that its request has succeeded.
-    if resource.withLock({ $0.isLoaded }) { forgetAll() } else { store.load(resource, on: loop) { forgetAll() } }
-  }
-
   func pool(for upstream: Upstream) -> OriginPool {
     if let pool = pools[ObjectIdentifier(upstream)] { return pool }
     let pool = OriginPool(upstream: upstream, loop: loop)
@@ -142,12 +129,38 @@ final class ServerLoop {
   }
 
   /// What an unsafe request that succeeded may have changed is no longer answered from the store (RFC 9111 §4.4).
-  func invalidate(after request: IncomingRequest, answer: ResponseHead) {
-    guard !request.head.method.isSafe, (200..<400).contains(answer.status) else { return }
-    for target in invalidationTargets(request: request.head, response: answer) {
-      guard let store = router.route(authority: request.head.authority, target: target)?.cache else { continue }
-      invalidate(CacheKey(authority: request.head.authority, target: target), in: store)
+  /// Calls `done` when that is so, at once unless something has to be read from the catalogue first.
+  func invalidate(after request: IncomingRequest, answer: ResponseHead, then done: @escaping () -> Void) {
+    var waiting = 1
+    let oneDone = {
+      waiting -= 1
+      if waiting == 0 { done() }
     }
+    for target in invalidationTargets(request: request.head, response: answer) {
+      let key = CacheKey(authority: request.head.authority, target: target)
+      guard let store = router.route(authority: request.head.authority, target: target)?.cache,
+        let resource = store.resource(for: key, create: false)
+      else { continue }
+      guard !resource.withLock({ $0.isLoaded }) else {
+        Self.forgetAll(of: resource, in: store)
+        continue
+      }
+      waiting += 1
+      store.load(resource, on: loop) {
+        Self.forgetAll(of: resource, in: store)
+        oneDone()
+      }
+    }
+    oneDone()
+  }
+
+  private static func forgetAll(of resource: Resource, in store: CacheStore) {
+    let gone = resource.withLock { state in
+      // Who asks from now on does not wait for an answer to an earlier question.
+      state.fetch = nil
+      return state.variants + state.superseded
+    }
+    for response in gone { store.forget(response) }
   }
 
   // MARK: - Resources

@@ -13,11 +13,14 @@ final class StreamRelay: OriginFetchSink, BodySource {
   private var delivered: DeliveredMemory?
   private var end: BodyPiece?
   private var toSkip: UInt64
+  private let canResume: Bool
   weak var consumer: (any BodyConsumer)?
 
-  /// - Parameter skipping: so many octets at the front are not the client's.
-  init(_ fetch: OriginFetch, skipping: UInt64 = 0) {
-    (self.fetch, toSkip) = (fetch, skipping)
+  /// - Parameters:
+  ///   - skipping: so many octets at the front are not the client's.
+  ///   - canResume: whether it is known where in the representation the octets belong.
+  init(_ fetch: OriginFetch, skipping: UInt64 = 0, canResume: Bool = true) {
+    (self.fetch, toSkip, self.canResume) = (fetch, skipping, canResume)
     fetch.sink = self
   }
 
@@ -48,7 +51,7 @@ final class StreamRelay: OriginFetchSink, BodySource {
     consumer?.bodyIsReady()
   }
 
-  func fetchIsWanted(_ fetch: OriginFetch) -> Bool { true }
+  func fetchIsWanted(_ fetch: OriginFetch) -> Bool { canResume }
 
   func next(limit: Int) -> BodyPiece {
     if let (bytes, range) = queue.next(limit: limit) {

@@ -36,13 +36,7 @@ final class UnkeptExchange: Exchange, OriginFetchSink {
     status.append(to: &reply.fields)
     let hasBody = framing != .none && framing != .length(0)
     let relay = hasBody ? StreamRelay(fetch) : nil
-    let length: ContentLength =
-      switch framing {
-      case .none: .none
-      case .length(let count): .known(count)
-      case .chunked, .untilClose: .unknown
-      }
-    channel.respond(reply, length: length, body: relay)
+    channel.respond(reply, length: ContentLength(framing), body: relay)
     guard hasBody else { return }
     let identity = RepresentationIdentity(head: head, framing: framing, receivedAt: request.loop.loop.wallSeconds)
     var start: UInt64 = 0
@@ -66,9 +60,7 @@ final class UnkeptExchange: Exchange, OriginFetchSink {
   }
 
   private func fail(_ error: ProxyError) {
-    let reply = Replies.failure(error, upstream: request.route.upstreamName, requestID: request.requestID)
-    request.record.end = BodyEnd(party: .origin, reason: error.kind.rawValue)
-    channel.respond(reply.head, length: .known(UInt64(reply.body.count)), body: MemoryBody(reply.body))
+    channel.fail(request, error)
   }
 
   func clientLeft() { fetch?.cancel() }

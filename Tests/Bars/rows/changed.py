@@ -77,6 +77,7 @@ def run(bar):
     count = 600 if bar.quick else 10_000
     origin = bar.bench.origin()
     pawl = bar.bench.pawl(origin, upstream={"resume-attempts": 2, "idle-timeout": "5s", "max-connections": 256})
+    mixed = {}
     lock, seen = threading.Lock(), {"mixed": 0, "broken": 0, "whole second": 0, "whole first": 0, "wrong": 0}
     seeds = [(i, rng.random()) for i in range(count)]
 
@@ -97,13 +98,18 @@ def run(bar):
             (allowed == "lie" and verdict == "whole first" and what != "another tag" and first is second)
         with lock:
             seen[verdict] += 1
+            if verdict == "mixed":
+                kind = f"{what}, {early.framing}"
+                mixed[kind] = mixed.get(kind, 0) + 1
             bar.require(good, f"/{i} {what}, cut at {cut} of {first.size}: {verdict}; {answer}; {origin.of(path)}")
         del origin.resources[path]
         with origin.lock:
             origin.requests[:] = [r for r in origin.requests if r.path != path] if len(origin.requests) > 2000 else origin.requests
-    in_threads(12, seeds, one, bar)
-    bar.figure("cases", count)
+    in_threads(12, seeds, one)
+    bar.figure("cases", sum(seen.values()), count, at_least=True)
     bar.figure("bodies that mix two versions", seen["mixed"], 0)
+    for kind in sorted(mixed):
+        bar.note(f"mixed: {mixed[kind]} of {kind}")
     bar.figure("broken transfers seen", seen["broken"])
     bar.figure("whole second bodies where that is right", seen["whole second"])
     bar.figure("whole first bodies after a 206 that lied about the same content", seen["whole first"])

@@ -228,6 +228,60 @@ def invalidation(bench):
     true(get(pawl.address, "/fail").hit, "a refused POST invalidated")
 
 
+@check("cache: stale-while-revalidate: the stale copy at once, one validation in the background, nothing beyond the window")
+def stale_while_revalidate(bench):
+    origin = bench.origin()
+    control = (("Cache-Control", "max-age=1, stale-while-revalidate=60"),)
+    late = threading.Event()
+    origin.at("/x", lambda r: Resource(b"%d" % r.serial, fields=control, before_head=(lambda _: late.wait(10)) if r.serial else None))
+    origin.at("/over", lambda r: Resource(b"%d" % r.serial, fields=(("Cache-Control", "max-age=0, stale-while-revalidate=0"),)))
+    pawl = bench.pawl(origin, pawl={"workers": 2})
+    for path in ("/x", "/over"):
+        get(pawl.address, path)
+    time.sleep(2.1)
+    got = answers(pawl, "/x", 5)
+    same([(a.body, a.hit) for a in got], [(b"0", True)] * 5, "while the origin thinks")
+    true(re.search(r"ttl=-[1-9]", got[0].cache), f"Cache-Status of a stale answer: {got[0].cache}")
+    wait_for(lambda: origin.count("/x") == 2, 5, "the validation at the origin")
+    late.set()
+    wait_for(lambda: get(pawl.address, "/x").body == b"1", 5, "the new answer")
+    same(origin.count("/x"), 2, "origin requests")
+    same(get(pawl.address, "/over").body, b"1", "beyond the window")
+
+
+@check("cache: a 204 is answered from the store without a length, and is fetched anew when stale")
+def no_content(bench):
+    origin = bench.origin()
+    origin.at("/x", Resource(b"", status=204, framing="none", fields=(("Cache-Control", "max-age=1"), ("Connection", "keep-alive"))))
+    pawl = bench.pawl(origin)
+    with Client(pawl.address) as client:
+        for hit in (False, True):
+            client.request("/x")
+            answer = client.response()
+            same((answer.status, answer.hit, answer.all("Content-Length"), answer.all("Transfer-Encoding")), (204, hit, [], []), "204")
+    time.sleep(2.1)
+    get(pawl.address, "/x")
+    same(origin.count("/x"), 2, "origin requests")
+
+
+@check("cache: the answer to a POST is kept only where it says that it is what a GET would be given")
+def kept_post(bench):
+    origin = bench.origin()
+    cases = (("/own", FRESH + (("Content-Location", "/own"),), True), ("/other", FRESH + (("Content-Location", "/own"),), False),
+             ("/bare", FRESH, False), ("/stale", (("Content-Location", "/stale"),), False),
+             ("/private", (("Cache-Control", "private, max-age=60"), ("Content-Location", "/private")), False))
+    for path, fields, _ in cases:
+        origin.at(path, lambda r, fields=fields: Resource(b"%d" % r.serial, fields=fields))
+    pawl = bench.pawl(origin)
+    for path, _, kept in cases:
+        get(pawl.address, path, method="POST", body=b"a=b")
+        time.sleep(0.2)
+        answer = get(pawl.address, path)
+        same((answer.body, answer.hit), (b"0", True) if kept else (b"1", False), path)
+    get(pawl.address, "/own", method="PUT", body=b"new")
+    same(get(pawl.address, "/own").hit, False, "/own after PUT")
+
+
 @check("cache: stale-if-error by directive and by setting; not with must-revalidate", seconds=40)
 def stale_if_error(bench):
     for name, field, settings, expected in (

@@ -1,5 +1,6 @@
 """pawl as a process: started, waited for, measured, ended. Only processes started here are ever signalled."""
 
+import atexit
 import json
 import os
 import pathlib
@@ -17,6 +18,20 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 def binary():
     return os.environ.get("PAWL") or str(ROOT / ".build" / "release" / "pawl")
+
+
+LIVING = set()  # processes started here that have not been waited for
+
+
+def end_the_living():
+    """Whatever ends this program, nothing it started stays behind."""
+    for process in list(LIVING):
+        if process.poll() is None:
+            process.kill()
+
+
+atexit.register(end_the_living)
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
 
 class StartFailure(Exception):
@@ -90,6 +105,7 @@ class Pawl:
             self.process = subprocess.Popen(
                 self.prefix + [binary()] + self.arguments, cwd=self.folder, stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE, stderr=errors, env={**os.environ, **(self.environment or {})})
+        LIVING.add(self.process)
         threading.Thread(target=self._read, args=(self.process,), daemon=True).start()
         end = time.monotonic() + seconds
         while len(self.addresses) < ready:
@@ -113,6 +129,8 @@ class Pawl:
             self.lines.append(text)
             mine.put(text)
         mine.put(None)
+        process.wait()
+        LIVING.discard(process)
 
     def log(self):
         return self.errors.read_text(errors="replace") if self.errors.exists() else ""
@@ -278,6 +296,7 @@ http {{
             self.prefix + [program, "-p", str(self.folder), "-c", str(self.folder / "nginx.conf"),
                            "-e", str(self.folder / "error.log")],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        LIVING.add(self.process)
         import socket
 
         def listening():

@@ -5,6 +5,8 @@ import struct
 import threading
 import time
 
+from .origin import Origin
+
 
 class Relay:
     """`plan(number)` gives for connection `number` (octets towards the client after which to cut, "rst" | "fin"),
@@ -71,7 +73,11 @@ class Relay:
                         self.cuts += 1
                         self.down += len(data)
                     if plan[1] == "rst":
-                        time.sleep(0.02)
+                        # A client loses what it has not read when the reset comes: let it read first.
+                        end = time.monotonic() + 2
+                        while Origin._unsent(client) and time.monotonic() < end:
+                            time.sleep(0.005)
+                        time.sleep(0.25)
                         client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                     else:
                         client.shutdown(socket.SHUT_WR)

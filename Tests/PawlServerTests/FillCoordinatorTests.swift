@@ -1,0 +1,135 @@
+import PawlCache
+import PawlHTTP
+import PawlLoop
+import PawlStore
+import Testing
+
+@testable import PawlServer
+
+@Suite("Who reads a body, and which of it is on its way") struct FillCoordinatorTests {
+  private static let total: UInt64 = 64 << 20
+  private static let strong: [(FieldName, String)] = [(.etag, "\"v\"")]
+
+  private func stored(_ bench: ServerBench, _ fields: [(FieldName, String)] = strong) throws -> StoredResponse {
+    try bench.stored(total: Self.total, held: 0, fields)
+  }
+
+  private func need(
+    _ coordinator: FillCoordinator, _ position: UInt64, held: HeldBytes = HeldBytes(), joinedAt failures: Int = 0,
+    _ bench: ServerBench
+  ) -> String {
+    let need = coordinator.need(
+      position, through: Self.total, held: held, joinedAt: failures, now: bench.running.clock.now())
+    switch need {
+    case .wait: return "wait"
+    case .fetch(let span): return "\(span)"
+    case .fail(let end): return "\(end.party.rawValue) \(end.reason)"
+    }
+  }
+
+  @Test("a body is kept while anybody reads it")
+  func readers() throws {
+    let bench = try ServerBench()
+    let response = try stored(bench)
+    let (one, other) = (Somebody(), Somebody())
+    #expect(FillCoordinator.existing(response) == nil)
+    let (coordinator, failures) = FillCoordinator.join(ObjectIdentifier(one), response, at: 5)
+    #expect(failures == 0 && coordinator.hasReaders)
+    _ = FillCoordinator.join(ObjectIdentifier(other), response, at: 9)
+    coordinator.moved(ObjectIdentifier(one), to: 20)
+    #expect(coordinator.readerSpread?.slowest == 9 && coordinator.readerSpread?.fastest == 20)
+    #expect(FillCoordinator.existing(response) === coordinator)
+    coordinator.left(ObjectIdentifier(one))
+    coordinator.left(ObjectIdentifier(other))
+    #expect(FillCoordinator.existing(response) == nil)
+  }
+
+  @Test("what nobody fetches is fetched, aligned, up to the next held byte")
+  func fetches() throws {
+    let bench = try ServerBench()
+    let response = try stored(bench)
+    let reader = Somebody()
+    let (coordinator, _) = FillCoordinator.join(ObjectIdentifier(reader), response, at: 0)
+    #expect(need(coordinator, 0, bench) == "0..<\(Self.total)")
+    let held = HeldBytes([1 << 20..<2 << 20])
+    #expect(need(coordinator, 0, held: held, bench) == "0..<\(1 << 20)")
+    coordinator.left(ObjectIdentifier(reader))
+  }
+
+  @Test("what cannot be proven the same is not fetched")
+  func unproven() throws {
+    let bench = try ServerBench()
+    let reader = Somebody()
+    for fields in [[], [(.etag, "W/\"v\"")], [(FieldName.lastModified, today), (.date, today)]]
+      as [[(FieldName, String)]]
+    {
+      let response = try stored(bench, fields)
+      let (coordinator, _) = FillCoordinator.join(ObjectIdentifier(reader), response, at: 0)
+      #expect(need(coordinator, 0, bench) == "origin rest-cannot-be-proven")
+      coordinator.left(ObjectIdentifier(reader))
+    }
+    let response = try stored(bench)
+    let (coordinator, _) = FillCoordinator.join(ObjectIdentifier(reader), response, at: 0)
+    coordinator.originRefusesRanges()
+    #expect(!coordinator.canFetchRanges)
+    #expect(need(coordinator, 0, bench) == "origin rest-cannot-be-proven")
+    coordinator.left(ObjectIdentifier(reader))
+  }
+
+  @Test("a reader waits for a fill that brings it its bytes soon, and jumps ahead of one that does not")
+  func jumps() throws {
+    let bench = try ServerBench()
+    let response = try stored(bench)
+    let reader = Somebody()
+    let (coordinator, _) = FillCoordinator.join(ObjectIdentifier(reader), response, at: 0)
+    Fill.start(0..<Self.total, of: response, for: bench.request(), in: bench.store)
+    #expect(coordinator.isFilling && FillCoordinator.isFilling(response))
+    #expect(need(coordinator, 0, bench) == "wait")
+    #expect(need(coordinator, 16 << 20, bench) == "wait")
+    let far: UInt64 = 40 << 20
+    #expect(need(coordinator, far, bench) == "\(far)..<\(Self.total)")
+    // Fast enough by what it brought in its first second.
+    bench.running.clock.advance(by: .seconds(1))
+    #expect(need(coordinator, far, held: HeldBytes([0..<12 << 20]), bench) == "wait")
+    #expect(need(coordinator, far, held: HeldBytes([0..<4 << 20]), bench) == "\(far)..<\(Self.total)")
+    bench.owner.closeOrigins()
+    #expect(need(coordinator, far, bench) != "wait")
+    coordinator.left(ObjectIdentifier(reader))
+  }
+
+  @Test("never more than eight spans of one body at a time")
+  func spans() throws {
+    let bench = try ServerBench()
+    let response = try stored(bench)
+    let reader = Somebody()
+    let (coordinator, _) = FillCoordinator.join(ObjectIdentifier(reader), response, at: 0)
+    for span in 0..<FillCoordinator.spanLimit {
+      let start = UInt64(span) << 20
+      #expect(need(coordinator, start, bench) != "wait")
+      Fill.start(start..<start + 1 << 20, of: response, for: bench.request(), in: bench.store)
+    }
+    #expect(need(coordinator, 60 << 20, bench) == "wait")
+    bench.owner.closeOrigins()
+    coordinator.left(ObjectIdentifier(reader))
+  }
+
+  @Test("who waited for a fill that failed ends with it; who comes later may try again")
+  func failures() throws {
+    let bench = try ServerBench()
+    let response = try stored(bench)
+    let reader = Somebody()
+    let (coordinator, joined) = FillCoordinator.join(ObjectIdentifier(reader), response, at: 0)
+    Fill.start(0..<Self.total, of: response, for: bench.request(), in: bench.store)
+    let fill = try #require(bench.owner.fills.values.first)
+    coordinator.failed(fill, BodyEnd(party: .origin, reason: "why"))
+    #expect(need(coordinator, 0, joinedAt: joined, bench) == "origin why")
+    let (_, later) = FillCoordinator.join(ObjectIdentifier(fill), response, at: 0)
+    #expect(need(coordinator, 0, joinedAt: later, bench) == "0..<\(Self.total)")
+    bench.owner.closeOrigins()
+    coordinator.left(ObjectIdentifier(fill))
+    coordinator.left(ObjectIdentifier(reader))
+  }
+}
+
+/// Somebody with an identity.
+private final class Somebody {}

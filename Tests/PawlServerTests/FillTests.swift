@@ -1,0 +1,79 @@
+import PawlTestKit
+import Testing
+
+@testable import PawlServer
+
+@Suite("A fill") struct FillTests {
+  private static let size = 4 << 20
+  private static func head(_ fields: String) -> OriginStep {
+    .send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n\(fields)Content-Length: \(size)\r\n\r\n")
+  }
+
+  @Test("goes on without readers where pausing would cost a replay; the next client finds it whole")
+  func goesOn() throws {
+    let gate = Gate()
+    let origin = ScriptedOrigin(
+      .tcp, [.expectHead, Self.head(""), .sendPattern(count: 1000), .wait(gate), .sendPattern(from: 1000, count: Self.size - 1000), .readToEnd])
+    let pawl = try TestServer(origin) { $0.site = "abandoned-fill = 0" }
+    let client = pawl.connect()
+    client.send(TestServer.request())
+    _ = client.readHead()
+    #expect(client.read(1000).count == 1000)
+    client.reset()
+    #expect(pawl.record(1, "ended_by").first == "client")
+    gate.open()
+    pawl.waitForHeld(UInt64(Self.size))
+    let next = pawl.get()
+    #expect(next.content == OriginStep.pattern(from: 0, count: Self.size))
+    #expect(pawl.stop() == [] && origin.acceptedCount == 1)
+  }
+
+  @Test("pauses where the rest can be asked for, and goes on from what is held")
+  func pauses() throws {
+    let tag = "ETag: \"v\"\r\nAccept-Ranges: bytes\r\n"
+    let held = 1 << 20
+    let part =
+      "HTTP/1.1 206 Partial Content\r\nCache-Control: max-age=60\r\n\(tag)Content-Range: bytes \(held)-\(Self.size - 1)/\(Self.size)\r\n"
+      + "Content-Length: \(Self.size - held)\r\n\r\n"
+    let origin = ScriptedOrigin(
+      .tcp, [.expectHead, Self.head(tag), .sendPattern(count: held), .readToEnd],
+      [.expectHead, .send(part), .sendPattern(from: UInt64(held), count: Self.size - held), .readToEnd])
+    let pawl = try TestServer(origin) { $0.site = "abandoned-fill = 0" }
+    let client = pawl.connect()
+    client.send(TestServer.request())
+    _ = client.readHead()
+    #expect(client.read(held).count == held)
+    client.reset()
+    pawl.waitFor("fill-paused")
+    #expect(pawl.events("fill-paused")[0].hasSuffix("at=\(held) why=no-readers"))
+    let next = pawl.get()
+    #expect(next.content == OriginStep.pattern(from: 0, count: Self.size) && next.isWhole)
+    #expect(pawl.stop() == [])
+    #expect(String(decoding: origin.received[1], as: UTF8.self).contains("\r\nRange: bytes=\(held)-"))
+  }
+
+  @Test("a body of unknown length beyond max-unknown is streamed and not kept")
+  func streams() throws {
+    let (chunk, count) = (1 << 16, 40)
+    var script: [OriginStep] = [.expectHead, .send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")]
+    for index in 0..<count {
+      script += [.send("10000\r\n"), .sendPattern(from: UInt64(index * chunk), count: chunk), .send("\r\n")]
+    }
+    let origin = ScriptedOrigin(.tcp, script + [.send("0\r\n\r\n"), .readToEnd])
+    let pawl = try TestServer(origin) { $0.site = "max-unknown = 256K" }
+    let answer = pawl.get()
+    #expect(answer.isWhole && answer.content == OriginStep.pattern(from: 0, count: chunk * count))
+    #expect(pawl.events("streaming-unstored").count == 1)
+    #expect(pawl.stored() == nil)
+    #expect(pawl.stop() == [])
+  }
+
+  @Test("a cache too small for a body streams it")
+  func tooLarge() throws {
+    let origin = ScriptedOrigin(.tcp, [.expectHead, Self.head(""), .sendPattern(count: Self.size), .readToEnd])
+    let pawl = try TestServer(origin) { $0.site = "max-object = 1M" }
+    #expect(pawl.get().content == OriginStep.pattern(from: 0, count: Self.size))
+    #expect(pawl.stored() == nil)
+    #expect(pawl.stop() == [])
+  }
+}

@@ -1,0 +1,51 @@
+import PawlHTTP
+import PawlLoop
+import PawlTestKit
+import Testing
+
+@testable import PawlServer
+
+@Suite("One loop of the server") struct ServerLoopTests {
+  /// Where an answer of an exchange goes that nobody starts.
+  private final class NoChannel: ResponseChannel {
+    var hasResponded: Bool { false }
+    func interim(_ head: ResponseHead) {}
+    func respond(_ head: ResponseHead, length: ContentLength, body: (any BodySource)?) {}
+    func resumeRequestBody() {}
+    func upgrade(_ head: ResponseHead, to stream: SocketStream, leftover: [UInt8], holding: AnyObject) {}
+  }
+
+  @Test("chooses the kind of exchange by what is asked")
+  func kinds() throws {
+    let (cached, uncached) = (try ServerBench(), try ServerBench { $0.site = "cache = off" })
+    func kind(_ bench: ServerBench, _ request: IncomingRequest) -> String {
+      "\(type(of: bench.owner.makeExchange(for: request, channel: NoChannel())))"
+    }
+    let upgrade: [(FieldName, String)] = [(.connection, "upgrade"), (.upgrade, "websocket")]
+    #expect(kind(cached, cached.request()) == "DownloadExchange")
+    #expect(kind(cached, cached.request(.head)) == "DownloadExchange")
+    #expect(kind(cached, cached.request(.post)) == "ForwardExchange")
+    #expect(kind(cached, cached.request(.get, "/f", upgrade)) == "ForwardExchange")
+    #expect(kind(cached, cached.request(.get, "/f", [(.upgrade, "websocket")])) == "DownloadExchange")
+    #expect(kind(cached, cached.request(framing: .length(1))) == "ForwardExchange")
+    #expect(kind(cached, cached.request(.options, "*")) == "ReplyExchange")
+    #expect(kind(cached, cached.request(.options, "/f")) == "ForwardExchange")
+    #expect(kind(uncached, uncached.request()) == "UnkeptExchange")
+    #expect(kind(uncached, uncached.request(.head)) == "ForwardExchange")
+  }
+
+  @Test("a host that no site answers for is told so")
+  func noSite() throws {
+    let pawl = try TestServer(url: "http://127.0.0.1:1") { $0.site = "host = a.example" }
+    let answer = pawl.ask("GET /f HTTP/1.1\r\nHost: b.example\r\nX-Request-Id: r\r\n\r\n")
+    #expect(answer.status == 404 && answer.text.hasSuffix("No site here answers for the host b.example.\n"))
+  }
+
+  @Test("the date is that of the clock, made once a second")
+  func date() throws {
+    let bench = try ServerBench()
+    #expect(String(decoding: bench.owner.dateField, as: UTF8.self) == today)
+    bench.running.clock.advance(by: .seconds(1))
+    #expect(String(decoding: bench.owner.dateField, as: UTF8.self) == "Tue, 14 Nov 2023 22:13:21 GMT")
+  }
+}

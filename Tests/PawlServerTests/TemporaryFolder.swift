@@ -1,0 +1,45 @@
+import CLinux
+import Testing
+
+/// A folder that goes away with its owner.
+final class TemporaryFolder {
+  let path: String
+
+  struct CannotBeMade: Error { var code: CInt }
+
+  init() throws {
+    var template = Array("/tmp/pawl-server-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { throw CannotBeMade(code: pawl_errno()) }
+    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  deinit { remove(path) }
+
+  func make(_ name: String) { #expect(mkdir(path + "/" + name, 0o700) == 0) }
+  func rename(_ name: String, to other: String) { #expect(CLinux.rename(path + "/" + name, path + "/" + other) == 0) }
+
+  /// The whole text of a small file; empty when it cannot be read.
+  func read(_ name: String) -> String {
+    let descriptor = pawl_open(path + "/" + name, O_RDONLY, 0)
+    guard descriptor >= 0 else { return "" }
+    defer { close(descriptor) }
+    var octets = [UInt8](repeating: 0, count: 65_536)
+    let count = CLinux.read(descriptor, &octets, octets.count)
+    return String(decoding: octets.prefix(max(count, 0)), as: UTF8.self)
+  }
+
+  private func remove(_ path: String) {
+    if let folder = opendir(path) {
+      while let entry = readdir(folder) {
+        let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+          pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+        }
+        if name != "." && name != ".." { remove(path + "/" + name) }
+      }
+      closedir(folder)
+      rmdir(path)
+    } else {
+      unlink(path)
+    }
+  }
+}

@@ -1,0 +1,225 @@
+import CLinux
+import PawlCache
+import PawlConfig
+import PawlHTTP
+import PawlLoop
+import PawlObserve
+import PawlStore
+import PawlTestKit
+import Testing
+
+@testable import PawlServer
+
+/// A whole pawl on 127.0.0.1, in this process, before a scripted origin. Time stands still unless the test moves it.
+final class TestServer: @unchecked Sendable {
+  // Safe: the properties are shared by design; tests stop the server from one thread.
+  let clock = ManualClock()
+  let server: Server
+  let folder: TemporaryFolder
+  private let origin: ScriptedOrigin?
+  private let events: EventLog
+  private let log: TestLock<[String]>
+  private var isStopped = false
+
+  /// What a test changes of the configuration: lines for a section, by the section's label.
+  struct Changes {
+    var pawl = ""
+    var listen = ""
+    var cache = "memory-object = 0"
+    var upstream = ""
+    var site = ""
+    var more = ""
+  }
+
+  convenience init(
+    _ origin: ScriptedOrigin, in folder: TemporaryFolder? = nil, _ change: (inout Changes) -> Void = { _ in }
+  ) throws {
+    try self.init(url: "http://127.0.0.1:\(origin.port)", origin: origin, in: folder, change)
+  }
+
+  init(
+    url: String, origin: ScriptedOrigin? = nil, in folder: TemporaryFolder? = nil,
+    _ change: (inout Changes) -> Void = { _ in }
+  ) throws {
+    let folder = try folder ?? TemporaryFolder()
+    (self.folder, self.origin) = (folder, origin)
+    let log = TestLock<[String]>([])
+    self.log = log
+    events = EventLog { line in log.withLock { $0.append(line) } }
+    server = try Server(Self.configuration(url: url, in: folder, change), events: events, clock: clock)
+  }
+
+  deinit { stop() }
+
+  static func configuration(
+    url: String, in folder: TemporaryFolder, _ change: (inout Changes) -> Void = { _ in }
+  ) throws -> PawlConfig.Configuration {
+    var changes = Changes()
+    change(&changes)
+    let text = """
+      [pawl]
+      state-dir = \(folder.path)
+      workers = 1
+      access-log = \(folder.path)/access.log
+      access-log-format = json
+      \(changes.pawl)
+      [listen:default]
+      address = 127.0.0.1:0
+      \(changes.listen)
+      [cache:default]
+      max-size = 512M
+      min-free = 0
+      \(changes.cache)
+      [upstream:app]
+      url = \(url)
+      \(changes.upstream)
+      [site:default]
+      upstream = app
+      \(changes.site)
+      \(changes.more)
+      """
+    let surroundings = Surroundings(
+      environment: { _ in nil }, readFile: { _ in .success(Array(text.utf8)) }, listFiles: { _ in [] }, isRoot: false)
+    return try ConfigurationLoader.load(path: "/test/pawl.ini", surroundings: surroundings)
+  }
+
+  var port: UInt16 { server.addresses[0].port }
+
+  func connect(receiveBuffer: CInt? = nil) -> ScriptedClient {
+    ScriptedClient(port: port, receiveBuffer: receiveBuffer)
+  }
+
+  /// One request on a connection of its own.
+  func ask(_ request: String) -> Answer {
+    let client = connect()
+    client.send(request)
+    return client.readAnswer(isHead: request.hasPrefix("HEAD "))
+  }
+
+  /// A GET with a request id, so that none is made up.
+  func get(_ target: String = "/f", _ fields: String...) -> Answer {
+    ask(Self.request(target, fields))
+  }
+
+  static func request(_ target: String = "/f", _ fields: [String] = []) -> String {
+    "GET \(target) HTTP/1.1\r\nHost: site\r\nX-Request-Id: r\r\n" + fields.map { "\($0)\r\n" }.joined() + "\r\n"
+  }
+
+  /// Ends the server and the origin, and returns what went against the origin's scripts.
+  @discardableResult
+  func stop() -> [String] {
+    if !isStopped {
+      isStopped = true
+      server.stop()
+    }
+    return origin?.finish() ?? []
+  }
+
+  /// The event log's lines that tell of `event`, without their time.
+  func events(_ event: String) -> [String] {
+    events.flush()
+    return log.withLock { $0 }.map { String($0.dropFirst(25)) }.filter { $0.contains(" \(event) ") }
+  }
+
+  /// Waits until the event log tells of `event`; ten seconds without it fail the test.
+  func waitFor(_ event: String, count: Int = 1, sourceLocation: SourceLocation = #_sourceLocation) {
+    waitUntil("\(event) was logged", sourceLocation: sourceLocation) { events(event).count >= count }
+  }
+
+  /// Lets the server's threads go on until `condition` holds.
+  func waitUntil(
+    _ what: String, sourceLocation: SourceLocation = #_sourceLocation, _ condition: () -> Bool
+  ) {
+    let start = SystemClock().now()
+    while !condition() {
+      guard SystemClock().now() - start < .seconds(10) else {
+        Issue.record("never: \(what)", sourceLocation: sourceLocation)
+        return
+      }
+      sched_yield()
+    }
+  }
+
+  /// The access log so far, one line a transfer.
+  var accessLog: [String] {
+    server.accessLog?.flush()
+    return folder.read("access.log").split(separator: "\n").map(String.init)
+  }
+
+  /// Waits for so many lines of the access log; returns members of the last one.
+  func record(_ count: Int, _ members: String..., sourceLocation: SourceLocation = #_sourceLocation) -> [String] {
+    waitUntil("\(count) lines in the access log", sourceLocation: sourceLocation) { accessLog.count >= count }
+    guard accessLog.count >= count else { return [] }
+    let line = accessLog[count - 1]
+    return members.map { member in
+      guard let range = line.firstRange(of: "\"\(member)\":") else { return "" }
+      let value = line[range.upperBound...]
+      let end = value.firstIndex(of: value.first == "\"" ? "," : ",") ?? value.index(before: value.endIndex)
+      return value[..<end].filter { $0 != "\"" && $0 != "}" }
+    }
+  }
+}
+
+extension Answer {
+  /// The head with what is random in it (tags pawl made) replaced: `"pawl-#"`.
+  var shown: String { maskTags(head.replacing("\r\n", with: "\n")) }
+}
+
+/// Replaces the random digits of pawl's own tags.
+func maskTags(_ text: String) -> String {
+  var shown = ""
+  var rest = text[...]
+  while let start = rest.firstRange(of: "\"pawl-") {
+    shown += rest[..<start.upperBound] + "#"
+    rest = rest[start.upperBound...].drop { $0 != "\"" }
+  }
+  return shown + rest
+}
+
+/// The date at which tests stand still, as it stands in answers.
+let today = "Tue, 14 Nov 2023 22:13:20 GMT"
+
+extension TestServer {
+  /// Returns when the server has dealt with all that was sent to it before: it has one loop, which takes what came in
+  /// the order of its coming.
+  func settle() {
+    for _ in 0..<3 { onLoop { _ in } }
+  }
+
+  /// Looks at the server's first loop, on it.
+  @discardableResult
+  func onLoop<R: Sendable>(_ look: @escaping @Sendable (ServerLoop) -> R) -> R? {
+    let first = server.loops[0]
+    return first.loop.answer { look(first.server.get()) }
+  }
+
+  /// What is stored for `http://site` and the target.
+  func stored(_ target: String = "/f") -> StoredResponse? {
+    let key = CacheKey(authority: Bytes("site"), target: Bytes(target))
+    let found = onLoop { loop in
+      loop.router.all[0].cache?.resource(for: key, create: false)?.withLock { $0.variants.first }
+    }
+    return found ?? nil
+  }
+
+  /// Waits until so many octets of the target's body are held.
+  func waitForHeld(_ count: UInt64, of target: String = "/f", sourceLocation: SourceLocation = #_sourceLocation) {
+    waitUntil("\(count) octets are held", sourceLocation: sourceLocation) { stored(target)?.body.held.count == count }
+  }
+
+  /// Lets time pass, a quarter of a second at a go, while `work` goes on: for transfers that wait between attempts.
+  func advancing<R>(_ work: () -> R) -> R {
+    let isOver = TestLock(false)
+    let thread = TestThread { [self] in
+      while !isOver.withLock({ $0 }) {
+        clock.advance(by: .milliseconds(100))
+        for _ in 0..<10 { settle() }
+      }
+    }
+    defer {
+      isOver.withLock { $0 = true }
+      thread.join()
+    }
+    return work()
+  }
+}

@@ -151,7 +151,15 @@ def pipelining(bench):
         except OSError:
             pass
 
-    threads = [threading.Thread(target=send, args=(client,), daemon=True) for client in clients]
+    def take(client):
+        # Each answer that is taken lets pawl go on to the next request.
+        try:
+            while client.socket.recv(65536):
+                pass
+        except OSError:
+            pass
+
+    threads = [threading.Thread(target=work, args=(client,), daemon=True) for client in clients for work in (send, take)]
     for thread in threads:
         thread.start()
     time.sleep(4)

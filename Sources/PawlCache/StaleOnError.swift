@@ -9,7 +9,7 @@ package enum ValidationFailure: Hashable, Sendable {
 ///
 /// Without an answer: whatever was fresh once, unless the response forbids it or its `stale-if-error` is over (RFC 9111 §4.2.4).
 /// For 500, 502, 503 and 504: within `stale-if-error`, the response's or else the route's (RFC 5861 §4). A response that was
-/// never fresh is kept for resumption only and is never given out for this.
+/// never fresh, and is kept for resumption only, is given out for this only where one of the two says so.
 /// - Parameter now: wall clock, seconds since 1970.
 package func mayServeStaleOnError(
   _ head: StoredHead, policy: CachePolicy, now: Int64, failure: ValidationFailure
@@ -19,9 +19,9 @@ package func mayServeStaleOnError(
   let freshness = Freshness.evaluate(head, policy: policy, now: now)
   switch failure {
   case .disconnected:
-    let window = control.staleIfError ?? (policy.staleIfError > 0 ? policy.staleIfError : nil)
+    if let window = control.staleIfError { return freshness.staleness <= window }
     // Without a word about errors, only what once was fresh may stand in for an origin that is not there.
-    return window.map { freshness.staleness <= $0 } ?? (freshness.lifetime > 0)
+    return freshness.lifetime > 0 || (policy.staleIfError > 0 && freshness.staleness <= policy.staleIfError)
   case .status(500), .status(502), .status(503), .status(504):
     let window = control.staleIfError ?? policy.staleIfError
     return window > 0 && freshness.staleness <= window

@@ -27,9 +27,12 @@ import Testing
       Row(stored: "max-age=10, no-cache", policy: 99, onClose: false, on503: false),
       Row(stored: "max-age=10, s-maxage=10", policy: 99, onClose: false, on503: false),
       Row(stored: "s-maxage=10, stale-if-error=99", onClose: true, on503: true),
-      // Never fresh: kept for resumption only.
-      Row(stored: "x", policy: 99, onClose: false, on503: false),
-      Row(stored: "max-age=0", policy: 99, onClose: false, on503: false),
+      // Never fresh: kept for resumption, unless the route or the response says more.
+      Row(stored: "x", onClose: false, on503: false),
+      Row(stored: "max-age=0", onClose: false, on503: false),
+      Row(stored: "x", policy: 99, onClose: true, on503: true),
+      Row(stored: "x", policy: 11, onClose: false, on503: false),
+      Row(stored: "max-age=0, stale-if-error=99", onClose: true, on503: true),
     ])
   func decides(_ row: Row) {
     let head = Messages.stored(["Cache-Control: " + row.stored], age: row.age)

@@ -117,7 +117,8 @@ import Testing
       if event == .connected || event == .wantsBody { give(exchange) }
     }
     #expect(stops > 0)
-    #expect(recorder.events.filter { $0 == .wantsBody }.count == stops)
+    // The last piece of all may have stopped it once more.
+    #expect((stops...stops + 1).contains(recorder.events.filter { $0 == .wantsBody }.count))
     #expect(recorder.story.last == "ended")
     bench.pool.closeIdle()
     #expect(origin.finish() == [])

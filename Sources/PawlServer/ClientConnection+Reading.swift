@@ -174,7 +174,8 @@ extension ClientConnection {
     requestBodyIsPaused = false
     owner.loop.nextTurn { [weak self] in
       guard let self, self.phase == .exchanging, !self.requestBodyIsPaused else { return }
-      self.consumeInput()
+      // The last octets may have been taken before the pause: then only the end is left to be told.
+      if self.input.isEmpty { _ = self.consumeBody([], 0..<0) } else { self.consumeInput() }
       self.inputConsumed()
     }
   }

@@ -15,9 +15,12 @@ final class HotAnswer: Sendable {
   let bornAt: Int64
   /// Weak: after a reload another route may stand at the same address.
   private weak let route: RouteSettings?
+  /// Whether the origin gave a `Date`; else each answer bears the time it leaves at.
+  let hasDate: Bool
 
-  private init(head: [UInt8], freshUntil: Int64, bornAt: Int64, route: RouteSettings) {
+  private init(head: [UInt8], freshUntil: Int64, bornAt: Int64, route: RouteSettings, hasDate: Bool) {
     (self.head, self.freshUntil, self.bornAt, self.route) = (head, freshUntil, bornAt, route)
+    self.hasDate = hasDate
   }
 
   /// The answer of `stored` on `route`, made once for each; `nil` where it depends on more than its URL.
@@ -33,7 +36,7 @@ final class HotAnswer: Sendable {
     let freshness = Freshness.evaluate(head, policy: route.policy, now: now)
     let made = HotAnswer(
       head: render(stored, route), freshUntil: now + freshness.ttl, bornAt: now - freshness.age,
-      route: route)
+      route: route, hasDate: head.fields.contains(.date))
     stored.rendered.withLock { $0 = made }
     return made
   }
@@ -102,6 +105,11 @@ extension ClientConnection {
   private func send(_ answer: HotAnswer, _ body: [UInt8], _ buffer: [UInt8], _ now: Int64, _ route: RouteSettings) {
     var message = owner.takeHotBuffer()
     message.append(contentsOf: answer.head)
+    if !answer.hasDate {
+      message.append("Date: " as StaticString)
+      message.append(contentsOf: owner.dateField)
+      message.append("\r\n" as StaticString)
+    }
     message.append("Age: " as StaticString)
     message.append(decimal: UInt64(max(0, now - answer.bornAt)))
     message.append("\r\nCache-Status: pawl; hit; ttl=" as StaticString)

@@ -10,15 +10,18 @@ import Testing
     "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nETag: \"v\"\r\nContent-Type: a/b\r\nContent-Length: \(size)\r\n\r\n"
 
   private func filled() throws -> TestServer {
-    let pawl = try TestServer(ScriptedOrigin(.tcp, [.expectHead, .send(Self.head), .sendPattern(count: Self.size), .readToEnd]))
+    let pawl = try TestServer(
+      ScriptedOrigin(.tcp, [.expectHead, .send(Self.head), .sendPattern(count: Self.size), .readToEnd]))
     #expect(pawl.get().content == Self.content)
     return pawl
   }
 
-  @Test("sends the ranges it was asked for, and nothing else", arguments: [
-    ("bytes=0-0", 0, 1), ("bytes=99999-", 99_999, 1), ("bytes=-100", 99_900, 100), ("bytes=10-20", 10, 11),
-    ("bytes=0-99999", 0, 100_000), ("bytes=65535-65536", 65_535, 2),
-  ])
+  @Test(
+    "sends the ranges it was asked for, and nothing else",
+    arguments: [
+      ("bytes=0-0", 0, 1), ("bytes=99999-", 99_999, 1), ("bytes=-100", 99_900, 100), ("bytes=10-20", 10, 11),
+      ("bytes=0-99999", 0, 100_000), ("bytes=65535-65536", 65_535, 2),
+    ])
   func single(_ range: String, _ start: Int, _ count: Int) throws {
     let pawl = try filled()
     let part = pawl.get("/f", "Range: \(range)")
@@ -39,7 +42,8 @@ import Testing
 
         """)
     #expect(part.content == Array(Self.content[start..<start + count]))
-    #expect(pawl.record(2, "cache", "bytes", "bytes_from_cache", "bytes_from_origin") == ["hit", "\(count)", "\(count)", "0"])
+    #expect(
+      pawl.record(2, "cache", "bytes", "bytes_from_cache", "bytes_from_origin") == ["hit", "\(count)", "\(count)", "0"])
     #expect(pawl.stop() == [])
   }
 
@@ -66,7 +70,8 @@ import Testing
     let pawl = try filled()
     let answer = pawl.get("/f", "Range: bytes=\(Self.size)-")
     #expect(answer.status == 416 && answer["Content-Range"] == "bytes */\(Self.size)")
-    #expect(answer.text == "416 Range Not Satisfiable\n\nThe range lies beyond the end: there are \(Self.size) bytes.\n")
+    #expect(
+      answer.text == "416 Range Not Satisfiable\n\nThe range lies beyond the end: there are \(Self.size) bytes.\n")
     #expect(pawl.stop() == [])
   }
 
@@ -108,7 +113,8 @@ import Testing
     let origin = ScriptedOrigin(
       .tcp,
       [
-        .expectHead, .send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"),
+        .expectHead,
+        .send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"),
         .wait(gate), .send("6\r\n world\r\n0\r\n\r\n"), .readToEnd,
       ])
     let pawl = try TestServer(origin)
@@ -130,7 +136,8 @@ import Testing
     let origin = ScriptedOrigin(
       .tcp,
       [
-        .expectHead, .send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"),
+        .expectHead,
+        .send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"),
         .wait(gate), .send("6\r\n world\r\n0\r\n\r\n"), .readToEnd,
       ])
     let pawl = try TestServer(origin)

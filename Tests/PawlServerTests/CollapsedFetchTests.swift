@@ -4,7 +4,9 @@ import Testing
 @testable import PawlServer
 
 @Suite("One fetch for all who wait") struct CollapsedFetchTests {
-  private static func answer(_ text: String, _ fields: String = "Cache-Control: max-age=60\r\n", status: String = "200 OK") -> OriginStep {
+  private static func answer(
+    _ text: String, _ fields: String = "Cache-Control: max-age=60\r\n", status: String = "200 OK"
+  ) -> OriginStep {
     .send("HTTP/1.1 \(status)\r\n\(fields)Content-Length: \(text.utf8.count)\r\n\r\n\(text)")
   }
 
@@ -49,7 +51,9 @@ import Testing
   func notShared() throws {
     let gate = Gate()
     func script(_ text: String, _ gate: Gate?) -> [OriginStep] {
-      [.expectHead] + (gate.map { [.wait($0)] } ?? []) + [Self.answer(text, "Cache-Control: private\r\nConnection: close\r\n")]
+      [.expectHead] + (gate.map { [.wait($0)] } ?? []) + [
+        Self.answer(text, "Cache-Control: private\r\nConnection: close\r\n")
+      ]
     }
     let (pawl, origin, answers) = try together([script("1", gate), script("2", nil), script("3", nil)], gate)
     #expect(answers.map(\.text).sorted() == ["1", "2", "3"] && answers[0].text == "1")
@@ -118,9 +122,11 @@ import Testing
     #expect(pawl.stop() == [])
   }
 
-  @Test("a part or a 304 that nobody asked for is a failure of the origin", arguments: [
-    "206 Partial Content\r\nContent-Range: bytes 0-1/4\r\nContent-Length: 2\r\n\r\nok", "304 Not Modified\r\n\r\n",
-  ])
+  @Test(
+    "a part or a 304 that nobody asked for is a failure of the origin",
+    arguments: [
+      "206 Partial Content\r\nContent-Range: bytes 0-1/4\r\nContent-Length: 2\r\n\r\nok", "304 Not Modified\r\n\r\n",
+    ])
   func unasked(_ answer: String) throws {
     let origin = ScriptedOrigin(.tcp, [.expectHead, .send("HTTP/1.1 \(answer)"), .readToEnd])
     let pawl = try TestServer(origin)

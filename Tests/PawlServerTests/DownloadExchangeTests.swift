@@ -58,7 +58,8 @@ import Testing
     let origin = ScriptedOrigin(
       .tcp,
       [
-        .expectHead, .send(head + "Content-Range: bytes \(start)-\(end - 1)/\(size)\r\nContent-Length: \(end - start)\r\n\r\n"),
+        .expectHead,
+        .send(head + "Content-Range: bytes \(start)-\(end - 1)/\(size)\r\nContent-Length: \(end - start)\r\n\r\n"),
         .sendPattern(from: UInt64(start), count: end - start), .readToEnd,
       ])
     let pawl = try TestServer(origin)
@@ -104,7 +105,8 @@ import Testing
 
   @Test("conditions that only the origin can judge go to it as they are")
   func preconditions() throws {
-    let origin = ScriptedOrigin(.tcp, [.expectHead, Self.answer("", "", status: "412 Precondition Failed"), .readToEnd])
+    let origin = ScriptedOrigin(
+      .tcp, [.expectHead, Self.answer("", "", status: "412 Precondition Failed"), .readToEnd])
     let pawl = try TestServer(origin)
     let answer = pawl.get("/f", "If-Match: \"x\"")
     #expect(answer.status == 412 && answer["Cache-Status"] == "pawl; fwd=request; fwd-status=412")

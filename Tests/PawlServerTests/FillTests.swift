@@ -13,7 +13,11 @@ import Testing
   func goesOn() throws {
     let gate = Gate()
     let origin = ScriptedOrigin(
-      .tcp, [.expectHead, Self.head(""), .sendPattern(count: 1000), .wait(gate), .sendPattern(from: 1000, count: Self.size - 1000), .readToEnd])
+      .tcp,
+      [
+        .expectHead, Self.head(""), .sendPattern(count: 1000), .wait(gate),
+        .sendPattern(from: 1000, count: Self.size - 1000), .readToEnd,
+      ])
     let pawl = try TestServer(origin) { $0.site = "abandoned-fill = 0" }
     let client = pawl.connect()
     client.send(TestServer.request())
@@ -49,6 +53,7 @@ import Testing
     let next = pawl.get()
     #expect(next.content == OriginStep.pattern(from: 0, count: Self.size) && next.isWhole)
     #expect(pawl.stop() == [])
+    try #require(origin.received.count == 2)
     #expect(String(decoding: origin.received[1], as: UTF8.self).contains("\r\nRange: bytes=\(held)-"))
   }
 

@@ -11,7 +11,8 @@ import Testing
 
   @Test("gives the answer that the long way gives", arguments: fields)
   func same(_ fields: String) throws {
-    let origin = ScriptedOrigin(.tcp, [.expectHead, .send("HTTP/1.1 200 OK\r\n\(fields)Content-Length: 5\r\n\r\nhello"), .readToEnd])
+    let origin = ScriptedOrigin(
+      .tcp, [.expectHead, .send("HTTP/1.1 200 OK\r\n\(fields)Content-Length: 5\r\n\r\nhello"), .readToEnd])
     let pawl = try TestServer(origin) { $0.cache = "memory-object = 32K" }
     _ = pawl.get()
     pawl.clock.advance(by: .seconds(3))
@@ -33,14 +34,16 @@ import Testing
   @Test("is not taken for what is stale, and pipelined requests keep their order")
   func order() throws {
     let head = "HTTP/1.1 200 OK\r\nCache-Control: max-age=5\r\nContent-Length: 1\r\n\r\n"
-    let origin = ScriptedOrigin(.tcp, [.expectHead, .send(head + "1"), .expectHead, .send(head + "2"), .readToEnd])
+    let origin = ScriptedOrigin(
+      .tcp, [.expectHead, .send(head + "1"), .readToEnd], [.expectHead, .send(head + "2"), .readToEnd])
     let pawl = try TestServer(origin) { $0.cache = "memory-object = 32K" }
     #expect(pawl.get().text == "1")
     pawl.waitUntil("the body is in memory") { pawl.stored()?.body.inMemory != nil }
     let client = pawl.connect()
     let request = TestServer.request()
     client.send(request + request + TestServer.request("/f", ["Range: bytes=0-0"]) + request)
-    #expect((0..<4).map { _ in client.readAnswer() }.map { "\($0.status)\($0.text)" } == ["2001", "2001", "2061", "2001"])
+    #expect(
+      (0..<4).map { _ in client.readAnswer() }.map { "\($0.status)\($0.text)" } == ["2001", "2001", "2061", "2001"])
     pawl.clock.advance(by: .seconds(5))
     client.send(request)
     #expect(client.readAnswer().text == "2")

@@ -41,7 +41,8 @@ final class ServerBench {
       method: method, target: Bytes(target), authority: Bytes(authority), version: version, framing: framing)
     for (name, value) in fields { head.fields.append(name, value) }
     return IncomingRequest(
-      head: head, route: route, loop: owner, client: SocketAddress.parse("192.0.2.9:4711"), isTrustedPeer: isTrusted,
+      head: head, route: owner.router.route(authority: head.authority, target: head.target) ?? route, loop: owner,
+      client: SocketAddress.parse("192.0.2.9:4711"), isTrustedPeer: isTrusted,
       port: 8080, requestID: Array("made-up".utf8), isRouted: true, record: TransferRecord(began: loop.now))
   }
 

@@ -17,21 +17,21 @@ import Testing
 
   @Test("chooses the kind of exchange by what is asked")
   func kinds() throws {
-    let (cached, uncached) = (try ServerBench(), try ServerBench { $0.site = "cache = off" })
-    func kind(_ bench: ServerBench, _ request: IncomingRequest) -> String {
+    let bench = try ServerBench { $0.more = "[route:default/off]\npath = /off\ncache = off" }
+    func kind(_ request: IncomingRequest) -> String {
       "\(type(of: bench.owner.makeExchange(for: request, channel: NoChannel())))"
     }
     let upgrade: [(FieldName, String)] = [(.connection, "upgrade"), (.upgrade, "websocket")]
-    #expect(kind(cached, cached.request()) == "DownloadExchange")
-    #expect(kind(cached, cached.request(.head)) == "DownloadExchange")
-    #expect(kind(cached, cached.request(.post)) == "ForwardExchange")
-    #expect(kind(cached, cached.request(.get, "/f", upgrade)) == "ForwardExchange")
-    #expect(kind(cached, cached.request(.get, "/f", [(.upgrade, "websocket")])) == "DownloadExchange")
-    #expect(kind(cached, cached.request(framing: .length(1))) == "ForwardExchange")
-    #expect(kind(cached, cached.request(.options, "*")) == "ReplyExchange")
-    #expect(kind(cached, cached.request(.options, "/f")) == "ForwardExchange")
-    #expect(kind(uncached, uncached.request()) == "UnkeptExchange")
-    #expect(kind(uncached, uncached.request(.head)) == "ForwardExchange")
+    #expect(kind(bench.request()) == "DownloadExchange")
+    #expect(kind(bench.request(.head)) == "DownloadExchange")
+    #expect(kind(bench.request(.post)) == "ForwardExchange")
+    #expect(kind(bench.request(.get, "/f", upgrade)) == "ForwardExchange")
+    #expect(kind(bench.request(.get, "/f", [(.upgrade, "websocket")])) == "DownloadExchange")
+    #expect(kind(bench.request(framing: .length(1))) == "ForwardExchange")
+    #expect(kind(bench.request(.options, "*")) == "ReplyExchange")
+    #expect(kind(bench.request(.options, "/f")) == "ForwardExchange")
+    #expect(kind(bench.request(.get, "/off")) == "UnkeptExchange")
+    #expect(kind(bench.request(.head, "/off")) == "ForwardExchange")
   }
 
   @Test("a host that no site answers for is told so")

@@ -7,14 +7,17 @@ import Testing
   private static let size = 3 << 20
 
   private func connection(_ content: [UInt8]) -> [OriginStep] {
-    [.expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: \(content.count)\r\nConnection: close\r\n\r\n"), .send(content)]
+    [
+      .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: \(content.count)\r\nConnection: close\r\n\r\n"),
+      .send(content),
+    ]
   }
 
   @Test("the same octets: the old tag names the new body")
   func equal() throws {
     let content = OriginStep.pattern(from: 0, count: Self.size)
     let origin = ScriptedOrigin(.tcp, connection(content), connection(content))
-    let pawl = try TestServer(origin) { $0.site = "resume-ttl = 0" }
+    let pawl = try TestServer(origin) { $0.site = "resume-ttl = 0s" }
     let old = try #require(pawl.get()["ETag"])
     let rest = pawl.get("/f", "Range: bytes=1000000-", "If-Range: \(old)")
     #expect(rest.status == 206 && rest["ETag"] == old)
@@ -24,15 +27,17 @@ import Testing
     #expect(pawl.stop() == [])
   }
 
-  @Test("one octet changed, wherever: the old tag names nothing, and its holder gets the whole new body", arguments: [
-    0, 1_000_000, size - 1,
-  ])
+  @Test(
+    "one octet changed, wherever: the old tag names nothing, and its holder gets the whole new body",
+    arguments: [
+      0, 1_000_000, size - 1,
+    ])
   func different(_ byte: Int) throws {
     let content = OriginStep.pattern(from: 0, count: Self.size)
     var changed = content
     changed[byte] ^= 1
     let origin = ScriptedOrigin(.tcp, connection(content), connection(changed))
-    let pawl = try TestServer(origin) { $0.site = "resume-ttl = 0" }
+    let pawl = try TestServer(origin) { $0.site = "resume-ttl = 0s" }
     let old = try #require(pawl.get()["ETag"])
     let whole = pawl.get("/f", "Range: bytes=1000000-", "If-Range: \(old)")
     #expect(whole.status == 200 && whole["ETag"] != old && whole.content == changed)
@@ -43,7 +48,7 @@ import Testing
   func length(_ length: Int) throws {
     let changed = OriginStep.pattern(from: 0, count: length)
     let origin = ScriptedOrigin(.tcp, connection(OriginStep.pattern(from: 0, count: Self.size)), connection(changed))
-    let pawl = try TestServer(origin) { $0.site = "resume-ttl = 0" }
+    let pawl = try TestServer(origin) { $0.site = "resume-ttl = 0s" }
     let old = try #require(pawl.get()["ETag"])
     let whole = pawl.get("/f", "Range: bytes=1000000-", "If-Range: \(old)")
     #expect(whole.status == 200 && whole.content == changed)

@@ -21,6 +21,7 @@ final class CacheReader: BodySource {
   /// Bytes below this were held when the reader came: they count as from the cache.
   private var heldBefore: UInt64 = 0
   private var isFinished = false
+  private var patience: LoopTimer?
   /// Why the file cannot be read at this moment.
   private var unreadable: String?
   weak var consumer: (any BodyConsumer)?
@@ -115,12 +116,20 @@ final class CacheReader: BodySource {
     switch coordinator.need(
       position, through: until, held: body.held, joinedAt: joined, now: request.loop.loop.now)
     {
-    case .wait: break
+    case .wait: askAgainLater()
     case .fetch(let span): Fill.start(span, of: response, for: request, in: store)
     case .fail(let end):
       if case .missing = body.availability(at: position) { return .failed(end) }
     }
     return waiting
+  }
+
+  /// A fill that proves slow is not waited for: the need is looked at again when its speed can be told.
+  private func askAgainLater() {
+    guard coordinator.canFetchRanges, patience?.isScheduled != true else { return }
+    let timer = patience ?? request.loop.loop.makeTimer { [weak self] in self?.consumer?.bodyIsReady() }
+    patience = timer
+    timer.schedule(after: FillCoordinator.jumpMeasure)
   }
 
   private func wait(at position: UInt64) -> BodyPiece {
@@ -131,6 +140,7 @@ final class CacheReader: BodySource {
   func finish() {
     guard !isFinished else { return }
     isFinished = true
+    patience?.close()
     body.readerLeft(token: token)
     coordinator.left(token)
   }

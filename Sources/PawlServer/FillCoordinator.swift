@@ -38,6 +38,8 @@ final class FillCoordinator: Sendable {
   static let jumpDistance: UInt64 = 16 << 20
   /// … when the fill would need longer than this to get there.
   static let jumpPatience: Double = 5
+  /// How long a fill is watched before its speed counts.
+  static let jumpMeasure = Duration.seconds(2)
   static let spanLimit = 8
 
   let identity: RepresentationIdentity
@@ -170,8 +172,10 @@ final class FillCoordinator: Sendable {
   private static func isFarAhead(_ position: UInt64, of span: Span, _ held: HeldBytes, _ now: Monotonic) -> Bool {
     let frontier = held.contiguousEnd(from: span.start)
     guard position > frontier, position - frontier > jumpDistance else { return false }
-    let seconds = Double((now - span.began).components.seconds) + 0.001
-    let rate = Double(frontier - span.start) / seconds
+    // Nothing is known of its speed before: the first moments of a fill would send every reader off on its own.
+    let elapsed = now - span.began
+    guard elapsed >= jumpMeasure else { return false }
+    let rate = Double(frontier - span.start) / (Double(elapsed.microseconds) / 1_000_000)
     return rate * jumpPatience < Double(position - frontier)
   }
 

@@ -19,9 +19,8 @@ package enum ResumeDecision: Hashable, Sendable {
   case giveUp(ResumeFailure)
 }
 
-/// The overlap that is asked for again, in bytes, and the length from which on it is worth it.
+/// The overlap that is asked for again, in bytes.
 private let overlapSize: UInt64 = 4096
-private let overlapThreshold: UInt64 = 1 << 20
 
 /// Decides how a transfer goes on after its origin broke off, or refused to go on (architecture.md, "When the origin breaks").
 ///

@@ -7,9 +7,9 @@ package enum ValidationFailure: Hashable, Sendable {
 
 /// Whether a stale response is given out because the origin cannot say anything better.
 ///
-/// Without an answer: whatever was fresh once, unless the response forbids it or its `stale-if-error` is over (RFC 9111 §4.2.4).
-/// For 500, 502, 503 and 504: within `stale-if-error`, the response's or else the route's (RFC 5861 §4). A response that was
-/// never fresh is kept for resumption only and is never given out for this.
+/// Within `stale-if-error`, the response's or else the route's (RFC 5861 §4), without an answer and for 500, 502, 503 and 504.
+/// Where neither says anything: without an answer only, whatever was fresh once, unless the response forbids it
+/// (RFC 9111 §4.2.4). A response that was never fresh is then kept for resumption alone.
 /// - Parameter now: wall clock, seconds since 1970.
 package func mayServeStaleOnError(
   _ head: StoredHead, policy: CachePolicy, now: Int64, failure: ValidationFailure

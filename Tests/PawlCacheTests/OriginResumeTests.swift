@@ -28,8 +28,8 @@ import Testing
       Row(held: 5 * mib, expected: .askForRest(from: 5 * mib - 4096, overlap: 4096, ifRange: ifRange)),
       Row(held: 100, expected: .askForRest(from: 0, overlap: 100, ifRange: ifRange)),
       Row(total: mib, held: 5000, expected: .askForRest(from: 904, overlap: 4096, ifRange: ifRange)),
-      Row(total: mib - 1, held: 5000, expected: .askForRest(from: 5000, overlap: 0, ifRange: ifRange)),
-      Row(total: nil, held: 5 * mib, expected: .askForRest(from: 5 * mib, overlap: 0, ifRange: ifRange)),
+      Row(total: 5001, held: 5000, expected: .askForRest(from: 904, overlap: 4096, ifRange: ifRange)),
+      Row(total: nil, held: 5 * mib, expected: .askForRest(from: 5 * mib - 4096, overlap: 4096, ifRange: ifRange)),
       Row(held: 0, expected: .replay(comparing: 0)),
       Row(held: 5000, refused: true, expected: .replay(comparing: 5000)),
       Row(lines: ["ETag: W/\"a\""], held: 5000, expected: .replay(comparing: 5000)),
@@ -59,7 +59,7 @@ import Testing
       progress.attemptEnded(held: 500, replayed: 0, total: 10_000)
       #expect(
         decideResume(held: 500, spanStart: 0, identity: identity, progress: progress)
-          == .askForRest(from: 500, overlap: 0, ifRange: Self.ifRange))
+          == .askForRest(from: 0, overlap: 500, ifRange: Self.ifRange))
     }
     progress.attemptEnded(held: 500, replayed: 0, total: 10_000)
     #expect(

@@ -17,7 +17,7 @@ import Testing
       Row(stored: "max-age=10", onClose: true, on503: false),
       Row(stored: "max-age=10", age: 999_999, onClose: true, on503: false),
       Row(stored: "max-age=10", policy: 2, onClose: true, on503: true),
-      Row(stored: "max-age=10", policy: 1, onClose: true, on503: false),
+      Row(stored: "max-age=10", policy: 1, onClose: false, on503: false),
       Row(stored: "max-age=10, stale-if-error=2", onClose: true, on503: true),
       Row(stored: "max-age=10, stale-if-error=1", policy: 99, onClose: false, on503: false),
       Row(stored: "max-age=10, stale-if-error=0", policy: 99, onClose: false, on503: false),
@@ -27,9 +27,13 @@ import Testing
       Row(stored: "max-age=10, no-cache", policy: 99, onClose: false, on503: false),
       Row(stored: "max-age=10, s-maxage=10", policy: 99, onClose: false, on503: false),
       Row(stored: "s-maxage=10, stale-if-error=99", onClose: true, on503: true),
-      // Never fresh: kept for resumption only.
-      Row(stored: "x", policy: 99, onClose: false, on503: false),
-      Row(stored: "max-age=0", policy: 99, onClose: false, on503: false),
+      // Never fresh: only where somebody says how long it is good for this.
+      Row(stored: "x", onClose: false, on503: false),
+      Row(stored: "max-age=0", onClose: false, on503: false),
+      Row(stored: "x", policy: 12, onClose: true, on503: true),
+      Row(stored: "x", policy: 11, onClose: false, on503: false),
+      Row(stored: "max-age=0", policy: 12, onClose: true, on503: true),
+      Row(stored: "max-age=0, stale-if-error=11", policy: 99, onClose: false, on503: false),
     ])
   func decides(_ row: Row) {
     let head = Messages.stored(["Cache-Control: " + row.stored], age: row.age)

@@ -180,7 +180,8 @@ import Testing
   @Test("request content that comes more slowly than min-rate is refused")
   func minRate() throws {
     let origin = ScriptedOrigin(.tcp, [.expectHead, .readToEnd])
-    let pawl = try TestServer(origin)
+    // The clock may move before the origin has accepted.
+    let pawl = try TestServer(origin) { $0.upstream = "connect-timeout = 1h" }
     let client = pawl.connect()
     client.send("POST /f HTTP/1.1\r\nHost: site\r\nContent-Length: 9999\r\n\r\n")
     client.send([UInt8](repeating: 0x78, count: 1024))

@@ -2,6 +2,7 @@ import CLinux
 import PawlCache
 import PawlHTTP
 import PawlLoop
+import PawlTestKit
 import Testing
 
 @testable import PawlStore
@@ -63,10 +64,19 @@ private final class Token {}
     let bytes = pattern(4_000_000)
     let body = try fixture.body(total: UInt64(bytes.count))
     let results = Locked([[UInt8]]())
+    let allHaveRead = Gate()
     let loops = try (1...3).map { try EventLoop.startThread(index: $0) }
     for index in 0..<12 {
       let loop = loops[index % 3].loop
-      loop.run { Follower(body, loop) { bytes in results.withLock { $0.append(bytes) } }.go() }
+      loop.run {
+        Follower(body, loop) { bytes in
+          let isLast = results.withLock { results in
+            results.append(bytes)
+            return results.count == 12
+          }
+          if isLast { allHaveRead.open() }
+        }.go()
+      }
     }
     var position = 0
     while position < bytes.count {
@@ -75,7 +85,7 @@ private final class Token {}
       position = end
     }
     #expect(body.complete())
-    while results.withLock({ $0.count }) < 12 { usleep(1000) }
+    #expect(allHaveRead.wait())
     #expect(results.withLock { $0.allSatisfy { $0 == bytes } })
     for (loop, thread) in loops {
       loop.stop()

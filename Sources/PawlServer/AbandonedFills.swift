@@ -1,9 +1,8 @@
+import PawlCache
 import PawlLoop
 
-/// The fills of each upstream that go on without readers: never more than ``limit``; the least advanced ends first.
+/// The fills of each upstream that go on without readers: never more than `abandonedFillLimit`; the least advanced ends first.
 final class AbandonedFills: Sendable {
-  static let limit = 4
-
   struct Entry {
     var fill: ObjectIdentifier
     var upstream: ObjectIdentifier
@@ -22,7 +21,7 @@ final class AbandonedFills: Sendable {
       entries.removeAll { $0.fill == entry.fill }
       entries.append(entry)
       let same = entries.filter { $0.upstream == entry.upstream }
-      guard same.count > Self.limit, let least = same.min(by: { $0.advanced < $1.advanced }) else { return nil }
+      guard same.count > abandonedFillLimit, let least = same.min(by: { $0.advanced < $1.advanced }) else { return nil }
       entries.removeAll { $0.fill == least.fill }
       return least
     }

@@ -175,9 +175,9 @@ extension DownloadExchange {
     return (asked, extra)
   }
 
-  /// 64 KiB borders, so that neighbouring requests do not leave crumbs; at most so much beyond what is wanted.
+  /// The borders of `fetchSpan`, so that neighbouring requests do not leave crumbs; at most so much beyond what is wanted.
   private static func aligned(_ spec: RangeSpec) -> (Range<UInt64>, [UInt8]) {
-    let border: UInt64 = 64 << 10
+    let border = fetchAlignment
     var value = Array("bytes=".utf8)
     switch spec {
     case .suffix(let count):

@@ -47,9 +47,7 @@ final class FillCoordinator: Sendable {
   private let state = Locked(State())
 
   private init(_ response: StoredResponse) {
-    let head = ResponseHead(status: 200, fields: response.head.fields)
-    let framing: BodyFraming = response.body.total.map(BodyFraming.length) ?? .chunked
-    identity = RepresentationIdentity(head: head, framing: framing, receivedAt: response.head.responseTime)
+    identity = RepresentationIdentity(stored: response.head, total: response.body.total)
     body = response.body
   }
 

@@ -7,8 +7,8 @@ enum Resumption {
   /// whether it still is what it was, and did not forbid it.
   static func staysForResumption(_ stored: StoredResponse, policy: CachePolicy) -> Bool {
     let control = stored.head.cacheControl
-    return policy.resumeTTL > 0 && stored.head.status == 200 && stored.head.validators.tag == nil
-      && stored.head.validators.lastModified == nil && !control.noCache && !control.noStore && !control.mustRevalidate
+    return policy.resumeTTL > 0 && stored.head.status == 200 && !stored.head.canBeValidated
+      && !control.noCache && !control.noStore && !control.mustRevalidate
   }
 
   /// The rule of `resume-ttl`.

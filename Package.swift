@@ -49,21 +49,22 @@ let package = Package(
     library("PawlHTTP", [structuredFields]),
     library("PawlWire", ["PawlHTTP"]),
     library("PawlCache", ["PawlHTTP", structuredFields]),
+    library("PawlUpload", ["PawlHTTP", structuredFields]),
     library("PawlLoop", ["CLibevent", "CLinux"]),
     library("PawlConfig"),
     library("PawlObserve", ["CLinux"]),
-    library("PawlStore", ["PawlHTTP", "PawlCache", "PawlLoop", "PawlObserve", "CSQLite", "CXXHash", "CLinux"]),
+    library("PawlStore", ["PawlHTTP", "PawlCache", "PawlUpload", "PawlLoop", "PawlObserve", "CSQLite", "CXXHash", "CLinux"]),
     library("PawlUpstream", ["PawlHTTP", "PawlWire", "PawlLoop"]),
     library(
       "PawlServer",
       [
-        "PawlHTTP", "PawlWire", "PawlCache", "PawlLoop", "PawlConfig", "PawlObserve", "PawlStore",
+        "PawlHTTP", "PawlWire", "PawlCache", "PawlUpload", "PawlLoop", "PawlConfig", "PawlObserve", "PawlStore",
         "PawlUpstream", "COpenSSL", "CXXHash", "CLinux",
       ]),
     .executableTarget(
       name: "pawl",
       dependencies: [
-        "PawlServer", "PawlConfig", "PawlObserve", "CLibevent", "COpenSSL", "CSQLite", "CXXHash", "CLinux",
+        "PawlServer", "PawlStore", "PawlConfig", "PawlObserve", "CLibevent", "COpenSSL", "CSQLite", "CXXHash", "CLinux",
         argumentParser,
       ],
       cSettings: cSettings, swiftSettings: swiftSettings),
@@ -74,16 +75,17 @@ let package = Package(
     tests("PawlHTTP"),
     tests("PawlWire", ["PawlHTTP"]),
     tests("PawlCache", ["PawlHTTP"]),
+    tests("PawlUpload", ["PawlHTTP"]),
     tests("PawlLoop", ["CLinux"]),
     tests("PawlConfig", ["CLinux"]),
     tests("PawlObserve"),
-    tests("PawlStore", ["PawlHTTP", "PawlCache", "PawlLoop", "PawlObserve"]),
+    tests("PawlStore", ["PawlHTTP", "PawlCache", "PawlUpload", "PawlLoop", "PawlObserve"]),
     tests("PawlUpstream", ["PawlHTTP", "PawlWire", "PawlLoop", "CLinux"]),
     tests(
       "PawlServer",
       [
-        "PawlHTTP", "PawlWire", "PawlCache", "PawlLoop", "PawlConfig", "PawlObserve", "PawlStore", "PawlUpstream",
-        "CLinux",
+        "PawlHTTP", "PawlWire", "PawlCache", "PawlUpload", "PawlLoop", "PawlConfig", "PawlObserve", "PawlStore",
+        "PawlUpstream", "CLinux",
       ]),
     .testTarget(name: "PawlArchitectureTests", cSettings: cSettings, swiftSettings: swiftSettings),
   ]

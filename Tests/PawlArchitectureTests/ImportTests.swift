@@ -7,17 +7,18 @@ import Testing
     "PawlHTTP": ["RawStructuredFieldValues"],
     "PawlWire": ["PawlHTTP"],
     "PawlCache": ["PawlHTTP", "RawStructuredFieldValues"],
+    "PawlUpload": ["PawlHTTP", "RawStructuredFieldValues"],
     "PawlConfig": [],
     "PawlObserve": ["CLinux"],
     "PawlLoop": ["CLibevent", "CLinux"],
-    "PawlStore": ["PawlHTTP", "PawlCache", "PawlLoop", "PawlObserve", "CSQLite", "CXXHash", "CLinux"],
+    "PawlStore": ["PawlHTTP", "PawlCache", "PawlUpload", "PawlLoop", "PawlObserve", "CSQLite", "CXXHash", "CLinux"],
     "PawlUpstream": ["PawlHTTP", "PawlWire", "PawlLoop"],
     "PawlServer": [
-      "PawlHTTP", "PawlWire", "PawlCache", "PawlLoop", "PawlConfig", "PawlObserve", "PawlStore", "PawlUpstream",
-      "COpenSSL", "CXXHash", "CLinux",
+      "PawlHTTP", "PawlWire", "PawlCache", "PawlUpload", "PawlLoop", "PawlConfig", "PawlObserve", "PawlStore",
+      "PawlUpstream", "COpenSSL", "CXXHash", "CLinux",
     ],
     "pawl": [
-      "PawlServer", "PawlConfig", "PawlObserve", "ArgumentParser", "CLibevent", "COpenSSL", "CSQLite", "CXXHash",
+      "PawlServer", "PawlStore", "PawlConfig", "PawlObserve", "ArgumentParser", "CLibevent", "COpenSSL", "CSQLite", "CXXHash",
       "CLinux",
     ],
   ]

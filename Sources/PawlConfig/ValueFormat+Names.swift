@@ -79,6 +79,30 @@ extension ValueFormat where Value == String {
   }
 }
 
+extension ValueFormat where Value == FormEntry {
+  /// Braces pair up; what may stand in them is said by ``FormEntry``.
+  static var formEntry: ValueFormat {
+    ValueFormat("a form field such as title={title}", show: \.description) { text in
+      let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+      guard parts.count == 2, isFieldName(parts[0]), bracesPair(parts[1]) else { return nil }
+      return FormEntry(name: parts[0], template: parts[1])
+    }
+  }
+
+  private static func isFieldName(_ text: String) -> Bool {
+    !text.isEmpty && text.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7f && $0 != "\"" }
+  }
+
+  private static func bracesPair(_ text: String) -> Bool {
+    var isOpen = false
+    for character in text.utf8 where character == UInt8(ascii: "{") || character == UInt8(ascii: "}") {
+      guard (character == UInt8(ascii: "{")) != isOpen else { return false }
+      isOpen.toggle()
+    }
+    return !isOpen
+  }
+}
+
 extension ValueFormat where Value == PathPattern {
   static var pathPattern: ValueFormat {
     ValueFormat(

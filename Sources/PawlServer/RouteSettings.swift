@@ -25,6 +25,8 @@ final class RouteSettings: Sendable {
   let replayLimit: Int
   let minRate: MinRate
   let owner: [OwnerRule]
+  /// A path on the upstream, asked before an upload is accepted and before it is forwarded.
+  let authRequest: [UInt8]?
 
   init(
     name: String, settings: PathSettings, upstream: Upstream, configuration: UpstreamConfiguration, cache: CacheStore?
@@ -46,6 +48,7 @@ final class RouteSettings: Sendable {
     replayLimit = configuration.replayLimit
     minRate = MinRate(bytes: settings.upload.minRate.bytes, window: settings.upload.minRate.per)
     owner = settings.owner
+    authRequest = settings.upload.authRequest.map { Array($0.utf8) }
   }
 }
 

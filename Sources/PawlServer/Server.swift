@@ -32,6 +32,7 @@ package final class Server: Sendable {
   let clock: any LoopClock
   let resolver = Resolver()
   let abandoned = AbandonedFills()
+  let probes = Locked(ProbeMemory())
   private let trusted: [AddressRange]
   private let connectionLimit: Int
   private let connectionCount = Locked(0)

@@ -23,6 +23,7 @@ final class ServerLoop {
   var fills: [ObjectIdentifier: Fill] = [:]
   var fetches: [ObjectIdentifier: CollapsedFetch] = [:]
   var twins: [ObjectIdentifier: TwinComparison] = [:]
+  var probes: [ProbeMemory.Key: OriginProbe] = [:]
   private var pools: [ObjectIdentifier: OriginPool] = [:]
   private(set) var isDraining = false
   private var uncollapsed: [(until: Monotonic, resource: Resource, store: CacheStore)] = []

@@ -32,6 +32,8 @@ package final class OriginExchange {
   var output: RequestOutput
   private var senderWaits = false
   private var flushed: (() -> Void)?
+  /// What goes first on the present connection, as long as it is held back.
+  private var heldHead: RequestHead?
   var response = ResponseInput()
   private(set) var isPaused = false
   /// Octets of the response's content so far, without framing.
@@ -314,15 +316,29 @@ extension OriginExchange {
     var head = request.head
     let base = upstream.settings.urls[connection.url].basePath
     if !base.isEmpty { head.target = Array(base.utf8)[...] + head.target }
-    output.connect(head)
     response.restart()
-    wrote(output.flush(connection.stream))
+    if request.holdsHead, !hasAnnounced {
+      heldHead = head
+    } else {
+      output.connect(head)
+      wrote(output.flush(connection.stream))
+    }
     if !isPaused { connection.stream.startReading() }
     updatePatience(hasProgress: true)
     guard !hasAnnounced else { return askForBody() }
     hasAnnounced = true
     delegate?.exchangeConnected(self)
     askForBody()
+  }
+
+  /// Sends the head that ``OriginRequest/holdsHead`` kept back.
+  package func releaseHead() {
+    guard let head = heldHead else { return }
+    heldHead = nil
+    guard let stream else { return }
+    output.connect(head)
+    wrote(output.flush(stream))
+    updatePatience(hasProgress: true)
   }
 
   /// RFC 9112 §9.3.1: once, for a reused connection that closed before any octet of a response.

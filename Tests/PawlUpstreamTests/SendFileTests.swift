@@ -186,7 +186,7 @@ import Testing
   @Test("a request that wants a connection of its own gets one; another takes the idle one")
   func fresh() throws {
     let origin = ScriptedOrigin(
-      .tcp, [.expectHead, .send(okay), .expectHead, .send(okay), .readToEnd], [.expectHead, .send(okay), .readToEnd])
+      .tcp, [.expectHead, .send(okay), .readToEnd], [.expectHead, .send(okay), .expectHead, .send(okay), .readToEnd])
     let bench = try Bench(origin)
     #expect(bench.run(.get()).story.last == "ended")
     var request = OriginRequest.request(.put, "/", .length(0))
@@ -194,8 +194,9 @@ import Testing
     #expect(bench.run(request).story.last == "ended")
     #expect(origin.acceptedCount == 2)
     #expect(bench.run(.get()).story.last == "ended")
+    #expect(origin.acceptedCount == 2)
     bench.pool.closeIdle()
-    _ = origin.finish()
+    #expect(origin.finish() == [])
   }
 
   @Test("a held head goes when it is released; an origin that closes meanwhile has seen nothing")

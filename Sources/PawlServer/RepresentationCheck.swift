@@ -12,7 +12,7 @@ enum RepresentationCheck {
   static func run(
     _ upload: SpooledUpload, claims: [DigestClaim], on loop: ServerLoop, then: @escaping (Verdict) -> Void
   ) {
-    let creation = RequestDigests.representationClaims(upload.origin.head.fields)
+    let creation = RequestDigests.claims(upload.origin.head.fields, .reprDigest)
     let claims = claims + creation.filter { !claims.contains($0) }
     guard !claims.isEmpty else { return then(.same) }
     upload.openBody(on: loop.loop) { result in

@@ -17,11 +17,12 @@ extension UploadExchange {
 
   private func tell() {
     guard let status else { return refuse(.notFound) }
+    let isTus = dialect == .tus
     switch status.phase {
     case .invalid, .removed: refuse(.gone)
-    case .complete, .forwarding, .sent where dialect == .tus: beginUndecided()
-    case .unknown where dialect == .tus: refuse(.outcomeUnknown)
-    case .answered where dialect == .tus && (status.originStatus ?? 0) >= 400: refuse(.gone)
+    case .complete where isTus, .forwarding where isTus, .sent where isTus: beginUndecided()
+    case .unknown where isTus: refuse(.outcomeUnknown)
+    case .answered where isTus && (status.originStatus ?? 0) >= 400: refuse(.gone)
     case .open, .complete, .forwarding, .sent, .answered, .unknown:
       reply(UploadReplies.status(dialect, status, limits))
     }

@@ -57,6 +57,8 @@ final class UploadExchange: Exchange {
   var observation: UploadObservation?
   var toldOffset: UInt64 = 0
   var toldAt: Monotonic?
+  /// Attempts to reach the origin up to this one are not what is waited for.
+  var baseline = 0
   /// What is being answered is the origin's final answer.
   var givesAnswer = false
 
@@ -67,7 +69,7 @@ final class UploadExchange: Exchange {
 
   var loop: ServerLoop { request.loop }
   var uploads: UploadRoute? { request.route.uploads }
-  var limits: UploadLimits { uploads?.limits(for: upload) ?? UploadLimits() }
+  var limits: UploadLimits { uploads?.limits(for: upload, now: loop.loop.wallSeconds) ?? UploadLimits() }
   var status: UploadStatus? { upload?.status }
   var version: InteropVersion? { if case .ietf(let version) = dialect { version } else { nil } }
 

@@ -66,12 +66,8 @@ enum OriginRequests {
 
   /// What clients and pawl say to each other about uploads, and origins do not hear (protocols 9.2).
   static func removeUploadFields(_ fields: inout Fields) {
-    let ours: Set<FieldName> = [
-      .uploadDraftInteropVersion, .uploadComplete, .uploadIncomplete, .uploadOffset, .uploadLength, .uploadLimit,
-      .uploadChecksum, .uploadMetadata, .uploadConcat, .uploadDeferLength, .uploadExpires, .tusResumable, .incremental,
-      .xHTTPMethodOverride,
-    ]
-    fields.removeAll { name, _, _ in ours.contains(name) }
+    ForwardedHead.stripped(&fields)
+    for name in [FieldName.incremental, .xHTTPMethodOverride] { fields.removeAll(name) }
   }
 
   /// An answer of the origin as the client gets it: framing and hop-by-hop fields are the connection's own.

@@ -12,6 +12,8 @@ final class AnswerWait {
     case undecided
     /// Sent, and no answer came.
     case unknown
+    /// The bytes are not what their digest says: no origin will see them.
+    case mismatch
     /// The upload is no more.
     case lost
   }
@@ -66,7 +68,8 @@ final class AnswerWait {
       if isOverdue { end(.undecided) }
     case .forwarding, .sent: if isOverdue, isBounded { end(.undecided) }
     case .unknown: end(.unknown)
-    case .invalid, .removed: end(.lost)
+    case .invalid: end(.mismatch)
+    case .removed: end(.lost)
     }
   }
 

@@ -37,6 +37,7 @@ extension UploadExchange {
     case .refused(let answer): give(answer, consumed: false)
     case .undecided: replyUndecided()
     case .unknown: refuse(.outcomeUnknown)
+    case .mismatch: refuse(.digestMismatch)
     case .lost: refuse(.gone)
     }
   }
@@ -44,9 +45,8 @@ extension UploadExchange {
   /// The origin's answer in the shape of the protocol, with the upload's URL on the request that made it.
   func give(_ answer: UploadAnswer, consumed: Bool) {
     let head = ResponseHead(status: answer.status, reason: answer.reason[...], fields: answer.fields)
-    var (shaped, keepsBody) = UploadReplies.answer(
+    let (shaped, keepsBody) = UploadReplies.answer(
       head, dialect, total: status?.offset ?? 0, location: isCreation ? location : nil, consumed: consumed)
-    seal(&shaped)
     givesAnswer = consumed
     guard keepsBody else { return respond(shaped, MemoryBody([]), length: 0) }
     give(answer, under: shaped)
@@ -66,7 +66,7 @@ extension UploadExchange {
     guard answer.isTruncated else {
       return respond(head, MemoryBody(answer.body), length: UInt64(answer.body.count))
     }
-    if let upload, let spilled = uploads?.spilledAnswer(to: upload.id) {
+    if let upload, let spilled = UploadForwarder.spilledAnswer(of: upload, in: loop.server) {
       return respond(head, spilled.body, length: spilled.count)
     }
     var head = head

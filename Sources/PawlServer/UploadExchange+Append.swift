@@ -47,7 +47,6 @@ extension UploadExchange {
     if let sizeLimit, end > sizeLimit { return refuse(.tooLarge) }
     if append.offset > 0, append.hasContent { note("upload-resumed") }
     completes = append.completes
-    representation = append.digests.representation
     if completes, let total = append.length ?? append.contentLength.map({ _ in end }) { writer.expectEnd(at: total) }
     receive(append.digests)
   }

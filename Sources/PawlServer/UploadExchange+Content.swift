@@ -126,26 +126,14 @@ extension UploadExchange {
     if let length = upload.status.length, length != writer.offset {
       return settle { [self] in refuse(.inconsistentLength) }
     }
-    RepresentationCheck.run(upload, claims: representation, on: loop) { [self] verdict in
-      switch verdict {
-      case .same: complete(upload)
-      case .different:
-        note("upload-invalid")
-        upload.invalidate(why: "digest-mismatch", on: loop.loop) { [self] _ in refuse(.digestMismatch) }
-      case .failed: refuse(.storage)
-      }
-    }
-  }
-
-  private func complete(_ upload: SpooledUpload) {
     upload.complete(on: loop.loop) { [self] isComplete in
       guard isComplete else { return refuse(.storage) }
       note("upload-completed")
       deliver()
       isClientGone ? letGo() : awaitAnswer()
     }
-    writer?.detach()
-    writer = nil
+    writer.detach()
+    self.writer = nil
   }
 
   /// The content is durable, and more has to come.

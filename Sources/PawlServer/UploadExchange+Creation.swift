@@ -87,7 +87,6 @@ extension UploadExchange {
 
   private func begun(_ creation: UploadCreation) {
     completes = creation.completes
-    representation = creation.digests.representation
     let isEmpty = creation.length == 0 && dialect == .tus
     guard creation.hasContent || creation.completes || isEmpty else { return replyStored() }
     announce()

@@ -47,7 +47,6 @@ final class UploadExchange: Exchange {
 
   // Content
   var check: ContentCheck?
-  var representation: [DigestClaim] = []
   var pending = ChunkQueue()
   /// All content is here.
   var trailers: Fields?

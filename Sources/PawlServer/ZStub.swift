@@ -1,4 +1,3 @@
 import PawlHTTP
-import PawlStore
-enum UploadForwarder { static func deliver(_ upload: SpooledUpload, route: RouteSettings, on loop: ServerLoop) {} }
-extension UploadRoute { func spilledAnswer(to: UploadID) -> SpilledAnswer? { nil } }
+import PawlUpload
+extension UploadRoute { var cors: CORSPolicy { CORSPolicy(.off) } }

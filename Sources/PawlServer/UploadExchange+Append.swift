@@ -72,10 +72,16 @@ extension UploadExchange {
   /// tus has no words for "complete, and not decided": the client asks again.
   func beginUndecided() {
     // After a 401 only the client can bring what is missing, and this request may have.
-    if upload?.lastRefusal != nil { deliver() }
+    if let refusal = upload?.lastRefusal?.answer, refusal.status == 401,
+      hasFreshCredentials || loop.loop.wallSeconds - refusal.at >= Self.refusedPause
+    {
+      deliver()
+    }
     refuse(.undecided(retryAfter: Self.undecidedRetry))
   }
 
+  /// Seconds after which the same credentials are worth another attempt.
+  private static let refusedPause: Int64 = 10
   /// Seconds after which an undecided client asks again.
   static let undecidedRetry = 5
 

@@ -29,6 +29,7 @@ extension UploadExchange {
       channel.interim(ResponseHead(status: 100, reason: Bytes("Continue")))
     }
     drainPending()
+    if isClientGone { leftInContent() }
   }
 
   private var expectsContinue: Bool {
@@ -55,7 +56,7 @@ extension UploadExchange {
     switch writer.write(bytes) {
     case .written(let unsynced):
       check?.update(bytes)
-      guard unsynced >= Self.highWater else { return true }
+      guard check == nil, unsynced >= Self.highWater else { return true }
       isPaused = true
       return false
     case .displaced: displaced()
@@ -92,7 +93,8 @@ extension UploadExchange {
   private func stored() {
     guard case .receiving = stage, let upload else { return }
     let durable = upload.status.offset
-    if isPaused, check != nil || (writer?.offset ?? 0) - min(durable, writer?.offset ?? 0) <= Self.lowWater {
+    let written = writer?.offset ?? 0
+    if isPaused, written - min(durable, written) <= Self.lowWater {
       isPaused = false
       channel.resumeRequestBody()
     }
@@ -156,6 +158,7 @@ extension UploadExchange {
     if check != nil {
       writer?.discard()
       writer = nil
+      forgetUnheard()
       return letGo()
     }
     let isWhole = upload?.status.length == writer?.offset && writer != nil
@@ -163,6 +166,7 @@ extension UploadExchange {
       stopTaking()
       return finish()
     }
+    forgetUnheard()
     letGo()
     upload?.sync(on: loop.loop) { _ in }
   }

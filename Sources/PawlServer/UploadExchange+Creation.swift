@@ -37,7 +37,7 @@ extension UploadExchange {
     let known = creation.length ?? (creation.hasContent ? creation.contentLength : nil)
     if let sizeLimit, let known, known > sizeLimit { return refuse(.tooLarge) }
     let origin = origin(of: creation, allowed)
-    if case .final(let urls)? = creation.concat { return concatenate(urls, origin, in: uploads) }
+    if case .final(let urls)? = creation.concat { return concatenate(urls, origin, allowed, in: uploads) }
     let token = UploadNames.makeToken()
     self.token = token
     // Nothing but the answer tells of an upload that is made without content.
@@ -92,10 +92,7 @@ extension UploadExchange {
     announce()
     let loop = loop.loop
     upload?.takeOver(on: loop, displaced: { [weak self] in self?.displaced() }) { [self] writer in
-      guard case .preparing = stage else {
-        writer.detach()
-        return leftUnheard()
-      }
+      guard case .preparing = stage else { return writer.detach() }
       self.writer = writer
       if creation.completes, let total = creation.length ?? creation.contentLength { writer.expectEnd(at: total) }
       receive(creation.digests)
@@ -115,11 +112,11 @@ extension UploadExchange {
   // MARK: - tus concatenation
 
   /// The same parts joined again, because the first answer got lost, are the same upload.
-  private func concatenate(_ urls: [[UInt8]], _ origin: UploadOrigin, in uploads: UploadRoute) {
+  private func concatenate(_ urls: [[UInt8]], _ origin: UploadOrigin, _ allowed: Fields, in uploads: UploadRoute) {
     var parts: [SpooledUpload] = []
     for url in urls {
       guard let token = TusConcat.token(url, prefix: uploads.prefix), let part = uploads.store.find(UploadNames.id(token)),
-        Owner.owns(part.origin.owner, request), part.origin.concatenation == .partial
+        Owner.owns(part.origin.owner, request, allowed: allowed), part.origin.concatenation == .partial
       else { return refuse(.malformed("A part of the final upload does not exist.")) }
       let status = part.status
       guard status.phase == .open, status.offset == status.length else { return refuse(.unfinishedPart) }
@@ -145,12 +142,18 @@ extension UploadExchange {
     }
   }
 
-  // MARK: - A client that leaves before anything was taken
+  // MARK: - A client that leaves
 
-  func leftUnheard() {
-    let wasOver = if case .over = stage { true } else { false }
+  /// Before its content could be taken. What is here of it counts all the same, if the client can come back for it.
+  func leftEarly() {
+    if isLocationTold, upload != nil, !pending.isEmpty || trailers != nil { return }
+    forgetUnheard()
+    letGo()
+  }
+
+  /// Nobody can come back to an upload whose URL was never told.
+  func forgetUnheard() {
     if isCreation, !isLocationTold, upload != nil { forget() }
-    if !wasOver { letGo() }
   }
 }
 

@@ -38,6 +38,8 @@ final class UploadExchange: Exchange {
   /// Of the upload's URL: known where the request is to it, or has made it.
   var token: UploadToken?
   var writer: UploadWriter?
+  /// The request brought other credentials than the one before.
+  var hasFreshCredentials = false
   /// Whether the request made the upload.
   var isCreation = false
   /// The client has been told the upload's URL, or nobody will be.
@@ -159,6 +161,7 @@ final class UploadExchange: Exchange {
       for value in new.isEmpty ? old : new { fresh.append(name, value) }
       hasChanged = hasChanged || (!new.isEmpty && new != old)
     }
+    hasFreshCredentials = hasChanged
     if hasChanged { upload.refreshCredentials(fresh) }
   }
 
@@ -252,7 +255,7 @@ final class UploadExchange: Exchange {
   func clientLeft() {
     isClientGone = true
     switch stage {
-    case .preparing: leftUnheard()
+    case .preparing: leftEarly()
     case .receiving: leftInContent()
     case .storing, .over: break
     case .waiting(let wait):

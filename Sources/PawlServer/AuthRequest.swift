@@ -3,7 +3,7 @@ import PawlLoop
 import PawlUpstream
 
 /// What the application says to an upload that it has not seen yet.
-enum AuthVerdict {
+enum AuthVerdict: Sendable {
   /// With the fields of its answer.
   case allowed(Fields)
   /// A 4xx: the client's answer.

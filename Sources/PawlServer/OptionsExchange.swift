@@ -104,14 +104,7 @@ enum OptionsAnswer {
       let isList = name.equalsIgnoringCase("accept-patch")
       put(name, discovery.value(line), joining: isList, into: &head.fields)
     }
-    let allowed = preflight(request)
-    for line in allowed.lines {
-      let name = allowed.name(line)
-      let isList =
-        name.equalsIgnoringCase("access-control-allow-methods")
-        || name.equalsIgnoringCase("access-control-allow-headers") || line.name == .vary
-      put(name, allowed.value(line), joining: isList, into: &head.fields)
-    }
+    CORSPolicy.merge(preflight(request), into: &head.fields)
     return head
   }
 

@@ -27,6 +27,7 @@ final class AnswerWait {
   private let patience: Duration
   private let isBounded: Bool
   private var isOverdue = false
+  private var isLoading = false
   private var observation: UploadObservation?
   private var timer: LoopTimer?
   private var pulse: LoopTimer?
@@ -62,7 +63,7 @@ final class AnswerWait {
     switch upload.status.phase {
     // Between the last byte and its record.
     case .open: if isOverdue { end(.undecided) }
-    case .answered: end(upload.answer.map(Outcome.answered) ?? .lost)
+    case .answered: load()
     case .complete:
       if let refusal = upload.lastRefusal, refusal.attempt > baseline { return end(.refused(refusal.answer)) }
       if isOverdue { end(.undecided) }
@@ -71,6 +72,12 @@ final class AnswerWait {
     case .invalid: end(.mismatch)
     case .removed: end(.lost)
     }
+  }
+
+  private func load() {
+    guard !isLoading else { return }
+    isLoading = true
+    upload.loadAnswer(on: loop) { [weak self] in self?.end($0.map(Outcome.answered) ?? .lost) }
   }
 
   private func end(_ outcome: Outcome) {

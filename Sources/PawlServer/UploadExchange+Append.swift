@@ -90,7 +90,6 @@ extension UploadExchange {
     guard let version, version.number >= 8 else {
       return writer == nil ? refuse(.tooLong) : settle { [self] in refuse(.tooLong) }
     }
-    note("upload-invalid")
     stopTaking()
     upload?.invalidate(why: "length-exceeded", on: loop.loop) { [self] _ in refuse(.tooLong) }
   }

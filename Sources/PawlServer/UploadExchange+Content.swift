@@ -130,7 +130,6 @@ extension UploadExchange {
     }
     upload.complete(on: loop.loop) { [self] isComplete in
       guard isComplete else { return refuse(.storage) }
-      note("upload-completed")
       deliver()
       isClientGone ? letGo() : awaitAnswer()
     }

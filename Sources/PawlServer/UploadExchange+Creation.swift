@@ -135,7 +135,6 @@ extension UploadExchange {
     self.token = token
     store.concatenate(UploadNames.id(token), origin, parts: parts, on: loop.loop) { [self] result in
       made(result) {
-        note("upload-completed")
         deliver()
         awaitAnswer()
       }

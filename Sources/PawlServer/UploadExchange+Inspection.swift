@@ -30,15 +30,21 @@ extension UploadExchange {
 
   /// The origin's answer once more.
   private func replay() {
-    guard let answer = upload?.answer else { return refuse(.gone) }
-    give(answer, consumed: true)
+    loadAnswer { [self] in give($0, consumed: true) }
+  }
+
+  /// One that is not in memory any more takes a thread some milliseconds.
+  private func loadAnswer(_ then: @escaping (UploadAnswer) -> Void) {
+    upload?.loadAnswer(on: loop.loop) { [self] answer in
+      if let answer { then(answer) } else { refuse(.gone) }
+    }
   }
 
   /// tus: what the origin said, as it said it.
   func readAnswer() {
     guard let upload else { return refuse(.notFound) }
     switch upload.status.phase {
-    case .answered: upload.answer.map(giveAsItWas) ?? refuse(.gone)
+    case .answered: loadAnswer { [self] in giveAsItWas($0) }
     case .open: refuse(.notFound)
     case .complete, .forwarding, .sent: beginUndecided()
     case .unknown: refuse(.outcomeUnknown)
@@ -56,7 +62,6 @@ extension UploadExchange {
     upload?.remove(on: loop.loop) { [self] isRemoved in
       // What is being sent cannot be called back.
       guard isRemoved else { return refuse(.undecided(retryAfter: Self.undecidedRetry)) }
-      note("upload-removed")
       reply(UploadReplies.cancelled(dialect))
     }
   }

@@ -5,6 +5,8 @@ import PawlObserve
 /// A change to the rows of a catalogue.
 protocol RowChange: Sendable {
   func apply(to database: Database) throws(StoreError)
+  /// The same end in fewer changes, where several tries to record them failed.
+  static func compacted(_ changes: [Self]) -> [Self]
   /// Notes that all before it was made durable; wall seconds.
   static func synced(at time: Int64) -> Self
 }
@@ -244,6 +246,7 @@ final class Catalogue<Change: RowChange>: @unchecked Sendable {
 
   /// Keeps what could not be recorded for the next second, or for good lets go of a catalogue that is beyond that.
   private func giveUp(_ changes: [Change], on error: StoreError) {
+    let changes = Change.compacted(changes)
     guard !error.isCorruptCatalogue, changes.count <= Self.retryLimit else { return abandon(error) }
     events.log(.error, "catalogue-failed", ["why": "\(error)", "kept": "\(changes.count)"])
     retry = changes

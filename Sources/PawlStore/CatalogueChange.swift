@@ -47,6 +47,7 @@ enum CatalogueChange: RowChange {
   case used(Int64, at: Int64, uses: UInt64)
   case meta(String, Int64)
 
+  static func compacted(_ changes: [CatalogueChange]) -> [CatalogueChange] { changes }
   static func synced(at time: Int64) -> CatalogueChange { .meta("synced", time) }
 
   func apply(to database: Database) throws(StoreError) {

@@ -26,6 +26,7 @@ final class AnswerWait {
   private let baseline: Int
   private let patience: Duration
   private let isBounded: Bool
+  private let isRepeatable: Bool
   private var isOverdue = false
   private var isLoading = false
   private var observation: UploadObservation?
@@ -37,9 +38,13 @@ final class AnswerWait {
   ///   - baseline: refusals of attempts up to this one were known before.
   ///   - patience: so long the origin may be away.
   ///   - isBounded: no longer than that even while the origin works on it.
-  init(_ upload: SpooledUpload, on loop: EventLoop, since baseline: Int, patience: Duration, isBounded: Bool) {
+  ///   - isRepeatable: what was sent and not answered is sent again.
+  init(
+    _ upload: SpooledUpload, on loop: EventLoop, since baseline: Int, patience: Duration, isBounded: Bool,
+    isRepeatable: Bool
+  ) {
     (self.upload, self.loop, self.baseline) = (upload, loop, baseline)
-    (self.patience, self.isBounded) = (patience, isBounded)
+    (self.patience, self.isBounded, self.isRepeatable) = (patience, isBounded, isRepeatable)
   }
 
   /// `then` is called once, perhaps at once.
@@ -61,17 +66,21 @@ final class AnswerWait {
 
   private func look() {
     switch upload.status.phase {
-    // Between the last byte and its record.
-    case .open: if isOverdue { end(.undecided) }
-    case .answered: load()
-    case .complete:
-      if let refusal = upload.lastRefusal, refusal.attempt > baseline { return end(.refused(refusal.answer)) }
-      if isOverdue { end(.undecided) }
+    // `open` is between the last byte and its record.
+    case .open, .complete: if !tellRefusal(), isOverdue { end(.undecided) }
     case .forwarding, .sent: if isOverdue, isBounded { end(.undecided) }
-    case .unknown: end(.unknown)
+    // An attempt that was refused, or is to be repeated, goes by this.
+    case .unknown: if !tellRefusal(), !isRepeatable { end(.unknown) } else if isOverdue { end(.undecided) }
+    case .answered: load()
     case .invalid: end(.mismatch)
     case .removed: end(.lost)
     }
+  }
+
+  private func tellRefusal() -> Bool {
+    guard let refusal = upload.lastRefusal, refusal.attempt > baseline else { return false }
+    end(.refused(refusal.answer))
+    return true
   }
 
   private func load() {

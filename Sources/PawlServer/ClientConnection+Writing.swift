@@ -240,6 +240,7 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
     finished?.responseSent()
     logRequest()
     if persists, drainsRequestBody, requestBody != nil {
+      requestBodyIsPaused = false
       setDeadline(after: Self.drainTime)
       return inputConsumed()
     }

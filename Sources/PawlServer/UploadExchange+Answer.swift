@@ -15,10 +15,10 @@ extension UploadExchange {
   /// Waits with the client, whose connection is kept alive where the protocol has means for that.
   func awaitAnswer() {
     guard let upload, let uploads else { return refuse(.storage) }
-    writer?.detach()
-    writer = nil
+    dropWriter()
     let wait = AnswerWait(
-      upload, on: loop.loop, since: baseline, patience: uploads.settings.tusWait, isBounded: dialect == .tus)
+      upload, on: loop.loop, since: baseline, patience: uploads.settings.tusWait, isBounded: dialect == .tus,
+      isRepeatable: uploads.delivery == .atLeastOnce)
     stage = .waiting(wait)
     wait.start(
       keepAlive: { [weak self] in self?.keepAlive() }, then: { [weak self] in self?.waited($0) })

@@ -91,6 +91,7 @@ extension UploadExchange {
       return writer == nil ? refuse(.tooLong) : settle { [self] in refuse(.tooLong) }
     }
     stopTaking()
+    dropWriter()
     upload?.invalidate(why: "length-exceeded", on: loop.loop) { [self] _ in refuse(.tooLong) }
   }
 }

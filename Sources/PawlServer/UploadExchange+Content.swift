@@ -133,8 +133,7 @@ extension UploadExchange {
       deliver()
       isClientGone ? letGo() : awaitAnswer()
     }
-    writer.detach()
-    self.writer = nil
+    dropWriter()
   }
 
   /// The content is durable, and more has to come.

@@ -17,14 +17,10 @@ extension UploadExchange {
 
   private func tell() {
     guard let status else { return refuse(.notFound) }
-    let isTus = dialect == .tus
     switch status.phase {
-    case .invalid, .removed: refuse(.gone)
-    case .complete where isTus, .forwarding where isTus, .sent where isTus: beginUndecided()
-    case .unknown where isTus: refuse(.outcomeUnknown)
-    case .answered where isTus && (status.originStatus ?? 0) >= 400: refuse(.gone)
-    case .open, .complete, .forwarding, .sent, .answered, .unknown:
-      reply(UploadReplies.status(dialect, status, limits))
+    case .complete, .forwarding, .sent:
+      if dialect == .tus { beginUndecided() } else { reply(UploadReplies.status(dialect, status, limits)) }
+    case .open, .answered, .unknown, .invalid, .removed: reply(UploadReplies.status(dialect, status, limits))
     }
   }
 
@@ -59,6 +55,7 @@ extension UploadExchange {
   }
 
   private func remove() {
+    dropWriter()
     upload?.remove(on: loop.loop) { [self] isRemoved in
       // What is being sent cannot be called back.
       guard isRemoved else { return refuse(.undecided(retryAfter: Self.undecidedRetry)) }

@@ -200,13 +200,18 @@ final class UploadExchange: Exchange {
   /// Ends this request's part in the upload.
   func letGo() {
     stage = .over
-    writer?.detach()
-    writer = nil
+    dropWriter()
     observation?.cancel()
     observation = nil
     pending.removeAll()
     auth?.cancel()
     auth = nil
+  }
+
+  /// Writes no more; what ends the upload from now on is no takeover.
+  func dropWriter() {
+    writer?.detach()
+    writer = nil
   }
 
   /// A newer request has taken the upload over: this one is answered by nothing but the end of its connection.

@@ -11,7 +11,7 @@ enum ForeignUpload {
     return hasForeignField(head.fields) || hasForeignTarget(head)
   }
 
-  private static func isWebSocket(_ fields: Fields) -> Bool {
+  static func isWebSocket(_ fields: Fields) -> Bool {
     fields.all(.upgrade).contains { $0.listElements.contains { $0.equalsIgnoringCase("websocket") } }
   }
 

@@ -78,14 +78,18 @@ package enum UploadReplies {
   ///   - total: bytes of the upload.
   ///   - location: the upload's URL when the request was its creation, else `nil`.
   ///   - consumed: `false` when the upload can be completed again (``ForwardPolicy/verdict(status:)``).
+  ///   - target: the creation's, to which the origin's references are relative.
   /// - Returns: `keepsBody` tells whether the origin's content goes with it.
   package static func answer(
-    _ head: ResponseHead, _ protocol: UploadProtocol, total: UInt64, location: [UInt8]?, consumed: Bool
+    _ head: ResponseHead, _ protocol: UploadProtocol, total: UInt64, location: [UInt8]?, consumed: Bool,
+    target: Bytes? = nil
   ) -> (head: ResponseHead, keepsBody: Bool) {
+    var head = head
+    if location == nil, let target { RelativeReferences.anchor(&head.fields, at: target) }
     switch `protocol` {
     case .ietf(let version):
-      (IETFDialect.answer(head, version, total: total, location: location, consumed: consumed), true)
-    case .tus: TusDialect.answer(head, total: total, location: location, consumed: consumed)
+      return (IETFDialect.answer(head, version, total: total, location: location, consumed: consumed), true)
+    case .tus: return TusDialect.answer(head, total: total, location: location, consumed: consumed)
     }
   }
 

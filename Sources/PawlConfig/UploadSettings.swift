@@ -67,10 +67,9 @@ package struct UploadSettings: Hashable, Sendable {
   }
 }
 
-/// A field of a form and what it says, with metadata of the upload in braces: `title={title}`.
+/// A field of a form and what it says: `title={title}`, where `{title}` stands for that key of the upload's metadata.
 package struct FormEntry: Hashable, Sendable, CustomStringConvertible {
   package var name: String
-  /// Judged by the upload engine, which fills it in.
   package var template: String
 
   package init(name: String, template: String) { (self.name, self.template) = (name, template) }

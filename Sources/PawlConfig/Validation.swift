@@ -62,13 +62,16 @@ extension Assembly {
     _ section: ReadSection<Model>, _ settings: PathSettings, _ isInherited: (String) -> Bool
   ) {
     let upload = settings.upload
+    func isSaid(_ key: String) -> Bool {
+      section.origins[key] != nil && !isInherited(key) && !section.refused.contains(key)
+    }
     if upload.tusForward == .raw {
-      for key in ["tus-field", "tus-form"] where section.origins[key] != nil && !isInherited(key) {
+      for key in ["tus-field", "tus-form"] where isSaid(key) {
         report(section, key, severity: .warning, "has no effect without tus-forward = multipart")
       }
     }
     let spool = spools.first { $0.model.name == settings.spool }?.model
-    if let most = upload.maxUpload, let size = spool?.maxSize, most > size, !isInherited("max-upload") {
+    if let most = upload.maxUpload, let size = spool?.maxSize, most > size, isSaid("max-upload") {
       report(
         section, "max-upload", severity: .warning,
         "\(Quantity.show(size: most)) is more than the spool takes (\(Quantity.show(size: size)))")

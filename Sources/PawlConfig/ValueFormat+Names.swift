@@ -80,7 +80,7 @@ extension ValueFormat where Value == String {
 }
 
 extension ValueFormat where Value == FormEntry {
-  /// Braces pair up; what may stand in them is said by ``FormEntry``.
+  /// What is filled in stands in braces.
   static var formEntry: ValueFormat {
     ValueFormat("a form field such as title={title}", show: \.description) { text in
       let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -93,13 +93,19 @@ extension ValueFormat where Value == FormEntry {
     !text.isEmpty && text.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7f && $0 != "\"" }
   }
 
+  /// `{KEY}`, and `{{` for a brace.
   private static func bracesPair(_ text: String) -> Bool {
-    var isOpen = false
-    for character in text.utf8 where character == UInt8(ascii: "{") || character == UInt8(ascii: "}") {
-      guard (character == UInt8(ascii: "{")) != isOpen else { return false }
-      isOpen.toggle()
+    var rest = Array(text.utf8)[...]
+    while let open = rest.firstIndex(of: UInt8(ascii: "{")) {
+      rest = rest[(open + 1)...]
+      if rest.first == UInt8(ascii: "{") {
+        rest = rest.dropFirst()
+        continue
+      }
+      guard let close = rest.firstIndex(of: UInt8(ascii: "}")), close > rest.startIndex else { return false }
+      rest = rest[(close + 1)...]
     }
-    return !isOpen
+    return true
   }
 }
 

@@ -72,7 +72,6 @@ extension UploadForwarder {
     upload.noteAttempt(failed: why, nextAt: nil)
     upload.invalidate(why: why, on: loop) { [self] _ in
       guard !isCut else { return }
-      owner.events.log(.warning, "upload-invalid", ["upload": id, "why": why])
       end()
     }
   }
@@ -110,11 +109,7 @@ extension UploadForwarder {
         "next": pause.map { "\($0.wholeSeconds)s" } ?? "when-its-client-asks",
       ])
     upload.noteAttempt(failed: why, nextAt: nextAt)
-    guard upload.status.phase == .sent else { return wait(pause) }
-    upload.becomeUnknown(why: why, on: loop) { [self] isDone in
-      guard isDone, !isCut else { return end() }
-      upload.sendAgain(on: loop) { [self] _ in wait(pause) }
-    }
+    wait(pause)
   }
 
   private func wait(_ pause: Duration?) {
@@ -130,14 +125,7 @@ extension UploadForwarder {
     letGo()
     upload.becomeUnknown(why: why, on: loop) { [self] _ in
       guard !isCut else { return }
-      Self.logUnknown(upload, why, owner)
       end()
     }
-  }
-
-  static func logUnknown(_ upload: SpooledUpload, _ why: String, _ loop: ServerLoop) {
-    loop.events.log(
-      .error, "upload-unknown",
-      ["upload": upload.id.hex, "why": why, "see": "pawl uploads show \(upload.id.hex)"])
   }
 }

@@ -111,8 +111,8 @@ final class UploadQueue {
     upload.remove(on: owner.loop) { isRemoved in
       guard isRemoved else { return }
       events.log(
-        .warning, "upload-removed",
-        ["upload": upload.id.hex, "why": "forward-give-up", "last-error": upload.lastError ?? "-"])
+        .error, "upload-given-up",
+        ["upload": upload.id.hex, "attempts": "\(upload.attempts)", "last-error": upload.lastError ?? "-"])
     }
   }
 

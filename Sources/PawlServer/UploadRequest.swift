@@ -17,9 +17,8 @@ struct UploadRequest {
   /// - Parameter route: where it goes now; the one it was created on may be gone.
   init(_ upload: SpooledUpload, length: UInt64, route: RouteSettings, uploads: UploadRoute, loop: ServerLoop) {
     let origin = upload.origin
-    let creation = Self.creation(origin.head, uploads.dispatch)
-    claims = creation?.digests.representation ?? []
-    let shape = UploadShape(origin, metadata: creation?.metadata, uploads.settings, id: upload.id)
+    claims = RequestDigests.claims(origin.head.fields, .reprDigest)
+    let shape = UploadShape(origin, uploads.settings, boundary: UploadShape.randomBoundary)
     (prefix, suffix) = (shape.prefix, shape.suffix)
     let total = length + UInt64(prefix.count) + UInt64(suffix.count)
     let head = ForwardedHead.make(
@@ -35,9 +34,4 @@ struct UploadRequest {
   /// The head as it goes out.
   var head: RequestHead { OriginRequests.forwarded(incoming) }
   var isEmpty: Bool { head.framing == .length(0) }
-
-  private static func creation(_ head: RequestHead, _ policy: DispatchPolicy) -> UploadCreation? {
-    guard case .creation(let creation, _) = UploadDispatch.kind(of: head, policy) else { return nil }
-    return creation
-  }
 }

@@ -11,6 +11,7 @@ final class UploadRoute: Sendable {
   let prefix: [UInt8]
   let dispatch: DispatchPolicy
   let settings: UploadSettings
+  let cors: CORSPolicy
   let delivery: ForwardPolicy.Delivery
 
   init(_ settings: PathSettings, store: UploadStore, directory: String) {
@@ -18,6 +19,7 @@ final class UploadRoute: Sendable {
     prefix = Array(settings.uploadPrefix.utf8)
     dispatch = DispatchPolicy(
       uploadPrefix: prefix, minResumable: settings.upload.minResumable, allowsFinal: settings.upload.finalDialect)
+    cors = CORSPolicy(settings.upload.cors)
     delivery = settings.upload.delivery == .atLeastOnce ? .atLeastOnce : .atMostOnce
   }
 
@@ -30,5 +32,15 @@ final class UploadRoute: Sendable {
   func limits(for upload: SpooledUpload? = nil, now: Int64) -> UploadLimits {
     let left = upload?.status.expires.map { max(0, $0 - now) }
     return UploadLimits(maxSize: maxSize, minSize: settings.minResumable, maxAge: left)
+  }
+}
+
+extension CORSPolicy {
+  init(_ setting: UploadSettings.CrossOrigin) {
+    switch setting {
+    case .off: self.init(Allowed.off)
+    case .any: self.init(Allowed.any)
+    case .origins(let origins): self.init(Allowed.origins(origins.map { Array($0.utf8) }))
+    }
   }
 }

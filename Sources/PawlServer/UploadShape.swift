@@ -1,5 +1,6 @@
 import PawlConfig
 import PawlHTTP
+import PawlLoop
 import PawlStore
 import PawlUpload
 
@@ -11,66 +12,34 @@ struct UploadShape {
   private(set) var contentType: [UInt8]?
   private(set) var disposition: [UInt8]?
 
-  /// - Parameter metadata: what a tus client said of its file; hostile input.
-  init(_ origin: UploadOrigin, metadata: TusMetadata?, _ settings: UploadSettings, id: UploadID) {
+  /// - Parameters:
+  ///   - origin: of an upload; those of the drafts describe themselves.
+  ///   - boundary: random letters and digits.
+  init(_ origin: UploadOrigin, _ settings: UploadSettings, boundary: () -> [UInt8]) {
     guard origin.isTus else { return }
-    let fileName = metadata?.fileName.flatMap(Self.safeName)
-    let mediaType = metadata?.mediaType.flatMap(Self.safeType) ?? Array("application/octet-stream".utf8)
-    contentType = mediaType
-    guard let fileName, !origin.head.fields.contains(.contentDisposition) else { return }
-    disposition = Self.disposition(fileName)
-  }
-
-  /// The last component, without controls.
-  static func safeName(_ name: [UInt8]) -> String? {
-    let text = String(decoding: name, as: UTF8.self).unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7f }
-    let last = String(String.UnicodeScalarView(text)).split { $0 == "/" || $0 == "\\" }.last.map(String.init)
-    guard let last, last != ".", last != ".." else { return nil }
-    return last
-  }
-
-  /// `type/subtype` with parameters, in visible ASCII and blanks.
-  static func safeType(_ type: [UInt8]) -> [UInt8]? {
-    let essence = type.prefix { $0 != 0x3b }[...].trimmed
-    let parts = essence.split(separator: 0x2f, omittingEmptySubsequences: false)
-    guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty && $0.allSatisfy(OctetSet.token.contains) }),
-      type.count <= 255, type.allSatisfy({ (0x20...0x7e).contains($0) })
-    else { return nil }
-    return Array(type[...].trimmed)
-  }
-
-  /// RFC 6266: a name in ASCII for everybody, and the whole one for those who read RFC 8187.
-  static func disposition(_ name: String) -> [UInt8] {
-    var output: [UInt8] = Array("inline; filename=\"".utf8)
-    for scalar in name.unicodeScalars {
-      if scalar == "\"" || scalar == "\\" { output.append(0x5c) }
-      output.append(scalar.isASCII ? UInt8(scalar.value) : UInt8(ascii: "_"))
-    }
-    output.append(0x22)
-    guard !name.unicodeScalars.allSatisfy(\.isASCII) else { return output }
-    output += Array("; filename*=UTF-8''".utf8)
-    let digits = Array("0123456789ABCDEF".utf8)
-    for octet in name.utf8 {
-      if isAttributeCharacter(octet) {
-        output.append(octet)
-      } else {
-        output += [0x25, digits[Int(octet >> 4)], digits[Int(octet & 15)]]
-      }
-    }
-    return output
-  }
-
-  /// RFC 8187 §3.2.1 `attr-char`.
-  private static func isAttributeCharacter(_ octet: UInt8) -> Bool {
-    switch octet {
-    case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
-    default: "!#$&+-.^_`|~".utf8.contains(octet)
+    let metadata = Self.metadata(origin)
+    switch settings.tusForward {
+    case .raw:
+      contentType = metadata?.mediaType ?? Array("application/octet-stream".utf8)
+      guard !origin.head.fields.contains(.contentDisposition) else { return }
+      disposition = metadata?.fileName.flatMap(ContentDisposition.inline)
+    case .multipart:
+      let fields = settings.tusForm.compactMap { FormTemplate($0.description) }
+      let form = MultipartForm(
+        field: Array(settings.tusField.utf8), fileName: metadata?.fileName, mediaType: metadata?.mediaType,
+        fields: fields.map { (name: $0.name, value: $0.value(metadata)) }, boundary: boundary())
+      (prefix, suffix, contentType) = (form.prefix, form.suffix, form.contentType)
     }
   }
-}
 
-extension TusMetadata {
-  fileprivate var fileName: [UInt8]? { value("filename") ?? value("name") }
-  fileprivate var mediaType: [UInt8]? { value("filetype") ?? value("type") ?? value("contentType") }
-  private func value(_ key: String) -> [UInt8]? { pairs.first { $0.key.elementsEqual(key.utf8) }?.value }
+  /// It was understood when the upload was created.
+  private static func metadata(_ origin: UploadOrigin) -> TusMetadata? {
+    guard let field = origin.metadata else { return nil }
+    do throws(UploadRefusal) { return try TusMetadata(field[...]) } catch { return nil }
+  }
+
+  /// 160 random bits.
+  static func randomBoundary() -> [UInt8] {
+    Array("pawl".utf8) + Randomness.bytes(32).map { Array("abcdefghijklmnopqrstuvwxyz012345".utf8)[Int($0 & 31)] }
+  }
 }

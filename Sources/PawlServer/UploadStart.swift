@@ -63,8 +63,7 @@ enum UploadStart {
     let delivery = route?.uploads?.delivery ?? .atMostOnce
     let isUnknown = ForwardPolicy.afterRestart(.sent, delivery) == .unknown
     upload.becomeUnknown(why: "pawl ended before the answer came", on: loop.loop) { isDone in
-      guard isDone else { return }
-      guard !isUnknown else { return UploadForwarder.logUnknown(upload, "pawl ended before the answer came", loop) }
+      guard isDone, !isUnknown else { return }
       upload.sendAgain(on: loop.loop) { isDone in
         if isDone { deliver(upload, on: loop, isUrgent: false) }
       }

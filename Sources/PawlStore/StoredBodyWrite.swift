@@ -198,18 +198,6 @@ extension StoredBody {
     wake()
     core.drop(self)
   }
-
-  /// Asks for room before a fetch begins, evicting where needed; `completion` on `loop` with whether there is.
-  package func ensureRoom(for bytes: UInt64, on loop: EventLoop, _ completion: @escaping (Bool) -> Void) {
-    let reply = LoopReply(on: loop, completion)
-    let isQueued = core.pool.run { [self] in
-      let missing = state.withLock { bytes - min(bytes, $0.reservation) }
-      let isGranted = missing == 0 || core.makeRoom(missing)
-      if isGranted { state.withLock { $0.reservation += missing } }
-      reply.send(isGranted)
-    }
-    if !isQueued { reply.send(false) }
-  }
 }
 
 extension BodyState {

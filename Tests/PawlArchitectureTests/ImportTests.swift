@@ -18,7 +18,8 @@ import Testing
       "PawlUpstream", "COpenSSL", "CXXHash", "CLinux",
     ],
     "pawl": [
-      "PawlServer", "PawlStore", "PawlConfig", "PawlObserve", "ArgumentParser", "CLibevent", "COpenSSL", "CSQLite", "CXXHash",
+      "PawlServer", "PawlStore", "PawlConfig", "PawlObserve", "ArgumentParser", "CLibevent", "COpenSSL", "CSQLite",
+      "CXXHash",
       "CLinux",
     ],
   ]

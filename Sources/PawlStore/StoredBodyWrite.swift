@@ -1,6 +1,6 @@
 import CLinux
 import PawlCache
-package import PawlLoop
+import PawlLoop
 
 extension StoredBody {
   /// Adds bytes that are known to belong there. On a loop: the bytes go into the page cache; their digests, the

@@ -17,5 +17,5 @@ struct Pawl: ParsableCommand {
       can not be used, 78 the configuration is not valid.
       """,
     version: ComponentVersions.pawl,
-    subcommands: [Serve.self, Check.self, Config.self, Version.self, Demo.self])
+    subcommands: [Serve.self, Check.self, Config.self, Uploads.self, Version.self, Demo.self])
 }

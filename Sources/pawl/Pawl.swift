@@ -4,7 +4,7 @@ import ArgumentParser
 struct Pawl: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "pawl",
-    abstract: "A reverse proxy that makes downloads from any application resumable.",
+    abstract: "A reverse proxy that makes downloads from and uploads to any application resumable.",
     discussion: """
       Quick start, with no file at all:
         pawl serve --to http://127.0.0.1:9000

@@ -29,7 +29,8 @@ package struct UploadStoreSettings: Sendable {
   package static let leastSize: UInt64 = 1 << 30
 
   package init(
-    name: String, path: String, maxSize: UInt64? = nil, minFree: UInt64? = nil, expireAfter: Duration = .seconds(86_400),
+    name: String, path: String, maxSize: UInt64? = nil, minFree: UInt64? = nil,
+    expireAfter: Duration = .seconds(86_400),
     maxAge: Duration = .seconds(7 * 86_400), isDurable: Bool = true, maxUploadsPerClient: Int = 100,
     maxSharePerClient: Int = 25
   ) {

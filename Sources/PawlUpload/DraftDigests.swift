@@ -20,7 +20,7 @@ extension RequestDigests {
     do {
       return try parser.parseDictionaryFieldValue().compactMap { key, member in
         guard let algorithm = algorithm(key), case .item(let item) = member,
-          case .undecodedByteSequence(let text) = item.rfc9651BareItem, let value = decoded(text.utf8)
+          case .undecodedByteSequence(let text) = item.rfc9651BareItem, let value = decoded(text)
         else { return nil }
         return DigestClaim(algorithm, value)
       }
@@ -44,30 +44,11 @@ extension RequestDigests {
     }
   }
 
-  /// Base64 (RFC 4648 §4), padded or not: RFC 9651 §4.2.7 takes both.
-  private static func decoded(_ text: some BidirectionalCollection<UInt8>) -> [UInt8]? {
-    var (output, word, bits) = ([UInt8](), UInt32(0), 0)
-    var digits = text[...]
-    while digits.last == 0x3d { digits.removeLast() }
-    for octet in digits {
-      guard let digit = digit(octet) else { return nil }
-      (word, bits) = (word << 6 | digit, bits + 6)
-      guard bits >= 8 else { continue }
-      bits -= 8
-      output.append(UInt8(truncatingIfNeeded: word >> UInt32(bits)))
-      word &= (1 << UInt32(bits)) - 1
-    }
-    return bits == 6 ? nil : output
-  }
-
-  private static func digit(_ octet: UInt8) -> UInt32? {
-    switch octet {
-    case 0x41...0x5a: UInt32(octet) - 0x41
-    case 0x61...0x7a: UInt32(octet) - 0x61 + 26
-    case 0x30...0x39: UInt32(octet) - 0x30 + 52
-    case 0x2b: 62
-    case 0x2f: 63
-    default: nil
-    }
+  /// A byte sequence's content, padded or not: RFC 9651 §4.2.7 takes both.
+  private static func decoded(_ text: String) -> [UInt8]? {
+    var octets = Array(text.utf8)
+    while octets.last == 0x3d { octets.removeLast() }
+    octets += [UInt8](repeating: 0x3d, count: (4 - octets.count % 4) % 4)
+    return Base64.decode(octets[...])
   }
 }

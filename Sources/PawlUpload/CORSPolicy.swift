@@ -74,6 +74,7 @@ package struct CORSPolicy: Hashable, Sendable {
         fields.append(named: name, added.value(line))
       } else if isList(name) {
         let both = union(present + [added.value(line)])
+        if present.count == 1, present[0].elementsEqual(both) { continue }
         fields.removeAll { _, spelling, _ in spelling.equalsIgnoringCase(name) }
         fields.append(named: name, both)
       }

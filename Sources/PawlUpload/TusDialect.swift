@@ -24,14 +24,14 @@ enum TusDialect {
     return UploadReply(head)
   }
 
-  /// The answer to HEAD. A client takes offset = length for success, so that it is told neither while the origin has not
-  /// decided, nor when it refused.
+  /// The answer to HEAD. A client takes offset = length for success: neither is told while the origin has not decided,
+  /// nor when it refused.
   static func status(_ status: UploadStatus, _ limits: UploadLimits) -> UploadReply {
     switch status.phase {
     case .open: return found(status)
     case .complete, .forwarding, .sent, .unknown:
-      return status.isConcatPartial
-        ? found(status) : refusal(status.phase == .unknown ? .outcomeUnknown : .undecided(retryAfter: 5), status, limits)
+      if status.isConcatPartial { return found(status) }
+      return refusal(status.phase == .unknown ? .outcomeUnknown : .undecided(retryAfter: 5), status, limits)
     case .answered:
       guard let origin = status.originStatus, origin >= 400 else { return found(status) }
       var reply = refusal(.gone, nil, limits)

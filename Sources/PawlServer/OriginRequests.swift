@@ -1,4 +1,5 @@
 import PawlHTTP
+import PawlUpload
 import PawlUpstream
 
 /// Builds what is sent to an origin from what a client asked: hop-by-hop fields gone, pawl's own put in.
@@ -54,6 +55,12 @@ enum OriginRequests {
   static let conditions: [FieldName] = [
     .range, .ifRange, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince,
   ]
+
+  /// What clients and pawl say to each other about uploads, and origins do not hear (protocols 9.2).
+  static func removeUploadFields(_ fields: inout Fields) {
+    ForwardedHead.stripped(&fields)
+    for name in [FieldName.incremental, .xHTTPMethodOverride] { fields.removeAll(name) }
+  }
 
   /// An answer of the origin as the client gets it: framing and hop-by-hop fields are the connection's own.
   static func relayed(_ head: ResponseHead) -> ResponseHead {

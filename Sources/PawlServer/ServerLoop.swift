@@ -23,6 +23,8 @@ final class ServerLoop {
   var fills: [ObjectIdentifier: Fill] = [:]
   var fetches: [ObjectIdentifier: CollapsedFetch] = [:]
   var twins: [ObjectIdentifier: TwinComparison] = [:]
+  private(set) lazy var uploads = UploadQueue(self)
+  var probes: [ProbeMemory.Key: OriginProbe] = [:]
   private var pools: [ObjectIdentifier: OriginPool] = [:]
   private(set) var isDraining = false
   private var uncollapsed: [(until: Monotonic, resource: Resource, store: CacheStore)] = []
@@ -230,6 +232,7 @@ final class ServerLoop {
     isDraining = true
     for listener in listeners { listener.close() }
     for connection in Array(connections.values) where connection.phase == .waiting { connection.close() }
+    uploads.drain()
     server.drained(self)
   }
 
@@ -240,9 +243,12 @@ final class ServerLoop {
       connection.endVisibly(BodyEnd(party: .pawl, reason: "shutdown"))
       connection.close()
     }
+    uploads.stop()
+    server.drained(self)
   }
 
   func closeOrigins() {
+    uploads.stop()
     for fetch in Array(fetches.values) { fetch.stop() }
     for fill in Array(fills.values) { fill.stop() }
     for pool in pools.values { pool.closeIdle() }

@@ -26,11 +26,12 @@ extension SpooledUpload {
     begin(.forwarding, to: .sent, on: loop, then: then)
   }
 
-  /// forwarding → complete; the attempt is counted and kept for show.
+  /// forwarding, sent → complete: the origin does not have it, or may have it twice. The attempt is counted and kept for
+  /// show. Of one that was sent the record follows: a crash before it leaves it sent.
   /// - Parameter nextAt: when it is tried again; wall seconds.
   package func noteAttempt(failed why: String, nextAt: Int64?) {
     change { row in
-      guard row.phase == .forwarding else { return false }
+      guard row.phase == .forwarding || row.phase == .sent else { return false }
       row.phase = .complete
       row.attempts += 1
       (row.lastError, row.nextAttempt) = (why, nextAt)

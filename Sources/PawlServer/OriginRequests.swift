@@ -15,6 +15,8 @@ enum OriginRequests {
     let upgrade = keepingUpgrade ? head.fields.first(.upgrade) : nil
     HopByHop.strip(&head.fields)
     for name in [FieldName.contentLength, .host, .requestRange] { head.fields.removeAll(name) }
+    if request.hidesUploadFields { ForwardedHead.stripped(&head.fields) }
+    removeReferer(&head.fields, request.loop.router.uploadPrefixes)
     keepOwnTags(&head.fields)
     head.fields.append(.host, head.authority.isEmpty ? request.route.fallbackHost[...] : head.authority)
     let client = request.client
@@ -29,6 +31,12 @@ enum OriginRequests {
     }
     head.version = .http11
     return head
+  }
+
+  /// The URL of an upload is a secret between its client and pawl.
+  static func removeReferer(_ fields: inout Fields, _ prefixes: [[UInt8]]) {
+    guard let referer = fields.first(.referer), UploadNames.redacted(referer, prefixes) != nil else { return }
+    fields.removeAll(.referer)
   }
 
   /// Tags that pawl minted mean nothing to an origin: conditions on them are as if they were false.

@@ -114,6 +114,7 @@ final class ServerLoop {
     let head = request.head
     guard request.isRouted else { return ReplyExchange(Replies.noSite(head.authority), request, channel) }
     if head.method == .options, head.target.equals("*") { return ReplyExchange(Replies.options(), request, channel) }
+    if let exchange = makeUploadExchange(for: request, channel: channel) { return exchange }
     let options = HopByHop.connectionOptions(head.fields)
     let isRead = (head.method == .get || head.method == .head) && head.framing == .none
     if isRead, !(options.upgrade && head.fields.contains(.upgrade)) {
@@ -261,7 +262,7 @@ final class ServerLoop {
     events.log(
       .warning, "transfer-cut",
       [
-        "by": end.party.rawValue, "why": end.reason, "target": request.head.target.text,
+        "by": end.party.rawValue, "why": end.reason, "target": request.shown(request.head.target).text,
         "sent": "\(request.record.bytesSent)", "request": String(decoding: request.requestID, as: UTF8.self),
       ])
   }

@@ -12,6 +12,8 @@ import Testing
     func interim(_ head: ResponseHead) {}
     func respond(_ head: ResponseHead, length: ContentLength, body: (any BodySource)?) {}
     func resumeRequestBody() {}
+    func drainRequestBody() {}
+    func abandon(_ end: BodyEnd) {}
     func upgrade(_ head: ResponseHead, to stream: SocketStream, leftover: [UInt8], holding: AnyObject) {}
   }
 

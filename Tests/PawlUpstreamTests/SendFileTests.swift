@@ -120,7 +120,8 @@ import Testing
       guard event == .connected else { return }
       _ = exchange.sendFile(file.descriptor, at: 0, count: 200, keeping: file)
     }
-    #expect(recorder.story.filter { $0 != "wants body" } == ["connected", "broke proxy_internal_error before the head"])
+    #expect(
+      recorder.story.filter { $0 != "wants body" } == ["connected", "broke proxy_internal_error before the head"])
     #expect(recorder.details == "the file ends 100 octets early")
     #expect(gate.wait())
     #expect(origin.finish() == [])

@@ -29,7 +29,9 @@ import Testing
     func exchange(_ exchange: OriginExchange, broke failure: OriginFailure) { isOver = true }
   }
 
-  @Test("arrives octet for octet, whether it is in memory or on disk", arguments: [(1, false), (9 << 20, false), (9 << 20, true)])
+  @Test(
+    "arrives octet for octet, whether it is in memory or on disk",
+    arguments: [(1, false), (9 << 20, false), (9 << 20, true)])
   func whole(_ count: Int, isCold: Bool) throws {
     let origin = ScriptedOrigin(.tcp, [.expectHead, .read(count), .send(created), .readToEnd])
     let bench = try ServerBench(url: "http://127.0.0.1:\(origin.port)")

@@ -12,7 +12,7 @@ import Testing
     let answered: [OriginStep] = [.expectHead, .read(5), .send(created)]
     let scripts = Array(repeating: held, count: UploadQueue.limit) + [answered, answered]
     let origin = ScriptedOrigin(.tcp, scripts: scripts)
-    let bench = try UploadBench(origin, upstream: "max-connections = 0")
+    let bench = try UploadBench(origin, upstream: "max-connections = 1000")
     let uploads = try (0..<UploadQueue.limit + 2).map { _ in try bench.complete(Array("hello".utf8)) }
     let queue = bench.bench.owner.uploads
     bench.bench.loop.nextTurn {
@@ -45,7 +45,7 @@ import Testing
   @Test("once it drains, later attempts are left to the next start; what was stopped stays complete")
   func ends() throws {
     let bench = try UploadBench(ScriptedOrigin(.tcp, [.expectHead, .readToEnd]))
-    let (one, other) = (try bench.complete(OriginStep.pattern(from: 0, count: 64 << 20)), try bench.complete([1]))
+    let (one, other) = (try bench.complete(OriginStep.pattern(from: 0, count: 16 << 20)), try bench.complete([1]))
     bench.deliver(one)
     bench.bench.turn { bench.bench.owner.uploads.running.count == 1 }
     let queue = bench.bench.owner.uploads

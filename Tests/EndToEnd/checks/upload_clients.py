@@ -11,7 +11,6 @@ from harness.uploadrelay import UploadRelay
 SIZE = 12_000_000
 CUTS = ((3_100_000, "rst"), (5_300_000, "fin"), (8_000_000, "rst"))
 STORED = b"stored\n"
-CORS_FIELDS = ("Access-Control-Allow-Origin",)
 
 
 def stored(request):
@@ -26,16 +25,16 @@ def target(pawl):
 class Journey:
     """An origin, pawl, a relay before it, and a client's way through all three."""
 
-    def __init__(self, bench, content=None, cuts=CUTS, lose=0, rate=60e6, path="/files/", site=None, **options):
+    def __init__(self, bench, content=None, cuts=CUTS, lose=0, rate=60e6, path="/files/", site=None, name=""):
         self.bench, self.path = bench, path
         self.content = content or Content("uploading", SIZE)
         self.origin = bench.origin()
         self.origin.at(path, stored)
-        self.pawl = bench.pawl(self.origin, site=site, **options)
+        self.pawl = bench.pawl(self.origin, name=f"pawl{name}", site=site)
         self.relay = bench.use(UploadRelay(target(self.pawl), cuts, lose, rate, self.content.size))
-        file = bench.folder / "upload.bin"
+        file = bench.folder / f"upload{name}.bin"
         file.write_bytes(self.content.read())
-        folder = bench.folder / "client"
+        folder = bench.folder / f"client{name}"
         folder.mkdir()
         self.trip = clients.Trip(self.relay.address + path, file, self.content, self.relay, folder)
 
@@ -125,19 +124,9 @@ for version in range(3, 11):
     @check(f"upload client: curl by hand, interop version {version}, resumes through cuts")
     def by_hand(bench, version=version):
         for chunked in (False, True):
-            folder = bench.folder / str(chunked)
-            folder.mkdir()
-            journey = Journey(part(bench, folder), content=Content(f"by-hand-{chunked}", 4_000_000), cuts=((1_200_000, "rst"), (2_500_000, "fin")), path="/files")
+            journey = Journey(bench, name=f"-{chunked}", content=Content(f"by-hand-{chunked}", 4_000_000), cuts=((1_200_000, "rst"), (2_500_000, "fin")), path="/files")
             journey.go(clients.curl_draft(version, chunked)).check(cuts=2)
             same(journey.trip.answer.encode(), STORED, "the origin's answer")
-
-
-def part(bench, folder):
-    """The same bench with a folder below its own."""
-    import copy
-    other = copy.copy(bench)
-    other.folder = folder
-    return other
 
 
 @check("upload client: curl by hand asks again for the answer it lost")
@@ -150,21 +139,22 @@ def asks_again(bench):
 
 # -- other programs --------------------------------------------------------------------------------------------------
 for name, path in clients.programs().items():
-    resumes(name, clients.program(path), kind=None, again=3_000_000)
+    resumes(name, clients.program(path), kind=None, again=6_000_000)
 
 
 # -- browsers --------------------------------------------------------------------------------------------------------
-def browser_check(name, call, cross=False, library=True, reload=False, seconds=120, again=9_000_000, cuts=2):
+def browser_check(name, call, cross=False, library="tus", reload=False, seconds=120, again=9_000_000, cuts=2):
     """Chromium itself sends a broken PATCH again on a new connection, with the offset it had: that is what `again` allows for."""
     @check(f"upload client: Chromium, {name}", seconds=seconds)
     def one(bench):
         other = bench.use(Origin())
         journey = Journey(bench, cuts=() if reload else CUTS[:2], rate=10e6, site={"cors": other.url} if cross else None)
         where = other if cross else journey.origin
-        script = b""
+        scripts = {"tus": b"", "uppy": b""}
         if library:
-            script = open(f"{clients.node_modules()}/tus-js-client/dist/tus.js", "rb").read()
-        for path, octets, kind in (("/page", (clients.HERE / "page.html").read_bytes(), "text/html"), ("/page/tus.js", script, "text/javascript"),
+            scripts[library] = clients.script("tus-js-client", "dist", "tus.js") if library == "tus" else clients.script("uppy", "dist", "uppy.min.js")
+        for path, octets, kind in (("/page", (clients.HERE / "page.html").read_bytes(), "text/html"), ("/page/tus.js", scripts["tus"], "text/javascript"),
+                                   ("/page/uppy.js", scripts["uppy"], "text/javascript"),
                                    ("/page/page.js", (clients.HERE / "page.js").read_bytes(), "text/javascript"),
                                    ("/page/file", journey.content, clients.KIND)):
             where.at(path, Resource(octets, type=kind))
@@ -189,11 +179,12 @@ def browser_check(name, call, cross=False, library=True, reload=False, seconds=1
 
 for cross in (False, True):
     where = "another origin's page" if cross else "the site's own page"
-    browser_check(f"by hand, tus, {where}", "byHand({endpoint}, null)", cross, library=False)
-    browser_check(f"by hand, interop version 6, {where}", "byHand({endpoint}, 6)", cross, library=False)
+    browser_check(f"by hand, tus, {where}", "byHand({endpoint}, null)", cross, library=None)
+    browser_check(f"by hand, interop version 6, {where}", "byHand({endpoint}, 6)", cross, library=None)
     for protocol in ("tus-v1", "ietf-draft-03", "ietf-draft-05"):
         browser_check(f"tus-js-client {protocol}, {where}", f"withTusJS({{endpoint}}, {{{{protocol: '{protocol}'}}}}, {{again}})", cross)
     browser_check(f"tus-js-client parallel uploads, {where}", "withTusJS({endpoint}, {{parallelUploads: 3}}, {again})", cross)
+    browser_check(f"Uppy, {where}", "withUppy({endpoint}, {{}})", cross, library="uppy")
     browser_check(f"tus-js-client goes on after a reload, {where}", "withTusJS({endpoint}, {{}}, {again})", cross, reload=True)
 
 

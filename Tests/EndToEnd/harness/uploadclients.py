@@ -2,7 +2,7 @@
 
 Each function uploads `file` to `endpoint`; `trip.folder` is its own, and it may start the client several times, as a user would.
 Where the clients come from: tuspy, aiotus and resumable-upload from PyPI into .build/clients/venv (Deploy/test puts them there, PAWL_CLIENTS_PYTHON
-names another interpreter); tus-js-client from `npm install --prefix .build/clients tus-js-client@4` (PAWL_NODE_MODULES names another folder);
+names another interpreter); tus-js-client from `npm install --prefix .build/clients tus-js-client@4 uppy@5` (PAWL_NODE_MODULES names another folder);
 programs of any other origin from the folder PAWL_UPLOAD_CLIENTS, each called as `PROGRAM ENDPOINT FILE FOLDER` until it ends with 0.
 """
 
@@ -99,6 +99,14 @@ def node_modules():
         if folder and os.path.exists(os.path.join(folder, "tus-js-client", "package.json")):
             return folder
     raise Skip("tus-js-client is not installed")
+
+
+def script(*names):
+    """A library's bundle for pages, below node_modules."""
+    path = os.path.join(node_modules(), *names)
+    if not os.path.exists(path):
+        raise Skip(f"{names[0]} is not installed")
+    return open(path, "rb").read()
 
 
 def tus_js(**options):

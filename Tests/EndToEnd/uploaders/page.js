@@ -30,6 +30,18 @@ async function withTusJS(endpoint, options, again) {
   upload.start()
 }
 
+/// Uppy with its tus plugin.
+async function withUppy(endpoint, options) {
+  const file = await theFile()
+  const uppy = new Uppy.Uppy({ autoProceed: false })
+  uppy.use(Uppy.Tus, { endpoint, retryDelays: Array(12).fill(200), allowedMetaFields: ['name', 'type'], ...options })
+  uppy.on('upload-progress', (_, progress) => { state.progress = progress.bytesUploaded })
+  uppy.addFile({ name: file.name, type: file.type, data: file })
+  const result = await uppy.upload()
+  state.url = result.successful[0]?.uploadURL
+  state.end = result.successful.length === 1 && state.url ? 'success' : String(result.failed[0]?.error)
+}
+
 function send(method, url, fields, body) {
   return new Promise((resolve) => {
     const request = new XMLHttpRequest()

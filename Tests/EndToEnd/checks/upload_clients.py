@@ -1,6 +1,7 @@
 """Real clients that upload through a relay that cuts connections: the origin gets each body once, whole."""
 
 import hashlib
+import time
 
 from harness import uploadclients as clients
 from harness.checks import check, same, true
@@ -12,6 +13,7 @@ from harness.uploadrelay import UploadRelay
 SIZE = 12_000_000
 CUTS = ((3_100_000, "rst"), (5_300_000, "fin"), (8_000_000, "rst"))
 STORED = b"stored\n"
+ANY = "any"
 
 
 def stored(request):
@@ -30,7 +32,8 @@ class Journey:
         self.bench, self.path = bench, path
         self.content = content or Content("uploading", SIZE)
         self.origin = bench.origin()
-        self.origin.at(path, stored)
+        for each in {path, path.rstrip("/")}:  # a client takes the last slash away
+            self.origin.at(each, stored)
         self.pawl = bench.pawl(self.origin, name=f"pawl{name}", site=site)
         self.relay = bench.use(UploadRelay(target(self.pawl), cuts, lose, rate, self.content.size))
         file = bench.folder / f"upload{name}.bin"
@@ -51,7 +54,7 @@ class Journey:
 
     def arrivals(self):
         """Requests with a body for the target, probes of the origin's abilities aside."""
-        return [r for r in self.origin.of(self.path) if r.method not in ("OPTIONS", "HEAD", "GET")]
+        return [r for r in self.origin.requests if r.path.rstrip("/") == self.path.rstrip("/") and r.method not in ("OPTIONS", "HEAD", "GET")]
 
     def check(self, cuts=None, again=400_000, kind=clients.KIND):
         """Once, whole, as one ordinary request; and no more octets sent again than the client cannot help."""
@@ -64,7 +67,7 @@ class Journey:
         left = [name for name, _ in request.fields if name.lower().startswith(("upload-", "tus-")) or name.lower() == "x-http-method-override"]
         true(not left, f"fields of the upload protocol reached the origin: {left}")
         true(request.get("X-Pawl-Upload-Id") and request.get("Idempotency-Key"), f"no X-Pawl-Upload-Id or Idempotency-Key: {request.fields}")
-        if kind:
+        if kind != ANY:
             same(request.get("Content-Type"), kind, "Content-Type at the origin")
         wanted = len(CUTS) if cuts is None else cuts
         true(self.relay.cut_count >= wanted, f"only {self.relay.cut_count} cuts | {self.traffic()}")
@@ -105,19 +108,18 @@ loses_the_answer("aiotus", clients.aiotus)
 goes_on_after_a_kill("tuspy", clients.tuspy_killed)
 
 # -- tus-js-client in Node -------------------------------------------------------------------------------------------
-for protocol in ("tus-v1", "ietf-draft-03", "ietf-draft-05"):
-    resumes(f"tus-js-client, {protocol}", clients.tus_js(protocol=protocol))
-    loses_the_answer(f"tus-js-client, {protocol}", clients.tus_js(protocol=protocol))
-    if protocol != "tus-v1":
-        resumes(f"tus-js-client, {protocol} from a buffer", clients.tus_js(protocol=protocol, buffer=True))
-resumes("tus-js-client, chunks", clients.tus_js(chunkSize=1 << 20))
-resumes("tus-js-client, ietf-draft-05 in chunks", clients.tus_js(protocol="ietf-draft-05", chunkSize=1 << 20))
+PROTOCOLS = {"tus-v1": clients.KIND, "ietf-draft-03": None, "ietf-draft-05": None}  # the type that arrives: with the drafts the library names none
+for protocol, kind in PROTOCOLS.items():
+    resumes(f"tus-js-client, {protocol}", clients.tus_js(protocol=protocol), kind=kind)
+    resumes(f"tus-js-client, {protocol} from a buffer", clients.tus_js(protocol=protocol, buffer=True), kind=kind)
+    resumes(f"tus-js-client, {protocol} in chunks", clients.tus_js(protocol=protocol, chunkSize=1 << 20), kind=kind)
+    loses_the_answer(f"tus-js-client, {protocol}", clients.tus_js(protocol=protocol), kind=kind)
 resumes("tus-js-client, POST instead of PATCH", clients.tus_js(overridePatchMethod=True))
 resumes("tus-js-client, parallel uploads", clients.tus_js(parallelUploads=3))
 loses_the_answer("tus-js-client, parallel uploads", clients.tus_js(parallelUploads=3), parts=3)
 resumes("tus-js-client, data with the creation", clients.tus_js(uploadDataDuringCreation=True, buffer=True), again=SIZE)  # it learns no URL then
 goes_on_after_a_kill("tus-js-client", clients.tus_js_killed())
-goes_on_after_a_kill("tus-js-client, ietf-draft-05", clients.tus_js_killed(protocol="ietf-draft-05"))
+goes_on_after_a_kill("tus-js-client, ietf-draft-05", clients.tus_js_killed(protocol="ietf-draft-05"), kind=None)
 
 
 # -- curl by hand ----------------------------------------------------------------------------------------------------
@@ -140,11 +142,39 @@ def asks_again(bench):
 
 # -- other programs --------------------------------------------------------------------------------------------------
 for name, path in clients.programs().items():
-    resumes(name, clients.program(path), kind=None, again=6_000_000)
+    resumes(name, clients.program(path), kind=ANY, again=6_000_000)
+
+
+# -- an application that is slow, or says no -------------------------------------------------------------------------
+def waits(name, client, **expected):
+    @check(f"upload client: {name} waits for an application that is slower than tus-wait", seconds=60)
+    def one(bench):
+        journey = Journey(bench, content=Content("waits", 4_000_000), cuts=((1_500_000, "rst"),), path="/files", site={"tus-wait": "1s"})
+        journey.origin.at("/files", lambda request: (time.sleep(4 if request.method == "POST" else 0), stored(request))[1])
+        begun = time.monotonic()
+        journey.go(client).check(cuts=1, **expected)
+        true(time.monotonic() - begun > 4, "the client was content before the application was")
+
+
+waits("tuspy", clients.tuspy("patient"))
+waits("tus-js-client with its own delays", clients.tus_js(retryDelays=[0, 1000, 3000, 5000]))
+waits("curl by hand, interop version 6,", clients.curl_draft(6))
+
+
+@check("upload client: tus-js-client is told what the application refused, and why")
+def refused(bench):
+    journey = Journey(bench, content=Content("refused", 4_000_000), cuts=((1_500_000, "rst"),), path="/files")
+    journey.origin.at("/files", lambda request: Resource(b"no room for cats\n", status=422, type="text/plain"))
+    try:
+        clients.tus_js()(journey.trip)
+        raise AssertionError(f"the client is content | {journey.traffic()}")
+    except AssertionError as error:
+        true("422" in str(error) and "no room for cats" in str(error), f"{error} | {journey.traffic()}")
+    same(len(journey.arrivals()), 1, "requests at the origin")
 
 
 # -- browsers --------------------------------------------------------------------------------------------------------
-def browser_check(name, call, cross=False, library="tus", reload=False, seconds=120, again=9_000_000, cuts=2):
+def browser_check(name, call, cross=False, library="tus", reload=False, seconds=120, again=9_000_000, cuts=2, kind=clients.KIND):
     """Chromium itself sends a broken PATCH again on a new connection, with the offset it had: that is what `again` allows for."""
     @check(f"upload client: Chromium, {name}", seconds=seconds)
     def one(bench):
@@ -154,11 +184,11 @@ def browser_check(name, call, cross=False, library="tus", reload=False, seconds=
         scripts = {"tus": b"", "uppy": b""}
         if library:
             scripts[library] = clients.script("tus-js-client", "dist", "tus.js") if library == "tus" else clients.script("uppy", "dist", "uppy.min.js")
-        for path, octets, kind in (("/page", (clients.HERE / "page.html").read_bytes(), "text/html"), ("/page/tus.js", scripts["tus"], "text/javascript"),
+        for path, octets, media in (("/page", (clients.HERE / "page.html").read_bytes(), "text/html"), ("/page/tus.js", scripts["tus"], "text/javascript"),
                                    ("/page/uppy.js", scripts["uppy"], "text/javascript"),
                                    ("/page/page.js", (clients.HERE / "page.js").read_bytes(), "text/javascript"),
                                    ("/page/file", journey.content, clients.KIND)):
-            where.at(path, Resource(octets, type=kind))
+            where.at(path, Resource(octets, type=media))
         address = other.url if cross else journey.relay.address
 
         def drive(trip):
@@ -172,7 +202,7 @@ def browser_check(name, call, cross=False, library="tus", reload=False, seconds=
                     same(state["earlier"], 1, "uploads that an earlier page left")
                 journey.state = state
         journey.go(drive)
-        journey.check(cuts=0 if reload else cuts, again=again)
+        journey.check(cuts=0 if reload else cuts, again=again, kind=kind)
         if cross:
             plain = [a for a in journey.relay.answers if a.status >= 200 and a.get("Access-Control-Allow-Origin") != other.url]
             true(not plain, f"answers without Access-Control-Allow-Origin: {plain[:3]}")
@@ -182,8 +212,8 @@ for cross in (False, True):
     where = "another origin's page" if cross else "the site's own page"
     browser_check(f"by hand, tus, {where}", "byHand({endpoint}, null)", cross, library=None)
     browser_check(f"by hand, interop version 6, {where}", "byHand({endpoint}, 6)", cross, library=None)
-    for protocol in ("tus-v1", "ietf-draft-03", "ietf-draft-05"):
-        browser_check(f"tus-js-client {protocol}, {where}", f"withTusJS({{endpoint}}, {{{{protocol: '{protocol}'}}}}, {{again}})", cross)
+    for protocol, kind in PROTOCOLS.items():
+        browser_check(f"tus-js-client {protocol}, {where}", f"withTusJS({{endpoint}}, {{{{protocol: '{protocol}'}}}}, {{again}})", cross, kind=kind)
     browser_check(f"tus-js-client parallel uploads, {where}", "withTusJS({endpoint}, {{parallelUploads: 3}}, {again})", cross)
     browser_check(f"Uppy, {where}", "withUppy({endpoint}, {{}})", cross, library="uppy")
     browser_check(f"tus-js-client goes on after a reload, {where}", "withTusJS({endpoint}, {{}}, {again})", cross, reload=True)

@@ -87,14 +87,15 @@ extension UploadExchange {
 
   private func begun(_ creation: UploadCreation) {
     completes = creation.completes
-    let isEmpty = creation.length == 0 && dialect == .tus
+    let isEmpty = creation.length == 0 && completesAtLength
     guard creation.hasContent || creation.completes || isEmpty else { return replyStored() }
     announce()
     let loop = loop.loop
     upload?.takeOver(on: loop, displaced: { [weak self] in self?.displaced() }) { [self] writer in
       guard case .preparing = stage else { return writer.detach() }
       self.writer = writer
-      if creation.completes, let total = creation.length ?? creation.contentLength { writer.expectEnd(at: total) }
+      let end = creation.completes ? creation.length ?? creation.contentLength : completesAtLength ? creation.length : nil
+      if let end { writer.expectEnd(at: end) }
       receive(creation.digests)
     }
   }

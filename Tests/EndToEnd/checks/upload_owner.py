@@ -227,7 +227,9 @@ def secrets(bench):
     lines = pawl.access(count=8)
     pawl.restart()
     tokens = [token_of(each_) for each_ in locations]
-    same(secret_in(pawl.folder, *tokens), [], "files with tokens in them")
+    same([f for f in secret_in(pawl.folder, *tokens) if "log" in f], [], "logs with tokens in them")
+    # HEAD of a final upload has to repeat the URLs of its parts.
+    same(secret_in(pawl.folder / "state", *(token_of(each_) for each_ in locations if each_ not in parts)), [], "files with tokens in them")
     for request in origin.requests:
         true(not any(token.encode() in request.raw for token in tokens), f"a token at the origin: {request.raw[:300]!r}")
     true(any("uploads" in str(line) for line in lines), "no line of an upload URL in the access log")

@@ -9,7 +9,7 @@ from harness.client import get
 from harness.content import Content
 from harness.origin import Origin, Resource
 from harness.process import free_port, wait_for
-from harness.uploads import (NO_STORE, Dialect, Upload, append, bearer, careful, create, dialects, dies, digest, each, early, one,
+from harness.uploads import (on_connection, NO_STORE, Dialect, Upload, append, asked, bearer, careful, create, dialects, dies, digest, each, early, one,
                              problem, script, status, stored, token_of, whole)
 
 MIB = 1 << 20
@@ -205,7 +205,7 @@ def unknown_outcome(bench):
     each([Dialect(n) for n in (3, 6, 9)], row)
     pawl.restart(hard=True)
     time.sleep(0.5)
-    same(len(origin.requests), 3, "requests after a restart")
+    same(len([r for r in origin.requests if r.method != "OPTIONS"]), 3, "requests after a restart")
 
 
 @check("upload answers: at-least-once: the origin dies without an answer, and the body is sent again")
@@ -228,7 +228,7 @@ def broken_forward(bench):
         origin.at(f"/{d}", dies(origin, after=100_000, then=stored, times=2))
         answer = create(pawl.address, d, body, target=f"/{d}", timeout=15)
         same((answer.status, answer.body, d.said(answer)), (200, b"got %d octets" % len(body), True), f"{d}")
-        last = origin.of(f"/{d}")[-1]
+        last = asked(origin, f"/{d}")[-1]
         true(last.body == body, "other octets at the origin")
 
 
@@ -248,8 +248,7 @@ def last_octet(bench):
             seen.append(len(got))
         request.status = 200
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
-    watch.wants_connection = True
-    origin.default = watch
+    origin.default = on_connection(watch)
     same(create(pawl.address, Dialect(6), BODY).body, b"ok", "answer")
     same(seen[-2:], [len(BODY) - 1, len(BODY)], "how the body's end arrived")
 
@@ -276,7 +275,7 @@ def origin_down(bench):
     for d, location in uploads + gone:
         answer = append(pawl.address, d, location, len(BODY), b"", timeout=25)
         same((answer.status, answer.body, d.said(answer)), (200, b"got 100000 octets", True), f"{d} after the return")
-    wait_for(lambda: len(origin.requests) >= 4, 5, "all deliveries")
+    wait_for(lambda: len([r for r in origin.requests if r.method != "OPTIONS"]) >= 4, 5, "all deliveries")
     for target in ("/v3", "/v6", "/v9", "/lost"):
         same(len(whole(origin, target)), 1, f"requests for {target}")
 
@@ -289,7 +288,7 @@ def attach(bench):
     clients = []
     for d in dialects():
         location = lost(pawl.address, d, target=f"/{d}")
-        wait_for(lambda: origin.of(f"/{d}"), 5, "the request at the origin")
+        wait_for(lambda: asked(origin, f"/{d}"), 5, "the request at the origin")
         answer = status(pawl.address, d, location)
         same((answer.status, answer.get("Upload-Offset"), d.said(answer)), (204, "100000", False), f"{d} HEAD")
         client = bench.use(Upload(pawl.address, 10))
@@ -347,17 +346,17 @@ def repr_digest(bench):
         for name in ("sha-256", "sha-512"):
             fields = (("Repr-Digest", digest(BODY, name)),)
             same(create(pawl.address, d, BODY, True, fields, f"/r{d}").status, 200, f"right {name}")
-            same(origin.of(f"/r{d}")[-1].all("Repr-Digest"), [fields[0][1]], "Repr-Digest at the origin")
+            same(asked(origin, f"/r{d}")[-1].all("Repr-Digest"), [fields[0][1]], "Repr-Digest at the origin")
             location = careful(pawl.address, d, fields, target=f"/r{d}")
             append(pawl.address, d, location, 0, BODY[:777], False)
             same(append(pawl.address, d, location, 777, BODY[777:]).status, 200, f"right {name} over two appends")
-            count = origin.count(f"/r{d}")
+            count = len(asked(origin, f"/r{d}"))
             answer = create(pawl.address, d, BODY, True, (("Repr-Digest", digest(BODY + b"x", name)),), f"/r{d}")
             same(answer.status, 400, f"wrong {name}")
             location = careful(pawl.address, d, (("Repr-Digest", digest(BODY + b"x", name)),), target=f"/r{d}")
             answer = append(pawl.address, d, location, 0, BODY)
             same(answer.status, 400, f"wrong {name} in an append")
-            same(origin.count(f"/r{d}"), count, "requests at the origin")
+            same(len(asked(origin, f"/r{d}")), count, "requests at the origin")
         same(create(pawl.address, d, BODY, True, (("Repr-Digest", "unixsum=:AAAA:"),), f"/r{d}").status, 200, "an algorithm nobody checks")
     each([Dialect(n) for n in (3, 6, 8, 9, 10)], row)
 
@@ -454,4 +453,4 @@ def referer(bench):
     same(create(pawl.address, d, BODY, True, (("Referer", location),), "/page3").status, 200, "a creation with a Referer")
     for path in ("/page", "/page3"):
         true(token_of(location) not in (origin.of(path)[0].get("Referer") or ""), f"a token in the Referer of {path}")
-    same(origin.of("/page2")[0].get("Referer"), "http://pawl.test/other", "another Referer")
+    same(asked(origin, "/page2")[0].get("Referer"), "http://pawl.test/other", "another Referer")

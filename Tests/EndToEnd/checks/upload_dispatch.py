@@ -11,7 +11,7 @@ from harness.client import Client
 from harness.content import Content
 from harness.origin import RawOrigin, Resource
 from harness.process import wait_for
-from harness.uploads import NO_STORE, TUS, Dialect, Upload, ask, chunks, create, each, stored
+from harness.uploads import NO_STORE, TUS, Dialect, Upload, ask, asked, chunks, create, each, on_connection, stored
 
 BODY = Content("dispatch", 150_000).read()
 APPLE = (("Upload-Draft-Interop-Version", "6"), ("Upload-Complete", "?1"))
@@ -102,8 +102,7 @@ def unspooled(bench):
             got += len(data)
         request.status = 200
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
-    watch.wants_connection = True
-    origin.default = watch
+    origin.default = on_connection(watch)
     pawl = bench.pawl(origin, site={"min-resumable": "0", "plain-uploads": "spool"})
     with Upload(pawl.address) as client:
         client.head("/b/k?partNumber=1&uploadId=x", "PUT", APPLE + (("Content-Length", str(len(BODY))),))
@@ -128,16 +127,16 @@ def off(bench):
         answer = client.answer()
     same([(s, f.get("Location")) for s, f in answer.interim], [(104, "http://pawl.test/resumable_upload/1")], "interim answers")
     same((answer.body, answer.all("Upload-Offset"), answer.all("Upload-Complete")), (b"own", ["150000"], ["?1"]), "answer")
-    request, = origin.of("/in")
+    request, = asked(origin, "/in")
     for name, value in (("Upload-Draft-Interop-Version", "6"), ("Upload-Complete", "?1"), ("Upload-Length", "150000"), ("X-HTTP-Method-Override", "PATCH")):
         same(request.all(name), [value], f"{name} at the origin")
     answer = ask(pawl.address, "/resumable_upload/1", "HEAD", Dialect(6).version)
     same((answer.status, answer.get("Upload-Offset")), (204, "7"), "HEAD")
     ask(pawl.address, "/resumable_upload/1", "PATCH", Dialect(6).version + (("Upload-Offset", "7"), ("Upload-Complete", "?1"), ("Content-Type", "application/partial-upload")), b"rest")
-    same((origin.of("/resumable_upload/1")[-1].method, origin.of("/resumable_upload/1")[-1].body), ("PATCH", b"rest"), "PATCH at the origin")
+    same((asked(origin, "/resumable_upload/1")[-1].method, asked(origin, "/resumable_upload/1")[-1].body), ("PATCH", b"rest"), "PATCH at the origin")
     same(ask(pawl.address, "/.pawl/uploads/x").body, b"the origin's", "a path below the default prefix")
     answer = ask(pawl.address, "/tus", "POST", TUS + (("Upload-Length", "5"),), b"")
-    same((answer.status, origin.of("/tus")[0].all("Upload-Length")), (404, ["5"]), "tus")
+    same((answer.status, asked(origin, "/tus")[0].all("Upload-Length")), (404, ["5"]), "tus")
 
 
 @check("upload dispatch: a route decides: uploads off on one path, on elsewhere, with its own prefix untouched")
@@ -146,7 +145,7 @@ def routes(bench):
     origin.default = stored
     pawl = bench.pawl(origin, site={"min-resumable": "0"}, extra={"route:main/raw": {"path": "/raw/*", "uploads": "off"}})
     answer = create(pawl.address, Dialect(6), BODY, target="/raw/x")
-    same((answer.status, answer.interim, origin.of("/raw/x")[0].all("Upload-Complete")), (200, [], ["?1"]), "the route without uploads")
+    same((answer.status, answer.interim, asked(origin, "/raw/x")[0].all("Upload-Complete")), (200, [], ["?1"]), "the route without uploads")
     same([s for s, _ in create(pawl.address, Dialect(6), BODY, target="/rest").interim][:1], [104], "the rest of the site")
 
 
@@ -187,13 +186,13 @@ def broken_off(bench, mode):
             client.head(target, "PUT", (framing,))
             client.send(b"%x\r\n" % len(BODY) + BODY[:100_000] if chunked else BODY[:100_000])
             if mode == "stream":
-                wait_for(lambda: origin.of(target) and origin.of(target)[0].body_count + 1, 5, "the request at the origin")
+                wait_for(lambda: asked(origin, target) and asked(origin, target)[0].body_count + 1, 5, "the request at the origin")
             client.cut(how)
         if mode == "stream":
-            wait_for(lambda: origin.of(target)[0].ended == "peer", 5, "the end of the connection to the origin")
+            wait_for(lambda: asked(origin, target)[0].ended == "peer", 5, "the end of the connection to the origin")
         else:
             wait_for(lambda: ask(pawl.address, "/ok", "PUT", (), b"x").status == 200, 5, "another request")
-        same([r for r in origin.of(target) if r.status is not None], [], "a broken body was shown to the origin as complete")
+        same([r for r in asked(origin, target) if r.status is not None], [], "a broken body was shown to the origin as complete")
     each([(how, chunked) for how in ("fin", "rst") for chunked in (False, True)], row)
 
 
@@ -223,11 +222,11 @@ def spooled(bench):
             whole_ = chunks(data, 1_000_000, 5_000_000) if chunked else data
             client.send(whole_[:-1])
             time.sleep(0.1)     # an origin that would be told too early has had its time
-            same(origin.count(target), 0, "requests before the last octet")
+            same(len(asked(origin, target)), 0, "requests before the last octet")
             client.send(whole_[-1:])
             answer = client.answer()
             same((answer.status, answer.body), (200, b"got 20000000 octets"), "answer")
-        request, = origin.of(target)
+        request, = asked(origin, target)
         same((request.method, request.body == data, request.get("Content-Length"), request.all("Transfer-Encoding"), request.all("Expect"), request.get("X-Mine"), request.get("Content-Type")),
              ("PUT", True, str(content.size), [], [], "1", "a/b"), "at the origin")
     same(ask(pawl.address, "/get").status, 200, "GET")
@@ -268,7 +267,7 @@ def tools(bench):
             begun = time.monotonic()
             done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=15)
             same(done.returncode, 0, f"exit code ({done.stderr[-200:]!r})")
-            request, = origin.of(f"/{mode}{target}")
+            request, = asked(origin, f"/{mode}{target}")
             true(request.body == BODY if "-F" not in name else BODY in request.body, "other octets at the origin")
             same(done.stdout, b"got %d octets" % len(request.body), "what was printed")
             true(time.monotonic() - begun < 1.5, "a second went by: 100 Continue did not come")

@@ -6,7 +6,7 @@ from harness.checks import check, same, true
 from harness.content import Content
 from harness.origin import Origin
 from harness.process import free_port, run_pawl, wait_for
-from harness.uploads import (Dialect, append, careful, create, dies, partial, status, stored, token_of, tus_new, tus_patch, whole)
+from harness.uploads import (Dialect, append, asked, careful, create, dies, partial, status, stored, token_of, tus_new, tus_patch, whole)
 
 BODY = Content("operator", 100_000).read()
 D = Dialect(9)
@@ -27,14 +27,14 @@ def uploads(pawl, *arguments, code=0, state=False):
 
 
 def ids(text):
-    return re.findall(r"\b[0-9a-f]{32}\b", text)
+    return re.findall(r"\b[0-9a-f]{12,32}\b", text)
 
 
 @check("upload operator: list and show tell ID, state, offset, length and target beside a running server and without one, never the token")
 def listing(bench):
     origin, pawl = begin(bench)
     same(ids(uploads(pawl, "list")), [], "a list of nothing")
-    open_ = partial(pawl.address, D, BODY, 33_333, target="/open?x=y")
+    open_ = partial(pawl, D, BODY, 33_333, target="/open?x=y")
     done = [f.get("Location") for s, f in create(pawl.address, D, BODY, target="/done").interim if s == 104][0]
     tus = tus_new(pawl.address, 77, target="/tus")
     for running in (True, False):
@@ -45,7 +45,7 @@ def listing(bench):
             found = ids(text)
             same((len(found), len(set(found))), (3, 3), f"IDs in {text!r}")
             lines = {name: next((line for line in text.splitlines() if name in line), "") for name in ("/open", "/done", "/tus")}
-            true("33333" in lines["/open"] or "33" in lines["/open"], f"the offset in {lines['/open']!r}")
+            true("32.6K" in lines["/open"] or "33333" in lines["/open"], f"the offset in {lines['/open']!r}")
             for name, word in (("/open", "open"), ("/done", "answered"), ("/tus", "open")):
                 true(word in lines[name].replace(name, ""), f"{word} in {lines[name]!r}")
             details = uploads(pawl, "show", ids(lines["/open"])[0], state=state)
@@ -53,7 +53,8 @@ def listing(bench):
                 true(word in details.replace(",", "").replace("_", ""), f"{word} in {details!r}")
             for location in (open_, done, tus):
                 true(token_of(location) not in text + details, "a token in the output")
-    same(origin.of("/done")[0].get("X-Pawl-Upload-Id") in found, True, "the ID the origin was given")
+    given = asked(origin, "/done")[0].get("X-Pawl-Upload-Id")
+    true(any(given.startswith(each) for each in found), f"the ID the origin was given, {given}, among {found}")
     uploads(pawl, "show", "0" * 32, code=1)
     uploads(pawl, "rm", "0" * 32, code=1)
 
@@ -62,7 +63,7 @@ def listing(bench):
 def removal(bench):
     origin, pawl = begin(bench)
     for running in (True, False):
-        location = partial(pawl.address, D, BODY, 50_000)
+        location = partial(pawl, D, BODY, 50_000)
         found, = ids(uploads(pawl, "list"))
         if not running:
             pawl.stop()
@@ -90,13 +91,13 @@ def unknown(bench):
     lines = {t: next(line for line in text.splitlines() if t in line) for t in ("/again", "/drop")}
     for line in lines.values():
         true("unknown" in line, f"unknown in {line!r}")
-    same(len(origin.requests), 2, "requests after the restart")
+    same(len([r for r in origin.requests if r.method != "OPTIONS"]), 2, "requests after the restart")
     uploads(pawl, "resend", ids(lines["/again"])[0])
     wait_for(lambda: len(whole(origin, "/again")) == 2, 10, "the second request")
     wait_for(lambda: D.said(status(pawl.address, D, locations[0])), 5, "the answer")
     answer = append(pawl.address, D, locations[0], len(BODY), b"")
     same((answer.status, answer.body), (200, b"got 100000 octets"), "the answer of the second try")
-    first, second = origin.of("/again")
+    first, second = asked(origin, "/again")
     same((first.get("Idempotency-Key"), second.body == BODY), (second.get("Idempotency-Key"), True), "the second request")
     uploads(pawl, "rm", ids(lines["/drop"])[0])
     true(status(pawl.address, D, locations[1]).status in (404, 410), "HEAD of the dropped one")
@@ -138,11 +139,11 @@ def waiting(bench):
 @check("upload operator: the event log tells an upload's life with its ID")
 def events(bench):
     origin, pawl = begin(bench)
-    location = partial(pawl.address, D, BODY, 40_000)
+    location = partial(pawl, D, BODY, 40_000)
     append(pawl.address, D, location, 40_000, BODY[40_000:])
     tus = tus_new(pawl.address, 3)
     tus_patch(pawl.address, tus, 0, b"abc")
-    found = origin.of("/in")[0].get("X-Pawl-Upload-Id")
+    found = asked(origin, "/in")[0].get("X-Pawl-Upload-Id")
     text = wait_for(lambda: len(re.findall("upload-answered", pawl.log())) >= 2 and pawl.log(), 5, "the lines")
     mine = [line for line in text.splitlines() if found in line]
     for word in ("upload-created", "upload-resumed", "upload-completed", "upload-forwarding", "upload-answered"):

@@ -6,8 +6,8 @@ import time
 from harness.checks import check, same, true
 from harness.content import Content
 from harness.process import wait_for
-from harness.uploads import (OCTETS, TUS, Dialect, Upload, append, careful, dialects, digest, each, path_of, status, stored, tus_head, tus_new,
-                             tus_patch, whole)
+from harness.uploads import (OCTETS, TUS, Dialect, Upload, append, careful, dialects, digest, each, path_of, status, stored, tus_head,
+                             tus_new, tus_patch, whole)
 
 MIB = 1 << 20
 CONTENT = Content("takeover", 3 * MIB)

@@ -10,8 +10,8 @@ from harness.checks import check, same, true
 from harness.content import Content
 from harness.origin import Resource
 from harness.process import wait_for
-from harness.uploads import (NO_STORE, OCTETS, TUS, Dialect, Upload, ask, bearer, careful, checksum, chunks, each, metadata, one, path_of,
-                             status, stored, tus_create, tus_delete, tus_get, tus_head, tus_new, tus_patch, whole)
+from harness.uploads import (landed, NO_STORE, OCTETS, TUS, Dialect, Upload, ask, asked, bearer, careful, checksum, chunks, each, metadata, one,
+                             path_of, status, stored, tus_create, tus_delete, tus_get, tus_head, tus_new, tus_patch, whole)
 
 MIB = 1 << 20
 BODY = Content("tus", 100_000).read()
@@ -54,7 +54,7 @@ def core(bench):
         answer = is_tus(tus_patch(pawl.address, location, at, BODY[at:at + size], chunked=chunked), "PATCH")
         at += size
         same((answer.status, answer.all("Upload-Offset"), answer.body), (204, [str(at)], b""), f"PATCH of {size}")
-    same(origin.count("/files/"), 0, "requests before the end")
+    same(len(asked(origin, "/files/")), 0, "requests before the end")
     answer = is_tus(tus_patch(pawl.address, location, at, BODY[at:]), "the last PATCH")
     same((answer.status, answer.all("Upload-Offset"), answer.get("Pawl-Origin-Status"), answer.body), (204, ["100000"], "200", b""), "the last PATCH")
     request, = whole(origin, "/files/")
@@ -174,8 +174,7 @@ def cuts(bench):
                 client.head(path_of(location), "PATCH", TUS + OCTETS + (("Upload-Offset", str(at)), ("Content-Length", str(len(BODY) - at))))
                 client.send(BODY[at:end])
                 client.cut(how)
-            if how == "fin":
-                wait_for(lambda: offset(pawl, location) == str(end), 5, "the offset")
+            landed(pawl, end, must=how == "fin")
             found = int(offset(pawl, location))
             true(at <= found <= end, f"offset {found}")
             at = found
@@ -243,7 +242,7 @@ def override(bench):
     for fields in ((("X-HTTP-Method-Override", "DELETE"),), (("X-HTTP-Method-Override", "PATCH"), ("Content-Type", "application/offset+octet-stream"))):
         answer = ask(pawl.address, "/plain", "POST", fields, b"abc")
         same(answer.body, b"got 3 octets", "a plain POST with the field")
-        same((origin.of("/plain")[-1].method, origin.of("/plain")[-1].all("X-HTTP-Method-Override")), ("POST", [fields[0][1]]), "at the origin")
+        same((asked(origin, "/plain")[-1].method, asked(origin, "/plain")[-1].all("X-HTTP-Method-Override")), ("POST", [fields[0][1]]), "at the origin")
     location = careful(pawl.address, Dialect(6))
     answer = over("DELETE", version=Dialect(6).version)
     true(answer.status in (400, 404, 405), f"an override without tus gave {answer.status}")
@@ -562,7 +561,8 @@ def parallel(bench):
                 client.head(path_of(location), "PATCH", TUS + OCTETS + (("Upload-Offset", "0"), ("Content-Length", str(len(data)))))
                 client.send(data[:700_000])
                 client.cut("fin")
-            wait_for(lambda: offset(pawl, location) == "700000", 5, "the offset")
+            landed(pawl, 700_000)
+            same(offset(pawl, location), "700000", "offset")
             declared = (("Upload-Length", str(len(data))),) if i == 2 else ()
             same(tus_patch(pawl.address, location, 700_000, data[700_000:], declared).status, 204, "the rest of a part")
         except BaseException as error:  # noqa: BLE001

@@ -9,8 +9,8 @@ from harness.checks import check, same, true
 from harness.content import Content
 from harness.origin import Origin, Resource
 from harness.process import free_port, wait_for
-from harness.uploads import (NO_STORE, OCTETS, TUS, Dialect, Fields, Upload, ask, bearer, checksum, create, dies, each, metadata, one, path_of,
-                             script, stored, tus_create, tus_delete, tus_get, tus_head, tus_new, tus_patch, whole)
+from harness.uploads import (landed, NO_STORE, OCTETS, TUS, Dialect, Fields, Upload, asked, bearer, checksum, create, dies, each, metadata, one,
+                             path_of, script, stored, tus_create, tus_delete, tus_get, tus_head, tus_new, tus_patch, whole)
 
 BODY = Content("tus forward", 50_000).read()
 DATA = b"abc\r\n--not a boundary\0\xff"
@@ -225,12 +225,13 @@ def large_multipart(bench):
         client.head(path_of(location), "PATCH", TUS + OCTETS + (("Upload-Offset", "0"), ("Content-Length", str(content.size))))
         client.send(content.read(0, 2_000_000))
         client.cut("fin")
-    wait_for(lambda: tus_head(pawl.address, location).get("Upload-Offset") == "2000000", 5, "the offset")
+    landed(pawl, 2_000_000)
+    same(tus_head(pawl.address, location).get("Upload-Offset"), "2000000", "offset")
     same(tus_patch(pawl.address, location, 2_000_000, content.read(2_000_000)).status, 204, "the rest")
     (head, octets), = [p for p in form(whole(origin)[-1]) if b'name="file"' in p[0][0]]
     true(octets == content.read(), "other octets in the form")
     same(create(pawl.address, Dialect(6), b"--x\r\nabc", True, (("Content-Type", "multipart/form-data; boundary=x"),), "/ietf").status, 200, "an IETF upload")
-    same((origin.of("/ietf")[0].body, origin.of("/ietf")[0].get("Content-Type")), (b"--x\r\nabc", "multipart/form-data; boundary=x"), "its body")
+    same((asked(origin, "/ietf")[0].body, asked(origin, "/ietf")[0].get("Content-Type")), (b"--x\r\nabc", "multipart/form-data; boundary=x"), "its body")
 
 
 @check("upload tus forward: Rails, PHP and Python style parsers read the form (Werkzeug here)")
@@ -267,12 +268,12 @@ def tus_origin(bench):
     for _ in range(3):
         answer = tus_create(pawl.address, 10, (("Upload-Metadata", "a YQ=="), ("Upload-Checksum", checksum("sha1", b""))), target="/files")
         same((answer.status, answer.all("Location"), answer.all("Tus-Resumable")), (201, ["/own/1"], ["1.0.0"]), "the origin's answer")
-    request = [r for r in origin.of("/files") if r.method == "POST"][-1]
+    request = [r for r in asked(origin, "/files") if r.method == "POST"][-1]
     for name, value in (("Tus-Resumable", "1.0.0"), ("Upload-Length", "10"), ("Upload-Metadata", "a YQ=="), ("Upload-Checksum", checksum("sha1", b""))):
         same(request.all(name), [value], f"{name} at the origin")
     same(len([r for r in origin.of("/files") if r.method == "OPTIONS"]), 1, "questions to the origin")
     answer = tus_patch(pawl.address, "/own/1", 0, b"0123456789")
-    same((origin.of("/own/1")[-1].method, origin.of("/own/1")[-1].body), ("PATCH", b"0123456789"), "PATCH at the origin")
+    same((asked(origin, "/own/1")[-1].method, asked(origin, "/own/1")[-1].body), ("PATCH", b"0123456789"), "PATCH at the origin")
     wait_for(lambda: "speaks" in pawl.log(), 5, "a log line")
 
 
@@ -289,7 +290,7 @@ def ietf_origin(bench):
     answer = create(pawl.address, Dialect(6), BODY)
     same((answer.status, answer.body, answer.all("Upload-Complete")), (200, b"own", ["?1"]), "the origin's answer")
     same([(s, f.get("Location")) for s, f in answer.interim], [(104, "http://pawl.test/own/2")], "the origin's 104")
-    request = [r for r in origin.of("/in") if r.method == "POST"][-1]
+    request = [r for r in asked(origin, "/in") if r.method == "POST"][-1]
     same((request.all("Upload-Complete"), request.all("Upload-Draft-Interop-Version"), request.body == BODY), (["?1"], ["6"], True), "fields at the origin")
 
 

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import re
+import threading
 import time
 import urllib.parse
 import zlib
@@ -151,8 +152,8 @@ def chunks(data, *sizes, trailers=()):
 class Upload(Client):
     """One connection; heads and bodies leave it separately, and interim answers can be waited for."""
 
-    def __init__(self, address, timeout=6, **options):
-        super().__init__(address, timeout, **options)
+    def __init__(self, address, timeout=6, source=None):
+        super().__init__(address, timeout, source=source)
         self.interims = []
 
     def head(self, target, method="POST", fields=(), host="pawl.test", version="1.1"):
@@ -219,10 +220,10 @@ class Upload(Client):
 
 
 def ask(address, target, method="GET", fields=(), body=None, timeout=6, host="pawl.test", version="1.1", chunked=False, trailers=(),
-        keep=True):
-    """One request on a connection of its own. `body` None sends no Content-Length."""
+        source=None):
+    """One request on a connection of its own, from `source`. `body` None sends no Content-Length."""
     fields = tuple(fields)
-    with Upload(address, timeout) as client:
+    with Upload(address, timeout, source) as client:
         close = (("Connection", "close"),)
         if chunked:
             client.head(target, method, fields + (("Transfer-Encoding", "chunked"),) + close, host, version)
@@ -264,23 +265,42 @@ def cancel(address, dialect, location, fields=(), **options):
     return ask(address, path_of(location), "DELETE", dialect.version + tuple(fields), **options)
 
 
-def partial(address, dialect, body, sent, fields=(), how="fin", target="/in", method="POST", done=True, host="pawl.test"):
+def body_files(pawl, least=1):
+    """The body files of a spool in the state directory, by path with their sizes: octets written, not yet octets told."""
+    found = {}
+    for path in (pawl.folder / "state").rglob("*"):
+        try:
+            if path.is_file() and "sqlite" not in path.name and path.stat().st_size >= least:
+                found[path] = path.stat().st_size
+        except OSError:
+            pass
+    return found
+
+
+def landed(pawl, size, besides=(), seconds=5, must=True):
+    """Waits until a body file has that size, which unlike HEAD disturbs no transfer."""
+    end = time.monotonic() + seconds
+    while True:
+        files = body_files(pawl)
+        if any(found == size for path, found in files.items() if path not in besides):
+            return
+        if time.monotonic() > end:
+            if not must:
+                return
+            raise AssertionError(f"no body file of {size} octets within {seconds} s, but {sorted(files.values())}")
+        time.sleep(0.01)
+
+
+def partial(pawl, dialect, body, sent, fields=(), how="fin", target="/in", method="POST", done=True, host="pawl.test", source=None):
     """A creation of `body` that is cut after `sent` octets; its Location, once pawl holds these octets."""
-    client = Upload(address)
+    besides = set(body_files(pawl, sent))
+    client = Upload(pawl.address, source=source)
     client.create(dialect, done, len(body), fields, target, method, host)
     location = client.location()
     client.send(body[:sent])
-    own = tuple(f for f in fields if f[0].lower() in ("authorization", "cookie"))
-    if how == "fin":
-        client.close()
-    else:
-        client.reset()
-    end = time.monotonic() + 5
-    while True:
-        answer = status(address, dialect, location, own, host=host)
-        if answer.get("Upload-Offset") == str(sent) or time.monotonic() > end or how == "rst" and answer.status == 204:
-            return location
-        time.sleep(0.02)
+    client.cut(how)
+    landed(pawl, sent, besides, must=how == "fin")
+    return location
 
 
 # -- tus ---------------------------------------------------------------------------------------------------------------
@@ -328,11 +348,39 @@ def stored(request):
     return Resource(b"got %d octets" % len(request.body), type="text/plain", fields=NO_STORE + (("X-Application", "yes"),))
 
 
+def turns():
+    """Numbers the requests of each target from 0, questions by OPTIONS left out."""
+    counts, lock = {}, threading.Lock()
+
+    def turn(request):
+        with lock:
+            number = counts.get(request.target, 0)
+            counts[request.target] = number + 1
+        return number
+    return turn
+
+
 def script(*answers):
-    """The first request gets the first answer, the last answer stays."""
+    """The first request gets the first answer, the last answer stays. OPTIONS is not known here."""
+    turn = turns()
+
     def reply(request):
-        answer = answers[min(request.serial, len(answers) - 1)]
+        if request.method == "OPTIONS":
+            return Resource(b"", status=405, fields=NO_STORE)
+        answer = answers[min(turn(request), len(answers) - 1)]
         return answer(request) if callable(answer) else answer
+    return reply
+
+
+def on_connection(function):
+    """`function(request, connection, octets of the body that came with the head)` has the connection; OPTIONS is not known here."""
+    def reply(request, connection, buffer):
+        if request.method == "OPTIONS":
+            connection.sendall(b"HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+            request.status = 405
+            return
+        function(request, connection, buffer)
+    reply.wants_connection = True
     return reply
 
 
@@ -350,14 +398,15 @@ def early(answer, after=0):
         request.status = -1
         connection.settimeout(2)
         Origin._drain(connection)
-    reply.wants_connection = True
-    return reply
+    return on_connection(reply)
 
 
 def dies(origin, after=None, then=None, times=1):
     """Takes `after` octets of the body (all without), and resets the connection without an answer; `then` answers later requests."""
+    turn = turns()
+
     def reply(request, connection, buffer):
-        if then is not None and request.serial >= times:
+        if then is not None and turn(request) >= times:
             origin._read_body(request, connection, buffer)
             answer = then(request) if callable(then) else then
             answer.close = True
@@ -371,16 +420,19 @@ def dies(origin, after=None, then=None, times=1):
                 request.ended = "peer"
                 return
             taken += len(data)
-        request.body_count, request.ended = taken, "rst"
+        request.body_count, request.ended = taken, "rst" if after is None else "broken"
         Origin._reset(connection)
-    reply.wants_connection = True
-    return reply
+    return on_connection(reply)
+
+
+def asked(origin, path="/in"):
+    """The requests for a path, without the questions whether the origin speaks the protocol itself."""
+    return [r for r in origin.of(path) if r.method != "OPTIONS"]
 
 
 def whole(origin, path="/in", method=None):
     """The requests whose body came whole: those an application would have worked on."""
-    return [r for r in origin.of(path) if (r.status is not None or r.ended == "rst")
-            and (method is None or r.method == method) and r.method != "OPTIONS"]
+    return [r for r in asked(origin, path) if (r.status is not None or r.ended == "rst") and (method is None or r.method == method)]
 
 
 # -- what holds --------------------------------------------------------------------------------------------------------

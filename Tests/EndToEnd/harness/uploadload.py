@@ -126,7 +126,8 @@ class Upload:
         self.floor, self.reach, self.creations = 0, 0, 0
         self.result, self.body, self.violations, self.trace, self.hung = None, None, [], [], []
         self.begun, self.ended, self.cuts_made, self.resumptions, self.refusals, self.interims = time.monotonic(), None, [], 0, {}, 0
-        self.locations_seen, self.sent = 0, 0
+        self.sent, self.overtaken = 0, 0
+        self.began_at, self.begins_at = None, None  # where the append before this one began, and this one
         self.on_told = None        # told(offset) besides
 
     # -- what is known of it ------------------------------------------------------------------------------------------
@@ -252,11 +253,11 @@ class Upload:
             if self.concat:
                 fields += (("Upload-Concat", "partial"),)
             if self.way == "creation":
-                first = self.size if self.rng.random() < 0.3 else self.rng.randrange(self.size // 2 + 1)
+                first = self.size if self.rng.random() < self.all_at_creation else self.rng.randrange(self.size // 2 + 1)
                 fields += (("Content-Type", "application/offset+octet-stream"),)
             self.transfer("POST", self.path, fields, 0, first, whole=first == self.size)
             return
-        if self.way == "careful":
+        if self.way in ("careful", "steps"):
             self.transfer(self.method, self.path, fields + self.completes(False) + self.length_field(), 0, 0)
         elif self.way in ("parts", "digests"):
             first = self.part(0)
@@ -269,14 +270,16 @@ class Upload:
         return (("Upload-Length", str(self.size)),) if self.dialect >= 6 and self.rng.random() < 0.7 else ()
 
     def part(self, offset):
-        """Where the part that begins at `offset` ends."""
+        """Where the part that begins at `offset` ends. In `steps`: at `stop_at`, then at the end."""
+        if self.way == "steps":
+            return self.stop_at if offset < self.stop_at else self.size
         most = 4 * MIB if self.way in ("checksums", "digests") else max(64 * KIB, self.size // 2)
         return min(self.size, offset + self.rng.randint(min(most, 16 * KIB), most))
 
     # -- offsets, parts, the answer --------------------------------------------------------------------------------------
     def retrieve(self):
         """HEAD; or, now and then, the highest offset ever told without asking (a 409 must then tell the right one)."""
-        if self.floor and self.rng.random() < 0.12:
+        if self.floor and self.rng.random() < self.blind:
             self.offset, self.trusted = self.floor, False
             self.note(f"goes on at {self.floor} without asking")
             return
@@ -303,7 +306,7 @@ class Upload:
 
     def append(self):
         start, end, extra, digest = self.offset, self.size, (), False
-        if self.way in ("parts", "checksums", "digests", "deferred"):
+        if self.way in ("parts", "checksums", "digests", "deferred", "steps"):
             end = self.part(start)
         last = end == self.size
         if self.tus:
@@ -347,6 +350,7 @@ class Upload:
     def transfer(self, method, target, fields, start, end, whole=False, digest=False, wait_for_url=False):
         """One request with the octets [start, end), cut where the plan has it, and what its answer means."""
         cut, creating = self.next_cut(start, end), method != "PATCH" and target == self.path
+        self.began_at, self.begins_at = self.begins_at, None if creating else start
         stop = cut[0] if cut else end
         if digest:
             value = base64.b64encode(self.hash("sha256", start, end).digest()).decode()
@@ -370,10 +374,10 @@ class Upload:
                     wire.pump(left)
             if not wire.final:
                 through = self.send(wire, start, stop, chunked)
+                if through and chunked and stop == end:
+                    wire.put(b"0\r\n\r\n")
                 if through and cut:
                     return self.cut(wire, cut)
-                if through and chunked:
-                    wire.put(b"0\r\n\r\n")
             answer = wire.answer(method)
         except (Ended, OSError):
             wire.close()
@@ -469,6 +473,10 @@ class Upload:
         if answer.status == 409:
             if offset is None:
                 self.odd(method, answer)
+            elif self.trusted and offset > start == self.began_at:
+                # The request that was cut before it stored anything: it may have been read after our HEAD.
+                self.overtaken += 1
+                self.offset = offset
             elif self.trusted:
                 self.wrong(f"409 with {offset} to an append at {start}, the offset announced before")
             else:
@@ -485,7 +493,7 @@ class Upload:
         else:
             self.odd(method, answer)
 
-    wait_at_most = 0.5
+    wait_at_most, stop_at, all_at_creation, blind = 0.5, 0, 0.3, 0.12
 
     def odd(self, method, answer):
         self.wrong(f"{method} was answered {answer.status} {answer.fields} {answer.body[:200]!r}")
@@ -581,13 +589,12 @@ class Upload:
                 self.locate(answer.get("Location"), "the 201")
                 if answer.get("Pawl-Origin-Status") != str(self.status):
                     self.wrong(f"a 201 to the final upload with Pawl-Origin-Status {answer.get('Pawl-Origin-Status')}")
-                self.concat = None
             else:
                 if answer.get("Location"):
                     self.locate(answer.get("Location"), f"the {answer.status}")
-                    self.concat = None
                 self.refused("POST", answer)
-        self.concat, self.way = None, "final"
+        if self.location is not None:
+            self.concat = None
 
     # ---------------------------------------------------------------------------------------------------------------------
     def until_complete(self):

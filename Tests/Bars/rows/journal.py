@@ -28,7 +28,7 @@ def run(bar):
 
 
 def one_delivery(bar, delivery):
-    origin = bar.bench.use(UploadOrigin(bar.bench.folder / f"origin-{delivery}"))
+    origin = bar.bench.use(UploadOrigin(bar.bench.folder / f"origin-{delivery}", small=True))
     stop = threading.Event()
     threading.Thread(target=origin.keep_alive, args=(stop, 0.3), daemon=True).start()
     bar.bench.stack.callback(stop.set)
@@ -50,7 +50,7 @@ def one_delivery(bar, delivery):
                 break
     stages = {}
     for stage in STAGES:
-        upload = made(pawl, f"{delivery}-{stage}", (("X-Test-Die", stage),))
+        upload = made(pawl, f"{delivery}-{stage}", (("X-Test-Die", stage),), 16_000_000)
         stages[stage] = upload
         uploads.append(upload)
         finish(pawl, upload)
@@ -61,7 +61,8 @@ def one_delivery(bar, delivery):
             bar.require(stages[stage].result == "answered", f"the origin died at {stage}: {stages[stage]!r}")
     told = [f"{stage} {stages[stage].result} ({sum(d.whole for d in by_key.get(stages[stage].now_key, []))})" for stage in STAGES]
     bar.note(f"{delivery}, the origin dying, result and whole bodies: {', '.join(told)}")
-    bar.note(f"{delivery}, pawl killed before: {', '.join(f'{kind.split(',')[0]} {count}' for kind, count in points.items())}")
+    places = ", ".join(kind.split(",")[0] + " " + str(times) for kind, times in points.items())
+    bar.note(f"{delivery}, pawl killed before: {places}")
     bar.figure(f"{delivery}: points at which pawl was killed", len(kills), 8 if bar.quick else 30, at_least=True)
     bar.figure(f"{delivery}: stages at which the origin died", len(STAGES))
     bar.figure(f"{delivery}: whole bodies, of {len(uploads)} uploads", counts["delivered"])
@@ -75,8 +76,8 @@ def one_delivery(bar, delivery):
     origin.kill()
 
 
-def made(pawl, key, fields=()):
-    upload = Upload(pawl.where, key, 400_000, TUS if hash_of(key) % 3 == 0 else 3 + hash_of(key) % 8, "steps", fields=fields)
+def made(pawl, key, fields=(), size=400_000):
+    upload = Upload(pawl.where, key, size, TUS if hash_of(key) % 3 == 0 else 3 + hash_of(key) % 8, "steps", fields=fields)
     upload.stop_at = upload.size - 1000
     upload.run(30, until=lambda u: u.floor >= u.stop_at)
     return upload

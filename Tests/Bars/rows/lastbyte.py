@@ -17,7 +17,7 @@ def run(bar):
     rng, count = random.Random(32), 100 if bar.quick else 1000
     origin = bar.bench.use(UploadOrigin(bar.bench.folder / "origin"))
     pawl = uploadbar.serve(bar, origin)
-    uploads, waits = [], {}
+    uploads, waits, asked = [], {}, {}
     for i in range(count):
         dialect, size = dialects(rng), rng.choice([70_000, 200_000, 1_000_000]) + rng.randrange(1000)
         way = rng.choice(["whole", "creation", "override", "whole"] if dialect == TUS else ["whole", "whole", "chunked", "expect", "careful"])
@@ -31,6 +31,7 @@ def run(bar):
         upload.run(60, until=lambda u: u.cuts_made)
         if upload.result is None:
             time.sleep(waits[upload.key])
+            asked[upload.key] = time.monotonic()
             upload.run(60)
         if upload.result == "answered":
             again = upload.again()
@@ -45,6 +46,10 @@ def run(bar):
     bar.figure("cuts after the last byte", sum(len(u.cuts_made) for u in done), count, at_least=True)
     bar.figure("acknowledged last bytes that did not count, asked after 0.6 s", len(again), 0)
     bar.figure("the same, asked sooner", sum(u.sent > u.size for u in kept) - len(again))
+    by_key = origin.by_key()
+    alone = [u for u in kept if waits[u.key] > 0.5 and u.how != "half" and u.key in asked]
+    bar.figure("at the origin before the client asked again (after 0.6 s)",
+               sum(any(d.whole and d.ended < asked[u.key] for d in by_key.get(u.now_key, [])) for u in alone), len(alone), at_least=True)
     bar.figure("requests that reached the origin whole", counts["delivered"], len(done))
     bar.figure("not delivered", counts["not delivered"], 0)
     bar.figure("requests to the origin in all", counts["attempts"])

@@ -22,12 +22,14 @@ STAGES = ("head", "first", "middle", "held", "whole", "interim", "status", "fiel
 
 # -- the process -----------------------------------------------------------------------------------------------------
 class Server:
-    def __init__(self, port, record, hashes=True):
+    def __init__(self, port, record, hashes=True, small=False):
         self.record = os.open(record, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         self.hashes, self.lock, self.serial = hashes, threading.Lock(), 0
         self.died = {event["key"] for event in read_events(record) if event["e"] == "die"}
         self.listener = socket.socket()
         self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if small:
+            self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 64 << 10)
         self.listener.bind(("127.0.0.1", port))
         self.listener.listen(1024)
 
@@ -174,14 +176,16 @@ class Delivery:
 class UploadOrigin:
     """Starts the process; `kill` ends it as a crash does, `start` brings it back on the same port with the same memory."""
 
-    def __init__(self, folder, hashes=True, prefix=()):
+    def __init__(self, folder, hashes=True, small=False, prefix=()):
+        """`small`: hardly anything waits in the kernel unread, so that what it died before was not sent."""
         from .process import free_port
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.record = self.folder / "origin.jsonl"
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        self.hashes, self.prefix, self.process = hashes, list(prefix), None
+        self.prefix, self.process = list(prefix), None
+        self.options = ([] if hashes else ["--no-hash"]) + (["--small"] if small else [])
 
     def __enter__(self):
         return self.start()
@@ -191,7 +195,7 @@ class UploadOrigin:
 
     def start(self):
         from .process import LIVING
-        command = self.prefix + [sys.executable, __file__, str(self.port), str(self.record)] + ([] if self.hashes else ["--no-hash"])
+        command = self.prefix + [sys.executable, __file__, str(self.port), str(self.record)] + self.options
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
         LIVING.add(self.process)
         if self.process.stdout.readline() != b"ready\n":
@@ -241,4 +245,4 @@ class UploadOrigin:
 
 
 if __name__ == "__main__":
-    Server(int(sys.argv[1]), sys.argv[2], "--no-hash" not in sys.argv).run()
+    Server(int(sys.argv[1]), sys.argv[2], "--no-hash" not in sys.argv, "--small" in sys.argv).run()

@@ -244,7 +244,7 @@ class Upload:
     # -- creation ------------------------------------------------------------------------------------------------------
     def create(self):
         self.creations += 1
-        self.reach, self.floor, self.trusted = 0, 0, False
+        self.reach, self.floor, self.trusted, self.durable = 0, 0, False, False
         fields = (("X-Test-Key", self.now_key),) + self.fields + self.version()
         first = 0
         if self.tus:
@@ -435,6 +435,8 @@ class Upload:
     # -- answers -----------------------------------------------------------------------------------------------------------
     def judge(self, answer, method, creating, start, end, whole):
         offset = number(answer.get("Upload-Offset"))
+        if creating and answer.status == 201:
+            self.durable = True
         if creating and answer.get("Location") and answer.get("X-Origin") is None and answer.status in (201, 503, 507, 423):
             self.locate(answer.get("Location"), f"the {answer.status}")
         if answer.get("X-Origin"):
@@ -483,6 +485,9 @@ class Upload:
                 self.offset, self.trusted = offset, True
         elif answer.status == 502 and not self.tus and self.complete(answer):
             self.result, self.body = "unknown", answer.body
+        elif answer.status == 404 and self.may_vanish and not self.durable and not self.floor:
+            self.note("gone with the power, and no octet of it had been announced")
+            self.location = None
         elif answer.status in (404, 410) and method != self.method:
             self.wrong(f"{answer.status} to {method}: the upload is gone")
             self.result = "gone"
@@ -494,6 +499,7 @@ class Upload:
             self.odd(method, answer)
 
     wait_at_most, stop_at, all_at_creation, blind = 0.5, 0, 0.3, 0.12
+    may_vanish, durable = False, False  # a URL that only a 104 named need not survive a power cut
 
     def odd(self, method, answer):
         self.wrong(f"{method} was answered {answer.status} {answer.fields} {answer.body[:200]!r}")

@@ -53,7 +53,8 @@ let package = Package(
     library("PawlLoop", ["CLibevent", "CLinux"]),
     library("PawlConfig"),
     library("PawlObserve", ["CLinux"]),
-    library("PawlStore", ["PawlHTTP", "PawlCache", "PawlUpload", "PawlLoop", "PawlObserve", "CSQLite", "CXXHash", "CLinux"]),
+    library(
+      "PawlStore", ["PawlHTTP", "PawlCache", "PawlUpload", "PawlLoop", "PawlObserve", "CSQLite", "CXXHash", "CLinux"]),
     library("PawlUpstream", ["PawlHTTP", "PawlWire", "PawlLoop"]),
     library(
       "PawlServer",
@@ -64,7 +65,8 @@ let package = Package(
     .executableTarget(
       name: "pawl",
       dependencies: [
-        "PawlServer", "PawlStore", "PawlConfig", "PawlObserve", "CLibevent", "COpenSSL", "CSQLite", "CXXHash", "CLinux",
+        "PawlServer", "PawlStore", "PawlUpload", "PawlConfig", "PawlObserve", "CLibevent", "COpenSSL", "CSQLite",
+        "CXXHash", "CLinux",
         argumentParser,
       ],
       cSettings: cSettings, swiftSettings: swiftSettings),

@@ -29,12 +29,3 @@ package func decideAbandoned(
 
 /// Never more abandoned fills than this run on one upstream: else `bytes=0-0` on huge objects would be an attack.
 package let abandonedFillLimit = 4
-
-/// Which of an upstream's abandoned fills have to end, by index: the least advanced, until `limit` remain.
-/// - Parameter held: bytes held by each fill that runs without readers.
-package func abandonedFillsToEnd(held: [UInt64], limit: Int = abandonedFillLimit) -> [Int] {
-  guard held.count > limit else { return [] }
-  // Of equally advanced ones the newest, which stands last, ends first.
-  let order = held.indices.sorted { (held[$0], $1) < (held[$1], $0) }
-  return order.prefix(held.count - limit).sorted()
-}

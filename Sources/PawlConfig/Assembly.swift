@@ -114,7 +114,7 @@ struct Assembly {
       let model = CacheSettings(name: "default", path: FilePath.resolve("cache", from: state))
       caches.insert(ReadSection(label: SectionLabel(.cache, "default"), origin: .builtIn, model: model), at: 0)
     }
-    if settings.contains(where: { $0.uploads && $0.spool == "default" }),
+    if settings.contains(where: { $0.usesSpool && $0.spool == "default" }),
       !spools.contains(where: { $0.model.name == "default" })
     {
       let model = SpoolSettings(name: "default", path: FilePath.resolve("spool", from: state))

@@ -55,6 +55,23 @@ struct Key<Model> {
       })
   }
 
+  /// As a list, each entry being one element with all of its blanks.
+  static func entries<Value>(
+    _ name: String, _ path: WritableKeyPath<Model, [Value]>, _ format: ValueFormat<Value>, empty: String
+  ) -> Key {
+    Key(
+      name: name, isList: true, isRequired: false, clear: { $0[keyPath: path] = [] },
+      read: { (model: inout Model, entry: Entry) throws(BadValue) -> Int in
+        if entry.value.isEmpty || entry.value.lowercased() == empty { return 0 }
+        model[keyPath: path].append(try format.read(entry.value, entry.directory))
+        return 1
+      },
+      show: { model in
+        let elements = model[keyPath: path]
+        return elements.isEmpty ? [empty] : elements.map(format.show)
+      })
+  }
+
   /// The same key of a larger model that holds `Model`.
   func lifted<Whole>(through path: WritableKeyPath<Whole, Model>) -> Key<Whole> {
     Key<Whole>(

@@ -32,8 +32,9 @@ package struct PathSettings: Hashable, Sendable {
   package var resumePrivateNoStore = false
   /// What binds a private response, or an upload, to its creator; empty: nothing.
   package var owner: [OwnerRule] = [.authorization, .clientCertificate]
-  /// Takes effect with the upload engine.
   package var upload = UploadSettings()
+  /// Whether anything here is written to the spool.
+  package var usesSpool: Bool { uploads || upload.plainUploads == .spool }
 
   package init(upstream: String = "") { self.upstream = upstream }
 

@@ -25,7 +25,7 @@ package struct CacheSettings: Hashable, Sendable {
   }
 }
 
-/// `[spool:NAME]`: uploads on disk; takes effect with the upload engine.
+/// `[spool:NAME]`: uploads on disk.
 package struct SpoolSettings: Hashable, Sendable {
   package enum Durability: String, Hashable, Sendable, CaseIterable { case data, none }
 

@@ -23,5 +23,6 @@ package struct Surroundings {
     (self.listFiles, self.isRoot) = (listFiles, isRoot)
   }
 
-  var defaultStateDirectory: String { isRoot ? "/var/lib/pawl" : "./pawl-state" }
+  /// `[pawl] state-dir` where nothing names another.
+  package var defaultStateDirectory: String { isRoot ? "/var/lib/pawl" : "./pawl-state" }
 }

@@ -1,4 +1,4 @@
-/// The keys of a site or route that are about uploads; they take effect with the upload engine.
+/// The keys of a site or route that are about uploads.
 package struct UploadSettings: Hashable, Sendable {
   package enum Delivery: String, Hashable, Sendable, CaseIterable {
     case atMostOnce = "at-most-once", atLeastOnce = "at-least-once"
@@ -25,12 +25,16 @@ package struct UploadSettings: Hashable, Sendable {
   package var tusForward = TusForward.raw
   /// Name of the form field of a `multipart` forward.
   package var tusField = "file"
+  /// Further fields of a `multipart` forward, before the file.
+  package var tusForm: [FormEntry] = []
   /// How long the last tus PATCH waits for the origin's answer.
   package var tusWait = Duration.seconds(50)
   package var plainUploads = PlainUploads.stream
   /// A path on the upstream, asked before an upload is accepted and before it is forwarded.
   package var authRequest: String?
   package var cors = CrossOrigin.off
+
+  package init() {}
 
   /// `cors` as the list of words it is written with.
   private var corsWords: [String] {
@@ -56,10 +60,21 @@ package struct UploadSettings: Hashable, Sendable {
       .scalar("response-max", \.responseMax, .size()),
       .scalar("tus-forward", \.tusForward, .choice()),
       .scalar("tus-field", \.tusField, .formField),
+      .entries("tus-form", \.tusForm, .formEntry, empty: "none"),
       .scalar("tus-wait", \.tusWait, .time),
       .scalar("plain-uploads", \.plainUploads, .choice()),
       .scalar("auth-request", \.authRequest, .optional(.requestPath, word: "none")),
       .list("cors", \.corsWords, .crossOrigin, empty: "off", commas: true),
     ]
   }
+}
+
+/// A field of a form and what it says: `title={title}`, where `{title}` stands for that key of the upload's metadata.
+package struct FormEntry: Hashable, Sendable, CustomStringConvertible {
+  package var name: String
+  package var template: String
+
+  package init(name: String, template: String) { (self.name, self.template) = (name, template) }
+
+  package var description: String { "\(name)=\(template)" }
 }

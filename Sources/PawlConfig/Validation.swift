@@ -54,6 +54,28 @@ extension Assembly {
     }
     if !isInherited("owner") { checkOwner(section, settings) }
     if !isInherited("cors") { checkCrossOrigin(section, settings) }
+    checkUploads(section, settings, isInherited)
+  }
+
+  /// What is allowed, and hardly meant.
+  private mutating func checkUploads<Model>(
+    _ section: ReadSection<Model>, _ settings: PathSettings, _ isInherited: (String) -> Bool
+  ) {
+    let upload = settings.upload
+    func isSaid(_ key: String) -> Bool {
+      section.origins[key] != nil && !isInherited(key) && !section.refused.contains(key)
+    }
+    if upload.tusForward == .raw {
+      for key in ["tus-field", "tus-form"] where isSaid(key) {
+        report(section, key, severity: .warning, "has no effect without tus-forward = multipart")
+      }
+    }
+    let spool = spools.first { $0.model.name == settings.spool }?.model
+    if let most = upload.maxUpload, let size = spool?.maxSize, most > size, isSaid("max-upload") {
+      report(
+        section, "max-upload", severity: .warning,
+        "\(Quantity.show(size: most)) is more than the spool takes (\(Quantity.show(size: size)))")
+    }
   }
 
   private mutating func checkOwner<Model>(_ section: ReadSection<Model>, _ settings: PathSettings) {
@@ -134,6 +156,14 @@ extension Assembly {
         "\(Quantity.show(size: cache.model.memoryObject)) is more than memory (\(Quantity.show(size: cache.model.memory)))"
       report(cache, "memory-object", severity: .warning, "\(sizes): no body of that size is kept in memory")
     }
+    for spool in spools where spool.model.expireAfter > spool.model.maxAge && spool.origins["expire-after"] != nil {
+      let times =
+        "\(Quantity.show(time: spool.model.expireAfter)) is more than max-age (\(Quantity.show(time: spool.model.maxAge)))"
+      report(spool, "expire-after", severity: .warning, "\(times): uploads are collected at max-age")
+    }
+    for spool in spools where spool.model.maxSharePerClient == 0 {
+      report(spool, "max-share-per-client", "0% lets nobody upload anything")
+    }
     for section in tls where section.model.clientCertificate != .off && section.model.clientCA == nil {
       report(section, "client-certificate", "needs client-ca, which is not set")
     }
@@ -168,7 +198,7 @@ extension Assembly {
   private mutating func warnOfUnused() {
     let settings = sites.map(\.model.settings) + routes.map(\.model.settings)
     let upstreamNames = Set(settings.map(\.upstream)), cacheNames = Set(settings.compactMap(\.cache))
-    let spoolNames = Set(settings.map(\.spool)), tlsNames = Set(listeners.compactMap(\.model.tls))
+    let spoolNames = Set(settings.filter(\.usesSpool).map(\.spool)), tlsNames = Set(listeners.compactMap(\.model.tls))
     for section in upstreams where !upstreamNames.contains(section.model.name) { warnUnused(section, by: "site") }
     for section in caches where !cacheNames.contains(section.model.name) { warnUnused(section, by: "site") }
     for section in spools where !spoolNames.contains(section.model.name) { warnUnused(section, by: "site") }

@@ -79,6 +79,36 @@ extension ValueFormat where Value == String {
   }
 }
 
+extension ValueFormat where Value == FormEntry {
+  /// What is filled in stands in braces.
+  static var formEntry: ValueFormat {
+    ValueFormat("a form field such as title={title}", show: \.description) { text in
+      let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+      guard parts.count == 2, isFieldName(parts[0]), bracesPair(parts[1]) else { return nil }
+      return FormEntry(name: parts[0], template: parts[1])
+    }
+  }
+
+  private static func isFieldName(_ text: String) -> Bool {
+    !text.isEmpty && text.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7f && $0 != "\"" }
+  }
+
+  /// `{KEY}`, and `{{` for a brace.
+  private static func bracesPair(_ text: String) -> Bool {
+    var rest = Array(text.utf8)[...]
+    while let open = rest.firstIndex(of: UInt8(ascii: "{")) {
+      rest = rest[(open + 1)...]
+      if rest.first == UInt8(ascii: "{") {
+        rest = rest.dropFirst()
+        continue
+      }
+      guard let close = rest.firstIndex(of: UInt8(ascii: "}")), close > rest.startIndex else { return false }
+      rest = rest[(close + 1)...]
+    }
+    return true
+  }
+}
+
 extension ValueFormat where Value == PathPattern {
   static var pathPattern: ValueFormat {
     ValueFormat(

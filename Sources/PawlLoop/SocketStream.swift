@@ -136,6 +136,11 @@ package final class SocketStream {
     }
   }
 
+  /// Whether an error of ``sendFile(_:offset:count:)`` says nothing about the connection.
+  package static func isOfFile(_ code: CInt) -> Bool {
+    [EIO, EINVAL, EBADF, ENOSYS, EOVERFLOW, ESPIPE, ENOMEM].contains(code)
+  }
+
   /// Asks for one ``StreamDelegate/streamWritable()`` when the socket takes bytes again.
   package func wantWritable() {
     loop.preconditionOnLoop()

@@ -8,11 +8,11 @@ extension AccessRecord {
     self.init(time: wall, remote: Bytes(request.client?.hostText ?? "-"))
     let record = request.record
     method = request.head.method.bytes[...]
-    target = request.head.target
+    target = request.shown(request.head.target)
     self.version = version.minor == 0 ? "HTTP/1.0" : "HTTP/1.1"
     status = record.status
     bytes = record.bytesSent
-    referer = request.head.fields.first(.referer)
+    referer = request.head.fields.first(.referer).map(request.shown)
     userAgent = request.head.fields.first(.userAgent)
     durationMicros = UInt64(max(0, (now - record.began).microseconds))
     requestID = request.requestID[...]
@@ -44,6 +44,11 @@ extension AccessRecord {
     endedBy = .client
     endReason = "refused"
   }
+}
+
+extension IncomingRequest {
+  /// A target or URL for a log: without the secret of an upload's.
+  func shown(_ text: Bytes) -> Bytes { UploadNames.redacted(text, loop.router.uploadPrefixes).map { $0[...] } ?? text }
 }
 
 extension Duration {

@@ -106,6 +106,7 @@ extension ClientConnection {
   private func begin(_ head: RequestHead) {
     phase = .exchanging
     hasResponded = false
+    drainsRequestBody = false
     isHeadRequest = head.method == .head
     clientVersion = head.version
     let options = HopByHop.connectionOptions(head.fields)
@@ -144,7 +145,11 @@ extension ClientConnection {
         requestBody = nil
         position += consumed
         if !hasResponded { clearDeadline() }
-        exchange?.requestBodyEnded(decoder.trailers)
+        if drainsRequestBody, hasResponded, exchange == nil {
+          awaitRequest()
+        } else {
+          exchange?.requestBodyEnded(decoder.trailers)
+        }
         return position - range.lowerBound
       case .malformed(let reason):
         requestBody = nil
@@ -172,6 +177,7 @@ extension ClientConnection {
   func resumeRequestBody() {
     guard requestBodyIsPaused, phase == .exchanging else { return }
     requestBodyIsPaused = false
+    restartRequestBodyTime()
     owner.loop.nextTurn { [weak self] in
       guard let self, self.phase == .exchanging, !self.requestBodyIsPaused else { return }
       // The last octets may have been taken before the pause: then only the end is left to be told.

@@ -7,7 +7,7 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
   private static let turn = 2 << 20
 
   func interim(_ head: ResponseHead) {
-    guard phase == .exchanging, !hasResponded, clientVersion.minor >= 1 else { return }
+    guard phase == .exchanging, !hasResponded, !isDeaf, clientVersion.minor >= 1 else { return }
     var head = head
     HopByHop.strip(&head.fields)
     HeadWriter.write(head, framing: .none, connection: .keepAlive, into: &output)
@@ -24,7 +24,7 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
       requestBodyIsPaused = false
       consumeInput()
     }
-    if let requestBody, !requestBody.isEnded { persists = false }
+    if let requestBody, !requestBody.isEnded, !isCheaplyDrained(requestBody) { persists = false }
     if owner.isDraining { persists = false }
     // These have no content, and say nothing of a length (RFC 9110 §8.6).
     let length = head.status == 204 || head.status == 304 ? ContentLength.none : length
@@ -43,6 +43,14 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
     }
     setDeadline(after: listener.settings.sendTimeout)
     pump()
+  }
+
+  func drainRequestBody() { drainsRequestBody = true }
+
+  /// A client that waits for `100 (Continue)` may send the rest, or the next request.
+  private func isCheaplyDrained(_ body: BodyDecoder) -> Bool {
+    guard drainsRequestBody, let remaining = body.remaining else { return false }
+    return remaining <= Self.cheapDrain && request?.head.fields.contains(.expect) == false
   }
 
   private func bodyFraming(_ head: ResponseHead, _ length: ContentLength, _ body: (any BodySource)?) -> BodyFraming {
@@ -68,6 +76,7 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
     if !head.fields.contains(.date) { head.fields.append(.date, owner.dateField) }
     Via.append(to: &head.fields, version: .http11)
     if let request, !request.head.fields.contains(.xRequestID) { head.fields.append(.xRequestID, request.requestID) }
+    request?.dressForOthers(&head)
   }
 
   /// A complete answer of pawl's own to something that never became an exchange; the connection ends after it.
@@ -76,7 +85,8 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
     persists = false
     stream.stopReading()
     requestBody = nil
-    let reply = Replies.refusal(status: status, reason: reason)
+    var reply = Replies.refusal(status: status, reason: reason)
+    request?.dressForOthers(&reply.head)
     output.append(contentsOf: reply.bytes(date: owner.dateField))
     owner.logRefusal(self, status: status, bytes: reply.body.count)
     phase = .flushing
@@ -142,8 +152,13 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
         return false
       case .end: return false
       case .failed(let code):
-        clientBroke(errorName(code))
-        return false
+        guard let requestBody, !requestBody.isEnded, !hasResponded else {
+          clientBroke(errorName(code))
+          return false
+        }
+        // What the client sent before it broke may be all there is to send: it is read to its end.
+        isDeaf = true
+        outputSent = output.count
       }
     }
     output.removeAll(keepingCapacity: output.capacity <= 16 << 10)
@@ -224,9 +239,20 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
     exchange = nil
     finished?.responseSent()
     logRequest()
+    if persists, drainsRequestBody, requestBody != nil {
+      requestBodyIsPaused = false
+      setDeadline(after: Self.drainTime)
+      return inputConsumed()
+    }
+    awaitRequest()
+  }
+
+  /// The next request, if there may be one.
+  func awaitRequest() {
     guard persists, !owner.isDraining, requestBody == nil else { return finishConnection() }
     phase = .waiting
     hasResponded = false
+    drainsRequestBody = false
     setDeadline(after: listener.settings.keepaliveTimeout)
     // Whoever takes messages off the input goes on by itself.
     guard !isConsuming else { return }

@@ -36,6 +36,10 @@ final class ClientConnection: StreamDelegate {
   /// While messages are taken off the input: what an answer that is done at once must leave alone.
   var isConsuming = false
   var lingerBudget = 0
+  /// What is left of the request's content is dropped, more of it than elsewhere.
+  var drainsRequestBody = false
+  /// The client takes nothing any more; what it sent may still be read.
+  var isDeaf = false
 
   // The current exchange
   var request: IncomingRequest?
@@ -64,6 +68,12 @@ final class ClientConnection: StreamDelegate {
   /// The same of the request that is being answered.
   var requestBegan: Monotonic
   var requestBodyMeter = RateMeter()
+
+  /// A refused body of which no more than this is left, in bytes, does not cost the connection.
+  static let cheapDrain: UInt64 = 1 << 20
+  /// Octets, and time, for the rest of a refused body: browsers read no answer before they have sent all.
+  static let drainBudget = 64 << 20
+  static let drainTime = Duration.seconds(10)
 
   init(stream: SocketStream, listener: ListenerOnLoop, owner: ServerLoop) {
     (self.stream, self.listener, self.owner) = (stream, listener, owner)
@@ -120,6 +130,9 @@ final class ClientConnection: StreamDelegate {
     case .exchanging:
       if let requestBody, !requestBody.isEnded, !requestBodyIsPaused, !hasResponded {
         requestBodyTooSlow()
+      } else if hasResponded, exchange == nil {
+        // The rest of a refused body took too long.
+        close()
       } else if hasResponded {
         endVisibly(BodyEnd(party: .client, reason: "send-timeout"))
       }
@@ -127,6 +140,13 @@ final class ClientConnection: StreamDelegate {
     case .lingering: close()
     case .closed: break
     }
+  }
+
+  /// What the client could not send while it was held back is not held against it.
+  func restartRequestBodyTime() {
+    guard deadline == nil, let requestBody, !requestBody.isEnded, !hasResponded else { return }
+    requestBodyMeter.restart()
+    setDeadline(after: (request?.route.minRate ?? .default).window)
   }
 
   private func requestBodyTooSlow() {
@@ -163,6 +183,13 @@ final class ClientConnection: StreamDelegate {
     dropExchange(BodyEnd(party: .pawl, reason: "cut"))
     stream.reset()
     owner.connectionClosed(self)
+  }
+
+  /// Ends abruptly what is not to be answered.
+  func abandon(_ end: BodyEnd) {
+    guard phase == .exchanging else { return }
+    request?.record.end = end
+    cut()
   }
 
   /// The client's side broke: nobody is left to answer.
@@ -203,8 +230,8 @@ final class ClientConnection: StreamDelegate {
     phase = .lingering
     input = []
     requestBody = nil
-    lingerBudget = 1 << 20
-    setDeadline(after: .seconds(5))
+    lingerBudget = drainsRequestBody ? Self.drainBudget : 1 << 20
+    setDeadline(after: drainsRequestBody ? Self.drainTime : .seconds(5))
     if !stream.isReading { stream.startReading() }
   }
 

@@ -1,18 +1,18 @@
 import CLinux
-import COpenSSL
 package import PawlConfig
 import PawlLoop
 package import PawlObserve
 
-/// `pawl demo`: a legacy origin, pawl before it, and one download that is interrupted twice over: by the origin, again
-/// and again, which the client does not notice, and by the client itself, which goes on where it was.
+/// `pawl demo`: a legacy origin, pawl before it, one download that is interrupted twice over (by the origin, again and
+/// again, which the client does not notice, and by the client itself, which goes on where it was), and one upload that is
+/// broken off and reaches the origin whole, once.
 package enum Demonstration {
   /// Octets of the file that the legacy origin offers.
   package static let size: UInt64 = 48 << 20
 
-  /// Runs until Ctrl-C, or with `once` until the download has been shown. Blocking, on the main thread.
+  /// Runs until Ctrl-C, or with `once` until both have been shown. Blocking, on the main thread.
   /// - Parameter configure: makes the configuration of a pawl before the origin's URL.
-  /// - Returns: whether the download came out right.
+  /// - Returns: whether both came out right.
   package static func run(
     once: Bool, events: EventLog, configure: (_ origin: String) -> Configuration?,
     print: @escaping @Sendable (String) -> Void
@@ -26,7 +26,8 @@ package enum Demonstration {
       let address = String(line.dropFirst("Ready: http://".count))
       introduce(address: address, origin: origin, print)
       let show: @Sendable () -> Void = {
-        let isRight = DemoDownload(address: address, origin: origin, print: print).show()
+        let download = DemoDownload(address: address, origin: origin, print: print).show()
+        let isRight = DemoUpload(address: address, origin: origin, print: print).show() && download
         outcome.withLock { $0 = isRight }
         if once { kill(getpid(), SIGTERM) } else { print("\npawl goes on serving on http://\(address) until Ctrl-C.") }
       }
@@ -52,6 +53,8 @@ package enum Demonstration {
         curl -I            http://\(address)/download.bin   # Accept-Ranges: bytes
         curl -r 0-99 -s    http://\(address)/download.bin | xxd | head -3
         curl -o part.bin -m 1 --limit-rate 4M http://\(address)/download.bin; curl -C - -o part.bin http://\(address)/download.bin
+        curl -v -T whole.bin -X POST -H 'Upload-Draft-Interop-Version: 6' -H 'Upload-Complete: ?1' http://\(address)/upload
+        # shows a 104 with the upload's own URL: break it off, ask there with -I, go on with -X PATCH
 
       """)
   }

@@ -88,7 +88,7 @@ extension DownloadExchange {
   private static func renewal(
     of current: StoredResponse, isConditional: Bool
   ) -> (CollapsedFetch.Purpose, [(FieldName, [UInt8])]) {
-    let conditions = isConditional ? conditions(for: current) : []
+    let conditions = isConditional ? current.head.conditions : []
     return (conditions.isEmpty ? .refetch(current) : .validate(current), conditions)
   }
 
@@ -143,14 +143,6 @@ extension DownloadExchange {
   private func reason(_ purpose: CollapsedFetch.Purpose, _ state: ResourceState) -> CacheStatus.ForwardReason {
     if purpose.stored != nil { return .stale }
     return state.variants.isEmpty ? .uriMiss : .varyMiss
-  }
-
-  /// The validators of what is stored, as they came from the origin; pawl's own tags stay here.
-  private static func conditions(for stored: StoredResponse) -> [(FieldName, [UInt8])] {
-    var conditions: [(FieldName, [UInt8])] = []
-    if let tag = stored.head.fields.only(.etag) { conditions.append((.ifNoneMatch, Array(tag))) }
-    if let date = stored.head.fields.only(.lastModified) { conditions.append((.ifModifiedSince, Array(date))) }
-    return conditions
   }
 
   /// What a request for something unknown asks: the client's own conditions, where they can be the origin's, and of

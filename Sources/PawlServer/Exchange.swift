@@ -1,7 +1,7 @@
 import PawlHTTP
 import PawlLoop
 
-/// One request and its answer: the kinds are ``ForwardExchange`` and ``DownloadExchange``.
+/// One request and its answer: the kinds are ``ForwardExchange``, ``DownloadExchange``, ``UploadExchange`` and others.
 /// Lives on the loop of its connection; holds the connection's channel until it has answered.
 protocol Exchange: AnyObject {
   func start()
@@ -31,6 +31,11 @@ protocol ResponseChannel: AnyObject {
   /// `holding` is kept as long as the tunnel lasts.
   func upgrade(_ head: ResponseHead, to stream: SocketStream, leftover: [UInt8], holding: AnyObject)
   var hasResponded: Bool { get }
+  /// Before the answer to a request whose content is not wanted: what is left of it is read and dropped within limits,
+  /// since many clients do not read before they have sent.
+  func drainRequestBody()
+  /// Ends the connection abruptly, without an answer.
+  func abandon(_ end: BodyEnd)
 }
 
 extension ResponseChannel {
@@ -49,7 +54,8 @@ extension ResponseChannel {
 /// A request together with all that routing and the listener know about it.
 final class IncomingRequest {
   let head: RequestHead
-  let route: RouteSettings
+  /// Of the target; for an upload's URL that of the upload's creation, once it is known.
+  var route: RouteSettings
   let loop: ServerLoop
   let client: SocketAddress?
   let isTrustedPeer: Bool
@@ -58,6 +64,10 @@ final class IncomingRequest {
   let requestID: [UInt8]
   /// `false`: no site takes it, and `route` only lends its settings.
   let isRouted: Bool
+  /// Upload fields stay here: the origin gets an ordinary request.
+  var hidesUploadFields = false
+  /// The target is an upload's URL.
+  var isBelowPrefix = false
   var record: TransferRecord
   let tally = FetchTally()
 

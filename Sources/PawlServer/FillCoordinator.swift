@@ -132,13 +132,6 @@ final class FillCoordinator: Sendable {
   }
 
   var hasReaders: Bool { state.withLock { !$0.readers.isEmpty } }
-  /// Positions of the slowest and the fastest reader.
-  var readerSpread: (slowest: UInt64, fastest: UInt64)? {
-    state.withLock { state in
-      guard let slowest = state.readers.values.min(), let fastest = state.readers.values.max() else { return nil }
-      return (slowest, fastest)
-    }
-  }
 
   /// Decides for a reader at `position` that wants bytes up to `end` and has none.
   func need(_ position: UInt64, through end: UInt64, held: HeldBytes, joinedAt failures: Int, now: Monotonic) -> Need {

@@ -18,6 +18,8 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
   private let bypass: CacheStatus?
   private var origin: OriginExchange?
   private var isConnected = false
+  private let spooled: SpooledContent?
+  private var feed: FileFeed?
   private var waitingBody = ChunkQueue()
   private var waitingTrailers: Fields?
   private var answer = ChunkQueue()
@@ -31,8 +33,12 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
   private var isAnswering = false
   weak var consumer: (any BodyConsumer)?
 
-  init(_ request: IncomingRequest, channel: any ResponseChannel, why reason: CacheStatus.ForwardReason?) {
-    (self.request, self.channel) = (request, channel)
+  /// - Parameter content: the request's, where it has been taken in already.
+  init(
+    _ request: IncomingRequest, channel: any ResponseChannel, why reason: CacheStatus.ForwardReason?,
+    content: SpooledContent? = nil
+  ) {
+    (self.request, self.channel, spooled) = (request, channel, content)
     requestTime = request.loop.loop.wallSeconds
     let isRead = request.head.method == .get || request.head.method == .head
     bypass = isRead ? reason.map { CacheStatus(fwd: $0) } : nil
@@ -47,7 +53,8 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
     let options = HopByHop.connectionOptions(request.head.fields)
     let isUpgrade = options.upgrade && request.head.fields.contains(.upgrade) && !isHTTP2Upgrade
     var head = OriginRequests.forwarded(request, keepingUpgrade: isUpgrade)
-    let wantsContinue = head.fields.contains(.expect) && head.framing != .none && request.head.version.minor >= 1
+    if let spooled { head.framing = .length(spooled.count) }
+    let wantsContinue = spooled == nil && head.fields.contains(.expect) && head.framing != .none && request.head.version.minor >= 1
     if !wantsContinue { head.fields.removeAll(.expect) }
     let pool = request.loop.pool(for: request.route.upstream)
     origin = pool.start(
@@ -85,10 +92,18 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
 
   func exchangeConnected(_ exchange: OriginExchange) {
     isConnected = true
+    feed = spooled.map { content in
+      FileFeed(
+        content.file.descriptor, 0..<content.count, keeping: content, on: request.loop.loop, pool: request.loop.pool)
+    }
     exchangeWantsBody(exchange)
   }
 
   func exchangeWantsBody(_ exchange: OriginExchange) {
+    if let feed {
+      _ = feed.send(to: exchange) { [weak self] in self?.origin.map { self?.exchangeWantsBody($0) } }
+      return
+    }
     while let (bytes, range) = waitingBody.next(limit: .max) {
       let goOn = bytes.withUnsafeBytes { exchange.sendBody(UnsafeRawBufferPointer(rebasing: $0[range])) }
       guard goOn else { return }
@@ -229,5 +244,6 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
     origin = nil
     answer.removeAll()
     waitingBody.removeAll()
+    feed = nil
   }
 }

@@ -149,7 +149,9 @@ extension ClientConnection {
     record.status = 200
     record.bytes = UInt64(bytes)
     record.bytesFromCache = UInt64(bytes)
-    record.referer = parser.first(.referer).map { buffer[$0] }
+    record.referer = parser.first(.referer).map { range in
+      UploadNames.redacted(buffer[range], owner.router.uploadPrefixes).map { $0[...] } ?? buffer[range]
+    }
     record.userAgent = parser.first(.userAgent).map { buffer[$0] }
     record.durationMicros = UInt64(max(0, (owner.server.clock.now() - requestBegan).microseconds))
     record.requestID = id[...]

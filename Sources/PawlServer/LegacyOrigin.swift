@@ -2,17 +2,23 @@ import CLinux
 import PawlLoop
 
 /// The origin of `pawl demo`: a small HTTP/1.0 server from another time. It knows neither ranges nor validators, and
-/// breaks off at random. One thread for each connection; for demonstrations only.
+/// breaks off at random; uploads it takes whole or not at all. One thread for each connection; for demonstrations only.
 package final class LegacyOrigin: Sendable {
   package let port: UInt16
   package let size: UInt64
   private let listener: CInt
   private let brokenOff = Locked(0)
   private let served = Locked(0)
+  private let received = Locked((count: 0, sha256: ""))
 
   /// Connections it reset, or closed early, so far.
   package var breaks: Int { brokenOff.withLock { $0 } }
   package var requests: Int { served.withLock { $0 } }
+
+  /// Complete uploads.
+  package var uploads: Int { received.withLock { $0.count } }
+  /// The SHA-256 of the last one, in hexadecimal.
+  var lastUpload: String { received.withLock { $0.sha256 } }
 
   /// - Throws: when no port can be had on 127.0.0.1.
   package init(size: UInt64) throws(ServerError) {
@@ -54,14 +60,15 @@ package final class LegacyOrigin: Sendable {
 
   private func serve(_ connection: CInt) {
     defer { close(connection) }
-    guard let path = readPath(connection) else { return }
+    guard let request = readHead(connection) else { return }
+    if request.line.starts(with: Array("POST /upload ".utf8)) { return take(request, connection) }
+    guard request.line.starts(with: Array("GET /download.bin ".utf8)) else {
+      return send(
+        connection, Array("HTTP/1.0 404 Not Found\r\nContent-Type: text/plain\r\n\r\nTry /download.bin\n".utf8))
+    }
     let number = served.withLock { served in
       served += 1
       return served
-    }
-    guard path == "/download.bin" else {
-      return send(
-        connection, Array("HTTP/1.0 404 Not Found\r\nContent-Type: text/plain\r\n\r\nTry /download.bin\n".utf8))
     }
     send(
       connection,
@@ -82,17 +89,56 @@ package final class LegacyOrigin: Sendable {
     }
   }
 
-  private func readPath(_ connection: CInt) -> String? {
-    var head: [UInt8] = []
+  /// A request's head, and what came behind it.
+  private struct Request {
+    var line: ArraySlice<UInt8>
+    var fields: ArraySlice<UInt8>
+    var rest: ArraySlice<UInt8>
+
+    /// Only what an old server understands: a length.
+    var contentLength: UInt64? {
+      for line in String(decoding: fields, as: UTF8.self).lowercased().split(separator: "\r\n")
+      where line.hasPrefix("content-length:") {
+        return UInt64(line.dropFirst(15).drop { $0 == " " })
+      }
+      return nil
+    }
+  }
+
+  private func readHead(_ connection: CInt) -> Request? {
+    var octets: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4096)
-    while head.count < 32 << 10 {
+    while octets.count < 32 << 10 {
       let count = recv(connection, &buffer, buffer.count, 0)
       guard count > 0 else { return nil }
-      head.append(contentsOf: buffer[..<count])
-      if head.suffix(4) == [13, 10, 13, 10] { break }
+      octets.append(contentsOf: buffer[..<count])
+      guard let end = octets.indices.first(where: { octets[$0...].starts(with: [13, 10, 13, 10]) }) else { continue }
+      let line = octets.prefix { $0 != 13 }
+      return Request(line: line, fields: octets[line.endIndex..<end], rest: octets[(end + 4)...])
     }
-    let words = head.prefix { $0 != 13 }.split(separator: 32)
-    return words.count == 3 ? String(decoding: words[1], as: UTF8.self) : nil
+    return nil
+  }
+
+  /// An upload counts when all of it has come.
+  private func take(_ request: Request, _ connection: CInt) {
+    guard let length = request.contentLength else {
+      return send(connection, Array("HTTP/1.0 411 Length Required\r\n\r\n".utf8))
+    }
+    let digest = DemoDigest()
+    digest.add(request.rest)
+    var got = UInt64(request.rest.count)
+    var buffer = [UInt8](repeating: 0, count: 64 << 10)
+    while got < length {
+      let count = recv(connection, &buffer, buffer.count, 0)
+      guard count > 0 else { return }
+      digest.add(buffer[..<count])
+      got += UInt64(count)
+    }
+    let sha256 = digest.finish()
+    received.withLock { $0 = ($0.count + 1, sha256) }
+    send(
+      connection,
+      Array("HTTP/1.0 201 Created\r\nContent-Type: text/plain\r\nContent-Length: 65\r\n\r\n\(sha256)\n".utf8))
   }
 
   private func send(_ connection: CInt, _ bytes: [UInt8]) { _ = sendAll(connection, bytes) }

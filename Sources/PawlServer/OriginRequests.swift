@@ -1,4 +1,5 @@
 import PawlHTTP
+import PawlUpload
 import PawlUpstream
 
 /// Builds what is sent to an origin from what a client asked: hop-by-hop fields gone, pawl's own put in.
@@ -14,6 +15,8 @@ enum OriginRequests {
     let upgrade = keepingUpgrade ? head.fields.first(.upgrade) : nil
     HopByHop.strip(&head.fields)
     for name in [FieldName.contentLength, .host, .requestRange] { head.fields.removeAll(name) }
+    if request.hidesUploadFields { ForwardedHead.stripped(&head.fields) }
+    removeReferer(&head.fields, request.loop.router.uploadPrefixes)
     keepOwnTags(&head.fields)
     head.fields.append(.host, head.authority.isEmpty ? request.route.fallbackHost[...] : head.authority)
     let client = request.client
@@ -28,6 +31,12 @@ enum OriginRequests {
     }
     head.version = .http11
     return head
+  }
+
+  /// The URL of an upload is a secret between its client and pawl.
+  static func removeReferer(_ fields: inout Fields, _ prefixes: [[UInt8]]) {
+    guard let referer = fields.first(.referer), UploadNames.redacted(referer, prefixes) != nil else { return }
+    fields.removeAll(.referer)
   }
 
   /// Tags that pawl minted mean nothing to an origin: conditions on them are as if they were false.
@@ -54,6 +63,12 @@ enum OriginRequests {
   static let conditions: [FieldName] = [
     .range, .ifRange, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince,
   ]
+
+  /// What clients and pawl say to each other about uploads, and origins do not hear (protocols 9.2).
+  static func removeUploadFields(_ fields: inout Fields) {
+    ForwardedHead.stripped(&fields)
+    for name in [FieldName.incremental, .xHTTPMethodOverride] { fields.removeAll(name) }
+  }
 
   /// An answer of the origin as the client gets it: framing and hop-by-hop fields are the connection's own.
   static func relayed(_ head: ResponseHead) -> ResponseHead {

@@ -1,8 +1,7 @@
-import COpenSSL
 import PawlConfig
 import PawlHTTP
 
-/// Who a private response belongs to (`owner` in the configuration): a hash of each thing the creator sent that the
+/// Who a private response or an upload belongs to (`owner` in the configuration): a hash of each thing the creator sent that the
 /// route binds by. Only what the creator sent binds; the hash is stored, never the credential.
 enum Owner {
   /// 32 octets of SHA-256 for the URL; then, for each rule that found something, one for the rule and 32 for what.
@@ -33,11 +32,45 @@ enum Owner {
     sha256(Array(request.head.authority) + [0] + Array(request.head.target))
   }
 
+  // MARK: Of an upload
+
+  /// Who an upload belongs to: for each rule that found something 32 octets, whatever its URL. Empty: nobody.
+  /// - Parameter allowed: the fields of the answer to `auth-request`.
+  static func ofUpload(_ request: IncomingRequest, allowed: Fields = Fields()) -> [UInt8] {
+    marks(request, allowed).flatMap(\.self)
+  }
+
+  /// Whether this request comes from whom ``ofUpload(_:allowed:)`` named. Takes as long whatever differs.
+  static func owns(_ binding: [UInt8], _ request: IncomingRequest, allowed: Fields = Fields()) -> Bool {
+    guard binding.count % 32 == 0 else { return false }
+    let marks = marks(request, allowed)
+    return stride(from: 0, to: binding.count, by: 32).reduce(true) { matches, start in
+      marks.reduce(false) { constantTimeEqual($1, binding[start..<(start + 32)]) || $0 } && matches
+    }
+  }
+
+  /// Whether that takes the answer to `auth-request`.
+  static func needsAuthRequest(_ route: RouteSettings) -> Bool {
+    route.owner.contains { if case .authRequest = $0 { true } else { false } }
+  }
+
+  private static func marks(_ request: IncomingRequest, _ allowed: Fields) -> [[UInt8]] {
+    request.route.owner.compactMap { rule in
+      let value: [UInt8]? =
+        if case .authRequest(let field) = rule {
+          allowed.combined(named: field.utf8).map(Array.init)
+        } else {
+          value(of: rule, in: request.head.fields)
+        }
+      return value.map { sha256(Array(rule.description.utf8) + [0] + $0) }
+    }
+  }
+
   private static func value(of rule: OwnerRule, in fields: Fields) -> [UInt8]? {
     switch rule {
     case .authorization: fields.only(.authorization).map(Credential.identity)
     case .cookie(let name): cookie(name, in: fields)
-    // A certificate and an auth-request's answer come with TLS and with uploads; without them nothing is bound.
+    // A certificate comes with TLS, an auth-request's answer with uploads only; without them nothing is bound.
     case .clientCertificate, .authRequest: nil
     }
   }
@@ -57,10 +90,5 @@ enum Owner {
     a.count == b.count && zip(a, b).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
   }
 
-  private static func sha256(_ bytes: [UInt8]) -> [UInt8] {
-    var digest = [UInt8](repeating: 0, count: 32)
-    var length: UInt32 = 0
-    EVP_Digest(bytes, bytes.count, &digest, &length, EVP_sha256(), nil)
-    return digest
-  }
+  private static func sha256(_ bytes: [UInt8]) -> [UInt8] { UploadNames.sha256(bytes) }
 }

@@ -25,9 +25,18 @@ final class RouteSettings: Sendable {
   let replayLimit: Int
   let minRate: MinRate
   let owner: [OwnerRule]
+  /// A path on the upstream, asked before an upload is accepted and before it is forwarded.
+  let authRequest: [UInt8]?
+  /// `nil`: `uploads = off`.
+  let uploads: UploadRoute?
+  /// Where ordinary uploads are taken in before they are forwarded; `nil`: they are streamed.
+  let plainSpool: PlainSpool?
+  /// `max-upload`, in bytes.
+  let maxUpload: UInt64?
 
   init(
-    name: String, settings: PathSettings, upstream: Upstream, configuration: UpstreamConfiguration, cache: CacheStore?
+    name: String, settings: PathSettings, upstream: Upstream, configuration: UpstreamConfiguration, cache: CacheStore?,
+    spool: UploadSpools.Open? = nil
   ) {
     (self.name, self.upstream, self.cache) = (name, upstream, cache)
     upstreamName = configuration.name
@@ -46,6 +55,11 @@ final class RouteSettings: Sendable {
     replayLimit = configuration.replayLimit
     minRate = MinRate(bytes: settings.upload.minRate.bytes, window: settings.upload.minRate.per)
     owner = settings.owner
+    authRequest = settings.upload.authRequest.map { Array($0.utf8) }
+    uploads =
+      settings.uploads ? spool.map { UploadRoute(settings, store: $0.store, directory: $0.settings.path) } : nil
+    plainSpool = settings.upload.plainUploads == .spool ? spool?.plain : nil
+    maxUpload = settings.upload.maxUpload
   }
 }
 

@@ -1,5 +1,6 @@
 import PawlConfig
 import PawlHTTP
+import PawlStore
 
 /// Which route a request takes: the site that names its host, else the default site; then the longest path.
 final class Router: Sendable {
@@ -8,26 +9,66 @@ final class Router: Sendable {
     let settings: RouteSettings
     /// The longest first.
     let routes: [(path: PathPattern, settings: RouteSettings)]
+
+    var all: [RouteSettings] { [settings] + routes.map(\.settings) }
   }
 
   private let sites: [Site]
   private let defaultSite: Site?
+  /// Where upload URLs live, over all sites.
+  let uploadPrefixes: [[UInt8]]
 
   init(sites: [Site]) {
     self.sites = sites
     defaultSite = sites.first { $0.hosts.isEmpty }
+    uploadPrefixes = Set(sites.flatMap(\.all).compactMap { $0.uploads?.prefix }).sorted { $0.count > $1.count }
   }
 
   /// - Returns: `nil` when no site answers for this host.
   func route(authority: Bytes, target: Bytes) -> RouteSettings? {
-    let host = Authority.hostOnly(authority)
-    guard let site = sites.first(where: { $0.hosts.contains { $0.elementsEqual(host) } }) ?? defaultSite else {
-      return nil
-    }
+    guard let site = site(authority) else { return nil }
     guard !site.routes.isEmpty else { return site.settings }
     let path = target.prefix { $0 != 0x3f }
     return site.routes.first { $0.path.matches(path) }?.settings ?? site.settings
   }
 
-  var all: [RouteSettings] { sites.flatMap { [$0.settings] + $0.routes.map(\.settings) } }
+  private func site(_ authority: Bytes) -> Site? {
+    let host = Authority.hostOnly(authority)
+    return sites.first { $0.hosts.contains { $0.elementsEqual(host) } } ?? defaultSite
+  }
+
+  var all: [RouteSettings] { sites.flatMap(\.all) }
+}
+
+// MARK: - Upload URLs
+
+extension Router {
+  enum FoundUpload {
+    case none
+    /// There was one.
+    case tombstone
+    /// With the route that its creation took.
+    case found(SpooledUpload, RouteSettings)
+  }
+
+  /// A route of the site whose upload URLs the target is below, whatever route the path itself would take.
+  func uploadRoute(authority: Bytes, target: Bytes) -> RouteSettings? {
+    guard uploadPrefixes.contains(where: { target.starts(with: $0) }) else { return nil }
+    return site(authority)?.all.first { $0.uploads.map { target.starts(with: $0.prefix) } ?? false }
+  }
+
+  /// The upload of a URL, when a route of the same site made it.
+  /// - Parameter near: the route found for the URL.
+  func findUpload(_ id: UploadID?, authority: Bytes, near: RouteSettings) -> FoundUpload {
+    guard let id, let site = site(authority) else { return .none }
+    let stores = ([near] + site.all).compactMap { $0.uploads?.store }
+    guard let upload = stores.lazy.compactMap({ $0.find(id) }).first else {
+      return stores.contains { $0.isTombstone(id) } ? .tombstone : .none
+    }
+    let head = upload.origin.head
+    guard let route = route(authority: head.authority, target: head.target), route.uploads != nil,
+      site.all.contains(where: { $0 === route })
+    else { return .none }
+    return .found(upload, route)
+  }
 }

@@ -32,6 +32,9 @@ package final class Server: Sendable {
   let clock: any LoopClock
   let resolver = Resolver()
   let abandoned = AbandonedFills()
+  let probes = Locked(ProbeMemory())
+  /// Answers to uploads that are too long to be kept, for clients that wait for them.
+  let spilledAnswers = Locked<[UploadID: SpilledAnswer]>([:])
   private let trusted: [AddressRange]
   private let connectionLimit: Int
   private let connectionCount = Locked(0)
@@ -67,6 +70,7 @@ package final class Server: Sendable {
     self.parts = Locked(parts)
     do {
       try startLoops(parts.router)
+      UploadStart.begin(self, stores: parts.spools.stores, recovers: true)
     } catch {
       stopLoops()
       parts.closeStores()
@@ -159,6 +163,7 @@ package final class Server: Sendable {
     } catch { return events.log(.error, "reload-failed", ["error": "\(error)"]) }
     parts.withLock { $0 = made }
     for entry in loops { entry.loop.run { entry.server.get().router = made.router } }
+    UploadStart.begin(self, stores: made.spools.stores, recovers: false)
     reopenLogs()
     if new.listeners != configuration.listeners {
       events.log(.warning, "reload-partial", ["why": "a change of listen sections takes effect after a restart"])
@@ -185,7 +190,7 @@ package final class Server: Sendable {
   package func cutRemaining() { for entry in loops { entry.loop.run { entry.server.get().abandon() } } }
 
   func drained(_ loop: ServerLoop) {
-    guard loop.connections.isEmpty else { return }
+    guard loop.connections.isEmpty, loop.uploads.running.isEmpty else { return }
     let isLast = undrained.withLock { left in left.remove(loop.loop.index) != nil && left.isEmpty }
     guard isLast else { return }
     whenDrained.withLock { drained in

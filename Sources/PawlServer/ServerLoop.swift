@@ -23,6 +23,8 @@ final class ServerLoop {
   var fills: [ObjectIdentifier: Fill] = [:]
   var fetches: [ObjectIdentifier: CollapsedFetch] = [:]
   var twins: [ObjectIdentifier: TwinComparison] = [:]
+  private(set) lazy var uploads = UploadQueue(self)
+  var probes: [ProbeMemory.Key: OriginProbe] = [:]
   private var pools: [ObjectIdentifier: OriginPool] = [:]
   private(set) var isDraining = false
   private var uncollapsed: [(until: Monotonic, resource: Resource, store: CacheStore)] = []
@@ -112,6 +114,7 @@ final class ServerLoop {
     let head = request.head
     guard request.isRouted else { return ReplyExchange(Replies.noSite(head.authority), request, channel) }
     if head.method == .options, head.target.equals("*") { return ReplyExchange(Replies.options(), request, channel) }
+    if let exchange = makeUploadExchange(for: request, channel: channel) { return exchange }
     let options = HopByHop.connectionOptions(head.fields)
     let isRead = (head.method == .get || head.method == .head) && head.framing == .none
     if isRead, !(options.upgrade && head.fields.contains(.upgrade)) {
@@ -230,6 +233,7 @@ final class ServerLoop {
     isDraining = true
     for listener in listeners { listener.close() }
     for connection in Array(connections.values) where connection.phase == .waiting { connection.close() }
+    uploads.drain()
     server.drained(self)
   }
 
@@ -240,9 +244,12 @@ final class ServerLoop {
       connection.endVisibly(BodyEnd(party: .pawl, reason: "shutdown"))
       connection.close()
     }
+    uploads.stop()
+    server.drained(self)
   }
 
   func closeOrigins() {
+    uploads.stop()
     for fetch in Array(fetches.values) { fetch.stop() }
     for fill in Array(fills.values) { fill.stop() }
     for pool in pools.values { pool.closeIdle() }
@@ -255,7 +262,7 @@ final class ServerLoop {
     events.log(
       .warning, "transfer-cut",
       [
-        "by": end.party.rawValue, "why": end.reason, "target": request.head.target.text,
+        "by": end.party.rawValue, "why": end.reason, "target": request.shown(request.head.target).text,
         "sent": "\(request.record.bytesSent)", "request": String(decoding: request.requestID, as: UTF8.self),
       ])
   }

@@ -9,6 +9,7 @@ struct ServerParts: Sendable {
   var stores: [String: CacheStore] = [:]
   var paths: [String: String] = [:]
   var upstreams: [String: (settings: UpstreamConfiguration, upstream: Upstream)] = [:]
+  var spools: UploadSpools
   var router: Router
 
   init(
@@ -39,11 +40,19 @@ struct ServerParts: Sendable {
       }
     }
     (self.stores, self.paths, self.upstreams) = (stores, paths, upstreams)
+    let spools: UploadSpools
+    do throws(ServerError) {
+      spools = try UploadSpools(configuration, workers: workers, events: events, clock: clock, old: old?.spools)
+    } catch {
+      for (name, store) in stores where old?.stores[name] == nil { store.close() }
+      throw error
+    }
+    self.spools = spools
     func route(_ name: String, _ settings: PathSettings) throws(ServerError) -> RouteSettings {
       guard let entry = upstreams[settings.upstream] else { throw .system("no upstream \(settings.upstream)") }
       return RouteSettings(
         name: name, settings: settings, upstream: entry.upstream, configuration: entry.settings,
-        cache: settings.cache.flatMap { stores[$0] })
+        cache: settings.cache.flatMap { stores[$0] }, spool: settings.usesSpool ? spools[settings.spool] : nil)
     }
     var sites: [Router.Site] = []
     for site in configuration.sites {
@@ -56,7 +65,10 @@ struct ServerParts: Sendable {
     router = Router(sites: sites)
   }
 
-  func closeStores() { for store in stores.values { store.close() } }
+  func closeStores() {
+    for store in stores.values { store.close() }
+    spools.close()
+  }
 }
 
 extension UpstreamConfiguration {

@@ -28,6 +28,10 @@ package struct FileSlice: Sendable {
   package let offset: UInt64
   package let count: Int
   package let owner: any AnyObject & Sendable
+
+  package init(fd: CInt, offset: UInt64, count: Int, owner: any AnyObject & Sendable) {
+    (self.fd, self.offset, self.count, self.owner) = (fd, offset, count, owner)
+  }
 }
 
 /// A callback that is performed, and let go of, on its loop alone.

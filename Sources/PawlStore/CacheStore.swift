@@ -9,7 +9,7 @@ package final class CacheStore: @unchecked Sendable {
   // Safe: all is constant; what changes has its own lock.
   let core: StoreCore
   var index: ResourceIndex { core.index }
-  private let catalogue: Catalogue
+  private let catalogue: Catalogue<CatalogueChange>
   private let directoryLock: DirectoryLock
   private let isClosed = Locked(false)
 

@@ -2,17 +2,27 @@ import CLinux
 import PawlLoop
 import PawlObserve
 
-/// Something whose changes are collected when the catalogue commits next.
-protocol ChangeSource: AnyObject, Sendable {
-  /// Called on the catalogue's thread only; what it gives is recorded or asked for never again.
-  func takeChanges() -> [CatalogueChange]
+/// A change to the rows of a catalogue.
+protocol RowChange: Sendable {
+  func apply(to database: Database) throws(StoreError)
+  /// The same end in fewer changes, where several tries to record them failed.
+  static func compacted(_ changes: [Self]) -> [Self]
+  /// Notes that all before it was made durable; wall seconds.
+  static func synced(at time: Int64) -> Self
 }
 
-/// The one writer of `catalogue.sqlite`: a thread of its own that commits what came in the meantime as one transaction.
+/// Something whose changes are collected when the catalogue commits next.
+protocol ChangeSource<Change>: AnyObject, Sendable {
+  associatedtype Change: RowChange
+  /// Called on the catalogue's thread only; what it gives is recorded or asked for never again.
+  func takeChanges() -> [Change]
+}
+
+/// The one writer of a catalogue: a thread of its own that commits what came in the meantime as one transaction.
 ///
 /// A commit survives `kill -9` (`synchronous=NORMAL`); a durable one survives a power cut (`FULL`). A commit that fails
 /// is tried again each second; a catalogue that is found corrupt is left alone and moved aside at the next start.
-final class Catalogue: @unchecked Sendable {
+final class Catalogue<Change: RowChange>: @unchecked Sendable {
   // Safe: `database` and `retry` belong to the writer thread once it runs; `state` is touched with `mutex` held.
   private let database: Database
   private let directory: String
@@ -22,14 +32,14 @@ final class Catalogue: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let arrived = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
   private var state = State()
-  private var retry: [CatalogueChange] = []
+  private var retry: [Change] = []
   private var isDurableMode: Bool?
   private var isBroken = false
   private var thread: LoopThread?
 
   private struct State {
-    var changes: [CatalogueChange] = []
-    var dirty: [any ChangeSource] = []
+    var changes: [Change] = []
+    var dirty: [any ChangeSource<Change>] = []
     var completions: [@Sendable (Bool) -> Void] = []
     var wantsDurable = false
     /// When the next commit is due, monotonic nanoseconds; `.max` without work.
@@ -39,11 +49,11 @@ final class Catalogue: @unchecked Sendable {
   }
 
   /// The longest a written byte waits for its record, nanoseconds.
-  static let linger: UInt64 = 50_000_000
+  static var linger: UInt64 { 50_000_000 }
   /// Commits that nobody waits for are at least this far apart, nanoseconds.
-  static let pace: UInt64 = 4_000_000
-  private static let second: UInt64 = 1_000_000_000
-  private static let retryLimit = 200_000
+  static var pace: UInt64 { 4_000_000 }
+  private static var second: UInt64 { 1_000_000_000 }
+  private static var retryLimit: Int { 200_000 }
 
   /// Starts the thread. `onTick` runs on it about once a second and must not block.
   init(
@@ -79,7 +89,7 @@ final class Catalogue: @unchecked Sendable {
 
   /// Records these soon; `completion` runs on the catalogue's thread after the commit, with whether it succeeded.
   func submit(
-    _ changes: [CatalogueChange], durably: Bool = false, isUrgent: Bool = false,
+    _ changes: [Change], durably: Bool = false, isUrgent: Bool = false,
     then completion: (@Sendable (Bool) -> Void)? = nil
   ) {
     let isTaken = update { state in
@@ -92,7 +102,7 @@ final class Catalogue: @unchecked Sendable {
   }
 
   /// Asks `source` for its changes at the next commit: within 50 ms, or at once when `soon`.
-  func noteDirty(_ source: any ChangeSource, soon: Bool) {
+  func noteDirty(_ source: any ChangeSource<Change>, soon: Bool) {
     update { state in
       state.dirty.append(source)
       state.due = min(state.due, clock.now().nanoseconds + (soon ? Self.pace : Self.linger))
@@ -103,10 +113,13 @@ final class Catalogue: @unchecked Sendable {
   func hurry() { update { $0.due = min($0.due, clock.now().nanoseconds + Self.pace) } }
 
   /// Records what `source` has to record, then runs `completion` on the catalogue's thread.
-  func record(_ source: any ChangeSource, then completion: @escaping @Sendable (Bool) -> Void) {
+  func record(
+    _ source: any ChangeSource<Change>, durably: Bool = false, then completion: @escaping @Sendable (Bool) -> Void
+  ) {
     let isTaken = update { state in
       state.dirty.append(source)
       state.completions.append(completion)
+      if durably { state.wantsDurable = true }
       state.due = 0
     }
     if !isTaken { completion(false) }
@@ -209,7 +222,7 @@ final class Catalogue: @unchecked Sendable {
     for completion in batch.completions { completion(isRecorded) }
   }
 
-  private func transact(_ changes: [CatalogueChange], durably: Bool) throws(StoreError) {
+  private func transact(_ changes: [Change], durably: Bool) throws(StoreError) {
     if isDurableMode != durably {
       try database.execute("PRAGMA synchronous = \(durably ? "FULL" : "NORMAL")")
       isDurableMode = durably
@@ -218,7 +231,7 @@ final class Catalogue: @unchecked Sendable {
     do throws(StoreError) {
       for change in changes { try change.apply(to: database) }
       // Something has to be written, or nothing is synced.
-      if changes.isEmpty { try CatalogueChange.meta("synced", clock.wallSeconds()).apply(to: database) }
+      if changes.isEmpty { try Change.synced(at: clock.wallSeconds()).apply(to: database) }
       try database.execute("COMMIT")
     } catch {
       do throws(StoreError) {
@@ -232,7 +245,8 @@ final class Catalogue: @unchecked Sendable {
   }
 
   /// Keeps what could not be recorded for the next second, or for good lets go of a catalogue that is beyond that.
-  private func giveUp(_ changes: [CatalogueChange], on error: StoreError) {
+  private func giveUp(_ changes: [Change], on error: StoreError) {
+    let changes = Change.compacted(changes)
     guard !error.isCorruptCatalogue, changes.count <= Self.retryLimit else { return abandon(error) }
     events.log(.error, "catalogue-failed", ["why": "\(error)", "kept": "\(changes.count)"])
     retry = changes

@@ -29,7 +29,7 @@ struct ObjectRow: Sendable {
 }
 
 /// One change to what is recorded. Changes of one object are applied in the order they were submitted.
-enum CatalogueChange: Sendable {
+enum CatalogueChange: RowChange {
   case insert(ObjectRow)
   case remove(Int64)
   case head(Int64, [UInt8])
@@ -46,6 +46,9 @@ enum CatalogueChange: Sendable {
   case cleared(Int64)
   case used(Int64, at: Int64, uses: UInt64)
   case meta(String, Int64)
+
+  static func compacted(_ changes: [CatalogueChange]) -> [CatalogueChange] { changes }
+  static func synced(at time: Int64) -> CatalogueChange { .meta("synced", time) }
 
   func apply(to database: Database) throws(StoreError) {
     switch self {

@@ -5,7 +5,7 @@ import PawlObserve
 /// Opens `catalogue.sqlite`, or moves one that cannot be trusted aside and begins an empty one.
 enum CatalogueFile {
   static func path(in directory: String) -> String { directory + "/catalogue.sqlite" }
-  private static func mark(in directory: String) -> String { directory + "/catalogue.broken" }
+  static func mark(in directory: String) -> String { directory + "/catalogue.broken" }
 
   /// What stood in it at the start.
   struct Opened {
@@ -48,14 +48,16 @@ enum CatalogueFile {
     return Opened(database: database, seed: UInt64(bitPattern: seed), wasClean: wasClean, index: index)
   }
 
-  /// Renames the catalogue and its companions to `.bad-N`, the first N that is free.
-  private static func moveAside(_ path: String, _ why: String, _ events: EventLog) throws(StoreError) {
+  /// Renames the catalogue and its companions to `.bad-N`, the first N that is free, which it says.
+  @discardableResult
+  static func moveAside(_ path: String, _ why: String, _ events: EventLog) throws(StoreError) -> Int {
     var number = 1
     while Files.exists("\(path).bad-\(number)") { number += 1 }
     for suffix in ["", "-wal", "-shm"] where Files.exists(path + suffix) {
       guard rename(path + suffix, "\(path).bad-\(number)\(suffix)") == 0 else { throw Files.failure("rename", path) }
     }
     events.log(.error, "catalogue-moved-aside", ["to": "\(path).bad-\(number)", "why": why])
+    return number
   }
 
   static func markBroken(in directory: String, _ events: EventLog) {

@@ -24,23 +24,32 @@ enum CatalogueSchema {
     CREATE INDEX objects_by_use ON objects(complete, last_used);
     """
 
-  /// Makes the tables in a new file; throws ``StoreError/foreignSchema`` for a file that is not this version's.
+  /// Makes the cache's tables in a new file.
   static func prepare(_ database: Database, seed: UInt64) throws(StoreError) {
+    guard try prepare(database, tables: tables, version: version) else { return }
+    try setMeta(database, "seed", Int64(bitPattern: seed))
+    try setMeta(database, "clean", 1)
+  }
+
+  /// Makes these tables in a new file, and says whether it was one.
+  /// - Throws: ``StoreError/foreignSchema`` for a file that is not this version's.
+  static func prepare(_ database: Database, tables: String, version: Int64) throws(StoreError) -> Bool {
     try database.execute("PRAGMA journal_mode = WAL")
     try database.execute("PRAGMA wal_autocheckpoint = 4000")
     try database.execute("PRAGMA temp_store = MEMORY")
     let application = try database.integer("PRAGMA application_id") ?? 0
-    let version = try database.integer("PRAGMA user_version") ?? 0
+    let found = try database.integer("PRAGMA user_version") ?? 0
     let count = try database.integer("SELECT count(*) FROM sqlite_schema") ?? 0
-    if application == 0 && version == 0 && count == 0 {
+    if application == 0 && found == 0 && count == 0 {
       try database.execute("PRAGMA synchronous = FULL")
       try database.execute(
-        "BEGIN; \(tables) PRAGMA application_id = \(applicationID); PRAGMA user_version = \(Self.version); COMMIT")
-      try setMeta(database, "seed", Int64(bitPattern: seed))
-      try setMeta(database, "clean", 1)
-    } else if application != applicationID || version != Self.version {
-      throw .catalogue(code: StoreError.foreignSchema, message: "version \(version) of application \(application)")
+        "BEGIN; \(tables) PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version); COMMIT")
+      return true
     }
+    guard application == applicationID, found == version else {
+      throw .catalogue(code: StoreError.foreignSchema, message: "version \(found) of application \(application)")
+    }
+    return false
   }
 
   static func meta(_ database: Database, _ name: String) throws(StoreError) -> Int64? {

@@ -64,12 +64,14 @@ enum SQLValue {
   case null
   case integer(Int64)
   case blob([UInt8])
+  case text([UInt8])
 
   /// Offsets and lengths: all of pawl's are below 2^63; a tag's "everywhere" is `Int64.max`.
   static func number(_ value: UInt64) -> SQLValue { .integer(Int64(clamping: value)) }
   /// All 64 bits of a digest or hash.
   static func bits(_ value: UInt64) -> SQLValue { .integer(Int64(bitPattern: value)) }
   static func optional(_ value: Int64?) -> SQLValue { value.map { .integer($0) } ?? .null }
+  static func text(_ value: String) -> SQLValue { .text(Array(value.utf8)) }
   static func optional(_ value: UInt64?) -> SQLValue { value.map { .number($0) } ?? .null }
 }
 
@@ -90,6 +92,7 @@ final class Statement {
         case .null: sqlite3_bind_null(handle, position)
         case .integer(let integer): sqlite3_bind_int64(handle, position, integer)
         case .blob(let bytes): pawl_sqlite_bind_blob(handle, position, bytes, CInt(clamping: bytes.count))
+        case .text(let bytes): pawl_sqlite_bind_text(handle, position, bytes, CInt(clamping: bytes.count))
         }
       guard code == SQLITE_OK else { throw database.failure() }
     }

@@ -1,6 +1,6 @@
 import PawlLoop
 
-/// What the cache may occupy: `max-size` for all it holds, `min-free` left on the file system. Room is reserved before
+/// What a store may occupy: `max-size` for all it holds, `min-free` left on the file system. Room is reserved before
 /// bytes come, so a burst cannot pass the limits.
 final class DiskBudget: Sendable {
   private struct State {
@@ -33,6 +33,16 @@ final class DiskBudget: Sendable {
       state.reserved += bytes
       state.granted += bytes
       return true
+    }
+  }
+
+  /// Promises as much of `bytes` as there is room for, and says how much that is.
+  func reserve(upTo bytes: UInt64) -> UInt64 {
+    state.withLock { state in
+      let granted = bytes - min(bytes, Self.shortfall(state, self, bytes))
+      state.reserved += granted
+      state.granted += granted
+      return granted
     }
   }
 

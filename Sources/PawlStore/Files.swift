@@ -52,6 +52,13 @@ enum Files {
   /// Writes all octets or throws; what was written before an error stays in the file.
   static func writeAll(_ descriptor: CInt, _ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StoreError) {
     var done = 0
+    try write(descriptor, bytes, at: offset, &done)
+  }
+
+  /// As ``writeAll(_:_:at:)``; `done` says how many octets were written, after an error too.
+  static func write(
+    _ descriptor: CInt, _ bytes: UnsafeRawBufferPointer, at offset: UInt64, _ done: inout Int
+  ) throws(StoreError) {
     while done < bytes.count {
       let count = pwrite(
         descriptor, bytes.baseAddress?.advanced(by: done), bytes.count - done, off_t(offset) + off_t(done))

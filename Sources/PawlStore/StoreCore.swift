@@ -22,7 +22,7 @@ final class StoreCore: @unchecked Sendable {
   let isSwept = Locked(false)
   private let buffers = Locked([[UInt8]]())
   private let nextNumber: Locked<Int64>
-  private let catalogueBox = Locked<Catalogue?>(nil)
+  private let catalogueBox = Locked<Catalogue<CatalogueChange>?>(nil)
   let reader: CatalogueReader
   let index: ResourceIndex
   /// The bodies in memory, by number.
@@ -45,7 +45,7 @@ final class StoreCore: @unchecked Sendable {
   }
 
   /// Set once, before the store is used.
-  var catalogue: Catalogue? {
+  var catalogue: Catalogue<CatalogueChange>? {
     get { catalogueBox.withLock { $0 } }
     set { catalogueBox.withLock { $0 = newValue } }
   }

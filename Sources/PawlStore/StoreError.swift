@@ -22,6 +22,15 @@ package enum StoreError: Error, Hashable, Sendable {
 
   /// SQLITE_FORMAT, which SQLite itself no longer uses: the schema is of another version.
   static let foreignSchema: CInt = 24
+  /// SQLITE_ERROR: a commit that failed for a reason the log has.
+  static let failedCommit: CInt = 1
+  /// SQLITE_CORRUPT.
+  static let corrupt: CInt = 11
+
+  var isForeignSchema: Bool {
+    guard case .catalogue(let code, _) = self else { return false }
+    return code & 0xff == Self.foreignSchema
+  }
 }
 
 extension StoreError: CustomStringConvertible {

@@ -1,6 +1,6 @@
 import CLinux
 import PawlCache
-package import PawlLoop
+import PawlLoop
 
 extension StoredBody {
   /// Adds bytes that are known to belong there. On a loop: the bytes go into the page cache; their digests, the
@@ -197,18 +197,6 @@ extension StoredBody {
     core.budget.release(released)
     wake()
     core.drop(self)
-  }
-
-  /// Asks for room before a fetch begins, evicting where needed; `completion` on `loop` with whether there is.
-  package func ensureRoom(for bytes: UInt64, on loop: EventLoop, _ completion: @escaping (Bool) -> Void) {
-    let reply = LoopReply(on: loop, completion)
-    let isQueued = core.pool.run { [self] in
-      let missing = state.withLock { bytes - min(bytes, $0.reservation) }
-      let isGranted = missing == 0 || core.makeRoom(missing)
-      if isGranted { state.withLock { $0.reservation += missing } }
-      reply.send(isGranted)
-    }
-    if !isQueued { reply.send(false) }
   }
 }
 

@@ -1,6 +1,19 @@
+package import PawlHTTP
+
 /// The digests pawl can check.
 package enum DigestAlgorithm: String, Hashable, Sendable, CaseIterable {
   case sha256 = "sha-256", sha512 = "sha-512", sha1, md5, crc32
+
+  /// Octets of a value. Of CRC-32 they are those of the number, the highest first.
+  package var length: Int {
+    switch self {
+    case .sha256: 32
+    case .sha512: 64
+    case .sha1: 20
+    case .md5: 16
+    case .crc32: 4
+    }
+  }
 }
 
 /// What content is said to hash to.
@@ -21,4 +34,59 @@ package struct RequestDigests: Hashable, Sendable {
   package var representation: [DigestClaim] = []
 
   package init() {}
+
+  /// What a tus request claims of its content (tus 1.0.0, checksum and checksum-trailer).
+  /// - Throws: ``UploadRefusal/unknownDigest``; ``UploadRefusal/malformed(_:)``.
+  init(tus head: RequestHead) throws(UploadRefusal) {
+    self.init()
+    content = try Self.checksums(head.fields)
+    isInTrailer =
+      head.framing == .chunked
+      && head.fields.all(.trailer).contains { $0.listElements.contains { $0.equalsIgnoringCase("Upload-Checksum") } }
+  }
+
+  /// What the trailers of a request claim that announced it (``isInTrailer``). In tus an announced checksum must come;
+  /// without it nobody knows what the content was to be.
+  package static func trailerClaims(
+    _ trailers: Fields, _ protocol: UploadProtocol
+  ) throws(UploadRefusal) -> [DigestClaim] {
+    switch `protocol` {
+    case .ietf: return claims(trailers, .contentDigest)
+    case .tus:
+      let claims = try checksums(trailers)
+      guard !claims.isEmpty else { throw .malformed("The announced Upload-Checksum did not come.") }
+      return claims
+    }
+  }
+
+  /// `sha1 Kq5sNclPz7QV2+lfQIuc6R7oRu0=`: the algorithm, a space, and the digest in Base64.
+  private static func checksums(_ fields: Fields) throws(UploadRefusal) -> [DigestClaim] {
+    guard let value = try fields.single(.uploadChecksum, "Upload-Checksum comes more than once.") else { return [] }
+    let parts = value.split(separator: 0x20, omittingEmptySubsequences: false)
+    guard parts.count == 2, !parts[0].isEmpty else {
+      throw .malformed("Upload-Checksum is not an algorithm, a space and a digest in Base64.")
+    }
+    guard let algorithm = algorithm(parts[0]) else { throw .unknownDigest }
+    guard let digest = Base64.decode(parts[1]), digest.count == algorithm.length else {
+      throw .malformed("Upload-Checksum has no digest of its algorithm in Base64.")
+    }
+    return [DigestClaim(algorithm, digest)]
+  }
+
+  /// The names of ``TusDialect/checksumAlgorithms``.
+  private static func algorithm(_ name: Bytes) -> DigestAlgorithm? {
+    if name.equals("sha1") { return .sha1 }
+    if name.equals("md5") { return .md5 }
+    if name.equals("crc32") { return .crc32 }
+    return name.equals("sha256") ? .sha256 : nil
+  }
+}
+
+extension Fields {
+  /// The value of a field that stands on one line, or on none; blanks at its ends are no part of it.
+  /// - Throws: ``UploadRefusal/malformed(_:)`` with the sentence when there are several.
+  func single(_ name: FieldName, _ sentence: StaticSentence) throws(UploadRefusal) -> Bytes? {
+    guard count(of: name) <= 1 else { throw .malformed(sentence) }
+    return first(name)?.trimmed
+  }
 }

@@ -1,3 +1,5 @@
+package import PawlHTTP
+
 /// tus `Upload-Metadata` (tus 1.0.0, creation): what a client says of its file. Hostile input.
 package struct TusMetadata: Hashable, Sendable {
   package struct Pair: Hashable, Sendable {
@@ -8,11 +10,61 @@ package struct TusMetadata: Hashable, Sendable {
   package let field: [UInt8]
   /// Decoded, in order.
   package let pairs: [Pair]
-}
 
-/// tus `Upload-Concat` (tus 1.0.0, concatenation).
-package enum TusConcat: Hashable, Sendable {
-  case partial
-  /// The URLs of the parts, as they were given.
-  case final([[UInt8]])
+  /// Octets of the field and pairs in it that are taken.
+  static let longest = 16 << 10
+  static let mostPairs = 128
+
+  /// One or more pairs with commas between them: a key and, behind one space, its value in Base64. A value may be
+  /// empty, and its space missing then.
+  /// - Throws: ``UploadRefusal/malformed(_:)``.
+  package init(_ value: Bytes) throws(UploadRefusal) {
+    guard value.count <= Self.longest else { throw .malformed("Upload-Metadata is too long.") }
+    var pairs: [Pair] = []
+    var keys: Set<[UInt8]> = []
+    for element in value.split(separator: 0x2c, omittingEmptySubsequences: false) {
+      let pair = try Self.pair(element)
+      guard keys.insert(pair.key).inserted else { throw .malformed("A key of Upload-Metadata comes more than once.") }
+      pairs.append(pair)
+      guard pairs.count <= Self.mostPairs else { throw .malformed("Upload-Metadata has too many keys.") }
+    }
+    (field, self.pairs) = (Array(value), pairs)
+  }
+
+  /// Blanks around a pair say nothing: lines that were joined have them (RFC 9110 §5.3). The blank behind a key without
+  /// a value may be one of them.
+  private static func pair(_ element: Bytes) throws(UploadRefusal) -> Pair {
+    let parts = element.trimmed.split(separator: 0x20, maxSplits: 1, omittingEmptySubsequences: false)
+    guard let key = parts.first, !key.isEmpty else { throw .malformed("A key of Upload-Metadata is empty.") }
+    guard key.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
+      throw .malformed("A key of Upload-Metadata is not visible ASCII.")
+    }
+    guard parts.count > 1 else { return Pair(key: Array(key), value: []) }
+    guard let value = Base64.decode(parts[1]) else { throw .malformed("A value of Upload-Metadata is not Base64.") }
+    return Pair(key: Array(key), value: value)
+  }
+
+  package func value(_ key: String) -> [UInt8]? { pairs.first { $0.key.elementsEqual(key.utf8) }?.value }
+
+  /// What the client calls its file, as it came: ``FileName`` makes it harmless.
+  package var fileName: [UInt8]? { first(of: ["filename", "name", "fileName"]) }
+
+  /// The media type the client gives its file, where it is one (RFC 9110 §8.3.1): it can stand in a field.
+  package var mediaType: [UInt8]? {
+    guard let value = first(of: ["filetype", "type", "contentType", "content-type", "mimetype", "mimeType"]) else {
+      return nil
+    }
+    let parts = MediaType.essence(value[...]).split(separator: 0x2f, omittingEmptySubsequences: false)
+    guard value.count <= 255, value.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }), parts.count == 2,
+      parts.allSatisfy({ !$0.isEmpty && $0.allSatisfy(OctetSet.token.contains) })
+    else { return nil }
+    return Array(value[...].trimmed)
+  }
+
+  private func first(of keys: [String]) -> [UInt8]? {
+    for key in keys {
+      if let value = value(key), !value.isEmpty { return value }
+    }
+    return nil
+  }
 }

@@ -10,4 +10,26 @@ package struct UploadLimits: Hashable, Sendable {
   package init(maxSize: UInt64? = nil, minSize: UInt64 = 0, maxAge: Int64? = nil) {
     (self.maxSize, self.minSize, self.maxAge) = (maxSize, minSize, maxAge)
   }
+
+  /// `Upload-Limit` (protocols 1.3): `max-size=5, min-size=1, max-age=60`. Never empty, which no dictionary may be.
+  /// -04 and -05 read the lifetime under `expires`; unknown keys are ignored, so that they get both.
+  package func fieldValue(for version: InteropVersion) -> [UInt8] {
+    var members: [(StaticString, UInt64)] = []
+    if let maxSize { members.append(("max-size", maxSize)) }
+    if minSize > 0 { members.append(("min-size", minSize)) }
+    if let maxAge { members.append(("max-age", UInt64(max(maxAge, 0)))) }
+    if let maxAge, version.limitExpires { members.append(("expires", UInt64(max(maxAge, 0)))) }
+    if members.isEmpty { members.append(("min-size", 0)) }
+    var output: [UInt8] = []
+    for (key, value) in members {
+      if !output.isEmpty { output.append(", " as StaticString) }
+      output.append(key)
+      output.append(0x3d)
+      output.append(decimal: min(value, Self.largest))
+    }
+    return output
+  }
+
+  /// The largest Integer of a structured field (RFC 9651 §3.3.1).
+  private static let largest: UInt64 = 999_999_999_999_999
 }

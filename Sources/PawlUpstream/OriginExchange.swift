@@ -31,6 +31,9 @@ package final class OriginExchange {
 
   var output: RequestOutput
   private var senderWaits = false
+  private var flushed: (() -> Void)?
+  /// What goes first on the present connection, as long as it is held back.
+  private var heldHead: RequestHead?
   var response = ResponseInput()
   private(set) var isPaused = false
   /// Octets of the response's content so far, without framing.
@@ -72,8 +75,42 @@ package final class OriginExchange {
       misused("more content than the request announced")
       return false
     }
-    senderWaits = output.pendingCount >= RequestOutput.highWater
+    senderWaits = output.pendingCount >= RequestOutput.highWater || output.hasFile
     return !senderWaits
+  }
+
+  /// As ``sendBody(_:)``, of octets of a file, which go to the socket without passing through memory (`sendfile`).
+  /// `false`: they are on their way; ``OriginExchangeDelegate/exchangeWantsBody(_:)`` comes when they are with the
+  /// socket. Sending blocks where the file is not in the page cache.
+  /// - Parameter owner: keeps the descriptor open; let go of when the octets have gone.
+  package func sendFile(_ descriptor: CInt, at offset: UInt64, count: UInt64, keeping owner: AnyObject) -> Bool {
+    guard !isOver, !output.isStopped else { return true }
+    do {
+      let run = FileContent(descriptor: descriptor, offset: offset, count: count, owner: owner)
+      wrote(try output.append(run, to: stream))
+    } catch {
+      misused("more content than the request announced")
+      return false
+    }
+    senderWaits = output.pendingCount >= RequestOutput.highWater || output.hasFile
+    return !senderWaits
+  }
+
+  /// Performs `action` once, in a later turn, when everything handed in so far is with the socket; never when the
+  /// exchange ends or the origin refuses the content before that.
+  package func whenFlushed(_ action: @escaping () -> Void) {
+    guard !isOver else { return }
+    flushed = action
+    noteFlushed()
+  }
+
+  private func noteFlushed() {
+    guard output.isFlushed, let action = flushed else { return }
+    flushed = nil
+    loop.nextTurn { [self] in
+      guard !isOver, !output.isStopped else { return }
+      action()
+    }
   }
 
   /// The content is complete. Trailers go out only with chunked framing.
@@ -92,21 +129,25 @@ package final class OriginExchange {
   }
 
   private func wrote(_ result: RequestOutput.FlushResult) {
-    if result == .blocked { stream?.wantWritable() }
+    switch result {
+    case .drained: noteFlushed()
+    case .blocked: stream?.wantWritable()
+    case .failed: break
+    case .unreadable(let why): loop.nextTurn { [self] in fail(ProxyError(.proxyInternalError, details: why)) }
+    }
     updatePatience(hasProgress: false)
   }
 
   package func streamWritable() {
     let before = output.sentOnConnection
-    let result = output.flush(stream)
-    if result == .blocked { stream?.wantWritable() }
-    updatePatience(hasProgress: output.sentOnConnection > before)
+    wrote(output.flush(stream))
+    if output.sentOnConnection > before { updatePatience(hasProgress: true) }
     askForBody()
   }
 
   /// Tells a sender that waits to go on, when there is room or what it sends is discarded.
   func askForBody() {
-    guard senderWaits, !isOver, output.pendingCount <= RequestOutput.lowWater else { return }
+    guard senderWaits, !isOver, output.pendingCount <= RequestOutput.lowWater, !output.hasFile else { return }
     senderWaits = false
     delegate?.exchangeWantsBody(self)
   }
@@ -174,6 +215,8 @@ package final class OriginExchange {
     timer.close()
     let heir = delegate
     delegate = nil
+    flushed = nil
+    output.stop()
     pool.forget(self)
     switch previous {
     case .starting, .ended: break
@@ -243,9 +286,10 @@ extension OriginExchange {
   }
 
   /// Octets that nobody asked for must not become the answer to this request, and a request that cannot be
-  /// repeated is not given to an origin that has closed: one look, some 0.3 us.
+  /// repeated is not given to an origin that has closed: one look, some 0.3 us. (An origin that closes meanwhile is why
+  /// some requests want a connection of their own.)
   private func isFit(_ connection: OriginConnection) -> Bool {
-    connection.isUsable(at: loop.now) && connection.isQuiet()
+    !request.wantsFreshConnection && connection.isUsable(at: loop.now) && connection.isQuiet()
   }
 
   private func dial() {
@@ -272,15 +316,29 @@ extension OriginExchange {
     var head = request.head
     let base = upstream.settings.urls[connection.url].basePath
     if !base.isEmpty { head.target = Array(base.utf8)[...] + head.target }
-    output.connect(head)
     response.restart()
-    if output.flush(connection.stream) == .blocked { connection.stream.wantWritable() }
+    if request.holdsHead, !hasAnnounced {
+      heldHead = head
+    } else {
+      output.connect(head)
+      wrote(output.flush(connection.stream))
+    }
     if !isPaused { connection.stream.startReading() }
     updatePatience(hasProgress: true)
     guard !hasAnnounced else { return askForBody() }
     hasAnnounced = true
     delegate?.exchangeConnected(self)
     askForBody()
+  }
+
+  /// Sends the head that ``OriginRequest/holdsHead`` kept back.
+  package func releaseHead() {
+    guard let head = heldHead else { return }
+    heldHead = nil
+    guard let stream else { return }
+    output.connect(head)
+    wrote(output.flush(stream))
+    updatePatience(hasProgress: true)
   }
 
   /// RFC 9112 §9.3.1: once, for a reused connection that closed before any octet of a response.

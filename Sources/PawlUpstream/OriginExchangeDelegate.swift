@@ -21,7 +21,7 @@ package protocol OriginExchangeDelegate: AnyObject {
   /// A 101 to a request that asked for it: the stream is the delegate's, `leftover` came behind the head.
   /// The stream keeps its place in `max-connections` until the exchange is cancelled or let go.
   func exchange(_ exchange: OriginExchange, upgraded stream: SocketStream, head: ResponseHead, leftover: [UInt8])
-  /// After `sendBody` returned `false`: go on.
+  /// After `sendBody` or `sendFile` returned `false`: go on.
   func exchangeWantsBody(_ exchange: OriginExchange)
 }
 

@@ -42,7 +42,7 @@ package final class OriginPool {
 
   /// Asks for a place; ``OriginExchange/granted(_:)`` follows, perhaps from within.
   func enter(_ exchange: OriginExchange) {
-    let prefersIdle = idle.contains { $0.url == exchange.preferredURL }
+    let prefersIdle = !exchange.request.wantsFreshConnection && idle.contains { $0.url == exchange.preferredURL }
     let use = exchange.request.use
     let (ticket, actions) = upstream.update(for: id) { limit in
       let (ticket, actions) = limit.enter(id, use: use, prefersIdle: prefersIdle)

@@ -2,6 +2,20 @@ import PawlHTTP
 import PawlLoop
 import PawlWire
 
+/// A run of a file that is content of a request. The descriptor stays open as long as the owner is kept.
+struct FileContent {
+  let descriptor: CInt
+  let offset: UInt64
+  let count: UInt64
+  let owner: AnyObject
+
+  /// What is left when so many octets have gone.
+  func advanced(by sent: UInt64) -> FileContent? {
+    guard sent < count else { return nil }
+    return FileContent(descriptor: descriptor, offset: offset + sent, count: count - sent, owner: owner)
+  }
+}
+
 /// What of a request is still to go to the origin: head and content in their framing.
 /// Holds what the socket would not take; the exchange bounds it by telling its sender to stop.
 struct RequestOutput {
@@ -10,7 +24,14 @@ struct RequestOutput {
   /// At this many it is told to go on.
   static let lowWater = 64 << 10
 
-  enum FlushResult: Hashable { case drained, blocked, failed }
+  /// Octets of a file sent in one turn at most, so that a fast origin leaves time to others.
+  static let turnLimit = 4 << 20
+
+  enum FlushResult: Hashable {
+    case drained, blocked, failed
+    /// The file could not be read, or ends early: nothing that concerns the connection.
+    case unreadable(String)
+  }
   enum Misuse: Error, Hashable { case tooMuch, tooLittle }
 
   private enum Content: Hashable {
@@ -23,6 +44,10 @@ struct RequestOutput {
   private var content: Content
   private var pending: [UInt8] = []
   private var start = 0
+  /// Goes when what is pending has gone.
+  private var file: FileContent?
+  /// What was handed in while the file was on its way.
+  private var behind: [UInt8] = []
   private var isConnected = false
   /// Whether content was handed in: the request cannot be sent again from its start.
   private(set) var hasTakenBody = false
@@ -44,9 +69,13 @@ struct RequestOutput {
     }
   }
 
-  var pendingCount: Int { pending.count - start }
+  /// Octets in memory that the socket has not taken.
+  var pendingCount: Int { pending.count - start + behind.count }
+  var hasFile: Bool { file != nil }
+  /// Whether all that was handed in is with the socket.
+  var isFlushed: Bool { isConnected && pendingCount == 0 && file == nil && !isStopped }
   /// Whether the whole request is with the socket.
-  var isSent: Bool { isConnected && content == .complete && pendingCount == 0 && !isStopped }
+  var isSent: Bool { isFlushed && content == .complete }
   /// Whether the sender may still hand in content.
   var takesBody: Bool { content != .complete && !isStopped }
 
@@ -55,7 +84,7 @@ struct RequestOutput {
     var octets: [UInt8] = []
     HeadWriter.write(head, into: &octets)
     (isConnected, sentOnConnection, isStopped) = (true, 0, false)
-    if pendingCount == 0 {
+    if pending.count == start {
       (pending, start) = (octets, 0)
     } else {
       pending.insert(contentsOf: octets, at: start)
@@ -65,11 +94,11 @@ struct RequestOutput {
   /// The connection is lost and another one will be tried: only while no content was taken.
   mutating func disconnect() {
     precondition(!hasTakenBody, "content that was taken cannot be sent again")
-    (pending, start, isConnected, isStopped) = ([], 0, false, false)
+    (pending, start, file, behind, isConnected, isStopped) = ([], 0, nil, [], false, false)
     content = Self.content(of: framing)
   }
 
-  mutating func stop() { (pending, start, isStopped) = ([], 0, true) }
+  mutating func stop() { (pending, start, file, behind, isStopped) = ([], 0, nil, [], true) }
 
   /// Takes content; writes what the socket accepts. `nil` stream: not connected yet.
   mutating func append(_ bytes: UnsafeRawBufferPointer, to stream: SocketStream?) throws(Misuse) -> FlushResult {
@@ -77,22 +106,49 @@ struct RequestOutput {
     switch content {
     case .complete: throw .tooMuch
     case .length(let remaining):
-      guard UInt64(bytes.count) <= remaining else { throw .tooMuch }
-      let left = remaining - UInt64(bytes.count)
-      content = left == 0 ? .complete : .length(remaining: left)
-      hasTakenBody = true
-      guard let stream, pendingCount == 0 else {
-        pending.append(contentsOf: bytes)
+      try take(UInt64(bytes.count), of: remaining)
+      guard let stream, pendingCount == 0, file == nil else {
+        withTail { $0.append(contentsOf: bytes) }
         return flush(stream)
       }
       return writeThrough(bytes, to: stream)
     case .chunked:
       hasTakenBody = true
-      ChunkedWriter.appendHeader(bytes.count, into: &pending)
-      pending.append(contentsOf: bytes)
-      pending.append(contentsOf: ChunkedWriter.lineEnd)
+      withTail {
+        ChunkedWriter.appendHeader(bytes.count, into: &$0)
+        $0.append(contentsOf: bytes)
+        $0.append(contentsOf: ChunkedWriter.lineEnd)
+      }
       return flush(stream)
     }
+  }
+
+  /// As ``append(_:to:)``, from a file that is sent without being read. One file at a time.
+  mutating func append(_ run: FileContent, to stream: SocketStream?) throws(Misuse) -> FlushResult {
+    guard !isStopped, run.count > 0 else { return .drained }
+    guard file == nil else { throw .tooMuch }
+    switch content {
+    case .complete: throw .tooMuch
+    case .length(let remaining): try take(run.count, of: remaining)
+    case .chunked:
+      guard let count = Int(exactly: run.count) else { throw .tooMuch }
+      hasTakenBody = true
+      ChunkedWriter.appendHeader(count, into: &pending)
+      behind.append(contentsOf: ChunkedWriter.lineEnd)
+    }
+    file = run
+    return flush(stream)
+  }
+
+  private mutating func take(_ count: UInt64, of remaining: UInt64) throws(Misuse) {
+    guard count <= remaining else { throw .tooMuch }
+    content = count == remaining ? .complete : .length(remaining: remaining - count)
+    hasTakenBody = true
+  }
+
+  /// Where the next octets in memory belong.
+  private mutating func withTail(_ change: (inout [UInt8]) -> Void) {
+    if file == nil { change(&pending) } else { change(&behind) }
   }
 
   mutating func finish(_ trailers: Fields, to stream: SocketStream?) throws(Misuse) -> FlushResult {
@@ -103,16 +159,27 @@ struct RequestOutput {
     case .chunked:
       hasTakenBody = true
       content = .complete
-      ChunkedWriter.appendLast(trailers: trailers, into: &pending)
+      withTail { ChunkedWriter.appendLast(trailers: trailers, into: &$0) }
       return flush(stream)
     }
   }
 
   /// Writes what is held back.
   mutating func flush(_ stream: SocketStream?) -> FlushResult {
-    guard let stream, isConnected else { return pendingCount == 0 ? .drained : .blocked }
-    while pendingCount > 0 {
-      let result = pending.withUnsafeBytes { stream.write(UnsafeRawBufferPointer(rebasing: $0[start...]), more: false) }
+    guard let stream, isConnected else { return pendingCount == 0 && file == nil ? .drained : .blocked }
+    let before = flushMemory(stream)
+    guard before == .drained, file != nil else { return before }
+    let result = flushFile(stream)
+    guard result == .drained else { return result }
+    swap(&pending, &behind)
+    return flushMemory(stream)
+  }
+
+  private mutating func flushMemory(_ stream: SocketStream) -> FlushResult {
+    while pending.count > start {
+      let result = pending.withUnsafeBytes {
+        stream.write(UnsafeRawBufferPointer(rebasing: $0[start...]), more: file != nil)
+      }
       switch result {
       case .bytes(let count):
         start += count
@@ -127,6 +194,28 @@ struct RequestOutput {
     }
     pending.removeAll(keepingCapacity: pending.capacity <= Self.highWater * 2)
     start = 0
+    return .drained
+  }
+
+  private mutating func flushFile(_ stream: SocketStream) -> FlushResult {
+    var budget = Self.turnLimit
+    while let run = file {
+      guard budget > 0 else { return .blocked }
+      let limit = Int(min(run.count, UInt64(budget)))
+      switch stream.sendFile(run.descriptor, offset: run.offset, count: limit) {
+      case .bytes(let count):
+        budget -= count
+        sentOnConnection += UInt64(count)
+        file = run.advanced(by: UInt64(count))
+      case .wouldBlock: return .blocked
+      case .end:
+        stop()
+        return .unreadable("the file ends \(run.count) octets early")
+      case .failed(let code):
+        stop()
+        return SocketStream.isOfFile(code) ? .unreadable(errorText(code)) : .failed
+      }
+    }
     return .drained
   }
 

@@ -2,14 +2,14 @@ import ArgumentParser
 
 struct Demo: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "See a broken download survive: a built-in bad origin, and pawl before it.",
+    abstract: "See broken transfers survive: a built-in bad origin, and pawl before it.",
     discussion: """
       The origin behaves like an old application: it knows no ranges and no validators, and breaks off at random. \
       pawl stands before it, on a free port of this machine. You get a list of commands to try, and see one download \
-      that is interrupted and resumed. Ctrl-C ends it and leaves nothing behind.
+      and one upload that are interrupted and resumed. Ctrl-C ends it and leaves nothing behind.
       """)
 
-  @Flag(help: "End after the download that pawl shows by itself; exit status 0 when it was complete and right.")
+  @Flag(help: "End after the transfers that pawl shows by itself; exit status 0 when they were complete and right.")
   var once = false
 
   @Option(help: ArgumentHelp("Listen here.", valueName: "address"))

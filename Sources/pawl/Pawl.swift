@@ -4,7 +4,7 @@ import ArgumentParser
 struct Pawl: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "pawl",
-    abstract: "A reverse proxy that makes downloads from any application resumable.",
+    abstract: "A reverse proxy that makes downloads from and uploads to any application resumable.",
     discussion: """
       Quick start, with no file at all:
         pawl serve --to http://127.0.0.1:9000
@@ -17,5 +17,5 @@ struct Pawl: ParsableCommand {
       can not be used, 78 the configuration is not valid.
       """,
     version: ComponentVersions.pawl,
-    subcommands: [Serve.self, Check.self, Config.self, Version.self, Demo.self])
+    subcommands: [Serve.self, Check.self, Config.self, Uploads.self, Version.self, Demo.self])
 }

@@ -15,7 +15,7 @@ func runServer(configuration: Configuration, source: ConfigurationSource) throws
   } catch { throw RunFailure(error) }
 }
 
-/// Shows one interrupted and resumed download, then serves until Ctrl-C unless `options.once`.
+/// Shows an interrupted and resumed download and upload, then serves until Ctrl-C unless `options.once`.
 func runDemo(options: DemoOptions) throws(RunFailure) {
   let events = try eventLog(.warning)
   let state = try temporaryDirectory()
@@ -31,7 +31,7 @@ func runDemo(options: DemoOptions) throws(RunFailure) {
         configuration?.process.accessLog = .off
         return configuration
       }, print: { printLine($0) })
-    if options.once, !isRight { throw ServerError.system("the download did not come out right") }
+    if options.once, !isRight { throw ServerError.system("a transfer did not come out right") }
   } catch { throw RunFailure(error) }
 }
 

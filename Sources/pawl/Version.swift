@@ -27,7 +27,7 @@ enum ComponentVersions {
       ("SQLite", text(sqlite3_libversion())),
       ("xxHash", xxHash),
       ("nghttp2", "not used by this version"),
-      ("upload interop versions", "none yet"),
+      ("upload interop versions", "3 4 5 6 7 8 9 10, tus 1.0.0"),
     ]
   }
 

@@ -18,8 +18,8 @@ import Testing
       "PawlUpstream", "COpenSSL", "CXXHash", "CLinux",
     ],
     "pawl": [
-      "PawlServer", "PawlStore", "PawlConfig", "PawlObserve", "ArgumentParser", "CLibevent", "COpenSSL", "CSQLite", "CXXHash",
-      "CLinux",
+      "PawlServer", "PawlStore", "PawlUpload", "PawlConfig", "PawlObserve", "ArgumentParser", "CLibevent", "COpenSSL",
+      "CSQLite", "CXXHash", "CLinux",
     ],
   ]
   static let standardLibrary: Set<String> = ["Swift", "Synchronization"]

@@ -29,11 +29,4 @@ import Testing
       originHasRanges: row.originHasRanges, abandonedFill: 1000)
     #expect(decision == row.expected)
   }
-
-  @Test(
-    "ends the least advanced beyond four",
-    arguments: [
-      ([], []), ([1, 2, 3, 4], []), ([5, 1, 4, 2, 3], [1]), ([5, 1, 4, 2, 3, 0], [1, 5]), ([7, 7, 7, 7, 7], [4]),
-    ] as [([UInt64], [Int])])
-  func ends(_ held: [UInt64], _ expected: [Int]) { #expect(abandonedFillsToEnd(held: held) == expected) }
 }

@@ -115,4 +115,51 @@ import Testing
     #expect(settings.upload.authRequest == "/api/whoami")
     #expect(configuration.spools.first?.maxSharePerClient == 50)
   }
+
+  @Test(
+    "what makes little sense about uploads is said, and taken",
+    arguments: [
+      (
+        "tus-field = f\ntus-form = a=b",
+        ["tus-field: has no effect without tus-forward = multipart", "tus-form: has no effect without tus-forward = multipart"]
+      ),
+      ("tus-forward = multipart\ntus-field = f", []),
+      ("max-upload = 2G\n[spool:default]\nmax-size = 1G", ["max-upload: 2G is more than the spool takes (1G)"]),
+      (
+        "[spool:default]\nexpire-after = 8d",
+        ["expire-after: 8d is more than max-age (7d): uploads are collected at max-age"]
+      ),
+      ("uploads = off\n[spool:default]\n", ["no site uses this section"]),
+      ("uploads = off\nplain-uploads = spool\n[spool:default]\n", []),
+    ])
+  func hardlyMeant(_ lines: String, _ warnings: [String]) throws {
+    let said = try load(smallest + lines).warnings.map(\.description)
+    #expect(said.count == warnings.count, "\(said)")
+    for (warning, text) in zip(said, warnings) { #expect(warning.hasSuffix(text + " (warning)"), "\(warning)") }
+  }
+
+  @Test("a spool that nobody may fill is refused")
+  func noShare() {
+    #expect(throws: InvalidConfiguration.self) {
+      try load(smallest + "[spool:default]\nmax-share-per-client = 0%")
+    }
+  }
+
+  @Test("a spool exists by itself where anything is spooled", arguments: ["off", "on"])
+  func plainSpool(_ uploads: String) throws {
+    let configuration = try load(smallest + "uploads = \(uploads)\nplain-uploads = spool")
+    #expect(configuration.spools.map(\.name) == ["default"])
+    #expect(configuration.sites.first?.settings.usesSpool == true)
+  }
+
+  @Test("the fields of a form keep their blanks and commas")
+  func form() throws {
+    let text = smallest + "tus-forward = multipart\ntus-form = title={title}, by {author}\ntus-form = kind=a b {{\ntus-form = e="
+    let form = try #require(try load(text).sites.first).settings.upload.tusForm
+    #expect(
+      form == [
+        FormEntry(name: "title", template: "{title}, by {author}"), FormEntry(name: "kind", template: "a b {{"),
+        FormEntry(name: "e", template: ""),
+      ])
+  }
 }

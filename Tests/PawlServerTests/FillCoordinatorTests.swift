@@ -37,7 +37,6 @@ import Testing
     #expect(failures == 0 && coordinator.hasReaders)
     _ = FillCoordinator.join(ObjectIdentifier(other), response, at: 9)
     coordinator.moved(ObjectIdentifier(one), to: 20)
-    #expect(coordinator.readerSpread?.slowest == 9 && coordinator.readerSpread?.fastest == 20)
     #expect(FillCoordinator.existing(response) === coordinator)
     coordinator.left(ObjectIdentifier(one))
     coordinator.left(ObjectIdentifier(other))

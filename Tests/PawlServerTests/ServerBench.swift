@@ -1,3 +1,4 @@
+import CLinux
 import PawlCache
 import PawlConfig
 import PawlHTTP
@@ -17,21 +18,39 @@ final class ServerBench {
   let owner: ServerLoop
   let store: CacheStore
   let route: RouteSettings
+  private let folder: TemporaryFolder
+  private let parts: ServerParts
 
-  init(_ change: (inout TestServer.Changes) -> Void = { _ in }) throws {
+  init(url: String = "http://127.0.0.1:1", _ change: (inout TestServer.Changes) -> Void = { _ in }) throws {
     running = try TestServer(url: "http://127.0.0.1:1", change)
     loop = try EventLoop(index: 7, clock: running.clock)
-    let router = try ServerParts(
-      TestServer.configuration(
-        url: "http://127.0.0.1:1", in: TemporaryFolder(), change), workers: running.server.workers,
-      events: running.server.loopEvents, clock: running.clock, resolver: running.server.resolver, old: nil
-    ).router
+    folder = try TemporaryFolder()
+    parts = try ServerParts(
+      TestServer.configuration(url: url, in: folder, change), workers: running.server.workers,
+      events: running.server.loopEvents, clock: running.clock, resolver: running.server.resolver, old: nil)
+    let router = parts.router
     owner = ServerLoop(loop: loop, server: running.server, router: router)
     route = router.all[0]
     store = try #require(route.cache)
   }
 
-  deinit { store.close() }
+  deinit { parts.closeStores() }
+
+  /// Turns the loop until `condition` holds; ten seconds without it fail the test.
+  func turn(until condition: () -> Bool, sourceLocation: SourceLocation = #_sourceLocation) {
+    let start = SystemClock().now()
+    let timer = TestLock(false)
+    let watchdog = TestThread { [loop] in
+      while !timer.withLock({ $0 }), SystemClock().now() - start < .seconds(10) {
+        usleep(2000)
+        loop.run {}
+      }
+    }
+    loop.turn { !condition() && SystemClock().now() - start < .seconds(10) }
+    timer.withLock { $0 = true }
+    watchdog.join()
+    #expect(condition(), "what the test waits for did not come", sourceLocation: sourceLocation)
+  }
 
   func request(
     _ method: PawlHTTP.Method = .get, _ target: String = "/f", _ fields: [(FieldName, String)] = [],

@@ -1,0 +1,55 @@
+package import PawlHTTP
+
+/// Heads as octets for a catalogue: numbers in big-endian order, and strings after their length.
+extension [UInt8] {
+  package mutating func append(number: UInt64) {
+    for shift in stride(from: UInt64(56), through: 0, by: -8) { append(UInt8(truncatingIfNeeded: number >> shift)) }
+  }
+
+  package mutating func append(string: Bytes) {
+    append(number: UInt64(string.count))
+    append(contentsOf: string)
+  }
+
+  package mutating func append(fields: Fields) {
+    append(number: UInt64(fields.count))
+    for line in fields.lines {
+      append(string: fields.name(line))
+      append(string: fields.value(line))
+    }
+  }
+}
+
+/// Reads from the front what was appended; `nil` once anything is missing.
+package struct OctetReader {
+  package private(set) var rest: Bytes
+
+  package init(rest: Bytes) { self.rest = rest }
+
+  package mutating func octet() -> UInt8? { rest.popFirst() }
+
+  package mutating func number() -> UInt64? {
+    guard rest.count >= 8 else { return nil }
+    let value = rest.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    rest = rest.dropFirst(8)
+    return value
+  }
+
+  package mutating func string() -> Bytes? {
+    guard let count = number(), count <= UInt64(rest.count) else { return nil }
+    let value = rest.prefix(Int(count))
+    rest = rest.dropFirst(Int(count))
+    return value
+  }
+
+  package mutating func fields() -> Fields? {
+    guard let count = number() else { return nil }
+    var fields = Fields()
+    for _ in 0..<count {
+      // Each line consumes octets, so a false count ends here and not in memory.
+      guard let name = string(), let value = string() else { return nil }
+      fields.append(named: name, value)
+    }
+    return fields
+  }
+}

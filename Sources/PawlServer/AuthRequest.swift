@@ -1,0 +1,133 @@
+import PawlHTTP
+import PawlLoop
+import PawlUpstream
+
+/// What the application says to an upload that it has not seen yet.
+enum AuthVerdict: Sendable {
+  /// With the fields of its answer.
+  case allowed(Fields)
+  /// A 4xx: the client's answer.
+  case refused(ResponseHead, body: [UInt8])
+  /// Neither: 503.
+  case unavailable
+}
+
+/// One question to `auth-request`: `GET PATH` on the upstream, with what the client's request says of itself.
+final class AuthRequest: OriginExchangeDelegate {
+  /// A refusal's body beyond this is left out; in bytes.
+  static let bodyLimit = 64 << 10
+  /// The client waits for the verdict.
+  static let patience = Duration.seconds(30)
+
+  private let request: IncomingRequest
+  private var then: ((AuthVerdict) -> Void)?
+  private var origin: OriginExchange?
+  private var timer: LoopTimer?
+  private var refusal: ResponseHead?
+  private var body: [UInt8] = []
+  private var isBodyWhole = true
+
+  /// Asks whether the upload is wanted. `then` is called once, on the request's loop; at once, with no fields, where
+  /// the route asks nobody.
+  /// - Parameter original: the method and target the application is told; `nil`: the request's own.
+  /// - Returns: `nil` when `then` has been called.
+  @discardableResult
+  static func ask(
+    _ request: IncomingRequest, original: (method: Method, target: Bytes)? = nil,
+    then: @escaping (AuthVerdict) -> Void
+  ) -> AuthRequest? {
+    guard let path = request.route.authRequest else {
+      then(.allowed(Fields()))
+      return nil
+    }
+    let asked = AuthRequest(request, then)
+    asked.start(question(request, path: path, original: original ?? (request.head.method, request.head.target)))
+    return asked
+  }
+
+  private init(_ request: IncomingRequest, _ then: @escaping (AuthVerdict) -> Void) {
+    (self.request, self.then) = (request, then)
+  }
+
+  /// Nothing is called any more.
+  func cancel() {
+    then = nil
+    letGo()
+  }
+
+  // MARK: - Asking
+
+  private static let left: [FieldName] = [
+    .expect, .contentLength, .contentRange, .contentEncoding, .contentMD5, .contentDigest, .reprDigest, .digest,
+  ]
+
+  static func question(
+    _ request: IncomingRequest, path: [UInt8], original: (method: Method, target: Bytes)
+  ) -> RequestHead {
+    var head = OriginRequests.forwarded(request)
+    (head.method, head.target, head.framing) = (.get, path[...], .none)
+    for name in OriginRequests.conditions + left { head.fields.removeAll(name) }
+    OriginRequests.removeUploadFields(&head.fields)
+    head.fields.removeAll { _, spelling, _ in
+      spelling.equalsIgnoringCase("x-original-method") || spelling.equalsIgnoringCase("x-original-uri")
+    }
+    head.fields.append(named: Bytes("X-Original-Method"), original.method.bytes)
+    head.fields.append(named: Bytes("X-Original-URI"), original.target)
+    return head
+  }
+
+  private func start(_ head: RequestHead) {
+    let loop = request.loop
+    origin = loop.pool(for: request.route.upstream).start(OriginRequest(head: head, use: .passThrough), delegate: self)
+    let timer = loop.loop.makeTimer { [weak self] in self?.answer(.unavailable) }
+    timer.schedule(after: Self.patience)
+    self.timer = timer
+  }
+
+  // MARK: - The answer
+
+  func exchange(_ exchange: OriginExchange, head: ResponseHead, framing: BodyFraming) {
+    switch head.status {
+    case 200..<300: answer(.allowed(head.fields), keeping: exchange)
+    case 400..<500: refusal = OriginRequests.relayed(head)
+    default: answer(.unavailable, keeping: exchange)
+    }
+  }
+
+  func exchange(_ exchange: OriginExchange, body bytes: UnsafeRawBufferPointer) {
+    guard refusal != nil, isBodyWhole else { return }
+    isBodyWhole = body.count + bytes.count <= Self.bodyLimit
+    if isBodyWhole { body.append(contentsOf: bytes) } else { body = [] }
+  }
+
+  func exchangeEnded(_ exchange: OriginExchange, trailers: Fields) {
+    origin = nil
+    if let refusal { answer(.refused(refusal, body: body)) }
+  }
+
+  func exchange(_ exchange: OriginExchange, broke failure: OriginFailure) {
+    origin = nil
+    answer(.unavailable)
+  }
+
+  /// - Parameter exchange: reads the rest of its answer by itself, so that its connection can be used again.
+  private func answer(_ verdict: AuthVerdict, keeping exchange: OriginExchange? = nil) {
+    if exchange != nil { origin = nil }
+    letGo()
+    guard let then else { return }
+    self.then = nil
+    if case .unavailable = verdict {
+      request.loop.events.log(
+        .warning, "auth-request-failed",
+        ["upstream": request.route.upstreamName, "request": String(decoding: request.requestID, as: UTF8.self)])
+    }
+    then(verdict)
+  }
+
+  private func letGo() {
+    timer?.close()
+    timer = nil
+    origin?.cancel()
+    origin = nil
+  }
+}

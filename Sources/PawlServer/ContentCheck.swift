@@ -1,0 +1,36 @@
+import PawlHTTP
+import PawlUpload
+
+/// Holds one request's content against the digests it came with (RFC 9530; tus 1.0.0, checksum).
+final class ContentCheck {
+  private let dialect: UploadProtocol
+  private let claims: [DigestClaim]
+  private let isInTrailer: Bool
+  private let hashes: [ContentHash]
+
+  /// `nil` when the request has none: its content counts as it comes.
+  init?(_ digests: RequestDigests, _ dialect: UploadProtocol) {
+    guard digests.isInTrailer || !digests.content.isEmpty else { return nil }
+    (self.dialect, claims, isInTrailer) = (dialect, digests.content, digests.isInTrailer)
+    // Which one a trailer will bring is not known before: all that the protocol allows run along.
+    let announced = digests.isInTrailer ? Self.possible(dialect) : []
+    hashes = Set(digests.content.map(\.algorithm) + announced).map(ContentHash.init)
+  }
+
+  private static func possible(_ dialect: UploadProtocol) -> [DigestAlgorithm] {
+    dialect == .tus ? [.sha1, .md5, .crc32, .sha256] : [.sha256, .sha512]
+  }
+
+  func update(_ octets: UnsafeRawBufferPointer) { for hash in hashes { hash.update(octets) } }
+
+  /// After the last octet.
+  func verdict(_ trailers: Fields) -> UploadRefusal? {
+    var claims = claims
+    do throws(UploadRefusal) {
+      if isInTrailer { claims += try RequestDigests.trailerClaims(trailers, dialect) }
+    } catch { return error }
+    guard !claims.isEmpty else { return .malformed("The digest that was announced for the trailer did not come.") }
+    let digests = hashes.reduce(into: [:]) { $0[$1.algorithm] = $1.finish() }
+    return claims.allSatisfy { digests[$0.algorithm] == $0.value } ? nil : .digestMismatch
+  }
+}

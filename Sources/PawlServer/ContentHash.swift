@@ -1,0 +1,87 @@
+import COpenSSL
+import PawlUpload
+
+/// A digest over content as it comes. Of one loop, or one thread.
+final class ContentHash {
+  let algorithm: DigestAlgorithm
+  private var crc = CRC32()
+  private let state: OpaquePointer?
+
+  init(_ algorithm: DigestAlgorithm) {
+    self.algorithm = algorithm
+    guard let method = Self.method(algorithm) else {
+      state = nil
+      return
+    }
+    state = EVP_MD_CTX_new()
+    precondition(EVP_DigestInit_ex(state, method, nil) == 1, "libcrypto has no \(algorithm.rawValue)")
+  }
+
+  deinit { EVP_MD_CTX_free(state) }
+
+  private static func method(_ algorithm: DigestAlgorithm) -> OpaquePointer? {
+    switch algorithm {
+    case .sha256: EVP_sha256()
+    case .sha512: EVP_sha512()
+    case .sha1: EVP_sha1()
+    case .md5: EVP_md5()
+    case .crc32: nil
+    }
+  }
+
+  func update(_ octets: UnsafeRawBufferPointer) {
+    if let state {
+      EVP_DigestUpdate(state, octets.baseAddress, octets.count)
+    } else {
+      crc.update(octets)
+    }
+  }
+
+  /// The digest of all so far; ends it. A CRC is four octets, the most significant first.
+  func finish() -> [UInt8] {
+    guard let state else { return crc.octets }
+    var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+    var length: UInt32 = 0
+    EVP_DigestFinal_ex(state, &digest, &length)
+    return Array(digest[..<Int(length)])
+  }
+}
+
+/// The CRC of zlib, PNG and Ethernet (polynomial 0xEDB88320, reflected), eight octets a step.
+struct CRC32 {
+  private static let tables: [UInt32] = {
+    var tables = [UInt32](repeating: 0, count: 8 * 256)
+    for index in 0..<256 {
+      tables[index] = (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 1 ? value >> 1 ^ 0xedb8_8320 : value >> 1 }
+    }
+    for index in 256..<(8 * 256) {
+      let value = tables[index - 256]
+      tables[index] = value >> 8 ^ tables[Int(value & 0xff)]
+    }
+    return tables
+  }()
+
+  private var value = UInt32.max
+
+  var octets: [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: ~value >> UInt32($0)) } }
+
+  mutating func update(_ octets: UnsafeRawBufferPointer) {
+    var value = value
+    Self.tables.withUnsafeBufferPointer { tables in
+      var position = 0
+      while octets.count - position >= 8 {
+        let low = UInt32(littleEndian: octets.loadUnaligned(fromByteOffset: position, as: UInt32.self)) ^ value
+        let high = UInt32(littleEndian: octets.loadUnaligned(fromByteOffset: position + 4, as: UInt32.self))
+        value =
+          tables[7 * 256 + Int(low & 0xff)] ^ tables[6 * 256 + Int(low >> 8 & 0xff)]
+          ^ tables[5 * 256 + Int(low >> 16 & 0xff)] ^ tables[4 * 256 + Int(low >> 24)]
+        value ^=
+          tables[3 * 256 + Int(high & 0xff)] ^ tables[2 * 256 + Int(high >> 8 & 0xff)]
+          ^ tables[256 + Int(high >> 16 & 0xff)] ^ tables[Int(high >> 24)]
+        position += 8
+      }
+      for octet in octets[position...] { value = value >> 8 ^ tables[Int((value ^ UInt32(octet)) & 0xff)] }
+    }
+    self.value = value
+  }
+}

@@ -1,0 +1,35 @@
+import COpenSSL
+
+/// The SHA-256 of what the demonstration sends and gets.
+final class DemoDigest {
+  private let digest: OpaquePointer?
+
+  init() {
+    digest = EVP_MD_CTX_new()
+    EVP_DigestInit_ex(digest, EVP_sha256(), nil)
+  }
+
+  deinit { EVP_MD_CTX_free(digest) }
+
+  func add(_ bytes: ArraySlice<UInt8>) {
+    bytes.withUnsafeBytes { _ = EVP_DigestUpdate(digest, $0.baseAddress, $0.count) }
+  }
+
+  /// In hexadecimal. Once.
+  func finish() -> String {
+    var bytes = [UInt8](repeating: 0, count: 32)
+    var length: UInt32 = 0
+    EVP_DigestFinal_ex(digest, &bytes, &length)
+    let digits = Array("0123456789abcdef".utf8)
+    return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+  }
+
+  /// Of the first `size` octets of ``LegacyOrigin/content(_:)``.
+  static func ofContent(_ size: UInt64) -> String {
+    let digest = DemoDigest()
+    for start in stride(from: UInt64(0), to: size, by: 1 << 20) {
+      digest.add(LegacyOrigin.content(start..<min(size, start + 1 << 20))[...])
+    }
+    return digest.finish()
+  }
+}

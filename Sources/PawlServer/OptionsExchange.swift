@@ -1,0 +1,129 @@
+import PawlHTTP
+import PawlLoop
+import PawlUpload
+import PawlUpstream
+
+/// OPTIONS on a target of a route that takes uploads: the origin's answer with what pawl adds to the target
+/// (protocols 1.7, 4.1, 4.4). Where the origin has nothing to say to OPTIONS, pawl answers alone.
+final class OptionsExchange: Exchange, OriginExchangeDelegate {
+  /// A longer body than this is not relayed, in bytes.
+  private static let bodyLimit = 1 << 20
+
+  private let request: IncomingRequest
+  private let channel: any ResponseChannel
+  private var origin: OriginExchange?
+  private var answer: ResponseHead?
+  private var body: [UInt8] = []
+
+  init(_ request: IncomingRequest, channel: any ResponseChannel) { (self.request, self.channel) = (request, channel) }
+
+  func start() {
+    guard !OriginRequests.isLoop(request.head) else { return channel.fail(request, ProxyError(.proxyLoopDetected)) }
+    request.record.upstream = request.route.upstreamName
+    var head = OriginRequests.forwarded(request)
+    head.fields.removeAll(.expect)
+    head.framing = .none
+    origin = request.loop.pool(for: request.route.upstream).start(
+      OriginRequest(head: head, use: .passThrough), delegate: self)
+  }
+
+  func exchange(_ exchange: OriginExchange, head: ResponseHead, framing: BodyFraming) {
+    answer = OriginRequests.relayed(head)
+    guard OptionsAnswer.isOwn(instead: head.status, request) else { return }
+    // What else it says is read and dropped, so that the connection can be used again.
+    origin = nil
+    reply(OptionsAnswer.own(request), [])
+  }
+
+  func exchange(_ exchange: OriginExchange, body bytes: UnsafeRawBufferPointer) {
+    guard !channel.hasResponded else { return }
+    request.record.bytesFromOrigin += UInt64(bytes.count)
+    guard body.count + bytes.count <= Self.bodyLimit else {
+      exchange.cancel()
+      origin = nil
+      return channel.fail(request, ProxyError(.httpResponseBodySize))
+    }
+    body.append(contentsOf: bytes)
+  }
+
+  func exchangeEnded(_ exchange: OriginExchange, trailers: Fields) {
+    origin = nil
+    guard !channel.hasResponded, let answer else { return }
+    reply(OptionsAnswer.joined(answer, request), body)
+  }
+
+  /// Uploads are taken even while the origin is away.
+  func exchange(_ exchange: OriginExchange, broke failure: OriginFailure) {
+    origin = nil
+    guard !channel.hasResponded else { return }
+    reply(OptionsAnswer.own(request), [])
+  }
+
+  private func reply(_ head: ResponseHead, _ body: [UInt8]) {
+    channel.respond(head, length: .known(UInt64(body.count)), body: MemoryBody(body))
+  }
+
+  func clientLeft() {
+    origin?.cancel()
+    origin = nil
+  }
+
+  func responseSent() {}
+}
+
+/// What OPTIONS is answered.
+enum OptionsAnswer {
+  /// The statuses of origins that know no OPTIONS; to a preflight that pawl can answer, every refusal is one: it carries
+  /// no credentials.
+  static func isOwn(instead status: Int, _ request: IncomingRequest) -> Bool {
+    switch status {
+    case 404, 405, 501: true
+    case 200..<300: false
+    default: status >= 400 && preflight(request).count > 0
+    }
+  }
+
+  /// 200, not 204: PhotoKit goes by that.
+  static func own(_ request: IncomingRequest) -> ResponseHead {
+    var head = ResponseHead(status: 200)
+    head.fields.append(.allow, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
+    head.fields.append(.cacheControl, "no-store")
+    return joined(head, request)
+  }
+
+  /// The origin's answer and pawl's part; of two lists of one name, one that has all.
+  static func joined(_ answer: ResponseHead, _ request: IncomingRequest) -> ResponseHead {
+    guard let uploads = request.route.uploads, (200..<300).contains(answer.status) else { return answer }
+    var head = answer
+    if head.status == 204 { (head.status, head.reason) = (200, []) }
+    let version = InteropVersion.of(request.head.fields, allowsFinal: uploads.dispatch.allowsFinal)
+    let limits = uploads.limits(now: request.loop.loop.wallSeconds)
+    let discovery = UploadReplies.discovery(limits, version: version)
+    for line in discovery.lines {
+      let name = discovery.name(line)
+      let isList = name.equalsIgnoringCase("accept-patch")
+      put(name, discovery.value(line), joining: isList, into: &head.fields)
+    }
+    CORSPolicy.merge(preflight(request), into: &head.fields)
+    return head
+  }
+
+  static func preflight(_ request: IncomingRequest) -> Fields {
+    request.route.uploads?.cors.preflight(request.head.fields) ?? Fields()
+  }
+
+  /// The origin's field stays; a list gets the elements it has not.
+  private static func put(_ name: Bytes, _ value: Bytes, joining: Bool, into fields: inout Fields) {
+    guard let present = fields.combined(named: name) else { return fields.append(named: name, value) }
+    guard joining else { return }
+    var joined = Array(present)
+    let known = present.listElements.map { $0.map(\.lowercasedASCII) }
+    guard !known.contains(Array("*".utf8)) else { return }
+    for element in value.listElements where !known.contains(element.map(\.lowercasedASCII)) {
+      if !joined.isEmpty { joined.append(", " as StaticString) }
+      joined.append(contentsOf: element)
+    }
+    fields.removeAll { _, spelling, _ in spelling.equalsIgnoringCase(name) }
+    fields.append(named: name, joined)
+  }
+}

@@ -1,0 +1,45 @@
+import PawlHTTP
+import PawlUpload
+
+extension ServerLoop {
+  /// Who answers a request that is about an upload, or has content that is spooled first (protocols 9.1). `nil`: a request
+  /// like any other. Costs reads outside of the upload prefix next to nothing.
+  func makeUploadExchange(for request: IncomingRequest, channel: any ResponseChannel) -> (any Exchange)? {
+    let head = request.head
+    if !router.uploadPrefixes.isEmpty, let route = router.uploadRoute(authority: head.authority, target: head.target) {
+      request.route = route
+      request.isBelowPrefix = true
+    }
+    let isRead = (head.method == .get || head.method == .head) && head.framing == .none
+    if isRead, !request.isBelowPrefix { return nil }
+    guard let uploads = request.route.uploads else { return spooled(request, channel) }
+    switch UploadDispatch.kind(of: head, uploads.dispatch) {
+    case .plain: return spooled(request, channel)
+    case .foreign: return nil
+    case .small:
+      request.hidesUploadFields = true
+      return nil
+    case .creation(let creation, let dialect):
+      return UploadExchange(.creation(creation), dialect, request, channel: channel)
+    case .resource(let token, let command, let dialect):
+      return UploadExchange(.resource(token, command), dialect, request, channel: channel)
+    case .refused(let refusal, let dialect, let token):
+      return UploadExchange(.refused(refusal, token), dialect, request, channel: channel)
+    case .discovery: return OptionsExchange(request, channel: channel)
+    }
+  }
+
+  private func spooled(_ request: IncomingRequest, _ channel: any ResponseChannel) -> (any Exchange)? {
+    guard let spool = request.route.plainSpool, SpooledForwardExchange.takes(request.head) else { return nil }
+    return SpooledForwardExchange(request, channel: channel, spool: spool, maxUpload: request.route.maxUpload)
+  }
+}
+
+extension IncomingRequest {
+  /// What pages of other origins may read of the answer (`cors`): of anything but the origin's own resources.
+  func dressForOthers(_ head: inout ResponseHead) {
+    guard let cors = route.uploads?.cors else { return }
+    let isRead = self.head.method == .get || self.head.method == .head
+    if isBelowPrefix || !isRead { cors.dress(&head, for: self.head.fields) }
+  }
+}

@@ -1,0 +1,78 @@
+import PawlCache
+import PawlHTTP
+import PawlLoop
+import PawlUpstream
+
+/// An ordinary upload that is taken in whole before the origin hears of it (`plain-uploads = spool`): a slow client costs
+/// the origin nothing, and one that breaks off is never seen. Then it is a ``ForwardExchange`` with a known length.
+final class SpooledForwardExchange: Exchange {
+  private let request: IncomingRequest
+  private let channel: any ResponseChannel
+  private let spool: PlainSpool
+  private let maxUpload: UInt64?
+  private var content: SpooledContent?
+  private var forward: ForwardExchange?
+
+  init(_ request: IncomingRequest, channel: any ResponseChannel, spool: PlainSpool, maxUpload: UInt64?) {
+    (self.request, self.channel, self.spool, self.maxUpload) = (request, channel, spool, maxUpload)
+  }
+
+  /// Whether the request's content is to be spooled: some kinds of requests are streams by nature.
+  static func takes(_ head: RequestHead) -> Bool {
+    switch head.framing {
+    case .none, .length(0), .untilClose: return false
+    case .length, .chunked: break
+    }
+    let isIncremental = head.fields.only(.incremental).map { $0.trimmed.hasPrefix("?1") } ?? false
+    return !isIncremental && !head.fields.contains(.upgrade) && !isGRPC(head.fields)
+  }
+
+  private static func isGRPC(_ fields: Fields) -> Bool {
+    fields.only(.contentType).map { $0.prefix(16).equalsIgnoringCase("application/grpc") } ?? false
+  }
+
+  func start() {
+    if case .length(let count) = request.head.framing {
+      if let maxUpload, count > maxUpload { return refuse(413, "The content is larger than \(maxUpload) bytes.") }
+      if count > spool.capacity { return refuse(413, "The content is larger than \(spool.capacity) bytes.") }
+    }
+    guard !OriginRequests.isLoop(request.head) else { return channel.fail(request, ProxyError(.proxyLoopDetected)) }
+    guard let content = spool.makeFile() else { return refuse(507, "There is no room for the content now.") }
+    self.content = content
+    if request.head.fields.contains(.expect), request.head.version.minor >= 1 {
+      channel.interim(ResponseHead(status: 100, reason: Bytes("Continue")))
+    }
+  }
+
+  func requestBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard let content else { return true }
+    if let maxUpload, content.count + UInt64(bytes.count) > maxUpload {
+      refuse(413, "The content is larger than \(maxUpload) bytes.")
+    } else if !content.append(bytes) {
+      refuse(507, "There is no room for the content now.")
+    }
+    return true
+  }
+
+  func requestBodyEnded(_ trailers: Fields) {
+    guard let content else { return }
+    self.content = nil
+    let forward = ForwardExchange(request, channel: channel, why: nil, content: content)
+    self.forward = forward
+    forward.start()
+  }
+
+  private func refuse(_ status: Int, _ sentence: String) {
+    content = nil
+    var reply = Replies.plain(status: status, sentence: sentence)
+    if status == 507 { reply.head.fields.append(.retryAfter, "60") }
+    channel.reply(reply)
+  }
+
+  func clientLeft() {
+    content = nil
+    forward?.clientLeft()
+  }
+
+  func responseSent() { forward?.responseSent() }
+}

@@ -1,0 +1,63 @@
+import CLinux
+import PawlHTTP
+import PawlLoop
+import PawlStore
+
+/// Octets on disk under no name: they are gone when the last one who holds this lets go, or the program ends.
+final class TemporaryFile: Sendable {
+  let descriptor: CInt
+  private let pool: WorkerPool
+
+  /// Blocking, but only for the time it takes to make an inode.
+  /// - Returns: `nil` where the system has no descriptor or no space left, with `errno`.
+  init?(in directory: String, pool: WorkerPool) {
+    var descriptor = pawl_open(directory, O_RDWR | pawl_O_TMPFILE, 0o600)
+    if descriptor < 0, [EOPNOTSUPP, EISDIR, EINVAL].contains(pawl_errno()) {
+      let path = "\(directory)/.temporary-\(String(decoding: Randomness.bytes(12).map { 0x61 + $0 % 26 }, as: UTF8.self))"
+      descriptor = pawl_open(path, O_RDWR | O_CREAT | O_EXCL, 0o600)
+      if descriptor >= 0 { unlink(path) }
+    }
+    guard descriptor >= 0 else { return nil }
+    (self.descriptor, self.pool) = (descriptor, pool)
+  }
+
+  deinit {
+    let descriptor = descriptor
+    // Freeing the blocks of a large file takes a while.
+    if !pool.run({ close(descriptor) }) { close(descriptor) }
+  }
+
+  /// Into the page cache. `false`: the disk is full or broken.
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Bool {
+    var done = 0
+    while done < bytes.count {
+      let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
+      let count = pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset) + off_t(done))
+      if count > 0 {
+        done += count
+      } else if count == 0 || pawl_errno() != EINTR {
+        return false
+      }
+    }
+    return true
+  }
+}
+
+/// A body that is a temporary file's first octets.
+final class TemporaryFileBody: BodySource {
+  private let file: TemporaryFile
+  private let count: UInt64
+  private var sent: UInt64 = 0
+  weak var consumer: (any BodyConsumer)?
+
+  init(_ file: TemporaryFile, count: UInt64) { (self.file, self.count) = (file, count) }
+
+  func next(limit: Int) -> BodyPiece {
+    guard sent < count else { return .end }
+    let piece = Int(min(UInt64(limit), count - sent))
+    defer { sent += UInt64(piece) }
+    return .file(FileRun(FileSlice(fd: file.descriptor, offset: sent, count: piece, owner: file)))
+  }
+
+  func finish() {}
+}

@@ -1,0 +1,89 @@
+import PawlHTTP
+import PawlLoop
+import PawlStore
+import PawlUpload
+
+/// The origin's answer, for whom it is.
+extension UploadExchange {
+  /// Sees to it that somebody forwards the upload.
+  func deliver() {
+    guard let upload else { return }
+    baseline = upload.lastRefusal?.attempt ?? 0
+    UploadForwarder.deliver(upload, route: request.route, on: loop)
+  }
+
+  /// Waits with the client, whose connection is kept alive where the protocol has means for that.
+  func awaitAnswer() {
+    guard let upload, let uploads else { return refuse(.storage) }
+    dropWriter()
+    let wait = AnswerWait(
+      upload, on: loop.loop, since: baseline, patience: uploads.settings.tusWait, isBounded: dialect == .tus,
+      isRepeatable: uploads.delivery == .atLeastOnce)
+    stage = .waiting(wait)
+    wait.start(
+      keepAlive: { [weak self] in self?.keepAlive() }, then: { [weak self] in self?.waited($0) })
+  }
+
+  private func keepAlive() {
+    guard let upload, request.head.version.minor >= 1,
+      let head = UploadReplies.keepAlive(dialect, offset: upload.status.offset)
+    else { return }
+    channel.interim(head)
+  }
+
+  private func waited(_ outcome: AnswerWait.Outcome) {
+    switch outcome {
+    case .answered(let answer): give(answer, consumed: true)
+    case .refused(let answer): give(answer, consumed: false)
+    case .undecided: replyUndecided()
+    case .unknown: refuse(.outcomeUnknown)
+    case .mismatch: refuse(.digestMismatch)
+    case .lost: refuse(.gone)
+    }
+  }
+
+  /// The origin's answer in the shape of the protocol, with the upload's URL on the request that made it.
+  func give(_ answer: UploadAnswer, consumed: Bool) {
+    let head = ResponseHead(status: answer.status, reason: answer.reason[...], fields: answer.fields)
+    let (shaped, keepsBody) = UploadReplies.answer(
+      head, dialect, total: status?.offset ?? 0, location: isCreation ? location : nil, consumed: consumed)
+    givesAnswer = consumed
+    guard keepsBody else { return respond(shaped, MemoryBody([]), length: 0) }
+    give(answer, under: shaped)
+  }
+
+  /// The answer as the origin gave it, to whom reads it by GET in tus.
+  func giveAsItWas(_ answer: UploadAnswer) {
+    var head = ResponseHead(status: answer.status, reason: answer.reason[...], fields: answer.fields)
+    head.fields.set(.tusResumable, "1.0.0")
+    seal(&head)
+    givesAnswer = true
+    give(answer, under: head)
+  }
+
+  /// A body longer than is kept is there for who waited for it; others get the rest of the answer, and are told.
+  private func give(_ answer: UploadAnswer, under head: ResponseHead) {
+    guard answer.isTruncated else {
+      return respond(head, MemoryBody(answer.body), length: UInt64(answer.body.count))
+    }
+    if let upload, let spilled = UploadForwarder.spilledAnswer(of: upload, in: loop.server) {
+      return respond(head, spilled.body, length: spilled.count)
+    }
+    var head = head
+    head.fields.append(.proxyStatus, "pawl; details=\"The answer was longer than response-max: its content is not kept.\"")
+    respond(head, MemoryBody([]), length: 0)
+  }
+
+  /// The origin could not be asked so far. A creation that is answered with an error would be sent once more: in tus it is
+  /// told where the upload is, and asks there.
+  private func replyUndecided() {
+    guard let status, isCreation else { return refuse(.undecided(retryAfter: Self.undecidedRetry)) }
+    var answer =
+      dialect == .tus
+      ? UploadReplies.created(dialect, location: location, status, limits)
+      : UploadReplies.refusal(.undecided(retryAfter: Self.undecidedRetry), dialect, status, limits)
+    if dialect == .tus { answer.head.fields.removeAll(.uploadOffset) }
+    answer.head.fields.set(.location, location)
+    reply(answer)
+  }
+}

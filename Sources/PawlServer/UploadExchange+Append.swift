@@ -1,0 +1,101 @@
+import PawlHTTP
+import PawlLoop
+import PawlStore
+import PawlUpload
+
+/// A request that adds to an upload, or completes it (protocols 1.6; tus 1.0.0, PATCH).
+extension UploadExchange {
+  func begin(_ append: UploadAppend) {
+    guard let upload else { return refuse(.notFound) }
+    guard upload.status.phase == .open else { return beginLate(append) }
+    if upload.origin.concatenation == .final { return refuse(.modifiesFinal) }
+    hold { [self] in judge(append) }
+  }
+
+  /// Ends whoever writes, and goes on when what was written is durable: only that may be told, or held against a client.
+  func hold(readOnly: Bool = false, then: @escaping () -> Void) {
+    let loop = loop.loop
+    upload?.takeOver(on: loop, readOnly: readOnly, displaced: { [weak self] in self?.displaced() }) { [self] writer in
+      guard case .preparing = stage else { return writer.detach() }
+      self.writer = writer
+      settle(then)
+    }
+  }
+
+  /// Everything written becomes durable.
+  func settle(_ then: @escaping () -> Void) {
+    upload?.sync(on: loop.loop) { [self] result in
+      if case .over = stage { return }
+      switch result {
+      case .success: then()
+      case .failure: refuse(.storage)
+      }
+    }
+  }
+
+  private func judge(_ append: UploadAppend) {
+    guard let upload, let writer else { return refuse(.storage) }
+    // It may have been completed before the writer changed.
+    guard upload.status.phase == .open else { return beginLate(append) }
+    guard append.offset == writer.offset else { return refuse(.wrongOffset(provided: append.offset)) }
+    sizeLimit = limits.maxSize
+    if let sizeLimit, let length = append.length, length > sizeLimit { return refuse(.tooLarge) }
+    if let length = append.length, !upload.declare(length: length) { return refuse(.inconsistentLength) }
+    let (end, overflow) = append.offset.addingReportingOverflow(append.contentLength ?? 0)
+    guard !overflow else { return refuse(.tooLarge) }
+    if let length = upload.status.length, end > length { return exceeded() }
+    if let sizeLimit, end > sizeLimit { return refuse(.tooLarge) }
+    if append.offset > 0, append.hasContent { note("upload-resumed") }
+    completes = append.completes
+    if completes, let total = append.length ?? append.contentLength.map({ _ in end }) {
+      writer.expectEnd(at: total)
+    } else if completesAtLength, let total = upload.status.length {
+      writer.expectEnd(at: total)
+    }
+    receive(append.digests)
+  }
+
+  /// All bytes are here already, or none are wanted any more.
+  private func beginLate(_ append: UploadAppend) {
+    guard let status else { return refuse(.notFound) }
+    switch status.phase {
+    case .open: return refuse(.storage)
+    case .invalid, .removed: return refuse(.gone)
+    case .unknown: return refuse(.outcomeUnknown)
+    case .complete, .forwarding, .sent, .answered: break
+    }
+    if status.isConcatFinal { return refuse(.modifiesFinal) }
+    guard dialect != .tus || status.phase == .answered else { return beginUndecided() }
+    if dialect == .tus, let origin = status.originStatus, origin >= 400 { return refuse(.gone) }
+    guard append.offset == status.offset else { return refuse(.wrongOffset(provided: append.offset)) }
+    guard !append.hasContent || append.contentLength == 0 else { return refuse(.alreadyComplete) }
+    deliver()
+    awaitAnswer()
+  }
+
+  /// tus has no words for "complete, and not decided": the client asks again.
+  func beginUndecided() {
+    // After a 401 only the client can bring what is missing, and this request may have.
+    if let refusal = upload?.lastRefusal?.answer, refusal.status == 401,
+      hasFreshCredentials || loop.loop.wallSeconds - refusal.at >= Self.refusedPause
+    {
+      deliver()
+    }
+    refuse(.undecided(retryAfter: Self.undecidedRetry))
+  }
+
+  /// Seconds after which the same credentials are worth another attempt.
+  private static let refusedPause: Int64 = 10
+  /// Seconds after which an undecided client asks again.
+  static let undecidedRetry = 5
+
+  /// Content beyond the length: newer drafts give the upload up, before them the bytes up to the length stay.
+  func exceeded() {
+    guard let version, version.number >= 8 else {
+      return writer == nil ? refuse(.tooLong) : settle { [self] in refuse(.tooLong) }
+    }
+    stopTaking()
+    dropWriter()
+    upload?.invalidate(why: "length-exceeded", on: loop.loop) { [self] _ in refuse(.tooLong) }
+  }
+}

@@ -1,0 +1,178 @@
+import PawlHTTP
+import PawlLoop
+import PawlStore
+import PawlUpload
+
+/// Content on its way into the spool, and what its end means.
+extension UploadExchange {
+  /// Bytes that may wait to be synced before the client has to wait.
+  private static let highWater: UInt64 = 32 << 20
+  private static let lowWater: UInt64 = 16 << 20
+  /// Clients are told of progress no more often.
+  private static let progressInterval = Duration.seconds(1)
+
+  func receive(_ digests: RequestDigests) {
+    guard let check = ContentCheck(digests, dialect), let writer else { return open() }
+    self.check = check
+    writer.beginVerified { [self] isRecorded in
+      guard case .preparing = stage else { return }
+      isRecorded ? open() : refuse(.storage)
+    }
+  }
+
+  private func open() {
+    stage = .receiving
+    toldOffset = writer?.offset ?? 0
+    let loop = loop.loop
+    observation = upload?.observe(on: loop) { [weak self] in self?.stored() }
+    if trailers == nil, request.head.version.minor >= 1, expectsContinue {
+      channel.interim(ResponseHead(status: 100, reason: Bytes("Continue")))
+    }
+    drainPending()
+    if isClientGone { leftInContent() }
+  }
+
+  private var expectsContinue: Bool {
+    request.head.fields.first(.expect)?.trimmed.equalsIgnoringCase("100-continue") ?? false
+  }
+
+  /// What came too early, then what comes.
+  func drainPending() {
+    while case .receiving = stage, let (bytes, range) = pending.next(limit: .max) {
+      _ = bytes.withUnsafeBytes { take(UnsafeRawBufferPointer(rebasing: $0[range])) }
+    }
+    guard case .receiving = stage else { return }
+    if let trailers { contentEnded(trailers) } else if !isPaused { channel.resumeRequestBody() }
+  }
+
+  /// `false`: no more until what is written has been synced.
+  func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard let writer else { return true }
+    if let sizeLimit, UInt64(bytes.count) > sizeLimit - min(sizeLimit, writer.offset) {
+      stopTaking()
+      settle { [self] in refuse(.tooLarge) }
+      return true
+    }
+    switch writer.write(bytes) {
+    case .written(let unsynced):
+      check?.update(bytes)
+      guard check == nil, unsynced >= Self.highWater else { return true }
+      isPaused = true
+      return false
+    case .displaced: displaced()
+    case .tooLong: check == nil ? exceeded() : spoiled(.tooLong)
+    case .full: paused(.noSpace(retryAfter: 60))
+    case .failed: paused(.storage)
+    }
+    return true
+  }
+
+  /// The upload stays at its offset; the client comes back later.
+  private func paused(_ refusal: UploadRefusal) {
+    guard check == nil else { return spoiled(refusal) }
+    stopTaking()
+    upload?.sync(on: loop.loop) { [self] _ in refuse(refusal) }
+  }
+
+  /// Content that was to be verified and will not be: none of it counts.
+  private func spoiled(_ refusal: UploadRefusal) {
+    writer?.discard()
+    writer = nil
+    settle { [self] in refuse(refusal) }
+    stopTaking()
+  }
+
+  /// The rest of the content is not wanted, and the answer is being made.
+  func stopTaking() {
+    observation?.cancel()
+    observation = nil
+    stage = .storing
+  }
+
+  /// Something became durable.
+  private func stored() {
+    guard case .receiving = stage, let upload else { return }
+    let durable = upload.status.offset
+    let written = writer?.offset ?? 0
+    if isPaused, written - min(durable, written) <= Self.lowWater {
+      isPaused = false
+      channel.resumeRequestBody()
+    }
+    guard let version, check == nil, durable > toldOffset, request.head.version.minor >= 1 else { return }
+    let now = loop.loop.now
+    if let toldAt, now - toldAt < Self.progressInterval { return }
+    guard let head = UploadReplies.progress(version, offset: durable) else { return }
+    (toldOffset, toldAt) = (durable, now)
+    channel.interim(head)
+  }
+
+  // MARK: - The end of the content
+
+  private func contentEnded(_ trailers: Fields) {
+    stopTaking()
+    if let refusal = check?.verdict(trailers) { return spoiled(refusal) }
+    if check != nil { writer?.accept() }
+    isFinished ? finish() : settle { [self] in replyStored() }
+  }
+
+  /// Whether the upload is complete with what is here. tus, and some versions: where its length is reached. IETF: by `?1`;
+  /// a length that was declared has to agree.
+  private var isFinished: Bool {
+    guard let upload, let writer else { return false }
+    return completes || completesAtLength && upload.status.length == writer.offset
+  }
+
+  /// Whether nothing but its length says that the upload is complete.
+  var completesAtLength: Bool {
+    switch dialect {
+    case .tus: upload?.origin.concatenation != .partial
+    case .ietf(let version): version.completesAtLength
+    }
+  }
+
+  private func finish() {
+    guard let upload, let writer else { return refuse(.storage) }
+    if let length = upload.status.length, length != writer.offset {
+      return settle { [self] in refuse(.inconsistentLength) }
+    }
+    upload.complete(on: loop.loop) { [self] isComplete in
+      guard isComplete else { return refuse(.storage) }
+      deliver()
+      isClientGone ? letGo() : awaitAnswer()
+    }
+    dropWriter()
+  }
+
+  /// The content is durable, and more has to come.
+  func replyStored() {
+    guard let status else { return refuse(.storage) }
+    reply(
+      isCreation
+        ? UploadReplies.created(dialect, location: location, status, limits)
+        : UploadReplies.appended(dialect, status, limits))
+  }
+
+  // MARK: - A client that leaves
+
+  /// What arrived counts; if it is all there is, the upload is complete although nobody said so.
+  func leftInContent() {
+    while let (bytes, range) = pending.next(limit: .max), case .receiving = stage {
+      _ = bytes.withUnsafeBytes { take(UnsafeRawBufferPointer(rebasing: $0[range])) }
+    }
+    guard case .receiving = stage else { return }
+    if check != nil {
+      writer?.discard()
+      writer = nil
+      forgetUnheard()
+      return letGo()
+    }
+    let isWhole = upload?.status.length == writer?.offset && writer != nil
+    if isWhole, completes || completesAtLength {
+      stopTaking()
+      return finish()
+    }
+    forgetUnheard()
+    letGo()
+    upload?.sync(on: loop.loop) { _ in }
+  }
+}

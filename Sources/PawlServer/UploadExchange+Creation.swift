@@ -1,0 +1,181 @@
+import PawlHTTP
+import PawlLoop
+import PawlStore
+import PawlUpload
+
+/// A request that makes an upload (protocols 1.4; tus 1.0.0, creation and concatenation).
+extension UploadExchange {
+  func begin(_ creation: UploadCreation) {
+    isCreation = true
+    guard !OriginRequests.isLoop(request.head) else { return channel.fail(request, ProxyError(.proxyLoopDetected)) }
+    ask(about: nil) { [weak self] allowed in
+      guard let self else { return }
+      OriginProbe.speaks(self.dialect, self.request) { [weak self] speaks in
+        guard let self, case .preparing = self.stage else { return }
+        speaks ? self.passOn() : self.make(creation, allowed)
+      }
+    }
+  }
+
+  /// The origin does all this itself: nothing of the request is touched.
+  private func passOn() {
+    let forward = ForwardExchange(request, channel: channel, why: .method)
+    stage = .passedOn(forward)
+    forward.start()
+    while let (bytes, range) = pending.next(limit: .max) {
+      let goOn = bytes.withUnsafeBytes { forward.requestBody(UnsafeRawBufferPointer(rebasing: $0[range])) }
+      if goOn, trailers == nil { channel.resumeRequestBody() }
+    }
+    if let trailers, request.head.framing != .none { forward.requestBodyEnded(trailers) }
+  }
+
+  // MARK: - Making it
+
+  private func make(_ creation: UploadCreation, _ allowed: Fields) {
+    guard let uploads else { return refuse(.notFound) }
+    sizeLimit = limits.maxSize
+    let known = creation.length ?? (creation.hasContent ? creation.contentLength : nil)
+    if let sizeLimit, let known, known > sizeLimit { return refuse(.tooLarge) }
+    let origin = origin(of: creation, allowed)
+    if case .final(let urls)? = creation.concat { return concatenate(urls, origin, allowed, in: uploads) }
+    let token = UploadNames.makeToken()
+    self.token = token
+    // Nothing but the answer tells of an upload that is made without content.
+    uploads.store.create(
+      UploadNames.id(token), origin, length: creation.length, finalAt: creation.completes ? creation.length : nil,
+      durably: !creation.hasContent, on: loop.loop
+    ) { [self] in made($0) { [self] in begun(creation) } }
+  }
+
+  /// - Parameter allowed: what the application answered to `auth-request`.
+  private func origin(of creation: UploadCreation, _ allowed: Fields) -> UploadOrigin {
+    var head = request.head
+    OriginRequests.removeReferer(&head.fields, loop.router.uploadPrefixes)
+    let owner = Owner.ofUpload(request, allowed: allowed)
+    let address = Array(UploadClient.address(of: request))
+    // An owner that only the client claims would be as many clients as it likes.
+    let isVouchedFor = request.route.authRequest != nil && !owner.isEmpty
+    return UploadOrigin(
+      head: head, scheme: UploadNames.scheme(of: request), clientAddress: Array((request.client?.hostText ?? "").utf8),
+      peerIsTrusted: request.isTrustedPeer, port: request.port, owner: owner,
+      client: Array(UploadNames.sha256(isVouchedFor ? owner : address)[..<16]), isTus: dialect == .tus,
+      metadata: creation.metadata?.field, concat: request.head.fields.combined(.uploadConcat).map(Array.init),
+      concatenation: concatenation(of: creation))
+  }
+
+  private func concatenation(of creation: UploadCreation) -> UploadOrigin.Concatenation {
+    switch creation.concat {
+    case nil: .none
+    case .partial: .partial
+    case .final: .final
+    }
+  }
+
+  private func made(_ result: Result<SpooledUpload, UploadStoreRefusal>, _ goOn: () -> Void) {
+    switch result {
+    case .failure(let refusal): refuse(UploadRefusal(refusal))
+    case .success(let made):
+      upload = made
+      guard case .preparing = stage else { return forget() }
+      note("upload-created")
+      goOn()
+    }
+  }
+
+  /// Nobody was told of it.
+  private func forget() { upload?.remove(on: loop.loop) { _ in } }
+
+  private func begun(_ creation: UploadCreation) {
+    completes = creation.completes
+    let isEmpty = creation.length == 0 && completesAtLength
+    guard creation.hasContent || creation.completes || isEmpty else { return replyStored() }
+    announce()
+    let loop = loop.loop
+    upload?.takeOver(on: loop, displaced: { [weak self] in self?.displaced() }) { [self] writer in
+      guard case .preparing = stage else { return writer.detach() }
+      self.writer = writer
+      let end = creation.completes ? creation.length ?? creation.contentLength : completesAtLength ? creation.length : nil
+      if let end { writer.expectEnd(at: end) }
+      receive(creation.digests)
+    }
+  }
+
+  /// The URL, before the first octet of content is read.
+  private func announce() {
+    guard let version, request.head.version.minor >= 1,
+      let head = UploadReplies.announcement(version, location: location, limits: limits)
+    else { return }
+    isLocationTold = true
+    toldAt = loop.loop.now
+    channel.interim(head)
+  }
+
+  // MARK: - tus concatenation
+
+  /// The same parts joined again, because the first answer got lost, are the same upload.
+  private func concatenate(_ urls: [[UInt8]], _ origin: UploadOrigin, _ allowed: Fields, in uploads: UploadRoute) {
+    var parts: [SpooledUpload] = []
+    for url in urls {
+      guard let token = TusConcat.token(url, prefix: uploads.prefix), let part = uploads.store.find(UploadNames.id(token)),
+        Owner.owns(part.origin.owner, request, allowed: allowed), part.origin.concatenation == .partial
+      else { return refuse(.malformed("A part of the final upload does not exist.")) }
+      let status = part.status
+      guard status.phase == .open, status.offset == status.length else { return refuse(.unfinishedPart) }
+      parts.append(part)
+    }
+    let total = parts.reduce(UInt64(0)) { $0 + $1.status.offset }
+    if let sizeLimit, total > sizeLimit { return refuse(.tooLarge) }
+    let secret = urls.flatMap { $0 + [0] } + Array(request.head.target) + [0] + (origin.metadata ?? [])
+    let same = UploadNames.token(from: secret)
+    let store = uploads.store
+    if let upload = store.find(UploadNames.id(same)), upload.origin.owner == origin.owner {
+      (token, self.upload) = (same, upload)
+      return awaitAnswer()
+    }
+    let token = store.isTombstone(UploadNames.id(same)) ? UploadNames.makeToken() : same
+    self.token = token
+    store.concatenate(UploadNames.id(token), origin, parts: parts, on: loop.loop) { [self] result in
+      made(result) {
+        deliver()
+        awaitAnswer()
+      }
+    }
+  }
+
+  // MARK: - A client that leaves
+
+  /// Before its content could be taken. What is here of it counts all the same, if the client can come back for it.
+  func leftEarly() {
+    if isLocationTold, upload != nil, !pending.isEmpty || trailers != nil { return }
+    forgetUnheard()
+    letGo()
+  }
+
+  /// Nobody can come back to an upload whose URL was never told.
+  func forgetUnheard() {
+    if isCreation, !isLocationTold, upload != nil { forget() }
+  }
+}
+
+/// Who counts for the limits that each client has.
+enum UploadClient {
+  /// The peer, or whom a trusted one names.
+  static func address(of request: IncomingRequest) -> Bytes {
+    let peer = Bytes(request.client?.hostText ?? "-")
+    guard request.isTrustedPeer, let chain = request.head.fields.combined(.xForwardedFor) else { return peer }
+    let last = chain.split(separator: 0x2c).last?.trimmed ?? []
+    return last.isEmpty ? peer : last
+  }
+}
+
+extension UploadRefusal {
+  /// What a client is told of the spool's no.
+  init(_ refusal: UploadStoreRefusal) {
+    switch refusal {
+    case .full: self = .noSpace(retryAfter: 60)
+    case .tooLarge: self = .tooLarge
+    case .tooManyUploads, .clientShare: self = .tooManyUploads(retryAfter: 60)
+    case .failed: self = .storage
+    }
+  }
+}

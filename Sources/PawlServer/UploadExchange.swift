@@ -1,0 +1,277 @@
+import PawlHTTP
+import PawlLoop
+import PawlStore
+import PawlUpload
+
+/// One request about an upload, from its head to its answer: between the wire and the spool. What the protocols say is
+/// decided in PawlUpload, what is kept in PawlStore; here bytes go from one to the other and nobody is told more than is
+/// durable. Creation, appending, waiting for the origin and the rest are in the extensions.
+final class UploadExchange: Exchange {
+  enum Question {
+    case creation(UploadCreation)
+    case resource(UploadToken?, UploadCommand)
+    case refused(UploadRefusal, UploadToken?)
+  }
+
+  /// The life of the request.
+  enum Stage {
+    /// Others are asked (the application, the disk, the writer before); content waits.
+    case preparing
+    case receiving
+    /// All content is here and becomes durable; this goes on when the client has left.
+    case storing
+    case waiting(AnswerWait)
+    /// The origin speaks the protocol itself.
+    case passedOn(ForwardExchange)
+    case over
+  }
+
+  let request: IncomingRequest
+  let channel: any ResponseChannel
+  let dialect: UploadProtocol
+  private let question: Question
+  var stage = Stage.preparing
+  var isClientGone = false
+  private var auth: AuthRequest?
+
+  var upload: SpooledUpload?
+  /// Of the upload's URL: known where the request is to it, or has made it.
+  var token: UploadToken?
+  var writer: UploadWriter?
+  /// The request brought other credentials than the one before.
+  var hasFreshCredentials = false
+  /// Whether the request made the upload.
+  var isCreation = false
+  /// The client has been told the upload's URL, or nobody will be.
+  var isLocationTold = false
+  /// The content ends the upload (IETF `?1`).
+  var completes = false
+
+  // Content
+  var check: ContentCheck?
+  var pending = ChunkQueue()
+  /// All content is here.
+  var trailers: Fields?
+  var isPaused = false
+  /// Bytes of the upload beyond which nothing is taken.
+  var sizeLimit: UInt64?
+  var observation: UploadObservation?
+  var toldOffset: UInt64 = 0
+  var toldAt: Monotonic?
+  /// Attempts to reach the origin up to this one are not what is waited for.
+  var baseline = 0
+  /// What is being answered is the origin's final answer.
+  var givesAnswer = false
+
+  /// - Precondition: the route takes uploads.
+  init(_ question: Question, _ dialect: UploadProtocol, _ request: IncomingRequest, channel: any ResponseChannel) {
+    (self.question, self.dialect, self.request, self.channel) = (question, dialect, request, channel)
+  }
+
+  var loop: ServerLoop { request.loop }
+  var uploads: UploadRoute? { request.route.uploads }
+  var limits: UploadLimits { uploads?.limits(for: upload, now: loop.loop.wallSeconds) ?? UploadLimits() }
+  var status: UploadStatus? { upload?.status }
+  var version: InteropVersion? { if case .ietf(let version) = dialect { version } else { nil } }
+
+  /// The upload's URL as this client reaches it.
+  var location: [UInt8] {
+    guard let token, let uploads else { return [] }
+    return UploadNames.location(token, prefix: uploads.prefix, of: request)
+  }
+
+  func start() {
+    request.record.upstream = request.route.upstreamName
+    if request.head.framing == .none { trailers = Fields() }
+    switch question {
+    case .creation(let creation): begin(creation)
+    case .resource(let token, .options): answerOptions(token)
+    case .resource(let token, let command): find(token) { [weak self] in self?.perform(command) }
+    case .refused(let refusal, nil): refuse(refusal)
+    case .refused(let refusal, let token): find(token) { [weak self] in self?.refuse(refusal) }
+    }
+  }
+
+  private func perform(_ command: UploadCommand) {
+    switch command {
+    case .inspect: inspect()
+    case .readAnswer: readAnswer()
+    case .append(let append): begin(append)
+    case .cancel: cancel()
+    case .options: answerOptions(token)
+    }
+  }
+
+  // MARK: - Whose it is
+
+  /// Looks the upload up for whom it belongs to; for anyone else there is none.
+  private func find(_ token: UploadToken?, then: @escaping () -> Void) {
+    guard let token else { return refuse(.notFound) }
+    let (router, id) = (loop.router, UploadNames.id(token))
+    switch router.findUpload(id, authority: request.head.authority, near: request.route) {
+    case .none: refuse(.notFound)
+    case .tombstone: refuse(.gone)
+    case .found(let upload, let route):
+      request.route = route
+      ask(ofUpload: upload) { [weak self] fields in
+        guard let self, case .preparing = self.stage else { return }
+        guard Owner.owns(upload.origin.owner, self.request, allowed: fields) else { return self.refuse(.notFound) }
+        (self.upload, self.token, self.isLocationTold) = (upload, token, true)
+        self.refreshCredentials()
+        then()
+      }
+    }
+  }
+
+  /// The application says who somebody is, where the route's `owner` goes by that.
+  private func ask(ofUpload upload: SpooledUpload, then: @escaping (Fields) -> Void) {
+    guard !upload.origin.owner.isEmpty, Owner.needsAuthRequest(request.route) else { return then(Fields()) }
+    let origin = upload.origin.head
+    ask(about: (origin.method, origin.target), then: then)
+  }
+
+  /// Asks `auth-request`; goes on only with its consent.
+  func ask(about original: (method: Method, target: Bytes)?, then: @escaping (Fields) -> Void) {
+    auth = AuthRequest.ask(request, original: original) { [weak self] verdict in
+      guard let self, case .preparing = self.stage else { return }
+      self.auth = nil
+      switch verdict {
+      case .allowed(let fields): then(fields)
+      case .refused(let head, let body):
+        let (shaped, _) = UploadReplies.answer(head, self.dialect, total: 0, location: nil, consumed: true)
+        self.reply(UploadReply(shaped, body: body))
+      case .unavailable:
+        var reply = Replies.plain(status: 503, sentence: "The application could not be asked whether it takes this upload.")
+        reply.head.fields.append(.retryAfter, "5")
+        self.reply(UploadReply(reply.head, body: reply.body))
+      }
+    }
+  }
+
+  /// Tokens expire during long uploads: the origin is given what the owner sent last.
+  private func refreshCredentials() {
+    guard let upload else { return }
+    let fields = request.head.fields
+    guard fields.contains(.authorization) || fields.contains(.cookie) else { return }
+    let before = upload.credentials ?? upload.origin.head.fields
+    var fresh = Fields()
+    var hasChanged = false
+    for name in [FieldName.authorization, .cookie] {
+      let (old, new) = (before.all(name), fields.all(name))
+      for value in new.isEmpty ? old : new { fresh.append(name, value) }
+      hasChanged = hasChanged || (!new.isEmpty && new != old)
+    }
+    hasFreshCredentials = hasChanged
+    if hasChanged { upload.refreshCredentials(fresh) }
+  }
+
+  // MARK: - Answers
+
+  /// The protocol's own no. What is left of the content is dropped so that the client gets to read this.
+  func refuse(_ refusal: UploadRefusal) {
+    if case .over = stage { return }
+    reply(UploadReplies.refusal(refusal, dialect, status, limits))
+  }
+
+  func reply(_ reply: UploadReply) {
+    var head = reply.head
+    seal(&head)
+    respond(head, MemoryBody(reply.body), length: UInt64(reply.body.count))
+  }
+
+  /// What is said about an upload is kept by nobody, is what it says it is, and leaves its URL in no other request.
+  func seal(_ head: inout ResponseHead) {
+    if !head.fields.contains(.cacheControl) { head.fields.append(.cacheControl, "no-store") }
+    head.fields.removeAll { _, spelling, _ in
+      spelling.equalsIgnoringCase("x-content-type-options") || spelling.equalsIgnoringCase("referrer-policy")
+    }
+    head.fields.append(named: Bytes("X-Content-Type-Options"), Bytes("nosniff"))
+    head.fields.append(named: Bytes("Referrer-Policy"), Bytes("no-referrer"))
+  }
+
+  func respond(_ head: ResponseHead, _ body: any BodySource, length: UInt64) {
+    if case .over = stage { return }
+    letGo()
+    guard !isClientGone else { return body.finish() }
+    channel.drainRequestBody()
+    channel.respond(head, length: .known(length), body: body)
+  }
+
+  /// Ends this request's part in the upload.
+  func letGo() {
+    stage = .over
+    dropWriter()
+    observation?.cancel()
+    observation = nil
+    pending.removeAll()
+    auth?.cancel()
+    auth = nil
+  }
+
+  /// Writes no more; what ends the upload from now on is no takeover.
+  func dropWriter() {
+    writer?.detach()
+    writer = nil
+  }
+
+  /// A newer request has taken the upload over: this one is answered by nothing but the end of its connection.
+  func displaced() {
+    if case .over = stage { return }
+    note("upload-displaced")
+    letGo()
+    channel.abandon(BodyEnd(party: .client, reason: "displaced"))
+  }
+
+  func note(_ event: StaticString) {
+    guard let upload else { return }
+    let status = upload.status
+    loop.events.log(
+      .info, event,
+      [
+        "upload": upload.id.hex, "offset": "\(status.offset)", "length": status.length.map(String.init) ?? "-",
+        "request": String(decoding: request.requestID, as: UTF8.self),
+      ])
+  }
+
+  // MARK: - Exchange
+
+  func requestBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    switch stage {
+    case .receiving where !isPaused && pending.isEmpty: return take(bytes)
+    case .preparing, .receiving:
+      pending.append(bytes)
+      return false
+    case .passedOn(let forward): return forward.requestBody(bytes)
+    case .storing, .waiting, .over: return true
+    }
+  }
+
+  func requestBodyEnded(_ trailers: Fields) {
+    switch stage {
+    case .preparing: self.trailers = trailers
+    case .receiving:
+      self.trailers = trailers
+      drainPending()
+    case .passedOn(let forward): forward.requestBodyEnded(trailers)
+    case .storing, .waiting, .over: break
+    }
+  }
+
+  func clientLeft() {
+    isClientGone = true
+    switch stage {
+    case .preparing: leftEarly()
+    case .receiving: leftInContent()
+    case .storing, .over: break
+    case .waiting(let wait):
+      wait.cancel()
+      letGo()
+    case .passedOn(let forward): forward.clientLeft()
+    }
+  }
+
+  func responseSent() {
+    if case .passedOn(let forward) = stage { return forward.responseSent() }
+    if givesAnswer { upload?.noteAnswerDelivered() }
+  }
+}

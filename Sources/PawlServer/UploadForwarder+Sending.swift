@@ -1,0 +1,70 @@
+import PawlHTTP
+import PawlStore
+import PawlUpload
+import PawlUpstream
+
+/// The request goes out, and the answer comes in.
+extension UploadForwarder: OriginExchangeDelegate {
+  func exchangeConnected(_ exchange: OriginExchange) {
+    // Without content the head is what must not go before the journal has it.
+    guard content?.last != nil else { return journal(exchange) }
+    exchangeWantsBody(exchange)
+  }
+
+  func exchangeWantsBody(_ exchange: OriginExchange) {
+    guard case .sending = phase, let content, !content.isHandedOver else { return }
+    let isDone = content.send(to: exchange) { [weak self, weak exchange] in
+      guard let self, let exchange, self.origin === exchange else { return }
+      self.exchangeWantsBody(exchange)
+    }
+    guard isDone else { return }
+    exchange.whenFlushed { [weak self, weak exchange] in
+      guard let self, let exchange else { return }
+      self.journal(exchange)
+    }
+  }
+
+  /// All but the last byte is with the socket: what follows is on record first.
+  private func journal(_ exchange: OriginExchange) {
+    guard case .sending = phase else { return }
+    phase = .journalling
+    upload.journalSent(on: loop) { [self] isRecorded in
+      guard !isCut else { return }
+      if let early { return conclude(early) }
+      guard isRecorded else { return comeBack("the journal could not be written") }
+      phase = .sent
+      content?.sendLast(to: exchange)
+    }
+  }
+
+  // MARK: - The answer
+
+  func exchange(_ exchange: OriginExchange, head: ResponseHead, framing: BodyFraming) {
+    self.head = OriginRequests.relayed(head)
+    if framing == .none { self.head?.fields.removeAll(.contentLength) }
+  }
+
+  func exchange(_ exchange: OriginExchange, body bytes: UnsafeRawBufferPointer) { collector.append(bytes) }
+
+  func exchangeEnded(_ exchange: OriginExchange, trailers: Fields) {
+    origin = nil
+    guard let head else { return }
+    came(.answered(head, collector))
+  }
+
+  func exchange(_ exchange: OriginExchange, broke failure: OriginFailure) {
+    origin = nil
+    guard let head else { return came(.broke(failure)) }
+    // Its verdict is known; only the explanation is cut off.
+    collector.breakOff()
+    came(.answered(head, collector))
+  }
+
+  private func came(_ outcome: Outcome) {
+    switch phase {
+    case .journalling: early = outcome
+    case .preparing, .sending, .sent: conclude(outcome)
+    case .over: break
+    }
+  }
+}

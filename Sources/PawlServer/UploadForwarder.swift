@@ -1,0 +1,153 @@
+import PawlHTTP
+import PawlLoop
+import PawlStore
+import PawlUpload
+import PawlUpstream
+
+/// One attempt to deliver a completed upload to its origin: everything but the last byte, then the journal, then that
+/// byte, then the answer. Lives on one loop, in its ``UploadQueue``.
+final class UploadForwarder {
+  /// How far the request is.
+  enum Phase {
+    case preparing(AuthRequest?)
+    /// Waits for a connection, or sends.
+    case sending
+    /// All but the last byte is with the socket; the journal is being written.
+    case journalling
+    /// The last byte is on its way: from here on it may have been acted on.
+    case sent
+    /// The outcome is being recorded.
+    case over
+  }
+
+  /// How the origin ended the exchange.
+  enum Outcome {
+    case answered(ResponseHead, AnswerCollector)
+    case broke(OriginFailure)
+  }
+
+  let upload: SpooledUpload
+  let route: RouteSettings
+  let uploads: UploadRoute
+  unowned let owner: ServerLoop
+  let isUrgent: Bool
+  let attempt: Int
+
+  var phase = Phase.preparing(nil)
+  var request: UploadRequest?
+  var origin: OriginExchange?
+  var content: UploadContent?
+  var head: ResponseHead?
+  var collector: AnswerCollector
+  /// What came while the journal was being written.
+  var early: Outcome?
+  var timer: LoopTimer?
+  private(set) var isCut = false
+
+  var loop: EventLoop { owner.loop }
+  var id: String { upload.id.hex }
+
+  /// Starts if the upload is complete and nobody forwards it yet. Any number of calls; a waiting client's is served
+  /// before those that nobody waits for. On the loop.
+  static func deliver(_ upload: SpooledUpload, route: RouteSettings, on loop: ServerLoop) {
+    loop.uploads.enter(upload, route, isUrgent: true)
+  }
+
+  /// The whole body of an answer that is longer than `response-max`, for some time after it came.
+  static func spilledAnswer(of upload: SpooledUpload, in server: Server) -> SpilledAnswer? {
+    server.spilledAnswers.withLock { $0[upload.id] }
+  }
+
+  /// The upload is in the phase `forwarding`, for this object.
+  init(_ upload: SpooledUpload, route: RouteSettings, uploads: UploadRoute, on owner: ServerLoop, isUrgent: Bool) {
+    (self.upload, self.route, self.uploads, self.owner) = (upload, route, uploads, owner)
+    self.isUrgent = isUrgent
+    attempt = upload.attempts + 1
+    let (directory, pool) = (uploads.directory, owner.pool)
+    collector = AnswerCollector(limit: uploads.settings.responseMax) { TemporaryFile(in: directory, pool: pool) }
+  }
+
+  // MARK: - Before the request
+
+  func start() {
+    if let time = uploads.settings.forwardGiveUp, upload.giveUpAt == nil {
+      upload.giveUpAt = loop.wallSeconds + time.wholeSeconds
+    }
+    owner.events.log(
+      .info, "upload-forwarding",
+      ["upload": id, "attempt": "\(attempt)", "upstream": route.upstreamName, "length": "\(upload.status.offset)"])
+    upload.openBody(on: loop) { [self] result in
+      guard !isCut else { return }
+      switch result {
+      case .success(let body): check(body)
+      case .failure(let error): comeBack("the stored bytes cannot be opened: \(error)")
+      }
+    }
+  }
+
+  private func check(_ body: UploadBody) {
+    let request = UploadRequest(upload, length: body.count, route: route, uploads: uploads, loop: owner)
+    self.request = request
+    let claims = owner.uploads.isVerified(upload) ? [] : request.claims
+    let isQueued = owner.pool.run({ UploadCheck.make(body, claims) }, then: loop) { [self] result in
+      guard !isCut else { return }
+      switch result {
+      case .good(let last):
+        owner.uploads.noteVerified(upload)
+        content = UploadContent(request, body, last: last, on: owner)
+        ask(request)
+      case .mismatch(let algorithm): refuseForGood("the bytes are not those of Repr-Digest (\(algorithm.rawValue))")
+      case .unreadable(let why): comeBack(why)
+      }
+    }
+    if !isQueued { comeBack("pawl is ending") }
+  }
+
+  /// The application is asked again: its mind may have changed while the bytes came.
+  private func ask(_ request: UploadRequest) {
+    let asked = AuthRequest.ask(request.incoming) { [self] verdict in
+      guard !isCut else { return }
+      switch verdict {
+      case .allowed: connect(request)
+      case .refused(let head, let body):
+        passOn(
+          UploadAnswer(
+            status: head.status, reason: Array(head.reason), fields: head.fields, body: body, at: loop.wallSeconds),
+          "auth-request answered \(head.status)")
+      case .unavailable: comeBack("auth-request did not answer")
+      }
+    }
+    if let asked { phase = .preparing(asked) }
+  }
+
+  private func connect(_ request: UploadRequest) {
+    phase = .sending
+    var asked = OriginRequest(head: request.head, use: isUrgent ? .passThrough : .fill)
+    (asked.wantsFreshConnection, asked.holdsHead) = (request.isEmpty, request.isEmpty)
+    origin = owner.pool(for: route.upstream).start(asked, delegate: self)
+  }
+
+  // MARK: - Ending
+
+  /// pawl ends: an incomplete request is none, and what is journalled as sent is judged at the next start.
+  func cut() {
+    isCut = true
+    if case .preparing(let asked) = phase { asked?.cancel() }
+    letGo()
+  }
+
+  func letGo() {
+    timer?.close()
+    timer = nil
+    origin?.cancel()
+    origin = nil
+    content = nil
+  }
+
+  /// Nothing is left to do for this attempt.
+  func end() {
+    phase = .over
+    letGo()
+    owner.uploads.ended(self)
+  }
+}

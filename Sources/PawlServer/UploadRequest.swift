@@ -1,0 +1,37 @@
+import PawlHTTP
+import PawlLoop
+import PawlObserve
+import PawlStore
+import PawlUpload
+
+/// The one request that an upload becomes for its origin: head, and what stands before and behind the stored bytes.
+struct UploadRequest {
+  /// As a client's request: forwarded, asked about and invalidated like one.
+  let incoming: IncomingRequest
+  /// Before and behind the stored bytes: a form's; empty when they are the content.
+  let prefix: [UInt8]
+  let suffix: [UInt8]
+  /// What the stored bytes are said to hash to.
+  let claims: [DigestClaim]
+
+  /// - Parameter route: where it goes now; the one it was created on may be gone.
+  init(_ upload: SpooledUpload, length: UInt64, route: RouteSettings, uploads: UploadRoute, loop: ServerLoop) {
+    let origin = upload.origin
+    claims = RequestDigests.claims(origin.head.fields, .reprDigest)
+    let shape = UploadShape(origin, uploads.settings, boundary: UploadShape.randomBoundary)
+    (prefix, suffix) = (shape.prefix, shape.suffix)
+    let total = length + UInt64(prefix.count) + UInt64(suffix.count)
+    let head = ForwardedHead.make(
+      creation: origin.head, credentials: upload.credentials, id: upload.id.hex, length: total,
+      contentType: shape.contentType, disposition: shape.disposition)
+    incoming = IncomingRequest(
+      head: head, route: route, loop: loop,
+      client: SocketAddress.literal(origin.clientAddress[...].text, port: 0), isTrustedPeer: origin.peerIsTrusted,
+      port: origin.port, requestID: head.fields.only(.xRequestID).map(Array.init) ?? RequestID.make(), isRouted: true,
+      record: TransferRecord(began: loop.loop.now))
+  }
+
+  /// The head as it goes out.
+  var head: RequestHead { OriginRequests.forwarded(incoming) }
+  var isEmpty: Bool { head.framing == .length(0) }
+}

@@ -1,0 +1,72 @@
+import PawlHTTP
+import PawlLoop
+import PawlStore
+import PawlUpload
+
+/// Sees to it that what is complete is delivered: after a start, after a reload, and when the operator says so.
+enum UploadStart {
+  /// Everything that waits goes to a loop of its own choice, the same each time. From any thread.
+  /// - Parameter recovers: the program has just started: what was sent and not answered is judged.
+  static func begin(_ server: Server, stores: [UploadStore], recovers: Bool) {
+    let loops = server.loops
+    guard !loops.isEmpty else { return }
+    for store in stores {
+      store.onOrder = { [weak server] order, upload in
+        guard let server, order.kind == .resend else { return }
+        Self.deliver(upload, of: server)
+      }
+      for upload in store.uploads {
+        switch upload.status.phase {
+        case .complete: Self.deliver(upload, of: server)
+        case .sent where recovers:
+          let entry = Self.home(of: upload, among: loops)
+          entry.loop.run { Self.recover(upload, on: entry.server.get()) }
+        case .open, .forwarding, .sent, .answered, .unknown, .invalid, .removed: break
+        }
+      }
+    }
+  }
+
+  private static func deliver(_ upload: SpooledUpload, of server: Server) {
+    guard !server.loops.isEmpty else { return }
+    let entry = home(of: upload, among: server.loops)
+    entry.loop.run { deliver(upload, on: entry.server.get(), isUrgent: false) }
+  }
+
+  private static func home(of upload: SpooledUpload, among loops: [Server.RunningLoop]) -> Server.RunningLoop {
+    loops[Int(upload.id.low % UInt64(loops.count))]
+  }
+
+  /// Delivers by the route that is right for it now; without one it waits. On the loop.
+  static func deliver(_ upload: SpooledUpload, on loop: ServerLoop, isUrgent: Bool) {
+    guard let route = route(of: upload, on: loop) else { return }
+    loop.uploads.enter(upload, route, isUrgent: isUrgent)
+  }
+
+  private static func route(of upload: SpooledUpload, on loop: ServerLoop) -> RouteSettings? {
+    let head = upload.origin.head
+    let route = loop.router.route(authority: head.authority, target: head.target)
+    if let route, route.uploads != nil { return route }
+    loop.events.log(
+      .warning, "upload-waiting",
+      [
+        "upload": upload.id.hex, "host": head.authority.text, "target": head.target.text,
+        "why": route == nil ? "no site takes its host" : "its route takes no uploads",
+      ])
+    return nil
+  }
+
+  /// The last byte may have gone before pawl ended, and no answer came.
+  private static func recover(_ upload: SpooledUpload, on loop: ServerLoop) {
+    let head = upload.origin.head
+    let route = loop.router.route(authority: head.authority, target: head.target)
+    let delivery = route?.uploads?.delivery ?? .atMostOnce
+    let isUnknown = ForwardPolicy.afterRestart(.sent, delivery) == .unknown
+    upload.becomeUnknown(why: "pawl ended before the answer came", on: loop.loop) { isDone in
+      guard isDone, !isUnknown else { return }
+      upload.sendAgain(on: loop.loop) { isDone in
+        if isDone { deliver(upload, on: loop, isUrgent: false) }
+      }
+    }
+  }
+}

@@ -1,0 +1,190 @@
+package import PawlHTTP
+package import PawlLoop
+package import PawlUpload
+
+/// One upload in the spool. Any thread; completions run on the loop that was given, never within the call.
+package final class SpooledUpload: Sendable {
+  package let id: UploadID
+  package let origin: UploadOrigin
+  /// Wall clock, seconds since 1970.
+  package let createdAt: Int64
+  let core: UploadCore
+  let state: Locked<UploadState>
+
+  init(_ id: UploadID, _ origin: UploadOrigin, createdAt: Int64, charge: DiskCharge, core: UploadCore, row: UploadRow) {
+    (self.id, self.origin, self.createdAt) = (id, origin, createdAt)
+    (self.core, state) = (core, Locked(UploadState(row, charge)))
+  }
+
+  var charge: DiskCharge { state.withLock { $0.charge } }
+
+  package var status: UploadStatus {
+    state.withLock { state in
+      var status = UploadStatus(offset: state.durable, length: state.row.length, phase: state.row.phase)
+      status.isAnswerDelivered = state.row.isAnswerDelivered
+      status.originStatus = state.row.originStatus.map { Int($0) }
+      status.expires = expires(state.row)
+      (status.metadata, status.concat) = (origin.metadata, origin.concat)
+      status.isConcatFinal = origin.concatenation == .final
+      status.isConcatPartial = origin.concatenation == .partial
+      return status
+    }
+  }
+
+  /// `change` runs on `loop` after each change of phase, durable offset or last refusal until the observation is let
+  /// go of, on that loop. Changes are joined: look at ``status``. On the loop.
+  package func observe(on loop: EventLoop, _ change: @escaping () -> Void) -> UploadObservation {
+    loop.preconditionOnLoop()
+    let observation = UploadObservation(of: self, change)
+    observation.number = state.withLock { state in
+      state.observerCount += 1
+      state.observers[state.observerCount] = LoopWeak(observation, on: loop)
+      return state.observerCount
+    }
+    return observation
+  }
+
+  func notify() {
+    let observers = state.withLock { Array($0.observers.values) }
+    for observer in observers { observer.run { $0.changed() } }
+  }
+
+  /// Opens the bytes for sending.
+  package func openBody(on loop: EventLoop, then: @escaping (Result<UploadBody, StoreError>) -> Void) {
+    let reply = LoopReply(on: loop, then)
+    let isQueued = core.pool.run { [self] in reply.send(openBody()) }
+    if !isQueued { reply.send(.failure(.dropped)) }
+  }
+
+  private func openBody() -> Result<UploadBody, StoreError> {
+    let count = state.withLock { $0.isFreed ? nil : $0.row.length ?? $0.written }
+    guard let count else { return .failure(.dropped) }
+    do throws(StoreError) {
+      let raw = try Files.open(core.path(of: id), UploadFile.readOnly)
+      let descriptor = BodyDescriptor(adopting: raw, pool: core.pool, charge: charge)
+      return .success(UploadBody(fd: raw, count: count, owner: descriptor))
+    } catch {
+      core.events.log(.error, "upload-open-failed", ["upload": id.hex, "why": "\(error)"])
+      return .failure(error)
+    }
+  }
+
+  // MARK: Small facts
+
+  /// The whole length, once or the same again; `false`: it contradicts what is known.
+  package func declare(length: UInt64) -> Bool {
+    state.withLock { state in
+      if let known = state.row.length { return known == length }
+      guard state.takesBytes, length >= state.end else { return false }
+      state.row.length = length
+      state.touch()
+      return true
+    }
+  }
+
+  /// `Authorization` and `Cookie` of the latest request of the same owner.
+  package func refreshCredentials(_ fields: Fields) {
+    let octets = FieldsCoding.serialize(fields)
+    change { row in
+      guard row.credentials != octets else { return false }
+      row.credentials = octets
+      return true
+    }
+  }
+
+  package var credentials: Fields? { state.withLock { $0.row.credentials }.flatMap(FieldsCoding.fields) }
+
+  package func noteAnswerDelivered() {
+    change { row in
+      guard row.phase == .answered, !row.isAnswerDelivered else { return false }
+      row.isAnswerDelivered = true
+      return true
+    }
+    notify()
+  }
+
+  /// The answer to the last attempt, where it did not consume the upload; telling it wakes the observers.
+  package var lastRefusal: UploadLastRefusal? {
+    get { state.withLock { $0.lastRefusal } }
+    set {
+      state.withLock { $0.lastRefusal = newValue }
+      notify()
+    }
+  }
+
+  /// When a completed upload that cannot be delivered is dropped; wall seconds.
+  package var giveUpAt: Int64? {
+    get { state.withLock { $0.row.giveUpAt } }
+    set {
+      change { row in
+        guard row.giveUpAt != newValue else { return false }
+        row.giveUpAt = newValue
+        return true
+      }
+    }
+  }
+
+  package var attempts: Int { state.withLock { Int($0.row.attempts) } }
+  package var lastError: String? { state.withLock { $0.row.lastError } }
+  /// Wall seconds.
+  package var nextAttempt: Int64? { state.withLock { $0.row.nextAttempt } }
+
+  /// Changes the row and has that recorded soon.
+  func change(_ body: (inout UploadRow) -> Bool) {
+    let isChanged = state.withLock { state in
+      guard state.row.phase != .removed, body(&state.row) else { return false }
+      state.touch()
+      return true
+    }
+    if isChanged { core.noteDirty(self) }
+  }
+
+  /// Wall seconds; `nil` for what is kept until somebody decides.
+  func expires(_ row: UploadRow) -> Int64? {
+    switch row.phase {
+    case .open, .invalid: return expiry(row)
+    case .complete: return origin.concatenation == .partial ? expiry(row) : row.giveUpAt
+    case .answered: return row.answerUntil
+    case .forwarding, .sent, .unknown, .removed: return nil
+    }
+  }
+
+  private func expiry(_ row: UploadRow) -> Int64 {
+    let idle = max(row.lastByteAt, row.changedAt) + core.settings.expireAfter.components.seconds
+    return min(idle, createdAt + core.settings.maxAge.components.seconds)
+  }
+}
+
+/// Lets an observer look away when it is let go of. Of one loop.
+package final class UploadObservation {
+  private weak var upload: SpooledUpload?
+  private var change: (() -> Void)?
+  fileprivate(set) var number: UInt64 = 0
+
+  fileprivate init(of upload: SpooledUpload, _ change: @escaping () -> Void) {
+    (self.upload, self.change) = (upload, change)
+  }
+
+  deinit { cancel() }
+
+  fileprivate func changed() { change?() }
+
+  /// Nothing is told any more.
+  package func cancel() {
+    change = nil
+    _ = upload?.state.withLock { [number] in $0.observers.removeValue(forKey: number) }
+  }
+}
+
+/// The bytes of a completed upload; the file stays open while this lives.
+package struct UploadBody: Sendable {
+  package let fd: CInt
+  /// Bytes.
+  package let count: UInt64
+  /// What keeps the file open.
+  package let owner: any AnyObject & Sendable
+
+  package init(fd: CInt, count: UInt64, owner: any AnyObject & Sendable) {
+    (self.fd, self.count, self.owner) = (fd, count, owner)
+  }
+}

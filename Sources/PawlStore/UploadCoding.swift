@@ -1,0 +1,92 @@
+import PawlCache
+import PawlHTTP
+
+/// What never changes of an upload as octets for the catalogue.
+extension UploadOrigin {
+  private static let formatVersion: UInt8 = 1
+
+  func serialize() -> [UInt8] {
+    var output: [UInt8] = [Self.formatVersion]
+    output.append(string: head.method.bytes[...])
+    output.append(string: head.target)
+    output.append(string: head.authority)
+    output.append(head.version.minor)
+    switch head.framing {
+    case .none: output.append(number: 0)
+    case .chunked, .untilClose: output.append(number: 1)
+    case .length(let count):
+      output.append(number: 2)
+      output.append(number: count)
+    }
+    output.append(fields: head.fields)
+    for text in [scheme, clientAddress, owner, client] { output.append(string: text[...]) }
+    output.append(number: UInt64(port))
+    for flag in [peerIsTrusted, isTus] { output.append(flag ? 1 : 0) }
+    output.append(number: UInt64(concatenation.rawValue))
+    for text in [metadata, concat] {
+      output.append(text == nil ? 0 : 1)
+      output.append(string: (text ?? [])[...])
+    }
+    return output
+  }
+
+  /// `nil` when the octets are not what ``serialize()`` wrote: of another version, cut, or with anything behind.
+  init?(serialized: [UInt8]) {
+    var reader = OctetReader(rest: serialized[...])
+    guard reader.octet() == Self.formatVersion, let head = reader.requestHead(), let scheme = reader.string(),
+      let address = reader.string(), let owner = reader.string(), let client = reader.string(),
+      let port = reader.number(), port <= UInt64(UInt16.max), let isTrusted = reader.octet(),
+      let isTus = reader.octet(),
+      let kind = reader.number(), let concatenation = Concatenation(rawValue: Int64(clamping: kind)),
+      let metadata = reader.optionalString(), let concat = reader.optionalString(), reader.rest.isEmpty
+    else { return nil }
+    self.init(
+      head: head, scheme: Array(scheme), clientAddress: Array(address), peerIsTrusted: isTrusted == 1,
+      port: UInt16(port), owner: Array(owner), client: Array(client), isTus: isTus == 1, metadata: metadata.text,
+      concat: concat.text, concatenation: concatenation)
+  }
+}
+
+/// A string that may be missing; missing is not malformed.
+private struct OptionalText { let text: [UInt8]? }
+
+extension OctetReader {
+  fileprivate mutating func requestHead() -> RequestHead? {
+    guard let method = string(), let target = string(), let authority = string(), let minor = octet(),
+      let kind = number()
+    else { return nil }
+    var framing = BodyFraming.none
+    switch kind {
+    case 0: break
+    case 1: framing = .chunked
+    case 2:
+      guard let count = number() else { return nil }
+      framing = .length(count)
+    default: return nil
+    }
+    guard let fields = fields() else { return nil }
+    return RequestHead(
+      method: Method(method), target: Array(target)[...], authority: Array(authority)[...],
+      version: HTTPVersion(minor: minor), fields: fields, framing: framing)
+  }
+
+  fileprivate mutating func optionalString() -> OptionalText? {
+    guard let isThere = octet(), let text = string() else { return nil }
+    return OptionalText(text: isThere == 1 ? Array(text) : nil)
+  }
+}
+
+/// Fields alone: credentials, and those of an answer.
+enum FieldsCoding {
+  static func serialize(_ fields: Fields) -> [UInt8] {
+    var output: [UInt8] = []
+    output.append(fields: fields)
+    return output
+  }
+
+  static func fields(_ octets: [UInt8]) -> Fields? {
+    var reader = OctetReader(rest: octets[...])
+    guard let fields = reader.fields(), reader.rest.isEmpty else { return nil }
+    return fields
+  }
+}

@@ -1,0 +1,126 @@
+package import PawlLoop
+import PawlUpload
+
+extension UploadStore {
+  package typealias Created = Result<SpooledUpload, UploadStoreRefusal>
+
+  /// Makes an upload without bytes.
+  /// - Parameters:
+  ///   - finalAt: the creation request completes the upload when so many bytes have come.
+  ///   - durably: `false`: it survives `kill -9` when `then` runs (enough for a 104); `true`: a power cut (a 201).
+  package func create(
+    _ id: UploadID, _ origin: UploadOrigin, length: UInt64?, finalAt: UInt64?, durably: Bool, on loop: EventLoop,
+    then: @escaping (Created) -> Void
+  ) {
+    let reply = LoopReply(on: loop, then)
+    if let refusal = core.budget.admit(origin.client, length: length) { return reply.send(.failure(refusal)) }
+    var row = UploadRow(at: core.clock.wallSeconds())
+    (row.length, row.finalAt) = (length, finalAt)
+    let isQueued = core.pool.run { [core, row] in
+      core.make(id, origin, row, durably: durably, fill: { _, _ in }, then: { reply.send($0) })
+    }
+    if !isQueued {
+      core.budget.leave(origin.client)
+      reply.send(.failure(.failed(.dropped)))
+    }
+  }
+
+  /// Makes an upload of the bytes of others, complete and durable (tus concatenation). The parts have to have all of
+  /// their bytes; they stay.
+  package func concatenate(
+    _ id: UploadID, _ origin: UploadOrigin, parts: [SpooledUpload], on loop: EventLoop,
+    then: @escaping (Created) -> Void
+  ) {
+    let reply = LoopReply(on: loop, then)
+    var total: UInt64 = 0
+    for part in parts {
+      let count = part.state.withLock { state in
+        state.isFreed || state.row.length != state.written ? nil : state.row.length
+      }
+      guard let count else { return reply.send(.failure(.failed(.dropped))) }
+      total += count
+    }
+    if let refusal = core.budget.admit(origin.client, length: total) { return reply.send(.failure(refusal)) }
+    let promised = core.budget.promise(origin.client, upTo: total)
+    let isQueued =
+      promised == total
+      && core.pool.run { [core, total] in
+        core.concatenate(id, origin, parts, total) { reply.send($0) }
+      }
+    guard !isQueued else { return }
+    core.budget.giveBack(origin.client, promised)
+    core.budget.leave(origin.client)
+    reply.send(.failure(promised == total ? .failed(.dropped) : .full))
+  }
+}
+
+extension UploadCore {
+  /// Makes file, object and row of an upload that was admitted. Blocking.
+  func make(
+    _ id: UploadID, _ origin: UploadOrigin, _ row: UploadRow, durably: Bool,
+    fill: (BodyDescriptor, DiskCharge) throws(StoreError) -> Void,
+    then: @escaping @Sendable (Result<SpooledUpload, UploadStoreRefusal>) -> Void
+  ) {
+    let charge = DiskCharge(budget.disk, bytes: 0)
+    let upload = SpooledUpload(id, origin, createdAt: row.changedAt, charge: charge, core: self, row: row)
+    guard add(upload) else {
+      budget.leave(origin.client)
+      return then(.failure(.failed(.dropped)))
+    }
+    do throws(StoreError) {
+      let descriptor = try UploadFile.create(id, durably: durably, self, charge)
+      try fill(descriptor, charge)
+      upload.state.withLock { state in
+        state.descriptor = descriptor
+        state.isNameSynced = durably
+      }
+    } catch {
+      undo(upload)
+      return then(.failure(error == .full ? .full : .failed(error)))
+    }
+    stir(upload)
+    record(upload, durably: durably) { [self] isRecorded in
+      upload.noteRecorded(isRecorded, durably: durably)
+      if isRecorded { return then(.success(upload)) }
+      undo(upload)
+      submit([.forget(id)])
+      then(.failure(.failed(.catalogue(code: StoreError.failedCommit, message: "not recorded"))))
+    }
+  }
+
+  /// It was never told of.
+  private func undo(_ upload: SpooledUpload) {
+    remove(upload)
+    let isOpen = upload.state.withLock { state in
+      defer { state.row.phase = .removed }
+      return state.row.phase == .open
+    }
+    upload.free()
+    if isOpen { budget.leave(upload.origin.client) }
+  }
+
+  /// Blocking. So many bytes are promised.
+  func concatenate(
+    _ id: UploadID, _ origin: UploadOrigin, _ parts: [SpooledUpload], _ total: UInt64,
+    then: @escaping @Sendable (Result<SpooledUpload, UploadStoreRefusal>) -> Void
+  ) {
+    var row = UploadRow(at: clock.wallSeconds())
+    (row.phase, row.offset, row.length) = (.complete, total, total)
+    // Nothing may be added to it: it is not open from the start.
+    budget.leave(origin.client)
+    var copied: UInt64 = 0
+    make(id, origin, row, durably: true) { (descriptor, charge) throws(StoreError) in
+      for part in parts {
+        guard let count = part.state.withLock({ $0.isFreed ? nil : $0.row.length }) else { throw .dropped }
+        let source = OwnedDescriptor(adopting: try Files.open(path(of: part.id), UploadFile.readOnly))
+        try UploadFile.copy(source.raw, to: descriptor.raw, at: copied, count: count)
+        charge.grow(count)
+        copied += count
+      }
+      try UploadFile.sync(descriptor.raw, path(of: id))
+    } then: {
+      then($0)
+    }
+    if copied < total { budget.giveBack(origin.client, total - copied) }
+  }
+}

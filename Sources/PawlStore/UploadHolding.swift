@@ -1,0 +1,241 @@
+import CLinux
+package import PawlLoop
+
+/// Who may write, and how that changes hands: no lock is held over a write. A takeover counts the generation up, which
+/// ends the old writer at once, and goes on when the write under way and the pool's work on the file are done.
+extension SpooledUpload {
+  /// Ends whoever writes now: its `displaced` runs on its loop, its writes add nothing from this moment on. `then` runs
+  /// once no write is under way, with the offset settled. When another takes over before that, `displaced` runs and
+  /// `then` never does. On the loop.
+  /// - Parameter readOnly: the new holder only looks: no room is promised.
+  package func takeOver(
+    on loop: EventLoop, readOnly: Bool = false, displaced: @escaping () -> Void,
+    then: @escaping (UploadWriter) -> Void
+  ) {
+    loop.preconditionOnLoop()
+    let writer = UploadWriter(self, on: loop, displaced: displaced)
+    let reply = LoopReply<Bool>(on: loop) { isGranted in
+      if isGranted { then(writer) } else { writer.wasDisplaced() }
+    }
+    let hold = PendingHold(writer: LoopWeak(writer, on: loop), isReadOnly: readOnly, reply: reply)
+    let (ended, superseded) = state.withLock { state in
+      let ended = state.endHolder()
+      let superseded = state.pending
+      state.pending = hold
+      state.isBroken = false
+      writer.generation = state.generation
+      return (ended, superseded)
+    }
+    superseded?.reply.send(false)
+    tell(ended)
+    settle()
+  }
+
+  func tell(_ ended: UploadState.Displacement) {
+    core.budget.giveBack(origin.client, ended.promise)
+    ended.holder?.run { $0.wasDisplaced() }
+  }
+
+  /// The writer of that generation, if it still is, ends.
+  func release(_ generation: UInt64) {
+    let ended = state.withLock { state -> UploadState.Displacement? in
+      guard state.generation == generation else { return nil }
+      // One that was let go of before it got the right to write.
+      state.pending = nil
+      return state.endHolder()
+    }
+    guard let ended else { return }
+    core.budget.giveBack(origin.client, ended.promise)
+    settle()
+  }
+
+  private enum Step {
+    case none
+    case truncate(UInt64, BodyDescriptor?)
+    case open
+    case grant(PendingHold)
+  }
+
+  /// Does what has to come before somebody may write; asked again after each part of it.
+  func settle() {
+    while true {
+      switch state.withLock({ nextStep(&$0) }) {
+      case .none: return
+      case .grant(let hold): return hold.reply.send(true)
+      case .truncate(let size, let descriptor): return inPool { $0.truncate(to: size, descriptor) }
+      case .open: return inPool { _ = $0.openForWriting() }
+      }
+    }
+  }
+
+  private func nextStep(_ state: inout UploadState) -> Step {
+    guard !state.isWriting, !state.isSettling else { return .none }
+    if let size = state.goBack, !state.isBroken, !state.isFreed {
+      state.isSettling = true
+      return .truncate(size, state.descriptor)
+    }
+    guard let hold = state.pending else { return .none }
+    if !hold.isReadOnly && state.takesBytes && state.descriptor == nil && !state.isBroken {
+      state.isSettling = true
+      return .open
+    }
+    state.pending = nil
+    state.holder = hold.writer
+    state.isReadOnly = hold.isReadOnly
+    state.lastWrite = core.clock.now()
+    return .grant(hold)
+  }
+
+  private func inPool(_ work: @escaping @Sendable (SpooledUpload) -> Void) {
+    let isQueued = core.pool.run { [self] in
+      work(self)
+      state.withLock { $0.isSettling = false }
+      settle()
+    }
+    guard !isQueued else { return }
+    // At the end of the process: who waits is told when it writes.
+    state.withLock { state in
+      state.isSettling = false
+      state.isBroken = true
+    }
+    settle()
+  }
+
+  /// Closes the file that nobody writes.
+  func closeIfIdle() {
+    let closed = state.withLock { state -> BodyDescriptor? in
+      guard state.isCalm else { return nil }
+      defer { state.descriptor = nil }
+      return state.descriptor
+    }
+    withExtendedLifetime(closed) {}
+  }
+
+  /// In the pool. `nil`, logged, when it cannot be.
+  func openForWriting() -> BodyDescriptor? {
+    do throws(StoreError) {
+      let raw = try Files.open(core.path(of: id), O_RDWR)
+      let descriptor = BodyDescriptor(adopting: raw, pool: core.pool, charge: charge)
+      // So that it is closed again, whatever comes of it.
+      core.stir(self)
+      return state.withLock { state in
+        if let known = state.descriptor { return known }
+        state.descriptor = descriptor
+        return descriptor
+      }
+    } catch {
+      core.events.log(.error, "upload-open-failed", ["upload": id.hex, "why": "\(error)"])
+      state.withLock { $0.isBroken = true }
+      return nil
+    }
+  }
+
+  /// In the pool: what lies behind `size` never counted.
+  private func truncate(to size: UInt64, _ known: BodyDescriptor?) {
+    guard let descriptor = known ?? openForWriting() else { return }
+    guard ftruncate(descriptor.raw, off_t(clamping: size)) == 0 else {
+      let error = Files.failure("ftruncate", core.path(of: id))
+      core.events.log(.error, "upload-cut-failed", ["upload": id.hex, "why": "\(error)"])
+      return state.withLock { $0.isBroken = true }
+    }
+    let freed = state.withLock { state -> UInt64 in
+      let freed = state.end - min(size, state.end)
+      state.end = size
+      state.written = min(state.written, size)
+      state.row.offset = min(state.row.offset, size)
+      state.row.verifying = nil
+      state.goBack = nil
+      state.touch()
+      return freed
+    }
+    charge.shrink(freed)
+    core.budget.forget(origin.client, freed)
+    core.noteDirty(self)
+  }
+}
+
+// MARK: Writing
+
+extension SpooledUpload {
+  private enum Plan {
+    case refuse(UploadWriteResult)
+    /// So many bytes go there; `less` says why they are not all.
+    case write(BodyDescriptor, at: UInt64, count: Int, less: UploadWriteResult?)
+  }
+
+  func write(_ bytes: UnsafeRawBufferPointer, _ generation: UInt64) -> UploadWriteResult {
+    switch state.withLock({ plan(bytes.count, generation, &$0) }) {
+    case .refuse(let result): return result
+    case .write(let descriptor, let offset, let count, let less):
+      var done = 0
+      var failure: StoreError?
+      do throws(StoreError) {
+        try Files.write(descriptor.raw, UnsafeRawBufferPointer(rebasing: bytes.prefix(count)), at: offset, &done)
+      } catch {
+        failure = error
+      }
+      let result = finish(UInt64(done), of: UInt64(count))
+      guard let failure else { return less ?? result }
+      if failure == .full { return .full }
+      core.events.log(.error, "upload-write-failed", ["upload": id.hex, "why": "\(failure)"])
+      return .failed
+    }
+  }
+
+  private func plan(_ count: Int, _ generation: UInt64, _ state: inout UploadState) -> Plan {
+    guard state.generation == generation, state.holder != nil, state.takesBytes, !state.isReadOnly else {
+      return .refuse(.displaced)
+    }
+    guard let descriptor = state.descriptor, !state.isBroken, state.goBack == nil else { return .refuse(.failed) }
+    guard count > 0 else { return .refuse(.written(unsynced: state.written - state.durable)) }
+    let room = min(state.row.length ?? .max, UInt64(Int64.max)) - state.end
+    var (fitting, less) = (UInt64(count), UploadWriteResult?.none)
+    if fitting > room { (fitting, less) = (room, .tooLong) }
+    topUp(&state, need: fitting, room: room)
+    if fitting > state.promise { (fitting, less) = (state.promise, .full) }
+    if fitting == 0, let less { return .refuse(less) }
+    state.promise -= fitting
+    state.isWriting = true
+    return .write(descriptor, at: state.end, count: Int(fitting), less: less)
+  }
+
+  /// At most ``UploadBudget/step`` is promised; half of that gone, more is asked for.
+  private func topUp(_ state: inout UploadState, need: UInt64, room: UInt64) {
+    guard state.promise < need || state.promise < min(room, UploadBudget.step / 2) else { return }
+    let wanted = max(need, min(room, UploadBudget.step))
+    if wanted > state.promise {
+      state.promise += core.budget.promise(origin.client, upTo: wanted - state.promise)
+    }
+  }
+
+  private func finish(_ done: UInt64, of count: UInt64) -> UploadWriteResult {
+    // Before anybody may cut the file again.
+    charge.grow(done)
+    let (unsynced, wantsSync, isFirst, late, isFreed) = state.withLock { state in
+      state.isWriting = false
+      let isFirst = state.written == state.row.offset
+      state.end += done
+      if !state.isVerifying && state.goBack == nil { state.written = state.end }
+      // The promise of a writer that ended meanwhile went back without these.
+      var late = count - done
+      if state.holder != nil { (state.promise, late) = (state.promise + late, 0) }
+      if done > 0 {
+        state.row.lastByteAt = core.clock.wallSeconds()
+        state.lastWrite = core.clock.now()
+      }
+      let unsynced = state.written - min(state.written, state.row.offset)
+      let isDue = unsynced >= Self.syncEvery && !state.isSyncing
+      return (state.written - min(state.written, state.durable), isDue, isFirst, late, state.isFreed)
+    }
+    if isFreed { core.budget.forget(origin.client, done) }
+    core.budget.giveBack(origin.client, late)
+    if isFirst { core.stir(self) }
+    if wantsSync { syncByItself() }
+    // A takeover may wait for this write.
+    settle()
+    return .written(unsynced: unsynced)
+  }
+
+  /// So many bytes are synced by themselves.
+  static let syncEvery: UInt64 = 4 << 20
+}

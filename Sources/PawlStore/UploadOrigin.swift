@@ -1,0 +1,65 @@
+package import PawlHTTP
+
+/// What never changes of an upload: where it comes from and where it goes.
+package struct UploadOrigin: Sendable, Equatable {
+  /// What tus concatenation makes of an upload.
+  package enum Concatenation: Int64, Hashable, Sendable { case none = 0, partial = 1, final = 2 }
+
+  /// The creation request as it was received; authority and target decide the route after a restart.
+  package var head: RequestHead
+  package var scheme: [UInt8]
+  package var clientAddress: [UInt8]
+  package var peerIsTrusted: Bool
+  /// Of the listener.
+  package var port: UInt16
+  /// Who may come back to it; empty: anyone who knows the URL.
+  package var owner: [UInt8]
+  /// Who counts for the limits of one client.
+  package var client: [UInt8]
+  package var isTus: Bool
+  /// `Upload-Metadata` as it was given.
+  package var metadata: [UInt8]?
+  /// `Upload-Concat` as it was given.
+  package var concat: [UInt8]?
+  package var concatenation: Concatenation
+
+  package init(
+    head: RequestHead, scheme: [UInt8] = Array("http".utf8), clientAddress: [UInt8] = [], peerIsTrusted: Bool = false,
+    port: UInt16 = 0, owner: [UInt8] = [], client: [UInt8] = [], isTus: Bool = false, metadata: [UInt8]? = nil,
+    concat: [UInt8]? = nil, concatenation: Concatenation = .none
+  ) {
+    (self.head, self.scheme, self.clientAddress) = (head, scheme, clientAddress)
+    (self.peerIsTrusted, self.port, self.owner, self.client) = (peerIsTrusted, port, owner, client)
+    (self.isTus, self.metadata, self.concat, self.concatenation) = (isTus, metadata, concat, concatenation)
+  }
+}
+
+/// The origin's final answer to an upload, kept for who asks again.
+package struct UploadAnswer: Sendable, Equatable {
+  package var status: Int
+  package var reason: [UInt8]
+  package var fields: Fields
+  package var body: [UInt8]
+  /// Its body was larger than is kept.
+  package var isTruncated: Bool
+  /// When it came; wall clock, seconds since 1970.
+  package var at: Int64
+  /// How long it can be asked for again.
+  package var keepFor: Duration
+
+  package init(
+    status: Int, reason: [UInt8] = [], fields: Fields = Fields(), body: [UInt8] = [], isTruncated: Bool = false,
+    at: Int64, keepFor: Duration = .seconds(3600)
+  ) {
+    (self.status, self.reason, self.fields, self.body) = (status, reason, fields, body)
+    (self.isTruncated, self.at, self.keepFor) = (isTruncated, at, keepFor)
+  }
+}
+
+/// An answer that did not consume the upload (401, 429, 503), and which attempt it came to. In memory only.
+package struct UploadLastRefusal: Sendable, Equatable {
+  package var attempt: Int
+  package var answer: UploadAnswer
+
+  package init(attempt: Int, answer: UploadAnswer) { (self.attempt, self.answer) = (attempt, answer) }
+}

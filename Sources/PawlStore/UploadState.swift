@@ -1,0 +1,134 @@
+import PawlLoop
+import PawlUpload
+
+/// What changes of an upload in memory. Its lock is held for look-ups and updates only, never over IO.
+struct UploadState {
+  /// What is recorded next; its `offset` is what is synced.
+  var row: UploadRow
+  /// Contiguous bytes in the file that count.
+  var written: UInt64
+  /// Where the next byte goes: beyond `written` while content is verified.
+  var end: UInt64
+  /// Synced, recorded durably, and so told.
+  var durable: UInt64
+
+  // What is recorded.
+  var isInserted = false
+  /// Counts changes of the row; what was taken for the commit under way; what is durable.
+  var revision: UInt64 = 1
+  var takenRevision: UInt64 = 0
+  var durableRevision: UInt64 = 0
+  var takenOffset: UInt64 = 0
+  var transition: UploadTransition?
+  /// Transitions that wait for the one under way.
+  var queue: [UploadTransition] = []
+
+  // Who writes.
+  /// Changes with each takeover: a writer of another generation adds nothing.
+  var generation: UInt64 = 0
+  var holder: LoopWeak<UploadWriter>?
+  var isReadOnly = false
+  var pending: PendingHold?
+  var isVerifying = false
+  /// A `pwrite` is under way on some loop.
+  var isWriting = false
+  /// The pool truncates or opens the file.
+  var isSettling = false
+  /// The file has to be cut here before anybody writes.
+  var goBack: UInt64?
+  /// Cutting or opening failed: who writes now is told so.
+  var isBroken = false
+  /// Room promised to the holder, bytes.
+  var promise: UInt64 = 0
+  var lastWrite = Monotonic(nanoseconds: 0)
+
+  // The file.
+  var charge: DiskCharge
+  var descriptor: BodyDescriptor?
+  var isNameSynced = false
+  var isSyncing = false
+  var syncWaiters: [SyncWaiter] = []
+  var isFreed = false
+
+  // Only in memory.
+  var observers: [UInt64: LoopWeak<UploadObservation>] = [:]
+  var observerCount: UInt64 = 0
+  var answer: UploadAnswer?
+  var lastRefusal: UploadLastRefusal?
+
+  init(_ row: UploadRow, _ charge: DiskCharge) {
+    (self.row, self.charge) = (row, charge)
+    (written, end, durable) = (row.offset, row.offset, row.offset)
+  }
+
+  /// The row changed in a way that a crash must not forget.
+  mutating func touch() { revision += 1 }
+
+  mutating func takePromise() -> UInt64 {
+    defer { promise = 0 }
+    return promise
+  }
+
+  /// Nothing has to be looked after.
+  var isCalm: Bool {
+    durable >= written && durableRevision >= revision && promise == 0 && holder == nil && pending == nil
+      && !isSyncing && !isSettling
+  }
+
+  /// Whether bytes may come, from somebody.
+  var takesBytes: Bool { row.phase == .open && transition == nil }
+
+  /// Takes the right to write from whoever has it. What was being verified does not count.
+  mutating func endHolder() -> Displacement {
+    generation += 1
+    let displacement = Displacement(holder: holder, promise: takePromise())
+    // What a request was to complete, another one has to.
+    if holder != nil, let total = row.finalAt, written != total {
+      row.finalAt = nil
+      touch()
+    }
+    holder = nil
+    isReadOnly = false
+    if isVerifying {
+      isVerifying = false
+      goBack = min(goBack ?? .max, written)
+    }
+    return displacement
+  }
+
+  /// Who has to be told, and what goes back to the budget.
+  struct Displacement {
+    let holder: LoopWeak<UploadWriter>?
+    let promise: UInt64
+  }
+}
+
+/// Somebody who waits until so many bytes are synced.
+struct SyncWaiter {
+  let target: UInt64
+  let then: @Sendable (StoreError?) -> Void
+}
+
+/// Somebody who took the upload over and waits until nobody writes.
+struct PendingHold: Sendable {
+  let writer: LoopWeak<UploadWriter>
+  let isReadOnly: Bool
+  /// `false`: another was faster.
+  let reply: LoopReply<Bool>
+}
+
+/// A change of phase on its way to the catalogue.
+struct UploadTransition: Sendable {
+  let from: Set<UploadPhase>
+  let to: UploadPhase
+  /// All bytes are synced before, and there have to be as many as the length says.
+  var needsAllBytes = false
+  /// Whether a sent or forwarded one is left alone, is decided by `from`; this makes the row.
+  var apply: @Sendable (inout UploadRow) -> Void = { _ in }
+  var answer: UploadAnswer?
+  /// What is logged with it.
+  var why: String?
+  /// It is being recorded: the row that is taken has the new phase.
+  var isRecording = false
+  let then: @Sendable (Bool) -> Void
+}

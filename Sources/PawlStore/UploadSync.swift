@@ -1,0 +1,182 @@
+import CLinux
+package import PawlLoop
+
+/// From the page cache to the disk, and only then into the row: what is told of an upload went both ways.
+extension SpooledUpload {
+  /// Makes everything written so far durable; the offset may be told then.
+  package func sync(on loop: EventLoop, then: @escaping (Result<UInt64, StoreError>) -> Void) {
+    let reply = LoopReply(on: loop, then)
+    let told = state.withLock { state -> UInt64? in
+      state.durable >= state.written && state.durableRevision >= state.revision ? state.durable : nil
+    }
+    if let told { return reply.send(.success(told)) }
+    makeDurable { reply.send($0) }
+  }
+
+  /// Syncs what was written so far without anybody waiting for it.
+  func syncByItself() { makeDurable { _ in } }
+
+  private func makeDurable(_ then: @escaping @Sendable (Result<UInt64, StoreError>) -> Void) {
+    syncBytes { [self] error in
+      if let error { return then(.failure(error)) }
+      core.record(self) { [self] isRecorded in
+        let durable = noteRecorded(isRecorded, durably: true)
+        then(
+          isRecorded ? .success(durable) : .failure(.catalogue(code: StoreError.failedCommit, message: "not recorded")))
+      }
+    }
+  }
+
+  /// On the catalogue's thread, right after the commit: what ``takeChanges()`` gave last is recorded.
+  /// - Returns: what may be told.
+  @discardableResult
+  func noteRecorded(_ isRecorded: Bool, durably: Bool) -> UInt64 {
+    guard isRecorded && durably else { return state.withLock { $0.durable } }
+    let (durable, isNews) = state.withLock { state in
+      let isNews = state.takenOffset > state.durable
+      state.durable = max(state.durable, state.takenOffset)
+      state.durableRevision = state.takenRevision
+      return (state.durable, isNews)
+    }
+    if isNews { notify() }
+    return durable
+  }
+
+  // MARK: The bytes
+
+  /// Syncs all bytes written so far; `then` on any thread. One sync at a time: the kernel tells of a failure once.
+  func syncBytes(_ then: @escaping @Sendable (StoreError?) -> Void) {
+    enum Next { case done, wait, start }
+    let next = state.withLock { state -> Next in
+      if !core.settings.isDurable {
+        if state.goBack == nil && state.row.offset < state.written {
+          state.row.offset = state.written
+          state.touch()
+        }
+        return .done
+      }
+      if state.row.offset >= state.written && state.isNameSynced { return .done }
+      state.syncWaiters.append(SyncWaiter(target: state.written, then: then))
+      guard !state.isSyncing else { return .wait }
+      state.isSyncing = true
+      return .start
+    }
+    switch next {
+    case .done: then(nil)
+    case .wait: break
+    case .start:
+      // Without a pool the process ends, and closing the spool syncs.
+      if !core.pool.run({ [self] in syncUntilDone() }) {
+        endSync(.system(call: "fdatasync", path: "", errno: ECANCELED))
+      }
+    }
+  }
+
+  /// Blocking.
+  func syncUntilDone() {
+    while true {
+      let (descriptor, point, isFreed) = state.withLock { ($0.descriptor, $0.written, $0.isFreed) }
+      if isFreed { return endSync(.dropped) }
+      guard let descriptor = descriptor ?? openForWriting() else {
+        return endSync(.system(call: "open", path: core.path(of: id), errno: EIO))
+      }
+      if let error = sync(descriptor) { return loseTail(error) }
+      let (satisfied, isDone) = state.withLock { state in
+        state.isNameSynced = true
+        if state.row.offset < point {
+          state.row.offset = point
+          state.touch()
+        }
+        let satisfied = state.syncWaiters.filter { $0.target <= point }
+        state.syncWaiters.removeAll { $0.target <= point }
+        if state.syncWaiters.isEmpty { state.isSyncing = false }
+        return (satisfied, state.syncWaiters.isEmpty)
+      }
+      for waiter in satisfied { waiter.then(nil) }
+      if isDone { return }
+    }
+  }
+
+  private func sync(_ descriptor: BodyDescriptor) -> StoreError? {
+    guard fdatasync(descriptor.raw) == 0 else { return Files.failure("fdatasync", core.path(of: id)) }
+    guard !state.withLock({ $0.isNameSynced }) else { return nil }
+    do throws(StoreError) {
+      try Files.syncDirectory(core.bodies)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  private func endSync(_ error: StoreError) {
+    let waiters = state.withLock { state in
+      defer { state.syncWaiters = [] }
+      state.isSyncing = false
+      return state.syncWaiters
+    }
+    for waiter in waiters { waiter.then(error) }
+  }
+
+  /// The kernel may have dropped what it could not write: nothing counts but what was synced before, and whoever
+  /// writes has to come again.
+  private func loseTail(_ error: StoreError) {
+    let ended = state.withLock { state in
+      let ended = state.endHolder()
+      state.written = min(state.written, state.row.offset)
+      state.goBack = state.written
+      // Killed before the file is cut, it must not count by its size.
+      if state.row.phase == .open { state.row.verifying = state.written }
+      state.touch()
+      return ended
+    }
+    core.events.log(.error, "upload-sync-failed", ["upload": id.hex, "why": "\(error)"])
+    core.noteDirty(self, soon: true)
+    tell(ended)
+    endSync(error)
+    settle()
+  }
+}
+
+// MARK: The row
+
+extension SpooledUpload: ChangeSource {
+  func takeChanges() -> [UploadChange] {
+    state.withLock { state in
+      var row = state.row
+      var answer: UploadAnswer?
+      if let transition = state.transition, transition.isRecording {
+        transition.apply(&row)
+        row.phase = transition.to
+        row.changedAt = core.clock.wallSeconds()
+        answer = transition.answer
+      }
+      // An attempt that ends with the process begins again.
+      if row.phase == .forwarding { row.phase = .complete }
+      row.expires = expires(row)
+      state.takenRevision = state.revision
+      state.takenOffset = row.offset
+      var changes: [UploadChange] = [.update(id, row)]
+      if !state.isInserted {
+        state.isInserted = true
+        changes = [.insert(UploadEntry(id: id, origin: origin, createdAt: createdAt, row: row))]
+      }
+      if let answer { changes.append(.answer(id, answer)) }
+      return changes
+    }
+  }
+}
+
+extension SpooledUpload {
+  /// At the end of the process. Blocking.
+  func syncNow() {
+    let isMine = state.withLock { state in
+      let isMine = core.settings.isDurable && !state.isSyncing && state.row.offset < state.written
+      if isMine { state.isSyncing = true }
+      return isMine
+    }
+    if isMine { return syncUntilDone() }
+    let done = DispatchedResult()
+    syncBytes { done.set($0 == nil) }
+    _ = done.wait()
+  }
+}

@@ -1,0 +1,244 @@
+package import PawlLoop
+import PawlUpload
+
+/// The story of an upload. Each step is recorded durably before anybody is told; a step that could not be recorded did
+/// not happen.
+extension SpooledUpload {
+  /// open → complete. All written bytes are synced first; they have to be as many as the length says.
+  package func complete(on loop: EventLoop, then: @escaping (Bool) -> Void) {
+    begin(.open, to: .complete, on: loop, needsAllBytes: true, then: then)
+  }
+
+  /// complete → forwarding, in memory: `true` for exactly one caller. Not for a part of a concatenation.
+  package func beginForward() -> Bool {
+    guard origin.concatenation != .partial else { return false }
+    let isBegun = state.withLock { state in
+      guard state.row.phase == .complete, state.transition == nil else { return false }
+      state.row.phase = .forwarding
+      return true
+    }
+    if isBegun { notify() }
+    return isBegun
+  }
+
+  /// forwarding → sent.
+  package func journalSent(on loop: EventLoop, then: @escaping (Bool) -> Void) {
+    begin(.forwarding, to: .sent, on: loop, then: then)
+  }
+
+  /// forwarding, sent → complete: the origin does not have it, or may have it twice. The attempt is counted and kept for
+  /// show. Of one that was sent the record follows: a crash before it leaves it sent.
+  /// - Parameter nextAt: when it is tried again; wall seconds.
+  package func noteAttempt(failed why: String, nextAt: Int64?) {
+    change { row in
+      guard row.phase == .forwarding || row.phase == .sent else { return false }
+      row.phase = .complete
+      row.attempts += 1
+      (row.lastError, row.nextAttempt) = (why, nextAt)
+      return true
+    }
+    notify()
+  }
+
+  /// forwarding, sent → answered; the bytes are freed.
+  package func answer(_ answer: UploadAnswer, on loop: EventLoop, then: @escaping (Bool) -> Void) {
+    begin(.forwarding, .sent, to: .answered, on: loop, answer: answer, then: then) { row in
+      row.answerUntil = answer.at + answer.keepFor.components.seconds
+      row.originStatus = Int64(answer.status)
+      row.nextAttempt = nil
+      row.giveUpAt = nil
+    }
+  }
+
+  /// sent → unknown.
+  package func becomeUnknown(why: String, on loop: EventLoop, then: @escaping (Bool) -> Void) {
+    begin(.sent, to: .unknown, on: loop, why: why, then: then) { $0.lastError = why }
+  }
+
+  /// unknown → complete.
+  package func sendAgain(on loop: EventLoop, then: @escaping (Bool) -> Void) {
+    begin(.unknown, to: .complete, on: loop, then: then) { $0.nextAttempt = nil }
+  }
+
+  /// open, complete → invalid; the bytes are freed.
+  package func invalidate(why: String, on loop: EventLoop, then: @escaping (Bool) -> Void) {
+    begin(.open, .complete, to: .invalid, on: loop, why: why, then: then) { $0.lastError = why }
+  }
+
+  /// → removed; the bytes are freed. Not while it is forwarded or sent.
+  package func remove(on loop: EventLoop, then: @escaping (Bool) -> Void) {
+    let reply = LoopReply(on: loop, then)
+    remove { reply.send($0) }
+  }
+
+  static let removable: Set<UploadPhase> = [.open, .complete, .answered, .unknown, .invalid]
+
+  func remove(
+    from phases: Set<UploadPhase> = removable, why: String? = nil, then: @escaping @Sendable (Bool) -> Void
+  ) {
+    begin(UploadTransition(from: phases, to: .removed, why: why, then: then))
+  }
+
+  private func begin(
+    _ from: UploadPhase..., to phase: UploadPhase, on loop: EventLoop, needsAllBytes: Bool = false,
+    answer: UploadAnswer? = nil, why: String? = nil, then: @escaping (Bool) -> Void,
+    apply: @escaping @Sendable (inout UploadRow) -> Void = { _ in }
+  ) {
+    let reply = LoopReply(on: loop, then)
+    begin(
+      UploadTransition(
+        from: Set(from), to: phase, needsAllBytes: needsAllBytes, apply: apply, answer: answer, why: why,
+        then: { reply.send($0) }))
+  }
+
+  // MARK: One at a time
+
+  func begin(_ transition: UploadTransition) {
+    let isNext = state.withLock { state in
+      guard state.transition == nil else {
+        state.queue.append(transition)
+        return false
+      }
+      state.transition = transition
+      return true
+    }
+    if isNext { start(transition) }
+  }
+
+  private func start(_ transition: UploadTransition) {
+    enum Check { case refused, record(UploadState.Displacement?) }
+    let check = state.withLock { state -> Check in
+      guard transition.from.contains(state.row.phase) else { return .refused }
+      if transition.needsAllBytes { return hasAllBytes(state) ? .record(nil) : .refused }
+      return .record(state.row.phase == .open ? state.endHolder() : nil)
+    }
+    guard case .record(let ended) = check else { return end(transition, false) }
+    if let ended { tell(ended) }
+    guard transition.needsAllBytes else { return record(transition) }
+    syncBytes { [self] error in
+      if error == nil { record(transition) } else { end(transition, false) }
+    }
+  }
+
+  private func hasAllBytes(_ state: UploadState) -> Bool {
+    !state.isVerifying && !state.isWriting && state.goBack == nil && state.end == state.written
+      && (state.row.length ?? state.written) == state.written
+  }
+
+  private func record(_ transition: UploadTransition) {
+    let isReady = state.withLock { state in
+      if transition.needsAllBytes {
+        guard hasAllBytes(state), state.row.offset == state.written else { return false }
+        let length = state.written
+        state.transition?.apply = { row in
+          row.length = length
+          row.finalAt = nil
+        }
+      }
+      state.transition?.isRecording = true
+      state.touch()
+      return true
+    }
+    guard isReady else { return end(transition, false) }
+    core.record(self) { [self] isRecorded in
+      noteRecorded(isRecorded, durably: true)
+      end(transition, isRecorded)
+    }
+  }
+
+  private func end(_ transition: UploadTransition, _ isDone: Bool) {
+    let (before, next, wasRecording) = state.withLock { state in
+      let (before, current) = (state.row.phase, state.transition)
+      state.transition = nil
+      if isDone {
+        current?.apply(&state.row)
+        state.row.phase = transition.to
+        state.row.changedAt = core.clock.wallSeconds()
+        if transition.to == .removed { state.row.credentials = nil }
+        state.answer = transition.answer ?? (transition.to == .answered ? state.answer : nil)
+      } else if current?.isRecording == true {
+        state.touch()
+      }
+      let next = state.queue.isEmpty ? nil : state.queue.removeFirst()
+      state.transition = next
+      return (before, next, current?.isRecording == true)
+    }
+    if isDone {
+      entered(transition, from: before)
+    } else if wasRecording {
+      // What may be recorded later after all is followed by what is true.
+      core.noteDirty(self, soon: true)
+    }
+    transition.then(isDone)
+    if isDone { notify() }
+    if let next { start(next) }
+  }
+
+  /// What a change of phase frees.
+  private func entered(_ transition: UploadTransition, from before: UploadPhase) {
+    if before == .open { core.budget.leave(origin.client) }
+    switch transition.to {
+    case .answered, .invalid: free()
+    case .removed:
+      free()
+      let time = state.withLock { $0.row.changedAt }
+      core.bury(id, at: time)
+      core.remove(self)
+      core.submit([.strip(id)])
+    case .open, .complete, .forwarding, .sent, .unknown: break
+    }
+    log(transition)
+  }
+
+  private func log(_ transition: UploadTransition) {
+    switch (transition.to, transition.why) {
+    case (.removed, let why?): core.events.log(.notice, "upload-expired", ["upload": id.hex, "why": why])
+    case (.removed, nil): core.events.log(.info, "upload-removed", ["upload": id.hex])
+    case (.invalid, let why): core.events.log(.warning, "upload-invalid", ["upload": id.hex, "why": why ?? ""])
+    case (.unknown, let why): core.events.log(.error, "upload-unknown", ["upload": id.hex, "why": why ?? ""])
+    case (.complete, _):
+      core.events.log(.info, "upload-completed", ["upload": id.hex, "length": "\(status.length ?? 0)"])
+    case (.open, _), (.forwarding, _), (.sent, _), (.answered, _): break
+    }
+  }
+
+  /// The file goes; its bytes are free when nobody has it open any more.
+  func free() {
+    let freed = state.withLock { state -> (UInt64, DiskCharge)? in
+      guard !state.isFreed else { return nil }
+      state.isFreed = true
+      state.descriptor = nil
+      state.goBack = nil
+      // What a write under way still adds goes with this object.
+      let (bytes, charge) = (state.end, state.charge)
+      state.charge = DiskCharge(core.budget.disk, bytes: 0)
+      state.charge.drop()
+      return (bytes, charge)
+    }
+    guard let (bytes, charge) = freed else { return }
+    core.budget.forget(origin.client, bytes)
+    charge.drop()
+    core.perform { [core, id, charge] in
+      UploadFile.unlink(id, core)
+      withExtendedLifetime(charge) {}
+    }
+  }
+
+  /// The origin's answer. One that is not in memory any more is read from the catalogue here: some milliseconds.
+  package var answer: UploadAnswer? {
+    let (kept, phase) = state.withLock { ($0.answer, $0.row.phase) }
+    guard kept == nil, phase == .answered else { return kept }
+    do throws(StoreError) {
+      return try core.reader.withLock { (database) throws(StoreError) in try UploadCatalogue.answer(database, id) }
+    } catch {
+      core.events.log(.error, "upload-answer-lost", ["upload": id.hex, "why": "\(error)"])
+      return nil
+    }
+  }
+
+  /// As ``answer``, read in the pool.
+  package func loadAnswer(on loop: EventLoop, then: @escaping (UploadAnswer?) -> Void) {
+    let reply = LoopReply(on: loop, then)
+    if !core.pool.run({ [self] in reply.send(answer) }) { reply.send(nil) }
+  }
+}

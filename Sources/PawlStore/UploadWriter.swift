@@ -1,0 +1,96 @@
+import PawlLoop
+
+/// What became of bytes that were to be added.
+package enum UploadWriteResult: Hashable, Sendable {
+  /// All of them count; so many bytes of the upload are not durable yet.
+  case written(unsynced: UInt64)
+  /// Somebody else took the upload over, or it takes no bytes any more.
+  case displaced
+  /// More than the length says: those that fit count.
+  case tooLong
+  /// No room: those that fit count. Worth another try later.
+  case full
+  /// The disk failed: those that were written before count.
+  case failed
+}
+
+/// The right to add to an upload, of whoever took it over last. Of one loop.
+package final class UploadWriter {
+  package let upload: SpooledUpload
+  private let loop: EventLoop
+  private var displaced: (() -> Void)?
+  /// ``UploadState/generation`` for which this writer was made.
+  var generation: UInt64 = 0
+
+  init(_ upload: SpooledUpload, on loop: EventLoop, displaced: @escaping () -> Void) {
+    (self.upload, self.loop, self.displaced) = (upload, loop, displaced)
+  }
+
+  deinit { upload.release(generation) }
+
+  /// Another took over.
+  func wasDisplaced() {
+    let displaced = displaced
+    self.displaced = nil
+    displaced?()
+  }
+
+  /// Where the next byte goes.
+  package var offset: UInt64 { upload.state.withLock { $0.end } }
+
+  /// Adds bytes to the page cache, at once.
+  package func write(_ bytes: UnsafeRawBufferPointer) -> UploadWriteResult {
+    loop.preconditionOnLoop()
+    return upload.write(bytes, generation)
+  }
+
+  /// What follows counts only after ``accept()``; ``discard()``, ``detach()``, a takeover and a crash go back to the
+  /// present offset. Write nothing before `then` ran; `false`: it could not be recorded, or another took over.
+  package func beginVerified(then: @escaping (Bool) -> Void) {
+    let reply = LoopReply(on: loop, then)
+    let isBegun = upload.state.withLock { [generation] state in
+      guard state.generation == generation, state.takesBytes, !state.isVerifying, state.goBack == nil else {
+        return false
+      }
+      state.isVerifying = true
+      state.row.verifying = state.written
+      state.touch()
+      return true
+    }
+    guard isBegun else { return reply.send(false) }
+    upload.core.record(upload, durably: false) { reply.send($0) }
+  }
+
+  /// What was verified counts.
+  package func accept() {
+    let isAccepted = upload.state.withLock { [generation] state in
+      guard state.generation == generation, state.isVerifying else { return false }
+      state.isVerifying = false
+      state.row.verifying = nil
+      state.written = state.end
+      state.touch()
+      return true
+    }
+    if isAccepted { upload.syncByItself() }
+  }
+
+  /// Goes back, and ends the writer.
+  package func discard() { detach() }
+
+  /// This request completes the upload when so many bytes are there: a crash after the last of them completes it.
+  package func expectEnd(at total: UInt64) {
+    let isNew = upload.state.withLock { [generation] state in
+      guard state.generation == generation, state.takesBytes, state.row.finalAt != total else { return false }
+      state.row.finalAt = total
+      state.touch()
+      return true
+    }
+    if isNew { upload.core.noteDirty(upload, soon: true) }
+  }
+
+  /// Writes no more; `displaced` does not run.
+  package func detach() {
+    displaced = nil
+    upload.release(generation)
+  }
+}

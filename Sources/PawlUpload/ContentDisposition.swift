@@ -1,0 +1,36 @@
+import PawlHTTP
+
+/// `Content-Disposition` of an upload that is forwarded as it is (RFC 6266).
+package enum ContentDisposition {
+  /// `inline; filename="na_ve.txt"; filename*=UTF-8''na%C3%AFve.txt`: an ASCII name for everybody, and the whole one
+  /// for those who read RFC 8187. `nil` when nothing is left of the name.
+  /// - Parameter fileName: as a client gave it.
+  package static func inline(fileName: [UInt8]) -> [UInt8]? {
+    guard let name = FileName.safe(fileName) else { return nil }
+    var output: [UInt8] = []
+    output.append("inline; filename=\"" as StaticString)
+    for scalar in String(decoding: name, as: UTF8.self).unicodeScalars { output.append(fallback(scalar)) }
+    output.append("\"; filename*=UTF-8''" as StaticString)
+    for octet in name { output.append(extended: octet) }
+    return output
+  }
+
+  /// Quotes and percent signs are read differently by different recipients (RFC 6266, appendix D).
+  private static func fallback(_ scalar: Unicode.Scalar) -> UInt8 {
+    guard scalar.isASCII, scalar != "\"", scalar != "\\", scalar != "%" else { return 0x5f }
+    return UInt8(truncatingIfNeeded: scalar.value)
+  }
+}
+
+extension [UInt8] {
+  /// An octet of an extended value: itself when it is an `attr-char` (RFC 8187 §3.2.1), else percent-encoded.
+  fileprivate mutating func append(extended octet: UInt8) {
+    let isPlain = OctetSet.token.contains(octet) && octet != 0x25 && octet != 0x27 && octet != 0x2a
+    if isPlain { append(octet) } else { append(percentEncoded: octet) }
+  }
+
+  mutating func append(percentEncoded octet: UInt8) {
+    append(0x25)
+    for digit in [octet >> 4, octet & 15] { append(digit < 10 ? 0x30 + digit : 0x37 + digit) }
+  }
+}

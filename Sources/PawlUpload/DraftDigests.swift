@@ -1,0 +1,54 @@
+package import PawlHTTP
+import RawStructuredFieldValues
+
+/// `Content-Digest` and `Repr-Digest` (RFC 9530), which the drafts name up to -11 and any client may send.
+extension RequestDigests {
+  /// What a request in the drafts claims, whatever its version.
+  init(drafts head: RequestHead) {
+    self.init()
+    content = Self.claims(head.fields, .contentDigest)
+    representation = Self.claims(head.fields, .reprDigest)
+    isInTrailer = content.isEmpty && head.framing == .chunked && Self.announcesDigest(head.fields)
+  }
+
+  /// The claims of a digest field that pawl can check; none when the field does not parse (RFC 9651 §4.2). Algorithms
+  /// that are not known are passed over (RFC 9530 §2). A value of the wrong size stays, and matches nothing.
+  package static func claims(_ fields: Fields, _ name: FieldName) -> [DigestClaim] {
+    let lines = fields.all(name)
+    guard !lines.isEmpty else { return [] }
+    var parser = StructuredFieldValueParser(Array(lines.joined(separator: [0x2c, 0x20])))
+    do {
+      return try parser.parseDictionaryFieldValue().compactMap { key, member in
+        guard let algorithm = algorithm(key), case .item(let item) = member,
+          case .undecodedByteSequence(let text) = item.rfc9651BareItem, let value = decoded(text)
+        else { return nil }
+        return DigestClaim(algorithm, value)
+      }
+    } catch {
+      return []
+    }
+  }
+
+  private static func announcesDigest(_ fields: Fields) -> Bool {
+    fields.all(.trailer).contains { $0.listElements.contains { $0.equalsIgnoringCase("content-digest") } }
+  }
+
+  /// The registry's name (RFC 9530 §7.2).
+  private static func algorithm(_ key: String) -> DigestAlgorithm? {
+    switch key {
+    case "sha-256": .sha256
+    case "sha-512": .sha512
+    case "sha": .sha1
+    case "md5": .md5
+    default: nil
+    }
+  }
+
+  /// A byte sequence's content, padded or not: RFC 9651 §4.2.7 takes both.
+  private static func decoded(_ text: String) -> [UInt8]? {
+    var octets = Array(text.utf8)
+    while octets.last == 0x3d { octets.removeLast() }
+    octets += [UInt8](repeating: 0x3d, count: (4 - octets.count % 4) % 4)
+    return Base64.decode(octets[...])
+  }
+}

@@ -1,0 +1,73 @@
+import PawlHTTP
+
+/// Uploads in protocols that pawl does not end: they pass through as they are (protocols 5, 9.1).
+enum ForeignUpload {
+  static func isSpoken(_ head: RequestHead) -> Bool {
+    if isWebSocket(head.fields) || head.method == .connect { return true }
+    switch head.method {
+    case .get, .head, .trace: return false
+    case .post, .put, .delete, .options, .connect, .patch, .other: break
+    }
+    return hasForeignField(head.fields) || hasForeignTarget(head)
+  }
+
+  static func isWebSocket(_ fields: Fields) -> Bool {
+    fields.all(.upgrade).contains { $0.listElements.contains { $0.equalsIgnoringCase("websocket") } }
+  }
+
+  private static func hasForeignField(_ fields: Fields) -> Bool {
+    fields.lines.contains { line in
+      let value = fields.value(line)
+      switch line.name {
+      // Partial PUT, Google, Graph, Cloudinary, nginx-upload-module, curl -C (RFC 9110 §14.5).
+      case .contentRange: return true
+      case .authorization: return isSigned(value)
+      case .contentType: return isForeignType(value)
+      case .contentEncoding: return value.listElements.contains { $0.equalsIgnoringCase("aws-chunked") }
+      case .other: return isForeignName(fields.name(line))
+      default: return false
+      }
+    }
+  }
+
+  /// S3: a signature covers what pawl would change.
+  private static func isSigned(_ authorization: Bytes) -> Bool {
+    authorization.prefix(5).equalsIgnoringCase("AWS4-") || authorization.prefix(4).equalsIgnoringCase("AWS ")
+  }
+
+  /// gRPC streams; SabreDAV appends.
+  private static func isForeignType(_ value: Bytes) -> Bool {
+    let type = MediaType.essence(value)
+    return type.prefix(16).equalsIgnoringCase("application/grpc")
+      || type.equalsIgnoringCase("application/x-sabredav-partialupdate")
+  }
+
+  private static func isForeignName(_ name: Bytes) -> Bool {
+    name.prefix(14).equalsIgnoringCase("X-Goog-Upload-") || name.equalsIgnoringCase("X-Goog-Resumable")
+      || name.prefix(12).equalsIgnoringCase("X-GUploader-") || name.equalsIgnoringCase("X-Content-Range")
+      || name.equalsIgnoringCase("X-Update-Range")
+  }
+
+  private static func hasForeignTarget(_ head: RequestHead) -> Bool {
+    let path = RequestTarget.path(of: head.target)
+    if path.hasPrefix("/v2/"), path.holds("/blobs/uploads/") || path.ends(in: "/blobs/uploads") { return true }
+    if path.ends(in: "/createUploadSession") { return true }
+    let query = head.target.dropFirst(path.count + 1)
+    return query.split(separator: 0x26).contains(where: isForeignParameter)
+  }
+
+  private static func isForeignParameter(_ pair: Bytes) -> Bool {
+    let name = pair.prefix { $0 != 0x3d }
+    let value = pair.dropFirst(name.count + 1)
+    return name.equals("partNumber") || (name.equals("uploads") && value.isEmpty) || name.equals("X-Amz-Signature")
+      || name.equals("X-Goog-Signature") || (name.equalsIgnoringCase("uploadType") && value.equals("resumable"))
+  }
+}
+
+extension Bytes {
+  fileprivate func ends(in literal: StaticString) -> Bool { suffix(literal.utf8CodeUnitCount).equals(literal) }
+
+  fileprivate func holds(_ literal: StaticString) -> Bool {
+    indices.contains { self[$0...].hasPrefix(literal) }
+  }
+}

@@ -1,0 +1,45 @@
+/// A form field of a `multipart` forward, `NAME=TEMPLATE` (`tus-form`): `{key}` in the template stands for the value of
+/// that key of the upload's metadata, `{{` for a brace.
+package struct FormTemplate: Hashable, Sendable {
+  private enum Piece: Hashable, Sendable {
+    case text([UInt8])
+    case key([UInt8])
+  }
+
+  package let name: [UInt8]
+  private let pieces: [Piece]
+
+  /// `nil` when there is no name, or a brace is never closed or has nothing in it.
+  package init?(_ text: String) {
+    let octets = Array(text.utf8)
+    guard let equals = octets.firstIndex(of: 0x3d), equals > 0 else { return nil }
+    name = Array(octets[..<equals])
+    var pieces: [Piece] = []
+    var plain: [UInt8] = []
+    var index = equals + 1
+    while index < octets.endIndex {
+      if octets[index] != 0x7b || octets[index...].starts(with: "{{".utf8) {
+        plain.append(octets[index])
+        index += octets[index] == 0x7b ? 2 : 1
+        continue
+      }
+      guard let close = octets[index...].firstIndex(of: 0x7d), close > index + 1 else { return nil }
+      pieces += [.text(plain), .key(Array(octets[(index + 1)..<close]))]
+      plain = []
+      index = close + 1
+    }
+    self.pieces = pieces + [.text(plain)]
+  }
+
+  /// The field's value. What the metadata does not name is empty.
+  package func value(_ metadata: TusMetadata?) -> [UInt8] {
+    var output: [UInt8] = []
+    for piece in pieces {
+      switch piece {
+      case .text(let text): output += text
+      case .key(let key): output += metadata?.pairs.first { $0.key == key }?.value ?? []
+      }
+    }
+    return output
+  }
+}

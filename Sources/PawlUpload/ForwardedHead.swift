@@ -1,0 +1,77 @@
+package import PawlHTTP
+
+/// The one request in which a completed upload reaches its origin (protocols 9.2).
+package enum ForwardedHead {
+  /// - Parameters:
+  ///   - creation: as it was received.
+  ///   - credentials: `Authorization` and `Cookie` of the latest request of the same owner, in place of the creation's.
+  ///   - id: the upload's, 32 hexadecimal digits.
+  ///   - length: bytes of the content.
+  ///   - contentType: in place of the creation's.
+  ///   - disposition: `Content-Disposition`, in place of the creation's.
+  /// - Returns: a request without hop-by-hop and upload fields. Its length is in the framing alone.
+  package static func make(
+    creation: RequestHead, credentials: Fields?, id: String, length: UInt64, contentType: [UInt8]?,
+    disposition: [UInt8]?
+  ) -> RequestHead {
+    var head = creation
+    head.framing = .length(length)
+    head.version = .http11
+    HopByHop.strip(&head.fields)
+    stripped(&head.fields)
+    for name in consumed { head.fields.removeAll(name) }
+    refresh(&head.fields, from: credentials)
+    describe(&head.fields, contentType, disposition)
+    if creation.framing != .length(length) || isForm(contentType) { head.fields.removeAll(.contentDigest) }
+    head.fields.removeAll { name, spelling, _ in name == .other && spelling.equalsIgnoringCase(idField) }
+    head.fields.append(named: idField, id.utf8)
+    if head.fields.all(named: keyField).isEmpty { head.fields.append(named: keyField, "\"\(id)\"".utf8) }
+    return head
+  }
+
+  /// Removes what the upload protocols say, for a request that is passed on as it is.
+  package static func stripped(_ fields: inout Fields) {
+    fields.removeAll { name, spelling, _ in
+      isOfUpload(name) || (name == .other && spelling.prefix(4).equalsIgnoringCase("tus-"))
+    }
+  }
+
+  private static let idField = Array("X-Pawl-Upload-Id".utf8)
+  private static let keyField = Array("Idempotency-Key".utf8)
+
+  /// What the end of the upload has settled.
+  private static let consumed: [FieldName] = [.incremental, .expect, .contentLength, .xHTTPMethodOverride]
+
+  private static func isOfUpload(_ name: FieldName) -> Bool {
+    switch name {
+    case .uploadDraftInteropVersion, .uploadComplete, .uploadIncomplete, .uploadOffset, .uploadLength, .uploadLimit,
+      .uploadChecksum, .uploadMetadata, .uploadConcat, .uploadDeferLength, .uploadExpires, .tusResumable:
+      true
+    default: false
+    }
+  }
+
+  private static func refresh(_ fields: inout Fields, from credentials: Fields?) {
+    guard let credentials else { return }
+    for name in [FieldName.authorization, .cookie] where credentials.contains(name) {
+      fields.removeAll(name)
+      for value in credentials.all(name) { fields.append(name, value) }
+    }
+  }
+
+  private static func describe(_ fields: inout Fields, _ contentType: [UInt8]?, _ disposition: [UInt8]?) {
+    if let contentType {
+      fields.set(.contentType, contentType)
+    } else if let type = fields.first(.contentType), MediaType.isOfProtocol(type) {
+      fields.removeAll(.contentType)  // tus-js-client and tus: it describes the upload, not what is uploaded.
+    }
+    if let disposition { fields.set(.contentDisposition, disposition) }
+    guard isForm(contentType) else { return }
+    // The content is a form around what these describe.
+    for name in [FieldName.reprDigest, .digest, .contentMD5, .contentEncoding] { fields.removeAll(name) }
+  }
+
+  private static func isForm(_ contentType: [UInt8]?) -> Bool {
+    contentType.map { MediaType.essence($0[...]).equalsIgnoringCase("multipart/form-data") } ?? false
+  }
+}

@@ -1,0 +1,73 @@
+/// A `multipart/form-data` body with one file in it, octet for octet as a browser makes it (HTML, "multipart/form-data
+/// encoding algorithm"; RFC 7578). The body is ``prefix``, the file's content, ``suffix``.
+package struct MultipartForm: Hashable, Sendable {
+  /// `Content-Type` of the request.
+  package let contentType: [UInt8]
+  package let prefix: [UInt8]
+  package let suffix: [UInt8]
+
+  /// - Parameters:
+  ///   - field: the name of the file's part.
+  ///   - fileName: as a client gave it; without one it is `blob`, as a browser has it.
+  ///   - mediaType: one that can stand in a field; `application/octet-stream` without it.
+  ///   - fields: parts before the file's, in order.
+  ///   - boundary: 1 to 70 letters and digits, random: it must not occur in the content.
+  package init(
+    field: [UInt8], fileName: [UInt8]?, mediaType: [UInt8]?, fields: [(name: [UInt8], value: [UInt8])] = [],
+    boundary: [UInt8]
+  ) {
+    var prefix: [UInt8] = []
+    for (name, value) in fields {
+      prefix.append(delimiter: boundary)
+      prefix.append(disposition: name)
+      prefix.append("\r\n\r\n" as StaticString)
+      prefix += value.withLineEnds
+      prefix.append("\r\n" as StaticString)
+    }
+    prefix.append(delimiter: boundary)
+    prefix.append(disposition: field)
+    prefix.append("; filename=\"" as StaticString)
+    prefix.append(escaped: fileName.flatMap(FileName.safe) ?? Array("blob".utf8))
+    prefix.append("\"\r\nContent-Type: " as StaticString)
+    prefix += mediaType ?? Array("application/octet-stream".utf8)
+    prefix.append("\r\n\r\n" as StaticString)
+    self.prefix = prefix
+    suffix = Array("\r\n--".utf8) + boundary + Array("--\r\n".utf8)
+    contentType = Array("multipart/form-data; boundary=".utf8) + boundary
+  }
+}
+
+extension [UInt8] {
+  fileprivate mutating func append(delimiter boundary: [UInt8]) {
+    append("--" as StaticString)
+    self += boundary
+    append("\r\n" as StaticString)
+  }
+
+  fileprivate mutating func append(disposition name: [UInt8]) {
+    append("Content-Disposition: form-data; name=\"" as StaticString)
+    append(escaped: name.withLineEnds)
+    append(0x22)
+  }
+
+  /// Quotes and line ends percent-encoded, everything else as it is.
+  fileprivate mutating func append(escaped name: [UInt8]) {
+    for octet in name {
+      if octet == 0x22 || octet == 0x0d || octet == 0x0a { append(percentEncoded: octet) } else { append(octet) }
+    }
+  }
+
+  /// Every CR, LF and CRLF as CRLF: how names and values of a form are sent.
+  fileprivate var withLineEnds: [UInt8] {
+    var output: [UInt8] = []
+    output.reserveCapacity(count)
+    for (index, octet) in enumerated() {
+      switch octet {
+      case 0x0d: output.append("\r\n" as StaticString)
+      case 0x0a: if index == 0 || self[index - 1] != 0x0d { output.append("\r\n" as StaticString) }
+      default: output.append(octet)
+      }
+    }
+    return output
+  }
+}

@@ -1,0 +1,46 @@
+package import PawlHTTP
+
+/// References in an origin's answer that are relative to its target: on an upload's URL they would mean something else
+/// (RFC 3986 §5.2, RFC 9110 §10.2.2).
+package enum RelativeReferences {
+  /// Makes `Location` and `Content-Location` mean on any URL of the site what they mean on `target`.
+  package static func anchor(_ fields: inout Fields, at target: Bytes) {
+    guard target.first == 0x2f else { return }
+    for name in [FieldName.location, .contentLocation] {
+      let values = fields.all(name)
+      guard values.contains(where: isRelative) else { continue }
+      fields.removeAll(name)
+      for value in values { fields.append(name, isRelative(value) ? resolved(value, target) : value) }
+    }
+  }
+
+  /// Neither a URI nor a path from the root.
+  private static func isRelative(_ reference: Bytes) -> Bool {
+    guard reference.first != 0x2f else { return false }
+    guard let delimiter = reference.first(where: { [0x3a, 0x2f, 0x3f, 0x23].contains($0) }) else { return true }
+    return delimiter != 0x3a
+  }
+
+  private static func resolved(_ reference: Bytes, _ target: Bytes) -> Bytes {
+    let path = RequestTarget.path(of: target)
+    switch reference.first {
+    case nil, 0x23: return target + reference
+    case 0x3f: return path + reference
+    default: break
+    }
+    let end = reference.firstIndex { $0 == 0x3f || $0 == 0x23 } ?? reference.endIndex
+    let folder = path.prefix(through: path.lastIndex(of: 0x2f) ?? path.startIndex)
+    return withoutDots(folder + reference[..<end]) + reference[end...]
+  }
+
+  /// RFC 3986 §5.2.4, of a path that begins with `/`.
+  private static func withoutDots(_ path: Bytes) -> Bytes {
+    var kept: [Bytes] = []
+    let segments = path.dropFirst().split(separator: 0x2f, omittingEmptySubsequences: false)
+    for segment in segments {
+      if segment.equals("..") { _ = kept.popLast() } else if !segment.equals(".") { kept.append(segment) }
+    }
+    if let last = segments.last, last.equals(".") || last.equals("..") { kept.append([]) }
+    return [0x2f] + kept.joined(separator: [0x2f])
+  }
+}

@@ -1,0 +1,151 @@
+import PawlHTTP
+
+/// Answers in tus 1.0.0.
+enum TusDialect {
+  static let version = "1.0.0"
+  static let extensions =
+    "creation,creation-with-upload,creation-defer-length,expiration,checksum,checksum-trailer,termination,concatenation"
+  static let checksumAlgorithms = "sha1,md5,crc32,sha256"
+
+  /// The upload is made. Where all bytes are there and the origin has not decided, no offset is told: a client would
+  /// take offset = length for success.
+  static func created(location: [UInt8], _ status: UploadStatus, _ limits: UploadLimits) -> UploadReply {
+    var head = own(201, "Created")
+    head.fields.append(.location, location)
+    if tellsOffset(status) { head.fields.append(offset: status.offset) }
+    head.fields.append(expiry: status)
+    return UploadReply(head)
+  }
+
+  static func appended(_ status: UploadStatus, _ limits: UploadLimits) -> UploadReply {
+    var head = own(204, "No Content")
+    head.fields.append(offset: status.offset)
+    head.fields.append(expiry: status)
+    return UploadReply(head)
+  }
+
+  /// The answer to HEAD. A client takes offset = length for success: neither is told while the origin has not decided,
+  /// nor when it refused.
+  static func status(_ status: UploadStatus, _ limits: UploadLimits) -> UploadReply {
+    switch status.phase {
+    case .open: return found(status)
+    case .complete, .forwarding, .sent, .unknown:
+      if status.isConcatPartial { return found(status) }
+      return refusal(status.phase == .unknown ? .outcomeUnknown : .undecided(retryAfter: 5), status, limits)
+    case .answered:
+      guard let origin = status.originStatus, origin >= 400 else { return found(status) }
+      var reply = refusal(.gone, nil, limits)
+      reply.head.fields.append(originStatus: origin)
+      return reply
+    case .invalid, .removed: return refusal(.gone, nil, limits)
+    }
+  }
+
+  private static func found(_ status: UploadStatus) -> UploadReply {
+    var head = own(200, "OK")
+    if tellsOffset(status) { head.fields.append(offset: status.offset) }
+    if let length = status.length {
+      head.fields.append(.uploadLength, length.decimal)
+    } else if !status.isConcatFinal {
+      head.fields.append(.uploadDeferLength, "1")
+    }
+    if let metadata = status.metadata { head.fields.append(.uploadMetadata, metadata) }
+    if let concat = status.concat { head.fields.append(.uploadConcat, concat) }
+    head.fields.append(expiry: status)
+    if status.phase == .answered, let origin = status.originStatus { head.fields.append(originStatus: origin) }
+    return UploadReply(head)
+  }
+
+  /// A concatenation has an offset once it is done (tus 1.0.0, concatenation).
+  private static func tellsOffset(_ status: UploadStatus) -> Bool {
+    switch status.phase {
+    case .open: !status.isConcatFinal
+    case .complete, .forwarding, .sent, .unknown: status.isConcatPartial
+    case .answered: true
+    case .invalid, .removed: false
+    }
+  }
+
+  static func cancelled() -> UploadReply { UploadReply(own(204, "No Content")) }
+
+  /// The origin's answer. 2xx and 3xx become what tus clients understand, and GET gives what they were; others go
+  /// through as they are.
+  static func answer(
+    _ answer: ResponseHead, total: UInt64, location: [UInt8]?, consumed: Bool
+  ) -> (head: ResponseHead, keepsBody: Bool) {
+    var head = answer
+    head.fields.removeAll { name, spelling, _ in isOfUploads(name, spelling) }
+    head.fields.shield()
+    head.fields.append(.tusResumable, version)
+    guard consumed, (200..<400).contains(answer.status) else { return (head, true) }
+    head.fields.removeAll { name, _, _ in describesContent(name) }
+    (head.status, head.reason) = location == nil ? (204, Bytes("No Content")) : (201, Bytes("Created"))
+    if let location { head.fields.append(.location, location) }
+    head.fields.append(offset: total)
+    head.fields.append(originStatus: answer.status)
+    return (head, false)
+  }
+
+  /// What the origin says of uploads is about none of pawl's.
+  private static func isOfUploads(_ name: FieldName, _ spelling: Bytes) -> Bool {
+    switch name {
+    case .uploadDraftInteropVersion, .uploadComplete, .uploadIncomplete, .uploadOffset, .uploadLength, .uploadLimit,
+      .uploadChecksum, .uploadMetadata, .uploadConcat, .uploadDeferLength, .uploadExpires, .tusResumable:
+      true
+    case .other:
+      spelling.prefix(4).equalsIgnoringCase("tus-") || spelling.equalsIgnoringCase(IETFDialect.originStatusField)
+    default: false
+    }
+  }
+
+  /// Fields about content that is left out, or about where it is.
+  private static func describesContent(_ name: FieldName) -> Bool {
+    switch name {
+    case .contentType, .contentLength, .contentEncoding, .contentLanguage, .contentLocation, .contentRange,
+      .contentDisposition, .contentMD5, .contentDigest, .reprDigest, .digest, .etag, .lastModified, .acceptRanges,
+      .transferEncoding, .trailer, .age, .expires, .pragma, .location, .refresh, .retryAfter:
+      true
+    default: false
+    }
+  }
+
+  /// What OPTIONS tells (tus 1.0.0, OPTIONS).
+  static func discovery(_ limits: UploadLimits) -> Fields {
+    var fields = Fields()
+    fields.append(.tusResumable, version)
+    fields.append(named: "Tus-Version".utf8, version.utf8)
+    fields.append(named: "Tus-Extension".utf8, extensions.utf8)
+    if let size = limits.maxSize { fields.append(named: "Tus-Max-Size".utf8, size.decimal) }
+    fields.append(named: "Tus-Checksum-Algorithm".utf8, checksumAlgorithms.utf8)
+    return fields
+  }
+
+  /// OPTIONS of an upload's URL. 200: old browsers take no 204 for a preflight.
+  static func options(_ limits: UploadLimits) -> UploadReply {
+    var head = own(200, "OK")
+    head.fields.removeAll(.tusResumable)
+    let fields = discovery(limits)
+    for line in fields.lines { head.fields.append(named: fields.name(line), fields.value(line)) }
+    return UploadReply(head)
+  }
+
+  /// The head of an answer that pawl gives itself.
+  static func own(_ status: Int, _ reason: StaticString) -> ResponseHead {
+    var head = ResponseHead(status: status, reason: Bytes(String(describing: reason)))
+    head.fields.append(.tusResumable, version)
+    head.fields.shield()
+    return head
+  }
+}
+
+extension Fields {
+  /// `Upload-Expires`, of uploads that are not finished and will be collected (tus 1.0.0, expiration).
+  fileprivate mutating func append(expiry status: UploadStatus) {
+    guard status.phase == .open, let expires = status.expires else { return }
+    append(.uploadExpires, HTTPDate.format(expires))
+  }
+
+  fileprivate mutating func append(originStatus: Int) {
+    append(named: IETFDialect.originStatusField, UInt64(max(originStatus, 0)).decimal)
+  }
+}

@@ -1,0 +1,82 @@
+import PawlHTTP
+
+/// Refusals in tus: a status and a sentence (protocols 4.3).
+extension TusDialect {
+  static func refusal(_ refusal: UploadRefusal, _ status: UploadStatus?, _ limits: UploadLimits) -> UploadReply {
+    let (code, reason) = line(refusal)
+    var head = own(code, reason)
+    for (name, value) in further(refusal, limits) { head.fields.append(named: name.utf8, value.utf8) }
+    if let status, tellsOffset(refusal), status.phase == .open, !status.isConcatFinal {
+      head.fields.append(offset: status.offset)
+    }
+    head.fields.append(.contentType, "text/plain; charset=utf-8")
+    return UploadReply(head, body: Array("\(sentence(refusal))\n".utf8))
+  }
+
+  private static func line(_ refusal: UploadRefusal) -> (Int, StaticString) {
+    switch refusal {
+    case .malformed, .inconsistentLength, .alreadyComplete, .unknownDigest, .unfinishedPart: (400, "Bad Request")
+    case .modifiesFinal: (403, "Forbidden")
+    case .notFound: (404, "Not Found")
+    case .methodNotAllowed: (405, "Method Not Allowed")
+    case .wrongOffset: (409, "Conflict")
+    case .gone: (410, "Gone")
+    case .unsupportedTusVersion: (412, "Precondition Failed")
+    case .tooLong, .tooLarge: (413, "Content Too Large")
+    case .wrongMediaType: (415, "Unsupported Media Type")
+    case .undecided, .outcomeUnknown: (423, "Locked")
+    case .tooManyUploads: (429, "Too Many Requests")
+    case .digestMismatch: (460, "Checksum Mismatch")
+    case .storage: (503, "Service Unavailable")
+    case .noSpace: (507, "Insufficient Storage")
+    }
+  }
+
+  private static func further(_ refusal: UploadRefusal, _ limits: UploadLimits) -> [(String, String)] {
+    switch refusal {
+    case .unsupportedTusVersion: [("Tus-Version", version)]
+    case .unknownDigest: [("Tus-Checksum-Algorithm", checksumAlgorithms)]
+    case .methodNotAllowed: [("Allow", "GET, HEAD, POST, PATCH, DELETE, OPTIONS")]
+    case .wrongMediaType: [("Accept-Patch", "application/offset+octet-stream")]
+    case .tooLarge: limits.maxSize.map { [("Tus-Max-Size", "\($0)")] } ?? []
+    case .noSpace(let seconds), .tooManyUploads(let seconds), .undecided(let seconds):
+      [("Retry-After", "\(max(seconds, 0))")]
+    case .outcomeUnknown: [("Retry-After", "60")]
+    case .storage: [("Retry-After", "5")]
+    default: []
+    }
+  }
+
+  /// Where a client that tries again goes on.
+  private static func tellsOffset(_ refusal: UploadRefusal) -> Bool {
+    switch refusal {
+    case .wrongOffset, .noSpace, .storage, .digestMismatch, .unknownDigest: true
+    default: false
+    }
+  }
+
+  private static func sentence(_ refusal: UploadRefusal) -> String {
+    switch refusal {
+    case .malformed(let sentence): sentence.text
+    case .unsupportedTusVersion: "Version \(version) of tus is spoken here, and no other."
+    case .notFound: "There is no such upload."
+    case .gone: "The upload is gone."
+    case .wrongOffset: "The upload goes on elsewhere than at this Upload-Offset."
+    case .wrongMediaType: "Content of an upload has the type application/offset+octet-stream."
+    case .inconsistentLength: "The lengths of the upload contradict each other."
+    case .tooLong: "The content exceeds the length of the upload."
+    case .tooLarge: "The upload is larger than is taken here."
+    case .noSpace: "There is no room for more at the moment; what was received is kept."
+    case .tooManyUploads: "There are too many uploads at once."
+    case .alreadyComplete: "The upload is complete."
+    case .digestMismatch: "The content is not what its checksum says; none of it was kept."
+    case .unknownDigest: "The algorithm of the checksum is not known here."
+    case .modifiesFinal: "A final upload takes no content; it is made of its parts."
+    case .unfinishedPart: "A part of the final upload is not complete."
+    case .methodNotAllowed: "An upload knows no such method."
+    case .undecided: "All bytes are here, and the server behind this proxy has not answered yet."
+    case .outcomeUnknown: "The server behind this proxy got the upload and never answered; what it did is not known."
+    case .storage: "The upload could not be stored; what was acknowledged is kept."
+    }
+  }
+}

@@ -1,0 +1,124 @@
+package import PawlHTTP
+
+/// What a request says in tus 1.0.0.
+package enum TusRequest {
+  package static func isSpoken(_ head: RequestHead) -> Bool { head.fields.contains(.tusResumable) }
+
+  /// The method of a request below the upload prefix: `X-HTTP-Method-Override` stands for POST where it names a method
+  /// of tus. Nowhere else: rules about methods hold for what is on the request line.
+  package static func effectiveMethod(_ head: RequestHead) -> Method {
+    guard head.method == .post, let name = head.fields.only(.xHTTPMethodOverride)?.trimmed else { return head.method }
+    let method = Method(name)
+    switch method {
+    case .patch, .delete, .head: return method
+    case .get, .post, .put, .options, .trace, .connect, .other: return .post
+    }
+  }
+
+  /// A POST to a target (tus 1.0.0, creation, creation-with-upload, creation-defer-length, concatenation).
+  package static func creation(_ head: RequestHead) throws(UploadRefusal) -> UploadCreation {
+    try checkVersion(head)
+    var creation = UploadCreation()
+    (creation.contentLength, creation.hasContent) = try content(head)
+    creation.concat = try head.fields.single(.uploadConcat, "Upload-Concat comes more than once.")
+      .map { value throws(UploadRefusal) in try TusConcat(value) }
+    creation.metadata = try head.fields.combined(.uploadMetadata)
+      .map { value throws(UploadRefusal) in try TusMetadata(value.trimmed) }
+    creation.length = try length(head)
+    creation.isLengthDeferred = try defersLength(head)
+    try checkLength(creation)
+    guard creation.hasContent else { return creation }
+    // Only what there is can have a type or a checksum: clients put theirs on empty creations too.
+    try checkMediaType(head)
+    creation.digests = try RequestDigests(tus: head)
+    return creation
+  }
+
+  /// A request to an upload's URL.
+  package static func command(_ head: RequestHead) throws(UploadRefusal) -> UploadCommand {
+    let method = effectiveMethod(head)
+    if method == .options { return .options }
+    try checkVersion(head)
+    switch method {
+    case .head: return .inspect
+    case .get: return .readAnswer
+    case .delete: return .cancel
+    case .patch: return .append(try append(head))
+    case .post, .put, .options, .trace, .connect, .other: throw .methodNotAllowed
+    }
+  }
+
+  private static func append(_ head: RequestHead) throws(UploadRefusal) -> UploadAppend {
+    try checkMediaType(head)
+    guard let value = try head.fields.single(.uploadOffset, "Upload-Offset comes more than once.") else {
+      throw .malformed("Upload-Offset is missing.")
+    }
+    guard let offset = number(value) else { throw .malformed("Upload-Offset is not a decimal number.") }
+    var append = UploadAppend(offset: offset)
+    append.length = try length(head)
+    (append.contentLength, append.hasContent) = try content(head)
+    append.digests = try RequestDigests(tus: head)
+    if let length = append.length, length < offset { throw .inconsistentLength }
+    return append
+  }
+
+  /// A request in another version is not acted upon (tus 1.0.0, Tus-Resumable).
+  private static func checkVersion(_ head: RequestHead) throws(UploadRefusal) {
+    let version = try head.fields.single(.tusResumable, "Tus-Resumable comes more than once.")
+    guard let version, version.equals("1.0.0") else { throw .unsupportedTusVersion }
+  }
+
+  private static func checkMediaType(_ head: RequestHead) throws(UploadRefusal) {
+    let type = try head.fields.single(.contentType, "Content-Type comes more than once.")
+    guard let type, MediaType.essence(type).equalsIgnoringCase("application/offset+octet-stream") else {
+      throw .wrongMediaType
+    }
+  }
+
+  /// Either a length or the promise of one; neither when other uploads are joined, whose lengths are known.
+  private static func checkLength(_ creation: UploadCreation) throws(UploadRefusal) {
+    if case .final = creation.concat {
+      guard creation.length == nil, !creation.isLengthDeferred else {
+        throw .malformed("A final upload has the length of its parts; it is not declared.")
+      }
+      if creation.hasContent { throw .modifiesFinal }
+      return
+    }
+    guard creation.length != nil || creation.isLengthDeferred else {
+      throw .malformed("Upload-Length or Upload-Defer-Length is missing.")
+    }
+    guard creation.length == nil || !creation.isLengthDeferred else {
+      throw .malformed("Upload-Length and Upload-Defer-Length exclude each other.")
+    }
+    if let length = creation.length, let count = creation.contentLength, count > length { throw .tooLong }
+  }
+
+  private static func length(_ head: RequestHead) throws(UploadRefusal) -> UInt64? {
+    guard let value = try head.fields.single(.uploadLength, "Upload-Length comes more than once.") else { return nil }
+    guard let length = number(value) else { throw .malformed("Upload-Length is not a decimal number.") }
+    return length
+  }
+
+  private static func defersLength(_ head: RequestHead) throws(UploadRefusal) -> Bool {
+    let value = try head.fields.single(.uploadDeferLength, "Upload-Defer-Length comes more than once.")
+    guard let value else { return false }
+    guard value.equals("1") else { throw .malformed("Upload-Defer-Length is not 1.") }
+    return true
+  }
+
+  /// Octets of the content, `nil` when they are not known yet, and whether there may be any.
+  private static func content(_ head: RequestHead) throws(UploadRefusal) -> (UInt64?, Bool) {
+    switch head.framing {
+    case .none: return (0, false)
+    case .length(let count):
+      guard count <= largest else { throw .tooLarge }
+      return (count, count > 0)
+    case .chunked, .untilClose: return (nil, true)
+    }
+  }
+
+  /// A decimal number that other code can add to and store.
+  private static func number(_ value: Bytes) -> UInt64? { value.strictDecimal.flatMap { $0 <= largest ? $0 : nil } }
+
+  private static let largest = UInt64(Int64.max)
+}

@@ -1,0 +1,132 @@
+import CLinux
+import PawlStore
+import PawlUpload
+
+/// How uploads look on a terminal, and as JSON.
+enum UploadListing {
+  struct Entry {
+    /// The spool's directory.
+    var spool: String
+    var upload: UploadSummary
+  }
+
+  static func read(_ path: String) throws(RunFailure) -> [Entry] {
+    do throws(StoreError) {
+      return try UploadCatalogueReading.list(path).map { Entry(spool: path, upload: $0) }
+    } catch { throw RunFailure(.unavailable, "cannot read the spool \(path): \(error)") }
+  }
+
+  /// Wall clock, seconds since 1970.
+  static func now() -> Int64 { Int64(time(nil)) }
+
+  // MARK: For people
+
+  static func table(_ entries: [Entry], now: Int64) -> String {
+    guard !entries.isEmpty else { return "no uploads\n" }
+    var rows = [["ID", "STATE", "RECEIVED", "OF", "AGE", "TARGET"]]
+    for entry in entries {
+      let upload = entry.upload
+      rows.append([
+        String(upload.id.hex.prefix(12)), state(upload), size(upload.offset), upload.length.map(size) ?? "?",
+        age(now - upload.createdAt), "\(text(upload.method)) \(text(upload.authority))\(text(upload.target))",
+      ])
+    }
+    let widths = rows[0].indices.map { column in rows.map { $0[column].utf8.count }.max() ?? 0 }
+    return rows.map { row in
+      let cells = row.indices.map { column in
+        column == row.count - 1 ? row[column] : padded(row[column], widths[column])
+      }
+      return cells.joined(separator: "  ") + "\n"
+    }
+    .joined()
+  }
+
+  static func details(_ entry: Entry, now: Int64) -> String {
+    let upload = entry.upload
+    var lines = [
+      ("id", upload.id.hex), ("state", state(upload)), ("protocol", upload.isTus ? "tus 1.0.0" : "IETF draft"),
+      ("request", "\(text(upload.method)) \(text(upload.scheme))://\(text(upload.authority))\(text(upload.target))"),
+      ("client", text(upload.clientAddress)),
+      ("received", "\(upload.offset) bytes of \(upload.length.map(String.init) ?? "an unknown length")"),
+      ("created", "\(age(now - upload.createdAt)) ago"), ("last byte", "\(age(now - upload.lastByteAt)) ago"),
+    ]
+    if let expires = upload.expires { lines.append(("expires", "in \(age(expires - now))")) }
+    lines.append(("attempts to forward", "\(upload.attempts)"))
+    if let next = upload.nextAttempt { lines.append(("next attempt", "in \(age(max(0, next - now)))")) }
+    if let error = upload.lastError { lines.append(("last error", error)) }
+    if let status = upload.originStatus {
+      lines.append(("answer", "\(status), \(upload.isAnswerDelivered ? "delivered" : "not delivered yet")"))
+    }
+    lines.append(("spool", entry.spool))
+    return lines.map { padded($0.0 + ":", 21) + $0.1 }.joined(separator: "\n")
+  }
+
+  private static func state(_ upload: UploadSummary) -> String {
+    guard upload.phase == .answered, let status = upload.originStatus else { return "\(upload.phase)" }
+    return "answered \(status)"
+  }
+
+  static func size(_ bytes: UInt64) -> String {
+    var value = Double(bytes)
+    for unit in ["", "K", "M", "G"] {
+      if value < 1024 { return unit.isEmpty ? "\(bytes)" : "\(rounded(value))\(unit)" }
+      value /= 1024
+    }
+    return "\(rounded(value))T"
+  }
+
+  private static func rounded(_ value: Double) -> String {
+    let tenths = Int((value * 10).rounded())
+    return value >= 100 || tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
+  }
+
+  static func age(_ seconds: Int64) -> String {
+    let seconds = max(0, seconds)
+    switch seconds {
+    case ..<60: return "\(seconds)s"
+    case ..<3600: return "\(seconds / 60)m\(seconds % 60)s"
+    case ..<86400: return "\(seconds / 3600)h\(seconds / 60 % 60)m"
+    default: return "\(seconds / 86400)d\(seconds / 3600 % 24)h"
+    }
+  }
+
+  private static func padded(_ text: String, _ width: Int) -> String {
+    text + String(repeating: " ", count: max(0, width - text.utf8.count))
+  }
+
+  /// What a client sent, fit for a terminal.
+  private static func text(_ octets: [UInt8]) -> String {
+    String(decoding: octets.map { $0 > 0x20 && $0 < 0x7f ? $0 : 0x3f }, as: UTF8.self)
+  }
+
+  // MARK: For programs
+
+  static func json(_ entry: Entry) -> String {
+    let upload = entry.upload
+    let members: [(String, String?)] = [
+      ("id", quoted(upload.id.hex)), ("state", quoted("\(upload.phase)")), ("offset", "\(upload.offset)"),
+      ("length", upload.length.map { "\($0)" }), ("protocol", quoted(upload.isTus ? "tus" : "ietf")),
+      ("method", quoted(text(upload.method))), ("scheme", quoted(text(upload.scheme))),
+      ("host", quoted(text(upload.authority))), ("target", quoted(text(upload.target))),
+      ("client", quoted(text(upload.clientAddress))), ("created", "\(upload.createdAt)"),
+      ("last_byte", "\(upload.lastByteAt)"), ("expires", upload.expires.map { "\($0)" }),
+      ("attempts", "\(upload.attempts)"), ("next_attempt", upload.nextAttempt.map { "\($0)" }),
+      ("last_error", upload.lastError.map(quoted)), ("origin_status", upload.originStatus.map { "\($0)" }),
+      ("answer_delivered", upload.isAnswerDelivered ? "true" : "false"), ("spool", quoted(entry.spool)),
+    ]
+    return "{" + members.map { "\"\($0.0)\":\($0.1 ?? "null")" }.joined(separator: ",") + "}"
+  }
+
+  private static func quoted(_ text: String) -> String {
+    var output: [UInt8] = [0x22]
+    let digits = Array("0123456789abcdef".utf8)
+    for octet in text.utf8 {
+      switch octet {
+      case 0x22, 0x5c: output += [0x5c, octet]
+      case ..<0x20: output += Array("\\u00".utf8) + [digits[Int(octet >> 4)], digits[Int(octet & 15)]]
+      default: output.append(octet)
+      }
+    }
+    return String(decoding: output + [0x22], as: UTF8.self)
+  }
+}

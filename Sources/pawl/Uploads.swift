@@ -1,0 +1,138 @@
+import ArgumentParser
+import PawlConfig
+import PawlStore
+
+struct Uploads: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "List, show, send again or remove uploads.",
+    discussion: """
+      Works beside a running server and without one, on the spools of a configuration file or of a state directory. An \
+      upload is named by its ID or the first characters of it; the secret part of its URL is never shown.
+
+      An upload is "unknown" when it went to the application in full and no answer came: whether the application has it, \
+      nobody knows. Look there, then "resend" or "rm" it.
+      """,
+    subcommands: [List.self, Show.self, Resend.self, Remove.self], defaultSubcommand: List.self)
+
+  struct List: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "List uploads, the oldest first.")
+    @OptionGroup var spools: SpoolSelection
+    @Flag(help: "One JSON object a line, with every member that \"show\" has.")
+    var json = false
+
+    func run() throws {
+      let uploads = OperatedUploads(paths: try spools.paths())
+      try exiting { () throws(RunFailure) in
+        let found = try uploads.all()
+        if json {
+          for entry in found { print(UploadListing.json(entry)) }
+        } else {
+          print(UploadListing.table(found, now: UploadListing.now()), terminator: "")
+        }
+      }
+    }
+  }
+
+  struct Show: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Show all that is known of an upload.")
+    @OptionGroup var spools: SpoolSelection
+    @Flag(help: "As one JSON object.")
+    var json = false
+    @Argument(help: "The upload's ID, or the first characters of it.")
+    var id: String
+
+    func run() throws {
+      let uploads = OperatedUploads(paths: try spools.paths())
+      try exiting { () throws(RunFailure) in
+        let entry = try uploads.find(id)
+        print(json ? UploadListing.json(entry) : UploadListing.details(entry, now: UploadListing.now()))
+      }
+    }
+  }
+
+  struct Resend: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Send an unknown upload to the application again.",
+      discussion: "The application may get it a second time; the Idempotency-Key is the one it had before.")
+    @OptionGroup var spools: SpoolSelection
+    @Argument(help: "IDs, or the first characters of them.")
+    var ids: [String]
+
+    func run() throws {
+      let uploads = OperatedUploads(paths: try spools.paths())
+      try exiting { () throws(RunFailure) in
+        for id in ids { try uploads.give(.resend, id, done: "will be sent again") }
+      }
+    }
+  }
+
+  struct Remove: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "rm", abstract: "Remove uploads and their bytes.",
+      discussion: "A completed upload that was not delivered is the only copy there is.")
+    @OptionGroup var spools: SpoolSelection
+    @Argument(help: "IDs, or the first characters of them.")
+    var ids: [String]
+
+    func run() throws {
+      let uploads = OperatedUploads(paths: try spools.paths())
+      try exiting { () throws(RunFailure) in
+        for id in ids { try uploads.give(.remove, id, done: "removed") }
+      }
+    }
+  }
+}
+
+/// Which spools a command is about.
+struct SpoolSelection: ParsableArguments {
+  @Option(name: [.short, .long], help: ArgumentHelp("The spools of this configuration.", valueName: "file"))
+  var config: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The spool of this state directory (default /var/lib/pawl as root, else ./pawl-state).", valueName: "dir"))
+  var state: String?
+
+  func validate() throws {
+    if config != nil, state != nil { throw ValidationError("--config and --state exclude each other.") }
+  }
+
+  /// The spools' directories; a configuration that is not valid ends the program.
+  func paths() throws(ExitCode) -> [String] {
+    guard let config else { return [(state ?? Surroundings.system.defaultStateDirectory) + "/spool"] }
+    return try ConfigurationSource.file(path: config).loadOrExit().spools.map(\.path)
+  }
+}
+
+/// The uploads of some spools, as an operator names them.
+struct OperatedUploads {
+  let paths: [String]
+
+  func all() throws(RunFailure) -> [UploadListing.Entry] {
+    var found: [UploadListing.Entry] = []
+    for path in paths { found += try UploadListing.read(path) }
+    return found
+  }
+
+  /// The one upload whose ID begins so.
+  func find(_ prefix: String) throws(RunFailure) -> UploadListing.Entry {
+    let found = try all().filter { $0.upload.id.hex.hasPrefix(prefix.lowercased()) }
+    guard let first = found.first else { throw RunFailure(.failure, "there is no upload \(prefix)") }
+    guard found.count == 1 else { throw RunFailure(.failure, "\(found.count) uploads begin with \(prefix)") }
+    return first
+  }
+
+  func give(_ order: UploadOrder.Kind, _ prefix: String, done: String) throws(RunFailure) {
+    let entry = try find(prefix)
+    let outcome: UploadOrders.Outcome
+    do throws(StoreError) {
+      outcome = try UploadOrders.give(order, entry.upload.id, path: entry.spool)
+    } catch { throw RunFailure(.unavailable, error.description) }
+    switch outcome {
+    case .done: print("\(entry.upload.id.hex) \(done)")
+    case .unknownUpload: throw RunFailure(.failure, "there is no upload \(entry.upload.id.hex) any more")
+    case .refused(let why): throw RunFailure(.failure, "upload \(entry.upload.id.hex): \(why)")
+    case .noAnswer: throw RunFailure(.failure, "the server that has \(entry.spool) did not answer")
+    }
+  }
+}

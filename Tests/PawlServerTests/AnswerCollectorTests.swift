@@ -1,0 +1,58 @@
+import CLinux
+import PawlHTTP
+import PawlLoop
+import PawlTestKit
+import Testing
+
+@testable import PawlServer
+
+@Suite("The body of an origin's answer to an upload") struct AnswerCollectorTests {
+  private let pool = WorkerPool(threads: 1)
+
+  private func collect(_ pieces: [Int], limit: UInt64, hasDisk: Bool = true) throws -> AnswerCollector {
+    let folder = try TemporaryFolder()
+    var collector = AnswerCollector(limit: limit) { hasDisk ? TemporaryFile(in: folder.path, pool: pool) : nil }
+    var at: UInt64 = 0
+    for count in pieces {
+      OriginStep.pattern(from: at, count: count).withUnsafeBytes { collector.append($0) }
+      at += UInt64(count)
+    }
+    return collector
+  }
+
+  @Test("up to the limit it is kept in memory", arguments: [0, 1, 9, 10])
+  func memory(_ count: Int) throws {
+    let collector = try collect(Array(repeating: 1, count: count), limit: 10)
+    #expect(!collector.isTruncated && collector.spilled == nil)
+    #expect(collector.memory == OriginStep.pattern(from: 0, count: count))
+  }
+
+  @Test("beyond it all of it goes to disk for who waits", arguments: [[11], [5, 6, 3], [100, 100]])
+  func spilled(_ pieces: [Int]) throws {
+    let collector = try collect(pieces, limit: 10)
+    let total = pieces.reduce(0, +)
+    #expect(collector.isTruncated && collector.memory.isEmpty)
+    let spilled = try #require(collector.spilled)
+    #expect(spilled.count == UInt64(total))
+    var octets: [UInt8] = []
+    let body = spilled.body
+    while case .file(let run) = body.next(limit: 7) {
+      octets += try #require(read(run))
+    }
+    #expect(octets == OriginStep.pattern(from: 0, count: total))
+  }
+
+  @Test("without disk, and where it broke off, nothing of it is left")
+  func lost() throws {
+    let none = try collect([11], limit: 10, hasDisk: false)
+    #expect(none.isTruncated && none.spilled == nil && none.memory.isEmpty)
+    var broken = try collect([5], limit: 10)
+    broken.breakOff()
+    #expect(broken.isTruncated && broken.memory.isEmpty)
+  }
+
+  private func read(_ run: FileRun) -> [UInt8]? {
+    var octets = [UInt8](repeating: 0, count: run.count)
+    return pread(run.descriptor, &octets, run.count, off_t(run.offset)) == run.count ? octets : nil
+  }
+}

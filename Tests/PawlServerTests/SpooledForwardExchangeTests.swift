@@ -1,0 +1,125 @@
+import PawlHTTP
+import PawlLoop
+import PawlTestKit
+import Testing
+
+@testable import PawlServer
+
+@Suite("Ordinary uploads that are spooled first") struct SpooledForwardExchangeTests {
+  /// Reads an answer's body to its end, on the loop.
+  final class Channel: ResponseChannel, BodyConsumer {
+    var interims: [Int] = []
+    var head: ResponseHead?
+    var text = ""
+    var isOver = false
+    private var source: (any BodySource)?
+    var hasResponded: Bool { head != nil }
+
+    func interim(_ head: ResponseHead) { interims.append(head.status) }
+    func respond(_ head: ResponseHead, length: ContentLength, body: (any BodySource)?) {
+      (self.head, source) = (head, body)
+      source?.consumer = self
+      bodyIsReady()
+    }
+    func resumeRequestBody() {}
+    func upgrade(_ head: ResponseHead, to stream: SocketStream, leftover: [UInt8], holding: AnyObject) {}
+
+    func bodyIsReady() {
+      while let source {
+        guard case .memory(let bytes, let range) = source.next(limit: 1000) else { break }
+        text += String(decoding: bytes[range], as: UTF8.self)
+      }
+      guard let source else { return isOver = true }
+      if case .end = source.next(limit: 1) { isOver = true }
+    }
+  }
+
+  private func spool(_ bench: ServerBench, capacity: UInt64 = 1 << 30) throws -> (PlainSpool, TemporaryFolder) {
+    let folder = try TemporaryFolder()
+    return (PlainSpool(directory: folder.path, capacity: capacity, pool: bench.owner.pool), folder)
+  }
+
+  private func give(_ octets: [UInt8], to exchange: SpooledForwardExchange) {
+    for start in stride(from: 0, to: octets.count, by: 50_000) {
+      octets[start..<min(octets.count, start + 50_000)].withUnsafeBytes { #expect(exchange.requestBody($0)) }
+    }
+  }
+
+  @Test("the origin gets one request with its length, whatever way the content came", arguments: [0, 1, 5 << 20])
+  func forwarded(_ count: Int) throws {
+    let origin = ScriptedOrigin(
+      .tcp, [.expectHead, .read(count), .send("HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok"), .readToEnd])
+    let bench = try ServerBench(url: "http://127.0.0.1:\(origin.port)")
+    let (spool, folder) = try spool(bench)
+    let channel = Channel()
+    let request = bench.request(.post, "/f", [(.expect, "100-continue")], framing: .chunked)
+    let exchange = SpooledForwardExchange(request, channel: channel, spool: spool, maxUpload: nil)
+    exchange.start()
+    #expect(channel.interims == [100])
+    let octets = OriginStep.pattern(from: 0, count: count)
+    give(octets, to: exchange)
+    #expect(spool.bytesUsed == UInt64(count) && origin.acceptedCount == 0)
+    exchange.requestBodyEnded(Fields())
+    bench.turn { channel.isOver }
+    #expect(channel.head?.status == 201 && channel.text == "ok")
+    exchange.clientLeft()
+    bench.owner.closeOrigins()
+    #expect(origin.finish() == [])
+    let sent = origin.received[0]
+    let head = String(decoding: sent.prefix(sent.count - count), as: UTF8.self)
+    #expect(head.contains("\r\nContent-Length: \(count)\r\n"))
+    #expect(!head.contains("Expect") && !head.contains("chunked"))
+    #expect(Array(sent.suffix(count)) == octets)
+    withExtendedLifetime(folder) {}
+  }
+
+  @Test("a client that breaks off is never seen by the origin, and gives back its room")
+  func brokenOff() throws {
+    let bench = try ServerBench()
+    let (spool, folder) = try spool(bench)
+    let channel = Channel()
+    let request = bench.request(.post, "/f", framing: .length(100))
+    let exchange = SpooledForwardExchange(request, channel: channel, spool: spool, maxUpload: nil)
+    exchange.start()
+    give([1, 2, 3], to: exchange)
+    #expect(spool.bytesUsed == 3)
+    exchange.clientLeft()
+    #expect(spool.bytesUsed == 0)
+    #expect(!channel.hasResponded)
+    withExtendedLifetime(folder) {}
+  }
+
+  @Test(
+    "what is too large is refused, at once where its length is known",
+    arguments: [
+      (BodyFraming.length(11), 0, 413), (.chunked, 11, 413), (.length(10), 10, 0), (.chunked, 10, 0),
+    ])
+  func tooLarge(_ framing: BodyFraming, _ count: Int, _ status: Int) throws {
+    let bench = try ServerBench()
+    for maxUpload: UInt64? in [10, nil] {
+      let (spool, folder) = try spool(bench, capacity: maxUpload == nil ? 10 : 100)
+      let channel = Channel()
+      let request = bench.request(.post, "/f", framing: framing)
+      let exchange = SpooledForwardExchange(request, channel: channel, spool: spool, maxUpload: maxUpload)
+      exchange.start()
+      give([UInt8](repeating: 1, count: count), to: exchange)
+      let full = maxUpload == nil && framing == .chunked && status != 0
+      #expect(channel.head?.status ?? 0 == (full ? 507 : status))
+      exchange.clientLeft()
+      withExtendedLifetime(folder) {}
+    }
+  }
+
+  @Test("streams stay streams")
+  func takes() {
+    func head(_ framing: BodyFraming, _ fields: [(FieldName, String)] = []) -> RequestHead {
+      RequestHead(method: .post, target: Bytes("/"), fields: Fields(fields), framing: framing)
+    }
+    #expect(SpooledForwardExchange.takes(head(.chunked)) && SpooledForwardExchange.takes(head(.length(1))))
+    #expect(!SpooledForwardExchange.takes(head(.none)) && !SpooledForwardExchange.takes(head(.length(0))))
+    #expect(!SpooledForwardExchange.takes(head(.chunked, [(.incremental, "?1")])))
+    #expect(SpooledForwardExchange.takes(head(.chunked, [(.incremental, "?0")])))
+    #expect(!SpooledForwardExchange.takes(head(.chunked, [(.contentType, "application/grpc+proto")])))
+    #expect(!SpooledForwardExchange.takes(head(.chunked, [(.upgrade, "x")])))
+  }
+}

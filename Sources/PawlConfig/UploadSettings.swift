@@ -34,6 +34,8 @@ package struct UploadSettings: Hashable, Sendable {
   package var authRequest: String?
   package var cors = CrossOrigin.off
 
+  package init() {}
+
   /// `cors` as the list of words it is written with.
   private var corsWords: [String] {
     get {

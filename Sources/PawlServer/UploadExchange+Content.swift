@@ -57,7 +57,7 @@ extension UploadExchange {
     case .written(let unsynced):
       check?.update(bytes)
       guard check == nil, unsynced >= Self.highWater else { return true }
-      isPaused = true
+      pause()
       return false
     case .displaced: displaced()
     case .tooLong: check == nil ? exceeded() : spoiled(.tooLong)
@@ -65,6 +65,15 @@ extension UploadExchange {
     case .failed: paused(.storage)
     }
     return true
+  }
+
+  /// Until the disk has what was written.
+  private func pause() {
+    isPaused = true
+    upload?.sync(on: loop.loop) { [weak self] result in
+      guard let self, case .receiving = self.stage else { return }
+      if case .failure = result { self.paused(.storage) } else { self.stored() }
+    }
   }
 
   /// The upload stays at its offset; the client comes back later.
@@ -115,12 +124,19 @@ extension UploadExchange {
     isFinished ? finish() : settle { [self] in replyStored() }
   }
 
-  /// Whether the upload is complete with what is here. tus: where its length is reached. IETF: by `?1`; a length that was
-  /// declared has to agree.
+  /// Whether the upload is complete with what is here. tus, and some versions: where its length is reached. IETF: by `?1`;
+  /// a length that was declared has to agree.
   private var isFinished: Bool {
     guard let upload, let writer else { return false }
-    guard dialect == .tus else { return completes }
-    return upload.origin.concatenation != .partial && upload.status.length == writer.offset
+    return completes || completesAtLength && upload.status.length == writer.offset
+  }
+
+  /// Whether nothing but its length says that the upload is complete.
+  var completesAtLength: Bool {
+    switch dialect {
+    case .tus: upload?.origin.concatenation != .partial
+    case .ietf(let version): version.completesAtLength
+    }
   }
 
   private func finish() {
@@ -160,7 +176,7 @@ extension UploadExchange {
       return letGo()
     }
     let isWhole = upload?.status.length == writer?.offset && writer != nil
-    if isWhole, dialect != .tus || upload?.origin.concatenation != .partial, dialect == .tus || completes {
+    if isWhole, completes || completesAtLength {
       stopTaking()
       return finish()
     }

@@ -87,14 +87,16 @@ extension UploadExchange {
 
   private func begun(_ creation: UploadCreation) {
     completes = creation.completes
-    let isEmpty = creation.length == 0 && dialect == .tus
+    let isEmpty = creation.length == 0 && completesAtLength
     guard creation.hasContent || creation.completes || isEmpty else { return replyStored() }
     announce()
     let loop = loop.loop
     upload?.takeOver(on: loop, displaced: { [weak self] in self?.displaced() }) { [self] writer in
       guard case .preparing = stage else { return writer.detach() }
       self.writer = writer
-      if creation.completes, let total = creation.length ?? creation.contentLength { writer.expectEnd(at: total) }
+      let end =
+        creation.completes ? creation.length ?? creation.contentLength : completesAtLength ? creation.length : nil
+      if let end { writer.expectEnd(at: end) }
       receive(creation.digests)
     }
   }
@@ -112,10 +114,13 @@ extension UploadExchange {
   // MARK: - tus concatenation
 
   /// The same parts joined again, because the first answer got lost, are the same upload.
-  private func concatenate(_ urls: [[UInt8]], _ origin: UploadOrigin, _ allowed: Fields, in uploads: UploadRoute) {
+  private func concatenate(
+    _ urls: [[UInt8]], _ origin: UploadOrigin, _ allowed: Fields, in uploads: UploadRoute
+  ) {
     var parts: [SpooledUpload] = []
     for url in urls {
-      guard let token = TusConcat.token(url, prefix: uploads.prefix), let part = uploads.store.find(UploadNames.id(token)),
+      guard let token = TusConcat.token(url, prefix: uploads.prefix),
+        let part = uploads.store.find(UploadNames.id(token)),
         Owner.owns(part.origin.owner, request, allowed: allowed), part.origin.concatenation == .partial
       else { return refuse(.malformed("A part of the final upload does not exist.")) }
       let status = part.status

@@ -45,7 +45,8 @@ enum IETFDialect {
     guard status.phase.isLive else { return refusal(.gone, version, nil, limits) }
     var head = own(204, version, isComplete: isComplete(status, version))
     head.fields.append(offset: status.offset)
-    if version.hasLength, let length = status.length { head.fields.append(.uploadLength, length.decimal) }
+    // Before version 6 it means nothing to the letter, and clients look for it all the same.
+    if let length = status.length { head.fields.append(.uploadLength, length.decimal) }
     head.fields.append(limits, version)
     if status.phase == .answered, let origin = status.originStatus {
       head.fields.append(named: originStatusField, UInt64(max(origin, 0)).decimal)

@@ -72,7 +72,7 @@ enum IETFRequest {
   private static func wholeLength(
     _ head: RequestHead, _ version: InteropVersion, offset: UInt64, completes: Bool
   ) throws(UploadRefusal) -> UInt64? {
-    let declared = version.hasLength ? head.fields.structuredInteger(.uploadLength) : nil
+    let declared = version.readsLength ? head.fields.structuredInteger(.uploadLength) : nil
     if let declared, offset > declared { throw .inconsistentLength }
     guard let count = head.contentLength else { return declared }
     let (end, overflow) = offset.addingReportingOverflow(count)

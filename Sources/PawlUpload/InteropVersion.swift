@@ -52,8 +52,13 @@ extension InteropVersion {
   /// Its lifetime key was `expires` in -04 and -05.
   var limitExpires: Bool { number == 6 }
 
-  /// `Upload-Length`, since -05.
+  /// `Upload-Length` has a meaning of its own, since -05.
   var hasLength: Bool { number >= 6 }
+  /// It is read before that, too: tus-js-client sends it with version 5.
+  var readsLength: Bool { number >= 5 }
+  /// An upload is complete where its length is reached, whatever the request says. By the letter only `?1` completes it;
+  /// but the clients of these two versions that say `?0` last take the offset for success and never come back.
+  package var completesAtLength: Bool { number == 5 || number == 6 }
   /// The completeness field may be missing from an append that completes, up to -05.
   var appendMayOmitCompleteness: Bool { number <= 6 }
   /// `Content-Type: application/partial-upload` on appends, since -04.

@@ -52,9 +52,9 @@ import Testing
         "owner", "cookie:",
         "expected none, authorization, client-certificate, cookie:NAME or auth-request:FIELD, found \"cookie:\""
       ),
-      ("tus-form", "title", "expected none or a form field such as title={title}, found \"title\""),
-      ("tus-form", "a=}{", "expected none or a form field such as title={title}, found \"a=}{\""),
-      ("tus-form", "a b=c", "expected none or a form field such as title={title}, found \"a b=c\""),
+      ("tus-form", "title", "expected a form field such as title={title}, found \"title\""),
+      ("tus-form", "a=}{", "expected a form field such as title={title}, found \"a=}{\""),
+      ("tus-form", "a b=c", "expected a form field such as title={title}, found \"a b=c\""),
       ("spool", "a/b", "expected the name of a section, found \"a/b\""),
     ])
   func refused(_ key: String, _ value: String, _ message: String) { #expect(refusal(key, value) == message) }

@@ -1,36 +1,59 @@
+import PawlConfig
 import PawlHTTP
+import PawlStore
 import Testing
 
 @testable import PawlServer
 
 @Suite("How an upload is described to its origin") struct UploadShapeTests {
-  @Test(
-    "a file name is the last component, without controls",
-    arguments: [
-      ("a.txt", "a.txt"), ("../../etc/passwd", "passwd"), ("C:\\x\\y.doc", "y.doc"), ("a\r\nX: y", "aX: y"),
-      ("ä\"b.png", "ä\"b.png"), ("..", nil), ("/", nil), ("", nil), ("a/", "a"),
-    ] as [(String, String?)])
-  func names(_ given: String, _ expected: String?) {
-    #expect(UploadShape.safeName(Array(given.utf8)) == expected)
+  /// name: ü.png, type: image/png, title: hi
+  private static let metadata = "filename w7wucG5n,filetype aW1hZ2UvcG5n,title aGk="
+
+  private func shape(
+    isTus: Bool = true, metadata: String? = metadata, _ fields: [(FieldName, String)] = [],
+    _ change: (inout UploadSettings) -> Void = { _ in }
+  ) -> UploadShape {
+    let head = RequestHead(method: .post, target: Bytes("/"), fields: Fields(fields))
+    let origin = UploadOrigin(head: head, isTus: isTus, metadata: metadata.map { Array($0.utf8) })
+    var settings = UploadSettings()
+    change(&settings)
+    return UploadShape(origin, settings) { Array("b".utf8) }
   }
 
-  @Test(
-    "a media type is one, or is not passed on",
-    arguments: [
-      ("image/png", true), ("text/plain; charset=utf-8", true), ("image", false), ("a/b/c", false), ("a/b\r\nX: y", false),
-      ("/b", false), ("", false), ("a b/c", false), ("a/ü", false),
-    ])
-  func types(_ given: String, _ isTaken: Bool) {
-    #expect(UploadShape.safeType(Array(given.utf8)) == (isTaken ? Array(given.utf8) : nil))
+  private func text(_ octets: [UInt8]?) -> String? { octets.map { String(decoding: $0, as: UTF8.self) } }
+
+  @Test("an upload of the drafts describes itself")
+  func drafts() {
+    let shape = shape(isTus: false) { $0.tusForward = .multipart }
+    #expect(shape.contentType == nil && shape.disposition == nil && shape.prefix == [] && shape.suffix == [])
   }
 
-  @Test(
-    "a name goes in ASCII, and whole where it is more (RFC 6266)",
-    arguments: [
-      ("a b.txt", "inline; filename=\"a b.txt\""), ("a\"\\", "inline; filename=\"a\\\"\\\\\""),
-      ("ä 1.txt", "inline; filename=\"_ 1.txt\"; filename*=UTF-8''%C3%A4%201.txt"),
-    ])
-  func dispositions(_ name: String, _ expected: String) {
-    #expect(String(decoding: UploadShape.disposition(name), as: UTF8.self) == expected)
+  @Test("one of tus is described by its metadata, raw")
+  func raw() {
+    let described = shape()
+    #expect(text(described.contentType) == "image/png" && described.prefix == [] && described.suffix == [])
+    #expect(text(described.disposition) == "inline; filename=\"_.png\"; filename*=UTF-8''%C3%BC.png")
+    let bare = shape(metadata: nil)
+    #expect(text(bare.contentType) == "application/octet-stream" && bare.disposition == nil)
+    #expect(shape([(.contentDisposition, "attachment")]).disposition == nil)
+  }
+
+  @Test("or wrapped in the form that the route describes")
+  func form() {
+    let shape = shape { settings in
+      settings.tusForward = .multipart
+      settings.tusForm = [FormEntry(name: "t", template: "{title}!")]
+    }
+    #expect(text(shape.contentType) == "multipart/form-data; boundary=b" && shape.disposition == nil)
+    #expect(
+      text(shape.prefix + shape.suffix) == "--b\r\nContent-Disposition: form-data; name=\"t\"\r\n\r\nhi!\r\n"
+        + "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"ü.png\"\r\nContent-Type: image/png\r\n\r\n"
+        + "\r\n--b--\r\n")
+  }
+
+  @Test("a boundary is random")
+  func boundary() {
+    let (one, other) = (UploadShape.randomBoundary(), UploadShape.randomBoundary())
+    #expect(one != other && one.count == 36)
   }
 }

@@ -119,11 +119,11 @@ private func name(_ refusal: UploadRefusal) -> String {
     for number in 6...12 { #expect(outcome(patch("Upload-Offset: 5\n\(lines)"), number) == expected) }
   }
 
-  @Test("Upload-Length means nothing before version 6")
+  @Test("Upload-Length means nothing before version 5")
   func noLength() {
     let head = patch("Upload-Offset: 5\nUpload-Complete: ?1\nContent-Length: 3\nUpload-Length: 100")
-    #expect(outcome(head, 5) == "at 5 last of 8")
-    #expect(outcome(head, 6) == "inconsistentLength")
+    #expect(outcome(head, 4) == "at 5 last of 8")
+    #expect(outcome(head, 5) == "inconsistentLength")
   }
 
   @Test("an append knows its content and its digests")
@@ -166,7 +166,7 @@ private func name(_ refusal: UploadRefusal) -> String {
     }
   }
 
-  @Test("before version 6 know no Upload-Length", arguments: 3...5)
+  @Test("before version 5 know no Upload-Length", arguments: 3...4)
   func noLength(_ number: Int) {
     let head = Draft.request("POST /f", "Content-Length: 8\nUpload-Length: 100")
     #expect(outcome(head, number, true) == "8 of 8")

@@ -74,6 +74,8 @@ import Testing
     #expect(version.hasLimits == row.limits)
     #expect(version.limitExpires == row.expires)
     #expect(version.hasLength == row.length)
+    #expect(version.readsLength == (row.number >= 5))
+    #expect(version.completesAtLength == [5, 6].contains(row.number))
     #expect(version.appendMayOmitCompleteness == row.omits)
     #expect(version.needsAppendMediaType == row.mediaType)
     #expect(version.refusesStrayFields == row.stray)

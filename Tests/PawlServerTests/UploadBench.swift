@@ -1,0 +1,103 @@
+import PawlHTTP
+import PawlLoop
+import PawlStore
+import PawlTestKit
+import Testing
+
+@testable import PawlServer
+
+/// A spool with completed uploads, and an origin for them, on a loop that turns on the test's thread.
+final class UploadBench {
+  let bench: ServerBench
+  let origin: ScriptedOrigin?
+  private let uploads: UploadRoute
+  private var number: UInt64 = 0
+
+  init(_ origin: ScriptedOrigin?, site: String = "", upstream: String = "") throws {
+    self.origin = origin
+    bench = try ServerBench(url: "http://127.0.0.1:\(origin?.port ?? 1)") { changes in
+      changes.site = site
+      changes.upstream = upstream
+      changes.more = "[spool:default]\nmax-size = 1G\ndurability = none"
+    }
+    uploads = try #require(bench.route.uploads)
+  }
+
+  var store: UploadStore { uploads.store }
+  var clock: ManualClock { bench.running.clock }
+
+  /// All bytes are there.
+  func complete(
+    _ octets: [UInt8], _ fields: [(FieldName, String)] = [], method: PawlHTTP.Method = .post, target: String = "/f",
+    metadata: String? = nil
+  ) throws -> SpooledUpload {
+    number += 1
+    let head = RequestHead(
+      method: method, target: Bytes(target), authority: Bytes("site"), fields: Fields(fields), framing: .chunked)
+    let origin = UploadOrigin(
+      head: head, clientAddress: Array("192.0.2.9".utf8), port: 8080, isTus: metadata != nil,
+      metadata: metadata.map { Array($0.utf8) })
+    var made: Result<SpooledUpload, UploadStoreRefusal>?
+    store.create(
+      UploadID(high: 7, low: number), origin, length: UInt64(octets.count), finalAt: nil, durably: true, on: bench.loop
+    ) { made = $0 }
+    bench.turn { made != nil }
+    let upload = try #require(try made?.get())
+    var writer: UploadWriter?
+    upload.takeOver(on: bench.loop, displaced: {}) { writer = $0 }
+    bench.turn { writer != nil }
+    let result = octets.withUnsafeBytes { writer?.write($0) }
+    if case .written? = result {} else { Issue.record("\(String(describing: result))") }
+    var isComplete: Bool?
+    upload.complete(on: bench.loop) { isComplete = $0 }
+    bench.turn { isComplete != nil }
+    #expect(isComplete == true)
+    return upload
+  }
+
+  func deliver(_ upload: SpooledUpload) {
+    bench.loop.nextTurn { [bench] in UploadForwarder.deliver(upload, route: bench.route, on: bench.owner) }
+  }
+
+  /// Delivers, and waits until the attempt is over.
+  func attempt(_ upload: SpooledUpload) {
+    let before = upload.attempts
+    deliver(upload)
+    settle(upload, after: before)
+  }
+
+  /// Waits until an attempt is over.
+  func settle(_ upload: SpooledUpload, after attempts: Int, sourceLocation: SourceLocation = #_sourceLocation) {
+    bench.turn(
+      until: {
+        switch upload.status.phase {
+        case .complete: upload.attempts > attempts && bench.owner.uploads.running.isEmpty
+        case .forwarding, .sent: false
+        case .open, .answered, .unknown, .invalid, .removed: bench.owner.uploads.running.isEmpty
+        }
+      }, sourceLocation: sourceLocation)
+  }
+
+  /// What the origin's script did not like, and what came over its connections.
+  func finish() -> [String] {
+    bench.owner.closeOrigins()
+    return origin?.finish() ?? []
+  }
+
+  func head(_ connection: Int = 0) -> [String] {
+    guard let origin, origin.received.count > connection else { return [] }
+    let octets = origin.received[connection]
+    guard let end = octets[...].firstRange(of: Array("\r\n\r\n".utf8)[...]) else { return [] }
+    return String(decoding: octets[..<end.lowerBound], as: UTF8.self).replacing("\r\n", with: "\n")
+      .split(separator: "\n").map(String.init)
+  }
+
+  func body(_ connection: Int = 0) -> [UInt8] {
+    guard let origin, origin.received.count > connection else { return [] }
+    let octets = origin.received[connection]
+    guard let end = octets[...].firstRange(of: Array("\r\n\r\n".utf8)[...]) else { return [] }
+    return Array(octets[end.upperBound...])
+  }
+}
+
+let created = "HTTP/1.1 201 Created\r\nContent-Type: a/b\r\nContent-Length: 2\r\n\r\nok"

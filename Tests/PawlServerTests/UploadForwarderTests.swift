@@ -1,0 +1,256 @@
+import PawlCache
+import PawlHTTP
+import PawlLoop
+import PawlStore
+import PawlTestKit
+import Testing
+
+@testable import PawlServer
+
+@Suite("A completed upload on its way to its origin") struct UploadForwarderTests {
+  @Test("becomes one ordinary request, and its answer is kept", arguments: [1, 2, 100, 6 << 20])
+  func delivered(_ count: Int) throws {
+    let octets = OriginStep.pattern(from: 0, count: count)
+    let bench = try UploadBench(
+      ScriptedOrigin(.tcp, [.expectHead, .read(count), .send(created), .readToEnd]))
+    let upload = try bench.complete(
+      octets,
+      [
+        (.contentType, "image/png"), (.uploadComplete, "?1"), (.uploadDraftInteropVersion, "6"), (.cookie, "a=b"),
+        (.xRequestID, "r"), (.expect, "100-continue"), (.connection, "keep-alive"),
+      ])
+    bench.attempt(upload)
+    #expect(upload.status.phase == .answered)
+    let answer = try #require(upload.answer)
+    #expect(answer.status == 201 && answer.body == Array("ok".utf8) && !answer.isTruncated)
+    #expect(answer.fields.description == "Content-Type: a/b\r\n")
+    #expect(bench.finish() == [])
+    #expect(
+      bench.head() == [
+        "POST /f HTTP/1.1", "Host: site", "Content-Length: \(count)", "Content-Type: image/png", "Cookie: a=b",
+        "X-Request-Id: r",
+        "X-Pawl-Upload-Id: \(upload.id.hex)", "Idempotency-Key: \"\(upload.id.hex)\"", "X-Forwarded-For: 192.0.2.9",
+        "X-Forwarded-Proto: http", "X-Forwarded-Host: site", "X-Forwarded-Port: 8080", "X-Real-IP: 192.0.2.9",
+        "Via: 1.1 pawl",
+      ])
+    #expect(bench.body() == octets)
+  }
+
+  @Test("the last byte goes when the journal has it; an origin that breaks before is tried again")
+  func beforeTheLast() throws {
+    let octets = OriginStep.pattern(from: 0, count: 1000)
+    let gate = Gate()
+    let bench = try UploadBench(
+      ScriptedOrigin(
+        .tcp, [.expectHead, .read(500), .reset], [.expectHead, .read(999), .open(gate), .read(1), .send(created)]))
+    let upload = try bench.complete(octets)
+    // An exchange that breaks in the same turn as the journal is written may have sent it all.
+    bench.attempt(upload)
+    if upload.status.phase == .complete {
+      #expect(upload.lastError?.hasPrefix("connection_terminated") == true && upload.nextAttempt != nil)
+      bench.clock.advance(by: .seconds(2))
+      bench.bench.turn { upload.status.phase == .answered }
+      #expect(gate.isOpen)
+    } else {
+      #expect(upload.status.phase == .unknown)
+    }
+    _ = bench.finish()
+  }
+
+  @Test("an origin that breaks after the last byte leaves it unknown, or is asked again", arguments: [false, true])
+  func afterTheLast(isAgain: Bool) throws {
+    let bench = try UploadBench(
+      ScriptedOrigin(.tcp, [.expectHead, .read(5)], [.expectHead, .read(5), .send(created), .readToEnd]),
+      site: isAgain ? "delivery = at-least-once" : "")
+    let upload = try bench.complete(Array("hello".utf8))
+    bench.attempt(upload)
+    if isAgain {
+      #expect(upload.status.phase == .complete && upload.attempts == 1)
+      bench.clock.advance(by: .seconds(2))
+      bench.bench.turn { upload.status.phase == .answered }
+    } else {
+      #expect(upload.status.phase == .unknown && upload.lastError?.hasPrefix("connection_terminated") == true)
+      bench.clock.advance(by: .seconds(60))
+      #expect(bench.origin?.acceptedCount == 1)
+    }
+    _ = bench.finish()
+  }
+
+  @Test("an origin that is down is tried until it is there")
+  func down() throws {
+    let bench = try UploadBench(nil)
+    let upload = try bench.complete(Array("hello".utf8))
+    bench.deliver(upload)
+    for attempt in 1...6 {
+      bench.settle(upload, after: attempt - 1)
+      #expect(upload.status.phase == .complete && upload.attempts == attempt)
+      #expect(upload.lastError?.hasPrefix("connection_refused") == true)
+      bench.clock.advance(by: .seconds(17))
+    }
+    _ = bench.finish()
+  }
+
+  @Test("401 waits for the client and goes with its new credentials; its answer is handed over")
+  func unauthorized() throws {
+    let refusal = "HTTP/1.1 401 Who\r\nWWW-Authenticate: Bearer\r\nContent-Length: 2\r\n\r\nno"
+    let bench = try UploadBench(
+      ScriptedOrigin(
+        .tcp, [.expectHead, .read(5), .send(refusal), .readToEnd], [.expectHead, .read(5), .send(created), .readToEnd]))
+    let upload = try bench.complete(Array("hello".utf8), [(.authorization, "Bearer old")])
+    bench.attempt(upload)
+    #expect(upload.status.phase == .complete && upload.nextAttempt == nil)
+    let last = try #require(upload.lastRefusal)
+    #expect(last.attempt == 1 && last.answer.status == 401 && last.answer.body == Array("no".utf8))
+    #expect(last.answer.fields.description == "WWW-Authenticate: Bearer\r\n")
+    bench.clock.advance(by: .seconds(1000))
+    bench.bench.turn { true }
+    upload.refreshCredentials(Fields([(.authorization, "Bearer new")]))
+    bench.attempt(upload)
+    #expect(upload.status.phase == .answered)
+    #expect(bench.finish() == [])
+    #expect(bench.head(0).contains("Authorization: Bearer old") && bench.head(1).contains("Authorization: Bearer new"))
+  }
+
+  @Test(
+    "429 and 503 are tried again when the origin said, and not within a minute", arguments: [(429, 120), (503, 60)])
+  func unavailable(_ status: Int, _ wait: Int64) throws {
+    let field = wait == 60 ? "" : "Retry-After: \(wait)\r\n"
+    let bench = try UploadBench(
+      ScriptedOrigin(
+        .tcp, [.expectHead, .read(5), .send("HTTP/1.1 \(status) No\r\n\(field)Content-Length: 0\r\n\r\n"), .readToEnd],
+        [.expectHead, .read(5), .send(created), .readToEnd]))
+    let upload = try bench.complete(Array("hello".utf8))
+    bench.attempt(upload)
+    #expect(upload.status.phase == .complete)
+    #expect(upload.nextAttempt == bench.clock.wallSeconds() + wait)
+    #expect(upload.lastRefusal?.answer.status == status)
+    bench.clock.advance(by: .seconds(wait))
+    bench.bench.turn { upload.status.phase == .answered }
+    _ = bench.finish()
+  }
+
+  @Test("without content the journal comes before the head")
+  func empty() throws {
+    let bench = try UploadBench(ScriptedOrigin(.tcp, [.expectHead, .send(created), .readToEnd]))
+    let upload = try bench.complete([], method: .put)
+    bench.attempt(upload)
+    #expect(upload.status.phase == .answered)
+    #expect(bench.finish() == [])
+    #expect(bench.head().contains("Content-Length: 0") && bench.body() == [])
+  }
+
+  private func form(_ boundary: some StringProtocol) -> String {
+    """
+    --\(boundary)\r
+    Content-Disposition: form-data; name="title"\r
+    \r
+    hi\r
+    --\(boundary)\r
+    Content-Disposition: form-data; name="upload"; filename="ü.png"\r
+    Content-Type: image/png\r
+    \r
+    hello\r
+    --\(boundary)--\r
+
+    """
+  }
+
+  @Test("a form is sent octet for octet, its last byte held back")
+  func form() throws {
+    let count = form(String(repeating: "x", count: 36)).utf8.count
+    let bench = try UploadBench(
+      ScriptedOrigin(.tcp, [.expectHead, .read(count), .send(created), .readToEnd]),
+      site: "tus-forward = multipart\ntus-field = upload\ntus-form = title={title}")
+    // name: ü.png, type: image/png, title: hi
+    let upload = try bench.complete(
+      Array("hello".utf8), [(.tusResumable, "1.0.0"), (.uploadLength, "5")],
+      metadata: "filename w7wucG5n,filetype aW1hZ2UvcG5n,title aGk=")
+    bench.attempt(upload)
+    #expect(upload.status.phase == .answered)
+    _ = bench.finish()
+    let type = try #require(bench.head().first { $0.hasPrefix("Content-Type: multipart/form-data; boundary=") })
+    let boundary = type.split(separator: "=")[1]
+    #expect(String(decoding: bench.body(), as: UTF8.self) == form(boundary))
+  }
+
+  @Test("bytes that are not those of Repr-Digest never go")
+  func wrongDigest() throws {
+    let bench = try UploadBench(ScriptedOrigin(.tcp, [.expectHead]))
+    let upload = try bench.complete(
+      Array("abd".utf8), [(.reprDigest, "sha-256=:ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=:")])
+    bench.attempt(upload)
+    #expect(upload.status.phase == .invalid)
+    #expect(bench.origin?.acceptedCount == 0)
+    _ = bench.finish()
+  }
+
+  @Test("an answer before the end of the request is the answer")
+  func early() throws {
+    let bench = try UploadBench(
+      ScriptedOrigin(.tcp, [.expectHead, .send("HTTP/1.1 413 No\r\nContent-Length: 2\r\n\r\nno"), .readToEnd]))
+    let upload = try bench.complete(OriginStep.pattern(from: 0, count: 16 << 20))
+    bench.attempt(upload)
+    #expect(upload.status.phase == .answered && upload.answer?.status == 413)
+    #expect(upload.answer?.body == Array("no".utf8))
+    #expect(bench.finish() == [])
+  }
+
+  @Test("a long answer is there whole for the client that waits, and for a minute")
+  func longAnswer() throws {
+    let count = 3000
+    let bench = try UploadBench(
+      ScriptedOrigin(
+        .tcp,
+        [
+          .expectHead, .read(5), .send("HTTP/1.1 200 OK\r\nContent-Length: \(count)\r\n\r\n"),
+          .sendPattern(count: count), .readToEnd,
+        ]), site: "response-max = 1K")
+    let upload = try bench.complete(Array("hello".utf8))
+    bench.attempt(upload)
+    #expect(upload.answer?.isTruncated == true && upload.answer?.body == [])
+    let server = bench.bench.running.server
+    #expect(UploadForwarder.spilledAnswer(of: upload, in: server)?.count == UInt64(count))
+    bench.clock.advance(by: .seconds(60))
+    bench.bench.turn { UploadForwarder.spilledAnswer(of: upload, in: server) == nil }
+    _ = bench.finish()
+  }
+
+  @Test("what the upload may have changed is no longer answered from the store")
+  func invalidated() throws {
+    let bench = try UploadBench(ScriptedOrigin(.tcp, [.expectHead, .read(5), .send(created), .readToEnd]))
+    _ = try bench.bench.stored()
+    let upload = try bench.complete(Array("hello".utf8))
+    bench.attempt(upload)
+    let resource = bench.bench.store.resource(
+      for: CacheKey(authority: Bytes("site"), target: Bytes("/f")), create: false)
+    #expect(resource?.withLock { $0.variants.isEmpty } ?? true)
+    #expect(bench.finish() == [])
+  }
+
+  @Test("the application is asked again, and may say no without ending the upload")
+  func asked() throws {
+    let bench = try UploadBench(
+      ScriptedOrigin(.tcp, [.expectHead, .send("HTTP/1.1 403 No\r\nContent-Length: 2\r\n\r\nno"), .readToEnd]),
+      site: "auth-request = /auth")
+    let upload = try bench.complete(Array("hello".utf8), [(.authorization, "Bearer old")])
+    upload.refreshCredentials(Fields([(.authorization, "Bearer new")]))
+    bench.attempt(upload)
+    #expect(upload.status.phase == .complete && upload.nextAttempt == nil)
+    #expect(upload.lastRefusal?.answer.status == 403 && upload.lastRefusal?.answer.body == Array("no".utf8))
+    #expect(bench.finish() == [])
+    #expect(bench.head().first == "GET /auth HTTP/1.1" && bench.head().contains("Authorization: Bearer new"))
+    #expect(bench.head().contains("X-Original-Method: POST") && bench.head().contains("X-Original-URI: /f"))
+  }
+
+  @Test("what cannot be delivered is given up when the route says so")
+  func givenUp() throws {
+    let bench = try UploadBench(nil, site: "forward-give-up = 1h")
+    let upload = try bench.complete(Array("hello".utf8))
+    bench.attempt(upload)
+    #expect(upload.giveUpAt == bench.clock.wallSeconds() + 3600)
+    bench.clock.advance(by: .seconds(3600))
+    bench.bench.turn { upload.status.phase == .removed }
+    bench.bench.turn { bench.bench.running.events("upload-given-up").count == 1 }
+    _ = bench.finish()
+  }
+}

@@ -70,7 +70,8 @@ extension UploadExchange {
       return respond(head, spilled.body, length: spilled.count)
     }
     var head = head
-    head.fields.append(.proxyStatus, "pawl; details=\"The answer was longer than response-max: its content is not kept.\"")
+    head.fields.append(
+      .proxyStatus, "pawl; details=\"content longer than response-max is not kept\"")
     respond(head, MemoryBody([]), length: 0)
   }
 

@@ -57,7 +57,7 @@ extension UploadExchange {
     case .written(let unsynced):
       check?.update(bytes)
       guard check == nil, unsynced >= Self.highWater else { return true }
-      isPaused = true
+      pause()
       return false
     case .displaced: displaced()
     case .tooLong: check == nil ? exceeded() : spoiled(.tooLong)
@@ -65,6 +65,15 @@ extension UploadExchange {
     case .failed: paused(.storage)
     }
     return true
+  }
+
+  /// Until the disk has what was written.
+  private func pause() {
+    isPaused = true
+    upload?.sync(on: loop.loop) { [weak self] result in
+      guard let self, case .receiving = self.stage else { return }
+      if case .failure = result { self.paused(.storage) } else { self.stored() }
+    }
   }
 
   /// The upload stays at its offset; the client comes back later.

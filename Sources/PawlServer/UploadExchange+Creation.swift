@@ -94,7 +94,8 @@ extension UploadExchange {
     upload?.takeOver(on: loop, displaced: { [weak self] in self?.displaced() }) { [self] writer in
       guard case .preparing = stage else { return writer.detach() }
       self.writer = writer
-      let end = creation.completes ? creation.length ?? creation.contentLength : completesAtLength ? creation.length : nil
+      let end =
+        creation.completes ? creation.length ?? creation.contentLength : completesAtLength ? creation.length : nil
       if let end { writer.expectEnd(at: end) }
       receive(creation.digests)
     }
@@ -115,10 +116,13 @@ extension UploadExchange {
   private static let missingPart = UploadRefusal.malformed("A part of the final upload does not exist.")
 
   /// The same parts joined again, because the first answer got lost, are the same upload.
-  private func concatenate(_ urls: [[UInt8]], _ origin: UploadOrigin, _ allowed: Fields, in uploads: UploadRoute) {
+  private func concatenate(
+    _ urls: [[UInt8]], _ origin: UploadOrigin, _ allowed: Fields, in uploads: UploadRoute
+  ) {
     var parts: [SpooledUpload] = []
     for url in urls {
-      guard let token = TusConcat.token(url, prefix: uploads.prefix), let part = uploads.store.find(UploadNames.id(token)),
+      guard let token = TusConcat.token(url, prefix: uploads.prefix),
+        let part = uploads.store.find(UploadNames.id(token)),
         Owner.owns(part.origin.owner, request, allowed: allowed), part.origin.concatenation == .partial
       else { return refuse(Self.missingPart) }
       let status = part.status

@@ -141,7 +141,8 @@ final class UploadExchange: Exchange {
         let (shaped, _) = UploadReplies.answer(head, self.dialect, total: 0, location: nil, consumed: true)
         self.reply(UploadReply(shaped, body: body))
       case .unavailable:
-        var reply = Replies.plain(status: 503, sentence: "The application could not be asked whether it takes this upload.")
+        var reply = Replies.plain(
+          status: 503, sentence: "The application could not be asked about this upload.")
         reply.head.fields.append(.retryAfter, "5")
         self.reply(UploadReply(reply.head, body: reply.body))
       }

@@ -120,7 +120,8 @@ extension UploadExchange {
   private func contentEnded(_ trailers: Fields) {
     stopTaking()
     if let refusal = check?.verdict(trailers) { return spoiled(refusal) }
-    if check != nil { writer?.accept() }
+    // Not its last octet, but this makes the content count: it may be too late for that.
+    if check != nil, writer?.accept() != true { return displaced() }
     isFinished ? finish() : settle { [self] in replyStored() }
   }
 
@@ -147,6 +148,8 @@ extension UploadExchange {
     upload.complete(on: loop.loop) { [self] isComplete in
       guard isComplete else { return refuse(.storage) }
       deliver()
+      // Who took the upload over meanwhile waits now.
+      guard case .storing = stage else { return }
       isClientGone ? letGo() : awaitAnswer()
     }
     dropWriter()

@@ -11,7 +11,8 @@ import os
 
 from harness.checks import Bench, Skip
 
-ROWS = ["resume", "replay", "changed", "cut", "kill9", "powercut", "collapse", "tiny", "slow", "clients", "malformed", "cpu"]
+ROWS = ["resume", "replay", "changed", "cut", "kill9", "powercut", "collapse", "tiny", "slow", "clients", "malformed", "cpu",
+        "uploads", "lastbyte", "journal", "origindown", "uploadfull", "openuploads", "uploadcpu", "uploadpower"]
 
 
 def row_names():

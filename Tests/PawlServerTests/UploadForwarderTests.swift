@@ -250,7 +250,7 @@ import Testing
     #expect(upload.giveUpAt == bench.clock.wallSeconds() + 3600)
     bench.clock.advance(by: .seconds(3600))
     bench.bench.turn { upload.status.phase == .removed }
-    #expect(bench.bench.running.events("upload-given-up").count == 1)
+    bench.bench.turn { bench.bench.running.events("upload-given-up").count == 1 }
     _ = bench.finish()
   }
 }

@@ -18,5 +18,6 @@ def bar_check(row):
         true(result["outcome"] == "PASS", f"{result['failed']} failures: {result['failures'][:4]}")
 
 
-for each in ("resume", "replay", "changed", "cut", "kill9", "collapse", "tiny", "slow"):
+for each in ("resume", "replay", "changed", "cut", "kill9", "collapse", "tiny", "slow",
+             "uploads", "lastbyte", "journal", "origindown", "uploadfull", "openuploads"):
     bar_check(each)

@@ -1,0 +1,115 @@
+"""The file system is full during 50 uploads: no offset goes back, no completed byte is lost, all complete after space is there.
+
+A small ext4 (needs root) holds spool and cache; the origin is down while it fills, so nothing leaves. Cached downloads go on unharmed.
+Then the same with room on the disk and `max-size` a third of what the uploads need: they get through one after the other.
+"""
+
+import os
+import random
+import threading
+import time
+
+import uploadbar
+from bars import in_threads
+from diskbar import Disk
+from harness.client import get
+from harness.content import Content
+from harness.origin import Resource
+from harness.process import wait_for
+from harness.uploadload import TUS, Upload, way_for
+from harness.uploadorigin import UploadOrigin
+
+MIB = 1 << 20
+
+
+def run(bar):
+    full_disk(bar)
+    small_spool(bar)
+
+
+def made(pawl, name, count, size, rng, pace=None):
+    uploads = []
+    for i in range(count):
+        dialect = TUS if i % 3 == 0 else 3 + i % 8
+        way = rng.choice([w for w in ("whole", "parts", "careful" if dialect != TUS else "creation", "digests" if dialect != TUS else "checksums")])
+        upload = Upload(pawl.where, f"{name}-{i}", size + rng.randrange(100_000), dialect, way, pace=pace)
+        upload.all_at_creation = 0
+        uploads.append(upload)
+    return uploads
+
+
+def full_disk(bar):
+    rng = random.Random(34)
+    count, size = (20, 6_000_000) if bar.quick else (50, 10_000_000)
+    room = count * size // 2
+    disk = Disk(bar, 3 * room + 200 * MIB)
+    pages, kept = bar.bench.origin(), Content("kept", 3_000_000)
+    pages.at("/pages/kept", Resource(kept, ranges=True, etag='"k"', fields=(("Cache-Control", "max-age=60000"),)))
+    origin = UploadOrigin(bar.bench.folder / "origin")
+    pawl = uploadbar.serve(bar, origin, "full", spool={"path": str(disk.mount / "spool")}, site={"tus-wait": "3s"},
+                           cache={"path": str(disk.mount / "cache"), "min-free": "64K", "memory-object": "1K"},
+                           extra={"upstream:pages": {"url": pages.url}, "route:main/pages": {"path": "/pages/*", "upstream": "pages"}})
+    bar.require(get(pawl.where, "/pages/kept", keep=False).sha == kept.sha256(), "the page that is to be cached")
+    filler = disk.mount / "filler"
+    with open(filler, "wb") as file:
+        os.posix_fallocate(file.fileno(), 0, disk.free() - room)
+    uploads, stop, reads = made(pawl, "full", count, size, rng, pace=2e6), threading.Event(), [0, 0, 0.0]
+
+    def read():
+        while not stop.wait(0.1):
+            begun = time.monotonic()
+            try:
+                answer = get(pawl.where, "/pages/kept", keep=False, timeout=20)
+                right = (answer.status, answer.sha) == (200, kept.sha256())
+            except OSError:
+                right = False
+            reads[0] += 1
+            reads[1] += not right
+            reads[2] = max(reads[2], time.monotonic() - begun)
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    clients = threading.Thread(target=lambda: in_threads(count, uploads, lambda u: u.run(200), bar), daemon=True)
+    clients.start()
+    wait_for(lambda: sum(u.refusals.get(507, 0) for u in uploads) > count or len(bar.failures) > 10, 90, "a full disk (507)")
+    time.sleep(3 if bar.quick else 8)
+    free, paused = disk.free(), sum(u.refusals.get(507, 0) > 0 for u in uploads)
+    held, stored = sum(u.floor for u in uploads), sum(u.floor >= u.size for u in uploads)
+    filler.unlink()
+    origin.start()
+    bar.bench.stack.callback(origin.kill)
+    back = time.monotonic()
+    clients.join(200)
+    bar.require(not clients.is_alive(), "clients hang")
+    took = time.monotonic() - back
+    stop.set()
+    reader.join(30)
+    counts = uploadbar.judge(bar, pawl, origin, uploads, kills=None)
+    bar.figure("full disk: uploads", len(uploads), count, at_least=True)
+    bar.figure("full disk: free when it was full", round(free / MIB, 1), unit="MiB")
+    bar.figure("full disk: uploads that were told 507", paused, 1, at_least=True)
+    bar.figure("full disk: octets announced, of all", f"{held:,} of {sum(u.size for u in uploads):,}; {stored} complete")
+    bar.figure("full disk: announced offsets or answers that were wrong", counts["violations"], 0)
+    bar.figure("full disk: delivered once with the right SHA-256", counts["delivered"] - counts["wrong bodies"], count, at_least=True)
+    bar.figure("full disk: delivered more than once", counts["delivered more than once"], 0)
+    bar.figure("full disk: cached downloads meanwhile", reads[0])
+    bar.figure("full disk: cached downloads that were wrong", reads[1], 0)
+    bar.figure("full disk: slowest cached download", round(reads[2], 3), unit="s")
+    bar.figure("full disk: all complete after space was there", round(took, 1), unit="s")
+    bar.figure("full disk: fetches of the page, which gives way when no space is left", pages.count("/pages/kept"))
+    pawl.stop()
+    origin.kill()
+
+
+def small_spool(bar):
+    rng = random.Random(35)
+    count, size = (20, 2_000_000) if bar.quick else (50, 10_000_000)
+    origin = bar.bench.use(UploadOrigin(bar.bench.folder / "origin-small"))
+    pawl = uploadbar.serve(bar, origin, "small", spool={"max-size": f"{count * size // 3 // 1024}K"})
+    uploads = made(pawl, "small", count, size, rng)
+    begun = time.monotonic()
+    in_threads(count, uploads, lambda u: u.run(150), bar)
+    counts = uploadbar.judge(bar, pawl, origin, uploads, kills=None)
+    bar.figure("small spool: uploads that were told 507 or 413", sum(bool(u.refusals.get(507, 0) or u.refusals.get(413, 0)) for u in uploads))
+    bar.figure("small spool: delivered once", counts["delivered"], count)
+    bar.figure("small spool: answers that were wrong", counts["violations"], 0)
+    bar.figure("small spool: all delivered after", round(time.monotonic() - begun, 1), unit="s")

@@ -152,6 +152,8 @@ extension UploadExchange {
         return refuse(.storage)
       }
       deliver()
+      // Who took the upload over meanwhile waits now.
+      guard case .storing = stage else { return }
       isClientGone ? letGo() : awaitAnswer()
     }
     dropWriter()

@@ -107,6 +107,18 @@ loses_the_answer("tuspy", clients.tuspy())
 loses_the_answer("aiotus", clients.aiotus)
 goes_on_after_a_kill("tuspy", clients.tuspy_killed)
 
+
+
+@check("upload client: files of no octets and of one arrive once")
+def tiny(bench):
+    for size in (0, 1):
+        for name, client in (("tuspy", clients.tuspy()), ("aiotus", clients.aiotus), ("tus-js-client", clients.tus_js(buffer=True))):
+            try:
+                Journey(bench, content=Content(name, size), cuts=(), name=f"-{name}-{size}").go(client).check(cuts=0, kind=ANY)
+            except clients.Skip:
+                pass
+
+
 # -- tus-js-client in Node -------------------------------------------------------------------------------------------
 PROTOCOLS = {"tus-v1": clients.KIND, "ietf-draft-03": None, "ietf-draft-05": None}  # the type that arrives: with the drafts the library names none
 for protocol, kind in PROTOCOLS.items():
@@ -174,12 +186,14 @@ def refused(bench):
 
 
 # -- browsers --------------------------------------------------------------------------------------------------------
-def browser_check(name, call, cross=False, library="tus", reload=False, seconds=120, again=9_000_000, cuts=2, kind=clients.KIND):
-    """Chromium itself sends a broken PATCH again on a new connection, with the offset it had: that is what `again` allows for."""
+def browser_check(name, call, cross=False, library="tus", reload=False, seconds=120, again=2 * SIZE, cuts=CUTS[:2], lose=0, rate=10e6,
+                  kind=clients.KIND, content=None):
+    """Chromium itself sends a broken PATCH again on a new connection, with the offset it had, and reads the 409 when it has sent it all:
+    that is what `again` allows for."""
     @check(f"upload client: Chromium, {name}", seconds=seconds)
     def one(bench):
         other = bench.use(Origin())
-        journey = Journey(bench, cuts=() if reload else CUTS[:2], rate=10e6, site={"cors": other.url} if cross else None)
+        journey = Journey(bench, content, () if reload else cuts, lose, rate, site={"cors": other.url} if cross else None)
         where = other if cross else journey.origin
         scripts = {"tus": b"", "uppy": b""}
         if library:
@@ -202,7 +216,7 @@ def browser_check(name, call, cross=False, library="tus", reload=False, seconds=
                     same(state["earlier"], 1, "uploads that an earlier page left")
                 journey.state = state
         journey.go(drive)
-        journey.check(cuts=0 if reload else cuts, again=again, kind=kind)
+        journey.check(cuts=0 if reload else len(cuts) + lose, again=again, kind=kind)
         if cross:
             plain = [a for a in journey.relay.answers if a.status >= 200 and a.get("Access-Control-Allow-Origin") != other.url]
             true(not plain, f"answers without Access-Control-Allow-Origin: {plain[:3]}")
@@ -215,8 +229,11 @@ for cross in (False, True):
     for protocol, kind in PROTOCOLS.items():
         browser_check(f"tus-js-client {protocol}, {where}", f"withTusJS({{endpoint}}, {{{{protocol: '{protocol}'}}}}, {{again}})", cross, kind=kind)
     browser_check(f"tus-js-client parallel uploads, {where}", "withTusJS({endpoint}, {{parallelUploads: 3}}, {again})", cross)
+    browser_check(f"tus-js-client loses the last answer, {where}", "withTusJS({endpoint}, {{}}, {again})", cross, lose=1, cuts=())
     browser_check(f"Uppy, {where}", "withUppy({endpoint}, {{}})", cross, library="uppy")
     browser_check(f"tus-js-client goes on after a reload, {where}", "withTusJS({endpoint}, {{}}, {again})", cross, reload=True)
+browser_check("by hand, more than is read after a refusal", "byHand({endpoint}, null)", True, library=None, rate=100e6, again=80_000_000,
+              content=Content("large", 100_000_000), cuts=((20_000_000, "rst"),))
 
 
 # -- plain uploads ---------------------------------------------------------------------------------------------------

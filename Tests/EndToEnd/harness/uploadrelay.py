@@ -5,6 +5,8 @@ import struct
 import threading
 import time
 
+from .origin import Origin
+
 
 class Message:
     """One request or response head that passed, and how much of its body."""
@@ -219,6 +221,10 @@ class Connection:
             self.relay.cut_count += 1
         self.over = True
         if how == "rst":
+            # What this side has not yet handed over would be lost with the reset, though it was counted.
+            end = time.monotonic() + 5
+            while Origin._unsent(self.server) and time.monotonic() < end:
+                time.sleep(0.002)
             for each in (self.client, self.server):
                 each.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         for each, direction in ((self.server, socket.SHUT_RD if how == "rst" else socket.SHUT_RDWR),

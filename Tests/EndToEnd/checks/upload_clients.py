@@ -144,6 +144,11 @@ for version in range(3, 11):
             same(journey.trip.answer.encode(), STORED, "the origin's answer")
 
 
+for version in (5, 6):
+    resumes(f"curl with the requests of tus-js-client, interop version {version},", clients.curl_as_tus_js(version), kind=None)
+resumes("curl with the requests of tus-java-client", clients.curl_as_tus_java, kind="application/octet-stream")
+
+
 @check("upload client: curl by hand asks again for the answer it lost")
 def asks_again(bench):
     journey = Journey(bench, content=Content("asks-again", 3_000_000), cuts=(), lose=1, path="/files")

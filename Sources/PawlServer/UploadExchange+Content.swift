@@ -147,6 +147,8 @@ extension UploadExchange {
     upload.complete(on: loop.loop) { [self] isComplete in
       guard isComplete else { return refuse(.storage) }
       deliver()
+      // Who took the upload over meanwhile waits now.
+      guard case .storing = stage else { return }
       isClientGone ? letGo() : awaitAnswer()
     }
     dropWriter()

@@ -17,6 +17,15 @@ extension UploadExchange {
     }
   }
 
+  /// What pawl does not understand, an origin that does all this itself may.
+  func beginRefused(_ refusal: UploadRefusal) {
+    guard !request.isBelowPrefix else { return refuse(refusal) }
+    OriginProbe.speaks(dialect, request) { [weak self] speaks in
+      guard let self, case .preparing = self.stage else { return }
+      speaks ? self.passOn() : self.refuse(refusal)
+    }
+  }
+
   /// The origin does all this itself: nothing of the request is touched.
   private func passOn() {
     let forward = ForwardExchange(request, channel: channel, why: .method)
@@ -51,6 +60,7 @@ extension UploadExchange {
   private func origin(of creation: UploadCreation, _ allowed: Fields) -> UploadOrigin {
     var head = request.head
     OriginRequests.removeReferer(&head.fields, loop.router.uploadPrefixes)
+    if !head.fields.contains(.xRequestID) { head.fields.append(.xRequestID, request.requestID) }
     let owner = Owner.ofUpload(request, allowed: allowed)
     let address = Array(UploadClient.address(of: request))
     // An owner that only the client claims would be as many clients as it likes.
@@ -89,11 +99,12 @@ extension UploadExchange {
     completes = creation.completes
     let isEmpty = creation.length == 0 && completesAtLength
     guard creation.hasContent || creation.completes || isEmpty else { return replyStored() }
-    announce()
     let loop = loop.loop
+    // The URL is told by whoever holds the upload already: what comes by it is newer, and takes over.
     upload?.takeOver(on: loop, displaced: { [weak self] in self?.displaced() }) { [self] writer in
       guard case .preparing = stage else { return writer.detach() }
       self.writer = writer
+      announce()
       let end =
         creation.completes ? creation.length ?? creation.contentLength : completesAtLength ? creation.length : nil
       if let end { writer.expectEnd(at: end) }

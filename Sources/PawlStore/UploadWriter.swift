@@ -88,6 +88,17 @@ package final class UploadWriter {
     if isNew { upload.core.noteDirty(upload, soon: true) }
   }
 
+  /// This request completes nothing after all, whatever it has brought.
+  package func expectNoEnd() {
+    let isNew = upload.state.withLock { [generation] state in
+      guard state.generation == generation, state.row.finalAt != nil else { return false }
+      state.row.finalAt = nil
+      state.touch()
+      return true
+    }
+    if isNew { upload.core.noteDirty(upload, soon: true) }
+  }
+
   /// Writes no more; `displaced` does not run.
   package func detach() {
     displaced = nil

@@ -36,7 +36,7 @@ import Testing
     let talk = try UploadTalk([5])
     let client = talk.pawl.connect()
     client.send(talk.head("POST /f", [Self.six, "Upload-Complete: ?1"], length: 5) + "he")
-    let target = Answer(head: client.readHead(), interim: []).uploadTarget
+    let target = uploadTarget(client.readHead())
     client.close()
     talk.pawl.waitUntil("the bytes are there") { talk.ask("HEAD \(target)", Self.six)["Upload-Offset"] == "2" }
     let state = talk.ask("HEAD \(target)", Self.six)
@@ -69,7 +69,7 @@ import Testing
     let talk = try UploadTalk([5])
     let client = talk.pawl.connect()
     client.send(talk.head("POST /f", [Self.six, "Upload-Complete: ?1"], length: 5) + "hello")
-    let target = Answer(head: client.readHead(), interim: []).uploadTarget
+    let target = uploadTarget(client.readHead())
     client.reset()
     talk.pawl.waitFor("upload-answered")
     // Nobody has read the answer: a client of that version is sent to fetch it.
@@ -88,7 +88,7 @@ import Testing
     let talk = try UploadTalk([])
     let client = talk.pawl.connect()
     client.send(talk.head("POST /f", [Self.six, "Upload-Complete: ?1"], length: 5) + "he")
-    let target = Answer(head: client.readHead(), interim: []).uploadTarget
+    let target = uploadTarget(client.readHead())
     talk.pawl.waitUntil("the bytes are there") {
       talk.pawl.onLoop { $0.router.all[0].uploads?.store.uploads.first?.status.phase == .open } == true
     }

@@ -53,15 +53,18 @@ struct UploadTalk {
   }
 }
 
+/// The target of the upload's URL that a head tells.
+func uploadTarget(_ head: String) -> String {
+  for line in head.split(separator: "\r\n") where line.hasPrefix("Location: http://site/") {
+    return String(line.dropFirst("Location: http://site".count))
+  }
+  return ""
+}
+
 extension Answer {
-  /// The target of the upload's URL, from an interim answer or the final one.
+  /// From an interim answer or the final one.
   var uploadTarget: String {
-    for head in interim + [head] {
-      for line in head.split(separator: "\r\n") where line.hasPrefix("Location: http://site/") {
-        return String(line.dropFirst("Location: http://site".count))
-      }
-    }
-    return ""
+    (interim + [head]).map(PawlServerTests.uploadTarget).first { !$0.isEmpty } ?? ""
   }
 
   /// The values of these fields, `-` for what is missing.

@@ -43,14 +43,8 @@ final class UploadFixture {
   }
   func logged(_ event: String) -> [String] { lines.filter { $0.contains(" \(event)") } }
 
-  /// Turns the loop until `start`'s completion was called; it must not be called within `start`.
-  func result<R>(_ start: (@escaping (R) -> Void) -> Void) throws -> R {
-    var result: R?
-    start { result = $0 }
-    #expect(result == nil, "completed within the call")
-    loop.turn { result == nil }
-    return try #require(result)
-  }
+  /// No completion runs within the call.
+  func result<R>(_ start: (@escaping (R) -> Void) -> Void) throws -> R { try loop.result(mayBeWithin: false, start) }
 
   /// What a killed process leaves behind, opened again in the same run of the kernel.
   func killed(boot: ObjectID = UploadFixture.boot) throws -> UploadFixture {

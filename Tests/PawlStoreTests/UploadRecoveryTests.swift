@@ -26,7 +26,9 @@ import Testing
 
   @Test(
     "a body whose last byte arrived is complete, whoever died",
-    arguments: [("IETF", false, 100, true), ("tus", true, 100, true), ("IETF", false, 99, false), ("tus", true, 99, false)])
+    arguments: [
+      ("IETF", false, 100, true), ("tus", true, 100, true), ("IETF", false, 99, false), ("tus", true, 99, false),
+    ])
   func lastByte(_ name: String, _ isTus: Bool, _ count: Int, _ isComplete: Bool) throws {
     let fixture = try UploadFixture()
     let upload = try fixture.create(
@@ -37,7 +39,6 @@ import Testing
     let again = try killed.found(upload)
     #expect(again.status.phase == (isComplete ? .complete : .open))
     #expect(again.status.length == (isComplete || isTus ? 100 : nil))
-    // A part is for the concatenation that its client asks for.
     withExtendedLifetime(writer) {}
   }
 
@@ -63,7 +64,13 @@ import Testing
     let fixture = try UploadFixture()
     let upload = try fixture.create(durably: false)
     #expect(try fixture.killed().found(upload).status.offset == 0)
-    #expect(fixture.hasFile(upload))
+    // The row came through with another's commit, the file's name did not.
+    let copy = try fixture.directory.copy()
+    unlink("\(copy.path)/spool/bodies/\(upload.id.hex)")
+    let cut = try UploadFixture(in: copy, boot: ObjectID(high: 3, low: 3))
+    let again = try cut.found(upload)
+    #expect(again.status.phase == .open)
+    #expect(try cut.writer(again).write([1]) == .written(unsynced: 1))
   }
 
   @Test("files that no upload has go; uploads without their file are invalid, and that is an error")

@@ -24,7 +24,7 @@ def run(bar):
         how = rng.choice(["settled"] * 5 + ["fin"] * 3 + ["half", "rst"])
         uploads.append(Upload(pawl.where, f"last-{i}", size, dialect, way, cuts=[(size, how)],
                               fields=(("X-Test-Delay", f"{rng.choice([0, 0, 0.05, 0.3])}"),)))
-        uploads[-1].how, uploads[-1].all_at_creation = how, 0
+        uploads[-1].how, uploads[-1].all_at_creation, uploads[-1].blind = how, 0, 0
         waits[uploads[-1].key] = rng.choice([0, 0, 0.05, 0.6])
 
     def one(upload):

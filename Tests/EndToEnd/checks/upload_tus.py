@@ -192,7 +192,9 @@ def last_octet(bench):
             client.head(path_of(location), "PATCH", TUS + OCTETS + (("Upload-Offset", "0"), ("Content-Length", str(len(BODY)))))
             client.send(BODY)
             client.cut("fin")
-        wait_for(lambda: tus_head(pawl.address, location).status in (200, 204) and offset(pawl, location) == "100000", 5, "the end")
+        # A HEAD that came before pawl read what the client left behind would rightly end that transfer where it was.
+        wait_for(lambda: whole(origin, f"/n{i}"), 5, "the request at the origin")
+        wait_for(lambda: offset(pawl, location) == "100000", 5, "the end")
         same(len(whole(origin, f"/n{i}")), 1, "requests at the origin")
         same(tus_get(pawl.address, location).body, b"got 100000 octets", "GET")
 
@@ -381,23 +383,10 @@ def expiration(bench):
         true(-0.1 < left(answer) < 3.1, f"{left(answer)} s after a PATCH")
         at += 1
         time.sleep(0.5)
-    wait_for(lambda: tus_head(pawl.address, location).status in (404, 410), 8, "the end of the upload")
+    wait_for(lambda: tus_head(pawl.address, location).status in (404, 410), 16, "the end of the upload", 0.2)
     answer = tus_patch(pawl.address, location, at, b"x")
     true(answer.status in (404, 410) and not answer.all("Upload-Offset"), f"PATCH of an expired upload: {answer}")
     same([r.method for r in origin.requests if r.method != "OPTIONS"], [], "requests at the origin")
-
-
-@check("upload tus: an upload ends at max-age however busy it is")
-def max_age(bench):
-    origin, pawl = begin(bench, extra={"spool:default": {"expire-after": "1h", "max-age": "2s"}})
-    location = tus_new(pawl.address, 1000)
-    at = [0]
-
-    def gone():
-        answer = tus_patch(pawl.address, location, at[0], b"x")
-        at[0] += 1
-        return answer.status in (404, 410)
-    wait_for(gone, 8, "the end of the upload", 0.2)
 
 
 @check("upload tus: termination: DELETE is 204, ends a running PATCH, and the upload is gone")
@@ -505,7 +494,7 @@ def concatenation(bench):
     same(len(whole(origin, "/up")), 0, "requests for parts")
     answer = is_tus(tus_head(pawl.address, locations[0]), "HEAD of a part")
     same((answer.get("Upload-Concat"), answer.get("Upload-Offset"), answer.get("Upload-Length")), ("partial", "30000", "30000"), "HEAD of a part")
-    for form in (lambda l: l, path_of, lambda l: "http://pawl.test" + path_of(l)):
+    for form in (path_of, lambda l: "http://pawl.test" + path_of(l)):
         value = "final;" + " ".join(form(each_) for each_ in locations)
         answer = is_tus(tus_create(pawl.address, None, (("Upload-Concat", value), (NAME, metadata(filename="whole.bin", filetype="text/whole"))), target="/up"), "final")
         same((answer.status, answer.get("Pawl-Origin-Status")), (201, "200"), "the final upload")
@@ -519,7 +508,9 @@ def concatenation(bench):
         answer = is_tus(tus_patch(pawl.address, final, 100_000, b"x"), "PATCH of the final upload")
         same(answer.status, 403, "PATCH of the final upload")
         same(tus_get(pawl.address, final).body, b"got 100000 octets", "GET of the final upload")
-    same(len(whole(origin, "/up")), 3, "final uploads at the origin")
+    same(len(whole(origin, "/up")), 2, "final uploads at the origin")
+    answer = tus_create(pawl.address, None, (("Upload-Concat", value), (NAME, metadata(filename="whole.bin", filetype="text/whole"))), target="/up")
+    same((answer.status, answer.get("Location"), len(whole(origin, "/up"))), (201, final, 2), "the same again, because the answer got lost")
     value = f"final;{locations[1]} {locations[1]} {locations[0]}"
     same(tus_create(pawl.address, None, (("Upload-Concat", value),), target="/up").status, 201, "a part used twice")
     true(whole(origin, "/up")[-1].body == pieces[1] * 2 + pieces[0], "octets of a part used twice")
@@ -559,12 +550,12 @@ def parallel(bench):
             location = locations[i] = tus_new(pawl.address, None if i == 2 else len(data), PARTIAL + ((("Upload-Defer-Length", "1"),) if i == 2 else ()))
             with Upload(pawl.address) as client:
                 client.head(path_of(location), "PATCH", TUS + OCTETS + (("Upload-Offset", "0"), ("Content-Length", str(len(data)))))
-                client.send(data[:700_000])
+                client.send(data[:700_000 + i])
                 client.cut("fin")
-            landed(pawl, 700_000)
-            same(offset(pawl, location), "700000", "offset")
+            landed(pawl, 700_000 + i)
+            same(offset(pawl, location), f"{700_000 + i}", "offset")
             declared = (("Upload-Length", str(len(data))),) if i == 2 else ()
-            same(tus_patch(pawl.address, location, 700_000, data[700_000:], declared).status, 204, "the rest of a part")
+            same(tus_patch(pawl.address, location, 700_000 + i, data[700_000 + i:], declared).status, 204, "the rest of a part")
         except BaseException as error:  # noqa: BLE001
             wrong.append(error)
     threads = [threading.Thread(target=run, args=(i,)) for i in range(3)]

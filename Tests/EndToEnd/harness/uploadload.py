@@ -101,8 +101,11 @@ class Wire(Client):
             time.sleep(0.0005)
 
     def cut(self, how):
-        """rst, settled (a reset after everything was acknowledged), fin; half leaves the socket to the caller."""
-        if how == "settled":
+        """rst, settled (a reset after everything was acknowledged), fin; half leaves the socket to the caller.
+
+        A close with unread interim answers resets, and takes along what was not acknowledged: so a fin settles, too.
+        """
+        if how in ("settled", "fin"):
             self.settle()
         if how in ("rst", "settled"):
             self.reset()
@@ -402,7 +405,7 @@ class Upload:
                 if chunked:
                     wire.put(b"%x\r\n" % len(part))
                 if not wire.put(part, left):
-                    return False
+                    return at >= stop
                 if chunked:
                     wire.put(b"\r\n")
                 if self.pace:

@@ -45,6 +45,8 @@ class Dialect:
     def __str__(self):
         return "final" if self.number == FINAL else f"v{self.number}"
 
+    __repr__ = __str__
+
     @property
     def name(self):
         return "Upload-Incomplete" if self.number == 3 else "Upload-Complete"

@@ -120,7 +120,8 @@ extension UploadExchange {
   private func contentEnded(_ trailers: Fields) {
     stopTaking()
     if let refusal = check?.verdict(trailers) { return spoiled(refusal) }
-    if check != nil { writer?.accept() }
+    // Not its last octet, but this makes the content count: it may be too late for that.
+    if check != nil, writer?.accept() != true { return displaced() }
     isFinished ? finish() : settle { [self] in replyStored() }
   }
 

@@ -124,6 +124,8 @@ extension UploadExchange {
 
   // MARK: - tus concatenation
 
+  private static let missingPart = UploadRefusal.malformed("A part of the final upload does not exist.")
+
   /// The same parts joined again, because the first answer got lost, are the same upload.
   private func concatenate(
     _ urls: [[UInt8]], _ origin: UploadOrigin, _ allowed: Fields, in uploads: UploadRoute
@@ -133,7 +135,7 @@ extension UploadExchange {
       guard let token = TusConcat.token(url, prefix: uploads.prefix),
         let part = uploads.store.find(UploadNames.id(token)),
         Owner.owns(part.origin.owner, request, allowed: allowed), part.origin.concatenation == .partial
-      else { return refuse(.malformed("A part of the final upload does not exist.")) }
+      else { return refuse(Self.missingPart) }
       let status = part.status
       guard status.phase == .open, status.offset == status.length else { return refuse(.unfinishedPart) }
       parts.append(part)
@@ -150,6 +152,14 @@ extension UploadExchange {
     let token = store.isTombstone(UploadNames.id(same)) ? UploadNames.makeToken() : same
     self.token = token
     store.concatenate(UploadNames.id(token), origin, parts: parts, on: loop.loop) { [self] result in
+      if case .failure(.failed) = result, case .preparing = stage {
+        // Another request was faster with the same parts, or one of them was removed.
+        if let upload = store.find(UploadNames.id(token)), upload.origin.owner == origin.owner {
+          self.upload = upload
+          return awaitAnswer()
+        }
+        if parts.contains(where: { $0.status.phase != .open }) { return refuse(Self.missingPart) }
+      }
       made(result) {
         deliver()
         awaitAnswer()

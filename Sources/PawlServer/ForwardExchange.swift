@@ -54,7 +54,8 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
     let isUpgrade = options.upgrade && request.head.fields.contains(.upgrade) && !isHTTP2Upgrade
     var head = OriginRequests.forwarded(request, keepingUpgrade: isUpgrade)
     if let spooled { head.framing = .length(spooled.count) }
-    let wantsContinue = spooled == nil && head.fields.contains(.expect) && head.framing != .none && request.head.version.minor >= 1
+    let wantsContinue =
+      spooled == nil && head.fields.contains(.expect) && head.framing != .none && request.head.version.minor >= 1
     if !wantsContinue { head.fields.removeAll(.expect) }
     let pool = request.loop.pool(for: request.route.upstream)
     origin = pool.start(

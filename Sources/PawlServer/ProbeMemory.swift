@@ -40,7 +40,8 @@ struct ProbeMemory: Sendable {
       guard (200..<300).contains(head.status) else { return }
       let fields = head.fields
       tus = fields.contains(.tusResumable) || fields.combined(named: Bytes("Tus-Version")) != nil
-      ietf = fields.contains(.uploadLimit)
+      ietf =
+        fields.contains(.uploadLimit)
         || fields.all(named: Bytes("Accept-Patch")).contains { line in
           line.split(separator: 0x2c).contains { $0.trimmed.equalsIgnoringCase("application/partial-upload") }
         }

@@ -64,6 +64,7 @@ final class SpooledForwardExchange: Exchange {
 
   private func refuse(_ status: Int, _ sentence: String) {
     content = nil
+    channel.drainRequestBody()
     var reply = Replies.plain(status: status, sentence: sentence)
     if status == 507 { reply.head.fields.append(.retryAfter, "60") }
     channel.reply(reply)

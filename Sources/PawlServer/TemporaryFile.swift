@@ -13,7 +13,8 @@ final class TemporaryFile: Sendable {
   init?(in directory: String, pool: WorkerPool) {
     var descriptor = pawl_open(directory, O_RDWR | pawl_O_TMPFILE, 0o600)
     if descriptor < 0, [EOPNOTSUPP, EISDIR, EINVAL].contains(pawl_errno()) {
-      let path = "\(directory)/.temporary-\(String(decoding: Randomness.bytes(12).map { 0x61 + $0 % 26 }, as: UTF8.self))"
+      let path =
+        "\(directory)/.temporary-\(String(decoding: Randomness.bytes(12).map { 0x61 + $0 % 26 }, as: UTF8.self))"
       descriptor = pawl_open(path, O_RDWR | O_CREAT | O_EXCL, 0o600)
       if descriptor >= 0 { unlink(path) }
     }

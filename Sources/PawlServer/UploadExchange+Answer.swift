@@ -46,7 +46,8 @@ extension UploadExchange {
   func give(_ answer: UploadAnswer, consumed: Bool) {
     let head = ResponseHead(status: answer.status, reason: answer.reason[...], fields: answer.fields)
     let (shaped, keepsBody) = UploadReplies.answer(
-      head, dialect, total: status?.offset ?? 0, location: isCreation ? location : nil, consumed: consumed)
+      head, dialect, total: status?.offset ?? 0, location: isCreation ? location : nil, consumed: consumed,
+      target: upload?.origin.head.target)
     givesAnswer = consumed
     guard keepsBody else { return respond(shaped, MemoryBody([]), length: 0) }
     give(answer, under: shaped)
@@ -61,6 +62,8 @@ extension UploadExchange {
     give(answer, under: head)
   }
 
+  private static let lostContent = "content longer than response-max, or broken off by the origin, is not kept"
+
   /// A body longer than is kept is there for who waited for it; others get the rest of the answer, and are told.
   private func give(_ answer: UploadAnswer, under head: ResponseHead) {
     guard answer.isTruncated else {
@@ -70,14 +73,16 @@ extension UploadExchange {
       return respond(head, spilled.body, length: spilled.count)
     }
     var head = head
-    head.fields.append(.proxyStatus, "pawl; details=\"The answer was longer than response-max: its content is not kept.\"")
+    head.fields.append(.proxyStatus, "pawl; details=\"\(Self.lostContent)\"")
     respond(head, MemoryBody([]), length: 0)
   }
 
   /// The origin could not be asked so far. A creation that is answered with an error would be sent once more: in tus it is
-  /// told where the upload is, and asks there.
+  /// told where the upload is, and asks there. A concatenation that comes again is the same one.
   private func replyUndecided() {
-    guard let status, isCreation else { return refuse(.undecided(retryAfter: Self.undecidedRetry)) }
+    guard let status, isCreation, !status.isConcatFinal else {
+      return refuse(.undecided(retryAfter: Self.undecidedRetry))
+    }
     var answer =
       dialect == .tus
       ? UploadReplies.created(dialect, location: location, status, limits)

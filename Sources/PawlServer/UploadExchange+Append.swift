@@ -13,12 +13,25 @@ extension UploadExchange {
   }
 
   /// Ends whoever writes, and goes on when what was written is durable: only that may be told, or held against a client.
-  func hold(readOnly: Bool = false, then: @escaping () -> Void) {
+  /// - Parameter completing: an upload whose last request brought all it was to bring, and was overtaken before that could
+  ///   be said, is complete.
+  func hold(readOnly: Bool = false, completing: Bool = true, then: @escaping () -> Void) {
     let loop = loop.loop
     upload?.takeOver(on: loop, readOnly: readOnly, displaced: { [weak self] in self?.displaced() }) { [self] writer in
       guard case .preparing = stage else { return writer.detach() }
       self.writer = writer
-      settle(then)
+      settle { [self] in completing ? completeIfWhole(then) : then() }
+    }
+  }
+
+  private func completeIfWhole(_ then: @escaping () -> Void) {
+    guard let upload, upload.status.phase == .open, upload.expectedEnd == upload.status.offset else { return then() }
+    upload.complete(on: loop.loop) { [self] _ in
+      guard case .preparing = stage else { return }
+      // It may have been completed by who was overtaken.
+      guard upload.status.phase != .open else { return refuse(.storage) }
+      deliver()
+      then()
     }
   }
 
@@ -89,12 +102,14 @@ extension UploadExchange {
   /// Seconds after which an undecided client asks again.
   static let undecidedRetry = 5
 
-  /// Content beyond the length: newer drafts give the upload up, before them the bytes up to the length stay.
+  /// Content beyond the length, which nothing shall make an upload of. In tus, and by the newer drafts, it is given up; by
+  /// the older ones the bytes up to the length stay, and only a request that says so completes it.
   func exceeded() {
-    guard let version, version.number >= 8 else {
+    stopTaking()
+    if let version, version.number < 8 {
+      writer?.expectNoEnd()
       return writer == nil ? refuse(.tooLong) : settle { [self] in refuse(.tooLong) }
     }
-    stopTaking()
     dropWriter()
     upload?.invalidate(why: "length-exceeded", on: loop.loop) { [self] _ in refuse(.tooLong) }
   }

@@ -57,7 +57,7 @@ extension UploadExchange {
     case .written(let unsynced):
       check?.update(bytes)
       guard check == nil, unsynced >= Self.highWater else { return true }
-      isPaused = true
+      pause()
       return false
     case .displaced: displaced()
     case .tooLong: check == nil ? exceeded() : spoiled(.tooLong)
@@ -65,6 +65,15 @@ extension UploadExchange {
     case .failed: paused(.storage)
     }
     return true
+  }
+
+  /// Until the disk has what was written.
+  private func pause() {
+    isPaused = true
+    upload?.sync(on: loop.loop) { [weak self] result in
+      guard let self, case .receiving = self.stage else { return }
+      if case .failure = result { self.paused(.storage) } else { self.stored() }
+    }
   }
 
   /// The upload stays at its offset; the client comes back later.
@@ -111,7 +120,8 @@ extension UploadExchange {
   private func contentEnded(_ trailers: Fields) {
     stopTaking()
     if let refusal = check?.verdict(trailers) { return spoiled(refusal) }
-    if check != nil { writer?.accept() }
+    // Not its last octet, but this makes the content count: it may be too late for that.
+    if check != nil, writer?.accept() != true { return displaced() }
     isFinished ? finish() : settle { [self] in replyStored() }
   }
 
@@ -138,6 +148,8 @@ extension UploadExchange {
     upload.complete(on: loop.loop) { [self] isComplete in
       guard isComplete else { return refuse(.storage) }
       deliver()
+      // Who took the upload over meanwhile waits now.
+      guard case .storing = stage else { return }
       isClientGone ? letGo() : awaitAnswer()
     }
     dropWriter()

@@ -17,6 +17,15 @@ extension UploadExchange {
     }
   }
 
+  /// What pawl does not understand, an origin that does all this itself may.
+  func beginRefused(_ refusal: UploadRefusal) {
+    guard !request.isBelowPrefix else { return refuse(refusal) }
+    OriginProbe.speaks(dialect, request) { [weak self] speaks in
+      guard let self, case .preparing = self.stage else { return }
+      speaks ? self.passOn() : self.refuse(refusal)
+    }
+  }
+
   /// The origin does all this itself: nothing of the request is touched.
   private func passOn() {
     let forward = ForwardExchange(request, channel: channel, why: .method)
@@ -51,6 +60,7 @@ extension UploadExchange {
   private func origin(of creation: UploadCreation, _ allowed: Fields) -> UploadOrigin {
     var head = request.head
     OriginRequests.removeReferer(&head.fields, loop.router.uploadPrefixes)
+    if !head.fields.contains(.xRequestID) { head.fields.append(.xRequestID, request.requestID) }
     let owner = Owner.ofUpload(request, allowed: allowed)
     let address = Array(UploadClient.address(of: request))
     // An owner that only the client claims would be as many clients as it likes.
@@ -89,12 +99,14 @@ extension UploadExchange {
     completes = creation.completes
     let isEmpty = creation.length == 0 && completesAtLength
     guard creation.hasContent || creation.completes || isEmpty else { return replyStored() }
-    announce()
     let loop = loop.loop
+    // The URL is told by whoever holds the upload already: what comes by it is newer, and takes over.
     upload?.takeOver(on: loop, displaced: { [weak self] in self?.displaced() }) { [self] writer in
       guard case .preparing = stage else { return writer.detach() }
       self.writer = writer
-      let end = creation.completes ? creation.length ?? creation.contentLength : completesAtLength ? creation.length : nil
+      announce()
+      let end =
+        creation.completes ? creation.length ?? creation.contentLength : completesAtLength ? creation.length : nil
       if let end { writer.expectEnd(at: end) }
       receive(creation.digests)
     }
@@ -112,13 +124,18 @@ extension UploadExchange {
 
   // MARK: - tus concatenation
 
+  private static let missingPart = UploadRefusal.malformed("A part of the final upload does not exist.")
+
   /// The same parts joined again, because the first answer got lost, are the same upload.
-  private func concatenate(_ urls: [[UInt8]], _ origin: UploadOrigin, _ allowed: Fields, in uploads: UploadRoute) {
+  private func concatenate(
+    _ urls: [[UInt8]], _ origin: UploadOrigin, _ allowed: Fields, in uploads: UploadRoute
+  ) {
     var parts: [SpooledUpload] = []
     for url in urls {
-      guard let token = TusConcat.token(url, prefix: uploads.prefix), let part = uploads.store.find(UploadNames.id(token)),
+      guard let token = TusConcat.token(url, prefix: uploads.prefix),
+        let part = uploads.store.find(UploadNames.id(token)),
         Owner.owns(part.origin.owner, request, allowed: allowed), part.origin.concatenation == .partial
-      else { return refuse(.malformed("A part of the final upload does not exist.")) }
+      else { return refuse(Self.missingPart) }
       let status = part.status
       guard status.phase == .open, status.offset == status.length else { return refuse(.unfinishedPart) }
       parts.append(part)
@@ -135,6 +152,14 @@ extension UploadExchange {
     let token = store.isTombstone(UploadNames.id(same)) ? UploadNames.makeToken() : same
     self.token = token
     store.concatenate(UploadNames.id(token), origin, parts: parts, on: loop.loop) { [self] result in
+      if case .failure(.failed) = result, case .preparing = stage {
+        // Another request was faster with the same parts, or one of them was removed.
+        if let upload = store.find(UploadNames.id(token)), upload.origin.owner == origin.owner {
+          self.upload = upload
+          return awaitAnswer()
+        }
+        if parts.contains(where: { $0.status.phase != .open }) { return refuse(Self.missingPart) }
+      }
       made(result) {
         deliver()
         awaitAnswer()

@@ -51,7 +51,7 @@ extension UploadExchange {
   func cancel() {
     guard let upload else { return refuse(.notFound) }
     guard upload.status.phase == .open else { return remove() }
-    hold(readOnly: true) { [self] in remove() }
+    hold(readOnly: true, completing: false) { [self] in remove() }
   }
 
   private func remove() {

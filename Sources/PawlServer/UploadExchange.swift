@@ -87,7 +87,7 @@ final class UploadExchange: Exchange {
     case .creation(let creation): begin(creation)
     case .resource(let token, .options): answerOptions(token)
     case .resource(let token, let command): find(token) { [weak self] in self?.perform(command) }
-    case .refused(let refusal, nil): refuse(refusal)
+    case .refused(let refusal, nil): beginRefused(refusal)
     case .refused(let refusal, let token): find(token) { [weak self] in self?.refuse(refusal) }
     }
   }
@@ -126,26 +126,32 @@ final class UploadExchange: Exchange {
   /// The application says who somebody is, where the route's `owner` goes by that.
   private func ask(ofUpload upload: SpooledUpload, then: @escaping (Fields) -> Void) {
     guard !upload.origin.owner.isEmpty, Owner.needsAuthRequest(request.route) else { return then(Fields()) }
-    let origin = upload.origin.head
-    ask(about: (origin.method, origin.target), then: then)
+    ask(about: upload.origin.head, then: then)
   }
 
   /// Asks `auth-request`; goes on only with its consent.
-  func ask(about original: (method: Method, target: Bytes)?, then: @escaping (Fields) -> Void) {
-    auth = AuthRequest.ask(request, original: original) { [weak self] verdict in
+  /// - Parameter original: the creation, where the request is to an upload; `nil`: the request is it.
+  func ask(about original: RequestHead?, then: @escaping (Fields) -> Void) {
+    auth = AuthRequest.ask(request, original: original.map { ($0.method, $0.target) }) { [weak self] verdict in
       guard let self, case .preparing = self.stage else { return }
       self.auth = nil
       switch verdict {
       case .allowed(let fields): then(fields)
-      case .refused(let head, let body):
-        let (shaped, _) = UploadReplies.answer(head, self.dialect, total: 0, location: nil, consumed: true)
-        self.reply(UploadReply(shaped, body: body))
+      case .refused(let head, let body): self.replyRefused(head, body, isCreation: original == nil)
       case .unavailable:
-        var reply = Replies.plain(status: 503, sentence: "The application could not be asked whether it takes this upload.")
+        var reply = Replies.plain(
+          status: 503, sentence: "The application could not be asked whether it takes this upload.")
         reply.head.fields.append(.retryAfter, "5")
         self.reply(UploadReply(reply.head, body: reply.body))
       }
     }
+  }
+
+  /// The application's no. An upload that exists stays as it is, and who is not its owner learns nothing of it.
+  private func replyRefused(_ head: ResponseHead, _ body: [UInt8], isCreation: Bool) {
+    var (shaped, _) = UploadReplies.answer(head, dialect, total: 0, location: nil, consumed: isCreation)
+    if !isCreation { shaped.fields.removeAll(.uploadOffset) }
+    reply(UploadReply(shaped, body: body))
   }
 
   /// Tokens expire during long uploads: the origin is given what the owner sent last.

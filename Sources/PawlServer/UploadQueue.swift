@@ -21,6 +21,7 @@ final class UploadQueue {
   private var known: [UploadID: Bool] = [:]
   private var timers: [UploadID: LoopTimer] = [:]
   private var isEnding = false
+  private var isStopped = false
 
   init(_ owner: ServerLoop) { self.owner = owner }
 
@@ -29,7 +30,7 @@ final class UploadQueue {
   /// An upload is to be delivered now; nothing happens where it is on its way already.
   /// - Parameter isUrgent: a client waits: it comes before those that nobody waits for.
   func enter(_ upload: SpooledUpload, _ route: RouteSettings, isUrgent: Bool) {
-    guard running[upload.id] == nil, upload.status.phase == .complete else { return }
+    guard !isStopped, running[upload.id] == nil, upload.status.phase == .complete else { return }
     timers.removeValue(forKey: upload.id)?.close()
     let entry = Waiting(upload: upload, route: route, isUrgent: isUrgent)
     if known[upload.id] == nil || (isUrgent && known[upload.id] == false) {
@@ -41,7 +42,9 @@ final class UploadQueue {
 
   private func startNext() {
     while running.count < Self.limit, let entry = urgent.popFirst() ?? patient.popFirst() {
-      guard known.removeValue(forKey: entry.upload.id) != nil, let uploads = entry.route.uploads, entry.upload.beginForward() else { continue }
+      guard known.removeValue(forKey: entry.upload.id) != nil, let uploads = entry.route.uploads,
+        entry.upload.beginForward()
+      else { continue }
       let forwarder = UploadForwarder(
         entry.upload, route: entry.route, uploads: uploads, on: owner, isUrgent: entry.isUrgent)
       running[entry.upload.id] = forwarder
@@ -52,8 +55,8 @@ final class UploadQueue {
   /// A delivery is over, or will go on later.
   func ended(_ forwarder: UploadForwarder) {
     running[forwarder.upload.id] = nil
-    if isEnding { return owner.server.drained(owner) }
     startNext()
+    if isEnding { owner.server.drained(owner) }
   }
 
   // MARK: - What is remembered
@@ -118,12 +121,11 @@ final class UploadQueue {
 
   // MARK: - Ending
 
-  /// Nothing new begins; what runs may end.
+  /// What runs may end, and what clients still wait for; nothing else begins.
   func drain() {
     isEnding = true
-    urgent = Line()
     patient = Line()
-    known = [:]
+    known = known.filter(\.value)
     for timer in timers.values { timer.close() }
     timers = [:]
   }
@@ -131,6 +133,9 @@ final class UploadQueue {
   /// What still runs is cut: a request without its last byte is none, and what was sent is told at the next start.
   func stop() {
     drain()
+    isStopped = true
+    urgent = Line()
+    known = [:]
     for forwarder in Array(running.values) { forwarder.cut() }
     running = [:]
   }

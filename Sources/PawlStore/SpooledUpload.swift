@@ -82,6 +82,9 @@ package final class SpooledUpload: Sendable {
     }
   }
 
+  /// Where the last request that added to it said that the upload ends; `nil`: it did not, or brought less.
+  package var expectedEnd: UInt64? { state.withLock { $0.row.finalAt } }
+
   /// `Authorization` and `Cookie` of the latest request of the same owner.
   package func refreshCredentials(_ fields: Fields) {
     let octets = FieldsCoding.serialize(fields)

@@ -14,7 +14,9 @@ final class UploadBudget: Sendable {
   private let openLimit: Int
   private let clients = Locked([[UInt8]: Use]())
 
-  /// Promised to one writer, bytes.
+  /// Promised to a writer at the beginning, bytes.
+  static let leastStep: UInt64 = 256 << 10
+  /// Promised to one writer at the most, bytes.
   static let step: UInt64 = 64 << 20
 
   init(_ disk: DiskBudget, sharePercent: Int, openLimit: Int) {

@@ -6,7 +6,7 @@ package import PawlLoop
 extension SpooledUpload {
   /// Ends whoever writes now: its `displaced` runs on its loop, its writes add nothing from this moment on. `then` runs
   /// once no write is under way, with the offset settled. When another takes over before that, `displaced` runs and
-  /// `then` never does. On the loop.
+  /// `then` never does. Keep the writer: one that is let go of has detached, and is told nothing. On the loop.
   /// - Parameter readOnly: the new holder only looks: no room is promised.
   package func takeOver(
     on loop: EventLoop, readOnly: Bool = false, displaced: @escaping () -> Void,
@@ -14,8 +14,10 @@ extension SpooledUpload {
   ) {
     loop.preconditionOnLoop()
     let writer = UploadWriter(self, on: loop, displaced: displaced)
-    let reply = LoopReply<Bool>(on: loop) { isGranted in
-      if isGranted { then(writer) } else { writer.wasDisplaced() }
+    let reply = LoopReply<Bool>(on: loop) { [self] isGranted in
+      // Another may have been faster after it was granted, too.
+      let isCurrent = isGranted && state.withLock { $0.generation == writer.generation }
+      if isCurrent { then(writer) } else { writer.wasDisplaced() }
     }
     let hold = PendingHold(writer: LoopWeak(writer, on: loop), isReadOnly: readOnly, reply: reply)
     let (ended, superseded) = state.withLock { state in
@@ -74,7 +76,8 @@ extension SpooledUpload {
       state.isSettling = true
       return .truncate(size, state.descriptor)
     }
-    guard let hold = state.pending else { return .none }
+    // Who asks while the phase changes is told what it has become.
+    guard let hold = state.pending, state.transition == nil else { return .none }
     if !hold.isReadOnly && state.takesBytes && state.descriptor == nil && !state.isBroken {
       state.isSettling = true
       return .open
@@ -199,10 +202,12 @@ extension SpooledUpload {
     return .write(descriptor, at: state.end, count: Int(fitting), less: less)
   }
 
-  /// At most ``UploadBudget/step`` is promised; half of that gone, more is asked for.
+  /// Promises grow with what came, so that many small uploads do not lock the spool; half of one gone, more is asked
+  /// for.
   private func topUp(_ state: inout UploadState, need: UInt64, room: UInt64) {
-    guard state.promise < need || state.promise < min(room, UploadBudget.step / 2) else { return }
-    let wanted = max(need, min(room, UploadBudget.step))
+    let step = min(max(state.end, UploadBudget.leastStep), UploadBudget.step)
+    guard state.promise < need || state.promise < min(room, step / 2) else { return }
+    let wanted = max(need, min(room, step))
     if wanted > state.promise {
       state.promise += core.budget.promise(origin.client, upTo: wanted - state.promise)
     }

@@ -124,6 +124,8 @@ extension SpooledUpload {
       let ended = state.endHolder()
       state.written = min(state.written, state.row.offset)
       state.goBack = state.written
+      // Opened again, the file tells of what fails from then on.
+      state.descriptor = nil
       // Killed before the file is cut, it must not count by its size.
       if state.row.phase == .open { state.row.verifying = state.written }
       state.touch()

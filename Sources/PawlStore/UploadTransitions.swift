@@ -171,7 +171,7 @@ extension SpooledUpload {
     }
     transition.then(isDone)
     if isDone { notify() }
-    if let next { start(next) }
+    if let next { start(next) } else { settle() }
   }
 
   /// What a change of phase frees.
@@ -187,16 +187,17 @@ extension SpooledUpload {
       core.submit([.strip(id)])
     case .open, .complete, .forwarding, .sent, .unknown: break
     }
-    log(transition)
+    log(transition, from: before)
   }
 
-  private func log(_ transition: UploadTransition) {
+  private func log(_ transition: UploadTransition, from before: UploadPhase) {
     switch (transition.to, transition.why) {
     case (.removed, let why?): core.events.log(.notice, "upload-expired", ["upload": id.hex, "why": why])
     case (.removed, nil): core.events.log(.info, "upload-removed", ["upload": id.hex])
     case (.invalid, let why): core.events.log(.warning, "upload-invalid", ["upload": id.hex, "why": why ?? ""])
     case (.unknown, let why): core.events.log(.error, "upload-unknown", ["upload": id.hex, "why": why ?? ""])
     case (.complete, _):
+      guard before == .open else { break }
       core.events.log(.info, "upload-completed", ["upload": id.hex, "length": "\(status.length ?? 0)"])
     case (.open, _), (.forwarding, _), (.sent, _), (.answered, _): break
     }

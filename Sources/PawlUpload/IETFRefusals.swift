@@ -22,7 +22,7 @@ extension IETFDialect {
 
   private static func isOfLimits(_ refusal: UploadRefusal) -> Bool {
     switch refusal {
-    case .tooLarge, .noSpace, .tooManyUploads: true
+    case .tooLarge, .noSpace, .tooManyUploads, .inconsistentLength, .tooLong: true
     default: false
     }
   }

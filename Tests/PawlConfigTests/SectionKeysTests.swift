@@ -9,7 +9,8 @@ import Testing
     "max-object = 0", "max-unknown = 1G", "abandoned-fill = 64M", "max-ranges = 16", "resume-private = off",
     "resume-private-no-store = off", "max-upload = 0", "min-resumable = 64K", "final-dialect = off",
     "min-rate = 1K/60s", "delivery = at-most-once", "forward-give-up = off", "response-ttl = 1h", "response-max = 1M",
-    "tus-forward = raw", "tus-field = file", "tus-form = none", "tus-wait = 50s", "plain-uploads = stream", "auth-request = none",
+    "tus-forward = raw", "tus-field = file", "tus-form = none", "tus-wait = 50s", "plain-uploads = stream",
+    "auth-request = none",
     "cors = off", "owner = authorization", "owner = client-certificate",
   ]
 

@@ -121,7 +121,10 @@ import Testing
     arguments: [
       (
         "tus-field = f\ntus-form = a=b",
-        ["tus-field: has no effect without tus-forward = multipart", "tus-form: has no effect without tus-forward = multipart"]
+        [
+          "tus-field: has no effect without tus-forward = multipart",
+          "tus-form: has no effect without tus-forward = multipart",
+        ]
       ),
       ("tus-forward = multipart\ntus-field = f", []),
       ("max-upload = 2G\n[spool:default]\nmax-size = 1G", ["max-upload: 2G is more than the spool takes (1G)"]),
@@ -154,7 +157,8 @@ import Testing
 
   @Test("the fields of a form keep their blanks and commas")
   func form() throws {
-    let text = smallest + "tus-forward = multipart\ntus-form = title={title}, by {author}\ntus-form = kind=a b {{\ntus-form = e="
+    let text =
+      smallest + "tus-forward = multipart\ntus-form = title={title}, by {author}\ntus-form = kind=a b {{\ntus-form = e="
     let form = try #require(try load(text).sites.first).settings.upload.tusForm
     #expect(
       form == [

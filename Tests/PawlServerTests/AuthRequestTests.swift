@@ -59,7 +59,8 @@ import Testing
     #expect(origin.finish() == [])
   }
 
-  @Test("anything else is no answer", arguments: ["HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n", "garbage\r\n\r\n"])
+  @Test(
+    "anything else is no answer", arguments: ["HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n", "garbage\r\n\r\n"])
   func unavailable(_ answer: String) throws {
     let origin = ScriptedOrigin(.tcp, [.expectHead, .send(answer), .readToEnd])
     let bench = try bench(origin)

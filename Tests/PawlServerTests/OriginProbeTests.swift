@@ -34,7 +34,8 @@ import Testing
   @Test("those who ask at the same time wait for one question")
   func joined() throws {
     let origin = ScriptedOrigin(
-      .tcp, [.expectHead, .send("HTTP/1.1 200 OK\r\nUpload-Limit: min-size=0\r\nContent-Length: 0\r\n\r\n"), .readToEnd])
+      .tcp,
+      [.expectHead, .send("HTTP/1.1 200 OK\r\nUpload-Limit: min-size=0\r\nContent-Length: 0\r\n\r\n"), .readToEnd])
     let bench = try ServerBench(url: "http://127.0.0.1:\(origin.port)")
     var said: [Bool] = []
     OriginProbe.speaks(.tus, bench.request(.post, "/files")) { said.append($0) }

@@ -46,4 +46,20 @@ import Testing
     other[32] = 9
     #expect(!Owner.matches(other, request), "a rule that is not configured any more")
   }
+
+  @Test("an upload belongs to who created it, whatever URL it is asked for by")
+  func uploads() throws {
+    let bench = try ServerBench { $0.site = "owner = authorization, cookie:sid, auth-request:X-User" }
+    let both: [Line] = [(.authorization, "Basic eA"), (.cookie, "a=1; sid=x")]
+    var user = Fields()
+    user.append(named: Bytes("x-user"), Bytes("anna"))
+    let binding = Owner.ofUpload(bench.request(.post, "/f", both), allowed: user)
+    #expect(binding.count == 96 && Owner.ofUpload(bench.request(.post, "/f")).isEmpty)
+    #expect(Owner.owns(binding, bench.request(.head, "/g", both), allowed: user))
+    #expect(!Owner.owns(binding, bench.request(.head, "/g", both)))
+    #expect(!Owner.owns(binding, bench.request(.head, "/g", [(.authorization, "Basic eA")]), allowed: user))
+    #expect(!Owner.owns(Array(binding.dropLast()), bench.request(.head, "/g", both), allowed: user))
+    #expect(Owner.owns([], bench.request(.head, "/g", both)))
+    #expect(Owner.needsAuthRequest(bench.route))
+  }
 }

@@ -12,6 +12,8 @@ import Testing
     func interim(_ head: ResponseHead) {}
     func respond(_ head: ResponseHead, length: ContentLength, body: (any BodySource)?) {}
     func resumeRequestBody() {}
+    func drainRequestBody() {}
+    func abandon(_ end: BodyEnd) {}
     func upgrade(_ head: ResponseHead, to stream: SocketStream, leftover: [UInt8], holding: AnyObject) {}
   }
 
@@ -29,9 +31,30 @@ import Testing
     #expect(kind(bench.request(.get, "/f", [(.upgrade, "websocket")])) == "DownloadExchange")
     #expect(kind(bench.request(framing: .length(1))) == "ForwardExchange")
     #expect(kind(bench.request(.options, "*")) == "ReplyExchange")
-    #expect(kind(bench.request(.options, "/f")) == "ForwardExchange")
+    #expect(kind(bench.request(.options, "/f")) == "OptionsExchange")
     #expect(kind(bench.request(.get, "/off")) == "UnkeptExchange")
     #expect(kind(bench.request(.head, "/off")) == "ForwardExchange")
+  }
+
+  @Test("what is about an upload goes to the spool, what is too small for that to the origin")
+  func uploads() throws {
+    let bench = try ServerBench {
+      $0.more = "[route:default/off]\npath = /off\nuploads = off\n[route:default/s]\npath = /s\nplain-uploads = spool"
+    }
+    func kind(_ request: IncomingRequest) -> String {
+      "\(type(of: bench.owner.makeExchange(for: request, channel: NoChannel())))"
+    }
+    let draft: [(FieldName, String)] = [(.uploadDraftInteropVersion, "6"), (.uploadComplete, "?1")]
+    let tus: [(FieldName, String)] = [(.tusResumable, "1.0.0"), (.uploadLength, "9")]
+    #expect(kind(bench.request(.post, "/f", draft, framing: .chunked)) == "UploadExchange")
+    #expect(kind(bench.request(.post, "/f", tus)) == "UploadExchange")
+    #expect(kind(bench.request(.post, "/off", draft, framing: .chunked)) == "ForwardExchange")
+    #expect(kind(bench.request(.get, "/.pawl/uploads/x")) == "UploadExchange")
+    #expect(kind(bench.request(.post, "/s", framing: .chunked)) == "SpooledForwardExchange")
+    let small = bench.request(.post, "/f", draft, framing: .length(9))
+    #expect(kind(small) == "ForwardExchange")
+    #expect(OriginRequests.forwarded(small).fields.contains(.uploadComplete) == false)
+    #expect(OriginRequests.forwarded(bench.request(.post, "/off", draft)).fields.contains(.uploadComplete))
   }
 
   @Test("a host that no site answers for is told so")

@@ -22,6 +22,8 @@ import Testing
       bodyIsReady()
     }
     func resumeRequestBody() {}
+    func drainRequestBody() {}
+    func abandon(_ end: BodyEnd) {}
     func upgrade(_ head: ResponseHead, to stream: SocketStream, leftover: [UInt8], holding: AnyObject) {}
 
     func bodyIsReady() {

@@ -112,15 +112,18 @@ import Testing
 
   @Test("a file that ends early breaks the exchange; the origin never has a whole request")
   func short() throws {
-    let origin = ScriptedOrigin(.tcp, [.expectHead, .readToEnd])
+    let gate = Gate()
+    let origin = ScriptedOrigin(.tcp, [.expectHead, .read(100), .open(gate), .readToEnd])
     let bench = try Bench(origin)
     let file = PatternFile(100)
     let recorder = bench.run(.request(.post, "/", .length(200))) { event, exchange in
       guard event == .connected else { return }
       _ = exchange.sendFile(file.descriptor, at: 0, count: 200, keeping: file)
     }
-    #expect(recorder.story.filter { $0 != "wants body" } == ["connected", "broke proxy_internal_error before the head"])
+    #expect(
+      recorder.story.filter { $0 != "wants body" } == ["connected", "broke proxy_internal_error before the head"])
     #expect(recorder.details == "the file ends 100 octets early")
+    #expect(gate.wait())
     #expect(origin.finish() == [])
     #expect(wire(origin).count == 100)
   }

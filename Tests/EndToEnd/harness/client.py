@@ -52,13 +52,15 @@ class Ended(Exception):
 class Client:
     """One connection. `address` is (host, port), "host:port" or a URL."""
 
-    def __init__(self, address, timeout=20, receive_buffer=None):
+    def __init__(self, address, timeout=20, receive_buffer=None, source=None):
         self.address = parse_address(address)
         family = socket.AF_UNIX if isinstance(self.address, str) else socket.AF_INET
         self.socket = socket.socket(family)
         if receive_buffer:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         self.socket.settimeout(timeout)
+        if source:
+            self.socket.bind((source, 0))
         self.socket.connect(self.address)
         if family == socket.AF_INET:
             self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

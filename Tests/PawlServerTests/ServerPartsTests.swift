@@ -1,0 +1,57 @@
+import PawlConfig
+import Testing
+
+@testable import PawlServer
+
+@Suite("What a reload replaces") struct ServerPartsTests {
+  private func parts(
+    _ running: TestServer, _ folder: TemporaryFolder, old: ServerParts? = nil, _ site: String, _ more: String = ""
+  ) throws -> ServerParts {
+    try ServerParts(
+      TestServer.configuration(url: "http://127.0.0.1:1", in: folder) { changes in
+        changes.site = site
+        changes.more = more
+      }, workers: running.server.workers, events: running.server.loopEvents, clock: running.clock,
+      resolver: running.server.resolver, old: old)
+  }
+
+  @Test("a spool is opened when a route uses it, and kept from then on")
+  func spools() throws {
+    let running = try TestServer(url: "http://127.0.0.1:1")
+    let folder = try TemporaryFolder()
+    let off = try parts(running, folder, "uploads = off")
+    #expect(off.spools.stores.isEmpty && off.router.all[0].uploads == nil && off.router.all[0].plainSpool == nil)
+    let plain = try parts(running, folder, old: off, "uploads = off\nplain-uploads = spool")
+    #expect(plain.spools.stores.count == 1 && plain.router.all[0].uploads == nil)
+    #expect(plain.router.all[0].plainSpool?.directory == folder.path + "/spool")
+    let on = try parts(running, folder, old: plain, "uploads = on")
+    #expect(on.spools.stores.count == 1 && on.spools.stores[0] === plain.spools.stores[0])
+    #expect(on.router.all[0].uploads?.store === plain.spools.stores[0] && on.router.all[0].plainSpool == nil)
+    let again = try parts(running, folder, old: on, "uploads = off")
+    #expect(again.spools.stores.count == 1 && again.router.all[0].uploads == nil)
+    again.closeStores()
+  }
+
+  @Test("two routes may use two spools; changed settings are said to need a restart")
+  func settings() throws {
+    let running = try TestServer(url: "http://127.0.0.1:1")
+    let folder = try TemporaryFolder()
+    let more = "[route:default/b]\npath = /b*\nspool = other\n[spool:other]\npath = \(folder.path)/other\nmax-size = "
+    let two = try parts(running, folder, "", more + "64M")
+    #expect(two.spools.stores.count == 2)
+    #expect(two.router.all[0].uploads?.store !== two.router.all[1].uploads?.store)
+    let changed = try parts(running, folder, old: two, "", more + "65M")
+    #expect(changed.router.all[1].uploads?.store === two.router.all[1].uploads?.store)
+    #expect(running.events("reload-partial").count == 1)
+    changed.closeStores()
+  }
+
+  @Test("a spool that cannot be opened is named, and nothing stays open")
+  func failure() throws {
+    let running = try TestServer(url: "http://127.0.0.1:1")
+    let folder = try TemporaryFolder()
+    #expect(throws: ServerError.self) { try parts(running, folder, "", "[spool:default]\npath = /proc/none") }
+    let fine = try parts(running, folder, "")
+    fine.closeStores()
+  }
+}

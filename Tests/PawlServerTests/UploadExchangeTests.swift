@@ -1,0 +1,192 @@
+import PawlTestKit
+import Testing
+
+@testable import PawlServer
+
+@Suite("Uploads by the drafts") struct UploadExchangeTests {
+  private static let six = "Upload-Draft-Interop-Version: 6"
+  private static let partial = "Content-Type: application/partial-upload"
+
+  @Test("the URL comes before the content is read, and the origin's answer behind it", arguments: Fragmenter.allCases)
+  func whole(_ fragmenter: Fragmenter) throws {
+    let talk = try UploadTalk([5])
+    let client = talk.pawl.connect()
+    client.send(
+      talk.head("POST /f?q", [Self.six, "Upload-Complete: ?1", "Expect: 100-continue"], length: 5), fragmenter)
+    let told = client.readHead()
+    #expect(
+      told.hasPrefix(
+        "HTTP/1.1 104 Upload Resumption Supported\r\nUpload-Draft-Interop-Version: 6\r\nLocation: http://site/.pawl/uploads/"
+      ))
+    #expect(client.readHead() == "HTTP/1.1 100 Continue\r\n\r\n")
+    client.send("hello", fragmenter)
+    let answer = client.readAnswer()
+    #expect(answer.status == 200 && answer.text == "done")
+    #expect(answer.values("X-App", "Upload-Complete", "Upload-Offset") == ["yes", "?1", "5"])
+    #expect(told.contains("Location: http://site\(answer.uploadTarget)\r\n"))
+    client.close()
+    talk.finish()
+    let sent = talk.received()
+    #expect(
+      sent.hasSuffix("\r\n\r\nhello") && sent.contains("POST /f?q HTTP/1.1\r\n") && !sent.contains("Upload-Complete"))
+  }
+
+  @Test("a cut upload goes on where it was, on other connections; the answer is given again to who asks")
+  func resume() throws {
+    let talk = try UploadTalk([5])
+    let client = talk.pawl.connect()
+    client.send(talk.head("POST /f", [Self.six, "Upload-Complete: ?1"], length: 5) + "he")
+    let target = uploadTarget(client.readHead())
+    client.close()
+    talk.pawl.waitUntil("the bytes are there") { talk.ask("HEAD \(target)", Self.six)["Upload-Offset"] == "2" }
+    let state = talk.ask("HEAD \(target)", Self.six)
+    #expect(state.status == 204)
+    #expect(
+      state.values("Upload-Offset", "Upload-Complete", "Upload-Length", "Cache-Control") == [
+        "2", "?0", "5", "no-store",
+      ])
+    let wrong = talk.ask(
+      "PATCH \(target)", Self.six, Self.partial, "Upload-Offset: 0", "Upload-Complete: ?1", content: "hello")
+    #expect(wrong.status == 409 && wrong.values("Upload-Offset", "Upload-Complete") == ["2", "?0"])
+    let some = talk.ask(
+      "PATCH \(target)", Self.six, Self.partial, "Upload-Offset: 2", "Upload-Complete: ?0", content: "l")
+    #expect(some.status == 201 && some.values("Upload-Offset", "Upload-Complete") == ["3", "?0"])
+    let last = talk.ask(
+      "PATCH \(target)", Self.six, Self.partial, "Upload-Offset: 3", "Upload-Complete: ?1", content: "lo")
+    #expect(
+      last.status == 200 && last.text == "done" && last.values("Upload-Complete", "Upload-Offset") == ["?1", "5"])
+    let again = talk.ask(
+      "PATCH \(target)", Self.six, Self.partial, "Upload-Offset: 5", "Upload-Complete: ?1", content: "")
+    #expect(again.status == 200 && again.text == "done")
+    let got = talk.ask("GET \(target)", "Upload-Draft-Interop-Version: 9")
+    #expect(got.status == 200 && got.text == "done" && got["Upload-Complete"] == "?1")
+    talk.finish()
+    #expect(talk.received().hasSuffix("\r\n\r\nhello"))
+  }
+
+  @Test("the last byte is enough, whatever becomes of the connection")
+  func cutAfterTheLast() throws {
+    let talk = try UploadTalk([5])
+    let client = talk.pawl.connect()
+    client.send(talk.head("POST /f", [Self.six, "Upload-Complete: ?1"], length: 5) + "hello")
+    let target = uploadTarget(client.readHead())
+    client.reset()
+    talk.pawl.waitFor("upload-answered")
+    // Nobody has read the answer: a client of that version is sent to fetch it.
+    #expect(talk.ask("HEAD \(target)", Self.six).values("Upload-Offset", "Upload-Complete") == ["5", "?0"])
+    let answer = talk.ask(
+      "PATCH \(target)", Self.six, Self.partial, "Upload-Offset: 5", "Upload-Complete: ?1", content: "")
+    #expect(answer.status == 200 && answer.text == "done")
+    talk.pawl.waitUntil("the answer counts as delivered") {
+      talk.ask("HEAD \(target)", Self.six)["Upload-Complete"] == "?1"
+    }
+    talk.finish()
+  }
+
+  @Test("a newer request ends an older transfer, which is answered by nothing")
+  func takeover() throws {
+    let talk = try UploadTalk([])
+    let client = talk.pawl.connect()
+    client.send(talk.head("POST /f", [Self.six, "Upload-Complete: ?1"], length: 5) + "he")
+    let target = uploadTarget(client.readHead())
+    talk.pawl.waitUntil("the bytes are there") {
+      talk.pawl.onLoop { $0.router.all[0].uploads?.store.uploads.first?.status.phase == .open } == true
+    }
+    let state = talk.ask("HEAD \(target)", Self.six)
+    #expect(state.status == 204)
+    #expect(client.readToEnd().octets.isEmpty && client.ending == .reset)
+    talk.pawl.waitFor("upload-displaced")
+    talk.finish()
+  }
+
+  @Test("careful creation, cancellation, and what is gone")
+  func cancel() throws {
+    let talk = try UploadTalk([])
+    let made = talk.ask("POST /f", Self.six, "Upload-Complete: ?0", content: "")
+    #expect(made.status == 201 && made.interim == [] && made["Upload-Offset"] == "0")
+    let cancelled = talk.ask("DELETE \(made.uploadTarget)", Self.six)
+    #expect(cancelled.status == 204)
+    #expect(talk.ask("HEAD \(made.uploadTarget)", Self.six).status == 410)
+    #expect(talk.ask("HEAD \(UploadTalk.url)AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", Self.six).status == 404)
+    #expect(talk.ask("GET \(UploadTalk.url)x").status == 404)
+    talk.finish()
+  }
+
+  @Test("content that is not what its digest says leaves the offset where it was")
+  func digest() throws {
+    let talk = try UploadTalk([])
+    let made = talk.ask("POST /f", Self.six, "Upload-Complete: ?0", content: "")
+    func append(_ content: String) -> Answer {
+      talk.ask(
+        "PATCH \(made.uploadTarget)", Self.six, Self.partial, "Upload-Offset: 0", "Upload-Complete: ?0",
+        "Content-Digest: sha-256=:ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=:", content: content)
+    }
+    let wrong = append("abd")
+    #expect(wrong.status == 400 && wrong["Upload-Offset"] == "0")
+    #expect(talk.ask("HEAD \(made.uploadTarget)", Self.six)["Upload-Offset"] == "0")
+    let right = append("abc")
+    #expect(right.status == 201 && right["Upload-Offset"] == "3")
+    talk.finish()
+  }
+
+  @Test("content beyond the length: the upload stays at its length, or in newer versions is given up")
+  func tooLong() throws {
+    let talk = try UploadTalk([])
+    for (version, after) in [("6", 204), ("9", 410)] {
+      let field = "Upload-Draft-Interop-Version: \(version)"
+      let made = talk.ask("POST /f", field, "Upload-Complete: ?0", "Upload-Length: 4", content: "")
+      let beyond = talk.ask(
+        "PATCH \(made.uploadTarget)", field, Self.partial, "Upload-Offset: 0", "Upload-Complete: ?0", content: "hello")
+      #expect(beyond.status == 400, "\(version)")
+      #expect(talk.ask("HEAD \(made.uploadTarget)", field).status == after, "\(version)")
+    }
+    talk.finish()
+  }
+
+  @Test("what is too large is refused before it is read, and the connection lives on where little is left of it")
+  func tooLarge() throws {
+    let talk = try UploadTalk([], site: "max-upload = 10")
+    let client = talk.pawl.connect()
+    client.send(talk.head("POST /f", [Self.six, "Upload-Complete: ?1"], length: 11))
+    let answer = client.readAnswer()
+    #expect(answer.status == 413 && answer["Upload-Limit"]?.hasPrefix("max-size=10, ") == true)
+    client.send("hello world" + talk.head("OPTIONS \(UploadTalk.url)x", []))
+    #expect(client.readAnswer().status == 200)
+    client.close()
+    talk.finish()
+  }
+
+  @Test("a stranger finds nothing; the owner comes back with a fresh token, and the origin is given that")
+  func owner() throws {
+    let talk = try UploadTalk([5], site: "owner = authorization")
+    // {"iss":"i","sub":"a"} and the same with an expiry
+    let first = "Authorization: Bearer e30.eyJpc3MiOiJpIiwic3ViIjoiYSJ9.x"
+    let fresh = "Authorization: Bearer e30.eyJpc3MiOiJpIiwic3ViIjoiYSIsImV4cCI6MX0.y"
+    let made = talk.ask("POST /f", Self.six, "Upload-Complete: ?0", first, content: "")
+    for method in ["HEAD", "GET", "DELETE"] {
+      #expect(talk.ask("\(method) \(made.uploadTarget)", Self.six).status == 404, "\(method)")
+      #expect(talk.ask("\(method) \(made.uploadTarget)", Self.six, "Authorization: Basic eDp5").status == 404)
+    }
+    #expect(talk.ask("OPTIONS \(made.uploadTarget)").status == 200)
+    let last = talk.ask(
+      "PATCH \(made.uploadTarget)", Self.six, Self.partial, "Upload-Offset: 0", "Upload-Complete: ?1", fresh,
+      content: "hello")
+    #expect(last.status == 200)
+    talk.finish()
+    #expect(talk.received().contains(fresh) && !talk.received().contains(first))
+  }
+
+  @Test("no log knows the token, and no Referer takes it to the origin")
+  func secrecy() throws {
+    let talk = try UploadTalk([])
+    let made = talk.ask("POST /f", Self.six, "Upload-Complete: ?0", content: "")
+    let token = made.uploadTarget.dropFirst(UploadTalk.url.count)
+    #expect(token.count == 32)
+    #expect(talk.ask("HEAD \(made.uploadTarget)", Self.six, "Referer: http://site\(made.uploadTarget)").status == 204)
+    talk.pawl.waitUntil("both are logged") { talk.pawl.accessLog.count == 2 }
+    #expect(!talk.pawl.accessLog.joined().contains(token))
+    #expect(talk.pawl.accessLog[1].contains("\"target\":\"\(UploadTalk.url)~"))
+    #expect(!talk.pawl.events("upload-created").joined().contains(token))
+    talk.finish()
+  }
+}

@@ -1,0 +1,46 @@
+import Testing
+
+@testable import PawlStore
+
+@Suite("Room for uploads") struct UploadBudgetTests {
+  private let me = Array("me".utf8)
+
+  private func budget(_ size: UInt64 = 1000) -> UploadBudget {
+    UploadBudget(DiskBudget(maxSize: size, minFree: 0), sharePercent: 30, openLimit: 2)
+  }
+
+  @Test("a promise is as large as spool and share allow, and can be given back")
+  func promises() {
+    let budget = budget()
+    #expect(budget.promise(me, upTo: 200) == 200)
+    #expect(budget.promise(me, upTo: 200) == 100)
+    #expect(budget.promise(me, upTo: 1) == 0)
+    #expect(budget.promise([], upTo: 2000) == 700)
+    #expect(budget.promise(Array("you".utf8), upTo: 1) == 0)
+    budget.giveBack(me, 300)
+    #expect(budget.promise(me, upTo: 999) == 300)
+  }
+
+  @Test("received bytes count for their client until they are forgotten")
+  func received() {
+    let budget = budget()
+    budget.recover(me, bytes: 250, isOpen: true)
+    #expect(budget.admit(me, length: 51) == .clientShare)
+    #expect(budget.admit(me, length: 301) == .tooLarge)
+    #expect(budget.admit(me, length: nil) == nil)
+    #expect(budget.admit(me, length: nil) == .tooManyUploads)
+    budget.leave(me)
+    budget.forget(me, 250)
+    #expect(budget.admit(me, length: 300) == nil)
+    #expect(budget.disk.used == 250)
+    #expect(budget.admit([], length: 751) == .full)
+  }
+
+  @Test("what is left free on the file system counts")
+  func free() {
+    let budget = UploadBudget(DiskBudget(maxSize: 1 << 40, minFree: 100), sharePercent: 100, openLimit: 1)
+    budget.disk.noteFree(150)
+    #expect(budget.promise([], upTo: 80) == 50)
+    #expect(budget.admit(me, length: 1) == .full)
+  }
+}

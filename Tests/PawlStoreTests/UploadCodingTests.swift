@@ -1,0 +1,42 @@
+import PawlHTTP
+import Testing
+
+@testable import PawlStore
+
+@Suite("Uploads as octets") struct UploadCodingTests {
+  private var origin: UploadOrigin {
+    var head = RequestHead(
+      method: .other(Array("FOO".utf8)), target: Bytes("/a?b"), authority: Bytes("x:1"), version: .http10,
+      framing: .length(7))
+    head.fields.append(named: Array("X-Odd".utf8), [0xff, 0x20])
+    head.fields.append(.cookie, "")
+    return UploadOrigin(
+      head: head, scheme: Array("https".utf8), clientAddress: Array("::1".utf8), peerIsTrusted: true, port: 443,
+      owner: [0, 1], client: [2], isTus: true, metadata: [], concat: nil, concatenation: .final)
+  }
+
+  @Test("what is read back is what was written", arguments: [BodyFraming.none, .length(.max), .chunked])
+  func roundTrip(_ framing: BodyFraming) {
+    var origin = origin
+    origin.head.framing = framing
+    #expect(UploadOrigin(serialized: origin.serialize()) == origin)
+  }
+
+  @Test("octets that are cut, continued or changed are refused or read as something else, never trapped over")
+  func hostile() {
+    let octets = origin.serialize()
+    for count in octets.indices { #expect(UploadOrigin(serialized: Array(octets.prefix(count))) == nil) }
+    #expect(UploadOrigin(serialized: octets + [0]) == nil)
+    for index in octets.indices {
+      var changed = octets
+      changed[index] ^= 0xff
+      _ = UploadOrigin(serialized: changed)
+    }
+  }
+
+  @Test("fields alone") func fields() {
+    let fields = origin.head.fields
+    #expect(FieldsCoding.fields(FieldsCoding.serialize(fields)) == fields)
+    #expect(FieldsCoding.fields([1]) == nil)
+  }
+}

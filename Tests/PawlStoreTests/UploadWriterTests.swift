@@ -1,0 +1,105 @@
+import CLinux
+import PawlLoop
+import PawlUpload
+import Testing
+
+@testable import PawlStore
+
+@Suite("Verified content") struct UploadWriterTests {
+  private func begun(_ fixture: UploadFixture, displaced: @escaping () -> Void = {}) throws -> (
+    SpooledUpload, UploadWriter
+  ) {
+    let upload = try fixture.create()
+    let writer = try fixture.writer(upload, displaced: displaced)
+    writer.write(pattern(100))
+    #expect(try fixture.result { writer.beginVerified(then: $0) })
+    writer.write(Array(pattern(180)[100...]))
+    #expect(writer.offset == 180)
+    return (upload, writer)
+  }
+
+  @Test("counts once it is accepted, and only then")
+  func accepts() throws {
+    let fixture = try UploadFixture()
+    let (upload, writer) = try begun(fixture)
+    #expect(try fixture.sync(upload) == 100)
+    #expect(upload.status.offset == 100)
+    writer.accept()
+    #expect(try fixture.sync(upload) == 180)
+    #expect(try fixture.contents(upload) == pattern(180))
+    #expect(try fixture.cut().found(upload).status.offset == 180)
+    #expect(try fixture.killed().found(upload).status.offset == 180)
+  }
+
+  @Test(
+    "goes back when it is discarded, when its writer detaches, is let go of or displaced",
+    arguments: ["discard", "detach", "takeover", "look"])
+  func goesBack(_ how: String) throws {
+    let fixture = try UploadFixture()
+    let (upload, writer) = try begun(fixture)
+    switch how {
+    case "discard": writer.discard()
+    case "detach": writer.detach()
+    default: break
+    }
+    let next = try fixture.writer(upload, readOnly: how == "look")
+    #expect(next.offset == 100)
+    #expect(writer.write([1]) == .displaced)
+    writer.accept()
+    #expect(next.offset == 100)
+    #expect(try Files.size(Files.open(fixture.path(upload), O_RDONLY), "") == 100)
+    #expect(try fixture.sync(upload) == 100)
+    #expect(fixture.store.usedBytes == 100)
+    try fixture.settle()
+    #expect(try fixture.killed().found(upload).status.offset == 100)
+  }
+
+  @Test("a writer that nobody holds any more ends by itself")
+  func letGo() throws {
+    let fixture = try UploadFixture()
+    let upload = try fixture.create()
+    do {
+      let writer = try fixture.writer(upload)
+      writer.write(pattern(10))
+    }
+    #expect(upload.state.withLock { $0.holder == nil })
+    #expect(fixture.store.reservedBytes == 0)
+  }
+
+  @Test("killed while it is verified, the upload goes back, in the same run of the kernel too")
+  func killed() throws {
+    let fixture = try UploadFixture()
+    let (upload, _writer) = try begun(fixture)
+    let killed = try fixture.killed()
+    #expect(try killed.found(upload).status.offset == 100)
+    #expect(try killed.contents(killed.found(upload)) == pattern(100))
+    // The first 100 had not been synced: a power cut takes them.
+    #expect(try fixture.cut().found(upload).status.offset == 0)
+    withExtendedLifetime(_writer) {}
+  }
+
+  @Test("one that could not be recorded may not begin")
+  func unrecorded() throws {
+    let fixture = try UploadFixture()
+    let upload = try fixture.create()
+    let writer = try fixture.writer(upload)
+    try fixture.withFailingCatalogue {
+      let isBegun = try fixture.result { writer.beginVerified(then: $0) }
+      #expect(!isBegun)
+    }
+    let next = try fixture.writer(upload)
+    #expect(try !fixture.result { writer.beginVerified(then: $0) })
+    #expect(try fixture.result { next.beginVerified(then: $0) })
+    #expect(try !fixture.result { next.beginVerified(then: $0) })
+  }
+
+  @Test("is not complete before it is accepted")
+  func completes() throws {
+    let fixture = try UploadFixture()
+    let (upload, writer) = try begun(fixture)
+    #expect(try !fixture.step { upload.complete(on: $0, then: $1) })
+    writer.accept()
+    #expect(try fixture.step { upload.complete(on: $0, then: $1) })
+    #expect(upload.status.length == 180)
+  }
+}

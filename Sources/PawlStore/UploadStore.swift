@@ -86,6 +86,8 @@ package final class UploadStore: Sendable {
   package var capacity: UInt64 { core.budget.disk.maxSize }
   /// Bytes of the largest upload that one client can bring.
   package var largestUpload: UInt64 { core.budget.share }
+  /// Uploads that wait for their client go when it asked nothing for so long.
+  package var expireAfter: Duration { core.settings.expireAfter }
   /// Bytes on disk, and promised to writers.
   package var usedBytes: UInt64 { core.budget.disk.used }
   package var reservedBytes: UInt64 { core.budget.disk.reserved }

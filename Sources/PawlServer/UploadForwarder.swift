@@ -94,7 +94,8 @@ final class UploadForwarder {
     let request = UploadRequest(upload, length: body.count, route: route, uploads: uploads, loop: owner)
     self.request = request
     let claims = owner.uploads.isVerified(upload) ? [] : request.claims
-    let isQueued = owner.pool.run({ UploadCheck.make(body, claims) }, then: loop) { [self] result in
+    let pool = claims.isEmpty ? owner.pool : owner.server.longWorkers
+    let isQueued = pool.run({ UploadCheck.make(body, claims) }, then: loop) { [self] result in
       guard !isCut else { return }
       switch result {
       case .good(let last):

@@ -1,3 +1,4 @@
+import PawlConfig
 import PawlHTTP
 import PawlLoop
 import PawlStore
@@ -62,7 +63,7 @@ extension UploadExchange {
     OriginRequests.removeReferer(&head.fields, loop.router.uploadPrefixes)
     if !head.fields.contains(.xRequestID) { head.fields.append(.xRequestID, request.requestID) }
     let owner = Owner.ofUpload(request, allowed: allowed)
-    let address = Array(UploadClient.address(of: request))
+    let address = UploadClient.counted(UploadClient.address(of: request))
     // An owner that only the client claims would be as many clients as it likes.
     let isVouchedFor = request.route.authRequest != nil && !owner.isEmpty
     return UploadOrigin(
@@ -124,6 +125,8 @@ extension UploadExchange {
 
   // MARK: - tus concatenation
 
+  private static let missingPart = UploadRefusal.malformed("A part of the final upload does not exist.")
+
   /// The same parts joined again, because the first answer got lost, are the same upload.
   private func concatenate(
     _ urls: [[UInt8]], _ origin: UploadOrigin, _ allowed: Fields, in uploads: UploadRoute
@@ -133,7 +136,7 @@ extension UploadExchange {
       guard let token = TusConcat.token(url, prefix: uploads.prefix),
         let part = uploads.store.find(UploadNames.id(token)),
         Owner.owns(part.origin.owner, request, allowed: allowed), part.origin.concatenation == .partial
-      else { return refuse(.malformed("A part of the final upload does not exist.")) }
+      else { return refuse(Self.missingPart) }
       let status = part.status
       guard status.phase == .open, status.offset == status.length else { return refuse(.unfinishedPart) }
       parts.append(part)
@@ -145,11 +148,21 @@ extension UploadExchange {
     let store = uploads.store
     if let upload = store.find(UploadNames.id(same)), upload.origin.owner == origin.owner {
       (token, self.upload) = (same, upload)
+      refreshCredentials()
+      deliver()
       return awaitAnswer()
     }
     let token = store.isTombstone(UploadNames.id(same)) ? UploadNames.makeToken() : same
     self.token = token
     store.concatenate(UploadNames.id(token), origin, parts: parts, on: loop.loop) { [self] result in
+      if case .failure(.failed) = result, case .preparing = stage {
+        // Another request was faster with the same parts, or one of them was removed.
+        if let upload = store.find(UploadNames.id(token)), upload.origin.owner == origin.owner {
+          self.upload = upload
+          return awaitAnswer()
+        }
+        if parts.contains(where: { $0.status.phase != .open }) { return refuse(Self.missingPart) }
+      }
       made(result) {
         deliver()
         awaitAnswer()
@@ -180,6 +193,12 @@ enum UploadClient {
     guard request.isTrustedPeer, let chain = request.head.fields.combined(.xForwardedFor) else { return peer }
     let last = chain.split(separator: 0x2c).last?.trimmed ?? []
     return last.isEmpty ? peer : last
+  }
+
+  /// As it counts: of IPv6 the network of 64 bits, which is one customer's.
+  static func counted(_ address: Bytes) -> [UInt8] {
+    guard let octets = NetworkAddress(address.text)?.octets, octets.count == 16 else { return Array(address) }
+    return Array(octets[..<8])
   }
 }
 

@@ -58,18 +58,18 @@ extension UploadCore {
   /// Makes file, object and row of an upload that was admitted. Blocking.
   func make(
     _ id: UploadID, _ origin: UploadOrigin, _ row: UploadRow, durably: Bool,
-    fill: (BodyDescriptor, DiskCharge) throws(StoreError) -> Void,
+    fill: (BodyDescriptor, SpooledUpload) throws(StoreError) -> Void,
     then: @escaping @Sendable (Result<SpooledUpload, UploadStoreRefusal>) -> Void
   ) {
     let charge = DiskCharge(budget.disk, bytes: 0)
     let upload = SpooledUpload(id, origin, createdAt: row.changedAt, charge: charge, core: self, row: row)
     guard add(upload) else {
-      budget.leave(origin.client)
+      if row.phase == .open { budget.leave(origin.client) }
       return then(.failure(.failed(.dropped)))
     }
     do throws(StoreError) {
       let descriptor = try UploadFile.create(id, durably: durably, self, charge)
-      try fill(descriptor, charge)
+      try fill(descriptor, upload)
       upload.state.withLock { state in
         state.descriptor = descriptor
         state.isNameSynced = durably
@@ -109,13 +109,23 @@ extension UploadCore {
     // Nothing may be added to it: it is not open from the start.
     budget.leave(origin.client)
     var copied: UInt64 = 0
-    make(id, origin, row, durably: true) { (descriptor, charge) throws(StoreError) in
+    make(id, origin, row, durably: true) { (descriptor, upload) throws(StoreError) in
+      let charge = upload.charge
+      // Only what was copied has to be given back with the file.
+      upload.state.withLock { $0.end = 0 }
       for part in parts {
         guard let count = part.state.withLock({ $0.isFreed ? nil : $0.row.length }) else { throw .dropped }
         let source = OwnedDescriptor(adopting: try Files.open(path(of: part.id), UploadFile.readOnly))
         try UploadFile.copy(source.raw, to: descriptor.raw, at: copied, count: count)
         charge.grow(count)
         copied += count
+        let isFreed = upload.state.withLock { state in
+          state.end = copied
+          return state.isFreed
+        }
+        guard isFreed else { continue }
+        budget.forget(origin.client, count)
+        throw .dropped
       }
       try UploadFile.sync(descriptor.raw, path(of: id))
     } then: {

@@ -76,7 +76,8 @@ extension SpooledUpload {
       state.isSettling = true
       return .truncate(size, state.descriptor)
     }
-    guard let hold = state.pending else { return .none }
+    // Who asks while the phase changes is told what it has become.
+    guard let hold = state.pending, state.transition == nil else { return .none }
     if !hold.isReadOnly && state.takesBytes && state.descriptor == nil && !state.isBroken {
       state.isSettling = true
       return .open

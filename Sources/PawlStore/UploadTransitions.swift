@@ -171,7 +171,7 @@ extension SpooledUpload {
     }
     transition.then(isDone)
     if isDone { notify() }
-    if let next { start(next) }
+    if let next { start(next) } else { settle() }
   }
 
   /// What a change of phase frees.

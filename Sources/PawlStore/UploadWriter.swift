@@ -61,8 +61,9 @@ package final class UploadWriter {
     upload.core.record(upload, durably: false) { reply.send($0) }
   }
 
-  /// What was verified counts.
-  package func accept() {
+  /// What was verified counts; `false`: another took over before, and nothing of it does.
+  @discardableResult
+  package func accept() -> Bool {
     let isAccepted = upload.state.withLock { [generation] state in
       guard state.generation == generation, state.isVerifying else { return false }
       state.isVerifying = false
@@ -72,6 +73,7 @@ package final class UploadWriter {
       return true
     }
     if isAccepted { upload.syncByItself() }
+    return isAccepted
   }
 
   /// Goes back, and ends the writer.

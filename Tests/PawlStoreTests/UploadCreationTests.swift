@@ -102,4 +102,30 @@ import Testing
     #expect(fixture.store.usedBytes == 0 && fixture.store.reservedBytes == 0)
     #expect(TestDirectory.entries(fixture.directory.path + "/spool/bodies") == [])
   }
+
+  @Test("the same name twice costs a client's account nothing, nor does a concatenation that fails half way")
+  func accountsOfConcatenations() throws {
+    let fixture = try UploadFixture { settings in
+      (settings.maxSize, settings.maxUploadsPerClient, settings.maxSharePerClient) = (10_000, 2, 100)
+    }
+    let me = fixture.origin("me", isTus: true, part: .partial)
+    let part = try fixture.create(me, length: 2000)
+    try fixture.writer(part).write(pattern(2000))
+    func join(_ id: ObjectID, _ parts: [SpooledUpload]) throws -> UploadStore.Created {
+      try fixture.result {
+        fixture.store.concatenate(
+          id, fixture.origin("me", isTus: true, part: .final), parts: parts, on: fixture.loop, then: $0)
+      }
+    }
+    let id = ObjectID.make()
+    let made = try join(id, [part]).get()
+    for _ in 0..<4 { #expect(try join(id, [part]).failure == .failed(.dropped)) }
+    try Files.unlink(fixture.path(made))
+    #expect(try join(.make(), [part, made]).failure != nil)
+    #expect(fixture.store.usedBytes == 4000 && fixture.store.reservedBytes == 0)
+    _ = try fixture.create(me)
+    #expect(try fixture.tryCreate(.make(), me).failure == .tooManyUploads)
+    // 4000 of 10,000 are taken.
+    #expect(fixture.store.core.budget.promise(Array("me".utf8), upTo: 10_000) == 6000)
+  }
 }

@@ -54,6 +54,22 @@ import Testing
     #expect(again.status.expires == answer.at + 60)
   }
 
+  @Test("who takes over while it becomes complete finds it complete")
+  func takeoverOfCompletion() throws {
+    let fixture = try UploadFixture()
+    let upload = try fixture.create()
+    let writer = try fixture.writer(upload)
+    writer.write(pattern(10))
+    var isComplete = false
+    upload.complete(on: fixture.loop) { isComplete = $0 }
+    writer.detach()
+    let next = try fixture.writer(upload)
+    #expect(upload.status.phase == .complete)
+    #expect(next.write([1]) == .displaced)
+    try fixture.settle()
+    #expect(isComplete)
+  }
+
   @Test("is complete with as many bytes as its length says, not with fewer")
   func tooFew() throws {
     let fixture = try UploadFixture()

@@ -462,7 +462,7 @@ def origin_words(bench):
     origin, pawl = begin(bench)
     own = (("Upload-Offset", "77"), ("Upload-Complete", "?0"), ("Upload-Incomplete", "?1"), ("Upload-Limit", "max-size=1"), ("Upload-Length", "9"), ("Tus-Resumable", "0.1"),
            ("Upload-Draft-Interop-Version", "1"), ("Pawl-Origin-Status", "999"), ("Upload-Expires", "never"))
-    kept = (("Content-Security-Policy", "default-src 'self'"), ("Cache-Control", "private, max-age=5"), ("Vary", "Accept"), ("Content-Language", "de"))
+    kept = (("Content-Security-Policy", "default-src 'self'"), ("Vary", "Accept"), ("Content-Language", "de"))
     origin.default = script(Resource(b"<html>", fields=own + kept))
 
     def row(d):

@@ -41,6 +41,8 @@ extension UploadExchange {
     guard let upload else { return refuse(.notFound) }
     switch upload.status.phase {
     case .answered: loadAnswer { [self] in giveAsItWas($0) }
+    case .open where completesAtLength && upload.status.length == upload.status.offset:
+      refuse(.undecided(retryAfter: Self.undecidedRetry))
     case .open: refuse(.notFound)
     case .complete, .forwarding, .sent: beginUndecided()
     case .unknown: refuse(.outcomeUnknown)
@@ -50,6 +52,8 @@ extension UploadExchange {
 
   func cancel() {
     guard let upload else { return refuse(.notFound) }
+    // What nobody knows the end of is the operator's to drop.
+    guard upload.status.phase != .unknown else { return refuse(.outcomeUnknown) }
     guard upload.status.phase == .open else { return remove() }
     hold(readOnly: true, completing: false) { [self] in remove() }
   }

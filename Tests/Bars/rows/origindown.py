@@ -21,9 +21,10 @@ def run(bar):
     begun, uploads = time.monotonic(), []
     for i in range(count):
         dialect = TUS if i % 3 == 0 else 3 + i % 8
-        upload = Upload(pawl.where, f"down-{i}", rng.randint(70_000, 2_000_000), dialect, way_for(dialect, rng))
-        upload.wait_at_most, upload.all_at_creation, upload.blind = 4, 0, 0
-        upload.leaves = i % 5 == 4 and upload.way != "concat"
+        leaves = i % 5 == 4  # in ways whose last octet completes
+        way = rng.choice(["whole", "override"] if dialect == TUS else ["whole", "careful"]) if leaves else way_for(dialect, rng)
+        upload = Upload(pawl.where, f"down-{i}", rng.randint(70_000, 2_000_000), dialect, way)
+        upload.wait_at_most, upload.all_at_creation, upload.blind, upload.leaves = 4, 0, 0, leaves
         uploads.append(upload)
 
     def client(upload):

@@ -439,7 +439,7 @@ class Upload:
         offset = number(answer.get("Upload-Offset"))
         if creating and answer.status == 201:
             self.durable = True
-        if creating and answer.get("Location") and answer.get("X-Origin") is None and answer.status in (201, 503, 507, 423):
+        if creating and answer.get("Location") and (self.tus or answer.get("X-Origin") is None) and answer.status in (201, 503, 507, 423):
             self.locate(answer.get("Location"), f"the {answer.status}")
         if answer.get("X-Origin") and not (self.tus and answer.get("Pawl-Origin-Status")):
             return self.finished(answer, offset, method)

@@ -423,6 +423,7 @@ class Upload:
         self.resumptions += 1
         if how in ("hang", "half"):  # the old connection stays, and is taken over
             if how == "half":
+                wire.settle()
                 wire.finish()
             self.hung.append(wire)
             if len(self.hung) > 2:

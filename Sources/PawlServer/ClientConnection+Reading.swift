@@ -115,10 +115,10 @@ extension ClientConnection {
       requestBody = BodyDecoder(head.framing)
       requestBodyIsPaused = false
       requestBodyMeter.restart()
-      setDeadline(after: owner.minRate.window)
     }
     let request = owner.makeRequest(head, connection: self)
     self.request = request
+    if head.framing != .none { setDeadline(after: request.route.minRate.window) }
     let exchange = owner.makeExchange(for: request, channel: self)
     self.exchange = exchange
     exchange.start()

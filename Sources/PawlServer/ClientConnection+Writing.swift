@@ -47,6 +47,8 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
 
   func drainRequestBody() { drainsRequestBody = true }
 
+  var hasClientEnded: Bool { clientEnded }
+
   /// A client that waits for `100 (Continue)` may send the rest, or the next request.
   private func isCheaplyDrained(_ body: BodyDecoder) -> Bool {
     guard drainsRequestBody, let remaining = body.remaining else { return false }

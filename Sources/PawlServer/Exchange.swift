@@ -31,6 +31,8 @@ protocol ResponseChannel: AnyObject {
   /// `holding` is kept as long as the tunnel lasts.
   func upgrade(_ head: ResponseHead, to stream: SocketStream, leftover: [UInt8], holding: AnyObject)
   var hasResponded: Bool { get }
+  /// The client has sent its FIN: whether it still reads, nobody knows.
+  var hasClientEnded: Bool { get }
   /// Before the answer to a request whose content is not wanted: what is left of it is read and dropped within limits,
   /// since many clients do not read before they have sent.
   func drainRequestBody()

@@ -9,9 +9,13 @@ final class OptionsExchange: Exchange, OriginExchangeDelegate {
   /// A longer body than this is not relayed, in bytes.
   private static let bodyLimit = 1 << 20
 
+  /// A browser, or a phone, waits for this answer before it sends anything.
+  private static let patience = Duration.seconds(5)
+
   private let request: IncomingRequest
   private let channel: any ResponseChannel
   private var origin: OriginExchange?
+  private var timer: LoopTimer?
   private var answer: ResponseHead?
   private var body: [UInt8] = []
 
@@ -25,6 +29,16 @@ final class OptionsExchange: Exchange, OriginExchangeDelegate {
     head.framing = .none
     origin = request.loop.pool(for: request.route.upstream).start(
       OriginRequest(head: head, use: .passThrough), delegate: self)
+    let timer = request.loop.loop.makeTimer { [weak self] in self?.originIsSilent() }
+    timer.schedule(after: Self.patience)
+    self.timer = timer
+  }
+
+  private func originIsSilent() {
+    guard !channel.hasResponded else { return }
+    origin?.cancel()
+    origin = nil
+    reply(OptionsAnswer.own(request), [])
   }
 
   func exchange(_ exchange: OriginExchange, head: ResponseHead, framing: BodyFraming) {
@@ -60,10 +74,12 @@ final class OptionsExchange: Exchange, OriginExchangeDelegate {
   }
 
   private func reply(_ head: ResponseHead, _ body: [UInt8]) {
+    timer?.close()
     channel.respond(head, length: .known(UInt64(body.count)), body: MemoryBody(body))
   }
 
   func clientLeft() {
+    timer?.close()
     origin?.cancel()
     origin = nil
   }
@@ -109,7 +125,10 @@ enum OptionsAnswer {
   }
 
   static func preflight(_ request: IncomingRequest) -> Fields {
-    request.route.uploads?.cors.preflight(request.head.fields) ?? Fields()
+    guard let uploads = request.route.uploads,
+      request.isBelowPrefix || CORSPolicy.isAboutUploads(request.head.fields)
+    else { return Fields() }
+    return uploads.cors.preflight(request.head.fields)
   }
 
   /// The origin's field stays; a list gets the elements it has not.

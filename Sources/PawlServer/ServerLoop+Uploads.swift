@@ -36,10 +36,12 @@ extension ServerLoop {
 }
 
 extension IncomingRequest {
-  /// What pages of other origins may read of the answer (`cors`): of anything but the origin's own resources.
+  /// What pages of other origins may read of the answer (`cors`): what is about uploads, and nothing else of the origin.
   func dressForOthers(_ head: inout ResponseHead) {
     guard let cors = route.uploads?.cors else { return }
     let isRead = self.head.method == .get || self.head.method == .head
-    if isBelowPrefix || !isRead { cors.dress(&head, for: self.head.fields) }
+    if isBelowPrefix || !isRead && CORSPolicy.isAboutUploads(self.head.fields) {
+      cors.dress(&head, for: self.head.fields)
+    }
   }
 }

@@ -33,8 +33,6 @@ final class ServerLoop {
 
   var events: EventLog { server.events }
   var pool: WorkerPool { server.workers }
-  /// Until a request is routed, its body is held to the default rate.
-  let minRate = MinRate.default
 
   init(loop: EventLoop, server: Server, router: Router) {
     (self.loop, self.server, self.router) = (loop, server, router)

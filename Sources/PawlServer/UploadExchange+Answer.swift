@@ -44,22 +44,31 @@ extension UploadExchange {
 
   /// The origin's answer in the shape of the protocol, with the upload's URL on the request that made it.
   func give(_ answer: UploadAnswer, consumed: Bool) {
-    let head = ResponseHead(status: answer.status, reason: answer.reason[...], fields: answer.fields)
+    let origin = ResponseHead(status: answer.status, reason: answer.reason[...], fields: answer.fields)
     let (shaped, keepsBody) = UploadReplies.answer(
-      head, dialect, total: status?.offset ?? 0, location: isCreation ? location : nil, consumed: consumed,
+      origin, dialect, total: status?.offset ?? 0, location: isCreation ? location : nil, consumed: consumed,
       target: upload?.origin.head.target)
     givesAnswer = consumed
-    guard keepsBody else { return respond(shaped, MemoryBody([]), length: 0) }
-    give(answer, under: shaped)
+    let head = isCreation ? shaped : sandboxed(shaped)
+    guard keepsBody else { return respond(head, MemoryBody([]), length: 0) }
+    give(answer, under: head)
   }
 
   /// The answer as the origin gave it, to whom reads it by GET in tus.
   func giveAsItWas(_ answer: UploadAnswer) {
     var head = ResponseHead(status: answer.status, reason: answer.reason[...], fields: answer.fields)
+    if let upload { RelativeReferences.anchor(&head.fields, at: upload.origin.head.target) }
     head.fields.set(.tusResumable, "1.0.0")
     seal(&head)
     givesAnswer = true
-    give(answer, under: head)
+    give(answer, under: sandboxed(head))
+  }
+
+  /// Content that one user has made the origin say, under a URL of the site: no browser runs it as the site's own page.
+  private func sandboxed(_ head: ResponseHead) -> ResponseHead {
+    var head = head
+    head.fields.append(named: Bytes("Content-Security-Policy"), Bytes("sandbox"))
+    return head
   }
 
   private static let lostContent = "content longer than response-max, or broken off by the origin, is not kept"

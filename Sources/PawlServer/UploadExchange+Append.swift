@@ -16,21 +16,28 @@ extension UploadExchange {
   /// - Parameter completing: an upload whose last request brought all it was to bring, and was overtaken before that could
   ///   be said, is complete.
   func hold(readOnly: Bool = false, completing: Bool = true, then: @escaping () -> Void) {
-    let loop = loop.loop
-    upload?.takeOver(on: loop, readOnly: readOnly, displaced: { [weak self] in self?.displaced() }) { [self] writer in
+    var hasGoneOn = false
+    let goOn = { [self] in
+      guard !hasGoneOn, case .preparing = stage else { return }
+      hasGoneOn = true
+      settle { [self] in completing ? completeIfWhole(then) : then() }
+    }
+    // Who only looks can still tell what is durable when somebody newer came.
+    let overtaken = { [weak self] in readOnly ? goOn() : self?.displaced() }
+    upload?.takeOver(on: loop.loop, readOnly: readOnly, displaced: { overtaken() }) { [self] writer in
       guard case .preparing = stage else { return writer.detach() }
       self.writer = writer
-      settle { [self] in completing ? completeIfWhole(then) : then() }
+      goOn()
     }
   }
 
   private func completeIfWhole(_ then: @escaping () -> Void) {
     guard let upload, upload.status.phase == .open, upload.expectedEnd == upload.status.offset else { return then() }
     upload.complete(on: loop.loop) { [self] _ in
-      guard case .preparing = stage else { return }
       // It may have been completed by who was overtaken.
       guard upload.status.phase != .open else { return refuse(.storage) }
       deliver()
+      guard case .preparing = stage else { return }
       then()
     }
   }
@@ -81,7 +88,18 @@ extension UploadExchange {
     guard dialect != .tus || status.phase == .answered else { return beginUndecided() }
     if dialect == .tus, let origin = status.originStatus, origin >= 400 { return refuse(.gone) }
     guard append.offset == status.offset else { return refuse(.wrongOffset(provided: append.offset)) }
-    guard !append.hasContent || append.contentLength == 0 else { return refuse(.alreadyComplete) }
+    guard append.contentLength == 0 || !append.hasContent || append.contentLength == nil else {
+      return refuse(.alreadyComplete)
+    }
+    // Of a chunked one, its first octet or its end says whether it is empty.
+    guard append.contentLength != nil || trailers != nil || !pending.isEmpty else { return isLate = true }
+    judgeLate()
+  }
+
+  /// An append to a complete upload, whose content is known to be there or not.
+  func judgeLate() {
+    isLate = false
+    guard pending.isEmpty else { return refuse(.alreadyComplete) }
     deliver()
     awaitAnswer()
   }

@@ -145,8 +145,12 @@ extension UploadExchange {
     if let length = upload.status.length, length != writer.offset {
       return settle { [self] in refuse(.inconsistentLength) }
     }
+    let total = writer.offset
     upload.complete(on: loop.loop) { [self] isComplete in
-      guard isComplete else { return refuse(.storage) }
+      // Another request with the same bytes may have been faster.
+      guard isComplete || (upload.status.phase.isComplete && upload.status.length == total) else {
+        return refuse(.storage)
+      }
       deliver()
       // Who took the upload over meanwhile waits now.
       guard case .storing = stage else { return }
@@ -186,5 +190,15 @@ extension UploadExchange {
     forgetUnheard()
     letGo()
     upload?.sync(on: loop.loop) { _ in }
+  }
+}
+
+extension UploadPhase {
+  /// All bytes are here, and the origin's to judge.
+  fileprivate var isComplete: Bool {
+    switch self {
+    case .complete, .forwarding, .sent, .answered, .unknown: true
+    case .open, .invalid, .removed: false
+    }
   }
 }

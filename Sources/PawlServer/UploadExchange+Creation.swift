@@ -1,3 +1,4 @@
+import PawlConfig
 import PawlHTTP
 import PawlLoop
 import PawlStore
@@ -62,7 +63,7 @@ extension UploadExchange {
     OriginRequests.removeReferer(&head.fields, loop.router.uploadPrefixes)
     if !head.fields.contains(.xRequestID) { head.fields.append(.xRequestID, request.requestID) }
     let owner = Owner.ofUpload(request, allowed: allowed)
-    let address = Array(UploadClient.address(of: request))
+    let address = UploadClient.counted(UploadClient.address(of: request))
     // An owner that only the client claims would be as many clients as it likes.
     let isVouchedFor = request.route.authRequest != nil && !owner.isEmpty
     return UploadOrigin(
@@ -147,6 +148,8 @@ extension UploadExchange {
     let store = uploads.store
     if let upload = store.find(UploadNames.id(same)), upload.origin.owner == origin.owner {
       (token, self.upload) = (same, upload)
+      refreshCredentials()
+      deliver()
       return awaitAnswer()
     }
     let token = store.isTombstone(UploadNames.id(same)) ? UploadNames.makeToken() : same
@@ -190,6 +193,12 @@ enum UploadClient {
     guard request.isTrustedPeer, let chain = request.head.fields.combined(.xForwardedFor) else { return peer }
     let last = chain.split(separator: 0x2c).last?.trimmed ?? []
     return last.isEmpty ? peer : last
+  }
+
+  /// As it counts: of IPv6 the network of 64 bits, which is one customer's.
+  static func counted(_ address: Bytes) -> [UInt8] {
+    guard let octets = NetworkAddress(address.text)?.octets, octets.count == 16 else { return Array(address) }
+    return Array(octets[..<8])
   }
 }
 

@@ -41,6 +41,8 @@ extension UploadExchange {
     guard let upload else { return refuse(.notFound) }
     switch upload.status.phase {
     case .answered: loadAnswer { [self] in giveAsItWas($0) }
+    case .open where completesAtLength && upload.status.length == upload.status.offset:
+      refuse(.undecided(retryAfter: Self.undecidedRetry))
     case .open: refuse(.notFound)
     case .complete, .forwarding, .sent: beginUndecided()
     case .unknown: refuse(.outcomeUnknown)

@@ -53,6 +53,8 @@ final class UploadExchange: Exchange {
   /// All content is here.
   var trailers: Fields?
   var isPaused = false
+  /// Waits for content, or for its end, of an append to an upload that is complete.
+  var isLate = false
   /// Bytes of the upload beyond which nothing is taken.
   var sizeLimit: UInt64?
   var observation: UploadObservation?
@@ -117,7 +119,7 @@ final class UploadExchange: Exchange {
         guard let self, case .preparing = self.stage else { return }
         guard Owner.owns(upload.origin.owner, self.request, allowed: fields) else { return self.refuse(.notFound) }
         (self.upload, self.token, self.isLocationTold) = (upload, token, true)
-        self.refreshCredentials()
+        self.takeCredentials()
         then()
       }
     }
@@ -154,8 +156,16 @@ final class UploadExchange: Exchange {
     reply(UploadReply(shaped, body: body))
   }
 
+  /// Of an upload that is bound to nobody, only an append brings credentials: no page can make a browser send one to
+  /// another site by itself, as it can a GET with the cookies of whoever looks at it.
+  private func takeCredentials() {
+    guard let upload else { return }
+    if case .resource(_, .append) = question { return refreshCredentials() }
+    if !upload.origin.owner.isEmpty { refreshCredentials() }
+  }
+
   /// Tokens expire during long uploads: the origin is given what the owner sent last.
-  private func refreshCredentials() {
+  func refreshCredentials() {
     guard let upload else { return }
     let fields = request.head.fields
     guard fields.contains(.authorization) || fields.contains(.cookie) else { return }
@@ -198,6 +208,7 @@ final class UploadExchange: Exchange {
   func respond(_ head: ResponseHead, _ body: any BodySource, length: UInt64) {
     if case .over = stage { return }
     letGo()
+    if !head.fields.contains(.location), upload?.status.phase == .open { forgetUnheard() }
     guard !isClientGone else { return body.finish() }
     channel.drainRequestBody()
     channel.respond(head, length: .known(length), body: body)
@@ -246,6 +257,7 @@ final class UploadExchange: Exchange {
     case .receiving where !isPaused && pending.isEmpty: return take(bytes)
     case .preparing, .receiving:
       pending.append(bytes)
+      if isLate { judgeLate() }
       return false
     case .passedOn(let forward): return forward.requestBody(bytes)
     case .storing, .waiting, .over: return true
@@ -254,7 +266,9 @@ final class UploadExchange: Exchange {
 
   func requestBodyEnded(_ trailers: Fields) {
     switch stage {
-    case .preparing: self.trailers = trailers
+    case .preparing:
+      self.trailers = trailers
+      if isLate { judgeLate() }
     case .receiving:
       self.trailers = trailers
       drainPending()
@@ -278,6 +292,6 @@ final class UploadExchange: Exchange {
 
   func responseSent() {
     if case .passedOn(let forward) = stage { return forward.responseSent() }
-    if givesAnswer { upload?.noteAnswerDelivered() }
+    if givesAnswer, !channel.hasClientEnded { upload?.noteAnswerDelivered() }
   }
 }

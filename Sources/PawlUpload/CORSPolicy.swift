@@ -30,6 +30,22 @@ package struct CORSPolicy: Hashable, Sendable {
     Tus-Checksum-Algorithm, Pawl-Origin-Status
     """
 
+  /// Whether a request, or what a preflight announces, speaks of an upload: pages of other origins are let in for uploads,
+  /// not for all that the application does.
+  package static func isAboutUploads(_ request: Fields) -> Bool {
+    let speaks = request.lines.contains { line in isUploadField(request.name(line)) }
+    if speaks { return true }
+    guard let asked = request.combined(named: "Access-Control-Request-Headers".utf8) else {
+      // A form's own method, and nothing a form could not send.
+      return request.all(named: "Access-Control-Request-Method".utf8).contains { $0.trimmed.equals("POST") }
+    }
+    return asked.listElements.contains(where: isUploadField)
+  }
+
+  private static func isUploadField(_ name: Bytes) -> Bool {
+    name.prefix(7).equalsIgnoringCase("upload-") || name.equalsIgnoringCase("tus-resumable")
+  }
+
   /// What a preflight from an allowed origin is answered. None when the request is no preflight, or not allowed.
   /// - Parameter request: the fields of an OPTIONS.
   package func preflight(_ request: Fields) -> Fields {

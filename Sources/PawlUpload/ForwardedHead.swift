@@ -22,7 +22,10 @@ package enum ForwardedHead {
     for name in consumed { head.fields.removeAll(name) }
     refresh(&head.fields, from: credentials)
     describe(&head.fields, contentType, disposition)
-    if creation.framing != .length(length) || isForm(contentType) { head.fields.removeAll(.contentDigest) }
+    // Of the content of one message, which the creation's need not have been.
+    if creation.framing != .length(length) || isForm(contentType) {
+      for name in [FieldName.contentDigest, .contentMD5] { head.fields.removeAll(name) }
+    }
     head.fields.removeAll { name, spelling, _ in name == .other && spelling.equalsIgnoringCase(idField) }
     head.fields.append(named: idField, id.utf8)
     if head.fields.all(named: keyField).isEmpty { head.fields.append(named: keyField, "\"\(id)\"".utf8) }

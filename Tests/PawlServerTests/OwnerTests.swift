@@ -49,7 +49,9 @@ import Testing
 
   @Test("an upload belongs to who created it, whatever URL it is asked for by")
   func uploads() throws {
-    let bench = try ServerBench { $0.site = "owner = authorization, cookie:sid, auth-request:X-User" }
+    let bench = try ServerBench {
+      $0.site = "auth-request = /may\nowner = authorization, cookie:sid, auth-request:X-User"
+    }
     let both: [Line] = [(.authorization, "Basic eA"), (.cookie, "a=1; sid=x")]
     var user = Fields()
     user.append(named: Bytes("x-user"), Bytes("anna"))

@@ -9,6 +9,7 @@ import Testing
   /// Where an answer of an exchange goes that nobody starts.
   private final class NoChannel: ResponseChannel {
     var hasResponded: Bool { false }
+    var hasClientEnded: Bool { false }
     func interim(_ head: ResponseHead) {}
     func respond(_ head: ResponseHead, length: ContentLength, body: (any BodySource)?) {}
     func resumeRequestBody() {}

@@ -14,6 +14,7 @@ import Testing
     var isOver = false
     private var source: (any BodySource)?
     var hasResponded: Bool { head != nil }
+    var hasClientEnded: Bool { false }
 
     func interim(_ head: ResponseHead) { interims.append(head.status) }
     func respond(_ head: ResponseHead, length: ContentLength, body: (any BodySource)?) {

@@ -46,6 +46,24 @@ import Testing
     #expect(CORSPolicy(.off).preflight(Draft.fields("Origin: https://app.example\n" + asks)).count == 0)
   }
 
+  @Test(
+    "pages of other origins are let in for uploads only",
+    arguments: [
+      ("Upload-Complete: ?1", true), ("Tus-Resumable: 1.0.0", true), ("Content-Type: text/plain", false), ("", false),
+      ("Access-Control-Request-Method: PATCH\nAccess-Control-Request-Headers: x-a, upload-offset", true),
+      ("Access-Control-Request-Method: POST\nAccess-Control-Request-Headers: Tus-Resumable", true),
+      ("Access-Control-Request-Method: DELETE\nAccess-Control-Request-Headers: authorization", false),
+      ("Access-Control-Request-Method: DELETE", false), ("Access-Control-Request-Method: POST", true),
+    ])
+  func concerns(_ lines: String, _ expected: Bool) {
+    var fields = Fields()
+    for line in lines.split(separator: "\n") {
+      let parts = line.split(separator: ":", maxSplits: 1)
+      fields.append(named: Bytes(String(parts[0])), Bytes(String(parts[1])).trimmed)
+    }
+    #expect(CORSPolicy.isAboutUploads(fields) == expected)
+  }
+
   @Test("any origin is allowed without credentials")
   func anyOrigin() {
     let fields = any.preflight(Draft.fields("Origin: null\n" + asks))

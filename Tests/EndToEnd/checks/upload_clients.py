@@ -1,6 +1,7 @@
 """Real clients that upload through a relay that cuts connections: the origin gets each body once, whole."""
 
 import hashlib
+import threading
 import time
 
 from harness import uploadclients as clients
@@ -98,6 +99,33 @@ def goes_on_after_a_kill(name, client, seconds=60, **expected):
         Journey(bench, cuts=(), rate=12e6).go(client).check(cuts=0, **expected)
 
 
+def outlives_pawl(name, client, seconds=60, **expected):
+    @check(f"upload client: {name} goes on when pawl is killed and started again, twice", seconds=seconds)
+    def one(bench):
+        journey = Journey(bench, cuts=(), rate=8e6)
+        done = threading.Event()
+
+        def kill():
+            for octets in (SIZE // 4, SIZE // 2):
+                while journey.relay.body < octets and not done.wait(0.005):
+                    pass
+                if not done.is_set():
+                    journey.pawl.restart(hard=True)
+                    journey.relay.target = target(journey.pawl)
+                    killed.append(octets)
+
+        killed = []
+        thread = threading.Thread(target=kill)
+        thread.start()
+        try:
+            journey.go(client)
+        finally:
+            done.set()
+            thread.join()
+        same(len(killed), 2, "kills")
+        journey.check(cuts=0, **expected)
+
+
 # -- tus, from PyPI --------------------------------------------------------------------------------------------------
 resumes("tuspy", clients.tuspy())
 resumes("tuspy with checksums", clients.tuspy("checksum"), again=4_000_000)  # of a cut chunk nothing counts
@@ -106,6 +134,7 @@ resumes("resumable-upload", clients.resumable_upload, again=4_000_000)
 loses_the_answer("tuspy", clients.tuspy())
 loses_the_answer("aiotus", clients.aiotus)
 goes_on_after_a_kill("tuspy", clients.tuspy_killed)
+outlives_pawl("tuspy", clients.tuspy("patient"), again=2_000_000)
 
 
 
@@ -131,6 +160,8 @@ resumes("tus-js-client, parallel uploads", clients.tus_js(parallelUploads=3))
 loses_the_answer("tus-js-client, parallel uploads", clients.tus_js(parallelUploads=3), parts=3)
 resumes("tus-js-client, data with the creation", clients.tus_js(uploadDataDuringCreation=True, buffer=True), again=SIZE)  # it learns no URL then
 goes_on_after_a_kill("tus-js-client", clients.tus_js_killed())
+outlives_pawl("tus-js-client", clients.tus_js(retryDelays=[500] * 12), again=2_000_000)
+outlives_pawl("tus-js-client, ietf-draft-05", clients.tus_js(protocol="ietf-draft-05", retryDelays=[500] * 12), kind=None, again=2_000_000)
 goes_on_after_a_kill("tus-js-client, ietf-draft-05", clients.tus_js_killed(protocol="ietf-draft-05"), kind=None)
 
 
@@ -142,6 +173,11 @@ for version in range(3, 11):
             journey = Journey(bench, name=f"-{chunked}", content=Content(f"by-hand-{chunked}", 4_000_000), cuts=((1_200_000, "rst"), (2_500_000, "fin")), path="/files")
             journey.go(clients.curl_draft(version, chunked)).check(cuts=2)
             same(journey.trip.answer.encode(), STORED, "the origin's answer")
+
+
+for version in (5, 6):
+    resumes(f"curl with the requests of tus-js-client, interop version {version},", clients.curl_as_tus_js(version), kind=None)
+resumes("curl with the requests of tus-java-client", clients.curl_as_tus_java, kind="application/octet-stream")
 
 
 @check("upload client: curl by hand asks again for the answer it lost")
@@ -216,7 +252,8 @@ def browser_check(name, call, cross=False, library="tus", reload=False, seconds=
                     same(state["earlier"], 1, "uploads that an earlier page left")
                 journey.state = state
         journey.go(drive)
-        journey.check(cuts=0 if reload else len(cuts) + lose, again=again, kind=kind)
+        arrived = journey.check(cuts=0 if reload else len(cuts) + lose, again=again, kind=kind)
+        same(arrived.get("Authorization"), "Bearer of.good.news" if "Authorization" in call else None, "Authorization at the origin")
         if cross:
             plain = [a for a in journey.relay.answers if a.status >= 200 and a.get("Access-Control-Allow-Origin") != other.url]
             true(not plain, f"answers without Access-Control-Allow-Origin: {plain[:3]}")
@@ -226,6 +263,7 @@ for cross in (False, True):
     where = "another origin's page" if cross else "the site's own page"
     browser_check(f"by hand, tus, {where}", "byHand({endpoint}, null)", cross, library=None)
     browser_check(f"by hand, interop version 6, {where}", "byHand({endpoint}, 6)", cross, library=None)
+    browser_check(f"by hand, with credentials, {where}", "byHand({endpoint}, null, {{Authorization: 'Bearer of.good.news'}})", cross, library=None)
     for protocol, kind in PROTOCOLS.items():
         browser_check(f"tus-js-client {protocol}, {where}", f"withTusJS({{endpoint}}, {{{{protocol: '{protocol}'}}}}, {{again}})", cross, kind=kind)
     browser_check(f"tus-js-client parallel uploads, {where}", "withTusJS({endpoint}, {{parallelUploads: 3}}, {again})", cross)

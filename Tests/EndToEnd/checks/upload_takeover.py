@@ -6,7 +6,7 @@ import time
 from harness.checks import check, same, true
 from harness.content import Content
 from harness.process import wait_for
-from harness.uploads import (OCTETS, TUS, Dialect, Upload, append, careful, dialects, digest, each, path_of, status, stored, tus_head,
+from harness.uploads import (body_files, running, OCTETS, TUS, Dialect, Upload, append, careful, dialects, digest, each, path_of, status, stored, tus_head,
                              tus_new, tus_patch, whole)
 
 MIB = 1 << 20
@@ -33,6 +33,7 @@ def by_head(bench):
 
     def row(case):
         d, turn = case
+        before = body_files(pawl)
         with Upload(pawl.address) as old:
             if turn % 2:
                 location = careful(pawl.address, d)
@@ -41,6 +42,7 @@ def by_head(bench):
                 old.create(d, True, len(BODY))
                 location = old.location()
             old.send(BODY[:300_000])
+            running(pawl, before)
             begun = time.monotonic()
             answer = status(pawl.address, d, location)
             took = time.monotonic() - begun
@@ -65,10 +67,11 @@ def by_patch(bench):
 
     def row(turn):
         d = Dialect(9 if turn % 2 else 6)
-        location = careful(pawl.address, d)
+        location, before = careful(pawl.address, d), body_files(pawl)
         with Upload(pawl.address) as old, Upload(pawl.address) as new:
             old.append(d, location, 0, len(BODY))
             old.send(BODY[:200_000])
+            running(pawl, before)
             new.append(d, location, 1, len(BODY) - 1)
             answer = new.answer()
             same(answer.status, 409, "PATCH at a wrong offset")
@@ -116,10 +119,12 @@ def dribbling(bench):
             except OSError:
                 pass
         thread = threading.Thread(target=pour)
+        before = body_files(pawl)
         thread.start()
 
         def asked():
             return tus_head(pawl.address, location) if tus else status(pawl.address, d, location)
+        running(pawl, before)
         time.sleep(0.01 * (turn % 5))
         answer = asked()
         over.set()
@@ -141,10 +146,11 @@ def tus(bench):
     origin, pawl = begin(bench)
 
     def row(turn):
-        location = tus_new(pawl.address, len(BODY))
+        location, before = tus_new(pawl.address, len(BODY)), body_files(pawl)
         with Upload(pawl.address) as old:
             old.head(path_of(location), "PATCH", TUS + OCTETS + (("Upload-Offset", "0"), ("Content-Length", str(len(BODY)))))
             old.send(BODY[:250_000])
+            running(pawl, before)
             if turn % 2:
                 answer = tus_head(pawl.address, location)
                 at = int(answer.get("Upload-Offset"))
@@ -163,10 +169,11 @@ def crowd(bench):
     origin, pawl = begin(bench)
     d = Dialect(9)
     for _ in range(5):
-        location = careful(pawl.address, d)
+        location, before = careful(pawl.address, d), body_files(pawl)
         old = bench.use(Upload(pawl.address))
         old.append(d, location, 0, len(BODY))
         old.send(BODY[:123_456])
+        running(pawl, before)
         answers, threads = [], []
 
         def look():

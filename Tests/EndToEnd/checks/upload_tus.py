@@ -402,6 +402,7 @@ def termination(bench):
     with Upload(pawl.address) as client:
         client.head(path_of(location), "PATCH", TUS + OCTETS + (("Upload-Offset", "0"), ("Content-Length", str(len(BODY)))))
         client.send(BODY[:100])
+        landed(pawl, 100)
         same(tus_delete(pawl.address, location).status, 204, "DELETE of a running upload")
         true(client.until_end(5)[1] in ("fin", "rst"), "the running PATCH goes on")
     location = tus_new(pawl.address, 3)

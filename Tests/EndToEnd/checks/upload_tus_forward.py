@@ -67,7 +67,7 @@ def shapes(bench):
 def undecided(bench):
     origin, pawl = begin(bench, **{"tus-wait": "1s"})
     gate = threading.Event()
-    origin.default = lambda r: Resource(b"decided", fields=NO_STORE, before_head=lambda _: gate.wait(20))
+    origin.default = script(lambda r: Resource(b"decided", fields=NO_STORE, before_head=lambda _: gate.wait(20)))
     begun = time.monotonic()
     answer, location = upload(pawl)
     took = time.monotonic() - begun

@@ -161,6 +161,69 @@ def curl_draft(version, chunked=False):
     return client
 
 
+def curl_as_tus_js(version):
+    """The requests of tus-js-client with a draft and a file in Node: an empty creation, and PATCHes of which all but one of the whole file say `?0`."""
+    def client(trip):
+        need("curl")
+        said = lambda *words: curl_said(trip, "-H", f"Upload-Draft-Interop-Version: {version}", *words)  # noqa: E731
+        size = trip.content.size
+        status, fields = said("-X", "POST", "-H", "Upload-Complete: ?0", "-H", f"Upload-Length: {size}", "-H", "Content-Length: 0", trip.endpoint)
+        url, offset = fields.get("location"), int(fields.get("upload-offset", -1))
+        if status != 201 or offset != 0:
+            raise AssertionError(f"creation: {status} {fields}")
+        for _ in range(12):
+            status, fields = said("-X", "PATCH", "-H", f"Upload-Complete: ?{int(offset == 0)}", "-H", f"Upload-Offset: {offset}",
+                                  "-H", "Content-Type: application/partial-upload", "-T", tail(trip, offset), url)
+            if status is None:
+                status, fields = said("-I", url)
+            if not 200 <= status < 300 or "upload-offset" not in fields:
+                raise AssertionError(f"no offset: {status} {fields}")
+            offset = int(fields["upload-offset"])
+            if offset == size:
+                return
+        raise AssertionError("too many tries")
+    return client
+
+
+def curl_as_tus_java(trip):
+    """The requests of tus-java-client: POST with X-HTTP-Method-Override, chunked, Expect: 100-continue."""
+    need("curl")
+    tus = ["-H", "Tus-Resumable: 1.0.0"]
+    status, fields = curl_said(trip, *tus, "-X", "POST", "-H", f"Upload-Length: {trip.content.size}", "-H", "Content-Length: 0", trip.endpoint)
+    url, offset = fields.get("location"), 0
+    if status != 201:
+        raise AssertionError(f"creation: {status} {fields}")
+    for _ in range(12):
+        status, fields = curl_said(trip, *tus, "-X", "POST", "-H", "X-HTTP-Method-Override: PATCH", "-H", f"Upload-Offset: {offset}",
+                                   "-H", "Content-Type: application/offset+octet-stream", "-H", "Transfer-Encoding: chunked", "-H", "Expect: 100-continue",
+                                   "-T", tail(trip, offset), url)
+        if status == 204:
+            return
+        if status is not None:
+            raise AssertionError(f"append: {status} {fields}")
+        status, fields = curl_said(trip, *tus, "-I", url)
+        offset = int(fields["upload-offset"])
+    raise AssertionError("too many tries")
+
+
+def tail(trip, offset):
+    path = os.path.join(trip.folder, "rest")
+    with open(trip.file, "rb") as source, open(path, "wb") as target:
+        source.seek(offset)
+        shutil.copyfileobj(source, target)
+    return path
+
+
+def curl_said(trip, *words):
+    """Status and fields of the final answer; None where the connection broke."""
+    heads = os.path.join(trip.folder, "heads")
+    code = trip.run(["curl", "-sS", "--http1.1", "--noproxy", "*", "--max-time", "40", "-D", heads, "-o", os.devnull, *words], good=(0, 18, 52, 55, 56))
+    if code:
+        return None, {}
+    final = read(heads).strip().split("\r\n\r\n")[-1].split("\r\n")
+    return int(final[0].split(" ")[1]), {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in final[1:])}
+
+
 def read(path):
     return open(path, "rb").read().decode("latin-1") if os.path.exists(path) else ""
 

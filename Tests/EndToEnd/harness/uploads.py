@@ -12,6 +12,7 @@ import zlib
 from .client import Client, Ended, Response
 from .client import head as head_octets
 from .origin import Origin, Resource
+from .process import wait_for
 
 VERSIONS = tuple(range(3, 11))
 FINAL = 11
@@ -291,6 +292,11 @@ def landed(pawl, size, besides=(), seconds=5, must=True):
                 return
             raise AssertionError(f"no body file of {size} octets within {seconds} s, but {sorted(files.values())}")
         time.sleep(0.01)
+
+
+def running(pawl, besides, seconds=5):
+    """Waits until a body file that was not among `besides` has octets: the transfer has begun, and no newer request has to come first."""
+    wait_for(lambda: set(body_files(pawl)) - set(besides), seconds, "the first octets of a transfer", 0.005)
 
 
 def partial(pawl, dialect, body, sent, fields=(), how="fin", target="/in", method="POST", done=True, host="pawl.test", source=None):

@@ -56,10 +56,10 @@ function send(method, url, fields, body) {
   })
 }
 
-/// The least a page has to do: create, send, ask, send the rest. `draft`: null for tus, else the interop version.
-async function byHand(endpoint, draft) {
+/// The least a page has to do: create, send, ask, send the rest. `draft`: null for tus, else the interop version; `more`: fields of every request.
+async function byHand(endpoint, draft, more = {}) {
   const file = await theFile()
-  const common = draft ? { 'Upload-Draft-Interop-Version': String(draft) } : { 'Tus-Resumable': '1.0.0' }
+  const common = { ...more, ...(draft ? { 'Upload-Draft-Interop-Version': String(draft) } : { 'Tus-Resumable': '1.0.0' }) }
   const creation = { ...common, 'Upload-Length': String(file.size) }
   if (draft) Object.assign(creation, { 'Upload-Complete': '?0', 'Content-Type': file.type })
   else creation['Upload-Metadata'] = `filename ${btoa('by hand.bin')},filetype ${btoa(file.type)}`

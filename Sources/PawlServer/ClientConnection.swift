@@ -144,7 +144,7 @@ final class ClientConnection: StreamDelegate {
 
   /// What the client could not send while it was held back is not held against it.
   func restartRequestBodyTime() {
-    guard deadline == nil, let requestBody, !requestBody.isEnded, !hasResponded else { return }
+    guard let requestBody, !requestBody.isEnded, !hasResponded else { return }
     requestBodyMeter.restart()
     setDeadline(after: (request?.route.minRate ?? .default).window)
   }

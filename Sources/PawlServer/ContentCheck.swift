@@ -30,6 +30,9 @@ final class ContentCheck {
       if isInTrailer { claims += try RequestDigests.trailerClaims(trailers, dialect) }
     } catch { return error }
     guard !claims.isEmpty else { return .malformed("The digest that was announced for the trailer did not come.") }
+    let isPossible = hashes.allSatisfy { hash in hash.isPossible || !claims.contains { $0.algorithm == hash.algorithm }
+    }
+    guard isPossible else { return .unknownDigest }
     let digests = hashes.reduce(into: [:]) { $0[$1.algorithm] = $1.finish() }
     return claims.allSatisfy { digests[$0.algorithm] == $0.value } ? nil : .digestMismatch
   }

@@ -68,6 +68,8 @@ final class IncomingRequest {
   let isRouted: Bool
   /// Upload fields stay here: the origin gets an ordinary request.
   var hidesUploadFields = false
+  /// pawl makes it itself: a completed upload on its way to the origin.
+  var isDelivery = false
   /// The target is an upload's URL.
   var isBelowPrefix = false
   var record: TransferRecord

@@ -16,6 +16,10 @@ enum OriginRequests {
     HopByHop.strip(&head.fields)
     for name in [FieldName.contentLength, .host, .requestRange] { head.fields.removeAll(name) }
     if request.hidesUploadFields { ForwardedHead.stripped(&head.fields) }
+    // An application may trust it.
+    if !request.isDelivery {
+      head.fields.removeAll { name, spelling, _ in name == .other && spelling.equalsIgnoringCase("x-pawl-upload-id") }
+    }
     removeReferer(&head.fields, request.loop.router.uploadPrefixes)
     keepOwnTags(&head.fields)
     head.fields.append(.host, head.authority.isEmpty ? request.route.fallbackHost[...] : head.authority)

@@ -19,8 +19,12 @@ struct ProbeMemory: Sendable {
     init(upstream: ObjectIdentifier, route: String, method: Method, target: Bytes) {
       (self.upstream, self.route) = (upstream, route)
       let whole = target.prefix { $0 != 0x3f }
-      path = method == .post ? Array(whole) : Array(whole[...(whole.lastIndex(of: 0x2f) ?? whole.endIndex - 1)])
+      let path = method == .post ? whole : whole[...(whole.lastIndex(of: 0x2f) ?? whole.endIndex - 1)]
+      self.path = path.count <= Self.pathLimit ? Array(path) : UploadNames.sha256(Array(path))
     }
+
+    /// A longer path is remembered by its hash, in bytes.
+    private static let pathLimit = 512
 
     init(_ request: IncomingRequest) {
       self.init(

@@ -18,7 +18,7 @@ extension ServerLoop {
     case .foreign: return nil
     case .small:
       request.hidesUploadFields = true
-      return nil
+      return spooled(request, channel)
     case .creation(let creation, let dialect):
       return UploadExchange(.creation(creation), dialect, request, channel: channel)
     case .resource(let token, let command, let dialect):

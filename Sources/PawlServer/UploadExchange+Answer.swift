@@ -82,6 +82,9 @@ extension UploadExchange {
       return respond(head, spilled.body, length: spilled.count)
     }
     var head = head
+    for name in [FieldName.contentType, .contentEncoding, .contentDigest, .contentMD5, .etag] {
+      head.fields.removeAll(name)
+    }
     head.fields.append(.proxyStatus, "pawl; details=\"\(Self.lostContent)\"")
     respond(head, MemoryBody([]), length: 0)
   }

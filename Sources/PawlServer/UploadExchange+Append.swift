@@ -57,7 +57,11 @@ extension UploadExchange {
     guard let upload, let writer else { return refuse(.storage) }
     // It may have been completed before the writer changed.
     guard upload.status.phase == .open else { return beginLate(append) }
-    guard append.offset == writer.offset else { return refuse(.wrongOffset(provided: append.offset)) }
+    guard append.offset == writer.offset else {
+      // What never counted could not be cut off the file: the offset that was told stays, and is worth another try.
+      let isOurFault = append.offset == upload.status.offset
+      return refuse(isOurFault ? .storage : .wrongOffset(provided: append.offset))
+    }
     sizeLimit = limits.maxSize
     if let sizeLimit, let length = append.length, length > sizeLimit { return refuse(.tooLarge) }
     if let length = append.length, !upload.declare(length: length) { return refuse(.inconsistentLength) }

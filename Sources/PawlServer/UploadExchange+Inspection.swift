@@ -52,6 +52,8 @@ extension UploadExchange {
 
   func cancel() {
     guard let upload else { return refuse(.notFound) }
+    // What nobody knows the end of is the operator's to drop.
+    guard upload.status.phase != .unknown else { return refuse(.outcomeUnknown) }
     guard upload.status.phase == .open else { return remove() }
     hold(readOnly: true, completing: false) { [self] in remove() }
   }

@@ -29,6 +29,7 @@ struct UploadRequest {
       client: SocketAddress.literal(origin.clientAddress[...].text, port: 0), isTrustedPeer: origin.peerIsTrusted,
       port: origin.port, requestID: head.fields.only(.xRequestID).map(Array.init) ?? RequestID.make(), isRouted: true,
       record: TransferRecord(began: loop.loop.now))
+    incoming.isDelivery = true
   }
 
   /// The head as it goes out.

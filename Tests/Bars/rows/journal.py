@@ -5,13 +5,15 @@ N-th call of a kind on any of its threads, from the arrival of the last octets u
 Then it is killed while the origin has the whole body and has not answered, and once more at the points of the start that follows.
 """
 
+import os
+import signal
 import subprocess
 import threading
 import time
 
 import uploadbar
 from harness.checks import Skip
-from harness.process import LIVING, StartFailure, have, wait_for
+from harness.process import LIVING, StartFailure, children, have, wait_for
 from harness.uploadload import TUS, Upload
 from harness.uploadorigin import STAGES, UploadOrigin
 
@@ -122,7 +124,9 @@ def killed_twice(bar, pawl, origin, upload, kind, count):
     except StartFailure:
         pass
     killed = not pawl.running()
-    pawl.kill()
+    for each in children(pawl.pid) if not killed else ():  # pawl itself, below strace
+        os.kill(each, signal.SIGKILL)
+    pawl.wait()
     pawl.prefix = []
     pawl.start()
     client.join(90)

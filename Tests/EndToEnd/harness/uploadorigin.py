@@ -222,7 +222,8 @@ class UploadOrigin:
         """Restarts it whenever it has died, until `stop` is set."""
         while not stop.is_set():
             if not self.running():
-                time.sleep(pause)
+                if stop.wait(pause):
+                    return
                 self.kill()
                 self.start()
             stop.wait(0.05)

@@ -62,7 +62,8 @@ extension Router {
   func findUpload(_ id: UploadID?, authority: Bytes, near: RouteSettings) -> FoundUpload {
     guard let id, let site = site(authority) else { return .none }
     let stores = ([near] + site.all).compactMap { $0.uploads?.store }
-    guard let upload = stores.lazy.compactMap({ $0.find(id) }).first else {
+    // Each is asked once: what is there now may have been removed by another loop a moment later.
+    guard let upload = stores.compactMap({ $0.find(id) }).first else {
       return stores.contains { $0.isTombstone(id) } ? .tombstone : .none
     }
     let head = upload.origin.head

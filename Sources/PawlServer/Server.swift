@@ -29,6 +29,8 @@ package final class Server: Sendable {
   let events: EventLog
   let accessLog: AccessLog?
   let workers: WorkerPool
+  /// For what takes as long as an upload is large: joining parts, digests of stored bytes. Nobody's sync waits for it.
+  let longWorkers: WorkerPool
   let clock: any LoopClock
   let resolver = Resolver()
   let abandoned = AbandonedFills()
@@ -65,8 +67,10 @@ package final class Server: Sendable {
     trusted = configuration.process.trustedProxies
     accessLog = try Self.openAccessLog(configuration.process)
     workers = WorkerPool(threads: 4)
+    longWorkers = WorkerPool(threads: 2, name: "pawl-long")
     let parts = try ServerParts(
-      configuration, workers: workers, events: events, clock: clock, resolver: resolver, old: nil)
+      configuration, workers: workers, longWorkers: longWorkers, events: events, clock: clock, resolver: resolver,
+      old: nil)
     self.parts = Locked(parts)
     do {
       try startLoops(parts.router)
@@ -158,7 +162,8 @@ package final class Server: Sendable {
     let made: ServerParts
     do throws(ServerError) {
       made = try parts.withLock { old throws(ServerError) in
-        try ServerParts(new, workers: workers, events: events, clock: clock, resolver: resolver, old: old)
+        try ServerParts(
+          new, workers: workers, longWorkers: longWorkers, events: events, clock: clock, resolver: resolver, old: old)
       }
     } catch { return events.log(.error, "reload-failed", ["error": "\(error)"]) }
     parts.withLock { $0 = made }
@@ -204,6 +209,7 @@ package final class Server: Sendable {
     for entry in loops { entry.loop.run { entry.server.get().closeOrigins() } }
     stopLoops()
     parts.withLock { $0.closeStores() }
+    longWorkers.stop()
     workers.stop()
     accessLog?.flush()
     events.flush()

@@ -13,8 +13,8 @@ struct ServerParts: Sendable {
   var router: Router
 
   init(
-    _ configuration: PawlConfig.Configuration, workers: WorkerPool, events: EventLog, clock: any LoopClock,
-    resolver: Resolver, old: ServerParts?
+    _ configuration: PawlConfig.Configuration, workers: WorkerPool, longWorkers: WorkerPool? = nil, events: EventLog,
+    clock: any LoopClock, resolver: Resolver, old: ServerParts?
   ) throws(ServerError) {
     var stores: [String: CacheStore] = [:]
     var paths: [String: String] = [:]
@@ -42,7 +42,8 @@ struct ServerParts: Sendable {
     (self.stores, self.paths, self.upstreams) = (stores, paths, upstreams)
     let spools: UploadSpools
     do throws(ServerError) {
-      spools = try UploadSpools(configuration, workers: workers, events: events, clock: clock, old: old?.spools)
+      spools = try UploadSpools(
+        configuration, workers: workers, longWorkers: longWorkers, events: events, clock: clock, old: old?.spools)
     } catch {
       for (name, store) in stores where old?.stores[name] == nil { store.close() }
       throw error

@@ -3,14 +3,14 @@ import PawlLoop
 import PawlStore
 import PawlUpstream
 
-/// The content of an upload's one request, on its way: what stands before the stored bytes, these, what stands behind
-/// them; without the last byte of all.
+/// The content of an upload's one request, on its way: what stands before the stored bytes, these, and what stands
+/// behind them. What makes it whole is held back: readers of forms act on the closing delimiter, not on its last byte.
 final class UploadContent {
   private let prefix: [UInt8]
   private let feed: FileFeed
-  private let suffix: [UInt8]
-  /// Held back until the journal says that it may go; `nil`: there is no content.
-  let last: UInt8?
+  /// Held back until the journal says that it may go: what stands behind the stored bytes, or else the last of them.
+  /// Empty: there is no content.
+  let heldBack: [UInt8]
   private var isBegun = false
   private(set) var isHandedOver = false
 
@@ -20,12 +20,11 @@ final class UploadContent {
     let isRaw = request.suffix.isEmpty
     let end = isRaw && body.count > 0 ? body.count - 1 : body.count
     feed = FileFeed(body.fd, 0..<end, keeping: body.owner, on: owner.loop, pool: owner.pool)
-    suffix = Array(request.suffix.dropLast())
-    self.last = isRaw ? last : request.suffix.last
+    heldBack = isRaw ? last.map { [$0] } ?? [] : request.suffix
   }
 
   /// Hands over as much as the exchange takes; to be called again when it wants more.
-  /// - Returns: whether everything but the last byte is handed over.
+  /// - Returns: whether everything is handed over but what is held back.
   func send(to exchange: OriginExchange, more: @escaping () -> Void) -> Bool {
     if !isBegun {
       isBegun = true
@@ -33,13 +32,12 @@ final class UploadContent {
     }
     guard !isHandedOver, feed.send(to: exchange, more: more) else { return isHandedOver }
     isHandedOver = true
-    _ = give(suffix, to: exchange)
     return true
   }
 
-  func sendLast(to exchange: OriginExchange) {
-    guard let last else { return exchange.releaseHead() }
-    _ = give([last], to: exchange)
+  func complete(_ exchange: OriginExchange) {
+    guard !heldBack.isEmpty else { return exchange.releaseHead() }
+    _ = give(heldBack, to: exchange)
   }
 
   private func give(_ bytes: [UInt8], to exchange: OriginExchange) -> Bool {

@@ -6,8 +6,6 @@ import PawlUpstream
 
 /// What an attempt came to, and what follows (architecture.md, Uploads).
 extension UploadForwarder {
-  /// An answer that could not be recorded is tried to be recorded again.
-  private static let storePatience = Duration.seconds(5)
   /// So long the client that waits can have a body that is too long to be kept.
   private static let spillLifetime = Duration.seconds(60)
 
@@ -19,16 +17,34 @@ extension UploadForwarder {
         body: collector.isTruncated ? [] : collector.memory, isTruncated: collector.isTruncated, at: loop.wallSeconds,
         keepFor: uploads.settings.responseTTL)
       switch ForwardPolicy.verdict(status: head.status) {
-      case .answered: keep(answer, head, collector.spilled)
+      case .answered:
+        if head.status < 500 { owner.uploads.cameBack(route.upstreamName) }
+        keep(answer, head, collector.spilled)
       case .notConsumed: passOn(answer, "the origin answered \(head.status)")
       }
     case .broke(let failure):
       let why = failure.error.details.map { "\(failure.error.kind.rawValue): \($0)" } ?? failure.error.kind.rawValue
-      guard case .sent = phase else { return comeBack(why) }
+      guard case .sent = phase else {
+        return comeBack(why, isAway: failure.beforeHead && !failure.requestBytesSent)
+      }
       switch ForwardPolicy.afterBreak(sent: true, uploads.delivery) {
       case .again: comeBack(why)
       case .unknown: leaveUnknown(why)
       }
+    }
+  }
+
+  /// `auth-request` said no: 401 and 429 are for the client to mend, anything else is the upload's answer.
+  func wasRefused(_ head: ResponseHead, _ body: [UInt8]) {
+    let answer = UploadAnswer(
+      status: head.status, reason: Array(head.reason), fields: head.fields, body: body, at: loop.wallSeconds,
+      keepFor: uploads.settings.responseTTL)
+    let why = "auth-request answered \(head.status)"
+    switch ForwardPolicy.verdict(status: head.status) {
+    case .answered:
+      owner.events.log(.notice, "upload-refused", ["upload": id, "why": why])
+      keep(answer, head, nil)
+    case .notConsumed: passOn(answer, why)
     }
   }
 
@@ -43,19 +59,33 @@ extension UploadForwarder {
   }
 
   private func record(_ answer: UploadAnswer) {
-    guard !isCut else { return }
-    upload.answer(answer, on: loop) { [self] isRecorded in
-      guard !isCut else { return }
-      guard isRecorded else {
-        owner.events.log(.error, "upload-answer-not-stored", ["upload": id, "status": "\(answer.status)"])
-        let timer = loop.makeTimer { [weak self] in self?.record(answer) }
-        timer.schedule(after: Self.storePatience)
-        self.timer = timer
-        return
-      }
+    insist("answer \(answer.status)", from: [.forwarding, .sent]) { [self] in
+      upload.answer(answer, on: loop, then: $0)
+    } then: { [self] in
       owner.events.log(
         .info, "upload-answered",
         ["upload": id, "status": "\(answer.status)", "attempt": "\(attempt)", "upstream": route.upstreamName])
+    }
+  }
+
+  /// Takes a step until it is recorded, and ends: a full disk leaves nothing behind that nobody sees to.
+  /// - Parameter phases: in another one, somebody else has taken a step.
+  private func insist(
+    _ name: String, from phases: Set<UploadPhase>, _ step: @escaping (@escaping (Bool) -> Void) -> Void,
+    then: @escaping () -> Void = {}
+  ) {
+    guard !isCut else { return }
+    guard phases.contains(upload.status.phase) else { return end() }
+    step { [self] isRecorded in
+      guard !isCut else { return }
+      guard isRecorded else {
+        owner.events.log(.error, "upload-step-not-stored", ["upload": id, "step": name])
+        let timer = loop.makeTimer { [weak self] in self?.insist(name, from: phases, step, then: then) }
+        timer.schedule(after: UploadQueue.storePatience)
+        self.timer = timer
+        return
+      }
+      then()
       end()
     }
   }
@@ -63,17 +93,14 @@ extension UploadForwarder {
   private func lend(_ spilled: SpilledAnswer) {
     let (server, uploadID) = (owner.server, upload.id)
     server.spilledAnswers.withLock { $0[uploadID] = spilled }
-    owner.uploads.forget(after: Self.spillLifetime) { server.spilledAnswers.withLock { $0[uploadID] = nil } }
+    owner.uploads.perform(after: Self.spillLifetime) { server.spilledAnswers.withLock { $0[uploadID] = nil } }
   }
 
   func refuseForGood(_ why: String) {
     phase = .over
     // From `forwarding` it goes by way of `complete`: nothing of it is with the origin.
     upload.noteAttempt(failed: why, nextAt: nil)
-    upload.invalidate(why: why, on: loop) { [self] _ in
-      guard !isCut else { return }
-      end()
-    }
+    insist("invalid", from: [.complete]) { [self] in upload.invalidate(why: why, on: loop, then: $0) }
   }
 
   // MARK: - Not consumed
@@ -82,6 +109,11 @@ extension UploadForwarder {
   func passOn(_ answer: UploadAnswer, _ why: String) {
     let pause = ForwardPolicy.pauseWithoutClient(status: answer.status, retryAfter: retryAfter(answer.fields))
     upload.lastRefusal = UploadLastRefusal(attempt: attempt, answer: answer)
+    if pause == nil, uploads.settings.forwardGiveUp == nil {
+      // Its client need not ever come back. A start of pawl is no request of its client.
+      let end = loop.wallSeconds + uploads.store.expireAfter.wholeSeconds
+      upload.giveUpAt = isUrgent ? end : formerEnd ?? end
+    }
     goBack(why, after: pause)
   }
 
@@ -92,13 +124,14 @@ extension UploadForwarder {
   }
 
   /// Nothing irrevocable has happened, or the route says that it may happen twice.
-  func comeBack(_ why: String) {
+  /// - Parameter isAway: the origin could not be reached: the next attempt need not wait once another upload has.
+  func comeBack(_ why: String, isAway: Bool = false) {
     let pause = ForwardPolicy.backoff(attempt: attempt)
     // Uploads that failed together do not come back together.
-    goBack(why, after: pause - pause / 4 * Int(Randomness.uint64() % 256) / 256)
+    goBack(why, after: pause - pause / 4 * Int(Randomness.uint64() % 256) / 256, isAway: isAway)
   }
 
-  private func goBack(_ why: String, after pause: Duration?) {
+  private func goBack(_ why: String, after pause: Duration?, isAway: Bool = false) {
     phase = .over
     letGo()
     let nextAt = pause.map { loop.wallSeconds + $0.wholeSeconds }
@@ -109,23 +142,17 @@ extension UploadForwarder {
         "next": pause.map { "\($0.wholeSeconds)s" } ?? "when-its-client-asks",
       ])
     upload.noteAttempt(failed: why, nextAt: nextAt)
-    wait(pause)
-  }
-
-  private func wait(_ pause: Duration?) {
     guard !isCut else { return }
-    let (queue, upload) = (owner.uploads, upload)
-    let untilEnd = upload.giveUpAt.map { Duration.seconds(max(0, $0 - loop.wallSeconds)) }
+    let queue = owner.uploads
     end()
-    if let first = [pause, untilEnd].compactMap(\.self).min() { queue.look(at: upload, after: first) }
+    queue.pause(upload, for: pause, nextAttempt: nextAt, awaiting: isAway ? route.upstreamName : nil)
   }
 
   private func leaveUnknown(_ why: String) {
     phase = .over
     letGo()
-    upload.becomeUnknown(why: why, on: loop) { [self] _ in
-      guard !isCut else { return }
-      end()
-    }
+    // The operator may take longer than a delivery.
+    upload.giveUpAt = nil
+    insist("unknown", from: [.sent]) { [self] in upload.becomeUnknown(why: why, on: loop, then: $0) }
   }
 }

@@ -7,7 +7,7 @@ import PawlUpstream
 extension UploadForwarder: OriginExchangeDelegate {
   func exchangeConnected(_ exchange: OriginExchange) {
     // Without content the head is what must not go before the journal has it.
-    guard content?.last != nil else { return journal(exchange) }
+    guard let content, !content.heldBack.isEmpty else { return journal(exchange) }
     exchangeWantsBody(exchange)
   }
 
@@ -24,7 +24,7 @@ extension UploadForwarder: OriginExchangeDelegate {
     }
   }
 
-  /// All but the last byte is with the socket: what follows is on record first.
+  /// All is with the socket but what makes the request whole: that this follows is on record first.
   private func journal(_ exchange: OriginExchange) {
     guard case .sending = phase else { return }
     phase = .journalling
@@ -33,7 +33,7 @@ extension UploadForwarder: OriginExchangeDelegate {
       if let early { return conclude(early) }
       guard isRecorded else { return comeBack("the journal could not be written") }
       phase = .sent
-      content?.sendLast(to: exchange)
+      content?.complete(exchange)
     }
   }
 

@@ -4,17 +4,17 @@ import PawlStore
 import PawlUpload
 import PawlUpstream
 
-/// One attempt to deliver a completed upload to its origin: everything but the last byte, then the journal, then that
-/// byte, then the answer. Lives on one loop, in its ``UploadQueue``.
+/// One attempt to deliver a completed upload to its origin: everything but what makes the request whole (its last byte;
+/// the end of a form), then the journal, then that, then the answer. Lives on one loop, in its ``UploadQueue``.
 final class UploadForwarder {
   /// How far the request is.
   enum Phase {
     case preparing(AuthRequest?)
     /// Waits for a connection, or sends.
     case sending
-    /// All but the last byte is with the socket; the journal is being written.
+    /// All but what makes the request whole is with the socket; the journal is being written.
     case journalling
-    /// The last byte is on its way: from here on it may have been acted on.
+    /// The rest is on its way: from here on the request may have been acted on.
     case sent
     /// The outcome is being recorded.
     case over
@@ -32,6 +32,8 @@ final class UploadForwarder {
   unowned let owner: ServerLoop
   let isUrgent: Bool
   let attempt: Int
+  /// When the upload was to be given up before this attempt; wall seconds.
+  let formerEnd: Int64?
 
   var phase = Phase.preparing(nil)
   var request: UploadRequest?
@@ -62,7 +64,7 @@ final class UploadForwarder {
   init(_ upload: SpooledUpload, route: RouteSettings, uploads: UploadRoute, on owner: ServerLoop, isUrgent: Bool) {
     (self.upload, self.route, self.uploads, self.owner) = (upload, route, uploads, owner)
     self.isUrgent = isUrgent
-    attempt = upload.attempts + 1
+    (attempt, formerEnd) = (upload.attempts + 1, upload.giveUpAt)
     let (directory, pool) = (uploads.directory, owner.pool)
     collector = AnswerCollector(limit: uploads.settings.responseMax) { TemporaryFile(in: directory, pool: pool) }
   }
@@ -70,8 +72,11 @@ final class UploadForwarder {
   // MARK: - Before the request
 
   func start() {
-    if let time = uploads.settings.forwardGiveUp, upload.giveUpAt == nil {
-      upload.giveUpAt = loop.wallSeconds + time.wholeSeconds
+    if let time = uploads.settings.forwardGiveUp {
+      if upload.giveUpAt == nil { upload.giveUpAt = loop.wallSeconds + time.wholeSeconds }
+    } else {
+      // What ended the wait for its client is over with it.
+      upload.giveUpAt = nil
     }
     owner.events.log(
       .info, "upload-forwarding",
@@ -89,7 +94,8 @@ final class UploadForwarder {
     let request = UploadRequest(upload, length: body.count, route: route, uploads: uploads, loop: owner)
     self.request = request
     let claims = owner.uploads.isVerified(upload) ? [] : request.claims
-    let isQueued = owner.pool.run({ UploadCheck.make(body, claims) }, then: loop) { [self] result in
+    let pool = claims.isEmpty ? owner.pool : owner.server.longWorkers
+    let isQueued = pool.run({ UploadCheck.make(body, claims) }, then: loop) { [self] result in
       guard !isCut else { return }
       switch result {
       case .good(let last):
@@ -109,12 +115,8 @@ final class UploadForwarder {
       guard !isCut else { return }
       switch verdict {
       case .allowed: connect(request)
-      case .refused(let head, let body):
-        passOn(
-          UploadAnswer(
-            status: head.status, reason: Array(head.reason), fields: head.fields, body: body, at: loop.wallSeconds),
-          "auth-request answered \(head.status)")
-      case .unavailable: comeBack("auth-request did not answer")
+      case .refused(let head, let body): wasRefused(head, body)
+      case .unavailable: comeBack("auth-request did not answer", isAway: true)
       }
     }
     if let asked { phase = .preparing(asked) }

@@ -6,6 +6,8 @@ import PawlStore
 final class UploadQueue {
   /// Deliveries of one loop at a time: each holds a descriptor and a connection.
   static let limit = 64
+  /// What could not be recorded is tried again after this.
+  static let storePatience = Duration.seconds(5)
 
   private struct Waiting {
     let upload: SpooledUpload
@@ -19,7 +21,7 @@ final class UploadQueue {
   private var patient = Line<Waiting>()
   /// Those in the lines; who is there twice is taken once.
   private var known: [UploadID: Bool] = [:]
-  private var timers: [UploadID: LoopTimer] = [:]
+  private lazy var pauses = UploadPauses(owner.loop) { [unowned self] in isDue($0, $1) }
   private var isEnding = false
   private var isStopped = false
 
@@ -31,7 +33,7 @@ final class UploadQueue {
   /// - Parameter isUrgent: a client waits: it comes before those that nobody waits for.
   func enter(_ upload: SpooledUpload, _ route: RouteSettings, isUrgent: Bool) {
     guard !isStopped, running[upload.id] == nil, upload.status.phase == .complete else { return }
-    timers.removeValue(forKey: upload.id)?.close()
+    pauses.cancel(upload.id)
     let entry = Waiting(upload: upload, route: route, isUrgent: isUrgent)
     if known[upload.id] == nil || (isUrgent && known[upload.id] == false) {
       known[upload.id] = isUrgent
@@ -42,9 +44,11 @@ final class UploadQueue {
 
   private func startNext() {
     while running.count < Self.limit, let entry = urgent.popFirst() ?? patient.popFirst() {
-      guard known.removeValue(forKey: entry.upload.id) != nil, let uploads = entry.route.uploads,
-        entry.upload.beginForward()
-      else { continue }
+      guard known.removeValue(forKey: entry.upload.id) != nil, let uploads = entry.route.uploads else { continue }
+      guard entry.upload.beginForward() else {
+        lookAgain(at: entry.upload)
+        continue
+      }
       let forwarder = UploadForwarder(
         entry.upload, route: entry.route, uploads: uploads, on: owner, isUrgent: entry.isUrgent)
       running[entry.upload.id] = forwarder
@@ -55,6 +59,7 @@ final class UploadQueue {
   /// A delivery is over, or will go on later.
   func ended(_ forwarder: UploadForwarder) {
     running[forwarder.upload.id] = nil
+    if forwarder.upload.status.phase != .complete { pauses.forget(forwarder.upload.id) }
     startNext()
     if isEnding { owner.server.drained(owner) }
   }
@@ -72,11 +77,12 @@ final class UploadQueue {
     verified.insert(upload.id)
   }
 
-  func forget(after delay: Duration, _ action: @escaping () -> Void) {
+  /// Performs `action` once, unless pawl ends before.
+  func perform(after delay: Duration, _ action: @escaping () -> Void) {
     var id: ObjectIdentifier?
     let timer = owner.loop.makeTimer { [weak self] in
       action()
-      if let id { self?.reminders[id] = nil }
+      if let id { self?.reminders.removeValue(forKey: id)?.close() }
     }
     id = ObjectIdentifier(timer)
     reminders[ObjectIdentifier(timer)] = timer
@@ -85,37 +91,44 @@ final class UploadQueue {
 
   // MARK: - Later attempts
 
-  /// Looks at the upload again after so long.
-  func look(at upload: SpooledUpload, after delay: Duration) {
+  /// An attempt has failed.
+  /// - Parameters:
+  ///   - time: until the next one; `nil`: only its client can make that better.
+  ///   - nextAttempt: as it was noted for the upload; wall seconds.
+  ///   - upstream: the one that could not be reached; the next attempt is made as soon as another upload could.
+  func pause(
+    _ upload: SpooledUpload, for time: Duration?, nextAttempt: Int64?, awaiting upstream: String? = nil
+  ) {
     guard !isEnding else { return }
-    timers.removeValue(forKey: upload.id)?.close()
-    let timer = owner.loop.makeTimer { [weak self] in self?.isDue(upload) }
-    timers[upload.id] = timer
-    timer.schedule(after: delay)
+    pauses.begin(upload, for: time, nextAttempt: nextAttempt, awaiting: upstream)
   }
 
-  private func isDue(_ upload: SpooledUpload) {
-    timers.removeValue(forKey: upload.id)?.close()
-    guard upload.status.phase == .complete else { return }
-    let now = owner.loop.wallSeconds
-    if let end = upload.giveUpAt, end <= now { return giveUp(upload) }
-    guard let next = upload.nextAttempt else {
-      // Only a client can make the next attempt better.
-      if let end = upload.giveUpAt { look(at: upload, after: .seconds(end - now)) }
-      return
+  func cameBack(_ upstream: String) { pauses.cameBack(upstream) }
+
+  private func isDue(_ upload: SpooledUpload, _ next: UploadPauses.Next) {
+    switch next {
+    case .attempt: UploadStart.deliver(upload, on: owner, isUrgent: false)
+    case .end: giveUp(upload)
     }
-    // Another loop has tried meanwhile.
-    guard next <= now else { return look(at: upload, after: .seconds(next - now)) }
-    UploadStart.deliver(upload, on: owner, isUrgent: false)
+  }
+
+  /// A change of it is being recorded, and may fail to be.
+  private func lookAgain(at upload: SpooledUpload) {
+    guard upload.status.phase == .complete, !upload.status.isConcatPartial else { return }
+    pause(upload, for: Self.storePatience, nextAttempt: upload.nextAttempt)
   }
 
   private func giveUp(_ upload: SpooledUpload) {
-    let events = owner.events
-    upload.remove(on: owner.loop) { isRemoved in
-      guard isRemoved else { return }
+    let (events, isWaiting) = (owner.events, upload.nextAttempt == nil)
+    upload.remove(on: owner.loop) { [self] isRemoved in
+      guard isRemoved else { return lookAgain(at: upload) }
+      pauses.forget(upload.id)
       events.log(
-        .error, "upload-given-up",
-        ["upload": upload.id.hex, "attempts": "\(upload.attempts)", "last-error": upload.lastError ?? "-"])
+        isWaiting ? .notice : .error, "upload-given-up",
+        [
+          "upload": upload.id.hex, "attempts": "\(upload.attempts)", "last-error": upload.lastError ?? "-",
+          "why": isWaiting ? "its client did not come back" : "it could not be delivered",
+        ])
     }
   }
 
@@ -126,8 +139,7 @@ final class UploadQueue {
     isEnding = true
     patient = Line()
     known = known.filter(\.value)
-    for timer in timers.values { timer.close() }
-    timers = [:]
+    pauses.cancelAll()
   }
 
   /// What still runs is cut: a request without its last byte is none, and what was sent is told at the next start.
@@ -136,6 +148,8 @@ final class UploadQueue {
     isStopped = true
     urgent = Line()
     known = [:]
+    for timer in reminders.values { timer.close() }
+    reminders = [:]
     for forwarder in Array(running.values) { forwarder.cut() }
     running = [:]
   }

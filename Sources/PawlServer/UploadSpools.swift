@@ -17,7 +17,8 @@ struct UploadSpools: Sendable {
 
   /// Opens, blocking, what is used and not open yet.
   init(
-    _ configuration: Configuration, workers: WorkerPool, events: EventLog, clock: any LoopClock, old: UploadSpools?
+    _ configuration: Configuration, workers: WorkerPool, longWorkers: WorkerPool? = nil, events: EventLog,
+    clock: any LoopClock, old: UploadSpools?
   ) throws(ServerError) {
     open = old?.open ?? [:]
     let used = Set(
@@ -33,8 +34,9 @@ struct UploadSpools: Sendable {
         continue
       }
       do throws(StoreError) {
-        let store = try UploadStore(settings.forStore, pool: workers, events: events, clock: clock)
-        let plain = PlainSpool(directory: settings.path, capacity: store.capacity, pool: workers)
+        let store = try UploadStore(
+          settings.forStore, pool: workers, longJobs: longWorkers, events: events, clock: clock)
+        let plain = PlainSpool(directory: settings.path, store: store, pool: workers)
         open[settings.path] = Open(settings: settings, store: store, plain: plain)
       } catch {
         for (path, entry) in open where old?.open[path] == nil { entry.store.close() }

@@ -56,17 +56,22 @@ enum UploadStart {
     return nil
   }
 
-  /// The last byte may have gone before pawl ended, and no answer came.
-  private static func recover(_ upload: SpooledUpload, on loop: ServerLoop) {
-    let head = upload.origin.head
+  /// The last byte may have gone before pawl ended, and no answer came. On the loop.
+  static func recover(_ upload: SpooledUpload, on loop: ServerLoop) {
+    guard upload.status.phase == .sent else { return }
+    let (head, why) = (upload.origin.head, "pawl ended before the answer came")
     let route = loop.router.route(authority: head.authority, target: head.target)
-    let delivery = route?.uploads?.delivery ?? .atMostOnce
-    let isUnknown = ForwardPolicy.afterRestart(.sent, delivery) == .unknown
-    upload.becomeUnknown(why: "pawl ended before the answer came", on: loop.loop) { isDone in
-      guard isDone, !isUnknown else { return }
-      upload.sendAgain(on: loop.loop) { isDone in
-        if isDone { deliver(upload, on: loop, isUrgent: false) }
-      }
+    guard ForwardPolicy.afterRestart(.sent, route?.uploads?.delivery ?? .atMostOnce) == .unknown else {
+      // By way of no other phase: whenever pawl ends, what is recorded has it sent again.
+      upload.noteAttempt(failed: why, nextAt: nil)
+      return deliver(upload, on: loop, isUrgent: false)
+    }
+    // The operator may take longer than a delivery.
+    upload.giveUpAt = nil
+    upload.becomeUnknown(why: why, on: loop.loop) { isRecorded in
+      guard !isRecorded else { return }
+      loop.events.log(.error, "upload-step-not-stored", ["upload": upload.id.hex, "step": "unknown"])
+      loop.uploads.perform(after: UploadQueue.storePatience) { [unowned loop] in recover(upload, on: loop) }
     }
   }
 }

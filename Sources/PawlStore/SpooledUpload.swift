@@ -5,15 +5,38 @@ package import PawlUpload
 /// One upload in the spool. Any thread; completions run on the loop that was given, never within the call.
 package final class SpooledUpload: Sendable {
   package let id: UploadID
-  package let origin: UploadOrigin
+  private let from: Locked<UploadOrigin>
+  /// Of ``origin``: what never goes, at hand without a lock.
+  let client: [UInt8]
+  let concatenation: UploadOrigin.Concatenation
   /// Wall clock, seconds since 1970.
   package let createdAt: Int64
+  /// When it was made, if this process did.
+  let bornAt: Monotonic?
   let core: UploadCore
   let state: Locked<UploadState>
 
-  init(_ id: UploadID, _ origin: UploadOrigin, createdAt: Int64, charge: DiskCharge, core: UploadCore, row: UploadRow) {
-    (self.id, self.origin, self.createdAt) = (id, origin, createdAt)
+  init(
+    _ id: UploadID, _ origin: UploadOrigin, createdAt: Int64, bornAt: Monotonic? = nil, charge: DiskCharge,
+    core: UploadCore, row: UploadRow
+  ) {
+    (self.id, from, self.createdAt, self.bornAt) = (id, Locked(origin), createdAt, bornAt)
+    (client, concatenation) = (origin.client, origin.concatenation)
     (self.core, state) = (core, Locked(UploadState(row, charge)))
+  }
+
+  /// Where it comes from and where it goes. Of one that was answered without the fields of its request: nothing is
+  /// asked with them any more.
+  package var origin: UploadOrigin { from.withLock { $0 } }
+
+  /// Nothing has to be sent any more: the memory is for others.
+  func slim() {
+    from.withLock { origin in
+      origin.head.fields = Fields()
+      origin.head.target = Array(origin.head.target)[...]
+      origin.head.authority = Array(origin.head.authority)[...]
+      (origin.clientAddress, origin.parts) = ([], [])
+    }
   }
 
   var charge: DiskCharge { state.withLock { $0.charge } }
@@ -24,9 +47,9 @@ package final class SpooledUpload: Sendable {
       status.isAnswerDelivered = state.row.isAnswerDelivered
       status.originStatus = state.row.originStatus.map { Int($0) }
       status.expires = expires(state.row)
-      (status.metadata, status.concat) = (origin.metadata, origin.concat)
-      status.isConcatFinal = origin.concatenation == .final
-      status.isConcatPartial = origin.concatenation == .partial
+      (status.metadata, status.concat) = from.withLock { ($0.metadata, $0.concat) }
+      status.isConcatFinal = concatenation == .final
+      status.isConcatPartial = concatenation == .partial
       return status
     }
   }
@@ -89,7 +112,7 @@ package final class SpooledUpload: Sendable {
   package func refreshCredentials(_ fields: Fields) {
     let octets = FieldsCoding.serialize(fields)
     change { row in
-      guard row.credentials != octets else { return false }
+      guard row.phase != .answered, row.credentials != octets else { return false }
       row.credentials = octets
       return true
     }
@@ -119,12 +142,33 @@ package final class SpooledUpload: Sendable {
   package var giveUpAt: Int64? {
     get { state.withLock { $0.row.giveUpAt } }
     set {
-      change { row in
-        guard row.giveUpAt != newValue else { return false }
-        row.giveUpAt = newValue
-        return true
-      }
+      drop(at: newValue)
     }
+  }
+
+  private func drop(at time: Int64?) {
+    let due = time.map { core.dueTime($0) }
+    state.withLock { state in state.notBefore = due ?? state.notBefore }
+    change { row in
+      guard row.giveUpAt != time else { return false }
+      row.giveUpAt = time
+      return true
+    }
+  }
+
+  /// What was made of this part was answered: it goes soon, unless it goes earlier.
+  func wasUsed() {
+    guard concatenation == .partial, giveUpAt == nil else { return }
+    drop(at: core.clock.wallSeconds() + UploadCore.usedPartAge)
+  }
+
+  /// What it is from now on for the limits of its client.
+  func count(as place: UploadBudget.Place) {
+    let before = state.withLock { state in
+      defer { state.place = place }
+      return state.place
+    }
+    core.budget.move(client, from: before, to: place)
   }
 
   package var attempts: Int { state.withLock { Int($0.row.attempts) } }
@@ -146,7 +190,7 @@ package final class SpooledUpload: Sendable {
   func expires(_ row: UploadRow) -> Int64? {
     switch row.phase {
     case .open, .invalid: return expiry(row)
-    case .complete: return origin.concatenation == .partial ? expiry(row) : row.giveUpAt
+    case .complete: return concatenation == .partial ? expiry(row) : row.giveUpAt
     case .answered: return row.answerUntil
     case .forwarding, .sent, .unknown, .removed: return nil
     }
@@ -154,7 +198,7 @@ package final class SpooledUpload: Sendable {
 
   private func expiry(_ row: UploadRow) -> Int64 {
     let idle = max(row.lastByteAt, row.changedAt) + core.settings.expireAfter.components.seconds
-    return min(idle, createdAt + core.settings.maxAge.components.seconds)
+    return min(idle, createdAt + core.settings.maxAge.components.seconds, row.giveUpAt ?? .max)
   }
 }
 

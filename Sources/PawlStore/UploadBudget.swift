@@ -5,9 +5,17 @@ import PawlLoop
 final class UploadBudget: Sendable {
   private struct Use {
     var openCount = 0
+    var wholePartCount = 0
     /// Received and promised.
     var bytes: UInt64 = 0
   }
+  /// What an upload is for the limits of its client.
+  enum Place {
+    case none, open
+    /// A part of a concatenation that has all its bytes: nothing comes any more, and it waits for the whole.
+    case wholePart
+  }
+
   let disk: DiskBudget
   /// The most bytes of one client.
   let share: UInt64
@@ -18,6 +26,8 @@ final class UploadBudget: Sendable {
   static let leastStep: UInt64 = 256 << 10
   /// Promised to one writer at the most, bytes.
   static let step: UInt64 = 64 << 20
+  /// Whole parts that a client may have for each upload that it may have open.
+  static let wholePartsPerOpen = 10
 
   init(_ disk: DiskBudget, sharePercent: Int, openLimit: Int) {
     (self.disk, self.openLimit) = (disk, openLimit)
@@ -26,7 +36,7 @@ final class UploadBudget: Sendable {
   }
 
   /// Counts a new upload of this client, or says why not. A client without a name has no share.
-  func admit(_ client: [UInt8], length: UInt64?) -> UploadStoreRefusal? {
+  func admit(_ client: [UInt8], length: UInt64?, isPart: Bool = false) -> UploadStoreRefusal? {
     let wanted = length ?? 1
     if wanted > (client.isEmpty ? disk.maxSize : share) { return .tooLarge }
     if disk.shortfall(wanted) != 0 { return .full }
@@ -34,6 +44,7 @@ final class UploadBudget: Sendable {
     return clients.withLock { clients in
       var use = clients[client] ?? Use()
       if use.openCount >= openLimit { return .tooManyUploads }
+      if isPart && use.wholePartCount / Self.wholePartsPerOpen >= openLimit { return .tooManyUploads }
       if wanted > share - min(share, use.bytes) { return .clientShare }
       use.openCount += 1
       clients[client] = use
@@ -41,17 +52,45 @@ final class UploadBudget: Sendable {
     }
   }
 
-  /// An upload that was there at the start.
-  func recover(_ client: [UInt8], bytes: UInt64, isOpen: Bool) {
-    disk.charge(bytes)
-    change(client) { use in
-      use.bytes += bytes
-      if isOpen { use.openCount += 1 }
+  /// Counts one that is made of others, whole from the start and so never open, and promises its bytes. Of what this
+  /// client has, `replaced` bytes are those of the parts, which go soon after the whole was answered: they do not stand
+  /// in its way.
+  func admitWhole(_ client: [UInt8], length: UInt64, replacing replaced: UInt64) -> UploadStoreRefusal? {
+    if length > (client.isEmpty ? disk.maxSize : share) { return .tooLarge }
+    guard !client.isEmpty else { return disk.reserve(length) ? nil : .full }
+    return clients.withLock { clients in
+      var use = clients[client] ?? Use()
+      let others = use.bytes - min(use.bytes, replaced)
+      if length > share - min(share, others) { return .clientShare }
+      guard disk.reserve(length) else { return .full }
+      use.bytes += length
+      clients[client] = use
+      return nil
     }
   }
 
+  /// An upload that was there at the start.
+  func recover(_ client: [UInt8], bytes: UInt64, as place: Place) {
+    disk.charge(bytes)
+    change(client) { $0.bytes += bytes }
+    move(client, from: .none, to: place)
+  }
+
   /// An upload is not open any more.
-  func leave(_ client: [UInt8]) { change(client) { $0.openCount -= 1 } }
+  func leave(_ client: [UInt8]) { move(client, from: .open, to: .none) }
+
+  func move(_ client: [UInt8], from old: Place, to new: Place) {
+    guard old != new else { return }
+    change(client) { use in
+      for (place, step) in [(old, -1), (new, 1)] {
+        switch place {
+        case .none: break
+        case .open: use.openCount += step
+        case .wholePart: use.wholePartCount += step
+        }
+      }
+    }
+  }
 
   /// As much of `wanted` as the spool and the client's share have room for.
   func promise(_ client: [UInt8], upTo wanted: UInt64) -> UInt64 {
@@ -80,7 +119,7 @@ final class UploadBudget: Sendable {
     clients.withLock { clients in
       var use = clients[client] ?? Use()
       body(&use)
-      clients[client] = use.openCount == 0 && use.bytes == 0 ? nil : use
+      clients[client] = use.openCount == 0 && use.wholePartCount == 0 && use.bytes == 0 ? nil : use
     }
   }
 }

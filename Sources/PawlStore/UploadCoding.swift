@@ -3,7 +3,7 @@ import PawlHTTP
 
 /// What never changes of an upload as octets for the catalogue.
 extension UploadOrigin {
-  private static let formatVersion: UInt8 = 1
+  private static let formatVersion: UInt8 = 2
 
   func serialize() -> [UInt8] {
     var output: [UInt8] = [Self.formatVersion]
@@ -27,6 +27,11 @@ extension UploadOrigin {
       output.append(text == nil ? 0 : 1)
       output.append(string: (text ?? [])[...])
     }
+    output.append(number: UInt64(parts.count))
+    for part in parts {
+      output.append(number: part.high)
+      output.append(number: part.low)
+    }
     return output
   }
 
@@ -38,12 +43,14 @@ extension UploadOrigin {
       let port = reader.number(), port <= UInt64(UInt16.max), let isTrusted = reader.octet(),
       let isTus = reader.octet(),
       let kind = reader.number(), let concatenation = Concatenation(rawValue: Int64(clamping: kind)),
-      let metadata = reader.optionalString(), let concat = reader.optionalString(), reader.rest.isEmpty
+      let metadata = reader.optionalString(), let concat = reader.optionalString(),
+      let parts = reader.identifiers(), reader.rest.isEmpty
     else { return nil }
     self.init(
       head: head, scheme: Array(scheme), clientAddress: Array(address), peerIsTrusted: isTrusted == 1,
       port: UInt16(port), owner: Array(owner), client: Array(client), isTus: isTus == 1, metadata: metadata.text,
       concat: concat.text, concatenation: concatenation)
+    self.parts = parts
   }
 }
 
@@ -68,6 +75,16 @@ extension OctetReader {
     return RequestHead(
       method: Method(method), target: Array(target)[...], authority: Array(authority)[...],
       version: HTTPVersion(minor: minor), fields: fields, framing: framing)
+  }
+
+  fileprivate mutating func identifiers() -> [UploadID]? {
+    guard let count = number() else { return nil }
+    var found: [UploadID] = []
+    for _ in 0..<count {
+      guard let high = number(), let low = number() else { return nil }
+      found.append(UploadID(high: high, low: low))
+    }
+    return found
   }
 
   fileprivate mutating func optionalString() -> OptionalText? {

@@ -6,9 +6,14 @@ import PawlObserve
 final class UploadCore: Sendable {
   let settings: UploadStoreSettings
   let pool: WorkerPool
+  /// For what takes as long as an upload is large: a pool of its own, so that nobody's sync waits for it.
+  let longJobs: WorkerPool
   let events: EventLog
   let clock: any LoopClock
   let budget: UploadBudget
+  /// What the clocks said when the spool was opened.
+  let startedAt: Monotonic
+  let startedWall: Int64
   /// Reads the catalogue beside its writer. In the pool.
   let reader: Locked<Database>
   private let catalogueBox = Locked<Catalogue<UploadChange>?>(nil)
@@ -21,11 +26,13 @@ final class UploadCore: Sendable {
   let carried = Locked(Set<Int64>())
 
   init(
-    _ settings: UploadStoreSettings, pool: WorkerPool, events: EventLog, clock: any LoopClock, budget: UploadBudget,
-    reader: Database
+    _ settings: UploadStoreSettings, pool: WorkerPool, longJobs: WorkerPool, events: EventLog, clock: any LoopClock,
+    budget: UploadBudget, reader: Database
   ) {
-    (self.settings, self.pool, self.events, self.clock) = (settings, pool, events, clock)
+    (self.settings, self.pool, self.longJobs) = (settings, pool, longJobs)
+    (self.events, self.clock) = (events, clock)
     (self.budget, self.reader) = (budget, Locked(reader))
+    (startedAt, startedWall) = (clock.now(), clock.wallSeconds())
   }
 
   /// Set once before the spool is used; `nil` when it is closed.
@@ -82,11 +89,16 @@ final class UploadCore: Sendable {
 
   func bury(_ id: UploadID, at time: Int64) { tombstones.withLock { $0[id] = time } }
 
-  /// Tombstones from before `time`, which are forgotten now.
-  func takeTombstones(before time: Int64) -> [UploadID] {
+  /// Tombstones from before `time`, and of the others the oldest beyond `limit`: they are forgotten now.
+  func takeTombstones(before time: Int64, limit: Int) -> [UploadID] {
     tombstones.withLock { tombstones in
-      let old = tombstones.filter { $0.value < time }.map(\.key)
+      var old = tombstones.filter { $0.value < time }.map(\.key)
       for id in old { tombstones[id] = nil }
+      if tombstones.count > limit {
+        let oldest = tombstones.sorted { $0.value < $1.value }.prefix(tombstones.count - limit).map(\.key)
+        for id in oldest { tombstones[id] = nil }
+        old += oldest
+      }
       return old
     }
   }

@@ -13,7 +13,10 @@ extension UploadStore {
     then: @escaping (Created) -> Void
   ) {
     let reply = LoopReply(on: loop, then)
-    if let refusal = core.budget.admit(origin.client, length: length) { return reply.send(.failure(refusal)) }
+    let isPart = origin.concatenation == .partial
+    if let refusal = core.budget.admit(origin.client, length: length, isPart: isPart) {
+      return reply.send(.failure(refusal))
+    }
     var row = UploadRow(at: core.clock.wallSeconds())
     (row.length, row.finalAt) = (length, finalAt)
     let isQueued = core.pool.run { [core, row] in
@@ -32,25 +35,29 @@ extension UploadStore {
     then: @escaping (Created) -> Void
   ) {
     let reply = LoopReply(on: loop, then)
-    var total: UInt64 = 0
+    var (total, replaced) = (UInt64(0), UInt64(0))
+    var counted = Set<UploadID>()
     for part in parts {
       let count = part.state.withLock { state in
         state.isFreed || state.row.length != state.written ? nil : state.row.length
       }
       guard let count else { return reply.send(.failure(.failed(.dropped))) }
-      total += count
+      let (sum, overflows) = total.addingReportingOverflow(count)
+      guard !overflows else { return reply.send(.failure(.tooLarge)) }
+      total = sum
+      if part.client == origin.client, counted.insert(part.id).inserted { replaced += count }
     }
-    if let refusal = core.budget.admit(origin.client, length: total) { return reply.send(.failure(refusal)) }
-    let promised = core.budget.promise(origin.client, upTo: total)
-    let isQueued =
-      promised == total
-      && core.pool.run { [core, total] in
-        core.concatenate(id, origin, parts, total) { reply.send($0) }
-      }
+    if let refusal = core.budget.admitWhole(origin.client, length: total, replacing: replaced) {
+      return reply.send(.failure(refusal))
+    }
+    var origin = origin
+    origin.parts = parts.map(\.id)
+    let isQueued = core.longJobs.run { [core, origin, total] in
+      core.concatenate(id, origin, parts, total) { reply.send($0) }
+    }
     guard !isQueued else { return }
-    core.budget.giveBack(origin.client, promised)
-    core.budget.leave(origin.client)
-    reply.send(.failure(promised == total ? .failed(.dropped) : .full))
+    core.budget.giveBack(origin.client, total)
+    reply.send(.failure(.failed(.dropped)))
   }
 }
 
@@ -62,7 +69,8 @@ extension UploadCore {
     then: @escaping @Sendable (Result<SpooledUpload, UploadStoreRefusal>) -> Void
   ) {
     let charge = DiskCharge(budget.disk, bytes: 0)
-    let upload = SpooledUpload(id, origin, createdAt: row.changedAt, charge: charge, core: self, row: row)
+    let upload = SpooledUpload(
+      id, origin, createdAt: row.changedAt, bornAt: clock.now(), charge: charge, core: self, row: row)
     guard add(upload) else {
       if row.phase == .open { budget.leave(origin.client) }
       return then(.failure(.failed(.dropped)))
@@ -91,34 +99,34 @@ extension UploadCore {
   /// It was never told of.
   private func undo(_ upload: SpooledUpload) {
     remove(upload)
-    let isOpen = upload.state.withLock { state in
-      defer { state.row.phase = .removed }
-      return state.row.phase == .open
-    }
+    upload.state.withLock { $0.row.phase = .removed }
     upload.free()
-    if isOpen { budget.leave(upload.origin.client) }
+    upload.count(as: .none)
   }
 
-  /// Blocking. So many bytes are promised.
+  /// Blocking, as long as copying takes. So many bytes are promised.
   func concatenate(
     _ id: UploadID, _ origin: UploadOrigin, _ parts: [SpooledUpload], _ total: UInt64,
     then: @escaping @Sendable (Result<SpooledUpload, UploadStoreRefusal>) -> Void
   ) {
     var row = UploadRow(at: clock.wallSeconds())
     (row.phase, row.offset, row.length) = (.complete, total, total)
-    // Nothing may be added to it: it is not open from the start.
-    budget.leave(origin.client)
-    var copied: UInt64 = 0
+    let whole = Locked<UInt64>(0)
     make(id, origin, row, durably: true) { (descriptor, upload) throws(StoreError) in
       let charge = upload.charge
       // Only what was copied has to be given back with the file.
       upload.state.withLock { $0.end = 0 }
+      var copied: UInt64 = 0
       for part in parts {
-        guard let count = part.state.withLock({ $0.isFreed ? nil : $0.row.length }) else { throw .dropped }
+        // Nobody waits for a copy that the spool is closed under.
+        guard catalogue != nil, let count = part.state.withLock({ $0.isFreed ? nil : $0.row.length }) else {
+          throw .dropped
+        }
         let source = OwnedDescriptor(adopting: try Files.open(path(of: part.id), UploadFile.readOnly))
         try UploadFile.copy(source.raw, to: descriptor.raw, at: copied, count: count)
         charge.grow(count)
         copied += count
+        whole.withLock { [copied] in $0 = copied }
         let isFreed = upload.state.withLock { state in
           state.end = copied
           return state.isFreed
@@ -128,9 +136,10 @@ extension UploadCore {
         throw .dropped
       }
       try UploadFile.sync(descriptor.raw, path(of: id))
-    } then: {
-      then($0)
+    } then: { [self] result in
+      // What was copied went with the file.
+      if case .failure = result { budget.giveBack(origin.client, total - whole.withLock { $0 }) }
+      then(result)
     }
-    if copied < total { budget.giveBack(origin.client, total - copied) }
   }
 }

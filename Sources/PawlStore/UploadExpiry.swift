@@ -30,8 +30,12 @@ extension UploadCore {
   private static let crowd = 32
   /// Removed uploads are remembered so long, seconds.
   static let tombstoneAge: Int64 = 86_400
-  /// Larger answers leave the memory after a minute, bytes.
-  private static let smallAnswer = 4096
+  /// Answers larger than this count for the room of the spool, bytes.
+  static let smallAnswer = 4096
+  /// A part goes so long after what it was made part of was answered, seconds.
+  static let usedPartAge: Int64 = 300
+  /// Who could not come while pawl was not there has this long after its start.
+  static let startGrace = Duration.seconds(3600)
 
   /// Syncs what was written, ends promises that nobody uses, closes files that nobody writes.
   func lookAfterRestless() {
@@ -45,7 +49,7 @@ extension UploadCore {
         let isBehind = state.durable < state.written || state.durableRevision < state.revision
         return (isLapsed ? state.takePromise() : 0, isBehind && !state.isSyncing)
       }
-      budget.giveBack(upload.origin.client, promise)
+      budget.giveBack(upload.client, promise)
       if isBehind { behind.append(upload) }
     }
     if behind.count > Self.crowd && settings.isDurable { syncFileSystem() }
@@ -75,18 +79,47 @@ extension UploadCore {
   /// Collects what has expired.
   func sweep() {
     let now = clock.wallSeconds()
+    var answered: [(upload: SpooledUpload, row: UploadRow)] = []
     for upload in uploads {
-      let (phase, expires) = upload.state.withLock { state in
-        if let answer = state.answer, answer.body.count > Self.smallAnswer, state.row.changedAt < now - 60 {
-          state.answer = nil
+      let (row, isExpired) = upload.state.withLock { state in
+        // Who asks again gets it from the catalogue.
+        let isOver = state.row.phase == .answered
+        if isOver, state.row.isAnswerDelivered || state.row.changedAt < now - 60 {
+          (state.answer, state.lastRefusal) = (nil, nil)
         }
-        return (state.row.phase, upload.expires(state.row))
+        return (state.row, upload.isExpired(state, wall: now))
       }
-      guard let expires, expires <= now else { continue }
-      upload.remove(from: [phase], why: Self.reason(phase)) { _ in }
+      if isExpired {
+        upload.remove(from: [row.phase], why: Self.reason(row.phase)) { _ in }
+      } else if row.phase == .answered || row.phase == .invalid {
+        answered.append((upload, row))
+      }
     }
-    let forgotten = takeTombstones(before: now - Self.tombstoneAge)
+    trim(&answered)
+    let forgotten = takeTombstones(before: now - Self.tombstoneAge, limit: settings.maxTombstones)
     if !forgotten.isEmpty { submit(forgotten.map { .forget($0) }) }
+  }
+
+  /// Keeps as many uploads that are over as are allowed.
+  private func trim(_ answered: inout [(upload: SpooledUpload, row: UploadRow)]) {
+    guard answered.count > settings.maxAnswered else { return }
+    answered.sort { left, right in
+      let (isLeftHeard, isRightHeard) = (left.row.isHeard, right.row.isHeard)
+      return isLeftHeard != isRightHeard ? isLeftHeard : left.row.changedAt < right.row.changedAt
+    }
+    for entry in answered.prefix(answered.count - settings.maxAnswered) {
+      entry.upload.remove(from: [.answered, .invalid], why: "more were answered than are remembered") { _ in }
+    }
+  }
+
+  /// When that moment of the wall clock comes if nobody sets it.
+  func dueTime(_ wall: Int64) -> Monotonic { clock.now().advanced(by: .seconds(max(0, wall - clock.wallSeconds()))) }
+
+  /// How long ago that was. What happened in this process is told by the clock that nobody sets; the wall clock says
+  /// only how long it was before the start.
+  fileprivate func age(since wall: Int64, _ moment: Monotonic?) -> Duration {
+    if let moment { return clock.now() - moment }
+    return .seconds(max(0, startedWall - wall)) + (clock.now() - startedAt)
   }
 
   private static func reason(_ phase: UploadPhase) -> String {
@@ -130,5 +163,41 @@ extension UploadCore {
       // Its change is kept and recorded later where it could not be now.
       if isRecorded { _ = carried.withLock { $0.remove(order.number) } }
     }
+  }
+}
+
+extension UploadRow {
+  /// Nobody waits for an answer that is stored.
+  fileprivate var isHeard: Bool { isAnswerDelivered || phase == .invalid }
+}
+
+extension SpooledUpload {
+  /// Whether it is to be collected. A wall clock that is set forward collects nothing: not what somebody writes, nor what
+  /// came or was answered a moment ago.
+  func isExpired(_ state: UploadState, wall: Int64) -> Bool {
+    switch state.row.phase {
+    case .open, .invalid: return isAbandoned(state) || isDue(state.row.giveUpAt, state, wall)
+    case .complete:
+      return isDue(state.row.giveUpAt, state, wall) || concatenation == .partial && isAbandoned(state)
+    case .answered: return isDue(state.row.answerUntil, state, wall)
+    case .forwarding, .sent, .unknown, .removed: return false
+    }
+  }
+
+  private func isDue(_ time: Int64?, _ state: UploadState, _ wall: Int64) -> Bool {
+    guard let time else { return false }
+    return time <= wall && state.notBefore <= core.clock.now()
+  }
+
+  private func isAbandoned(_ state: UploadState) -> Bool {
+    let settings = core.settings
+    let grace = min(settings.expireAfter, UploadCore.startGrace)
+    if bornAt == nil && core.age(since: core.startedWall, nil) < grace { return false }
+    if core.age(since: createdAt, bornAt) >= settings.maxAge { return true }
+    if state.holder != nil && !state.isReadOnly { return false }
+    let never = Monotonic(nanoseconds: 0)
+    let seen = max(state.lastWrite, state.lastChange, bornAt ?? never)
+    let last = max(state.row.lastByteAt, state.row.changedAt)
+    return core.age(since: last, seen > never ? seen : nil) >= settings.expireAfter
   }
 }

@@ -34,7 +34,7 @@ extension SpooledUpload {
   }
 
   func tell(_ ended: UploadState.Displacement) {
-    core.budget.giveBack(origin.client, ended.promise)
+    core.budget.giveBack(client, ended.promise)
     ended.holder?.run { $0.wasDisplaced() }
   }
 
@@ -47,7 +47,7 @@ extension SpooledUpload {
       return state.endHolder()
     }
     guard let ended else { return }
-    core.budget.giveBack(origin.client, ended.promise)
+    core.budget.giveBack(client, ended.promise)
     settle()
   }
 
@@ -145,6 +145,7 @@ extension SpooledUpload {
       let freed = state.end - min(size, state.end)
       state.end = size
       state.written = min(state.written, size)
+      state.syncedEnd = min(state.syncedEnd, size)
       state.row.offset = min(state.row.offset, size)
       state.row.verifying = nil
       state.goBack = nil
@@ -152,7 +153,7 @@ extension SpooledUpload {
       return freed
     }
     charge.shrink(freed)
-    core.budget.forget(origin.client, freed)
+    core.budget.forget(client, freed)
     core.noteDirty(self)
   }
 }
@@ -190,7 +191,9 @@ extension SpooledUpload {
       return .refuse(.displaced)
     }
     guard let descriptor = state.descriptor, !state.isBroken, state.goBack == nil else { return .refuse(.failed) }
-    guard count > 0 else { return .refuse(.written(unsynced: state.written - state.durable)) }
+    guard count > 0 else {
+      return .refuse(.written(unsynced: state.unsynced(isDurable: core.settings.isDurable)))
+    }
     let room = min(state.row.length ?? .max, UInt64(Int64.max)) - state.end
     var (fitting, less) = (UInt64(count), UploadWriteResult?.none)
     if fitting > room { (fitting, less) = (room, .tooLong) }
@@ -209,13 +212,14 @@ extension SpooledUpload {
     guard state.promise < need || state.promise < min(room, step / 2) else { return }
     let wanted = max(need, min(room, step))
     if wanted > state.promise {
-      state.promise += core.budget.promise(origin.client, upTo: wanted - state.promise)
+      state.promise += core.budget.promise(client, upTo: wanted - state.promise)
     }
   }
 
   private func finish(_ done: UInt64, of count: UInt64) -> UploadWriteResult {
     // Before anybody may cut the file again.
     charge.grow(done)
+    let isDurable = core.settings.isDurable
     let (unsynced, wantsSync, isFirst, late, isFreed) = state.withLock { state in
       state.isWriting = false
       let isFirst = state.written == state.row.offset
@@ -228,14 +232,14 @@ extension SpooledUpload {
         state.row.lastByteAt = core.clock.wallSeconds()
         state.lastWrite = core.clock.now()
       }
-      let unsynced = state.written - min(state.written, state.row.offset)
-      let isDue = unsynced >= Self.syncEvery && !state.isSyncing
-      return (state.written - min(state.written, state.durable), isDue, isFirst, late, state.isFreed)
+      let unsynced = state.unsynced(isDurable: isDurable)
+      let behind = state.isVerifying ? unsynced : state.written - min(state.written, state.row.offset)
+      return (unsynced, behind >= Self.syncEvery && !state.isSyncing, isFirst, late, state.isFreed)
     }
-    if isFreed { core.budget.forget(origin.client, done) }
-    core.budget.giveBack(origin.client, late)
+    if isFreed { core.budget.forget(client, done) }
+    core.budget.giveBack(client, late)
     if isFirst { core.stir(self) }
-    if wantsSync { syncByItself() }
+    if wantsSync { syncBehindWriter() }
     // A takeover may wait for this write.
     settle()
     return .written(unsynced: unsynced)

@@ -22,6 +22,8 @@ package struct UploadOrigin: Sendable, Equatable {
   /// `Upload-Concat` as it was given.
   package var concat: [UInt8]?
   package var concatenation: Concatenation
+  /// What it was made of, where it was made of others.
+  package var parts: [UploadID] = []
 
   package init(
     head: RequestHead, scheme: [UInt8] = Array("http".utf8), clientAddress: [UInt8] = [], peerIsTrusted: Bool = false,

@@ -14,6 +14,7 @@ struct UploadRecovery {
   private var changes: [UploadChange] = []
   private var keptFiles = Set<String>()
   private var liveCount = 0
+  private var answerSizes: [UploadID: UInt64] = [:]
 
   init(_ core: UploadCore, _ database: Database, boot: ObjectID) {
     (self.core, self.database, self.boot) = (core, database, boot)
@@ -36,6 +37,7 @@ struct UploadRecovery {
     isSameBoot = known.0 == high && known.1 == low
     var rows: [UploadCatalogue.Recorded] = []
     try UploadCatalogue.forEach(database) { rows.append($0) }
+    answerSizes = try UploadCatalogue.answerSizes(database, above: UploadCore.smallAnswer)
     for recorded in rows { recover(recorded) }
     try Files.syncDirectory(core.bodies)
     changes += [.meta("boot_high", high), .meta("boot_low", low)]
@@ -71,7 +73,9 @@ struct UploadRecovery {
   private mutating func bring(_ recorded: UploadCatalogue.Recorded, _ origin: UploadOrigin, _ row: UploadRow) {
     let hasBytes = row.phase != .answered && row.phase != .invalid
     let bytes = hasBytes ? row.offset : 0
-    core.budget.recover(origin.client, bytes: bytes, isOpen: row.phase == .open)
+    let isWholePart = origin.concatenation == .partial && row.length == row.offset
+    let place = row.phase != .open ? .none : isWholePart ? UploadBudget.Place.wholePart : .open
+    core.budget.recover(origin.client, bytes: bytes, as: place)
     let charge = DiskCharge(core.budget.disk, bytes: bytes)
     let upload = SpooledUpload(
       recorded.id, origin, createdAt: recorded.createdAt, charge: charge, core: core, row: row)
@@ -79,9 +83,15 @@ struct UploadRecovery {
       state.isInserted = true
       state.isNameSynced = true
       state.isFreed = !hasBytes
+      state.place = place
+      state.notBefore = core.dueTime(row.answerUntil ?? row.giveUpAt ?? 0)
       (state.durableRevision, state.takenRevision) = (state.revision, state.revision)
     }
-    if !hasBytes { keptFiles.remove(recorded.id.hex) }
+    if !hasBytes {
+      keptFiles.remove(recorded.id.hex)
+      charge.add(answerSizes[recorded.id] ?? 0)
+      upload.slim()
+    }
     if core.add(upload) { liveCount += 1 }
   }
 

@@ -11,6 +11,9 @@ struct UploadState {
   var end: UInt64
   /// Synced, recorded durably, and so told.
   var durable: UInt64
+  /// Bytes of the file that a sync has covered, those that are being verified, too. Says how much the disk has still to
+  /// write; nothing is told or recorded by it.
+  var syncedEnd: UInt64
 
   // What is recorded.
   var isInserted = false
@@ -41,6 +44,12 @@ struct UploadState {
   /// Room promised to the holder, bytes.
   var promise: UInt64 = 0
   var lastWrite = Monotonic(nanoseconds: 0)
+  /// When the phase changed last; zero when that was in another process.
+  var lastChange = Monotonic(nanoseconds: 0)
+  /// What the wall clock says has to go does not go before this: it may have been set forward.
+  var notBefore = Monotonic(nanoseconds: 0)
+  /// What it counts as for its client's limits.
+  var place: UploadBudget.Place
 
   // The file.
   var charge: DiskCharge
@@ -58,7 +67,8 @@ struct UploadState {
 
   init(_ row: UploadRow, _ charge: DiskCharge) {
     (self.row, self.charge) = (row, charge)
-    (written, end, durable) = (row.offset, row.offset, row.offset)
+    (written, end, durable, syncedEnd) = (row.offset, row.offset, row.offset, row.offset)
+    place = row.phase == .open ? .open : .none
   }
 
   /// The row changed in a way that a crash must not forget.
@@ -73,6 +83,13 @@ struct UploadState {
   var isCalm: Bool {
     durable >= written && durableRevision >= revision && promise == 0 && holder == nil && pending == nil
       && !isSyncing && !isSettling
+  }
+
+  /// Bytes that the disk has not got yet. Where uploads are not synced, those that are verified are none of them:
+  /// nothing would ever end the wait.
+  func unsynced(isDurable: Bool) -> UInt64 {
+    guard isVerifying else { return written - min(written, durable) }
+    return isDurable ? end - min(end, max(syncedEnd, durable)) : 0
   }
 
   /// Whether bytes may come, from somebody.
@@ -106,6 +123,8 @@ struct UploadState {
 /// Somebody who waits until so many bytes are synced.
 struct SyncWaiter {
   let target: UInt64
+  /// It is about bytes that are being verified, and may go away again.
+  let isAhead: Bool
   let then: @Sendable (StoreError?) -> Void
 }
 

@@ -13,20 +13,23 @@ package final class UploadStore: Sendable {
   /// Opens the spool and recovers what is in it, blocking: before the loops start.
   ///
   /// A catalogue that is corrupt is moved aside together with the bodies, and the spool is empty.
-  /// - Parameter boot: names the run of the kernel; `nil`: as the kernel says. What was written and not synced counts
-  ///   in the same run only.
+  /// - Parameters:
+  ///   - longJobs: for what takes as long as an upload is large; `nil`: `pool`.
+  ///   - boot: names the run of the kernel; `nil`: as the kernel says. What was written and not synced counts in the same
+  ///     run only.
   /// - Throws: ``StoreError/inUse(path:)`` when another process has the directory, ``StoreError/full``,
   ///   ``StoreError/system(call:path:errno:)``, ``StoreError/catalogue(code:message:)`` for another version's spool.
   package init(
-    _ settings: UploadStoreSettings, pool: WorkerPool, events: EventLog, clock: any LoopClock = SystemClock(),
-    boot: ObjectID? = nil
+    _ settings: UploadStoreSettings, pool: WorkerPool, longJobs: WorkerPool? = nil, events: EventLog,
+    clock: any LoopClock = SystemClock(), boot: ObjectID? = nil
   ) throws(StoreError) {
     directoryLock = try DirectoryLock(settings.path)
     let database = try UploadCatalogue.open(in: settings.path, events)
     try Self.makeBodies(settings.path)
     let reader = try Database(path: UploadCatalogue.path(in: settings.path), isReader: true)
     core = UploadCore(
-      settings, pool: pool, events: events, clock: clock, budget: try Self.makeBudget(settings), reader: reader)
+      settings, pool: pool, longJobs: longJobs ?? pool, events: events, clock: clock,
+      budget: try Self.makeBudget(settings), reader: reader)
     var run = boot
     if run == nil { run = try UploadRecovery.runningBoot() }
     var recovery = UploadRecovery(core, database, boot: run ?? ObjectID.make())
@@ -86,6 +89,8 @@ package final class UploadStore: Sendable {
   package var capacity: UInt64 { core.budget.disk.maxSize }
   /// Bytes of the largest upload that one client can bring.
   package var largestUpload: UInt64 { core.budget.share }
+  /// Uploads that wait for their client go when it asked nothing for so long.
+  package var expireAfter: Duration { core.settings.expireAfter }
   /// Bytes on disk, and promised to writers.
   package var usedBytes: UInt64 { core.budget.disk.used }
   package var reservedBytes: UInt64 { core.budget.disk.reserved }

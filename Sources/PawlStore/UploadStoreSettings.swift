@@ -22,6 +22,10 @@ package struct UploadStoreSettings: Sendable {
   package var maxUploadsPerClient: Int
   /// Percent of the spool.
   package var maxSharePerClient: Int
+  /// Answered uploads that are remembered; beyond it the oldest go, those first whose answer was delivered.
+  package var maxAnswered = 50_000
+  /// Removed uploads that are remembered, so that their URLs are known to be gone.
+  package var maxTombstones = 200_000
 
   /// Kept free on a file system of ordinary size, bytes.
   package static let reserve: UInt64 = 256 << 20

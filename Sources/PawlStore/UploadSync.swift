@@ -3,11 +3,13 @@ package import PawlLoop
 
 /// From the page cache to the disk, and only then into the row: what is told of an upload went both ways.
 extension SpooledUpload {
-  /// Makes everything written so far durable; the offset may be told then.
+  /// Makes everything written so far durable; the offset may be told then. What is being verified goes to the disk with
+  /// it, and is told of later.
   package func sync(on loop: EventLoop, then: @escaping (Result<UInt64, StoreError>) -> Void) {
     let reply = LoopReply(on: loop, then)
     let told = state.withLock { state -> UInt64? in
-      state.durable >= state.written && state.durableRevision >= state.revision ? state.durable : nil
+      guard state.unsynced(isDurable: core.settings.isDurable) == 0 else { return nil }
+      return state.durable >= state.written && state.durableRevision >= state.revision ? state.durable : nil
     }
     if let told { return reply.send(.success(told)) }
     makeDurable { reply.send($0) }
@@ -15,6 +17,11 @@ extension SpooledUpload {
 
   /// Syncs what was written so far without anybody waiting for it.
   func syncByItself() { makeDurable { _ in } }
+
+  /// As it grows. What is verified only goes to the disk, so that little is left to be synced once it counts.
+  func syncBehindWriter() {
+    if state.withLock({ $0.isVerifying }) { syncBytes { _ in } } else { syncByItself() }
+  }
 
   private func makeDurable(_ then: @escaping @Sendable (Result<UInt64, StoreError>) -> Void) {
     syncBytes { [self] error in
@@ -32,12 +39,14 @@ extension SpooledUpload {
   @discardableResult
   func noteRecorded(_ isRecorded: Bool, durably: Bool) -> UInt64 {
     guard isRecorded && durably else { return state.withLock { $0.durable } }
-    let (durable, isNews) = state.withLock { state in
+    let (durable, isNews, isWholePart) = state.withLock { state in
       let isNews = state.takenOffset > state.durable
       state.durable = max(state.durable, state.takenOffset)
       state.durableRevision = state.takenRevision
-      return (state.durable, isNews)
+      let isWhole = state.row.length == state.durable
+      return (state.durable, isNews, isWhole && concatenation == .partial && state.place == .open)
     }
+    if isWholePart { count(as: .wholePart) }
     if isNews { notify() }
     return durable
   }
@@ -55,8 +64,10 @@ extension SpooledUpload {
         }
         return .done
       }
-      if state.row.offset >= state.written && state.isNameSynced { return .done }
-      state.syncWaiters.append(SyncWaiter(target: state.written, then: then))
+      let isVerifiedSynced = !state.isVerifying || state.syncedEnd >= state.end
+      if state.row.offset >= state.written && state.isNameSynced && isVerifiedSynced { return .done }
+      let target = state.isVerifying ? state.end : state.written
+      state.syncWaiters.append(SyncWaiter(target: target, isAhead: state.isVerifying, then: then))
       guard !state.isSyncing else { return .wait }
       state.isSyncing = true
       return .start
@@ -75,7 +86,7 @@ extension SpooledUpload {
   /// Blocking.
   func syncUntilDone() {
     while true {
-      let (descriptor, point, isFreed) = state.withLock { ($0.descriptor, $0.written, $0.isFreed) }
+      let (descriptor, point, end, isFreed) = state.withLock { ($0.descriptor, $0.written, $0.end, $0.isFreed) }
       if isFreed { return endSync(.dropped) }
       guard let descriptor = descriptor ?? openForWriting() else {
         return endSync(.system(call: "open", path: core.path(of: id), errno: EIO))
@@ -87,8 +98,13 @@ extension SpooledUpload {
           state.row.offset = point
           state.touch()
         }
-        let satisfied = state.syncWaiters.filter { $0.target <= point }
-        state.syncWaiters.removeAll { $0.target <= point }
+        state.syncedEnd = max(state.syncedEnd, min(end, state.end))
+        let present = state.end
+        let isOver = { (waiter: SyncWaiter) in
+          waiter.isAhead ? waiter.target <= end || waiter.target > present : waiter.target <= point
+        }
+        let satisfied = state.syncWaiters.filter(isOver)
+        state.syncWaiters.removeAll(where: isOver)
         if state.syncWaiters.isEmpty { state.isSyncing = false }
         return (satisfied, state.syncWaiters.isEmpty)
       }
@@ -123,6 +139,7 @@ extension SpooledUpload {
     let ended = state.withLock { state in
       let ended = state.endHolder()
       state.written = min(state.written, state.row.offset)
+      state.syncedEnd = state.row.offset
       state.goBack = state.written
       // Opened again, the file tells of what fails from then on.
       state.descriptor = nil

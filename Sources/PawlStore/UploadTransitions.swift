@@ -11,7 +11,7 @@ extension SpooledUpload {
 
   /// complete → forwarding, in memory: `true` for exactly one caller. Not for a part of a concatenation.
   package func beginForward() -> Bool {
-    guard origin.concatenation != .partial else { return false }
+    guard concatenation != .partial else { return false }
     let isBegun = state.withLock { state in
       guard state.row.phase == .complete, state.transition == nil else { return false }
       state.row.phase = .forwarding
@@ -47,6 +47,7 @@ extension SpooledUpload {
       row.originStatus = Int64(answer.status)
       row.nextAttempt = nil
       row.giveUpAt = nil
+      row.credentials = nil
     }
   }
 
@@ -154,6 +155,8 @@ extension SpooledUpload {
         current?.apply(&state.row)
         state.row.phase = transition.to
         state.row.changedAt = core.clock.wallSeconds()
+        state.lastChange = core.clock.now()
+        if transition.to == .answered { state.notBefore = core.dueTime(state.row.answerUntil ?? 0) }
         if transition.to == .removed { state.row.credentials = nil }
         state.answer = transition.answer ?? (transition.to == .answered ? state.answer : nil)
       } else if current?.isRecording == true {
@@ -176,11 +179,17 @@ extension SpooledUpload {
 
   /// What a change of phase frees.
   private func entered(_ transition: UploadTransition, from before: UploadPhase) {
-    if before == .open { core.budget.leave(origin.client) }
+    if before == .open { count(as: .none) }
     switch transition.to {
-    case .answered, .invalid: free()
+    case .answered:
+      free()
+      wasAnswered(transition.answer)
+    case .invalid:
+      free()
+      slim()
     case .removed:
       free()
+      charge.release()
       let time = state.withLock { $0.row.changedAt }
       core.bury(id, at: time)
       core.remove(self)
@@ -203,7 +212,15 @@ extension SpooledUpload {
     }
   }
 
-  /// The file goes; its bytes are free when nobody has it open any more.
+  /// Of its answer, what is worth counting counts; what it was made of goes.
+  private func wasAnswered(_ answer: UploadAnswer?) {
+    if let answer, answer.body.count > UploadCore.smallAnswer { charge.add(UInt64(answer.body.count)) }
+    for part in origin.parts { core.find(part)?.wasUsed() }
+    slim()
+  }
+
+  /// The file goes. Its room is free at once, so that who is told of it may use it; the disk has its blocks back when
+  /// nobody has the file open any more.
   func free() {
     let freed = state.withLock { state -> (UInt64, DiskCharge)? in
       guard !state.isFreed else { return nil }
@@ -217,7 +234,9 @@ extension SpooledUpload {
       return (bytes, charge)
     }
     guard let (bytes, charge) = freed else { return }
-    core.budget.forget(origin.client, bytes)
+    core.budget.forget(client, bytes)
+    charge.release()
+    // What a write under way still adds.
     charge.drop()
     core.perform { [core, id, charge] in
       UploadFile.unlink(id, core)

@@ -38,6 +38,12 @@ package final class UploadWriter {
   /// Where the next byte goes.
   package var offset: UInt64 { upload.state.withLock { $0.end } }
 
+  /// Bytes that the disk has still to write, those that are verified, too: who brings many waits until they are fewer.
+  package var unsynced: UInt64 {
+    let isDurable = upload.core.settings.isDurable
+    return upload.state.withLock { $0.unsynced(isDurable: isDurable) }
+  }
+
   /// Adds bytes to the page cache, at once.
   package func write(_ bytes: UnsafeRawBufferPointer) -> UploadWriteResult {
     loop.preconditionOnLoop()

@@ -5,7 +5,7 @@ import threading
 import time
 
 from harness.process import free_port
-from harness.uploadload import phases
+from harness.uploadload import Listing
 
 UNDECIDED = ("open", "complete", "forwarding", "sent")
 
@@ -27,7 +27,7 @@ class Watch:
     """Asks `pawl uploads list` again and again for the uploads whose outcome is unknown, so that no client asks for ever."""
 
     def __init__(self, pawl, pause=1.5):
-        self.pawl, self.pause, self.unknown, self.failures = pawl, pause, set(), []
+        self.pawl, self.pause, self.listing, self.failures = pawl, pause, None, []
         self.stopping, self.asked = threading.Event(), 0
         self.thread = threading.Thread(target=self._loop, daemon=True)
 
@@ -42,13 +42,13 @@ class Watch:
     def _loop(self):
         while not self.stopping.wait(self.pause):
             try:
-                self.unknown |= {name for name, phase in phases(self.pawl).items() if phase == "unknown"}
+                self.listing = Listing(self.pawl)
                 self.asked += 1
             except Exception as error:
                 self.failures.append(str(error))
 
     def over(self, upload):
-        return upload.location is not None and upload.id in self.unknown
+        return self.listing is not None and self.listing.phase(upload) == "unknown"
 
 
 class Kills:
@@ -89,25 +89,25 @@ class Kills:
         self.starts.append(time.monotonic() - begun)
 
 
-def settle(pawl, ids, seconds=60):
-    """Waits until pawl has decided about all of `ids`; their phases."""
+def settle(pawl, uploads, seconds=60):
+    """Waits until pawl has decided about all of them; what it lists then."""
     end = time.monotonic() + seconds
     while True:
-        found = phases(pawl)
-        if time.monotonic() > end or not any(found.get(each) in UNDECIDED for each in ids):
+        found = Listing(pawl)
+        if time.monotonic() > end or not any(found.phase(each) in UNDECIDED for each in uploads):
             return found
         time.sleep(0.5)
 
 
 def judge(bar, pawl, origin, uploads, delivery="at-most-once", kills=(), slack=1.0, seconds=60):
     """Holds what the origin saw against what the clients sent and were told; counts of outcomes."""
-    found = settle(pawl, [u.id for u in uploads if u.location], seconds)
+    found = settle(pawl, uploads, seconds)
     by_key, counts = origin.by_key(), collections.Counter()
     for upload in uploads:
         for violation in upload.violations:
             bar.require(False, violation)
         counts["violations"] += len(upload.violations)
-        sha, phase = upload.content.sha256(), found.get(upload.id, "not listed") if upload.location else "never located"
+        sha, phase = upload.content.sha256(), found.phase(upload)
         for creation in range(1, upload.creations + 1):
             seen = by_key.get(f"{upload.key}.{creation}", [])
             whole = [d for d in seen if d.whole]

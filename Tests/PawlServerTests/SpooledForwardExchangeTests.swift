@@ -1,5 +1,6 @@
 import PawlHTTP
 import PawlLoop
+import PawlStore
 import PawlTestKit
 import Testing
 
@@ -37,9 +38,15 @@ import Testing
     }
   }
 
-  private func spool(_ bench: ServerBench, capacity: UInt64 = 1 << 30) throws -> (PlainSpool, TemporaryFolder) {
+  /// A spool; what it has in use; where it lives.
+  private func spool(
+    _ bench: ServerBench, capacity: UInt64 = 1 << 30
+  ) throws -> (PlainSpool, UploadStore, TemporaryFolder) {
     let folder = try TemporaryFolder()
-    return (PlainSpool(directory: folder.path, capacity: capacity, pool: bench.owner.pool), folder)
+    let pool = bench.owner.pool
+    let settings = UploadStoreSettings(name: "test", path: folder.path, maxSize: capacity, minFree: 0)
+    let store = try UploadStore(settings, pool: pool, events: bench.owner.events, clock: bench.running.clock)
+    return (PlainSpool(directory: folder.path, store: store, pool: pool), store, folder)
   }
 
   private func give(_ octets: [UInt8], to exchange: SpooledForwardExchange) {
@@ -53,7 +60,7 @@ import Testing
     let origin = ScriptedOrigin(
       .tcp, [.expectHead, .read(count), .send("HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok"), .readToEnd])
     let bench = try ServerBench(url: "http://127.0.0.1:\(origin.port)")
-    let (spool, folder) = try spool(bench)
+    let (spool, store, folder) = try spool(bench)
     let channel = Channel()
     let request = bench.request(.post, "/f", [(.expect, "100-continue")], framing: .chunked)
     let exchange = SpooledForwardExchange(request, channel: channel, spool: spool, maxUpload: nil)
@@ -61,7 +68,7 @@ import Testing
     #expect(channel.interims == [100])
     let octets = OriginStep.pattern(from: 0, count: count)
     give(octets, to: exchange)
-    #expect(spool.bytesUsed == UInt64(count) && origin.acceptedCount == 0)
+    #expect(store.usedBytes == UInt64(count) && origin.acceptedCount == 0)
     exchange.requestBodyEnded(Fields())
     bench.turn { channel.isOver }
     #expect(channel.head?.status == 201 && channel.text == "ok")
@@ -73,22 +80,24 @@ import Testing
     #expect(head.contains("\r\nContent-Length: \(count)\r\n"))
     #expect(!head.contains("Expect") && !head.contains("chunked"))
     #expect(Array(sent.suffix(count)) == octets)
+    store.close()
     withExtendedLifetime(folder) {}
   }
 
   @Test("a client that breaks off is never seen by the origin, and gives back its room")
   func brokenOff() throws {
     let bench = try ServerBench()
-    let (spool, folder) = try spool(bench)
+    let (spool, store, folder) = try spool(bench)
     let channel = Channel()
     let request = bench.request(.post, "/f", framing: .length(100))
     let exchange = SpooledForwardExchange(request, channel: channel, spool: spool, maxUpload: nil)
     exchange.start()
     give([1, 2, 3], to: exchange)
-    #expect(spool.bytesUsed == 3)
+    #expect(store.usedBytes == 3)
     exchange.clientLeft()
-    #expect(spool.bytesUsed == 0)
+    #expect(store.usedBytes == 0)
     #expect(!channel.hasResponded)
+    store.close()
     withExtendedLifetime(folder) {}
   }
 
@@ -100,7 +109,7 @@ import Testing
   func tooLarge(_ framing: BodyFraming, _ count: Int, _ status: Int) throws {
     let bench = try ServerBench()
     for maxUpload: UInt64? in [10, nil] {
-      let (spool, folder) = try spool(bench, capacity: maxUpload == nil ? 10 : 100)
+      let (spool, store, folder) = try spool(bench, capacity: maxUpload == nil ? 10 : 100)
       let channel = Channel()
       let request = bench.request(.post, "/f", framing: framing)
       let exchange = SpooledForwardExchange(request, channel: channel, spool: spool, maxUpload: maxUpload)
@@ -109,6 +118,7 @@ import Testing
       let full = maxUpload == nil && framing == .chunked && status != 0
       #expect(channel.head?.status ?? 0 == (full ? 507 : status))
       exchange.clientLeft()
+      store.close()
       withExtendedLifetime(folder) {}
     }
   }

@@ -5,6 +5,7 @@ import PawlTestKit
 import Testing
 
 @testable import PawlServer
+@testable import PawlStore
 
 /// A spool with completed uploads, and an origin for them, on a loop that turns on the test's thread.
 final class UploadBench {
@@ -76,6 +77,28 @@ final class UploadBench {
         case .open, .answered, .unknown, .invalid, .removed: bench.owner.uploads.running.isEmpty
         }
       }, sourceLocation: sourceLocation)
+  }
+
+  /// As with a full disk: nothing can be recorded until the catalogue that was there is set again.
+  static func breakCatalogue(_ store: UploadStore) -> Catalogue<UploadChange>? {
+    defer { store.core.catalogue = nil }
+    return store.core.catalogue
+  }
+
+  func repair(_ catalogue: Catalogue<UploadChange>?) { store.core.catalogue = catalogue }
+
+  /// Waits until the log tells of `event`.
+  func waitFor(_ event: String, sourceLocation: SourceLocation = #_sourceLocation) {
+    bench.turn(until: { !bench.running.events(event).isEmpty }, sourceLocation: sourceLocation)
+  }
+
+  /// Lets happen what can happen now.
+  func turnSome() {
+    var left = 20
+    bench.turn {
+      left -= 1
+      return left < 0
+    }
   }
 
   /// What the origin's script did not like, and what came over its connections.

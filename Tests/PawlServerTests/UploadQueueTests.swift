@@ -49,7 +49,8 @@ import Testing
     bench.deliver(one)
     bench.bench.turn { bench.bench.owner.uploads.running.count == 1 }
     let queue = bench.bench.owner.uploads
-    queue.look(at: other, after: .seconds(1))
+    bench.bench.loop.nextTurn { queue.pause(other, for: .seconds(1), nextAttempt: nil) }
+    bench.turnSome()
     bench.bench.loop.nextTurn { queue.stop() }
     bench.bench.turn { queue.running.isEmpty }
     bench.clock.advance(by: .seconds(5))

@@ -67,6 +67,8 @@ import Testing
     pawl.waitUntil("it is \(wanted)") { upload(id, of: pawl)?.status.phase == wanted }
     pawl.settle()
     #expect(origin.acceptedCount == (isAgain ? 1 : 0))
+    // It is never recorded as what only the operator sends again.
+    #expect(pawl.events("upload-unknown").count == (isAgain ? 0 : 1))
     _ = pawl.stop()
   }
 

@@ -109,23 +109,62 @@ import Testing
       (settings.maxSize, settings.maxUploadsPerClient, settings.maxSharePerClient) = (10_000, 2, 100)
     }
     let me = fixture.origin("me", isTus: true, part: .partial)
-    let part = try fixture.create(me, length: 2000)
-    try fixture.writer(part).write(pattern(2000))
-    func join(_ id: ObjectID, _ parts: [SpooledUpload]) throws -> UploadStore.Created {
-      try fixture.result {
-        fixture.store.concatenate(
-          id, fixture.origin("me", isTus: true, part: .final), parts: parts, on: fixture.loop, then: $0)
-      }
-    }
+    let part = try fixture.part(pattern(2000))
     let id = ObjectID.make()
-    let made = try join(id, [part]).get()
-    for _ in 0..<4 { #expect(try join(id, [part]).failure == .failed(.dropped)) }
+    let made = try fixture.join([part], as: id).get()
+    for _ in 0..<4 { #expect(try fixture.join([part], as: id).failure == .failed(.dropped)) }
     try Files.unlink(fixture.path(made))
-    #expect(try join(.make(), [part, made]).failure != nil)
+    #expect(try fixture.join([part, made]).failure != nil)
     #expect(fixture.store.usedBytes == 4000 && fixture.store.reservedBytes == 0)
-    _ = try fixture.create(me)
+    for _ in 0..<2 { _ = try fixture.create(me) }
     #expect(try fixture.tryCreate(.make(), me).failure == .tooManyUploads)
     // 4000 of 10,000 are taken.
     #expect(fixture.store.core.budget.promise(Array("me".utf8), upTo: 10_000) == 6000)
+  }
+
+  @Test("parts that are whole are not open uploads, nor is what they are made into; after a restart, too")
+  func wholePartsAreNotOpen() throws {
+    let fixture = try UploadFixture { $0.maxUploadsPerClient = 2 }
+    let parts = try (0..<5).map { try fixture.part(pattern(10, seed: $0)) }
+    let open = try (0..<2).map { _ in try fixture.create(fixture.origin("me")) }
+    #expect(try fixture.tryCreate(.make(), fixture.origin("me")).failure == .tooManyUploads)
+    #expect(try fixture.join(parts).failure == nil)
+    for upload in open { #expect(try fixture.step { upload.remove(on: $0, then: $1) }) }
+    for part in parts { #expect(try fixture.step { part.remove(on: $0, then: $1) }) }
+    _ = try fixture.part([1])
+    fixture.store.flush()
+    let next = try UploadFixture(in: try fixture.directory.copy()) { $0.maxUploadsPerClient = 2 }
+    for _ in 0..<2 { _ = try next.create(next.origin("me")) }
+    #expect(try next.tryCreate(.make(), next.origin("me")).failure == .tooManyUploads)
+  }
+
+  @Test("made of parts they need no second share, and both are given back")
+  func shareOfParts() throws {
+    let fixture = try UploadFixture { ($0.maxSize, $0.maxSharePerClient) = (10_000, 30) }
+    let part = try fixture.part(pattern(2900))
+    let made = try fixture.join([part]).get()
+    #expect(try fixture.join([part]).failure == .clientShare)
+    #expect(try fixture.tryCreate(.make(), fixture.origin("me"), length: 1).failure == .clientShare)
+    try fixture.answer(made)
+    #expect(try fixture.step { part.remove(on: $0, then: $1) })
+    #expect(fixture.store.usedBytes == 0)
+    #expect(try fixture.tryCreate(.make(), fixture.origin("me"), length: 3000).failure == nil)
+  }
+
+  @Test("copying parts keeps nobody else waiting")
+  func longJobs() throws {
+    let fixture = try UploadFixture()
+    let part = try fixture.part(pattern(10))
+    let isHeld = DispatchedResult()
+    fixture.longJobs.run { _ = isHeld.wait() }
+    var made: UploadStore.Created?
+    fixture.store.concatenate(
+      .make(), fixture.origin(isTus: true, part: .final), parts: [part], on: fixture.loop, then: { made = $0 })
+    let other = try fixture.completed(pattern(20))
+    #expect(try fixture.contents(other) == pattern(20))
+    #expect(made == nil)
+    isHeld.set(true)
+    fixture.loop.turn { made == nil }
+    #expect(try fixture.contents(#require(try made?.get())) == pattern(10))
   }
 }

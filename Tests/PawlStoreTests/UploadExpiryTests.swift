@@ -1,3 +1,4 @@
+import PawlHTTP
 import PawlLoop
 import PawlUpload
 import Testing
@@ -102,5 +103,130 @@ import Testing
     fixture.store.core.lookAfterRestless()
     #expect(upload.state.withLock { $0.descriptor == nil })
     #expect(try fixture.writer(upload).write([2]) == .written(unsynced: 1))
+  }
+
+  @Test("a wall clock set forward collects nothing that came, was answered or was there a moment ago")
+  func clockSetForward() throws {
+    let before = try UploadFixture { $0.expireAfter = .seconds(7200) }
+    let old = try before.create()
+    try before.writer(old).write([1])
+    try before.sync(old)
+    before.clock.advance(by: .seconds(3600))
+    before.store.flush()
+    let fixture = try UploadFixture(in: try before.directory.copy(), clock: before.clock) {
+      $0.expireAfter = .seconds(7200)
+    }
+    let (written, idle, answered, given) = (
+      try fixture.create(), try fixture.create(), try fixture.completed([1]), try fixture.completed([2])
+    )
+    let writer = try fixture.writer(written)
+    writer.write([1])
+    try fixture.answer(answered, keepFor: .seconds(100))
+    given.giveUpAt = fixture.clock.wallSeconds() + 100
+    fixture.clock.advanceWall(bySeconds: 30 * 86_400)
+    try fixture.sweep()
+    #expect(Set(fixture.store.uploads.map(\.id)) == Set([old, written, idle, answered, given].map(\.id)))
+    fixture.clock.advance(by: .seconds(3600))
+    try fixture.sweep()
+    #expect(Set(fixture.store.uploads.map(\.id)) == [written.id, idle.id])
+    fixture.clock.advance(by: .seconds(3600))
+    try fixture.sweep()
+    // The other one still has its writer.
+    #expect(fixture.store.uploads.map(\.id) == [written.id])
+    writer.detach()
+    try fixture.sweep()
+    #expect(fixture.store.uploads.isEmpty)
+  }
+
+  @Test("what expired while pawl was not there can be resumed for an hour after its start")
+  func startGrace() throws {
+    let before = try UploadFixture()
+    let upload = try before.create()
+    before.store.flush()
+    before.clock.advance(by: .seconds(100_000))
+    let fixture = try before.killed()
+    for (step, isThere) in [(0, true), (3599, true), (1, false)] {
+      fixture.clock.advance(by: .seconds(step))
+      try fixture.sweep()
+      #expect((fixture.store.find(upload.id) != nil) == isThere)
+    }
+  }
+
+  @Test("parts go five minutes after their whole was answered; after a restart, too", arguments: [false, true])
+  func usedParts(_ restarts: Bool) throws {
+    var fixture = try UploadFixture()
+    let (part, other) = (try fixture.part(pattern(10)), try fixture.part(pattern(10)))
+    var made = try fixture.join([part, part]).get()
+    if restarts {
+      fixture.store.flush()
+      fixture = try fixture.killed()
+      made = try fixture.found(made)
+    }
+    fixture.clock.advance(by: .seconds(1000))
+    try fixture.sweep()
+    try fixture.answer(made)
+    #expect(try fixture.found(part).status.expires == fixture.clock.wallSeconds() + 300)
+    for (step, isThere) in [(299, true), (1, false)] {
+      fixture.clock.advance(by: .seconds(step))
+      try fixture.sweep()
+      #expect((fixture.store.find(part.id) != nil) == isThere)
+    }
+    #expect(fixture.store.find(other.id) != nil)
+  }
+
+  @Test("of too many answered uploads those go first whose answer was delivered, then the oldest; and old tombstones")
+  func tooManyAnswered() throws {
+    let fixture = try UploadFixture { ($0.maxAnswered, $0.maxTombstones) = (2, 1) }
+    let uploads = try (0..<4).map { index in
+      let upload = try fixture.completed([1])
+      try fixture.answer(upload)
+      if index == 1 || index == 3 { upload.noteAnswerDelivered() }
+      fixture.clock.advance(by: .seconds(1))
+      return upload
+    }
+    try fixture.sweep()
+    #expect(Set(fixture.store.uploads.map(\.id)) == [uploads[0].id, uploads[2].id])
+    fixture.clock.advance(by: .seconds(1))
+    _ = try fixture.step { uploads[0].remove(on: $0, then: $1) }
+    try fixture.sweep()
+    #expect(fixture.store.isTombstone(uploads[0].id))
+    #expect(!fixture.store.isTombstone(uploads[1].id) && !fixture.store.isTombstone(uploads[3].id))
+    #expect(fixture.store.uploads.map(\.id) == [uploads[2].id])
+  }
+
+  @Test("an answered upload keeps in memory what says who may ask, and its answer is read again")
+  func answeredInMemory() throws {
+    let fixture = try UploadFixture()
+    let upload = try fixture.completed([1], fixture.origin("me"))
+    var fields = Fields()
+    fields.append(.cookie, "a=b")
+    upload.refreshCredentials(fields)
+    try fixture.answer(upload, body: [1, 2, 3])
+    #expect(upload.credentials == nil)
+    upload.refreshCredentials(fields)
+    upload.noteAnswerDelivered()
+    try fixture.sweep()
+    let next = try fixture.killed()
+    for upload in [upload, try next.found(upload)] {
+      #expect(upload.state.withLock { $0.answer } == nil)
+      #expect(upload.origin.head.fields.count == 0 && upload.credentials == nil)
+      #expect(upload.origin.head.target == Bytes("/files/a") && upload.origin.client == Array("me".utf8))
+      #expect(upload.answer?.body == [1, 2, 3])
+    }
+  }
+
+  @Test("large answers take their room until they go", arguments: [(4096, 0), (4097, 4097)] as [(Int, UInt64)])
+  func roomOfAnswers(_ count: Int, _ used: UInt64) throws {
+    let fixture = try UploadFixture()
+    let upload = try fixture.completed([1])
+    try fixture.answer(upload, body: pattern(count))
+    #expect(fixture.store.usedBytes == used)
+    let next = try fixture.killed()
+    #expect(next.store.usedBytes == used)
+    for fixture in [fixture, next] {
+      let upload = try fixture.found(upload)
+      #expect(try fixture.step { upload.remove(on: $0, then: $1) })
+      #expect(fixture.store.usedBytes == 0)
+    }
   }
 }

@@ -12,6 +12,7 @@ final class UploadFixture {
   let directory: TestDirectory
   let loop: EventLoop
   let pool = WorkerPool(threads: 4)
+  let longJobs = WorkerPool(threads: 1)
   let clock: ManualClock
   let log = Locked([String]())
   let store: UploadStore
@@ -29,11 +30,12 @@ final class UploadFixture {
     events = EventLog { line in log.withLock { $0.append(line) } }
     var settings = UploadStoreSettings(name: "test", path: directory.path + "/spool", maxSize: 1 << 30, minFree: 0)
     change(&settings)
-    store = try UploadStore(settings, pool: pool, events: events, clock: clock, boot: boot)
+    store = try UploadStore(settings, pool: pool, longJobs: longJobs, events: events, clock: clock, boot: boot)
   }
 
   deinit {
     store.close()
+    longJobs.stop()
     pool.stop()
   }
 
@@ -98,6 +100,32 @@ final class UploadFixture {
     #expect(try step { upload.complete(on: $0, then: $1) })
     writer.detach()
     return upload
+  }
+
+  /// A part of a concatenation, with all its bytes on the disk.
+  func part(_ bytes: [UInt8], of client: String = "me") throws -> SpooledUpload {
+    let upload = try create(origin(client, isTus: true, part: .partial), length: UInt64(bytes.count))
+    try writer(upload).write(bytes)
+    try sync(upload)
+    return upload
+  }
+
+  func join(
+    _ parts: [SpooledUpload], as id: ObjectID = .make(), of client: String = "me"
+  ) throws -> UploadStore.Created {
+    try result { store.concatenate(id, origin(client, isTus: true, part: .final), parts: parts, on: loop, then: $0) }
+  }
+
+  /// Forwards it and has it answered.
+  func answer(_ upload: SpooledUpload, body: [UInt8] = [], keepFor: Duration = .seconds(3600)) throws {
+    #expect(upload.beginForward())
+    let answer = UploadAnswer(status: 200, body: body, at: clock.wallSeconds(), keepFor: keepFor)
+    #expect(try step { upload.answer(answer, on: $0, then: $1) })
+  }
+
+  func sweep() throws {
+    store.core.sweep()
+    try settle()
   }
 
   func found(_ upload: SpooledUpload) throws -> SpooledUpload { try #require(store.find(upload.id)) }

@@ -93,6 +93,47 @@ import Testing
     #expect(try !fixture.result { next.beginVerified(then: $0) })
   }
 
+  @Test("goes to the disk as it comes, and counts no earlier for that")
+  func syncedBehind() throws {
+    let fixture = try UploadFixture()
+    let (upload, writer) = try begun(fixture)
+    let piece = pattern(1 << 20)
+    for _ in 0..<8 { writer.write(piece) }
+    try fixture.wait { writer.unsynced < 4 << 20 }
+    guard case .written(let unsynced) = writer.write(piece) else { throw StoreError.dropped }
+    #expect(unsynced < 5 << 20 && unsynced >= 1 << 20)
+    // Who waits for the disk waits for what is being verified, too, and is told of what counts.
+    #expect(try fixture.sync(upload) == 100)
+    #expect(writer.unsynced == 0 && upload.status.offset == 100)
+    #expect(try fixture.killed().found(upload).status.offset == 100)
+    writer.accept()
+    #expect(try fixture.sync(upload) == 180 + 9 << 20)
+    #expect(try fixture.cut().found(upload).status.offset == 180 + 9 << 20)
+  }
+
+  @Test("who waits for the disk while it is discarded does not wait for ever")
+  func discardedWhileSynced() throws {
+    let fixture = try UploadFixture()
+    let (upload, writer) = try begun(fixture)
+    writer.write(pattern(3 << 20))
+    var told: UInt64?
+    upload.sync(on: fixture.loop) { if case .success(let offset) = $0 { told = offset } }
+    writer.discard()
+    let next = try fixture.writer(upload)
+    #expect(next.offset == 100)
+    fixture.loop.turn { told == nil }
+    #expect(told == 100 && next.unsynced == 0)
+    #expect(next.write([1]) == .written(unsynced: 1))
+  }
+
+  @Test("where nothing is synced nobody waits for it")
+  func undurable() throws {
+    let fixture = try UploadFixture { $0.isDurable = false }
+    let (upload, writer) = try begun(fixture)
+    #expect(writer.write(pattern(5 << 20)) == .written(unsynced: 0))
+    #expect(try fixture.sync(upload) == 100)
+  }
+
   @Test("is not complete before it is accepted")
   func completes() throws {
     let fixture = try UploadFixture()

@@ -2,15 +2,18 @@
 
 At most once: never two whole bodies at the origin, and one or `unknown`, shown. At least once: never none. strace kills pawl before the
 N-th call of a kind on any of its threads, from the arrival of the last octets until the answer is stored; N rises until no kill comes.
+Then it is killed while the origin has the whole body and has not answered, and once more at the points of the start that follows.
 """
 
+import os
+import signal
 import subprocess
 import threading
 import time
 
 import uploadbar
 from harness.checks import Skip
-from harness.process import LIVING, have
+from harness.process import LIVING, StartFailure, children, have, wait_for
 from harness.uploadload import TUS, Upload
 from harness.uploadorigin import STAGES, UploadOrigin
 
@@ -48,6 +51,16 @@ def one_delivery(bar, delivery):
                 points[kind] = points.get(kind, 0) + 1
             if len(bar.failures) > 20:
                 break
+    again = 0
+    for kind, most in (("fdatasync,fsync", 5), ("pwrite64,pwritev,pwritev2", 10), ("unlink,unlinkat,ftruncate", 4)):
+        for count in range(1, 2 if bar.quick else most + 1):
+            upload = made(pawl, f"{delivery}-twice-{number}", (("X-Test-Delay-First", "20"),))
+            number += 1
+            uploads.append(upload)
+            killed = killed_twice(bar, pawl, origin, upload, kind, count)
+            again += killed
+            if not killed or len(bar.failures) > 20:
+                break
     stages = {}
     for stage in STAGES:
         upload = made(pawl, f"{delivery}-{stage}", (("X-Test-Die", stage),), 16_000_000)
@@ -64,6 +77,7 @@ def one_delivery(bar, delivery):
     places = ", ".join(kind.split(",")[0] + " " + str(times) for kind, times in points.items())
     bar.note(f"{delivery}, pawl killed before: {places}")
     bar.figure(f"{delivery}: points at which pawl was killed", len(kills), 8 if bar.quick else 30, at_least=True)
+    bar.figure(f"{delivery}: points at which it was killed again as it started", again, 2, at_least=True)
     bar.figure(f"{delivery}: stages at which the origin died", len(STAGES))
     bar.figure(f"{delivery}: whole bodies, of {len(uploads)} uploads", counts["delivered"])
     bar.figure(f"{delivery}: shown unknown", counts["unknown"])
@@ -95,6 +109,29 @@ def finish(pawl, upload, seconds=60):
         upload.run(seconds, until=watch.over)
     if upload.result is None:
         upload.result = "unknown"
+
+
+def killed_twice(bar, pawl, origin, upload, kind, count):
+    """Killed with the last octet sent and no answer, and before the `count`-th call of the start after it; whether that kill came."""
+    client = threading.Thread(target=finish, args=(pawl, upload), daemon=True)
+    client.start()
+    wait_for(lambda: any(d.whole for d in origin.deliveries(upload.now_key)), 20, "the whole body at the origin", 0.05)
+    pawl.kill()
+    pawl.prefix = ["strace", "-f", "-o", "/dev/null", "-e", f"trace={kind}", "-e", f"inject={kind}:signal=KILL:when={count}"]
+    try:
+        pawl.start()
+        time.sleep(1)
+    except StartFailure:
+        pass
+    killed = not pawl.running()
+    for each in children(pawl.pid) if not killed else ():  # pawl itself, below strace
+        os.kill(each, signal.SIGKILL)
+    pawl.wait()
+    pawl.prefix = []
+    pawl.start()
+    client.join(90)
+    bar.require(not client.is_alive(), f"twice, {kind} {count}: the client hangs: {upload!r}")
+    return killed
 
 
 def attached(bar, pawl, upload, kind, count, kills):

@@ -9,7 +9,7 @@ from harness.client import get
 from harness.content import Content
 from harness.origin import Origin, Resource
 from harness.process import free_port, wait_for
-from harness.uploads import (on_connection, NO_STORE, Dialect, Upload, append, asked, bearer, careful, create, dialects, dies, digest, each, early, one,
+from harness.uploads import (tus_new, tus_patch, on_connection, NO_STORE, Dialect, Upload, append, asked, bearer, careful, create, dialects, dies, digest, each, early, one,
                              problem, script, status, stored, token_of, whole)
 
 MIB = 1 << 20
@@ -455,3 +455,48 @@ def referer(bench):
     for path in ("/page", "/page3"):
         true(token_of(location) not in (origin.of(path)[0].get("Referer") or ""), f"a token in the Referer of {path}")
     same(asked(origin, "/page2")[0].get("Referer"), "http://pawl.test/other", "another Referer")
+
+
+@check("upload answers: the origin's own words about uploads never reach the client as pawl's; its other fields do")
+def origin_words(bench):
+    origin, pawl = begin(bench)
+    own = (("Upload-Offset", "77"), ("Upload-Complete", "?0"), ("Upload-Incomplete", "?1"), ("Upload-Limit", "max-size=1"), ("Upload-Length", "9"), ("Tus-Resumable", "0.1"),
+           ("Upload-Draft-Interop-Version", "1"), ("Pawl-Origin-Status", "999"), ("Upload-Expires", "never"))
+    kept = (("Content-Security-Policy", "default-src 'self'"), ("Vary", "Accept"), ("Content-Language", "de"))
+    origin.default = script(Resource(b"<html>", fields=own + kept))
+
+    def row(d):
+        answer = create(pawl.address, d, b"abc")
+        same((answer.all("Upload-Offset"), d.said(answer), answer.all("Upload-Draft-Interop-Version")), (["3"], True, [str(d.number)]), "what is said of the upload")
+        for name in ("Upload-Expires", "Upload-Length", "Tus-Resumable"):
+            same(answer.all(name), [], name)
+        true(answer.all("Upload-Limit") != ["max-size=1"], "the origin's Upload-Limit")
+        for name, value in kept:
+            true(value in answer.all(name), f"{name}: {answer.all(name)}")
+    each(dialects(), row)
+    location = tus_new(pawl.address, 3)
+    answer = tus_patch(pawl.address, location, 0, b"abc")
+    same((answer.all("Upload-Offset"), answer.all("Tus-Resumable"), answer.all("Pawl-Origin-Status"), answer.all("Upload-Complete")), (["3"], ["1.0.0"], ["200"], []), "the last PATCH")
+
+
+@check("upload answers: errors pawl makes itself say so in Proxy-Status")
+def proxy_status(bench):
+    origin = bench.origin()
+    origin.default = dies(origin, then=stored)
+    pawl = bench.pawl(origin, site={"min-resumable": "0"}, extra={"spool:default": {"max-size": "1M", "max-share-per-client": "100%"}})
+    down = bench.pawl(f"http://127.0.0.1:{free_port()}", "down", site={"min-resumable": "0", "tus-wait": "200ms"}, extra={"route:main/asked": {"path": "/asked", "auth-request": "/auth"}})
+    d = Dialect(9)
+    answers = {"unknown": (create(pawl.address, d, b"abc"), 502), "origin down": (create(down.address, d, b"abc"), 503),
+               "auth-request down": (create(down.address, d, b"abc", target="/asked"), 503)}
+    with Upload(pawl.address) as client:
+        client.create(d, True, chunked=True)
+        try:
+            client.send(b"200000\r\n" + bytes(2 * MIB))
+        except OSError:
+            pass
+        answers["spool full"] = (client.answer(), 507)
+    missing = []
+    for what, (answer, code) in answers.items():
+        if answer.status not in (code, 413) or "pawl" not in (answer.get("Proxy-Status") or ""):
+            missing.append((what, answer.status, answer.all("Proxy-Status")))
+    same(missing, [], "answers without Proxy-Status")

@@ -193,6 +193,18 @@ for name, path in clients.programs().items():
     resumes(name, clients.program(path), kind=ANY, again=6_000_000)
 
 
+# -- a client that sleeps --------------------------------------------------------------------------------------------
+def sleeps(name, client, **expected):
+    @check(f"upload client: {name} goes on after it was slower than min-rate", seconds=60)
+    def one(bench):
+        Journey(bench, cuts=((SIZE // 3, "stall", 5),), site={"min-rate": "1K/1s"}).go(client).check(cuts=1, **expected)
+
+
+sleeps("tuspy", clients.tuspy(), again=2 << 20)
+sleeps("tus-js-client", clients.tus_js(), again=2_000_000)
+sleeps("tus-js-client, ietf-draft-05", clients.tus_js(protocol="ietf-draft-05"), kind=None, again=2_000_000)
+
+
 # -- an application that is slow, or says no -------------------------------------------------------------------------
 def waits(name, client, **expected):
     @check(f"upload client: {name} waits for an application that is slower than tus-wait", seconds=60)

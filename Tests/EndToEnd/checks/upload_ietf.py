@@ -247,11 +247,11 @@ def progress(bench):
     content = Content("progress", size)
 
     def told(client, d, most):
-        """Offsets told while octets come, slowly enough for two of them."""
+        """Offsets told while octets come, slowly enough for `most` of them."""
         offsets, sent, end = [], 0, time.monotonic() + 8
         client.socket.settimeout(0.01)
         while len(offsets) < most and sent < size - MIB and time.monotonic() < end:
-            step = 65536 if most == 2 else 4 * 65536
+            step = 65536 if most == 1 else 4 * 65536
             client.send(content.read(sent, sent + step))
             sent += step
             try:
@@ -278,12 +278,12 @@ def progress(bench):
                     client.location()
                 else:
                     client.append(d, location, 0, size)
-                most = 2 if d.number >= 5 else 99
+                most = 1 if d.number >= 5 else 99
                 offsets = told(client, d, most)
                 answer = client.answer()
                 same(answer.body, b"got %d octets" % size, f"answer of the {part}")
                 if d.number >= 5:
-                    same(len(offsets), 2, f"offsets told during the {part}, {offsets}")
+                    same(len(offsets), 1, f"offsets told during the {part}, {offsets}")
                 else:
                     same([s for s, _ in answer.interim if s != 102], [104] if part == "creation" else [], f"interim answers of the {part}")
             location = careful(pawl.address, d)

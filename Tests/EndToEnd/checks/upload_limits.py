@@ -112,7 +112,7 @@ def pause(bench):
     true(0 < at < len(BODY), f"offset {at}")
     same(ask(pawl.address, "/page").status, 200, "a read")
     same(cancel(pawl.address, d, blocker).status, 204, "DELETE of the other")
-    same(append(pawl.address, d, location, at, BODY[at:]).status, 200, "the rest once there is room")
+    wait_for(lambda: append(pawl.address, d, location, at, BODY[at:]).status == 200, 2, "the rest once there is room")
     true(whole(origin, method="POST")[-1].body == BODY, "other octets at the origin")
 
 

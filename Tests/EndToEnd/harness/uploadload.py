@@ -131,6 +131,7 @@ class Upload:
         self.sent, self.overtaken = 0, 0
         self.began_at, self.begins_at = None, None  # where the append before this one began, and this one
         self.on_told = None        # told(offset) besides
+        self.parts = []            # of a concatenation
 
     # -- what is known of it ------------------------------------------------------------------------------------------
     @property
@@ -145,7 +146,7 @@ class Upload:
     @property
     def id(self):
         token = (self.location or "").rstrip("/").rpartition("/")[2]
-        return hashlib.sha256(token.encode()).hexdigest()[:12]
+        return hashlib.sha256(token.encode()).hexdigest()[:32]
 
     def note(self, text):
         self.trace.append(f"{time.monotonic() - self.begun:.3f} {text}")
@@ -155,7 +156,7 @@ class Upload:
     def wrong(self, text):
         self.note("WRONG " + text)
         if len(self.violations) < 10:
-            self.violations.append(f"{self.key} ({self.dialect} {self.way}, {self.size} octets): {text}")
+            self.violations.append(f"{self.key} ({self.dialect} {self.way}, {self.size} octets): {text}; before: {'; '.join(self.trace[-9:-1])}")
 
     def told(self, offset, where):
         """Every offset the server announces goes through here."""
@@ -423,6 +424,7 @@ class Upload:
         self.resumptions += 1
         if how in ("hang", "half"):  # the old connection stays, and is taken over
             if how == "half":
+                wire.settle()
                 wire.finish()
             self.hung.append(wire)
             if len(self.hung) > 2:
@@ -571,9 +573,8 @@ class Upload:
     # -- tus concatenation --------------------------------------------------------------------------------------------------
     def run_parts(self, end):
         """Three partial uploads one after the other, each cut as the plan has it, then the final one."""
-        if not hasattr(self, "parts"):
+        if not self.parts:
             bounds = [0, self.size // 3, 2 * self.size // 3, self.size]
-            self.parts = []
             for i in range(3):
                 cuts = [(where - bounds[i], how) for where, how in self.cuts if bounds[i] < where <= bounds[i + 1]]
                 self.parts.append(Upload(self.address, f"{self.key}-{i}", bounds[i + 1] - bounds[i], TUS, "whole", path=self.path,
@@ -638,14 +639,22 @@ def random_cuts(rng, size, least=1, most=20):
     return [(where, rng.choice(hows)) for where in sorted(rng.randint(1, size) for _ in range(rng.randint(least, most)))]
 
 
-def phases(pawl):
-    """{first twelve characters of an upload's id: phase} as `pawl uploads list` shows them, beside the running server or without one."""
-    done = subprocess.run([binary(), "uploads", "list", "--config", str(pawl.file)], cwd=pawl.folder, stdin=subprocess.DEVNULL,
-                          capture_output=True, timeout=60)
-    if done.returncode:
-        raise AssertionError(f"pawl uploads list ended with {done.returncode}: {done.stderr.decode(errors='replace')[-500:]}")
-    found = {}
-    for line in done.stdout.decode(errors="replace").splitlines()[1:]:
-        words = line.split()
-        found[words[0]] = words[1]
-    return found
+class Listing:
+    """What `pawl uploads list` shows, beside the running server or without one."""
+
+    def __init__(self, pawl):
+        done = subprocess.run([binary(), "uploads", "list", "--json", "--config", str(pawl.file)], cwd=pawl.folder,
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+        if done.returncode:
+            raise AssertionError(f"pawl uploads list ended with {done.returncode}: {done.stderr.decode(errors='replace')[-500:]}")
+        self.rows = [json.loads(line) for line in done.stdout.splitlines() if line]
+        self.by_id = {row["id"]: row for row in self.rows}
+
+    def phase(self, upload):
+        """Of an upload whose URL its client never learned (the final one of a concatenation): by its target."""
+        if upload.location is not None:
+            return self.by_id.get(upload.id, {}).get("state", "not listed")
+        if not upload.parts:
+            return "never located"
+        states = [row["state"] for row in self.rows if row["target"] == upload.path and row["id"] not in {p.id for p in upload.parts}]
+        return states[0] if len(states) == 1 else f"not known: {states}"

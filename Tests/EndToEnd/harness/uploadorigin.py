@@ -1,7 +1,8 @@
 """An origin for uploads, in a process of its own: it hashes bodies as they come, writes down what it saw before it answers, and dies where it is told.
 
 What a request asks of it stands in its fields, which pawl carries through from the upload's creation:
-X-Test-Key (the upload's name), X-Test-Status, X-Test-Delay (seconds before the answer), X-Test-Pace (octets read a second),
+X-Test-Key (the upload's name), X-Test-Status, X-Test-Delay (seconds before the answer), X-Test-Delay-First (before the first answer
+to a key only), X-Test-Pace (octets read a second),
 X-Test-Answer (octets of the answer's body beside its line), X-Test-Die (a stage below; once a key, remembered over restarts).
 """
 
@@ -24,7 +25,7 @@ STAGES = ("head", "first", "middle", "held", "whole", "interim", "status", "fiel
 class Server:
     def __init__(self, port, record, hashes=True, small=False):
         self.record = os.open(record, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        self.hashes, self.lock, self.serial = hashes, threading.Lock(), 0
+        self.hashes, self.lock, self.serial, self.seen = hashes, threading.Lock(), 0, set()
         self.died = {event["key"] for event in read_events(record) if event["e"] == "die"}
         self.listener = socket.socket()
         self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -95,7 +96,10 @@ class Server:
             connection.sendall(b"HTTP/1.1 102 Processing\r\n\r\n")
             time.sleep(0.1)
             self.die("interim", fate, key)
-        time.sleep(float(field.get("x-test-delay", 0)))
+        with self.lock:
+            first = key not in self.seen
+            self.seen.add(key)
+        time.sleep(float(field.get("x-test-delay-first", 0) if first else 0) or float(field.get("x-test-delay", 0)))
         body = json.dumps({"key": key, "count": count, "sha": digest, "n": serial}).encode() + b"\n"
         body += b"." * int(field.get("x-test-answer", 0))
         status = field.get("x-test-status", "201")
@@ -218,7 +222,8 @@ class UploadOrigin:
         """Restarts it whenever it has died, until `stop` is set."""
         while not stop.is_set():
             if not self.running():
-                time.sleep(pause)
+                if stop.wait(pause):
+                    return
                 self.kill()
                 self.start()
             stop.wait(0.05)

@@ -98,7 +98,8 @@ class Scanner:
 
 
 class UploadRelay:
-    """`cuts`: a row of (octets of all bodies together that may pass before the cut, "rst" | "fin"). `lose`: how many answers to a request
+    """`cuts`: a row of (octets of all bodies together that may pass before the cut, "rst" | "fin"), or with "stall" and
+    seconds of silence. `lose`: how many answers to a request
     that was the end of an upload are swallowed. `rate`: octets a second, all connections together."""
 
     def __init__(self, target, cuts=(), lose=0, rate=None, size=None):
@@ -191,17 +192,21 @@ class Connection:
                 if not data:
                     self.server.shutdown(socket.SHUT_WR)
                     return
-                with self.relay.lock:
-                    limit = max(0, self.relay.cuts[0][0] - self.relay.body) if self.relay.cuts else None
-                may = scanner.feed(data, limit)
-                self.server.sendall(data[:may])
-                with self.relay.lock:
-                    cut = self.relay.cuts.pop(0) if self.relay.cuts and limit is not None and self.relay.body >= self.relay.cuts[0][0] else None
-                if cut:
-                    return self._cut(cut[1])
-                if self.silent:
-                    return self._swallow()
                 self._pace(len(data))
+                while data:
+                    with self.relay.lock:
+                        limit = max(0, self.relay.cuts[0][0] - self.relay.body) if self.relay.cuts else None
+                    may = scanner.feed(data, limit)
+                    self.server.sendall(data[:may])
+                    data = data[may:]
+                    with self.relay.lock:
+                        cut = self.relay.cuts.pop(0) if self.relay.cuts and limit is not None and self.relay.body >= self.relay.cuts[0][0] else None
+                    if cut and cut[1] == "stall":
+                        self._stall(cut[2])
+                    elif cut:
+                        return self._cut(cut[1])
+                    if self.silent:
+                        return self._swallow()
         except OSError:
             for each in (self.server, self.client):
                 self._end(each)
@@ -230,6 +235,11 @@ class Connection:
         for each, direction in ((self.server, socket.SHUT_RD if how == "rst" else socket.SHUT_RDWR),
                                 (self.client, socket.SHUT_RD if how == "rst" else socket.SHUT_RDWR)):
             self._end(each, direction)
+
+    def _stall(self, seconds):
+        with self.relay.lock:
+            self.relay.cut_count += 1
+        time.sleep(seconds)
 
     def _swallow(self):
         """pawl has everything, and whatever it answers is lost."""

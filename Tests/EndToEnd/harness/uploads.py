@@ -307,7 +307,7 @@ def partial(pawl, dialect, body, sent, fields=(), how="fin", target="/in", metho
     location = client.location()
     client.send(body[:sent])
     client.cut(how)
-    landed(pawl, sent, besides, must=how == "fin")
+    landed(pawl, sent, besides, 5 if how == "fin" else 0.5, must=how == "fin")
     return location
 
 

@@ -16,7 +16,8 @@ extension UploadExchange {
     self.check = check
     writer.beginVerified { [self] isRecorded in
       guard case .preparing = stage else { return }
-      isRecorded ? open() : refuse(.storage)
+      if isRecorded { return open() }
+      self.writer?.isCurrent == true ? refuse(.storage) : displaced()
     }
   }
 

@@ -44,6 +44,9 @@ package final class UploadWriter {
     return upload.state.withLock { $0.unsynced(isDurable: isDurable) }
   }
 
+  /// Whether nobody took over since; of what is told on another loop, `displaced` runs a moment later.
+  package var isCurrent: Bool { upload.state.withLock { [generation] in $0.generation == generation } }
+
   /// Adds bytes to the page cache, at once.
   package func write(_ bytes: UnsafeRawBufferPointer) -> UploadWriteResult {
     loop.preconditionOnLoop()

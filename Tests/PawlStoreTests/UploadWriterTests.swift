@@ -44,6 +44,8 @@ import Testing
     }
     let next = try fixture.writer(upload, readOnly: how == "look")
     #expect(next.offset == 100)
+    #expect(next.isCurrent && !writer.isCurrent)
+    #expect(try !fixture.result { writer.beginVerified(then: $0) })
     #expect(writer.write([1]) == .displaced)
     #expect(!writer.accept())
     #expect(next.offset == 100)

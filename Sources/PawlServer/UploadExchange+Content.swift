@@ -149,7 +149,7 @@ extension UploadExchange {
     upload.complete(on: loop.loop) { [self] isComplete in
       // Another request with the same bytes may have been faster.
       guard isComplete || (upload.status.phase.isComplete && upload.status.length == total) else {
-        return refuse(.storage)
+        return refuse(upload.status.phase.isOver ? .gone : .storage)
       }
       deliver()
       // Who took the upload over meanwhile waits now.
@@ -194,6 +194,9 @@ extension UploadExchange {
 }
 
 extension UploadPhase {
+  /// Cancelled or refused.
+  fileprivate var isOver: Bool { self == .invalid || self == .removed }
+
   /// All bytes are here, and the origin's to judge.
   fileprivate var isComplete: Bool {
     switch self {

@@ -29,12 +29,16 @@ enum UploadCatalogue {
     """
 
   /// Opens the catalogue. One that is corrupt is moved aside together with the bodies, so that nothing is lost that
-  /// somebody could still save.
+  /// somebody could still save; so are bodies whose catalogue is missing.
   static func open(in directory: String, _ events: EventLog) throws(StoreError) -> Database {
     let mark = CatalogueFile.mark(in: directory)
     if Files.exists(mark) {
       try moveAside(directory, "it was found corrupt while pawl ran", events)
       try Files.unlink(mark)
+    }
+    if !Files.exists(path(in: directory)), try hasBodies(directory) {
+      let place = try moveBodiesAside(directory, from: 1)
+      events.log(.error, "upload-files-moved-aside", ["to": place, "why": "the catalogue is missing"])
     }
     do throws(StoreError) {
       return try load(directory)
@@ -61,11 +65,23 @@ enum UploadCatalogue {
     return database
   }
 
+  private static func hasBodies(_ directory: String) throws(StoreError) -> Bool {
+    let bodies = directory + "/bodies"
+    return Files.exists(bodies) ? try !Files.names(in: bodies).isEmpty : false
+  }
+
   private static func moveAside(_ directory: String, _ why: String, _ events: EventLog) throws(StoreError) {
     let number = try CatalogueFile.moveAside(path(in: directory), why, events)
+    if Files.exists(directory + "/bodies") { _ = try moveBodiesAside(directory, from: number) }
+  }
+
+  /// - Returns: where they are.
+  private static func moveBodiesAside(_ directory: String, from first: Int) throws(StoreError) -> String {
     let bodies = directory + "/bodies"
-    guard Files.exists(bodies) else { return }
+    var number = first
+    while Files.exists("\(bodies).bad-\(number)") { number += 1 }
     guard rename(bodies, "\(bodies).bad-\(number)") == 0 else { throw Files.failure("rename", bodies) }
+    return "\(bodies).bad-\(number)"
   }
 
   // MARK: Rows

@@ -121,6 +121,21 @@ import Testing
     #expect(TestDirectory.entries(path + "/bodies.bad-1").count == 1)
   }
 
+  @Test("bodies whose catalogue is missing are moved aside, each time")
+  func missing() throws {
+    var fixture = try UploadFixture()
+    let path = fixture.directory.path + "/spool"
+    for number in 1...2 {
+      _ = try fixture.completed(pattern(100))
+      fixture.store.close()
+      for suffix in ["", "-wal", "-shm"] { unlink(UploadCatalogue.path(in: path) + suffix) }
+      fixture = try UploadFixture(in: fixture.directory)
+      #expect(fixture.store.uploads.isEmpty)
+      #expect(fixture.logged("upload-files-moved-aside").count == 1)
+      #expect(TestDirectory.entries(path + "/bodies.bad-\(number)").count == 1)
+    }
+  }
+
   @Test("a spool of another version is not opened, and nothing of it is touched")
   func otherVersion() throws {
     let fixture = try UploadFixture()

@@ -18,6 +18,9 @@ struct AnswerCollector {
 
   init(limit: UInt64, makeFile: @escaping () -> TemporaryFile?) { (self.limit, self.makeFile) = (limit, makeFile) }
 
+  /// Whether nobody will get any more of it.
+  var isBeyondUse: Bool { count > max(limit, Self.spillLimit) }
+
   /// Whether more came than is kept.
   var isTruncated: Bool { count > limit }
 

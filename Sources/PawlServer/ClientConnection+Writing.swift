@@ -169,7 +169,10 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
   }
 
   private func madeProgress() {
-    if phase == .exchanging || phase == .flushing { setDeadline(after: listener.settings.sendTimeout) }
+    // Before the answer, interim ones do not extend the time that the request's content has.
+    if hasResponded && phase == .exchanging || phase == .flushing {
+      setDeadline(after: listener.settings.sendTimeout)
+    }
   }
 
   private func queue(_ bytes: [UInt8], _ range: Range<Int>, _ budget: inout Int) {

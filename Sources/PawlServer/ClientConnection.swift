@@ -145,7 +145,7 @@ final class ClientConnection: StreamDelegate {
   /// What the client could not send while it was held back is not held against it.
   func restartRequestBodyTime() {
     guard let requestBody, !requestBody.isEnded, !hasResponded else { return }
-    requestBodyMeter.restart()
+    if deadline == nil { requestBodyMeter.restart() }
     setDeadline(after: (request?.route.minRate ?? .default).window)
   }
 
@@ -155,7 +155,10 @@ final class ClientConnection: StreamDelegate {
       requestBodyMeter.restart()
       return setDeadline(after: rate.window)
     }
-    request?.record.end = BodyEnd(party: .client, reason: "min-rate")
+    let end = BodyEnd(party: .client, reason: "min-rate")
+    // What came of an upload stays. By any final answer its client would give up; by the end of the connection it asks.
+    if exchange is UploadExchange { return clientBroke(end.reason) }
+    request?.record.end = end
     exchange?.clientLeft()
     exchange = nil
     refuse(status: 408, reason: "The request body arrived more slowly than min-rate allows.")

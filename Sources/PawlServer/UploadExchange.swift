@@ -144,6 +144,7 @@ final class UploadExchange: Exchange {
         var reply = Replies.plain(
           status: 503, sentence: "The application could not be asked whether it takes this upload.")
         reply.head.fields.append(.retryAfter, "5")
+        reply.head.fields.append(.proxyStatus, ProxyError(.destinationUnavailable).fieldValue)
         self.reply(UploadReply(reply.head, body: reply.body))
       }
     }
@@ -186,7 +187,20 @@ final class UploadExchange: Exchange {
   /// The protocol's own no. What is left of the content is dropped so that the client gets to read this.
   func refuse(_ refusal: UploadRefusal) {
     if case .over = stage { return }
-    reply(UploadReplies.refusal(refusal, dialect, status, limits))
+    var answer = UploadReplies.refusal(refusal, dialect, status, limits)
+    answer.head.fields.append(.proxyStatus, ProxyError(Self.kind(of: refusal)).fieldValue)
+    reply(answer)
+  }
+
+  /// Whose fault it is, for programs (RFC 9209 §2.3).
+  private static func kind(of refusal: UploadRefusal) -> ProxyError.Kind {
+    switch refusal {
+    case .undecided: .destinationUnavailable
+    case .outcomeUnknown: .connectionTerminated
+    case .noSpace, .storage: .proxyInternalError
+    case .tooManyUploads: .connectionLimitReached
+    default: .httpRequestError
+    }
   }
 
   func reply(_ reply: UploadReply) {

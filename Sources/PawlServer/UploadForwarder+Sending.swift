@@ -42,9 +42,24 @@ extension UploadForwarder: OriginExchangeDelegate {
   func exchange(_ exchange: OriginExchange, head: ResponseHead, framing: BodyFraming) {
     self.head = OriginRequests.relayed(head)
     if framing == .none { self.head?.fields.removeAll(.contentLength) }
+    let timer = loop.makeTimer { [weak self] in self?.cutAnswer() }
+    timer.schedule(after: route.upstream.settings.responseTimeout)
+    self.timer = timer
   }
 
-  func exchange(_ exchange: OriginExchange, body bytes: UnsafeRawBufferPointer) { collector.append(bytes) }
+  func exchange(_ exchange: OriginExchange, body bytes: UnsafeRawBufferPointer) {
+    collector.append(bytes)
+    if collector.isBeyondUse { cutAnswer() }
+  }
+
+  /// The verdict is known; what explains it has no end, or takes too long to come.
+  func cutAnswer() {
+    guard let head, let exchange = origin else { return }
+    origin = nil
+    exchange.cancel()
+    collector.breakOff()
+    came(.answered(head, collector))
+  }
 
   func exchangeEnded(_ exchange: OriginExchange, trailers: Fields) {
     origin = nil

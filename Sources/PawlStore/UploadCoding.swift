@@ -4,6 +4,8 @@ import PawlHTTP
 /// What never changes of an upload as octets for the catalogue.
 extension UploadOrigin {
   private static let formatVersion: UInt8 = 2
+  /// Did not say what an upload was made of.
+  private static let versionWithoutParts: UInt8 = 1
 
   func serialize() -> [UInt8] {
     var output: [UInt8] = [Self.formatVersion]
@@ -38,13 +40,14 @@ extension UploadOrigin {
   /// `nil` when the octets are not what ``serialize()`` wrote: of another version, cut, or with anything behind.
   init?(serialized: [UInt8]) {
     var reader = OctetReader(rest: serialized[...])
-    guard reader.octet() == Self.formatVersion, let head = reader.requestHead(), let scheme = reader.string(),
+    guard let version = reader.octet(), [Self.formatVersion, Self.versionWithoutParts].contains(version),
+      let head = reader.requestHead(), let scheme = reader.string(),
       let address = reader.string(), let owner = reader.string(), let client = reader.string(),
       let port = reader.number(), port <= UInt64(UInt16.max), let isTrusted = reader.octet(),
       let isTus = reader.octet(),
       let kind = reader.number(), let concatenation = Concatenation(rawValue: Int64(clamping: kind)),
       let metadata = reader.optionalString(), let concat = reader.optionalString(),
-      let parts = reader.identifiers(), reader.rest.isEmpty
+      let parts = version == Self.versionWithoutParts ? [] : reader.identifiers(), reader.rest.isEmpty
     else { return nil }
     self.init(
       head: head, scheme: Array(scheme), clientAddress: Array(address), peerIsTrusted: isTrusted == 1,

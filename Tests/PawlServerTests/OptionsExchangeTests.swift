@@ -5,7 +5,8 @@ import Testing
 
 @Suite("OPTIONS on routes that take uploads") struct OptionsExchangeTests {
   private let preflight = [
-    "Origin: https://app.example", "Access-Control-Request-Method: POST", "Access-Control-Request-Headers: x-mine",
+    "Origin: https://app.example", "Access-Control-Request-Method: POST",
+    "Access-Control-Request-Headers: x-mine, upload-complete",
   ]
 
   private func ask(_ answer: String?, _ fields: [String] = [], site: String = "") throws -> Answer {

@@ -56,7 +56,7 @@ extension UploadExchange {
     switch writer.write(bytes) {
     case .written(let unsynced):
       check?.update(bytes)
-      guard check == nil, unsynced >= Self.highWater else { return true }
+      guard unsynced >= Self.highWater else { return true }
       pause()
       return false
     case .displaced: displaced()
@@ -102,8 +102,7 @@ extension UploadExchange {
   private func stored() {
     guard case .receiving = stage, let upload else { return }
     let durable = upload.status.offset
-    let written = writer?.offset ?? 0
-    if isPaused, written - min(durable, written) <= Self.lowWater {
+    if isPaused, writer?.unsynced ?? 0 <= Self.lowWater {
       isPaused = false
       channel.resumeRequestBody()
     }

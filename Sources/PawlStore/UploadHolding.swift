@@ -205,9 +205,17 @@ extension SpooledUpload {
     return .write(descriptor, at: state.end, count: Int(fitting), less: less)
   }
 
-  /// Promises grow with what came, so that many small uploads do not lock the spool; half of one gone, more is asked
-  /// for.
+  /// What is known to need little more gets all of that, or nothing: else many uploads that no room is left for would
+  /// fill the spool with their beginnings. Of others, promises grow with what came, so that they do not lock the spool;
+  /// half of one gone, more is asked for.
   private func topUp(_ state: inout UploadState, need: UInt64, room: UInt64) {
+    if room <= UploadBudget.step {
+      guard state.promise < room else { return }
+      let missing = room - state.promise
+      let granted = core.budget.promise(client, upTo: missing)
+      if granted == missing { state.promise = room } else { core.budget.giveBack(client, granted) }
+      return
+    }
     let step = min(max(state.end, UploadBudget.leastStep), UploadBudget.step)
     guard state.promise < need || state.promise < min(room, step / 2) else { return }
     let wanted = max(need, min(room, step))

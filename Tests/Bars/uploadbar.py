@@ -126,6 +126,7 @@ def judge(bar, pawl, origin, uploads, delivery="at-most-once", kills=(), slack=1
                 counts["not delivered"] += 1
             if delivery == "at-most-once" and phase == "unknown":
                 counts["unknown"] += 1
+                counts["unknown early"] += all(d.count is not None and d.count < upload.size - 1 for d in seen)
                 if kills is not None and not excused(seen, upload, kills, slack):
                     counts["unknown without cause"] += 1
                     bar.require(False, f"{upload.key}: unknown, and no kill between its last byte and its answer: {seen}; {upload!r}")
@@ -150,9 +151,3 @@ def excused(seen, upload, kills, slack):
             return True
     return False
 
-
-def whole_once(bar, counts, count):
-    """The figures that every row of exactly-once shows."""
-    bar.figure("uploads", count)
-    bar.figure("wrong bodies at the origin", counts["wrong bodies"], 0)
-    bar.figure("announced offsets or answers that were wrong", counts["violations"], 0)

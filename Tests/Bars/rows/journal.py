@@ -81,6 +81,7 @@ def one_delivery(bar, delivery):
     bar.figure(f"{delivery}: stages at which the origin died", len(STAGES))
     bar.figure(f"{delivery}: whole bodies, of {len(uploads)} uploads", counts["delivered"])
     bar.figure(f"{delivery}: shown unknown", counts["unknown"])
+    bar.figure(f"{delivery}: unknown before the origin had all but the last octet", counts["unknown early"], 0)
     if delivery == "at-most-once":
         bar.figure(f"{delivery}: delivered more than once", counts["delivered more than once"], 0)
     else:

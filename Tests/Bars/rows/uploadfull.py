@@ -75,9 +75,17 @@ def full_disk(bar):
     time.sleep(3 if bar.quick else 8)
     free, paused = disk.free(), sum(u.refusals.get(507, 0) > 0 for u in uploads)
     held, stored = sum(u.floor for u in uploads), sum(u.floor >= u.size for u in uploads)
-    filler.unlink()
+    # pawl leaves a little free: something else takes that, too, so that nothing can be written, and the origin returns meanwhile.
+    rest = disk.mount / "rest"
+    to_the_brim(disk, rest)
+    brim = disk.free()
     origin.start()
     bar.bench.stack.callback(origin.kill)
+    for _ in range(6 if bar.quick else 16):
+        time.sleep(0.5)
+        to_the_brim(disk, rest)
+    rest.unlink()
+    filler.unlink()
     back = time.monotonic()
     clients.join(200)
     bar.require(not clients.is_alive(), "clients hang")
@@ -87,6 +95,7 @@ def full_disk(bar):
     counts = uploadbar.judge(bar, pawl, origin, uploads, kills=None)
     bar.figure("full disk: uploads", len(uploads), count, at_least=True)
     bar.figure("full disk: free when it was full", round(free / MIB, 1), unit="MiB")
+    bar.figure("full disk: free after something else took the rest", round(brim / MIB, 1), unit="MiB")
     bar.figure("full disk: uploads that were told 507", paused, 1, at_least=True)
     bar.figure("full disk: octets announced, of all", f"{held:,} of {sum(u.size for u in uploads):,}; {stored} complete")
     bar.figure("full disk: announced offsets or answers that were wrong", counts["violations"], 0)
@@ -99,6 +108,17 @@ def full_disk(bar):
     bar.figure("full disk: fetches of the page, which gives way when no space is left", pages.count("/pages/kept"))
     pawl.stop()
     origin.kill()
+
+
+def to_the_brim(disk, path):
+    """Takes every block that is left."""
+    with open(path, "ab", buffering=0) as file:
+        for size in (1 << 20, 65536, 4096):
+            try:
+                while True:
+                    file.write(bytes(size))
+            except OSError:
+                pass
 
 
 def small_spool(bar):

@@ -225,7 +225,11 @@ class UploadOrigin:
                 if stop.wait(pause):
                     return
                 self.kill()
-                self.start()
+                try:
+                    self.start()
+                except AssertionError:
+                    if not stop.is_set():
+                        raise
             stop.wait(0.05)
 
     def deliveries(self, key=None):

@@ -99,8 +99,8 @@ class Scanner:
 
 class UploadRelay:
     """`cuts`: a row of (octets of all bodies together that may pass before the cut, "rst" | "fin"), or with "stall" and
-    seconds of silence. `lose`: how many answers to a request
-    that was the end of an upload are swallowed. `rate`: octets a second, all connections together."""
+    seconds of silence. `lose`: how many answers to a request that was the end of an upload are swallowed. `rate`: octets a second, all
+    connections together."""
 
     def __init__(self, target, cuts=(), lose=0, rate=None, size=None):
         self.target, self.cuts, self.lose, self.rate, self.size = target, list(cuts), lose, rate, size
@@ -177,8 +177,9 @@ class Connection:
             self.current.body += count
             self.current.done = done
             self.relay.body += count
-        if done and self.relay.lose and self._ends_upload():
-            self.silent = True
+            if done and self.relay.lose and self._ends_upload():
+                self.relay.lose -= 1
+                self.silent = True
 
     def _ends_upload(self):
         offset = int(self.current.get("Upload-Offset") or 0)
@@ -244,7 +245,6 @@ class Connection:
     def _swallow(self):
         """pawl has everything, and whatever it answers is lost."""
         with self.relay.lock:
-            self.relay.lose -= 1
             self.relay.lost += 1
         time.sleep(0.5)
         self._cut("rst")

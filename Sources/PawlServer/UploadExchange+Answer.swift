@@ -98,7 +98,7 @@ extension UploadExchange {
     var answer =
       dialect == .tus
       ? UploadReplies.created(dialect, location: location, status, limits)
-      : UploadReplies.refusal(.undecided(retryAfter: Self.undecidedRetry), dialect, status, limits)
+      : refusalReply(.undecided(retryAfter: Self.undecidedRetry))
     if dialect == .tus { answer.head.fields.removeAll(.uploadOffset) }
     answer.head.fields.set(.location, location)
     reply(answer)

@@ -187,9 +187,13 @@ final class UploadExchange: Exchange {
   /// The protocol's own no. What is left of the content is dropped so that the client gets to read this.
   func refuse(_ refusal: UploadRefusal) {
     if case .over = stage { return }
+    reply(refusalReply(refusal))
+  }
+
+  func refusalReply(_ refusal: UploadRefusal) -> UploadReply {
     var answer = UploadReplies.refusal(refusal, dialect, status, limits)
     answer.head.fields.append(.proxyStatus, ProxyError(Self.kind(of: refusal)).fieldValue)
-    reply(answer)
+    return answer
   }
 
   /// Whose fault it is, for programs (RFC 9209 §2.3).

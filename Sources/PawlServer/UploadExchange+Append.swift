@@ -16,14 +16,21 @@ extension UploadExchange {
   /// - Parameter completing: an upload whose last request brought all it was to bring, and was overtaken before that could
   ///   be said, is complete.
   func hold(readOnly: Bool = false, completing: Bool = true, then: @escaping () -> Void) {
-    var hasGoneOn = false
+    var (hasGoneOn, isOvertaken) = (false, false)
     let goOn = { [self] in
       guard !hasGoneOn, case .preparing = stage else { return }
       hasGoneOn = true
-      settle { [self] in completing ? completeIfWhole(then) : then() }
+      settle { [self] in
+        guard completing else { return then() }
+        isOvertaken && upload?.isBeingWritten == true ? displaced() : completeIfWhole(then)
+      }
     }
-    // Who only looks can still tell what is durable when somebody newer came.
-    let overtaken = { [weak self] in readOnly ? goOn() : self?.displaced() }
+    // Who only looks can still tell what is durable when another came to look; not when somebody goes on writing.
+    let overtaken = { [weak self] in
+      guard readOnly else { return self?.displaced() ?? () }
+      isOvertaken = true
+      goOn()
+    }
     upload?.takeOver(on: loop.loop, readOnly: readOnly, displaced: { overtaken() }) { [self] writer in
       guard case .preparing = stage else { return writer.detach() }
       self.writer = writer

@@ -105,6 +105,13 @@ package final class SpooledUpload: Sendable {
     }
   }
 
+  /// Whether somebody has the right to add to it, or is about to get it.
+  package var isBeingWritten: Bool {
+    state.withLock { state in
+      state.pending.map { !$0.isReadOnly } ?? (state.holder != nil && !state.isReadOnly)
+    }
+  }
+
   /// Where the last request that added to it said that the upload ends; `nil`: it did not, or brought less.
   package var expectedEnd: UInt64? { state.withLock { $0.row.finalAt } }
 

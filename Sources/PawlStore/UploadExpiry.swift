@@ -196,7 +196,7 @@ extension SpooledUpload {
     if core.age(since: createdAt, bornAt) >= settings.maxAge { return true }
     if state.holder != nil && !state.isReadOnly { return false }
     let never = Monotonic(nanoseconds: 0)
-    let seen = max(state.lastWrite, state.lastChange, bornAt ?? never)
+    let seen = max(state.lastByte, state.lastChange, bornAt ?? never)
     let last = max(state.row.lastByteAt, state.row.changedAt)
     return core.age(since: last, seen > never ? seen : nil) >= settings.expireAfter
   }

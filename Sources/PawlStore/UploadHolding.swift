@@ -239,6 +239,7 @@ extension SpooledUpload {
       if done > 0 {
         state.row.lastByteAt = core.clock.wallSeconds()
         state.lastWrite = core.clock.now()
+        state.lastByte = state.lastWrite
       }
       let unsynced = state.unsynced(isDurable: isDurable)
       let behind = state.isVerifying ? unsynced : state.written - min(state.written, state.row.offset)

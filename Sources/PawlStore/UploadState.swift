@@ -43,7 +43,10 @@ struct UploadState {
   var isBroken = false
   /// Room promised to the holder, bytes.
   var promise: UInt64 = 0
+  /// When somebody got the right to write, or wrote.
   var lastWrite = Monotonic(nanoseconds: 0)
+  /// When bytes came last.
+  var lastByte = Monotonic(nanoseconds: 0)
   /// When the phase changed last; zero when that was in another process.
   var lastChange = Monotonic(nanoseconds: 0)
   /// What the wall clock says has to go does not go before this: it may have been set forward.

@@ -62,6 +62,8 @@ extension UploadExchange {
 
   private func judge(_ append: UploadAppend) {
     guard let upload, let writer else { return refuse(.storage) }
+    // What another writes already says nothing to this request.
+    guard writer.isCurrent else { return displaced() }
     // It may have been completed before the writer changed.
     guard upload.status.phase == .open else { return beginLate(append) }
     guard append.offset == writer.offset else {

@@ -182,6 +182,8 @@ struct BodyLoader {
   }
 
   private func drop(_ charge: DiskCharge, _ why: String) -> StoredResponse? {
+    // The sweep after a start may have found the same, and taken it out of the accounts.
+    guard core.doomed.withLock({ $0.insert(object.row.number).inserted }) else { return nil }
     core.counters.withLock { $0.drops += 1 }
     core.events.log(.warning, "body-dropped", ["body": object.row.id.hex, "why": why])
     core.recordRemoval(of: object.row.number)

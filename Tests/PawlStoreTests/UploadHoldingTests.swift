@@ -15,7 +15,9 @@ import Testing
     let first = try fixture.writer(upload) { displaced += 1 }
     #expect(first.write(pattern(30)) == .written(unsynced: 30))
     var second: UploadWriter?
+    #expect(first.isCurrent)
     upload.takeOver(on: fixture.loop, displaced: {}, then: { second = $0 })
+    #expect(!first.isCurrent)
     #expect(first.write(pattern(30)) == .displaced)
     #expect(second == nil)
     fixture.loop.turn { second == nil }

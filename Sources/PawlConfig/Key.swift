@@ -57,10 +57,11 @@ struct Key<Model> {
 
   /// As a list, each entry being one element with all of its blanks.
   static func entries<Value>(
-    _ name: String, _ path: WritableKeyPath<Model, [Value]>, _ format: ValueFormat<Value>, empty: String
+    _ name: String, _ path: WritableKeyPath<Model, [Value]>, _ format: ValueFormat<Value>, empty: String,
+    isRequired: Bool = false
   ) -> Key {
     Key(
-      name: name, isList: true, isRequired: false, clear: { $0[keyPath: path] = [] },
+      name: name, isList: true, isRequired: isRequired, clear: { $0[keyPath: path] = [] },
       read: { (model: inout Model, entry: Entry) throws(BadValue) -> Int in
         if entry.value.isEmpty || entry.value.lowercased() == empty { return 0 }
         model[keyPath: path].append(try format.read(entry.value, entry.directory))

@@ -30,6 +30,10 @@ package struct PathSettings: Hashable, Sendable {
   /// How long an uncacheable response is kept for its own user's Range requests; `nil`: off.
   package var resumePrivate: Duration?
   package var resumePrivateNoStore = false
+  /// `Strict-Transport-Security` of answers over TLS; `nil`: what the origin says.
+  package var hsts: StrictTransport?
+  /// Whether the origin is told the client's certificate (`Client-Cert`, RFC 9440).
+  package var clientCertificateField = false
   /// What binds a private response, or an upload, to its creator; empty: nothing.
   package var owner: [OwnerRule] = [.authorization, .clientCertificate]
   package var upload = UploadSettings()
@@ -56,6 +60,8 @@ package struct PathSettings: Hashable, Sendable {
       .scalar("max-ranges", \.maxRanges, .count(1...1000)),
       .scalar("resume-private", \.resumePrivate, .optional(.positiveTime, word: "off")),
       .scalar("resume-private-no-store", \.resumePrivateNoStore, .boolean),
+      .scalar("hsts", \.hsts, .optional(.strictTransport, word: "off")),
+      .scalar("client-certificate-field", \.clientCertificateField, .boolean),
     ] + UploadSettings.keys.map { $0.lifted(through: \.upload) } + [
       .list("owner", \.owner, .ownerRule, empty: "none", commas: true)
     ]

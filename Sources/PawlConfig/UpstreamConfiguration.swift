@@ -17,6 +17,17 @@ package struct UpstreamConfiguration: Hashable, Sendable {
   /// A transfer that can only be replayed ends after this many times the bytes held.
   package var replayLimit = 20
 
+  /// For `https://` URLs: whether the origin's certificate has to be right.
+  package var tlsVerify = true
+  /// PEM file of the authorities trusted instead of the system's.
+  package var tlsCA: String?
+  /// PEM files that pawl shows to an origin that asks who it is.
+  package var tlsCertificate: String?
+  package var tlsKey: String?
+  /// What the certificate has to be for, and what is sent by SNI; `nil`: the URL's host.
+  package var tlsServerName: String?
+  package var tlsMinVersion = TLSSettings.Version.v12
+
   package init(name: String) { self.name = name }
 
   static var keys: [Key<UpstreamConfiguration>] {
@@ -29,6 +40,12 @@ package struct UpstreamConfiguration: Hashable, Sendable {
       .scalar("queue-timeout", \.queueTimeout, .time),
       .scalar("resume-attempts", \.resumeAttempts, .count(0...1_000_000)),
       .scalar("replay-limit", \.replayLimit, .count(0...1_000_000)),
+      .scalar("tls-verify", \.tlsVerify, .boolean),
+      .scalar("tls-ca", \.tlsCA, .optional(.path, word: "system")),
+      .scalar("tls-certificate", \.tlsCertificate, .optional(.path, word: "none")),
+      .scalar("tls-key", \.tlsKey, .optional(.path, word: "none")),
+      .scalar("tls-server-name", \.tlsServerName, .optional(.host, word: "auto")),
+      .scalar("tls-min-version", \.tlsMinVersion, .choice()),
     ]
   }
 }

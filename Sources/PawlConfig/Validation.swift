@@ -177,15 +177,10 @@ extension Assembly {
   private mutating func refuseWhatThisVersionLacks() {
     let message = "not supported by this version yet"
     for listener in listeners {
-      if let name = listener.model.tls {
-        let names = tls.map(\.model.name)
-        if names.contains(name) {
-          report(listener, "tls", message)
-        } else {
-          report(listener, "tls", "there is no [tls:\(name)]", suggestion: nearestMatch(name, among: names))
-        }
+      let names = tls.map(\.model.name)
+      for name in listener.model.tls where !names.contains(name) {
+        report(listener, "tls", "there is no [tls:\(name)]", suggestion: nearestMatch(name, among: names))
       }
-      if listener.model.proxyProtocol { report(listener, "proxy-protocol", message) }
     }
     if let admin, admin.model.listen != nil { report(admin, "listen", message) }
     for upstream in upstreams {
@@ -198,7 +193,7 @@ extension Assembly {
   private mutating func warnOfUnused() {
     let settings = sites.map(\.model.settings) + routes.map(\.model.settings)
     let upstreamNames = Set(settings.map(\.upstream)), cacheNames = Set(settings.compactMap(\.cache))
-    let spoolNames = Set(settings.filter(\.usesSpool).map(\.spool)), tlsNames = Set(listeners.compactMap(\.model.tls))
+    let spoolNames = Set(settings.filter(\.usesSpool).map(\.spool)), tlsNames = Set(listeners.flatMap(\.model.tls))
     for section in upstreams where !upstreamNames.contains(section.model.name) { warnUnused(section, by: "site") }
     for section in caches where !cacheNames.contains(section.model.name) { warnUnused(section, by: "site") }
     for section in spools where !spoolNames.contains(section.model.name) { warnUnused(section, by: "site") }

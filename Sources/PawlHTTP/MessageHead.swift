@@ -34,12 +34,26 @@ package enum Method: Hashable, Sendable {
   ]
 }
 
-/// `HTTP/1.minor`; pawl speaks no other major version on this wire.
+/// The version a message came in: HTTP/1.0, HTTP/1.1 (also for 1.2 to 1.9) or HTTP/2.
 package struct HTTPVersion: Hashable, Sendable {
+  package var major: UInt8
   package var minor: UInt8
-  package init(minor: UInt8) { self.minor = minor }
+  package init(major: UInt8 = 1, minor: UInt8) { (self.major, self.minor) = (major, minor) }
   package static let http10 = HTTPVersion(minor: 0)
   package static let http11 = HTTPVersion(minor: 1)
+  package static let http2 = HTTPVersion(major: 2, minor: 0)
+
+  /// Whether who speaks it understands 1xx responses (RFC 9110 §15.2).
+  package var takesInterim: Bool { major > 1 || minor >= 1 }
+
+  /// As access logs write it.
+  package var text: StaticString {
+    switch (major, minor) {
+    case (2, _): "HTTP/2.0"
+    case (_, 0): "HTTP/1.0"
+    case _: "HTTP/1.1"
+    }
+  }
 }
 
 /// How a message says where its content ends (RFC 9112 §6.3).

@@ -7,7 +7,8 @@ package enum Via {
   /// - Parameter version: the one the message came in.
   package static func append(to fields: inout Fields, version: HTTPVersion) {
     var value: [UInt8] = []
-    value.append("1." as StaticString)
+    value.append(decimal: UInt64(version.major))
+    value.append(0x2e)
     value.append(decimal: UInt64(version.minor))
     value.append(0x20)
     value.append(pseudonym)

@@ -1,5 +1,6 @@
 import CLibevent
 import CLinux
+package import PawlTLS
 
 /// What one read or write on a socket came to.
 package enum IOResult: Hashable, Sendable {
@@ -53,6 +54,18 @@ package final class SocketStream {
 
   /// The socket's descriptor for look-ups and tests; -1 when closed. Stays the stream's own.
   package var rawDescriptor: CInt { descriptor }
+
+  // MARK: TLS
+
+  /// From now on what goes over the socket is protected. Before anything was read or written.
+  package func secure(_ engine: TLSEngine) { preconditionFailure("sketch") }
+
+  /// Goes on with the handshake: from the delegate's callbacks, until it is `done` or has failed. Asks for the
+  /// readiness it needs by itself. What the client sent behind its last flight is read as usual afterwards.
+  package func handshake() -> TLSEngine.Handshake { preconditionFailure("sketch") }
+
+  /// What the handshake came to; `nil` in clear and before its end.
+  package var tls: TLSFacts? { nil }
 
   // MARK: Reading
 

@@ -9,7 +9,7 @@ extension AccessRecord {
     let record = request.record
     method = request.head.method.bytes[...]
     target = request.shown(request.head.target)
-    self.version = version.minor == 0 ? "HTTP/1.0" : "HTTP/1.1"
+    self.version = version.text
     status = record.status
     bytes = record.bytesSent
     referer = request.head.fields.first(.referer).map(request.shown)

@@ -40,8 +40,14 @@ protocol BodySource: AnyObject {
   func next(limit: Int) -> BodyPiece
   /// Who is told that more has come. Set before the first `next`.
   var consumer: (any BodyConsumer)? { get set }
+  /// What stands behind the content; asked for after ``BodyPiece/end``.
+  var trailers: Fields { get }
   /// Ends the body early, or says that it has been read to its end. No call follows.
   func finish()
+}
+
+extension BodySource {
+  var trailers: Fields { Fields() }
 }
 
 protocol BodyConsumer: AnyObject {

@@ -116,7 +116,7 @@ extension ClientConnection {
       requestBodyIsPaused = false
       requestBodyMeter.restart()
     }
-    let request = owner.makeRequest(head, connection: self)
+    let request = owner.makeRequest(head, facts: facts, began: requestBegan)
     self.request = request
     if head.framing != .none { setDeadline(after: request.route.minRate.window) }
     let exchange = owner.makeExchange(for: request, channel: self)

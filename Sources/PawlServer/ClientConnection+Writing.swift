@@ -90,7 +90,7 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
     var reply = Replies.refusal(status: status, reason: reason)
     request?.dressForOthers(&reply.head)
     output.append(contentsOf: reply.bytes(date: owner.dateField))
-    owner.logRefusal(self, status: status, bytes: reply.body.count)
+    owner.logRefusal(facts, status: status, bytes: reply.body.count)
     phase = .flushing
     request = nil
     setDeadline(after: listener.settings.sendTimeout)

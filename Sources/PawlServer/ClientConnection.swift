@@ -5,7 +5,7 @@ import PawlWire
 /// One client's connection and the HTTP/1.1 spoken on it: reads heads and bodies, keeps requests in order,
 /// pulls answers, enforces the time limits, and ends visibly what cannot be finished.
 /// Lives on one loop. Reading is in `ClientConnection+Reading`, writing in `ClientConnection+Writing`.
-final class ClientConnection: StreamDelegate {
+final class ClientConnection: StreamDelegate, ServedConnection {
   /// The life of the connection.
   enum Phase {
     /// Between requests, or inside a head.
@@ -22,10 +22,8 @@ final class ClientConnection: StreamDelegate {
   unowned let owner: ServerLoop
   let listener: ListenerOnLoop
   let stream: SocketStream
+  let facts: ClientFacts
   var phase = Phase.waiting
-
-  /// The peer's address for the log.
-  lazy var remoteText = Array((stream.peer?.hostText ?? "-").utf8)
 
   // Reading
   /// Received and not consumed: a head in part, or pipelined requests.
@@ -75,8 +73,8 @@ final class ClientConnection: StreamDelegate {
   static let drainBudget = 64 << 20
   static let drainTime = Duration.seconds(10)
 
-  init(stream: SocketStream, listener: ListenerOnLoop, owner: ServerLoop) {
-    (self.stream, self.listener, self.owner) = (stream, listener, owner)
+  init(stream: SocketStream, facts: ClientFacts, listener: ListenerOnLoop, owner: ServerLoop) {
+    (self.stream, self.facts, self.listener, self.owner) = (stream, facts, listener, owner)
     requestBegan = owner.loop.now
     stream.delegate = self
   }
@@ -166,6 +164,13 @@ final class ClientConnection: StreamDelegate {
 
   // MARK: - Ends
 
+  func drain() { if phase == .waiting { close() } }
+
+  func abandonAll(_ end: BodyEnd) {
+    endVisibly(end)
+    close()
+  }
+
   /// Lets the exchange go and closes at once; the kernel sends what it already took.
   func close() {
     guard phase != .closed else { return }
@@ -174,7 +179,7 @@ final class ClientConnection: StreamDelegate {
     deadline = nil
     dropExchange(BodyEnd(party: .client, reason: "closed"))
     stream.close()
-    owner.connectionClosed(self)
+    wasClosed()
   }
 
   /// RST: for close-delimited bodies, where nothing else would show the loss, and for peers that stopped reading.
@@ -185,6 +190,12 @@ final class ClientConnection: StreamDelegate {
     deadline = nil
     dropExchange(BodyEnd(party: .pawl, reason: "cut"))
     stream.reset()
+    wasClosed()
+  }
+
+  /// Nothing of it is left but what a tunnel took over.
+  func wasClosed() {
+    listener.takeParser(from: self)
     owner.connectionClosed(self)
   }
 

@@ -59,10 +59,7 @@ final class IncomingRequest {
   /// Of the target; for an upload's URL that of the upload's creation, once it is known.
   var route: RouteSettings
   let loop: ServerLoop
-  let client: SocketAddress?
-  let isTrustedPeer: Bool
-  /// The port pawl was reached at.
-  let port: UInt16
+  let facts: ClientFacts
   let requestID: [UInt8]
   /// `false`: no site takes it, and `route` only lends its settings.
   let isRouted: Bool
@@ -75,22 +72,25 @@ final class IncomingRequest {
   var record: TransferRecord
   let tally = FetchTally()
 
+  var client: SocketAddress? { facts.client }
+  var isTrustedPeer: Bool { facts.isTrusted }
+  var port: UInt16 { facts.port }
+
   /// Whether the origin is asked for no coding: by the route, and always where octets are counted.
   var asksIdentity: Bool { route.asksIdentity || head.fields.contains(.range) }
 
   init(
-    head: RequestHead, route: RouteSettings, loop: ServerLoop, client: SocketAddress?, isTrustedPeer: Bool,
-    port: UInt16, requestID: [UInt8], isRouted: Bool, record: TransferRecord
+    head: RequestHead, route: RouteSettings, loop: ServerLoop, facts: ClientFacts, requestID: [UInt8], isRouted: Bool,
+    record: TransferRecord
   ) {
-    (self.head, self.route, self.loop, self.client) = (head, route, loop, client)
-    (self.isTrustedPeer, self.port, self.requestID) = (isTrustedPeer, port, requestID)
-    (self.isRouted, self.record) = (isRouted, record)
+    (self.head, self.route, self.loop, self.facts) = (head, route, loop, facts)
+    (self.requestID, self.isRouted, self.record) = (requestID, isRouted, record)
   }
 
   /// The same request, made by nobody: what it costs is in no client's record.
   func inBackground() -> IncomingRequest {
     IncomingRequest(
-      head: head, route: route, loop: loop, client: client, isTrustedPeer: isTrustedPeer, port: port,
-      requestID: requestID, isRouted: isRouted, record: TransferRecord(began: loop.loop.now))
+      head: head, route: route, loop: loop, facts: facts, requestID: requestID, isRouted: isRouted,
+      record: TransferRecord(began: loop.loop.now))
   }
 }

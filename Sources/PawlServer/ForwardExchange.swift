@@ -55,7 +55,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
     var head = OriginRequests.forwarded(request, keepingUpgrade: isUpgrade)
     if let spooled { head.framing = .length(spooled.count) }
     let wantsContinue =
-      spooled == nil && head.fields.contains(.expect) && head.framing != .none && request.head.version.minor >= 1
+      spooled == nil && head.fields.contains(.expect) && head.framing != .none && request.head.version.takesInterim
     if !wantsContinue { head.fields.removeAll(.expect) }
     let pool = request.loop.pool(for: request.route.upstream)
     origin = pool.start(

@@ -143,7 +143,7 @@ extension ClientConnection {
 
   private func hotRecord(_ buffer: [UInt8], _ id: [UInt8], bytes: Int, _ route: RouteSettings) -> AccessRecord {
     let parser = listener.parser
-    var record = AccessRecord(time: owner.server.clock.wallMilliseconds(), remote: remoteText[...])
+    var record = AccessRecord(time: owner.server.clock.wallMilliseconds(), remote: facts.text[...])
     record.method = buffer[parser.methodRange]
     record.target = buffer[parser.targetRange]
     record.status = 200

@@ -25,7 +25,8 @@ enum OriginRequests {
     head.fields.append(.host, head.authority.isEmpty ? request.route.fallbackHost[...] : head.authority)
     let client = request.client
     applyForwarded(
-      to: &head.fields, client: Bytes(client?.hostText ?? "unknown"), scheme: "http", host: head.authority,
+      to: &head.fields, client: Bytes(client?.hostText ?? "unknown"), scheme: request.facts.scheme,
+      host: head.authority,
       port: request.port, peerIsTrusted: request.isTrustedPeer)
     Via.append(to: &head.fields, version: head.version)
     if !head.fields.contains(.xRequestID) { head.fields.append(.xRequestID, request.requestID) }

@@ -18,7 +18,7 @@ final class ServerLoop {
   unowned let server: Server
   var router: Router
   var listeners: [ListenerOnLoop] = []
-  var connections: [ObjectIdentifier: ClientConnection] = [:]
+  var connections: [ObjectIdentifier: any ServedConnection] = [:]
   var tunnels: [ObjectIdentifier: Tunnel] = [:]
   var fills: [ObjectIdentifier: Fill] = [:]
   var fetches: [ObjectIdentifier: CollapsedFetch] = [:]
@@ -62,13 +62,13 @@ final class ServerLoop {
   func accepted(_ descriptor: CInt, from peer: SocketAddress, on listener: ListenerOnLoop) {
     let stream = SocketStream(adopting: descriptor, loop: loop, peer: peer)
     guard !isDraining, server.admit() else { return stream.reset() }
-    let connection = ClientConnection(stream: stream, listener: listener, owner: self)
+    let facts = ClientFacts(client: peer, isTrusted: server.isTrusted(peer), port: listener.port)
+    let connection = ClientConnection(stream: stream, facts: facts, listener: listener, owner: self)
     connections[ObjectIdentifier(connection)] = connection
     connection.start()
   }
 
-  func connectionClosed(_ connection: ClientConnection) {
-    connection.listener.takeParser(from: connection)
+  func connectionClosed(_ connection: any ServedConnection) {
     guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
     server.release()
     if isDraining { server.drained(self) }
@@ -88,7 +88,7 @@ final class ServerLoop {
       request.record.bytesSent = down - min(down, headCount)
       self.log(request, version: version)
       self.tunnels[id] = nil
-      self.connectionClosed(connection)
+      connection.wasClosed()
     }
     tunnels[id] = tunnel
     tunnel.start()
@@ -96,16 +96,14 @@ final class ServerLoop {
 
   // MARK: - Requests
 
-  func makeRequest(_ head: RequestHead, connection: ClientConnection) -> IncomingRequest {
-    let peer = connection.stream.peer
-    let isTrusted = server.isTrusted(peer)
+  func makeRequest(_ head: RequestHead, facts: ClientFacts, began: Monotonic) -> IncomingRequest {
     let id = head.fields.only(.xRequestID).map(Array.init) ?? RequestID.make()
     let route = router.route(authority: head.authority, target: head.target)
-    var record = TransferRecord(began: connection.requestBegan)
+    var record = TransferRecord(began: began)
     record.upstream = route?.upstreamName ?? "-"
     return IncomingRequest(
-      head: head, route: route ?? server.noRoute(router), loop: self, client: peer, isTrustedPeer: isTrusted,
-      port: connection.listener.port, requestID: id, isRouted: route != nil, record: record)
+      head: head, route: route ?? server.noRoute(router), loop: self, facts: facts, requestID: id,
+      isRouted: route != nil, record: record)
   }
 
   func makeExchange(for request: IncomingRequest, channel: any ResponseChannel) -> any Exchange {
@@ -230,7 +228,7 @@ final class ServerLoop {
   func drain() {
     isDraining = true
     for listener in listeners { listener.close() }
-    for connection in Array(connections.values) where connection.phase == .waiting { connection.close() }
+    for connection in Array(connections.values) { connection.drain() }
     uploads.drain()
     server.drained(self)
   }
@@ -238,10 +236,7 @@ final class ServerLoop {
   /// The time for draining is over: what still runs is cut, what was fetched stays.
   func abandon() {
     for tunnel in Array(tunnels.values) { tunnel.over() }
-    for connection in Array(connections.values) {
-      connection.endVisibly(BodyEnd(party: .pawl, reason: "shutdown"))
-      connection.close()
-    }
+    for connection in Array(connections.values) { connection.abandonAll(BodyEnd(party: .pawl, reason: "shutdown")) }
     uploads.stop()
     server.drained(self)
   }
@@ -270,10 +265,11 @@ final class ServerLoop {
     log.write(AccessRecord(request, version: version, now: loop.now, wall: server.clock.wallMilliseconds()))
   }
 
-  func logRefusal(_ connection: ClientConnection, status: Int, bytes: Int) {
+  /// - Parameter facts: of the connection on which something came that never became a request.
+  func logRefusal(_ facts: ClientFacts, status: Int, bytes: Int) {
     guard let log = server.accessLog else { return }
     log.write(
       AccessRecord(
-        refused: status, bytes: bytes, peer: connection.stream.peer, wall: server.clock.wallMilliseconds()))
+        refused: status, bytes: bytes, peer: facts.client, wall: server.clock.wallMilliseconds()))
   }
 }

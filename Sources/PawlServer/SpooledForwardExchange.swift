@@ -39,7 +39,7 @@ final class SpooledForwardExchange: Exchange {
     guard !OriginRequests.isLoop(request.head) else { return channel.fail(request, ProxyError(.proxyLoopDetected)) }
     guard let content = spool.makeFile() else { return refuse(507, "There is no room for the content now.") }
     self.content = content
-    if request.head.fields.contains(.expect), request.head.version.minor >= 1 {
+    if request.head.fields.contains(.expect), request.head.version.takesInterim {
       channel.interim(ResponseHead(status: 100, reason: Bytes("Continue")))
     }
   }

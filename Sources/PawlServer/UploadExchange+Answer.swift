@@ -25,7 +25,7 @@ extension UploadExchange {
   }
 
   private func keepAlive() {
-    guard let upload, request.head.version.minor >= 1,
+    guard let upload, request.head.version.takesInterim,
       let head = UploadReplies.keepAlive(dialect, offset: upload.status.offset)
     else { return }
     channel.interim(head)

@@ -26,7 +26,7 @@ extension UploadExchange {
     toldOffset = writer?.offset ?? 0
     let loop = loop.loop
     observation = upload?.observe(on: loop) { [weak self] in self?.stored() }
-    if trailers == nil, request.head.version.minor >= 1, expectsContinue {
+    if trailers == nil, request.head.version.takesInterim, expectsContinue {
       channel.interim(ResponseHead(status: 100, reason: Bytes("Continue")))
     }
     drainPending()
@@ -107,7 +107,7 @@ extension UploadExchange {
       isPaused = false
       channel.resumeRequestBody()
     }
-    guard let version, check == nil, durable > toldOffset, request.head.version.minor >= 1 else { return }
+    guard let version, check == nil, durable > toldOffset, request.head.version.takesInterim else { return }
     let now = loop.loop.now
     if let toldAt, now - toldAt < Self.progressInterval { return }
     guard let head = UploadReplies.progress(version, offset: durable) else { return }

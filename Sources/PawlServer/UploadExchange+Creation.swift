@@ -115,7 +115,7 @@ extension UploadExchange {
 
   /// The URL, before the first octet of content is read.
   private func announce() {
-    guard let version, request.head.version.minor >= 1,
+    guard let version, request.head.version.takesInterim,
       let head = UploadReplies.announcement(version, location: location, limits: limits)
     else { return }
     isLocationTold = true

@@ -30,7 +30,7 @@ enum UploadNames {
   /// `http` or `https`: how the client reached pawl, or the trusted proxy before it.
   static func scheme(of request: IncomingRequest) -> [UInt8] {
     let claimed = claim(.xForwardedProto, of: request) { $0.equals("http") || $0.equals("https") }
-    return Array(claimed ?? Bytes("http"))
+    return claimed.map { Array($0) } ?? request.facts.scheme.withUTF8Buffer { Array($0) }
   }
 
   /// The first element of what a trusted peer says, when it is what such a field may hold.

@@ -26,8 +26,10 @@ struct UploadRequest {
       contentType: shape.contentType, disposition: shape.disposition)
     incoming = IncomingRequest(
       head: head, route: route, loop: loop,
-      client: SocketAddress.literal(origin.clientAddress[...].text, port: 0), isTrustedPeer: origin.peerIsTrusted,
-      port: origin.port, requestID: head.fields.only(.xRequestID).map(Array.init) ?? RequestID.make(), isRouted: true,
+      facts: ClientFacts(
+        client: SocketAddress.literal(origin.clientAddress[...].text, port: 0), isTrusted: origin.peerIsTrusted,
+        port: origin.port, isSecure: origin.scheme.elementsEqual("https".utf8)),
+      requestID: head.fields.only(.xRequestID).map(Array.init) ?? RequestID.make(), isRouted: true,
       record: TransferRecord(began: loop.loop.now))
     incoming.isDelivery = true
   }

@@ -12,7 +12,7 @@ extension UploadOrigin {
     output.append(string: head.method.bytes[...])
     output.append(string: head.target)
     output.append(string: head.authority)
-    output.append(head.version.minor)
+    output.append(head.version.major << 4 | head.version.minor)
     switch head.framing {
     case .none: output.append(number: 0)
     case .chunked, .untilClose: output.append(number: 1)
@@ -62,7 +62,7 @@ private struct OptionalText { let text: [UInt8]? }
 
 extension OctetReader {
   fileprivate mutating func requestHead() -> RequestHead? {
-    guard let method = string(), let target = string(), let authority = string(), let minor = octet(),
+    guard let method = string(), let target = string(), let authority = string(), let version = octet(),
       let kind = number()
     else { return nil }
     var framing = BodyFraming.none
@@ -77,7 +77,7 @@ extension OctetReader {
     guard let fields = fields() else { return nil }
     return RequestHead(
       method: Method(method), target: Array(target)[...], authority: Array(authority)[...],
-      version: HTTPVersion(minor: minor), fields: fields, framing: framing)
+      version: HTTPVersion(major: max(1, version >> 4), minor: version & 15), fields: fields, framing: framing)
   }
 
   fileprivate mutating func identifiers() -> [UploadID]? {

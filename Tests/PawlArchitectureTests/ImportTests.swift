@@ -5,25 +5,26 @@ import Testing
   /// What each target may import, besides modules of the Swift standard library.
   static let allowed: [String: Set<String>] = [
     "PawlHTTP": ["RawStructuredFieldValues"],
-    "PawlWire": ["PawlHTTP"],
+    "PawlWire": ["PawlHTTP", "CNGHTTP2"],
     "PawlCache": ["PawlHTTP", "RawStructuredFieldValues"],
     "PawlUpload": ["PawlHTTP", "RawStructuredFieldValues"],
     "PawlConfig": [],
     "PawlObserve": ["CLinux"],
-    "PawlLoop": ["CLibevent", "CLinux"],
+    "PawlTLS": ["COpenSSL", "CLinux"],
+    "PawlLoop": ["PawlTLS", "CLibevent", "CLinux"],
     "PawlStore": ["PawlHTTP", "PawlCache", "PawlUpload", "PawlLoop", "PawlObserve", "CSQLite", "CXXHash", "CLinux"],
-    "PawlUpstream": ["PawlHTTP", "PawlWire", "PawlLoop"],
+    "PawlUpstream": ["PawlHTTP", "PawlWire", "PawlTLS", "PawlLoop"],
     "PawlServer": [
-      "PawlHTTP", "PawlWire", "PawlCache", "PawlUpload", "PawlLoop", "PawlConfig", "PawlObserve", "PawlStore",
-      "PawlUpstream", "COpenSSL", "CXXHash", "CLinux",
+      "PawlHTTP", "PawlWire", "PawlCache", "PawlUpload", "PawlTLS", "PawlLoop", "PawlConfig", "PawlObserve",
+      "PawlStore", "PawlUpstream", "COpenSSL", "CXXHash", "CLinux",
     ],
     "pawl": [
-      "PawlServer", "PawlStore", "PawlUpload", "PawlConfig", "PawlObserve", "ArgumentParser", "CLibevent", "COpenSSL",
-      "CSQLite", "CXXHash", "CLinux",
+      "PawlServer", "PawlStore", "PawlUpload", "PawlTLS", "PawlConfig", "PawlObserve", "ArgumentParser", "CLibevent",
+      "CNGHTTP2", "COpenSSL", "CSQLite", "CXXHash", "CLinux",
     ],
   ]
   static let standardLibrary: Set<String> = ["Swift", "Synchronization"]
-  static let shims = ["CLibevent", "CLinux", "COpenSSL", "CSQLite", "CXXHash"]
+  static let shims = ["CLibevent", "CLinux", "CNGHTTP2", "COpenSSL", "CSQLite", "CXXHash"]
 
   @Test("go only where the architecture lets them")
   func directions() {

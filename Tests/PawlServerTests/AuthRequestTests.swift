@@ -97,7 +97,8 @@ import Testing
     var head = request.head
     head.fields.append(named: Bytes("x-original-uri"), Bytes("/forged"))
     let forged = IncomingRequest(
-      head: head, route: request.route, loop: request.loop, client: request.client, isTrustedPeer: false, port: 1,
+      head: head, route: request.route, loop: request.loop,
+      facts: ClientFacts(client: request.client, isTrusted: false, port: 1),
       requestID: [], isRouted: true, record: request.record)
     let asked = AuthRequest.question(forged, path: Array("/auth".utf8), original: (.post, Bytes("/files")))
     #expect(asked.method == .get && asked.target == Bytes("/auth") && asked.framing == .none)

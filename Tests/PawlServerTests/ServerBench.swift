@@ -61,8 +61,8 @@ final class ServerBench {
     for (name, value) in fields { head.fields.append(name, value) }
     return IncomingRequest(
       head: head, route: owner.router.route(authority: head.authority, target: head.target) ?? route, loop: owner,
-      client: SocketAddress.parse("192.0.2.9:4711"), isTrustedPeer: isTrusted,
-      port: 8080, requestID: Array("made-up".utf8), isRouted: true, record: TransferRecord(began: loop.now))
+      facts: ClientFacts(client: SocketAddress.parse("192.0.2.9:4711"), isTrusted: isTrusted, port: 8080),
+      requestID: Array("made-up".utf8), isRouted: true, record: TransferRecord(began: loop.now))
   }
 
   /// A stored 200 whose body holds the first `held` octets of ``OriginStep/pattern(from:count:)``.

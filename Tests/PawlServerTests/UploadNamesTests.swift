@@ -48,7 +48,8 @@ import Testing
     func location(_ fields: [(FieldName, String)], isTrusted: Bool, authority: String = "site:81") throws -> String {
       let plain = bench.request(.post, "/f", fields, authority: authority)
       let request = IncomingRequest(
-        head: plain.head, route: plain.route, loop: plain.loop, client: nil, isTrustedPeer: isTrusted, port: 81,
+        head: plain.head, route: plain.route, loop: plain.loop,
+        facts: ClientFacts(client: nil, isTrusted: isTrusted, port: 81),
         requestID: [], isRouted: true, record: plain.record)
       return String(decoding: UploadNames.location(try token, prefix: prefix, of: request), as: UTF8.self)
     }

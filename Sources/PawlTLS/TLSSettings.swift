@@ -1,0 +1,52 @@
+/// The versions of TLS that pawl speaks.
+package enum TLSVersion: Hashable, Sendable { case v12, v13 }
+
+/// A certificate chain and its private key, each a PEM file.
+package struct TLSKeyPair: Hashable, Sendable {
+  package var certificate: String
+  package var key: String
+  package init(certificate: String, key: String) { (self.certificate, self.key) = (certificate, key) }
+}
+
+/// `[tls:NAME]`: one identity of a listener, in one or several kinds of key.
+package struct TLSServerSettings: Hashable, Sendable {
+  package enum ClientCertificates: Hashable, Sendable { case off, optional, required }
+
+  package var name: String
+  /// Never empty. Of each kind of key (ECDSA, RSA) and set of names one.
+  package var pairs: [TLSKeyPair]
+  /// Files with a DER-encoded OCSP response; each is stapled to the certificate that it is about.
+  package var ocspResponses: [String]
+  /// PEM file of the authorities that may have issued clients' certificates.
+  package var clientCA: String?
+  package var clientCertificates: ClientCertificates
+  package var minVersion: TLSVersion
+
+  package init(
+    name: String, pairs: [TLSKeyPair], ocspResponses: [String] = [], clientCA: String? = nil,
+    clientCertificates: ClientCertificates = .off, minVersion: TLSVersion = .v12
+  ) {
+    (self.name, self.pairs, self.ocspResponses, self.clientCA) = (name, pairs, ocspResponses, clientCA)
+    (self.clientCertificates, self.minVersion) = (clientCertificates, minVersion)
+  }
+
+  /// All files it is made of.
+  package var files: [String] {
+    pairs.flatMap { [$0.certificate, $0.key] } + ocspResponses + (clientCA.map { [$0] } ?? [])
+  }
+}
+
+/// How an origin is spoken to over TLS.
+package struct TLSClientSettings: Hashable, Sendable {
+  /// Whether the origin's certificate has to be right: chain, time and name.
+  package var verifies: Bool
+  /// PEM file of the authorities trusted instead of the system's.
+  package var ca: String?
+  /// What pawl shows when the origin asks who it is.
+  package var pair: TLSKeyPair?
+  package var minVersion: TLSVersion
+
+  package init(verifies: Bool = true, ca: String? = nil, pair: TLSKeyPair? = nil, minVersion: TLSVersion = .v12) {
+    (self.verifies, self.ca, self.pair, self.minVersion) = (verifies, ca, pair, minVersion)
+  }
+}

@@ -79,6 +79,7 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
     Via.append(to: &head.fields, version: .http11)
     if let request, !request.head.fields.contains(.xRequestID) { head.fields.append(.xRequestID, request.requestID) }
     request?.dressForOthers(&head)
+    request?.dressForTransport(&head)
   }
 
   /// A complete answer of pawl's own to something that never became an exchange; the connection ends after it.
@@ -89,6 +90,7 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
     requestBody = nil
     var reply = Replies.refusal(status: status, reason: reason)
     request?.dressForOthers(&reply.head)
+    request?.dressForTransport(&reply.head)
     output.append(contentsOf: reply.bytes(date: owner.dateField))
     owner.logRefusal(facts, status: status, bytes: reply.body.count)
     phase = .flushing

@@ -9,6 +9,8 @@ final class ListenerOnLoop {
     var keepaliveTimeout: Duration
     var sendTimeout: Duration
     var maxHeader: Int
+    /// `nil`: clients may not speak HTTP/2.
+    var http2: HTTP2Settings?
   }
 
   let settings: Settings
@@ -20,7 +22,8 @@ final class ListenerOnLoop {
     self.listener = listener
     self.settings = Settings(
       headerTimeout: settings.headerTimeout, keepaliveTimeout: settings.keepaliveTimeout,
-      sendTimeout: settings.sendTimeout, maxHeader: Int(settings.maxHeader))
+      sendTimeout: settings.sendTimeout, maxHeader: Int(settings.maxHeader),
+      http2: settings.http2 ? HTTP2Settings(settings) : nil)
     parser = RequestParser(
       limits: HeadLimits(maxHead: Int(settings.maxHeader), maxFields: settings.maxHeaderFields))
   }
@@ -41,4 +44,13 @@ final class ListenerOnLoop {
   var port: UInt16 { listener.boundAddress.isUnix ? 80 : listener.boundAddress.port }
 
   func close() { listener.close() }
+}
+
+extension HTTP2Settings {
+  fileprivate init(_ settings: PawlConfig.ListenerSettings) {
+    self.init()
+    head = HeadLimits(maxHead: Int(settings.maxHeader), maxFields: settings.maxHeaderFields)
+    maxStreams = settings.maxStreams
+    maxWindow = Int(settings.maxWindow)
+  }
 }

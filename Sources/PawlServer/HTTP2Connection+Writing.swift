@@ -28,8 +28,7 @@ extension HTTP2Connection {
     }
     tellSent()
     guard isOver, output.isEmpty else { return }
-    if phase == .ending { return finish() }
-    endIfDrained()
+    if phase == .ending { finish() }
   }
 
   /// Produces and writes once; `false` when there is nothing to send now.

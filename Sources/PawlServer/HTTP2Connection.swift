@@ -17,6 +17,10 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
     case closed
   }
 
+  /// When it is looked whether the client has acknowledged the settings.
+  private static let settingsTime = Duration.seconds(10)
+  /// The same for its answer to the announcement of the end.
+  private static let drainTime = Duration.seconds(1)
   /// Octets, and time, in which what still arrives after the end is dropped.
   static let lingerBudget = 1 << 20
   static let lingerTime = Duration.seconds(5)
@@ -67,7 +71,9 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
   ) {
     (self.stream, self.facts, self.listener, self.owner) = (stream, facts, listener, owner)
     self.received = received
-    session = HTTP2Session(listener.settings.http2 ?? HTTP2Settings())
+    var settings = listener.settings.http2 ?? HTTP2Settings()
+    settings.isSecure = facts.tls != nil
+    session = HTTP2Session(settings)
     idleSince = owner.loop.now
     session.delegate = self
     stream.delegate = self
@@ -76,6 +82,7 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
   func start() {
     stream.startReading()
     expect(within: listener.settings.headerTimeout)
+    expect(within: Self.settingsTime)
     let octets = received
     received = []
     // Also the server's own preface, its SETTINGS, goes out.
@@ -117,6 +124,7 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
     pump()
   }
 
+  /// Those that brought content have begun with it.
   private func beginArrived() {
     var index = 0
     while index < arrived.count, phase == .open {
@@ -167,6 +175,8 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
   private func lookAtTime() {
     let settings = listener.settings
     let now = owner.loop.now
+    if case .ends(let reason) = session.check(at: Int64(clamping: now.nanoseconds)) { return ended(reason) }
+    if isDraining { expect(within: Self.drainTime) }
     if let stuckSince, now - stuckSince >= settings.sendTimeout { return clientBroke("send-timeout") }
     if streams.isEmpty {
       let limit = hasServed ? settings.keepaliveTimeout : settings.headerTimeout
@@ -184,18 +194,13 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
 
   // MARK: - Ends
 
+  /// The session ends, which it tells by itself, when all its streams have ended.
   func drain() {
     guard phase == .open, !isDraining else { return }
     isDraining = true
     session.drain()
+    expect(within: Self.drainTime)
     pump()
-  }
-
-  /// Nothing is left to do on a connection that takes no new streams.
-  func endIfDrained() {
-    guard phase == .open, isDraining, streams.isEmpty, session.streamCount == 0, output.isEmpty, !session.wantsToSend
-    else { return }
-    finish()
   }
 
   /// Idle for too long.

@@ -6,6 +6,7 @@ import PawlWire
 extension HTTP2Stream {
   func receive(_ bytes: UnsafeRawBufferPointer) {
     contentCount += UInt64(bytes.count)
+    begin()
     meter.add(bytes.count)
     if hasAnswered || hasBegun && exchange == nil { return dropContent(bytes.count) }
     guard hasBegun, !isPaused, held.isEmpty, takesContent, let exchange else { return hold(bytes) }

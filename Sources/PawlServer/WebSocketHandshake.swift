@@ -29,7 +29,7 @@ struct WebSocketHandshake {
 
   /// The 200 that stands for the origin's 101; `nil` when that does not answer this request.
   func answer(to head: ResponseHead) -> ResponseHead? {
-    guard head.status == 101, head.fields.only(.secWebSocketAccept)?.trimmed.elementsEqual(accept) == true,
+    guard head.status == 101, head.fields.only(.secWebSocketAccept)?.trimmed.elementsEqual(Self.accept(for: key)) == true,
       head.fields.only(.upgrade)?.trimmed.equalsIgnoringCase("websocket") == true
     else { return nil }
     var answer = ResponseHead(status: 200, fields: head.fields)
@@ -38,13 +38,13 @@ struct WebSocketHandshake {
   }
 
   /// Base64 of the SHA-1 of key and identifier.
-  private var accept: [UInt8] {
+  static func accept(for key: [UInt8]) -> [UInt8] {
     var text = key
-    text.append(Self.identifier)
+    text.append(identifier)
     var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
     var count: UInt32 = 0
     guard EVP_Digest(text, text.count, &digest, &count, EVP_sha1(), nil) == 1 else { return [] }
-    return Self.base64(Array(digest[..<Int(count)]))
+    return base64(Array(digest[..<Int(count)]))
   }
 
   static func base64(_ octets: [UInt8]) -> [UInt8] {

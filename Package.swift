@@ -90,7 +90,7 @@ let package = Package(
       "PawlServer",
       [
         "PawlHTTP", "PawlWire", "PawlCache", "PawlUpload", "PawlTLS", "PawlLoop", "PawlConfig", "PawlObserve",
-        "PawlStore", "PawlUpstream", "CLinux",
+        "PawlStore", "PawlUpstream", "CLinux", "CNGHTTP2",
       ]),
     .testTarget(name: "PawlArchitectureTests", cSettings: cSettings, swiftSettings: swiftSettings),
   ]

@@ -64,7 +64,7 @@ extension ClientConnection {
   /// The shortest way: a plain GET of a small, fresh, complete body that is in memory. One parse (done), one look-up,
   /// one write; whatever is not exactly that takes the long way and is answered the same.
   func answerFromMemory(_ buffer: [UInt8]) -> Bool {
-    guard isPlain, output.isEmpty, let route = hotRoute(buffer), let store = route.cache,
+    guard isPlain, output.isEmpty, let route = hotRoute(buffer), let store = route.cache, !leavesSchemeOpen(route),
       let stored = find(in: store, buffer), let body = stored.body.inMemory,
       !facts.isMisdirected(buffer[listener.parser.authorityRange])
     else { return false }
@@ -89,6 +89,11 @@ extension ClientConnection {
       .authorization, .expect, .upgrade, .te,
     ]
     return !special.contains(where: parser.contains)
+  }
+
+  /// Whether it takes more than a look at the connection to know whether the client speaks TLS, and that matters.
+  private func leavesSchemeOpen(_ route: RouteSettings) -> Bool {
+    facts.isTrusted && route.strictTransport != nil && listener.parser.contains(.xForwardedProto)
   }
 
   private func hotRoute(_ buffer: [UInt8]) -> RouteSettings? {

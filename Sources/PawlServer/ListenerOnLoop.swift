@@ -10,6 +10,8 @@ final class ListenerOnLoop {
     var sendTimeout: Duration
     var maxHeader: Int
     var proxyProtocol: Bool
+    /// `nil`: clients may not speak HTTP/2.
+    var http2: HTTP2Settings?
   }
 
   let settings: Settings
@@ -23,7 +25,8 @@ final class ListenerOnLoop {
     (self.listener, self.certificates) = (listener, certificates)
     self.settings = Settings(
       headerTimeout: settings.headerTimeout, keepaliveTimeout: settings.keepaliveTimeout,
-      sendTimeout: settings.sendTimeout, maxHeader: Int(settings.maxHeader), proxyProtocol: settings.proxyProtocol)
+      sendTimeout: settings.sendTimeout, maxHeader: Int(settings.maxHeader), proxyProtocol: settings.proxyProtocol,
+      http2: settings.http2 ? HTTP2Settings(settings) : nil)
     parser = RequestParser(
       limits: HeadLimits(maxHead: Int(settings.maxHeader), maxFields: settings.maxHeaderFields))
   }
@@ -51,4 +54,13 @@ final class ListenerOnLoop {
   var opensFirst: Bool { settings.proxyProtocol || certificates != nil }
 
   func close() { listener.close() }
+}
+
+extension HTTP2Settings {
+  fileprivate init(_ settings: PawlConfig.ListenerSettings) {
+    self.init()
+    head = HeadLimits(maxHead: Int(settings.maxHeader), maxFields: settings.maxHeaderFields)
+    maxStreams = settings.maxStreams
+    maxWindow = Int(settings.maxWindow)
+  }
 }

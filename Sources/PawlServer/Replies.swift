@@ -10,8 +10,7 @@ enum Replies {
     /// The whole message, for connections that end with it.
     func bytes(date: [UInt8]) -> [UInt8] {
       var head = head
-      head.fields.append(.date, date)
-      Via.append(to: &head.fields, version: .http11)
+      head.addOrigin(date: date)
       var output: [UInt8] = []
       HeadWriter.write(head, framing: .length(UInt64(body.count)), connection: .close, into: &output)
       return output + body

@@ -78,6 +78,11 @@ final class ServerLoop {
   /// - Parameter opening: what the connection was until now, and counted as.
   func serve(_ stream: SocketStream, _ facts: ClientFacts, on listener: ListenerOnLoop, after opening: Opening? = nil) {
     if let opening { connections[ObjectIdentifier(opening)] = nil }
+    if facts.tls?.applicationProtocol.elementsEqual("h2".utf8) == true {
+      let connection = HTTP2Connection(stream: stream, facts: facts, listener: listener, owner: self)
+      connections[ObjectIdentifier(connection)] = connection
+      return connection.start()
+    }
     let connection = ClientConnection(stream: stream, facts: facts, listener: listener, owner: self)
     connections[ObjectIdentifier(connection)] = connection
     connection.start()

@@ -33,6 +33,8 @@ package protocol HTTP2SessionDelegate: AnyObject {
   func session(_ session: HTTP2Session, content: UnsafeRawBufferPointer, of stream: HTTP2StreamID)
   /// The request is complete.
   func session(_ session: HTTP2Session, endedContentOf stream: HTTP2StreamID, trailers: Fields)
+  /// The frame that ends the answer has been produced; the request may still go on.
+  func session(_ session: HTTP2Session, answered stream: HTTP2StreamID)
   /// The stream is gone. `code`: reset, by the peer or by a breach of the protocol; `nil`: both sides have ended.
   func session(_ session: HTTP2Session, closed stream: HTTP2StreamID, by code: UInt32?)
   /// How much of the answer's content can go in one frame of at most `limit` octets.
@@ -102,6 +104,9 @@ package final class HTTP2Session {
 
   /// So many octets of the request's content are done with: credit for as many goes back to the peer.
   package func consumed(_ count: Int, of stream: HTTP2StreamID) {}
+
+  /// Whether the peer's windows, and not the order of the streams, keep this stream's content.
+  package func isHeldBack(_ stream: HTTP2StreamID) -> Bool { preconditionFailure("sketch") }
 
   // MARK: Ending
 

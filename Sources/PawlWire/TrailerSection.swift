@@ -24,12 +24,16 @@ struct TrailerSection: Sendable {
 
   private mutating func takeLine() -> Bool {
     guard let line = Self.parse(octets.span, from: lineStart) else { return false }
-    let value = octets[line.valueRange]
-    switch line.name {
-    case .uploadChecksum, .contentDigest, .reprDigest: fields.append(line.name, value)
-    default: break
-    }
+    if Self.keeps(line.name) { fields.append(line.name, octets[line.valueRange]) }
     return true
+  }
+
+  /// Whether a trailer field of this name may mean something after the content.
+  static func keeps(_ name: FieldName) -> Bool {
+    switch name {
+    case .uploadChecksum, .contentDigest, .reprDigest: true
+    default: false
+    }
   }
 
   private static func parse(_ octets: Span<UInt8>, from start: Int) -> FieldLine? {

@@ -77,7 +77,7 @@ let package = Package(
       name: "PawlTestKit", dependencies: ["CLinux"], path: "Tests/PawlTestKit",
       cSettings: cSettings, swiftSettings: swiftSettings),
     tests("PawlHTTP"),
-    tests("PawlWire", ["PawlHTTP"]),
+    tests("PawlWire", ["PawlHTTP", "CNGHTTP2"]),
     tests("PawlCache", ["PawlHTTP"]),
     tests("PawlUpload", ["PawlHTTP"]),
     tests("PawlTLS", ["CLinux"]),

@@ -36,12 +36,20 @@ struct TrailerSection: Sendable {
   private mutating func takeLine() -> Bool {
     guard let line = Self.parse(octets.span, from: lineStart) else { return false }
     let value = octets[line.valueRange]
-    switch line.name {
-    case .uploadChecksum, .contentDigest, .reprDigest: fields.append(line.name, value)
-    case .other where policy == .all: fields.append(named: octets[line.nameRange], value)
-    default: if policy == .all { fields.append(line.name, value) }
+    if Self.keeps(line.name) {
+      fields.append(line.name, value)
+    } else if policy == .all {
+      fields.append(named: octets[line.nameRange], value)
     }
     return true
+  }
+
+  /// Whether a trailer field of this name may mean something after the content.
+  static func keeps(_ name: FieldName) -> Bool {
+    switch name {
+    case .uploadChecksum, .contentDigest, .reprDigest: true
+    default: false
+    }
   }
 
   private static func parse(_ octets: Span<UInt8>, from start: Int) -> FieldLine? {

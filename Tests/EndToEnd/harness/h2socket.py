@@ -25,6 +25,7 @@ from .process import ROOT
 CONNECTION_WINDOW = 64 << 20
 DROPPED = {"connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade", "http2-settings", "host"}
 BODILESS = (101, 204, 304)
+SPELT = {"etag": "ETag", "www-authenticate": "WWW-Authenticate"}  # names are lower case in HTTP/2; HTTP/1.1 shows them as usual
 
 
 @functools.lru_cache(maxsize=None)
@@ -167,7 +168,7 @@ class H2Socket:
             exchange.chunked = not counted and exchange.method != "HEAD" and status not in BODILESS
             if exchange.chunked:
                 fields.append(("transfer-encoding", "chunked"))
-        lines = [f"HTTP/1.1 {status} {reason}"] + [f"{n}: {v}" for n, v in fields]
+        lines = [f"HTTP/1.1 {status} {reason}"] + [f"{SPELT.get(n) or '-'.join(w.capitalize() for w in n.split('-'))}: {v}" for n, v in fields]
         exchange.out += "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n"
 
     def _credit(self, exchange, count):

@@ -16,7 +16,7 @@ class TLSSocket:
         self.raw, self.lock, self.write_lock = raw, threading.RLock(), threading.Lock()
         self.incoming, self.outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self.tls = context.wrap_bio(self.incoming, self.outgoing, server_side, None if server_side else server_name, session)
-        self.ended, self.abrupt, self.said_end = None, False, False
+        self.ended, self.abrupt, self.said_end, self.unsent = None, False, False, bytearray()
         if first:
             self.incoming.write(first)
         try:
@@ -51,9 +51,9 @@ class TLSSocket:
     def _flush(self):
         with self.write_lock:
             with self.lock:
-                data = self.outgoing.read()
-            if data:
-                self.raw.sendall(data)
+                self.unsent += self.outgoing.read()
+            while self.unsent:
+                del self.unsent[:self.raw.send(self.unsent)]
 
     # -- as a socket ---------------------------------------------------------------------------------------------
     def recv(self, limit, flags=0):
@@ -107,7 +107,7 @@ class TLSSocket:
         """close_notify, then FIN for the directions of `how`."""
         if how in (socket.SHUT_WR, socket.SHUT_RDWR):
             self._notify()
-        if how == socket.SHUT_RDWR:
+        if how in (socket.SHUT_RD, socket.SHUT_RDWR):
             self.raw.shutdown(how)
 
     def _notify(self):

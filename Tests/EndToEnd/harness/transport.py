@@ -76,6 +76,37 @@ def wrap(raw, over, window=None, server_name="pawl.test", context=None):
     return H2Socket(carrier, "https", window, cancels=True)
 
 
+def accept(raw, over):
+    """The end of a relay that a client connected to: the relay sees what passes."""
+    return raw if over not in SECURE else TLSSocket(raw, server_context(("h2",) if over == "h2" else ("http/1.1",)), server_side=True)
+
+
+def dial(target, over, timeout=10):
+    """The other end of a relay, towards pawl."""
+    raw = socket.create_connection(target, timeout)
+    if over not in SECURE:
+        return raw
+    return TLSSocket(raw, client_context(("h2",) if over == "h2" else ("http/1.1",)), "pawl.test")
+
+
+def address_of(port, over, host="127.0.0.1"):
+    return f"{'https' if over in SECURE else 'http'}://{host}:{port}"
+
+
+def trust():
+    """Environment in which the clients that look there trust the authority of the checks."""
+    file = str(certificates.authority().file)
+    return dict.fromkeys(("SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "URLSessionCertificateAuthorityInfoFile"), file)
+
+
+CURL = {"clear": ["--http1.1"], "tls": ["--http1.1"], "h2": ["--http2"], "h2c": ["--http2-prior-knowledge"]}
+
+
+def curl(over):
+    """curl's options for a transport."""
+    return CURL[over] + (["--cacert", str(certificates.authority().file)] if over in SECURE else [])
+
+
 def end():
     """After a check: nothing of it stays open."""
     end_lingering()

@@ -16,9 +16,9 @@ from .checks import Skip
 from .process import ROOT
 
 
-def again(command, path, tries=12, good=(0,), seconds=60):
+def again(command, path, tries=12, good=(0,), seconds=60, environment=None):
     for _ in range(tries):
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, env={**os.environ, **transport.trust()})
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, env={**os.environ, **transport.trust(), **(environment or {})})
         if done.returncode in good:
             return path
     raise AssertionError(f"{command[0]} gave up with {done.returncode}: {done.stderr.decode(errors='replace')[-300:]}")
@@ -135,10 +135,23 @@ def swift_client():
     return str(program)
 
 
+def swift_trust():
+    """Environment in which programs that use URLSession trust the authority of the checks: Foundation has no word for that on Linux, so
+    a few lines of C set it in the libcurl below."""
+    source, library = ROOT / "Tests" / "EndToEnd" / "URLSessionClient" / "trust.c", ROOT / ".build" / "urlsession-trust.so"
+    compiler = next((c for c in ("clang", "cc", "gcc") if shutil.which(c)), None)
+    if not compiler:
+        raise Skip("there is no C compiler")
+    if not library.exists() or library.stat().st_mtime < source.stat().st_mtime:
+        library.parent.mkdir(exist_ok=True)
+        subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", str(library), str(source), "-ldl"], check=True, capture_output=True)
+    return {"LD_PRELOAD": str(library), "PAWL_CHECK_CA": str(authority().file)}
+
+
 def urlsession(style):
     def client(url, folder, over="clear"):
         path = os.path.join(folder, "file")
-        return again([swift_client(), style, url, path], path, tries=1, seconds=90)
+        return again([swift_client(), style, url, path], path, tries=1, seconds=90, environment=swift_trust())
     client.__name__ = f"urlsession_{style}"
     return client
 

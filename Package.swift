@@ -74,7 +74,7 @@ let package = Package(
       cSettings: cSettings, swiftSettings: swiftSettings),
 
     .target(
-      name: "PawlTestKit", dependencies: ["CLinux"], path: "Tests/PawlTestKit",
+      name: "PawlTestKit", dependencies: ["COpenSSL", "CLinux"], path: "Tests/PawlTestKit",
       cSettings: cSettings, swiftSettings: swiftSettings),
     tests("PawlHTTP"),
     tests("PawlWire", ["PawlHTTP", "CNGHTTP2"]),

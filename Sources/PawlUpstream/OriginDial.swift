@@ -97,14 +97,14 @@ final class OriginDial {
     let handshake = OriginHandshake(
       stream, engine: context.makeEngine(serverName: name, place: "\(address)"), address: address
     ) { [self] result in
-      handshake = nil
+      self.handshake = nil
       switch result {
       case .success(let stream): connected(stream)
       case .failure(let error): addressFailed(error)
       }
     }
     self.handshake = handshake
-    handshake.start(timeout: max(end - loop.now, .zero))
+    handshake.start(timeout: max(end - loop.now, Duration.zero))
   }
 
   private func connected(_ stream: SocketStream) {

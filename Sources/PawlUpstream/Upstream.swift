@@ -27,7 +27,8 @@ package final class Upstream: Sendable {
     (self.settings, self.resolver) = (settings, resolver)
     shared = Locked(
       Shared(
-        tls: tls, limit: ConnectionLimit(limit: settings.maxConnections), rotation: URLRotation(count: settings.urls.count)))
+        tls: tls, limit: ConnectionLimit(limit: settings.maxConnections),
+        rotation: URLRotation(count: settings.urls.count)))
   }
 
   package var id: ObjectIdentifier { ObjectIdentifier(self) }

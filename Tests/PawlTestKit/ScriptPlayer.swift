@@ -10,6 +10,7 @@ final class ScriptPlayer {
   private let note: ([UInt8]) -> Void
   private(set) var failure: String?
   private(set) var patternSent = 0
+  private var received: [UInt8] = []
 
   init(_ socket: CInt, isUnix: Bool, note: @escaping ([UInt8]) -> Void) {
     (self.socket, self.isUnix, self.note) = (socket, isUnix, note)
@@ -37,10 +38,12 @@ final class ScriptPlayer {
       if !readHead(), failure == nil { failure = "the connection ended inside a head" }
     case .answerAll(let octets): while readHead(), send(octets) {}
     case .read(let count): _ = receive(count)
+    case .readUntil(let wanted): readUntil(wanted)
     case .readToEnd: while next(65_536) != nil {}
     case .expectEnd:
       if let more = next(4096) { failure = "not the end, but \(text(more))" }
     case .send(let octets): _ = send(octets)
+    case .sendMade(let make): _ = send(make(received))
     case .sendEachByte(let octets): sendEachByte(octets)
     case .sendPattern(let start, let count): sendPattern(from: start, count: count)
     case .sendPatternUntilStuck(let count): sendUntilStuck(count)
@@ -71,6 +74,14 @@ final class ScriptPlayer {
     return true
   }
 
+  private func readUntil(_ wanted: [UInt8]) {
+    var tail: [UInt8] = []
+    while tail != wanted {
+      guard let octets = next(65_536) else { return failure = "the connection ended" }
+      tail = (tail + octets).suffix(wanted.count)
+    }
+  }
+
   private func receive(_ count: Int) -> [UInt8]? {
     var octets: [UInt8] = []
     while octets.count < count {
@@ -93,6 +104,7 @@ final class ScriptPlayer {
       count = max(0, recv(socket, buffer.baseAddress, limit, 0))
     }
     note(octets)
+    if received.count < 64 << 10 { received += octets }
     return octets.isEmpty ? nil : octets
   }
 

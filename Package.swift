@@ -74,14 +74,14 @@ let package = Package(
       cSettings: cSettings, swiftSettings: swiftSettings),
 
     .target(
-      name: "PawlTestKit", dependencies: ["CLinux"], path: "Tests/PawlTestKit",
+      name: "PawlTestKit", dependencies: ["COpenSSL", "CLinux"], path: "Tests/PawlTestKit",
       cSettings: cSettings, swiftSettings: swiftSettings),
     tests("PawlHTTP"),
     tests("PawlWire", ["PawlHTTP", "CNGHTTP2"]),
     tests("PawlCache", ["PawlHTTP"]),
     tests("PawlUpload", ["PawlHTTP"]),
-    tests("PawlTLS", ["CLinux"]),
-    tests("PawlLoop", ["PawlTLS", "CLinux"]),
+    tests("PawlTLS", ["COpenSSL", "CLinux"]),
+    tests("PawlLoop", ["PawlTLS", "COpenSSL", "CLinux"]),
     tests("PawlConfig", ["CLinux"]),
     tests("PawlObserve"),
     tests("PawlStore", ["PawlHTTP", "PawlCache", "PawlUpload", "PawlLoop", "PawlObserve"]),

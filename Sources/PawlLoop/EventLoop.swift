@@ -1,5 +1,6 @@
 import CLibevent
 import CLinux
+import PawlTLS
 
 /// One libevent base and the thread that turns it. Sockets, timers and everything built on them belong to one loop
 /// and are touched on its thread only; other threads reach it through ``run(_:)``.
@@ -22,6 +23,9 @@ package final class EventLoop: @unchecked Sendable {
   private var later: [() -> Void] = []
   private var held: [ObjectIdentifier: AnyObject] = [:]
   private var scratch = [UInt8](repeating: 0, count: EventLoop.readBufferSize)
+
+  /// What the protected connections of the loop make their records in.
+  private(set) lazy var recordScratch = RecordScratch()
 
   /// Timers that go by a ``ManualClock``; empty in production.
   let hasManualClock: Bool

@@ -1,6 +1,6 @@
 import CLibevent
 import CLinux
-package import PawlTLS
+import PawlTLS
 
 /// What one read or write on a socket came to.
 package enum IOResult: Hashable, Sendable {
@@ -26,16 +26,18 @@ package protocol StreamDelegate: AnyObject {
 package final class SocketStream {
   /// Weak, not unowned: a stream that outlives its delegate must not end the process; the load costs some 5 ns.
   package weak var delegate: (any StreamDelegate)?
-  package private(set) var isReading = false
+  package internal(set) var isReading = false
   package let loop: EventLoop
-  private var descriptor: CInt
-  private var readEvent: UnsafeMutablePointer<event>?
-  private var writeEvent: UnsafeMutablePointer<event>?
-  private var wantsWritable = false
-  private var writeEventIsAdded = false
+  var descriptor: CInt
+  var readEvent: UnsafeMutablePointer<event>?
+  var writeEvent: UnsafeMutablePointer<event>?
+  var wantsWritable = false
+  var writeEventIsAdded = false
   /// Set when the kernel refused to watch the socket.
-  private var failure: CInt?
+  var failure: CInt?
   private var knownPeer: SocketAddress?
+  /// Set where the connection is protected.
+  var protection: StreamProtection?
 
   /// Takes over a connected socket: makes it non-blocking and, for TCP, sets `TCP_NODELAY`.
   /// - Parameter peer: spares a system call where `accept` has told it.
@@ -55,24 +57,13 @@ package final class SocketStream {
   /// The socket's descriptor for look-ups and tests; -1 when closed. Stays the stream's own.
   package var rawDescriptor: CInt { descriptor }
 
-  // MARK: TLS
-
-  /// From now on what goes over the socket is protected. Before anything was read or written.
-  package func secure(_ engine: TLSEngine) { preconditionFailure("sketch") }
-
-  /// Goes on with the handshake: from the delegate's callbacks, until it is `done` or has failed. Asks for the
-  /// readiness it needs by itself. What the client sent behind its last flight is read as usual afterwards.
-  package func handshake() -> TLSEngine.Handshake { preconditionFailure("sketch") }
-
-  /// What the handshake came to; `nil` in clear and before its end.
-  package var tls: TLSFacts? { nil }
-
   // MARK: Reading
 
   /// Reads what is there, at most the buffer's size. After ``IOResult/end`` reading has stopped; writing may go on.
   package func read(into buffer: UnsafeMutableRawBufferPointer) -> IOResult {
     if let failure { return .failed(failure) }
     guard buffer.count > 0 else { return .bytes(0) }
+    if protection != nil { return readProtected(into: buffer) }
     while true {
       let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
       if count > 0 { return .bytes(count) }
@@ -87,11 +78,14 @@ package final class SocketStream {
   /// From now on ``StreamDelegate/streamReadable()`` is called whenever there is something to read, an end included.
   package func startReading() {
     loop.preconditionOnLoop()
-    guard !isReading, !isClosed else { return }
-    let event = readEvent ?? makeEvent(EV_READ | EV_PERSIST, onReadable)
-    readEvent = event
-    isReading = true
-    if event_add(event, nil) != 0 { watchingFailed() }
+    guard !isClosed else { return }
+    if !isReading {
+      let event = readEvent ?? makeEvent(EV_READ | EV_PERSIST, onReadable)
+      readEvent = event
+      isReading = true
+      if event_add(event, nil) != 0 { watchingFailed() }
+    }
+    if protection != nil { announceUnread() }
   }
 
   package func stopReading() {
@@ -107,6 +101,7 @@ package final class SocketStream {
   package func write(_ bytes: UnsafeRawBufferPointer, more: Bool) -> IOResult {
     if let failure { return .failed(failure) }
     guard bytes.count > 0 else { return .bytes(0) }
+    if protection != nil { return writeProtected(bytes, Self.nothing, more) }
     while true {
       let count = send(descriptor, bytes.baseAddress, bytes.count, sendFlags(more: more))
       if count >= 0 { return .bytes(count) }
@@ -118,6 +113,7 @@ package final class SocketStream {
   package func write(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer, more: Bool) -> IOResult {
     if let failure { return .failed(failure) }
     guard first.count + second.count > 0 else { return .bytes(0) }
+    if protection != nil { return writeProtected(first, second, more) }
     var pieces = (
       iovec(iov_base: UnsafeMutableRawPointer(mutating: first.baseAddress), iov_len: first.count),
       iovec(iov_base: UnsafeMutableRawPointer(mutating: second.baseAddress), iov_len: second.count)
@@ -140,6 +136,7 @@ package final class SocketStream {
     if let failure { return .failed(failure) }
     guard !isClosed else { return .failed(EBADF) }
     guard count > 0 else { return .bytes(0) }
+    if protection != nil { return sendFileProtected(fd, offset, count) }
     guard var position = off_t(exactly: offset) else { return .end }
     while true {
       let sent = sendfile(descriptor, fd, &position, count)
@@ -159,7 +156,11 @@ package final class SocketStream {
     loop.preconditionOnLoop()
     guard !isClosed else { return }
     wantsWritable = true
-    guard !writeEventIsAdded else { return }
+    addWriteEvent()
+  }
+
+  func addWriteEvent() {
+    guard !writeEventIsAdded, !isClosed else { return }
     let event = writeEvent ?? makeEvent(EV_WRITE | EV_PERSIST, onWritable)
     writeEvent = event
     writeEventIsAdded = true
@@ -174,7 +175,7 @@ package final class SocketStream {
   }
 
   /// Bytes written that the peer has not acknowledged (TCP) or read (unix); 0 when that cannot be told.
-  package func bytesUnsent() -> Int { isClosed ? 0 : max(0, Int(pawl_bytes_unsent(descriptor))) }
+  package func bytesUnsent() -> Int { isClosed ? 0 : bytesKept + max(0, Int(pawl_bytes_unsent(descriptor))) }
 
   // MARK: Ending
 
@@ -182,6 +183,7 @@ package final class SocketStream {
   package func shutdownWrite() {
     loop.preconditionOnLoop()
     guard !isClosed else { return }
+    if protection != nil { return endProtected() }
     stopWanting()
     shutdown(descriptor, CInt(SHUT_WR))
   }
@@ -189,6 +191,7 @@ package final class SocketStream {
   /// Closes the socket and forgets its events; safe within its own callbacks. The delegate hears nothing more.
   package func close() {
     loop.preconditionOnLoop()
+    if protection != nil { return closeProtected() }
     releaseAll()
   }
 
@@ -213,6 +216,8 @@ package final class SocketStream {
   }
 
   // MARK: Inside
+
+  static var nothing: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
 
   private func sendFlags(more: Bool) -> CInt {
     pawl_MSG_NOSIGNAL | (more ? pawl_MSG_MORE : 0)
@@ -241,9 +246,13 @@ package final class SocketStream {
     }
   }
 
-  fileprivate func becameReadable() { delegate?.streamReadable() }
+  fileprivate func becameReadable() {
+    if protection != nil { return protectedReadable() }
+    delegate?.streamReadable()
+  }
 
   fileprivate func becameWritable() {
+    if protection != nil, !flushProtected() { return }
     if wantsWritable {
       wantsWritable = false
       delegate?.streamWritable()
@@ -251,19 +260,21 @@ package final class SocketStream {
     removeIdleWriteEvent()
   }
 
-  private func removeIdleWriteEvent() {
-    guard writeEventIsAdded, !wantsWritable, let writeEvent else { return }
+  func removeIdleWriteEvent() {
+    guard writeEventIsAdded, !wantsWritable, protection?.engine.isBlocked != true, let writeEvent else { return }
     writeEventIsAdded = false
     event_del(writeEvent)
   }
 
-  private func releaseAll() {
+  func releaseAll() {
     guard descriptor >= 0 else { return }
     let (reader, writer, socket) = (readEvent, writeEvent, descriptor)
     (readEvent, writeEvent, descriptor) = (nil, nil, -1)
-    (isReading, wantsWritable, writeEventIsAdded) = (false, false, false)
+    releaseState()
     loop.dispose(reader, writer, descriptor: socket)
   }
+
+  func releaseState() { (isReading, wantsWritable, writeEventIsAdded, protection) = (false, false, false, nil) }
 }
 
 // Safe: a stream frees its events in close and deinit, so it exists when one of them fires; it is kept alive through

@@ -1,12 +1,13 @@
 import PawlHTTP
 
 extension IncomingRequest {
-  /// Puts in what pawl adds to whatever it answers or forwards, in every version of HTTP: `Date`, `Via`, `X-Request-Id`
-  /// and what pages of other origins may read.
+  /// Puts in what pawl adds to whatever it answers or forwards, in every version of HTTP: `Date`, `Via`, `X-Request-Id`,
+  /// what pages of other origins may read, and that browsers are to come over TLS.
   func dress(_ head: inout ResponseHead) {
     head.addOrigin(date: loop.dateField)
     if !self.head.fields.contains(.xRequestID) { head.fields.append(.xRequestID, requestID) }
     dressForOthers(&head)
+    dressForTransport(&head)
   }
 }
 

@@ -80,6 +80,7 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
     requestBody = nil
     var reply = Replies.refusal(status: status, reason: reason)
     request?.dressForOthers(&reply.head)
+    request?.dressForTransport(&reply.head)
     output.append(contentsOf: reply.bytes(date: owner.dateField))
     owner.logRefusal(facts, status: status, bytes: reply.body.count)
     phase = .flushing

@@ -49,6 +49,12 @@ enum Replies {
       sentence: "No site here answers for the host \(authority.isEmpty ? "that was not named" : authority.text).")
   }
 
+  /// The connection was made for another host, which may have other clients (RFC 9110 §15.5.20).
+  static func misdirected() -> Reply {
+    plain(
+      status: 421, sentence: "This connection is for another host: please ask this one over a connection of its own.")
+  }
+
   /// `OPTIONS *` asks about the server, not about anything behind it.
   static func options() -> Reply {
     var head = ResponseHead(status: 200)

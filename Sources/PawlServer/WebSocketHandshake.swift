@@ -29,7 +29,8 @@ struct WebSocketHandshake {
 
   /// The 200 that stands for the origin's 101; `nil` when that does not answer this request.
   func answer(to head: ResponseHead) -> ResponseHead? {
-    guard head.status == 101, head.fields.only(.secWebSocketAccept)?.trimmed.elementsEqual(Self.accept(for: key)) == true,
+    guard head.status == 101,
+      head.fields.only(.secWebSocketAccept)?.trimmed.elementsEqual(Self.accept(for: key)) == true,
       head.fields.only(.upgrade)?.trimmed.equalsIgnoringCase("websocket") == true
     else { return nil }
     var answer = ResponseHead(status: 200, fields: head.fields)

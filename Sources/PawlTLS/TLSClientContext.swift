@@ -1,11 +1,90 @@
+import CLinux
+import COpenSSL
+
 /// The client side of TLS for one upstream, with the sessions that can be resumed. Safe on any thread.
-package final class TLSClientContext: Sendable {
+package final class TLSClientContext: @unchecked Sendable {
+  // Safe: set up by the thread that makes it, before another has it; OpenSSL counts and locks what it changes in it.
+  private let context: OpaquePointer
+  private let verifies: Bool
+  let sessions = ClientSessions()
+  /// What is doubtful, but loads.
+  package let warnings: [TLSProblem]
+
   /// Reads all files. Blocking: never on a loop.
-  package init(_ settings: TLSClientSettings) throws(TLSProblem) { throw TLSProblem("sketch") }
+  package init(_ settings: TLSClientSettings) throws(TLSProblem) {
+    var warnings: [TLSProblem] = []
+    var pair: LoadedPair?
+    if let files = settings.pair {
+      let loaded = try LoadedPair(files)
+      warnings = loaded.warnings
+      pair = loaded
+    }
+    let store = settings.verifies ? try Self.trusted(settings.ca) : nil
+    defer { X509_STORE_free(store) }
+    let context = try ContextRules.make(TLS_client_method(), minVersion: settings.minVersion)
+    (self.context, verifies, self.warnings) = (context, settings.verifies, warnings)
+    if let pair { try ContextRules.use(pair, in: context) }
+    if let store { SSL_CTX_set1_cert_store(context, store) }
+    SSL_CTX_set_verify_depth(context, TrustStore.depth)
+    SSL_CTX_set_verify(context, settings.verifies ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nil)
+    pawl_ssl_ctx_keep_client_sessions(context)
+    SSL_CTX_sess_set_new_cb(context, onNewSession)
+    let protocols: [UInt8] = [8] + Array("http/1.1".utf8)
+    SSL_CTX_set_alpn_protos(context, protocols, UInt32(protocols.count))
+  }
+
+  deinit { SSL_CTX_free(context) }
 
   /// For one connected socket.
   /// - Parameters:
   ///   - serverName: a DNS name, sent by SNI, or a literal address, which is not; what the certificate has to be for.
+  ///     Lower case, without brackets.
   ///   - place: whose sessions may be resumed: the same for all connections to one address and port of one server.
-  package func makeEngine(serverName: String, place: String) -> TLSEngine { preconditionFailure("sketch") }
+  package func makeEngine(serverName: String, place: String) -> TLSEngine {
+    guard let ssl = SSL_new(context) else { preconditionFailure("out of memory") }
+    let engine = TLSEngine(ssl, keeper: self, isClient: true)
+    engine.expectedName = serverName
+    let isAddress = Self.isAddress(serverName)
+    if !isAddress { _ = pawl_ssl_set_server_name(ssl, serverName) }
+    if verifies {
+      if isAddress {
+        X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), serverName)
+      } else {
+        SSL_set_hostflags(ssl, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
+        SSL_set1_host(ssl, serverName)
+      }
+    }
+    // A session holds what was verified: for this name alone.
+    engine.sessionPlace = "\(serverName)\0\(place)"
+    engine.sessions = sessions
+    if let session = sessions.take(for: engine.sessionPlace, now: wallSeconds()) { resume(session, ssl) }
+    return engine
+  }
+
+  /// A session of TLS 1.2 is used by several connections: each gets a copy, as OpenSSL writes into those in use.
+  private func resume(_ session: ClientSessions.Session, _ ssl: OpaquePointer) {
+    if session.isForOneUse {
+      SSL_set_session(ssl, session.raw)
+    } else if let copy = SSL_SESSION_dup(session.raw) {
+      SSL_set_session(ssl, copy)
+      SSL_SESSION_free(copy)
+    }
+  }
+
+  private static func isAddress(_ name: String) -> Bool {
+    withUnsafeTemporaryAllocation(byteCount: 16, alignment: 8) { room in
+      inet_pton(AF_INET, name, room.baseAddress) == 1 || inet_pton(AF_INET6, name, room.baseAddress) == 1
+    }
+  }
+
+  private static func trusted(_ ca: String?) throws(TLSProblem) -> OpaquePointer? {
+    if let ca { return TrustStore.make(try PEMFile(ca).certificates()) }
+    return try SystemAuthorities.store()
+  }
+}
+
+private func onNewSession(_ ssl: OpaquePointer?, _ session: OpaquePointer?) -> CInt {
+  guard let engine = TLSEngine.of(ssl), let sessions = engine.sessions, let session else { return 0 }
+  sessions.keep(ClientSessions.Session(adopting: session), for: engine.sessionPlace)
+  return 1
 }

@@ -1,5 +1,9 @@
+import CLinux
+import COpenSSL
+
 /// One side of one TLS connection, on one socket and one loop; ``SocketStream`` of PawlLoop drives it. Records are
-/// gathered into few system calls; what the socket would not take is kept here and goes first.
+/// gathered into few system calls; what the socket would not take is kept here and goes first. While nothing is on its
+/// way an engine holds no buffer.
 package final class TLSEngine {
   /// What a step of the handshake came to.
   package enum Handshake: Hashable, Sendable {
@@ -9,23 +13,175 @@ package final class TLSEngine {
     case failed(TLSFailure)
   }
 
-  init() {}
-}
-
-/// Why a handshake failed.
-package struct TLSFailure: Error, Hashable, Sendable, CustomStringConvertible {
-  package enum Kind: Hashable, Sendable {
-    /// The peer closed, or sent something that is no TLS.
-    case protocolError
-    /// The peer's certificate is not trusted, not in time, or not for the name (RFC 9209: `tls_certificate_error`).
-    case certificate
-    /// The peer sent an alert (RFC 9209: `tls_alert_received`), with its number.
-    case alert(UInt8)
+  /// What reading or writing came to; as `IOResult` of PawlLoop.
+  package enum Step: Hashable, Sendable {
+    case bytes(Int)
+    case wouldBlock
+    /// Reading: the peer's `close_notify`. Sending a file: it ends before the count.
+    case end
+    /// With an `errno`; `EPROTO` where the peer broke the rules of TLS, `ECONNRESET` where the connection ended without
+    /// `close_notify`: what was read may not be all (RFC 8446 6.1).
+    case failed(CInt)
   }
-  package var kind: Kind
-  /// In OpenSSL's words, and precise about certificates.
-  package var reason: String
 
-  package init(_ kind: Kind, _ reason: String) { (self.kind, self.reason) = (kind, reason) }
-  package var description: String { reason }
+  /// Ciphertext kept for a peer that does not read, in octets: one batch of records, and room for what TLS itself
+  /// answers. Beyond it the connection is broken: only a peer that asks for answers and takes none gets there.
+  package static let pendingLimit = 384 << 10
+  /// Octets taken off the socket in one call at most, so that a fast peer leaves time to others.
+  static let receiveLimit = 1 << 20
+
+  let ssl: OpaquePointer
+  /// The contexts behind `ssl`, which its callbacks use: they live as long.
+  private let keeper: AnyObject
+  /// Server side: what its connections share.
+  var server: TLSServerContext? { keeper as? TLSServerContext }
+  package let isClient: Bool
+  var descriptor: CInt = -1
+  var scratch: RecordScratch?
+
+  // Receiving
+  /// The last receive found less than it asked for: asking again before the socket is readable is a wasted call.
+  var isDrained = false
+  var receiveBudget = 0
+  var receiveError: CInt = 0
+  var sawEndOfStream = false
+  /// Records may be left in OpenSSL's buffer because the caller's was full.
+  var mayHoldRecords = false
+  /// How reading ended, for good.
+  var readEnd: Step?
+  var readEndWasTold = false
+
+  // Sending
+  /// Ciphertext that is not with the kernel.
+  var pending: [UInt8] = []
+  var pendingStart = 0
+  /// The socket took less than it was given; what is pending waits for it to become writable.
+  package internal(set) var isBlocked = false
+  var writeFailure: CInt?
+  var sizer = RecordSizer()
+  package internal(set) var hasEndedWriting = false
+
+  // Handshake
+  package private(set) var facts: TLSFacts?
+  private var failure: TLSFailure?
+  /// Whether the kernel encrypts what is sent: the stream writes plain octets to the socket.
+  package private(set) var kernelSends = false
+  private let wantsKernel: Bool
+  /// Set by the server's callback for the client's hello.
+  var identity: ServerIdentity?
+  var serverName: [UInt8] = []
+  /// Client side: where sessions are kept, and under which name.
+  var sessions: ClientSessions?
+  var sessionPlace = ""
+  var expectedName = ""
+
+  init(_ ssl: OpaquePointer, keeper: AnyObject, isClient: Bool) {
+    (self.ssl, self.keeper, self.isClient) = (ssl, keeper, isClient)
+    wantsKernel = KernelTLS.isAvailable
+    // Safe: callbacks come only from within calls on `ssl`, which only this object makes, and which ends with it.
+    SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
+    if isClient { SSL_set_connect_state(ssl) } else { SSL_set_accept_state(ssl) }
+  }
+
+  deinit {
+    // Without this OpenSSL takes a session whose connection ended without `close_notify` for broken.
+    SSL_set_shutdown(ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN)
+    SSL_free(ssl)
+  }
+
+  /// The engine of a connection that OpenSSL calls back about.
+  static func of(_ ssl: OpaquePointer?) -> TLSEngine? {
+    guard let ssl, let pointer = SSL_get_ex_data(ssl, 0) else { return nil }
+    // Safe: set in init, on an object that outlives `ssl`.
+    return Unmanaged<TLSEngine>.fromOpaque(pointer).takeUnretainedValue()
+  }
+
+  /// Gives it the socket, and memory that all engines of the loop share. Once, before anything else.
+  package func attach(_ descriptor: CInt, _ scratch: RecordScratch) {
+    (self.descriptor, self.scratch) = (descriptor, scratch)
+    let reader = RecordBIO.make(for: self)
+    guard wantsKernel, let socket = BIO_new_socket(descriptor, BIO_NOCLOSE) else {
+      BIO_up_ref(reader)
+      return SSL_set_bio(ssl, reader, reader)
+    }
+    pawl_ssl_enable_ktls(ssl)
+    SSL_set_bio(ssl, reader, socket)
+  }
+
+  // MARK: Handshake
+
+  /// Goes on as far as it gets. Sends what there is to send.
+  package func handshake() -> Handshake {
+    if let failure { return .failed(failure) }
+    if facts != nil { return .done }
+    prepareReceiving()
+    ERR_clear_error()
+    let result = SSL_do_handshake(ssl)
+    let code = SSL_get_error(ssl, result)
+    let outcome = outcome(result, code)
+    settle(more: false)
+    return outcome
+  }
+
+  private func outcome(_ result: CInt, _ code: CInt) -> Handshake {
+    if result == 1 {
+      facts = makeFacts()
+      mayHoldRecords = true
+      takeUpKernel()
+      return .done
+    }
+    switch code {
+    case SSL_ERROR_WANT_READ: return .wantsRead
+    case SSL_ERROR_WANT_WRITE: return .wantsWrite
+    default:
+      let failure = makeFailure(code)
+      self.failure = failure
+      return .failed(failure)
+    }
+  }
+
+  /// After the handshake: with the kernel's records, or with ours where it cannot do this cipher.
+  private func takeUpKernel() {
+    guard wantsKernel, let writer = SSL_get_wbio(ssl), let reader = SSL_get_rbio(ssl), writer != reader else { return }
+    if pawl_bio_ktls_sends(writer) != 0 {
+      kernelSends = true
+    } else {
+      BIO_up_ref(reader)
+      SSL_set0_wbio(ssl, reader)
+    }
+  }
+
+  private func makeFailure(_ code: CInt) -> TLSFailure {
+    let verified = SSL_get_verify_result(ssl)
+    let error = OpenSSLError.take()
+    if verified != Int(X509_V_OK), code == SSL_ERROR_SSL, error.peerAlert == nil {
+      return TLSFailure(.certificate, VerifyProblem.describe(ssl, verified, expected: expectedName))
+    }
+    if code == SSL_ERROR_SSL, error.code != 0, !sawEndOfStream {
+      if let alert = error.peerAlert { return TLSFailure(.alert(alert), error.reason) }
+      var failure = TLSFailure(.protocolError, error.reason)
+      failure.isClearRequest = error.isClearRequest
+      return failure
+    }
+    if receiveError != 0 { return TLSFailure(.protocolError, systemText(receiveError)) }
+    if let writeFailure { return TLSFailure(.protocolError, systemText(writeFailure)) }
+    return TLSFailure(.protocolError, "the peer closed the connection during the handshake")
+  }
+
+  private func makeFacts() -> TLSFacts {
+    var name: UnsafePointer<UInt8>?
+    var count: UInt32 = 0
+    SSL_get0_alpn_selected(ssl, &name, &count)
+    let cipher = SSL_get_current_cipher(ssl).flatMap { SSL_CIPHER_get_name($0) }.map { String(cString: $0) }
+    return TLSFacts(
+      version: SSL_version(ssl) == TLS1_3_VERSION ? .v13 : .v12, cipher: cipher ?? "",
+      applicationProtocol: Array(UnsafeBufferPointer(start: name, count: Int(count))), serverName: serverName,
+      section: identity?.section ?? 0, isResumed: SSL_session_reused(ssl) == 1,
+      peerCertificate: SSL_get0_peer_certificate(ssl).flatMap { verifiedPeer($0) })
+  }
+
+  private func verifiedPeer(_ certificate: OpaquePointer) -> PeerCertificate? {
+    guard SSL_get_verify_mode(ssl) != SSL_VERIFY_NONE, SSL_get_verify_result(ssl) == Int(X509_V_OK) else { return nil }
+    return PeerCertificate(x509: certificate)
+  }
 }

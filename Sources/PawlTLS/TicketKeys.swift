@@ -1,5 +1,64 @@
-/// The keys that session tickets are sealed with: one set for all loops and all contexts of a server, over reloads;
-/// rotated by time. Safe on any thread.
+import COpenSSL
+
+/// The keys that session tickets are sealed with (RFC 5077 4): one set for all loops and all contexts of a server, over
+/// reloads; rotated by time. Safe on any thread.
 package final class TicketKeys: Sendable {
-  package init() {}
+  struct Key: Sendable {
+    /// Stands in front of each ticket, 16 octets.
+    let name: [UInt8]
+    /// AES-256-CBC and HMAC-SHA-256.
+    let cipher: [UInt8]
+    let mac: [UInt8]
+    let madeAt: Int64
+  }
+
+  /// Seconds that a key seals new tickets.
+  package static let rotation: Int64 = 12 * 3600
+  /// Seconds that it opens old ones after that.
+  package static let grace: Int64 = 24 * 3600
+
+  private let clock: @Sendable () -> Int64
+  /// The newest last.
+  private let keys = Locked<[Key]>([])
+
+  /// - Parameter clock: seconds since 1970; may jump.
+  package init(clock: (@Sendable () -> Int64)? = nil) { self.clock = clock ?? wallSeconds }
+
+  /// The key for new tickets; `nil` when the system has no randomness.
+  func current() -> Key? {
+    let now = clock()
+    return keys.withLock { keys in
+      keys.removeAll { !Self.isAccepted($0, now) }
+      if let last = keys.last, Self.isCurrent(last, now) { return last }
+      guard let key = Self.make(now) else { return nil }
+      keys.append(key)
+      return key
+    }
+  }
+
+  /// The key that a ticket was sealed with, and whether it still seals others.
+  func find(_ name: UnsafeRawBufferPointer) -> (key: Key, isCurrent: Bool)? {
+    let now = clock()
+    return keys.withLock { keys in
+      guard let key = keys.last(where: { $0.name.elementsEqual(name) }), Self.isAccepted(key, now) else { return nil }
+      return (key, Self.isCurrent(key, now))
+    }
+  }
+
+  /// A clock that was set back makes no key live longer.
+  private static func isCurrent(_ key: Key, _ now: Int64) -> Bool { (0..<rotation).contains(now - key.madeAt) }
+  private static func isAccepted(_ key: Key, _ now: Int64) -> Bool {
+    (-rotation..<(rotation + grace)).contains(now - key.madeAt)
+  }
+
+  private static func make(_ now: Int64) -> Key? {
+    var octets = [UInt8](repeating: 0, count: 80)
+    guard RAND_bytes(&octets, 16) == 1, octets.withUnsafeMutableBufferPointer({ fillSecret($0) }) else { return nil }
+    return Key(name: Array(octets[..<16]), cipher: Array(octets[16..<48]), mac: Array(octets[48...]), madeAt: now)
+  }
+
+  private static func fillSecret(_ octets: UnsafeMutableBufferPointer<UInt8>) -> Bool {
+    guard let base = octets.baseAddress else { return false }
+    return RAND_priv_bytes(base + 16, 64) == 1
+  }
 }

@@ -192,7 +192,9 @@ final class HTTP2Client {
     return answers[stream] ?? HTTP2Answer()
   }
 
-  func get(_ target: String = "/f", _ fields: (String, String)...) -> HTTP2Answer { answer(open("GET \(target)", fields)) }
+  func get(_ target: String = "/f", _ fields: (String, String)...) -> HTTP2Answer {
+    answer(open("GET \(target)", fields))
+  }
 
   /// Reads to the end of the connection.
   func readToEnd() -> ScriptedClient.Ending {

@@ -54,7 +54,9 @@ import Testing
     #expect(pawl.stop() == [])
     let sent = String(decoding: origin.received[0], as: UTF8.self)
     #expect(sent.hasPrefix("GET /chat HTTP/1.1\r\nHost: site\r\n"))
-    for line in ["Connection: upgrade", "Upgrade: websocket", "sec-websocket-protocol: chat", "sec-websocket-version: 13"] {
+    for line in [
+      "Connection: upgrade", "Upgrade: websocket", "sec-websocket-protocol: chat", "sec-websocket-version: 13",
+    ] {
       #expect(sent.contains("\r\n\(line)\r\n"), "\(line)")
     }
   }

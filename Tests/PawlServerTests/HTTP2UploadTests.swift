@@ -123,7 +123,8 @@ import Testing
     let talk = try UploadTalk([], site: "max-upload = 10")
     let client = HTTP2Client(talk.pawl)
     client.readSettings()
-    let stream = client.open("POST /f", [Self.six, ("upload-complete", "?1"), ("content-length", "100000")], ends: false)
+    let stream = client.open(
+      "POST /f", [Self.six, ("upload-complete", "?1"), ("content-length", "100000")], ends: false)
     client.read { client.answers[stream]?.isWhole == true }
     #expect(client.answers[stream]?.status == 413)
     #expect(client.upload([UInt8](repeating: 1, count: 100_000), on: stream))

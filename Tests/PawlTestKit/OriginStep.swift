@@ -30,6 +30,8 @@ package enum OriginStep: Sendable {
   case run(@Sendable () -> Void)
   /// Ends the own side in order; reading goes on.
   case halfClose
+  /// From now on the end of the connection comes without TLS's `close_notify`, as a cut does.
+  case withoutNotice
   /// Ends the connection with a reset.
   case reset
 

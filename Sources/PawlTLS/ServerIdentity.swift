@@ -1,0 +1,98 @@
+import COpenSSL
+
+/// The certificates for one set of names, of different kinds of key side by side, in an `SSL_CTX` of their own.
+final class ServerIdentity: @unchecked Sendable {
+  // Safe: all is set up by the thread that makes it, before another has it, and read-only then; OpenSSL counts and
+  // locks what it changes in an `SSL_CTX`.
+  let context: OpaquePointer
+  let section: Int
+  /// Binds tickets to who asks what of the client (32 octets).
+  let sessionID: [UInt8]
+  let verifyMode: CInt
+  let minVersion: TLSVersion
+  private(set) var keyTypes: Set<CInt> = []
+  private(set) var names: Set<String> = []
+  /// By the certificate's address in `context`, which keeps it.
+  private var staples: [OpaquePointer: OCSPStaple] = [:]
+
+  init(_ section: Int, _ settings: TLSServerSettings, _ clients: ClientAuthority?) throws(TLSProblem) {
+    context = try ContextRules.make(TLS_server_method(), minVersion: settings.minVersion)
+    self.section = section
+    minVersion = settings.minVersion
+    sessionID = Self.makeSessionID(settings, clients)
+    switch settings.clientCertificates {
+    case .off: verifyMode = SSL_VERIFY_NONE
+    case .optional: verifyMode = SSL_VERIFY_PEER
+    case .required: verifyMode = SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT
+    }
+    pawl_ssl_ctx_set_server_options(context)
+    SSL_CTX_set_timeout(context, Int(TicketKeys.grace))
+    SSL_CTX_set_verify(context, verifyMode, nil)
+    SSL_CTX_set_session_id_context(context, sessionID, UInt32(sessionID.count))
+    if verifyMode != SSL_VERIFY_NONE, let clients { clients.install(in: context) }
+  }
+
+  deinit { SSL_CTX_free(context) }
+
+  func add(_ pair: LoadedPair) throws(TLSProblem) {
+    try ContextRules.use(pair, in: context)
+    keyTypes.insert(pair.leaf.keyType)
+    names.formUnion(pair.leaf.dnsNames)
+  }
+
+  func staple(_ staple: OCSPStaple, to leaf: Certificate) { staples[leaf.raw] = staple }
+  func staple(for certificate: OpaquePointer) -> OCSPStaple? { staples[certificate] }
+
+  /// Gives a connection the certificates and demands of this identity.
+  func apply(to ssl: OpaquePointer) {
+    SSL_set_SSL_CTX(ssl, context)
+    SSL_set_verify(ssl, verifyMode, nil)
+    SSL_set_session_id_context(ssl, sessionID, UInt32(sessionID.count))
+    _ = pawl_ssl_set_min_version(ssl, ContextRules.number(minVersion))
+  }
+
+  private static func makeSessionID(_ settings: TLSServerSettings, _ clients: ClientAuthority?) -> [UInt8] {
+    var text = Array("\(settings.name)\0\(settings.clientCertificates)\0\(settings.minVersion)\0".utf8)
+    if let clients { text += clients.octets }
+    var digest = [UInt8](repeating: 0, count: 32)
+    var count: UInt32 = 0
+    let isDone = EVP_Digest(text, text.count, &digest, &count, EVP_sha256(), nil) == 1
+    precondition(isDone && count == 32, "SHA-256 without its 32 octets")
+    return digest
+  }
+}
+
+/// Who may have issued clients' certificates.
+final class ClientAuthority {
+  /// What the file holds.
+  let octets: [UInt8]
+  private let certificates: [Certificate]
+  private let path: String
+
+  init(_ path: String) throws(TLSProblem) {
+    let file = try PEMFile(path)
+    (octets, certificates, self.path) = (file.octets, try file.certificates(), path)
+  }
+
+  func install(in context: OpaquePointer) {
+    guard let store = TrustStore.make(certificates) else { preconditionFailure("out of memory") }
+    defer { X509_STORE_free(store) }
+    _ = pawl_ssl_ctx_set_verify_store(context, store)
+    for certificate in certificates { SSL_CTX_add_client_CA(context, certificate.raw) }
+    SSL_CTX_set_verify_depth(context, TrustStore.depth)
+  }
+}
+
+/// Authorities to verify against.
+enum TrustStore {
+  /// Certificates between the peer's and the authority's at most.
+  static let depth: CInt = 8
+
+  /// A chain may end at any of them: one that is no root, or the peer's own, is trusted as it is.
+  static func make(_ certificates: [Certificate]) -> OpaquePointer? {
+    guard let store = X509_STORE_new() else { return nil }
+    for certificate in certificates { X509_STORE_add_cert(store, certificate.raw) }
+    X509_STORE_set_flags(store, UInt(X509_V_FLAG_PARTIAL_CHAIN))
+    return store
+  }
+}

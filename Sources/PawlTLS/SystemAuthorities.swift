@@ -1,0 +1,23 @@
+import CLinux
+import COpenSSL
+
+/// The authorities that this system trusts.
+enum SystemAuthorities {
+  /// Where distributions keep them all in one file.
+  static let files = [
+    "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+  ]
+
+  /// Read whole, so that no loop waits for a disk later: `SSL_CERT_FILE`, else the first file that is there.
+  static func store() throws(TLSProblem) -> OpaquePointer? {
+    if let named = getenv("SSL_CERT_FILE") {
+      return TrustStore.make(try PEMFile(String(cString: named)).certificates())
+    }
+    let own = X509_get_default_cert_file().map { [String(cString: $0)] } ?? []
+    guard let path = (own + files).first(where: { access($0, R_OK) == 0 }) else {
+      throw TLSProblem("this system has no file of trusted authorities (\(files[0])): install them, or name a file")
+    }
+    return TrustStore.make(try PEMFile(path).certificates())
+  }
+}

@@ -1,0 +1,195 @@
+import CLinux
+import COpenSSL
+
+extension TLSEngine {
+  /// Ciphertext that the kernel has not taken, in octets.
+  package var pendingCount: Int { pending.count - pendingStart }
+
+  /// Encrypts both pieces, in this order, and sends them, until the socket takes no more.
+  /// - Parameters:
+  ///   - more: further octets follow at once: a small rest may wait for them until ``flush()``.
+  ///   - now: monotonic, in nanoseconds.
+  package func write(
+    _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer, more: Bool, now: UInt64
+  ) -> Step {
+    if let step = beginWriting(now) { return step }
+    var sent = 0
+    if first.count > 0, first.count < RecordSizer.full, second.count > 0, let content = scratch?.content {
+      // One record for a head and what follows it.
+      let share = min(second.count, RecordSizer.full - first.count)
+      content.copyMemory(from: first)
+      UnsafeMutableRawBufferPointer(rebasing: content[first.count...]).copyMemory(
+        from: .init(rebasing: second[..<share]))
+      sent = encrypt(.init(rebasing: content[..<(first.count + share)]))
+      if sent == first.count + share { sent += encrypt(.init(rebasing: second[share...])) }
+    } else {
+      sent = encrypt(first)
+      if sent == first.count { sent += encrypt(second) }
+    }
+    settle(more: more)
+    if let writeFailure { return .failed(writeFailure) }
+    return sent > 0 ? .bytes(sent) : .wouldBlock
+  }
+
+  /// Encrypts and sends octets of a file. Blocks where they are not in the page cache.
+  package func sendFile(_ file: CInt, offset: UInt64, count: Int, now: UInt64) -> Step {
+    if let step = beginWriting(now) { return step }
+    guard let content = scratch?.content else { return .failed(ENOTCONN) }
+    var sent = 0
+    var trouble: Step?
+    while sent < count, !isBlocked, trouble == nil, writeFailure == nil {
+      guard let position = off_t(exactly: offset + UInt64(sent)) else {
+        trouble = .end
+        break
+      }
+      let got = pread(file, content.baseAddress, min(content.count, count - sent), position)
+      if got > 0 {
+        let taken = encrypt(.init(rebasing: content[..<got]))
+        sent += taken
+        if taken < got { break }
+      } else if got == 0 || pawl_errno() != EINTR {
+        trouble = got == 0 ? .end : .failed(pawl_errno())
+      }
+    }
+    settle(more: false)
+    if let writeFailure { return .failed(writeFailure) }
+    if sent > 0 { return .bytes(sent) }
+    return trouble ?? .wouldBlock
+  }
+
+  /// Sends what is kept. `true` when the kernel has all of it, or never will.
+  @discardableResult
+  package func flush() -> Bool {
+    isBlocked = false
+    settle(more: false)
+    return pendingCount == 0
+  }
+
+  /// Puts `close_notify` behind all that was written. Reading goes on.
+  package func endWriting() {
+    guard !hasEndedWriting else { return }
+    hasEndedWriting = true
+    guard facts != nil, writeFailure == nil else { return }
+    reclaimHeld()
+    ERR_clear_error()
+    _ = SSL_shutdown(ssl)
+    settle(more: false)
+  }
+
+  /// `nil`: go ahead.
+  private func beginWriting(_ now: UInt64) -> Step? {
+    if let writeFailure { return .failed(writeFailure) }
+    guard !hasEndedWriting else { return .failed(EPIPE) }
+    guard facts != nil else { return .failed(ENOTCONN) }
+    guard !isBlocked else { return .wouldBlock }
+    reclaimHeld()
+    sizer.begin(at: now)
+    return nil
+  }
+
+  /// What was held back for company goes first among what is gathered now.
+  private func reclaimHeld() {
+    guard !isBlocked, pendingCount > 0 else { return }
+    let held = pending[pendingStart...]
+    pending = []
+    pendingStart = 0
+    held.withUnsafeBytes { gather($0) }
+  }
+
+  /// Makes records of it; sends whenever many are together. Returns how many octets are in records: fewer than given
+  /// when the socket takes no more.
+  private func encrypt(_ bytes: UnsafeRawBufferPointer) -> Int {
+    guard let base = bytes.baseAddress, let scratch else { return 0 }
+    var taken = 0
+    while taken < bytes.count {
+      if !scratch.hasRoom {
+        settle(more: true)
+        if isBlocked || writeFailure != nil { break }
+      }
+      let size = sizer.next(bytes.count - taken)
+      var count = 0
+      ERR_clear_error()
+      guard SSL_write_ex(ssl, base + taken, size, &count) == 1 else {
+        writeFailure = EPROTO
+        break
+      }
+      taken += count
+    }
+    return taken
+  }
+
+  /// For OpenSSL: a record to send.
+  func gather(_ record: UnsafeRawBufferPointer) {
+    guard let scratch else { return }
+    if scratch.filled + record.count > scratch.records.count { settle(more: true) }
+    guard scratch.filled + record.count <= scratch.records.count else {
+      keep(record)
+      isBlocked = true
+      return
+    }
+    UnsafeMutableRawBufferPointer(rebasing: scratch.records[scratch.filled...]).copyMemory(from: record)
+    scratch.filled += record.count
+  }
+
+  /// Hands what was gathered to the kernel; keeps what it does not take.
+  /// - Parameter more: small amounts may wait for what follows.
+  func settle(more: Bool) {
+    guard let scratch, scratch.filled > 0 || (pendingCount > 0 && !isBlocked) else { return }
+    let gathered = UnsafeRawBufferPointer(rebasing: scratch.records[..<scratch.filled])
+    scratch.filled = 0
+    if writeFailure != nil { return dropPending() }
+    if isBlocked || (more && pendingCount + gathered.count < RecordSizer.full) { return keep(gathered) }
+    if pendingCount > 0 {
+      keep(gathered)
+      sendPending(more)
+    } else {
+      let sent = send(gathered, more)
+      if sent < gathered.count { keep(.init(rebasing: gathered[sent...])) }
+    }
+    if writeFailure != nil { dropPending() }
+  }
+
+  private func sendPending(_ more: Bool) {
+    let sent = pending.withUnsafeBytes { send(.init(rebasing: $0[pendingStart...]), more) }
+    pendingStart += sent
+    if pendingStart == pending.count { dropPending() }
+  }
+
+  private func dropPending() { (pending, pendingStart) = ([], 0) }
+
+  private func keep(_ bytes: UnsafeRawBufferPointer) {
+    guard bytes.count > 0 else { return }
+    guard pendingCount + bytes.count <= Self.pendingLimit else {
+      writeFailure = ENOBUFS
+      return
+    }
+    if pendingStart > 0 {
+      pending.removeFirst(pendingStart)
+      pendingStart = 0
+    }
+    pending.append(contentsOf: bytes)
+  }
+
+  /// Returns how much the kernel took; the rest has to wait for the socket, or is lost with it.
+  private func send(_ bytes: UnsafeRawBufferPointer, _ more: Bool) -> Int {
+    let flags = pawl_MSG_NOSIGNAL | (more ? pawl_MSG_MORE : 0)
+    var sent = 0
+    while sent < bytes.count, let base = bytes.baseAddress {
+      let count = CLinux.send(descriptor, base + sent, bytes.count - sent, flags)
+      if count >= 0 {
+        sent += count
+        guard count > 0, sent < bytes.count else { break }
+        // A short count means a full socket.
+        isBlocked = true
+        break
+      }
+      switch pawl_errno() {
+      case EINTR: continue
+      case EAGAIN: isBlocked = true
+      case let code: writeFailure = code
+      }
+      break
+    }
+    return sent
+  }
+}

@@ -1,0 +1,19 @@
+/// Why a handshake failed.
+package struct TLSFailure: Error, Hashable, Sendable, CustomStringConvertible {
+  package enum Kind: Hashable, Sendable {
+    /// The peer closed, or sent something that is no TLS.
+    case protocolError
+    /// The peer's certificate is not trusted, not in time, or not for the name (RFC 9209: `tls_certificate_error`).
+    case certificate
+    /// The peer sent an alert (RFC 9209: `tls_alert_received`), with its number.
+    case alert(UInt8)
+  }
+  package var kind: Kind
+  /// In OpenSSL's words, and precise about certificates.
+  package var reason: String
+  /// What came was HTTP in clear.
+  package var isClearRequest = false
+
+  package init(_ kind: Kind, _ reason: String) { (self.kind, self.reason) = (kind, reason) }
+  package var description: String { reason }
+}

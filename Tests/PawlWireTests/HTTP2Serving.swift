@@ -49,9 +49,11 @@ final class HTTP2Serving: HTTP2SessionDelegate {
 
   func frames() -> [HTTP2Frame] { HTTP2Frame.split(produce()) }
 
-  /// As lines, without SETTINGS and the first WINDOW_UPDATE.
+  /// As lines, without SETTINGS, the first WINDOW_UPDATE, and PINGs that measure the way.
   func lines() -> [String] {
-    frames().map(\.description).filter { !$0.hasPrefix("SETTINGS") && $0 != "WINDOW 0 \(4 << 20 - 65535)" }
+    frames().map(\.description).filter {
+      !$0.hasPrefix("SETTINGS") && $0 != "PING" && $0 != "WINDOW 0 \(4 << 20 - 65535)"
+    }
   }
 
   func takeEvents() -> [String] {

@@ -101,13 +101,13 @@ extension HTTP2Session {
   }
 
   private func noteResetSent(_ stream: HTTP2StreamID, _ code: UInt32) {
-    let slot = slot(of: stream)
-    if let slot {
+    watch.abandon(stream)
+    if let slot = slot(of: stream) {
       // An answer that is complete before its request ends well.
       streams[slot].wasReset = streams[slot].ownReset != .noError
       if streams[slot].ownReset != nil { return }
     }
-    if let flood = watch.resetByFault(at: now) { finish(flood, .enhanceYourCalm) }
+    if let breach = watch.resetByFault(at: now) { finish(breach.reason, breach.code) }
   }
 
   /// A head that could not be sent: too large for any frame.

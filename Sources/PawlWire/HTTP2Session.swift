@@ -93,8 +93,8 @@ package final class HTTP2Session {
     if settingsSince == nil { settingsSince = now }
     guard ending == nil else { return progress }
     let octets = bytes.bindMemory(to: UInt8.self)
-    if let flood = watch.take(octets.span, at: now) {
-      finish(flood, .enhanceYourCalm)
+    if let breach = watch.take(octets.span, at: now) {
+      finish(breach.reason, breach.code)
       return progress
     }
     isInside = true

@@ -140,3 +140,13 @@ func describe(_ request: HTTP2Request) -> String {
   let start = "\(head.method.bytes[...].text) \(head.target.text) \(head.authority.text) \(framing)"
   return (request.protocol.map { "\($0.text) " } ?? "") + start + fields.joined()
 }
+
+/// A session with its opening exchanged; more settings of the client may follow.
+func opened(
+  _ settings: HTTP2Settings = HTTP2Settings(), _ frames: [HTTP2Frame] = []
+) -> HTTP2Serving {
+  let server = HTTP2Serving(settings)
+  server.receive(HTTP2Serving.opening + frames.flatMap(\.octets))
+  _ = server.lines()
+  return server
+}

@@ -77,7 +77,7 @@ let package = Package(
       name: "PawlTestKit", dependencies: ["COpenSSL", "CLinux"], path: "Tests/PawlTestKit",
       cSettings: cSettings, swiftSettings: swiftSettings),
     tests("PawlHTTP"),
-    tests("PawlWire", ["PawlHTTP"]),
+    tests("PawlWire", ["PawlHTTP", "CNGHTTP2"]),
     tests("PawlCache", ["PawlHTTP"]),
     tests("PawlUpload", ["PawlHTTP"]),
     tests("PawlTLS", ["COpenSSL", "CLinux"]),
@@ -90,7 +90,7 @@ let package = Package(
       "PawlServer",
       [
         "PawlHTTP", "PawlWire", "PawlCache", "PawlUpload", "PawlTLS", "PawlLoop", "PawlConfig", "PawlObserve",
-        "PawlStore", "PawlUpstream", "CLinux",
+        "PawlStore", "PawlUpstream", "CLinux", "CNGHTTP2",
       ]),
     .testTarget(name: "PawlArchitectureTests", cSettings: cSettings, swiftSettings: swiftSettings),
   ]

@@ -21,6 +21,16 @@ package struct Configuration: Sendable {
   package func spool(named name: String) -> SpoolSettings? { spools.first { $0.name == name } }
   package func tls(named name: String) -> TLSSettings? { tls.first { $0.name == name } }
 
+  /// Where a value of a section was written; where its header stands, when it was not.
+  /// - Parameters:
+  ///   - label: as `tls:web`.
+  ///   - value: which one of a list.
+  package func place(of key: String, _ value: String? = nil, in label: String) -> ValueOrigin {
+    guard let section = effective.first(where: { $0.label == label }) else { return .builtIn }
+    let entry = section.values.first { $0.key == key && (value == nil || $0.text == value) && $0.origin != .builtIn }
+    return entry?.origin ?? section.origin
+  }
+
   /// The site that names `host`, else the default site.
   /// - Parameter host: in lower case and without a port.
   package func site(forHost host: String) -> SiteConfiguration? {

@@ -13,7 +13,9 @@ package enum ConfigurationReport {
   /// One line that says what a valid configuration holds.
   package static func contents(of configuration: Configuration) -> String {
     let routes = configuration.sites.reduce(0) { $0 + $1.routes.count }
-    let addresses = configuration.listeners.flatMap(\.addresses).map(\.description).joined(separator: ", ")
+    let addresses = configuration.listeners.flatMap { listener in
+      listener.addresses.map { listener.tls.isEmpty ? "\($0)" : "\($0) (TLS)" }
+    }.joined(separator: ", ")
     return counted(configuration.sites.count, "site") + ", " + counted(routes, "route") + ", "
       + counted(configuration.upstreams.count, "upstream") + ", " + counted(configuration.caches.count, "cache")
       + "; listens on \(addresses)"

@@ -71,14 +71,22 @@ package struct NetworkAddress: Hashable, Sendable {
   }
 }
 
-/// Addresses that share their first bits: `10.0.0.0/8`, `fd00::/8`, or a single address.
+/// Addresses that share their first bits: `10.0.0.0/8`, `fd00::/8`, a single address, or `unix:` for all who come over
+/// a Unix socket.
 package struct AddressRange: Hashable, Sendable, CustomStringConvertible {
-  package let network: NetworkAddress
+  /// `nil`: Unix sockets.
+  package let network: NetworkAddress?
   package let prefixLength: Int
   package let description: String
 
-  /// `nil` unless an address, or `ADDRESS/BITS`. Bits beyond the prefix are not looked at.
+  package var isUnixSockets: Bool { network == nil }
+
+  /// `nil` unless an address, `ADDRESS/BITS` or `unix:`. Bits beyond the prefix are not looked at.
   package init?(_ text: String) {
+    if text.lowercased() == "unix:" {
+      (network, prefixLength, description) = (nil, 0, "unix:")
+      return
+    }
     let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     guard let first = parts.first, let network = NetworkAddress(first) else { return nil }
     var length = network.octets.count * 8
@@ -92,7 +100,7 @@ package struct AddressRange: Hashable, Sendable, CustomStringConvertible {
   /// Whether an address of 4 or 16 octets lies within; IPv4-mapped IPv6 addresses count as IPv4.
   package func contains(_ address: [UInt8]) -> Bool {
     let plain = Self.unmapped(address)
-    guard plain.count == network.octets.count else { return false }
+    guard let network, plain.count == network.octets.count else { return false }
     for index in plain.indices {
       let bits = min(8, max(0, prefixLength - index * 8))
       let mask = UInt8(truncatingIfNeeded: 0xff00 >> bits)

@@ -18,7 +18,7 @@ extension ValueFormat where Value == StrictTransport {
   static var strictTransport: ValueFormat {
     ValueFormat("a time such as 365d, perhaps with include-subdomains and preload behind it", show: show) { text in
       let words = text.split(separator: " ").map { $0.lowercased() }
-      guard let time = words.first.flatMap(Quantity.time) else { return nil }
+      guard let time = words.first.flatMap(Quantity.time), time.components.attoseconds == 0 else { return nil }
       let rest = words.dropFirst()
       guard rest.allSatisfy({ $0 == "include-subdomains" || $0 == "preload" }) else { return nil }
       var value = StrictTransport(maxAge: time)

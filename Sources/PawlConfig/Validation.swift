@@ -9,12 +9,13 @@ extension Assembly {
     checkAddresses()
     checkDirectories()
     checkCombinations()
+    checkTLS()
     refuseWhatThisVersionLacks()
     // A mistyped name leaves its section unused: one message is enough.
     if !issues.contains(where: { $0.severity == .error }) { warnOfUnused() }
   }
 
-  private mutating func report<Model>(
+  mutating func report<Model>(
     _ section: ReadSection<Model>, _ key: String?, element: Int = 0, severity: Issue.Severity = .error,
     _ message: String, suggestion: String? = nil
   ) {
@@ -164,9 +165,6 @@ extension Assembly {
     for spool in spools where spool.model.maxSharePerClient == 0 {
       report(spool, "max-share-per-client", "0% lets nobody upload anything")
     }
-    for section in tls where section.model.clientCertificate != .off && section.model.clientCA == nil {
-      report(section, "client-certificate", "needs client-ca, which is not set")
-    }
   }
 
   private mutating func checkCrossOrigin<Model>(_ section: ReadSection<Model>, _ settings: PathSettings) {
@@ -175,19 +173,7 @@ extension Assembly {
   }
 
   private mutating func refuseWhatThisVersionLacks() {
-    let message = "not supported by this version yet"
-    for listener in listeners {
-      let names = tls.map(\.model.name)
-      for name in listener.model.tls where !names.contains(name) {
-        report(listener, "tls", "there is no [tls:\(name)]", suggestion: nearestMatch(name, among: names))
-      }
-    }
-    if let admin, admin.model.listen != nil { report(admin, "listen", message) }
-    for upstream in upstreams {
-      for (index, url) in upstream.model.urls.enumerated() where url.isTLS {
-        report(upstream, "url", element: index, "https to the origin is \(message)")
-      }
-    }
+    if let admin, admin.model.listen != nil { report(admin, "listen", "not supported by this version yet") }
   }
 
   private mutating func warnOfUnused() {

@@ -140,7 +140,10 @@ extension ValueFormat where Value == ListenAddress {
 
 extension ValueFormat where Value == AddressRange {
   static var addressRange: ValueFormat {
-    ValueFormat("an address or a range such as 10.0.0.0/8 or fd00::/8", show: \.description) { AddressRange($0) }
+    ValueFormat(
+      "an address, a range such as 10.0.0.0/8 or fd00::/8, or unix:", show: \.description,
+      repaired: { $0.lowercased() == "unix" ? "unix:" : nil }
+    ) { AddressRange($0) }
   }
 }
 

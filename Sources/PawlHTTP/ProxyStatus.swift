@@ -42,6 +42,8 @@ package struct ProxyError: Error, Hashable, Sendable {
   package var details: String?
   /// The status the origin gave, where it gave one.
   package var receivedStatus: Int?
+  /// The number of the TLS alert that the origin sent (RFC 9209 §2.3.16).
+  package var alert: UInt8?
 
   package init(_ kind: Kind, details: String? = nil, receivedStatus: Int? = nil) {
     (self.kind, self.details, self.receivedStatus) = (kind, details, receivedStatus)
@@ -73,6 +75,10 @@ package struct ProxyError: Error, Hashable, Sendable {
     if let receivedStatus {
       output.append("; received-status=" as StaticString)
       output.append(decimal: UInt64(max(receivedStatus, 0)))
+    }
+    if let alert {
+      output.append("; alert-id=" as StaticString)
+      output.append(decimal: UInt64(alert))
     }
     if let details {
       output.append("; details=" as StaticString)

@@ -51,5 +51,12 @@ package struct AccessRecord: Sendable {
   /// Why, when it is not ``TransferEnd/done``; the word of the event log.
   package var endReason: String?
 
+  /// `TLSv1.3`; `nil` in clear.
+  package var tlsVersion: StaticString?
+  /// As OpenSSL calls it.
+  package var tlsCipher: String?
+  /// Of the certificate that the client proved to have.
+  package var clientSubject: String?
+
   package init(time: Int64, remote: ArraySlice<UInt8>) { (self.time, self.remote) = (time, remote) }
 }

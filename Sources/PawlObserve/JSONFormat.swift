@@ -26,6 +26,9 @@ extension [UInt8] {
     append(member: "origin_resumes", number: UInt64(clamping: record.originResumes))
     append(member: "ended_by", text: record.endedBy.rawValue)
     append(member: "end_reason", optional: record.endReason)
+    append(member: "tls", optional: record.tlsVersion)
+    append(member: "tls_cipher", optional: record.tlsCipher)
+    append(member: "client_subject", optional: record.clientSubject)
     append(text: "}\n")
   }
 
@@ -45,6 +48,11 @@ extension [UInt8] {
     append(0x22)
     literal.withUTF8Buffer { append(jsonOctets: $0) }
     append(0x22)
+  }
+
+  private mutating func append(member name: StaticString, optional literal: StaticString?) {
+    guard let literal else { return append(member: name, optional: nil as String?) }
+    append(member: name, literal: literal)
   }
 
   private mutating func append(member name: StaticString, optional text: String?) {

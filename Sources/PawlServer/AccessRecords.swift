@@ -1,6 +1,7 @@
 import PawlHTTP
 import PawlLoop
 import PawlObserve
+import PawlTLS
 
 extension AccessRecord {
   /// The line of a request that was read and answered, or given up.
@@ -25,6 +26,7 @@ extension AccessRecord {
     bytesResumed = request.tally.resumed
     bytesReplayed = request.tally.replayed
     originResumes = request.tally.resumes
+    note(request.facts.tls)
     if let end = record.end {
       endedBy =
         switch end.party {
@@ -34,6 +36,18 @@ extension AccessRecord {
         }
       endReason = end.reason
     }
+  }
+
+  /// What protected the connection.
+  mutating func note(_ tls: TLSFacts?) {
+    guard let tls else { return }
+    tlsVersion =
+      switch tls.version {
+      case .v12: "TLSv1.2"
+      case .v13: "TLSv1.3"
+      }
+    tlsCipher = tls.cipher
+    clientSubject = tls.peerCertificate?.subject
   }
 
   /// The line of something that could not be read as a request.

@@ -73,6 +73,7 @@ extension ClientConnection {
         position += used
         if used == 0 { return position }
       } else if phase == .waiting {
+        if mayBecomeHTTP2, isPreface(buffer, position..<range.upperBound) { return position }
         guard let used = consumeHead(buffer, position..<range.upperBound) else { return position }
         position += used
       } else {
@@ -80,6 +81,16 @@ extension ClientConnection {
       }
     }
     return position
+  }
+
+  /// Whether the connection begins as HTTP/2 does, as far as can be told; when it can, this connection is over.
+  private func isPreface(_ buffer: [UInt8], _ range: Range<Int>) -> Bool {
+    let preface = HTTP2Session.preface
+    let count = min(range.count, preface.utf8CodeUnitCount)
+    let begins = preface.withUTF8Buffer { $0.prefix(count).elementsEqual(buffer[range].prefix(count)) }
+    mayBecomeHTTP2 = begins
+    if begins, count == preface.utf8CodeUnitCount { becomeHTTP2(Array(buffer[range])) }
+    return begins
   }
 
   /// `nil` when the head is not complete or was refused.

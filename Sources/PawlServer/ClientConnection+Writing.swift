@@ -26,10 +26,9 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
     }
     if let requestBody, !requestBody.isEnded, !isCheaplyDrained(requestBody) { persists = false }
     if owner.isDraining { persists = false }
-    // These have no content, and say nothing of a length (RFC 9110 §8.6).
-    let length = head.status == 204 || head.status == 304 ? ContentLength.none : length
+    let length = head.length(length)
     let framing = bodyFraming(head, length, body)
-    dress(&head)
+    request?.dress(&head)
     request?.record.status = head.status
     HeadWriter.write(
       head, framing: framing, connection: persists ? .keepAlive : .close, to: clientVersion, into: &output)
@@ -73,14 +72,6 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
     }
   }
 
-  /// The fields pawl adds to whatever it answers or forwards.
-  private func dress(_ head: inout ResponseHead) {
-    if !head.fields.contains(.date) { head.fields.append(.date, owner.dateField) }
-    Via.append(to: &head.fields, version: .http11)
-    if let request, !request.head.fields.contains(.xRequestID) { head.fields.append(.xRequestID, request.requestID) }
-    request?.dressForOthers(&head)
-  }
-
   /// A complete answer of pawl's own to something that never became an exchange; the connection ends after it.
   func refuse(status: Int, reason: StaticString) {
     guard phase != .closed, phase != .lingering, phase != .flushing else { return }
@@ -89,6 +80,7 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
     requestBody = nil
     var reply = Replies.refusal(status: status, reason: reason)
     request?.dressForOthers(&reply.head)
+    request?.dressForTransport(&reply.head)
     output.append(contentsOf: reply.bytes(date: owner.dateField))
     owner.logRefusal(facts, status: status, bytes: reply.body.count)
     phase = .flushing
@@ -231,10 +223,15 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
 
   private func bodyEnded() {
     if let owed, owed > 0 { return endVisibly(BodyEnd(party: .pawl, reason: "body-shorter-than-announced")) }
+    let trailers = source?.trailers ?? Fields()
     source?.finish()
     source = nil
-    if isChunked { output.append(contentsOf: ChunkedWriter.last) }
+    guard isChunked else { return }
+    ChunkedWriter.appendLast(trailers: takesTrailers ? trailers : Fields(), into: &output)
   }
+
+  /// Nobody else is sent fields behind the content (RFC 9110 §6.5.1).
+  private var takesTrailers: Bool { request.map { Trailers.areTaken(by: $0.head.fields) } ?? false }
 
   /// All that was queued is in the socket.
   private func outputDrained() {
@@ -273,7 +270,7 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
     guard phase == .exchanging, !hasResponded, let request else { return origin.close() }
     hasResponded = true
     var head = head
-    dress(&head)
+    request.dress(&head)
     request.record.status = head.status
     HeadWriter.write(head, framing: .none, connection: .upgrade, into: &output)
     output.append(contentsOf: leftover)

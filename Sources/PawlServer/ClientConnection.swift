@@ -26,6 +26,8 @@ final class ClientConnection: StreamDelegate, ServedConnection {
   var phase = Phase.waiting
 
   // Reading
+  /// Nothing has come yet but, perhaps, a part of the preface of HTTP/2.
+  var mayBecomeHTTP2: Bool
   /// Received and not consumed: a head in part, or pipelined requests.
   var input: [UInt8] = []
   var requestBody: BodyDecoder?
@@ -76,12 +78,18 @@ final class ClientConnection: StreamDelegate, ServedConnection {
   init(stream: SocketStream, facts: ClientFacts, listener: ListenerOnLoop, owner: ServerLoop) {
     (self.stream, self.facts, self.listener, self.owner) = (stream, facts, listener, owner)
     requestBegan = owner.loop.now
+    // Over TLS the handshake has chosen.
+    mayBecomeHTTP2 = listener.settings.http2 != nil && facts.tls == nil
     stream.delegate = self
   }
 
+  /// What was read before, while the connection was opened, stands in ``input``.
   func start() {
     setDeadline(after: listener.settings.headerTimeout)
     stream.startReading()
+    guard !input.isEmpty else { return }
+    consumeInput()
+    inputConsumed()
   }
 
   // MARK: - Deadlines
@@ -160,6 +168,20 @@ final class ClientConnection: StreamDelegate, ServedConnection {
     exchange?.clientLeft()
     exchange = nil
     refuse(status: 408, reason: "The request body arrived more slowly than min-rate allows.")
+  }
+
+  /// The client speaks HTTP/2, by prior knowledge (RFC 9113 §3.3): all that it sent is the session's.
+  func becomeHTTP2(_ received: [UInt8]) {
+    phase = .closed
+    timer?.cancel()
+    clearDeadline()
+    stream.stopReading()
+    listener.takeParser(from: self)
+    let connection = HTTP2Connection(
+      stream: stream, facts: facts, listener: listener, owner: owner, received: received)
+    owner.connections[ObjectIdentifier(self)] = nil
+    owner.connections[ObjectIdentifier(connection)] = connection
+    connection.start()
   }
 
   // MARK: - Ends

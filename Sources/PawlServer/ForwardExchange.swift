@@ -24,6 +24,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
   private var waitingTrailers: Fields?
   private var answer = ChunkQueue()
   private var answerEnded = false
+  private(set) var trailers = Fields()
   private var answerFailed: BodyEnd?
   private var isPaused = false
   private var continueTimer: LoopTimer?
@@ -191,6 +192,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
   func exchangeEnded(_ exchange: OriginExchange, trailers: Fields) {
     origin = nil
     answerEnded = true
+    self.trailers = Trailers.relayed(trailers)
     keptAnswer?.publish()
     consumer?.bodyIsReady()
   }

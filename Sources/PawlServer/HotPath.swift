@@ -44,6 +44,8 @@ final class HotAnswer: Sendable {
   private static func render(_ stored: StoredResponse, _ route: RouteSettings) -> [UInt8] {
     var fields = stored.head.fields
     fields.removeAll(.age)
+    // The same answer goes out in clear: this is put in where it goes out over TLS.
+    if route.strictTransport != nil { StrictTransportField.remove(from: &fields) }
     if route.etag == .auto || stored.head.validators.tag?.isWeak == false {
       fields.set(.etag, EntityTag(strong: stored.body.primaryTag).bytes)
     }
@@ -62,8 +64,9 @@ extension ClientConnection {
   /// The shortest way: a plain GET of a small, fresh, complete body that is in memory. One parse (done), one look-up,
   /// one write; whatever is not exactly that takes the long way and is answered the same.
   func answerFromMemory(_ buffer: [UInt8]) -> Bool {
-    guard isPlain, output.isEmpty, let route = hotRoute(buffer), let store = route.cache,
-      let stored = find(in: store, buffer), let body = stored.body.inMemory
+    guard isPlain, output.isEmpty, let route = hotRoute(buffer), let store = route.cache, !leavesSchemeOpen(route),
+      let stored = find(in: store, buffer), let body = stored.body.inMemory,
+      !facts.isMisdirected(buffer[listener.parser.authorityRange])
     else { return false }
     let now = owner.loop.wallSeconds
     guard
@@ -88,6 +91,11 @@ extension ClientConnection {
     return !special.contains(where: parser.contains)
   }
 
+  /// Whether it takes more than a look at the connection to know whether the client speaks TLS, and that matters.
+  private func leavesSchemeOpen(_ route: RouteSettings) -> Bool {
+    facts.isTrusted && route.strictTransport != nil && listener.parser.contains(.xForwardedProto)
+  }
+
   private func hotRoute(_ buffer: [UInt8]) -> RouteSettings? {
     owner.router.route(authority: buffer[listener.parser.authorityRange], target: buffer[listener.parser.targetRange])
   }
@@ -108,6 +116,11 @@ extension ClientConnection {
     if !answer.hasDate {
       message.append("Date: " as StaticString)
       message.append(contentsOf: owner.dateField)
+      message.append("\r\n" as StaticString)
+    }
+    if facts.isSecure, let value = route.strictTransport {
+      message.append("Strict-Transport-Security: " as StaticString)
+      message.append(contentsOf: value)
       message.append("\r\n" as StaticString)
     }
     message.append("Age: " as StaticString)
@@ -155,6 +168,7 @@ extension ClientConnection {
     record.userAgent = parser.first(.userAgent).map { buffer[$0] }
     record.durationMicros = UInt64(max(0, (owner.server.clock.now() - requestBegan).microseconds))
     record.requestID = id[...]
+    record.note(facts.tls)
     record.host = buffer[parser.authorityRange]
     record.site = route.name
     record.upstream = route.upstreamName

@@ -9,18 +9,24 @@ final class ListenerOnLoop {
     var keepaliveTimeout: Duration
     var sendTimeout: Duration
     var maxHeader: Int
+    var proxyProtocol: Bool
+    /// `nil`: clients may not speak HTTP/2.
+    var http2: HTTP2Settings?
   }
 
   let settings: Settings
+  /// What it shows to clients; `nil`: it speaks in clear.
+  let certificates: ListenerCertificates?
   var parser: RequestParser
   private let listener: Listener
   private var parserUser: ObjectIdentifier?
 
-  init(_ listener: Listener, settings: PawlConfig.ListenerSettings) {
-    self.listener = listener
+  init(_ listener: Listener, settings: PawlConfig.ListenerSettings, certificates: ListenerCertificates?) {
+    (self.listener, self.certificates) = (listener, certificates)
     self.settings = Settings(
       headerTimeout: settings.headerTimeout, keepaliveTimeout: settings.keepaliveTimeout,
-      sendTimeout: settings.sendTimeout, maxHeader: Int(settings.maxHeader))
+      sendTimeout: settings.sendTimeout, maxHeader: Int(settings.maxHeader), proxyProtocol: settings.proxyProtocol,
+      http2: settings.http2 ? HTTP2Settings(settings) : nil)
     parser = RequestParser(
       limits: HeadLimits(maxHead: Int(settings.maxHeader), maxFields: settings.maxHeaderFields))
   }
@@ -30,6 +36,7 @@ final class ListenerOnLoop {
     guard parserUser != ObjectIdentifier(connection) else { return }
     parserUser = ObjectIdentifier(connection)
     parser.reset()
+    parser.isSecure = connection.facts.isSecure
   }
 
   /// The connection is gone; another one may get its identity.
@@ -37,8 +44,23 @@ final class ListenerOnLoop {
     if parserUser == ObjectIdentifier(connection) { parserUser = nil }
   }
 
-  /// The port clients reach; 80 where there is none.
-  var port: UInt16 { listener.boundAddress.isUnix ? 80 : listener.boundAddress.port }
+  /// The port clients reach; the scheme's own where there is none.
+  var port: UInt16 {
+    guard listener.boundAddress.isUnix else { return listener.boundAddress.port }
+    return certificates == nil ? 80 : 443
+  }
+
+  /// Whether a connection is more than HTTP from its first octet on.
+  var opensFirst: Bool { settings.proxyProtocol || certificates != nil }
 
   func close() { listener.close() }
+}
+
+extension HTTP2Settings {
+  fileprivate init(_ settings: PawlConfig.ListenerSettings) {
+    self.init()
+    head = HeadLimits(maxHead: Int(settings.maxHeader), maxFields: settings.maxHeaderFields)
+    maxStreams = settings.maxStreams
+    maxWindow = Int(settings.maxWindow)
+  }
 }

@@ -37,6 +37,8 @@ final class OriginFetch: OriginExchangeDelegate {
   private var sinkPaused = false
   private var timer: LoopTimer?
   private var lastFailure = "closed"
+  /// What stood behind the whole content; nothing where that was put together from parts.
+  private(set) var trailers = Fields()
 
   init(
     owner: ServerLoop, route: RouteSettings, base: RequestHead, use: OriginUse, tally: FetchTally,
@@ -259,6 +261,7 @@ final class OriginFetch: OriginExchangeDelegate {
   func exchangeEnded(_ exchange: OriginExchange, trailers: Fields) {
     self.exchange = nil
     answerEnded = true
+    self.trailers = hasBroken ? Fields() : Trailers.relayed(trailers)
     if phase == .receiving, !isComparing, undelivered.isEmpty { answerIsOver() }
   }
 

@@ -30,6 +30,10 @@ enum OriginRequests {
       port: request.port, peerIsTrusted: request.isTrustedPeer)
     Via.append(to: &head.fields, version: head.version)
     if !head.fields.contains(.xRequestID) { head.fields.append(.xRequestID, request.requestID) }
+    if !request.isDelivery, Trailers.areTaken(by: request.head.fields) {
+      head.fields.append(.connection, "te")
+      head.fields.append(.te, "trailers")
+    }
     if let upgrade {
       head.fields.append(.connection, "upgrade")
       head.fields.append(.upgrade, upgrade)

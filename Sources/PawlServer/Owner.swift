@@ -7,7 +7,7 @@ enum Owner {
   /// 32 octets of SHA-256 for the URL; then, for each rule that found something, one for the rule and 32 for what.
   static func binding(_ request: IncomingRequest) -> [UInt8] {
     request.route.owner.enumerated().reduce(into: place(request)) { binding, rule in
-      guard let value = value(of: rule.element, in: request.head.fields) else { return }
+      guard let value = value(of: rule.element, in: request) else { return }
       binding.append(UInt8(truncatingIfNeeded: rule.offset))
       binding.append(contentsOf: sha256(value))
     }
@@ -21,7 +21,7 @@ enum Owner {
     let rules = request.route.owner
     for start in stride(from: 32, to: binding.count, by: 33) {
       guard let rule = rules.indices.contains(Int(binding[start])) ? rules[Int(binding[start])] : nil,
-        let value = value(of: rule, in: request.head.fields),
+        let value = value(of: rule, in: request),
         constantTimeEqual(sha256(value), binding[(start + 1)..<(start + 33)])
       else { return false }
     }
@@ -60,18 +60,20 @@ enum Owner {
         if case .authRequest(let field) = rule {
           allowed.combined(named: field.utf8).map(Array.init)
         } else {
-          value(of: rule, in: request.head.fields)
+          value(of: rule, in: request)
         }
       return value.map { sha256(Array(rule.description.utf8) + [0] + $0) }
     }
   }
 
-  private static func value(of rule: OwnerRule, in fields: Fields) -> [UInt8]? {
+  private static func value(of rule: OwnerRule, in request: IncomingRequest) -> [UInt8]? {
     switch rule {
-    case .authorization: fields.only(.authorization).map(Credential.identity)
-    case .cookie(let name): cookie(name, in: fields)
-    // A certificate comes with TLS, an auth-request's answer with uploads only; without them nothing is bound.
-    case .clientCertificate, .authRequest: nil
+    case .authorization: request.head.fields.only(.authorization).map(Credential.identity)
+    case .cookie(let name): cookie(name, in: request.head.fields)
+    // Issuer and subject: who has renewed the certificate is still the same.
+    case .clientCertificate: request.facts.tls?.peerCertificate?.identity
+    // An auth-request's answer comes with uploads only; without it nothing is bound.
+    case .authRequest: nil
     }
   }
 

@@ -10,8 +10,7 @@ enum Replies {
     /// The whole message, for connections that end with it.
     func bytes(date: [UInt8]) -> [UInt8] {
       var head = head
-      head.fields.append(.date, date)
-      Via.append(to: &head.fields, version: .http11)
+      head.addOrigin(date: date)
       var output: [UInt8] = []
       HeadWriter.write(head, framing: .length(UInt64(body.count)), connection: .close, into: &output)
       return output + body
@@ -48,6 +47,12 @@ enum Replies {
     plain(
       status: 404,
       sentence: "No site here answers for the host \(authority.isEmpty ? "that was not named" : authority.text).")
+  }
+
+  /// The connection was made for another host, which may have other clients (RFC 9110 §15.5.20).
+  static func misdirected() -> Reply {
+    plain(
+      status: 421, sentence: "This connection is for another host: please ask this one over a connection of its own.")
   }
 
   /// `OPTIONS *` asks about the server, not about anything behind it.

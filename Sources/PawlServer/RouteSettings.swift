@@ -31,6 +31,10 @@ final class RouteSettings: Sendable {
   let uploads: UploadRoute?
   /// Where ordinary uploads are taken in before they are forwarded; `nil`: they are streamed.
   let plainSpool: PlainSpool?
+  /// The value of `Strict-Transport-Security` on answers over TLS; `nil`: what the origin says.
+  let strictTransport: [UInt8]?
+  /// Whether origins are told the client's certificate.
+  let tellsClientCertificate: Bool
   /// `max-upload`, in bytes.
   let maxUpload: UInt64?
 
@@ -60,6 +64,8 @@ final class RouteSettings: Sendable {
       settings.uploads ? spool.map { UploadRoute(settings, store: $0.store, directory: $0.settings.path) } : nil
     plainSpool = settings.upload.plainUploads == .spool ? spool?.plain : nil
     maxUpload = settings.upload.maxUpload
+    strictTransport = settings.hsts.map { Array($0.field.utf8) }
+    tellsClientCertificate = settings.clientCertificateField
   }
 }
 

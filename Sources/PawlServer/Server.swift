@@ -10,6 +10,7 @@ import PawlUpstream
 package enum ServerError: Error, CustomStringConvertible {
   case address(String, String)
   case storage(String, String)
+  case certificates(String)
   case log(String)
   case system(String)
 
@@ -17,6 +18,7 @@ package enum ServerError: Error, CustomStringConvertible {
     switch self {
     case .address(let address, let why): "cannot listen on \(address): \(why)"
     case .storage(let path, let why): "cannot use \(path): \(why)"
+    case .certificates(let why): "cannot speak TLS: \(why)"
     case .log(let why): why
     case .system(let why): why
     }
@@ -37,12 +39,14 @@ package final class Server: Sendable {
   let probes = Locked(ProbeMemory())
   /// Answers to uploads that are too long to be kept, for clients that wait for them.
   let spilledAnswers = Locked<[UploadID: SpilledAnswer]>([:])
+  let openings: OpeningLog
+  let certificates: Certificates
   private let trusted: [AddressRange]
   private let connectionLimit: Int
   private let connectionCount = Locked(0)
   private let parts: Locked<ServerParts>
   private let running = Locked<[RunningLoop]>([])
-  private let bound = Locked<[SocketAddress]>([])
+  private let bound = Locked<[(address: SocketAddress, isSecure: Bool)]>([])
   private let undrained = Locked<Set<Int>>([])
   private let whenDrained = Locked<(@Sendable () -> Void)?>(nil)
 
@@ -54,7 +58,9 @@ package final class Server: Sendable {
 
   var loops: [RunningLoop] { running.withLock { $0 } }
   /// Where it listens, with the ports that the kernel chose.
-  package var addresses: [SocketAddress] { bound.withLock { $0 } }
+  package var addresses: [SocketAddress] { bound.withLock { $0.map(\.address) } }
+  /// The same as URLs, `https://127.0.0.1:443` for instance.
+  package var urls: [String] { bound.withLock { $0.map { "\($0.isSecure ? "https" : "http")://\($0.address)" } } }
 
   /// Opens logs, stores and listeners; serves when it returns. Blocking; on the main thread.
   package init(
@@ -65,6 +71,8 @@ package final class Server: Sendable {
     let descriptors = Self.raiseDescriptorLimit(events)
     connectionLimit = configuration.process.maxConnections ?? max(64, Int(descriptors) - 256)
     trusted = configuration.process.trustedProxies
+    openings = OpeningLog(events)
+    certificates = try Certificates(configuration, events: events, clock: clock)
     accessLog = try Self.openAccessLog(configuration.process)
     workers = WorkerPool(threads: 4)
     longWorkers = WorkerPool(threads: 2, name: "pawl-long")
@@ -74,6 +82,7 @@ package final class Server: Sendable {
     self.parts = Locked(parts)
     do {
       try startLoops(parts.router)
+      watchCertificates()
       UploadStart.begin(self, stores: parts.spools.stores, recovers: true)
     } catch {
       stopLoops()
@@ -123,16 +132,25 @@ package final class Server: Sendable {
       throw .address(address.description, "not an address")
     }
     let listening = wanted.isUnix ? loops[..<1] : loops[...]
+    let certificates = certificates.of(settings)
     for entry in listening {
       let asked = wanted
       let shares = listening.count > 1
-      switch entry.loop.answer({ entry.server.get().listen(on: asked, reusePort: shares, settings) }) {
+      switch entry.loop.answer({
+        entry.server.get().listen(on: asked, reusePort: shares, settings, certificates: certificates)
+      }) {
       case .success(let bound)?: wanted = bound
       case .failure(let error)?: throw .address(address.description, error.description)
       case nil: throw .address(address.description, "the loop ended")
       }
     }
-    bound.withLock { $0.append(wanted) }
+    bound.withLock { [wanted] in $0.append((wanted, certificates != nil)) }
+  }
+
+  /// On one loop for all of them.
+  private func watchCertificates() {
+    guard !certificates.isEmpty, let first = loops.first else { return }
+    first.loop.run { first.server.get().watchCertificates() }
   }
 
   // MARK: - Running
@@ -149,7 +167,9 @@ package final class Server: Sendable {
   func release() { connectionCount.withLock { $0 -= 1 } }
 
   func isTrusted(_ peer: SocketAddress?) -> Bool {
-    guard !trusted.isEmpty, let peer, let address = NetworkAddress(peer.hostText) else { return false }
+    guard !trusted.isEmpty, let peer else { return false }
+    guard !peer.isUnix else { return trusted.contains(where: \.isUnixSockets) }
+    guard let address = NetworkAddress(peer.hostText) else { return false }
     return trusted.contains { $0.contains(address.octets) }
   }
 
@@ -170,7 +190,8 @@ package final class Server: Sendable {
     for entry in loops { entry.loop.run { entry.server.get().router = made.router } }
     UploadStart.begin(self, stores: made.spools.stores, recovers: false)
     reopenLogs()
-    if new.listeners != configuration.listeners {
+    certificates.reload(new)
+    if new.listeners.map(\.untilRestart) != configuration.listeners.map(\.untilRestart) {
       events.log(.warning, "reload-partial", ["why": "a change of listen sections takes effect after a restart"])
     }
     events.log(.notice, "reloaded", [:])

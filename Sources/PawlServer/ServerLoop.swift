@@ -25,6 +25,8 @@ final class ServerLoop {
   var twins: [ObjectIdentifier: TwinComparison] = [:]
   private(set) lazy var uploads = UploadQueue(self)
   var probes: [ProbeMemory.Key: OriginProbe] = [:]
+  /// Of the loop that watches the files of certificates.
+  var certificateTimer: LoopTimer?
   private var pools: [ObjectIdentifier: OriginPool] = [:]
   private(set) var isDraining = false
   private var uncollapsed: [(until: Monotonic, resource: Resource, store: CacheStore)] = []
@@ -42,11 +44,12 @@ final class ServerLoop {
 
   /// Called once an address, when the server starts.
   func listen(
-    on address: SocketAddress, reusePort: Bool, _ settings: PawlConfig.ListenerSettings
+    on address: SocketAddress, reusePort: Bool, _ settings: PawlConfig.ListenerSettings,
+    certificates: ListenerCertificates?
   ) -> Result<SocketAddress, LoopError> {
     Result { () throws(LoopError) in
       let listener = try Listener(address: address, loop: loop, reusePort: reusePort)
-      let entry = ListenerOnLoop(listener, settings: settings)
+      let entry = ListenerOnLoop(listener, settings: settings, certificates: certificates)
       listener.onAccept = { [weak self, unowned entry] descriptor, peer in
         self?.accepted(descriptor, from: peer, on: entry)
       }
@@ -62,7 +65,24 @@ final class ServerLoop {
   func accepted(_ descriptor: CInt, from peer: SocketAddress, on listener: ListenerOnLoop) {
     let stream = SocketStream(adopting: descriptor, loop: loop, peer: peer)
     guard !isDraining, server.admit() else { return stream.reset() }
-    let facts = ClientFacts(client: peer, isTrusted: server.isTrusted(peer), port: listener.port)
+    guard listener.opensFirst else {
+      let facts = ClientFacts(client: peer, isTrusted: server.isTrusted(peer), port: listener.port)
+      return serve(stream, facts, on: listener)
+    }
+    let opening = Opening(stream: stream, peer: peer, listener: listener, owner: self)
+    connections[ObjectIdentifier(opening)] = opening
+    opening.start()
+  }
+
+  /// From here on the client speaks HTTP: the version that its handshake chose.
+  /// - Parameter opening: what the connection was until now, and counted as.
+  func serve(_ stream: SocketStream, _ facts: ClientFacts, on listener: ListenerOnLoop, after opening: Opening? = nil) {
+    if let opening { connections[ObjectIdentifier(opening)] = nil }
+    if facts.tls?.applicationProtocol.elementsEqual("h2".utf8) == true {
+      let connection = HTTP2Connection(stream: stream, facts: facts, listener: listener, owner: self)
+      connections[ObjectIdentifier(connection)] = connection
+      return connection.start()
+    }
     let connection = ClientConnection(stream: stream, facts: facts, listener: listener, owner: self)
     connections[ObjectIdentifier(connection)] = connection
     connection.start()
@@ -99,6 +119,8 @@ final class ServerLoop {
   func makeRequest(_ head: RequestHead, facts: ClientFacts, began: Monotonic) -> IncomingRequest {
     let id = head.fields.only(.xRequestID).map(Array.init) ?? RequestID.make()
     let route = router.route(authority: head.authority, target: head.target)
+    var head = head
+    ClientCertificateField.settle(&head.fields, facts, isWanted: route?.tellsClientCertificate ?? false)
     var record = TransferRecord(began: began)
     record.upstream = route?.upstreamName ?? "-"
     return IncomingRequest(
@@ -108,6 +130,9 @@ final class ServerLoop {
 
   func makeExchange(for request: IncomingRequest, channel: any ResponseChannel) -> any Exchange {
     let head = request.head
+    guard !request.facts.isMisdirected(head.authority) else {
+      return ReplyExchange(Replies.misdirected(), request, channel)
+    }
     guard request.isRouted else { return ReplyExchange(Replies.noSite(head.authority), request, channel) }
     if head.method == .options, head.target.equals("*") { return ReplyExchange(Replies.options(), request, channel) }
     if let exchange = makeUploadExchange(for: request, channel: channel) { return exchange }

@@ -31,24 +31,18 @@ struct ServerParts: Sendable {
             memory: settings.memory, memoryObject: settings.memoryObject), pool: workers, events: events, clock: clock)
       } catch { throw .storage(settings.path, "\(error)") }
     }
-    var upstreams: [String: (settings: UpstreamConfiguration, upstream: Upstream)] = [:]
-    for settings in configuration.upstreams {
-      if let same = old?.upstreams[settings.name], same.settings == settings {
-        upstreams[settings.name] = same
-      } else {
-        upstreams[settings.name] = (settings, Upstream(settings.forPool, resolver: resolver))
-      }
-    }
-    (self.stores, self.paths, self.upstreams) = (stores, paths, upstreams)
+    let origins: Origins
     let spools: UploadSpools
     do throws(ServerError) {
+      origins = try Origins(configuration, resolver: resolver, events: events, old: old?.upstreams)
       spools = try UploadSpools(
         configuration, workers: workers, longWorkers: longWorkers, events: events, clock: clock, old: old?.spools)
     } catch {
       for (name, store) in stores where old?.stores[name] == nil { store.close() }
       throw error
     }
-    self.spools = spools
+    let upstreams = origins.upstreams
+    (self.stores, self.paths, self.upstreams, self.spools) = (stores, paths, upstreams, spools)
     func route(_ name: String, _ settings: PathSettings) throws(ServerError) -> RouteSettings {
       guard let entry = upstreams[settings.upstream] else { throw .system("no upstream \(settings.upstream)") }
       return RouteSettings(
@@ -64,22 +58,11 @@ struct ServerParts: Sendable {
           hosts: site.hosts.map { Array($0.utf8) }, settings: try route(site.name, site.settings), routes: routes))
     }
     router = Router(sites: sites)
+    origins.takeCertificates()
   }
 
   func closeStores() {
     for store in stores.values { store.close() }
     spools.close()
-  }
-}
-
-extension UpstreamConfiguration {
-  var forPool: UpstreamSettings {
-    UpstreamSettings(
-      name: name,
-      urls: urls.map { url in
-        UpstreamURL(
-          host: url.socketPath ?? url.host, port: url.port, basePath: url.basePath, isUnix: url.socketPath != nil)
-      }, connectTimeout: connectTimeout, responseTimeout: responseTimeout, idleTimeout: idleTimeout,
-      queueTimeout: queueTimeout, maxConnections: maxConnections)
   }
 }

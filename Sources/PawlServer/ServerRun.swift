@@ -28,7 +28,7 @@ package enum ServerRun {
       }
     } catch { throw .system("\(error)") }
     // Only now: whoever waits for this may send a signal at once.
-    for address in server.addresses { ready("Ready: http://\(address)") }
+    for url in server.urls { ready("Ready: \(url)") }
     notify("READY=1", events)
     main.runUntilStopped()
     watcher.close()

@@ -61,6 +61,8 @@ final class StreamRelay: OriginFetchSink, BodySource {
     return end ?? .later
   }
 
+  var trailers: Fields { fetch.trailers }
+
   func finish() {
     fetch.cancel()
     queue.removeAll()

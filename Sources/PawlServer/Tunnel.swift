@@ -1,7 +1,7 @@
 import PawlHTTP
 import PawlLoop
 
-/// After a 101: octets both ways until either side has ended, each side slowed by the other.
+/// After a 101, or its like in HTTP/2: octets both ways until both sides have ended, each side slowed by the other.
 final class Tunnel {
   private let client: TunnelEnd
   private let origin: TunnelEnd
@@ -9,7 +9,7 @@ final class Tunnel {
   private var isOver = false
 
   init(
-    client: SocketStream, origin: SocketStream, toClient: [UInt8], toOrigin: [UInt8],
+    client: any ByteStream, origin: SocketStream, toClient: [UInt8], toOrigin: [UInt8],
     ended: @escaping (_ toClient: UInt64, _ toOrigin: UInt64) -> Void
   ) {
     self.client = TunnelEnd(stream: client, pending: toClient)
@@ -31,11 +31,11 @@ final class Tunnel {
     origin.stream.startReading()
   }
 
-  func over() {
+  /// Both sides end. A side that broke leaves no doubt about it on the other.
+  func over(isBroken: Bool = false) {
     guard !isOver else { return }
     isOver = true
-    client.stream.close()
-    origin.stream.close()
+    for end in [client, origin] { isBroken ? end.stream.reset() : end.stream.close() }
     ended(client.sent, origin.sent)
   }
 }
@@ -43,7 +43,7 @@ final class Tunnel {
 /// One side: what it is still owed, and what it sends to the other.
 private final class TunnelEnd: StreamDelegate {
   private static let highWater = 256 << 10
-  let stream: SocketStream
+  let stream: any ByteStream
   weak var tunnel: Tunnel?
   weak var other: TunnelEnd?
   private var pending: [UInt8]
@@ -51,7 +51,7 @@ private final class TunnelEnd: StreamDelegate {
   private var otherEnded = false
   private var hasEnded = false
 
-  init(stream: SocketStream, pending: [UInt8]) { (self.stream, self.pending) = (stream, pending) }
+  init(stream: any ByteStream, pending: [UInt8]) { (self.stream, self.pending) = (stream, pending) }
 
   func streamReadable() {
     guard let other, let tunnel else { return }
@@ -72,7 +72,7 @@ private final class TunnelEnd: StreamDelegate {
       stream.stopReading()
       other.otherEnded = true
       other.flush()
-    case .failed: return tunnel.over()
+    case .failed: return tunnel.over(isBroken: true)
     }
     if other.pending.count >= Self.highWater { stream.stopReading() }
   }
@@ -86,7 +86,7 @@ private final class TunnelEnd: StreamDelegate {
         stream.write(UnsafeRawBufferPointer(rebasing: $0[offset...]), more: false)
       }
       guard case .bytes(let count) = result else {
-        if case .failed = result { return tunnel?.over() ?? () }
+        if case .failed = result { return tunnel?.over(isBroken: true) ?? () }
         stream.wantWritable()
         break
       }

@@ -1,8 +1,9 @@
 import PawlHTTP
 import PawlLoop
+import PawlTLS
 
-/// Makes one new connection: tries URL after URL and address after address until one accepts. Nothing is sent
-/// meanwhile, so trying the next is always allowed.
+/// Makes one new connection: tries URL after URL and address after address until one accepts and, over TLS, is who it
+/// has to be. Nothing of a request is sent meanwhile, so trying the next is always allowed.
 final class OriginDial {
   /// A connection by name is given back to the pool only so long: its name may get another address.
   private static let nameLifetime = Duration.seconds(30)
@@ -15,6 +16,7 @@ final class OriginDial {
   private var addresses: ArraySlice<SocketAddress> = []
   private var deadline = Monotonic(nanoseconds: 0)
   private var connector: Connector?
+  private var handshake: OriginHandshake?
   private var lastError = ProxyError(.destinationUnavailable)
   private var completion: ((Result<OriginConnection, ProxyError>) -> Void)?
 
@@ -32,7 +34,8 @@ final class OriginDial {
   func cancel() {
     completion = nil
     connector?.cancel()
-    connector = nil
+    handshake?.cancel()
+    (connector, handshake) = (nil, nil)
   }
 
   private func tryNextURL() {
@@ -67,16 +70,41 @@ final class OriginDial {
       return urlFailed(ProxyError(.connectionTimeout, details: "\(address): not within the connect timeout"))
     }
     let share = max(left / addresses.count, min(left, Self.shortestTry))
+    let end = loop.now.advanced(by: share)
     connector = Connector.connect(to: address, loop: loop, timeout: share) { [self] result in
       connector = nil
       switch result {
-      case .success(let stream): connected(stream)
-      case .failure(let error):
-        lastError = ProxyError(error, address: address)
-        addresses = addresses.dropFirst()
-        tryNextAddress()
+      case .success(let stream): secure(stream, address, until: end)
+      case .failure(let error): addressFailed(ProxyError(error, address: address))
       }
     }
+  }
+
+  private func addressFailed(_ error: ProxyError) {
+    lastError = error
+    addresses = addresses.dropFirst()
+    tryNextAddress()
+  }
+
+  /// The handshake, where the URL is an `https` one, within what is left of the address's share of the connect timeout.
+  private func secure(_ stream: SocketStream, _ address: SocketAddress, until end: Monotonic) {
+    guard completion != nil, let index = urls.first else { return stream.close() }
+    guard let name = upstream.settings.urls[index].serverName else { return connected(stream) }
+    guard let context = upstream.tls else {
+      stream.close()
+      return urlFailed(ProxyError(.proxyConfigurationError, details: "no certificates for https"))
+    }
+    let handshake = OriginHandshake(
+      stream, engine: context.makeEngine(serverName: name, place: "\(address)"), address: address
+    ) { [self] result in
+      self.handshake = nil
+      switch result {
+      case .success(let stream): connected(stream)
+      case .failure(let error): addressFailed(error)
+      }
+    }
+    self.handshake = handshake
+    handshake.start(timeout: max(end - loop.now, Duration.zero))
   }
 
   private func connected(_ stream: SocketStream) {

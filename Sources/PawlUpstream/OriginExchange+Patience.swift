@@ -37,10 +37,10 @@ extension OriginExchange {
     case .queued: return .queue
     case .starting, .granted, .dialling, .upgraded, .ended: return .none
     case .connected:
-      if isPaused { return output.pendingCount > 0 || output.hasFile ? .write : .none }
+      if isPaused { return output.hasUnsent ? .write : .none }
       if response.hasFinalHead { return .body }
       if !response.held.isEmpty { return .head }
-      if output.pendingCount > 0 || output.hasFile { return .write }
+      if output.hasUnsent { return .write }
       // While its sender has more to give, the origin owes nothing yet.
       return output.isSent || output.isStopped ? .response : .none
     }

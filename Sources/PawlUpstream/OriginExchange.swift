@@ -139,9 +139,9 @@ package final class OriginExchange {
   }
 
   package func streamWritable() {
-    let before = output.sentOnConnection
+    let (before, kept) = (output.sentOnConnection, output.keptByStream)
     wrote(output.flush(stream))
-    if output.sentOnConnection > before { updatePatience(hasProgress: true) }
+    if output.sentOnConnection > before || output.keptByStream < kept { updatePatience(hasProgress: true) }
     askForBody()
   }
 

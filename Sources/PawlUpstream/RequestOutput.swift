@@ -49,6 +49,8 @@ struct RequestOutput {
   /// What was handed in while the file was on its way.
   private var behind: [UInt8] = []
   private var isConnected = false
+  /// Octets that the stream has taken and the kernel has not: records of TLS.
+  private(set) var keptByStream = 0
   /// Whether content was handed in: the request cannot be sent again from its start.
   private(set) var hasTakenBody = false
   /// Octets handed to the present connection's socket.
@@ -72,9 +74,11 @@ struct RequestOutput {
   /// Octets in memory that the socket has not taken.
   var pendingCount: Int { pending.count - start + behind.count }
   var hasFile: Bool { file != nil }
-  /// Whether all that was handed in is with the socket.
-  var isFlushed: Bool { isConnected && pendingCount == 0 && file == nil && !isStopped }
-  /// Whether the whole request is with the socket.
+  /// Whether all that was handed in is with the kernel, not merely encrypted: it goes out even when pawl ends.
+  var isFlushed: Bool { isConnected && !hasUnsent && !isStopped }
+  /// Whether something handed in is not with the kernel.
+  var hasUnsent: Bool { pendingCount > 0 || file != nil || keptByStream > 0 }
+  /// Whether the whole request is with the kernel.
   var isSent: Bool { isFlushed && content == .complete }
   /// Whether the sender may still hand in content.
   var takesBody: Bool { content != .complete && !isStopped }
@@ -95,6 +99,7 @@ struct RequestOutput {
   mutating func disconnect() {
     precondition(!hasTakenBody, "content that was taken cannot be sent again")
     (pending, start, file, behind, isConnected, isStopped) = ([], 0, nil, [], false, false)
+    keptByStream = 0
     content = Self.content(of: framing)
   }
 
@@ -111,7 +116,7 @@ struct RequestOutput {
         withTail { $0.append(contentsOf: bytes) }
         return flush(stream)
       }
-      return writeThrough(bytes, to: stream)
+      return settled(writeThrough(bytes, to: stream), stream)
     case .chunked:
       hasTakenBody = true
       withTail {
@@ -167,12 +172,22 @@ struct RequestOutput {
   /// Writes what is held back.
   mutating func flush(_ stream: SocketStream?) -> FlushResult {
     guard let stream, isConnected else { return pendingCount == 0 && file == nil ? .drained : .blocked }
+    return settled(flushAll(stream), stream)
+  }
+
+  private mutating func flushAll(_ stream: SocketStream) -> FlushResult {
     let before = flushMemory(stream)
     guard before == .drained, file != nil else { return before }
     let result = flushFile(stream)
     guard result == .drained else { return result }
     swap(&pending, &behind)
     return flushMemory(stream)
+  }
+
+  /// Nothing is left here; whether something is left in the stream decides.
+  private mutating func settled(_ result: FlushResult, _ stream: SocketStream) -> FlushResult {
+    keptByStream = isStopped ? 0 : stream.bytesKept
+    return result == .drained && keptByStream > 0 ? .blocked : result
   }
 
   private mutating func flushMemory(_ stream: SocketStream) -> FlushResult {

@@ -25,7 +25,7 @@ struct ResponseInput {
 
   mutating func takeFinal(_ head: ResponseHead, _ framing: BodyFraming, isEarly: Bool) {
     (hasFinalHead, self.framing, self.isEarly) = (true, framing, isEarly)
-    decoder = BodyDecoder(framing)
+    decoder = BodyDecoder(framing, trailers: .all)
     let options = HopByHop.connectionOptions(head.fields)
     keepsAlive = !options.close && (head.version == .http11 || options.keepAlive)
   }

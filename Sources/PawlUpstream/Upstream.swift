@@ -1,4 +1,5 @@
 package import PawlLoop
+package import PawlTLS
 
 /// An origin as all loops share it: the connection limit with its queue, the round robin and the health of its URLs.
 /// Safe on any thread; a lock is held for an update only.
@@ -8,6 +9,7 @@ package final class Upstream: Sendable {
   private let shared: Locked<Shared>
 
   private struct Shared {
+    var tls: TLSClientContext?
     var limit: ConnectionLimit
     var rotation: URLRotation
     var pools: [PoolLink] = []
@@ -20,11 +22,13 @@ package final class Upstream: Sendable {
   }
   private struct WeakPool { weak var pool: OriginPool? }
 
-  package init(_ settings: UpstreamSettings, resolver: Resolver) {
+  /// - Parameter tls: for the URLs that have a `serverName`; those fail without.
+  package init(_ settings: UpstreamSettings, resolver: Resolver, tls: TLSClientContext? = nil) {
     (self.settings, self.resolver) = (settings, resolver)
     shared = Locked(
       Shared(
-        limit: ConnectionLimit(limit: settings.maxConnections), rotation: URLRotation(count: settings.urls.count)))
+        tls: tls, limit: ConnectionLimit(limit: settings.maxConnections),
+        rotation: URLRotation(count: settings.urls.count)))
   }
 
   package var id: ObjectIdentifier { ObjectIdentifier(self) }
@@ -33,6 +37,12 @@ package final class Upstream: Sendable {
   package var waitingCount: Int { shared.withLock { $0.limit.waitingCount } }
   /// Connections that count against `max-connections`, idle ones included.
   package var connectionCount: Int { shared.withLock { $0.limit.count } }
+
+  /// What new connections are protected with.
+  var tls: TLSClientContext? { shared.withLock { $0.tls } }
+
+  /// New connections use these certificates; those that stand keep theirs.
+  package func replaceTLS(_ context: TLSClientContext) { shared.withLock { $0.tls = context } }
 
   func register(_ pool: OriginPool) -> ConnectionLimit.PoolID {
     let link = PoolLink(loop: pool.loop, pool: LoopBound(WeakPool(pool: pool), on: pool.loop))

@@ -1,4 +1,4 @@
-/// One address of an origin: `http://host:port/base` or a Unix socket.
+/// One address of an origin: `http://host:port/base`, `https://…` or a Unix socket.
 package struct UpstreamURL: Hashable, Sendable {
   /// A name, a literal address without brackets, or the path of the socket when ``isUnix``.
   package var host: String
@@ -6,9 +6,14 @@ package struct UpstreamURL: Hashable, Sendable {
   /// Put before every request's target; usually empty, never ends with a slash.
   package var basePath: String
   package var isUnix: Bool
+  /// What the certificate has to be for, lower case, without brackets or a dot at its end; `nil`: in clear.
+  package var serverName: String?
 
-  package init(host: String, port: UInt16, basePath: String = "", isUnix: Bool = false) {
+  package init(
+    host: String, port: UInt16, basePath: String = "", isUnix: Bool = false, serverName: String? = nil
+  ) {
     (self.host, self.port, self.basePath, self.isUnix) = (host, port, basePath, isUnix)
+    self.serverName = serverName
   }
 }
 
@@ -17,7 +22,7 @@ package struct UpstreamSettings: Sendable {
   package var name: String
   /// Never empty.
   package var urls: [UpstreamURL]
-  /// For one URL with all addresses of its name.
+  /// For one URL with all addresses of its name, TLS handshake included.
   package var connectTimeout: Duration
   /// From the request being fully sent to the first byte of the answer.
   package var responseTimeout: Duration

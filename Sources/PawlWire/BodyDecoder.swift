@@ -36,13 +36,16 @@ package struct BodyDecoder: Sendable {
   }
 
   private let limits: ChunkLimits
+  private let trailerPolicy: TrailerPolicy
   private var state: State
   private var extensionCount = 0
-  /// Allow-listed trailer fields only (protocols.md 8.1 row 37), once the body has ended.
+  /// What the policy lets through, once the body has ended.
   package private(set) var trailers = Fields()
 
-  package init(_ framing: BodyFraming, limits: ChunkLimits = ChunkLimits()) {
-    self.limits = limits
+  package init(
+    _ framing: BodyFraming, limits: ChunkLimits = ChunkLimits(), trailers policy: TrailerPolicy = .digests
+  ) {
+    (self.limits, trailerPolicy) = (limits, policy)
     state =
       switch framing {
       case .none, .length(0): .ended
@@ -113,7 +116,7 @@ package struct BodyDecoder: Sendable {
         state = isWithinLimits(line) ? .line(line) : .broken("The chunk extensions are too long.")
       case .complete:
         extensionCount += line.extensionCount
-        state = line.size.value == 0 ? .trailer(TrailerSection()) : .chunk(line.size.value)
+        state = line.size.value == 0 ? .trailer(TrailerSection(trailerPolicy)) : .chunk(line.size.value)
       case .malformed(let reason): state = .broken(reason)
       }
     case .afterChunk:

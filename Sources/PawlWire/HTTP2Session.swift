@@ -1,47 +1,5 @@
-package import PawlHTTP
-
-/// A stream of an HTTP/2 connection; odd, given by the client.
-package typealias HTTP2StreamID = Int32
-
-/// Error codes of RFC 9113 §7 that pawl sends or asks about.
-package enum HTTP2ErrorCode: UInt32, Hashable, Sendable {
-  case noError = 0, protocolError, internalError, flowControlError, settingsTimeout, streamClosed, frameSizeError
-  case refusedStream, cancel, compressionError, connectError, enhanceYourCalm, inadequateSecurity, http11Required
-}
-
-/// What of an answer's content can go now.
-package enum HTTP2Offer: Sendable {
-  /// So many octets, at least one, at most as many as asked for. `isLast`: no more follow, and no trailers.
-  case octets(Int, isLast: Bool)
-  /// Nothing yet: ``HTTP2Session/resume(_:)`` will be called.
-  case later
-  /// All has gone; the trailers may be empty.
-  case end(Fields)
-  /// It cannot be finished: RST_STREAM.
-  case failed(HTTP2ErrorCode)
-}
-
-/// Who is told what came over an HTTP/2 connection. All calls come from within ``HTTP2Session/receive(_:at:)`` or
-/// ``HTTP2Session/produce(into:atMost:)``; methods of the session may be called from within.
-package protocol HTTP2SessionDelegate: AnyObject {
-  /// A request whose head is sound.
-  func session(_ session: HTTP2Session, began request: HTTP2Request, on stream: HTTP2StreamID)
-  /// HTTP/2 was kept to, but the request is not acceptable: to be answered with the refusal's status. Its content, if any, is
-  /// dropped by the session.
-  func session(_ session: HTTP2Session, refused refusal: RequestRefusal, on stream: HTTP2StreamID)
-  /// Content of a request, valid during the call. Its credit comes back with ``HTTP2Session/consumed(_:of:)``.
-  func session(_ session: HTTP2Session, content: UnsafeRawBufferPointer, of stream: HTTP2StreamID)
-  /// The request is complete.
-  func session(_ session: HTTP2Session, endedContentOf stream: HTTP2StreamID, trailers: Fields)
-  /// The stream is gone. `code`: reset, by the peer or by a breach of the protocol; `nil`: both sides have ended.
-  func session(_ session: HTTP2Session, closed stream: HTTP2StreamID, by code: UInt32?)
-  /// How much of the answer's content can go in one frame of at most `limit` octets.
-  func session(_ session: HTTP2Session, offerOf stream: HTTP2StreamID, limit: Int) -> HTTP2Offer
-  /// Appends exactly the octets that were offered. `false` when they cannot be had any more: the stream is reset.
-  func session(
-    _ session: HTTP2Session, append count: Int, of stream: HTTP2StreamID, to output: inout [UInt8]
-  ) -> Bool
-}
+import CNGHTTP2
+import PawlHTTP
 
 /// The server side of one HTTP/2 connection (RFC 9113), without IO: octets in, events and octets out. Keeps to the
 /// protocol, bounds what a peer may cost (``HTTP2Settings``, floods), grows the receive windows with the rate, and
@@ -59,55 +17,237 @@ package final class HTTP2Session {
     case protocolError = "protocol-error"
     case resetFlood = "reset-flood"
     case continuationFlood = "continuation-flood"
+    case headerFlood = "header-flood"
     case settingsFlood = "settings-flood"
     case pingFlood = "ping-flood"
+    case priorityFlood = "priority-flood"
+    case windowUpdateFlood = "window-update-flood"
     case emptyFrameFlood = "empty-frame-flood"
+    case unknownFrameFlood = "unknown-frame-flood"
+    /// The peer does not read what it asks for.
+    case queueFlood = "queue-flood"
+    case settingsTimeout = "settings-timeout"
     case goAway = "go-away"
   }
 
   package weak var delegate: (any HTTP2SessionDelegate)?
+  let settings: HTTP2Settings
 
-  package init(_ settings: HTTP2Settings) {}
+  /// nghttp2's side; its callbacks come back to this object, which owns it.
+  let raw: OpaquePointer
+  var reader: HTTP2HeadReader
+  var watch: HTTP2FrameWatch
+  var streams = HTTP2Streams()
+  var events: [HTTP2Event] = []
+  /// The connection's receive window.
+  var window: HTTP2ReceiveWindow
+  var roundTrip = HTTP2RoundTrip()
+  /// The time of the last ``receive(_:at:)``.
+  var now: Int64 = 0
+  /// Streams that PRIORITY_UPDATE spoke of before they were there.
+  var foretold: [HTTP2StreamID] = []
+  /// What is being produced; the caller's array between the calls.
+  var output: [UInt8] = []
+  /// Field lines, and numbers among them, on their way to nghttp2, which copies them.
+  var lines: [nghttp2_nv] = []
+  var digits: [UInt8] = []
+  /// The delegate while it may be called.
+  var listener: (any HTTP2SessionDelegate)?
+
+  private(set) var ending: EndReason?
+  /// The GOAWAY that is still to be sent.
+  private var lastWord: HTTP2ErrorCode?
+  var isInside = false
+  private var isTelling = false
+  private var settingsSince: Int64?
+  var hasSettingsAcknowledged = false
+  private var drainage: Drainage?
+
+  private enum Drainage {
+    /// Told to open no more streams; those on their way are still taken (RFC 9113 §6.8).
+    case announced(since: Int64)
+    case final
+  }
+
+  package init(_ settings: HTTP2Settings) {
+    self.settings = settings
+    reader = HTTP2HeadReader(settings)
+    watch = HTTP2FrameWatch(settings)
+    window = HTTP2ReceiveWindow(size: settings.connectionWindow)
+    raw = HTTP2Callbacks.makeSession(settings)
+    HTTP2Callbacks.attach(self, to: raw)
+    submitSettings()
+  }
+
+  deinit { nghttp2_session_del(raw) }
 
   /// What every HTTP/2 client sends first (RFC 9113 §3.4); the session expects it.
   package static let preface: StaticString = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
   // MARK: Octets
 
-  /// Takes all of `bytes`. `now`: of a monotonic clock, in nanoseconds.
-  package func receive(_ bytes: UnsafeRawBufferPointer, at now: Int64) -> Progress { preconditionFailure("sketch") }
+  /// Takes all of `bytes`. `now`: of a monotonic clock, in nanoseconds. Not to be called from within the delegate.
+  package func receive(_ bytes: UnsafeRawBufferPointer, at now: Int64) -> Progress {
+    precondition(!isInside && !isTelling, "receive from within the session's own calls")
+    self.now = now
+    if settingsSince == nil { settingsSince = now }
+    guard ending == nil else { return progress }
+    let octets = bytes.bindMemory(to: UInt8.self)
+    if let breach = watch.take(octets.span, at: now) {
+      finish(breach.reason, breach.code)
+      return progress
+    }
+    isInside = true
+    // nghttp2 holds but an unretained reference to this object.
+    let count = withExtendedLifetime(self) { nghttp2_session_mem_recv(raw, octets.baseAddress, octets.count) }
+    isInside = false
+    if count < 0 { finishAfter(CInt(truncatingIfNeeded: count)) }
+    tell()
+    if ending == nil {
+      returnCredit()
+      if nghttp2_session_get_outbound_queue_size(raw) > settings.floods.queuedFrames {
+        finish(.queueFlood, .enhanceYourCalm)
+      }
+    }
+    return progress
+  }
 
   /// Appends frames until `output` holds `limit` octets or more, or there is nothing to send now.
-  package func produce(into output: inout [UInt8], atMost limit: Int) -> Progress { preconditionFailure("sketch") }
+  package func produce(into output: inout [UInt8], atMost limit: Int) -> Progress {
+    precondition(!isInside, "produce from within the session's own calls")
+    swap(&output, &self.output)
+    isInside = true
+    let isListening = listener != nil
+    if !isListening { listener = delegate }
+    withExtendedLifetime(self) { fill(to: limit) }
+    if !isListening { listener = nil }
+    isInside = false
+    if ending != nil { sayLastWord() }
+    swap(&output, &self.output)
+    tell()
+    return progress
+  }
+
+  private func fill(to limit: Int) {
+    var frame: UnsafePointer<UInt8>?
+    while ending == nil, output.count < limit {
+      let count = nghttp2_session_mem_send(raw, &frame)
+      guard count > 0, let start = frame else {
+        if count < 0 { finish(.protocolError, .internalError) }
+        return
+      }
+      output.append(contentsOf: UnsafeBufferPointer(start: start, count: count))
+    }
+  }
 
   /// Whether ``produce(into:atMost:)`` would give something.
-  package var wantsToSend: Bool { preconditionFailure("sketch") }
+  package var wantsToSend: Bool { lastWord != nil || ending == nil && nghttp2_session_want_write(raw) != 0 }
 
   /// Streams that are not closed yet.
-  package var streamCount: Int { preconditionFailure("sketch") }
+  package var streamCount: Int { streams.count }
 
-  // MARK: Answers
-
-  /// A 1xx; hop-by-hop fields are left out, names written in lower case.
-  package func sendInterim(_ head: ResponseHead, on stream: HTTP2StreamID) {}
-
-  /// The final head. `length`: announced as `content-length`. `hasContent`: the delegate is asked for it.
-  package func sendHead(_ head: ResponseHead, length: UInt64?, hasContent: Bool, on stream: HTTP2StreamID) {}
-
-  /// The delegate has content again after ``HTTP2Offer/later``.
-  package func resume(_ stream: HTTP2StreamID) {}
-
-  /// RST_STREAM; nothing follows for this stream but its `closed`.
-  package func reset(_ stream: HTTP2StreamID, _ code: HTTP2ErrorCode) {}
-
-  /// So many octets of the request's content are done with: credit for as many goes back to the peer.
-  package func consumed(_ count: Int, of stream: HTTP2StreamID) {}
+  private var progress: Progress {
+    if ending == nil, nghttp2_session_want_read(raw) == 0, nghttp2_session_want_write(raw) == 0 { ending = .goAway }
+    return ending.map { .ends($0) } ?? .goesOn
+  }
 
   // MARK: Ending
 
-  /// GOAWAY that lets running streams end and refuses new ones (RFC 9113 §6.8).
-  package func drain() {}
+  /// GOAWAY that lets running streams end and refuses new ones (RFC 9113 §6.8): first an announcement, and when the
+  /// client must have seen it, the final word.
+  package func drain() {
+    guard drainage == nil, ending == nil else { return }
+    drainage = .announced(since: now)
+    nghttp2_submit_shutdown_notice(raw)
+    ping(.drain)
+  }
+
+  /// The client has seen the announcement.
+  func endDrain() {
+    guard case .announced = drainage, ending == nil else { return }
+    drainage = .final
+    nghttp2_submit_goaway(raw, 0, nghttp2_session_get_last_proc_stream_id(raw), 0, nil, 0)
+  }
 
   /// GOAWAY at once; the connection ends with what has been produced.
-  package func end(_ code: HTTP2ErrorCode) {}
+  package func end(_ code: HTTP2ErrorCode) { finish(.goAway, code) }
+
+  /// To be called about once a second: settings that nobody acknowledges, a drain that the client does not answer.
+  package func check(at now: Int64) -> Progress {
+    if case .announced(let since) = drainage, now - since >= 1_000_000_000 { endDrain() }
+    if !hasSettingsAcknowledged, let since = settingsSince, now - since >= settings.settingsTimeout {
+      finish(.settingsTimeout, .settingsTimeout)
+    }
+    return progress
+  }
+
+  /// Nothing more is read or told. `code`: of the GOAWAY; `nil` when one has gone.
+  func finish(_ reason: EndReason, _ code: HTTP2ErrorCode?) {
+    guard ending == nil else { return }
+    (ending, lastWord) = (reason, code)
+    if !isTelling { events.removeAll() }
+  }
+
+  /// An error that nghttp2 does not answer by itself.
+  private func finishAfter(_ error: CInt) {
+    switch error {
+    case NGHTTP2_ERR_TOO_MANY_CONTINUATIONS.rawValue: finish(.continuationFlood, .enhanceYourCalm)
+    case NGHTTP2_ERR_FLOODED.rawValue: finish(.queueFlood, .enhanceYourCalm)
+    default: finish(.protocolError, .protocolError)
+    }
+  }
+
+  /// By hand: after some errors nghttp2 is not to be asked any more.
+  private func sayLastWord() {
+    guard let code = lastWord else { return }
+    lastWord = nil
+    output.append(contentsOf: [0, 0, 8, 7, 0, 0, 0, 0, 0])
+    for word in [UInt32(bitPattern: nghttp2_session_get_last_proc_stream_id(raw)), code.rawValue] {
+      for shift in [24, 16, 8, 0] as [UInt32] { output.append(UInt8(truncatingIfNeeded: word >> shift)) }
+    }
+  }
+
+  // MARK: Telling
+
+  /// Tells the delegate what came. What its own calls bring about meanwhile is told too.
+  private func tell() {
+    guard !isTelling, !events.isEmpty else { return }
+    isTelling = true
+    listener = delegate
+    var next = 0
+    while next < events.count {
+      if ending == nil { tell(events[next]) }
+      next += 1
+    }
+    // A turn with very many frames was an exception: its buffer is not kept.
+    events.removeAll(keepingCapacity: events.count <= 256)
+    listener = nil
+    isTelling = false
+  }
+
+  private func tell(_ event: HTTP2Event) {
+    switch event {
+    case .began(let slot):
+      guard streams[slot].mayBeTold, let request = streams[slot].request else { return }
+      (streams[slot].isTold, streams[slot].request) = (true, nil)
+      listener?.session(self, began: request, on: streams[slot].id)
+    case .refused(let slot):
+      guard streams[slot].mayBeTold, let refusal = streams[slot].refusal else { return }
+      streams[slot].isTold = true
+      listener?.session(self, refused: refusal, on: streams[slot].id)
+    case .content(let slot, let octets):
+      guard streams[slot].takesContent else { return }
+      listener?.session(self, content: octets, of: streams[slot].id)
+    case .ended(let slot):
+      guard streams[slot].takesContent else { return }
+      let trailers = streams[slot].trailers
+      listener?.session(self, endedContentOf: streams[slot].id, trailers: trailers ?? Fields())
+    case .answered(let slot): listener?.session(self, answered: streams[slot].id)
+    case .closed(let slot, let code):
+      let (id, isTold) = (streams[slot].id, streams[slot].isTold)
+      streams.close(slot)
+      guard isTold else { return }
+      listener?.session(self, closed: id, by: code)
+    }
+  }
 }

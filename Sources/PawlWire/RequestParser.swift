@@ -5,7 +5,9 @@ package import PawlHTTP
 /// leaves behind point into the buffer given and hold until the next call.
 package struct RequestParser: Sendable {
   let limits: HeadLimits
-  let isSecure: Bool
+  /// Whether the client speaks TLS; an absolute target of the other scheme is refused. Between two connections it may be set
+  /// anew.
+  package var isSecure: Bool
   let names = KnownFieldNames.shared
   var progress = HeadProgress()
   var emptyLines = 0
@@ -34,7 +36,6 @@ package struct RequestParser: Sendable {
   package internal(set) var keepsAlive = true
   private var present: UInt128 = 0
 
-  /// - Parameter isSecure: whether the listener speaks TLS; an absolute target of the other scheme is refused.
   package init(limits: HeadLimits = HeadLimits(), isSecure: Bool = false) {
     (self.limits, self.isSecure) = (limits, isSecure)
   }

@@ -1,12 +1,23 @@
 import PawlHTTP
 
-/// The trailer section of a chunked body (RFC 9112 §7.1.2): checked as strictly as a head, then dropped but for
-/// the fields that may mean something after the content. They are never merged into the head.
+/// Which fields of a trailer section are kept.
+package enum TrailerPolicy: Hashable, Sendable {
+  /// Digests of what came before: of a client nothing else means something behind the content (protocols.md 8.1 row 37).
+  case digests
+  /// All that are sound: whoever passes an origin's on chooses.
+  case all
+}
+
+/// The trailer section of a chunked body (RFC 9112 §7.1.2): checked as strictly as a head. Its fields are never merged
+/// into the head.
 struct TrailerSection: Sendable {
+  private let policy: TrailerPolicy
   private(set) var fields = Fields()
   private var octets: [UInt8] = []
   private var lineStart = 0
   private var lineCount = 0
+
+  init(_ policy: TrailerPolicy) { self.policy = policy }
 
   enum Step { case more, complete, malformed(StaticString) }
 
@@ -25,11 +36,20 @@ struct TrailerSection: Sendable {
   private mutating func takeLine() -> Bool {
     guard let line = Self.parse(octets.span, from: lineStart) else { return false }
     let value = octets[line.valueRange]
-    switch line.name {
-    case .uploadChecksum, .contentDigest, .reprDigest: fields.append(line.name, value)
-    default: break
+    if Self.keeps(line.name) {
+      fields.append(line.name, value)
+    } else if policy == .all {
+      fields.append(named: octets[line.nameRange], value)
     }
     return true
+  }
+
+  /// Whether a trailer field of this name may mean something after the content.
+  static func keeps(_ name: FieldName) -> Bool {
+    switch name {
+    case .uploadChecksum, .contentDigest, .reprDigest: true
+    default: false
+    }
   }
 
   private static func parse(_ octets: Span<UInt8>, from start: Int) -> FieldLine? {

@@ -18,10 +18,14 @@ enum ConfigurationSource: Sendable {
   /// The configuration; every issue goes to standard error, and an error among them ends the program.
   ///
   /// A mistake in a file is status 78, one on the command line 64.
-  func loadOrExit() throws(ExitCode) -> Configuration {
+  ///
+  /// - Parameter judge: finds what else is wrong with a configuration that can be read.
+  func loadOrExit(judge: (Configuration) -> [Issue] = { _ in [] }) throws(ExitCode) -> Configuration {
     do throws(InvalidConfiguration) {
       let configuration = try load()
-      if !configuration.warnings.isEmpty { printError(ConfigurationReport.issues(configuration.warnings)) }
+      let issues = configuration.warnings + judge(configuration)
+      if issues.contains(where: { $0.severity == .error }) { throw InvalidConfiguration(issues: issues) }
+      if !issues.isEmpty { printError(ConfigurationReport.issues(issues)) }
       return configuration
     } catch {
       printError(ConfigurationReport.issues(error.issues))

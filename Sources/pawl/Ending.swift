@@ -8,6 +8,8 @@ struct RunFailure: Error {
     case failure
     /// An address or a disk that can not be used.
     case unavailable
+    /// A file that the configuration names is not what it has to be.
+    case configuration
   }
 
   var kind: Kind
@@ -30,6 +32,7 @@ func exiting(_ work: () throws(RunFailure) -> Void) throws(ExitCode) {
     switch error.kind {
     case .failure: throw .failure
     case .unavailable: throw .unavailable
+    case .configuration: throw .invalidConfiguration
     }
   }
 }

@@ -57,6 +57,7 @@ extension RunFailure {
   fileprivate init(_ error: ServerError) {
     switch error {
     case .address, .storage: self.init(.unavailable, error.description)
+    case .certificates: self.init(.configuration, error.description)
     case .log, .system: self.init(.failure, error.description)
     }
   }

@@ -1,8 +1,10 @@
 import ArgumentParser
 import CLibevent
+import CNGHTTP2
 import COpenSSL
 import CSQLite
 import CXXHash
+import PawlTLS
 
 struct Version: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -26,7 +28,8 @@ enum ComponentVersions {
       ("OpenSSL", text(OpenSSL_version(OPENSSL_VERSION)).replacing("OpenSSL ", with: "")),
       ("SQLite", text(sqlite3_libversion())),
       ("xxHash", xxHash),
-      ("nghttp2", "not used by this version"),
+      ("nghttp2", nghttp2),
+      ("kernel TLS", KernelTLS.isAvailable ? "used for downloads over TLS" : "not in this kernel"),
       ("upload interop versions", "3 4 5 6 7 8 9 10, tus 1.0.0"),
     ]
   }
@@ -44,6 +47,8 @@ enum ComponentVersions {
     let number = XXH_versionNumber()
     return "\(number / 10_000).\(number / 100 % 100).\(number % 100)"
   }
+
+  private static var nghttp2: String { text(nghttp2_version(0)?.pointee.version_str) }
 
   private static func text(_ pointer: UnsafePointer<CChar>?) -> String {
     pointer.map { String(cString: $0) } ?? "unknown"

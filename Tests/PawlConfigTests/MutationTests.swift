@@ -14,16 +14,27 @@ import Testing
     address = [::1]:8080, unix:run/x.sock
     max-header = 32K
     header-timeout = 500ms
+    tls = web
+    proxy-protocol = on
+    [tls:web]
+    certificate = ec.pem
+    key = ec.key
+    client-ca = ca.pem
+    client-certificate = optional
+    min-version = 1.3
     [cache:default]
     max-size = 10G
     [upstream:app]
-    url = http://[::1]:9000/base http://unix:/run/x
+    url = http://[::1]:9000/base http://unix:/run/x https://a.example/b
+    tls-ca = ca.pem
+    tls-server-name = b.example
     [site:default]
     host = a.example [::1]
     upstream = app
     min-rate = 1K/60s
     owner = cookie:a, authorization
     cors = https://a.example:8443
+    hsts = 365d include-subdomains preload
     [route:default/a]
     path = /a*
     upload-prefix = /up/

@@ -32,7 +32,17 @@ import Testing
     #expect(AddressRange(range)?.contains(octets) == expected)
   }
 
+  @Test("of Unix sockets have a word of their own, and hold no address")
+  func unixSockets() throws {
+    let range = try #require(AddressRange("UNIX:"))
+    #expect(range.isUnixSockets)
+    #expect(range.description == "unix:")
+    #expect(!range.contains([127, 0, 0, 1]))
+    #expect(AddressRange("127.0.0.1")?.isUnixSockets == false)
+  }
+
   @Test(
-    "of ranges are refused when malformed", arguments: ["", "10.0.0.0/33", "10.0.0.0/", "10.0.0.0/8/8", "::/129", "x"])
+    "of ranges are refused when malformed",
+    arguments: ["", "unix", "unix:/run/x", "10.0.0.0/33", "10.0.0.0/", "10.0.0.0/8/8", "::/129", "x"])
   func refuses(_ text: String) { #expect(AddressRange(text) == nil) }
 }

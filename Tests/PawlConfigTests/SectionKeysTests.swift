@@ -7,7 +7,8 @@ import Testing
     "upstream = app", "cache = default", "uploads = on", "spool = default", "upload-prefix = /.pawl/uploads/",
     "etag = auto", "default-ttl = 0s", "resume-ttl = 1h", "origin-encoding = identity", "stale-if-error = 0s",
     "max-object = 0", "max-unknown = 1G", "abandoned-fill = 64M", "max-ranges = 16", "resume-private = off",
-    "resume-private-no-store = off", "max-upload = 0", "min-resumable = 64K", "final-dialect = off",
+    "resume-private-no-store = off", "hsts = off", "client-certificate-field = off", "max-upload = 0",
+    "min-resumable = 64K", "final-dialect = off",
     "min-rate = 1K/60s", "delivery = at-most-once", "forward-give-up = off", "response-ttl = 1h", "response-max = 1M",
     "tus-forward = raw", "tus-field = file", "tus-form = none", "tus-wait = 50s", "plain-uploads = stream",
     "auth-request = none",
@@ -28,14 +29,16 @@ import Testing
       (
         "listen:default",
         [
-          "address = 127.0.0.1:8080", "tls = none", "proxy-protocol = off", "header-timeout = 15s",
+          "address = 127.0.0.1:8080", "tls = none", "http2 = on", "max-streams = 128", "max-window = 16M",
+          "proxy-protocol = off", "header-timeout = 15s",
           "keepalive-timeout = 60s", "send-timeout = 60s", "max-header = 32K", "max-header-fields = 128",
         ]
       ),
       (
         "tls:web",
         [
-          "certificate = /etc/pawl/c.pem", "key = /k.pem", "client-ca = none", "client-certificate = off",
+          "certificate = /etc/pawl/c.pem", "key = /k.pem", "ocsp = none", "client-ca = none",
+          "client-certificate = off",
           "min-version = 1.2",
         ]
       ),
@@ -58,6 +61,8 @@ import Testing
         [
           "url = http://127.0.0.1:9000", "connect-timeout = 5s", "response-timeout = 15m", "idle-timeout = 60s",
           "max-connections = 64", "queue-timeout = 30s", "resume-attempts = 10", "replay-limit = 20",
+          "tls-verify = on", "tls-ca = system", "tls-certificate = none", "tls-key = none", "tls-server-name = auto",
+          "tls-min-version = 1.2",
         ]
       ),
       ("site:default", ["host = any"] + pathKeys),
@@ -87,5 +92,39 @@ import Testing
     #expect(second.caches == first.caches)
     #expect(second.spools == first.spools)
     #expect(second.upstreams == first.upstreams)
+  }
+
+  @Test("of TLS, as config shows them, mean the same")
+  func roundTripTLS() throws {
+    let first = try load(
+      smallest + """
+        hsts = 365d include-subdomains preload
+        client-certificate-field = on
+        [listen:web]
+        tls = web, other
+        http2 = off
+        [tls:web]
+        certificate = ec.pem
+        key = ec.key
+        certificate = a file with blanks.pem
+        key = rsa.key
+        ocsp = ec.ocsp
+        client-ca = ca.pem
+        client-certificate = required
+        min-version = 1.3
+        [tls:other]
+        certificate = o.pem
+        key = o.key
+        """)
+    let text = first.effective.map { section in
+      let values = section.values.filter { !$0.text.contains("%") || $0.key == "max-share-per-client" }
+      return "[\(section.label)]\n" + values.map { "\($0.key) = \($0.text)\n" }.joined()
+    }.joined()
+    let second = try load(text)
+    #expect(second.tls == first.tls)
+    #expect(second.listeners == first.listeners)
+    #expect(second.sites == first.sites)
+    #expect(first.tls[0].certificateFiles == ["/etc/pawl/ec.pem", "/etc/pawl/a file with blanks.pem"])
+    #expect(first.listeners[0].tls == ["web", "other"])
   }
 }

@@ -38,19 +38,9 @@ import Testing
         ["\(file):12: [spool:default] path: /x/y is the directory of [cache:main] already (\(file):10)"]
       ),
       (
-        smallest
-          + "[listen:a]\ntls = web\nproxy-protocol = on\n[tls:web]\ncertificate = c.pem\nkey = k.pem\n[admin]\nlisten = 127.0.0.1:9180",
-        [
-          "\(file):6: [listen:a] tls: not supported by this version yet",
-          "\(file):7: [listen:a] proxy-protocol: not supported by this version yet",
-          "\(file):12: [admin] listen: not supported by this version yet",
-        ]
+        smallest + "[admin]\nlisten = 127.0.0.1:9180",
+        ["\(file):6: [admin] listen: not supported by this version yet"]
       ),
-      (
-        "[upstream:app]\nurl = https://app.example\n[site:x]\nupstream = app",
-        ["\(file):2: [upstream:app] url: https to the origin is not supported by this version yet"]
-      ),
-      (smallest + "[listen:a]\ntls = wbe", ["\(file):6: [listen:a] tls: there is no [tls:wbe]"]),
       (
         smallest + "cors = * https://a.example",
         ["\(file):5: [site:default] cors: * stands alone: it allows every origin already"]
@@ -60,14 +50,6 @@ import Testing
         ["\(file):5: [site:default] owner: auth-request:x-user needs auth-request, which is not set"]
       ),
       (smallest + "cache = of", ["\(file):5: [site:default] cache: there is no [cache:of] - did you mean \"off\"?"]),
-      (
-        smallest + "[tls:web]\nclient-certificate = required",
-        [
-          "\(file):5: [tls:web] certificate: required, but missing",
-          "\(file):5: [tls:web] key: required, but missing",
-          "\(file):6: [tls:web] client-certificate: needs client-ca, which is not set",
-        ]
-      ),
       (
         smallest + "[cache:default]\nmemory = 1M\nmemory-object = 2M",
         [

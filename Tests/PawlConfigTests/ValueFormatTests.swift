@@ -96,7 +96,19 @@ import Testing
       ),
       (
         "[pawl]\ntrusted-proxies = lb.example",
-        "[pawl] trusted-proxies: expected an address or a range such as 10.0.0.0/8 or fd00::/8, found \"lb.example\""
+        "[pawl] trusted-proxies: expected an address, a range such as 10.0.0.0/8 or fd00::/8, or unix:, found \"lb.example\""
+      ),
+      (
+        "[pawl]\ntrusted-proxies = unix",
+        "[pawl] trusted-proxies: expected an address, a range such as 10.0.0.0/8 or fd00::/8, or unix:, found \"unix\" - did you mean \"unix:\"?"
+      ),
+      (
+        "[listen:a]\nmax-streams = 0",
+        "[listen:a] max-streams: expected a whole number from 1 to 10000, found \"0\""
+      ),
+      (
+        "[listen:a]\nmax-window = 512K",
+        "[listen:a] max-window: expected a size such as 64K, 10M or 5G from 1M to 1G, found \"512K\""
       ),
       (
         "[spool:default]\nmax-share-per-client = 25",

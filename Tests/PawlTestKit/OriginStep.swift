@@ -6,6 +6,8 @@ package enum OriginStep: Sendable {
   case expectHead
   /// Reads that many octets.
   case read(Int)
+  /// Reads until that came at the end of a piece.
+  case readUntil([UInt8])
   /// Reads until the peer ends the connection, in order or by a reset.
   case readToEnd
   /// As ``readToEnd``, and nothing may come before the end.
@@ -15,6 +17,8 @@ package enum OriginStep: Sendable {
   case send([UInt8])
   /// Each octet by itself; on a unix socket the next one goes when the peer has read the last.
   case sendEachByte([UInt8])
+  /// Octets made of what has come so far on this connection.
+  case sendMade(@Sendable ([UInt8]) -> [UInt8])
   /// The octets of ``pattern(from:count:)`` from `start` on.
   case sendPattern(from: UInt64 = 0, count: Int)
   /// As ``sendPattern(from:count:)``, but stops when the peer takes nothing for 200 ms; writes down how far it came.
@@ -26,10 +30,13 @@ package enum OriginStep: Sendable {
   case run(@Sendable () -> Void)
   /// Ends the own side in order; reading goes on.
   case halfClose
+  /// From now on the end of the connection comes without TLS's `close_notify`, as a cut does.
+  case withoutNotice
   /// Ends the connection with a reset.
   case reset
 
   package static func expect(_ text: String) -> OriginStep { .expect(Array(text.utf8)) }
+  package static func readUntil(_ text: String) -> OriginStep { .readUntil(Array(text.utf8)) }
   package static func answerAll(_ text: String) -> OriginStep { .answerAll(Array(text.utf8)) }
   package static func send(_ text: String) -> OriginStep { .send(Array(text.utf8)) }
   package static func sendEachByte(_ text: String) -> OriginStep { .sendEachByte(Array(text.utf8)) }

@@ -5,14 +5,16 @@ final class ScriptPlayer {
   /// How long a peer may keep a script waiting before the test counts as failed.
   private static let patience = 10_000 as CInt
 
-  private let socket: CInt
+  private let connection: ScriptSocket
+  private var socket: CInt { connection.descriptor }
   private let isUnix: Bool
   private let note: ([UInt8]) -> Void
   private(set) var failure: String?
   private(set) var patternSent = 0
+  private var received: [UInt8] = []
 
-  init(_ socket: CInt, isUnix: Bool, note: @escaping ([UInt8]) -> Void) {
-    (self.socket, self.isUnix, self.note) = (socket, isUnix, note)
+  init(_ connection: ScriptSocket, isUnix: Bool, note: @escaping ([UInt8]) -> Void) {
+    (self.connection, self.isUnix, self.note) = (connection, isUnix, note)
     if !isUnix {
       var one: CInt = 1
       setsockopt(socket, CInt(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<CInt>.size))
@@ -20,14 +22,15 @@ final class ScriptPlayer {
   }
 
   func play(_ script: [OriginStep]) {
-    for (index, step) in script.enumerated() {
+    if connection.isBroken, !script.isEmpty { failure = "the handshake failed" }
+    for (index, step) in script.enumerated() where failure == nil {
       perform(step)
       guard failure == nil else {
         failure = "step \(index) (\(step)): \(failure ?? "")"
         break
       }
     }
-    close(socket)
+    connection.end()
   }
 
   private func perform(_ step: OriginStep) {
@@ -37,17 +40,20 @@ final class ScriptPlayer {
       if !readHead(), failure == nil { failure = "the connection ended inside a head" }
     case .answerAll(let octets): while readHead(), send(octets) {}
     case .read(let count): _ = receive(count)
+    case .readUntil(let wanted): readUntil(wanted)
     case .readToEnd: while next(65_536) != nil {}
     case .expectEnd:
       if let more = next(4096) { failure = "not the end, but \(text(more))" }
     case .send(let octets): _ = send(octets)
+    case .sendMade(let make): _ = send(make(received))
     case .sendEachByte(let octets): sendEachByte(octets)
     case .sendPattern(let start, let count): sendPattern(from: start, count: count)
     case .sendPatternUntilStuck(let count): sendUntilStuck(count)
     case .wait(let gate): if !gate.wait() { failure = "the gate stayed closed" }
     case .open(let gate): gate.open()
     case .run(let work): work()
-    case .halfClose: shutdown(socket, CInt(SHUT_WR))
+    case .halfClose: connection.endWriting()
+    case .withoutNotice: connection.endsWithoutNotice = true
     case .reset:
       var linger = linger(l_onoff: 1, l_linger: 0)
       setsockopt(socket, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
@@ -71,6 +77,14 @@ final class ScriptPlayer {
     return true
   }
 
+  private func readUntil(_ wanted: [UInt8]) {
+    var tail: [UInt8] = []
+    while tail != wanted {
+      guard let octets = next(65_536) else { return failure = "the connection ended" }
+      tail = (tail + octets).suffix(wanted.count)
+    }
+  }
+
   private func receive(_ count: Int) -> [UInt8]? {
     var octets: [UInt8] = []
     while octets.count < count {
@@ -85,14 +99,15 @@ final class ScriptPlayer {
 
   /// `nil` at the end of the connection.
   private func next(_ limit: Int) -> [UInt8]? {
-    guard isReady(CInt(POLLIN), Self.patience) else {
+    guard connection.hasHeld || isReady(CInt(POLLIN), Self.patience) else {
       failure = "nothing came"
       return nil
     }
     let octets = [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
-      count = max(0, recv(socket, buffer.baseAddress, limit, 0))
+      count = max(0, connection.receive(buffer.baseAddress, limit))
     }
     note(octets)
+    if received.count < 64 << 10 { received += octets }
     return octets.isEmpty ? nil : octets
   }
 
@@ -106,9 +121,7 @@ final class ScriptPlayer {
         failure = "nothing was taken"
         return false
       }
-      let count = octets[sent...].withUnsafeBytes {
-        CLinux.send(socket, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL | MSG_DONTWAIT))
-      }
+      let count = octets[sent...].withUnsafeBytes { connection.send($0) }
       if count < 0, pawl_errno() == EAGAIN { continue }
       guard count >= 0 else { return false }
       sent += count
@@ -136,9 +149,7 @@ final class ScriptPlayer {
   private func sendUntilStuck(_ count: Int) {
     while patternSent < count, isReady(CInt(POLLOUT), 200) {
       let octets = OriginStep.pattern(from: UInt64(patternSent), count: min(65_536, count - patternSent))
-      let sent = octets.withUnsafeBytes {
-        CLinux.send(socket, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL | MSG_DONTWAIT))
-      }
+      let sent = octets.withUnsafeBytes { connection.send($0) }
       if sent < 0, pawl_errno() == EAGAIN { continue }
       guard sent > 0 else { return }
       patternSent += sent

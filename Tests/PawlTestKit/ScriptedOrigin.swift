@@ -16,6 +16,7 @@ package final class ScriptedOrigin: Sendable {
     var received: [[UInt8]] = []
     var failures: [String] = []
     var patternSent = 0
+    var handshakes: [ScriptedTLS.Handshake] = []
     var isFinished = false
   }
 
@@ -27,12 +28,16 @@ package final class ScriptedOrigin: Sendable {
   private let scripts: [[OriginStep]]
   private let state = TestLock(State())
 
-  package convenience init(_ address: Address = .tcp, _ scripts: [OriginStep]...) {
-    self.init(address, scripts: scripts)
+  private let tls: ScriptedTLS?
+
+  /// - Parameter tls: what connections are protected with; a handshake that fails fails the test, unless its script is
+  ///   empty.
+  package convenience init(_ address: Address = .tcp, tls: ScriptedTLS? = nil, _ scripts: [OriginStep]...) {
+    self.init(address, tls: tls, scripts: scripts)
   }
 
-  package init(_ address: Address = .tcp, scripts: [[OriginStep]]) {
-    self.scripts = scripts
+  package init(_ address: Address = .tcp, tls: ScriptedTLS? = nil, scripts: [[OriginStep]]) {
+    (self.tls, self.scripts) = (tls, scripts)
     switch address {
     case .tcp:
       (listener, port) = Self.listenTCP()
@@ -61,6 +66,9 @@ package final class ScriptedOrigin: Sendable {
   /// What was sent of the pattern by ``OriginStep/sendPatternUntilStuck(upTo:)``, over all connections.
   package var patternSent: Int { state.withLock { $0.patternSent } }
 
+  /// What came of the handshakes so far, in the order in which they ended.
+  package var handshakes: [ScriptedTLS.Handshake] { state.withLock { $0.handshakes } }
+
   /// Stops listening, waits for the scripts and returns what went against them.
   package func finish() -> [String] {
     let wasFinished = state.withLock { state in
@@ -87,7 +95,9 @@ package final class ScriptedOrigin: Sendable {
         continue
       }
       let thread = TestThread { [self] in
-        let player = ScriptPlayer(socket, isUnix: !unixPath.isEmpty) { octets in
+        let connection = ScriptSocket(socket, tls)
+        if let handshake = connection.handshake { state.withLock { $0.handshakes.append(handshake) } }
+        let player = ScriptPlayer(connection, isUnix: !unixPath.isEmpty) { octets in
           self.state.withLock { $0.received[index].append(contentsOf: octets) }
         }
         player.play(scripts[index])

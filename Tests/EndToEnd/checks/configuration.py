@@ -7,10 +7,12 @@ import socket
 import subprocess
 import time
 
-from harness.checks import check, same, true
+from harness.checks import CLEAR, check, only, same, true
 from harness.client import get
 from harness.origin import Resource
 from harness.process import Pawl, binary, free_port, run_pawl, wait_for
+
+only(CLEAR, "the command line and the file", __name__)
 
 SMALLEST = "[upstream:app]\nurl = http://127.0.0.1:9\n[site:main]\nupstream = app\n"
 

@@ -3,9 +3,12 @@
 import time
 
 from harness import malformed
-from harness.checks import check, same, true
+from harness.checks import V1, check, only, same, true
 from harness.client import Client, get
 from harness.origin import Origin, RawOrigin
+
+
+only(V1, "octets that HTTP/1.1 does not allow; h2.py has what HTTP/2 does not", __name__)
 
 
 def row_check(kind, row, run):

@@ -26,10 +26,11 @@ def combined(bench):
     path = pawl.folder / "access.log"
     wait_for(lambda: path.exists() and path.read_bytes().count(b"\n") >= 2, 5, "two lines")
     lines = path.read_text(errors="replace").splitlines()
+    version = "HTTP/1.1" if bench.is_1_1 else "HTTP/2.0"
     for line in lines:
         true(COMBINED.fullmatch(line), f"not combined: {line}")
-    same(COMBINED.fullmatch(lines[0]).groups(), ("GET /a?b=c HTTP/1.1", "200", "10", "http://r/", "agent \\x221\\x22 \\x5C \\xE9"), "first line")
-    same(COMBINED.fullmatch(lines[1]).groups(), ("HEAD /a?b=c HTTP/1.1", "200", "0", "-", "-"), "second line")
+    same(COMBINED.fullmatch(lines[0]).groups(), (f"GET /a?b=c {version}", "200", "10", "http://r/", "agent \\x221\\x22 \\x5C \\xE9"), "first line")
+    same(COMBINED.fullmatch(lines[1]).groups(), (f"HEAD /a?b=c {version}", "200", "0", "-", "-"), "second line")
 
 
 def value(line, *parts):

@@ -4,8 +4,10 @@ import hashlib
 import threading
 import time
 
+from harness import transport
 from harness import uploadclients as clients
-from harness.checks import check, same, true
+from harness.checks import CLEAR, V1, check, same, true
+from harness.client import parse_address
 from harness.content import Content
 from harness.origin import Origin, Resource
 from harness.process import wait_for
@@ -22,8 +24,7 @@ def stored(request):
 
 
 def target(pawl):
-    host, port = pawl.address.removeprefix("http://").split(":")
-    return host, int(port)
+    return parse_address(pawl.address)
 
 
 class Journey:
@@ -36,12 +37,12 @@ class Journey:
         for each in {path, path.rstrip("/")}:  # a client takes the last slash away
             self.origin.at(each, stored)
         self.pawl = bench.pawl(self.origin, name=f"pawl{name}", site=site)
-        self.relay = bench.use(UploadRelay(target(self.pawl), cuts, lose, rate, self.content.size))
+        self.relay = bench.use(UploadRelay(target(self.pawl), cuts, lose, rate, self.content.size, bench.over))
         file = bench.folder / f"upload{name}.bin"
         file.write_bytes(self.content.read())
         folder = bench.folder / f"client{name}"
         folder.mkdir()
-        self.trip = clients.Trip(self.relay.address + path, file, self.content, self.relay, folder)
+        self.trip = clients.Trip(self.relay.address + path, file, self.content, self.relay, folder, bench.over)
 
     def go(self, client):
         try:
@@ -77,14 +78,19 @@ class Journey:
         return request
 
 
-def resumes(name, client, seconds=90, **expected):
-    @check(f"upload client: {name} resumes through cuts", seconds=seconds)
+ALL = dict(over=None, why=None)
+TLS_TOO = dict(over=V1, why="the library speaks HTTP/1.1 only")
+BROWSERS = dict(over=("clear", "tls", "h2"), why="browsers take HTTP/2 over TLS only")
+
+
+def resumes(name, client, seconds=90, speaks=TLS_TOO, **expected):
+    @check(f"upload client: {name} resumes through cuts", seconds=seconds, **speaks)
     def one(bench):
         Journey(bench).go(client).check(**expected)
 
 
-def loses_the_answer(name, client, seconds=60, parts=1, **expected):
-    @check(f"upload client: {name} loses the last answer", seconds=seconds)
+def loses_the_answer(name, client, seconds=60, parts=1, speaks=TLS_TOO, **expected):
+    @check(f"upload client: {name} loses the last answer", seconds=seconds, **speaks)
     def one(bench):
         journey = Journey(bench, cuts=(), lose=1)
         journey.relay.size //= parts
@@ -93,14 +99,14 @@ def loses_the_answer(name, client, seconds=60, parts=1, **expected):
         same(journey.relay.lost, 1, "answers lost")
 
 
-def goes_on_after_a_kill(name, client, seconds=60, **expected):
-    @check(f"upload client: {name} goes on in another process after kill -9", seconds=seconds)
+def goes_on_after_a_kill(name, client, seconds=60, speaks=TLS_TOO, **expected):
+    @check(f"upload client: {name} goes on in another process after kill -9", seconds=seconds, **speaks)
     def one(bench):
         Journey(bench, cuts=(), rate=12e6).go(client).check(cuts=0, **expected)
 
 
-def outlives_pawl(name, client, seconds=60, **expected):
-    @check(f"upload client: {name} goes on when pawl is killed and started again, twice", seconds=seconds)
+def outlives_pawl(name, client, seconds=60, speaks=TLS_TOO, **expected):
+    @check(f"upload client: {name} goes on when pawl is killed and started again, twice", seconds=seconds, **speaks)
     def one(bench):
         journey = Journey(bench, cuts=(), rate=8e6)
         done = threading.Event()
@@ -138,7 +144,7 @@ outlives_pawl("tuspy", clients.tuspy("patient"), again=2_000_000)
 
 
 
-@check("upload client: files of no octets and of one arrive once")
+@check("upload client: files of no octets and of one arrive once", **TLS_TOO)
 def tiny(bench):
     for size in (0, 1):
         for name, client in (("tuspy", clients.tuspy()), ("aiotus", clients.aiotus), ("tus-js-client", clients.tus_js(buffer=True))):
@@ -176,8 +182,8 @@ for version in range(3, 11):
 
 
 for version in (5, 6):
-    resumes(f"curl with the requests of tus-js-client, interop version {version},", clients.curl_as_tus_js(version), kind=None)
-resumes("curl with the requests of tus-java-client", clients.curl_as_tus_java, kind="application/octet-stream")
+    resumes(f"curl with the requests of tus-js-client, interop version {version},", clients.curl_as_tus_js(version), speaks=ALL, kind=None)
+resumes("curl with the requests of tus-java-client", clients.curl_as_tus_java, speaks=ALL, kind="application/octet-stream")
 
 
 @check("upload client: curl by hand asks again for the answer it lost")
@@ -190,12 +196,12 @@ def asks_again(bench):
 
 # -- other programs --------------------------------------------------------------------------------------------------
 for name, path in clients.programs().items():
-    resumes(name, clients.program(path), kind=ANY, again=6_000_000)
+    resumes(name, clients.program(path), speaks=dict(over=CLEAR, why="whose certificates it trusts is not known"), kind=ANY, again=6_000_000)
 
 
 # -- a client that sleeps --------------------------------------------------------------------------------------------
-def sleeps(name, client, **expected):
-    @check(f"upload client: {name} goes on after it was slower than min-rate", seconds=60)
+def sleeps(name, client, speaks=TLS_TOO, **expected):
+    @check(f"upload client: {name} goes on after it was slower than min-rate", seconds=60, **speaks)
     def one(bench):
         Journey(bench, cuts=((SIZE // 3, "stall", 5),), site={"min-rate": "1K/1s"}).go(client).check(cuts=1, **expected)
 
@@ -206,8 +212,8 @@ sleeps("tus-js-client, ietf-draft-05", clients.tus_js(protocol="ietf-draft-05"),
 
 
 # -- an application that is slow, or says no -------------------------------------------------------------------------
-def waits(name, client, **expected):
-    @check(f"upload client: {name} waits for an application that is slower than tus-wait", seconds=60)
+def waits(name, client, speaks=TLS_TOO, **expected):
+    @check(f"upload client: {name} waits for an application that is slower than tus-wait", seconds=60, **speaks)
     def one(bench):
         journey = Journey(bench, content=Content("waits", 4_000_000), cuts=((1_500_000, "rst"),), path="/files", site={"tus-wait": "1s"})
         journey.origin.at("/files", lambda request: (time.sleep(4 if request.method == "POST" else 0), stored(request))[1])
@@ -218,10 +224,10 @@ def waits(name, client, **expected):
 
 waits("tuspy", clients.tuspy("patient"))
 waits("tus-js-client with its own delays", clients.tus_js(retryDelays=[0, 1000, 3000, 5000]))
-waits("curl by hand, interop version 6,", clients.curl_draft(6))
+waits("curl by hand, interop version 6,", clients.curl_draft(6), speaks=ALL)
 
 
-@check("upload client: tus-js-client is told what the application refused, and why")
+@check("upload client: tus-js-client is told what the application refused, and why", **TLS_TOO)
 def refused(bench):
     journey = Journey(bench, content=Content("refused", 4_000_000), cuts=((1_500_000, "rst"),), path="/files")
     journey.origin.at("/files", lambda request: Resource(b"no room for cats\n", status=422, type="text/plain"))
@@ -238,7 +244,7 @@ def browser_check(name, call, cross=False, library="tus", reload=False, seconds=
                   kind=clients.KIND, content=None):
     """Chromium itself sends a broken PATCH again on a new connection, with the offset it had, and reads the 409 when it has sent it all:
     that is what `again` allows for."""
-    @check(f"upload client: Chromium, {name}", seconds=seconds)
+    @check(f"upload client: Chromium, {name}", seconds=seconds, **BROWSERS)
     def one(bench):
         other = bench.use(Origin())
         journey = Journey(bench, content, () if reload else cuts, lose, rate, site={"cors": other.url} if cross else None)
@@ -296,11 +302,11 @@ def plain(bench):
     origin.default = stored
     for mode in ("stream", "spool"):
         pawl = bench.pawl(origin, name=mode, site={"plain-uploads": mode})
-        trip = clients.Trip(pawl.address, file, content, None, bench.folder)
+        trip = clients.Trip(pawl.address, file, content, None, bench.folder, bench.over)
         for number, name in enumerate(clients.PLAIN):
             path = f"/{mode}/{number}"
             try:
-                command = clients.plain_command(name, pawl.address + path, file)
+                command = clients.plain_command(name, pawl.address + path, file, bench.over)
             except clients.Skip:
                 continue
             trip.run(command)
@@ -322,10 +328,10 @@ def plain_broken(bench):
         for number, name in enumerate(clients.PLAIN):
             for how in ("rst", "fin"):
                 path = f"/{mode}/{number}/{how}"
-                with UploadRelay(target(pawl), ((1_000_000, how),)) as relay:
-                    trip = clients.Trip(relay.address, file, content, relay, bench.folder)
+                with UploadRelay(target(pawl), ((1_000_000, how),), over=bench.over) as relay:
+                    trip = clients.Trip(relay.address, file, content, relay, bench.folder, bench.over)
                     try:
-                        command = clients.plain_command(name, relay.address + path, file)
+                        command = clients.plain_command(name, relay.address + path, file, bench.over)
                     except clients.Skip:
                         continue
                     code = trip.run(command, good=range(-64, 256))
@@ -345,7 +351,7 @@ def content_range(bench):
     origin = bench.origin()
     origin.at("/x", stored)
     pawl = bench.pawl(origin)
-    trip = clients.Trip(pawl.address, file, content, None, bench.folder)
-    trip.run([*clients.CURL, "-C", "100000", "-T", str(file), pawl.address + "/x"])
+    trip = clients.Trip(pawl.address, file, content, None, bench.folder, bench.over)
+    trip.run([*clients.CURL, *transport.curl(bench.over), "-C", "100000", "-T", str(file), pawl.address + "/x"])
     came = [r for r in origin.of("/x") if r.method != "OPTIONS"]
     same([(r.method, r.get("Content-Range"), len(r.body)) for r in came], [("PUT", "bytes 100000-299999/300000", 200_000)], "at the origin")

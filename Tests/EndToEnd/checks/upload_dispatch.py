@@ -6,7 +6,9 @@ import subprocess
 import threading
 import time
 
-from harness.checks import Skip, check, same, true
+from harness import transport
+from harness.certificates import authority
+from harness.checks import V1, Skip, check, same, true
 from harness.client import Client
 from harness.content import Content
 from harness.origin import RawOrigin, Resource
@@ -234,20 +236,24 @@ def spooled(bench):
     wait_for(lambda: not [p for p in (pawl.folder / "state").rglob("*") if p.is_file() and p.stat().st_size >= 20_000_000], 5, "the end of the spooled files")
 
 
-def commands(folder, url):
+def commands(folder, url, over="clear"):
     path = folder / "file"
     path.write_bytes(BODY)
-    return {
-        "curl -T": ["curl", "-sS", "--noproxy", "*", "-T", str(path), url], "curl -T without Expect": ["curl", "-sS", "--noproxy", "*", "-H", "Expect:", "-T", str(path), url],
-        "curl -T chunked with Expect": ["curl", "-sS", "--noproxy", "*", "-H", "Transfer-Encoding: chunked", "-H", "Expect: 100-continue", "-T", str(path), url],
-        "curl HTTP/1.0": ["curl", "-sS", "--noproxy", "*", "-0", "-T", str(path), url],
-        "curl --data-binary": ["curl", "-sS", "--noproxy", "*", "--data-binary", f"@{path}", url],
-        "curl --data-binary chunked": ["curl", "-sS", "--noproxy", "*", "-H", "Transfer-Encoding: chunked", "--data-binary", f"@{path}", url],
-        "curl with Expect and data": ["curl", "-sS", "--noproxy", "*", "-H", "Expect: 100-continue", "--data-binary", f"@{path}", url],
-        "curl -F": ["curl", "-sS", "--noproxy", "*", "-F", f"file=@{path}", url],
-        "wget --method=PUT": ["wget", "-q", "--no-proxy", "-O", "-", "--method=PUT", f"--body-file={path}", url],
-        "wget --post-file": ["wget", "-q", "--no-proxy", "-O", "-", f"--post-file={path}", url],
+    curl = ["curl", "-sS", "--noproxy", "*", *transport.curl(over)]
+    found = {
+        "curl -T": [*curl, "-T", str(path), url], "curl -T without Expect": [*curl, "-H", "Expect:", "-T", str(path), url],
+        "curl -T chunked with Expect": [*curl, "-H", "Transfer-Encoding: chunked", "-H", "Expect: 100-continue", "-T", str(path), url],
+        "curl --data-binary": [*curl, "--data-binary", f"@{path}", url],
+        "curl --data-binary chunked": [*curl, "-H", "Transfer-Encoding: chunked", "--data-binary", f"@{path}", url],
+        "curl with Expect and data": [*curl, "-H", "Expect: 100-continue", "--data-binary", f"@{path}", url],
+        "curl -F": [*curl, "-F", f"file=@{path}", url],
     }
+    if over in V1:
+        wget = ["wget", "-q", "--no-proxy", f"--ca-certificate={authority().file}", "-O", "-"]
+        found["curl HTTP/1.0"] = [*curl, "-0", "-T", str(path), url]
+        found["wget --method=PUT"] = [*wget, "--method=PUT", f"--body-file={path}", url]
+        found["wget --post-file"] = [*wget, f"--post-file={path}", url]
+    return found
 
 
 @check("upload plain: curl -T (Expect, chunked, HTTP/1.0), --data-binary, -F and wget upload through both modes")
@@ -261,7 +267,7 @@ def tools(bench):
 
         def row(name):
             target = re.sub(r"\W", "", name)
-            command = commands(bench.folder, f"{pawl.address}/{mode}{target}")[name]
+            command = commands(bench.folder, f"{pawl.address}/{mode}{target}", bench.over)[name]
             if not shutil.which(command[0]):
                 return
             begun = time.monotonic()
@@ -271,4 +277,4 @@ def tools(bench):
             true(request.body == BODY if "-F" not in name else BODY in request.body, "other octets at the origin")
             same(done.stdout, b"got %d octets" % len(request.body), "what was printed")
             true(time.monotonic() - begun < 1.5, "a second went by: 100 Continue did not come")
-        each(commands(bench.folder, pawl.address), row)
+        each(commands(bench.folder, pawl.address, bench.over), row)

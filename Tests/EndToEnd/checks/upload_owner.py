@@ -216,7 +216,7 @@ def secrets(bench):
     ask(pawl.address, path_of(location) + "?query=1")
     ask(pawl.address, path_of(location), "PUT", (), b"x")
     ask(pawl.address, "/page", "GET", (("Referer", location),))
-    ask(pawl.address, "/page", "GET", (("Referer", f"http://pawl.test{path_of(location)}?x"),))
+    ask(pawl.address, "/page", "GET", (("Referer", f"{bench.scheme}://pawl.test{path_of(location)}?x"),))
     append(pawl.address, D, location, 1000, BODY[1000:], True, (("Referer", location),))
     locations.append(tus_new(pawl.address, 10))
     tus_patch(pawl.address, locations[1], 0, b"01234")

@@ -44,7 +44,7 @@ def core(bench):
     answer = is_tus(tus_create(pawl.address, len(BODY), target="/files/"), "POST")
     same((answer.status, answer.body), (201, b""), "creation")
     location = one(answer, "Location")
-    true(re.search(r"^(http://pawl\.test)?/\.pawl/uploads/[A-Za-z0-9_-]{32}$", location), f"Location {location}")
+    true(re.search(r"^(https?://pawl\.test)?/\.pawl/uploads/[A-Za-z0-9_-]{32}$", location), f"Location {location}")
     at = 0
     for size, chunked in ((1, False), (40_000, True), (0, False), (30_000, False)):
         answer = is_tus(tus_head(pawl.address, location), "HEAD")
@@ -495,7 +495,7 @@ def concatenation(bench):
     same(len(whole(origin, "/up")), 0, "requests for parts")
     answer = is_tus(tus_head(pawl.address, locations[0]), "HEAD of a part")
     same((answer.get("Upload-Concat"), answer.get("Upload-Offset"), answer.get("Upload-Length")), ("partial", "30000", "30000"), "HEAD of a part")
-    for form in (path_of, lambda l: "http://pawl.test" + path_of(l)):
+    for form in (path_of, lambda l: f"{bench.scheme}://pawl.test" + path_of(l)):
         value = "final;" + " ".join(form(each_) for each_ in locations)
         answer = is_tus(tus_create(pawl.address, None, (("Upload-Concat", value), (NAME, metadata(filename="whole.bin", filetype="text/whole"))), target="/up"), "final")
         same((answer.status, answer.get("Pawl-Origin-Status")), (201, "200"), "the final upload")

@@ -1,4 +1,8 @@
-"""Checks: named functions, each given a folder and a stack of things to end; one line a check."""
+"""Checks: named functions, each given a folder and a stack of things to end; one line a check.
+
+A check runs over transports (transport.py): all four where nothing else is said. One that is about what only some of them can say is
+marked with those and the reason; a part of a check asks `bench.is_1_1`, `bench.scheme` or `bench.over`.
+"""
 
 import contextlib
 import os
@@ -10,16 +14,40 @@ import threading
 import time
 import traceback
 
-ALL = []
+from . import transport
+
+CLEAR, V1 = ("clear",), ("clear", "tls")
 
 
 class Skip(Exception):
     pass
 
 
-def check(name, seconds=60):
+class Check:
+    def __init__(self, name, function, seconds, over, why):
+        self.name, self.function, self.seconds, self.over, self.why = name, function, seconds, over, why
+
+    def title(self, over):
+        return self.name if over == "clear" or self.over == CLEAR else f"{self.name} [{over}]"
+
+
+ALL = []
+MODULES = {}  # name of a module: (transports, reason), for checks that say nothing themselves
+
+
+def only(over, why, module):
+    """All checks of a module, for these transports only, and why."""
+    MODULES[module] = (tuple(over), why)
+
+
+def check(name, seconds=60, over=None, why=None):
+    """`over`: the transports it is for, where those are not all, and `why`."""
+    if (over is None) != (why is None):
+        raise ValueError(f"{name}: transports and the reason belong together")
+
     def note(function):
-        ALL.append((name, function, seconds))
+        chosen, reason = (tuple(over), why) if over else MODULES.get(function.__module__, (transport.NAMES, None))
+        ALL.append(Check(name, function, seconds, chosen, reason))
         return function
     return note
 
@@ -27,10 +55,19 @@ def check(name, seconds=60):
 class Bench:
     """What a check works with: a folder, and `use(x)` for what is to be ended after it."""
 
-    def __init__(self, folder):
-        self.folder = pathlib.Path(folder)
+    def __init__(self, folder, over="clear"):
+        self.folder, self.over = pathlib.Path(folder), over
         self.stack = contextlib.ExitStack()
         self.pawls = []
+
+    @property
+    def scheme(self):
+        return "https" if self.over in transport.SECURE else "http"
+
+    @property
+    def is_1_1(self):
+        """Whether the transport speaks HTTP/1.1 as octets: its versions, its connections, its framing."""
+        return self.over in V1
 
     def use(self, thing):
         return self.stack.enter_context(thing)
@@ -42,7 +79,7 @@ class Bench:
     def pawl(self, origin, name="pawl", start=True, environment=None, prefix=(), **sections):
         from .process import Pawl, config
         url = origin if isinstance(origin, (str, list)) else origin.url
-        made = Pawl(self.folder / name, config(url, **sections), environment=environment, prefix=prefix)
+        made = Pawl(self.folder / name, config(url, over=self.over, **sections), environment=environment, prefix=prefix, over=self.over)
         self.pawls.append(made)
         self.stack.callback(made.end)
         return made.start() if start else made
@@ -63,10 +100,10 @@ def show(value):
     return text if len(text) < 400 else text[:200] + " ... " + text[-100:]
 
 
-def run_one(name, function, seconds, keep=False):
+def run_one(name, function, seconds, keep=False, over="clear"):
     """(outcome, message, seconds) of one check in a thread of its own, so that a hang is a failure and not a stop."""
     folder = tempfile.mkdtemp(prefix="pawl-check-", dir=os.environ.get("PAWL_CHECK_DIR"))
-    bench, box = Bench(folder), {}
+    bench, box = Bench(folder, over), {}
 
     def work():
         try:
@@ -97,24 +134,42 @@ def run_one(name, function, seconds, keep=False):
         bench.stack.close()
     except BaseException as error:
         message += f" (while ending: {error})"
+    transport.end()
     if not (outcome == "FAIL" and keep):
         shutil.rmtree(folder, ignore_errors=True)
     return outcome, message, time.monotonic() - begun
 
 
-def run_all(only=(), keep=False, out=sys.stdout, list_only=False):
-    chosen = [c for c in ALL if not only or any(part in c[0] for part in only)]
+def plan(only=(), over=None):
+    """What runs: rows of (transport, check). Without `over` all in clear, and over the others what plan.py names for them."""
+    from .plan import DEFAULT
+    chosen = [c for c in ALL if not only or any(part in c.title(name) for part in only for name in c.over)]
+    rows = []
+    for name in transport.NAMES:
+        for each in chosen:
+            if name not in each.over or (over is not None and name not in over):
+                continue
+            if only and not any(part in each.title(name) for part in only):
+                continue
+            if over is None and name != "clear" and not only and "clear" in each.over and not each.name.startswith(DEFAULT[name]):
+                continue
+            rows.append((name, each))
+    return rows
+
+
+def run_all(only=(), keep=False, out=sys.stdout, list_only=False, over=None):
+    rows = plan(only, over)
     if list_only:
-        for name, _, _ in chosen:
-            print(name, file=out)
+        for name, each in rows:
+            print(each.title(name), file=out)
         return 0
     passed = failed = skipped = 0
-    for name, function, seconds in chosen:
-        outcome, message, took = run_one(name, function, seconds, keep)
+    for name, each in rows:
+        outcome, message, took = run_one(each.name, each.function, each.seconds, keep, name)
         passed += outcome == "ok"
         failed += outcome == "FAIL"
         skipped += outcome == "skip"
-        print(f"{outcome:4} {name} ({took:.1f} s)" + (f": {message}" if message else ""), file=out, flush=True)
+        print(f"{outcome:4} {each.title(name)} ({took:.1f} s)" + (f": {message}" if message else ""), file=out, flush=True)
     tail = f", {skipped} skipped" if skipped else ""
     print(f"{passed} passed, {failed} failed{tail}", file=out, flush=True)
     return 1 if failed else 0

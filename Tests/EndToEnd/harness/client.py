@@ -1,9 +1,14 @@
-"""Raw HTTP/1.1 clients that see whole messages: status line, fields, body, framing and how the connection ended."""
+"""Raw HTTP/1.1 clients that see whole messages: status line, fields, body, framing and how the connection ended.
+
+What they say travels in the transport of the check (transport.py).
+"""
 
 import hashlib
 import socket
 import struct
 import time
+
+from . import transport
 
 
 class Response:
@@ -52,18 +57,10 @@ class Ended(Exception):
 class Client:
     """One connection. `address` is (host, port), "host:port" or a URL."""
 
-    def __init__(self, address, timeout=20, receive_buffer=None, source=None):
+    def __init__(self, address, timeout=20, receive_buffer=None, source=None, **how):
+        """`how`: what transport.connect takes to speak otherwise than the check's transport has it."""
         self.address = parse_address(address)
-        family = socket.AF_UNIX if isinstance(self.address, str) else socket.AF_INET
-        self.socket = socket.socket(family)
-        if receive_buffer:
-            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-        self.socket.settimeout(timeout)
-        if source:
-            self.socket.bind((source, 0))
-        self.socket.connect(self.address)
-        if family == socket.AF_INET:
-            self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.socket = transport.connect(self.address, timeout, receive_buffer, source, **how)
         self.buffer = bytearray()
 
     def __enter__(self):
@@ -261,7 +258,7 @@ class Client:
 
 def parse_address(address):
     if isinstance(address, str):
-        address = address.removeprefix("http://").rstrip("/")
+        address = address.removeprefix("http://").removeprefix("https://").rstrip("/")
         if address.startswith("unix:"):
             return address[5:]
         host, _, port = address.rpartition(":")

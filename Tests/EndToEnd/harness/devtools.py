@@ -20,7 +20,7 @@ class Chromium:
         program = shutil.which("chromium") or shutil.which("google-chrome") or "chromium"
         self.process = subprocess.Popen(
             [program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking",
-             "--disable-component-update", "--no-proxy-server", f"--user-data-dir={self.folder}/profile", "--remote-debugging-port=0", "about:blank"],
+             "--disable-component-update", "--no-proxy-server", "--ignore-certificate-errors", f"--user-data-dir={self.folder}/profile", "--remote-debugging-port=0", "about:blank"],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         port_file, end = f"{self.folder}/profile/DevToolsActivePort", time.monotonic() + 30
         while True:

@@ -51,17 +51,21 @@ def ini(sections):
     return "\n".join(lines)
 
 
-def config(origin, pawl=None, listen=None, cache=None, upstream=None, site=None, extra=None):
-    """A configuration for one upstream and one site, with port 0, logs in the folder, and little reserved space."""
+def config(origin, pawl=None, listen=None, cache=None, upstream=None, site=None, extra=None, over="clear"):
+    """A configuration for one upstream and one site, with port 0, logs in the folder, and little reserved space; its listener is for the
+    transport `over`."""
+    from .transport import sections as sections_of
+    keys, more = sections_of(over)
     urls = [origin] if isinstance(origin, str) else list(origin)
     sections = {
         "pawl": {"state-dir": "state", "workers": "2", "drain-timeout": "5s", "access-log": "access.log",
                  "access-log-format": "json", "log-level": "debug", **clean(pawl)},
-        "listen:main": {"address": "127.0.0.1:0", **clean(listen)},
+        "listen:main": {"address": "127.0.0.1:0", **keys, **clean(listen)},
         "cache:default": {"path": "cache", "min-free": "64M", "max-size": "20G", **clean(cache)},
         "upstream:app": {"url": urls, "connect-timeout": "2s", **clean(upstream)},
         "site:main": {"upstream": "app", **clean(site)},
     }
+    sections.update(more)
     sections.update(extra or {})
     return ini(sections)
 
@@ -73,14 +77,14 @@ def clean(keys):
 class Pawl:
     """One process at a time in one folder; `start` after `stop` or `kill` is a restart on the same state."""
 
-    def __init__(self, folder, configuration, arguments=None, environment=None, prefix=()):
+    def __init__(self, folder, configuration, arguments=None, environment=None, prefix=(), over="clear"):
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.file = self.folder / "pawl.ini"
         self.file.write_text(configuration)
         self.arguments = arguments or ["serve", "--config", str(self.file)]
         self.environment = environment
-        self.prefix = list(prefix)
+        self.prefix, self.over = list(prefix), over
         self.process, self.addresses, self.lines = None, [], []
         self.errors = self.folder / "stderr.log"
 
@@ -99,6 +103,7 @@ class Pawl:
         return self.process.pid
 
     def start(self, seconds=20, ready=1):
+        from .transport import register
         self.addresses, self.lines = [], []
         self.fresh = queue.Queue()
         with open(self.errors, "ab") as errors:
@@ -120,6 +125,7 @@ class Pawl:
             found = re.match(r"Ready: (https?://\S+)", line)
             if found:
                 self.addresses.append(found.group(1))
+                register(found.group(1), self.over)
         return self
 
     def _read(self, process):

@@ -1,10 +1,12 @@
-"""A relay before pawl that cuts connections towards the client, and counts what passed."""
+"""A relay before pawl that cuts connections towards the client, and counts what passed. TLS ends in it and begins anew."""
 
 import socket
 import struct
 import threading
 import time
 
+from . import transport
+from .frames import FrameScanner
 from .origin import Origin
 
 
@@ -12,11 +14,12 @@ class Relay:
     """`plan(number)` gives for connection `number` (octets towards the client after which to cut, "rst" | "fin"),
     or None. Body octets are counted with heads taken off."""
 
-    def __init__(self, target, plan=None, rate=None):
+    def __init__(self, target, plan=None, rate=None, over="clear"):
         self.target, self.plan, self.rate = target, plan or (lambda number: None), rate
+        self.over = over
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=256)
         self.port = self.listener.getsockname()[1]
-        self.address = f"http://127.0.0.1:{self.port}"
+        self.address = transport.address_of(self.port, over)
         self.connections, self.cuts, self.down = 0, 0, 0
         self.lock = threading.Lock()
         self.requests, self.answers = [], []
@@ -46,14 +49,15 @@ class Relay:
 
     def _serve(self, client, number):
         try:
-            server = socket.create_connection(self.target, 10)
+            client = transport.accept(client, self.over)
+            server = transport.dial(self.target, self.over)
             server.settimeout(None)
         except OSError:
             client.close()
             return
         for each in (client, server):
             each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        counter = Counter(self)
+        counter = FrameCounter(self) if self.over in ("h2", "h2c") else Counter(self)
         upward = threading.Thread(target=self._up, args=(client, server, counter), daemon=True)
         upward.start()
         plan, passed = self.plan(number), 0
@@ -106,20 +110,12 @@ class Relay:
             server.close()
 
     def _up(self, client, server, counter):
-        kept = bytearray()
         try:
             while True:
                 data = client.recv(65536)
                 if not data:
                     break
-                if len(kept) < 65536:
-                    kept += data
-                    while b"\r\n\r\n" in kept:
-                        one, _, rest = bytes(kept).partition(b"\r\n\r\n")
-                        with self.lock:
-                            self.requests.append(one)
-                        counter.targets.append(one.split(b" ")[1].decode("latin-1"))
-                        kept = bytearray(rest)
+                counter.up(data)
                 server.sendall(data)
         except OSError:
             pass
@@ -134,6 +130,17 @@ class Counter:
 
     def __init__(self, relay):
         self.relay, self.targets, self.head, self.left, self.target = relay, [], bytearray(), 0, None
+        self.kept = bytearray()
+
+    def up(self, data):
+        if len(self.kept) < 65536:
+            self.kept += data
+            while b"\r\n\r\n" in self.kept:
+                one, _, rest = bytes(self.kept).partition(b"\r\n\r\n")
+                with self.relay.lock:
+                    self.relay.requests.append(one)
+                self.targets.append(one.split(b" ")[1].decode("latin-1"))
+                self.kept = bytearray(rest)
 
     def down(self, data):
         while data:
@@ -160,3 +167,35 @@ class Counter:
             if status in (b"304", b"204"):
                 continue
             self.left = int(length[0].split(b":")[1]) if length else 1 << 60
+
+
+class FrameCounter:
+    """The same of HTTP/2."""
+
+    def __init__(self, relay):
+        self.relay, self.targets = relay, {}
+        self.upward = FrameScanner(self._request, lambda *_: None, True)
+        self.downward = FrameScanner(self._answer, self._body, False)
+
+    def up(self, data):
+        self.upward.feed(data)
+
+    def down(self, data):
+        self.downward.feed(data)
+
+    def _request(self, stream, head, ended):
+        if stream in self.targets:
+            return  # trailers
+        self.targets[stream] = head.split(b" ")[1].decode("latin-1")
+        with self.relay.lock:
+            self.relay.requests.append(head)
+
+    def _answer(self, stream, head, ended):
+        if head.startswith(b"HTTP/2 ") and not head.startswith(b"HTTP/2 1"):
+            with self.relay.lock:
+                self.relay.answers.append((self.targets.get(stream, "?"), int(head.split(b" ")[1])))
+
+    def _body(self, stream, count, ended):
+        target = self.targets.get(stream, "?")
+        with self.relay.lock:
+            self.relay.body[target] = self.relay.body.get(target, 0) + count

@@ -15,19 +15,23 @@ import shutil
 import subprocess
 import time
 
+from . import transport
+from .certificates import authority
 from .checks import Skip
 from .process import LIVING, ROOT
-from .realclients import need
+from .realclients import need, swift_trust
 
 HERE = pathlib.Path(__file__).resolve().parents[1] / "uploaders"
 KIND = "video/mp4"
+BROKEN = (16, 18, 35, 52, 55, 56, 92)  # how curl ends when a connection or a stream was cut
 
 
 class Trip:
     """One upload by one client: where it goes, what it sends, the relay between, and a folder."""
 
-    def __init__(self, endpoint, file, content, relay, folder):
+    def __init__(self, endpoint, file, content, relay, folder, over="clear"):
         self.endpoint, self.file, self.content, self.relay, self.folder = endpoint, str(file), content, relay, str(folder)
+        self.over = over
         self.output, self.kind, self.starts = "", KIND, 0
 
     def run(self, command, tries=1, seconds=60, good=(0,), environment=None):
@@ -59,7 +63,7 @@ class Trip:
 
 def clean(more=None):
     left_out = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
-    return {**{k: v for k, v in os.environ.items() if k not in left_out}, "no_proxy": "*", **(more or {})}
+    return {**{k: v for k, v in os.environ.items() if k not in left_out}, "no_proxy": "*", **transport.trust(), **(more or {})}
 
 
 # -- tus, from PyPI --------------------------------------------------------------------------------------------------
@@ -135,12 +139,12 @@ def curl_draft(version, chunked=False):
     def client(trip):
         need("curl")
         heads, body, rest = (os.path.join(trip.folder, name) for name in ("heads", "body", "rest"))
-        common = ["curl", "-sS", "--http1.1", "--noproxy", "*", "--max-time", "40", "-D", heads, "-o", body, "-H", f"Upload-Draft-Interop-Version: {version}"]
+        common = ["curl", "-sS", *transport.curl(trip.over), "--noproxy", "*", "--max-time", "40", "-D", heads, "-o", body, "-H", f"Upload-Draft-Interop-Version: {version}"]
         framing = ["-H", "Transfer-Encoding: chunked"] if chunked else []
-        broken = (0, 18, 52, 55, 56)
+        broken = (0, *BROKEN)
         code = trip.run([*common, *framing, "-X", "POST", "-H", complete(version, True), "-H", f"Content-Type: {KIND}", "-T", trip.file, trip.endpoint], good=broken)
         first = read(heads)
-        found = re.search(rf"HTTP/1\.1 104[^\r\n]*\r\n(?:[^\r\n]+\r\n)*?upload-draft-interop-version: {version}\r\n", first, re.I)
+        found = re.search(rf"HTTP/(?:1\.1|2) 104[^\r\n]*\r\n(?:[^\r\n]+\r\n)*?upload-draft-interop-version: {version}\r\n", first, re.I)
         url = re.search(r"\r\nlocation: (\S+)\r\n", first, re.I)
         if not found or not url:
             raise AssertionError(f"curl showed no 104 with a Location: {first!r}")
@@ -150,7 +154,7 @@ def curl_draft(version, chunked=False):
             trip.run([*common, "-I", url.group(1)], good=broken)
             head = read(heads)
             told = re.search(r"\r\nupload-offset: (\d+)\r\n", head, re.I)
-            if not head.startswith("HTTP/1.1 20") or not told:
+            if not re.match(r"HTTP/(1\.1|2) 20", head) or not told:
                 raise AssertionError(f"HEAD: {head!r}")
             with open(trip.file, "rb") as source, open(rest, "wb") as target:
                 source.seek(int(told.group(1)))
@@ -217,7 +221,7 @@ def tail(trip, offset):
 def curl_said(trip, *words):
     """Status and fields of the final answer; None where the connection broke."""
     heads = os.path.join(trip.folder, "heads")
-    code = trip.run(["curl", "-sS", "--http1.1", "--noproxy", "*", "--max-time", "40", "-D", heads, "-o", os.devnull, *words], good=(0, 18, 52, 55, 56))
+    code = trip.run(["curl", "-sS", *transport.curl(trip.over), "--noproxy", "*", "--max-time", "40", "-D", heads, "-o", os.devnull, *words], good=(0, *BROKEN))
     if code:
         return None, {}
     final = read(heads).strip().split("\r\n\r\n")[-1].split("\r\n")
@@ -242,11 +246,11 @@ def program(path):
 
 
 # -- plain uploads ---------------------------------------------------------------------------------------------------
-CURL = ["curl", "-sS", "--http1.1", "--noproxy", "*", "--fail"]
+CURL = ["curl", "-sS", "--noproxy", "*", "--fail"]
 REQUESTS = """
-import sys, requests
+import os, sys, requests
 kind, url, path = sys.argv[1:]
-session = requests.Session(); session.trust_env = False
+session = requests.Session(); session.trust_env = False; session.verify = os.environ["REQUESTS_CA_BUNDLE"]
 file = open(path, "rb")
 body = iter(lambda: file.read(65536), b"") if kind == "chunked" else file
 answer = session.put(url, data=body, headers={"Content-Type": "video/mp4"}, timeout=30)
@@ -269,14 +273,22 @@ PLAIN = {  # name: what runs; the endpoint and the file are put in
 }
 
 
-def plain_command(name, url, file):
+def plain_command(name, url, file, over="clear"):
+    """What runs, for a transport; a client that does not speak it is left out."""
+    if over not in ("clear", "tls") and (not name.startswith(("curl", "URLSession")) or "HTTP/1.0" in name or (over == "h2c" and "URLSession" in name)):
+        raise Skip(f"{name} does not speak {over}")
     command = [word.replace("{url}", url).replace("{file}", str(file)) for word in PLAIN[name]]
     if command[0] == "python":
         command[0] = python_with("requests")
     elif command[0] == "urlsession":
         command[0] = urlsession_uploader()
+        command[:0] = ["env", *(f"{name}={value}" for name, value in swift_trust().items())]
     else:
         need(command[0])
+    if command[0] == "curl":
+        command[1:1] = transport.curl(over)
+    elif command[0] == "wget" and over == "tls":
+        command[1:1] = [f"--ca-certificate={authority().file}"]
     return command
 
 
@@ -295,8 +307,8 @@ def urlsession_uploader():
 
 # -- a page in a browser ---------------------------------------------------------------------------------------------
 @contextlib.contextmanager
-def page(trip, address):
-    """The upload page, opened in headless Chromium; gives a function that evaluates an expression there."""
+def page(trip, address, ready="byHand"):
+    """The upload page, or another with a function `ready`, opened in headless Chromium; gives a function that evaluates an expression there."""
     from .devtools import Chromium
     if not (shutil.which("chromium") or shutil.which("google-chrome")):
         raise Skip("chromium is not installed")
@@ -312,7 +324,7 @@ def page(trip, address):
 
         def load():
             browser.call("Page.navigate", session, url=address)
-            wait_until(lambda: evaluate("document.readyState === 'complete' && typeof byHand === 'function'"), 15, "the page")
+            wait_until(lambda: evaluate(f"document.readyState === 'complete' && typeof {ready} === 'function'"), 15, "the page")
 
         load()
         yield evaluate, load

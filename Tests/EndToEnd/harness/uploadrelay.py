@@ -1,10 +1,14 @@
-"""A relay before pawl that cuts uploads: it counts body octets on their way up, and notes what was asked and answered."""
+"""A relay before pawl that cuts uploads: it counts body octets on their way up, and notes what was asked and answered. TLS ends in it and
+begins anew.
+"""
 
 import socket
 import struct
 import threading
 import time
 
+from . import transport
+from .frames import FrameScanner
 from .origin import Origin
 
 
@@ -102,11 +106,12 @@ class UploadRelay:
     seconds of silence. `lose`: how many answers to a request that was the end of an upload are swallowed. `rate`: octets a second, all
     connections together."""
 
-    def __init__(self, target, cuts=(), lose=0, rate=None, size=None):
+    def __init__(self, target, cuts=(), lose=0, rate=None, size=None, over="clear"):
         self.target, self.cuts, self.lose, self.rate, self.size = target, list(cuts), lose, rate, size
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=256)
         self.port = self.listener.getsockname()[1]
-        self.address = f"http://127.0.0.1:{self.port}"
+        self.over = over
+        self.address = transport.address_of(self.port, over)
         self.lock = threading.Lock()
         self.connections, self.cut_count, self.lost, self.body = 0, 0, 0, 0
         self.requests, self.answers, self.begun = [], [], None
@@ -137,7 +142,7 @@ class UploadRelay:
             with self.lock:
                 self.connections += 1
                 number = self.connections
-            threading.Thread(target=Connection, args=(self, client, number), daemon=True).start()
+            threading.Thread(target=Frames if self.over in ("h2", "h2c") else Connection, args=(self, client, number), daemon=True).start()
 
 
 class Connection:
@@ -145,13 +150,15 @@ class Connection:
         self.relay, self.client, self.number = relay, client, number
         self.waiting, self.current, self.answering, self.silent, self.over = [], None, None, False, False
         try:
-            self.server = socket.create_connection(relay.target, 10)
+            client = self.client = transport.accept(client, relay.over)
+            self.server = transport.dial(relay.target, relay.over)
         except OSError:
             client.close()
             return
         self.server.settimeout(None)
         for each in (client, self.server):
             each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.scanners = self._scanners()
         downward = threading.Thread(target=self._down, daemon=True)
         downward.start()
         self._up()
@@ -185,8 +192,11 @@ class Connection:
         offset = int(self.current.get("Upload-Offset") or 0)
         return offset + self.current.body == self.relay.size
 
+    def _scanners(self):
+        return Scanner(self._request, self._request_body), Scanner(self._answer, self._answer_body)
+
     def _up(self):
-        scanner = Scanner(self._request, self._request_body)
+        scanner = self.scanners[0]
         try:
             while True:
                 data = self.client.recv(65536)
@@ -275,7 +285,7 @@ class Connection:
         self.answering.body += count
 
     def _down(self):
-        scanner = Scanner(self._answer, self._answer_body)
+        scanner = self.scanners[1]
         try:
             while True:
                 data = self.server.recv(65536)
@@ -289,3 +299,32 @@ class Connection:
             pass
         if not self.silent and not self.over:
             self._end(self.client, socket.SHUT_WR)
+
+
+class Frames(Connection):
+    """The same of HTTP/2: messages by their streams."""
+
+    def _scanners(self):
+        self.asked, self.answered = {}, {}
+        return FrameScanner(self._stream_request, self._stream_body, True), FrameScanner(self._stream_answer, self._stream_answer_body, False)
+
+    def _stream_request(self, stream, head, ended):
+        if stream in self.asked:  # trailers
+            return self._stream_body(stream, 0, ended)
+        message = self.asked[stream] = Message(head, self.number)
+        message.done = ended
+        with self.relay.lock:
+            self.relay.requests.append(message)
+
+    def _stream_body(self, stream, count, ended):
+        self.current = self.asked[stream]
+        self._request_body(count, ended)
+
+    def _stream_answer(self, stream, head, ended):
+        if head.startswith(b"HTTP/2 "):
+            self.answered[stream] = Message(head, self.number)
+            with self.relay.lock:
+                self.relay.answers.append(self.answered[stream])
+
+    def _stream_answer_body(self, stream, count, ended):
+        self.answered[stream].body += count

@@ -1,0 +1,28 @@
+import PawlTLS
+
+/// Which certificates the log warns of: those that are about to expire, or have, once a day each.
+struct CertificateExpiry: Sendable {
+  /// Seconds before the end.
+  static let notice: Int64 = 14 * 86_400
+  static let interval: Int64 = 86_400
+
+  struct Warning: Hashable, Sendable {
+    var certificate: CertificateFacts
+    /// Whole days that are left; negative when it has expired.
+    var days: Int64
+    var isExpired: Bool { days < 0 }
+  }
+
+  private var said: [CertificateFacts: Int64] = [:]
+
+  /// - Parameter now: seconds since 1970.
+  mutating func warnings(of certificates: [CertificateFacts], at now: Int64) -> [Warning] {
+    said = said.filter { now - $0.value < Self.interval }
+    return certificates.compactMap { certificate in
+      let left = certificate.notAfter - now
+      guard left < Self.notice, said[certificate] == nil else { return nil }
+      said[certificate] = now
+      return Warning(certificate: certificate, days: left < 0 ? min(-1, left / 86_400) : left / 86_400)
+    }
+  }
+}

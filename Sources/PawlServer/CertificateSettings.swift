@@ -1,0 +1,38 @@
+package import PawlConfig
+package import PawlTLS
+
+extension TLSSettings {
+  /// The section as the TLS side takes it. `pawl check` has seen to it that there are as many keys as certificates.
+  package var forServer: TLSServerSettings {
+    TLSServerSettings(
+      name: name, pairs: zip(certificateFiles, keyFiles).map { TLSKeyPair(certificate: $0, key: $1) },
+      ocspResponses: ocsp, clientCA: clientCA, clientCertificates: clientCertificate.forServer,
+      minVersion: minVersion == .v13 ? .v13 : .v12)
+  }
+}
+
+extension TLSSettings.ClientCertificate {
+  fileprivate var forServer: TLSServerSettings.ClientCertificates {
+    switch self {
+    case .off: .off
+    case .optional: .optional
+    case .required: .required
+    }
+  }
+}
+
+extension PawlConfig.Configuration {
+  /// The sections of a listener, the default first; empty for one in clear.
+  func sections(of listener: ListenerSettings) -> [TLSServerSettings] {
+    listener.tls.compactMap { tls(named: $0)?.forServer }
+  }
+}
+
+extension ListenerSettings {
+  /// What a reload cannot change of it: all but which sections it shows, as long as it shows some.
+  var untilRestart: ListenerSettings {
+    var settings = self
+    settings.tls = tls.isEmpty ? [] : ["-"]
+    return settings
+  }
+}

@@ -1,0 +1,154 @@
+import PawlConfig
+import PawlLoop
+import PawlObserve
+import PawlTLS
+
+/// The certificates that one listener shows from now on; loops take from here at each handshake. Connections keep those
+/// they began with.
+final class ListenerCertificates: Sendable {
+  private let context: Locked<TLSServerContext>
+
+  init(_ context: TLSServerContext) { self.context = Locked(context) }
+
+  var current: TLSServerContext { context.withLock { $0 } }
+
+  func replace(by new: TLSServerContext) { context.withLock { $0 = new } }
+}
+
+/// All certificates of the server: read at the start, at a reload, and when their files change. Connections notice
+/// nothing. What cannot be read leaves the old ones in use. Safe on any thread.
+final class Certificates: Sendable {
+  /// How often files are looked at.
+  static let interval = Duration.seconds(1)
+
+  private struct Entry {
+    let certificates: ListenerCertificates
+    var sections: [TLSServerSettings]
+    var offersHTTP2: Bool
+    var watch: CertificateWatch<FileMark>
+    /// Counts what was put in place by a reload: what was read before it is not used after it.
+    var generation = 0
+  }
+
+  private let events: EventLog
+  private let clock: any LoopClock
+  private let tickets = TicketKeys()
+  /// By the listener's name.
+  private let entries = Locked<[String: Entry]>([:])
+  private let expiry = Locked(CertificateExpiry())
+
+  /// Reads the files of all listeners. Blocking.
+  init(
+    _ configuration: PawlConfig.Configuration, events: EventLog, clock: any LoopClock
+  ) throws(ServerError) {
+    (self.events, self.clock) = (events, clock)
+    for listener in configuration.listeners where !listener.tls.isEmpty {
+      let sections = configuration.sections(of: listener)
+      let marks = Self.marks(sections)
+      do throws(TLSProblem) {
+        let context = try TLSServerContext(sections, offersHTTP2: listener.http2, tickets: tickets)
+        let entry = Entry(
+          certificates: ListenerCertificates(context), sections: sections, offersHTTP2: listener.http2,
+          watch: CertificateWatch(marks))
+        entries.withLock { $0[listener.name] = entry }
+      } catch { throw .certificates(error.description) }
+    }
+    warn()
+  }
+
+  /// `nil`: the listener speaks in clear.
+  func of(_ listener: ListenerSettings) -> ListenerCertificates? {
+    entries.withLock { $0[listener.name]?.certificates }
+  }
+
+  var isEmpty: Bool { entries.withLock { $0.isEmpty } }
+
+  // MARK: - Reading again
+
+  /// Reads all files again, and by new settings. A listener whose files cannot be read keeps what it has. Blocking.
+  func reload(_ configuration: PawlConfig.Configuration) {
+    for listener in configuration.listeners where !listener.tls.isEmpty {
+      let sections = configuration.sections(of: listener)
+      let generation = entries.withLock { entries -> Int? in
+        entries[listener.name]?.generation += 1
+        return entries[listener.name]?.generation
+      }
+      guard let generation else { continue }
+      read(listener.name, sections, generation, saysAll: true)
+    }
+    warn()
+  }
+
+  /// Looks whether files have changed, and reads those that have. Blocking, once in ``interval``.
+  func look() {
+    let all = entries.withLock { $0 }
+    for (name, entry) in all {
+      let marks = Self.marks(entry.sections)
+      let isDue = entries.withLock { entries in
+        entries[name]?.generation == entry.generation
+          && entries[name]?.watch.looked(marks, at: clock.now()) == true
+      }
+      if isDue { read(name, entry.sections, entry.generation, saysAll: false) }
+    }
+    warn()
+  }
+
+  private func read(_ name: String, _ sections: [TLSServerSettings], _ generation: Int, saysAll: Bool) {
+    guard let offersHTTP2 = entries.withLock({ $0[name]?.offersHTTP2 }) else { return }
+    // First: what changes while it is read is read again.
+    let marks = Self.marks(sections)
+    let result = Result { () throws(TLSProblem) in
+      try TLSServerContext(sections, offersHTTP2: offersHTTP2, tickets: tickets)
+    }
+    let isSaid = entries.withLock { entries -> Bool in
+      guard var entry = entries[name], entry.generation == generation else { return false }
+      defer { entries[name] = entry }
+      switch result {
+      case .success(let context):
+        entry.sections = sections
+        entry.watch.loaded(marks)
+        entry.certificates.replace(by: context)
+        return true
+      case .failure where saysAll:
+        entry.sections = sections
+        entry.watch.loaded(marks)
+        return true
+      case .failure: return entry.watch.couldNotLoad(marks, at: clock.now())
+      }
+    }
+    if isSaid { say(result.map { $0.certificates.count }, of: name) }
+  }
+
+  private func say(_ result: Result<Int, TLSProblem>, of listener: String) {
+    switch result {
+    case .success(let count): events.log(.notice, "tls-reloaded", ["listen": listener, "certificates": "\(count)"])
+    case .failure(let problem):
+      events.log(
+        .error, "tls-reload-failed",
+        ["listen": listener, "file": problem.file ?? "-", "why": "\(problem.reason); the old certificates stay"])
+    }
+  }
+
+  // MARK: - Time
+
+  private func warn() {
+    let served = entries.withLock { $0.values.flatMap { $0.certificates.current.certificates } }
+    let now = clock.wallMilliseconds() / 1000
+    for warning in expiry.withLock({ $0.warnings(of: served, at: now) }) {
+      let (certificate, days) = (warning.certificate, warning.days)
+      if warning.isExpired {
+        events.log(
+          .error, "tls-certificate-expired",
+          ["tls": certificate.section, "file": certificate.file, "days-ago": "\(-days)"])
+      } else {
+        events.log(
+          .warning, "tls-certificate-expires",
+          ["tls": certificate.section, "file": certificate.file, "days-left": "\(days)"])
+      }
+    }
+  }
+
+  private static func marks(_ sections: [TLSServerSettings]) -> [FileMark?] {
+    sections.flatMap(\.files).map(FileMark.of)
+  }
+}

@@ -1,0 +1,38 @@
+import COpenSSL
+import PawlHTTP
+import PawlTLS
+
+/// `Client-Cert` (RFC 9440): tells the origin which certificate the client proved to have. Whoever else says so is not
+/// believed, whether it is passed on or not: what a client sends in these fields would pass for pawl's word.
+enum ClientCertificateField {
+  /// DER octets of a certificate that is passed on; a larger one would be more than origins take in a head.
+  static let maxCertificate = 16 << 10
+  static let name = Array("Client-Cert".utf8)
+  private static let chainName = Array("Client-Cert-Chain".utf8)
+
+  /// A byte sequence of RFC 9651 §3.3.5: Base64 between colons.
+  static func value(_ certificate: PeerCertificate?) -> [UInt8]? {
+    guard let der = certificate?.der, !der.isEmpty, der.count <= maxCertificate else { return nil }
+    var text = [UInt8](repeating: 0, count: (der.count + 2) / 3 * 4 + 1)
+    let count = EVP_EncodeBlock(&text, der, CInt(der.count))
+    return [0x3a] + text.prefix(Int(count)) + [0x3a]
+  }
+
+  /// Puts a request's fields right: a stranger's claims go; what the connection proved is said where the route wants it
+  /// and no trusted peer has said it of its own client.
+  static func settle(_ fields: inout Fields, _ facts: ClientFacts, isWanted: Bool) {
+    let isClaimed = fields.lines.contains { $0.name == .other && isClaim(fields.name($0)) }
+    if isClaimed {
+      if facts.isTrusted { return }
+      fields.removeAll { name, spelling, _ in name == .other && isClaim(spelling) }
+    }
+    if isWanted, let value = facts.clientCertificate { fields.append(named: name, value) }
+  }
+
+  /// An underscore counts as a hyphen: behind CGI and WSGI both become the same variable.
+  private static func isClaim(_ spelling: Bytes) -> Bool {
+    guard spelling.count == name.count || spelling.count == chainName.count else { return false }
+    let hyphened = spelling.map { $0 == 0x5f ? 0x2d : $0 }[...]
+    return hyphened.equalsIgnoringCase(name) || hyphened.equalsIgnoringCase(chainName)
+  }
+}

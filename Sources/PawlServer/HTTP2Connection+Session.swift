@@ -1,0 +1,51 @@
+import PawlHTTP
+import PawlLoop
+import PawlWire
+
+/// What the session tells goes to the stream that it is about.
+extension HTTP2Connection: HTTP2SessionDelegate {
+  func session(_ session: HTTP2Session, began request: HTTP2Request, on id: HTTP2StreamID) {
+    let stream = HTTP2Stream(id, request, on: self)
+    streams[id] = stream
+    arrived.append(stream)
+  }
+
+  func session(_ session: HTTP2Session, refused refusal: RequestRefusal, on id: HTTP2StreamID) {
+    let stream = HTTP2Stream(id, refused: refusal, on: self)
+    streams[id] = stream
+    arrived.append(stream)
+  }
+
+  func session(_ session: HTTP2Session, content: UnsafeRawBufferPointer, of id: HTTP2StreamID) {
+    guard let stream = streams[id] else { return session.consumed(content.count, of: id) }
+    stream.receive(content)
+  }
+
+  func session(_ session: HTTP2Session, endedContentOf id: HTTP2StreamID, trailers: Fields) {
+    streams[id]?.contentEnded(trailers)
+  }
+
+  func session(_ session: HTTP2Session, closed id: HTTP2StreamID, by code: UInt32?) {
+    guard let stream = streams.removeValue(forKey: id) else { return }
+    stream.closed(by: code)
+    guard streams.isEmpty else { return }
+    idleSince = owner.loop.now
+    expect(within: listener.settings.keepaliveTimeout)
+  }
+
+  func session(_ session: HTTP2Session, offerOf id: HTTP2StreamID, limit: Int) -> HTTP2Offer {
+    streams[id]?.offer(limit) ?? .failed(.internalError)
+  }
+
+  func session(
+    _ session: HTTP2Session, append count: Int, of id: HTTP2StreamID, to output: inout [UInt8]
+  ) -> Bool {
+    streams[id]?.append(count, to: &output) ?? false
+  }
+
+  func session(_ session: HTTP2Session, answered id: HTTP2StreamID) {
+    guard let stream = streams[id] else { return }
+    unsentAnswers.append((.max, stream))
+    stream.answered()
+  }
+}

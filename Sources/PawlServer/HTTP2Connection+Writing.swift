@@ -1,0 +1,106 @@
+import PawlLoop
+import PawlWire
+
+extension HTTP2Connection {
+  /// Octets written before other connections get their turn.
+  private static let turn = 2 << 20
+  /// Octets produced for one write: many records of TLS in one call, and all that waits unsent in memory.
+  private static let writeSize = 128 << 10
+
+  func streamWritable() { pump() }
+
+  /// Writes until the session has nothing to send, the socket is full, or the turn is over.
+  func pump() {
+    guard !isPumping, !isReceiving, phase == .open || phase == .ending else { return }
+    isPumping = true
+    defer { isPumping = false }
+    var budget = Self.turn
+    var isOver = false
+    while !isOver, flush() {
+      guard budget > 0 else {
+        stream.wantWritable()
+        break
+      }
+      let before = written
+      isOver = !produce()
+      budget -= Int(written - before)
+      guard phase == .open || phase == .ending else { return }
+    }
+    tellSent()
+    guard isOver, output.isEmpty else { return }
+    if phase == .ending { finish() }
+  }
+
+  /// Produces and writes once; `false` when there is nothing to send now.
+  private func produce() -> Bool {
+    guard session.wantsToSend else { return false }
+    var buffer = owner.takeHotBuffer()
+    defer {
+      buffer.removeAll(keepingCapacity: true)
+      owner.giveHotBuffer(buffer)
+    }
+    let progress = session.produce(into: &buffer, atMost: Self.writeSize)
+    produced += UInt64(buffer.count)
+    noteAnswered()
+    if case .ends(let reason) = progress { ended(reason) }
+    guard !buffer.isEmpty else { return false }
+    let sent = write(buffer, from: 0)
+    guard let sent else { return false }
+    if sent < buffer.count { output = Array(buffer[sent...]) }
+    return true
+  }
+
+  /// What the socket would not take before; `false` when it is full still, or broken.
+  private func flush() -> Bool {
+    guard !output.isEmpty else { return true }
+    guard let sent = write(output, from: outputSent) else { return false }
+    outputSent += sent
+    guard outputSent == output.count else { return false }
+    output = []
+    outputSent = 0
+    return true
+  }
+
+  /// How much the socket took; `nil` when it is broken, and all is over.
+  private func write(_ bytes: [UInt8], from start: Int) -> Int? {
+    var position = start
+    while position < bytes.count {
+      let result = bytes.withUnsafeBytes {
+        stream.write(UnsafeRawBufferPointer(rebasing: $0[position...]), more: false)
+      }
+      switch result {
+      case .bytes(let count):
+        position += count
+        written += UInt64(count)
+        stuckSince = nil
+      case .wouldBlock:
+        if stuckSince == nil { stuckSince = owner.loop.now }
+        stream.wantWritable()
+        expect(within: listener.settings.sendTimeout)
+        return position - start
+      case .end: return nil
+      case .failed(let code):
+        clientBroke(errorName(code))
+        return nil
+      }
+    }
+    return position - start
+  }
+
+  /// Answers that became complete in what was just produced are sent when that is.
+  private func noteAnswered() {
+    for index in unsentAnswers.indices.reversed() {
+      guard unsentAnswers[index].until == .max else { break }
+      unsentAnswers[index].until = produced
+      unsentAnswers[index].stream.dropRestIfUnended()
+    }
+  }
+
+  private func tellSent() {
+    guard let first = unsentAnswers.first, first.until <= written else { return }
+    let count = unsentAnswers.firstIndex { $0.until > written } ?? unsentAnswers.count
+    let sent = unsentAnswers[..<count].map(\.stream)
+    unsentAnswers.removeFirst(count)
+    for stream in sent { stream.answerSent() }
+  }
+}

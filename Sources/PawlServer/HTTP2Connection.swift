@@ -1,0 +1,276 @@
+import PawlHTTP
+import PawlLoop
+import PawlWire
+
+/// One client's connection on which HTTP/2 is spoken: moves octets between the socket and the ``HTTP2Session``, begins
+/// the requests that came, pulls answers in the session's order, and keeps the time limits that belong to the whole
+/// connection. Lives on one loop. Writing is in `HTTP2Connection+Writing`, what the session tells in
+/// `HTTP2Connection+Session`.
+final class HTTP2Connection: StreamDelegate, ServedConnection {
+  /// The life of the connection.
+  enum Phase {
+    case open
+    /// What is produced still goes out; then FIN.
+    case ending
+    /// FIN is sent; what still arrives is read and dropped, so that no RST overtakes what was sent.
+    case lingering
+    case closed
+  }
+
+  /// When it is looked whether the client has acknowledged the settings.
+  private static let settingsTime = Duration.seconds(10)
+  /// The same for its answer to the announcement of the end.
+  private static let drainTime = Duration.seconds(1)
+  /// Octets, and time, in which what still arrives after the end is dropped.
+  static let lingerBudget = 1 << 20
+  static let lingerTime = Duration.seconds(5)
+
+  unowned let owner: ServerLoop
+  let listener: ListenerOnLoop
+  let stream: SocketStream
+  let facts: ClientFacts
+  let session: HTTP2Session
+  var phase = Phase.open
+
+  // Reading
+  private var received: [UInt8]
+  var streams: [HTTP2StreamID: HTTP2Stream] = [:]
+  /// Requests that came within what is being read: begun after it, those that were reset meanwhile not at all.
+  var arrived: [HTTP2Stream] = []
+  var isReceiving = false
+  /// Request content in memory that exchanges have not taken yet: while there is some, its credit is missing to others.
+  var heldContent = 0
+  private var lingerBudget = HTTP2Connection.lingerBudget
+  private var isDraining = false
+
+  // Writing
+  /// Produced, and not taken by the socket.
+  var output: [UInt8] = []
+  var outputSent = 0
+  var isPumping = false
+  /// Octets over the whole connection: produced, and taken by the socket.
+  var produced: UInt64 = 0
+  var written: UInt64 = 0
+  /// Answers that are complete and whose last octets the socket has not taken, with the count at which it has.
+  var unsentAnswers: [(until: UInt64, stream: HTTP2Stream)] = []
+
+  // Time
+  private lazy var timer = owner.loop.makeTimer { [weak self] in self?.timerFired() }
+  private var timerDue = Monotonic(nanoseconds: .max)
+  /// Since when no stream is open.
+  var idleSince: Monotonic
+  private var hasServed = false
+  /// Since when the socket has taken nothing of what it is to take.
+  var stuckSince: Monotonic?
+  /// Once the connection ends: when it is closed, whatever is left.
+  private var endBy: Monotonic?
+
+  /// - Parameter received: octets that were read already: the preface where it was recognised in clear.
+  init(
+    stream: SocketStream, facts: ClientFacts, listener: ListenerOnLoop, owner: ServerLoop, received: [UInt8] = []
+  ) {
+    (self.stream, self.facts, self.listener, self.owner) = (stream, facts, listener, owner)
+    self.received = received
+    var settings = listener.settings.http2 ?? HTTP2Settings()
+    settings.isSecure = facts.tls != nil
+    session = HTTP2Session(settings)
+    idleSince = owner.loop.now
+    session.delegate = self
+    stream.delegate = self
+  }
+
+  func start() {
+    stream.startReading()
+    expect(within: listener.settings.headerTimeout)
+    expect(within: Self.settingsTime)
+    let octets = received
+    received = []
+    // Also the server's own preface, its SETTINGS, goes out.
+    octets.withUnsafeBytes { receive($0) }
+  }
+
+  // MARK: - Reading
+
+  func streamReadable() {
+    switch phase {
+    case .open: readFrames()
+    case .ending, .lingering: readAndDrop()
+    case .closed: break
+    }
+  }
+
+  private func readFrames() {
+    var buffer = owner.takeBuffer()
+    let result = buffer.withUnsafeMutableBytes { stream.read(into: $0) }
+    if case .bytes(let count) = result {
+      buffer.withUnsafeBytes { receive(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+    }
+    owner.giveBuffer(buffer)
+    switch result {
+    case .bytes, .wouldBlock: break
+    // Without its side a client can neither ask nor give credit: unlike in HTTP/1.1 nobody ends only that.
+    case .end: clientBroke("closed")
+    case .failed(let code): clientBroke(errorName(code))
+    }
+  }
+
+  private func receive(_ bytes: UnsafeRawBufferPointer) {
+    isReceiving = true
+    let progress = bytes.isEmpty ? .goesOn : session.receive(bytes, at: Int64(clamping: owner.loop.now.nanoseconds))
+    if case .goesOn = progress { beginArrived() }
+    isReceiving = false
+    arrived.removeAll(keepingCapacity: true)
+    if case .ends(let reason) = progress { return ended(reason) }
+    pump()
+  }
+
+  /// Those that brought content have begun with it.
+  private func beginArrived() {
+    var index = 0
+    while index < arrived.count, phase == .open {
+      arrived[index].begin()
+      index += 1
+    }
+    if index > 0 { hasServed = true }
+  }
+
+  private func readAndDrop() {
+    var buffer = owner.takeBuffer()
+    let result = buffer.withUnsafeMutableBytes { stream.read(into: $0) }
+    owner.giveBuffer(buffer)
+    switch result {
+    case .bytes(let count):
+      lingerBudget -= count
+      if lingerBudget <= 0 { close() }
+    case .wouldBlock: break
+    case .end:
+      stream.stopReading()
+      if phase == .lingering { close() }
+    case .failed: close()
+    }
+  }
+
+  // MARK: - Deadlines
+
+  /// The connection is looked at again within this time. The timer is moved only when it fires or has to fire earlier,
+  /// so that a busy connection pays nothing.
+  func expect(within duration: Duration) {
+    let due = owner.loop.now.advanced(by: duration)
+    if timer.isScheduled, timerDue <= due { return }
+    timer.cancel()
+    timerDue = due
+    timer.schedule(after: max(.zero, duration))
+  }
+
+  private func timerFired() {
+    switch phase {
+    case .open: lookAtTime()
+    case .ending, .lingering:
+      let left = (endBy ?? owner.loop.now) - owner.loop.now
+      left <= .zero ? close() : expect(within: left)
+    case .closed: break
+    }
+  }
+
+  private func lookAtTime() {
+    let settings = listener.settings
+    let now = owner.loop.now
+    if case .ends(let reason) = session.check(at: Int64(clamping: now.nanoseconds)) { return ended(reason) }
+    if isDraining { expect(within: Self.drainTime) }
+    if let stuckSince, now - stuckSince >= settings.sendTimeout { return clientBroke("send-timeout") }
+    if streams.isEmpty {
+      let limit = hasServed ? settings.keepaliveTimeout : settings.headerTimeout
+      if now - idleSince >= limit { return endInOrder() }
+      expect(within: limit - (now - idleSince))
+    }
+    var next = stuckSince.map { settings.sendTimeout - (now - $0) }
+    for stream in Array(streams.values) {
+      guard let due = stream.sendingDue(now) else { continue }
+      next = min(next ?? due, due)
+    }
+    if let next { expect(within: next) }
+    pump()
+  }
+
+  // MARK: - Ends
+
+  /// The session ends, which it tells by itself, when all its streams have ended.
+  func drain() {
+    guard phase == .open, !isDraining else { return }
+    isDraining = true
+    session.drain()
+    expect(within: Self.drainTime)
+    pump()
+  }
+
+  /// Idle for too long.
+  private func endInOrder() {
+    session.end(.noError)
+    beginEnding()
+    pump()
+  }
+
+  private func beginEnding() {
+    phase = .ending
+    end(within: listener.settings.sendTimeout)
+  }
+
+  private func end(within duration: Duration) {
+    endBy = owner.loop.now.advanced(by: duration)
+    expect(within: duration)
+  }
+
+  /// The session has said that the connection ends: a flood, or a breach of the protocol.
+  func ended(_ reason: HTTP2Session.EndReason) {
+    guard phase == .open else { return }
+    if reason != .goAway {
+      owner.events.log(
+        .notice, "http2-ended", ["client": String(decoding: facts.text, as: UTF8.self), "why": reason.rawValue])
+    }
+    beginEnding()
+    dropAll(BodyEnd(party: .client, reason: reason.rawValue))
+    pump()
+  }
+
+  func abandonAll(_ end: BodyEnd) {
+    guard phase == .open else { return close() }
+    for stream in Array(streams.values) { stream.endVisibly(end) }
+    session.end(.noError)
+    beginEnding()
+    pump()
+    close()
+  }
+
+  /// The client's side broke: nobody is left to answer.
+  func clientBroke(_ reason: String) {
+    guard phase != .closed else { return }
+    dropAll(BodyEnd(party: .client, reason: reason))
+    if reason == "send-timeout" { stream.reset() }
+    close()
+  }
+
+  private func dropAll(_ end: BodyEnd) {
+    let lost = Array(streams.values) + unsentAnswers.map(\.stream)
+    streams = [:]
+    unsentAnswers = []
+    for stream in lost { stream.drop(end) }
+  }
+
+  /// All has gone out: FIN, then what still comes is dropped for a bounded time.
+  func finish() {
+    guard phase != .closed, phase != .lingering else { return }
+    phase = .lingering
+    stream.shutdownWrite()
+    if !stream.isReading { stream.startReading() }
+    end(within: Self.lingerTime)
+  }
+
+  func close() {
+    guard phase != .closed else { return }
+    phase = .closed
+    timer.close()
+    dropAll(BodyEnd(party: .client, reason: "closed"))
+    stream.close()
+    owner.connectionClosed(self)
+  }
+}

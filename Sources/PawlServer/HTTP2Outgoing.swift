@@ -1,0 +1,163 @@
+import CLinux
+import PawlHTTP
+import PawlLoop
+import PawlWire
+
+/// The content of one answer over HTTP/2, between its source and the frames of the session.
+struct HTTP2Outgoing {
+  enum Offer: Equatable {
+    case octets(Int, isLast: Bool)
+    case later
+    case end(Fields)
+    case failed(BodyEnd)
+  }
+
+  /// Octets asked of the source at a time: what may be in memory for a client that takes nothing.
+  static let pieceLimit = 64 << 10
+
+  private enum Piece {
+    case memory([UInt8], Range<Int>)
+    case file(FileRun)
+
+    var count: Int {
+      switch self {
+      case .memory(_, let range): range.count
+      case .file(let run): run.count
+      }
+    }
+  }
+
+  private var source: (any BodySource)?
+  private var piece: Piece?
+  /// Octets still to come of an announced length.
+  private var owed: UInt64?
+  /// Nothing follows the piece, no trailers either.
+  private var isLast = false
+  private var trailers = Fields()
+  /// What came instead of the end.
+  private var failure: BodyEnd?
+  /// The source has said that it has nothing yet.
+  var isWaiting = false
+
+  mutating func begin(_ source: any BodySource, owed: UInt64?) { (self.source, self.owed) = (source, owed) }
+
+  /// How much of what is there can go in one frame.
+  mutating func offer(_ limit: Int) -> Offer {
+    while true {
+      if let piece {
+        let count = min(limit, piece.count)
+        return .octets(count, isLast: isLast && count == piece.count)
+      }
+      if let failure { return .failed(failure) }
+      if let stop = pull() { return stop }
+    }
+  }
+
+  private mutating func pull() -> Offer? {
+    guard let source else { return .end(trailers) }
+    switch source.next(limit: Self.pieceLimit) {
+    case .memory(let bytes, let range): take(.memory(bytes, range))
+    case .file(let run): take(.file(run))
+    case .later:
+      isWaiting = true
+      return .later
+    case .end:
+      if let owed, owed > 0 { return .failed(BodyEnd(party: .pawl, reason: "body-shorter-than-announced")) }
+      ended()
+      return .end(trailers)
+    case .failed(let end): return .failed(end)
+    }
+    return nil
+  }
+
+  private mutating func take(_ next: Piece) {
+    guard next.count > 0 else { return }
+    let count = UInt64(next.count)
+    if let owed {
+      guard count <= owed else {
+        // More than was announced is our own mistake.
+        return failure = BodyEnd(party: .pawl, reason: "body-longer-than-announced")
+      }
+      self.owed = owed - count
+    }
+    piece = next
+    if owed == 0 { lookAhead() }
+  }
+
+  /// The last octets of a known length and the end of the stream go in one frame.
+  private mutating func lookAhead() {
+    switch source?.next(limit: 1) {
+    case .end:
+      ended()
+      isLast = trailers.count == 0
+    case .failed(let end): failure = end
+    case .memory(_, let range) where range.isEmpty: break
+    case .memory, .file: failure = BodyEnd(party: .pawl, reason: "body-longer-than-announced")
+    case .later, nil: break
+    }
+  }
+
+  private mutating func ended() {
+    trailers = source?.trailers ?? Fields()
+    source?.finish()
+    source = nil
+  }
+
+  /// Moves so many octets of the piece into a frame; returns why they cannot be had.
+  mutating func append(_ count: Int, to output: inout [UInt8]) -> BodyEnd? {
+    switch piece {
+    case .memory(let bytes, let range):
+      let end = range.lowerBound + min(count, range.count)
+      output.append(contentsOf: bytes[range.lowerBound..<end])
+      piece = end < range.upperBound ? .memory(bytes, end..<range.upperBound) : nil
+      return nil
+    case .file(var run):
+      let got = Self.read(run, count, into: &output)
+      guard got == count else {
+        let isRead = got >= 0
+        return BodyEnd(party: .pawl, reason: isRead ? "stored-file-too-short" : "stored-file-unreadable")
+      }
+      run.advance(by: count)
+      piece = run.count > 0 ? .file(run) : nil
+      return nil
+    case nil: return BodyEnd(party: .pawl, reason: "no-content")
+    }
+  }
+
+  /// Blocks where the octets are not in the page cache, for one frame, as `sendfile` does. -1 when they cannot be read.
+  private static func read(_ run: FileRun, _ count: Int, into output: inout [UInt8]) -> Int {
+    let start = output.count
+    output.append(contentsOf: repeatElement(0, count: count))
+    var filled = 0
+    while filled < count {
+      let got = output.withUnsafeMutableBytes { buffer in
+        pread(
+          run.descriptor, buffer.baseAddress.map { $0 + start + filled }, count - filled,
+          off_t(clamping: run.offset + UInt64(filled)))
+      }
+      if got < 0, pawl_errno() == EINTR { continue }
+      guard got > 0 else { return got < 0 ? -1 : filled }
+      filled += got
+    }
+    return filled
+  }
+
+  /// Lets go of everything, early or at the end.
+  mutating func finish() {
+    source?.finish()
+    source = nil
+    piece = nil
+  }
+}
+
+extension HTTP2Outgoing.Offer {
+  /// As the session understands it.
+  var plain: HTTP2Offer {
+    switch self {
+    case .octets(let count, let isLast): .octets(count, isLast: isLast)
+    case .later: .later
+    case .end(let trailers): .end(trailers)
+    case .failed: .failed(.internalError)
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import PawlHTTP
+import PawlLoop
+import PawlUpstream
+import PawlWire
+
+extension HTTP2Stream: ResponseChannel, BodyConsumer {
+  func interim(_ head: ResponseHead) {
+    guard !hasResponded, !isClosed, let connection else { return }
+    var head = head
+    HopByHop.strip(&head.fields)
+    connection.session.sendInterim(head, on: id)
+    connection.pump()
+  }
+
+  func respond(_ head: ResponseHead, length: ContentLength, body: (any BodySource)?) {
+    guard !hasResponded, !isClosed, let connection else { return }
+    if webSocket != nil, !isTunnel, (200..<300).contains(head.status) {
+      // In HTTP/2 these would say that the tunnel stands.
+      body?.finish()
+      return failUpgrade(status: head.status)
+    }
+    noteResponded()
+    stopTimingContent()
+    // The rest of the request may be here already, held back for an origin that answered before it took it.
+    isPaused = false
+    passContent()
+    var head = head
+    let length = head.length(length)
+    if let request { request.dress(&head) } else { head.addOrigin(date: loop.dateField) }
+    request?.record.status = head.status
+    let hasContent = !isHeadRequest && body != nil && length != .known(0) && length != .none
+    var announced: UInt64?
+    if case .known(let count) = length { announced = count }
+    if hasContent, let body {
+      outgoing.begin(body, owed: announced)
+      body.consumer = self
+    } else {
+      body?.finish()
+    }
+    progressAt = loop.loop.now
+    connection.session.sendHead(head, length: announced, hasContent: hasContent, on: id)
+    if hasContent { connection.expect(within: connection.listener.settings.sendTimeout) }
+    connection.pump()
+  }
+
+  var hasClientEnded: Bool { connection == nil }
+
+  func bodyIsReady() {
+    guard let connection, !isClosed, outgoing.isWaiting else { return }
+    outgoing.isWaiting = false
+    progressAt = loop.loop.now
+    connection.session.resume(id)
+    connection.expect(within: connection.listener.settings.sendTimeout)
+    connection.pump()
+  }
+
+  // MARK: - Content, as the session asks for it
+
+  func offer(_ limit: Int) -> HTTP2Offer {
+    let offer = outgoing.offer(limit)
+    guard case .failed(let end) = offer else { return offer.plain }
+    request?.record.end = end
+    loop.noteCut(request, end)
+    drop(end)
+    return .failed(end.party == .client ? .cancel : .internalError)
+  }
+
+  func append(_ count: Int, to output: inout [UInt8]) -> Bool {
+    progressAt = loop.loop.now
+    request?.record.bytesSent += UInt64(count)
+    guard let failure = outgoing.append(count, to: &output) else { return true }
+    request?.record.end = failure
+    loop.noteCut(request, failure)
+    drop(failure)
+    return false
+  }
+
+  /// How long the client may still take nothing of the answer; `nil` when it is not to take anything.
+  func sendingDue(_ now: Monotonic) -> Duration? {
+    guard hasResponded, !hasAnswered, !isTunnel, !outgoing.isWaiting, let connection else { return nil }
+    let limit = connection.listener.settings.sendTimeout
+    // A stream that waits behind others, or for the socket, is not to blame.
+    if !connection.session.isHeldBack(id) { progressAt = max(progressAt, connection.stuckSince ?? now) }
+    guard now - progressAt >= limit else { return limit - (now - progressAt) }
+    endVisibly(BodyEnd(party: .client, reason: "send-timeout"))
+    return nil
+  }
+
+  // MARK: - WebSocket (RFC 8441)
+
+  func upgrade(_ head: ResponseHead, to origin: SocketStream, leftover: [UInt8], holding: AnyObject) {
+    guard !hasResponded, !isClosed, let webSocket else { return origin.close() }
+    guard let head = webSocket.answer(to: head) else {
+      origin.close()
+      return failUpgrade(status: head.status)
+    }
+    exchange = nil
+    isTunnel = true
+    let tunnel = HTTP2Tunnel(channel: self, loop: loop.loop)
+    exchange = tunnel
+    respond(head, length: .unknown, body: tunnel)
+    tunnel.start(origin, leftover: leftover, holding: holding)
+    passContent()
+  }
+
+  private func failUpgrade(status: Int) {
+    guard let request else { return }
+    exchange?.clientLeft()
+    exchange = nil
+    webSocket = nil
+    fail(request, ProxyError(.httpUpgradeFailed, receivedStatus: status))
+  }
+}

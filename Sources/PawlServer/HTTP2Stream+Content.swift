@@ -1,0 +1,138 @@
+import PawlHTTP
+import PawlLoop
+import PawlWire
+
+/// The request's content, from the session to the exchange. Credit goes back to the client as the exchange takes octets.
+extension HTTP2Stream {
+  func receive(_ bytes: UnsafeRawBufferPointer) {
+    contentCount += UInt64(bytes.count)
+    begin()
+    meter.add(bytes.count)
+    if hasAnswered || hasBegun && exchange == nil { return dropContent(bytes.count) }
+    guard hasBegun, !isPaused, held.isEmpty, takesContent, let exchange else { return hold(bytes) }
+    if !exchange.requestBody(bytes) { isPaused = true }
+    connection?.session.consumed(bytes.count, of: id)
+  }
+
+  private func hold(_ bytes: UnsafeRawBufferPointer) {
+    held.append(bytes)
+    connection?.heldContent += bytes.count
+  }
+
+  func contentEnded(_ trailers: Fields) {
+    requestHasEnded = true
+    stopTimingContent()
+    guard exchange != nil || !hasBegun else { return }
+    untoldEnd = trailers
+    if hasBegun { passContent() }
+  }
+
+  /// Hands on what is held, as far as the exchange takes it, then the end. Only content that was announced has one.
+  func passContent() {
+    while !isPaused, takesContent, let exchange, let (bytes, range) = held.next(limit: .max) {
+      let goesOn = bytes.withUnsafeBytes { exchange.requestBody(UnsafeRawBufferPointer(rebasing: $0[range])) }
+      if !goesOn { isPaused = true }
+      taken(range.count)
+    }
+    guard !isPaused, held.isEmpty, let trailers = untoldEnd, takesContent, let exchange else { return }
+    untoldEnd = nil
+    if isTunnel || request?.head.framing != BodyFraming.none { exchange.requestBodyEnded(trailers) }
+  }
+
+  /// What comes before a WebSocket stands is kept for it.
+  private var takesContent: Bool { webSocket == nil || isTunnel }
+
+  private func taken(_ count: Int) {
+    connection?.heldContent -= count
+    connection?.session.consumed(count, of: id)
+  }
+
+  func resumeRequestBody() {
+    guard isPaused else { return }
+    isPaused = false
+    restartContentTime()
+    loop.loop.nextTurn { [weak self] in
+      guard let self, !self.isPaused else { return }
+      self.passContent()
+      self.connection?.pump()
+    }
+  }
+
+  // MARK: - Content that nobody wants
+
+  func drainRequestBody() { drainsRequestBody = true }
+
+  /// The answer is complete and the request is not: the rest is dropped where that is cheap or the exchange asked for it,
+  /// since many clients do not read before they have sent; else the client is told to stop (RFC 9113 §8.1).
+  func dropRest() {
+    release()
+    let isCheap = contentLength.map { $0 - min($0, contentCount) <= ClientConnection.cheapDrain } ?? false
+    let expects = request?.head.fields.contains(.expect) == true
+    guard drainsRequestBody || isCheap && !expects else { return reset(.noError) }
+    dropBudget = drainsRequestBody ? ClientConnection.drainBudget : Int(ClientConnection.cheapDrain)
+    timesContent = true
+    contentTimer.schedule(after: ClientConnection.drainTime)
+  }
+
+  private func dropContent(_ count: Int) {
+    connection?.session.consumed(count, of: id)
+    guard hasAnswered else { return }
+    dropBudget -= count
+    if dropBudget <= 0 { reset(.noError) }
+  }
+
+  /// Credit for what will never be handed on.
+  func release() {
+    while let (_, range) = held.next(limit: .max) { taken(range.count) }
+  }
+
+  /// All that has come, wanted now or not: it may be all there is to come.
+  func give(all exchange: any Exchange) {
+    while takesContent, let (bytes, range) = held.next(limit: .max) {
+      _ = bytes.withUnsafeBytes { exchange.requestBody(UnsafeRawBufferPointer(rebasing: $0[range])) }
+      taken(range.count)
+    }
+    guard let trailers = untoldEnd, request?.head.framing != BodyFraming.none else { return }
+    untoldEnd = nil
+    exchange.requestBodyEnded(trailers)
+  }
+
+  // MARK: - min-rate
+
+  /// Starts the time that content has; what the client could not send while it was held back is not held against it.
+  func timeContent() {
+    guard !requestHasEnded, !hasResponded, !isClosed, webSocket == nil, let request else { return }
+    timesContent = true
+    contentTimer.schedule(after: request.route.minRate.window)
+  }
+
+  private func restartContentTime() {
+    guard timesContent, !contentTimer.isScheduled, !requestHasEnded, !hasResponded else { return }
+    meter.restart()
+    timeContent()
+  }
+
+  func stopTimingContent() {
+    guard timesContent, !hasAnswered || requestHasEnded else { return }
+    contentTimer.cancel()
+  }
+
+  func contentTimeIsOver() {
+    guard !isClosed, !requestHasEnded else { return }
+    if hasAnswered { return reset(.noError) }
+    guard !isPaused, !hasResponded, let request, let connection else { return }
+    let rate = request.route.minRate
+    // Content of other streams that waits here may have used up the credit of this one.
+    if meter.isFastEnough(rate) || connection.heldContent > 0 {
+      meter.restart()
+      return timeContent()
+    }
+    let end = BodyEnd(party: .client, reason: "min-rate")
+    // What came of an upload stays. By any final answer its client would give up; by the stream's end it asks.
+    if exchange is UploadExchange { return abandon(end) }
+    request.record.end = end
+    exchange?.clientLeft()
+    exchange = nil
+    reply(Replies.refusal(status: 408, reason: "The request body arrived more slowly than min-rate allows."))
+  }
+}

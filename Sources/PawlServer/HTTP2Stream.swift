@@ -1,0 +1,208 @@
+import PawlHTTP
+import PawlLoop
+import PawlWire
+
+/// One request over HTTP/2 and its answer: what ``ClientConnection`` is for HTTP/1.1, without the connection. What would
+/// cut a connection there resets the stream here. The request's content is in `HTTP2Stream+Content`, the answer in
+/// `HTTP2Stream+Answer`. Held by its connection until both sides have ended, and by its exchange.
+final class HTTP2Stream {
+  let id: HTTP2StreamID
+  /// `nil` once the stream is over for the exchange, too.
+  private(set) var connection: HTTP2Connection?
+  let loop: ServerLoop
+  private var arrival: Arrival?
+  private(set) var request: IncomingRequest?
+  var exchange: (any Exchange)?
+  /// When the head came.
+  private let began: Monotonic
+
+  /// What has come and is not begun yet.
+  private enum Arrival {
+    case request(HTTP2Request)
+    case refusal(RequestRefusal)
+  }
+
+  // The request's content
+  /// Came, and the exchange would not take it yet. Bounded by the stream's window: no credit is given for it.
+  var held = ChunkQueue()
+  var isPaused = false
+  /// END_STREAM has come.
+  var requestHasEnded: Bool
+  /// To be told to the exchange behind what is held.
+  var untoldEnd: Fields?
+  var meter = RateMeter()
+  /// Octets of content so far, and those announced.
+  var contentCount: UInt64 = 0
+  var contentLength: UInt64?
+  var hasBegun = false
+  /// Octets of unwanted content that are still dropped rather than refused.
+  var dropBudget = 0
+  var drainsRequestBody = false
+  private(set) lazy var contentTimer = loop.loop.makeTimer { [weak self] in self?.contentTimeIsOver() }
+  var timesContent = false
+
+  // The answer
+  private(set) var hasResponded = false
+  /// The answer is produced to its end.
+  private(set) var hasAnswered = false
+  /// Nothing more goes either way.
+  private(set) var isClosed = false
+  var isHeadRequest = false
+  var outgoing = HTTP2Outgoing()
+  /// The key that was made for the origin's half of a WebSocket (RFC 8441).
+  var webSocket: WebSocketHandshake?
+  var isTunnel = false
+  /// When the client last took some of the answer, or could have.
+  var progressAt: Monotonic
+
+  init(_ id: HTTP2StreamID, _ request: HTTP2Request, on connection: HTTP2Connection) {
+    (self.id, self.connection, loop) = (id, connection, connection.owner)
+    arrival = .request(request)
+    requestHasEnded = request.head.framing == .none
+    if case .length(let count) = request.head.framing { contentLength = count }
+    began = connection.owner.loop.now
+    progressAt = began
+  }
+
+  init(_ id: HTTP2StreamID, refused refusal: RequestRefusal, on connection: HTTP2Connection) {
+    (self.id, self.connection, loop) = (id, connection, connection.owner)
+    arrival = .refusal(refusal)
+    requestHasEnded = false
+    began = connection.owner.loop.now
+    progressAt = began
+  }
+
+  // MARK: - Beginning
+
+  /// After everything that came with the head was read: a request that was reset at once costs no exchange.
+  func begin() {
+    guard let connection, !isClosed, let arrival else { return }
+    self.arrival = nil
+    hasBegun = true
+    switch arrival {
+    case .refusal(let refusal): refuse(refusal)
+    case .request(let request):
+      var head = request.head
+      // Only now it shows that there is no content: clients may say so in a frame of its own.
+      if head.framing == .chunked, requestHasEnded, contentCount == 0 { head.framing = .none }
+      if head.method == .connect {
+        guard let handshake = WebSocketHandshake(request) else { return refuseConnect() }
+        webSocket = handshake
+        head = handshake.request(head)
+      }
+      isHeadRequest = head.method == .head
+      let request = loop.makeRequest(head, facts: connection.facts, began: began)
+      self.request = request
+      let exchange = loop.makeExchange(for: request, channel: self)
+      self.exchange = exchange
+      exchange.start()
+      passContent()
+      timeContent()
+    }
+  }
+
+  private func refuse(_ refusal: RequestRefusal) {
+    let reply = Replies.refusal(status: refusal.status, reason: refusal.reason)
+    connection.map { loop.logRefusal($0.facts, status: refusal.status, bytes: reply.body.count) }
+    self.reply(reply)
+  }
+
+  /// pawl is nobody's tunnel but a WebSocket's (RFC 8441 §3, RFC 9110 §9.3.6).
+  private func refuseConnect() {
+    refuse(RequestRefusal(501, "This server offers no tunnels but WebSocket."))
+  }
+
+  // MARK: - The answer's life
+
+  /// The channel's part of ``ResponseChannel/respond(_:length:body:)``.
+  func noteResponded() { hasResponded = true }
+
+  /// END_STREAM is produced, within the session's call.
+  func answered() {
+    hasAnswered = true
+    outgoing.finish()
+  }
+
+  /// The same, after that call: what is reset now overtakes nothing.
+  func dropRestIfUnended() {
+    guard !isClosed, !requestHasEnded, !isTunnel else { return }
+    dropRest()
+  }
+
+  /// The last octet of the answer is in the socket.
+  func answerSent() {
+    guard !isTunnel || isClosed else { return }
+    let finished = exchange
+    exchange = nil
+    finished?.responseSent()
+    logRequest()
+    if isClosed { connection = nil }
+  }
+
+  /// Both sides have ended, or (`code`) the stream was reset.
+  func closed(by code: UInt32?) {
+    isClosed = true
+    if timesContent { contentTimer.close() }
+    release()
+    guard hasAnswered, code == nil || !isTunnel else {
+      return drop(BodyEnd(party: .client, reason: Self.reason(of: code)))
+    }
+    if isTunnel { answerSent() }
+  }
+
+  /// RST_STREAM's code as the log's word: `reset` where the client simply wants no more.
+  private static func reason(of code: UInt32?) -> String {
+    switch code.flatMap(HTTP2ErrorCode.init(rawValue:)) {
+    case .cancel, .noError, nil: "reset"
+    case .some(let code): "reset-\(code)"
+    }
+  }
+
+  // MARK: - Ends
+
+  /// The body cannot be finished: RST_STREAM, where HTTP/1.1 ends the connection short of the announced length.
+  func endVisibly(_ end: BodyEnd) {
+    guard !isClosed, !hasAnswered else { return }
+    request?.record.end = end
+    loop.noteCut(request, end)
+    reset(end.party == .client ? .cancel : .internalError)
+    drop(end)
+  }
+
+  /// Ends abruptly what is not to be answered.
+  func abandon(_ end: BodyEnd) {
+    guard !isClosed else { return }
+    request?.record.end = end
+    reset(.cancel)
+    drop(end)
+  }
+
+  func reset(_ code: HTTP2ErrorCode) {
+    guard !isClosed, let connection else { return }
+    isClosed = true
+    connection.session.reset(id, code)
+    connection.pump()
+  }
+
+  /// Nobody is left to answer: lets the exchange go. What came of the content still counts.
+  func drop(_ end: BodyEnd) {
+    isClosed = true
+    if timesContent { contentTimer.close() }
+    outgoing.finish()
+    if let exchange {
+      self.exchange = nil
+      if !hasResponded { give(all: exchange) }
+      if request?.record.end == nil { request?.record.end = end }
+      exchange.clientLeft()
+    }
+    release()
+    logRequest()
+    connection = nil
+  }
+
+  func logRequest() {
+    guard let request else { return }
+    loop.log(request, version: .http2)
+    self.request = nil
+  }
+}

@@ -1,0 +1,132 @@
+import PawlHTTP
+import PawlLoop
+
+/// A stream of HTTP/2 on one side of a ``Tunnel`` (RFC 8441): the request's content and the answer's are octets both ways.
+/// The end of a direction is END_STREAM here and FIN at the origin; a side that breaks resets the other.
+final class HTTP2Tunnel: Exchange, ByteStream, BodySource {
+  /// Octets towards the client that wait here; beyond them the origin has to.
+  static let highWater = 64 << 10
+  private static let lowWater = 16 << 10
+
+  weak var delegate: (any StreamDelegate)?
+  weak var consumer: (any BodyConsumer)?
+  private(set) var isReading = false
+  private(set) var isClosed = false
+  private unowned let channel: any ResponseChannel
+  private let loop: EventLoop
+  private var tunnel: Tunnel?
+  private var received = ChunkQueue()
+  private var hasClientEnded = false
+  private var outgoing = ChunkQueue()
+  private var hasEnded = false
+  private var hasBroken = false
+  private var wantsToWrite = false
+
+  init(channel: any ResponseChannel, loop: EventLoop) { (self.channel, self.loop) = (channel, loop) }
+
+  /// - Parameter holding: kept as long as the tunnel lasts.
+  func start(_ origin: SocketStream, leftover: [UInt8], holding: AnyObject) {
+    let tunnel = Tunnel(client: self, origin: origin, toClient: leftover, toOrigin: []) { [weak self] _, _ in
+      _ = holding
+      self?.tunnel = nil
+    }
+    self.tunnel = tunnel
+    tunnel.start()
+  }
+
+  // MARK: - As an exchange: from the client
+
+  func start() {}
+
+  func requestBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard !isClosed else { return true }
+    received.append(bytes)
+    tell()
+    return received.isEmpty
+  }
+
+  func requestBodyEnded(_ trailers: Fields) {
+    hasClientEnded = true
+    tell()
+  }
+
+  func clientLeft() {
+    hasBroken = true
+    tunnel?.over(isBroken: true)
+  }
+
+  func responseSent() {}
+
+  // MARK: - As a stream of octets, read and written by the tunnel
+
+  func startReading() {
+    guard !isClosed, !isReading else { return }
+    isReading = true
+    if !received.isEmpty || hasClientEnded { loop.nextTurn { [weak self] in self?.tell() } }
+  }
+
+  func stopReading() { isReading = false }
+
+  /// Until what came is read, or the tunnel wants no more.
+  private func tell() {
+    while isReading, !isClosed, let delegate, !received.isEmpty { delegate.streamReadable() }
+    if isReading, !isClosed, hasClientEnded, received.isEmpty { delegate?.streamReadable() }
+  }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer) -> IOResult {
+    guard let (bytes, range) = received.next(limit: buffer.count) else {
+      guard hasClientEnded else { return .wouldBlock }
+      isReading = false
+      return .end
+    }
+    bytes.withUnsafeBytes { buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[range])) }
+    if received.isEmpty { channel.resumeRequestBody() }
+    return .bytes(range.count)
+  }
+
+  func write(_ bytes: UnsafeRawBufferPointer, more: Bool) -> IOResult {
+    guard !isClosed, !hasEnded else { return .failed(0) }
+    let room = Self.highWater - outgoing.count
+    guard room > 0 else { return .wouldBlock }
+    let count = min(room, bytes.count)
+    outgoing.append(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+    consumer?.bodyIsReady()
+    return .bytes(count)
+  }
+
+  func wantWritable() { wantsToWrite = true }
+
+  func shutdownWrite() {
+    hasEnded = true
+    consumer?.bodyIsReady()
+  }
+
+  func close() {
+    guard !isClosed else { return }
+    isClosed = true
+    delegate = nil
+    received.removeAll()
+    shutdownWrite()
+  }
+
+  func reset() {
+    guard !isClosed else { return }
+    isClosed = true
+    delegate = nil
+    received.removeAll()
+    if !hasBroken { channel.abandon(BodyEnd(party: .origin, reason: "tunnel-broke")) }
+  }
+
+  // MARK: - As content: towards the client
+
+  func next(limit: Int) -> BodyPiece {
+    guard let (bytes, range) = outgoing.next(limit: limit) else { return hasEnded ? .end : .later }
+    if wantsToWrite, outgoing.count <= Self.lowWater {
+      wantsToWrite = false
+      loop.nextTurn { [weak self] in self?.delegate?.streamWritable() }
+    }
+    return .memory(bytes, range)
+  }
+
+  func finish() { outgoing.removeAll() }
+}

@@ -1,0 +1,262 @@
+import PawlLoop
+import PawlTLS
+import PawlWire
+
+/// A client's connection before HTTP is spoken on it: the PROXY protocol's header, where the listener wants one, then the
+/// TLS handshake, which decides between HTTP/1.1 and HTTP/2. All within `header-timeout`. Lives on one loop.
+final class Opening: StreamDelegate, ServedConnection {
+  enum Phase {
+    /// The PROXY protocol's header is read; these octets of it are off the socket.
+    case header([UInt8])
+    /// Nothing is known yet of what the client speaks on a port for TLS.
+    case greeting
+    /// With one of these certificates.
+    case handshake(TLSServerContext)
+    /// It has failed, and the client has been told; what still comes is dropped, so that no RST overtakes that.
+    case lingering
+    case closed
+  }
+
+  /// Time, and octets, for that.
+  static let lingerTime = Duration.seconds(2)
+  static let lingerBudget = 64 << 10
+
+  private unowned let owner: ServerLoop
+  private let listener: ListenerOnLoop
+  private let stream: SocketStream
+  private let peer: SocketAddress
+  private var phase: Phase
+  private var caller: Caller
+  private var lingerBudget = Opening.lingerBudget
+  private lazy var timer = owner.loop.makeTimer { [weak self] in self?.timerFired() }
+
+  /// Who it is that opens the connection.
+  private struct Caller {
+    var client: SocketAddress?
+    var isTrusted: Bool
+    var port: UInt16
+    var isSecure = false
+  }
+
+  init(stream: SocketStream, peer: SocketAddress, listener: ListenerOnLoop, owner: ServerLoop) {
+    (self.stream, self.peer, self.listener, self.owner) = (stream, peer, listener, owner)
+    caller = Caller(client: peer, isTrusted: owner.server.isTrusted(peer), port: listener.port)
+    phase = listener.settings.proxyProtocol ? .header([]) : .greeting
+    stream.delegate = self
+  }
+
+  func start() {
+    if case .header = phase, !caller.isTrusted {
+      return refuseHeader("the peer is not among trusted-proxies")
+    }
+    timer.schedule(after: listener.settings.headerTimeout)
+    stream.startReading()
+  }
+
+  // MARK: - What the socket tells
+
+  func streamReadable() {
+    switch phase {
+    case .header(let held): readHeader(held)
+    case .greeting: readGreeting()
+    case .handshake(let certificates): shakeHands(certificates)
+    case .lingering: readAndDrop()
+    case .closed: break
+    }
+  }
+
+  func streamWritable() {
+    if case .handshake(let certificates) = phase { shakeHands(certificates) }
+  }
+
+  private func timerFired() {
+    switch phase {
+    case .header: refuseHeader("no header came within header-timeout")
+    case .handshake:
+      note(.handshake, "it took longer than header-timeout")
+      close()
+    case .greeting, .lingering: close()
+    case .closed: break
+    }
+  }
+
+  // MARK: - PROXY protocol
+
+  /// What stands behind the header stays on the socket: it is for the handshake, or a request.
+  private func readHeader(_ held: [UInt8]) {
+    guard let there = peek(ProxyHeader.maxBinary - held.count) else { return }
+    switch ProxyHeader.parse(held + there) {
+    case .needMore:
+      if takeOff(there.count) { phase = .header(held + there) }
+    case .header(let header, let count):
+      guard takeOff(count - held.count) else { return }
+      caller = named(by: header)
+      headerIsRead()
+    case .malformed(let why): refuseHeader(why)
+    }
+  }
+
+  /// Whoever is named is believed only by its own right: a proxy that passes octets on cannot vouch for what stands in
+  /// the requests.
+  private func named(by header: ProxyHeader) -> Caller {
+    var named = caller
+    named.isSecure = header.isSecure
+    switch header.named {
+    case .proxyItself: return named
+    case .nobody: named.isTrusted = false
+    case .unix(let path):
+      named.client = SocketAddress.unix(path: String(decoding: path, as: UTF8.self))
+      named.isTrusted = false
+    case .internet(let client, let server):
+      named.client = SocketAddress(client)
+      named.isTrusted = owner.server.isTrusted(named.client)
+      named.port = server.port
+    }
+    return named
+  }
+
+  private func headerIsRead() {
+    guard listener.certificates == nil else {
+      phase = .greeting
+      return readGreeting()
+    }
+    serve(with: nil, of: nil)
+  }
+
+  private func refuseHeader(_ why: String) {
+    owner.server.openings.note(.proxyProtocol, of: peer, why: why, at: owner.loop.now)
+    close()
+  }
+
+  // MARK: - TLS
+
+  private func readGreeting() {
+    guard let first = peek(1)?.first, let certificates = listener.certificates?.current else { return }
+    // No record of TLS begins with a letter; a request in clear does.
+    guard !(0x41...0x5a).contains(first) else { return answerInClear() }
+    phase = .handshake(certificates)
+    stream.secure(certificates.makeEngine())
+    shakeHands(certificates)
+  }
+
+  private func shakeHands(_ certificates: TLSServerContext) {
+    switch stream.handshake() {
+    case .wantsRead, .wantsWrite: break
+    case .failed(let failure):
+      note(.handshake, failure.reason)
+      linger()
+    case .done: serve(with: stream.tls, of: certificates)
+    }
+  }
+
+  private func note(_ trouble: OpeningLog.Trouble, _ why: String) {
+    owner.server.openings.note(trouble, of: caller.client ?? peer, why: why, at: owner.loop.now)
+  }
+
+  /// The client has mistaken the port: told so in the words it understands.
+  private func answerInClear() {
+    let reply = Replies.refusal(
+      status: 400, reason: "This port speaks TLS, and the request came in clear: its URL has to begin with https.")
+    let octets = reply.bytes(date: owner.dateField)
+    let result = octets.withUnsafeBytes { stream.write($0, more: false) }
+    owner.logRefusal(facts(nil, nil), status: 400, bytes: reply.body.count)
+    guard result == .bytes(octets.count) else { return close() }
+    linger()
+  }
+
+  // MARK: - Ends
+
+  /// HTTP is spoken from here on.
+  private func serve(with tls: TLSFacts?, of certificates: TLSServerContext?) {
+    phase = .closed
+    timer.close()
+    // What was read with the handshake is told when reading starts anew.
+    stream.stopReading()
+    owner.serve(stream, facts(tls, certificates), on: listener, after: self)
+  }
+
+  private func facts(_ tls: TLSFacts?, _ certificates: TLSServerContext?) -> ClientFacts {
+    ClientFacts(
+      client: caller.client, isTrusted: caller.isTrusted, port: caller.port, isSecure: caller.isSecure, tls: tls,
+      certificates: certificates)
+  }
+
+  private func linger() {
+    stream.endUnprotected()
+    phase = .lingering
+    timer.cancel()
+    timer.schedule(after: Self.lingerTime)
+    stream.startReading()
+    readAndDrop()
+  }
+
+  private func readAndDrop() {
+    var buffer = owner.takeBuffer()
+    let result = buffer.withUnsafeMutableBytes { stream.readUnprotected(into: $0) }
+    owner.giveBuffer(buffer)
+    switch result {
+    case .bytes(let count):
+      lingerBudget -= count
+      if lingerBudget <= 0 { close() }
+    case .wouldBlock: break
+    case .end, .failed: close()
+    }
+  }
+
+  func drain() { close() }
+
+  func abandonAll(_ end: BodyEnd) { close() }
+
+  private func close() {
+    if case .closed = phase { return }
+    phase = .closed
+    timer.close()
+    stream.close()
+    owner.connectionClosed(self)
+  }
+
+  // MARK: - Octets as they are on the wire
+
+  /// What has come, at most so many octets; `nil` when that is nothing, or the connection has ended and is closed.
+  private func peek(_ limit: Int) -> [UInt8]? {
+    var buffer = owner.takeBuffer()
+    defer { owner.giveBuffer(buffer) }
+    let result = buffer.withUnsafeMutableBytes { bytes in
+      stream.peek(into: UnsafeMutableRawBufferPointer(rebasing: bytes[..<min(limit, bytes.count)]))
+    }
+    switch result {
+    case .bytes(let count): return Array(buffer[..<count])
+    case .wouldBlock: return nil
+    case .end, .failed:
+      close()
+      return nil
+    }
+  }
+
+  /// Octets that were seen; `false` when the connection is closed instead.
+  private func takeOff(_ count: Int) -> Bool {
+    var buffer = [UInt8](repeating: 0, count: count)
+    guard buffer.withUnsafeMutableBytes({ stream.readUnprotected(into: $0) }) == .bytes(count) else {
+      close()
+      return false
+    }
+    return true
+  }
+}
+
+extension SocketAddress {
+  /// An IPv4 address inside IPv6 becomes the IPv4 address that it is.
+  init?(_ endpoint: ProxyHeader.Endpoint) {
+    let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]
+    let octets =
+      endpoint.octets.count == 16 && endpoint.octets.starts(with: mapped)
+      ? Array(endpoint.octets.dropFirst(12)) : endpoint.octets
+    let text =
+      octets.count == 4
+      ? octets.map(String.init).joined(separator: ".")
+      : stride(from: 0, to: octets.count - 1, by: 2)
+        .map { String(UInt16(octets[$0]) << 8 | UInt16(octets[$0 + 1]), radix: 16) }.joined(separator: ":")
+    guard let address = SocketAddress.literal(text, port: endpoint.port) else { return nil }
+    self = address
+  }
+}

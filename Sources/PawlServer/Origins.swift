@@ -1,0 +1,77 @@
+package import PawlConfig
+import PawlLoop
+import PawlObserve
+package import PawlTLS
+import PawlUpstream
+
+/// The upstreams of a configuration: those that are as they were stay, with their connections.
+struct Origins {
+  typealias Entry = (settings: UpstreamConfiguration, upstream: Upstream)
+
+  private(set) var upstreams: [String: Entry] = [:]
+  /// For upstreams that stay: what their new connections are to use.
+  private var certificates: [(upstream: Upstream, context: TLSClientContext)] = []
+
+  /// Reads the files of all https upstreams, also of those that stay. Blocking: never on a loop.
+  init(
+    _ configuration: PawlConfig.Configuration, resolver: Resolver, events: EventLog, old: [String: Entry]?
+  ) throws(ServerError) {
+    for settings in configuration.upstreams {
+      let context = try Self.context(settings, events)
+      if let same = old?[settings.name], same.settings == settings {
+        upstreams[settings.name] = same
+        if let context { certificates.append((same.upstream, context)) }
+      } else {
+        upstreams[settings.name] = (settings, Upstream(settings.forPool, resolver: resolver, tls: context))
+      }
+    }
+  }
+
+  /// Once nothing can fail any more.
+  func takeCertificates() {
+    for entry in certificates { entry.upstream.replaceTLS(entry.context) }
+  }
+
+  private static func context(
+    _ settings: UpstreamConfiguration, _ events: EventLog
+  ) throws(ServerError) -> TLSClientContext? {
+    guard let tls = settings.forTLS else { return nil }
+    do throws(TLSProblem) {
+      let context = try TLSClientContext(tls)
+      for warning in context.warnings {
+        events.log(.warning, "tls-doubtful", ["upstream": settings.name, "why": warning.description])
+      }
+      return context
+    } catch { throw .certificates("[upstream:\(settings.name)] \(error)") }
+  }
+}
+
+extension UpstreamConfiguration {
+  var forPool: UpstreamSettings {
+    UpstreamSettings(
+      name: name,
+      urls: urls.map { url in
+        UpstreamURL(
+          host: url.socketPath ?? url.host, port: url.port, basePath: url.basePath, isUnix: url.socketPath != nil,
+          serverName: url.isTLS ? Self.bareName(tlsServerName ?? url.host) : nil)
+      }, connectTimeout: connectTimeout, responseTimeout: responseTimeout, idleTimeout: idleTimeout,
+      queueTimeout: queueTimeout, maxConnections: maxConnections)
+  }
+
+  /// How its `https://` URLs are spoken to; `nil`: there is none.
+  package var forTLS: TLSClientSettings? {
+    guard urls.contains(where: \.isTLS) else { return nil }
+    var pair: TLSKeyPair?
+    if let tlsCertificate, let tlsKey { pair = TLSKeyPair(certificate: tlsCertificate, key: tlsKey) }
+    return TLSClientSettings(
+      verifies: tlsVerify, ca: tlsCA, pair: pair, minVersion: tlsMinVersion == .v13 ? .v13 : .v12)
+  }
+
+  /// Without brackets, and without the root's dot, which no certificate has.
+  private static func bareName(_ host: String) -> String {
+    var name = host[...]
+    if name.hasPrefix("["), name.hasSuffix("]") { name = name.dropFirst().dropLast() }
+    if name.hasSuffix(".") { name = name.dropLast() }
+    return name.lowercased()
+  }
+}

@@ -1,0 +1,56 @@
+import COpenSSL
+import PawlHTTP
+import PawlLoop
+import PawlWire
+
+/// A WebSocket asked for by an extended CONNECT (RFC 8441 §5), as it is asked for over HTTP/1.1 (RFC 6455 §4).
+struct WebSocketHandshake {
+  private static let identifier: StaticString = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+  let key: [UInt8]
+
+  /// `nil` when something else is asked for.
+  init?(_ request: HTTP2Request, key: [UInt8] = Self.base64(Randomness.bytes(16))) {
+    guard let name = request.protocol, name.equalsIgnoringCase("websocket") else { return nil }
+    self.key = key
+  }
+
+  /// What the origin is asked: a GET with an upgrade, and nonce and version of this hop.
+  func request(_ head: RequestHead) -> RequestHead {
+    var head = head
+    head.method = .get
+    head.framing = .none
+    for name in [FieldName.contentLength, .expect] { head.fields.removeAll(name) }
+    head.fields.set(.connection, "Upgrade")
+    head.fields.set(.upgrade, "websocket")
+    head.fields.set(.secWebSocketKey, key)
+    if !head.fields.contains(.secWebSocketVersion) { head.fields.append(.secWebSocketVersion, "13") }
+    return head
+  }
+
+  /// The 200 that stands for the origin's 101; `nil` when that does not answer this request.
+  func answer(to head: ResponseHead) -> ResponseHead? {
+    guard head.status == 101,
+      head.fields.only(.secWebSocketAccept)?.trimmed.elementsEqual(Self.accept(for: key)) == true,
+      head.fields.only(.upgrade)?.trimmed.equalsIgnoringCase("websocket") == true
+    else { return nil }
+    var answer = ResponseHead(status: 200, fields: head.fields)
+    for name in [FieldName.upgrade, .connection, .secWebSocketAccept] { answer.fields.removeAll(name) }
+    return answer
+  }
+
+  /// Base64 of the SHA-1 of key and identifier.
+  static func accept(for key: [UInt8]) -> [UInt8] {
+    var text = key
+    text.append(identifier)
+    var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+    var count: UInt32 = 0
+    guard EVP_Digest(text, text.count, &digest, &count, EVP_sha1(), nil) == 1 else { return [] }
+    return base64(Array(digest[..<Int(count)]))
+  }
+
+  static func base64(_ octets: [UInt8]) -> [UInt8] {
+    var text = [UInt8](repeating: 0, count: (octets.count + 2) / 3 * 4 + 1)
+    let count = EVP_EncodeBlock(&text, octets, CInt(octets.count))
+    return Array(text[..<Int(count)])
+  }
+}

@@ -1,0 +1,149 @@
+import CNGHTTP2
+
+/// Where C calls Swift. Each callback turns pointers into values and calls one method of the session that is attached.
+///
+/// Safe: nghttp2 calls back only from within `nghttp2_session_mem_recv` and `nghttp2_session_mem_send`, which the session
+/// calls while it holds on to itself; it deletes nghttp2's side when it goes. No pointer is kept beyond its call, but for the
+/// octets of content, which lie in the caller's buffer.
+enum HTTP2Callbacks {
+  /// Frames whose sending the session wants to know of.
+  enum Frame { case data, headers, reset, goAway, other }
+
+  // MARK: Setting up
+
+  /// Traps when there is no memory, as Swift does.
+  static func makeSession(_ settings: HTTP2Settings) -> OpaquePointer {
+    var (session, options, callbacks): (OpaquePointer?, OpaquePointer?, OpaquePointer?)
+    nghttp2_option_new(&options)
+    nghttp2_session_callbacks_new(&callbacks)
+    defer {
+      nghttp2_option_del(options)
+      nghttp2_session_callbacks_del(callbacks)
+    }
+    nghttp2_option_set_no_auto_window_update(options, 1)
+    nghttp2_option_set_builtin_recv_extension_type(options, UInt8(NGHTTP2_PRIORITY_UPDATE.rawValue))
+    nghttp2_option_set_no_closed_streams(options, 1)
+    nghttp2_option_set_max_send_header_block_length(options, 256 << 10)
+    // Floods are counted by HTTP2FrameWatch, whose limits have names; nghttp2's own stand behind them.
+    nghttp2_option_set_max_outbound_ack(options, settings.floods.queuedFrames)
+    nghttp2_option_set_stream_reset_rate_limit(options, 1 << 40, 1 << 40)
+    nghttp2_option_set_max_continuations(options, settings.floods.continuations + 1)
+    setCallbacks(callbacks)
+    nghttp2_session_server_new2(&session, callbacks, nil, options)
+    guard let session else { preconditionFailure("out of memory") }
+    return session
+  }
+
+  static func attach(_ owner: HTTP2Session, to session: OpaquePointer) {
+    nghttp2_session_set_user_data(session, Unmanaged.passUnretained(owner).toOpaque())
+  }
+
+  private static func setCallbacks(_ callbacks: OpaquePointer?) {
+    nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks) { _, frame, user in
+      guard let owner = owner(user), let frame else { return failure }
+      owner.beginBlock(
+        frame.pointee.hd.stream_id, isRequest: frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST)
+      return 0
+    }
+    nghttp2_session_callbacks_set_on_header_callback(callbacks) { _, _, name, nameCount, value, valueCount, _, user in
+      guard let owner = owner(user) else { return failure }
+      let (name, value) = (
+        UnsafeBufferPointer(start: name, count: nameCount), UnsafeBufferPointer(start: value, count: valueCount)
+      )
+      return owner.takeField(name: name.span, value: value.span) ? 0 : failure
+    }
+    nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, user in
+      guard let owner = owner(user), let frame else { return failure }
+      HTTP2Callbacks.received(frame, owner)
+      return 0
+    }
+    nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { _, _, stream, octets, count, user in
+      guard let owner = owner(user) else { return failure }
+      owner.takeContent(UnsafeRawBufferPointer(start: octets, count: count), stream)
+      return 0
+    }
+    nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { _, stream, code, user in
+      guard let owner = owner(user) else { return failure }
+      owner.noteClosed(stream, code)
+      return 0
+    }
+    setSendCallbacks(callbacks)
+  }
+
+  fileprivate static func received(_ frame: UnsafePointer<nghttp2_frame>, _ owner: HTTP2Session) {
+    let header = frame.pointee.hd
+    let hasFirstFlag = header.flags & 1 != 0
+    switch UInt32(header.type) {
+    case NGHTTP2_HEADERS.rawValue:
+      let isRequest = frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST
+      owner.endBlock(header.stream_id, isRequest: isRequest, isEnd: hasFirstFlag)
+    case NGHTTP2_DATA.rawValue: if hasFirstFlag { owner.endContent(header.stream_id) }
+    case NGHTTP2_RST_STREAM.rawValue: owner.noteReset(header.stream_id)
+    case NGHTTP2_SETTINGS.rawValue: if hasFirstFlag { owner.hasSettingsAcknowledged = true }
+    case NGHTTP2_PING.rawValue:
+      guard hasFirstFlag else { return }
+      let payload = withUnsafeBytes(of: frame.pointee.ping.opaque_data) { $0.loadUnaligned(as: UInt64.self) }
+      owner.takePingAcknowledgement(payload)
+    case NGHTTP2_PRIORITY_UPDATE.rawValue:
+      // Safe: the built-in handler of this type gives this payload.
+      guard let update = frame.pointee.ext.payload?.assumingMemoryBound(to: nghttp2_ext_priority_update.self) else {
+        return
+      }
+      owner.takePriorityUpdate(update.pointee.stream_id)
+    default: break
+    }
+  }
+
+  // MARK: Sending
+
+  /// Where nghttp2 gets the content of an answer: always from the delegate.
+  static var content: nghttp2_data_provider {
+    nghttp2_data_provider(source: nghttp2_data_source()) { _, stream, _, limit, flags, _, user in
+      guard let owner = owner(user), let flags else { return Int(failure) }
+      guard let offer = owner.offer(of: stream, limit: limit) else { return Int(NGHTTP2_ERR_DEFERRED.rawValue) }
+      if offer.count > 0 { flags.pointee |= NGHTTP2_DATA_FLAG_NO_COPY.rawValue }
+      if offer.isLast { flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
+      if offer.hasTrailers { flags.pointee |= NGHTTP2_DATA_FLAG_NO_END_STREAM.rawValue }
+      return offer.count
+    }
+  }
+
+  private static func setSendCallbacks(_ callbacks: OpaquePointer?) {
+    nghttp2_session_callbacks_set_send_data_callback(callbacks) { _, frame, header, count, _, user in
+      guard let owner = owner(user), let frame else { return failure }
+      let isThere = owner.appendContent(
+        UnsafeBufferPointer(start: header, count: 9), count, of: frame.pointee.hd.stream_id)
+      return isThere ? 0 : CInt(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)
+    }
+    nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { _, frame, user in
+      guard let owner = owner(user), let frame else { return failure }
+      HTTP2Callbacks.sent(frame, owner)
+      return 0
+    }
+    nghttp2_session_callbacks_set_on_frame_not_send_callback(callbacks) { _, frame, _, user in
+      guard let owner = owner(user), let frame else { return failure }
+      if UInt32(frame.pointee.hd.type) == NGHTTP2_HEADERS.rawValue { owner.noteUnsent(frame.pointee.hd.stream_id) }
+      return 0
+    }
+  }
+
+  fileprivate static func sent(_ frame: UnsafePointer<nghttp2_frame>, _ owner: HTTP2Session) {
+    let header = frame.pointee.hd
+    let endsStream = header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
+    switch UInt32(header.type) {
+    case NGHTTP2_DATA.rawValue: owner.noteSent(.data, header.stream_id, endsStream: endsStream, code: 0)
+    case NGHTTP2_HEADERS.rawValue: owner.noteSent(.headers, header.stream_id, endsStream: endsStream, code: 0)
+    case NGHTTP2_RST_STREAM.rawValue:
+      owner.noteSent(.reset, header.stream_id, endsStream: false, code: frame.pointee.rst_stream.error_code)
+    case NGHTTP2_GOAWAY.rawValue: owner.noteSent(.goAway, 0, endsStream: false, code: frame.pointee.goaway.error_code)
+    default: break
+    }
+  }
+}
+
+// Outside the type: what a C function pointer calls must capture nothing.
+private let failure = CInt(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
+
+private func owner(_ pointer: UnsafeMutableRawPointer?) -> HTTP2Session? {
+  pointer.map { Unmanaged<HTTP2Session>.fromOpaque($0).takeUnretainedValue() }
+}

@@ -1,0 +1,147 @@
+/// Why and with which code a connection ends.
+struct HTTP2Breach: Hashable, Sendable {
+  var reason: HTTP2Session.EndReason
+  var code: HTTP2ErrorCode
+
+  static func flood(_ reason: HTTP2Session.EndReason) -> HTTP2Breach {
+    HTTP2Breach(reason: reason, code: .enhanceYourCalm)
+  }
+  static func breach(_ code: HTTP2ErrorCode) -> HTTP2Breach { HTTP2Breach(reason: .protocolError, code: code) }
+}
+
+/// Reads the frame headers of what a client sends, before anything else looks at it: counts what could be a flood, and
+/// finds what is sent for streams that cannot take it. Sees every frame, also those of streams that are gone.
+/// Pure: octets and time in, a verdict out.
+struct HTTP2FrameWatch: Sendable {
+  /// Frame types of RFC 9113 §6 and RFC 9218 §7.
+  private enum Kind {
+    static let data: UInt8 = 0, headers: UInt8 = 1, priority: UInt8 = 2, reset: UInt8 = 3, settings: UInt8 = 4
+    static let ping: UInt8 = 6, windowUpdate: UInt8 = 8, continuation: UInt8 = 9, priorityUpdate: UInt8 = 16
+  }
+  private enum Flag {
+    /// Also ACK of SETTINGS and PING.
+    static let endStream: UInt8 = 1, padded: UInt8 = 8
+  }
+
+  private let limits: HTTP2FloodLimits
+  private let maxBlock: Int
+  private var resets: HTTP2RateLimit, settings: HTTP2RateLimit, pings: HTTP2RateLimit, priorities: HTTP2RateLimit
+  private var windowUpdates: HTTP2RateLimit, emptyFrames: HTTP2RateLimit, unknownFrames: HTTP2RateLimit
+  /// Own PINGs whose acknowledgement has not come.
+  private var pingsOut = 0
+  /// CONTINUATION frames and octets of the header block that is coming in.
+  private var continuations = 0, blockOctets = 0
+  private var streams: HTTP2PeerStreams
+
+  /// Octets before the next frame header; the preface at first.
+  private var skip = HTTP2Session.preface.utf8CodeUnitCount
+  /// The frame header that is coming in, and what of its payload matters: the pad length of DATA, the dependency of PRIORITY.
+  private var header: (UInt64, UInt64) = (0, 0)
+  private var headerCount = 0
+
+  init(_ settings: HTTP2Settings) {
+    limits = settings.floods
+    maxBlock = settings.maxBlock
+    streams = HTTP2PeerStreams(maxStreams: settings.maxStreams)
+    (resets, self.settings) = (HTTP2RateLimit(limits.resets), HTTP2RateLimit(limits.settings))
+    (pings, priorities) = (HTTP2RateLimit(limits.pings), HTTP2RateLimit(limits.priorities))
+    (windowUpdates, emptyFrames) = (HTTP2RateLimit(limits.windowUpdates), HTTP2RateLimit(limits.emptyFrames))
+    unknownFrames = HTTP2RateLimit(limits.unknownFrames)
+  }
+
+  /// A PING has been sent: its acknowledgement is expected.
+  mutating func sentPing() { pingsOut += 1 }
+
+  /// A DATA frame has been sent: the peer may well answer it with WINDOW_UPDATE.
+  mutating func sentData() { windowUpdates.earn(limits.windowUpdatesPerFrame) }
+
+  /// pawl is done with a stream that the client may still send for.
+  mutating func abandon(_ stream: HTTP2StreamID) { streams.abandon(stream) }
+
+  /// A stream had to be reset because of what the peer sent.
+  mutating func resetByFault(at now: Int64) -> HTTP2Breach? { resets.take(at: now) ? nil : .flood(.resetFlood) }
+
+  /// Looks at the next octets of the connection. `now`: monotonic, in nanoseconds.
+  /// - Returns: why the connection has to end.
+  mutating func take(_ octets: Span<UInt8>, at now: Int64) -> HTTP2Breach? {
+    var at = 0
+    while at < octets.count {
+      if skip > 0 {
+        let step = min(skip, octets.count - at)
+        (skip, at) = (skip - step, at + step)
+        continue
+      }
+      take(octet: octets[at])
+      at += 1
+      guard headerCount >= 9, headerCount >= 9 + payloadNeeded else { continue }
+      skip = length - (headerCount - 9)
+      if let breach = frame(at: now) { return breach }
+      (headerCount, header) = (0, (0, 0))
+    }
+    return nil
+  }
+
+  private mutating func take(octet: UInt8) {
+    if headerCount < 8 { header.0 = header.0 << 8 | UInt64(octet) } else { header.1 = header.1 << 8 | UInt64(octet) }
+    headerCount += 1
+  }
+
+  private var length: Int { Int(truncatingIfNeeded: header.0 >> 40) }
+  private var kind: UInt8 { UInt8(truncatingIfNeeded: header.0 >> 32) }
+  private var flags: UInt8 { UInt8(truncatingIfNeeded: header.0 >> 24) }
+  /// Octets of the payload that have to be seen, besides the header.
+  private var payloadNeeded: Int {
+    switch kind {
+    case Kind.data: flags & Flag.padded != 0 && length > 0 ? 1 : 0
+    case Kind.priority: length == 5 ? 4 : 0
+    default: 0
+    }
+  }
+  private var stream: HTTP2StreamID {
+    let last = header.1 >> UInt64(8 * (headerCount - 9)) & 0xff
+    return HTTP2StreamID(truncatingIfNeeded: (header.0 & 0x7f_ffff) << 8 | last)
+  }
+  /// Octets of content in a DATA frame.
+  private var contentCount: Int { headerCount == 10 ? max(0, length - 1 - Int(header.1 & 0xff)) : length }
+
+  private mutating func frame(at now: Int64) -> HTTP2Breach? {
+    let hasFirstFlag = flags & Flag.endStream != 0
+    switch kind {
+    case Kind.data:
+      if let code = streams.data(stream, isEnd: hasFirstFlag) { return .breach(code) }
+      return contentCount > 0 || hasFirstFlag || emptyFrames.take(at: now) ? nil : .flood(.emptyFrameFlood)
+    case Kind.headers:
+      if let code = streams.headers(stream, isEnd: hasFirstFlag) { return .breach(code) }
+      (continuations, blockOctets) = (0, length)
+      return blockOctets <= maxBlock ? nil : .flood(.continuationFlood)
+    case Kind.continuation:
+      (continuations, blockOctets) = (continuations + 1, blockOctets + length)
+      return continuations <= limits.continuations && blockOctets <= maxBlock ? nil : .flood(.continuationFlood)
+    case Kind.reset:
+      streams.reset(stream)
+      return resets.take(at: now) ? nil : .flood(.resetFlood)
+    case Kind.settings: return hasFirstFlag || settings.take(at: now) ? nil : .flood(.settingsFlood)
+    case Kind.ping: return ping(isAcknowledgement: hasFirstFlag, at: now)
+    case Kind.priority: return priority(at: now)
+    case Kind.priorityUpdate: return priorities.take(at: now) ? nil : .flood(.priorityFlood)
+    case Kind.windowUpdate: return windowUpdates.take(at: now) ? nil : .flood(.windowUpdateFlood)
+    default: return unknownFrames.take(at: now) ? nil : .flood(.unknownFrameFlood)
+    }
+  }
+
+  private mutating func ping(isAcknowledgement: Bool, at now: Int64) -> HTTP2Breach? {
+    if isAcknowledgement, pingsOut > 0 {
+      pingsOut -= 1
+      return nil
+    }
+    return pings.take(at: now) ? nil : .flood(.pingFlood)
+  }
+
+  /// It means nothing here, but has to be sound: not of the connection, not of a stream before itself (RFC 9113 §6.3).
+  private mutating func priority(at now: Int64) -> HTTP2Breach? {
+    guard stream != 0 else { return .breach(.protocolError) }
+    let dependency = HTTP2StreamID(truncatingIfNeeded: header.1 & 0x7fff_ffff)
+    guard headerCount != 13 || dependency != stream else { return .breach(.protocolError) }
+    return priorities.take(at: now) ? nil : .flood(.priorityFlood)
+  }
+}

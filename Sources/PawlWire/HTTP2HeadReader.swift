@@ -1,0 +1,224 @@
+import PawlHTTP
+
+/// Makes a request head, or a trailer section, of the fields of one header block, held to the rules that
+/// ``RequestParser`` holds HTTP/1.1 to. One header block comes in at a time (RFC 9113 §4.3), so one reader and its
+/// buffers serve a whole connection. Names are lower case and values free of control characters: nghttp2 saw to it.
+struct HTTP2HeadReader {
+  /// Octets before the first value: the name of a `host` line, and room for ``KnownFieldNames`` to look back.
+  private static let prefix: [UInt8] = Array("    host".utf8)
+  private static let hostName = 4..<8
+
+  enum Step: Hashable { case goOn, flood }
+
+  private let limits: HeadLimits
+  private let trailerLimits: ChunkLimits
+  private let maxWork: Int, maxWorkFields: Int
+  private let isSecure: Bool
+  private let names = KnownFieldNames.shared
+
+  private var storage: [UInt8] = []
+  private var lines: [FieldLine] = []
+  private var method = 0..<0, path = 0..<0, scheme = 0..<0
+  private var authority: Range<Int>?, `protocol`: Range<Int>?
+  private var seen = FramingFields()
+  private var cookies = 0
+  private var refusal: RequestRefusal?
+  private var isTrailers = false
+  /// As HTTP/1.1 lines, with what is left out; and field lines.
+  private var size = 0, fieldCount = 0
+  /// Whether a `priority` field came (RFC 9218 §5).
+  private(set) var hasPriority = false
+
+  init(_ settings: HTTP2Settings) {
+    (limits, trailerLimits, isSecure) = (settings.head, settings.trailers, settings.isSecure)
+    (maxWork, maxWorkFields) = (settings.maxBlock, settings.maxBlockFields)
+  }
+
+  mutating func begin(trailers: Bool) {
+    // A large head was an exception: its buffers are not kept.
+    if storage.count > 4 << 10 { storage = [] }
+    storage.removeAll(keepingCapacity: true)
+    storage.append(contentsOf: Self.prefix)
+    lines.removeAll(keepingCapacity: true)
+    (method, path, scheme, authority, `protocol`) = (0..<0, 0..<0, 0..<0, nil, nil)
+    (seen, cookies, refusal, isTrailers, hasPriority) = (FramingFields(), 0, nil, trailers, false)
+    (size, fieldCount) = (0, 0)
+  }
+
+  /// One field, in the order of the block. `.flood`: the block is far beyond the limits; no more of it should be read.
+  mutating func take(name: Span<UInt8>, value: Span<UInt8>) -> Step {
+    size += name.count + value.count + 4
+    let isPseudo = name.count > 0 && name[0] == Octet.colon
+    if !isPseudo { fieldCount += 1 }
+    guard size <= maxWork, fieldCount <= maxWorkFields else { return .flood }
+    guard refusal == nil else { return .goOn }
+    let (maxSize, maxFields) =
+      isTrailers ? (trailerLimits.trailer, trailerLimits.trailerFields) : (limits.maxHead, limits.maxFields)
+    guard size <= maxSize else {
+      refusal = isPseudo ? Self.lineTooLong : RequestRefusal(431, "The header section is too large.")
+      return .goOn
+    }
+    guard fieldCount <= maxFields else {
+      refusal = RequestRefusal(431, "There are too many field lines.")
+      return .goOn
+    }
+    if isPseudo { takePseudo(name, value) } else { takeField(name, value) }
+    return .goOn
+  }
+
+  private static var lineTooLong: RequestRefusal { RequestRefusal(414, "The request line is too long.") }
+
+  private mutating func takePseudo(_ name: Span<UInt8>, _ value: Span<UInt8>) {
+    let range = append(value)
+    let all = 0..<name.count
+    if name.equals(all, ":method") {
+      method = range
+    } else if name.equals(all, ":path") {
+      path = range
+    } else if name.equals(all, ":scheme") {
+      scheme = range
+    } else if name.equals(all, ":authority") {
+      authority = range
+    } else if name.equals(all, ":protocol") {
+      `protocol` = range
+    }
+  }
+
+  private mutating func takeField(_ name: Span<UInt8>, _ value: Span<UInt8>) {
+    let nameRange = append(name)
+    let known = names.find(storage.span, nameRange)
+    switch known {
+    case .other:
+      guard name.first(0x5f, from: 0, to: name.count) == nil else {
+        storage.removeLast(name.count)
+        return
+      }
+      if name.equals(0..<name.count, "priority") { hasPriority = true }
+    case .cookie: cookies += 1
+    default: break
+    }
+    let valueRange = append(value)
+    seen.note(known, valueRange)
+    lines.append(FieldLine(name: known, nameRange: nameRange, valueRange: valueRange))
+  }
+
+  private mutating func append(_ octets: Span<UInt8>) -> Range<Int> {
+    let start = storage.count
+    octets.withUnsafeBufferPointer { storage.append(contentsOf: $0) }
+    return start..<storage.count
+  }
+
+  // MARK: What it means
+
+  /// The request; `isEnd`: no content follows.
+  mutating func request(isEnd: Bool) throws(RequestRefusal) -> HTTP2Request {
+    if let refusal { throw refusal }
+    try checkTarget()
+    let authority = try site()
+    let framing = try framing(isEnd: isEnd)
+    try checkExpectation()
+    joinCookies()
+    lines.removeAll { $0.name == .host }
+    lines.append(FieldLine(name: .host, nameRange: Self.hostName, valueRange: authority))
+    let octets = Array(storage)
+    let head = RequestHead(
+      method: Self.method(octets[method]), target: octets[path], authority: octets[authority], version: .http2,
+      fields: Fields(storage: octets, lines: lines), framing: framing)
+    return HTTP2Request(head: head, protocol: `protocol`.map { octets[$0] })
+  }
+
+  /// What of the trailers may mean something after the content; `nil` when they are beyond the limits.
+  func trailers() -> Fields? {
+    guard refusal == nil else { return nil }
+    var fields = Fields()
+    for line in lines where TrailerSection.keeps(line.name) { fields.append(line.name, storage[line.valueRange]) }
+    return fields
+  }
+
+  /// As ``RequestParser`` checks a request line.
+  private func checkTarget() throws(RequestRefusal) {
+    let octets = storage.span
+    guard method.count <= limits.maxMethod else { throw RequestRefusal(501, "The method is too long.") }
+    guard method.count + path.count + " HTTP/1.1 ".utf8.count <= limits.maxRequestLine else { throw Self.lineTooLong }
+    guard !method.isEmpty,
+      octets.firstOutside(.token, from: method.lowerBound, to: method.upperBound) == method.upperBound
+    else { throw RequestRefusal(400, "The method is not a token.") }
+    if octets.equals(method, "CONNECT") {
+      guard let `protocol` else { throw RequestRefusal(405, "This is a reverse proxy; it opens no tunnels.") }
+      guard octets.firstOutside(.token, from: `protocol`.lowerBound, to: `protocol`.upperBound) == `protocol`.upperBound
+      else { throw RequestRefusal(400, "The protocol of the tunnel is not a token.") }
+    }
+    guard !path.isEmpty, octets.endOfTarget(from: path.lowerBound, to: path.upperBound) == path.upperBound else {
+      throw RequestRefusal(400, "The request target is empty or holds a character that no target may hold.")
+    }
+    if octets[path.lowerBound] != Octet.slash {
+      guard path.count == 1, octets[path.lowerBound] == Octet.star else {
+        throw RequestRefusal(400, "The request target is not a path.")
+      }
+      guard octets.equals(method, "OPTIONS") else { throw RequestRefusal(400, "Only OPTIONS may ask for *.") }
+    }
+    let isHTTPS = octets.equalsIgnoringCase(scheme, "https")
+    guard isHTTPS || !isSecure && octets.equalsIgnoringCase(scheme, "http") else {
+      throw RequestRefusal(400, "The scheme is not this server's.")
+    }
+  }
+
+  /// `:authority`, or else `host`; both must agree (RFC 9113 §8.3.1).
+  /// - Returns: where it stands, in lower case.
+  private mutating func site() throws(RequestRefusal) -> Range<Int> {
+    guard !seen.isHostRepeated else { throw RequestRefusal(400, "There is more than one Host field.") }
+    guard let named = authority ?? seen.host else { throw RequestRefusal(400, "The authority is missing.") }
+    let site = try lowerCaseHost(named)
+    guard authority != nil, let host = seen.host else { return site }
+    let other = try lowerCaseHost(host)
+    guard storage[site] == storage[other] else { throw RequestRefusal(400, "Host and :authority do not agree.") }
+    return site
+  }
+
+  private mutating func lowerCaseHost(_ range: Range<Int>) throws(RequestRefusal) -> Range<Int> {
+    guard let host = HostSyntax.parse(storage.span, range) else {
+      throw RequestRefusal(400, "The host is not a name or address with an optional port.")
+    }
+    if !host.isLowercase { for at in host.range { storage[at] = storage[at].lowercasedASCII } }
+    return host.range
+  }
+
+  private func framing(isEnd: Bool) throws(RequestRefusal) -> BodyFraming {
+    guard let range = seen.contentLength else { return isEnd ? .none : .chunked }
+    guard !seen.isContentLengthRepeated else {
+      throw RequestRefusal(400, "There is more than one Content-Length field.")
+    }
+    guard let length = storage.span.contentLength(range) else {
+      throw RequestRefusal(400, "The Content-Length is not a decimal number in range.")
+    }
+    return .length(length)
+  }
+
+  private func checkExpectation() throws(RequestRefusal) {
+    guard seen.hasExpect else { return }
+    for line in lines where line.name == .expect {
+      guard storage.span.equalsIgnoringCase(line.valueRange, "100-continue") else {
+        throw RequestRefusal(417, "The expectation is none that can be met here.")
+      }
+    }
+  }
+
+  /// Browsers send one field for each cookie; what is not HTTP/2 knows one `Cookie` field (RFC 9113 §8.2.3).
+  private mutating func joinCookies() {
+    guard cookies > 1, let first = lines.firstIndex(where: { $0.name == .cookie }) else { return }
+    let start = storage.count
+    for line in lines where line.name == .cookie {
+      if storage.count > start { storage.append(contentsOf: [Octet.semicolon, Octet.space]) }
+      for at in line.valueRange { storage.append(storage[at]) }
+    }
+    lines[first] = FieldLine(name: .cookie, nameRange: lines[first].nameRange, valueRange: start..<storage.count)
+    var isLater = false
+    lines.removeAll { line in
+      guard line.name == .cookie else { return false }
+      defer { isLater = true }
+      return isLater
+    }
+  }
+
+  private static func method(_ token: Bytes) -> Method { token.equals("GET") ? .get : Method(token) }
+}

@@ -1,0 +1,188 @@
+import CNGHTTP2
+import PawlHTTP
+
+/// What nghttp2 found in the octets that came. Called from within `nghttp2_session_mem_recv`: nothing is told here, only noted.
+extension HTTP2Session {
+  func slot(of stream: HTTP2StreamID) -> Int? {
+    // Slots are kept as numbers one higher, so that none is the null pointer.
+    nghttp2_session_get_stream_user_data(raw, stream).map { Int(bitPattern: $0) - 1 }
+  }
+
+  /// A header block begins.
+  func beginBlock(_ stream: HTTP2StreamID, isRequest: Bool) {
+    reader.begin(trailers: !isRequest)
+    guard isRequest else { return }
+    let slot = streams.open(stream, window: settings.streamWindow)
+    nghttp2_session_set_stream_user_data(raw, stream, UnsafeMutableRawPointer(bitPattern: slot + 1))
+  }
+
+  /// `false`: the block is a flood.
+  func takeField(name: Span<UInt8>, value: Span<UInt8>) -> Bool {
+    guard reader.take(name: name, value: value) == .flood else { return true }
+    finish(.headerFlood, .enhanceYourCalm)
+    return false
+  }
+
+  func endBlock(_ stream: HTTP2StreamID, isRequest: Bool, isEnd: Bool) {
+    guard let slot = slot(of: stream) else { return }
+    if isEnd { streams[slot].hasEnded = true }
+    guard isRequest else { return endTrailers(slot) }
+    prioritise(stream)
+    do throws(RequestRefusal) {
+      streams[slot].request = try reader.request(isEnd: isEnd)
+      events.append(.began(slot))
+      if isEnd { events.append(.ended(slot)) }
+    } catch {
+      streams[slot].refusal = error
+      events.append(.refused(slot))
+    }
+  }
+
+  private func endTrailers(_ slot: Int) {
+    guard let trailers = reader.trailers() else {
+      nghttp2_submit_rst_stream(raw, 0, streams[slot].id, HTTP2ErrorCode.enhanceYourCalm.rawValue)
+      return
+    }
+    streams[slot].trailers = trailers
+    events.append(.ended(slot))
+  }
+
+  /// Streams of which nothing is said share the line frame by frame; RFC 9218 §10 leaves that to the server.
+  private func prioritise(_ stream: HTTP2StreamID) {
+    if let index = foretold.firstIndex(of: stream) {
+      foretold.remove(at: index)
+    } else if !reader.hasPriority {
+      var priority = nghttp2_extpri(urgency: 3, inc: 1)
+      nghttp2_session_change_extpri_stream_priority(raw, stream, &priority, 0)
+    }
+  }
+
+  /// PRIORITY_UPDATE for a stream that may be yet to come. Bounded; who overdoes it is not remembered.
+  func takePriorityUpdate(_ stream: HTTP2StreamID) {
+    guard slot(of: stream) == nil, stream > nghttp2_session_get_last_proc_stream_id(raw) else { return }
+    guard foretold.count < settings.maxStreams, !foretold.contains(stream) else { return }
+    foretold.append(stream)
+  }
+
+  /// Octets of content. They lie in what `receive` was given.
+  func takeContent(_ octets: UnsafeRawBufferPointer, _ stream: HTTP2StreamID) {
+    guard let slot = slot(of: stream) else { return }
+    guard streams[slot].refusal == nil else { return returnCredit(slot) }
+    // What came beyond the window: nghttp2 has begun to reset the stream.
+    guard streams[slot].window.held + octets.count <= streams[slot].window.size else { return }
+    streams[slot].window.arrive(octets.count)
+    window.arrive(octets.count)
+    events.append(.content(slot, octets))
+  }
+
+  /// A DATA frame is complete that ends the content.
+  func endContent(_ stream: HTTP2StreamID) {
+    guard let slot = slot(of: stream) else { return }
+    streams[slot].hasEnded = true
+    events.append(.ended(slot))
+  }
+
+  func noteReset(_ stream: HTTP2StreamID) {
+    if let slot = slot(of: stream) { streams[slot].wasReset = true }
+  }
+
+  /// From within `receive` or `produce`. What the stream held is done with.
+  func noteClosed(_ stream: HTTP2StreamID, _ code: UInt32) {
+    guard let slot = slot(of: stream), !streams[slot].isClosed else { return }
+    streams[slot].isClosed = true
+    window.release(streams[slot].window.held)
+    events.append(.closed(slot, streams[slot].wasReset ? code : nil))
+  }
+}
+
+/// Flow control of what comes: credit as the delegate takes octets, windows that grow with the rate.
+extension HTTP2Session {
+  /// PINGs that pawl sends, by what they carry.
+  enum Ping: UInt64 {
+    case roundTrip = 0x7061_776c_2d72_7474
+    case drain = 0x7061_776c_2d65_6e64
+  }
+
+  func submitSettings() {
+    let list = settings.head.maxHead + 28 * settings.head.maxFields
+    var entries = [
+      entry(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, settings.maxStreams),
+      entry(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, settings.streamWindow),
+      // It counts 32 octets for each field, the limit of a head 4.
+      entry(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, list),
+      entry(NGHTTP2_SETTINGS_ENABLE_CONNECT_PROTOCOL, 1),
+      entry(NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1),
+    ]
+    nghttp2_submit_settings(raw, 0, &entries, entries.count)
+    nghttp2_session_set_local_window_size(raw, 0, 0, Int32(clamping: window.size))
+  }
+
+  private func entry(_ id: nghttp2_settings_id, _ value: Int) -> nghttp2_settings_entry {
+    nghttp2_settings_entry(settings_id: Int32(id.rawValue), value: UInt32(clamping: value))
+  }
+
+  func ping(_ ping: Ping) {
+    withUnsafeBytes(of: ping.rawValue) {
+      _ = nghttp2_submit_ping(raw, 0, $0.bindMemory(to: UInt8.self).baseAddress)
+    }
+    watch.sentPing()
+  }
+
+  /// So many octets of the request's content are done with: credit for as many goes back to the peer.
+  package func consumed(_ count: Int, of stream: HTTP2StreamID) {
+    guard let slot = slot(of: stream), !streams[slot].isClosed else { return }
+    let held = streams[slot].window.held
+    streams[slot].window.release(count)
+    window.release(held - streams[slot].window.held)
+    returnCredit(slot)
+    returnConnectionCredit()
+  }
+
+  /// After each `receive`.
+  func returnCredit() {
+    if window.makeRoom(upTo: settings.maxWindow) {
+      nghttp2_session_set_local_window_size(raw, 0, 0, Int32(clamping: window.size))
+    }
+    returnConnectionCredit()
+    guard window.arrived > 0, hasSettingsAcknowledged, roundTrip.begins(at: now) else { return }
+    window.restart()
+    for slot in streams.indices { streams[slot].window.restart() }
+    ping(.roundTrip)
+  }
+
+  private func returnConnectionCredit() {
+    let credit = window.credit(spent: Int(nghttp2_session_get_effective_recv_data_length(raw)))
+    if credit > 0 { nghttp2_submit_window_update(raw, 0, 0, Int32(clamping: credit)) }
+  }
+
+  private func returnCredit(_ slot: Int) {
+    guard !streams[slot].hasEnded, streams[slot].ownReset == nil else { return }
+    let id = streams[slot].id
+    let spent = Int(nghttp2_session_get_stream_effective_recv_data_length(raw, id))
+    let credit = streams[slot].window.credit(spent: spent)
+    if credit > 0 { nghttp2_submit_window_update(raw, 0, id, Int32(clamping: credit)) }
+  }
+
+  func takePingAcknowledgement(_ payload: UInt64) {
+    switch Ping(rawValue: payload) {
+    case .drain: endDrain()
+    case .roundTrip:
+      guard roundTrip.ends(at: now) else { return }
+      roundTrip.rest(grew: growWindows())
+    case nil: break
+    }
+  }
+
+  /// The connection first, then streams, none of which may take more than three quarters of it.
+  private func growWindows() -> Bool {
+    var grew = window.grow(upTo: settings.maxWindow)
+    if grew { nghttp2_session_set_local_window_size(raw, 0, 0, Int32(clamping: window.size)) }
+    let limit = max(settings.streamWindow, window.size / 4 * 3)
+    for slot in streams.indices where streams.receives(slot) {
+      guard streams[slot].window.grow(upTo: limit) else { continue }
+      nghttp2_session_set_local_window_size(raw, 0, streams[slot].id, Int32(clamping: streams[slot].window.size))
+      grew = true
+    }
+    return grew
+  }
+}

@@ -1,0 +1,164 @@
+import CNGHTTP2
+package import PawlHTTP
+
+/// Answers: heads, content and trailers on their way out.
+extension HTTP2Session {
+  /// A 1xx; hop-by-hop fields are left out, names written in lower case. No-op for a stream that is gone, and for 101,
+  /// which HTTP/2 does not have (RFC 9113 §8.6).
+  package func sendInterim(_ head: ResponseHead, on stream: HTTP2StreamID) {
+    guard head.status != 101, let slot = openSlot(stream), !streams[slot].hasHead else { return }
+    withLines(head.fields, status: head.status, length: nil) { lines, count in
+      _ = nghttp2_submit_headers(raw, 0, stream, nil, lines, count, nil)
+    }
+  }
+
+  /// The final head. `length`: announced as `content-length`. `hasContent`: the delegate is asked for it.
+  package func sendHead(_ head: ResponseHead, length: UInt64?, hasContent: Bool, on stream: HTTP2StreamID) {
+    guard let slot = openSlot(stream), !streams[slot].hasHead else { return }
+    streams[slot].hasHead = true
+    withLines(head.fields, status: head.status, length: length) { lines, count in
+      guard hasContent else {
+        _ = nghttp2_submit_response(raw, stream, lines, count, nil)
+        return
+      }
+      var content = HTTP2Callbacks.content
+      _ = nghttp2_submit_response(raw, stream, lines, count, &content)
+    }
+  }
+
+  /// The delegate has content again after ``HTTP2Offer/later``.
+  package func resume(_ stream: HTTP2StreamID) {
+    guard openSlot(stream) != nil else { return }
+    nghttp2_session_resume_data(raw, stream)
+  }
+
+  /// RST_STREAM; nothing follows for this stream but its `closed`. It overtakes content that waits.
+  package func reset(_ stream: HTTP2StreamID, _ code: HTTP2ErrorCode) {
+    guard let slot = slot(of: stream), !streams[slot].isClosed, streams[slot].ownReset == nil else { return }
+    streams[slot].ownReset = code
+    nghttp2_submit_rst_stream(raw, 0, stream, code.rawValue)
+  }
+
+  /// Whether it is the peer's windows that keep content of this stream, not its turn.
+  package func isHeldBack(_ stream: HTTP2StreamID) -> Bool {
+    nghttp2_session_get_remote_window_size(raw) <= 0 || nghttp2_session_get_stream_remote_window_size(raw, stream) <= 0
+  }
+
+  private func openSlot(_ stream: HTTP2StreamID) -> Int? {
+    guard ending == nil, let slot = slot(of: stream), !streams[slot].isClosed, streams[slot].ownReset == nil else {
+      return nil
+    }
+    return slot
+  }
+
+  // MARK: Content
+
+  /// nghttp2 asks for a DATA frame. `nil`: nothing now.
+  func offer(of stream: HTTP2StreamID, limit: Int) -> (count: Int, isLast: Bool, hasTrailers: Bool)? {
+    switch listener?.session(self, offerOf: stream, limit: limit) ?? .failed(.internalError) {
+    case .octets(let count, let isLast):
+      guard count > 0, count <= limit else {
+        reset(stream, .internalError)
+        return nil
+      }
+      return (count, isLast, false)
+    case .later: return nil
+    case .end(let trailers):
+      let hasTrailers = trailers.count > 0
+      if hasTrailers { withLines(trailers) { _ = nghttp2_submit_trailer(raw, stream, $0, $1) } }
+      return (0, true, hasTrailers)
+    case .failed(let code):
+      reset(stream, code)
+      return nil
+    }
+  }
+
+  /// The frame's header, then the delegate's octets, straight into the output.
+  func appendContent(_ header: UnsafeBufferPointer<UInt8>, _ count: Int, of stream: HTTP2StreamID) -> Bool {
+    let start = output.count
+    output.append(contentsOf: header)
+    if listener?.session(self, append: count, of: stream, to: &output) == true,
+      output.count == start + header.count + count
+    {
+      return true
+    }
+    output.removeLast(max(0, output.count - start))
+    return false
+  }
+
+  // MARK: What has gone
+
+  /// A frame is in the output, or about to be.
+  func noteSent(_ kind: HTTP2Callbacks.Frame, _ stream: HTTP2StreamID, endsStream: Bool, code: UInt32) {
+    switch kind {
+    case .data, .headers:
+      if kind == .data { watch.sentData() }
+      if endsStream, let slot = slot(of: stream) { events.append(.answered(slot)) }
+    case .reset: noteResetSent(stream, code)
+    case .goAway: if code != 0 { finish(.protocolError, nil) }
+    case .other: break
+    }
+  }
+
+  private func noteResetSent(_ stream: HTTP2StreamID, _ code: UInt32) {
+    watch.abandon(stream)
+    if let slot = slot(of: stream) {
+      // An answer that is complete before its request ends well.
+      streams[slot].wasReset = streams[slot].ownReset != .noError
+      if streams[slot].ownReset != nil { return }
+    }
+    if let breach = watch.resetByFault(at: now) { finish(breach.reason, breach.code) }
+  }
+
+  /// A head that could not be sent: too large for any frame.
+  func noteUnsent(_ stream: HTTP2StreamID) { reset(stream, .internalError) }
+
+  // MARK: Field lines
+
+  /// Lends field lines to `body`, which must not keep them; nghttp2 copies them, names in lower case.
+  private func withLines(
+    _ fields: Fields, status: Int? = nil, length: UInt64? = nil,
+    _ body: (UnsafePointer<nghttp2_nv>?, Int) -> Void
+  ) {
+    digits.removeAll(keepingCapacity: true)
+    if let status { digits.append(decimal: UInt64(max(0, status))) }
+    let statusEnd = digits.count
+    if let length { digits.append(decimal: length) }
+    lines.removeAll(keepingCapacity: true)
+    digits.withUnsafeBufferPointer { digits in
+      fields.storage.withUnsafeBufferPointer { storage in
+        if status != nil { append(":status", digits[..<statusEnd]) }
+        for line in fields.lines where isSent(line.name) {
+          lines.append(Self.line(storage[line.nameRange], storage[line.valueRange]))
+        }
+        if length != nil { append("content-length", digits[statusEnd...]) }
+        lines.withUnsafeBufferPointer { body($0.baseAddress, $0.count) }
+      }
+    }
+  }
+
+  private func append(_ name: StaticString, _ value: Slice<UnsafeBufferPointer<UInt8>>) {
+    // Safe: a literal lies in the program itself.
+    let name = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
+    lines.append(Self.line(name[...], value))
+  }
+
+  /// Safe: nghttp2 does not write through these pointers; they are used while their buffers are lent.
+  private static func line(
+    _ name: Slice<UnsafeBufferPointer<UInt8>>, _ value: Slice<UnsafeBufferPointer<UInt8>>
+  ) -> nghttp2_nv {
+    let (name, value) = (UnsafeBufferPointer(rebasing: name), UnsafeBufferPointer(rebasing: value))
+    return nghttp2_nv(
+      name: UnsafeMutablePointer(mutating: name.baseAddress), value: UnsafeMutablePointer(mutating: value.baseAddress),
+      namelen: name.count, valuelen: value.count, flags: 0)
+  }
+
+  /// What is about an HTTP/1.1 connection has no place here (RFC 9113 §8.2.2).
+  private func isSent(_ name: FieldName) -> Bool {
+    switch name {
+    case .connection, .keepAlive, .proxyConnection, .transferEncoding, .upgrade, .te, .http2Settings, .contentLength:
+      false
+    default: true
+    }
+  }
+}

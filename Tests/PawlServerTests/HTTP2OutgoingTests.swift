@@ -1,0 +1,67 @@
+import CLinux
+import PawlHTTP
+import PawlStore
+import Testing
+
+@testable import PawlServer
+
+@Suite("The content of an answer over HTTP/2") struct HTTP2OutgoingTests {
+  /// Gives its pieces one after the other.
+  private final class Pieces: BodySource {
+    var pieces: [BodyPiece]
+    var trailers = Fields()
+    var isFinished = false
+    weak var consumer: (any BodyConsumer)?
+    init(_ pieces: [BodyPiece]) { self.pieces = pieces }
+    func next(limit: Int) -> BodyPiece { pieces.isEmpty ? .end : pieces.removeFirst() }
+    func finish() { isFinished = true }
+  }
+
+  private static func memory(_ text: String) -> BodyPiece { .memory(Array(text.utf8), 0..<text.utf8.count) }
+
+  private func outgoing(_ pieces: [BodyPiece], owed: UInt64? = nil, trailers: Fields = Fields()) -> HTTP2Outgoing {
+    let source = Pieces(pieces)
+    source.trailers = trailers
+    var outgoing = HTTP2Outgoing()
+    outgoing.begin(source, owed: owed)
+    return outgoing
+  }
+
+  @Test("goes in frames of at most the limit; the last octets of a known length end the stream")
+  func frames() {
+    var (outgoing, output) = (outgoing([Self.memory("01234"), Self.memory(""), Self.memory("5")], owed: 6), [UInt8]())
+    for (limit, offer) in [(3, 3), (3, 2)] {
+      #expect(outgoing.offer(limit) == .octets(offer, isLast: false))
+      #expect(outgoing.append(offer, to: &output) == nil)
+    }
+    #expect(outgoing.offer(9) == .octets(1, isLast: true))
+    #expect(outgoing.append(1, to: &output) == nil)
+    #expect(String(decoding: output, as: UTF8.self) == "012345")
+  }
+
+  @Test("of unknown length ends when its source does, with its trailers")
+  func unknown() {
+    var trailers = Fields()
+    trailers.append(.etag, "x")
+    var (outgoing, output) = (outgoing([Self.memory("0"), .later], trailers: trailers), [UInt8]())
+    #expect(outgoing.offer(9) == .octets(1, isLast: false) && !outgoing.isWaiting)
+    #expect(outgoing.append(1, to: &output) == nil)
+    #expect(outgoing.offer(9) == .later && outgoing.isWaiting)
+    #expect(outgoing.offer(9) == .end(trailers))
+  }
+
+  @Test("that is not what was announced fails, after what came of it")
+  func wrongLength() {
+    let end = BodyEnd(party: .origin, reason: "x")
+    var short = outgoing([Self.memory("0")], owed: 2)
+    var output: [UInt8] = []
+    #expect(short.offer(9) == .octets(1, isLast: false) && short.append(1, to: &output) == nil)
+    #expect(short.offer(9) == .failed(BodyEnd(party: .pawl, reason: "body-shorter-than-announced")))
+    var long = outgoing([Self.memory("0"), Self.memory("1")], owed: 1)
+    #expect(long.offer(9) == .octets(1, isLast: false) && long.append(1, to: &output) == nil)
+    #expect(long.offer(9) == .failed(BodyEnd(party: .pawl, reason: "body-longer-than-announced")))
+    var broken = outgoing([Self.memory("0"), .failed(end)], owed: 9)
+    #expect(broken.offer(9) == .octets(1, isLast: false) && broken.append(1, to: &output) == nil)
+    #expect(broken.offer(9) == .failed(end))
+  }
+}

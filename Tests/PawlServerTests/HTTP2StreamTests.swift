@@ -12,7 +12,8 @@ import Testing
 
   private func sent(_ origin: ScriptedOrigin, _ connection: Int = 0) -> String {
     let received = origin.received
-    return received.indices.contains(connection) ? String(decoding: received[connection].prefix(1024), as: UTF8.self) : ""
+    return received.indices.contains(connection)
+      ? String(decoding: received[connection].prefix(1024), as: UTF8.self) : ""
   }
 
   /// The content of a chunked message.

@@ -67,6 +67,11 @@ enum HTTP2Callbacks {
       owner.noteClosed(stream, code)
       return 0
     }
+    nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(callbacks) { _, frame, _, user in
+      guard let owner = owner(user), let frame else { return failure }
+      owner.noteInvalid(frame.pointee.hd.stream_id)
+      return 0
+    }
     setSendCallbacks(callbacks)
   }
 

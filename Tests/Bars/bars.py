@@ -13,7 +13,7 @@ from harness.checks import Bench, Skip
 
 ROWS = ["resume", "replay", "changed", "cut", "kill9", "powercut", "collapse", "tiny", "slow", "clients", "malformed", "cpu",
         "uploads", "lastbyte", "journal", "origindown", "uploadfull", "openuploads", "uploadcpu", "uploadpower",
-        "h2spec", "testssl", "tlsfuzzer", "h2upload", "floods", "certificates"]
+        "h2spec", "testssl", "tlsfuzzer", "h2upload", "floods", "certificates", "kerneltls", "tlscpu"]
 
 
 def row_names():

@@ -225,7 +225,9 @@ WINDOWS = {"slow-readers": ((h2.INITIAL_WINDOW, 0x7fffffff),), "slow-windows": (
 UNREAD = {"slow-readers"}
 
 
-def abuse(kind, port, deadline, tally):
+def abuse(kind, port, deadline, tally, number=0):
+    """Every second thread reads what comes before it sends more, the others do not look at it until they are ended."""
+    reads = number % 2 == 0 and kind not in UNREAD
     while time.monotonic() < deadline:
         try:
             wire = h2.Wire(port, pairs=WINDOWS.get(kind, ()), receive_buffer=4096 if kind in UNREAD else None, timeout=2)
@@ -237,6 +239,8 @@ def abuse(kind, port, deadline, tally):
         tally.add(connections=1)
         try:
             for octets, units in KINDS[kind](wire):
+                if reads:
+                    read_some(wire, 0.0)
                 wire.send(octets)
                 tally.add(octets=len(octets), units=units)
                 if time.monotonic() > deadline:
@@ -307,8 +311,11 @@ def tls_slow(port, deadline, tally):
 
 def main(kind, port, seconds, connections):
     tally, deadline = Tally(), time.monotonic() + seconds
-    work = {"tls-handshakes": tls_handshakes, "tls-slow": tls_slow}.get(kind) or (lambda *rest: abuse(kind, *rest))
-    threads = [threading.Thread(target=work, args=(port, deadline, tally), daemon=True) for _ in range(connections)]
+    def work(number):
+        other = {"tls-handshakes": tls_handshakes, "tls-slow": tls_slow}.get(kind)
+        other(port, deadline, tally) if other else abuse(kind, port, deadline, tally, number)
+
+    threads = [threading.Thread(target=work, args=(number,), daemon=True) for number in range(connections)]
     for each in threads:
         each.start()
     while any(each.is_alive() for each in threads) and time.monotonic() < deadline + 8 and os.getppid() != 1:

@@ -37,7 +37,8 @@ import Testing
     let client = pawl.connect()
     client.send(HTTP2Client.preface)
     #expect(client.readAnswer().status == 505)
-    let other = try TestServer(url: "http://127.0.0.1:1").connect()
+    let taking = try TestServer(url: "http://127.0.0.1:1")
+    let other = taking.connect()
     other.send("PRI * HTTP/2.0\r\n\r\nSX\r\n\r\n")
     #expect(other.readAnswer().status == 505)
   }
@@ -169,7 +170,7 @@ import Testing
       .tcp,
       [
         .expectHead, .send("HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 268435456\r\n\r\n"),
-        .sendPatternUntilStuck(upTo: 256 << 20), .readToEnd,
+        .sendPatternUntilStuck(upTo: 256 << 20),
       ])
     let pawl = try TestServer(origin) { $0.listen = "send-timeout = 30s" }
     let client = HTTP2Client(pawl, settings: [(4, 0x7fff_ffff)], receiveBuffer: 4096)

@@ -11,7 +11,8 @@ import Testing
   }
 
   private func sent(_ origin: ScriptedOrigin, _ connection: Int = 0) -> String {
-    origin.received.indices.contains(connection) ? String(decoding: origin.received[connection], as: UTF8.self) : ""
+    let received = origin.received
+    return received.indices.contains(connection) ? String(decoding: received[connection].prefix(1024), as: UTF8.self) : ""
   }
 
   /// The content of a chunked message.
@@ -68,15 +69,14 @@ import Testing
     let origin = ScriptedOrigin(
       .tcp,
       [
-        .expectHead, .send("HTTP/1.1 200 OK\r\n\(head)Content-Length: \(size)\r\n\r\n"), .sendPattern(count: 300_000),
-        .reset,
+        .expectHead, .send("HTTP/1.1 200 OK\r\n\(head)Content-Length: \(size)\r\n\r\n"), .sendPattern(count: 262_144),
       ],
       [
         .expectHead,
         .send(
-          "HTTP/1.1 206 Partial Content\r\n\(head)Content-Range: bytes 300000-\(size - 1)/\(size)\r\n"
-            + "Content-Length: \(size - 300_000)\r\n\r\n"),
-        .sendPattern(from: 300_000, count: size - 300_000), .readToEnd,
+          "HTTP/1.1 206 Partial Content\r\n\(head)Content-Range: bytes 262144-\(size - 1)/\(size)\r\n"
+            + "Content-Length: \(size - 262_144)\r\n\r\n"),
+        .sendPattern(from: 262_144, count: size - 262_144), .readToEnd,
       ])
     let pawl = try TestServer(origin)
     let client = HTTP2Client(pawl)
@@ -90,13 +90,13 @@ import Testing
   func brokenOff() throws {
     let origin = ScriptedOrigin(
       .tcp,
-      [.expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n01234"), .reset],
+      [.expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n01234")],
       [.expectHead, .send(Self.plain("ok")), .readToEnd])
-    let pawl = try TestServer(origin) { $0.site = "resume-attempts = 0" }
+    let pawl = try TestServer(origin)
     let client = HTTP2Client(pawl)
     let answer = client.answer(client.open("POST /f"))
     #expect(answer.status == 200 && !answer.isWhole && answer.resetCode == 2)
-    #expect("01234".hasPrefix(answer.text))
+    #expect(answer.text == "01234")
     #expect(pawl.record(1, "ended_by") == ["origin"])
     #expect(client.answer(client.open("POST /g")).text == "ok")
     client.socket.close()
@@ -197,7 +197,7 @@ import Testing
 
   @Test("content reaches the origin as it was sent, with its length or in chunks", arguments: [true, false])
   func content(_ hasLength: Bool) throws {
-    let size = 5 << 20
+    let size = 2_500_000
     let pattern = OriginStep.pattern(from: 0, count: size)
     let origin = ScriptedOrigin(
       .tcp,
@@ -235,7 +235,7 @@ import Testing
   @Test("a slow origin slows its client, by credit, and no other stream")
   func backpressure() throws {
     let gate = Gate()
-    let size = 8 << 20
+    let size = 6 << 20
     let pattern = OriginStep.pattern(from: 0, count: size)
     let origin = ScriptedOrigin(
       .tcp, [.expectHead, .wait(gate), .expect(pattern), .send(Self.plain("got")), .readToEnd],
@@ -273,7 +273,7 @@ import Testing
     let answer = client.answer(stream)
     #expect(answer.status == 403 && answer.text == "no" && answer.isWhole && answer.resetCode == 0)
     client.socket.close()
-    #expect(pawl.record(1, "status", "ended_by") == ["403", ""])
+    #expect(pawl.record(1, "status", "ended_by") == ["403", "done"])
     #expect(pawl.stop() == [])
   }
 

@@ -63,7 +63,7 @@ import Testing
 
   @Test("a slow client slows the origin, a slow origin the client")
   func backpressure() throws {
-    let origin = accepting([.sendPatternUntilStuck(upTo: 64 << 20), .readToEnd])
+    let origin = accepting([.sendPatternUntilStuck(upTo: 64 << 20)])
     let pawl = try TestServer(origin)
     let (client, stream) = open(pawl)
     client.givesCredit = false
@@ -96,8 +96,11 @@ import Testing
   @Test("a refusal goes through; an answer that is none in HTTP/1.1 must not look like one here")
   func refused() throws {
     let origin = ScriptedOrigin(
-      .tcp, [.expectHead, .send("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno"), .readToEnd],
-      [.expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .readToEnd])
+      .tcp,
+      [
+        .expectHead, .send("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno"), .expectHead,
+        .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .readToEnd,
+      ])
     let pawl = try TestServer(origin)
     let (client, stream) = open(pawl)
     client.read { client.answers[stream]?.isWhole == true }

@@ -51,18 +51,16 @@ def windows(port, size):
     What the server had taken when it granted credit is at least what was sent a round trip before: the window is what was granted less that.
     """
     with h2.Wire(port, secure=tlsbar.context(("h2",)), timeout=60) as wire:
-        end = time.monotonic() + 10
-        while not wire.peer and time.monotonic() < end:
-            wire.frames(1)
-        time.sleep(3 * ROUND_TRIP)
-        granted, stream = 65_535, wire.peer.get(h2.INITIAL_WINDOW, 65_535)
-        first, largest, largest_stream = stream, 0, 0
+        granted, end = 65_535, time.monotonic() + 10 * ROUND_TRIP
+        while time.monotonic() < end:
+            granted += sum(struct.unpack(">I", payload)[0] for kind, _, number, payload in wire.frames(0.1) if kind == h2.WINDOW_UPDATE and number == 0)
+        stream = first = wire.peer.get(h2.INITIAL_WINDOW, 65_535)
         wire.send(h2.request(1, "/upload", "POST", end=False, scheme="https", fields=(("content-length", str(size)), ("x-test-key", "windows"))))
-        sent, history, begun = 0, collections.deque([(0.0, 0)]), time.monotonic()
-        piece = h2.frame(h2.DATA, 0, 1, b"\x00" * 16_384)
-        taken = 0
+        sent, history, begun, largest, largest_stream = 0, collections.deque([(0.0, 0)]), time.monotonic(), 0, 0
+        zeros = b"\x00" * 16_384
         while True:
-            for kind, flags, number, payload in wire.frames(0.0 if sent < size and min(granted, stream) - sent >= 16_384 else 0.05):
+            room = min(granted, stream, size) - sent
+            for kind, flags, number, payload in wire.frames(0.0 if room else 0.05):
                 if kind == h2.WINDOW_UPDATE:
                     more = struct.unpack(">I", payload)[0]
                     granted, stream = (granted + more, stream) if number == 0 else (granted, stream + more)
@@ -76,12 +74,11 @@ def windows(port, size):
             now = time.monotonic()
             while len(history) > 1 and history[1][0] <= now - ROUND_TRIP:
                 history.popleft()
-            taken = history[0][1] if history[0][0] <= now - ROUND_TRIP else 0
-            largest, largest_stream = max(largest, granted - taken), max(largest_stream, stream - taken)
-            if sent < size and min(granted, stream) - sent >= min(16_384, size - sent):
-                count = min(16_384, size - sent)
+            largest, largest_stream = max(largest, granted - history[0][1]), max(largest_stream, stream - history[0][1])
+            if room:
+                count = min(room, 16_384)
                 sent += count
-                wire.send(piece if count == 16_384 and sent < size else h2.frame(h2.DATA, h2.END_STREAM if sent == size else 0, 1, b"\x00" * count))
+                wire.send(h2.frame(h2.DATA, h2.END_STREAM if sent == size else 0, 1, zeros[:count]))
                 history.append((time.monotonic(), sent))
             elif now - begun > 300:
                 raise AssertionError(f"{sent} of {size} octets after 300 s")

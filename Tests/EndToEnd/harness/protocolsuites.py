@@ -61,11 +61,10 @@ class Conversations:
         self.label, self.output, self.ended = label, output, ended
         counts = {word: int(number) for word, number in re.findall(r"^(TOTAL|SKIP|PASS|XFAIL|FAIL|XPASS): (\d+)", output, re.M)}
         self.total = counts.get("TOTAL", 0)
-        if "dhe-shared-secret-padding" in label:  # counts repetitions until it has seen every padding as passed conversations
-            counts["PASS"] = self.total - counts.get("FAIL", 0)
         self.failed = re.findall(r"^\t(.*)$", output.partition("FAILED:\n")[2].partition("\n====")[0], re.M) if "FAILED:\n" in output else []
         self.failed = [each.strip("'\"") for each in self.failed]
-        self.passed = counts.get("PASS", 0) if counts else 0
+        # Some scripts count repetitions of one conversation as passed ones.
+        self.passed = min(counts.get("PASS", 0), self.total - counts.get("FAIL", 0))
 
     def reason(self, conversation):
         """The last line of the first trace of a failed conversation."""

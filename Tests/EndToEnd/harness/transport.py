@@ -60,14 +60,14 @@ def server_context(alpn=("http/1.1",)):
     return context
 
 
-def wrap(raw, over, window=None, server_name="pawl.test", context=None):
+def wrap(raw, over, window=None, server_name="pawl.test", context=None, session=None):
     """A connected socket as a check sees it."""
     if over == "clear":
         return raw
     if over == "h2c":
         return H2Socket(raw, "http", window)
     if over == "tls":
-        return TLSSocket(raw, context or client_context(), server_name)
+        return TLSSocket(raw, context or client_context(), server_name, session=session)
     carrier = TLSSocket(raw, context or client_context(("h2", "http/1.1")), server_name)
     chosen = carrier.tls.selected_alpn_protocol()
     if chosen != "h2":
@@ -120,8 +120,8 @@ def sections(over):
     return {"tls": "checks"}, {"tls:checks": {"certificate": str(pair.certificate), "key": str(pair.key)}}
 
 
-def connect(address, timeout, receive_buffer=None, source=None, over=None, server_name="pawl.test", context=None):
-    """`address` is (host, port) or the path of a local socket."""
+def connect(address, timeout, receive_buffer=None, source=None, over=None, server_name="pawl.test", context=None, session=None, first=b""):
+    """`first`: octets that go before everything else, in clear. `address` is (host, port) or the path of a local socket."""
     local = isinstance(address, str)
     raw = socket.socket(socket.AF_UNIX if local else socket.AF_INET6 if ":" in address[0] else socket.AF_INET)
     if receive_buffer:
@@ -133,7 +133,8 @@ def connect(address, timeout, receive_buffer=None, source=None, over=None, serve
         raw.connect(address)
         if not local:
             raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return wrap(raw, over or spoken(address), receive_buffer, server_name, context)
+        raw.sendall(first)
+        return wrap(raw, over or spoken(address), receive_buffer, server_name, context, session)
     except BaseException:
         raw.close()
         raise

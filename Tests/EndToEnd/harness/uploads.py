@@ -155,8 +155,8 @@ def chunks(data, *sizes, trailers=()):
 class Upload(Client):
     """One connection; heads and bodies leave it separately, and interim answers can be waited for."""
 
-    def __init__(self, address, timeout=6, source=None):
-        super().__init__(address, timeout, source=source)
+    def __init__(self, address, timeout=6, source=None, **how):
+        super().__init__(address, timeout, source=source, **how)
         self.interims = []
 
     def head(self, target, method="POST", fields=(), host="pawl.test", version="1.1"):
@@ -223,10 +223,10 @@ class Upload(Client):
 
 
 def ask(address, target, method="GET", fields=(), body=None, timeout=6, host="pawl.test", version="1.1", chunked=False, trailers=(),
-        source=None):
-    """One request on a connection of its own, from `source`. `body` None sends no Content-Length."""
+        source=None, how=None):
+    """One request on a connection of its own, from `source`. `body` None sends no Content-Length; `how` as transport.connect takes it."""
     fields = tuple(fields)
-    with Upload(address, timeout, source) as client:
+    with Upload(address, timeout, source, **(how or {})) as client:
         close = (("Connection", "close"),)
         if chunked:
             client.head(target, method, fields + (("Transfer-Encoding", "chunked"),) + close, host, version)

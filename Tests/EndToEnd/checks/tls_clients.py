@@ -1,0 +1,146 @@
+"""TLS: certificates of clients, whom an upload belongs to by them, and 421."""
+
+import ssl
+
+from checks.tls import fetch, keys, refused
+from harness import certificates, transport
+from harness.certificates import authority
+from harness.checks import CLEAR, check, only, same, true
+from harness.client import Client
+from harness.content import Content
+from harness.origin import Resource
+from harness.uploads import NO_STORE, Dialect, append, ask, asked, careful, path_of, stored, status
+
+BODY = Content("tls-clients", 200_000).read()
+only(CLEAR, "says itself what it speaks", __name__)
+NAMES = {"ann": "/O=Readers/CN=ann", "bob": "/O=Readers/CN=bob"}
+
+
+def client_authority():
+    return authority("Authority of clients")
+
+
+def person(name, file=None):
+    return client_authority().leaf(file or name, (), subject=NAMES[name], client=True)
+
+
+def presenting(pair, alpn=("http/1.1",), version=None):
+    """A context that shows a pair."""
+    context = transport.client_context.__wrapped__(alpn, None, version, version)
+    if pair:
+        context.load_cert_chain(pair.certificate, pair.key)
+    return context
+
+
+def begin(bench, demand, site=None, more=None, extra=None):
+    origin = bench.origin()
+    origin.default = stored
+    origin.at("/x", Resource(b"hello", fields=NO_STORE))
+    section = {**keys(certificates.server()), "client-ca": str(client_authority().file), "client-certificate": demand}
+    pawl = bench.pawl(origin, listen={"tls": ", ".join(["main", *(more or {})])}, site={"min-resumable": "0", **(site or {})},
+                      extra={"tls:main": section, **{f"tls:{n}": s for n, s in (more or {}).items()}, **(extra or {})})
+    return origin, pawl
+
+
+@check("tls clients: off, optional, required; another authority's certificate is refused, in TLS 1.2 and 1.3")
+def demands(bench):
+    ann, stranger = person("ann"), authority("Authority of nobody").leaf("stranger", (), subject="/CN=ann", client=True)
+    server = authority().leaf("as-client", ("as.client.test",))
+    late = client_authority().leaf("late", (), subject=NAMES["ann"], client=True, days=(-9, -2))
+    for demand, rows in (("optional", ((None, True), (ann, True), (stranger, False), (late, False))), ("required", ((None, False), (ann, True), (stranger, False), (server, False), (late, False)))):
+        _, pawl = begin(bench, demand)
+        for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
+            for pair, good in rows:
+                why = refused(pawl, context=presenting(pair, version=version))
+                same(why is None, good, f"{demand}, {pair.certificate.name if pair else 'no certificate'}, {version.name}: {why}")
+        pawl.stop()
+    origin = bench.origin()
+    origin.at("/x", Resource(b"hello", fields=NO_STORE))
+    off = bench.pawl(origin, "off", listen={"tls": "main"}, extra={"tls:main": keys(certificates.server())})
+    same(refused(off, context=presenting(stranger)), None, "off: nobody is asked")
+
+
+@check("tls clients: a certificate owns an upload: another one, or none, is told 404; a renewed one goes on")
+def owner(bench):
+    ann, bob, renewed = person("ann"), person("bob"), person("ann", "ann-renewed")
+    for over in ("tls", "h2"):
+        origin, pawl = begin(bench, "optional")
+        alpn = ("h2",) if over == "h2" else ("http/1.1",)
+        how = {pair: {"over": over, "context": presenting(pair, alpn)} for pair in (ann, bob, renewed, None)}
+        for d in (Dialect(6), Dialect(9)):
+            location = careful(pawl.address, d, how=how[ann])
+            same(append(pawl.address, d, location, 0, BODY[:1000], False, how=how[ann]).status, 201 if d.number <= 6 else 204, "append")
+            for pair in (bob, None):
+                same(status(pawl.address, d, location, how=how[pair]).status, 404, f"HEAD of a stranger over {over}")
+                same(append(pawl.address, d, location, 1000, BODY[1000:], how=how[pair]).status, 404, f"PATCH of a stranger over {over}")
+                same(ask(pawl.address, path_of(location), "DELETE", d.version, how=how[pair]).status, 404, f"DELETE of a stranger over {over}")
+            same(status(pawl.address, d, location, how=how[renewed]).get("Upload-Offset"), "1000", "HEAD with a renewed certificate")
+            same(append(pawl.address, d, location, 1000, BODY[1000:], how=how[renewed]).body, b"got 200000 octets", "the rest")
+            free = careful(pawl.address, d, how=how[None])
+            same(status(pawl.address, d, free, how=how[None]).status, 204, "an upload of nobody")
+        pawl.stop()
+
+
+@check("tls clients: Client-Cert tells the origin who it is, and nobody else can (RFC 9440)")
+def field(bench):
+    import base64
+    ann = person("ann")
+    origin, pawl = begin(bench, "optional", site={"client-certificate-field": "on"}, extra={"route:main/quiet": {"path": "/quiet", "client-certificate-field": "off"}})
+    forged = (("Client-Cert", ":Zm9yZ2Vk:"), ("Client-Cert-Chain", ":Zm9yZ2Vk:"))
+    for pair, wanted in ((ann, [f":{base64.b64encode(ann.der()).decode()}:"]), (None, [])):
+        same(fetch(pawl, "/x", context=presenting(pair), fields=forged).status, 200, "answer")
+        request = origin.of("/x")[-1]
+        same((request.all("Client-Cert"), request.all("Client-Cert-Chain")), (wanted, []), f"at the origin, {'with' if pair else 'without'} a certificate")
+    fetch(pawl, "/quiet", context=presenting(ann), fields=forged)
+    same(asked(origin, "/quiet")[-1].all("Client-Cert"), [], "forged, on a route that tells nobody")
+
+
+@check("tls clients: 421 where a request is for another section than its connection, once any asks for certificates")
+def misdirected(bench):
+    open_, closed = authority().leaf("open", ("open.test", "also.test")), authority().leaf("closed", ("closed.test",))
+    origin = bench.origin()
+    origin.at("/x", Resource(b"hello", fields=NO_STORE))
+    pawl = bench.pawl(origin, listen={"tls": "open, closed"}, extra={
+        "tls:open": keys(open_), "tls:closed": {**keys(closed), "client-ca": str(client_authority().file), "client-certificate": "required"}})
+    for over in ("tls", "h2"):
+        with Client(pawl.address, 5, over=over, server_name="open.test") as client:
+            for host, code in (("open.test", 200), ("closed.test", 421), ("also.test", 200), ("CLOSED.test:443", 421), ("unknown.test", 200)):
+                client.request("/x", host=host)
+                same(client.response().status, code, f"{host} on a connection for open.test over {over}")
+    with Client(pawl.address, 5, over="tls", server_name="closed.test", context=presenting(person("ann"))) as client:
+        client.request("/x", host="closed.test")
+        same(client.response().status, 200, "with a certificate")
+        client.request("/x", host="open.test")
+        same(client.response().status, 421, "the other way round")
+    same([r.get("Host") for r in origin.of("/x")].count("closed.test"), 1, "requests for closed.test at the origin")
+
+
+@check("tls clients: a ticket carries no identity past another client-ca, nor to another section")
+def tickets(bench):
+    ann = person("ann")
+    context = presenting(ann, version=ssl.TLSVersion.TLSv1_3)
+    origin, pawl = begin(bench, "required")
+
+    def session(old=None):
+        with Client(pawl.address, 5, over="tls", context=context, session=old) as client:
+            client.request("/x")
+            answer = client.response()
+            return client.socket.tls.session, client.socket.tls.session_reused, answer.status
+
+    first, _, _ = session()
+    same(session(first)[1:], (True, 200), "resumed with its certificate")
+    import signal
+    from harness.process import wait_for
+    other = authority("Authority of nobody")
+    text = pawl.file.read_text()
+    lines = len(pawl.log().splitlines())
+    pawl.file.write_text(text.replace(str(client_authority().file), str(other.file)))
+    pawl.signal(signal.SIGHUP)
+    wait_for(lambda: any("reload" in line for line in pawl.log().splitlines()[lines:]), 5, "the reload")
+
+    def gone():
+        try:
+            return session(first)[2] != 200
+        except (OSError, ssl.SSLError):
+            return True
+    wait_for(gone, 5, "the refusal of a ticket from before another client-ca")

@@ -103,7 +103,7 @@ import Testing
     }
     let answer = running.advancing { running.get() }
     #expect(answer.status == 200)
-    #expect(String(decoding: answer.body, as: UTF8.self) == "0123456789")
+    #expect(answer.text == "0123456789")
     let requests = origin.received.map { String(decoding: $0, as: UTF8.self) }
     #expect(requests.first?.contains("X-Forwarded-Proto: http\r\n") == true)
     #expect(requests.first?.contains("Host: site\r\n") == true)

@@ -24,7 +24,7 @@ static inline int pawl_ssl_ctx_set_min_version(SSL_CTX *context, int version) {
 }
 static inline int pawl_ssl_set_min_version(SSL *ssl, int version) { return (int)SSL_set_min_proto_version(ssl, version); }
 static inline void pawl_ssl_ctx_set_modes(SSL_CTX *context) {
-  SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
+  SSL_CTX_set_mode(context, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
 }
 static inline void pawl_ssl_ctx_set_read_ahead(SSL_CTX *context, size_t octets) {
   SSL_CTX_set_read_ahead(context, 1);

@@ -110,7 +110,12 @@ extension TLSEngine {
         settle(more: true)
         if isBlocked || writeFailure != nil { break }
       }
-      let size = sizer.next(bytes.count - taken)
+      var size = sizer.next(bytes.count - taken)
+      if size == RecordSizer.full {
+        // Several full ones in one call: OpenSSL then makes them all in one buffer, which it gives back after them.
+        let room = max(1, (RecordScratch.gatherSize - scratch.filled) / (RecordSizer.full + 256))
+        size = min(bytes.count - taken, room * RecordSizer.full)
+      }
       var count = 0
       ERR_clear_error()
       guard SSL_write_ex(ssl, base + taken, size, &count) == 1 else {

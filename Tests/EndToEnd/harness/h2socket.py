@@ -337,7 +337,7 @@ class H2Socket:
                 self.lock.wait(left)
             if self.lost or self.goaway:
                 raise BrokenPipeError("the connection has ended")
-            exchange = Exchange(self.connection.get_next_available_stream_id(), method, "close" in named, found.get("sec-websocket-key") if websocket else None)
+            exchange = Exchange(self.connection.get_next_available_stream_id(), method, "close" in named, found.get("sec-websocket-key", "") if websocket else None)
             self.connection.send_headers(exchange.stream, [(n.encode("latin-1"), v.encode("latin-1")) for n, v in pseudo + kept], end_stream=empty)
             self.streams[exchange.stream] = exchange
             self.order.append(exchange)

@@ -103,8 +103,8 @@ def flood(front, origin, kind, connections, seconds):
     time.sleep(1)
     memory.over.set()
     memory.join()
-    mine = sum(1 for each in origin.requests[seen:] if each.path.startswith("/flood"))
-    return {**told, "before": before, "most": memory.most, "after": memory.now(), "took": sorted(other.took), "failures": other.failures, "origin": mine}
+    mine = [each.path for each in origin.requests[seen:] if each.path.startswith("/flood")]
+    return {**told, "paths": mine[:5], "before": before, "most": memory.most, "after": memory.now(), "took": sorted(other.took), "failures": other.failures, "origin": len(mine)}
 
 
 def run(bar):
@@ -154,6 +154,7 @@ def report(bar, front, kind, seen, codes, allowed):
     bar.note(f"{kind}: {front.name}: {seen['connections']:,} connections, {seen['units']:,} units, {seen['octets'] / MB:,.0f} MB; ends {seen['ends']}; "
              f"answers {seen['answers']}; memory {seen['before'] / MB:.1f} before, {seen['after'] / MB:.1f} MB after")
     if ours:
+        bar.require(not seen["paths"] or allowed is None, f"{kind}: at the origin: {seen['paths']}")
         for each in seen["failures"][:3]:
             bar.require(False, f"{kind}: {each}")
         if codes is not None:

@@ -25,7 +25,8 @@ import Testing
   @Test("go on but for what frames, routes, authenticates or describes the message")
   func relayed() {
     var fields = Fields()
-    for name in ["X-Sum", "Content-Digest", "Server-Timing", "Transfer-Encoding", "Host", "WWW-Authenticate", "Cookie"] {
+    for name in ["X-Sum", "Content-Digest", "Server-Timing", "Transfer-Encoding", "Host", "WWW-Authenticate", "Cookie"]
+    {
       fields.append(named: Array(name.utf8), Array("v".utf8))
     }
     let kept = Trailers.relayed(fields)
@@ -35,7 +36,8 @@ import Testing
   @Test("reach a client of HTTP/1.1 that takes them, and no other", arguments: ["GET", "POST"])
   func overHTTP1(_ method: String) throws {
     let script: [OriginStep] = [.expectHead, .send(Self.chunked), .readToEnd]
-    let origin = ScriptedOrigin(.tcp, [.expectHead, .send(Self.chunked), .expectHead, .send(Self.chunked), .readToEnd], script)
+    let origin = ScriptedOrigin(
+      .tcp, [.expectHead, .send(Self.chunked), .expectHead, .send(Self.chunked), .readToEnd], script)
     let pawl = try TestServer(origin)
     let plain = pawl.connect()
     plain.send("\(method) /f HTTP/1.1\r\nHost: site\r\nConnection: close\r\n\r\n")
@@ -45,7 +47,8 @@ import Testing
     client.send("\(method) /f HTTP/1.1\r\nHost: site\r\nTE: trailers\r\nConnection: TE, close\r\n\r\n")
     _ = client.readHead()
     #expect(
-      String(decoding: client.readToEnd().octets, as: UTF8.self) == "2\r\nok\r\n0\r\nX-Sum: 1\r\nGrpc-Status: 0\r\n\r\n")
+      String(decoding: client.readToEnd().octets, as: UTF8.self) == "2\r\nok\r\n0\r\nX-Sum: 1\r\nGrpc-Status: 0\r\n\r\n"
+    )
     #expect(pawl.stop() == [])
     let sent = origin.received.map { String(decoding: $0, as: UTF8.self) }.joined()
     #expect(sent.split(separator: "\r\n").filter { $0 == "TE: trailers" || $0 == "Connection: te" }.count == 2)

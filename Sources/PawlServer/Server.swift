@@ -167,7 +167,9 @@ package final class Server: Sendable {
   func release() { connectionCount.withLock { $0 -= 1 } }
 
   func isTrusted(_ peer: SocketAddress?) -> Bool {
-    guard !trusted.isEmpty, let peer, let address = NetworkAddress(peer.hostText) else { return false }
+    guard !trusted.isEmpty, let peer else { return false }
+    guard !peer.isUnix else { return trusted.contains(where: \.isUnixSockets) }
+    guard let address = NetworkAddress(peer.hostText) else { return false }
     return trusted.contains { $0.contains(address.octets) }
   }
 

@@ -18,6 +18,15 @@ final class TemporaryFolder {
   func make(_ name: String) { #expect(mkdir(path + "/" + name, 0o700) == 0) }
   func rename(_ name: String, to other: String) { #expect(CLinux.rename(path + "/" + name, path + "/" + other) == 0) }
 
+  /// Makes or overwrites a file.
+  func write(_ name: String, _ text: String) {
+    let descriptor = pawl_open(path + "/" + name, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    #expect(descriptor >= 0)
+    let octets = Array(text.utf8)
+    #expect(CLinux.write(descriptor, octets, octets.count) == octets.count)
+    close(descriptor)
+  }
+
   /// The whole text of a small file; empty when it cannot be read.
   func read(_ name: String) -> String {
     let descriptor = pawl_open(path + "/" + name, O_RDONLY, 0)

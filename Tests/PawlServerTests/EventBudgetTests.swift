@@ -1,0 +1,21 @@
+import PawlLoop
+import Testing
+
+@testable import PawlServer
+
+@Suite("Lines in the log when peers misbehave by the thousand") struct EventBudgetTests {
+  @Test("so many are written in a stretch of time, then the next one tells how many were not")
+  func budget() {
+    var budget = EventBudget()
+    let start = Monotonic(nanoseconds: 1_000_000_000)
+    for _ in 0..<EventBudget.lines { #expect(budget.ask(at: start) == .say(left: 0)) }
+    for _ in 0..<7 { #expect(budget.ask(at: start) == .leaveOut) }
+    let almost = start.advanced(by: EventBudget.stretch - .nanoseconds(1))
+    #expect(budget.ask(at: almost) == .leaveOut)
+    let next = start.advanced(by: EventBudget.stretch)
+    #expect(budget.ask(at: next) == .say(left: 8))
+    #expect(budget.ask(at: next) == .say(left: 0))
+    for _ in 2..<EventBudget.lines { #expect(budget.ask(at: next) == .say(left: 0)) }
+    #expect(budget.ask(at: next) == .leaveOut)
+  }
+}

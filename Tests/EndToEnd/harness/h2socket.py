@@ -321,7 +321,13 @@ class H2Socket:
         chunked = found.get("transfer-encoding", "").lower() == "chunked"
         length = int(found.get("content-length") or 0)
         empty = not chunked and not length and not websocket and method != "CONNECT"
+        until = None if self.timeout is None else time.monotonic() + self.timeout
         with self.lock:
+            while not self.lost and not self.goaway and self.connection.open_outbound_streams >= self.connection.remote_settings.max_concurrent_streams:
+                left = None if until is None else until - time.monotonic()
+                if left is not None and left <= 0:
+                    raise socket.timeout("timed out: no stream is free")
+                self.lock.wait(left)
             if self.lost or self.goaway:
                 raise BrokenPipeError("the connection has ended")
             exchange = Exchange(self.connection.get_next_available_stream_id(), method, "close" in named, found.get("sec-websocket-key") if websocket else None)

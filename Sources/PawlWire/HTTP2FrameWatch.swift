@@ -1,5 +1,17 @@
-/// Reads the frame headers of what a client sends, before anything else looks at it, and counts what could be a flood.
-/// Sees every frame, also those of streams that are gone. Pure: octets and time in, a verdict out.
+/// Why and with which code a connection ends.
+struct HTTP2Breach: Hashable, Sendable {
+  var reason: HTTP2Session.EndReason
+  var code: HTTP2ErrorCode
+
+  static func flood(_ reason: HTTP2Session.EndReason) -> HTTP2Breach {
+    HTTP2Breach(reason: reason, code: .enhanceYourCalm)
+  }
+  static func breach(_ code: HTTP2ErrorCode) -> HTTP2Breach { HTTP2Breach(reason: .protocolError, code: code) }
+}
+
+/// Reads the frame headers of what a client sends, before anything else looks at it: counts what could be a flood, and
+/// finds what is sent for streams that cannot take it. Sees every frame, also those of streams that are gone.
+/// Pure: octets and time in, a verdict out.
 struct HTTP2FrameWatch: Sendable {
   /// Frame types of RFC 9113 §6 and RFC 9218 §7.
   private enum Kind {
@@ -19,16 +31,18 @@ struct HTTP2FrameWatch: Sendable {
   private var pingsOut = 0
   /// CONTINUATION frames and octets of the header block that is coming in.
   private var continuations = 0, blockOctets = 0
+  private var streams: HTTP2PeerStreams
 
   /// Octets before the next frame header; the preface at first.
   private var skip = HTTP2Session.preface.utf8CodeUnitCount
-  /// The frame header that is coming in, and the pad length of a padded DATA frame.
-  private var header: (UInt64, UInt16) = (0, 0)
+  /// The frame header that is coming in, and what of its payload matters: the pad length of DATA, the dependency of PRIORITY.
+  private var header: (UInt64, UInt64) = (0, 0)
   private var headerCount = 0
 
   init(_ settings: HTTP2Settings) {
     limits = settings.floods
     maxBlock = settings.maxBlock
+    streams = HTTP2PeerStreams(maxStreams: settings.maxStreams)
     (resets, self.settings) = (HTTP2RateLimit(limits.resets), HTTP2RateLimit(limits.settings))
     (pings, priorities) = (HTTP2RateLimit(limits.pings), HTTP2RateLimit(limits.priorities))
     (windowUpdates, emptyFrames) = (HTTP2RateLimit(limits.windowUpdates), HTTP2RateLimit(limits.emptyFrames))
@@ -41,12 +55,15 @@ struct HTTP2FrameWatch: Sendable {
   /// A DATA frame has been sent: the peer may well answer it with WINDOW_UPDATE.
   mutating func sentData() { windowUpdates.earn(limits.windowUpdatesPerFrame) }
 
+  /// pawl is done with a stream that the client may still send for.
+  mutating func abandon(_ stream: HTTP2StreamID) { streams.abandon(stream) }
+
   /// A stream had to be reset because of what the peer sent.
-  mutating func resetByFault(at now: Int64) -> HTTP2Session.EndReason? { resets.take(at: now) ? nil : .resetFlood }
+  mutating func resetByFault(at now: Int64) -> HTTP2Breach? { resets.take(at: now) ? nil : .flood(.resetFlood) }
 
   /// Looks at the next octets of the connection. `now`: monotonic, in nanoseconds.
-  /// - Returns: the limit that was passed.
-  mutating func take(_ octets: Span<UInt8>, at now: Int64) -> HTTP2Session.EndReason? {
+  /// - Returns: why the connection has to end.
+  mutating func take(_ octets: Span<UInt8>, at now: Int64) -> HTTP2Breach? {
     var at = 0
     while at < octets.count {
       if skip > 0 {
@@ -56,54 +73,75 @@ struct HTTP2FrameWatch: Sendable {
       }
       take(octet: octets[at])
       at += 1
-      guard headerCount >= 9 else { continue }
-      if isPaddedData, headerCount == 9, length > 0 { continue }
+      guard headerCount >= 9, headerCount >= 9 + payloadNeeded else { continue }
       skip = length - (headerCount - 9)
-      if let reason = frame(at: now) { return reason }
+      if let breach = frame(at: now) { return breach }
       (headerCount, header) = (0, (0, 0))
     }
     return nil
   }
 
   private mutating func take(octet: UInt8) {
-    if headerCount < 8 { header.0 = header.0 << 8 | UInt64(octet) } else { header.1 = header.1 << 8 | UInt16(octet) }
+    if headerCount < 8 { header.0 = header.0 << 8 | UInt64(octet) } else { header.1 = header.1 << 8 | UInt64(octet) }
     headerCount += 1
   }
 
   private var length: Int { Int(truncatingIfNeeded: header.0 >> 40) }
   private var kind: UInt8 { UInt8(truncatingIfNeeded: header.0 >> 32) }
   private var flags: UInt8 { UInt8(truncatingIfNeeded: header.0 >> 24) }
-  private var isPaddedData: Bool { kind == Kind.data && flags & Flag.padded != 0 }
-  /// Octets of content in a DATA frame.
-  private var contentCount: Int {
-    headerCount == 10 ? max(0, length - 1 - Int(header.1 & 0xff)) : length
+  /// Octets of the payload that have to be seen, besides the header.
+  private var payloadNeeded: Int {
+    switch kind {
+    case Kind.data: flags & Flag.padded != 0 && length > 0 ? 1 : 0
+    case Kind.priority: length == 5 ? 4 : 0
+    default: 0
+    }
   }
+  private var stream: HTTP2StreamID {
+    let last = header.1 >> UInt64(8 * (headerCount - 9)) & 0xff
+    return HTTP2StreamID(truncatingIfNeeded: (header.0 & 0x7f_ffff) << 8 | last)
+  }
+  /// Octets of content in a DATA frame.
+  private var contentCount: Int { headerCount == 10 ? max(0, length - 1 - Int(header.1 & 0xff)) : length }
 
-  private mutating func frame(at now: Int64) -> HTTP2Session.EndReason? {
+  private mutating func frame(at now: Int64) -> HTTP2Breach? {
     let hasFirstFlag = flags & Flag.endStream != 0
     switch kind {
     case Kind.data:
-      return contentCount > 0 || hasFirstFlag || emptyFrames.take(at: now) ? nil : .emptyFrameFlood
+      if let code = streams.data(stream, isEnd: hasFirstFlag) { return .breach(code) }
+      return contentCount > 0 || hasFirstFlag || emptyFrames.take(at: now) ? nil : .flood(.emptyFrameFlood)
     case Kind.headers:
+      if let code = streams.headers(stream, isEnd: hasFirstFlag) { return .breach(code) }
       (continuations, blockOctets) = (0, length)
-      return blockOctets <= maxBlock ? nil : .continuationFlood
+      return blockOctets <= maxBlock ? nil : .flood(.continuationFlood)
     case Kind.continuation:
       (continuations, blockOctets) = (continuations + 1, blockOctets + length)
-      return continuations <= limits.continuations && blockOctets <= maxBlock ? nil : .continuationFlood
-    case Kind.reset: return resets.take(at: now) ? nil : .resetFlood
-    case Kind.settings: return hasFirstFlag || settings.take(at: now) ? nil : .settingsFlood
+      return continuations <= limits.continuations && blockOctets <= maxBlock ? nil : .flood(.continuationFlood)
+    case Kind.reset:
+      streams.reset(stream)
+      return resets.take(at: now) ? nil : .flood(.resetFlood)
+    case Kind.settings: return hasFirstFlag || settings.take(at: now) ? nil : .flood(.settingsFlood)
     case Kind.ping: return ping(isAcknowledgement: hasFirstFlag, at: now)
-    case Kind.priority, Kind.priorityUpdate: return priorities.take(at: now) ? nil : .priorityFlood
-    case Kind.windowUpdate: return windowUpdates.take(at: now) ? nil : .windowUpdateFlood
-    default: return unknownFrames.take(at: now) ? nil : .unknownFrameFlood
+    case Kind.priority: return priority(at: now)
+    case Kind.priorityUpdate: return priorities.take(at: now) ? nil : .flood(.priorityFlood)
+    case Kind.windowUpdate: return windowUpdates.take(at: now) ? nil : .flood(.windowUpdateFlood)
+    default: return unknownFrames.take(at: now) ? nil : .flood(.unknownFrameFlood)
     }
   }
 
-  private mutating func ping(isAcknowledgement: Bool, at now: Int64) -> HTTP2Session.EndReason? {
+  private mutating func ping(isAcknowledgement: Bool, at now: Int64) -> HTTP2Breach? {
     if isAcknowledgement, pingsOut > 0 {
       pingsOut -= 1
       return nil
     }
-    return pings.take(at: now) ? nil : .pingFlood
+    return pings.take(at: now) ? nil : .flood(.pingFlood)
+  }
+
+  /// It means nothing here, but has to be sound: not of the connection, not of a stream before itself (RFC 9113 §6.3).
+  private mutating func priority(at now: Int64) -> HTTP2Breach? {
+    guard stream != 0 else { return .breach(.protocolError) }
+    let dependency = HTTP2StreamID(truncatingIfNeeded: header.1 & 0x7fff_ffff)
+    guard headerCount != 13 || dependency != stream else { return .breach(.protocolError) }
+    return priorities.take(at: now) ? nil : .flood(.priorityFlood)
   }
 }

@@ -12,7 +12,7 @@ extension HTTP2Session {
   func beginBlock(_ stream: HTTP2StreamID, isRequest: Bool) {
     reader.begin(trailers: !isRequest)
     guard isRequest else { return }
-    let slot = streams.open(HTTP2Stream(id: stream, window: HTTP2ReceiveWindow(size: settings.streamWindow)))
+    let slot = streams.open(stream, window: settings.streamWindow)
     nghttp2_session_set_stream_user_data(raw, stream, UnsafeMutableRawPointer(bitPattern: slot + 1))
   }
 
@@ -68,6 +68,8 @@ extension HTTP2Session {
   func takeContent(_ octets: UnsafeRawBufferPointer, _ stream: HTTP2StreamID) {
     guard let slot = slot(of: stream) else { return }
     guard streams[slot].refusal == nil else { return returnCredit(slot) }
+    // What came beyond the window: nghttp2 has begun to reset the stream.
+    guard streams[slot].window.held + octets.count <= streams[slot].window.size else { return }
     streams[slot].window.arrive(octets.count)
     window.arrive(octets.count)
     events.append(.content(slot, octets))
@@ -78,6 +80,12 @@ extension HTTP2Session {
     guard let slot = slot(of: stream) else { return }
     streams[slot].hasEnded = true
     events.append(.ended(slot))
+  }
+
+  /// A frame broke a rule of its stream, which is reset with the next octets that go out: a request that has not been told
+  /// of never will be.
+  func noteInvalid(_ stream: HTTP2StreamID) {
+    if let slot = slot(of: stream) { streams[slot].isDoomed = true }
   }
 
   func noteReset(_ stream: HTTP2StreamID) {
@@ -142,9 +150,9 @@ extension HTTP2Session {
       nghttp2_session_set_local_window_size(raw, 0, 0, Int32(clamping: window.size))
     }
     returnConnectionCredit()
-    guard window.arrived > 0 || window.held > 0, hasSettingsAcknowledged, roundTrip.begins(at: now) else { return }
+    guard window.arrived > 0, hasSettingsAcknowledged, roundTrip.begins(at: now) else { return }
     window.restart()
-    for slot in streams.indices where streams.isOpen(slot) { streams[slot].window.restart() }
+    for slot in streams.indices { streams[slot].window.restart() }
     ping(.roundTrip)
   }
 
@@ -176,7 +184,7 @@ extension HTTP2Session {
     var grew = window.grow(upTo: settings.maxWindow)
     if grew { nghttp2_session_set_local_window_size(raw, 0, 0, Int32(clamping: window.size)) }
     let limit = max(settings.streamWindow, window.size / 4 * 3)
-    for slot in streams.indices where streams.isOpen(slot) && !streams[slot].hasEnded && !streams[slot].isClosed {
+    for slot in streams.indices where streams.receives(slot) {
       guard streams[slot].window.grow(upTo: limit) else { continue }
       nghttp2_session_set_local_window_size(raw, 0, streams[slot].id, Int32(clamping: streams[slot].window.size))
       grew = true

@@ -6,7 +6,7 @@ extension HTTP2Session {
   /// A 1xx; hop-by-hop fields are left out, names written in lower case. No-op for a stream that is gone, and for 101,
   /// which HTTP/2 does not have (RFC 9113 §8.6).
   package func sendInterim(_ head: ResponseHead, on stream: HTTP2StreamID) {
-    guard head.status != 101, isOpen(stream) else { return }
+    guard head.status != 101, let slot = openSlot(stream), !streams[slot].hasHead else { return }
     withLines(head.fields, status: head.status, length: nil) { lines, count in
       _ = nghttp2_submit_headers(raw, 0, stream, nil, lines, count, nil)
     }
@@ -14,7 +14,8 @@ extension HTTP2Session {
 
   /// The final head. `length`: announced as `content-length`. `hasContent`: the delegate is asked for it.
   package func sendHead(_ head: ResponseHead, length: UInt64?, hasContent: Bool, on stream: HTTP2StreamID) {
-    guard isOpen(stream) else { return }
+    guard let slot = openSlot(stream), !streams[slot].hasHead else { return }
+    streams[slot].hasHead = true
     withLines(head.fields, status: head.status, length: length) { lines, count in
       guard hasContent else {
         _ = nghttp2_submit_response(raw, stream, lines, count, nil)
@@ -27,7 +28,7 @@ extension HTTP2Session {
 
   /// The delegate has content again after ``HTTP2Offer/later``.
   package func resume(_ stream: HTTP2StreamID) {
-    guard isOpen(stream) else { return }
+    guard openSlot(stream) != nil else { return }
     nghttp2_session_resume_data(raw, stream)
   }
 
@@ -43,9 +44,11 @@ extension HTTP2Session {
     nghttp2_session_get_remote_window_size(raw) <= 0 || nghttp2_session_get_stream_remote_window_size(raw, stream) <= 0
   }
 
-  private func isOpen(_ stream: HTTP2StreamID) -> Bool {
-    guard ending == nil, let slot = slot(of: stream) else { return false }
-    return !streams[slot].isClosed && streams[slot].ownReset == nil
+  private func openSlot(_ stream: HTTP2StreamID) -> Int? {
+    guard ending == nil, let slot = slot(of: stream), !streams[slot].isClosed, streams[slot].ownReset == nil else {
+      return nil
+    }
+    return slot
   }
 
   // MARK: Content
@@ -98,13 +101,13 @@ extension HTTP2Session {
   }
 
   private func noteResetSent(_ stream: HTTP2StreamID, _ code: UInt32) {
-    let slot = slot(of: stream)
-    if let slot {
+    watch.abandon(stream)
+    if let slot = slot(of: stream) {
       // An answer that is complete before its request ends well.
       streams[slot].wasReset = streams[slot].ownReset != .noError
       if streams[slot].ownReset != nil { return }
     }
-    if let flood = watch.resetByFault(at: now) { finish(flood, .enhanceYourCalm) }
+    if let breach = watch.resetByFault(at: now) { finish(breach.reason, breach.code) }
   }
 
   /// A head that could not be sent: too large for any frame.
@@ -117,7 +120,7 @@ extension HTTP2Session {
     _ fields: Fields, status: Int? = nil, length: UInt64? = nil,
     _ body: (UnsafePointer<nghttp2_nv>?, Int) -> Void
   ) {
-    var digits: [UInt8] = []
+    digits.removeAll(keepingCapacity: true)
     if let status { digits.append(decimal: UInt64(max(0, status))) }
     let statusEnd = digits.count
     if let length { digits.append(decimal: length) }

@@ -1,4 +1,5 @@
 import CNGHTTP2
+import PawlHTTP
 
 /// The server side of one HTTP/2 connection (RFC 9113), without IO: octets in, events and octets out. Keeps to the
 /// protocol, bounds what a peer may cost (``HTTP2Settings``, floods), grows the receive windows with the rate, and
@@ -47,8 +48,10 @@ package final class HTTP2Session {
   var foretold: [HTTP2StreamID] = []
   /// What is being produced; the caller's array between the calls.
   var output: [UInt8] = []
-  /// Field lines on their way to nghttp2, which copies them.
+  private var outputLimit = 0
+  /// Field lines, and numbers among them, on their way to nghttp2, which copies them.
   var lines: [nghttp2_nv] = []
+  var digits: [UInt8] = []
   /// The delegate while it may be called.
   var listener: (any HTTP2SessionDelegate)?
 
@@ -91,15 +94,15 @@ package final class HTTP2Session {
     if settingsSince == nil { settingsSince = now }
     guard ending == nil else { return progress }
     let octets = bytes.bindMemory(to: UInt8.self)
-    if let flood = watch.take(octets.span, at: now) {
-      finish(flood, .enhanceYourCalm)
+    if let breach = watch.take(octets.span, at: now) {
+      finish(breach.reason, breach.code)
       return progress
     }
     isInside = true
     // nghttp2 holds but an unretained reference to this object.
     let count = withExtendedLifetime(self) { nghttp2_session_mem_recv(raw, octets.baseAddress, octets.count) }
     isInside = false
-    if count < 0 { finish(Self.reason(count), .enhanceYourCalm) }
+    if count < 0 { finishAfter(CInt(truncatingIfNeeded: count)) }
     tell()
     if ending == nil {
       returnCredit()
@@ -126,9 +129,13 @@ package final class HTTP2Session {
     return progress
   }
 
+  /// Whether what is being produced holds what it is to hold.
+  var isFull: Bool { output.count >= outputLimit }
+
   private func fill(to limit: Int) {
+    outputLimit = limit
     var frame: UnsafePointer<UInt8>?
-    while ending == nil, output.count < limit {
+    while ending == nil, !isFull {
       let count = nghttp2_session_mem_send(raw, &frame)
       guard count > 0, let start = frame else {
         if count < 0 { finish(.protocolError, .internalError) }
@@ -186,11 +193,12 @@ package final class HTTP2Session {
     if !isTelling { events.removeAll() }
   }
 
-  private static func reason(_ error: Int) -> EndReason {
-    switch Int32(truncatingIfNeeded: error) {
-    case NGHTTP2_ERR_TOO_MANY_CONTINUATIONS.rawValue: .continuationFlood
-    case NGHTTP2_ERR_FLOODED.rawValue: .queueFlood
-    default: .protocolError
+  /// An error that nghttp2 does not answer by itself.
+  private func finishAfter(_ error: CInt) {
+    switch error {
+    case NGHTTP2_ERR_TOO_MANY_CONTINUATIONS.rawValue: finish(.continuationFlood, .enhanceYourCalm)
+    case NGHTTP2_ERR_FLOODED.rawValue: finish(.queueFlood, .enhanceYourCalm)
+    default: finish(.protocolError, .protocolError)
     }
   }
 
@@ -216,7 +224,8 @@ package final class HTTP2Session {
       if ending == nil { tell(events[next]) }
       next += 1
     }
-    events.removeAll(keepingCapacity: true)
+    // A turn with very many frames was an exception: its buffer is not kept.
+    events.removeAll(keepingCapacity: events.count <= 256)
     listener = nil
     isTelling = false
   }
@@ -224,11 +233,14 @@ package final class HTTP2Session {
   private func tell(_ event: HTTP2Event) {
     switch event {
     case .began(let slot):
-      guard !streams[slot].isClosed, let request = streams[slot].request else { return }
+      guard streams[slot].mayBeTold, let request = streams[slot].request else { return }
+      // Content of another length than announced: the end came, but nghttp2 did not let it pass.
+      let hasEnded = nghttp2_session_get_stream_remote_close(raw, streams[slot].id) == 1
+      guard !hasEnded || streams[slot].hasEnded else { return }
       (streams[slot].isTold, streams[slot].request) = (true, nil)
       listener?.session(self, began: request, on: streams[slot].id)
     case .refused(let slot):
-      guard !streams[slot].isClosed, let refusal = streams[slot].refusal else { return }
+      guard streams[slot].mayBeTold, let refusal = streams[slot].refusal else { return }
       streams[slot].isTold = true
       listener?.session(self, refused: refusal, on: streams[slot].id)
     case .content(let slot, let octets):
@@ -237,7 +249,7 @@ package final class HTTP2Session {
     case .ended(let slot):
       guard streams[slot].takesContent else { return }
       let trailers = streams[slot].trailers
-      listener?.session(self, endedContentOf: streams[slot].id, trailers: trailers)
+      listener?.session(self, endedContentOf: streams[slot].id, trailers: trailers ?? Fields())
     case .answered(let slot): listener?.session(self, answered: streams[slot].id)
     case .closed(let slot, let code):
       let (id, isTold) = (streams[slot].id, streams[slot].isTold)

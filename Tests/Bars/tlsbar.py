@@ -8,6 +8,7 @@ import ssl
 import subprocess
 
 from harness.checks import Skip
+from harness.client import Client
 from harness.process import Nginx, free_port
 
 NAMES = ("pawl.test", "localhost")
@@ -101,3 +102,8 @@ def program(variable, *names):
         if found:
             return found
     raise Skip(f"needs {given or ' or '.join(names)} (set {variable} to its path)")
+
+
+def http1(port, secure, timeout=10):
+    """A client that speaks HTTP/1.1 to a port and trusts everybody."""
+    return Client(("127.0.0.1", port), timeout=timeout, over="tls" if secure else "clear", context=context(("http/1.1",)) if secure else None)

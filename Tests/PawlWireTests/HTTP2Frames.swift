@@ -27,7 +27,7 @@ struct HTTP2Frame: Equatable, CustomStringConvertible {
   }
 
   /// The word at that offset of the payload.
-  func word(at offset: Int = 0) -> UInt32 { payload[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) } }
+  func word(at offset: Int = 0) -> UInt32 { payload.dropFirst(offset).prefix(4).reduce(0) { $0 << 8 | UInt32($1) } }
 
   /// Kind, stream and, where one word says it all, that word: `RST 1 8`.
   var description: String {

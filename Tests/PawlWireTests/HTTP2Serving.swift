@@ -49,9 +49,11 @@ final class HTTP2Serving: HTTP2SessionDelegate {
 
   func frames() -> [HTTP2Frame] { HTTP2Frame.split(produce()) }
 
-  /// As lines, without SETTINGS and the first WINDOW_UPDATE.
+  /// As lines, without SETTINGS, the first WINDOW_UPDATE, and PINGs that measure the way.
   func lines() -> [String] {
-    frames().map(\.description).filter { !$0.hasPrefix("SETTINGS") && $0 != "WINDOW 0 \(4 << 20 - 65535)" }
+    frames().map(\.description).filter {
+      !$0.hasPrefix("SETTINGS") && $0 != "PING" && $0 != "WINDOW 0 \(4 << 20 - 65535)"
+    }
   }
 
   func takeEvents() -> [String] {
@@ -137,4 +139,14 @@ func describe(_ request: HTTP2Request) -> String {
   }
   let start = "\(head.method.bytes[...].text) \(head.target.text) \(head.authority.text) \(framing)"
   return (request.protocol.map { "\($0.text) " } ?? "") + start + fields.joined()
+}
+
+/// A session with its opening exchanged; more settings of the client may follow.
+func opened(
+  _ settings: HTTP2Settings = HTTP2Settings(), _ frames: [HTTP2Frame] = []
+) -> HTTP2Serving {
+  let server = HTTP2Serving(settings)
+  server.receive(HTTP2Serving.opening + frames.flatMap(\.octets))
+  _ = server.lines()
+  return server
 }

@@ -10,13 +10,13 @@ import random
 import shutil
 import ssl
 import statistics
+import struct
 import threading
 import time
 
 import h2frames as h2
 import tlsbar
 from bars import in_threads
-from harness.client import Client
 from harness.content import Content
 from harness.origin import Resource
 
@@ -51,9 +51,8 @@ class Load:
             self.served.setdefault(mark, time.monotonic())
 
     def http1(self):
-        client = Client(f"http://127.0.0.1:{self.port}", timeout=10)
-        client.socket = tlsbar.context(("http/1.1",)).wrap_socket(client.socket, server_hostname="pawl.test")
-        self.saw(client.socket)
+        client = tlsbar.http1(self.port, True)
+        self.saw(client.socket.tls)
         return client
 
     def ask(self, client):
@@ -87,6 +86,8 @@ class Load:
                     raise AssertionError(f"answered {h2.status(payload)}")
                 if kind in (h2.RST_STREAM, h2.GOAWAY):
                     raise AssertionError(f"frame {kind}: {payload.hex()}")
+                if kind == h2.DATA and payload:
+                    wire.send(h2.frame(h2.WINDOW_UPDATE, 0, 0, struct.pack(">I", len(payload))))
                 if number == stream and kind == h2.DATA and flags & h2.END_STREAM:
                     return
         raise AssertionError("no answer within 10 s")

@@ -13,7 +13,6 @@ import threading
 import time
 
 import tlsbar
-from harness.client import Client
 from harness.content import Content
 from harness.origin import Resource
 from harness.process import LIVING, children, status_field
@@ -64,7 +63,7 @@ class Other(threading.Thread):
         count, clients = 0, {}
         while not self.over.wait(0.05):
             count += 1
-            secure, path = bool(count % 2), "/kept" if count % 3 else f"/forwarded/{count}"
+            secure, path = bool(count % 2) and bool(self.front.tls), "/kept" if count % 3 else f"/forwarded/{count}"
             begun = time.monotonic()
             try:
                 if count % 20 < 2:
@@ -80,11 +79,7 @@ class Other(threading.Thread):
             self.took.append(time.monotonic() - begun)
 
     def client(self, secure):
-        if not secure:
-            return Client(f"http://127.0.0.1:{getattr(self.front, 'http1', self.front.clear)}", timeout=10)
-        client = Client(f"http://127.0.0.1:{self.front.tls}", timeout=10)
-        client.socket = tlsbar.context(("http/1.1",)).wrap_socket(client.socket, server_hostname="pawl.test")
-        return client
+        return tlsbar.http1(self.front.tls if secure else getattr(self.front, "http1", self.front.clear), secure)
 
 
 def flood(front, origin, kind, connections, seconds):
@@ -108,8 +103,8 @@ def flood(front, origin, kind, connections, seconds):
     time.sleep(1)
     memory.over.set()
     memory.join()
-    mine = sum(1 for each in origin.requests[seen:] if each.path.startswith("/flood"))
-    return {**told, "before": before, "most": memory.most, "after": memory.now(), "took": sorted(other.took), "failures": other.failures, "origin": mine}
+    mine = [each.path for each in origin.requests[seen:] if each.path.startswith("/flood")]
+    return {**told, "paths": mine[:5], "before": before, "most": memory.most, "after": memory.now(), "took": sorted(other.took), "failures": other.failures, "origin": len(mine)}
 
 
 def run(bar):
@@ -127,7 +122,7 @@ def run(bar):
     fronts += [nginx] if nginx else []
     for front in fronts:
         for path in ("/kept", "/large"):   # warm: stored, and what serving takes is allocated
-            with Client(f"http://127.0.0.1:{getattr(front, 'http1', front.clear)}", timeout=60) as client:
+            with tlsbar.http1(getattr(front, "http1", front.clear), False, 60) as client:
                 client.request(path)
                 bar.require(client.response().status == 200, f"{front.name}: {path}")
         calm(front)
@@ -159,6 +154,7 @@ def report(bar, front, kind, seen, codes, allowed):
     bar.note(f"{kind}: {front.name}: {seen['connections']:,} connections, {seen['units']:,} units, {seen['octets'] / MB:,.0f} MB; ends {seen['ends']}; "
              f"answers {seen['answers']}; memory {seen['before'] / MB:.1f} before, {seen['after'] / MB:.1f} MB after")
     if ours:
+        bar.require(not seen["paths"] or allowed is None, f"{kind}: at the origin: {seen['paths']}")
         for each in seen["failures"][:3]:
             bar.require(False, f"{kind}: {each}")
         if codes is not None:

@@ -30,7 +30,7 @@ stat() { awk '{printf "%s=%s ", $1, $2}' /proc/net/tls_stat; }
 # A control: openssl's own server with sendfile through the kernel.
 cd /tmp/www; OPENSSL_CONF=/ktls.cnf openssl s_server -accept 9443 -cert /pair.pem -key /pair.key -WWW -sendfile -quiet >/tmp/control.log 2>&1 & cd /tmp
 sleep 2
-curl -sk --tls-max 1.2 --ciphers ECDHE-ECDSA-AES128-GCM-SHA256 -o /tmp/got https://127.0.0.1:9443/file; cmp /tmp/got www/file && echo "SAY control same"
+curl -sk -m 100 --tls-max 1.2 --ciphers ECDHE-ECDSA-AES128-GCM-SHA256 -o /tmp/got https://127.0.0.1:9443/file; cmp /tmp/got www/file && echo "SAY control same"
 echo "SAY control $(stat)"
 httpd -p 127.0.0.1:8000 -h /tmp/www
 echo "SAY version $(/pawl version 2>&1 | tr '\\n' ';')"
@@ -39,7 +39,7 @@ P=$!
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do grep -q Ready /tmp/pawl.out && break; sleep 1; done
 fetch() { # label, curl options
   L=$1; shift
-  curl -sk "$@" -o /tmp/got -w '%{http_code} %{http_version} %{size_download}' https://127.0.0.1:8443/file > /tmp/code; R=$?
+  curl -sk -m 100 "$@" -o /tmp/got -w '%{http_code} %{http_version} %{size_download}' https://127.0.0.1:8443/file > /tmp/code; R=$?
   cmp -s /tmp/got /tmp/www/file && S=same || S=other
   echo "SAY $L: curl $R, $(cat /tmp/code), $S; $(stat)"
 }
@@ -50,9 +50,9 @@ for v in 1.2 1.3; do for s in AES128-GCM AES256-GCM CHACHA20; do
   if test $v = 1.2; then fetch "hit TLS $v $s" --http1.1 --tls-max 1.2 --ciphers "ECDHE+$s"; else fetch "hit TLS $v $s" --http1.1 --tlsv1.3 --tls13-ciphers $a; fi
 done; done
 fetch "hit HTTP/2" --http2
-curl -sk --http1.1 -r 1000000-1999999 -o /tmp/part https://127.0.0.1:8443/file; tail -c +1000001 www/file | head -c 1000000 | cmp - /tmp/part && echo "SAY range same"
+curl -sk -m 100 --http1.1 -r 1000000-1999999 -o /tmp/part https://127.0.0.1:8443/file; tail -c +1000001 www/file | head -c 1000000 | cmp - /tmp/part && echo "SAY range same"
 T0=$(awk '{print $14+$15}' /proc/$P/stat)
-for i in 1 2 3 4 5 6 7 8; do curl -sk --http1.1 -o /dev/null https://127.0.0.1:8443/file; done
+for i in 1 2 3 4 5 6 7 8; do curl -sk -m 100 --http1.1 -o /dev/null https://127.0.0.1:8443/file; done
 T1=$(awk '{print $14+$15}' /proc/$P/stat)
 echo "SAY cpu ticks of pawl for 8 x 64 MiB: $((T1 - T0))"
 echo "SAY after $(stat)"

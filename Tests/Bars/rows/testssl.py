@@ -13,7 +13,7 @@ def run(bar):
     program = tlsbar.program("TESTSSL", "testssl", "testssl.sh")
     origin = bar.bench.origin()
     origin.default = lambda request: Resource(Content("testssl", 2000), type="text/plain")
-    files = [tlsbar.pair(bar.bench.folder, "ec"), tlsbar.pair(bar.bench.folder, "rsa", "rsa")]
+    files = [tlsbar.pair(bar.bench.folder, "ec", days=300), tlsbar.pair(bar.bench.folder, "rsa", "rsa", days=300)]
     pawl = tlsbar.pawl_front(bar, origin, {"main": tlsbar.section(*files)})
     count, trouble = protocolsuites.testssl(program, pawl.tls)
     bar.figure("findings in all", count, 50, at_least=True)

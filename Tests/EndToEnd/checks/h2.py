@@ -8,9 +8,9 @@ import struct
 import threading
 import time
 
-from harness import h2raw
+from harness import h2raw, transport
 from harness.checks import check, only, same, true
-from harness.client import get
+from harness.client import Client, get
 from harness.content import Content
 from harness.h2raw import Frames
 from harness.origin import Break, Origin, Resource
@@ -142,7 +142,7 @@ def early(bench):
     origin.at("/refuse", refuse)
     connection = frames(bench, pawl)
     stream = connection.request("/refuse", "POST", (("content-length", "50000000"),), end=False)
-    connection.data(stream, bytes(100_000))
+    connection.upload(stream, bytes(100_000), end=False)
     state = connection.streams[stream]
     connection.wait(lambda: state.ended, 5, "the answer")
     same((state.status, bytes(state.body)), (403, b"no"), "answer")
@@ -173,7 +173,8 @@ def length(bench):
     answer = connection.answer(stream)
     true(answer.reset == h2raw.PROTOCOL_ERROR or answer.status == 400, f"ended by its head: {answer}")
     time.sleep(0.2)
-    same(whole(origin, "/in"), [], "whole requests at the origin")
+    came = [r for r in whole(origin, "/in") if r.get("Content-Length") != "0"]  # an announced nothing is whole with its head
+    same(came, [], "whole requests at the origin")
 
 
 G, P, S, A = (":method", "GET"), (":path", "/bad"), (":scheme", None), (":authority", "pawl.test")
@@ -276,9 +277,11 @@ def many(bench):
     origin, pawl = begin(bench, listen={"max-streams": 20})
     gate = threading.Event()
     origin.at("/gated", Resource(b"gated", before_head=lambda r: gate.wait(8), fields=NO_STORE))
-    connection = frames(bench, pawl)
-    connection.wait(lambda: connection.acks, 5, "the acknowledgement")
-    streams = [connection.request(f"/gated?{i}") for i in range(30)]
+    connection = frames(bench, pawl, preface=False)
+    connection.send(h2raw.PREFACE + h2raw.frame(h2raw.SETTINGS) + b"".join(  # before this side can know the limit
+        h2raw.frame(h2raw.HEADERS, h2raw.END_HEADERS | h2raw.END_STREAM, 2 * i + 1, connection.block_of(connection.head(f"/gated?{i}"))) for i in range(30)))
+    streams = [2 * i + 1 for i in range(30)]
+    connection.streams.update({stream: h2raw.Stream() for stream in streams})
     states = [connection.streams[s] for s in streams]
     connection.wait(lambda: sum(s.reset == h2raw.REFUSED_STREAM for s in states) >= 10, 5, "ten refusals")
     gate.set()
@@ -399,8 +402,6 @@ def limits(bench):
 
 @check("h2: http2 = off: HTTP/1.1 is what there is")
 def off(bench):
-    from harness import transport
-    from harness.client import Client
     _, pawl = begin(bench, listen={"http2": "off"})
     if bench.over == "h2":
         context = transport.client_context(("h2", "http/1.1"))
@@ -411,7 +412,9 @@ def off(bench):
     else:
         connection = frames(bench, pawl)
         true(connection.until_end(5) != "timeout", "the preface was taken")
-        same(get(pawl.address, "/x", over="clear").body, b"hello", "answer over HTTP/1.1")
+        with Client(pawl.address, 5, over="clear") as client:
+            client.request("/x")
+            same(client.response().body, b"hello", "answer over HTTP/1.1")
 
 
 # -- WebSocket -----------------------------------------------------------------------------------------------------------

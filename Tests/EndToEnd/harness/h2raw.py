@@ -69,7 +69,7 @@ class Frames:
         self.send(frame(kind, flags, stream, payload))
 
     def block_of(self, fields):
-        return self.encoder.encode([(n, v) for n, v in fields], huffman=True)
+        return self.encoder.encode([(n, v) for n, v in fields], huffman=max(len(v) for _, v in fields) < 5000)
 
     def head(self, target="/", method="GET", fields=(), scheme=None, authority="pawl.test", protocol=None):
         pseudo = [(":method", method)] + ([(":protocol", protocol)] if protocol else [])

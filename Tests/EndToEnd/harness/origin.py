@@ -15,13 +15,14 @@ import threading
 import time
 
 from .content import Content
+from .tlssocket import TLSSocket
 
 
 @dataclasses.dataclass
 class Break:
     """Where a body ends early, counted from the first octet of the representation, and how."""
     at: int
-    how: str = "rst"  # rst, fin, stall
+    how: str = "rst"  # rst, fin, stall; over TLS cut: FIN without close_notify
 
 
 @dataclasses.dataclass
@@ -89,9 +90,9 @@ class PeerGone(Exception):
 
 
 class Origin:
-    """Listens on 127.0.0.1. Use as a context manager."""
+    """Listens on 127.0.0.1. Use as a context manager. `tls`: an ssl.SSLContext; then it speaks TLS."""
 
-    def __init__(self, port=0, chunk=256 << 10, date=True, receive_buffer=None):
+    def __init__(self, port=0, chunk=256 << 10, date=True, receive_buffer=None, tls=None):
         self.listener = socket.socket()
         self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if receive_buffer:
@@ -99,7 +100,8 @@ class Origin:
         self.listener.bind(("127.0.0.1", port))
         self.listener.listen(1024)
         self.port = self.listener.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"{'https' if tls else 'http'}://127.0.0.1:{self.port}"
+        self.tls, self.handshakes, self.failures = tls, [], []
         self.chunk, self.send_date = chunk, date
         self.resources, self.default = {}, None
         self.requests, self.lock = [], threading.Lock()
@@ -174,6 +176,8 @@ class Origin:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         buffer = b""
         try:
+            if self.tls:
+                connection = self._secure(connection)
             while not self.stopping.is_set():
                 while b"\r\n\r\n" not in buffer:
                     data = connection.recv(65536)
@@ -218,6 +222,20 @@ class Origin:
                 connection.close()
             except OSError:
                 pass
+
+    def _secure(self, raw):
+        """TLS on a connection; `handshakes` keeps what each came to, `failures` why others failed."""
+        try:
+            secured = TLSSocket(raw, self.tls, server_side=True)
+        except (OSError, ValueError) as error:
+            self.failures.append(str(error))
+            raise OSError(str(error)) from error
+        with self.lock:
+            self.sockets.discard(raw)
+            self.sockets.add(secured)
+            self.handshakes.append({"version": secured.tls.version(), "resumed": secured.tls.session_reused, "certificate": secured.tls.getpeercert(binary_form=True),
+                                    "alpn": secured.tls.selected_alpn_protocol(), "name": getattr(secured.tls.context, "asked", None)})
+        return secured
 
     def _read_body(self, request, connection, buffer):
         def more():
@@ -379,6 +397,11 @@ class Origin:
         self._settle(connection)
         if broken.how == "rst":
             self._reset(connection)
+        elif broken.how == "cut":
+            connection.abrupt = True
+            connection.raw.shutdown(socket.SHUT_WR)
+            connection.settimeout(2)
+            self._drain(connection)
         else:
             connection.shutdown(socket.SHUT_WR)
             connection.settimeout(2)

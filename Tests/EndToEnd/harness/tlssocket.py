@@ -57,6 +57,8 @@ class TLSSocket:
 
     # -- as a socket ---------------------------------------------------------------------------------------------
     def recv(self, limit, flags=0):
+        if flags & socket.MSG_PEEK:
+            return self.raw.recv(limit, flags)
         while True:
             if self.ended == "end":
                 return b""
@@ -139,6 +141,9 @@ class TLSSocket:
         if (level, name) == (socket.SOL_SOCKET, socket.SO_LINGER):
             self.abrupt = True
         self.raw.setsockopt(level, name, value)
+
+    def setblocking(self, yes):
+        self.raw.setblocking(yes)
 
     def settimeout(self, seconds):
         self.raw.settimeout(seconds)

@@ -307,8 +307,8 @@ def urlsession_uploader():
 
 # -- a page in a browser ---------------------------------------------------------------------------------------------
 @contextlib.contextmanager
-def page(trip, address):
-    """The upload page, opened in headless Chromium; gives a function that evaluates an expression there."""
+def page(trip, address, ready="byHand"):
+    """The upload page, or another with a function `ready`, opened in headless Chromium; gives a function that evaluates an expression there."""
     from .devtools import Chromium
     if not (shutil.which("chromium") or shutil.which("google-chrome")):
         raise Skip("chromium is not installed")
@@ -324,7 +324,7 @@ def page(trip, address):
 
         def load():
             browser.call("Page.navigate", session, url=address)
-            wait_until(lambda: evaluate("document.readyState === 'complete' && typeof byHand === 'function'"), 15, "the page")
+            wait_until(lambda: evaluate(f"document.readyState === 'complete' && typeof {ready} === 'function'"), 15, "the page")
 
         load()
         yield evaluate, load

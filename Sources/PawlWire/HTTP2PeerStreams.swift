@@ -1,0 +1,86 @@
+/// What a client has said about its side of its streams, by their identifiers alone: what comes for a stream that it has
+/// ended or reset is a breach (RFC 9113 §5.1), what comes for one that pawl has reset is on its way since before.
+/// Bounded: of streams that are gone only the latest are known.
+struct HTTP2PeerStreams: Sendable {
+  static let ended = 64, abandoned = 256
+
+  private let most: Int
+  private var highest: HTTP2StreamID = 0
+  /// Streams that the client has begun and not ended, ascending.
+  private var open: [HTTP2StreamID] = []
+  private var ended = HTTP2RecentStreams(HTTP2PeerStreams.ended)
+  private var abandoned = HTTP2RecentStreams(HTTP2PeerStreams.abandoned)
+
+  /// - Parameter maxStreams: as announced; a few more are known, for a client that has not seen them end.
+  init(maxStreams: Int) { most = 2 * maxStreams + Self.abandoned }
+
+  /// HEADERS: of a request, or of trailers.
+  /// - Returns: the code of the breach.
+  mutating func headers(_ stream: HTTP2StreamID, isEnd: Bool) -> HTTP2ErrorCode? {
+    // Streams that only a server may open are for others to refuse.
+    guard stream > 0, stream & 1 == 1 else { return nil }
+    guard stream > highest else { return content(stream, isEnd: isEnd, ofUnknown: .protocolError) }
+    highest = stream
+    guard !isEnd else {
+      ended.note(stream)
+      return nil
+    }
+    if open.count == most { open.removeFirst() }
+    open.append(stream)
+    return nil
+  }
+
+  mutating func data(_ stream: HTTP2StreamID, isEnd: Bool) -> HTTP2ErrorCode? {
+    guard stream > 0, stream <= highest else { return nil }
+    return content(stream, isEnd: isEnd, ofUnknown: .streamClosed)
+  }
+
+  private mutating func content(
+    _ stream: HTTP2StreamID, isEnd: Bool, ofUnknown code: HTTP2ErrorCode
+  ) -> HTTP2ErrorCode? {
+    if let index = index(of: stream) {
+      if isEnd { close(index) }
+      return nil
+    }
+    if abandoned.contains(stream) { return nil }
+    return ended.contains(stream) ? .streamClosed : code
+  }
+
+  /// RST_STREAM from the client.
+  mutating func reset(_ stream: HTTP2StreamID) {
+    if let index = index(of: stream) { close(index) }
+  }
+
+  /// pawl is done with the stream; what the client still sends for it is nothing to blame it for.
+  mutating func abandon(_ stream: HTTP2StreamID) {
+    guard let index = index(of: stream) else { return }
+    abandoned.note(open.remove(at: index))
+  }
+
+  private mutating func close(_ index: Int) { ended.note(open.remove(at: index)) }
+
+  private func index(of stream: HTTP2StreamID) -> Int? {
+    var (low, high) = (0, open.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if open[middle] < stream { low = middle + 1 } else { high = middle }
+    }
+    return low < open.count && open[low] == stream ? low : nil
+  }
+}
+
+/// The latest of many streams.
+struct HTTP2RecentStreams: Sendable {
+  private let most: Int
+  private var streams: [HTTP2StreamID] = []
+  private var next = 0
+
+  init(_ most: Int) { self.most = most }
+
+  mutating func note(_ stream: HTTP2StreamID) {
+    if streams.count < most { streams.append(stream) } else { streams[next] = stream }
+    next = (next + 1) % most
+  }
+
+  func contains(_ stream: HTTP2StreamID) -> Bool { streams.contains(stream) }
+}

@@ -24,7 +24,7 @@ export PATH=/bin:/usr/bin
 mount -t proc p /proc; mount -t sysfs s /sys; mount -t devtmpfs d /dev; mkdir -p /tmp /dev/pts; mount -t tmpfs -o size=900m t /tmp
 ip link set lo up
 for m in $(cat /modules); do insmod $m || echo "SAY insmod $m failed"; done
-mkdir -p /tmp/www; cd /tmp; head -c 67108864 /dev/urandom > www/file
+mkdir -p /tmp/www; cd /tmp; head -c 16777216 /dev/urandom > www/file
 echo "SAY kernel $(uname -r), /proc/net/tls_stat $(test -e /proc/net/tls_stat && echo there)"
 stat() { awk '{printf "%s=%s ", $1, $2}' /proc/net/tls_stat; }
 # A control: openssl's own server with sendfile through the kernel.
@@ -54,7 +54,7 @@ curl -sk -m 100 --http1.1 -r 1000000-1999999 -o /tmp/part https://127.0.0.1:8443
 T0=$(awk '{print $14+$15}' /proc/$P/stat)
 for i in 1 2 3 4 5 6 7 8; do curl -sk -m 100 --http1.1 -o /dev/null https://127.0.0.1:8443/file; done
 T1=$(awk '{print $14+$15}' /proc/$P/stat)
-echo "SAY cpu ticks of pawl for 8 x 64 MiB: $((T1 - T0))"
+echo "SAY cpu ticks of pawl for 8 x 16 MiB: $((T1 - T0))"
 echo "SAY after $(stat)"
 grep -iE "ktls|kernel" /tmp/pawl.out | head -5
 echo "SAY done"

@@ -24,7 +24,7 @@ export PATH=/bin:/usr/bin
 mount -t proc p /proc; mount -t sysfs s /sys; mount -t devtmpfs d /dev; mkdir -p /tmp /dev/pts; mount -t tmpfs -o size=900m t /tmp
 ip link set lo up
 for m in $(cat /modules); do insmod $m || echo "SAY insmod $m failed"; done
-mkdir -p /tmp/www; cd /tmp; head -c 67108864 /dev/urandom > www/file
+mkdir -p /tmp/www; cd /tmp; head -c 16777216 /dev/urandom > www/file
 echo "SAY kernel $(uname -r), /proc/net/tls_stat $(test -e /proc/net/tls_stat && echo there)"
 stat() { awk '{printf "%s=%s ", $1, $2}' /proc/net/tls_stat; }
 # A control: openssl's own server with sendfile through the kernel.
@@ -38,23 +38,23 @@ mkdir -p /tmp/state; /pawl serve --config /pawl.ini > /tmp/pawl.out 2>&1 &
 P=$!
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do grep -q Ready /tmp/pawl.out && break; sleep 1; done
 fetch() { # label, curl options
-  L=$1; shift
+  L=$1; shift; rm -f /tmp/got
   curl -sk -m 100 "$@" -o /tmp/got -w '%{http_code} %{http_version} %{size_download}' https://127.0.0.1:8443/file > /tmp/code; R=$?
   cmp -s /tmp/got /tmp/www/file && S=same || S=other
   echo "SAY $L: curl $R, $(cat /tmp/code), $S; $(stat)"
 }
 echo "SAY before $(stat)"
 fetch fill --http1.1
-for v in 1.2 1.3; do for s in AES128-GCM AES256-GCM CHACHA20; do
-  case $s in AES128-GCM) a=TLS_AES_128_GCM_SHA256;; AES256-GCM) a=TLS_AES_256_GCM_SHA384;; *) a=TLS_CHACHA20_POLY1305_SHA256;; esac
-  if test $v = 1.2; then fetch "hit TLS $v $s" --http1.1 --tls-max 1.2 --ciphers "ECDHE+$s"; else fetch "hit TLS $v $s" --http1.1 --tlsv1.3 --tls13-ciphers $a; fi
+for v in 1.2 1.3; do for s in AES128-GCM-SHA256 AES256-GCM-SHA384 CHACHA20-POLY1305; do
+  case $s in AES128-GCM-SHA256) a=TLS_AES_128_GCM_SHA256;; AES256-GCM-SHA384) a=TLS_AES_256_GCM_SHA384;; *) a=TLS_CHACHA20_POLY1305_SHA256;; esac
+  if test $v = 1.2; then fetch "hit TLS $v $s" --http1.1 --tls-max 1.2 --ciphers "ECDHE-ECDSA-$s"; else fetch "hit TLS $v $s" --http1.1 --tlsv1.3 --tls13-ciphers $a; fi
 done; done
 fetch "hit HTTP/2" --http2
 curl -sk -m 100 --http1.1 -r 1000000-1999999 -o /tmp/part https://127.0.0.1:8443/file; tail -c +1000001 www/file | head -c 1000000 | cmp - /tmp/part && echo "SAY range same"
 T0=$(awk '{print $14+$15}' /proc/$P/stat)
 for i in 1 2 3 4 5 6 7 8; do curl -sk -m 100 --http1.1 -o /dev/null https://127.0.0.1:8443/file; done
 T1=$(awk '{print $14+$15}' /proc/$P/stat)
-echo "SAY cpu ticks of pawl for 8 x 64 MiB: $((T1 - T0))"
+echo "SAY cpu ticks of pawl for 8 x 16 MiB: $((T1 - T0))"
 echo "SAY after $(stat)"
 grep -iE "ktls|kernel" /tmp/pawl.out | head -5
 echo "SAY done"

@@ -64,7 +64,7 @@ class Conversations:
         self.failed = re.findall(r"^\t(.*)$", output.partition("FAILED:\n")[2].partition("\n====")[0], re.M) if "FAILED:\n" in output else []
         self.failed = [each.strip("'\"") for each in self.failed]
         # Some scripts count repetitions of one conversation as passed ones.
-        self.passed = min(counts.get("PASS", 0), self.total - counts.get("FAIL", 0))
+        self.passed = max(0, min(counts.get("PASS", 0), self.total - counts.get("FAIL", 0)))
 
     def reason(self, conversation):
         """The last line of the first trace of a failed conversation."""

@@ -24,7 +24,7 @@ static inline int pawl_ssl_ctx_set_min_version(SSL_CTX *context, int version) {
 }
 static inline int pawl_ssl_set_min_version(SSL *ssl, int version) { return (int)SSL_set_min_proto_version(ssl, version); }
 static inline void pawl_ssl_ctx_set_modes(SSL_CTX *context) {
-  SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
+  SSL_CTX_set_mode(context, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
 }
 static inline void pawl_ssl_ctx_set_read_ahead(SSL_CTX *context, size_t octets) {
   SSL_CTX_set_read_ahead(context, 1);
@@ -95,3 +95,13 @@ static inline EVP_PKEY *pawl_make_key(const char *type, const char *curve, size_
   if (bits > 0) return EVP_PKEY_Q_keygen(NULL, NULL, type, bits);
   return curve != NULL ? EVP_PKEY_Q_keygen(NULL, NULL, type, curve) : EVP_PKEY_Q_keygen(NULL, NULL, type);
 }
+static inline int pawl_ssl_set_signatures(SSL *ssl, const char *list) { return (int)SSL_set1_sigalgs_list(ssl, list); }
+/// This version alone.
+static inline void pawl_ssl_set_versions(SSL *ssl, int version) {
+  SSL_set_min_proto_version(ssl, version);
+  SSL_set_max_proto_version(ssl, version);
+}
+/// Client side: asks for a stapled response, and what came.
+static inline void pawl_ssl_ask_status(SSL *ssl) { SSL_set_tlsext_status_type(ssl, TLSEXT_STATUSTYPE_ocsp); }
+static inline long pawl_ssl_get_status(SSL *ssl, unsigned char **bytes) { return SSL_get_tlsext_status_ocsp_resp(ssl, bytes); }
+static inline int pawl_ssl_set_groups(SSL *ssl, const char *list) { return (int)SSL_set1_groups_list(ssl, list); }

@@ -51,6 +51,7 @@ final class Certificates: Sendable {
           certificates: ListenerCertificates(context), sections: sections, offersHTTP2: listener.http2,
           watch: CertificateWatch(marks))
         entries.withLock { $0[listener.name] = entry }
+        sayDoubts(context)
       } catch { throw .certificates(error.description) }
     }
     warn()
@@ -116,16 +117,26 @@ final class Certificates: Sendable {
       case .failure: return entry.watch.couldNotLoad(marks, at: clock.now())
       }
     }
-    if isSaid { say(result.map { $0.certificates.count }, of: name) }
+    if isSaid { say(result, of: name) }
   }
 
-  private func say(_ result: Result<Int, TLSProblem>, of listener: String) {
+  private func say(_ result: Result<TLSServerContext, TLSProblem>, of listener: String) {
     switch result {
-    case .success(let count): events.log(.notice, "tls-reloaded", ["listen": listener, "certificates": "\(count)"])
+    case .success(let context):
+      events.log(
+        .notice, "tls-reloaded", ["listen": listener, "certificates": "\(context.certificates.count)"])
+      sayDoubts(context)
     case .failure(let problem):
       events.log(
         .error, "tls-reload-failed",
         ["listen": listener, "file": problem.file ?? "-", "why": "\(problem.reason); the old certificates stay"])
+    }
+  }
+
+  /// What loads, but not as it was meant: a staple that belongs to no certificate, for instance.
+  private func sayDoubts(_ context: TLSServerContext) {
+    for doubt in context.warnings {
+      events.log(.warning, "tls-doubtful", ["file": doubt.file ?? "-", "why": doubt.reason])
     }
   }
 

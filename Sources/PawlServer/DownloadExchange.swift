@@ -28,7 +28,7 @@ final class DownloadExchange: Exchange {
 
   init(_ request: IncomingRequest, channel: any ResponseChannel, store: CacheStore) {
     (self.request, self.channel, self.store) = (request, channel, store)
-    let key = CacheKey(authority: request.head.authority, target: request.head.target)
+    let key = request.key(request.head.target)
     // `nil` only where none is to be made.
     resource = store.resource(for: key, create: true)
   }

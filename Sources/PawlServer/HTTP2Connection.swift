@@ -18,7 +18,7 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
   }
 
   /// When it is looked whether the client has acknowledged the settings.
-  private static let settingsTime = Duration.seconds(10)
+  private static let settingsTime = Duration.seconds(11)
   /// The same for its answer to the announcement of the end.
   private static let drainTime = Duration.seconds(1)
   /// Octets, and time, in which what still arrives after the end is dropped.

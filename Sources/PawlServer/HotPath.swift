@@ -64,7 +64,7 @@ extension ClientConnection {
   /// The shortest way: a plain GET of a small, fresh, complete body that is in memory. One parse (done), one look-up,
   /// one write; whatever is not exactly that takes the long way and is answered the same.
   func answerFromMemory(_ buffer: [UInt8]) -> Bool {
-    guard isPlain, output.isEmpty, let route = hotRoute(buffer), let store = route.cache, !leavesSchemeOpen(route),
+    guard isPlain, output.isEmpty, let route = hotRoute(buffer), let store = route.cache, !leavesSchemeOpen,
       let stored = find(in: store, buffer), let body = stored.body.inMemory,
       !facts.isMisdirected(buffer[listener.parser.authorityRange])
     else { return false }
@@ -91,10 +91,8 @@ extension ClientConnection {
     return !special.contains(where: parser.contains)
   }
 
-  /// Whether it takes more than a look at the connection to know whether the client speaks TLS, and that matters.
-  private func leavesSchemeOpen(_ route: RouteSettings) -> Bool {
-    facts.isTrusted && route.strictTransport != nil && listener.parser.contains(.xForwardedProto)
-  }
+  /// A trusted proxy says what its client speaks: it takes more than a look at the connection to know.
+  private var leavesSchemeOpen: Bool { facts.isTrusted && listener.parser.contains(.xForwardedProto) }
 
   private func hotRoute(_ buffer: [UInt8]) -> RouteSettings? {
     owner.router.route(authority: buffer[listener.parser.authorityRange], target: buffer[listener.parser.targetRange])
@@ -102,10 +100,11 @@ extension ClientConnection {
 
   private func find(in store: CacheStore, _ buffer: [UInt8]) -> StoredResponse? {
     let (authority, target) = (listener.parser.authorityRange, listener.parser.targetRange)
+    let key = KeyAuthority.of(buffer[authority], isSecure: facts.isSecure)
     let resource = buffer.withUnsafeBytes { bytes in
-      store.resource(
-        authority: UnsafeRawBufferPointer(rebasing: bytes[authority]),
-        target: UnsafeRawBufferPointer(rebasing: bytes[target]))
+      key.withUnsafeBytes { key in
+        store.resource(authority: key, target: UnsafeRawBufferPointer(rebasing: bytes[target]))
+      }
     }
     return resource?.withLock { state in state.isLoaded && state.variants.count == 1 ? state.variants[0] : nil }
   }

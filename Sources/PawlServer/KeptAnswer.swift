@@ -39,7 +39,7 @@ struct KeptAnswer {
   func publish() {
     guard UInt64(content.count) == length,
       let resource = store.resource(
-        for: CacheKey(authority: request.head.authority, target: request.head.target), create: true)
+        for: request.key(request.head.target), create: true)
     else { return }
     // Behind the invalidation, which reads the catalogue first, too.
     store.load(resource, on: request.loop.loop) { [self] in

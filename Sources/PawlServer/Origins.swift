@@ -1,4 +1,5 @@
 package import PawlConfig
+import PawlHTTP
 import PawlLoop
 import PawlObserve
 package import PawlTLS
@@ -14,15 +15,18 @@ struct Origins {
 
   /// Reads the files of all https upstreams, also of those that stay. Blocking: never on a loop.
   init(
-    _ configuration: PawlConfig.Configuration, resolver: Resolver, events: EventLog, old: [String: Entry]?
+    _ configuration: PawlConfig.Configuration, resolver: Resolver, events: EventLog, clock: any LoopClock,
+    old: [String: Entry]?
   ) throws(ServerError) {
     for settings in configuration.upstreams {
-      let context = try Self.context(settings, events)
+      let context = try Self.context(settings)
       if let same = old?[settings.name], same.settings == settings {
         upstreams[settings.name] = same
         if let context { certificates.append((same.upstream, context)) }
       } else {
-        upstreams[settings.name] = (settings, Upstream(settings.forPool, resolver: resolver, tls: context))
+        let log = OriginFailureLog(upstream: settings.name, events: events, clock: clock)
+        let upstream = Upstream(settings.forPool, resolver: resolver, tls: context, report: { log.note($0) })
+        upstreams[settings.name] = (settings, upstream)
       }
     }
   }
@@ -32,17 +36,38 @@ struct Origins {
     for entry in certificates { entry.upstream.replaceTLS(entry.context) }
   }
 
-  private static func context(
-    _ settings: UpstreamConfiguration, _ events: EventLog
-  ) throws(ServerError) -> TLSClientContext? {
+  private static func context(_ settings: UpstreamConfiguration) throws(ServerError) -> TLSClientContext? {
     guard let tls = settings.forTLS else { return nil }
     do throws(TLSProblem) {
-      let context = try TLSClientContext(tls)
-      for warning in context.warnings {
-        events.log(.warning, "tls-doubtful", ["upstream": settings.name, "why": warning.description])
-      }
-      return context
+      return try TLSClientContext(tls)
     } catch { throw .certificates("[upstream:\(settings.name)] \(error)") }
+  }
+}
+
+/// Says why origins' TLS fails: each reason once a minute.
+final class OriginFailureLog: Sendable {
+  static let pause = Duration.seconds(60)
+  /// Different reasons remembered at most.
+  static let limit = 64
+  private let upstream: String
+  private let events: EventLog
+  private let clock: any LoopClock
+  private let said = Locked<[String: Monotonic]>([:])
+
+  init(upstream: String, events: EventLog, clock: any LoopClock) {
+    (self.upstream, self.events, self.clock) = (upstream, events, clock)
+  }
+
+  func note(_ error: ProxyError) {
+    let (now, why) = (clock.now(), error.details ?? "")
+    let isNew = said.withLock { said in
+      said = said.filter { now - $0.value < Self.pause }
+      guard said[why] == nil, said.count < Self.limit else { return false }
+      said[why] = now
+      return true
+    }
+    guard isNew else { return }
+    events.log(.warning, "origin-tls-failed", ["upstream": upstream, "error": error.kind.rawValue, "why": why])
   }
 }
 

@@ -161,7 +161,7 @@ final class ServerLoop {
       if waiting == 0 { done() }
     }
     for target in invalidationTargets(request: request.head, response: answer) {
-      let key = CacheKey(authority: request.head.authority, target: target)
+      let key = request.key(target)
       guard let store = router.route(authority: request.head.authority, target: target)?.cache,
         let resource = store.resource(for: key, create: false)
       else { continue }

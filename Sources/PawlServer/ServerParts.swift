@@ -34,7 +34,8 @@ struct ServerParts: Sendable {
     let origins: Origins
     let spools: UploadSpools
     do throws(ServerError) {
-      origins = try Origins(configuration, resolver: resolver, events: events, old: old?.upstreams)
+      origins = try Origins(
+        configuration, resolver: resolver, events: events, clock: clock, old: old?.upstreams)
       spools = try UploadSpools(
         configuration, workers: workers, longWorkers: longWorkers, events: events, clock: clock, old: old?.spools)
     } catch {

@@ -13,9 +13,6 @@ enum StrictTransportField {
 }
 
 extension IncomingRequest {
-  /// Whether the client speaks TLS with pawl, or with a trusted proxy that says so.
-  private var isSecure: Bool { UploadNames.scheme(of: self).elementsEqual("https".utf8) }
-
   /// Tells browsers to come over TLS only, where the route says so.
   func dressForTransport(_ head: inout ResponseHead) {
     guard isRouted, let value = route.strictTransport else { return }

@@ -27,6 +27,12 @@ enum UploadNames {
     return host.isEmpty ? path : scheme(of: request) + Array("://".utf8) + host + path
   }
 
+  /// Whether the scheme is `https`.
+  static func isSecure(_ request: IncomingRequest) -> Bool {
+    guard request.isTrustedPeer, request.head.fields.contains(.xForwardedProto) else { return request.facts.isSecure }
+    return scheme(of: request).elementsEqual("https".utf8)
+  }
+
   /// `http` or `https`: how the client reached pawl, or the trusted proxy before it.
   static func scheme(of request: IncomingRequest) -> [UInt8] {
     let claimed = claim(.xForwardedProto, of: request) { $0.equals("http") || $0.equals("https") }

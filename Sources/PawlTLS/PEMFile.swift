@@ -67,8 +67,10 @@ struct PEMFile {
     if let raw = PEM_read_bio_PrivateKey(bio, nil, refusePassword, &wasAsked) { return PrivateKey(adopting: raw) }
     let error = OpenSSLError.take()
     if wasAsked { throw TLSProblem("the key is encrypted, and there is nobody to ask for its password", file: path) }
-    let isEnd = error.code & 0x7f_ffff == UInt(PEM_R_NO_START_LINE)
-    throw TLSProblem(isEnd ? "holds no private key" : "the private key is damaged: \(error.reason)", file: path)
+    let isThere = String(decoding: octets, as: UTF8.self).split(separator: "\n").contains {
+      $0.hasPrefix("-----BEGIN ") && $0.contains("PRIVATE KEY-----")
+    }
+    throw TLSProblem(isThere ? "the private key is damaged: \(error.reason)" : "holds no private key", file: path)
   }
 
   private func memory() -> OpaquePointer {

@@ -7,6 +7,7 @@ enum ServerCallbacks {
     SSL_CTX_set_client_hello_cb(context, onClientHello, nil)
     SSL_CTX_set_alpn_select_cb(context, onProtocols, nil)
     SSL_CTX_set_tlsext_ticket_key_evp_cb(context, onTicket)
+    SSL_CTX_set_session_ticket_cb(context, onTicketMade, onTicketOpened, nil)
     pawl_ssl_ctx_set_server_name_callback(context, onServerName)
     pawl_ssl_ctx_set_status_callback(context, onStatus)
   }
@@ -104,7 +105,53 @@ private func onTicket(
   }
   guard let (key, isCurrent) = keys.find(UnsafeRawBufferPointer(start: name, count: 16)) else { return 0 }
   guard setMAC(mac, key), EVP_DecryptInit_ex(cipher, EVP_aes_256_cbc(), nil, key.cipher, vector) == 1 else { return -1 }
-  return isCurrent ? 1 : 2
+  // In TLS 1.3 each resumption uses its ticket up, and gets a new one.
+  return isCurrent && SSL_version(ssl) != TLS1_3_VERSION ? 1 : 2
+}
+
+/// Notes in the ticket when the session began: each resumption makes new tickets, but proves nothing anew.
+private func onTicketMade(_ ssl: OpaquePointer?, _: UnsafeMutableRawPointer?) -> CInt {
+  guard let ssl, let server = TLSEngine.of(ssl)?.server, let session = SSL_get_session(ssl),
+    TicketAge.began(session) == nil
+  else { return 1 }
+  var began = server.tickets.now
+  return SSL_SESSION_set1_ticket_appdata(session, &began, MemoryLayout<Int64>.size)
+}
+
+private func onTicketOpened(
+  _ ssl: OpaquePointer?, _ session: OpaquePointer?, _: UnsafePointer<UInt8>?, _: Int, _ status: SSL_TICKET_STATUS,
+  _: UnsafeMutableRawPointer?
+) -> SSL_TICKET_RETURN {
+  switch status {
+  case SSL_TICKET_SUCCESS, SSL_TICKET_SUCCESS_RENEW:
+    guard let session, let server = TLSEngine.of(ssl)?.server, TicketAge.isGood(session, now: server.tickets.now) else {
+      return SSL_TICKET_RETURN(SSL_TICKET_RETURN_IGNORE_RENEW)
+    }
+    let isRenewed = status == SSL_TICKET_SUCCESS_RENEW
+    return SSL_TICKET_RETURN(isRenewed ? SSL_TICKET_RETURN_USE_RENEW : SSL_TICKET_RETURN_USE)
+  case SSL_TICKET_EMPTY, SSL_TICKET_NO_DECRYPT: return SSL_TICKET_RETURN(SSL_TICKET_RETURN_IGNORE_RENEW)
+  default: return SSL_TICKET_RETURN(SSL_TICKET_RETURN_ABORT)
+  }
+}
+
+/// How long what a client proved may be believed without being proved again.
+enum TicketAge {
+  /// Since the full handshake, in seconds.
+  static let limit = TicketKeys.rotation + TicketKeys.grace
+
+  /// When the full handshake was, as the ticket says; `nil` in a session that has none yet.
+  static func began(_ session: OpaquePointer) -> Int64? {
+    var bytes: UnsafeMutableRawPointer?
+    var count = 0
+    guard SSL_SESSION_get0_ticket_appdata(session, &bytes, &count) == 1, count == 8, let bytes else { return nil }
+    return bytes.loadUnaligned(as: Int64.self)
+  }
+
+  static func isGood(_ session: OpaquePointer, now: Int64) -> Bool {
+    guard let began = began(session), (-TicketKeys.rotation..<limit).contains(now - began) else { return false }
+    guard let peer = SSL_SESSION_get0_peer(session) else { return true }
+    return now < seconds(X509_get0_notAfter(peer))
+  }
 }
 
 private func setMAC(_ mac: OpaquePointer, _ key: TicketKeys.Key) -> Bool {

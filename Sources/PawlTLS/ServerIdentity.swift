@@ -27,7 +27,7 @@ final class ServerIdentity: @unchecked Sendable {
     }
     pawl_ssl_ctx_set_server_options(context)
     SSL_CTX_set_timeout(context, Int(TicketKeys.grace))
-    SSL_CTX_set_verify(context, verifyMode, nil)
+    SSL_CTX_set_verify(context, verifyMode, TLSEngine.onVerify)
     SSL_CTX_set_session_id_context(context, sessionID, UInt32(sessionID.count))
     if verifyMode != SSL_VERIFY_NONE, let clients { clients.install(in: context) }
   }

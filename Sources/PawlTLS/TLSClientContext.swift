@@ -26,7 +26,7 @@ package final class TLSClientContext: @unchecked Sendable {
     if let pair { try ContextRules.use(pair, in: context) }
     if let store { SSL_CTX_set1_cert_store(context, store) }
     SSL_CTX_set_verify_depth(context, TrustStore.depth)
-    SSL_CTX_set_verify(context, settings.verifies ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nil)
+    SSL_CTX_set_verify(context, settings.verifies ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, TLSEngine.onVerify)
     pawl_ssl_ctx_keep_client_sessions(context)
     SSL_CTX_sess_set_new_cb(context, onNewSession)
     let protocols: [UInt8] = [8] + Array("http/1.1".utf8)

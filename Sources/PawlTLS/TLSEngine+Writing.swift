@@ -3,7 +3,7 @@ import COpenSSL
 
 extension TLSEngine {
   /// Ciphertext that the kernel has not taken, in octets.
-  package var pendingCount: Int { pending.count - pendingStart }
+  package var pendingCount: Int { pending.count - pendingStart + (owesCloseNotify ? 1 : 0) }
 
   /// Encrypts both pieces, in this order, and sends them, until the socket takes no more.
   /// - Parameters:
@@ -13,6 +13,7 @@ extension TLSEngine {
     _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer, more: Bool, now: UInt64
   ) -> Step {
     if let step = beginWriting(now) { return step }
+    if kernelSends { return kernelWrite(first, second, more) }
     var sent = 0
     if first.count > 0, first.count < RecordSizer.full, second.count > 0, let content = scratch?.content {
       // One record for a head and what follows it.
@@ -34,6 +35,7 @@ extension TLSEngine {
   /// Encrypts and sends octets of a file. Blocks where they are not in the page cache.
   package func sendFile(_ file: CInt, offset: UInt64, count: Int, now: UInt64) -> Step {
     if let step = beginWriting(now) { return step }
+    if kernelSends { return kernelSendFile(file, offset, count) }
     guard let content = scratch?.content else { return .failed(ENOTCONN) }
     var sent = 0
     var trouble: Step?
@@ -61,6 +63,7 @@ extension TLSEngine {
   @discardableResult
   package func flush() -> Bool {
     isBlocked = false
+    if owesCloseNotify { kernelEnd() }
     settle(more: false)
     return pendingCount == 0
   }
@@ -70,6 +73,7 @@ extension TLSEngine {
     guard !hasEndedWriting else { return }
     hasEndedWriting = true
     guard facts != nil, writeFailure == nil else { return }
+    if kernelSends { return kernelEnd() }
     reclaimHeld()
     ERR_clear_error()
     _ = SSL_shutdown(ssl)
@@ -106,7 +110,12 @@ extension TLSEngine {
         settle(more: true)
         if isBlocked || writeFailure != nil { break }
       }
-      let size = sizer.next(bytes.count - taken)
+      var size = sizer.next(bytes.count - taken)
+      if size == RecordSizer.full {
+        // Several full ones in one call: OpenSSL then makes them all in one buffer, which it gives back after them.
+        let room = max(1, (RecordScratch.gatherSize - scratch.filled) / (RecordSizer.full + 256))
+        size = min(bytes.count - taken, room * RecordSizer.full)
+      }
       var count = 0
       ERR_clear_error()
       guard SSL_write_ex(ssl, base + taken, size, &count) == 1 else {
@@ -137,9 +146,11 @@ extension TLSEngine {
     guard let scratch, scratch.filled > 0 || (pendingCount > 0 && !isBlocked) else { return }
     let gathered = UnsafeRawBufferPointer(rebasing: scratch.records[..<scratch.filled])
     scratch.filled = 0
-    if writeFailure != nil { return dropPending() }
-    if isBlocked || (more && pendingCount + gathered.count < RecordSizer.full) { return keep(gathered) }
-    if pendingCount > 0 {
+    if writeFailure != nil {
+      // Nothing more will go.
+    } else if isBlocked || (more && pendingCount + gathered.count < RecordSizer.full) {
+      keep(gathered)
+    } else if pendingCount > 0 {
       keep(gathered)
       sendPending(more)
     } else {

@@ -26,7 +26,7 @@ package final class TLSEngine {
 
   /// Ciphertext kept for a peer that does not read, in octets: one batch of records, and room for what TLS itself
   /// answers. Beyond it the connection is broken: only a peer that asks for answers and takes none gets there.
-  package static let pendingLimit = 384 << 10
+  package static let pendingLimit = 192 << 10
   /// Octets taken off the socket in one call at most, so that a fast peer leaves time to others.
   static let receiveLimit = 1 << 20
 
@@ -60,6 +60,8 @@ package final class TLSEngine {
   var writeFailure: CInt?
   var sizer = RecordSizer()
   package internal(set) var hasEndedWriting = false
+  /// The kernel's records: `close_notify` found the socket full.
+  var owesCloseNotify = false
 
   // Handshake
   package private(set) var facts: TLSFacts?
@@ -74,6 +76,8 @@ package final class TLSEngine {
   var sessions: ClientSessions?
   var sessionPlace = ""
   var expectedName = ""
+  /// What OpenSSL did not like about the peer's certificates.
+  var verifyProblem: String?
 
   init(_ ssl: OpaquePointer, keeper: AnyObject, isClient: Bool) {
     (self.ssl, self.keeper, self.isClient) = (ssl, keeper, isClient)
@@ -154,8 +158,8 @@ package final class TLSEngine {
   private func makeFailure(_ code: CInt) -> TLSFailure {
     let verified = SSL_get_verify_result(ssl)
     let error = OpenSSLError.take()
-    if verified != Int(X509_V_OK), code == SSL_ERROR_SSL, error.peerAlert == nil {
-      return TLSFailure(.certificate, VerifyProblem.describe(ssl, verified, expected: expectedName))
+    if let verifyProblem, verified != Int(X509_V_OK), code == SSL_ERROR_SSL, error.peerAlert == nil {
+      return TLSFailure(.certificate, verifyProblem)
     }
     if code == SSL_ERROR_SSL, error.code != 0, !sawEndOfStream {
       if let alert = error.peerAlert { return TLSFailure(.alert(alert), error.reason) }
@@ -178,6 +182,16 @@ package final class TLSEngine {
       applicationProtocol: Array(UnsafeBufferPointer(start: name, count: Int(count))), serverName: serverName,
       section: identity?.section ?? 0, isResumed: SSL_session_reused(ssl) == 1,
       peerCertificate: SSL_get0_peer_certificate(ssl).flatMap { verifiedPeer($0) })
+  }
+
+  /// For `SSL_CTX_set_verify`: notes what is wrong, and lets OpenSSL decide.
+  static let onVerify: @convention(c) (CInt, OpaquePointer?) -> CInt = { isGood, store in
+    guard isGood == 0, let store,
+      let ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()),
+      let engine = TLSEngine.of(OpaquePointer(ssl))
+    else { return isGood }
+    engine.verifyProblem = VerifyProblem.describe(store, expected: engine.expectedName)
+    return 0
   }
 
   private func verifiedPeer(_ certificate: OpaquePointer) -> PeerCertificate? {

@@ -24,6 +24,8 @@ package final class TicketKeys: Sendable {
   /// - Parameter clock: seconds since 1970; may jump.
   package init(clock: (@Sendable () -> Int64)? = nil) { self.clock = clock ?? wallSeconds }
 
+  var now: Int64 { clock() }
+
   /// The key for new tickets; `nil` when the system has no randomness.
   func current() -> Key? {
     let now = clock()

@@ -2,19 +2,30 @@ import COpenSSL
 
 /// Words for a certificate that was not accepted, with whose it is and what it would have to be.
 enum VerifyProblem {
-  static func describe(_ ssl: OpaquePointer, _ code: Int, expected: String) -> String {
-    let peer = SSL_get0_peer_certificate(ssl).flatMap { raw -> Certificate? in
-      X509_up_ref(raw) == 1 ? Certificate(adopting: raw) : nil
+  /// From OpenSSL's callback, about the certificate at hand.
+  static func describe(_ store: OpaquePointer, expected: String) -> String {
+    let code = Int(X509_STORE_CTX_get_error(store))
+    let leaf = X509_STORE_CTX_get0_cert(store).flatMap { hold($0) }
+    let isLeaf = X509_STORE_CTX_get_error_depth(store) == 0
+    guard let culprit = X509_STORE_CTX_get_current_cert(store).flatMap({ hold($0) }) ?? leaf else {
+      return String(cString: X509_verify_cert_error_string(code))
     }
+    let words = describe(code, culprit, expected: expected)
+    return isLeaf || words.contains(culprit.subject) ? words : "\(words) (\(culprit.subject))"
+  }
+
+  private static func hold(_ raw: OpaquePointer) -> Certificate? {
+    X509_up_ref(raw) == 1 ? Certificate(adopting: raw) : nil
+  }
+
+  private static func describe(_ code: Int, _ peer: Certificate, expected: String) -> String {
     let words = String(cString: X509_verify_cert_error_string(code))
-    guard let peer else { return words }
     switch CInt(truncatingIfNeeded: code) {
     case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH:
       let names = peer.allNames.joined(separator: ", ")
       return "certificate is for \(names.isEmpty ? peer.subject : names), not \(expected)"
     case X509_V_ERR_CERT_HAS_EXPIRED:
-      let isOwn = peer.notAfter < wallSeconds()
-      return isOwn ? "certificate has expired (\(day(peer.notAfter)))" : "a certificate of its chain has expired"
+      return "certificate has expired (\(day(peer.notAfter)))"
     case X509_V_ERR_CERT_NOT_YET_VALID: return "certificate is not yet valid (from \(day(peer.notBefore)))"
     case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT: return "self-signed certificate (\(peer.subject))"
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY, X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE,

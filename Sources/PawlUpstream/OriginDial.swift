@@ -100,7 +100,9 @@ final class OriginDial {
       self.handshake = nil
       switch result {
       case .success(let stream): connected(stream)
-      case .failure(let error): addressFailed(error)
+      case .failure(let error):
+        upstream.handshakeFailed(error)
+        addressFailed(error)
       }
     }
     self.handshake = handshake

@@ -1,3 +1,4 @@
+package import PawlHTTP
 package import PawlLoop
 package import PawlTLS
 
@@ -6,6 +7,7 @@ package import PawlTLS
 package final class Upstream: Sendable {
   package let settings: UpstreamSettings
   let resolver: Resolver
+  private let report: (@Sendable (ProxyError) -> Void)?
   private let shared: Locked<Shared>
 
   private struct Shared {
@@ -22,9 +24,14 @@ package final class Upstream: Sendable {
   }
   private struct WeakPool { weak var pool: OriginPool? }
 
-  /// - Parameter tls: for the URLs that have a `serverName`; those fail without.
-  package init(_ settings: UpstreamSettings, resolver: Resolver, tls: TLSClientContext? = nil) {
-    (self.settings, self.resolver) = (settings, resolver)
+  /// - Parameters:
+  ///   - tls: for the URLs that have a `serverName`; those fail without.
+  ///   - report: told of each handshake that failed, also where the next address or URL is tried; on any loop.
+  package init(
+    _ settings: UpstreamSettings, resolver: Resolver, tls: TLSClientContext? = nil,
+    report: (@Sendable (ProxyError) -> Void)? = nil
+  ) {
+    (self.settings, self.resolver, self.report) = (settings, resolver, report)
     shared = Locked(
       Shared(
         tls: tls, limit: ConnectionLimit(limit: settings.maxConnections),
@@ -43,6 +50,8 @@ package final class Upstream: Sendable {
 
   /// New connections use these certificates; those that stand keep theirs.
   package func replaceTLS(_ context: TLSClientContext) { shared.withLock { $0.tls = context } }
+
+  func handshakeFailed(_ error: ProxyError) { report?(error) }
 
   func register(_ pool: OriginPool) -> ConnectionLimit.PoolID {
     let link = PoolLink(loop: pool.loop, pool: LoopBound(WeakPool(pool: pool), on: pool.loop))

@@ -67,6 +67,11 @@ enum HTTP2Callbacks {
       owner.noteClosed(stream, code)
       return 0
     }
+    nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(callbacks) { _, frame, _, user in
+      guard let owner = owner(user), let frame else { return failure }
+      owner.noteInvalid(frame.pointee.hd.stream_id)
+      return 0
+    }
     setSendCallbacks(callbacks)
   }
 
@@ -113,7 +118,9 @@ enum HTTP2Callbacks {
       guard let owner = owner(user), let frame else { return failure }
       let isThere = owner.appendContent(
         UnsafeBufferPointer(start: header, count: 9), count, of: frame.pointee.hd.stream_id)
-      return isThere ? 0 : CInt(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)
+      guard isThere else { return CInt(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue) }
+      // nghttp2 goes from one frame of content to the next by itself, until it is told to come back.
+      return owner.isFull ? CInt(NGHTTP2_ERR_PAUSE.rawValue) : 0
     }
     nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { _, frame, user in
       guard let owner = owner(user), let frame else { return failure }

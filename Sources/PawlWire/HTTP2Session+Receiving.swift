@@ -82,6 +82,12 @@ extension HTTP2Session {
     events.append(.ended(slot))
   }
 
+  /// A frame broke a rule of its stream, which is reset with the next octets that go out: a request that has not been told
+  /// of never will be.
+  func noteInvalid(_ stream: HTTP2StreamID) {
+    if let slot = slot(of: stream) { streams[slot].isDoomed = true }
+  }
+
   func noteReset(_ stream: HTTP2StreamID) {
     if let slot = slot(of: stream) { streams[slot].wasReset = true }
   }

@@ -48,6 +48,7 @@ package final class HTTP2Session {
   var foretold: [HTTP2StreamID] = []
   /// What is being produced; the caller's array between the calls.
   var output: [UInt8] = []
+  private var outputLimit = 0
   /// Field lines, and numbers among them, on their way to nghttp2, which copies them.
   var lines: [nghttp2_nv] = []
   var digits: [UInt8] = []
@@ -128,9 +129,13 @@ package final class HTTP2Session {
     return progress
   }
 
+  /// Whether what is being produced holds what it is to hold.
+  var isFull: Bool { output.count >= outputLimit }
+
   private func fill(to limit: Int) {
+    outputLimit = limit
     var frame: UnsafePointer<UInt8>?
-    while ending == nil, output.count < limit {
+    while ending == nil, !isFull {
       let count = nghttp2_session_mem_send(raw, &frame)
       guard count > 0, let start = frame else {
         if count < 0 { finish(.protocolError, .internalError) }
@@ -229,6 +234,9 @@ package final class HTTP2Session {
     switch event {
     case .began(let slot):
       guard streams[slot].mayBeTold, let request = streams[slot].request else { return }
+      // Content of another length than announced: the end came, but nghttp2 did not let it pass.
+      let hasEnded = nghttp2_session_get_stream_remote_close(raw, streams[slot].id) == 1
+      guard !hasEnded || streams[slot].hasEnded else { return }
       (streams[slot].isTold, streams[slot].request) = (true, nil)
       listener?.session(self, began: request, on: streams[slot].id)
     case .refused(let slot):

@@ -18,13 +18,15 @@ struct HTTP2Stream {
   /// The stream is gone; only what came before is still to be told.
   var isClosed = false
   var wasReset = false
+  /// The client has broken a rule: nghttp2 is about to reset it.
+  var isDoomed = false
   /// What ``HTTP2Session/reset(_:_:)`` was called with.
   var ownReset: HTTP2ErrorCode?
 
   /// Whether it is worth beginning.
-  var mayBeTold: Bool { !isClosed && ownReset == nil }
+  var mayBeTold: Bool { !isClosed && !isDoomed && ownReset == nil }
   /// Whether content that came is for the delegate.
-  var takesContent: Bool { isTold && refusal == nil && ownReset == nil }
+  var takesContent: Bool { isTold && !isDoomed && refusal == nil && ownReset == nil }
 }
 
 /// The streams of a connection, each in a slot that is used again: no allocation for one more.

@@ -54,31 +54,32 @@ struct Uploads: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Send an unknown upload to the application again.",
       discussion: "The application may get it a second time; the Idempotency-Key is the one it had before.")
-    @OptionGroup var spools: SpoolSelection
-    @Argument(help: "IDs, or the first characters of them.")
-    var ids: [String]
+    @OptionGroup var uploads: NamedUploads
 
-    func run() throws {
-      let uploads = OperatedUploads(paths: try spools.paths())
-      try exiting { () throws(RunFailure) in
-        for id in ids { try uploads.give(.resend, id, done: "will be sent again") }
-      }
-    }
+    func run() throws { try uploads.give(.resend, done: "will be sent again") }
   }
 
   struct Remove: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "rm", abstract: "Remove uploads and their bytes.",
       discussion: "A completed upload that was not delivered is the only copy there is.")
-    @OptionGroup var spools: SpoolSelection
-    @Argument(help: "IDs, or the first characters of them.")
-    var ids: [String]
+    @OptionGroup var uploads: NamedUploads
 
-    func run() throws {
-      let uploads = OperatedUploads(paths: try spools.paths())
-      try exiting { () throws(RunFailure) in
-        for id in ids { try uploads.give(.remove, id, done: "removed") }
-      }
+    func run() throws { try uploads.give(.remove, done: "removed") }
+  }
+}
+
+/// The uploads that something is to be done with.
+struct NamedUploads: ParsableArguments {
+  @OptionGroup var spools: SpoolSelection
+  @Argument(help: "IDs, or the first characters of them.")
+  var ids: [String]
+
+  /// - Parameter done: what is printed behind each ID.
+  func give(_ order: UploadOrder.Kind, done: String) throws {
+    let uploads = OperatedUploads(paths: try spools.paths())
+    try exiting { () throws(RunFailure) in
+      for id in ids { try uploads.give(order, id, done: done) }
     }
   }
 }

@@ -13,13 +13,15 @@ import Testing
     (record.site, record.upstream, record.cacheOutcome) = ("shop", "app", "partial")
     (record.bytesFromCache, record.bytesFromOrigin, record.bytesResumed, record.bytesReplayed) = (1, 2, 3, 4)
     (record.originResumes, record.endedBy, record.endReason) = (5, .origin, "content-changed")
+    (record.tlsVersion, record.tlsCipher) = ("TLSv1.3", "TLS_AES_128_GCM_SHA256")
     #expect(
       try AccessRecords.lines(.json, [record]) == [
         #"{"time":"2026-11-21T10:00:00.123Z","remote":"192.0.2.1","user":null,"method":"GET","host":"example.org","#
           + #""target":"/a/b?c=d","version":"HTTP/1.1","status":200,"bytes":1234,"duration_us":4321,"#
           + #""referer":"http://example.org/","user_agent":null,"request_id":"00ff","site":"shop","upstream":"app","#
           + #""cache":"partial","bytes_from_cache":1,"bytes_from_origin":2,"bytes_resumed":3,"bytes_replayed":4,"#
-          + #""origin_resumes":5,"ended_by":"origin","end_reason":"content-changed"}"#
+          + #""origin_resumes":5,"ended_by":"origin","end_reason":"content-changed","#
+          + #""tls":"TLSv1.3","tls_cipher":"TLS_AES_128_GCM_SHA256","client_subject":null}"#
       ])
   }
 

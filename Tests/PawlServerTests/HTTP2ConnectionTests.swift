@@ -70,6 +70,32 @@ import Testing
     #expect(pawl.stop() == [])
   }
 
+  @Test("two large answers take turns, and small requests do not wait for their end")
+  func turns() throws {
+    let size = 4 << 20
+    let origin = ScriptedOrigin(
+      .tcp,
+      [
+        .expectHead, .send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: \(size)\r\n\r\n"),
+        .sendPattern(count: size), .readToEnd,
+      ])
+    let pawl = try TestServer(origin)
+    #expect(pawl.get().content.count == size)
+    let client = HTTP2Client(pawl, settings: [(4, 0x7fff_ffff)])
+    client.credit(0x7fff_0000)
+    client.readSettings()
+    client.givesCredit = false
+    let (first, second) = (client.open("GET /f"), client.open("GET /f"))
+    client.read { client.answers[second]?.content.count ?? 0 > 100_000 }
+    #expect(client.answers[first]?.isOver == false)
+    let small = client.open("GET /f", [("range", "bytes=0-9")])
+    client.read { client.answers[small]?.isOver == true }
+    #expect(client.answer(first).content == OriginStep.pattern(from: 0, count: size))
+    #expect(client.answer(second).content.count == size)
+    client.socket.close()
+    #expect(pawl.stop() == [])
+  }
+
   @Test("of requests that were reset before they were looked at the origin hears nothing")
   func resetAtOnce() throws {
     let origin = ScriptedOrigin(.tcp, [.answerAll(Self.answer)])

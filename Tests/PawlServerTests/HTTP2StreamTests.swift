@@ -12,7 +12,8 @@ import Testing
 
   private func sent(_ origin: ScriptedOrigin, _ connection: Int = 0) -> String {
     let received = origin.received
-    return received.indices.contains(connection) ? String(decoding: received[connection].prefix(1024), as: UTF8.self) : ""
+    return received.indices.contains(connection)
+      ? String(decoding: received[connection].prefix(1024), as: UTF8.self) : ""
   }
 
   /// The content of a chunked message.
@@ -269,6 +270,12 @@ import Testing
     client.readSettings()
     let stream = client.open("PUT /f", [("content-length", "100000000")], ends: false)
     client.data([UInt8](repeating: 1, count: 1000), on: stream)
+    client.read { client.answers[stream]?.isWhole == true }
+    // It has a second to read that.
+    pawl.settle()
+    while !client.socket.isQuiet, client.step() {}
+    #expect(client.answers[stream]?.resetCode == nil)
+    pawl.clock.advance(by: .seconds(1))
     client.read { client.answers[stream]?.resetCode != nil }
     let answer = client.answer(stream)
     #expect(answer.status == 403 && answer.text == "no" && answer.isWhole && answer.resetCode == 0)

@@ -90,6 +90,7 @@ import Testing
     let line = "warning proxy-protocol-refused client=127.0.0.1 why=\"the peer is not among trusted-proxies\""
     #expect(pawl.events("proxy-protocol-refused") == [String](repeating: line, count: EventBudget.lines))
     pawl.clock.advance(by: EventBudget.stretch)
+    pawl.settle()
     _ = pawl.connect().readToEnd()
     #expect(pawl.events("proxy-protocol-refused").last == line + " others=5")
     #expect(origin.acceptedCount == 0)

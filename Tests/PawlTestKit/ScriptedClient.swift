@@ -11,6 +11,7 @@ package final class ScriptedClient: @unchecked Sendable {
 
   private var socket: CInt
   private var received: [UInt8] = []
+  private var tls: ScriptedClientTLS?
 
   /// - Parameter receiveBuffer: octets the kernel takes for the client; small for a slow reader.
   package init(port: UInt16, receiveBuffer: CInt? = nil) {
@@ -50,11 +51,45 @@ package final class ScriptedClient: @unchecked Sendable {
   /// FIN: nothing more will be sent; answers are still read.
   package func halfClose() { shutdown(socket, CInt(SHUT_WR)) }
 
+  // MARK: TLS
+
+  /// Goes on over TLS; returns what went wrong, `nil` when the handshake is done.
+  /// - Parameter isBytewise: each octet of the handshake goes by itself.
+  package func secure(_ offer: TLSOffer, isBytewise: Bool = false) -> String? {
+    let tls = ScriptedClientTLS(offer)
+    var seen: [UInt8] = []
+    while true {
+      let outcome = tls.handshake()
+      let output = tls.takeOutput()
+      for piece in isBytewise ? output.map({ [$0] }) : [output] { _ = sendRaw(piece) }
+      switch outcome {
+      case .failed(let why): return why
+      case .done:
+        self.tls = tls
+        received = tls.read()
+        return nil
+      case .wantsRead:
+        seen = receiveRaw()
+        guard !seen.isEmpty else { return "the connection ended" }
+        tls.take(seen)
+      }
+    }
+  }
+
+  /// What the handshake came to, and the session that can be resumed, once something was read.
+  package var handshake: ScriptedClientTLS.Facts? { tls?.facts }
+  package var session: TLSSession? { tls?.session }
+
   // MARK: Sending
 
   /// `false`: the peer takes nothing any more.
   @discardableResult
   package func send(_ octets: [UInt8]) -> Bool {
+    guard let tls else { return sendRaw(octets) }
+    return tls.write(octets) && sendRaw(tls.takeOutput())
+  }
+
+  private func sendRaw(_ octets: [UInt8]) -> Bool {
     var sent = 0
     while sent < octets.count {
       guard isReady(CInt(POLLOUT), Self.patience) else { return false }
@@ -160,15 +195,25 @@ package final class ScriptedClient: @unchecked Sendable {
 
   /// `false`: nothing more comes.
   private func receive() -> Bool {
-    guard socket >= 0, ending == .stillOpen, isReady(CInt(POLLIN), Self.patience) else { return false }
-    let octets = [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
+    let octets = receiveRaw()
+    guard let tls, !octets.isEmpty else {
+      received += octets
+      return !octets.isEmpty
+    }
+    tls.take(octets)
+    received += tls.read()
+    return true
+  }
+
+  /// Octets as they come; none: nothing more comes.
+  private func receiveRaw() -> [UInt8] {
+    guard socket >= 0, ending == .stillOpen, isReady(CInt(POLLIN), Self.patience) else { return [] }
+    return [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
       let got = recv(socket, buffer.baseAddress, 65_536, 0)
       if got == 0 { ending = .inOrder }
       if got < 0 { ending = .reset }
       count = max(0, got)
     }
-    received += octets
-    return !octets.isEmpty
   }
 
   private func isReady(_ events: CInt, _ milliseconds: CInt) -> Bool {

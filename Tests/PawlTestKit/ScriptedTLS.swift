@@ -13,6 +13,14 @@ package final class ScriptedTLS: @unchecked Sendable {
     package var serverName: String?
     package var hasClientCertificate = false
     package var isTLS12 = false
+
+    package init(
+      isDone: Bool, isResumed: Bool = false, serverName: String? = nil, hasClientCertificate: Bool = false,
+      isTLS12: Bool = false
+    ) {
+      (self.isDone, self.isResumed, self.serverName) = (isDone, isResumed, serverName)
+      (self.hasClientCertificate, self.isTLS12) = (hasClientCertificate, isTLS12)
+    }
   }
 
   /// - Parameters:

@@ -1,5 +1,6 @@
 import PawlHTTP
 import PawlLoop
+import PawlTLS
 import PawlTestKit
 import Testing
 
@@ -15,6 +16,7 @@ struct Bench {
 
   init(
     _ origins: ScriptedOrigin..., clock: any LoopClock = SystemClock(), resolver: Resolver = Bench.resolver,
+    tls: TLSClientContext? = nil, reports: TestLock<[ProxyError]>? = nil,
     settings change: (inout UpstreamSettings) -> Void = { _ in }
   ) throws {
     var settings = UpstreamSettings(
@@ -22,7 +24,8 @@ struct Bench {
       urls: origins.isEmpty ? [UpstreamURL(host: "127.0.0.1", port: 1)] : origins.map(UpstreamURL.init))
     change(&settings)
     loop = try EventLoop(index: 0, clock: clock)
-    upstream = Upstream(settings, resolver: resolver)
+    upstream = Upstream(
+      settings, resolver: resolver, tls: tls, report: { error in reports?.withLock { $0.append(error) } })
     pool = OriginPool(upstream: upstream, loop: loop)
   }
 

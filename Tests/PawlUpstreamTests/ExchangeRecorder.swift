@@ -36,7 +36,8 @@ final class ExchangeRecorder: OriginExchangeDelegate {
   private var noted = 0
   private(set) var heads: [ResponseHead] = []
   private(set) var trailers = Fields()
-  private(set) var details: String?
+  private(set) var error: ProxyError?
+  var details: String? { error?.details }
   private(set) var stream: SocketStream?
   /// Whether content is kept and told; large bodies are only shown to ``observe``.
   var keepsBody = true
@@ -90,7 +91,7 @@ final class ExchangeRecorder: OriginExchangeDelegate {
   }
 
   func exchange(_ exchange: OriginExchange, broke failure: OriginFailure) {
-    details = failure.error.details
+    error = failure.error
     note(
       .broke(failure.error.kind, beforeHead: failure.beforeHead, sent: failure.requestBytesSent), exchange)
   }

@@ -6,20 +6,20 @@ import Testing
 
 @testable import PawlUpstream
 
-@Suite("Content from a file") struct SendFileTests {
-  /// A file without a name that holds the pattern's first octets.
-  private final class PatternFile {
-    let descriptor: CInt
+/// A file without a name that holds the pattern's first octets.
+final class PatternFile {
+  let descriptor: CInt
 
-    init(_ count: Int) {
-      descriptor = pawl_open("/tmp", O_RDWR | pawl_O_TMPFILE, 0o600)
-      let octets = OriginStep.pattern(from: 0, count: count)
-      #expect(pwrite(descriptor, octets, count, 0) == count)
-    }
-
-    deinit { close(descriptor) }
+  init(_ count: Int) {
+    descriptor = pawl_open("/tmp", O_RDWR | pawl_O_TMPFILE, 0o600)
+    let octets = OriginStep.pattern(from: 0, count: count)
+    #expect(pwrite(descriptor, octets, count, 0) == count)
   }
 
+  deinit { close(descriptor) }
+}
+
+@Suite("Content from a file") struct SendFileTests {
   private func wire(_ origin: ScriptedOrigin) -> [UInt8] {
     let octets = origin.received.first ?? []
     guard let end = octets[...].firstRange(of: Array("\r\n\r\n".utf8)[...]) else { return [] }

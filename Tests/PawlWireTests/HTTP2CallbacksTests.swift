@@ -98,6 +98,22 @@ private let content = [UInt8](repeating: 0x61, count: 100_000)
     #expect(server.lines() == ["DATA 1 0 end"])
   }
 
+  @Test("no more is produced than is asked for and a frame, over and over to the end; what comes meanwhile goes first")
+  func bounded() {
+    let window = HTTP2Frame.settings([(4, 0x7fff_ffff)])
+    let server = opened(HTTP2Settings(), [window, .window(0, 0x7fff_ffff - 65_535), .get(1), .get(3)])
+    server.answer(1, content: [UInt8](repeating: 0, count: 1 << 20))
+    var sent = 0
+    for turn in 0..<100 where server.session.wantsToSend {
+      let octets = server.produce(32 << 10)
+      #expect(octets.count <= 32 << 10 + 16_384 + 9)
+      sent += octets.count
+      if turn == 3 { server.receive(.ping()) }
+      if turn == 4 { #expect(HTTP2Frame.split(octets).first?.description == "PING ack") }
+    }
+    #expect(sent > 1 << 20 && server.events.contains("closed 1 nil"))
+  }
+
   @Test("content-length is held to: too much, and too little, resets the stream before the end is told")
   func contentLength() {
     let put = HTTP2Frame.request("PUT", "/") + [("content-length", "3")]

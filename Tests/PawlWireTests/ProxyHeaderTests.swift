@@ -144,7 +144,8 @@ import Testing
   func checksum() {
     #expect(ProxyHeader.checksum(Array("123456789".utf8)[...], without: 0..<0) == 0xe306_9283)
     let header = Self.checked(Self.binary(0x21, 0x11, Self.block4 + Self.addition(0x03, [0, 0, 0, 0])), at: 31)
-    for index in 16..<header.count {
+    // But for the octet that says that there is a checksum.
+    for index in 16..<header.count where index != 28 {
       var wrong = header
       wrong[index] ^= 0x40
       if case .header = ProxyHeader.parse(wrong) { Issue.record("octet \(index)") }

@@ -151,11 +151,13 @@ def many_idle(bench):
     pawl = bench.pawl(origin)
     get(pawl.address, "/x")
     before = pawl.own_rss()
-    clients = [bench.use(Client(pawl.address)) for _ in range(1500)]
-    for client in clients:
-        client.request("/x")
+    clients = []
+    for _ in range(1500 if bench.over == "clear" else 400):  # a handshake costs this side more than a connection
+        clients.append(bench.use(Client(pawl.address)))
+        clients[-1].request("/x")
     for client in clients:
         same(client.response().body, b"x", "answer")
     grown = (pawl.own_rss() - before) / len(clients)
-    true(grown < 16_384, f"{grown:.0f} octets an idle connection")
+    most = {"clear": 16, "h2c": 32, "tls": 48, "h2": 64}[bench.over] << 10  # OpenSSL and nghttp2 have states of their own
+    true(grown < most, f"{grown:.0f} octets an idle connection")
     same(get(pawl.address, "/x").status, 200, "one more")

@@ -665,8 +665,8 @@ def limits(bench):
     origin.default = Resource(b"x", **PLAIN)
     pawl = bench.pawl(origin)
     same(get(pawl.address, "/" + "a" * 8000).status, 200, "a target of 8000 octets")
-    long = get(pawl.address, "/" + "a" * 200_000).status
-    true(long == 414 or (long == 431 and not bench.is_1_1), f"a target of 200,000 octets, which HTTP/2 has among its fields: {long}")
-    same(get(pawl.address, "/", fields=(("X", "a" * 100_000),)).status, 431, "a field of 100,000 octets")
+    long, wide = (200_000, 100_000) if bench.is_1_1 else (60_000, 50_000)  # HTTP/2: beyond 64 KiB the connection ends (h2_abuse.py)
+    same(get(pawl.address, "/" + "a" * long).status, 414, f"a target of {long} octets")
+    same(get(pawl.address, "/", fields=(("X", "a" * wide),)).status, 431, f"a field of {wide} octets")
     same(get(pawl.address, "/", fields=tuple((f"X-{i}", "a") for i in range(300))).status, 431, "300 fields")
     same(get(pawl.address, "/", fields=tuple((f"X-{i}", "a") for i in range(100))).status, 200, "100 fields")

@@ -231,7 +231,7 @@ def clear(bench):
         same((answer.status, answer.complete), (400, True), "answer")
         true(b"TLS" in answer.body or b"https" in answer.body, f"body {answer.body[:200]!r}")
         true(client.until_end(4)[1] in ("fin", "rst"), "the connection stays")
-    for octets in (b"\x00" * 50, b"\x16\x03\x01\xff\xff" + bytes(100), b"\x80\x2e\x01\x03\x01" + bytes(41), bytes(range(128, 256))):
+    for octets in (b"\x00" * 50, b"\x16\x03\x01\xff\xff" + bytes(100), b"\x80\x2e\x01\x03\x01" + bytes(60), bytes(range(128, 256))):
         with Client(pawl.address, 5, over="clear") as client:
             client.send(octets)
             data, ended = client.until_end(5)

@@ -6,6 +6,7 @@ import subprocess
 import threading
 import time
 
+from checks.proxy import websocket_accept
 from harness import transport
 from harness.certificates import authority
 from harness.checks import V1, Skip, check, same, true
@@ -156,7 +157,9 @@ def websocket(bench):
     origin = bench.origin()
 
     def echo(request, connection, buffer):
-        connection.sendall(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n" + buffer)
+        key = request.get("Sec-WebSocket-Key")  # over HTTP/2 pawl sends one of its own, and looks at the answer
+        accept = f"Sec-WebSocket-Accept: {websocket_accept(key)}\r\n".encode() if key else b""
+        connection.sendall(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n" + accept + b"\r\n" + buffer)
         request.status = 101
         while True:
             data = connection.recv(1000)

@@ -112,8 +112,8 @@ class Chromium:
             finally:
                 self.socket.settimeout(30)
 
-    def download(self, url, folder, seconds=60):
-        """Downloads as a user who clicks a link would; "completed" or "canceled", and the file's path."""
+    def download(self, url, folder, seconds=60, resumes=0):
+        """Downloads as a user who clicks a link would, and presses Resume so many times; "completed" or "canceled", and the file's path."""
         os.makedirs(folder, exist_ok=True)
         self.call("Browser.setDownloadBehavior", behavior="allowAndName", downloadPath=str(folder), eventsEnabled=True)
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
@@ -125,4 +125,30 @@ class Chromium:
             pass
         begun = self.wait("Browser.downloadWillBegin", lambda p: True, 20)
         done = self.wait("Browser.downloadProgress", lambda p: p["guid"] == begun["guid"] and p["state"] != "inProgress", seconds)
-        return done["state"], os.path.join(str(folder), begun["guid"])
+        state = done["state"]
+        for _ in range(resumes):
+            if state == "canceled":
+                state = self.resume(seconds)
+        return state, os.path.join(str(folder), begun["guid"])
+
+    def resume(self, seconds):
+        """Presses Resume on the page of downloads, as a user would, and waits: "completed" or "canceled"."""
+        target = self.call("Target.createTarget", url="chrome://downloads")["targetId"]
+        session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        item = "document.querySelector('downloads-manager')?.shadowRoot.querySelector('downloads-item')"
+
+        def ask(expression):
+            return self.call("Runtime.evaluate", session, expression=expression, returnByValue=True)["result"].get("value")
+        end, pressed = time.monotonic() + seconds, False
+        while time.monotonic() < end:
+            state = ask(f"{item}?.data?.state")        # 2: complete, 5: interrupted
+            if state == 2:
+                return "completed"
+            if state == 5 and pressed:
+                return "canceled"
+            if state == 5:
+                ask(f"{item}.shadowRoot.querySelector('#pause-or-resume').click()")
+                pressed = True
+                time.sleep(0.5)
+            time.sleep(0.1)
+        return "canceled"

@@ -50,6 +50,13 @@ def connection(**options):
     made = library.connection.H2Connection(library.config.H2Configuration(client_side=True, header_encoding=None, validate_outbound_headers=False,
                                                                            **options))
 
+    encode = made.encoder.encode
+    # Huffman coding takes the library a time that grows with the square of a value's length.
+    def encoded(fields, huffman=True):
+        fields = list(fields)
+        return encode(fields, max(len(field[1]) for field in fields) < 5000)
+    made.encoder.encode = encoded
+
     def goaway(frame):
         event = library.events.ConnectionTerminated()
         event.error_code, event.last_stream_id, event.additional_data = frame.error_code, frame.last_stream_id, frame.additional_data
@@ -321,10 +328,16 @@ class H2Socket:
         chunked = found.get("transfer-encoding", "").lower() == "chunked"
         length = int(found.get("content-length") or 0)
         empty = not chunked and not length and not websocket and method != "CONNECT"
+        until = None if self.timeout is None else time.monotonic() + self.timeout
         with self.lock:
+            while not self.lost and not self.goaway and self.connection.open_outbound_streams >= self.connection.remote_settings.max_concurrent_streams:
+                left = None if until is None else until - time.monotonic()
+                if left is not None and left <= 0:
+                    raise socket.timeout("timed out: no stream is free")
+                self.lock.wait(left)
             if self.lost or self.goaway:
                 raise BrokenPipeError("the connection has ended")
-            exchange = Exchange(self.connection.get_next_available_stream_id(), method, "close" in named, found.get("sec-websocket-key") if websocket else None)
+            exchange = Exchange(self.connection.get_next_available_stream_id(), method, "close" in named, found.get("sec-websocket-key", "") if websocket else None)
             self.connection.send_headers(exchange.stream, [(n.encode("latin-1"), v.encode("latin-1")) for n, v in pseudo + kept], end_stream=empty)
             self.streams[exchange.stream] = exchange
             self.order.append(exchange)

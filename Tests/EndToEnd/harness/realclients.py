@@ -111,12 +111,12 @@ sys.exit("too many tries")
 
 
 def chromium(url, folder, over="clear"):
-    """Headless Chromium: resumes by itself after FIN."""
+    """Headless Chromium: resumes by itself after FIN; over HTTP/2 its user has to press Resume."""
     from .devtools import Chromium
     if not (shutil.which("chromium") or shutil.which("google-chrome")):
         raise Skip("chromium is not installed")
     with Chromium(os.path.join(folder, "browser")) as browser:
-        state, path = browser.download(url, os.path.join(folder, "downloads"))
+        state, path = browser.download(url, os.path.join(folder, "downloads"), resumes=4 if over == "h2" else 0)
     if state != "completed":
         raise AssertionError(f"Chromium's download is {state}")
     return path

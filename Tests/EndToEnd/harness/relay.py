@@ -60,7 +60,7 @@ class Relay:
         counter = FrameCounter(self) if self.over in ("h2", "h2c") else Counter(self)
         upward = threading.Thread(target=self._up, args=(client, server, counter), daemon=True)
         upward.start()
-        plan, passed = self.plan(number), 0
+        plan, asked, passed = None, False, 0
         begun = time.monotonic()
         try:
             while True:
@@ -90,6 +90,8 @@ class Relay:
                 client.sendall(data)
                 counter.down(data)
                 passed += len(data)
+                if counter.begun and not asked:  # spare connections of a browser have no plan
+                    plan, asked = self.plan(number), True
                 with self.lock:
                     self.down += len(data)
                 if self.rate:
@@ -130,7 +132,7 @@ class Counter:
 
     def __init__(self, relay):
         self.relay, self.targets, self.head, self.left, self.target = relay, [], bytearray(), 0, None
-        self.kept = bytearray()
+        self.kept, self.begun = bytearray(), False
 
     def up(self, data):
         if len(self.kept) < 65536:
@@ -143,6 +145,7 @@ class Counter:
                 self.kept = bytearray(rest)
 
     def down(self, data):
+        self.begun = True
         while data:
             if self.left:
                 take = min(self.left, len(data))
@@ -173,7 +176,7 @@ class FrameCounter:
     """The same of HTTP/2."""
 
     def __init__(self, relay):
-        self.relay, self.targets = relay, {}
+        self.relay, self.targets, self.begun = relay, {}, False
         self.upward = FrameScanner(self._request, lambda *_: None, True)
         self.downward = FrameScanner(self._answer, self._body, False)
 
@@ -196,6 +199,6 @@ class FrameCounter:
                 self.relay.answers.append((self.targets.get(stream, "?"), int(head.split(b" ")[1])))
 
     def _body(self, stream, count, ended):
-        target = self.targets.get(stream, "?")
+        target, self.begun = self.targets.get(stream, "?"), True
         with self.relay.lock:
             self.relay.body[target] = self.relay.body.get(target, 0) + count

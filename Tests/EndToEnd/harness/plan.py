@@ -12,3 +12,6 @@ DEFAULT = {
            "upload dispatch:", "upload plain:", "upload takeover:", "upload edges:", "upload client:"),
     "h2c": ("client: curl", "client: h2load", "client: nghttp", "proxy:", "resume:", "ranges:", "upload rows:", "upload client: curl by hand"),
 }
+
+# What measures time, memory or turns, or fills disks: nothing runs beside it.
+ALONE = ("bar:", "abuse:", "endure:", "h2: two large", "h2: Priority", "h2: PRIORITY_UPDATE")

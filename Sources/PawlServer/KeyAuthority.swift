@@ -1,12 +1,19 @@
 import PawlCache
 import PawlHTTP
 
-/// The authority by which a resource is known in the cache: over TLS the default port is spelled out, so that what
-/// `https://site/` is does not answer for `http://site/`, which often only sends clients there (RFC 9111 §2).
+/// The authority by which a resource is known in the cache. What `https://site/` is does not answer for `http://site/`,
+/// which often only sends clients there (RFC 9111 §2): over TLS it begins with an octet that no authority can hold, so that
+/// no client in clear can name it. The scheme's default port is left out (RFC 3986 §6.2.3).
 enum KeyAuthority {
   static func of(_ authority: Bytes, isSecure: Bool) -> Bytes {
-    guard isSecure, !authority.isEmpty, Authority.hostOnly(authority).count == authority.count else { return authority }
-    return authority + [0x3a, 0x34, 0x34, 0x33]
+    guard isSecure else { return without(":80", authority) }
+    return [0x01] + without(":443", authority)
+  }
+
+  private static func without(_ port: StaticString, _ authority: Bytes) -> Bytes {
+    guard authority.last == 0x30 || authority.last == 0x33 else { return authority }
+    let host = Authority.hostOnly(authority)
+    return authority[host.endIndex...].equals(port) ? host : authority
   }
 }
 

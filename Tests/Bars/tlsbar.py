@@ -16,6 +16,8 @@ NAMES = ("pawl.test", "localhost")
 
 def pair(folder, name="server", kind="ec", names=NAMES, bits=2048, days=30):
     """A self-signed certificate for `names` and its key, as PEM files: (certificate, key)."""
+    if not shutil.which("openssl"):
+        raise Skip("needs openssl, which makes the certificates")
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     certificate, key = folder / f"{name}.pem", folder / f"{name}.key"

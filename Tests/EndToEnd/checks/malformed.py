@@ -14,7 +14,9 @@ only(V1, "octets that HTTP/1.1 does not allow; h2.py has what HTTP/2 does not", 
 def row_check(kind, row, run):
     @check(f"malformed: {kind}, row {row}", seconds=180)
     def one(bench):
-        results = run(lambda url: bench.pawl(url, listen={"header-timeout": "2s"}, upstream={"resume-attempts": 2}).address, row)
+        # With `http2 = on` the preface in clear begins HTTP/2: h2.py.
+        listen = {"header-timeout": "2s", "http2": "off"} if row == 28 else {"header-timeout": "2s"}
+        results = run(lambda url: bench.pawl(url, listen=listen, upstream={"resume-attempts": 2}).address, row)
         wrong = [(name, what) for _, name, what in results if what]
         true(not wrong, f"{len(wrong)} of {len(results)}: {wrong[:5]}")
 

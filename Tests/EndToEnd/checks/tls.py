@@ -275,6 +275,25 @@ def hsts(bench):
             true("max-age=31536000; includeSubDomains" not in values, f"{target} in clear: {values}")
 
 
+@check("tls: what is stored for https is never an answer in clear, whatever port Host names, nor the other way round")
+def schemes(bench):
+    origin, pawl = begin(bench, {"main": keys(certificates.server())}, extra={"listen:plain": {"address": "127.0.0.1:0"}})
+    pawl.stop()
+    pawl.start(ready=2)
+    secure, plain = (next(a for a in pawl.addresses if a.startswith(s)) for s in ("https:", "http:"))
+    origin.default = lambda request: Resource((request.get("X-Forwarded-Proto") or "none").encode(), fields=FRESH)
+    hosts = ("pawl.test", "pawl.test:443", "pawl.test:80", "pawl.test:8443")
+    for first, second in ((secure, plain), (plain, secure)):
+        for number, host in enumerate(hosts):
+            for address in (first, second):
+                for other in (host, *hosts) if address == second else (host,):
+                    over = "tls" if address == secure else "clear"
+                    with Client(address, 5, over=over) as client:
+                        client.request(f"/{over if address == first else ('clear' if over == 'tls' else 'tls')}-first/{number}", host=other)
+                        answer = client.response()
+                    same((answer.status, answer.body), (200, b"https" if address == secure else b"http"), f"{other} over {over}, after {host} over the other ({answer.cache})")
+
+
 @check("tls: one connection for several names (RFC 9113 9.1.1) is served, where no section asks for certificates of clients")
 def coalesced(bench):
     _, pawl = begin(bench, {"one": keys(authority().leaf("one", ("one.test", "two.test")))})

@@ -157,19 +157,30 @@ def plan(only=(), over=None):
     return rows
 
 
-def run_all(only=(), keep=False, out=sys.stdout, list_only=False, over=None):
+def run_all(only=(), keep=False, out=sys.stdout, list_only=False, over=None, jobs=2):
+    """`jobs` at a time, those of plan.py's ALONE before them by themselves."""
+    from .plan import ALONE
+    from .workers import run
     rows = plan(only, over)
     if list_only:
         for name, each in rows:
             print(each.title(name), file=out)
         return 0
-    passed = failed = skipped = 0
-    for name, each in rows:
-        outcome, message, took = run_one(each.name, each.function, each.seconds, keep, name)
-        passed += outcome == "ok"
-        failed += outcome == "FAIL"
-        skipped += outcome == "skip"
+    count, begun = dict.fromkeys(("ok", "FAIL", "skip"), 0), time.monotonic()
+
+    def work(row):
+        name, each = rows[row]
+        return run_one(each.name, each.function, each.seconds, keep, name)
+
+    def done(row, result):
+        name, each = rows[row]
+        outcome, message, took = result
+        count[outcome] += 1
         print(f"{outcome:4} {each.title(name)} ({took:.1f} s)" + (f": {message}" if message else ""), file=out, flush=True)
-    tail = f", {skipped} skipped" if skipped else ""
-    print(f"{passed} passed, {failed} failed{tail}", file=out, flush=True)
-    return 1 if failed else 0
+
+    alone = [row for row, (_, each) in enumerate(rows) if each.name.startswith(ALONE)]
+    run(1, alone, work, done)
+    run(jobs, [row for row in range(len(rows)) if row not in set(alone)], work, done)
+    tail = f", {count['skip']} skipped" if count["skip"] else ""
+    print(f"{count['ok']} passed, {count['FAIL']} failed{tail} in {time.monotonic() - begun:.0f} s", file=out, flush=True)
+    return 1 if count["FAIL"] else 0

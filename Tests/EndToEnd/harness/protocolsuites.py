@@ -67,10 +67,10 @@ class Conversations:
         self.passed = max(0, min(counts.get("PASS", 0), self.total - counts.get("FAIL", 0)))
 
     def reason(self, conversation):
-        """The last line of the first trace of a failed conversation."""
+        """What ended a failed conversation the first time."""
         part = self.output.partition(f"{conversation} ...\n")[2]
         for line in part.splitlines():
-            if re.match(r"^(AssertionError|AttributeError|\w*(Error|Exception)\b)", line) or line.startswith("tlsfuzzer."):
+            if re.match(r"^\w+(Error|Exception)\b", line):
                 return line[:300]
         return ""
 

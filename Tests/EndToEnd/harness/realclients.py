@@ -129,9 +129,11 @@ def swift_client():
     program = pathlib.Path(os.environ.get("PAWL_URLSESSION_CLIENT") or ROOT / ".build" / "urlsession-client")
     if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
         program.parent.mkdir(exist_ok=True)
-        done = subprocess.run(["swiftc", "-swift-version", "6", "-O", str(source), "-o", str(program)], capture_output=True)
+        made = program.with_name(f"{program.name}.{os.getpid()}")  # two checks may need it at the same time
+        done = subprocess.run(["swiftc", "-swift-version", "6", "-O", str(source), "-o", str(made)], capture_output=True)
         if done.returncode:
             raise AssertionError(f"swiftc: {done.stderr.decode(errors='replace')[-1000:]}")
+        made.replace(program)
     return str(program)
 
 
@@ -144,7 +146,9 @@ def swift_trust():
         raise Skip("there is no C compiler")
     if not library.exists() or library.stat().st_mtime < source.stat().st_mtime:
         library.parent.mkdir(exist_ok=True)
-        subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", str(library), str(source), "-ldl"], check=True, capture_output=True)
+        made = library.with_name(f"{library.name}.{os.getpid()}")
+        subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", str(made), str(source), "-ldl"], check=True, capture_output=True)
+        made.replace(library)
     return {"LD_PRELOAD": str(library), "PAWL_CHECK_CA": str(authority().file)}
 
 

@@ -299,9 +299,11 @@ def urlsession_uploader():
     program = pathlib.Path(os.environ.get("PAWL_URLSESSION_UPLOADER") or ROOT / ".build" / "urlsession-uploader")
     if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
         program.parent.mkdir(exist_ok=True)
-        done = subprocess.run(["swiftc", "-swift-version", "6", "-parse-as-library", "-O", str(source), "-o", str(program)], capture_output=True)
+        made = program.with_name(f"{program.name}.{os.getpid()}")  # two checks may need it at the same time
+        done = subprocess.run(["swiftc", "-swift-version", "6", "-parse-as-library", "-O", str(source), "-o", str(made)], capture_output=True)
         if done.returncode:
             raise AssertionError(f"swiftc: {done.stderr.decode(errors='replace')[-1000:]}")
+        made.replace(program)
     return str(program)
 
 

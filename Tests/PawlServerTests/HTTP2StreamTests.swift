@@ -79,7 +79,7 @@ import Testing
         .send(
           "HTTP/1.1 206 Partial Content\r\n\(head)Content-Range: bytes \(from)-\(size - 1)/\(size)\r\n"
             + "Content-Length: \(size - from)\r\n\r\n"),
-        .sendPattern(from: from, count: size - from), .readToEnd,
+        .sendPattern(from: UInt64(from), count: size - from), .readToEnd,
       ])
     let pawl = try TestServer(origin)
     let client = HTTP2Client(pawl)

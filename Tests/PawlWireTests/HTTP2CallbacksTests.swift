@@ -71,7 +71,7 @@ private let content = [UInt8](repeating: 0x61, count: 100_000)
     #expect(server.takeEvents() == [])
     #expect(server.lines() == ["RST 1 3", "RST 3 1", "RST 5 1", "RST 7 1"])
     server.receive(.headers(9, put, end: false), HTTP2Frame(kind: 0, flags: 9, stream: 9, payload: [2, 1, 2, 3, 0, 0]))
-    #expect(server.takeEvents() == ["began 9 PUT / a 3", "content 9 3", "ended 9"])
+    #expect(server.takeEvents() == ["began 9 PUT / a 3|content-length: 3", "content 9 3", "ended 9"])
   }
 
   @Test("an own reset overtakes content, and is told as closed")

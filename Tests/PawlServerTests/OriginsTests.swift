@@ -99,7 +99,7 @@ import Testing
       .tcp, tls: ScriptedTLS(certificate: certificate.certificate, key: certificate.key),
       [.expectHead, .send(head + "01234"), .withoutNotice], [.expectHead, .send(rest + "56789"), .readToEnd])
     let running = try TestServer(url: "https://127.0.0.1:\(origin.port)", origin: origin) { changes in
-      changes.upstream = "tls-ca = \(authority.certificate)\ntls-server-name = origin.example"
+      changes.upstream = "tls-ca = \(authority.certificate)\ntls-server-name = origin.example\nconnect-timeout = 1h"
     }
     let answer = running.advancing { running.get() }
     #expect(answer.status == 200)
@@ -119,7 +119,8 @@ import Testing
     let origin = ScriptedOrigin(
       .tcp, tls: ScriptedTLS(certificate: certificate.certificate, key: certificate.key), [])
     let running = try TestServer(url: "https://127.0.0.1:\(origin.port)", origin: origin) { changes in
-      changes.upstream = "tls-ca = \(authority.certificate)\ntls-server-name = origin.example\nresume-attempts = 0"
+      changes.upstream =
+        "tls-ca = \(authority.certificate)\ntls-server-name = origin.example\nconnect-timeout = 1h\nresume-attempts = 0"
     }
     let answer = running.advancing { running.get() }
     #expect(answer.status == 502)

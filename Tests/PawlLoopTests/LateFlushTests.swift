@@ -39,11 +39,10 @@ import Testing
     pair.client.stream.stopReading()
     let block = [UInt8](repeating: 120, count: 64 << 10)
     while case .bytes = block.withUnsafeBytes({ pair.server.stream.write($0, more: false) }) {}
-    let descriptor = pair.server.stream.rawDescriptor
     pair.server.stream.close()
-    #expect(isOpen(descriptor))
+    #expect(!isHungUp(pair.client.stream.rawDescriptor))
     clock.advance(by: LateFlush.patience)
-    wait(loop) { !isOpen(descriptor) }
+    wait(loop) { isHungUp(pair.client.stream.rawDescriptor) }
   }
 
   /// Sends a record that is none.

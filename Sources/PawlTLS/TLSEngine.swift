@@ -50,6 +50,8 @@ package final class TLSEngine {
   /// How reading ended, for good.
   var readEnd: Step?
   var readEndWasTold = false
+  /// Why reading failed after the handshake, where TLS did: the peer's alert, or what it was sent one for.
+  package internal(set) var readFailure: TLSFailure?
 
   // Sending
   /// Ciphertext that is not with the kernel.

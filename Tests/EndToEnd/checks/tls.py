@@ -104,13 +104,14 @@ def kinds(bench):
 @check("tls: ALPN: h2 first, http/1.1, none; a client that speaks only others is told so")
 def alpn(bench):
     _, pawl = begin(bench, {"main": keys(certificates.server())})
-    for offered, chosen in ((("h2", "http/1.1"), "h2"), (("http/1.1", "h2"), "h2"), (("http/1.1",), "http/1.1"), (("foo", "http/1.1"), "http/1.1"), ((), None)):
+    for offered, chosen in ((("h2", "http/1.1"), "h2"), (("http/1.1", "h2"), "h2"), (("http/1.1",), "http/1.1"), (("foo", "http/1.1"), "http/1.1"),
+                            (("http/1.0",), "http/1.0"), (("http/1.0", "http/1.1"), "http/1.1"), ((), None)):
         with Client(pawl.address, 5, over="tls", context=transport.client_context(offered)) as client:
             same(client.socket.tls.selected_alpn_protocol(), chosen, f"ALPN for {offered}")
             if chosen != "h2":
                 client.request("/x")
                 same(client.response().body, b"hello", f"answer for {offered}")
-    why = refused(pawl, context=transport.client_context(("foo", "http/1.0")))
+    why = refused(pawl, context=transport.client_context(("foo", "spdy/3")))
     true(why and "APPLICATION_PROTOCOL" in why.upper().replace(" ", "_"), f"for others only: {why}")
 
 

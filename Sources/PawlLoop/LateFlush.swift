@@ -3,17 +3,20 @@ import CLinux
 import PawlTLS
 
 /// A protected connection that its owner has closed while ciphertext waited for the socket: what the owner was told is
-/// sent goes out as long as the peer reads, as the kernel does it for connections in clear. Also one whose peer broke the
-/// rules of TLS: what else it sent is read and dropped for a while, as the kernel would answer it with a reset that
-/// overtakes the alert.
+/// sent goes out as long as the peer reads, as the kernel does it for connections in clear. Then, and where the peer broke
+/// the rules of TLS, what else it sent is read and dropped for a while, as the kernel would answer it with a reset that
+/// overtakes the last octets.
 final class LateFlush {
   /// Without progress for so long the rest is dropped.
   static let patience = Duration.seconds(5)
   /// Nothing is kept for longer, progress or not.
   static let limit = Duration.seconds(30)
-  /// Behind an alert, how long the peer's end is waited for, and how many octets are dropped until it comes.
+  /// Behind the last octet, how long the peer's end is waited for, and how many octets are dropped until it comes.
   static let lingerTime = Duration.seconds(2)
   static let lingerOctets = 256 << 10
+
+  /// How many of one loop may be on their way out at the same time; one more ends at once, by a reset.
+  static let maxCount = 64
 
   private let loop: EventLoop
   private let engine: TLSEngine
@@ -21,21 +24,28 @@ final class LateFlush {
   private var event: UnsafeMutablePointer<event>?
   private var timer: LoopTimer?
   private let end: Monotonic
-  private let lingers: Bool
   private var dropped = 0
+  private var isOver = false
 
-  static func begin(_ engine: TLSEngine, _ descriptor: CInt, on loop: EventLoop, lingers: Bool = false) {
-    let flush = LateFlush(engine, descriptor, loop, lingers)
+  /// Takes over the descriptor.
+  static func begin(_ engine: TLSEngine, _ descriptor: CInt, on loop: EventLoop) {
+    guard loop.closingCount < maxCount else {
+      var linger = linger(l_onoff: 1, l_linger: 0)
+      setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
+      return loop.dispose(nil, descriptor: descriptor)
+    }
+    let flush = LateFlush(engine, descriptor, loop)
     loop.hold(flush)
+    loop.closingCount += 1
     if engine.pendingCount > 0 {
       flush.watch(EV_WRITE, onLateWritable, for: patience)
     } else {
-      flush.linger()
+      flush.dropRest()
     }
   }
 
-  private init(_ engine: TLSEngine, _ descriptor: CInt, _ loop: EventLoop, _ lingers: Bool) {
-    (self.engine, self.descriptor, self.loop, self.lingers) = (engine, descriptor, loop, lingers)
+  private init(_ engine: TLSEngine, _ descriptor: CInt, _ loop: EventLoop) {
+    (self.engine, self.descriptor, self.loop) = (engine, descriptor, loop)
     end = loop.now.advanced(by: Self.limit)
   }
 
@@ -52,13 +62,13 @@ final class LateFlush {
 
   fileprivate func becameWritable() {
     let before = engine.pendingCount
-    if engine.flush() { return lingers ? linger() : finish() }
+    if engine.flush() { return dropRest() }
     if loop.now >= end { return finish() }
     if engine.pendingCount < before { timer?.schedule(after: Self.patience) }
   }
 
-  private func linger() {
-    shutdown(descriptor, CInt(SHUT_WR))
+  private func dropRest() {
+    shutdown(descriptor, pawl_SHUT_WR)
     loop.dispose(event)
     event = nil
     timer?.close()
@@ -77,9 +87,13 @@ final class LateFlush {
   }
 
   private func finish() {
+    guard !isOver else { return }
+    isOver = true
     release()
     timer = nil
     loop.letGo(self)
+    loop.closingCount -= 1
+    if loop.closingCount == 0 { loop.whenNoneCloses?() }
   }
 
   private func release() {

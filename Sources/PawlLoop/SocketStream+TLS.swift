@@ -138,7 +138,7 @@ extension SocketStream {
     watchForEngine()
     if isFlushed, protection?.endsWhenFlushed == true {
       protection?.endsWhenFlushed = false
-      shutdown(descriptor, CInt(SHUT_WR))
+      shutdown(descriptor, pawl_SHUT_WR)
     }
     return isFlushed
   }
@@ -167,7 +167,7 @@ extension SocketStream {
     (readEvent, writeEvent, descriptor) = (nil, nil, -1)
     releaseState()
     loop.dispose(reader, writer)
-    LateFlush.begin(engine, socket, on: loop, lingers: owesAlert)
+    LateFlush.begin(engine, socket, on: loop)
   }
 }
 

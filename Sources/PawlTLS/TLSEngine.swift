@@ -116,6 +116,9 @@ package final class TLSEngine {
 
   // MARK: Handshake
 
+  /// The handshake is not to be tried.
+  func refuse(_ reason: String) { failure = TLSFailure(.certificate, reason) }
+
   /// Goes on as far as it gets. Sends what there is to send.
   package func handshake() -> Handshake {
     if let failure { return .failed(failure) }
@@ -190,7 +193,7 @@ package final class TLSEngine {
   static let onVerify: @convention(c) (CInt, OpaquePointer?) -> CInt = { isGood, store in
     guard isGood == 0, let store,
       let ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()),
-      let engine = TLSEngine.of(OpaquePointer(ssl))
+      let engine = TLSEngine.of(OpaquePointer(ssl)), SSL_get_verify_mode(engine.ssl) != SSL_VERIFY_NONE
     else { return isGood }
     engine.verifyProblem = VerifyProblem.describe(store, expected: engine.expectedName)
     return 0

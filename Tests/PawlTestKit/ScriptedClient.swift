@@ -49,7 +49,7 @@ package final class ScriptedClient: @unchecked Sendable {
   }
 
   /// FIN: nothing more will be sent; answers are still read.
-  package func halfClose() { shutdown(socket, CInt(SHUT_WR)) }
+  package func halfClose() { shutdown(socket, pawl_SHUT_WR) }
 
   // MARK: TLS
 

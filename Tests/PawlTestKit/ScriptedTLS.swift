@@ -106,7 +106,7 @@ final class ScriptSocket {
 
   func endWriting() {
     if let ssl, !endsWithoutNotice { SSL_shutdown(ssl) }
-    shutdown(descriptor, CInt(SHUT_WR))
+    shutdown(descriptor, pawl_SHUT_WR)
   }
 
   func end() {

@@ -147,6 +147,8 @@ final class HTTP2Stream {
     guard hasAnswered, code == nil || !isTunnel else {
       return drop(BodyEnd(party: .client, reason: Self.reason(of: code)))
     }
+    // The client was told that all is well: what is held of a tunnel is still the origin's.
+    if isTunnel, let exchange { give(all: exchange) }
     release()
     if isTunnel { answerSent() }
   }

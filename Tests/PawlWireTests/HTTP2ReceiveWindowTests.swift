@@ -6,7 +6,9 @@ import Testing
   @Test(
     "give credit in eighths, for what is done with",
     arguments: [
-      (0, 0, 0), (99, 0, 0), (100, 0, 100), (800, 0, 800), (800, 800, 0), (800, 701, 0), (800, 700, 100), (100, 200, 0),
+      (0, 0, 0), (99, 0, 0), (100, 0, 100), (800, 0, 800), (800, 800, 0), (800, 701, 99), (800, 700, 100),
+      (100, 200, 0),
+      (700, 601, 0), (701, 602, 99), (701, 701, 0),
     ])
   func credit(_ spent: Int, _ held: Int, _ expected: Int) {
     var window = HTTP2ReceiveWindow(size: 800)

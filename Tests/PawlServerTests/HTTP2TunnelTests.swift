@@ -78,47 +78,6 @@ import Testing
     #expect(pawl.stop() == [])
   }
 
-  @Test(
-    "what a client sent before both had ended still reaches an origin that is slow to take it",
-    arguments: [true, false])
-  func slowToTheEnd(_ isTaken: Bool) throws {
-    let gate = Gate()
-    let size = 16 << 20
-    let pattern = OriginStep.pattern(from: 0, count: size)
-    let origin = accepting([.send("bye"), .halfClose, .wait(gate)] + (isTaken ? [.readToEnd] : []))
-    let pawl = try TestServer(origin)
-    let (client, stream) = open(pawl)
-    client.read { client.answers[stream]?.isWhole == true }
-    var sent = 0
-    while sent < size, client.windows[stream, default: 0] >= 16_384, client.connectionWindow >= 16_384 {
-      client.data(Array(pattern[sent..<(sent + 16_384)]), on: stream)
-      sent += 16_384
-      pawl.settle()
-      while !client.socket.isQuiet { guard client.step() else { break } }
-    }
-    #expect(sent < size)
-    client.data([], on: stream, ends: true)
-    #expect(pawl.record(1, "status", "bytes") == ["200", "3"])
-    #expect(client.answers[stream]?.resetCode == nil)
-    pawl.settle()
-    #expect(pawl.onLoop { $0.tunnels.count } == 1)
-    if isTaken {
-      gate.open()
-    } else {
-      for _ in 0..<2 {
-        pawl.clock.advance(by: HTTP2Tunnel.restTime)
-        pawl.settle()
-      }
-      gate.open()
-    }
-    pawl.waitUntil("the tunnel is over") { pawl.onLoop { $0.tunnels.count } == 0 }
-    client.socket.close()
-    #expect(pawl.stop() == [])
-    guard isTaken else { return }
-    let received = origin.received[0]
-    #expect(received.suffix(sent).elementsEqual(pattern[..<sent]) && received.count < sent + 2000)
-  }
-
   @Test("a side that breaks resets the other")
   func breaks() throws {
     let gate = Gate()

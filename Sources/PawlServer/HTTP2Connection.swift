@@ -231,11 +231,10 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
   func ended(_ reason: HTTP2Session.EndReason) {
     guard phase == .open else { return }
     if reason != .goAway {
-      owner.events.log(
-        .notice, "http2-ended", ["client": String(decoding: facts.text, as: UTF8.self), "why": reason.rawValue])
+      owner.server.openings.note(.http2, of: facts.client, why: reason.rawValue, at: owner.loop.now)
     }
     beginEnding()
-    dropAll(BodyEnd(party: .client, reason: reason.rawValue))
+    dropUnanswered(BodyEnd(party: .client, reason: reason.rawValue))
     pump()
   }
 
@@ -254,6 +253,13 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
     dropAll(BodyEnd(party: .client, reason: reason))
     if reason == "send-timeout" { stream.reset() }
     close()
+  }
+
+  /// Answers that are complete still go out.
+  private func dropUnanswered(_ end: BodyEnd) {
+    let lost = streams.values.filter { stream in !unsentAnswers.contains { $0.stream === stream } }
+    streams = [:]
+    for stream in lost { stream.drop(end) }
   }
 
   private func dropAll(_ end: BodyEnd) {

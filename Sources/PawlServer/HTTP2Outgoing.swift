@@ -3,8 +3,9 @@ import PawlHTTP
 import PawlLoop
 import PawlWire
 
-/// The content of one answer over HTTP/2, between its source and the frames of the session.
-struct HTTP2Outgoing {
+/// The content of one answer over HTTP/2, between its source and the frames of the session. A class: a source may call its
+/// stream back while it is asked.
+final class HTTP2Outgoing {
   enum Offer: Equatable {
     case octets(Int, isLast: Bool)
     case later
@@ -39,10 +40,10 @@ struct HTTP2Outgoing {
   /// The source has said that it has nothing yet.
   var isWaiting = false
 
-  mutating func begin(_ source: any BodySource, owed: UInt64?) { (self.source, self.owed) = (source, owed) }
+  func begin(_ source: any BodySource, owed: UInt64?) { (self.source, self.owed) = (source, owed) }
 
   /// How much of what is there can go in one frame.
-  mutating func offer(_ limit: Int) -> Offer {
+  func offer(_ limit: Int) -> Offer {
     while true {
       if let piece {
         let count = min(limit, piece.count)
@@ -53,7 +54,7 @@ struct HTTP2Outgoing {
     }
   }
 
-  private mutating func pull() -> Offer? {
+  private func pull() -> Offer? {
     guard let source else { return .end(trailers) }
     switch source.next(limit: Self.pieceLimit) {
     case .memory(let bytes, let range): take(.memory(bytes, range))
@@ -70,7 +71,7 @@ struct HTTP2Outgoing {
     return nil
   }
 
-  private mutating func take(_ next: Piece) {
+  private func take(_ next: Piece) {
     guard next.count > 0 else { return }
     let count = UInt64(next.count)
     if let owed {
@@ -85,7 +86,7 @@ struct HTTP2Outgoing {
   }
 
   /// The last octets of a known length and the end of the stream go in one frame.
-  private mutating func lookAhead() {
+  private func lookAhead() {
     switch source?.next(limit: 1) {
     case .end:
       ended()
@@ -97,14 +98,14 @@ struct HTTP2Outgoing {
     }
   }
 
-  private mutating func ended() {
+  private func ended() {
     trailers = source?.trailers ?? Fields()
     source?.finish()
     source = nil
   }
 
   /// Moves so many octets of the piece into a frame; returns why they cannot be had.
-  mutating func append(_ count: Int, to output: inout [UInt8]) -> BodyEnd? {
+  func append(_ count: Int, to output: inout [UInt8]) -> BodyEnd? {
     switch piece {
     case .memory(let bytes, let range):
       let end = range.lowerBound + min(count, range.count)
@@ -143,7 +144,7 @@ struct HTTP2Outgoing {
   }
 
   /// Lets go of everything, early or at the end.
-  mutating func finish() {
+  func finish() {
     source?.finish()
     source = nil
     piece = nil

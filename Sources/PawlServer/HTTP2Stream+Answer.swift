@@ -96,7 +96,7 @@ extension HTTP2Stream: ResponseChannel, BodyConsumer {
     }
     exchange = nil
     isTunnel = true
-    let tunnel = HTTP2Tunnel(channel: self, loop: loop.loop)
+    let tunnel = HTTP2Tunnel(channel: self, owner: loop)
     exchange = tunnel
     respond(head, length: .unknown, body: tunnel)
     tunnel.start(origin, leftover: leftover, holding: holding)

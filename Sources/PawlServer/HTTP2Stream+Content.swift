@@ -8,7 +8,8 @@ extension HTTP2Stream {
     contentCount += UInt64(bytes.count)
     begin()
     meter.add(bytes.count)
-    if hasAnswered || hasBegun && exchange == nil { return dropContent(bytes.count) }
+    // A tunnel goes on in this direction when the origin has ended the other.
+    if hasAnswered && !isTunnel || hasBegun && exchange == nil { return dropContent(bytes.count) }
     guard hasBegun, !isPaused, held.isEmpty, takesContent, let exchange else { return hold(bytes) }
     if !exchange.requestBody(bytes) { isPaused = true }
     connection?.session.consumed(bytes.count, of: id)
@@ -97,7 +98,7 @@ extension HTTP2Stream {
       _ = bytes.withUnsafeBytes { exchange.requestBody(UnsafeRawBufferPointer(rebasing: $0[range])) }
       taken(range.count)
     }
-    guard let trailers = untoldEnd, request?.head.framing != BodyFraming.none else { return }
+    guard let trailers = untoldEnd, isTunnel || request?.head.framing != BodyFraming.none else { return }
     untoldEnd = nil
     exchange.requestBodyEnded(trailers)
   }

@@ -48,7 +48,7 @@ final class HTTP2Stream {
   /// Nothing more goes either way.
   private(set) var isClosed = false
   var isHeadRequest = false
-  var outgoing = HTTP2Outgoing()
+  let outgoing = HTTP2Outgoing()
   /// The key that was made for the origin's half of a WebSocket (RFC 8441).
   var webSocket: WebSocketHandshake?
   var isTunnel = false
@@ -147,6 +147,8 @@ final class HTTP2Stream {
     guard hasAnswered, code == nil || !isTunnel else {
       return drop(BodyEnd(party: .client, reason: Self.reason(of: code)))
     }
+    // The client was told that all is well: what is held of a tunnel is still the origin's.
+    if isTunnel, let exchange { give(all: exchange) }
     release()
     if isTunnel { answerSent() }
   }

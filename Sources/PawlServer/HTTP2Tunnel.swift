@@ -7,13 +7,16 @@ final class HTTP2Tunnel: Exchange, ByteStream, BodySource {
   /// Octets towards the client that wait here; beyond them the origin has to.
   static let highWater = 64 << 10
   private static let lowWater = 16 << 10
+  /// How long an origin may take nothing of what a client left behind when both had ended.
+  static let restTime = Duration.seconds(60)
 
   weak var delegate: (any StreamDelegate)?
   weak var consumer: (any BodyConsumer)?
   private(set) var isReading = false
   private(set) var isClosed = false
-  private unowned let channel: any ResponseChannel
-  private let loop: EventLoop
+  /// Gone when both sides have ended; what the client sent before may still be on its way to the origin.
+  private weak var channel: (any ResponseChannel)?
+  private unowned let owner: ServerLoop
   private var tunnel: Tunnel?
   private var received = ChunkQueue()
   private var hasClientEnded = false
@@ -21,17 +24,29 @@ final class HTTP2Tunnel: Exchange, ByteStream, BodySource {
   private var hasEnded = false
   private var hasBroken = false
   private var wantsToWrite = false
+  private var timer: LoopTimer?
+  /// Whether the origin has taken something since the timer was set.
+  private var isTaken = false
 
-  init(channel: any ResponseChannel, loop: EventLoop) { (self.channel, self.loop) = (channel, loop) }
+  init(channel: any ResponseChannel, owner: ServerLoop) { (self.channel, self.owner) = (channel, owner) }
+
+  private var loop: EventLoop { owner.loop }
 
   /// - Parameter holding: kept as long as the tunnel lasts.
   func start(_ origin: SocketStream, leftover: [UInt8], holding: AnyObject) {
     let tunnel = Tunnel(client: self, origin: origin, toClient: leftover, toOrigin: []) { [weak self] _, _ in
       _ = holding
-      self?.tunnel = nil
+      self?.isOver()
     }
     self.tunnel = tunnel
     tunnel.start()
+  }
+
+  private func isOver() {
+    tunnel = nil
+    timer?.close()
+    timer = nil
+    owner.tunnels[ObjectIdentifier(self)] = nil
   }
 
   // MARK: - As an exchange: from the client
@@ -55,7 +70,20 @@ final class HTTP2Tunnel: Exchange, ByteStream, BodySource {
     tunnel?.over(isBroken: true)
   }
 
-  func responseSent() {}
+  /// Both sides have ended, and the stream is gone. What the origin has not taken yet is kept for it by the loop.
+  func responseSent() {
+    guard let tunnel else { return }
+    owner.tunnels[ObjectIdentifier(self)] = tunnel
+    let timer = loop.makeTimer { [weak self] in self?.lookAtRest() }
+    self.timer = timer
+    timer.schedule(after: Self.restTime)
+  }
+
+  private func lookAtRest() {
+    guard isTaken else { return tunnel?.over(isBroken: true) ?? () }
+    isTaken = false
+    timer?.schedule(after: Self.restTime)
+  }
 
   // MARK: - As a stream of octets, read and written by the tunnel
 
@@ -79,8 +107,9 @@ final class HTTP2Tunnel: Exchange, ByteStream, BodySource {
       isReading = false
       return .end
     }
+    isTaken = true
     bytes.withUnsafeBytes { buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[range])) }
-    if received.isEmpty { channel.resumeRequestBody() }
+    if received.isEmpty { channel?.resumeRequestBody() }
     return .bytes(range.count)
   }
 
@@ -114,7 +143,7 @@ final class HTTP2Tunnel: Exchange, ByteStream, BodySource {
     isClosed = true
     delegate = nil
     received.removeAll()
-    if !hasBroken { channel.abandon(BodyEnd(party: .origin, reason: "tunnel-broke")) }
+    if !hasBroken { channel?.abandon(BodyEnd(party: .origin, reason: "tunnel-broke")) }
   }
 
   // MARK: - As content: towards the client

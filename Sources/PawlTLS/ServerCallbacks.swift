@@ -28,7 +28,7 @@ enum ServerCallbacks {
 
   /// Where the protocol that both sides speak stands in a client's list (RFC 7301 3.1), by our preference.
   static func choose(from list: UnsafeRawBufferPointer, offersHTTP2: Bool) -> Range<Int>? {
-    let known = offersHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"]
+    let known = offersHTTP2 ? ["h2", "http/1.1", "http/1.0"] : ["http/1.1", "http/1.0"]
     for name in known {
       var at = 0
       while at < list.count {

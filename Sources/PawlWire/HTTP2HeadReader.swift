@@ -56,7 +56,8 @@ struct HTTP2HeadReader {
       refusal = isPseudo ? Self.lineTooLong : RequestRefusal(431, "The header section is too large.")
       return .goOn
     }
-    guard fieldCount <= maxFields else {
+    // However a browser splits its cookies (RFC 9113 §8.2.3), they are one field.
+    guard fieldCount - max(0, cookies - 1) <= maxFields else {
       refusal = RequestRefusal(431, "There are too many field lines.")
       return .goOn
     }

@@ -112,7 +112,7 @@ extension HTTP2Session {
     guard let slot = slot(of: stream), !streams[slot].isClosed else { return }
     streams[slot].isClosed = true
     window.release(streams[slot].window.held)
-    // Nothing more need come on this connection before there is credit again.
+    // Others may wait for it, and nothing else may come of the client before it has it.
     returnConnectionCredit()
     events.append(.closed(slot, streams[slot].wasReset ? code : nil))
   }

@@ -83,6 +83,8 @@ extension HTTP2Session {
       return true
     }
     output.removeLast(max(0, output.count - start))
+    // The stream is reset for a fault of ours: the client is not to pay for it.
+    if let slot = slot(of: stream) { streams[slot].ownReset = .internalError }
     return false
   }
 

@@ -22,7 +22,7 @@ import Testing
   private func outgoing(_ pieces: [BodyPiece], owed: UInt64? = nil, trailers: Fields = Fields()) -> HTTP2Outgoing {
     let source = Pieces(pieces)
     source.trailers = trailers
-    var outgoing = HTTP2Outgoing()
+    let outgoing = HTTP2Outgoing()
     outgoing.begin(source, owed: owed)
     return outgoing
   }

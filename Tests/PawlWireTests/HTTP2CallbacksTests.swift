@@ -90,6 +90,20 @@ private let content = [UInt8](repeating: 0x61, count: 100_000)
     #expect(server.takeEvents() == [] && server.lines() == [] && server.progress == .goesOn)
   }
 
+  @Test("a stream that is reset gives back at once what it held of the connection's window")
+  func resetGivesCredit() {
+    var settings = HTTP2Settings()
+    settings.maxWindow = 1 << 20
+    let server = opened(settings, [.get(1, end: false)])
+    server.consumes = false
+    let frame = HTTP2Frame.data(1, [UInt8](repeating: 0, count: 16_384))
+    for _ in 0..<64 { server.receive(frame) }
+    #expect(!server.lines().contains { $0.hasPrefix("WINDOW 0") })
+    server.session.reset(1, .noError)
+    let lines = server.lines()
+    #expect(lines.first == "RST 1 0" && lines.contains("WINDOW 0 \(1 << 20)"), "\(lines)")
+  }
+
   @Test("an answer that is complete before its request is followed by RST_STREAM(NO_ERROR)")
   func early() {
     let server = opened(HTTP2Settings(), [.get(1, end: false), .get(3, end: false)])

@@ -4,9 +4,21 @@ Python's ssl.SSLSocket is not meant for that before 3.13. Reads that end without
 by one who must tell a whole body from a truncated one.
 """
 
+import fcntl
 import socket
 import ssl
+import struct
+import termios
 import threading
+import time
+
+
+def unsent(raw):
+    """Octets that the other side's kernel has not taken yet."""
+    try:
+        return struct.unpack("i", fcntl.ioctl(raw.fileno(), termios.TIOCOUTQ, bytes(4)))[0]
+    except (OSError, ValueError):
+        return 0
 
 
 class TLSSocket:
@@ -133,8 +145,26 @@ class TLSSocket:
                 self.raw.settimeout(0.2)
                 self._notify()
                 self.raw.settimeout(timeout)
+                self.raw.shutdown(socket.SHUT_WR)
+                return threading.Thread(target=self._leave, daemon=True).start()
             except OSError:
                 pass
+        self.raw.close()
+
+    def _leave(self):
+        """Closing with something unread, as tickets of a session are, would be a reset, which throws away what has not been taken yet."""
+        end, room = time.monotonic() + 5, 65536
+        while True:
+            try:
+                while room > 0 and (data := self.raw.recv(room, socket.MSG_DONTWAIT)):
+                    room -= len(data)
+            except BlockingIOError:
+                pass
+            except OSError:
+                break
+            if time.monotonic() > end or not unsent(self.raw):
+                break
+            time.sleep(0.002)
         self.raw.close()
 
     def setsockopt(self, level, name, value):

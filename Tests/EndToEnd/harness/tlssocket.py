@@ -21,6 +21,34 @@ def unsent(raw):
         return 0
 
 
+def leave(raw):
+    """FIN, and soon the end. Closing with something unread, as tickets of a session or credit are, would be a reset, which throws away
+    what the other side's kernel has not taken yet.
+    """
+    raw.shutdown(socket.SHUT_WR)
+    threading.Thread(target=_leave, args=(raw,), daemon=True).start()
+
+
+def _leave(raw):
+    end, room = time.monotonic() + 5, 65536
+    while True:
+        try:
+            while room > 0 and (data := raw.recv(room, socket.MSG_DONTWAIT)):
+                room -= len(data)
+        except BlockingIOError:
+            pass
+        except OSError:
+            break
+        if time.monotonic() > end or not unsent(raw):
+            break
+        time.sleep(0.002)
+    try:
+        raw.shutdown(socket.SHUT_RD)  # wakes a thread that reads
+    except OSError:
+        pass
+    raw.close()
+
+
 class TLSSocket:
     """A client's or a server's end. `raw` is connected, and is closed with this."""
 
@@ -145,26 +173,9 @@ class TLSSocket:
                 self.raw.settimeout(0.2)
                 self._notify()
                 self.raw.settimeout(timeout)
-                self.raw.shutdown(socket.SHUT_WR)
-                return threading.Thread(target=self._leave, daemon=True).start()
+                return leave(self.raw)
             except OSError:
                 pass
-        self.raw.close()
-
-    def _leave(self):
-        """Closing with something unread, as tickets of a session are, would be a reset, which throws away what has not been taken yet."""
-        end, room = time.monotonic() + 5, 65536
-        while True:
-            try:
-                while room > 0 and (data := self.raw.recv(room, socket.MSG_DONTWAIT)):
-                    room -= len(data)
-            except BlockingIOError:
-                pass
-            except OSError:
-                break
-            if time.monotonic() > end or not unsent(self.raw):
-                break
-            time.sleep(0.002)
         self.raw.close()
 
     def setsockopt(self, level, name, value):

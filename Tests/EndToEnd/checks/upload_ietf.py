@@ -495,12 +495,15 @@ def mismatch_drain(bench):
                 while sent < size:
                     client.send(bytes(50_000 if size - sent > 50_000 else size - sent))
                     sent += 50_000
-                client.head(path_of(location), "HEAD", d.version)
+                if bench.is_1_1:  # in HTTP/2 a HEAD would run beside the append, and displace it
+                    client.head(path_of(location), "HEAD", d.version)
             except OSError:
                 pass
             answer = client.response("PATCH")
-            same((answer.status, answer.get("Upload-Offset")), (409, "1000"), f"answer while {size} octets come")
+            same((answer.status, answer.get("Upload-Offset")), (409, "1000"), f"answer while {size} octets come ({answer})")
             if answer.get("Connection", "").lower() != "close":
+                if not bench.is_1_1:
+                    client.head(path_of(location), "HEAD", d.version)
                 answer = client.response("HEAD")
                 true(answer.status == 204 or answer.ended in ("fin", "rst"), f"next request on the connection: {answer}")
         same(status(pawl.address, d, location).get("Upload-Offset"), "1000", "offset")

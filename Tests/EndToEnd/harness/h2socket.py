@@ -21,6 +21,7 @@ import threading
 import time
 
 from .process import ROOT
+from .tlssocket import leave
 
 CONNECTION_WINDOW = 64 << 20
 DROPPED = {"connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade", "http2-settings", "host"}
@@ -424,6 +425,8 @@ class H2Socket:
         try:
             if self.abrupt:
                 self.carrier.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            elif not hasattr(self.carrier, "raw"):
+                return leave(self.carrier)
             getattr(self.carrier, "raw", self.carrier).shutdown(socket.SHUT_RD)  # wakes the thread that reads
         except OSError:
             pass

@@ -4,9 +4,49 @@ Python's ssl.SSLSocket is not meant for that before 3.13. Reads that end without
 by one who must tell a whole body from a truncated one.
 """
 
+import fcntl
 import socket
 import ssl
+import struct
+import termios
 import threading
+import time
+
+
+def unsent(raw):
+    """Octets that the other side's kernel has not taken yet."""
+    try:
+        return struct.unpack("i", fcntl.ioctl(raw.fileno(), termios.TIOCOUTQ, bytes(4)))[0]
+    except (OSError, ValueError):
+        return 0
+
+
+def leave(raw):
+    """FIN, and soon the end. Closing with something unread, as tickets of a session or credit are, would be a reset, which throws away
+    what the other side's kernel has not taken yet.
+    """
+    raw.shutdown(socket.SHUT_WR)
+    threading.Thread(target=_leave, args=(raw,), daemon=True).start()
+
+
+def _leave(raw):
+    end, room = time.monotonic() + 5, 65536
+    while True:
+        try:
+            while room > 0 and (data := raw.recv(room, socket.MSG_DONTWAIT)):
+                room -= len(data)
+        except BlockingIOError:
+            pass
+        except OSError:
+            break
+        if time.monotonic() > end or not unsent(raw):
+            break
+        time.sleep(0.002)
+    try:
+        raw.shutdown(socket.SHUT_RD)  # wakes a thread that reads
+    except OSError:
+        pass
+    raw.close()
 
 
 class TLSSocket:
@@ -133,6 +173,7 @@ class TLSSocket:
                 self.raw.settimeout(0.2)
                 self._notify()
                 self.raw.settimeout(timeout)
+                return leave(self.raw)
             except OSError:
                 pass
         self.raw.close()

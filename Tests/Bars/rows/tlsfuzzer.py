@@ -2,7 +2,7 @@
 
 Set TLSFUZZER to a checkout of tlsfuzzer/tlsfuzzer and TLSFUZZER_PYTHON to a Python that has its tlslite-ng (requirements.txt) and ecdsa.
 Counted are the conversations of the scripts below, as many as each runs by itself (some choose them at random, here with a fixed seed);
---quick runs at most 20 of each script, as a figure like "543 of 604" is counted.
+--quick runs at most 20 of each script.
 Left out are scripts that need another kind of server: an echo (lengths), external PSKs (psk_ke, psk_dhe_ke), no TLS 1.3 at all (non-support),
 a capture of packets (minerva), post-quantum keys (mlkem, mldsa), authentication after the handshake (post-handshake-auth).
 """

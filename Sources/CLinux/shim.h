@@ -90,6 +90,7 @@ static inline ssize_t pawl_sendto(int fd, const void *bytes, size_t count, int f
 /// Members of an anonymous enum are visible through only one of the C modules that include them.
 static const int pawl_MSG_NOSIGNAL = MSG_NOSIGNAL;
 static const int pawl_MSG_MORE = MSG_MORE;
+static const int pawl_SHUT_WR = SHUT_WR;
 static const int pawl_MSG_PEEK = MSG_PEEK;
 /// Not a plain literal: out of Swift's reach.
 static const int pawl_O_TMPFILE = O_TMPFILE;

@@ -66,7 +66,7 @@ package enum HopByHop {
   }
 
   private static let protectedPrefixes: [StaticString] = [
-    "content-", "x-forwarded-", "upload-", "access-control-", "accept-", "if-", "sec-",
+    "content-", "x-forwarded-", "upload-", "access-control-", "accept-", "if-", "sec-", "client-cert",
   ]
 
   private static func contains(_ fields: Fields, _ isWanted: (Bytes) -> Bool) -> Bool {

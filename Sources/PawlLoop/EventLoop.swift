@@ -193,6 +193,11 @@ package final class EventLoop: @unchecked Sendable {
 
   // MARK: Keeping things alive, and letting go of them
 
+  /// Protected connections that are closed and still send what was taken from their owners.
+  package internal(set) var closingCount = 0
+  /// Told, on the loop, when ``closingCount`` has become 0. Set before the loop turns.
+  package var whenNoneCloses: (() -> Void)?
+
   /// Keeps `object` alive while the kernel owes it an answer; at the loop's end at the latest it is let go.
   func hold(_ object: AnyObject) { held[ObjectIdentifier(object)] = object }
   func letGo(_ object: AnyObject) { held[ObjectIdentifier(object)] = nil }

@@ -16,7 +16,7 @@ extension SocketStream {
     loop.preconditionOnLoop()
     guard !isClosed else { return }
     stopWanting()
-    shutdown(rawDescriptor, CInt(SHUT_WR))
+    shutdown(rawDescriptor, pawl_SHUT_WR)
   }
 
   private func take(_ buffer: UnsafeMutableRawBufferPointer, flags: CInt) -> IOResult {

@@ -52,6 +52,9 @@ extension SocketStream {
   /// What the handshake came to; `nil` in clear and before its end.
   package var tls: TLSFacts? { protection?.engine.facts }
 
+  /// Why reading failed with `EPROTO`, until the stream is closed: the peer's alert, or what it was sent one for.
+  package var tlsFailure: TLSFailure? { protection?.engine.readFailure }
+
   /// Ciphertext that the kernel has not taken, in octets; 0 in clear. While there is some, ``wantWritable()`` is
   /// answered when all of it has gone.
   package var bytesKept: Int { protection?.engine.pendingCount ?? 0 }
@@ -135,7 +138,7 @@ extension SocketStream {
     watchForEngine()
     if isFlushed, protection?.endsWhenFlushed == true {
       protection?.endsWhenFlushed = false
-      shutdown(descriptor, CInt(SHUT_WR))
+      shutdown(descriptor, pawl_SHUT_WR)
     }
     return isFlushed
   }
@@ -158,7 +161,8 @@ extension SocketStream {
     guard let engine = protection?.engine else { return releaseAll() }
     engine.endWriting()
     if !engine.isBlocked { engine.flush() }
-    guard engine.pendingCount > 0 else { return releaseAll() }
+    let owesAlert = engine.readFailure?.kind == .protocolError
+    guard engine.pendingCount > 0 || owesAlert else { return releaseAll() }
     let (reader, writer, socket) = (readEvent, writeEvent, descriptor)
     (readEvent, writeEvent, descriptor) = (nil, nil, -1)
     releaseState()

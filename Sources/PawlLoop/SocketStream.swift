@@ -185,7 +185,7 @@ package final class SocketStream {
     guard !isClosed else { return }
     if protection != nil { return endProtected() }
     stopWanting()
-    shutdown(descriptor, CInt(SHUT_WR))
+    shutdown(descriptor, pawl_SHUT_WR)
   }
 
   /// Closes the socket and forgets its events; safe within its own callbacks. The delegate hears nothing more.

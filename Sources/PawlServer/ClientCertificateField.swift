@@ -29,10 +29,10 @@ enum ClientCertificateField {
     if isWanted, let value = facts.clientCertificate { fields.append(named: name, value) }
   }
 
-  /// An underscore counts as a hyphen: behind CGI and WSGI both become the same variable.
+  /// Whatever is no letter or digit counts as a hyphen: behind CGI and WSGI all become the same variable.
   private static func isClaim(_ spelling: Bytes) -> Bool {
     guard spelling.count == name.count || spelling.count == chainName.count else { return false }
-    let hyphened = spelling.map { $0 == 0x5f ? 0x2d : $0 }[...]
+    let hyphened = spelling.map { $0.isLetter || $0.isDigit ? $0 : 0x2d }[...]
     return hyphened.equalsIgnoringCase(name) || hyphened.equalsIgnoringCase(chainName)
   }
 }

@@ -73,8 +73,9 @@ extension ClientConnection {
         position += used
         if used == 0 { return position }
       } else if phase == .waiting {
-        if mayBecomeHTTP2, isPreface(buffer, position..<range.upperBound) { return position }
-        guard let used = consumeHead(buffer, position..<range.upperBound) else { return position }
+        let isFirst = mayBecomeHTTP2
+        if isFirst, isPreface(buffer, position..<range.upperBound) { return position }
+        guard let used = consumeHead(buffer, position..<range.upperBound, isFirst: isFirst) else { return position }
         position += used
       } else {
         return position
@@ -93,8 +94,18 @@ extension ClientConnection {
     return begins
   }
 
+  /// Whether octets that are no request begin with a line that is none of HTTP/1 in any way, not even of HTTP/0.9: three
+  /// words or more, and no version.
+  private func isOfNoHTTP1(_ octets: ArraySlice<UInt8>) -> Bool {
+    guard let end = octets.firstIndex(of: 0x0a) else { return false }
+    let words = octets[..<end].split(separator: 0x20, omittingEmptySubsequences: false)
+    return words.count > 2 && !words.contains { $0.starts(with: "HTTP/".utf8) }
+  }
+
   /// `nil` when the head is not complete or was refused.
-  private func consumeHead(_ buffer: [UInt8], _ range: Range<Int>) -> Int? {
+  /// - Parameter isFirst: the connection's first octets, where HTTP/2 may be spoken, too: who speaks neither is not answered
+  ///   in the words of either (RFC 9113 §3.4).
+  private func consumeHead(_ buffer: [UInt8], _ range: Range<Int>, isFirst: Bool) -> Int? {
     let began = headBegan ?? owner.loop.now
     headBegan = began
     listener.lendParser(to: self)
@@ -103,7 +114,12 @@ extension ClientConnection {
       setDeadline(after: listener.settings.headerTimeout - (owner.loop.now - began))
       return nil
     case .refused(let refusal):
-      refuse(status: refusal.status, reason: refusal.reason)
+      if isFirst, refusal.status == 400, isOfNoHTTP1(buffer[range]) {
+        owner.logRefusal(facts, status: 400, bytes: 0)
+        clientBroke("no-http")
+      } else {
+        refuse(status: refusal.status, reason: refusal.reason)
+      }
       return nil
     case .head(let byteCount):
       clearDeadline()

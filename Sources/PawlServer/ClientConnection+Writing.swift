@@ -235,6 +235,13 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
 
   /// All that was queued is in the socket.
   private func outputDrained() {
+    guard stream.bytesKept == 0 else {
+      // Encrypted, and not with the kernel yet.
+      if keptBytes == 0 { keptBytes = stream.bytesKept }
+      stream.wantWritable()
+      return expectProgress()
+    }
+    keptBytes = 0
     if phase == .flushing { return finishConnection() }
     guard phase == .exchanging, hasResponded else { return }
     let finished = exchange

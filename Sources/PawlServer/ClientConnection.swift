@@ -59,6 +59,8 @@ final class ClientConnection: StreamDelegate, ServedConnection {
   var owed: UInt64?
   var isCloseDelimited = false
   var isPumping = false
+  /// What of the answer's end TLS kept when it was last looked at, in octets.
+  var keptBytes = 0
 
   // Time
   private var timer: LoopTimer?
@@ -130,6 +132,11 @@ final class ClientConnection: StreamDelegate, ServedConnection {
   }
 
   private func deadlinePassed() {
+    if keptBytes > 0, stream.bytesKept < keptBytes {
+      // The client takes what TLS keeps for it, if slowly.
+      keptBytes = stream.bytesKept
+      return setDeadline(after: listener.settings.sendTimeout)
+    }
     switch phase {
     case .waiting where input.isEmpty: close()
     case .waiting: refuse(status: 408, reason: "The request head did not arrive in time.")

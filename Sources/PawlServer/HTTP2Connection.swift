@@ -24,6 +24,8 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
   /// Octets, and time, in which what still arrives after the end is dropped.
   static let lingerBudget = 1 << 20
   static let lingerTime = Duration.seconds(5)
+  /// The time where the whole server waits for it.
+  static let drainLingerTime = Duration.seconds(1)
 
   unowned let owner: ServerLoop
   let listener: ListenerOnLoop
@@ -196,11 +198,16 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
 
   /// The session ends, which it tells by itself, when all its streams have ended.
   func drain() {
-    guard phase == .open, !isDraining else { return }
+    guard !isDraining else { return }
     isDraining = true
-    session.drain()
-    expect(within: Self.drainTime)
-    pump()
+    switch phase {
+    case .open:
+      session.drain()
+      expect(within: Self.drainTime)
+      pump()
+    case .lingering: end(within: Self.drainLingerTime)
+    case .ending, .closed: break
+    }
   }
 
   /// Idle for too long.
@@ -262,7 +269,7 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
     phase = .lingering
     stream.shutdownWrite()
     if !stream.isReading { stream.startReading() }
-    end(within: Self.lingerTime)
+    end(within: isDraining ? Self.drainLingerTime : Self.lingerTime)
   }
 
   func close() {

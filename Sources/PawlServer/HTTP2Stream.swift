@@ -143,10 +143,11 @@ final class HTTP2Stream {
   func closed(by code: UInt32?) {
     isClosed = true
     if timesContent { contentTimer.close() }
-    release()
+    // What the exchange has not taken yet may still be for it.
     guard hasAnswered, code == nil || !isTunnel else {
       return drop(BodyEnd(party: .client, reason: Self.reason(of: code)))
     }
+    release()
     if isTunnel { answerSent() }
   }
 

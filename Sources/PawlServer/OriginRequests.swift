@@ -30,7 +30,8 @@ enum OriginRequests {
       port: request.port, peerIsTrusted: request.isTrustedPeer)
     Via.append(to: &head.fields, version: head.version)
     if !head.fields.contains(.xRequestID) { head.fields.append(.xRequestID, request.requestID) }
-    if !request.isDelivery, Trailers.areTaken(by: request.head.fields) {
+    // HTTP/1.0 has no trailers to be sent.
+    if !request.isDelivery, request.head.version != .http10, Trailers.areTaken(by: request.head.fields) {
       head.fields.append(.connection, "te")
       head.fields.append(.te, "trailers")
     }

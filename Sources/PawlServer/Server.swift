@@ -216,7 +216,7 @@ package final class Server: Sendable {
   package func cutRemaining() { for entry in loops { entry.loop.run { entry.server.get().abandon() } } }
 
   func drained(_ loop: ServerLoop) {
-    guard loop.connections.isEmpty, loop.uploads.running.isEmpty else { return }
+    guard loop.connections.isEmpty, loop.uploads.running.isEmpty, loop.hasClosedAll else { return }
     let isLast = undrained.withLock { left in left.remove(loop.loop.index) != nil && left.isEmpty }
     guard isLast else { return }
     whenDrained.withLock { drained in

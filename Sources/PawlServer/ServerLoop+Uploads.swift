@@ -29,6 +29,15 @@ extension ServerLoop {
     }
   }
 
+  /// Whether the content is for an upload that a client knows already.
+  func appends(_ head: RequestHead) -> Bool {
+    guard !router.uploadPrefixes.isEmpty,
+      let uploads = router.uploadRoute(authority: head.authority, target: head.target)?.uploads,
+      case .resource(_, .append, _) = UploadDispatch.kind(of: head, uploads.dispatch)
+    else { return false }
+    return true
+  }
+
   private func spooled(_ request: IncomingRequest, _ channel: any ResponseChannel) -> (any Exchange)? {
     guard let spool = request.route.plainSpool, SpooledForwardExchange.takes(request.head) else { return nil }
     return SpooledForwardExchange(request, channel: channel, spool: spool, maxUpload: request.route.maxUpload)

@@ -29,6 +29,9 @@ final class ServerLoop {
   var certificateTimer: LoopTimer?
   private var pools: [ObjectIdentifier: OriginPool] = [:]
   private(set) var isDraining = false
+  private var isAbandoned = false
+  /// Whether no answer that counts as sent is still on its way to its client's socket.
+  var hasClosedAll: Bool { loop.closingCount == 0 || isAbandoned }
   private var uncollapsed: [(until: Monotonic, resource: Resource, store: CacheStore)] = []
   private var dateSecond: Int64 = -1
   private var dateBytes: [UInt8] = []
@@ -252,6 +255,7 @@ final class ServerLoop {
 
   func drain() {
     isDraining = true
+    loop.whenNoneCloses = { [weak self] in self.map { $0.server.drained($0) } }
     for listener in listeners { listener.close() }
     for connection in Array(connections.values) { connection.drain() }
     uploads.drain()
@@ -260,6 +264,7 @@ final class ServerLoop {
 
   /// The time for draining is over: what still runs is cut, what was fetched stays.
   func abandon() {
+    isAbandoned = true
     for tunnel in Array(tunnels.values) { tunnel.over() }
     for connection in Array(connections.values) { connection.abandonAll(BodyEnd(party: .pawl, reason: "shutdown")) }
     uploads.stop()

@@ -12,6 +12,7 @@ package final class TLSClientContext: @unchecked Sendable {
 
   /// Reads all files. Blocking: never on a loop.
   package init(_ settings: TLSClientSettings) throws(TLSProblem) {
+    _ = KernelTLS.isAvailable  // Found out here, where blocking is allowed.
     var warnings: [TLSProblem] = []
     var pair: LoadedPair?
     if let files = settings.pair {
@@ -47,12 +48,12 @@ package final class TLSClientContext: @unchecked Sendable {
     let isAddress = Self.isAddress(serverName)
     if !isAddress { _ = pawl_ssl_set_server_name(ssl, serverName) }
     if verifies {
-      if isAddress {
-        X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), serverName)
-      } else {
-        SSL_set_hostflags(ssl, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
-        SSL_set1_host(ssl, serverName)
-      }
+      SSL_set_hostflags(ssl, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
+      let isBound =
+        isAddress
+        ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), serverName) : SSL_set1_host(ssl, serverName)
+      // Without a name any certificate would do.
+      if isBound != 1 || serverName.isEmpty { engine.refuse("there is no name to compare the certificate with") }
     }
     // A session holds what was verified: for this name alone.
     engine.sessionPlace = "\(serverName)\0\(place)"

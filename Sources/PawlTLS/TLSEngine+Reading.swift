@@ -60,12 +60,15 @@ extension TLSEngine {
     case SSL_ERROR_WANT_WRITE: break
     case SSL_ERROR_ZERO_RETURN: readEnd = .end
     default:
-      ERR_clear_error()
+      let error = OpenSSLError.take()
       if sawEndOfStream {
         readEnd = .failed(ECONNRESET)
+      } else if receiveError != 0 {
+        readEnd = .failed(receiveError)
       } else {
-        readEnd = .failed(receiveError == 0 ? EPROTO : receiveError)
-        if receiveError == 0 { hasEndedWriting = true }  // A fatal alert was the last word.
+        readEnd = .failed(EPROTO)
+        readFailure = TLSFailure(error.peerAlert.map { .alert($0) } ?? .protocolError, error.reason)
+        hasEndedWriting = true  // A fatal alert was the last word.
       }
     }
   }

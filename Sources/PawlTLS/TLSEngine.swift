@@ -50,6 +50,8 @@ package final class TLSEngine {
   /// How reading ended, for good.
   var readEnd: Step?
   var readEndWasTold = false
+  /// Why reading failed after the handshake, where TLS did: the peer's alert, or what it was sent one for.
+  package internal(set) var readFailure: TLSFailure?
 
   // Sending
   /// Ciphertext that is not with the kernel.
@@ -113,6 +115,9 @@ package final class TLSEngine {
   }
 
   // MARK: Handshake
+
+  /// The handshake is not to be tried.
+  func refuse(_ reason: String) { failure = TLSFailure(.certificate, reason) }
 
   /// Goes on as far as it gets. Sends what there is to send.
   package func handshake() -> Handshake {
@@ -188,7 +193,7 @@ package final class TLSEngine {
   static let onVerify: @convention(c) (CInt, OpaquePointer?) -> CInt = { isGood, store in
     guard isGood == 0, let store,
       let ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()),
-      let engine = TLSEngine.of(OpaquePointer(ssl))
+      let engine = TLSEngine.of(OpaquePointer(ssl)), SSL_get_verify_mode(engine.ssl) != SSL_VERIFY_NONE
     else { return isGood }
     engine.verifyProblem = VerifyProblem.describe(store, expected: engine.expectedName)
     return 0

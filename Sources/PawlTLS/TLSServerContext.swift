@@ -22,6 +22,7 @@ package final class TLSServerContext: Sendable {
   package init(
     _ sections: [TLSServerSettings], offersHTTP2: Bool, tickets: TicketKeys, now: Int64? = nil
   ) throws(TLSProblem) {
+    _ = KernelTLS.isAvailable  // Found out here, where blocking is allowed.
     var loading = ServerLoading(now: now ?? wallSeconds())
     for section in sections { try loading.load(section) }
     guard let first = loading.identities.first else { throw TLSProblem("no certificate is configured") }
@@ -104,6 +105,7 @@ struct ServerLoading {
       if let known = own.first(where: { Self.fits(pair, $0) }) {
         identity = known
       } else {
+        if let hidden = hiddenBy(own, pair) { warnings.append(hidden) }
         identity = try ServerIdentity(section, settings, authority)
         own.append(identity)
       }
@@ -116,6 +118,16 @@ struct ServerLoading {
         TLSProblem("belongs to none of the certificates of [tls:\(settings.name)]", file: staple.file.path))
     }
     identities += own
+  }
+
+  /// Says so when every name of a pair is taken, for its kind of key, by those before it.
+  private func hiddenBy(_ own: [ServerIdentity], _ pair: LoadedPair) -> TLSProblem? {
+    let names = pair.leaf.dnsNames
+    let isHidden = names.allSatisfy { name in own.contains { $0.names.contains(name) } }
+    guard !names.isEmpty, isHidden else { return nil }
+    return TLSProblem(
+      "is never shown: a certificate before it in the section is for the same names and of the same kind of key",
+      file: pair.files.certificate)
   }
 
   /// Another kind of key for the same names.

@@ -147,6 +147,12 @@ extension OriginExchange {
 
   private func originFailed(_ connection: OriginConnection, _ code: CInt) {
     if !response.hasBegun, retry(after: connection) { return }
-    fail(ProxyError(.connectionTerminated, details: errorText(code)))
+    guard let failure = connection.stream.tlsFailure else {
+      return fail(ProxyError(.connectionTerminated, details: errorText(code)))
+    }
+    // With TLS 1.3 an origin refuses a certificate, or the want of one, when the handshake is over on this side.
+    let error = ProxyError(failure, address: connection.stream.peer)
+    pool.upstream.handshakeFailed(error)
+    fail(error)
   }
 }

@@ -60,14 +60,14 @@ final class OriginHandshake: StreamDelegate {
 
 extension ProxyError {
   /// RFC 9209 §2.3.14 to §2.3.16.
-  init(_ failure: TLSFailure, address: SocketAddress) {
+  init(_ failure: TLSFailure, address: SocketAddress?) {
     let kind: Kind =
       switch failure.kind {
       case .protocolError: .tlsProtocolError
       case .certificate: .tlsCertificateError
       case .alert: .tlsAlertReceived
       }
-    self.init(kind, details: "\(address): \(failure.reason)")
+    self.init(kind, details: address.map { "\($0): \(failure.reason)" } ?? failure.reason)
     if case .alert(let number) = failure.kind { alert = number }
   }
 }

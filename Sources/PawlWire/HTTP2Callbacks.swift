@@ -91,10 +91,8 @@ enum HTTP2Callbacks {
       owner.takePingAcknowledgement(payload)
     case NGHTTP2_PRIORITY_UPDATE.rawValue:
       // Safe: the built-in handler of this type gives this payload.
-      guard let update = frame.pointee.ext.payload?.assumingMemoryBound(to: nghttp2_ext_priority_update.self) else {
-        return
-      }
-      owner.takePriorityUpdate(update.pointee.stream_id)
+      guard let payload = frame.pointee.ext.payload else { return }
+      owner.takePriorityUpdate(payload.load(as: nghttp2_ext_priority_update.self).stream_id)
     default: break
     }
   }

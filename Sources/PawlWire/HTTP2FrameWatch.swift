@@ -32,6 +32,9 @@ struct HTTP2FrameWatch: Sendable {
   /// CONTINUATION frames and octets of the header block that is coming in.
   private var continuations = 0, blockOctets = 0
   private var streams: HTTP2PeerStreams
+  /// Octets of content that came, or are announced by the frame that is coming in, for streams that began within the
+  /// same ``take(_:at:)``.
+  private var contents: [HTTP2StreamID: UInt64] = [:]
 
   /// Octets before the next frame header; the preface at first.
   private var skip = HTTP2Session.preface.utf8CodeUnitCount
@@ -58,12 +61,17 @@ struct HTTP2FrameWatch: Sendable {
   /// pawl is done with a stream that the client may still send for.
   mutating func abandon(_ stream: HTTP2StreamID) { streams.abandon(stream) }
 
+  /// Octets of content for a stream that began with the octets looked at last.
+  func content(of stream: HTTP2StreamID) -> UInt64 { contents[stream] ?? 0 }
+
   /// A stream had to be reset because of what the peer sent.
   mutating func resetByFault(at now: Int64) -> HTTP2Breach? { resets.take(at: now) ? nil : .flood(.resetFlood) }
 
   /// Looks at the next octets of the connection. `now`: monotonic, in nanoseconds.
   /// - Returns: why the connection has to end.
   mutating func take(_ octets: Span<UInt8>, at now: Int64) -> HTTP2Breach? {
+    if !contents.isEmpty { contents = [:] }
+    let newest = streams.highest
     var at = 0
     while at < octets.count {
       if skip > 0 {
@@ -76,6 +84,7 @@ struct HTTP2FrameWatch: Sendable {
       guard headerCount >= 9, headerCount >= 9 + payloadNeeded else { continue }
       skip = length - (headerCount - 9)
       if let breach = frame(at: now) { return breach }
+      if kind == Kind.data, stream > newest { contents[stream, default: 0] += UInt64(contentCount) }
       (headerCount, header) = (0, (0, 0))
     }
     return nil

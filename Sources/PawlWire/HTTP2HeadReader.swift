@@ -26,8 +26,6 @@ struct HTTP2HeadReader {
   private var isTrailers = false
   /// As HTTP/1.1 lines, with what is left out; and field lines.
   private var size = 0, fieldCount = 0
-  /// Whether a `priority` field came (RFC 9218 §5).
-  private(set) var hasPriority = false
 
   init(_ settings: HTTP2Settings) {
     (limits, trailerLimits, isSecure) = (settings.head, settings.trailers, settings.isSecure)
@@ -41,7 +39,7 @@ struct HTTP2HeadReader {
     storage.append(contentsOf: Self.prefix)
     lines.removeAll(keepingCapacity: true)
     (method, path, scheme, authority, `protocol`) = (0..<0, 0..<0, 0..<0, nil, nil)
-    (seen, cookies, refusal, isTrailers, hasPriority) = (FramingFields(), 0, nil, trailers, false)
+    (seen, cookies, refusal, isTrailers) = (FramingFields(), 0, nil, trailers)
     (size, fieldCount) = (0, 0)
   }
 
@@ -93,7 +91,6 @@ struct HTTP2HeadReader {
         storage.removeLast(name.count)
         return
       }
-      if name.equals(0..<name.count, "priority") { hasPriority = true }
     case .cookie: cookies += 1
     default: break
     }

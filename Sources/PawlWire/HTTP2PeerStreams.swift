@@ -5,7 +5,8 @@ struct HTTP2PeerStreams: Sendable {
   static let ended = 64, abandoned = 256
 
   private let most: Int
-  private var highest: HTTP2StreamID = 0
+  /// The latest stream that the client has begun.
+  private(set) var highest: HTTP2StreamID = 0
   /// Streams that the client has begun and not ended, ascending.
   private var open: [HTTP2StreamID] = []
   private var ended = HTTP2RecentStreams(HTTP2PeerStreams.ended)

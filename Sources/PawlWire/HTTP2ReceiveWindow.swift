@@ -16,10 +16,11 @@ struct HTTP2ReceiveWindow: Hashable, Sendable {
   mutating func release(_ count: Int) { held -= min(count, held) }
 
   /// What to give back now: `spent` octets of the window have come and were not given back, whether or not they were
-  /// content. Given in eighths of the window, so that a WINDOW_UPDATE is rare and yet nobody waits for it.
+  /// content. Given in eighths of the window, so that a WINDOW_UPDATE is rare and yet nobody waits for it; in smaller
+  /// parts where most of the window is held and the peer has hardly any left.
   func credit(spent: Int) -> Int {
     let free = spent - held
-    return free > 0 && free >= size / 8 ? free : 0
+    return free > 0 && (free >= size / 8 || size - spent < size / 8) ? free : 0
   }
 
   /// A round trip begins.

@@ -47,14 +47,16 @@ extension HTTP2Session {
     events.append(.ended(slot))
   }
 
-  /// Streams of which nothing is said share the line frame by frame; RFC 9218 §10 leaves that to the server.
+  /// Streams of which nothing is said share the line frame by frame; RFC 9218 §10 leaves that to the server. A `priority`
+  /// field that can be understood is put in place of this by nghttp2 behind this call; one that cannot is as if it were
+  /// not there (§4).
   private func prioritise(_ stream: HTTP2StreamID) {
     if let index = foretold.firstIndex(of: stream) {
       foretold.remove(at: index)
-    } else if !reader.hasPriority {
-      var priority = nghttp2_extpri(urgency: 3, inc: 1)
-      nghttp2_session_change_extpri_stream_priority(raw, stream, &priority, 0)
+      return
     }
+    var priority = nghttp2_extpri(urgency: 3, inc: 1)
+    nghttp2_session_change_extpri_stream_priority(raw, stream, &priority, 0)
   }
 
   /// PRIORITY_UPDATE for a stream that may be yet to come. Bounded; who overdoes it is not remembered.
@@ -88,6 +90,19 @@ extension HTTP2Session {
     if let slot = slot(of: stream) { streams[slot].isDoomed = true }
   }
 
+  /// Whether a request is to be told of, now that everything that came with it is known.
+  func isWorthTelling(_ request: HTTP2Request, _ slot: Int) -> Bool {
+    let stream = streams[slot]
+    guard stream.mayBeTold else {
+      // By the client itself, and behind content.
+      return stream.wasReset && !stream.isDoomed && stream.ownReset == nil && stream.window.held > 0
+        && listener?.session(self, keepsContentOf: request) == true
+    }
+    // Content of another length than announced: more came than nghttp2 let pass, or the end too early.
+    if case .length(let count) = request.head.framing, watch.content(of: stream.id) > count { return false }
+    return nghttp2_session_get_stream_remote_close(raw, stream.id) != 1 || stream.hasEnded
+  }
+
   func noteReset(_ stream: HTTP2StreamID) {
     if let slot = slot(of: stream) { streams[slot].wasReset = true }
   }
@@ -97,6 +112,8 @@ extension HTTP2Session {
     guard let slot = slot(of: stream), !streams[slot].isClosed else { return }
     streams[slot].isClosed = true
     window.release(streams[slot].window.held)
+    // Nothing more need come on this connection before there is credit again.
+    returnConnectionCredit()
     events.append(.closed(slot, streams[slot].wasReset ? code : nil))
   }
 }

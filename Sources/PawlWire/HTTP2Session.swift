@@ -233,10 +233,7 @@ package final class HTTP2Session {
   private func tell(_ event: HTTP2Event) {
     switch event {
     case .began(let slot):
-      guard streams[slot].mayBeTold, let request = streams[slot].request else { return }
-      // Content of another length than announced: the end came, but nghttp2 did not let it pass.
-      let hasEnded = nghttp2_session_get_stream_remote_close(raw, streams[slot].id) == 1
-      guard !hasEnded || streams[slot].hasEnded else { return }
+      guard let request = streams[slot].request, isWorthTelling(request, slot) else { return }
       (streams[slot].isTold, streams[slot].request) = (true, nil)
       listener?.session(self, began: request, on: streams[slot].id)
     case .refused(let slot):

@@ -25,11 +25,14 @@ package enum HTTP2Offer: Sendable {
 /// ``HTTP2Session/produce(into:atMost:)``; methods of the session may be called from within.
 ///
 /// What a client sent is told when all octets of one ``HTTP2Session/receive(_:at:)`` have been read: a request whose stream
-/// was reset meanwhile is never told. After ``HTTP2Session/Progress/ends(_:)`` no call comes any more, not even for
+/// was reset meanwhile is never told, unless the delegate wants what it brought. After ``HTTP2Session/Progress/ends(_:)`` no call comes any more, not even for
 /// streams that are still open.
 package protocol HTTP2SessionDelegate: AnyObject {
   /// A request whose head is sound.
   func session(_ session: HTTP2Session, began request: HTTP2Request, on stream: HTTP2StreamID)
+  /// Whether content that came with a request counts although the client has reset the stream within the same octets: then
+  /// request, content and end are told nevertheless.
+  func session(_ session: HTTP2Session, keepsContentOf request: HTTP2Request) -> Bool
   /// HTTP/2 was kept to, but the request is not acceptable: to be answered with the refusal's status. Its content, if any, is
   /// dropped by the session.
   func session(_ session: HTTP2Session, refused refusal: RequestRefusal, on stream: HTTP2StreamID)
@@ -54,5 +57,6 @@ package protocol HTTP2SessionDelegate: AnyObject {
 }
 
 extension HTTP2SessionDelegate {
+  package func session(_ session: HTTP2Session, keepsContentOf request: HTTP2Request) -> Bool { false }
   package func session(_ session: HTTP2Session, answered stream: HTTP2StreamID) {}
 }

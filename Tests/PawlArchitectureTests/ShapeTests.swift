@@ -58,8 +58,15 @@ import Testing
     let promises = ["@unchecked Sendable", "nonisolated(unsafe)"]
     let pointers = ["Unmanaged", "unsafeBitCast(", ".assumingMemoryBound"]
     let homes: Set<String> = ["PawlLoop", "PawlStore", "PawlTLS", "PawlObserve"]
-    for file in SourceTree.sources where file.stem != "HTTP2Callbacks" {
+    // What C hands back to its callbacks: the one way to get there from a pointer.
+    let exceptions = ["HTTP2Callbacks": "Unmanaged"]
+    for file in SourceTree.sources {
       for (number, line) in file.bare.lines.enumerated() where (promises + pointers).contains(where: line.contains) {
+        if let exception = exceptions[file.stem], line.contains(exception),
+          !(promises + pointers).contains(where: { $0 != exception && line.contains($0) })
+        {
+          continue
+        }
         #expect(homes.contains(file.target), "\(file):\(number + 1): \(line)")
         guard promises.contains(where: line.contains) else { continue }
         // Above the line, on it, or on the first lines of what it begins.

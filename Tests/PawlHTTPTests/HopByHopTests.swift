@@ -19,6 +19,7 @@ import Testing
       "Content-Length", "Host", "Authorization", "Upload-Offset", "Cookie", "Range", "If-Range", "X-Forwarded-For",
       "X-Forwarded-Server", "X-Real-IP", "Forwarded", "Via", "Content-Type", "Content-Security-Policy", "Cache-Control",
       "Set-Cookie", "ETag", "Vary", "Date", "Expect", "Origin", "Sec-Fetch-Site", "Access-Control-Allow-Origin",
+      "Client-Cert",
     ])
   func protects(_ name: String) {
     var message = fields(("Connection", "close, \(name.lowercased())"), (name, "1"))

@@ -158,40 +158,6 @@ import Testing
     #expect(pair.server.writableCount == 0)
   }
 
-  @Test("ended and closed at once while much waits: all of it arrives, and the end", arguments: [false, true])
-  func closesLate(_ ends: Bool) throws {
-    let pair = try pair()
-    pair.client.stream.stopReading()
-    let block = pattern(64 << 10)
-    var sent = 0
-    while case .bytes(let count) = block.withUnsafeBytes({ pair.server.stream.write($0, more: false) }) {
-      sent += count
-    }
-    #expect(pair.server.stream.bytesKept > 0)
-    if ends { pair.server.stream.shutdownWrite() }
-    pair.server.stream.close()
-    #expect(pair.server.stream.isClosed)
-    pair.client.stream.startReading()
-    wait(pair.loop) { pair.client.sawEnd || pair.client.failure != nil }
-    #expect(pair.client.sawEnd && pair.client.failure == nil)
-    #expect(pair.client.received.count == sent)
-  }
-
-  @Test("closed while a peer that never reads is owed something: dropped after a bounded time")
-  func dropsLate() throws {
-    let clock = ManualClock()
-    let loop = try EventLoop(index: 0, clock: clock)
-    let pair = try SecurePair(TestTLS.server(), TestTLS.client(), loop: loop).shake()
-    pair.client.stream.stopReading()
-    let block = pattern(64 << 10)
-    while case .bytes = block.withUnsafeBytes({ pair.server.stream.write($0, more: false) }) {}
-    let descriptor = pair.server.stream.rawDescriptor
-    pair.server.stream.close()
-    #expect(isOpen(descriptor))
-    clock.advance(by: LateFlush.patience)
-    wait(loop) { !isOpen(descriptor) }
-  }
-
   @Test("half-close: close_notify ends one direction, the other goes on")
   func halfCloses() throws {
     let pair = try pair()

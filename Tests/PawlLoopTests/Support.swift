@@ -17,6 +17,12 @@ func socketPair() throws -> (CInt, CInt) {
 /// Whether a descriptor is open in this process.
 func isOpen(_ fd: CInt) -> Bool { pawl_fcntl(fd, F_GETFD, 0) >= 0 }
 
+/// Whether the other end of a socket pair is closed, not only shut down.
+func isHungUp(_ fd: CInt) -> Bool {
+  var entry = pollfd(fd: fd, events: 0, revents: 0)
+  return poll(&entry, 1, 0) == 1 && entry.revents & Int16(POLLHUP) != 0
+}
+
 /// A stream that notes what happened, and what of it a test asks for.
 final class Peer: StreamDelegate {
   let stream: SocketStream

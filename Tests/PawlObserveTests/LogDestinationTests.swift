@@ -1,3 +1,4 @@
+import PawlTestKit
 import Testing
 
 @testable import PawlObserve

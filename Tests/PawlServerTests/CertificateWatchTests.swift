@@ -1,5 +1,6 @@
 import CLinux
 import PawlLoop
+import PawlTestKit
 import Testing
 
 @testable import PawlServer

@@ -40,7 +40,7 @@ import Testing
   func settle() {
     let (shown, none) = (facts([0x66]), facts(nil))
     let trusted = facts([0x66], isTrusted: true)
-    let claims = ["X", "client-cert", "CLIENT-CERT-CHAIN", "Client_Cert", "Client-Certificate"]
+    let claims = ["X", "client-cert", "CLIENT-CERT-CHAIN", "Client_Cert", "client.cert", "Client-Certificate"]
     let innocent = ["X=theirs", "Client-Certificate=theirs"]
     #expect(settled(claims, none, isWanted: false) == innocent)
     #expect(settled(claims, shown, isWanted: false) == innocent)

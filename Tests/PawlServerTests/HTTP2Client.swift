@@ -20,7 +20,7 @@ final class HTTP2Client {
   private(set) var connectionWindow = 65_535
   private(set) var windows: [Int32: Int] = [:]
   private var inflater = HeaderInflater()
-  private var nextStream: Int32 = 1
+  private(set) var nextStream: Int32 = 1
   /// Whether credit is given back for what came.
   var givesCredit = true
 

@@ -58,8 +58,8 @@ import Testing
 
   @Test("a hundred streams at once are each answered with their own")
   func hundred() throws {
-    let origin = ScriptedOrigin(
-      .tcp, scripts: (0..<100).map { _ in [.expectHead, .send(Self.answer), .readToEnd] })
+    // Connections are used again, and not more than 64 are open at once.
+    let origin = ScriptedOrigin(.tcp, scripts: (0..<100).map { _ in [.answerAll(Self.answer)] })
     let pawl = try TestServer(origin)
     let client = HTTP2Client(pawl)
     let streams = (0..<100).map { client.open("GET /\($0)") }
@@ -85,7 +85,11 @@ import Testing
     client.credit(0x7fff_0000)
     client.readSettings()
     client.givesCredit = false
-    let (first, second) = (client.open("GET /f"), client.open("GET /f"))
+    // In one write: both have come before either is answered.
+    let (first, second) = (1, 3) as (Int32, Int32)
+    let fields = HTTP2Client.block(HTTP2Client.requestFields("GET /f", []))
+    client.socket.send([first, second].flatMap { HTTP2Client.frame(.headers, 5, $0, fields) })
+    client.skipStreams(2)
     client.read { client.answers[second]?.content.count ?? 0 > 100_000 }
     #expect(client.answers[first]?.isOver == false)
     let small = client.open("GET /f", [("range", "bytes=0-9")])
@@ -151,7 +155,8 @@ import Testing
 
   @Test("an idle connection ends after keepalive-timeout, one without a request after header-timeout")
   func idle() throws {
-    let origin = ScriptedOrigin(.tcp, [.answerAll(Self.answer)])
+    // Its own connection to the origin is not kept as long.
+    let origin = ScriptedOrigin(.tcp, [.answerAll(Self.answer)], [.answerAll(Self.answer)])
     let pawl = try TestServer(origin) { $0.listen = "keepalive-timeout = 40s\nheader-timeout = 5s" }
     let silent = HTTP2Client(pawl)
     silent.readSettings()
@@ -188,6 +193,43 @@ import Testing
     #expect(client.answer(stream).text == "ok")
     #expect(client.readToEnd() == .inOrder)
     #expect(pawl.stop() == [])
+  }
+
+  @Test("an idle connection whose client does nothing holds a draining server for two seconds at most")
+  func drainIdle() throws {
+    let origin = ScriptedOrigin(.tcp, [.answerAll(Self.answer)])
+    let pawl = try TestServer(origin)
+    let client = HTTP2Client(pawl)
+    client.readSettings()
+    #expect(client.get().text == "ok")
+    pawl.onLoop { $0.drain() }
+    // It answers nothing: the last word comes after a second, and a second later its end.
+    pawl.settle()
+    pawl.clock.advance(by: .seconds(1))
+    pawl.settle()
+    #expect(pawl.onLoop { $0.connections.count } == 1)
+    pawl.clock.advance(by: .seconds(1))
+    pawl.waitUntil("it is closed") { pawl.onLoop { $0.connections.count } == 0 }
+    #expect(client.readToEnd() == .inOrder)
+    #expect(client.goAway == 0)
+    #expect(pawl.stop() == [])
+  }
+
+  @Test("who speaks neither version in clear is not answered; what HTTP/1 knows in any way is")
+  func neither() throws {
+    let pawl = try TestServer(url: "http://127.0.0.1:1")
+    let stranger = pawl.connect()
+    stranger.send("INVALID CONNECTION PREFACE\r\n\r\n")
+    #expect(stranger.readToEnd() == ([], .inOrder))
+    for line in ["GET /f", "GET /f HTTP/1.x", "GET /a b HTTP/1.1", "A\u{1}B C"] {
+      let client = pawl.connect()
+      client.send("\(line)\r\n\r\n")
+      #expect(client.readAnswer().status == 400, "\(line)")
+    }
+    let off = try TestServer(url: "http://127.0.0.1:1") { $0.listen = "http2 = off" }
+    let client = off.connect()
+    client.send("INVALID CONNECTION PREFACE\r\n\r\n")
+    #expect(client.readAnswer().status == 400)
   }
 
   @Test("a client that takes nothing is given up after send-timeout")

@@ -66,6 +66,8 @@ import Testing
   @Test("an origin that breaks off is not noticed where the rest can be had")
   func resumed() throws {
     let size = 1 << 20
+    // pawl asks for a little of what it has again, and compares.
+    let from = 262_144 - 4096
     let head = "Cache-Control: max-age=60\r\nETag: \"v\"\r\nAccept-Ranges: bytes\r\n"
     let origin = ScriptedOrigin(
       .tcp,
@@ -75,16 +77,16 @@ import Testing
       [
         .expectHead,
         .send(
-          "HTTP/1.1 206 Partial Content\r\n\(head)Content-Range: bytes 262144-\(size - 1)/\(size)\r\n"
-            + "Content-Length: \(size - 262_144)\r\n\r\n"),
-        .sendPattern(from: 262_144, count: size - 262_144), .readToEnd,
+          "HTTP/1.1 206 Partial Content\r\n\(head)Content-Range: bytes \(from)-\(size - 1)/\(size)\r\n"
+            + "Content-Length: \(size - from)\r\n\r\n"),
+        .sendPattern(from: UInt64(from), count: size - from), .readToEnd,
       ])
     let pawl = try TestServer(origin)
     let client = HTTP2Client(pawl)
-    let answer = pawl.advancing { client.get() }
+    let answer = client.get()
     #expect(answer.isWhole && answer.content == OriginStep.pattern(from: 0, count: size))
     client.socket.close()
-    _ = pawl.stop()
+    #expect(pawl.stop() == [])
   }
 
   @Test("an answer that cannot be finished is reset, never ended in order; other streams go on")

@@ -57,6 +57,45 @@ import Testing
     #expect(talk.received().hasSuffix("\r\n\r\nhello"))
   }
 
+  @Test("what came right before a reset is kept to its last octet, be it in one turn with the request or not")
+  func resetBehindContent() throws {
+    let talk = try UploadTalk([])
+    let client = HTTP2Client(talk.pawl)
+    client.readSettings()
+    let stream = client.open("POST /f", [Self.six, ("upload-complete", "?0")], ends: false)
+    client.read { client.answers[stream]?.interim.isEmpty == false }
+    let target = target(client.answers[stream]?.interim[0] ?? [])
+    // Far more than is taken off the connection at once: some of it waits when the reset comes.
+    let piece = [UInt8](repeating: 1, count: 16_384)
+    let cut = HTTP2Client.octets(8 as UInt32)
+    client.socket.send(
+      (0..<32).flatMap { _ in HTTP2Client.frame(.data, 0, stream, piece) }
+        + HTTP2Client.frame(.rstStream, 0, stream, cut))
+    func waitForOffset(_ offset: Int) {
+      // Without a request: that would end whoever still writes.
+      talk.pawl.waitUntil("\(offset) octets are there") {
+        talk.pawl.onLoop { $0.router.all[0].uploads?.store.uploads.first?.status.offset } == UInt64(offset)
+      }
+      #expect(client.answer(client.open("HEAD \(target)", [Self.six]))["upload-offset"] == "\(offset)")
+    }
+    waitForOffset(32 * 16_384)
+    var offset = 32 * 16_384
+    for count in [1, 2] {
+      let append = client.nextStream
+      client.skipStreams(1)
+      let fields = HTTP2Client.requestFields(
+        "PATCH \(target)", [Self.six, Self.partial, ("upload-offset", "\(offset)"), ("upload-complete", "?1")])
+      client.socket.send(
+        HTTP2Client.frame(.headers, 4, append, HTTP2Client.block(fields))
+          + (0..<count).flatMap { _ in HTTP2Client.frame(.data, 0, append, piece) }
+          + HTTP2Client.frame(.rstStream, 0, append, cut))
+      offset += count * piece.count
+      waitForOffset(offset)
+    }
+    client.socket.close()
+    talk.finish()
+  }
+
   @Test("more than the windows hold arrives whole and in its order")
   func large() throws {
     let size = 6 << 20

@@ -33,6 +33,21 @@ import Testing
         """)
   }
 
+  @Test(
+    "trailers are asked of the origin where the client asked for them, and TE is named as of this hop (RFC 9110 10.1.4)"
+  )
+  func trailers() throws {
+    let bench = try ServerBench()
+    func sent(_ fields: [(FieldName, String)], _ version: HTTPVersion = .http11) -> [String] {
+      let all = OriginRequests.forwarded(bench.request(.get, "/f", fields, version: version)).fields
+      return (all.all(.connection) + all.all(.te)).map(\.text)
+    }
+    #expect(sent([(.connection, "TE"), (.te, "gzip, Trailers;q=0.5")]) == ["te", "trailers"])
+    #expect(sent([(.te, "trailers")], .http2) == ["te", "trailers"])
+    #expect(sent([(.connection, "TE"), (.te, "gzip")]) == [] && sent([]) == [])
+    #expect(sent([(.connection, "TE"), (.te, "trailers")], .http10) == [])
+  }
+
   @Test("a trusted peer's chain is kept, and the request id that came")
   func trusted() throws {
     let bench = try ServerBench()

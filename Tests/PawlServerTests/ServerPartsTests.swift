@@ -1,4 +1,5 @@
 import PawlConfig
+import PawlTestKit
 import Testing
 
 @testable import PawlServer

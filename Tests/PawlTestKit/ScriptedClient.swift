@@ -4,7 +4,7 @@ import CLinux
 /// answers apart no further than their framing needs. Waits at most ten seconds for anything.
 package final class ScriptedClient: @unchecked Sendable {
   // Safe: used by one thread at a time; a test that hands it to a thread joins that thread.
-  private static let patience = 10_000 as CInt
+  private static let patience = 60_000 as CInt
 
   /// How a connection ended.
   package enum Ending: Hashable, Sendable { case inOrder, reset, stillOpen }
@@ -49,7 +49,7 @@ package final class ScriptedClient: @unchecked Sendable {
   }
 
   /// FIN: nothing more will be sent; answers are still read.
-  package func halfClose() { shutdown(socket, CInt(SHUT_WR)) }
+  package func halfClose() { shutdown(socket, pawl_SHUT_WR) }
 
   // MARK: TLS
 

@@ -63,6 +63,7 @@ final class ScriptSocket {
       return
     }
     self.ssl = ssl
+    waitInCalls()
     SSL_set_fd(ssl, descriptor)
     guard SSL_accept(ssl) == 1 else {
       handshake = ScriptedTLS.Handshake(isDone: false)
@@ -75,6 +76,16 @@ final class ScriptSocket {
   }
 
   deinit { SSL_free(ssl) }
+
+  /// OpenSSL's calls wait for the peer by themselves, with the patience of the script.
+  private func waitInCalls() {
+    let flags = pawl_fcntl(descriptor, F_GETFL, 0)
+    _ = pawl_fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK)
+    var time = timeval(tv_sec: Int(ScriptPlayer.patience) / 1000, tv_usec: 0)
+    for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+      setsockopt(descriptor, SOL_SOCKET, option, &time, socklen_t(MemoryLayout<timeval>.size))
+    }
+  }
 
   var isBroken: Bool { handshake?.isDone == false }
   /// Octets that have left the socket already.
@@ -95,7 +106,7 @@ final class ScriptSocket {
 
   func endWriting() {
     if let ssl, !endsWithoutNotice { SSL_shutdown(ssl) }
-    shutdown(descriptor, CInt(SHUT_WR))
+    shutdown(descriptor, pawl_SHUT_WR)
   }
 
   func end() {

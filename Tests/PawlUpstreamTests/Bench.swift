@@ -44,6 +44,17 @@ struct Bench {
     #expect(!isTooLate.withLock { $0 }, "what the test waits for did not come", sourceLocation: sourceLocation)
   }
 
+  /// Turns the loop until a script opens the gate, which by itself wakes no loop.
+  func turn(untilOpen gate: Gate) {
+    let isOpen = TestLock(false)
+    let waiting = TestThread { [loop] in
+      if gate.wait() { isOpen.withLock { $0 = true } }
+      loop.run {}
+    }
+    turn { isOpen.withLock { $0 } }
+    waiting.join()
+  }
+
   /// Turns the loop once, without waiting for anything.
   func turnOnce() {
     var turns = 0

@@ -158,6 +158,22 @@ extension UpstreamURL {
     _ = origin.finish()
   }
 
+  @Test("an origin that refuses pawl after the handshake, as TLS 1.3 has it, is said to do so, and logged")
+  func lateAlert() throws {
+    let origin = ScriptedOrigin(.tcp, tls: tls(certificates.good, clientCA: certificates.authority), [])
+    let reports = TestLock<[ProxyError]>([])
+    let bench = try Bench(
+      tls: certificates.context(), reports: reports,
+      settings: { $0.urls = [UpstreamURL(origin, serverName: "origin.example")] })
+    let recorder = bench.run(.get())
+    #expect(recorder.story.first == "connected")
+    #expect(recorder.story.last?.hasPrefix("broke tls_alert_received before the head") == true)
+    #expect(recorder.error?.alert == 116)
+    #expect(recorder.details?.hasPrefix("127.0.0.1:\(origin.port): ") == true)
+    #expect(reports.withLock { $0.map(\.kind) } == [.tlsAlertReceived])
+    _ = origin.finish()
+  }
+
   @Test("an origin that speaks no TLS is said to do so")
   func noTLS() throws {
     let origin = ScriptedOrigin(.tcp, [.read(1), .send("HTTP/1.1 400 Bad Request\r\n\r\n"), .readToEnd])
@@ -177,7 +193,7 @@ extension UpstreamURL {
       settings: { $0.urls = [UpstreamURL(origin, serverName: "origin.example")] })
     let recorder = ExchangeRecorder()
     bench.start(.get(), recorder)
-    bench.turn { origin.received.first?.isEmpty == false }
+    bench.turn(untilOpen: gate)
     clock.advance(by: .seconds(6))
     bench.turn { recorder.isOver }
     #expect(recorder.story == ["broke connection_timeout before the head, nothing sent"])
@@ -187,12 +203,13 @@ extension UpstreamURL {
 
   @Test("a request that is cancelled during the handshake gives its place back")
   func cancel() throws {
-    let origin = ScriptedOrigin(.tcp, [.read(1), .readToEnd])
+    let gate = Gate()
+    let origin = ScriptedOrigin(.tcp, [.read(1), .open(gate), .readToEnd])
     let bench = try Bench(
       tls: certificates.context(), settings: { $0.urls = [UpstreamURL(origin, serverName: "origin.example")] })
     let recorder = ExchangeRecorder()
     let exchange = bench.start(.get(), recorder)
-    bench.turn { origin.received.first?.isEmpty == false }
+    bench.turn(untilOpen: gate)
     exchange.cancel()
     #expect(bench.upstream.connectionCount == 0)
     for _ in 0..<5 { bench.turnOnce() }

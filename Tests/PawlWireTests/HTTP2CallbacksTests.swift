@@ -38,6 +38,42 @@ private let content = [UInt8](repeating: 0x61, count: 100_000)
     #expect(server.lines() == [] && server.takeEvents() == [])
   }
 
+  @Test("what came before a reset within the same octets is told where it is wanted, and only if there was content")
+  func kept() {
+    let server = opened()
+    server.keepsContent = { $0.head.method == .patch }
+    let patch = HTTP2Frame.request("PATCH", "/")
+    server.receive(
+      .headers(1, patch, end: false), .data(1, [1, 2]), .data(1, [3]), .reset(1), .headers(3, patch, end: false),
+      .reset(3),
+      .get(5, end: false), .data(5, [1]), .reset(5), .headers(7, patch, end: false), .data(7, [1], end: true), .reset(7)
+    )
+    #expect(
+      server.takeEvents() == [
+        "began 1 PATCH / a open", "content 1 2", "content 1 1", "closed 1 8", "began 7 PATCH / a open", "content 7 1",
+        "ended 7", "closed 7 8",
+      ])
+    #expect(server.received[1] == [1, 2, 3] && server.session.streamCount == 0)
+  }
+
+  @Test("a stream that breaks a rule within the same octets is never told", arguments: [true, false])
+  func doomed(_ isKept: Bool) {
+    let server = opened()
+    server.keepsContent = { _ in isKept }
+    let put = HTTP2Frame.request("PUT", "/") + [("content-length", "3")]
+    // A window beyond its limit, and more content than announced: in order, padded, and not all there yet.
+    server.receive(.get(1), .window(1, 0x7fff_ffff))
+    server.receive(.headers(3, put, end: false), .data(3, [1, 2, 3, 4]))
+    server.receive(
+      .headers(5, put, end: false), .data(5, [1, 2]), HTTP2Frame(kind: 0, flags: 8, stream: 5, payload: [1, 3, 4, 0]))
+    server.receive(HTTP2Frame.headers(7, put, end: false).octets + HTTP2Frame.data(7, [1, 2, 3, 4]).octets.dropLast())
+    server.receive([4])
+    #expect(server.takeEvents() == [])
+    #expect(server.lines() == ["RST 1 3", "RST 3 1", "RST 5 1", "RST 7 1"])
+    server.receive(.headers(9, put, end: false), HTTP2Frame(kind: 0, flags: 9, stream: 9, payload: [2, 1, 2, 3, 0, 0]))
+    #expect(server.takeEvents() == ["began 9 PUT / a 3|content-length: 3", "content 9 3", "ended 9"])
+  }
+
   @Test("an own reset overtakes content, and is told as closed")
   func ownReset() {
     let server = opened(HTTP2Settings(), [.get(1), .get(3, end: false)])

@@ -25,6 +25,12 @@ import Testing
     #expect(order([get(1, "u=3, i"), get(3, "i")], [1, 3]) == [1, 3, 1, 3, 1, 3])
   }
 
+  @Test(
+    "a field that cannot be understood is as if it were not there", arguments: ["u=9", "u=3, !!", "i=2", "u=3, u"])
+  func broken(_ priority: String) {
+    #expect(order([get(1, priority), get(3, priority)], [1, 3]) == [1, 3, 1, 3, 1, 3])
+  }
+
   @Test("PRIORITY_UPDATE changes a stream that runs, and one that is yet to come")
   func updates() {
     #expect(order([.get(1), .get(3), .priorityUpdate(3, "u=0")], [1, 3]) == [3, 3, 3, 1, 1, 1])

@@ -4,9 +4,10 @@ import Testing
 
 @Suite("Receive windows (RFC 9113 §5.2)") struct HTTP2ReceiveWindowTests {
   @Test(
-    "give credit in eighths, for what is done with",
+    "give credit in eighths, for what is done with, and in less where the peer has hardly any left",
     arguments: [
-      (0, 0, 0), (99, 0, 0), (100, 0, 100), (800, 0, 800), (800, 800, 0), (800, 701, 0), (800, 700, 100), (100, 200, 0),
+      (0, 0, 0), (99, 0, 0), (100, 0, 100), (800, 0, 800), (800, 800, 0), (800, 701, 99), (701, 602, 99), (700, 601, 0),
+      (800, 700, 100), (100, 200, 0),
     ])
   func credit(_ spent: Int, _ held: Int, _ expected: Int) {
     var window = HTTP2ReceiveWindow(size: 800)
@@ -199,6 +200,19 @@ private struct Line<Load> {
     #expect(stuck.allSatisfy { serving.received[$0]?.count == 1 << 20 })
     #expect((serving.received[99]?.count ?? 0) > 40 << 20)
     #expect(client.granted - (serving.received[99]?.count ?? 0) <= 16 << 20)
+  }
+
+  @Test("what a stream held that is reset by pawl is credited to the connection at once: no more need come before")
+  func heldAndReset() {
+    let serving = HTTP2Serving()
+    serving.consumes = false
+    serving.receive(HTTP2Serving.opening)
+    serving.receive(HTTP2Frame.headers(1, HTTP2Frame.request("PUT", "/"), end: false))
+    for _ in 0..<64 { serving.receive(HTTP2Frame.data(1, [UInt8](repeating: 0, count: 16_000))) }
+    _ = serving.frames()
+    serving.session.reset(1, .noError)
+    let credit = serving.frames().filter { $0.kind == 8 && $0.stream == 0 }.map { Int($0.word()) }
+    #expect(credit == [64 * 16_000])
   }
 
   @Test("content for a stream that is gone, and padding, are credited to the connection, and to nobody twice")

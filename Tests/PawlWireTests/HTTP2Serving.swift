@@ -7,6 +7,7 @@ final class HTTP2Serving: HTTP2SessionDelegate {
   var events: [String] = []
   /// Content is done with as soon as it comes.
   var consumes = true
+  var keepsContent: (HTTP2Request) -> Bool = { _ in false }
   /// Called for each request, after it was noted.
   var onBegan: ((HTTP2StreamID, HTTP2Request) -> Void)?
   var onEnded: ((HTTP2StreamID) -> Void)?
@@ -80,6 +81,8 @@ final class HTTP2Serving: HTTP2SessionDelegate {
     events.append("began \(stream) \(describe(request))")
     onBegan?(stream, request)
   }
+
+  func session(_ session: HTTP2Session, keepsContentOf request: HTTP2Request) -> Bool { keepsContent(request) }
 
   func session(_ session: HTTP2Session, refused refusal: RequestRefusal, on stream: HTTP2StreamID) {
     events.append("refused \(stream) \(refusal.status)")

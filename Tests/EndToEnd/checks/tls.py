@@ -104,13 +104,14 @@ def kinds(bench):
 @check("tls: ALPN: h2 first, http/1.1, none; a client that speaks only others is told so")
 def alpn(bench):
     _, pawl = begin(bench, {"main": keys(certificates.server())})
-    for offered, chosen in ((("h2", "http/1.1"), "h2"), (("http/1.1", "h2"), "h2"), (("http/1.1",), "http/1.1"), (("foo", "http/1.1"), "http/1.1"), ((), None)):
+    for offered, chosen in ((("h2", "http/1.1"), "h2"), (("http/1.1", "h2"), "h2"), (("http/1.1",), "http/1.1"), (("foo", "http/1.1"), "http/1.1"),
+                            (("http/1.0",), "http/1.0"), (("http/1.0", "http/1.1"), "http/1.1"), ((), None)):
         with Client(pawl.address, 5, over="tls", context=transport.client_context(offered)) as client:
             same(client.socket.tls.selected_alpn_protocol(), chosen, f"ALPN for {offered}")
             if chosen != "h2":
                 client.request("/x")
                 same(client.response().body, b"hello", f"answer for {offered}")
-    why = refused(pawl, context=transport.client_context(("foo", "http/1.0")))
+    why = refused(pawl, context=transport.client_context(("foo", "spdy/3")))
     true(why and "APPLICATION_PROTOCOL" in why.upper().replace(" ", "_"), f"for others only: {why}")
 
 
@@ -273,6 +274,25 @@ def hsts(bench):
             client.request(target)
             values = client.response().all("Strict-Transport-Security")
             true("max-age=31536000; includeSubDomains" not in values, f"{target} in clear: {values}")
+
+
+@check("tls: what is stored for https is never an answer in clear, whatever port Host names, nor the other way round")
+def schemes(bench):
+    origin, pawl = begin(bench, {"main": keys(certificates.server())}, extra={"listen:plain": {"address": "127.0.0.1:0"}})
+    pawl.stop()
+    pawl.start(ready=2)
+    secure, plain = (next(a for a in pawl.addresses if a.startswith(s)) for s in ("https:", "http:"))
+    origin.default = lambda request: Resource((request.get("X-Forwarded-Proto") or "none").encode(), fields=FRESH)
+    hosts = ("pawl.test", "pawl.test:443", "pawl.test:80", "pawl.test:8443")
+    for first, second in ((secure, plain), (plain, secure)):
+        for number, host in enumerate(hosts):
+            for address in (first, second):
+                for other in (host, *hosts) if address == second else (host,):
+                    over = "tls" if address == secure else "clear"
+                    with Client(address, 5, over=over) as client:
+                        client.request(f"/{over if address == first else ('clear' if over == 'tls' else 'tls')}-first/{number}", host=other)
+                        answer = client.response()
+                    same((answer.status, answer.body), (200, b"https" if address == secure else b"http"), f"{other} over {over}, after {host} over the other ({answer.cache})")
 
 
 @check("tls: one connection for several names (RFC 9113 9.1.1) is served, where no section asks for certificates of clients")

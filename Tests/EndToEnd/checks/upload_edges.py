@@ -4,7 +4,7 @@ import signal
 import threading
 import time
 
-from harness.checks import check, same, true
+from harness.checks import V1, check, same, true
 from harness.client import head
 from harness.content import Content
 from harness.origin import Resource
@@ -74,7 +74,8 @@ def last_octet(bench):
     each([(m, how, d) for d in (Dialect(3), Dialect(6), Dialect(10)) for how in ("fin", "rst") for m in (0, 1)], row)
 
 
-@check("upload edges: pipelined upload requests are answered in order on one connection")
+@check("upload edges: pipelined upload requests are answered in order on one connection", over=V1,
+       why="in HTTP/2 requests run side by side, and a newer one for an upload displaces the older")
 def pipeline(bench):
     origin, pawl = begin(bench)
     d = Dialect(6)
@@ -200,7 +201,8 @@ def fragments(bench):
             same(client.answer().body, b"got 300 octets", "chunks in pieces")
 
 
-@check("upload edges: two requests' worth of trouble: Content-Length with Transfer-Encoding is 400 and adds nothing")
+@check("upload edges: two requests' worth of trouble: Content-Length with Transfer-Encoding is 400 and adds nothing", over=V1,
+       why="HTTP/2 has one framing")
 def smuggling(bench):
     origin, pawl = begin(bench)
     location = tus_new(pawl.address, 100)

@@ -14,7 +14,7 @@ class Worker:
     def __init__(self, work, others):
         ask, self.asks = os.pipe()
         self.answers, answer = os.pipe()
-        self.row, self.text = None, b""
+        self.row, self.text, self.gone = None, b"", False
         self.pid = os.fork()
         if not self.pid:
             for each in [self.asks, self.answers] + [end for other in others for end in (other.asks, other.answers)]:
@@ -34,14 +34,15 @@ class Worker:
         self.text += data
         if data and not self.text.endswith(b"\n"):
             return None
-        text, self.text = self.text, b""
+        text, self.text, self.gone = self.text, b"", not data
         return json.loads(text) if data else ["FAIL", "the process that ran this check has ended", 0.0]
 
-    def end(self, number=None):
+    def end(self):
+        """One that waits ends by itself when nothing can be asked any more; one that works is told to."""
         for each in (self.asks, self.answers):
             os.close(each)
-        if number:
-            os.kill(self.pid, number)
+        if self.row is not None:
+            os.kill(self.pid, signal.SIGTERM)
         os.waitpid(self.pid, 0)
         LIVING.remove(self)
 
@@ -51,7 +52,7 @@ LIVING = []
 
 def end_all():
     for each in list(LIVING):
-        each.end(signal.SIGTERM)
+        each.end()
 
 
 atexit.register(end_all)
@@ -64,6 +65,7 @@ def serve(work, ask, answer):
     except (KeyboardInterrupt, SystemExit):
         pass
     finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
         atexit._run_exitfuncs()
         sys.stdout.flush()
         os._exit(0)
@@ -87,6 +89,6 @@ def run(count, rows, work, done):
                 continue
             row, worker.row = worker.row, None
             del running[each]
-            if result[2] == 0.0 and "has ended" in result[1]:
+            if worker.gone:
                 worker.end()
             done(row, result)

@@ -1,34 +1,37 @@
 import CLinux
-import Testing
 
 /// A folder that goes away with its owner.
-final class TemporaryFolder {
-  let path: String
+package final class TemporaryFolder {
+  package let path: String
 
-  struct CannotBeMade: Error { var code: CInt }
+  package struct CannotBeMade: Error { package var code: CInt }
 
-  init() throws {
-    var template = Array("/tmp/pawl-server-XXXXXX".utf8CString)
+  package init() throws {
+    var template = Array("/tmp/pawl-test-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { throw CannotBeMade(code: pawl_errno()) }
     path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
   deinit { remove(path) }
 
-  func make(_ name: String) { #expect(mkdir(path + "/" + name, 0o700) == 0) }
-  func rename(_ name: String, to other: String) { #expect(CLinux.rename(path + "/" + name, path + "/" + other) == 0) }
+  package func make(_ name: String) {
+    precondition(mkdir(path + "/" + name, 0o700) == 0, "no folder \(name)")
+  }
+  package func rename(_ name: String, to other: String) {
+    precondition(CLinux.rename(path + "/" + name, path + "/" + other) == 0, "no \(name) to rename")
+  }
 
   /// Makes or overwrites a file.
-  func write(_ name: String, _ text: String) {
+  package func write(_ name: String, _ text: String) {
     let descriptor = pawl_open(path + "/" + name, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-    #expect(descriptor >= 0)
+    precondition(descriptor >= 0, "no file \(name)")
     let octets = Array(text.utf8)
-    #expect(CLinux.write(descriptor, octets, octets.count) == octets.count)
+    precondition(CLinux.write(descriptor, octets, octets.count) == octets.count, "cannot write \(name)")
     close(descriptor)
   }
 
   /// The whole text of a small file; empty when it cannot be read.
-  func read(_ name: String) -> String {
+  package func read(_ name: String) -> String {
     let descriptor = pawl_open(path + "/" + name, O_RDONLY, 0)
     guard descriptor >= 0 else { return "" }
     defer { close(descriptor) }

@@ -54,6 +54,10 @@ def testssl(program, port, seconds=1500):
     return len(findings), trouble
 
 
+# Some scripts choose their conversations at random: every server is to get the same ones.
+SEEDED = "import random, runpy, sys; random.seed(4); sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name='__main__')"
+
+
 class Conversations:
     """What one script of tlsfuzzer counted."""
 
@@ -82,7 +86,7 @@ def tlsfuzzer(python, checkout, port, plan, workers=2, seconds=900):
     def one(step):
         script, arguments, other = step
         label = " ".join([script, *arguments])
-        words = [python, str(checkout / "scripts" / script), "-h", "127.0.0.1", "-p", str(other or port), *arguments]
+        words = [python, "-c", SEEDED, str(checkout / "scripts" / script), "-h", "127.0.0.1", "-p", str(other or port), *arguments]
         try:
             done = subprocess.run(words, cwd=checkout, capture_output=True, text=True, timeout=seconds, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
             return Conversations(label, done.stdout + done.stderr, done.returncode)

@@ -53,14 +53,14 @@ import Testing
   @Test("that is not what was announced fails, after what came of it")
   func wrongLength() {
     let end = BodyEnd(party: .origin, reason: "x")
-    var short = outgoing([Self.memory("0")], owed: 2)
+    let short = outgoing([Self.memory("0")], owed: 2)
     var output: [UInt8] = []
     #expect(short.offer(9) == .octets(1, isLast: false) && short.append(1, to: &output) == nil)
     #expect(short.offer(9) == .failed(BodyEnd(party: .pawl, reason: "body-shorter-than-announced")))
-    var long = outgoing([Self.memory("0"), Self.memory("1")], owed: 1)
+    let long = outgoing([Self.memory("0"), Self.memory("1")], owed: 1)
     #expect(long.offer(9) == .octets(1, isLast: false) && long.append(1, to: &output) == nil)
     #expect(long.offer(9) == .failed(BodyEnd(party: .pawl, reason: "body-longer-than-announced")))
-    var broken = outgoing([Self.memory("0"), .failed(end)], owed: 9)
+    let broken = outgoing([Self.memory("0"), .failed(end)], owed: 9)
     #expect(broken.offer(9) == .octets(1, isLast: false) && broken.append(1, to: &output) == nil)
     #expect(broken.offer(9) == .failed(end))
   }

@@ -9,7 +9,8 @@ import Testing
   func protocols() throws {
     let rows: [([String], Bool, String?)] = [
       (["h2", "http/1.1"], true, "h2"), (["http/1.1", "h2"], true, "h2"), (["h2", "http/1.1"], false, "http/1.1"),
-      (["http/1.1"], true, "http/1.1"), (["h2"], false, nil), (["http/1.0", "spdy/3"], true, "http/1.0"), (["spdy/3"], true, nil),
+      (["http/1.1"], true, "http/1.1"), (["h2"], false, nil), (["http/1.0", "spdy/3"], true, "http/1.0"),
+      (["spdy/3"], true, nil),
       (["x", "http/1.1"], true, "http/1.1"), ([], true, ""),
     ]
     for (offered, offersHTTP2, chosen) in rows {

@@ -16,6 +16,8 @@ extension StoreCore {
   /// One round over the candidates. `false` when nothing could be evicted.
   private func evictOnce(_ missing: UInt64) -> Bool {
     let limit: Int64 = 128
+    doomed.withLock { $0.beginRound() }
+    defer { doomed.withLock { $0.endRound() } }
     do throws(StoreError) {
       if try evict(try reader.candidates(now: clock.wallSeconds(), limit: limit), missing) { return true }
       // All that was seen is going already, or in use: what others evicted has to be committed, and the view widened.

@@ -19,7 +19,7 @@ extension StoreCore {
     case .inMemory(let resources):
       switch detach(candidate, from: resources) {
       case .busy:
-        _ = doomed.withLock { $0.remove(candidate.number) }
+        doomed.withLock { $0.remove(candidate.number) }
         return false
       case .body(let body):
         for resource in resources { index.removeIfEmpty(resource) }

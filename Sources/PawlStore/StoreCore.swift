@@ -17,7 +17,7 @@ final class StoreCore: @unchecked Sendable {
   /// Bodies whose files are there but whose rows may not be committed yet.
   let unrecorded = Locked(Set<ObjectID>())
   /// Objects that are gone although their rows may still be there.
-  let doomed = Locked(Set<Int64>())
+  let doomed = Locked(DoomedObjects())
   /// Whether orphans were looked for in every directory since the start.
   let isSwept = Locked(false)
   private let buffers = Locked([[UInt8]]())

@@ -74,9 +74,9 @@ extension StoredBody: ChangeSource {
 extension StoreCore {
   /// Forgets a row; loads and evictions skip the object until that is committed.
   func recordRemoval(of number: Int64) {
-    _ = doomed.withLock { $0.insert(number) }
+    doomed.withLock { _ = $0.insert(number) }
     submit([.remove(number)]) { [doomed] isRecorded in
-      if isRecorded { _ = doomed.withLock { $0.remove(number) } }
+      if isRecorded { doomed.withLock { $0.noteRecorded(number) } }
     }
   }
 }

@@ -76,6 +76,7 @@ private final class Token {}
     try body.write(pattern(10))
     body.complete()
     fixture.store.flush()
+    try fixture.settle()
     #expect(try fixture.body(total: 2 << 20).total == 2 << 20)
     try fixture.settle()
     #expect(fixture.logged("body-evicted").first?.contains("kind=superseded") == true)

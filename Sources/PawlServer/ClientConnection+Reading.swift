@@ -94,12 +94,13 @@ extension ClientConnection {
     return begins
   }
 
-  /// Whether octets that are no request begin with a line that is none of HTTP/1 in any way, not even of HTTP/0.9: three
-  /// words or more, and no version.
+  /// Whether octets that are no request begin with a line that is none of HTTP/1 in any way: three words or more, no
+  /// version, and in the place of the target what can be none (RFC 9112 §3.2).
   private func isOfNoHTTP1(_ octets: ArraySlice<UInt8>) -> Bool {
     guard let end = octets.firstIndex(of: 0x0a) else { return false }
     let words = octets[..<end].split(separator: 0x20, omittingEmptySubsequences: false)
-    return words.count > 2 && !words.contains { $0.starts(with: "HTTP/".utf8) }
+    guard words.count > 2, !words.contains(where: { $0.starts(with: "HTTP/".utf8) }) else { return false }
+    return !words[1].isEmpty && !words[1].contains { $0 == 0x2f || $0 == 0x3a || $0 == 0x2a }
   }
 
   /// `nil` when the head is not complete or was refused.

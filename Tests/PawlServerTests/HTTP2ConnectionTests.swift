@@ -221,7 +221,9 @@ import Testing
     let stranger = pawl.connect()
     stranger.send("INVALID CONNECTION PREFACE\r\n\r\n")
     #expect(stranger.readToEnd() == ([], .inOrder))
-    for line in ["GET /f", "GET /f HTTP/1.x", "GET /a b HTTP/1.1", "A\u{1}B C"] {
+    for line in [
+      "GET /f", "GET /f HTTP/1.x", "GET /a b HTTP/1.1", "A\u{1}B C", "GET /f http/1.1", "GET /f ", "GET /f ICY/1.1",
+    ] {
       let client = pawl.connect()
       client.send("\(line)\r\n\r\n")
       #expect(client.readAnswer().status == 400, "\(line)")

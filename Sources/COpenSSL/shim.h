@@ -43,9 +43,6 @@ static inline void pawl_ssl_ctx_keep_client_sessions(SSL_CTX *context) {
 static inline int pawl_ssl_ctx_set_groups(SSL_CTX *context, const char *list) {
   return (int)SSL_CTX_set1_groups_list(context, list);
 }
-static inline int pawl_ssl_ctx_set_signatures(SSL_CTX *context, const char *list) {
-  return (int)SSL_CTX_set1_sigalgs_list(context, list);
-}
 static inline int pawl_ssl_ctx_set_verify_store(SSL_CTX *context, X509_STORE *store) {
   return (int)SSL_CTX_set1_verify_cert_store(context, store);
 }
@@ -60,7 +57,6 @@ static inline int pawl_ssl_set_server_name(SSL *ssl, const char *name) { return 
 static inline void *pawl_openssl_copy(const void *bytes, size_t count) { return OPENSSL_memdup(bytes, count); }
 static inline void pawl_openssl_free(void *pointer) { OPENSSL_free(pointer); }
 static inline void pawl_bio_retry_read(BIO *bio) { BIO_set_retry_read(bio); }
-static inline void pawl_bio_retry_write(BIO *bio) { BIO_set_retry_write(bio); }
 static inline void pawl_bio_clear_retry(BIO *bio) { BIO_clear_retry_flags(bio); }
 static inline long pawl_bio_memory(BIO *bio, char **bytes) { return BIO_get_mem_data(bio, bytes); }
 static inline int pawl_bio_ktls_sends(BIO *bio) { return BIO_get_ktls_send(bio) != 0; }
@@ -69,7 +65,6 @@ static inline void pawl_ssl_enable_ktls(SSL *ssl) {
   SSL_set_options(ssl, SSL_OP_ENABLE_KTLS);
 #endif
 }
-static inline unsigned char *pawl_asn1_bytes(const ASN1_STRING *string) { return (unsigned char *)ASN1_STRING_get0_data(string); }
 static inline void pawl_ssl_ctx_set_server_name_callback(SSL_CTX *context, int (*callback)(SSL *, int *, void *)) {
   SSL_CTX_set_tlsext_servername_callback(context, callback);
 }

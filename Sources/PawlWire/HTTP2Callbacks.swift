@@ -7,7 +7,7 @@ import CNGHTTP2
 /// octets of content, which lie in the caller's buffer.
 enum HTTP2Callbacks {
   /// Frames whose sending the session wants to know of.
-  enum Frame { case data, headers, reset, goAway, other }
+  enum Frame { case data, headers, reset, goAway }
 
   // MARK: Setting up
 

@@ -98,7 +98,6 @@ extension HTTP2Session {
       if endsStream, let slot = slot(of: stream) { events.append(.answered(slot)) }
     case .reset: noteResetSent(stream, code)
     case .goAway: if code != 0 { finish(.protocolError, nil) }
-    case .other: break
     }
   }
 

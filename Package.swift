@@ -31,13 +31,18 @@ let structuredFields = Target.Dependency.product(
   name: "RawStructuredFieldValues", package: "swift-http-structured-headers")
 let argumentParser = Target.Dependency.product(
   name: "ArgumentParser", package: "swift-argument-parser")
+let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
 
 let package = Package(
   name: "pawl",
-  products: [.executable(name: "pawl", targets: ["pawl"])],
+  products: [
+    .executable(name: "pawl", targets: ["pawl"]),
+    .executable(name: "pawl-bench", targets: ["pawl-bench"]),
+  ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.7.0"),
+    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
   ],
   targets: [
     clibrary("CLibevent", "libevent_core", ["libevent-dev"]),
@@ -73,6 +78,15 @@ let package = Package(
       ],
       cSettings: cSettings, swiftSettings: swiftSettings),
 
+    library(
+      "PawlBench",
+      [
+        "PawlHTTP", "PawlWire", "PawlUpload", "PawlTLS", "PawlLoop", "CNGHTTP2", "COpenSSL", "CXXHash", "CLinux", histogram,
+      ]),
+    .executableTarget(
+      name: "pawl-bench", dependencies: ["PawlBench", argumentParser], cSettings: cSettings,
+      swiftSettings: swiftSettings),
+
     .target(
       name: "PawlTestKit", dependencies: ["COpenSSL", "CLinux"], path: "Tests/PawlTestKit",
       cSettings: cSettings, swiftSettings: swiftSettings),
@@ -92,6 +106,7 @@ let package = Package(
         "PawlHTTP", "PawlWire", "PawlCache", "PawlUpload", "PawlTLS", "PawlLoop", "PawlConfig", "PawlObserve",
         "PawlStore", "PawlUpstream", "CLinux", "CNGHTTP2",
       ]),
+    tests("PawlBench", ["PawlHTTP", "PawlWire", "PawlTLS", "PawlLoop", "CNGHTTP2", "CLinux"]),
     .testTarget(name: "PawlArchitectureTests", cSettings: cSettings, swiftSettings: swiftSettings),
   ]
 )

@@ -18,6 +18,10 @@ import Testing
       "PawlHTTP", "PawlWire", "PawlCache", "PawlUpload", "PawlTLS", "PawlLoop", "PawlConfig", "PawlObserve",
       "PawlStore", "PawlUpstream", "COpenSSL", "CXXHash", "CLinux",
     ],
+    "PawlBench": [
+      "PawlHTTP", "PawlWire", "PawlUpload", "PawlTLS", "PawlLoop", "CNGHTTP2", "COpenSSL", "CXXHash", "CLinux", "Histogram",
+    ],
+    "pawl-bench": ["PawlBench", "ArgumentParser"],
     "pawl": [
       "PawlServer", "PawlStore", "PawlUpload", "PawlTLS", "PawlConfig", "PawlObserve", "ArgumentParser", "CLibevent",
       "CNGHTTP2", "COpenSSL", "CSQLite", "CXXHash", "CLinux",

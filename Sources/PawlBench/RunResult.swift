@@ -1,0 +1,105 @@
+package import Histogram
+
+/// What one run of a scenario found: everything the table, the JSON and the HTML report are made of.
+package struct RunResult: Sendable {
+  /// The scenario's name on the command line: `hit`, `ranges`, `fill`, `resume`, `upload`, `idle`.
+  package var scenario: String
+  /// What the server is called in tables and plots: `--label`, or the URL's authority.
+  package var label: String
+  package var url: String
+  /// Settings that change what is measured, in the order of the manual: `("connections", "64")`.
+  package var settings: [(name: String, value: String)] = []
+  /// Wall clock, milliseconds since 1970.
+  package var startedAt: Int64
+  /// Seconds that were measured, without the warm-up.
+  package var seconds: Double = 0
+  package var counts = Counts()
+  /// From the moment a request was due (open loop) or sent (closed loop) to the last octet of its answer, microseconds.
+  package var latency: Histogram<UInt32>
+  /// To the first octet of the answer, microseconds.
+  package var firstByte: Histogram<UInt32>
+  /// One a second, in order.
+  package var samples: [Sample] = []
+  /// Of the server's process and its children; `nil` unless `--process` named one.
+  package var process: ProcessUse?
+  /// Facts a scenario adds, in order: `("octets sent again", 65536, "B")`.
+  package var extras: [Extra] = []
+
+  package struct Counts: Hashable, Sendable {
+    package var requests: UInt64 = 0
+    /// Answers that were complete and right.
+    package var completed: UInt64 = 0
+    /// By kind: `connect`, `timeout`, `status 503`, `cut`, `wrong-content`, `protocol`; every one is a request not completed.
+    package var failures: [String: UInt64] = [:]
+    package var connections: UInt64 = 0
+    /// Octets of content received and sent, without heads.
+    package var received: UInt64 = 0
+    package var sent: UInt64 = 0
+    /// Cuts this tool made on purpose.
+    package var interruptions: UInt64 = 0
+    /// Octets of content whose value was compared with what is expected.
+    package var verified: UInt64 = 0
+
+    package init() {}
+  }
+
+  package struct Sample: Hashable, Sendable {
+    /// Seconds since the start of the measurement.
+    package var time: Double
+    package var completed: UInt64
+    package var failed: UInt64
+    package var octets: UInt64
+    /// Microseconds, of this second alone.
+    package var median: UInt64
+    package var p99: UInt64
+    package var slowest: UInt64
+    /// CPU seconds the server's process spent in this second; `nil` without one.
+    package var cpu: Double?
+    /// Octets, RSS of the server's process at the end of this second.
+    package var memory: UInt64?
+
+    package init(time: Double, completed: UInt64 = 0, failed: UInt64 = 0, octets: UInt64 = 0) {
+      (self.time, self.completed, self.failed, self.octets) = (time, completed, failed, octets)
+      (median, p99, slowest, cpu, memory) = (0, 0, 0, nil, nil)
+    }
+  }
+
+  /// What the process and its children spent while it was measured (`/proc/PID/stat`, `schedstat`, `smaps_rollup`).
+  package struct ProcessUse: Hashable, Sendable {
+    package var processes: Int
+    /// CPU seconds in user and in kernel mode.
+    package var user: Double
+    package var system: Double
+    /// Octets of RSS before, at most, and after; `Pss` where the kernel tells it, so that shared pages count once.
+    package var memoryBefore: UInt64
+    package var memoryPeak: UInt64
+    package var memoryAfter: UInt64
+
+    package init(processes: Int, user: Double, system: Double, before: UInt64, peak: UInt64, after: UInt64) {
+      (self.processes, self.user, self.system) = (processes, user, system)
+      (memoryBefore, memoryPeak, memoryAfter) = (before, peak, after)
+    }
+  }
+
+  package struct Extra: Hashable, Sendable {
+    package var name: String
+    package var value: Double
+    /// `B`, `s`, `us`, `%`, or empty for a count.
+    package var unit: String
+
+    package init(_ name: String, _ value: Double, _ unit: String = "") {
+      (self.name, self.value, self.unit) = (name, value, unit)
+    }
+  }
+
+  package init(scenario: String, label: String, url: String, startedAt: Int64) {
+    (self.scenario, self.label, self.url, self.startedAt) = (scenario, label, url, startedAt)
+    latency = Self.emptyHistogram()
+    firstByte = Self.emptyHistogram()
+  }
+
+  /// From a microsecond to an hour, three significant digits.
+  package static func emptyHistogram() -> Histogram<UInt32> {
+    Histogram(highestTrackableValue: 3_600_000_000, numberOfSignificantValueDigits: .three)
+  }
+}

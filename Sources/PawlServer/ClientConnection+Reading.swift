@@ -125,7 +125,7 @@ extension ClientConnection {
     case .head(let byteCount):
       clearDeadline()
       (headBegan, requestBegan) = (nil, began)
-      if answerFromMemory(buffer) { return byteCount }
+      if answerAtOnce(buffer) { return byteCount }
       begin(listener.parser.makeHead(buffer))
       return byteCount
     }

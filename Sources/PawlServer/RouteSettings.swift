@@ -1,6 +1,7 @@
 import PawlCache
 import PawlConfig
 import PawlHTTP
+import PawlLoop
 import PawlStore
 import PawlUpstream
 
@@ -8,6 +9,8 @@ import PawlUpstream
 final class RouteSettings: Sendable {
   enum TagMode: Sendable { case auto, origin }
 
+  /// Its own in this process: after a reload another route may stand at the same address.
+  let serial = RouteSettings.nextSerial()
   /// `files` or `files/downloads`, for the log.
   let name: String
   let upstream: Upstream
@@ -66,6 +69,15 @@ final class RouteSettings: Sendable {
     maxUpload = settings.upload.maxUpload
     strictTransport = settings.hsts.map { Array($0.field.utf8) }
     tellsClientCertificate = settings.clientCertificateField
+  }
+
+  private static let serials = Locked(0)
+
+  private static func nextSerial() -> Int {
+    serials.withLock { last in
+      last += 1
+      return last
+    }
   }
 }
 

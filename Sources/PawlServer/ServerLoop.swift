@@ -119,8 +119,9 @@ final class ServerLoop {
 
   // MARK: - Requests
 
-  func makeRequest(_ head: RequestHead, facts: ClientFacts, began: Monotonic) -> IncomingRequest {
-    let id = head.fields.only(.xRequestID).map(Array.init) ?? RequestID.make()
+  /// - Parameter id: that was told to the client already.
+  func makeRequest(_ head: RequestHead, facts: ClientFacts, began: Monotonic, id: [UInt8]? = nil) -> IncomingRequest {
+    let id = id ?? head.fields.only(.xRequestID).map(Array.init) ?? RequestID.make()
     let route = router.route(authority: head.authority, target: head.target)
     var head = head
     ClientCertificateField.settle(&head.fields, facts, isWanted: route?.tellsClientCertificate ?? false)

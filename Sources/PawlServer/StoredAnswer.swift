@@ -96,16 +96,20 @@ struct StoredAnswer {
 
   func part(_ range: ByteRange) -> ResponseHead {
     var fields = stored.head.fields
-    fields.removeAll(.contentMD5)
-    fields.removeAll(.contentDigest)
+    Self.leaveOutDigestsOfAll(&fields)
     fields.append(.contentRange, ContentRange.format(range, total: stored.body.total ?? range.end))
     return head(status: 206, fields: fields)
   }
 
-  func parts(contentType: [UInt8]) -> ResponseHead {
-    var fields = stored.head.fields
+  /// What holds for the whole content and for no part of it (RFC 9530 §2).
+  static func leaveOutDigestsOfAll(_ fields: inout Fields) {
     fields.removeAll(.contentMD5)
     fields.removeAll(.contentDigest)
+  }
+
+  func parts(contentType: [UInt8]) -> ResponseHead {
+    var fields = stored.head.fields
+    Self.leaveOutDigestsOfAll(&fields)
     fields.set(.contentType, contentType)
     return head(status: 206, fields: fields)
   }

@@ -1,26 +1,25 @@
 import PawlLoop
+import Synchronization
 
 /// Bounds the files that are open without being used: the least recently used are closed.
 final class OpenBodies: Sendable {
   private struct Entry { weak var body: StoredBody? }
   private struct State {
     var entries: [ObjectIdentifier: Entry] = [:]
-    var tick: UInt64 = 0
   }
   private let limit: Int
   private let state = Locked(State())
+  private let tick = Atomic<UInt64>(0)
 
   init(limit: Int) { self.limit = max(1, limit) }
 
   var count: Int { state.withLock { $0.entries.count } }
 
   /// A moment later than all before.
-  func now() -> UInt64 {
-    state.withLock { state in
-      state.tick += 1
-      return state.tick
-    }
-  }
+  func now() -> UInt64 { tick.wrappingAdd(1, ordering: .relaxed).newValue }
+
+  /// The last moment that was given out: for what is touched so often that no other order counts.
+  var lately: UInt64 { tick.load(ordering: .relaxed) }
 
   /// `body` has opened its file: others may have to close theirs. Not with a body's lock held.
   func add(_ body: StoredBody) {

@@ -59,6 +59,13 @@ package struct RequestParser: Sendable {
     present & (1 << UInt128(truncatingIfNeeded: name.rawValue)) != 0
   }
 
+  /// One bit a name, for ``containsNone(of:)``.
+  static func mask(_ names: [FieldName]) -> UInt128 {
+    names.reduce(0) { $0 | 1 << UInt128(truncatingIfNeeded: $1.rawValue) }
+  }
+
+  func containsNone(of mask: UInt128) -> Bool { present & mask == 0 }
+
   /// Forgets a head that was begun: the next octets belong to another connection.
   package mutating func reset() { progress.finish() }
 

@@ -58,4 +58,23 @@ import Testing
     #expect(RangeField(fields(("Accept", "*/*"))) == nil)
     #expect(RangeField(fields(("Request-Range", "bytes=0-1"))) == nil)
   }
+
+  @Test(
+    "the one range found without allocating is what the field selects",
+    arguments: [
+      "bytes=0-5", "bytes=7-", "bytes=-3", "bytes=-0", "bytes=9-9", "bytes=0-9", "bytes=0-10", "bytes=10-", "bytes=5-2",
+      "bytes=-10", "bytes=-11", "BYTES=1-1", "bytes=0-18446744073709551615", "bytes=-", "bytes=", "lines=0-1",
+    ])
+  func single(_ text: String) {
+    let selection = RangeField(Bytes(within: text)).map { RangeSelection($0, length: 10, maxRanges: 1) }
+    var expected: ByteRange?
+    if case .single(let range)? = selection { expected = range }
+    #expect(RangeField.single(Bytes(within: text), length: 10) == expected)
+    #expect(RangeField.single(Bytes(within: text), length: 0) == nil)
+  }
+
+  @Test(
+    "more than one range, or blanks, are left to the whole reader",
+    arguments: ["bytes=0-1,5-6", " bytes=0-1", "bytes=0-1,"])
+  func notSingle(_ text: String) { #expect(RangeField.single(Bytes(within: text), length: 10) == nil) }
 }

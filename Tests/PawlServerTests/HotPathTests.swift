@@ -50,4 +50,66 @@ import Testing
     client.close()
     #expect(pawl.stop() == [])
   }
+
+  private static let large = OriginStep.pattern(from: 0, count: 200_000)
+
+  /// A body that stays a file, stored.
+  private func large(_ fields: String = "Cache-Control: max-age=60\r\n") throws -> TestServer {
+    let origin = ScriptedOrigin(
+      .tcp,
+      [
+        .expectHead, .send("HTTP/1.1 200 OK\r\n\(fields)Content-Length: \(Self.large.count)\r\n\r\n"),
+        .sendPattern(count: Self.large.count), .readToEnd,
+      ])
+    let pawl = try TestServer(origin)
+    #expect(pawl.get().content == Self.large)
+    pawl.waitUntil("the body is complete") { pawl.stored()?.body.isComplete == true }
+    return pawl
+  }
+
+  @Test(
+    "gives parts of a file as the long way gives them",
+    arguments: [
+      "bytes=0-0", "bytes=1000-99999", "bytes=199999-", "bytes=-5", "bytes=5-999999", "bytes=0-199999", "bytes=7-",
+    ])
+  func parts(_ range: String) throws {
+    let pawl = try large("Cache-Control: max-age=60\r\nContent-Digest: x=:AA==:\r\nContent-Type: a/b\r\n")
+    let client = pawl.connect()
+    client.send(TestServer.request("/f", ["Range: \(range)"]))
+    let short = client.readAnswer()
+    client.send(TestServer.request("/f", ["Range: \(range)", "TE: trailers"]))
+    let long = client.readAnswer()
+    #expect(short.status == 206 && short.lines.sorted() == long.lines.sorted())
+    #expect(short.content == long.content)
+    client.close()
+    #expect(pawl.stop() == [])
+  }
+
+  @Test("gives a whole file as the long way gives it, and what it cannot give at once is not cut")
+  func whole() throws {
+    let pawl = try large()
+    let client = pawl.connect()
+    // Nobody reads while these are answered: sockets fill.
+    let request = TestServer.request()
+    for _ in 0..<60 { client.send(request) }
+    client.send(TestServer.request("/f", ["TE: trailers"]))
+    let answers = (0..<61).map { _ in client.readAnswer() }
+    #expect(answers.allSatisfy { $0.status == 200 && $0.content == Self.large })
+    #expect(answers[0].lines.sorted() == answers[60].lines.sorted())
+    client.close()
+    #expect(pawl.stop() == [])
+    let lines = pawl.accessLog
+    #expect(lines.count == 62 && lines.filter { $0.contains("\"hit\"") && $0.contains(":200000,") }.count == 61)
+  }
+
+  @Test(
+    "leaves to the long way what is not one satisfiable range", arguments: ["bytes=200000-", "bytes=0-0,2-2", "x=1"])
+  func others(_ range: String) throws {
+    let pawl = try large()
+    let client = pawl.connect()
+    client.send(TestServer.request("/f", ["Range: \(range)"]))
+    #expect(client.readAnswer().status == ["bytes=200000-": 416, "x=1": 200][range, default: 206])
+    client.close()
+    #expect(pawl.stop() == [])
+  }
 }

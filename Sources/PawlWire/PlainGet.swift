@@ -1,0 +1,52 @@
+package import PawlHTTP
+
+/// What of a head matters when it asks for a representation as it is, or for one range of it: ranges of the read buffer.
+package struct PlainGet {
+  package let authority: Range<Int>
+  package let target: Range<Int>
+  /// The value of the one `Range` field.
+  package let range: Range<Int>?
+  /// The value of the one `X-Request-Id` field.
+  package let requestID: Range<Int>?
+  package let hasCookie: Bool
+  /// Whether a proxy in front says what its client speaks.
+  package let namesScheme: Bool
+}
+
+extension RequestParser {
+  /// The head that was read last, when it is that of a GET without content or conditions on a connection that lives on, and
+  /// its authority and target are the keys to the site and the resource as they stand; else `nil`.
+  package func plainGet() -> PlainGet? {
+    guard isGet, framing == .none, version == .http11, keepsAlive, !targetNeedsRewriting, authorityIsLowercase,
+      containsNone(of: Self.special)
+    else { return nil }
+    var (range, requestID): (Range<Int>?, Range<Int>?)
+    if contains(.range) {
+      guard let only = only(.range) else { return nil }
+      range = only
+    }
+    if contains(.xRequestID) {
+      guard let only = only(.xRequestID) else { return nil }
+      requestID = only
+    }
+    return PlainGet(
+      authority: authorityRange, target: targetRange, range: range, requestID: requestID, hasCookie: contains(.cookie),
+      namesScheme: contains(.xForwardedProto))
+  }
+
+  /// Conditions, and whatever else asks for more than the representation.
+  private static let special = mask([
+    .ifRange, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .cacheControl, .pragma, .authorization,
+    .expect, .upgrade, .te,
+  ])
+
+  private func only(_ name: FieldName) -> Range<Int>? {
+    var found: Range<Int>?
+    let wanted = name.rawValue
+    for line in lines where line.name.rawValue == wanted {
+      guard found == nil else { return nil }
+      found = line.valueRange
+    }
+    return found
+  }
+}

@@ -16,32 +16,47 @@ package struct FieldLine: Hashable, Sendable {
 
 /// The field lines of a message in the order they came, octet for octet (RFC 9110 §5).
 package struct Fields: Sendable {
-  /// Holds names and values; lines that were removed leave their octets behind.
+  /// Holds names and values, and what stood between them; lines that were removed leave their octets behind.
   package private(set) var storage: [UInt8]
   package private(set) var lines: [FieldLine]
+  /// A bit for each known name that may be among the lines, by its raw value: most look-ups are for what is not there.
+  private var mayHold: UInt128
 
-  package init() { (storage, lines) = ([], []) }
+  package init() { (storage, lines, mayHold) = ([], [], 0) }
 
   /// Adopts what a parser found. Every range in `lines` must lie within `storage`.
-  package init(storage: [UInt8], lines: [FieldLine]) { (self.storage, self.lines) = (storage, lines) }
+  package init(storage: [UInt8], lines: [FieldLine]) {
+    (self.storage, self.lines) = (storage, lines)
+    mayHold = lines.reduce(0) { $0 | Self.bit($1.name) }
+  }
+
+  private static func bit(_ name: FieldName) -> UInt128 { 1 << UInt128(truncatingIfNeeded: name.rawValue) }
 
   package var count: Int { lines.count }
   package func name(_ line: FieldLine) -> Bytes { storage[line.nameRange] }
   package func value(_ line: FieldLine) -> Bytes { storage[line.valueRange] }
 
-  package func contains(_ name: FieldName) -> Bool { lines.contains { $0.name == name } }
-  package func count(of name: FieldName) -> Int { lines.count { $0.name == name } }
+  package func contains(_ name: FieldName) -> Bool {
+    mayHold & Self.bit(name) != 0 && lines.contains { $0.name == name }
+  }
+
+  package func count(of name: FieldName) -> Int {
+    mayHold & Self.bit(name) == 0 ? 0 : lines.count { $0.name == name }
+  }
 
   /// The value of the first line with this name.
   package func first(_ name: FieldName) -> Bytes? {
-    lines.first { $0.name == name }.map { storage[$0.valueRange] }
+    guard mayHold & Self.bit(name) != 0 else { return nil }
+    for line in lines where line.name == name { return storage[line.valueRange] }
+    return nil
   }
 
   /// The value when exactly one line has this name; `nil` when none or several do.
   package func only(_ name: FieldName) -> Bytes? { count(of: name) == 1 ? first(name) : nil }
 
   package func all(_ name: FieldName) -> [Bytes] {
-    lines.filter { $0.name == name }.map { storage[$0.valueRange] }
+    guard mayHold & Self.bit(name) != 0 else { return [] }
+    return lines.filter { $0.name == name }.map { storage[$0.valueRange] }
   }
 
   /// All values of a name given in any case, known or not.
@@ -59,50 +74,112 @@ package struct Fields: Sendable {
     return Array(values.joined(separator: [0x2c, 0x20]))[...]
   }
 
-  package mutating func append(_ name: FieldName, _ value: some Collection<UInt8>) {
-    name.spelling.withUTF8Buffer { append(name, spelled: $0, value) }
+  // A generic function of another module is called by its slow form: these are the ones in use.
+  package mutating func append(_ name: FieldName, _ value: [UInt8]) { append(name, value[...]) }
+  package mutating func append(_ name: FieldName, _ value: Bytes) {
+    let start = storage.count
+    storage.append(name.spelling)
+    finishLine(name, from: start) { $0.append(contentsOf: value) }
   }
-
-  package mutating func append(_ name: FieldName, _ value: String) { append(name, value.utf8) }
+  package mutating func append(_ name: FieldName, literal value: StaticString) {
+    let start = storage.count
+    storage.append(name.spelling)
+    finishLine(name, from: start) { $0.append(value) }
+  }
+  package mutating func append(_ name: FieldName, _ value: String) {
+    let start = storage.count
+    storage.append(name.spelling)
+    finishLine(name, from: start) { $0.append(contentsOf: value.utf8) }
+  }
 
   /// Appends a line under the name as it was spelled.
   package mutating func append(named name: some Collection<UInt8>, _ value: some Collection<UInt8>) {
-    append(FieldName(name), spelled: name, value)
-  }
-
-  private mutating func append(
-    _ known: FieldName, spelled name: some Collection<UInt8>, _ value: some Collection<UInt8>
-  ) {
     let start = storage.count
     storage.append(contentsOf: name)
-    let middle = storage.count
-    storage.append(contentsOf: value)
-    lines.append(FieldLine(name: known, nameRange: start..<middle, valueRange: middle..<storage.count))
+    finishLine(FieldName(name), from: start) { $0.append(contentsOf: value) }
   }
 
-  package mutating func removeAll(_ name: FieldName) { lines.removeAll { $0.name == name } }
+  /// The name stands at the end of the storage: adds the value, and what makes a line as it goes out of both.
+  @inline(__always)
+  private mutating func finishLine(_ known: FieldName, from start: Int, _ addValue: (inout [UInt8]) -> Void) {
+    let nameEnd = storage.count
+    storage.append(": " as StaticString)
+    let valueStart = storage.count
+    addValue(&storage)
+    let end = storage.count
+    storage.append("\r\n" as StaticString)
+    mayHold |= Self.bit(known)
+    lines.append(FieldLine(name: known, nameRange: start..<nameEnd, valueRange: valueStart..<end))
+  }
+
+  /// Room for so much more, so that appending does not have to move what is there again and again.
+  package mutating func reserve(octets: Int, lines count: Int) {
+    storage.reserveCapacity(storage.count + octets)
+    lines.reserveCapacity(lines.count + count)
+  }
+
+  package mutating func removeAll(_ name: FieldName) {
+    guard contains(name) else { return }
+    lines.removeAll { $0.name == name }
+    if name != .other { mayHold &= ~Self.bit(name) }
+  }
 
   package mutating func removeAll(where isUnwanted: (_ name: FieldName, _ spelling: Bytes, _ value: Bytes) -> Bool) {
-    let storage = storage
-    lines.removeAll { isUnwanted($0.name, storage[$0.nameRange], storage[$0.valueRange]) }
+    var kept = 0
+    for index in lines.indices {
+      let line = lines[index]
+      if isUnwanted(line.name, storage[line.nameRange], storage[line.valueRange]) { continue }
+      // Nothing is written, and so nothing copied, before something goes.
+      if kept < index { lines[kept] = line }
+      kept += 1
+    }
+    if kept < lines.count { lines.removeSubrange(kept...) }
   }
 
   /// Replaces every line of this name by one.
-  package mutating func set(_ name: FieldName, _ value: some Collection<UInt8>) {
+  package mutating func set(_ name: FieldName, _ value: [UInt8]) {
+    removeAll(name)
+    append(name, value[...])
+  }
+
+  package mutating func set(_ name: FieldName, _ value: Bytes) {
     removeAll(name)
     append(name, value)
   }
 
-  package mutating func set(_ name: FieldName, _ value: String) { set(name, value.utf8) }
+  package mutating func set(_ name: FieldName, _ value: String) {
+    removeAll(name)
+    append(name, value)
+  }
 
-  /// Writes `Name: value` CRLF for every line.
-  package func serialize(into output: inout [UInt8]) {
-    for line in lines {
-      output.append(contentsOf: storage[line.nameRange])
-      output.append(": " as StaticString)
-      output.append(contentsOf: storage[line.valueRange])
-      output.append("\r\n" as StaticString)
+  /// Writes `Name: value` CRLF for every line whose name is not left out. Lines that stand one behind the other as they
+  /// go out are copied together.
+  package func serialize(into output: inout [UInt8], leavingOut isLeftOut: (FieldName) -> Bool = { _ in false }) {
+    var run = 0..<0
+    for line in lines where !isLeftOut(line.name) {
+      let whole = line.nameRange.lowerBound..<line.valueRange.upperBound + 2
+      if !isWritten(line) {
+        if !run.isEmpty { output.append(contentsOf: storage[run]) }
+        run = 0..<0
+        output.append(contentsOf: storage[line.nameRange])
+        output.append(": " as StaticString)
+        output.append(contentsOf: storage[line.valueRange])
+        output.append("\r\n" as StaticString)
+      } else if whole.lowerBound == run.upperBound {
+        run = run.lowerBound..<whole.upperBound
+      } else {
+        if !run.isEmpty { output.append(contentsOf: storage[run]) }
+        run = whole
+      }
     }
+    if !run.isEmpty { output.append(contentsOf: storage[run]) }
+  }
+
+  /// Whether the line stands in the storage as it goes out, its end included.
+  private func isWritten(_ line: FieldLine) -> Bool {
+    let (nameEnd, valueEnd) = (Int(line.nameEnd), Int(line.valueEnd))
+    return Int(line.valueStart) == nameEnd + 2 && valueEnd + 2 <= storage.count && storage[nameEnd] == 0x3a
+      && storage[nameEnd + 1] == 0x20 && storage[valueEnd] == 0x0d && storage[valueEnd + 1] == 0x0a
   }
 }
 

@@ -15,6 +15,7 @@ package enum HopByHop {
 
   package static func connectionOptions(_ fields: Fields) -> ConnectionOptions {
     var options = ConnectionOptions()
+    guard fields.contains(.connection) else { return options }
     for line in fields.lines where line.name == .connection {
       for option in fields.value(line).listElements {
         if option.equalsIgnoringCase("close") { options.close = true }
@@ -39,6 +40,7 @@ package enum HopByHop {
   /// The removable names that `Connection` lists, lower-case. A set: a head may hold thousands.
   private static func namedFields(_ fields: Fields) -> Set<[UInt8]> {
     var names: Set<[UInt8]> = []
+    guard fields.contains(.connection) else { return names }
     for line in fields.lines where line.name == .connection {
       for option in fields.value(line).listElements where !option.equalsIgnoringCase("close") && !isEndToEnd(option) {
         names.insert(option.map(\.lowercasedASCII))

@@ -3,17 +3,43 @@ package enum Method: Hashable, Sendable {
   case get, head, post, put, delete, options, trace, connect, patch
   case other([UInt8])
 
-  package init(_ token: some Collection<UInt8>) {
-    for (method, spelling) in Self.known where token.elementsEqual(spelling) {
-      self = method
-      return
+  package init(_ token: Bytes) {
+    for method in Self.known {
+      if let spelling = method.spelling, token.equals(spelling) {
+        self = method
+        return
+      }
     }
     self = .other(Array(token))
   }
 
+  package init(_ token: some Collection<UInt8>) { self.init(Array(token)[...]) }
+
   package var bytes: [UInt8] {
-    if case .other(let token) = self { return token }
-    return Self.known.first { $0.0 == self }?.1 ?? []
+    var output: [UInt8] = []
+    append(to: &output)
+    return output
+  }
+
+  package func append(to output: inout [UInt8]) {
+    if let spelling { return output.append(spelling) }
+    if case .other(let token) = self { output.append(contentsOf: token) }
+  }
+
+  /// `nil` for one that is not known.
+  private var spelling: StaticString? {
+    switch self {
+    case .get: "GET"
+    case .head: "HEAD"
+    case .post: "POST"
+    case .put: "PUT"
+    case .delete: "DELETE"
+    case .options: "OPTIONS"
+    case .trace: "TRACE"
+    case .connect: "CONNECT"
+    case .patch: "PATCH"
+    case .other: nil
+    }
   }
 
   /// RFC 9110 §9.2.1.
@@ -27,11 +53,7 @@ package enum Method: Hashable, Sendable {
   /// RFC 9110 §9.2.2.
   package var isIdempotent: Bool { isSafe || self == .put || self == .delete }
 
-  private static let known: [(Method, [UInt8])] = [
-    (.get, Array("GET".utf8)), (.head, Array("HEAD".utf8)), (.post, Array("POST".utf8)), (.put, Array("PUT".utf8)),
-    (.delete, Array("DELETE".utf8)), (.options, Array("OPTIONS".utf8)), (.trace, Array("TRACE".utf8)),
-    (.connect, Array("CONNECT".utf8)), (.patch, Array("PATCH".utf8)),
-  ]
+  private static let known: [Method] = [.get, .head, .post, .put, .delete, .options, .trace, .connect, .patch]
 }
 
 /// The version a message came in: HTTP/1.0, HTTP/1.1 (also for 1.2 to 1.9) or HTTP/2.

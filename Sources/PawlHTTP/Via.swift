@@ -6,18 +6,18 @@ package enum Via {
   /// Adds pawl at the end.
   /// - Parameter version: the one the message came in.
   package static func append(to fields: inout Fields, version: HTTPVersion) {
-    var value: [UInt8] = []
-    value.append(decimal: UInt64(version.major))
-    value.append(0x2e)
-    value.append(decimal: UInt64(version.minor))
-    value.append(0x20)
-    value.append(pseudonym)
-    fields.append(.via, value)
+    switch (version.major, version.minor) {
+    case (1, 1): fields.append(.via, literal: "1.1 pawl")
+    case (1, 0): fields.append(.via, literal: "1.0 pawl")
+    case (2, 0): fields.append(.via, literal: "2.0 pawl")
+    default: fields.append(.via, [0x30 + version.major % 10, 0x2e, 0x30 + version.minor % 10, 0x20] + Array("pawl".utf8))
+    }
   }
 
   /// How many entries were received by `pseudonym`, in any case.
   package static func occurrences(of pseudonym: StaticString, in fields: Fields) -> Int {
-    fields.lines.reduce(0) { count, line in
+    guard fields.contains(.via) else { return 0 }
+    return fields.lines.reduce(0) { count, line in
       line.name == .via ? count + entries(fields.value(line), receivedBy: pseudonym) : count
     }
   }

@@ -21,6 +21,8 @@ package final class EventLoop: @unchecked Sendable {
   private var turnTime: Monotonic?
   private var turnWallSeconds: Int64?
   private var later: [() -> Void] = []
+  /// Something was put into the mailbox by the loop itself: it looks there at the end of its turn, without being rung for.
+  private var hasOwnMail = false
   private var held: [ObjectIdentifier: AnyObject] = [:]
   private var scratch = [UInt8](repeating: 0, count: EventLoop.readBufferSize)
 
@@ -91,11 +93,15 @@ package final class EventLoop: @unchecked Sendable {
   private func turnOnce() {
     isInTurn = true
     forgetTime()
-    event_base_loop(base, later.isEmpty ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK)
+    event_base_loop(base, later.isEmpty && !hasOwnMail ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK)
     if !later.isEmpty {
       let batch = later
       later = []
       for work in batch { work() }
+    }
+    if hasOwnMail {
+      hasOwnMail = false
+      mailbox.performWaiting()
     }
     isInTurn = false
   }
@@ -122,11 +128,16 @@ package final class EventLoop: @unchecked Sendable {
   // MARK: Giving it work
 
   /// From any thread: performs `work` on the loop, in the order of the calls. Dropped when the loop has ended.
-  package func run(_ work: @escaping @Sendable () -> Void) { mailbox.push(MailboxClosure(work)) }
+  package func run(_ work: @escaping @Sendable () -> Void) { run(MailboxClosure(work)) }
 
   /// From any thread. `false` when the loop has ended.
   @discardableResult
-  func run(_ item: MailboxItem) -> Bool { mailbox.push(item) }
+  func run(_ item: MailboxItem) -> Bool {
+    // Within its own turn it need not wake itself, which would cost three system calls.
+    guard owner.load() == currentThread(), isInTurn else { return mailbox.push(item) }
+    hasOwnMail = true
+    return mailbox.push(item, rings: false)
+  }
 
   /// On the loop: performs `work` after the callbacks of the current turn. What such work asks for comes one turn later,
   /// after the sockets were looked at.

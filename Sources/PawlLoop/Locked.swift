@@ -1,10 +1,10 @@
-import CLinux
+package import CLinux
 
 /// A value behind a mutex. Hold it for a look-up or an update, never over IO.
 package final class Locked<Value>: @unchecked Sendable {
   // Safe: `value` is touched only between lock and unlock.
-  private var value: Value
-  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  @usableFromInline var value: Value
+  @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
   package init(_ value: Value) {
     self.value = value
@@ -19,6 +19,7 @@ package final class Locked<Value>: @unchecked Sendable {
   }
 
   /// Not reentrant: a second call from within `body` never returns.
+  @inlinable
   package func withLock<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }

@@ -38,8 +38,9 @@ final class Mailbox: Sendable {
   deinit { close() }
 
   /// From any thread. `false` when the loop has ended: the item is not performed.
+  /// - Parameter rings: `false`: the loop itself pushes, and will look.
   @discardableResult
-  func push(_ item: MailboxItem) -> Bool {
+  func push(_ item: MailboxItem, rings: Bool = true) -> Bool {
     let link = Unmanaged.passRetained(item)
     let address = UInt(bitPattern: link.toOpaque())
     var seen = head.load()
@@ -47,7 +48,7 @@ final class Mailbox: Sendable {
       item.next = seen
       let found = head.replace(seen, with: address)
       if found == seen {
-        if seen == Mailbox.empty { ring() }
+        if seen == Mailbox.empty, rings { ring() }
         return true
       }
       seen = found
@@ -67,6 +68,11 @@ final class Mailbox: Sendable {
   func performAll() {
     var count: UInt64 = 0
     _ = read(bell.raw, &count, 8)
+    performWaiting()
+  }
+
+  /// On the loop: performs what waits, oldest first.
+  func performWaiting() {
     var address = oldestFirst(head.exchange(Mailbox.empty))
     while let item = Mailbox.item(at: address) {
       address = item.next

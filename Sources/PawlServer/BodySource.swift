@@ -9,6 +9,9 @@ enum BodyPiece {
   case memory([UInt8], Range<Int>)
   /// Nothing yet: the source calls ``BodyConsumer/bodyIsReady()`` when it is worth asking again.
   case later
+  /// Nothing yet, but more is about to come, or the end: the source calls ``BodyConsumer/bodyIsReady()`` within the loop's
+  /// present turn, so that what is there already, a head, need not leave by itself.
+  case soon
   case end
   /// The body cannot be finished; the connection ends it visibly.
   case failed(BodyEnd)

@@ -101,12 +101,13 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
     defer { isPumping = false }
     var budget = Self.turn
     while budget > 0 {
-      let isWaiting = pull(&budget)
+      let supply = pull(&budget)
       guard phase == .exchanging || phase == .flushing else { return }
+      if supply == .soon { return }
       guard flushOutput(more: unsentFile != nil) else { return }
       if unsentFile != nil {
         guard sendFile(&budget) else { return }
-      } else if isWaiting {
+      } else if supply == .later {
         // The client has all there is: the time that the origin takes is not the client's.
         return clearDeadline()
       } else if source == nil, output.isEmpty {
@@ -116,18 +117,22 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
     stream.wantWritable()
   }
 
-  /// Asks the source for its next piece while there is room; `true` when it has nothing yet.
-  private func pull(_ budget: inout Int) -> Bool {
+  /// What the source had when it was asked last.
+  private enum Supply { case something, soon, later }
+
+  /// Asks the source for its next piece while there is room.
+  private func pull(_ budget: inout Int) -> Supply {
     while let source, unsentFile == nil, output.count - outputSent < 64 << 10, budget > 0 {
       switch source.next(limit: min(budget, 1 << 20)) {
       case .memory(let bytes, let range): queue(bytes, range, &budget)
       case .file(let run): queue(run)
-      case .later: return true
+      case .later: return .later
+      case .soon: return .soon
       case .end: bodyEnded()
       case .failed(let end): endVisibly(end)
       }
     }
-    return false
+    return .something
   }
 
   /// `false` when the socket is full or broken.

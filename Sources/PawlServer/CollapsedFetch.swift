@@ -253,12 +253,15 @@ final class CollapsedFetch: OriginFetchSink {
       fetch?.cancel()
       return
     }
-    var identity = RepresentationIdentity(head: head, framing: framing, receivedAt: owner.loop.wallSeconds)
     let isPart = head.status == 206
-    if isPart { identity.total = nil }
     let relay = framing == .none || framing == .length(0) ? nil : StreamRelay(fetch, canResume: !isPart)
     leader.passOn(head, framing, body: relay)
-    if relay != nil { fetch.accept(identity, from: 0, through: nil) }
+    guard relay != nil else { return fetch.dismiss() }
+    let now = owner.loop.wallSeconds
+    guard isPart else { return fetch.accept(FirstAnswer(head, framing, receivedAt: now), from: 0, through: nil) }
+    var identity = RepresentationIdentity(head: head, framing: framing, receivedAt: now)
+    identity.total = nil
+    fetch.accept(FirstAnswer(identity), from: 0, through: nil)
   }
 
   // MARK: - Stored
@@ -317,7 +320,7 @@ final class CollapsedFetch: OriginFetchSink {
     identity.total = total
     let relay = StreamRelay(fetch, skipping: wanted.first - part.first)
     leader.passOn(trimmed, .length(wanted.count), body: relay)
-    fetch.accept(identity, from: part.first, through: wanted.last + 1)
+    fetch.accept(FirstAnswer(identity), from: part.first, through: wanted.last + 1)
   }
 
   private func makeBody(

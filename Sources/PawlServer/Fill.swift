@@ -45,7 +45,7 @@ final class Fill: OriginFetchSink {
     owner.fills[ObjectIdentifier(self)] = self
     coordinator = FillCoordinator.began(
       self, response, on: owner.loop, from: start, through: end ?? identity.total)
-    fetch?.accept(identity, from: start, through: end)
+    fetch?.accept(FirstAnswer(identity), from: start, through: end)
   }
 
   /// Starts a span of its own for a reader that lacks it.
@@ -56,6 +56,8 @@ final class Fill: OriginFetchSink {
   ) {
     let fill = Fill(span, of: response, for: request, in: store)
     guard let coordinator = FillCoordinator.beganUnlessComing(fill, response, on: fill.owner.loop, span) else {
+      // It was never begun: the two would hold each other.
+      fill.fetch?.cancel()
       return fill.owner.loop.nextTurn { confirmed?(true) }
     }
     fill.confirmed = confirmed

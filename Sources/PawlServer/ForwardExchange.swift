@@ -186,8 +186,10 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
       isPaused = true
       exchange.pause()
     }
-    consumer?.bodyIsReady()
+    if !exchange.isDelivering || answer.count >= Self.lowWater { consumer?.bodyIsReady() }
   }
+
+  func exchangeDelivered(_ exchange: OriginExchange) { consumer?.bodyIsReady() }
 
   func exchangeEnded(_ exchange: OriginExchange, trailers: Fields) {
     origin = nil
@@ -232,7 +234,8 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
       return .memory(bytes, range)
     }
     if let answerFailed { return .failed(answerFailed) }
-    return answerEnded ? .end : .later
+    if answerEnded { return .end }
+    return origin?.isDelivering == true ? .soon : .later
   }
 
   func finish() { letGo() }

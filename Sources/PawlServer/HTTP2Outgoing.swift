@@ -59,7 +59,7 @@ final class HTTP2Outgoing {
     switch source.next(limit: Self.pieceLimit) {
     case .memory(let bytes, let range): take(.memory(bytes, range))
     case .file(let run): take(.file(run))
-    case .later:
+    case .later, .soon:
       isWaiting = true
       return .later
     case .end:
@@ -94,7 +94,7 @@ final class HTTP2Outgoing {
     case .failed(let end): failure = end
     case .memory(_, let range) where range.isEmpty: break
     case .memory, .file: failure = BodyEnd(party: .pawl, reason: "body-longer-than-announced")
-    case .later, nil: break
+    case .later, .soon, nil: break
     }
   }
 

@@ -17,11 +17,15 @@ final class OriginFetch: OriginExchangeDelegate {
   private let base: RequestHead
   private let use: OriginUse
   let tally: FetchTally
-  weak var sink: (any OriginFetchSink)?
+  /// Let go of at the end, or by ``dismiss()``: each of the two may hold the other until then.
+  var sink: (any OriginFetchSink)?
 
   private var phase = Phase.asking
   private var exchange: OriginExchange?
-  private(set) var identity: RepresentationIdentity?
+  /// What the first answer said of the representation, read when the origin breaks off.
+  private var first: FirstAnswer?
+  private var identity: RepresentationIdentity? { first?.identity }
+  var total: UInt64? { first?.total }
   private(set) var spanStart: UInt64 = 0
   private(set) var spanEnd: UInt64?
   /// The next octet that was never handed on.
@@ -62,7 +66,7 @@ final class OriginFetch: OriginExchangeDelegate {
   /// Starts in the middle of a representation that is known already: asks for `span` and takes only a proven match.
   func start(span: Range<UInt64>, of identity: RepresentationIdentity) {
     guard let validator = identity.strongValidator else { return fail(.gaveUp("no-strong-validator")) }
-    self.identity = identity
+    first = FirstAnswer(identity)
     (spanStart, spanEnd, frontier) = (span.lowerBound, span.upperBound, span.lowerBound)
     progress = ResumeProgress(
       held: frontier, attemptLimit: route.resumeAttempts, replayFactor: UInt64(max(0, route.replayLimit)))
@@ -77,9 +81,9 @@ final class OriginFetch: OriginExchangeDelegate {
   }
 
   /// The sink takes the content that begins at `start`; `end` (exclusive) where the answer is a span.
-  func accept(_ identity: RepresentationIdentity, from start: UInt64, through end: UInt64?) {
+  func accept(_ answer: FirstAnswer, from start: UInt64, through end: UInt64?) {
     guard phase == .accepting else { return }
-    self.identity = identity
+    first = answer
     (spanStart, spanEnd, frontier, position) = (start, end, start, start)
     phase = .receiving
     // An answer without content is over already.
@@ -104,10 +108,22 @@ final class OriginFetch: OriginExchangeDelegate {
     drain()
   }
 
+  /// The sink has what it wants, an answer without content; the exchange ends by itself, and its connection lives on.
+  func dismiss() { sink = nil }
+
+  /// Whether more is about to be handed on, or the end, within the same call; ``OriginFetchSink/fetchDelivered(_:)`` comes
+  /// after it.
+  var isDelivering: Bool { exchange?.isDelivering ?? false }
+
+  func exchangeDelivered(_ exchange: OriginExchange) {
+    if phase == .receiving { sink?.fetchDelivered(self) }
+  }
+
   /// Ends it without a word to the sink.
   func cancel() {
     guard phase != .ended else { return }
     phase = .ended
+    sink = nil
     timer?.cancel()
     exchange?.cancel()
     exchange = nil
@@ -129,8 +145,9 @@ final class OriginFetch: OriginExchangeDelegate {
   func exchange(_ exchange: OriginExchange, head: ResponseHead, framing: BodyFraming) {
     guard let asked, let identity else {
       phase = .accepting
-      if framing != .none { exchange.pause() }
       sink?.fetch(self, head: head, framing: framing)
+      // Who takes it at once gets what came with it at once.
+      if phase == .accepting, framing != .none { exchange.pause() }
       return
     }
     switch judgeContinuation(
@@ -235,7 +252,7 @@ final class OriginFetch: OriginExchangeDelegate {
     if hasBroken { tally.resumed += UInt64(count) }
     if count > 0, sink?.fetch(self, bytes: part, at: offset) == .pause { pause() }
     guard phase == .receiving else { return bytes.count }
-    if let spanEnd, frontier >= spanEnd, identity?.total != spanEnd || count < bytes.count {
+    if let spanEnd, frontier >= spanEnd, total != spanEnd || count < bytes.count {
       dropExchange()
       end()
       return bytes.count
@@ -268,7 +285,7 @@ final class OriginFetch: OriginExchangeDelegate {
   private func answerIsOver() {
     if brokenWhileWaiting { return brokeOff() }
     if position < frontier { return fail(.changed("shorter-than-before")) }
-    let expected = spanEnd ?? identity?.total
+    let expected = spanEnd ?? total
     if let expected, frontier < expected {
       lastFailure = "ended-early"
       return brokeOff()
@@ -280,7 +297,7 @@ final class OriginFetch: OriginExchangeDelegate {
     self.exchange = nil
     lastFailure = failure.error.kind.rawValue
     guard phase != .ended else { return }
-    if asked == nil, identity == nil { return fail(.noAnswer(failure)) }
+    if asked == nil, first == nil { return fail(.noAnswer(failure)) }
     if !undelivered.isEmpty || isComparing {
       // What came before the break still counts; the break is dealt with when it is used up.
       answerEnded = true
@@ -354,11 +371,14 @@ final class OriginFetch: OriginExchangeDelegate {
 
   private func end() {
     phase = .ended
+    let sink = sink
+    self.sink = nil
     sink?.fetchEnded(self, at: frontier)
   }
 
   private func fail(_ failure: FetchFailure) {
     guard phase != .ended else { return }
+    let sink = sink
     cancel()
     sink?.fetchFailed(self, failure)
   }

@@ -39,6 +39,8 @@ protocol OriginFetchSink: AnyObject {
   func fetch(_ fetch: OriginFetch, head: ResponseHead, framing: BodyFraming)
   /// The origin has proven, after a break or in the middle, that what comes belongs to what is held.
   func fetchContinues(_ fetch: OriginFetch)
+  /// What came together has been handed over, and the fetch has not ended with it (see ``OriginFetch/isDelivering``).
+  func fetchDelivered(_ fetch: OriginFetch)
   /// New content, in order.
   func fetch(_ fetch: OriginFetch, bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Flow
   /// Content that had come before.
@@ -55,6 +57,7 @@ protocol OriginFetchSink: AnyObject {
 extension OriginFetchSink {
   func fetchHeldPrefix(_ fetch: OriginFetch) -> UInt64 { 0 }
   func fetchContinues(_ fetch: OriginFetch) {}
+  func fetchDelivered(_ fetch: OriginFetch) {}
 }
 
 /// What the fetches for one request received; the access log's `origin`, `resumed` and `replayed`.

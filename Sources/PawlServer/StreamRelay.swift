@@ -28,18 +28,21 @@ final class StreamRelay: OriginFetchSink, BodySource {
   func fetch(_ fetch: OriginFetch, head: ResponseHead, framing: BodyFraming) {}
 
   func fetch(_ fetch: OriginFetch, bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Flow {
-    if delivered == nil { delivered = DeliveredMemory(from: offset) }
+    // What comes whole at once is never asked for again.
+    if delivered == nil, fetch.total != UInt64(bytes.count) { delivered = DeliveredMemory(from: offset) }
     delivered?.note(bytes)
     let skipped = Int(min(toSkip, UInt64(bytes.count)))
     toSkip -= UInt64(skipped)
     queue.append(UnsafeRawBufferPointer(rebasing: bytes[skipped...]))
-    consumer?.bodyIsReady()
+    if !fetch.isDelivering || queue.count >= Self.lowWater { consumer?.bodyIsReady() }
     return queue.count >= Self.highWater ? .pause : .goOn
   }
 
   func fetch(_ fetch: OriginFetch, compare bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Comparison {
     delivered?.agrees(bytes, at: offset) == true ? .equal : .different
   }
+
+  func fetchDelivered(_ fetch: OriginFetch) { consumer?.bodyIsReady() }
 
   func fetchEnded(_ fetch: OriginFetch, at end: UInt64) {
     self.end = .end
@@ -58,7 +61,7 @@ final class StreamRelay: OriginFetchSink, BodySource {
       if queue.count <= Self.lowWater { fetch.resume() }
       return .memory(bytes, range)
     }
-    return end ?? .later
+    return end ?? (fetch.isDelivering ? .soon : .later)
   }
 
   var trailers: Fields { fetch.trailers }

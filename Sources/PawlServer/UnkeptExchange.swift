@@ -37,14 +37,18 @@ final class UnkeptExchange: Exchange, OriginFetchSink {
     let hasBody = framing != .none && framing != .length(0)
     let relay = hasBody ? StreamRelay(fetch) : nil
     channel.respond(reply, length: ContentLength(framing), body: relay)
-    guard hasBody else { return }
-    let identity = RepresentationIdentity(head: head, framing: framing, receivedAt: request.loop.loop.wallSeconds)
+    guard hasBody else { return fetch.dismiss() }
+    let now = request.loop.loop.wallSeconds
+    guard head.status == 206 else {
+      return fetch.accept(FirstAnswer(head, framing, receivedAt: now), from: 0, through: nil)
+    }
+    let identity = RepresentationIdentity(head: head, framing: framing, receivedAt: now)
     var start: UInt64 = 0
     var end: UInt64?
-    if head.status == 206, case .satisfied(let part)? = head.fields.only(.contentRange).flatMap(ContentRange.parse) {
+    if case .satisfied(let part)? = head.fields.only(.contentRange).flatMap(ContentRange.parse) {
       (start, end) = (part.range.first, part.range.end)
     }
-    fetch.accept(identity, from: start, through: end)
+    fetch.accept(FirstAnswer(identity), from: start, through: end)
   }
 
   func fetch(_ fetch: OriginFetch, bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Flow { .goOn }

@@ -69,6 +69,25 @@ package struct ConnectionLimit: Hashable, Sendable {
     return (lastTicket, serve(pool))
   }
 
+  /// As ``enter(_:use:prefersIdle:)`` of a request that suits an idle connection of its pool, where it gets one at once and
+  /// nobody waits. `false`: nothing was done.
+  package mutating func takeIdle(of pool: PoolID, for use: OriginUse) -> Bool {
+    guard waitingCount == 0, use == .passThrough || runningFills < fillLimit, let spare = pools[pool]?.spare, spare > 0
+    else { return false }
+    pools[pool]?.idle -= 1
+    idle -= 1
+    running += 1
+    if use == .fill { runningFills += 1 }
+    return true
+  }
+
+  /// As ``ended(_:use:staysIdle:)``, where nobody waits. `false`: nothing was done.
+  package mutating func endedUnawaited(_ pool: PoolID, use: OriginUse, staysIdle: Bool) -> Bool {
+    guard waitingCount == 0 else { return false }
+    _ = ended(pool, use: use, staysIdle: staysIdle)
+    return true
+  }
+
   /// A request stops waiting. `false`: it waits no more, its grant is on its way.
   package mutating func leave(_ ticket: Ticket) -> Bool { passThroughs.remove(ticket) || fills.remove(ticket) }
 

@@ -1,6 +1,8 @@
 import PawlLoop
+import PawlWire
 
-/// A connection to one address of an origin: with an exchange, or idle in its loop's pool.
+/// A connection to one address of an origin: with an exchange, or idle in its loop's pool. It hears of its stream as long
+/// as it lives, and has what every exchange on it needs anew: a clock, and a parser that has grown.
 final class OriginConnection: StreamDelegate {
   let stream: SocketStream
   /// Index of the URL it was made for.
@@ -9,11 +11,17 @@ final class OriginConnection: StreamDelegate {
   /// Whether it has carried an exchange before.
   private(set) var isReused = false
   private(set) var idleSince = Monotonic(nanoseconds: 0)
+  /// The one whose request is on it; each holds the other until that is over.
+  private var exchange: OriginExchange?
   private weak var pool: OriginPool?
+  /// Of the head that is being received.
+  var parser = ResponseParser()
+  private(set) lazy var timer: LoopTimer = stream.loop.makeTimer { [unowned self] in exchange?.ranOutOfPatience() }
 
   /// `usableUntil`: a name may get another address; connections to the old one end in time.
   init(stream: SocketStream, url: Int, usableUntil: Monotonic?) {
     (self.stream, self.url, self.usableUntil) = (stream, url, usableUntil)
+    stream.delegate = self
   }
 
   func isUsable(at now: Monotonic) -> Bool {
@@ -21,9 +29,19 @@ final class OriginConnection: StreamDelegate {
     return !stream.isClosed && now < usableUntil
   }
 
+  func begin(_ exchange: OriginExchange) {
+    self.exchange = exchange
+    parser.reset()
+  }
+
+  /// The exchange is over, or has lost the connection.
+  func end() {
+    exchange = nil
+    timer.cancel()
+  }
+
   func becomeIdle(in pool: OriginPool, at now: Monotonic) {
     (self.pool, isReused, idleSince) = (pool, true, now)
-    stream.delegate = self
     stream.startReading()
   }
 
@@ -34,6 +52,9 @@ final class OriginConnection: StreamDelegate {
   }
 
   /// Whatever comes while idle, an end or octets, makes the connection useless (protocols.md 8.2, row 59).
-  func streamReadable() { pool?.idleBroke(self) }
-  func streamWritable() {}
+  func streamReadable() {
+    if let exchange { exchange.streamReadable() } else { pool?.idleBroke(self) }
+  }
+
+  func streamWritable() { exchange?.streamWritable() }
 }

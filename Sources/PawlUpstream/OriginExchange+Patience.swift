@@ -25,10 +25,10 @@ extension OriginExchange {
     patience = present
     let settings = upstream.settings
     switch present {
-    case .none: timer.cancel()
-    case .queue: timer.schedule(after: settings.queueTimeout)
-    case .response: timer.schedule(after: settings.responseTimeout)
-    case .head, .body, .write: timer.schedule(after: settings.idleTimeout)
+    case .none: patienceTimer()?.cancel()
+    case .queue: patienceTimer()?.schedule(after: settings.queueTimeout)
+    case .response: patienceTimer()?.schedule(after: settings.responseTimeout)
+    case .head, .body, .write: patienceTimer()?.schedule(after: settings.idleTimeout)
     }
   }
 

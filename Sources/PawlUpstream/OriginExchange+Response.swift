@@ -7,7 +7,7 @@ extension OriginExchange {
   /// Octets taken in one turn at most, so that a fast origin leaves time to others.
   private static let turnLimit = 1 << 20
 
-  package func streamReadable() {
+  func streamReadable() {
     guard case .connected(let connection) = phase, !isPaused else { return }
     var buffer: [UInt8] = []
     swap(&buffer, &loop.readBuffer)
@@ -31,8 +31,11 @@ extension OriginExchange {
   private func receive(_ buffer: borrowing [UInt8], _ count: Int, on connection: OriginConnection) {
     response.hasBegun = true
     if response.held.isEmpty {
+      isDelivering = true
       let used = deliver(buffer, 0..<count, on: connection)
+      isDelivering = false
       if !isOver, used < count { response.held = Array(buffer[used..<count]) }
+      delegate?.exchangeDelivered(self)
     } else {
       response.held.append(contentsOf: buffer[..<count])
       receiveHeld()
@@ -45,10 +48,14 @@ extension OriginExchange {
     guard case .connected(let connection) = phase else { return }
     var whole: [UInt8] = []
     swap(&whole, &response.held)
+    isDelivering = true
     let used = deliver(whole, 0..<whole.count, on: connection)
-    guard !isOver, used < whole.count else { return }
-    whole.removeFirst(used)
-    response.held = whole
+    isDelivering = false
+    if !isOver, used < whole.count {
+      whole.removeFirst(used)
+      response.held = whole
+    }
+    delegate?.exchangeDelivered(self)
   }
 
   /// Returns how many octets of the range are done with.
@@ -71,7 +78,7 @@ extension OriginExchange {
           fail(ProxyError(.httpResponseTransferCoding, details: "\(reason)"))
         }
       } else {
-        switch response.parser.parse(buffer, rest) {
+        switch connection.parser.parse(buffer, rest) {
         case .needMore: return at
         case .refused(let error): fail(error)
         case .head(let head, let count):

@@ -23,7 +23,7 @@ package final class OriginExchange {
   private(set) var phase = Phase.starting
   private var isEntering = false
   private(set) var preferredURL = 0
-  private var urlOrder: [Int] = []
+  private var urlOrder: [Int]
   private var address: SocketAddress?
   private var hasAnnounced = false
   private var hasRetried = false
@@ -40,11 +40,19 @@ package final class OriginExchange {
   package internal(set) var bodyBytesReceived: UInt64 = 0
 
   var patience = Patience.none
-  private(set) lazy var timer: LoopTimer = loop.makeTimer { [weak self] in self?.ranOutOfPatience() }
+  /// For the wait for a place: a connection has a clock of its own.
+  private var queueTimer: LoopTimer?
+  /// What was received is being handed to the delegate: more may follow within the same call, and
+  /// ``OriginExchangeDelegate/exchangeDelivered(_:)`` comes at its end unless the exchange has ended by then.
+  package internal(set) var isDelivering = false
+  /// Itself, until it has ended: nobody else need hold it.
+  private var keeper: OriginExchange?
 
   init(_ request: OriginRequest, pool: OriginPool, delegate: any OriginExchangeDelegate) {
     (self.request, self.pool, self.delegate) = (request, pool, delegate)
     output = RequestOutput(request.head.framing)
+    urlOrder = []
+    keeper = self
   }
 
   deinit {
@@ -53,6 +61,18 @@ package final class OriginExchange {
 
   var loop: EventLoop { pool.loop }
   var upstream: Upstream { pool.upstream }
+
+  /// The clock of what is waited for; `nil` where nothing is.
+  func patienceTimer() -> LoopTimer? {
+    switch phase {
+    case .connected(let connection): return connection.timer
+    case .queued:
+      let timer = queueTimer ?? loop.makeTimer { [weak self] in self?.ranOutOfPatience() }
+      queueTimer = timer
+      return timer
+    case .starting, .granted, .dialling, .upgraded, .ended: return queueTimer
+    }
+  }
 
   /// The origin's address once connected, else the host of the URL; for logs.
   package var peer: String { address?.description ?? upstream.settings.urls[preferredURL].host }
@@ -128,17 +148,17 @@ package final class OriginExchange {
     loop.nextTurn { [self] in fail(ProxyError(.proxyInternalError, details: details)) }
   }
 
-  private func wrote(_ result: RequestOutput.FlushResult) {
+  private func wrote(_ result: RequestOutput.FlushResult, hasProgress: Bool = false) {
     switch result {
     case .drained: noteFlushed()
     case .blocked: stream?.wantWritable()
     case .failed: break
     case .unreadable(let why): loop.nextTurn { [self] in fail(ProxyError(.proxyInternalError, details: why)) }
     }
-    updatePatience(hasProgress: false)
+    updatePatience(hasProgress: hasProgress)
   }
 
-  package func streamWritable() {
+  func streamWritable() {
     let (before, kept) = (output.sentOnConnection, output.keptByStream)
     wrote(output.flush(stream))
     if output.sentOnConnection > before || output.keptByStream < kept { updatePatience(hasProgress: true) }
@@ -212,12 +232,12 @@ package final class OriginExchange {
   func release(reusable: Bool) -> (any OriginExchangeDelegate)? {
     let previous = phase
     phase = .ended
-    timer.close()
+    queueTimer?.close()
     let heir = delegate
     delegate = nil
     flushed = nil
     output.stop()
-    pool.forget(self)
+    keeper = nil
     switch previous {
     case .starting, .ended: break
     case .queued(let ticket): pool.leave(ticket)
@@ -226,6 +246,7 @@ package final class OriginExchange {
       dial.cancel()
       pool.ended(request.use, reusable: nil)
     case .connected(let connection):
+      connection.end()
       if !reusable { connection.stream.close() }
       pool.ended(request.use, reusable: reusable ? connection : nil)
     case .upgraded: pool.ended(request.use, reusable: nil)
@@ -238,23 +259,23 @@ package final class OriginExchange {
     let heir = delegate
     delegate = nil
     phase = .upgraded
-    timer.close()
+    connection.end()
     connection.stream.stopReading()
     connection.stream.delegate = nil
-    pool.forget(self)
+    keeper = nil
     heir?.exchange(self, upgraded: connection.stream, head: head, leftover: leftover)
   }
 }
-
-extension OriginExchange: StreamDelegate {}
 
 // MARK: - Getting a connection
 
 extension OriginExchange {
   func begin() {
     guard case .starting = phase else { return }
-    urlOrder = upstream.urlOrder(at: loop.now)
-    preferredURL = urlOrder[0]
+    if upstream.settings.urls.count > 1 {
+      urlOrder = upstream.urlOrder(at: loop.now)
+      preferredURL = urlOrder[0]
+    }
     isEntering = true
     pool.enter(self)
     isEntering = false
@@ -270,6 +291,7 @@ extension OriginExchange {
   /// The place is this exchange's; never calls the delegate from within another exchange's end.
   func granted(_ connection: OriginConnection?) {
     phase = .granted(connection)
+    queueTimer?.cancel()
     guard !isEntering else { return }
     loop.nextTurn { [self] in proceed() }
   }
@@ -293,7 +315,7 @@ extension OriginExchange {
   }
 
   private func dial() {
-    let dial = OriginDial(upstream: upstream, loop: loop, urls: urlOrder) { [weak self] result in
+    let dial = OriginDial(upstream: upstream, loop: loop, urls: urlOrder.isEmpty ? [0] : urlOrder) { [weak self] result in
       self?.dialled(result)
     }
     phase = .dialling(dial)
@@ -312,19 +334,19 @@ extension OriginExchange {
   private func attach(_ connection: OriginConnection) {
     phase = .connected(connection)
     address = connection.stream.peer
-    connection.stream.delegate = self
+    connection.begin(self)
     var head = request.head
     let base = upstream.settings.urls[connection.url].basePath
     if !base.isEmpty { head.target = Array(base.utf8)[...] + head.target }
-    response.restart()
+    if response.hasBegun { response.restart() }
+    isPaused ? connection.stream.stopReading() : connection.stream.startReading()
     if request.holdsHead, !hasAnnounced {
       heldHead = head
+      updatePatience(hasProgress: true)
     } else {
       output.connect(head)
-      wrote(output.flush(connection.stream))
+      wrote(output.flush(connection.stream), hasProgress: true)
     }
-    if !isPaused { connection.stream.startReading() }
-    updatePatience(hasProgress: true)
     guard !hasAnnounced else { return askForBody() }
     hasAnnounced = true
     delegate?.exchangeConnected(self)
@@ -337,8 +359,7 @@ extension OriginExchange {
     heldHead = nil
     guard let stream else { return }
     output.connect(head)
-    wrote(output.flush(stream))
-    updatePatience(hasProgress: true)
+    wrote(output.flush(stream), hasProgress: true)
   }
 
   /// RFC 9112 §9.3.1: once, for a reused connection that closed before any octet of a response.
@@ -346,6 +367,7 @@ extension OriginExchange {
     let isRepeatable = request.head.method.isIdempotent && !output.hasTakenBody
     guard connection.isReused, !hasRetried, isRepeatable else { return false }
     (hasRetried, hasSentBefore) = (true, requestBytesSent)
+    connection.end()
     connection.stream.close()
     output.disconnect()
     dial()

@@ -14,6 +14,9 @@ package protocol OriginExchangeDelegate: AnyObject {
   func exchange(_ exchange: OriginExchange, head: ResponseHead, framing: BodyFraming)
   /// Content without its framing; valid during the call.
   func exchange(_ exchange: OriginExchange, body bytes: UnsafeRawBufferPointer)
+  /// What was received together has been handed over, and the exchange has not ended with it: what was put off until more
+  /// came (see ``OriginExchange/isDelivering``) is due now.
+  func exchangeDelivered(_ exchange: OriginExchange)
   /// The response is complete (RFC 9112 §8).
   func exchangeEnded(_ exchange: OriginExchange, trailers: Fields)
   /// The response will never be complete.
@@ -29,6 +32,7 @@ extension OriginExchangeDelegate {
   package func exchangeConnected(_ exchange: OriginExchange) {}
   package func exchange(_ exchange: OriginExchange, interim head: ResponseHead) {}
   package func exchangeWantsBody(_ exchange: OriginExchange) {}
+  package func exchangeDelivered(_ exchange: OriginExchange) {}
 
   /// For delegates that never ask for an upgrade.
   package func exchange(

@@ -8,8 +8,6 @@ package final class OriginPool {
   /// Ascending by the time they became idle.
   private var idle: [OriginConnection] = []
   private var queued: [ConnectionLimit.Ticket: OriginExchange] = [:]
-  /// Keeps exchanges alive until they have ended.
-  private var running: [ObjectIdentifier: OriginExchange] = [:]
   private lazy var sweep: LoopTimer = loop.makeTimer { [unowned self] in closeExpired() }
 
   /// One for each pair of loop and upstream; on the loop or before it runs.
@@ -28,7 +26,6 @@ package final class OriginPool {
   package func start(_ request: OriginRequest, delegate: any OriginExchangeDelegate) -> OriginExchange {
     loop.preconditionOnLoop()
     let exchange = OriginExchange(request, pool: self, delegate: delegate)
-    running[ObjectIdentifier(exchange)] = exchange
     loop.nextTurn { exchange.begin() }
     return exchange
   }
@@ -44,6 +41,9 @@ package final class OriginPool {
   func enter(_ exchange: OriginExchange) {
     let prefersIdle = !exchange.request.wantsFreshConnection && idle.contains { $0.url == exchange.preferredURL }
     let use = exchange.request.use
+    if prefersIdle, upstream.takeIdle(of: id, for: use) {
+      return exchange.granted(takeIdle(preferring: exchange.preferredURL))
+    }
     let (ticket, actions) = upstream.update(for: id) { limit in
       let (ticket, actions) = limit.enter(id, use: use, prefersIdle: prefersIdle)
       return (ticket, actions)
@@ -70,10 +70,9 @@ package final class OriginPool {
     } else {
       connection?.stream.close()
     }
+    if upstream.endedUnawaited(id, use: use, staysIdle: kept != nil) { return }
     perform(upstream.update(for: id) { ((), $0.ended(id, use: use, staysIdle: kept != nil)) }.1)
   }
-
-  func forget(_ exchange: OriginExchange) { running[ObjectIdentifier(exchange)] = nil }
 
   // MARK: For the limit
 

@@ -6,7 +6,6 @@ struct ResponseInput {
   /// 1xx heads before the final one (protocols.md 8.2, row 67).
   static let interimLimit = 64
 
-  var parser = ResponseParser()
   var decoder = BodyDecoder(.none)
   var framing = BodyFraming.none
   var interimCount = 0

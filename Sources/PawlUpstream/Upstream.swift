@@ -93,6 +93,16 @@ package final class Upstream: Sendable {
     return (result, own)
   }
 
+  /// The usual case of ``ConnectionLimit/enter(_:use:prefersIdle:)``, in which nobody else is concerned.
+  func takeIdle(of pool: ConnectionLimit.PoolID, for use: OriginUse) -> Bool {
+    shared.withLock { $0.limit.takeIdle(of: pool, for: use) }
+  }
+
+  /// The same of ``ConnectionLimit/ended(_:use:staysIdle:)``. `false`: somebody waits, and nothing was done.
+  func endedUnawaited(_ pool: ConnectionLimit.PoolID, use: OriginUse, staysIdle: Bool) -> Bool {
+    shared.withLock { $0.limit.endedUnawaited(pool, use: use, staysIdle: staysIdle) }
+  }
+
   private func send(to link: PoolLink, _ work: @escaping @Sendable (OriginPool) -> Void) {
     link.loop.run {
       guard let pool = link.pool.get().pool else { return }

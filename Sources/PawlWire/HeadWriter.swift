@@ -15,17 +15,18 @@ package enum HeadWriter {
   /// The head of a request to an origin. `Host` is the field of that name, or else the authority. Which fields
   /// go hop by hop is the caller's knowledge; `Connection` and `Upgrade` are written as they stand.
   package static func write(_ head: RequestHead, into output: inout [UInt8]) {
-    output.append(contentsOf: head.method.bytes)
+    output.reserveCapacity(output.count + head.fields.storage.count + head.target.count + 128)
+    head.method.append(to: &output)
     output.append(Octet.space)
     output.append(contentsOf: head.target)
     output.append(" HTTP/1.1\r\nHost: " as StaticString)
     output.append(contentsOf: head.fields.first(.host) ?? head.authority)
     output.append("\r\n" as StaticString)
     appendFraming(head.framing, into: &output)
-    for line in head.fields.lines {
-      switch line.name {
-      case .host, .contentLength, .transferEncoding: continue
-      default: append(line, of: head.fields, into: &output)
+    head.fields.serialize(into: &output) { name in
+      switch name {
+      case .host, .contentLength, .transferEncoding: true
+      default: false
       }
     }
     output.append("\r\n" as StaticString)
@@ -40,6 +41,7 @@ package enum HeadWriter {
     _ head: ResponseHead, framing: BodyFraming, connection: ConnectionHeader, to version: HTTPVersion = .http11,
     into output: inout [UInt8]
   ) {
+    output.reserveCapacity(output.count + head.fields.storage.count + head.reason.count + 128)
     output.append("HTTP/1.1 " as StaticString)
     output.append(decimal: UInt64(max(0, head.status)))
     output.append(Octet.space)
@@ -49,21 +51,14 @@ package enum HeadWriter {
       output.append(contentsOf: head.reason)
     }
     output.append("\r\n" as StaticString)
-    for line in head.fields.lines {
-      switch line.name {
-      case .connection, .keepAlive, .proxyConnection, .contentLength, .transferEncoding: continue
-      default: append(line, of: head.fields, into: &output)
+    head.fields.serialize(into: &output) { name in
+      switch name {
+      case .connection, .keepAlive, .proxyConnection, .contentLength, .transferEncoding: true
+      default: false
       }
     }
     appendFraming(framing, into: &output)
     append(connection, to: version, into: &output)
-    output.append("\r\n" as StaticString)
-  }
-
-  private static func append(_ line: FieldLine, of fields: Fields, into output: inout [UInt8]) {
-    output.append(contentsOf: fields.storage[line.nameRange])
-    output.append(": " as StaticString)
-    output.append(contentsOf: fields.storage[line.valueRange])
     output.append("\r\n" as StaticString)
   }
 

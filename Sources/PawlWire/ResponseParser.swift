@@ -143,17 +143,14 @@ package struct ResponseParser: Sendable {
   }
 
   private func makeHead(_ octets: Span<UInt8>, _ headEnd: Int) -> ResponseHead {
-    var storage = octets.copied(firstField..<headEnd)
+    let start = reason.lowerBound
+    var storage = octets.copied(start..<headEnd)
     for fold in folds {
-      for at in fold { storage[at - firstField] = Octet.space }
+      for at in fold { storage[at - start] = Octet.space }
     }
-    let ownLines = lines.map { line in
-      FieldLine(
-        name: line.name, nameRange: line.nameRange.lowered(by: firstField),
-        valueRange: line.valueRange.lowered(by: firstField))
-    }
+    let ownLines = lines.map { $0.lowered(by: start) }
     return ResponseHead(
-      status: status, reason: octets.copied(reason)[...], version: version,
+      status: status, reason: storage[..<reason.count], version: version,
       fields: Fields(storage: storage, lines: ownLines))
   }
 

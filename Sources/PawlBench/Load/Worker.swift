@@ -45,7 +45,7 @@ final class Worker {
     (self.loop, self.index, self.settings, self.server) = (loop, index, settings, server)
     (self.reference, self.body, self.exhausted) = (reference, body, exhausted)
     buffer = .allocate(capacity: Self.bufferSize)
-    random = RandomNumbers(seed: settings.seed, stream: UInt64(index))
+    random = RandomNumbers(seed: settings.seed, stream: UInt64(truncatingIfNeeded: index))
     tick()
   }
 

@@ -3,8 +3,8 @@ import PawlBench
 
 /// What every scenario takes.
 struct LoadOptions: ParsableArguments {
-  @Option(name: .shortAndLong, help: "Connections, all threads together.")
-  var connections = 64
+  @Option(name: .shortAndLong, help: "Connections, all threads together. (default: 64)")
+  var connections: Int?
 
   @Option(name: .shortAndLong, help: ArgumentHelp("Seconds to measure.", valueName: "seconds"))
   var duration: Double?
@@ -64,7 +64,10 @@ struct LoadOptions: ParsableArguments {
   @Option(help: "What random ranges, cuts and content are made from: the same seed gives the same.")
   var seed: UInt64 = 1
 
+  static let defaultConnections = 64
+
   func validate() throws {
+    let connections = connections ?? Self.defaultConnections
     try Self.check(connections >= 1 && connections <= 65_536, "--connections is between 1 and 65536")
     try Self.check(threads >= 1 && threads <= 256, "--threads is between 1 and 256")
     try Self.check(threads <= connections, "--threads is more than --connections: each thread needs a connection")
@@ -84,7 +87,7 @@ struct LoadOptions: ParsableArguments {
   func settings(_ scenario: RunSettings.Scenario, _ url: String, defaultSeconds: Double = 10) throws -> RunSettings {
     var settings = RunSettings(scenario: scenario, target: try Self.target(url))
     settings.length = requests.map { .operations($0) } ?? .seconds(duration ?? defaultSeconds)
-    (settings.connections, settings.threads, settings.rate) = (connections, threads, rate)
+    (settings.connections, settings.threads, settings.rate) = (connections ?? Self.defaultConnections, threads, rate)
     (settings.warmUp, settings.timeout, settings.seed, settings.core) = (warmUp, timeout, seed, core)
     settings.fields = try header.map { try Self.field($0) }
     (settings.isHTTP2, settings.streams, settings.isInsecure, settings.ca) = (http2, streams, insecure, ca)

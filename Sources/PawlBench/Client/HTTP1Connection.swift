@@ -114,7 +114,7 @@ final class HTTP1Connection: Link, Transport {
   private func lost() {
     let wasKept = answers > 0
     close()
-    guard let request else { return }
+    guard let request else { return worker.tally.dropped += 1 }
     if case .untilEnd = reading { return complete() }
     // A kept connection that the server closed while the request was on its way (RFC 9112 §9.3.1).
     if isUntouched, wasKept, request.isRepeatable { return send(request, for: lane) }

@@ -128,6 +128,7 @@ final class Lane {
       worker.tally.completed += 1
       worker.tally.latency.record(microseconds)
     }
+    script.over()
     worker.finished(self, failure)
   }
 

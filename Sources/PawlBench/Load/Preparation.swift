@@ -52,7 +52,11 @@ struct Preparation {
     if let file = settings.referenceFile { return try Reference(file: file) }
     if let target = settings.referenceURL { return try download(target, try self.place(of: target)) }
     switch settings.scenario {
-    case .hit, .ranges, .resume: return try download(settings.target, place)
+    case .hit: return try download(settings.target, place)
+    case .ranges, .resume:
+      let reference = try download(settings.target, place)
+      guard reference.count > 0 else { throw RunProblem("\(settings.target.url): the body is empty") }
+      return reference
     case .fill, .upload, .idle: return nil
     }
   }

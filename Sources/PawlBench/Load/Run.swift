@@ -78,7 +78,7 @@ package final class Run {
           let worker = Worker(
             loop, index: index, settings: settings, server: server, reference: reference, body: body,
             exhausted: { home.run { main.get().oneIsExhausted() } })
-          Lanes.build(worker, connections: share.connections)
+          Lanes.build(worker, connections: share.connections, before: share.before)
           slot.withLock { $0 = worker }
         }
       } catch { throw RunProblem("\(error)") }
@@ -107,6 +107,7 @@ package final class Run {
   private func begin() {
     let start = loop.clock.now().nanoseconds + 2_000_000
     let warmsUp = settings.warmUp > 0
+    sum.look()
     tell { worker, operations in
       // What can fail is only what the process has no descriptors for: it shows as operations that never began.
       do throws(LoopError) { try worker.start(operations: warmsUp ? nil : operations, at: start) } catch { return }
@@ -176,10 +177,15 @@ package final class Run {
 
 extension RunSettings {
   /// What one thread has of all connections and operations.
-  func share(of index: Int) -> (connections: Int, operations: UInt64?) {
-    let own = connections / threads + (index < connections % threads ? 1 : 0)
-    guard case .operations(let all) = length else { return (own, nil) }
-    return (own, all / UInt64(threads) + (UInt64(index) < all % UInt64(threads) ? 1 : 0))
+  func share(of index: Int) -> (connections: Int, before: Int, operations: UInt64?) {
+    // Readers of one body stay together.
+    var unit = 1
+    if case .fill(_, let readers) = scenario { unit = readers }
+    let units = connections / unit
+    let own = unit * (units / threads + (index < units % threads ? 1 : 0))
+    let before = unit * (units / threads * index + min(index, units % threads))
+    guard case .operations(let all) = length else { return (own, before, nil) }
+    return (own, before, all / UInt64(threads) + (UInt64(index) < all % UInt64(threads) ? 1 : 0))
   }
 
   func uploadBody() -> UploadBody? {

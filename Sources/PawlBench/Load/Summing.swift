@@ -16,11 +16,17 @@ struct Summing {
 
   init(_ settings: RunSettings, _ meter: (any ProcessMeter)?) { (self.settings, self.meter) = (settings, meter) }
 
-  mutating func begin(at now: UInt64, wall: Int64) {
-    (start, lastSample, startedAt) = (now, now, wall)
+  /// What the process has spent before anything is asked of it.
+  mutating func look() {
     firstReading = meter?.read()
     lastReading = firstReading
     peak = firstReading?.memory ?? 0
+  }
+
+  mutating func begin(at now: UInt64, wall: Int64) {
+    (start, lastSample, startedAt) = (now, now, wall)
+    // Connections are part of what idle ones cost.
+    if settings.warmUp > 0 { look() }
   }
 
   /// Nanoseconds until the next whole second of the measurement.
@@ -91,10 +97,29 @@ struct Summing {
     case .upload:
       extras.append(RunResult.Extra("octets sent again", Double(whole.again), "B"))
       extras.append(RunResult.Extra("uploads begun again", Double(whole.restarts)))
-    case .hit, .ranges, .fill, .idle: break
+    case .idle: extras += idleExtras
+    case .hit, .ranges, .fill: break
     }
     if whole.survived > 0 { extras.append(RunResult.Extra("unplanned breaks survived", Double(whole.survived))) }
     if settings.rate != nil { extras.append(RunResult.Extra("due but not begun", Double(whole.backlog))) }
+    return extras
+  }
+}
+
+extension Summing {
+  private var idleExtras: [RunResult.Extra] {
+    var extras = [RunResult.Extra("connections the server ended", Double(whole.dropped))]
+    guard let firstReading, let lastReading, whole.completed > 0 else { return extras }
+    let memory = Double(lastReading.memory) - Double(firstReading.memory)
+    extras.append(RunResult.Extra("memory a connection", memory / Double(whole.completed), "B"))
+    var (quiet, spent, before) = (0.0, 0.0, 0.0)
+    for sample in samples {
+      if sample.completed + sample.failed == 0, let cpu = sample.cpu {
+        (quiet, spent) = (quiet + sample.time - before, spent + cpu)
+      }
+      before = sample.time
+    }
+    if quiet > 0 { extras.append(RunResult.Extra("CPU while idle", spent / quiet * 100, "%")) }
     return extras
   }
 }

@@ -17,6 +17,8 @@ struct Tally: Sendable {
   var restarts: UInt64 = 0
   /// Operations that were due and for which no connection was free yet.
   var backlog: UInt64 = 0
+  /// Connections that the server ended while nothing was asked on them.
+  var dropped: UInt64 = 0
   var latency = LatencyCounts()
   var firstByte = LatencyCounts()
 
@@ -37,6 +39,7 @@ struct Tally: Sendable {
     survived += other.survived
     restarts += other.restarts
     backlog += other.backlog
+    dropped += other.dropped
     latency.add(other.latency)
     firstByte.add(other.firstByte)
   }

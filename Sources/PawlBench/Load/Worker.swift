@@ -32,6 +32,8 @@ final class Worker {
   /// Operations that may still begin; `nil`: without limit.
   private var left: UInt64?
   private var isRunning = false
+  /// Operations at once; fewer than there are lanes where all of them would flood the server's backlog.
+  private let busyLimit: Int
   private var busyCount = 0
   /// Told once when all operations there were to be are over.
   private let exhausted: () -> Void
@@ -44,6 +46,7 @@ final class Worker {
   ) {
     (self.loop, self.index, self.settings, self.server) = (loop, index, settings, server)
     (self.reference, self.body, self.exhausted) = (reference, body, exhausted)
+    busyLimit = settings.scenario == .idle ? 128 : .max
     buffer = .allocate(capacity: Self.bufferSize)
     random = RandomNumbers(seed: settings.seed, stream: UInt64(truncatingIfNeeded: index))
     tick()
@@ -117,7 +120,7 @@ final class Worker {
 
   /// Gives work to idle lanes: all that is due, or all there is.
   private func fill() {
-    while isRunning, left != 0, !idle.isEmpty {
+    while isRunning, left != 0, busyCount < busyLimit, !idle.isEmpty {
       var due = now
       if pacer != nil {
         guard let time = pacer?.take(at: now) else { return }

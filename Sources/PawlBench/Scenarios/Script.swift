@@ -35,6 +35,8 @@ protocol Script: AnyObject {
   func broke(_ failure: Failure) -> Outcome
   /// The exchange was cut as the script wanted.
   func wasCut() -> Outcome
+  /// The operation is over, one way or the other.
+  func over()
 }
 
 extension Script {
@@ -42,4 +44,5 @@ extension Script {
   func stopped() -> Verdict { .goOn }
   func broke(_ failure: Failure) -> Outcome { .failed(failure) }
   func wasCut() -> Outcome { .failed(.cut) }
+  func over() {}
 }

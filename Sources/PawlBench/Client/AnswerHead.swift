@@ -1,0 +1,180 @@
+import CLinux
+
+/// What the head of an answer says, as far as every scenario wants to know. Fields that only some look at are found in
+/// its octets when they do.
+struct AnswerHead: Hashable {
+  /// `Content-Range: bytes first-last/total`.
+  struct ContentRange: Hashable {
+    var first: UInt64
+    var last: UInt64
+    /// `nil` for `*`.
+    var total: UInt64?
+  }
+
+  var status = 0
+  var length: UInt64?
+  var isChunked = false
+  /// The connection ends with this answer.
+  var closes = false
+  var contentRange: ContentRange?
+
+  /// Octets of the head, its empty line included; `nil` when it has not ended in `octets`.
+  static func end(in octets: Span<UInt8>, from start: Int = 0) -> Int? {
+    var at = start
+    while let feed = lineFeed(octets, at) {
+      // An empty line: a feed behind a feed, or behind a return that stands behind one.
+      let next = feed + 1
+      if next < octets.count, octets[next] == 0x0a { return next + 1 }
+      if next + 1 < octets.count, octets[next] == 0x0d, octets[next + 1] == 0x0a { return next + 2 }
+      at = next
+    }
+    return nil
+  }
+
+  /// Reads a whole head; `nil` when it is none.
+  init?(_ octets: Span<UInt8>) {
+    guard let first = Self.lineFeed(octets, 0), readStatus(octets, first) else { return nil }
+    var start = first + 1
+    while let feed = Self.lineFeed(octets, start) {
+      let end = feed > start && octets[feed - 1] == 0x0d ? feed - 1 : feed
+      if end == start { break }
+      switch octets[start] | 0x20 {
+      case UInt8(ascii: "c"), UInt8(ascii: "t"): guard readField(octets, start, end) else { return nil }
+      default: break
+      }
+      start = feed + 1
+    }
+  }
+
+  private mutating func readStatus(_ octets: Span<UInt8>, _ end: Int) -> Bool {
+    guard end >= 12, octets.begins(with: "HTTP/", at: 0), octets[8] == 0x20 else {
+      // HTTP/2 says it shorter; its line is made by this client.
+      guard end >= 10, octets.begins(with: "HTTP/2 ", at: 0) else { return false }
+      return readStatus(octets, at: 7)
+    }
+    // HTTP/1.0 closes unless it says otherwise; nobody asked it to.
+    closes = octets[7] == UInt8(ascii: "0")
+    return readStatus(octets, at: 9)
+  }
+
+  private mutating func readStatus(_ octets: Span<UInt8>, at start: Int) -> Bool {
+    status = 0
+    for at in start..<start + 3 {
+      let digit = octets[at] &- 0x30
+      guard digit <= 9 else { return false }
+      status = status * 10 + Int(digit)
+    }
+    return status >= 100
+  }
+
+  /// `false` when it breaks the framing.
+  private mutating func readField(_ octets: Span<UInt8>, _ start: Int, _ end: Int) -> Bool {
+    if octets.begins(with: "content-length:", at: start) {
+      let value = octets.trimmed(start + 15, end)
+      guard let count = octets.decimal(value), length ?? count == count else { return false }
+      length = count
+    } else if octets.begins(with: "transfer-encoding:", at: start) {
+      let value = octets.trimmed(start + 18, end)
+      guard value.count == 7, octets.begins(with: "chunked", at: value.lowerBound) else { return false }
+      isChunked = true
+    } else if octets.begins(with: "connection:", at: start) {
+      let value = octets.trimmed(start + 11, end)
+      if value.count == 5, octets.begins(with: "close", at: value.lowerBound) { closes = true }
+      if value.count == 10, octets.begins(with: "keep-alive", at: value.lowerBound) { closes = false }
+    } else if octets.begins(with: "content-range:", at: start) {
+      contentRange = Self.contentRange(octets, octets.trimmed(start + 14, end))
+    }
+    return true
+  }
+
+  /// `bytes 0-99/1000`; `nil` for anything else.
+  static func contentRange(_ octets: Span<UInt8>, _ value: Range<Int>) -> ContentRange? {
+    guard value.count > 6, octets.begins(with: "bytes ", at: value.lowerBound) else { return nil }
+    var at = value.lowerBound + 6
+    guard let first = octets.number(&at, value.upperBound), at < value.upperBound, octets[at] == UInt8(ascii: "-")
+    else { return nil }
+    at += 1
+    guard let last = octets.number(&at, value.upperBound), at < value.upperBound, octets[at] == UInt8(ascii: "/"),
+      first <= last
+    else { return nil }
+    at += 1
+    if at + 1 == value.upperBound, octets[at] == UInt8(ascii: "*") {
+      return ContentRange(first: first, last: last, total: nil)
+    }
+    guard let total = octets.number(&at, value.upperBound), at == value.upperBound, last < total else { return nil }
+    return ContentRange(first: first, last: last, total: total)
+  }
+
+  /// Where the value of the first such field stands; `name` in lower case, without its colon.
+  static func field(_ name: StaticString, in octets: Span<UInt8>) -> Range<Int>? {
+    guard var start = lineFeed(octets, 0).map({ $0 + 1 }) else { return nil }
+    let count = name.utf8CodeUnitCount
+    while let feed = lineFeed(octets, start) {
+      let end = feed > start && octets[feed - 1] == 0x0d ? feed - 1 : feed
+      if start + count < end, octets[start + count] == 0x3a, octets.begins(with: name, at: start) {
+        return octets.trimmed(start + count + 1, end)
+      }
+      start = feed + 1
+    }
+    return nil
+  }
+
+  static func text(_ name: StaticString, in octets: Span<UInt8>) -> String? {
+    guard let value = field(name, in: octets) else { return nil }
+    var text: [UInt8] = []
+    for at in value { text.append(octets[at]) }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  static func lineFeed(_ octets: Span<UInt8>, _ start: Int) -> Int? {
+    guard start < octets.count else { return nil }
+    return octets.withUnsafeBufferPointer { buffer in
+      // Safe: from `start` on there are that many octets.
+      guard let base = buffer.baseAddress, let found = memchr(base + start, 0x0a, buffer.count - start) else {
+        return nil
+      }
+      return UnsafeRawPointer(base).distance(to: UnsafeRawPointer(found))
+    }
+  }
+}
+
+extension Span<UInt8> {
+  /// Whether a lower-case literal stands there, letters compared without case.
+  @inline(__always) func begins(with literal: StaticString, at start: Int) -> Bool {
+    let count = literal.utf8CodeUnitCount
+    guard start + count <= self.count else { return false }
+    for index in 0..<count {
+      let octet = self[start + index]
+      // Safe: index is below the literal's count.
+      let wanted = literal.utf8Start[index]
+      guard octet == wanted || (wanted &- 0x61 <= 25 && octet == wanted ^ 0x20) else { return false }
+    }
+    return true
+  }
+
+  func trimmed(_ start: Int, _ end: Int) -> Range<Int> {
+    var (start, end) = (start, end)
+    while start < end, self[start] == 0x20 || self[start] == 0x09 { start += 1 }
+    while start < end, self[end - 1] == 0x20 || self[end - 1] == 0x09 { end -= 1 }
+    return start..<end
+  }
+
+  /// Digits alone, up to 2^63-1.
+  func decimal(_ range: Range<Int>) -> UInt64? {
+    var at = range.lowerBound
+    guard let value = number(&at, range.upperBound), at == range.upperBound else { return nil }
+    return value
+  }
+
+  /// The digits from `at` on, which is moved behind them.
+  func number(_ at: inout Int, _ end: Int) -> UInt64? {
+    let start = at
+    var value: UInt64 = 0
+    while at < end, self[at] &- 0x30 <= 9 {
+      guard at - start < 18 else { return nil }
+      value = value * 10 + UInt64(self[at] &- 0x30)
+      at += 1
+    }
+    return at > start ? value : nil
+  }
+}

@@ -1,0 +1,79 @@
+/// Finds the content in a chunked answer (RFC 9112 §7.1). Extensions and trailers are read over.
+struct ChunkReader: Hashable {
+  enum Step: Hashable {
+    /// Everything was framing, and more of it is to come.
+    case more
+    /// From `start` on `count` octets are content.
+    case content(start: Int, count: Int)
+    /// The answer ends before `next`.
+    case end(next: Int)
+    case malformed
+  }
+
+  private enum State: Hashable { case size, extensions, sizeFeed, content, afterContent, contentFeed, trailer, ended }
+  private var state = State.size
+  private var left: UInt64 = 0
+  private var digits = 0
+  private var lineLength = 0
+
+  /// The next piece of `octets` from `start` on; call again behind it.
+  mutating func next(_ octets: UnsafeBufferPointer<UInt8>, from start: Int) -> Step {
+    var at = start
+    while at < octets.count {
+      if state == .content {
+        let count = Int(min(left, UInt64(octets.count - at)))
+        left -= UInt64(count)
+        if left == 0 { state = .afterContent }
+        return .content(start: at, count: count)
+      }
+      guard take(octets[at]) else { return .malformed }
+      at += 1
+      if state == .ended { return .end(next: at) }
+    }
+    return .more
+  }
+
+  private mutating func take(_ octet: UInt8) -> Bool {
+    switch state {
+    case .size: return takeSize(octet)
+    case .extensions: if octet == 0x0d { state = .sizeFeed }
+    case .sizeFeed:
+      guard octet == 0x0a else { return false }
+      (state, lineLength) = (left == 0 ? .trailer : .content, 0)
+    case .afterContent:
+      guard octet == 0x0d else { return false }
+      state = .contentFeed
+    case .contentFeed:
+      guard octet == 0x0a else { return false }
+      (state, digits) = (.size, 0)
+    case .trailer:
+      if octet == 0x0a {
+        if lineLength == 0 { state = .ended }
+        lineLength = 0
+      } else if octet != 0x0d {
+        lineLength += 1
+      }
+    case .content, .ended: return false
+    }
+    return true
+  }
+
+  private mutating func takeSize(_ octet: UInt8) -> Bool {
+    let digit: UInt8
+    switch octet {
+    case 0x30...0x39: digit = octet - 0x30
+    case 0x41...0x46, 0x61...0x66: digit = (octet | 0x20) - 0x57
+    case 0x0d where digits > 0: return move(to: .sizeFeed)
+    case UInt8(ascii: ";") where digits > 0, 0x20 where digits > 0: return move(to: .extensions)
+    default: return false
+    }
+    left = (digits == 0 ? 0 : left << 4) | UInt64(digit)
+    digits += 1
+    return digits <= 15
+  }
+
+  private mutating func move(to next: State) -> Bool {
+    state = next
+    return true
+  }
+}

@@ -1,0 +1,136 @@
+/// Carries a lane's exchanges: a connection, or a connection's streams.
+protocol Transport: AnyObject {
+  /// Sends the lane's request as soon as that is possible; the lane hears of its answer.
+  func send(_ request: RequestText, for lane: Lane)
+  /// Breaks off the lane's exchange; the lane hears nothing more of it.
+  func cut(_ lane: Lane)
+  /// The script wants more of the content sent than ``RequestText/stop`` said before.
+  func goOnSending(_ lane: Lane)
+}
+
+/// One client: performs one operation after the other, on a connection of its own or on one of its streams.
+final class Lane {
+  let worker: Worker
+  let script: any Script
+  private(set) var transport: (any Transport)?
+  /// Where content that is sent comes from.
+  private(set) var isBusy = false
+  /// When the operation was due, in nanoseconds.
+  private var due: UInt64 = 0
+  private var hasFirstByte = false
+  private var failure: Failure?
+  /// When something came or went last, in nanoseconds.
+  var lastActivity: UInt64 = 0
+  /// The transport's own: which stream carries the exchange.
+  var stream: Int32 = 0
+  private(set) var request: RequestText?
+
+  init(_ worker: Worker, _ script: any Script) { (self.worker, self.script) = (worker, script) }
+
+  func attach(_ transport: any Transport) { self.transport = transport }
+
+  func detach() { transport = nil }
+
+  /// `false` when the script has to wait.
+  func begin(due: UInt64) -> Bool {
+    guard let request = script.begin() else { return false }
+    (self.due, isBusy, hasFirstByte) = (due, true, false)
+    send(request)
+    return true
+  }
+
+  private func send(_ request: RequestText) {
+    self.request = request
+    failure = nil
+    lastActivity = worker.now
+    worker.tally.exchanges += 1
+    transport?.send(request, for: self)
+  }
+
+  // MARK: From the transport
+
+  /// Something of the answer is there.
+  func came() {
+    lastActivity = worker.now
+    guard !hasFirstByte else { return }
+    hasFirstByte = true
+    worker.tally.firstByte.record(microseconds)
+  }
+
+  /// All of these: `false` when the exchange was cut, and nothing more of it is to be told.
+  func interim(_ head: AnswerHead, _ octets: Span<UInt8>) -> Bool {
+    failure != nil || obey(script.interim(head, octets))
+  }
+
+  func head(_ head: AnswerHead, _ octets: Span<UInt8>) -> Bool {
+    let verdict = script.head(head, octets)
+    guard case .failed(let failure) = verdict else { return obey(verdict) }
+    // A short answer is read over, so that the connection lives on.
+    if let length = head.length, length <= Self.readOver {
+      self.failure = failure
+      return true
+    }
+    return obey(verdict)
+  }
+
+  func content(_ octets: UnsafeBufferPointer<UInt8>) -> Bool {
+    worker.tally.received += UInt64(octets.count)
+    return failure != nil || obey(script.content(octets))
+  }
+
+  func stopped() -> Bool { failure != nil || obey(script.stopped()) }
+
+  func ended() {
+    if let failure { finish(failure) } else { follow(script.ended()) }
+  }
+
+  func broke(_ failure: Failure) {
+    if let known = self.failure { finish(known) } else { follow(script.broke(failure)) }
+  }
+
+  func sent(_ count: Int) {
+    worker.tally.sent += UInt64(count)
+    lastActivity = worker.now
+  }
+
+  /// Octets of an answer that is wrong already which are read over at most.
+  private static let readOver: UInt64 = 64 << 10
+
+  // MARK: What follows
+
+  private func obey(_ verdict: Verdict) -> Bool {
+    switch verdict {
+    case .goOn: return true
+    case .failed(let failure):
+      transport?.cut(self)
+      finish(failure)
+    case .cut:
+      worker.tally.interruptions += 1
+      transport?.cut(self)
+      follow(script.wasCut())
+    }
+    return false
+  }
+
+  private func follow(_ outcome: Outcome) {
+    switch outcome {
+    case .done: finish(nil)
+    case .failed(let failure): finish(failure)
+    case .next(let request): send(request)
+    }
+  }
+
+  private func finish(_ failure: Failure?) {
+    isBusy = false
+    if let failure {
+      worker.tally.fail(failure)
+    } else {
+      worker.tally.completed += 1
+      worker.tally.latency.record(microseconds)
+    }
+    script.over()
+    worker.finished(self, failure)
+  }
+
+  private var microseconds: UInt64 { worker.now > due ? (worker.now - due) / 1000 : 0 }
+}

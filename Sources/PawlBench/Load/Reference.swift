@@ -1,0 +1,49 @@
+import CLinux
+
+/// What content is compared with.
+package final class Reference: Sendable {
+  let octets: [UInt8]
+
+  init(_ octets: [UInt8]) { self.octets = octets }
+
+  var count: UInt64 { UInt64(octets.count) }
+
+  /// Whether `content` is what stands at `offset`.
+  func matches(_ content: UnsafeBufferPointer<UInt8>, at offset: UInt64) -> Bool {
+    guard content.count > 0 else { return true }
+    guard offset <= count, UInt64(content.count) <= count - offset else { return false }
+    return octets.withUnsafeBufferPointer { own in
+      guard let own = own.baseAddress, let other = content.baseAddress else { return false }
+      // Safe: the range was checked above.
+      return memcmp(own + Int(offset), other, content.count) == 0
+    }
+  }
+
+  /// - Throws: ``RunProblem`` when the file cannot be read whole.
+  package convenience init(file path: String) throws(RunProblem) {
+    let descriptor = pawl_open(path, O_RDONLY, 0)
+    guard descriptor >= 0 else { throw RunProblem("\(path): \(errorText(pawl_errno()))") }
+    defer { close(descriptor) }
+    var facts = stat()
+    guard fstat(descriptor, &facts) == 0, facts.st_mode & UInt32(S_IFMT) == UInt32(S_IFREG) else {
+      throw RunProblem("\(path): not a file")
+    }
+    let size = Int(facts.st_size)
+    let octets = [UInt8](unsafeUninitializedCapacity: size) { buffer, filled in
+      while filled < size, let base = buffer.baseAddress {
+        let count = read(descriptor, base + filled, size - filled)
+        if count > 0 { filled += count } else if count == 0 || pawl_errno() != EINTR { break }
+      }
+    }
+    guard octets.count == size else { throw RunProblem("\(path): could not be read whole") }
+    self.init(octets)
+  }
+}
+
+/// Why a run could not begin or go on; one sentence for the terminal.
+package struct RunProblem: Error, Hashable, Sendable, CustomStringConvertible {
+  package let description: String
+  package init(_ description: String) { self.description = description }
+}
+
+func errorText(_ code: CInt) -> String { String(cString: strerror(code)) }

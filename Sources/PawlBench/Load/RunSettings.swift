@@ -1,0 +1,96 @@
+/// What a run does: the command line, checked.
+package struct RunSettings: Sendable {
+  /// How a scenario loads the server.
+  package enum Scenario: Hashable, Sendable {
+    case hit
+    /// Random ranges: `size` octets each, `parts` in one request.
+    case ranges(size: UInt64, parts: Int)
+    /// `{n}` in the URL is counted up from `first`; `readers` ask for each body at once.
+    case fill(first: UInt64, readers: Int)
+    case resume(interruptions: Int)
+    case upload(UploadPlan)
+    case idle
+  }
+
+  package var scenario: Scenario
+  package var target: Target
+  package var label: String
+  package var length: RunPlan.Length = .seconds(10)
+  package var connections = 64
+  package var threads = 1
+  /// Operations a second, whenever the ones before end; `nil`: each connection goes on when it has its answer.
+  package var rate: Double?
+  package var warmUp: Double = 0
+  package var timeout: Double = 30
+  package var seed: UInt64 = 1
+  /// The first core to run on; each thread takes the next one.
+  package var core: Int?
+  package var fields: [(name: String, value: String)] = []
+  package var isHTTP2 = false
+  package var streams = 10
+  package var isInsecure = false
+  package var ca: String?
+  package var tlsMin: Int?
+  package var tlsMax: Int?
+  /// What answers are compared with: a file, or a URL to load it from; the scenario's own URL when both are `nil`.
+  package var referenceFile: String?
+  package var referenceURL: Target?
+  /// Whether content is compared octet by octet; status, length and ranges always are.
+  package var comparesContent = true
+  /// `SO_RCVBUF` in octets.
+  package var receiveBuffer = 1 << 20
+
+  package init(scenario: Scenario, target: Target) {
+    (self.scenario, self.target) = (scenario, target)
+    label = target.authority
+  }
+
+  package var scenarioName: String {
+    switch scenario {
+    case .hit: "hit"
+    case .ranges: "ranges"
+    case .fill: "fill"
+    case .resume: "resume"
+    case .upload: "upload"
+    case .idle: "idle"
+    }
+  }
+
+  var operation: String {
+    switch scenario {
+    case .hit, .ranges: "request"
+    case .fill: "body"
+    case .resume: "download"
+    case .upload: "upload"
+    case .idle: "connection"
+    }
+  }
+
+  package var plan: RunPlan {
+    RunPlan(
+      scenario: scenarioName, label: label, url: target.url, length: length, warmUp: warmUp, operation: operation)
+  }
+}
+
+/// How uploads are made.
+package struct UploadPlan: Hashable, Sendable {
+  package enum Dialect: Hashable, Sendable {
+    case plain
+    /// RUFH with that interop version, 3 to 10.
+    case interop(Int)
+    /// RUFH without `Upload-Draft-Interop-Version`, as the RFC will be.
+    case final
+    case tus
+  }
+
+  package var dialect: Dialect
+  /// Octets of one upload.
+  package var size: UInt64
+  /// Cuts in each upload.
+  package var interruptions: Int
+  package var method: String
+
+  package init(dialect: Dialect, size: UInt64, interruptions: Int, method: String = "POST") {
+    (self.dialect, self.size, self.interruptions, self.method) = (dialect, size, interruptions, method)
+  }
+}

@@ -1,0 +1,46 @@
+/// What one worker counted since it was asked last.
+struct Tally: Sendable {
+  var completed: UInt64 = 0
+  var failures: [Failure: UInt64] = [:]
+  var connections: UInt64 = 0
+  var received: UInt64 = 0
+  var sent: UInt64 = 0
+  var interruptions: UInt64 = 0
+  var verified: UInt64 = 0
+  /// HTTP requests on the wire.
+  var exchanges: UInt64 = 0
+  /// Octets of content that a side had already and got once more.
+  var again: UInt64 = 0
+  /// Breaks that this tool did not make, and that an operation survived.
+  var survived: UInt64 = 0
+  /// Operations that had to begin again from the first octet.
+  var restarts: UInt64 = 0
+  /// Operations that were due and for which no connection was free yet.
+  var backlog: UInt64 = 0
+  /// Connections that the server ended while nothing was asked on them.
+  var dropped: UInt64 = 0
+  var latency = LatencyCounts()
+  var firstByte = LatencyCounts()
+
+  var failed: UInt64 { failures.values.reduce(0, +) }
+
+  mutating func fail(_ failure: Failure) { failures[failure, default: 0] += 1 }
+
+  mutating func add(_ other: Tally) {
+    completed += other.completed
+    failures.merge(other.failures, uniquingKeysWith: +)
+    connections += other.connections
+    received += other.received
+    sent += other.sent
+    interruptions += other.interruptions
+    verified += other.verified
+    exchanges += other.exchanges
+    again += other.again
+    survived += other.survived
+    restarts += other.restarts
+    backlog += other.backlog
+    dropped += other.dropped
+    latency.add(other.latency)
+    firstByte.add(other.firstByte)
+  }
+}

@@ -1,0 +1,42 @@
+/// Takes one whole download, to compare others with it.
+final class DownloadScript: Script {
+  private let request: RequestText
+  private var octets: [UInt8] = []
+  private(set) var failure: Failure?
+
+  init(_ maker: RequestMaker) {
+    request = maker.make()
+    request.finish()
+  }
+
+  func take() -> [UInt8] {
+    var taken: [UInt8] = []
+    swap(&taken, &octets)
+    return taken
+  }
+
+  func begin() -> RequestText? { request }
+
+  func head(_ head: AnswerHead, _ octets: Span<UInt8>) -> Verdict {
+    guard head.status == 200 else { return note(.status(head.status)) }
+    if let length = head.length { self.octets.reserveCapacity(Int(clamping: min(length, 1 << 34))) }
+    return .goOn
+  }
+
+  func content(_ octets: UnsafeBufferPointer<UInt8>) -> Verdict {
+    self.octets.append(contentsOf: octets)
+    return .goOn
+  }
+
+  func ended() -> Outcome { .done }
+
+  func broke(_ failure: Failure) -> Outcome {
+    self.failure = self.failure ?? failure
+    return .failed(failure)
+  }
+
+  private func note(_ failure: Failure) -> Verdict {
+    self.failure = failure
+    return .failed(failure)
+  }
+}

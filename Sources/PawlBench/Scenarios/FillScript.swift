@@ -1,0 +1,98 @@
+import CXXHash
+
+/// Readers that ask for the same cold body at once, and for the next one when all have it.
+final class FillGroup {
+  fileprivate var number: UInt64
+  fileprivate var round = 0
+  private let readers: Int
+  private let step: UInt64
+  private var finished = 0
+  private var waiting: [FillScript] = []
+  /// What the first of them got of this body.
+  fileprivate var found: (count: UInt64, digest: UInt64)?
+
+  /// - Parameter step: from one body of this group to the next.
+  init(first: UInt64, step: UInt64, readers: Int) {
+    (number, self.step, self.readers) = (first, step, readers)
+  }
+
+  fileprivate func wait(_ script: FillScript) { waiting.append(script) }
+
+  fileprivate func oneFinished() {
+    finished += 1
+    guard finished == readers else { return }
+    (finished, round, found) = (0, round + 1, nil)
+    number += step
+    let ready = waiting
+    waiting = []
+    for script in ready { script.goOn() }
+  }
+}
+
+/// One reader: whole bodies that nobody has asked for before. They are compared with the reference, or else with what the
+/// other readers of the same body got.
+final class FillScript: Script {
+  private let maker: RequestMaker
+  private let group: FillGroup
+  private let reference: Reference?
+  private unowned let worker: Worker
+  weak var lane: Lane?
+  private var round = 0
+  private var offset: UInt64 = 0
+  private let hash: OpaquePointer?
+
+  init(_ worker: Worker, _ maker: RequestMaker, _ group: FillGroup) {
+    (self.worker, self.maker, self.group) = (worker, maker, group)
+    reference = worker.settings.comparesContent ? worker.reference : nil
+    hash = XXH3_createState()
+  }
+
+  deinit { XXH3_freeState(hash) }
+
+  func begin() -> RequestText? {
+    guard round == group.round else {
+      group.wait(self)
+      return nil
+    }
+    round += 1
+    offset = 0
+    if reference == nil { XXH3_64bits_reset(hash) }
+    let request = maker.make(path: maker.path(number: group.number))
+    request.finish()
+    return request
+  }
+
+  fileprivate func goOn() { if let lane { worker.proceed(lane) } }
+
+  func head(_ head: AnswerHead, _ octets: Span<UInt8>) -> Verdict {
+    guard head.status == 200 else { return .failed(.status(head.status)) }
+    if let length = head.length, let reference, length != reference.count { return .failed(.length) }
+    return .goOn
+  }
+
+  func content(_ octets: UnsafeBufferPointer<UInt8>) -> Verdict {
+    if let reference {
+      guard reference.matches(octets, at: offset) else { return .failed(.content) }
+      worker.tally.verified += UInt64(octets.count)
+    } else {
+      XXH3_64bits_update(hash, octets.baseAddress, octets.count)
+    }
+    offset += UInt64(octets.count)
+    return .goOn
+  }
+
+  func ended() -> Outcome {
+    if let reference { return offset == reference.count ? .done : .failed(.length) }
+    let digest = XXH3_64bits_digest(hash)
+    guard let found = group.found else {
+      group.found = (offset, digest)
+      return .done
+    }
+    guard found.count == offset else { return .failed(.length) }
+    guard found.digest == digest else { return .failed(.content) }
+    worker.tally.verified += offset
+    return .done
+  }
+
+  func over() { group.oneFinished() }
+}

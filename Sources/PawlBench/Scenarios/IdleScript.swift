@@ -1,0 +1,23 @@
+/// One request on each connection, and then nothing: what is wanted is the connection.
+final class IdleScript: Script {
+  private let request: RequestText
+  private var isOpen = false
+
+  init(_ maker: RequestMaker) {
+    request = maker.make()
+    request.finish()
+  }
+
+  func begin() -> RequestText? {
+    guard !isOpen else { return nil }
+    isOpen = true
+    return request
+  }
+
+  func head(_ head: AnswerHead, _ octets: Span<UInt8>) -> Verdict {
+    head.status < 400 ? .goOn : .failed(.status(head.status))
+  }
+
+  func content(_ octets: UnsafeBufferPointer<UInt8>) -> Verdict { .goOn }
+  func ended() -> Outcome { .done }
+}

@@ -1,0 +1,124 @@
+/// Takes a `multipart/byteranges` answer (RFC 9110 §14.6) apart as it comes. Copies the lines around the parts, not the
+/// parts.
+struct MultipartReader {
+  enum Step: Hashable {
+    /// All octets are used up.
+    case more
+    /// A part begins.
+    case part(AnswerHead.ContentRange)
+    /// From `start` on `count` octets belong at `offset` of the whole.
+    case content(start: Int, count: Int, offset: UInt64)
+    case malformed
+  }
+
+  private enum State: Hashable { case delimiter, head, content, epilogue }
+  private var state = State.delimiter
+  private var boundary: [UInt8] = []
+  private var line: [UInt8] = []
+  private var range: AnswerHead.ContentRange?
+  private var offset: UInt64 = 0
+  /// A line end stands behind each part (RFC 2046 §5.1.1).
+  private var hasParts = false
+  private var owesLineEnd = false
+
+  /// Whether the closing delimiter came.
+  var isEnded: Bool { state == .epilogue }
+
+  init() {
+    boundary.reserveCapacity(128)
+    line.reserveCapacity(256)
+  }
+
+  /// A new answer. `false` when `Content-Type` is not `multipart/byteranges` with a boundary.
+  mutating func begin(_ octets: Span<UInt8>) -> Bool {
+    (state, hasParts, owesLineEnd, range) = (.delimiter, false, false, nil)
+    line.removeAll(keepingCapacity: true)
+    boundary.removeAll(keepingCapacity: true)
+    guard let value = AnswerHead.field("content-type", in: octets),
+      octets.begins(with: "multipart/byteranges", at: value.lowerBound)
+    else { return false }
+    var at = value.lowerBound
+    while at < value.upperBound, !octets.begins(with: "boundary=", at: at) { at += 1 }
+    at += 9
+    guard at < value.upperBound else { return false }
+    let isQuoted = octets[at] == 0x22
+    if isQuoted { at += 1 }
+    while at < value.upperBound, isQuoted ? octets[at] != 0x22 : octets[at] != 0x3b && octets[at] != 0x20 {
+      boundary.append(octets[at])
+      at += 1
+    }
+    return !boundary.isEmpty && boundary.count <= 70
+  }
+
+  /// The next piece of `octets` from `at` on, which is moved behind it.
+  mutating func next(_ octets: UnsafeBufferPointer<UInt8>, _ at: inout Int) -> Step {
+    while at < octets.count {
+      switch state {
+      case .epilogue: at = octets.count
+      case .content:
+        guard let range else { return .malformed }
+        let count = Int(min(range.last + 1 - offset, UInt64(octets.count - at)))
+        let step = Step.content(start: at, count: count, offset: offset)
+        (at, offset) = (at + count, offset + UInt64(count))
+        if offset > range.last { (state, owesLineEnd) = (.delimiter, true) }
+        return step
+      case .delimiter, .head:
+        let octet = octets[at]
+        at += 1
+        guard octet == 0x0a else {
+          guard line.count < 1024 else { return .malformed }
+          line.append(octet)
+          continue
+        }
+        if line.last == 0x0d { line.removeLast() }
+        if let step = takeLine() { return step }
+      }
+    }
+    return .more
+  }
+
+  private mutating func takeLine() -> Step? {
+    defer { line.removeAll(keepingCapacity: true) }
+    if state == .head { return takeHeadLine() }
+    if line.isEmpty {
+      // Before the first delimiter an empty line may stand; behind a part exactly one has to.
+      guard !hasParts || owesLineEnd else { return .malformed }
+      owesLineEnd = false
+      return nil
+    }
+    guard !owesLineEnd, line.count >= 2 + boundary.count, line[0] == 0x2d, line[1] == 0x2d,
+      line[2..<2 + boundary.count].elementsEqual(boundary)
+    else { return .malformed }
+    var rest = line[(2 + boundary.count)...]
+    while let last = rest.last, last == 0x20 || last == 0x09 { rest.removeLast() }
+    if rest.isEmpty {
+      (state, range) = (.head, nil)
+      return nil
+    }
+    guard rest.count == 2, rest.first == 0x2d, rest.last == 0x2d else { return .malformed }
+    state = .epilogue
+    return nil
+  }
+
+  private mutating func takeHeadLine() -> Step? {
+    guard line.isEmpty else {
+      let text = line
+      let octets = text.span
+      guard octets.begins(with: "content-range:", at: 0) else { return nil }
+      guard range == nil, let value = AnswerHead.contentRange(octets, octets.trimmed(14, octets.count)) else {
+        return .malformed
+      }
+      range = value
+      return nil
+    }
+    guard let range else { return .malformed }
+    (state, offset, hasParts) = (.content, range.first, true)
+    return .part(range)
+  }
+
+  /// The closing delimiter may come without a line end behind it.
+  mutating func finish() -> Bool {
+    if state == .delimiter, !line.isEmpty { _ = takeLine() }
+    return isEnded
+  }
+}

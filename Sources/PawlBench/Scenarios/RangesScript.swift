@@ -1,0 +1,120 @@
+/// Random ranges of one body: one in each request, or several, which come as `multipart/byteranges` and are checked part by
+/// part. A server may join ranges, or send more than was asked for; what was asked for has to be there.
+final class RangesScript: Script {
+  private let request: RequestText
+  private let reference: Reference
+  private let comparesContent: Bool
+  private let size: UInt64
+  private let parts: Int
+  private unowned let worker: Worker
+  private var wanted: [ClosedRange<UInt64>] = []
+  private var isCovered: [Bool] = []
+  private var offset: UInt64 = 0
+  private var multipart = MultipartReader()
+  private var isMultipart = false
+
+  /// - Parameters:
+  ///   - size: octets of a range; the whole body where that is smaller.
+  ///   - reference: not empty.
+  init(_ worker: Worker, _ maker: RequestMaker, _ reference: Reference, size: UInt64, parts: Int) {
+    (self.worker, self.reference, self.parts) = (worker, reference, parts)
+    self.size = max(1, min(size, reference.count / UInt64(parts)))
+    comparesContent = worker.settings.comparesContent
+    request = maker.make()
+    wanted.reserveCapacity(parts)
+    isCovered.reserveCapacity(parts)
+  }
+
+  func begin() -> RequestText? {
+    choose()
+    request.rewind()
+    request.append("Range") { value in
+      value.append(contentsOf: "bytes=".utf8)
+      for (index, range) in wanted.enumerated() {
+        if index > 0 { value.append(0x2c) }
+        value.appendDecimal(range.lowerBound)
+        value.append(0x2d)
+        value.appendDecimal(range.upperBound)
+      }
+    }
+    request.finish()
+    return request
+  }
+
+  /// One in each of as many equal stretches of the body: in order, and apart.
+  private func choose() {
+    wanted.removeAll(keepingCapacity: true)
+    isCovered.removeAll(keepingCapacity: true)
+    let stretch = reference.count / UInt64(parts)
+    for part in 0..<UInt64(parts) {
+      let first = part * stretch + worker.random.next(below: stretch - size + 1)
+      wanted.append(first...first + size - 1)
+      isCovered.append(false)
+    }
+  }
+
+  func head(_ head: AnswerHead, _ octets: Span<UInt8>) -> Verdict {
+    guard head.status == 206 else { return .failed(.status(head.status)) }
+    isMultipart = head.contentRange == nil
+    guard let range = head.contentRange else {
+      return parts > 1 && multipart.begin(octets) ? .goOn : .failed(.range)
+    }
+    guard cover(range) else { return .failed(.range) }
+    if parts == 1, range.first != wanted[0].lowerBound || range.last != wanted[0].upperBound { return .failed(.range) }
+    if let length = head.length, length != range.last - range.first + 1 { return .failed(.length) }
+    offset = range.first
+    return .goOn
+  }
+
+  private func cover(_ range: AnswerHead.ContentRange) -> Bool {
+    guard range.total ?? reference.count == reference.count else { return false }
+    var isWanted = false
+    for (index, own) in wanted.enumerated() where range.first <= own.lowerBound && range.last >= own.upperBound {
+      isWanted = true
+      isCovered[index] = true
+    }
+    return isWanted
+  }
+
+  func content(_ octets: UnsafeBufferPointer<UInt8>) -> Verdict {
+    guard isMultipart else {
+      let at = offset
+      offset += UInt64(octets.count)
+      return compare(octets, at)
+    }
+    var at = 0
+    while true {
+      switch multipart.next(octets, &at) {
+      case .more: return .goOn
+      case .part(let range): if !cover(range) { return .failed(.range) }
+      case .content(let start, let count, let offset):
+        let verdict = compare(UnsafeBufferPointer(rebasing: octets[start..<start + count]), offset)
+        if verdict != .goOn { return verdict }
+      case .malformed: return .failed(.syntax)
+      }
+    }
+  }
+
+  private func compare(_ octets: UnsafeBufferPointer<UInt8>, _ offset: UInt64) -> Verdict {
+    guard comparesContent else { return .goOn }
+    guard reference.matches(octets, at: offset) else { return .failed(.content) }
+    worker.tally.verified += UInt64(octets.count)
+    return .goOn
+  }
+
+  func ended() -> Outcome {
+    if isMultipart {
+      guard multipart.finish() else { return .failed(.syntax) }
+    } else if parts == 1, offset != wanted[0].upperBound + 1 {
+      return .failed(.length)
+    }
+    return isCovered.allSatisfy { $0 } ? .done : .failed(.range)
+  }
+}
+
+extension [UInt8] {
+  mutating func appendDecimal(_ value: UInt64) {
+    if value >= 10 { appendDecimal(value / 10) }
+    append(UInt8(truncatingIfNeeded: 0x30 + value % 10))
+  }
+}

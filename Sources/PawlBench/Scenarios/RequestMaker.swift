@@ -1,0 +1,24 @@
+/// Makes the requests of a run: its URL, its fields.
+struct RequestMaker: Sendable {
+  let authority: String
+  let path: String
+  let fields: [(name: String, value: String)]
+
+  init(_ settings: RunSettings) {
+    (authority, path, fields) = (settings.target.authority, settings.target.path, settings.fields)
+  }
+
+  /// The path with this number for its `{n}`.
+  func path(number: UInt64) -> String {
+    guard let start = path.utf8.firstIndex(of: 0x7b), path[start...].hasPrefix("{n}") else { return path }
+    return "\(path[..<start])\(number)\(path[path.index(start, offsetBy: 3)...])"
+  }
+
+  /// A request that is complete but for ``RequestText/finish()``.
+  func make(_ method: String = "GET", path: String? = nil) -> RequestText {
+    let request = RequestText(method: method, target: path ?? self.path, authority: authority)
+    for field in fields where field.name.lowercased() != "host" { request.append(field.name, field.value) }
+    request.fix()
+    return request
+  }
+}

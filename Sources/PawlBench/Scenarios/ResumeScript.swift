@@ -1,0 +1,108 @@
+/// Downloads that the client breaks off and takes up again with `Range` and `If-Range`, as download managers do. What comes
+/// has to be, all together, the reference.
+final class ResumeScript: Script {
+  private let first: RequestText
+  private let rest: RequestText
+  private let reference: Reference
+  private let interruptions: Int
+  private unowned let worker: Worker
+  /// Where to break off, the next one last.
+  private var cuts: [UInt64] = []
+  private var held: UInt64 = 0
+  private var validator: [UInt8] = []
+  /// Where the exchange at hand began.
+  private var asked: UInt64 = 0
+  private var attempts = 0
+
+  /// Breaks without a single octet in between that end a download.
+  static let attemptLimit = 5
+
+  /// - Parameter reference: not empty.
+  init(_ worker: Worker, _ maker: RequestMaker, _ reference: Reference, interruptions: Int) {
+    (self.worker, self.reference, self.interruptions) = (worker, reference, interruptions)
+    (first, rest) = (maker.make(), maker.make())
+    first.finish()
+  }
+
+  func begin() -> RequestText? {
+    (held, asked, attempts) = (0, 0, 0)
+    validator.removeAll(keepingCapacity: true)
+    cuts.removeAll(keepingCapacity: true)
+    if reference.count > 1 {
+      for _ in 0..<interruptions { cuts.append(1 + worker.random.next(below: reference.count - 1)) }
+      cuts.sort(by: >)
+    }
+    return first
+  }
+
+  func head(_ head: AnswerHead, _ octets: Span<UInt8>) -> Verdict {
+    switch head.status {
+    case 200:
+      if asked > 0 {
+        // It does not resume: all of it comes again.
+        worker.tally.again += held
+        worker.tally.restarts += 1
+      }
+      held = 0
+      takeValidator(octets)
+      if let length = head.length, length != reference.count { return .failed(.length) }
+      return .goOn
+    case 206 where asked > 0:
+      guard let range = head.contentRange, range.first == asked, range.last == reference.count - 1,
+        range.total ?? reference.count == reference.count
+      else { return .failed(.range) }
+      if let length = head.length, length != reference.count - asked { return .failed(.length) }
+      return .goOn
+    case let status: return .failed(.status(status))
+    }
+  }
+
+  /// A strong entity tag, or else the date (RFC 9110 §13.1.5).
+  private func takeValidator(_ octets: Span<UInt8>) {
+    validator.removeAll(keepingCapacity: true)
+    var place = AnswerHead.field("etag", in: octets)
+    if let tag = place, octets.begins(with: "w/", at: tag.lowerBound) { place = nil }
+    guard let place = place ?? AnswerHead.field("last-modified", in: octets) else { return }
+    for at in place { validator.append(octets[at]) }
+  }
+
+  func content(_ octets: UnsafeBufferPointer<UInt8>) -> Verdict {
+    if worker.settings.comparesContent {
+      guard reference.matches(octets, at: held) else { return .failed(.content) }
+      worker.tally.verified += UInt64(octets.count)
+    }
+    held += UInt64(octets.count)
+    attempts = 0
+    guard let cut = cuts.last, held >= cut else { return .goOn }
+    while let cut = cuts.last, held >= cut { cuts.removeLast() }
+    return held < reference.count ? .cut : .goOn
+  }
+
+  func ended() -> Outcome { held == reference.count ? .done : .failed(.length) }
+
+  func wasCut() -> Outcome { .next(remainder()) }
+
+  func broke(_ failure: Failure) -> Outcome {
+    attempts += 1
+    guard failure == .cut || failure == .timeout || failure == .connect, attempts <= Self.attemptLimit else {
+      return .failed(failure)
+    }
+    worker.tally.survived += 1
+    return .next(remainder())
+  }
+
+  /// What is missing, on condition that it is of the same (RFC 9110 §13.1.5).
+  private func remainder() -> RequestText {
+    asked = held
+    guard held > 0 else { return first }
+    rest.rewind()
+    rest.append("Range") { value in
+      value.append(contentsOf: "bytes=".utf8)
+      value.appendDecimal(held)
+      value.append(0x2d)
+    }
+    if !validator.isEmpty { rest.append("If-Range") { $0.append(contentsOf: validator) } }
+    rest.finish()
+    return rest
+  }
+}

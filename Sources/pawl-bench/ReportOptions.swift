@@ -1,29 +1,43 @@
 import ArgumentParser
 import PawlBench
 
-/// How a run is told.
+/// What a run is told in, and whose CPU and memory it watches.
 struct ReportOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("Follow this process: CPU and memory.", valueName: "pid"))
+  @Option(
+    help: ArgumentHelp(
+      "The server's process: its CPU and memory are measured, those of its children included.", valueName: "pid"))
   var process: Int32?
 
-  @Option(help: "What the server is called in tables.")
+  @Option(help: ArgumentHelp("What the server is called in the report; by default the URL's host and port.", valueName: "name"))
   var label: String?
 
-  func makeObserver() -> any RunObserver { PlainObserver() }
-  func makeMeter() throws -> (any ProcessMeter)? { nil }
-}
+  @Option(help: ArgumentHelp("Write the result as JSON; \"-\" is standard output.", valueName: "file"))
+  var json: String?
 
-/// A line for each second and a few at the end.
-private final class PlainObserver: RunObserver {
-  func runBegan(_ plan: RunPlan) { print("\(plan.scenario) \(plan.url)") }
-  func sample(_ sample: RunResult.Sample) {
-    print("\(sample.time) \(sample.completed) ok \(sample.failed) failed \(sample.octets) B p50 \(sample.median) p99 \(sample.p99) max \(sample.slowest) us")
+  @Option(help: ArgumentHelp("Write the result as a page with plots; \"-\" is standard output.", valueName: "file"))
+  var html: String?
+
+  @Flag(name: [.short, .long], help: "Show no progress.")
+  var quiet = false
+
+  func validate() throws {
+    if json == ReportFile.standardOutput, html == ReportFile.standardOutput {
+      throw ValidationError("Only one of --json and --html can be standard output.")
+    }
+    do throws(ReportError) {
+      for path in [json, html].compactMap(\.self) { try ReportFile.checkWritable(path) }
+    } catch { throw ValidationError(error.message) }
+    _ = try makeMeter()
   }
-  func runEnded(_ result: RunResult) {
-    let rate = Double(result.counts.completed) / result.seconds
-    print("completed \(result.counts.completed) in \(result.seconds) s: \(rate)/s, \(Double(result.counts.received) / result.seconds / 1e6) MB/s in, \(Double(result.counts.sent) / result.seconds / 1e6) MB/s out")
-    print("counts \(result.counts)")
-    print("latency us: p50 \(result.latency.valueAtPercentile(50)) p99 \(result.latency.valueAtPercentile(99)) p99.9 \(result.latency.valueAtPercentile(99.9)) max \(result.latency.max); first byte p50 \(result.firstByte.valueAtPercentile(50))")
-    for extra in result.extras { print("\(extra.name): \(extra.value) \(extra.unit)") }
+
+  /// Progress on standard error unless `--quiet`; at the end the table and the files that were asked for.
+  func makeObserver() -> ReportOutput { ReportOutput(isQuiet: quiet, json: json, html: html) }
+
+  /// `nil` without `--process`.
+  func makeMeter() throws -> (any ProcessMeter)? {
+    guard let process else { return nil }
+    do throws(ProcessError) { return try ProcessTree(pid: process) } catch {
+      throw ValidationError("--process: \(error.message).")
+    }
   }
 }

@@ -1,0 +1,95 @@
+import CLinux
+
+/// The files of `/proc` that say what processes spend.
+package struct ProcessFolder: Sendable {
+  /// Clock ticks a second in `/proc/PID/stat`.
+  static let ticks = UInt64(max(1, sysconf(CInt(_SC_CLK_TCK))))
+  private static let pageSize = UInt64(max(1, sysconf(CInt(_SC_PAGESIZE))))
+
+  private let path: String
+  /// Nanoseconds of CPU of a whole process, threads that have ended included; `nil` when it is gone.
+  private let clock: @Sendable (Int32) -> UInt64?
+
+  package init() { self.init(path: "/proc", clock: Self.processClock) }
+
+  /// For tests: another folder, and another clock.
+  init(path: String, clock: @escaping @Sendable (Int32) -> UInt64?) { (self.path, self.clock) = (path, clock) }
+
+  /// `nil` when there is no such process.
+  func status(of pid: Int32) throws(ProcessError) -> ProcessStatus? {
+    let name = "\(path)/\(pid)/stat"
+    guard let text = contents(name) else { return nil }
+    guard let status = ProcessStatus(text) else {
+      throw .unreadable(path: name, reason: "is not what the kernel writes")
+    }
+    return status
+  }
+
+  /// Nanoseconds in user and in kernel mode together. The kernel's clock of the process is exact; `stat` counts in
+  /// hundredths of a second, and is all there is where that clock may not be read.
+  func cpu(of pid: Int32, _ status: ProcessStatus) -> UInt64 {
+    max(clock(pid) ?? 0, Self.nanoseconds(ticks: status.user &+ status.system))
+  }
+
+  static func nanoseconds(ticks: UInt64) -> UInt64 {
+    ticks.multipliedReportingOverflow(by: 1_000_000_000 / Self.ticks).0
+  }
+
+  /// Octets: the proportional share (`Pss`), so that pages that processes share count once; the resident size where
+  /// the kernel does not tell (another user's process, or a kernel without `smaps_rollup`).
+  func memory(of pid: Int32, _ status: ProcessStatus) -> UInt64 {
+    if let text = contents("\(path)/\(pid)/smaps_rollup"), let share = Self.proportionalShare(text) { return share }
+    return status.residentPages &* Self.pageSize
+  }
+
+  private static func proportionalShare(_ text: [UInt8]) -> UInt64? {
+    let name = Array("Pss:".utf8)
+    guard let line = text.split(separator: 0x0a).first(where: { $0.starts(with: name) }) else { return nil }
+    let words = line.split(separator: 0x20)
+    guard words.count == 3, let kibibytes = UInt64(String(decoding: words[1], as: UTF8.self)) else { return nil }
+    return kibibytes &* 1024
+  }
+
+  /// Children of all its threads, those that have ended and wait to be asked for included.
+  func children(of pid: Int32) -> [Int32] {
+    let tasks = numbers(in: "\(path)/\(pid)/task")
+    return tasks.flatMap { task -> [Int32] in
+      let text = contents("\(path)/\(pid)/task/\(task)/children") ?? []
+      return text.split(separator: 0x20).compactMap { Int32(String(decoding: $0, as: UTF8.self)) }
+    }
+  }
+
+  private func numbers(in folder: String) -> [Int32] {
+    guard let directory = opendir(folder) else { return [] }
+    defer { closedir(directory) }
+    var numbers: [Int32] = []
+    while let entry = readdir(directory) {
+      let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+      if let number = Int32(name) { numbers.append(number) }
+    }
+    return numbers
+  }
+
+  /// `nil` when it cannot be opened or read: processes end between two calls.
+  private func contents(_ name: String) -> [UInt8]? {
+    let descriptor = pawl_open(name, O_RDONLY, 0)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var octets: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while true {
+      let count = read(descriptor, &buffer, buffer.count)
+      if count < 0, pawl_errno() == EINTR { continue }
+      guard count >= 0 else { return nil }
+      if count == 0 { return octets }
+      octets += buffer[..<count]
+    }
+  }
+
+  private static func processClock(_ pid: Int32) -> UInt64? {
+    var clock = clockid_t()
+    var time = timespec()
+    guard clock_getcpuclockid(pid, &clock) == 0, clock_gettime(clock, &time) == 0 else { return nil }
+    return UInt64(clamping: time.tv_sec) &* 1_000_000_000 &+ UInt64(clamping: time.tv_nsec)
+  }
+}

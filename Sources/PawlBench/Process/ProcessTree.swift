@@ -1,0 +1,112 @@
+/// A process and all its descendants: what they have spent, also while children come and go.
+///
+/// A child that ends hands its CPU time over to the parent that waits for it. Where a parent never does, or hears of it
+/// late, what was last seen of the child goes on counting; so the sum never falls and never counts anything twice.
+package final class ProcessTree: ProcessMeter {
+  /// Nanoseconds of CPU.
+  private struct Spent: Hashable {
+    var total: UInt64 = 0
+    var system: UInt64 = 0
+
+    static func + (left: Spent, right: Spent) -> Spent {
+      Spent(total: left.total &+ right.total, system: left.system &+ right.system)
+    }
+    /// The later of two readings of the same sum.
+    func atLeast(_ other: Spent) -> Spent {
+      Spent(total: max(total, other.total), system: max(system, other.system))
+    }
+  }
+
+  private struct Member {
+    let started: UInt64
+    var parent: Int32
+    var own = Spent()
+    /// What its ended children had spent when it was first seen, and since then as it says itself.
+    let reapedBefore: Spent
+    var reaped = Spent()
+    /// What was last seen of descendants that have gone.
+    var owed = Spent()
+    var memory: UInt64 = 0
+
+    init(_ status: ProcessStatus) {
+      (started, parent) = (status.started, status.parent)
+      reapedBefore = Member.reaped(status)
+      reaped = reapedBefore
+    }
+
+    static func reaped(_ status: ProcessStatus) -> Spent {
+      Spent(
+        total: ProcessFolder.nanoseconds(ticks: status.reapedUser &+ status.reapedSystem),
+        system: ProcessFolder.nanoseconds(ticks: status.reapedSystem))
+    }
+
+    /// Everything it answers for.
+    var spent: Spent { own + reaped.atLeast(reapedBefore + owed) }
+  }
+
+  private let folder: ProcessFolder
+  private let root: Int32
+  private var members: [Int32: Member] = [:]
+  /// Of processes that ended when none of their ancestors was left to wait for them.
+  private var lost = Spent()
+
+  /// - Throws: ``ProcessError`` when there is no such process.
+  package init(pid: Int32, folder: ProcessFolder = ProcessFolder()) throws(ProcessError) {
+    (root, self.folder) = (pid, folder)
+    guard pid > 0, try refresh() else { throw .noSuchProcess(pid: pid) }
+  }
+
+  package func read() -> ProcessReading? {
+    do {
+      guard try refresh() else { return nil }
+    } catch {
+      return nil  // A line that is not what the kernel writes says no more than a process that is gone.
+    }
+    let spent = members.values.reduce(lost) { $0 + $1.spent }
+    return ProcessReading(
+      processes: members.count, user: Double(spent.total - min(spent.total, spent.system)) / 1e9,
+      system: Double(spent.system) / 1e9, memory: members.values.reduce(0) { $0 &+ $1.memory })
+  }
+
+  /// `false` when the process itself has ended, or its number belongs to another one now.
+  private func refresh() throws(ProcessError) -> Bool {
+    let before = members
+    var now: [Int32: Member] = [:]
+    try visit(root, before, &now)
+    guard now[root] != nil, before[root] == nil || before[root]?.started == now[root]?.started else { return false }
+    // Those whose parent has ended are nobody's children any more, and still belong here.
+    for (pid, member) in before where now[pid] == nil { try visit(pid, before, &now, as: member.started) }
+    settle(before, &now)
+    members = now
+    return true
+  }
+
+  /// Parents before children: a child that ends in between is missing from both rather than in both.
+  private func visit(
+    _ pid: Int32, _ before: [Int32: Member], _ now: inout [Int32: Member], as started: UInt64? = nil
+  ) throws(ProcessError) {
+    guard now[pid] == nil, let status = try folder.status(of: pid) else { return }
+    guard started == nil || started == status.started else { return }
+    var member = before[pid].flatMap { $0.started == status.started ? $0 : nil } ?? Member(status)
+    member.parent = status.parent
+    member.reaped = member.reaped.atLeast(Member.reaped(status))
+    let system = ProcessFolder.nanoseconds(ticks: status.system)
+    member.own = member.own.atLeast(Spent(total: folder.cpu(of: pid, status), system: system))
+    member.memory = folder.memory(of: pid, status)
+    now[pid] = member
+    for child in folder.children(of: pid) { try visit(child, before, &now) }
+  }
+
+  /// Lets the nearest ancestor that is left answer for each process that has gone.
+  private func settle(_ before: [Int32: Member], _ now: inout [Int32: Member]) {
+    for (pid, member) in before where now[pid]?.started != member.started {
+      var heir = member.parent
+      while let ancestor = before[heir], now[heir]?.started != ancestor.started { heir = ancestor.parent }
+      if before[heir] != nil, let owed = now[heir]?.owed {
+        now[heir]?.owed = owed + member.spent
+      } else {
+        lost = lost + member.spent
+      }
+    }
+  }
+}

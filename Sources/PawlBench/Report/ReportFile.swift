@@ -1,0 +1,70 @@
+import CLinux
+
+/// Whole files in and out, for reports. Blocks.
+package enum ReportFile {
+  /// What stands for standard output.
+  package static let standardOutput = "-"
+  /// No result is larger: an hour with the widest histogram needs some megabytes.
+  static let limit = 256 << 20
+
+  /// - Throws: ``ReportError`` when it cannot be opened or read, or is larger than any result.
+  package static func read(_ path: String) throws(ReportError) -> [UInt8] {
+    let descriptor = pawl_open(path, O_RDONLY, 0)
+    guard descriptor >= 0 else { throw .cannotRead(path: path, reason: reason()) }
+    defer { close(descriptor) }
+    var octets: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = CLinux.read(descriptor, &buffer, buffer.count)
+      if count < 0, pawl_errno() == EINTR { continue }
+      guard count >= 0 else { throw .cannotRead(path: path, reason: reason()) }
+      if count == 0 { return octets }
+      octets += buffer[..<count]
+      guard octets.count <= limit else { throw .cannotRead(path: path, reason: "larger than \(limit >> 20) MiB") }
+    }
+  }
+
+  /// Replaces what the file held; `-` is standard output.
+  package static func write(_ text: String, to path: String) throws(ReportError) {
+    guard path != standardOutput else {
+      return try write(text, to: STDOUT_FILENO, path: "standard output")
+    }
+    let descriptor = try open(path, O_WRONLY | O_CREAT | O_TRUNC)
+    defer { close(descriptor) }
+    try write(text, to: descriptor, path: path)
+  }
+
+  /// Writes to standard error. Where nobody reads that, there is nowhere left to say so.
+  package static func tell(_ text: String) {
+    do { try write(text, to: STDERR_FILENO, path: "standard error") } catch { return }
+  }
+
+  /// That ``write(_:to:)`` will be able to; makes the file where there is none and leaves the one there is as it is.
+  package static func checkWritable(_ path: String) throws(ReportError) {
+    guard path != standardOutput else { return }
+    close(try open(path, O_WRONLY | O_CREAT))
+  }
+
+  private static func open(_ path: String, _ flags: CInt) throws(ReportError) -> CInt {
+    let descriptor = pawl_open(path, flags, 0o666)
+    guard descriptor >= 0 else { throw .cannotWrite(path: path, reason: reason()) }
+    return descriptor
+  }
+
+  private static func write(_ text: String, to descriptor: CInt, path: String) throws(ReportError) {
+    var rest = Array(text.utf8)[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { CLinux.write(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, pawl_errno() == EINTR { continue }
+      guard count > 0 else { throw .cannotWrite(path: path, reason: reason()) }
+      rest = rest.dropFirst(count)
+    }
+  }
+
+  private static func reason() -> String {
+    var buffer = [CChar](repeating: 0, count: 128)
+    let code = pawl_errno()
+    guard let message = strerror_r(code, &buffer, buffer.count) else { return "error \(code)" }
+    return String(cString: message)
+  }
+}

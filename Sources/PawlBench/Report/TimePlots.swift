@@ -1,0 +1,145 @@
+/// How a run went, second by second. Long runs are drawn in equal steps of more seconds each.
+struct TimePlots {
+  /// What is drawn of one step of one result.
+  struct Step: Hashable {
+    /// Where it ends, seconds.
+    var time: Double
+    var completed: Double
+    var octets: Double
+    var median: Double
+    var p99: Double
+    var slowest: Double
+    /// Hundredths of a core; `nil` where it is not known.
+    var cpu: Double?
+    var memory: Double?
+  }
+
+  /// More steps than this would be narrower than two pixels.
+  static let limit = 240
+
+  let results: [RunResult]
+  /// Of each result.
+  let steps: [[Step]]
+  /// Seconds of one step.
+  let width: Double
+  private let length: Double
+
+  init(_ results: [RunResult]) {
+    self.results = results
+    length = max(1, results.compactMap { $0.samples.last?.time }.max() ?? 0)
+    let width = max(1, (length / Double(Self.limit)).rounded(.up))
+    self.width = width
+    steps = results.map { Self.steps($0.samples, width: width) }
+  }
+
+  static func steps(_ samples: [RunResult.Sample], width: Double) -> [Step] {
+    var (steps, start, before) = ([Step](), 0, 0.0)
+    while start < samples.count {
+      let slot = (samples[start].time / width - 0.01).rounded(.down)
+      var end = start + 1
+      while end < samples.count, (samples[end].time / width - 0.01).rounded(.down) == slot { end += 1 }
+      let part = samples[start..<end]
+      let time = part.last?.time ?? before
+      steps.append(step(part, seconds: max(time - before, 0.001), time: time))
+      (start, before) = (end, time)
+    }
+    return steps
+  }
+
+  private static func step(_ part: ArraySlice<RunResult.Sample>, seconds: Double, time: Double) -> Step {
+    let completed = part.reduce(0.0) { $0 + Double($1.completed) }
+    let medians = part.reduce(0.0) { $0 + Double($1.median) * Double($1.completed) }
+    let cpu = part.compactMap(\.cpu)
+    return Step(
+      time: time, completed: completed / seconds, octets: part.reduce(0.0) { $0 + Double($1.octets) } / seconds,
+      median: completed > 0 ? medians / completed : 0, p99: Double(part.map(\.p99).max() ?? 0),
+      slowest: Double(part.map(\.slowest).max() ?? 0),
+      cpu: cpu.count == part.count ? cpu.reduce(0, +) / seconds * 100 : nil,
+      memory: part.compactMap(\.memory).max().map(Double.init))
+  }
+
+  /// Without at least two seconds there is nothing to see.
+  var all: [Plot] {
+    guard steps.contains(where: { $0.count > 1 }) else { return [] }
+    return (latencies + [rate] + measured).compactMap(\.self)
+  }
+
+  /// One result: its three latencies in one plot. Several: a plot for each latency.
+  private var latencies: [Plot?] {
+    let kinds: [(name: String, title: String, value: KeyPath<Step, Double>)] = [
+      ("median", "Median latency", \.median), ("99 %", "99th percentile", \.p99), ("slowest", "Slowest", \.slowest),
+    ]
+    if results.count == 1 {
+      let lines = kinds.enumerated().map { index, kind in (kind.name, index, points(0) { $0[keyPath: kind.value] }) }
+      return [plot("Latency over time", "Of the requests that ended in each \(stepName).", .microseconds, "latency", lines)]
+    }
+    return kinds.map { kind in
+      byResult("\(kind.title) over time", "Of the requests that ended in each \(stepName).", .microseconds, "latency") {
+        $0.completed > 0 ? $0[keyPath: kind.value] : nil
+      }
+    }
+  }
+
+  /// Octets where answers are large, requests where they are small.
+  private var rate: Plot? {
+    let (completed, octets) = results.reduce((0.0, 0.0)) { ($0.0 + Double($1.counts.completed), $0.1 + Double($1.octets)) }
+    if octets > completed * 262_144 {
+      return byResult("Throughput over time", "Content received and sent.", .octetsPerSecond, "content a second") { $0.octets }
+    }
+    let many = results.first?.words.many ?? "requests"
+    return byResult("Throughput over time", "Completed in each \(stepName).", .perSecond, "\(many) a second") { $0.completed }
+  }
+
+  private var measured: [Plot?] {
+    [
+      byResult("CPU over time", "Of the server and its children; 100 % is one core.", .percent, "CPU") { $0.cpu },
+      byResult("Memory over time", "Of the server and its children.", .octets, "memory") { $0.memory },
+    ]
+  }
+
+  private var stepName: String { width == 1 ? "second" : "\(Quantity.decimal(width, places: 0)) seconds" }
+
+  private func byResult(
+    _ title: String, _ note: String, _ quantity: Quantity, _ label: String, _ value: (Step) -> Double?
+  ) -> Plot? {
+    let lines = results.indices.map { (results[$0].label, HTMLReport.colour($0), points($0, value)) }
+    return plot(title, note, quantity, label, lines.filter { $0.2.contains { $0.y != nil } })
+  }
+
+  private func points(_ index: Int, _ value: (Step) -> Double?) -> [(x: Double, y: Double?)] {
+    steps[index].map { (x: $0.time, y: value($0)) }
+  }
+
+  /// `nil` without lines.
+  private func plot(
+    _ title: String, _ note: String, _ quantity: Quantity, _ label: String,
+    _ lines: [(name: String, colour: Int, points: [(x: Double, y: Double?)])]
+  ) -> Plot? {
+    guard let highest = lines.flatMap({ $0.points.compactMap(\.y) }).max() else { return nil }
+    let drawn = lines.map { line in
+      let runs = line.points.split { $0.y == nil }.map { $0.compactMap { point in point.y.map { Plot.Point(x: point.x, y: $0) } } }
+      return Plot.Line(name: line.name, colour: line.colour, runs: runs, marks: runs.last?.suffix(1) ?? [])
+    }
+    let slots = Int((length / width).rounded(.up))
+    let hints = (0..<slots).map { slot in
+      let (from, to) = (Double(slot) * width, Double(slot + 1) * width)
+      let values = lines.compactMap { line in
+        line.points.first { $0.x > from + 0.01 * width && $0.x <= to + 0.01 * width }?.y.map { "\(line.name): \(quantity.text($0))" }
+      }
+      return Plot.Hint(from: from, to: min(to, length), lines: ["\(Quantity.decimal(to, places: 0)) s"] + values)
+    }
+    return Plot(
+      title: title, note: note, x: Self.timeScale(length), xLabel: "time",
+      y: PlotScale(upTo: highest, quantity, count: 4), yLabel: label, lines: drawn, hints: hints)
+  }
+
+  private static func timeScale(_ length: Double) -> PlotScale {
+    let minutes = length > 300
+    let unit = minutes ? 60.0 : 1
+    let round = PlotScale(upTo: length / unit, .count, count: 6)
+    let ticks = round.ticks.filter { $0.value * unit <= length * 1.001 && $0.value == $0.value.rounded() }
+    return PlotScale(
+      .linear, low: 0, high: length,
+      ticks: ticks.map { .init(value: $0.value * unit, text: $0.text + (minutes ? " min" : " s")) })
+  }
+}

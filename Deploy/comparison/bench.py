@@ -9,13 +9,14 @@ import subprocess
 import tempfile
 import time
 
+import peers
 import running
 import servers
 from running import Failure, Skip, start, stop
 
 HERE = pathlib.Path(__file__).resolve().parent
 CONTENT = 33_554_393  # a prime, so that no offset looks like another
-KINDS = {each.name: each for each in (servers.Pawl, servers.Nginx)}
+KINDS = {each.name: each for each in (servers.Pawl, servers.PawlBefore, servers.Nginx, peers.Varnish, peers.TrafficServer, peers.HAProxy, peers.H2O, peers.Floor)}
 
 
 class Origin:
@@ -37,8 +38,8 @@ class Origin:
 
 
 class Bench:
-    def __init__(self, pawl, wanted, seconds, rounds, quick=False, load="own", folder=None, say=print):
-        self.pawl, self.wanted, self.seconds, self.rounds, self.quick, self.load, self.say = pawl, wanted, seconds, rounds, quick, load, say
+    def __init__(self, pawl, wanted, seconds, rounds, quick=False, load="own", folder=None, before=None):
+        self.pawl, self.wanted, self.seconds, self.rounds, self.quick, self.load, self.before = pawl, wanted, seconds, rounds, quick, load, before
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="pawl-compare-", dir=folder))
         self.up, self.broken, self.tools, self.warm = {}, {}, {}, set()
         self.content = self.folder / "content"

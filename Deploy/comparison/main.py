@@ -19,8 +19,9 @@ def options(names):
     parser.add_argument("rows", nargs="*", metavar="ROW", help="rows to measure (all when none is named; --list shows them)")
     parser.add_argument("--list", action="store_true", help="show the rows and what pawl has to reach")
     parser.add_argument("--pawl", metavar="BINARY", help="pawl (a release build when not given)")
+    parser.add_argument("--pawl-before", metavar="BINARY", help="another pawl, measured in the same rounds")
     parser.add_argument("--bench", metavar="BINARY", help="pawl-bench")
-    parser.add_argument("--servers", metavar="A,B", help="only these: pawl, nginx, varnish, trafficserver, haproxy, h2o")
+    parser.add_argument("--servers", metavar="A,B", help="only these: pawl, nginx, varnish, trafficserver, haproxy, h2o, floor")
     parser.add_argument("--rounds", type=int, default=5, help="interleaved rounds; the median counts")
     parser.add_argument("--seconds", type=float, default=2, help="of load in a round")
     parser.add_argument("--load", choices=["own", "wrk"], default="own", help="the load of the HTTP/1.1 rows")
@@ -59,7 +60,8 @@ def main():
     chosen = [each for each in rows if not found.rows or each.name in found.rows]
     report = {"machine": machine(), "rounds": found.rounds, "seconds": found.seconds, "rows": []}
     begun = time.monotonic()
-    with Bench(os.path.abspath(found.pawl), found.servers.split(",") if found.servers else None, found.seconds, found.rounds, found.quick, found.load, found.folder) as bench:
+    with Bench(os.path.abspath(found.pawl), found.servers.split(",") if found.servers else None, found.seconds, found.rounds, found.quick, found.load, found.folder,
+               found.pawl_before and os.path.abspath(found.pawl_before)) as bench:
         for row in chosen:
             started = time.monotonic()
             try:

@@ -49,13 +49,18 @@ class Row:
 
     def sides(self, bench, skipped):
         found = []
-        for name in self.peers:
-            if bench.wanted and name.split("-")[0] not in bench.wanted:
+        peers = [*self.peers, *(["pawl-before"] if bench.before and "pawl" in self.peers else [])]
+        for each in peers:
+            name, *store = each.split(":")
+            if bench.wanted and name.removesuffix("-before") not in bench.wanted:
                 continue
+            more = self.options.get(name.removesuffix("-before"), {})
+            if store:
+                more = {**more, {"varnish": "store", "floor": "how"}[name]: store[0]}
             try:
-                found += bench.server(name, **self.options.get(name, {})).sides(self.kind)
+                found += bench.server(name, **more).sides(self.kind)
             except Skip as why:
-                skipped[name] = str(why)
+                skipped[each] = str(why)
         return found
 
     def prepare(self, bench, side):
@@ -109,17 +114,19 @@ class Row:
 def every():
     """All rows, in the order of the table."""
     both = ["pawl", "nginx"]
+    caches = [*both, "haproxy", "varnish", "trafficserver", "h2o", "floor:write", "floor:sendfile"]
+    large = [*both, "varnish", "varnish:file", "trafficserver"]
     return [
-        Row("hit-1k", "cached hit, 1 KiB", "/bytes/1024/a", KIB, both, [*goals(0.65, 0.58), Goal("bar", "haproxy", 1), Goal("aim", "h2o", 1)]),
-        Row("hit-16k", "cached hit, 16 KiB", "/bytes/16384/a", 16 * KIB, both, goals(0.78, 0.70)),
-        Row("hit-256k", "cached hit, 256 KiB", "/bytes/262144/a", 256 * KIB, both, [Goal("bar", "nginx", 0.95), Goal("aim", "sendfile in C", 1.05)]),
-        Row("large", "cached hit, 1 GiB", f"/bytes/{GIB}/a", GIB, both, [*goals(0.95, 0.85), Goal("bar", "nginx", 1, "rate")], cost="octets", connections=1, count=1),
-        Row("ranges", "random 64 KiB ranges of 1 GiB", f"/bytes/{GIB}/a", 64 * KIB, both, [*goals(0.75, 0.65), Goal("bar", "varnish", 0.55)], status=206, ranges=GIB),
+        Row("hit-1k", "cached hit, 1 KiB", "/bytes/1024/a", KIB, caches, [*goals(0.65, 0.58), Goal("bar", "haproxy", 1), Goal("aim", "h2o", 1)]),
+        Row("hit-16k", "cached hit, 16 KiB", "/bytes/16384/a", 16 * KIB, caches, goals(0.78, 0.70)),
+        Row("hit-256k", "cached hit, 256 KiB", "/bytes/262144/a", 256 * KIB, caches, [Goal("bar", "nginx", 0.95), Goal("aim", "sendfile in C", 1.05)]),
+        Row("large", "cached hit, 1 GiB", f"/bytes/{GIB}/a", GIB, [*large, "floor:sendfile"], [*goals(0.95, 0.85), Goal("bar", "nginx", 1, "rate")], cost="octets", connections=1, count=1),
+        Row("ranges", "random 64 KiB ranges of 1 GiB", f"/bytes/{GIB}/a", 64 * KIB, large, [*goals(0.75, 0.65), Goal("bar", "varnish", 0.55)], status=206, ranges=GIB),
         Row("log", "1 KiB with access log", "/bytes/1024/a", KIB, both, goals(0.70, 0.62), kind="log", options={"pawl": {"log": True}}),
         Row("tls-1k", "TLS 1.3, 1 KiB", "/bytes/1024/a", KIB, both, goals(0.65, 0.58), kind="tls"),
         Row("tls-16k", "TLS 1.3, 16 KiB", "/bytes/16384/a", 16 * KIB, both, goals(0.72, 0.63), kind="tls"),
         Row("tls-large", "TLS 1.3, 1 GiB", f"/bytes/{GIB}/a", GIB, both, goals(0.80, 0.72), kind="tls", cost="octets", connections=1, count=1),
         Row("h2-1k", "HTTP/2 over TLS, 1 KiB", "/bytes/1024/a", KIB, both, goals(0.80, 0.65), kind="tls", how=load.h2load),
         Row("h2-16k", "HTTP/2 over TLS, 16 KiB", "/bytes/16384/a", 16 * KIB, both, goals(0.80, 0.65), kind="tls", how=load.h2load),
-        Row("pass", "pass-through of 1 KiB", "/pass/1024/a", KIB, both, goals(0.75, 0.60), warm=False),
+        Row("pass", "pass-through of 1 KiB", "/pass/1024/a", KIB, [*both, "haproxy", "varnish", "trafficserver"], goals(0.75, 0.60), warm=False),
     ]

@@ -3,6 +3,7 @@
 import atexit
 import ctypes
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -10,6 +11,8 @@ import sys
 import time
 
 LIVING = []
+MOST_FILES = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (MOST_FILES, MOST_FILES))
 CORES = sorted(os.sched_getaffinity(0))
 SERVER, LOAD = CORES[0], CORES[-1]
 LIBC = ctypes.CDLL(None, use_errno=True)

@@ -117,7 +117,7 @@ max-uploads-per-client = 100000
 max-share-per-client = 100%
 durability = {self.options.get("durability", "none")}
 [upstream:origin]
-url = {self.options.get("origin") or self.bench.origin.url}
+url = http://{self.options.get("origin") or self.bench.origin.address}
 max-connections = 512
 [site:default]
 upstream = origin
@@ -135,6 +135,15 @@ plain-uploads = {self.options.get("plain", "stream")}
             if ready:
                 self.ports["tls" if ready.group(1) == "https" else "clear"] = int(ready.group(2))
         timer.cancel()
+
+
+class PawlBefore(Pawl):
+    """Another binary of pawl, to see what a change did."""
+
+    name = "pawl-before"
+
+    def program(self):
+        return self.bench.before
 
 
 class Nginx(Server):

@@ -16,7 +16,7 @@ from running import Failure, Skip, start, stop
 
 HERE = pathlib.Path(__file__).resolve().parent
 CONTENT = 33_554_393  # a prime, so that no offset looks like another
-KINDS = {each.name: each for each in (servers.Pawl, servers.PawlBefore, servers.Nginx, peers.Varnish, peers.TrafficServer, peers.HAProxy, peers.H2O, peers.Floor)}
+KINDS = {each.name: each for each in (servers.Pawl, servers.PawlBefore, servers.Nginx, peers.Varnish, peers.TrafficServer, peers.HAProxy, peers.H2O, peers.Floor, peers.Relay)}
 
 
 class Origin:
@@ -43,6 +43,7 @@ class Bench:
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="pawl-compare-", dir=folder))
         self.up, self.broken, self.tools, self.warm = {}, {}, {}, set()
         self.content = self.folder / "content"
+        self.fresh = 0  # how many bodies were asked for once only
         self._origin = self._certificate = None
 
     def __enter__(self):

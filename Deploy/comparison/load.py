@@ -3,6 +3,7 @@
 import re
 import subprocess
 import threading
+import time
 
 import running
 from running import Failure, start, stop
@@ -32,29 +33,65 @@ def finish(process, seconds, name):
     return out
 
 
-def own(bench, side, path, length, status=200, connections=64, seconds=2.0, count=0, ranges=0, seed=1, check=True, octets=None):
-    """HTTP/1.1 by the C program of this folder. The server's CPU is read when all connections are open and warm, and when all is answered."""
-    words = [bench.tool("load"), "--port", side.port, "--path", path, "--status", status, "--length", length, "--connections", connections, "--seed", seed,
-             *(["--count", count] if count else ["--seconds", seconds]), *(["--ranges", ranges] if ranges else []), *(["--tls"] if side.secure else []),
-             *(["--file", bench.content] if check else [])]
-    process = start(words, {running.LOAD}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+def driven(side, loads, settle=False):
+    """Programs of this folder that open their connections, say "ready", wait for a line, work, and say what they did. `loads`: of each its
+    words and its core. What they said, and the server's CPU between the two; with `settle` until the server has nothing more to do."""
+    started = []
     try:
-        timer = threading.Timer(60, process.kill)
-        timer.start()
-        ready = process.stdout.readline()
-        timer.cancel()
-        if ready != "ready\n":
-            raise Failure(f"{side.name}: {process.stderr.read().strip()}")
+        for words, core in loads:
+            started.append(start(words, {core}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+        for process in started:
+            timer = threading.Timer(60, process.kill)
+            timer.start()
+            ready = process.stdout.readline()
+            timer.cancel()
+            if ready != "ready\n":
+                raise Failure(f"{side.name}: {process.stderr.read().strip()}")
         side.server.processes.refresh()
         before = side.server.processes.read()
-        process.stdin.write("\n")
-        process.stdin.flush()
-        answers, done, took, first = process.stdout.readline().split() or ("0", "0", "0", "0")
+        for process in started:
+            process.stdin.write("\n")
+            process.stdin.flush()
+        said = [process.stdout.readline().split() for process in started]
+        if settle and all(said):
+            rest(side.server.processes)
         cpu = side.server.processes.since(before)
-        finish(process, 60, side.name)
+        for process in started:
+            finish(process, 60, side.name)
+        return said, cpu
     finally:
-        stop(process)
-    return Work(int(answers), int(done), float(took), cpu, first_ms=float(first))
+        for process in started:
+            stop(process)
+
+
+def rest(processes, seconds=20, pause=0.2, least=0.002):
+    """Until the processes do nothing worth a word: what they still had to do is theirs to account for."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        before = processes.read()
+        time.sleep(pause)
+        if processes.since(before) < least:
+            return
+
+
+def own(bench, side, path, length, status=200, connections=64, seconds=2.0, count=0, ranges=0, seed=1, check=True, settle=False, cores=None):
+    """HTTP/1.1 by the C program of this folder, one for each of the cores. The server's CPU is read when all connections are open and warm, and
+    when all is answered."""
+    cores = cores or [running.LOAD]
+    words = [bench.tool("load"), "--port", side.port, "--path", path, "--status", status, "--length", length, "--connections", connections // len(cores), "--seed", seed,
+             *(["--count", count] if count else ["--seconds", seconds]), *(["--ranges", ranges] if ranges else []), *(["--tls"] if side.secure else []),
+             *(["--file", bench.content] if check else [])]
+    said, cpu = driven(side, [(words, core) for core in cores], settle)
+    answers, octets, took, first = zip(*said)
+    return Work(sum(map(int, answers)), sum(map(int, octets)), max(map(float, took)), cpu, first_ms=float(first[0]))
+
+
+def upload(bench, side, path, length, connections=1, count=1, method="POST", fields=(), settle=True, **_):
+    """Uploads by the C program of this folder, `connections` at a time, `count` in all; until the server has nothing more to do."""
+    head = "\n".join([f"{method} {path} HTTP/1.1", "Host: localhost", f"Content-Length: {length}", *fields, "", ""])
+    words = [bench.tool("uploader"), "--port", side.port, "--head", head, "--length", length, "--file", bench.content, "--count", count, "--connections", connections]
+    [(uploads, octets, took)], cpu = driven(side, [(words, running.LOAD)], settle)
+    return Work(int(uploads), int(octets), float(took), cpu)
 
 
 def counted(side, words, seconds, name):

@@ -10,8 +10,8 @@ import time
 import running
 from bench import Bench
 from report import markdown, show
-from rows import every
 from running import Failure
+from table import every
 
 
 def options(names):
@@ -53,7 +53,7 @@ def main():
     found = options([each.name for each in rows])
     if found.list:
         for each in rows:
-            print(f"{each.name:14} {each.title}: {'; '.join(goal.text() for goal in each.goals)}")
+            print(f"{each.name:14} {each.title}: {'; '.join(f'{goal.kind} {goal.text()}' for goal in each.goals)}")
         return 0
     if len(running.CORES) < 2:
         sys.exit("Deploy/compare: two cores are needed, one for the server and one for the load")

@@ -55,7 +55,7 @@ cachedir: {self.folder}/cache
         values = {
             "http.server_ports": f"STRING {self.ports['clear']}:ip-in=127.0.0.1 {self.ports['tls']}:ip-in=127.0.0.1:ssl", "exec_thread.autoconfig": "INT 0",
             "exec_thread.limit": f"INT {self.workers}", "exec_thread.affinity": "INT 0", "accept_threads": "INT 0", "task_threads": "INT 1", "admin.user_id": "STRING #-1",
-            "log.logging_enabled": "INT 0", "cache.ram_cache.size": "INT 4294967296", "cache.ram_cache_cutoff": "INT 2147483648", "url_remap.remap_required": "INT 1",
+            "log.logging_enabled": "INT 0", "cache.ram_cache.size": "INT 4294967296", "cache.ram_cache.algorithm": "INT 1", "cache.ram_cache.use_seen_filter": "INT 0", "cache.ram_cache_cutoff": "INT 2147483648", "url_remap.remap_required": "INT 1",
             "reverse_proxy.enabled": "INT 1", "http.keep_alive_no_activity_timeout_in": "INT 3600", "http.keep_alive_no_activity_timeout_out": "INT 3600",
             "http.transaction_no_activity_timeout_in": "INT 600", "http.transaction_no_activity_timeout_out": "INT 60", "net.connections_throttle": "INT 16000",
             "net.max_connections_in": "INT 16000", "cache.min_average_object_size": "INT 64000", "http.background_fill_active_timeout": "INT 0",
@@ -164,3 +164,19 @@ class Floor(Server):
 
     def sides(self, kind="clear"):
         return [self.side("clear")]
+
+
+class Relay(Server):
+    """What the machine cannot do better for a cold fill, or an upload that is spooled and forwarded: the same octets through one file."""
+
+    name = "relay"
+
+    def program(self):
+        return self.bench.tool("relay")
+
+    def launch(self):
+        self.run(self.program(), self.bench.origin.port, self.folder / "file", stdout=subprocess.PIPE)
+        self.ports["clear"] = int(self.process.stdout.readline().split()[1])
+
+    def sides(self, kind="clear"):
+        return [self.side("clear", "receive, write, send in C" if kind == "clear" else "receive, write, sendfile in C")]

@@ -16,20 +16,42 @@ class Goal:
 
     def judge(self, peers):
         """Ratio to the best variant of the peer and whether it is met; None where either is missing."""
-        mine, other = best(peers, "pawl", self.what), best(peers, self.peer, self.what)
-        if mine is None or other is None:
+        mine = best(peers, "pawl", self.what)
+        if self.what == "first":  # no later than the fastest peer and so many milliseconds
+            others = [each["first"] for each in peers if each["peer"] not in ("pawl", "pawl-before", "relay")]
+            return None if mine is None or not others else self.judged(mine - min(others), mine - min(others) <= self.factor)
+        other = best(peers, self.peer, self.what)
+        if mine is None or not other:
             return None
-        ratio = mine / other if other else float("inf")
-        return {"kind": self.kind, "peer": self.peer, "what": self.what, "factor": self.factor, "ratio": round(ratio, 4),
-                "met": ratio >= self.factor if self.what == "rate" else ratio <= self.factor}
+        return self.judged(mine / other, mine / other >= self.factor if self.what == "rate" else mine / other <= self.factor)
+
+    def judged(self, ratio, met):
+        return {"kind": self.kind, "peer": self.peer, "what": self.what, "factor": self.factor, "ratio": round(ratio, 4), "met": met, "text": self.text()}
 
     def text(self):
-        return f"{self.kind} {'>=' if self.what == 'rate' else '<='} {self.factor:g} x {self.peer}{' in throughput' if self.what == 'rate' else ''}"
+        if self.what == "first":
+            return f"first octet <= {self.peer} + {self.factor:g} ms"
+        return f"{'throughput >=' if self.what == 'rate' else '<='} {self.factor:g} x {self.peer}"
+
+
+class Limit:
+    """pawl's figure at most `most`, whatever the others do."""
+
+    def __init__(self, kind, most, what, figure="cost"):
+        self.kind, self.most, self.what, self.figure = kind, most, what, figure
+
+    def judge(self, peers):
+        mine = best(peers, "pawl", self.figure)
+        return None if mine is None else {"kind": self.kind, "what": self.what, "factor": self.most, "ratio": round(mine, 4), "met": mine <= self.most, "text": self.text()}
+
+    def text(self):
+        return f"<= {self.most:g} {self.what}"
 
 
 def best(peers, name, what):
+    """The best figure among a peer's variants; of pawl's own the worst."""
     figures = [each[what] for each in peers if each["peer"] == name and each.get(what) is not None]
-    return (max if what == "rate" else min)(figures) if figures else None
+    return (max if (what == "rate") != (name == "pawl") else min)(figures) if figures else None
 
 
 def goals(bar, aim, peer="nginx"):
@@ -56,7 +78,7 @@ class Row:
                 continue
             more = self.options.get(name.removesuffix("-before"), {})
             if store:
-                more = {**more, {"varnish": "store", "floor": "how"}[name]: store[0]}
+                more = {**more, {"varnish": "store", "floor": "how", "pawl": "durability"}[name]: store[0]}
             try:
                 found += bench.server(name, **more).sides(self.kind)
             except Skip as why:
@@ -111,22 +133,29 @@ class Row:
                 "rate": round(statistics.median(self.rate(each) for each in works), 1), "memory": side.server.processes.memory(), "rounds": [each.figures() for each in works]}
 
 
-def every():
-    """All rows, in the order of the table."""
-    both = ["pawl", "nginx"]
-    caches = [*both, "haproxy", "varnish", "trafficserver", "h2o", "floor:write", "floor:sendfile"]
-    large = [*both, "varnish", "varnish:file", "trafficserver"]
-    return [
-        Row("hit-1k", "cached hit, 1 KiB", "/bytes/1024/a", KIB, caches, [*goals(0.65, 0.58), Goal("bar", "haproxy", 1), Goal("aim", "h2o", 1)]),
-        Row("hit-16k", "cached hit, 16 KiB", "/bytes/16384/a", 16 * KIB, caches, goals(0.78, 0.70)),
-        Row("hit-256k", "cached hit, 256 KiB", "/bytes/262144/a", 256 * KIB, caches, [Goal("bar", "nginx", 0.95), Goal("aim", "sendfile in C", 1.05)]),
-        Row("large", "cached hit, 1 GiB", f"/bytes/{GIB}/a", GIB, [*large, "floor:sendfile"], [*goals(0.95, 0.85), Goal("bar", "nginx", 1, "rate")], cost="octets", connections=1, count=1),
-        Row("ranges", "random 64 KiB ranges of 1 GiB", f"/bytes/{GIB}/a", 64 * KIB, large, [*goals(0.75, 0.65), Goal("bar", "varnish", 0.55)], status=206, ranges=GIB),
-        Row("log", "1 KiB with access log", "/bytes/1024/a", KIB, both, goals(0.70, 0.62), kind="log", options={"pawl": {"log": True}}),
-        Row("tls-1k", "TLS 1.3, 1 KiB", "/bytes/1024/a", KIB, both, goals(0.65, 0.58), kind="tls"),
-        Row("tls-16k", "TLS 1.3, 16 KiB", "/bytes/16384/a", 16 * KIB, both, goals(0.72, 0.63), kind="tls"),
-        Row("tls-large", "TLS 1.3, 1 GiB", f"/bytes/{GIB}/a", GIB, both, goals(0.80, 0.72), kind="tls", cost="octets", connections=1, count=1),
-        Row("h2-1k", "HTTP/2 over TLS, 1 KiB", "/bytes/1024/a", KIB, both, goals(0.80, 0.65), kind="tls", how=load.h2load),
-        Row("h2-16k", "HTTP/2 over TLS, 16 KiB", "/bytes/16384/a", 16 * KIB, both, goals(0.80, 0.65), kind="tls", how=load.h2load),
-        Row("pass", "pass-through of 1 KiB", "/pass/1024/a", KIB, [*both, "haproxy", "varnish", "trafficserver"], goals(0.75, 0.60), warm=False),
-    ]
+class Fill(Row):
+    """A body that nobody has asked for before; CPU until the server has nothing more to do with it."""
+
+    def prepare(self, bench, side):
+        bench.probe(side, "/bytes/1000/warm", 1000)
+
+    def measure(self, bench, side, turn):
+        bench.fresh += 1
+        return load.own(bench, side, f"{self.path}/{bench.fresh}", self.length, connections=1, count=1, settle=True)
+
+    def summary(self, side, works):
+        made = super().summary(side, works)
+        made["first"] = round(statistics.median(each.more["first_ms"] for each in works), 3)
+        return made
+
+
+class Upload(Row):
+    """Uploads that the server takes in whole and then forwards; CPU until the server has nothing more to do."""
+
+    def prepare(self, bench, side):
+        """The origin gets every octet."""
+        load.upload(bench, side, "/verify", MIB + 1, fields=side.fields)
+
+    def measure(self, bench, side, turn):
+        more = {"connections": 1} if side.peer == "relay" else {}
+        return load.upload(bench, side, "/drop", self.length, **{**self.more, **more}, fields=side.fields)

@@ -15,9 +15,10 @@ from running import Failure, Skip, free_port, start, stop, wait_port
 class Side:
     """One way to ask a server: what stands in a column. `peer` is whom a bar speaks of, `variant` how it was set."""
 
-    def __init__(self, server, port, variant="", secure=False):
+    def __init__(self, server, port, variant="", secure=False, peer=None):
         self.server, self.port, self.variant, self.secure = server, port, variant, secure
-        self.peer = server.name
+        self.peer = peer or server.name
+        self.fields = ()  # more fields of its requests
         self.cache = server if server.shared else (server, port)  # what keeps the answers
 
     @property
@@ -135,6 +136,15 @@ plain-uploads = {self.options.get("plain", "stream")}
             if ready:
                 self.ports["tls" if ready.group(1) == "https" else "clear"] = int(ready.group(2))
         timer.cancel()
+
+    def sides(self, kind="clear"):
+        if kind != "upload":
+            return super().sides(kind)
+        durability = self.options.get("durability", "none")
+        peer = self.name if durability == "none" else f"{self.name} (durability {durability})"
+        ietf, plain = (Side(self, self.ports["clear"], variant, peer=peer) for variant in ("IETF resumable", "plain, spooled"))
+        ietf.fields = ("Upload-Draft-Interop-Version: 6", "Upload-Complete: ?1")
+        return [ietf, plain]
 
 
 class PawlBefore(Pawl):

@@ -183,7 +183,8 @@ class Calls(Row):
         return work
 
     def cost(self, work):
-        return work.total
+        """To a tenth: opening the connection and what happens now and then are not a request's."""
+        return round(work.total, 1)
 
     def summary(self, side, works):
         made = super().summary(side, works)

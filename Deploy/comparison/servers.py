@@ -173,13 +173,13 @@ class Nginx(Server):
                 servers.append(f"server {{ listen 127.0.0.1:{port} {listen} backlog=4096; tcp_nopush {push}; {more} location / {{ {self.cached()} }} }}")
         for kind, buffering in (("upload", "on"), ("unbuffered", "off")):
             port = self.ports[kind] = free_port()
-            servers.append(f"server {{ listen 127.0.0.1:{port} backlog=4096; client_max_body_size 0; location / {{ {self.passed()} proxy_request_buffering {buffering}; }} }}")
+            servers.append(f"server {{ listen 127.0.0.1:{port} backlog=4096; location / {{ {self.passed()} proxy_request_buffering {buffering}; }} }}")
         (self.folder / "nginx.conf").write_text(f"""daemon off; worker_processes {self.workers}; pid {self.folder}/pid; error_log {self.log} warn; worker_rlimit_nofile 20000;
 {"user root;" if os.geteuid() == 0 else ""}
 events {{ worker_connections 16000; }}
 http {{
   default_type application/octet-stream; access_log off; server_tokens off; sendfile on; tcp_nodelay on;
-  keepalive_timeout 3600; keepalive_requests 2000000000; send_timeout 600; proxy_read_timeout 600;
+  keepalive_timeout 3600; keepalive_requests 2000000000; send_timeout 600; proxy_read_timeout 600; client_max_body_size 0;
   client_body_temp_path {self.folder}/body; proxy_temp_path {self.folder}/temp; fastcgi_temp_path {self.folder}/f; uwsgi_temp_path {self.folder}/u; scgi_temp_path {self.folder}/s;
   proxy_cache_path {self.folder}/cache keys_zone=c:10m max_size=40g inactive=1d use_temp_path=off;
   open_file_cache max=1000 inactive=1h; open_file_cache_valid 1h; open_file_cache_min_uses 1;
@@ -194,7 +194,7 @@ http {{
         return "proxy_pass http://origin; proxy_http_version 1.1; proxy_set_header Connection '';"
 
     def cached(self):
-        return f"{self.passed()} proxy_cache c; proxy_cache_key $uri; proxy_max_temp_file_size 40960m;"
+        return f"{self.passed()} proxy_cache c; proxy_cache_key $uri; proxy_cache_use_stale error timeout; proxy_max_temp_file_size 40960m;"
 
     def sides(self, kind="clear"):
         if kind in ("upload", "unbuffered"):

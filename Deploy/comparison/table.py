@@ -2,6 +2,7 @@
 
 import load
 import rows
+from failures import CutUploads, Down, Resets
 from resources import Calls, Idle, Loops
 from rows import GIB, KIB, MIB
 
@@ -35,4 +36,8 @@ def every():
         Loops("loops"),
         Calls("syscalls", "system calls of a cached hit, 1 KiB", KIB, 3),
         Calls("syscalls-64k", "system calls of a cached hit, 64 KiB, with sendfile", 64 * KIB, 4),
+        Resets("resets", "downloads while the origin breaks off", True),
+        Resets("resets-legacy", "the same, from an origin without ranges and validators", False, (0, 1, 5)),
+        Down("origin-down", "what clients get while the origin is down"),
+        CutUploads("uploads-cut", "an upload whose client loses its connection"),
     ]

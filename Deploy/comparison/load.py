@@ -1,0 +1,134 @@
+"""The loads, each behind one function that answers a Work: what was done, and the CPU that a server took for it."""
+
+import re
+import subprocess
+import threading
+import time
+
+import running
+from running import Failure, start, stop
+
+
+class Work:
+    """What a load did: answers, octets of bodies, seconds on the clock, and CPU seconds of the server meanwhile."""
+
+    def __init__(self, count, octets, seconds, cpu, **more):
+        self.count, self.octets, self.seconds, self.cpu, self.more = count, octets, seconds, cpu, more
+
+    def figures(self):
+        return {"count": self.count, "octets": self.octets, "seconds": round(self.seconds, 6), "cpu": round(self.cpu, 6), **self.more}
+
+
+def finish(process, seconds, name):
+    """The words of a load that ended well."""
+    timer = threading.Timer(seconds, process.kill)
+    timer.start()
+    try:
+        out, error = process.communicate()
+    finally:
+        timer.cancel()
+        stop(process)
+    if process.returncode:
+        raise Failure(f"{name}: {error.strip() or process.returncode}")
+    return out
+
+
+def driven(side, loads, settle=False):
+    """Programs of this folder that open their connections, say "ready", wait for a line, work, and say what they did. `loads`: of each its
+    words and its core. What they said, and the server's CPU between the two; with `settle` until the server has nothing more to do."""
+    started = []
+    try:
+        for words, core in loads:
+            started.append(start(words, {core}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+        for process in started:
+            timer = threading.Timer(60, process.kill)
+            timer.start()
+            ready = process.stdout.readline()
+            timer.cancel()
+            if ready != "ready\n":
+                raise Failure(f"{side.name}: {process.stderr.read().strip()}")
+        side.server.processes.refresh()
+        before = side.server.processes.read()
+        for process in started:
+            process.stdin.write("\n")
+            process.stdin.flush()
+        said = [process.stdout.readline().split() for process in started]
+        if settle and all(said):
+            rest(side.server.processes)
+        cpu = side.server.processes.since(before)
+        for process in started:
+            finish(process, 60, side.name)
+        return said, cpu
+    finally:
+        for process in started:
+            stop(process)
+
+
+def rest(processes, seconds=20, pause=0.2, least=0.002):
+    """Until the processes do nothing worth a word: what they still had to do is theirs to account for."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        before = processes.read()
+        time.sleep(pause)
+        if processes.since(before) < least:
+            return
+
+
+def own(bench, side, path, length, status=200, connections=64, seconds=2.0, count=0, ranges=0, seed=1, check=True, settle=False, cores=None):
+    """HTTP/1.1 by the C program of this folder, one for each of the cores. The server's CPU is read when all connections are open and warm, and
+    when all is answered."""
+    cores = cores or [running.LOAD]
+    words = [bench.tool("load"), "--port", side.port, "--path", path, "--status", status, "--length", length, "--connections", connections // len(cores), "--seed", seed,
+             *(["--count", count] if count else ["--seconds", seconds]), *(["--ranges", ranges] if ranges else []), *(["--tls"] if side.secure else []),
+             *(["--file", bench.content] if check else [])]
+    said, cpu = driven(side, [(words, core) for core in cores], settle)
+    answers, octets, took, first = zip(*said)
+    return Work(sum(map(int, answers)), sum(map(int, octets)), max(map(float, took)), cpu, first_ms=float(first[0]))
+
+
+def upload(bench, side, path, length, connections=1, count=1, method="POST", fields=(), settle=True, **_):
+    """Uploads by the C program of this folder, `connections` at a time, `count` in all; until the server has nothing more to do."""
+    head = "\n".join([f"{method} {path} HTTP/1.1", "Host: localhost", f"Content-Length: {length}", *fields, "", ""])
+    words = [bench.tool("uploader"), "--port", side.port, "--head", head, "--length", length, "--file", bench.content, "--count", count, "--connections", connections]
+    [(uploads, octets, took)], cpu = driven(side, [(words, running.LOAD)], settle)
+    return Work(int(uploads), int(octets), float(took), cpu)
+
+
+def counted(side, words, seconds, name):
+    side.server.processes.refresh()
+    before = side.server.processes.read()
+    process = start(words, {running.LOAD}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    out = finish(process, seconds + 60, name)
+    return out, side.server.processes.since(before)
+
+
+def wrk(bench, side, path, length, seconds=2, ranges=0, seed=1, **_):
+    """HTTP/1.1 by wrk; connections and handshakes are in the CPU."""
+    seconds = max(1, round(seconds))
+    words = ["wrk", "-t1", "-c64", f"-d{seconds}s"]
+    if ranges:
+        script = bench.folder / "ranges.lua"
+        script.write_text(f"math.randomseed({seed})\nrequest = function()\n  local first = math.random(0, {ranges // length - 1}) * {length}\n"
+                          f"  return wrk.format('GET', '{path}', {{['Range'] = string.format('bytes=%d-%d', first, first + {length - 1})}})\nend\n")
+        words += ["-s", script]
+    out, cpu = counted(side, [*words, side.url(path)], seconds, f"wrk at {side.name}")
+    if "Non-2xx" in out or "Socket errors" in out:
+        raise Failure(f"{side.name}: {out}")
+    count = int(re.search(r"(\d+) requests in", out).group(1))
+    return Work(count, count * length, seconds, cpu)
+
+
+def h2load(bench, side, path, length, seconds=2, connections=64, streams=10, **_):
+    """HTTP/2 over TLS by h2load; connections and handshakes are in the CPU."""
+    seconds = max(1, round(seconds))
+    out, cpu = counted(side, ["h2load", "-t1", f"-c{connections}", f"-m{streams}", "-D", seconds, side.url(path)], seconds, f"h2load at {side.name}")
+    done, failed = map(int, re.search(r"(\d+) succeeded, (\d+) failed", out).groups())
+    if failed or not done or "h2" not in out:
+        raise Failure(f"{side.name}: {out}")
+    return Work(done, done * length, seconds, cpu)
+
+
+def http1(bench, side, path, length, **more):
+    """The load of HTTP/1.1 that was chosen."""
+    simple = more.get("count", 0) == 0
+    return (wrk if bench.load == "wrk" and simple else own)(bench, side, path, length, **more)

@@ -1,0 +1,89 @@
+"""Compares pawl with other proxies on this machine: CPU a request, CPU a GB, memory, throughput. The Debian packages are there already."""
+
+import argparse
+import json
+import os
+import platform
+import sys
+import time
+
+import running
+from bench import Bench
+from report import markdown, show
+from running import Failure
+from table import every
+
+
+def options(names):
+    parser = argparse.ArgumentParser(prog="Deploy/compare", description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    parser.add_argument("rows", nargs="*", metavar="ROW", help="rows to measure (all when none is named; --list shows them)")
+    parser.add_argument("--list", action="store_true", help="show the rows and what pawl has to reach")
+    parser.add_argument("--pawl", metavar="BINARY", help="pawl (a release build when not given)")
+    parser.add_argument("--pawl-before", metavar="BINARY", help="another pawl, measured in the same rounds")
+    parser.add_argument("--bench", metavar="BINARY", help="pawl-bench")
+    parser.add_argument("--servers", metavar="A,B", help="only these: pawl, nginx, varnish, trafficserver, haproxy, h2o, floor")
+    parser.add_argument("--rounds", type=int, default=5, help="interleaved rounds; the median counts")
+    parser.add_argument("--seconds", type=float, default=2, help="of load in a round")
+    parser.add_argument("--load", choices=["own", "wrk"], default="own", help="the load of the HTTP/1.1 rows")
+    parser.add_argument("--quick", action="store_true", help="three short rounds, less of everything: to see whether it works")
+    parser.add_argument("--folder", metavar="DIR", help="where caches and files are kept while it runs (the system's folder for such things)")
+    parser.add_argument("--json", metavar="FILE", help="write every figure of every round")
+    parser.add_argument("--markdown", metavar="FILE", help="write the table")
+    found = parser.parse_args()
+    unknown = [each for each in found.rows if each not in names]
+    if unknown:
+        parser.error(f"no such row: {', '.join(unknown)} (there are {', '.join(names)})")
+    if found.quick:
+        found.rounds, found.seconds = min(found.rounds, 3), min(found.seconds, 1)
+    return found
+
+
+def machine():
+    model = ""
+    try:
+        with open("/proc/cpuinfo") as file:
+            model = next((line.split(":", 1)[1].strip() for line in file if line.startswith("model name")), "")
+    except OSError:
+        pass
+    return {"cpu": model, "cores": os.cpu_count(), "kernel": platform.release(), "server core": running.SERVER, "load core": running.LOAD}
+
+
+def main():
+    rows = every()
+    found = options([each.name for each in rows])
+    if found.list:
+        for each in rows:
+            print(f"{each.name:14} {each.title}: {'; '.join(f'{goal.kind} {goal.text()}' for goal in each.goals)}")
+        return 0
+    if len(running.CORES) < 2:
+        sys.exit("Deploy/compare: two cores are needed, one for the server and one for the load")
+    chosen = [each for each in rows if not found.rows or each.name in found.rows]
+    report = {"machine": machine(), "rounds": found.rounds, "seconds": found.seconds, "rows": []}
+    begun = time.monotonic()
+    with Bench(os.path.abspath(found.pawl), found.servers.split(",") if found.servers else None, found.seconds, found.rounds, found.quick, found.load, found.folder,
+               found.pawl_before and os.path.abspath(found.pawl_before)) as bench:
+        for row in chosen:
+            started = time.monotonic()
+            try:
+                result = row.run(bench)
+            except Failure as why:
+                result = {"name": row.name, "title": row.title, "unit": row.unit, "peers": [], "skipped": {"all": str(why)}, "goals": [], "wanted": []}
+            result["took"] = round(time.monotonic() - started, 1)
+            report["rows"].append(result)
+            show(result)
+    report["took"] = round(time.monotonic() - begun, 1)
+    print(f"\n{len(report['rows'])} rows in {report['took']:.0f} s")
+    if found.json:
+        with open(found.json, "w") as file:
+            json.dump(report, file, indent=1)
+    if found.markdown:
+        with open(found.markdown, "w") as file:
+            file.write(markdown(report))
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,192 @@
+"""Rows about what a server holds and asks the kernel for: idle connections, loops, system calls."""
+
+import re
+import signal
+import socket
+import statistics
+import subprocess
+import threading
+import time
+
+import load
+import running
+from rows import KIB, Goal, Limit, Row
+from running import Failure, Skip, start, stop
+
+REQUEST = b"GET /bytes/1024/a HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+class Idle(Row):
+    """Memory for each idle keep-alive connection of a fresh process that has seen a load before, and its CPU while they are idle."""
+
+    unit = "bytes"
+
+    def __init__(self, name):
+        super().__init__(name, "10,000 idle keep-alive connections", "/bytes/1024/a", KIB, ["pawl", "nginx", "haproxy", "trafficserver", "varnish"],
+                         [Limit("bar", 700, "bytes each"), Limit("aim", 500, "bytes each"), Limit("bar", 0.005, "of a core while idle", "idle")])
+
+    def run(self, bench):
+        self.count = 2000 if bench.quick else 10_000
+        result = {"name": self.name, "title": self.title, "unit": self.unit, "peers": [], "skipped": {}, "wanted": [each.text() for each in self.goals]}
+        figures = {}
+        for turn in range(1 if bench.quick else 3):
+            for name in self.peers:
+                if (bench.wanted and name not in bench.wanted) or name in result["skipped"] or (turn and name not in ("pawl", "nginx")):
+                    continue
+                try:
+                    figures.setdefault(name, []).append(self.once(bench, name))
+                except (Failure, Skip, OSError) as why:
+                    result["skipped"][name] = str(why)
+        for name, found in figures.items():
+            costs = [each["bytes"] for each in found]
+            result["peers"].append({"name": name, "peer": name, "variant": "", "cost": round(statistics.median(costs), 1), "costs": costs, "rate": None,
+                                    "idle": statistics.median(each["idle"] for each in found), "memory": found[0]["memory"], "rounds": found})
+        result["goals"] = [each for each in (goal.judge(result["peers"]) for goal in self.goals) if each]
+        return result
+
+    def once(self, bench, name):
+        server = bench.server(name, idle=True)
+        try:
+            side = server.sides("clear")[0]
+            bench.prepare(side, self.path, self.length)
+            load.own(bench, side, self.path, self.length, seconds=1)
+            load.rest(server.processes)
+            before = server.processes.memory()
+            connections = []
+            try:
+                self.open(side, connections)
+                load.rest(server.processes)
+                after, reading = server.processes.memory(), server.processes.read()
+                seconds = 2 if bench.quick else 5
+                time.sleep(seconds)
+                idle = server.processes.since(reading) / seconds
+                for connection in connections[::max(1, self.count // 100)]:  # they are still there
+                    ask(connection)
+            finally:
+                for connection in connections:
+                    connection.close()
+            return {"bytes": round((after["pss"] - before["pss"]) / self.count, 1), "rss": round((after["rss"] - before["rss"]) / self.count, 1), "idle": round(idle, 5), "memory": after}
+        finally:
+            bench.stop_servers(name)
+
+    def open(self, side, connections):
+        """From several addresses, so that ports do not run short; a request on each."""
+        for number in range(self.count):
+            connection = socket.socket()
+            connections.append(connection)
+            connection.settimeout(20)
+            connection.setsockopt(socket.IPPROTO_IP, 24, 1)  # IP_BIND_ADDRESS_NO_PORT
+            connection.bind((f"127.0.0.{2 + number // 2500}", 0))
+            connection.connect(("127.0.0.1", side.port))
+            ask(connection)
+
+
+def ask(connection):
+    """One request, its answer whole."""
+    connection.sendall(REQUEST)
+    got = b""
+    while len(got) < 1024 or len(got) - got.find(b"\r\n\r\n") - 4 < 1024:
+        data = connection.recv(8192)
+        if not data:
+            raise Failure("an idle connection was closed")
+        got += data
+    if not got.startswith(b"HTTP/1.1 200"):
+        raise Failure(f"unexpected answer: {got[:60]}")
+
+
+class Loops(Row):
+    """CPU a request of two loops on two cores against one loop; the load shares the cores where there are no others."""
+
+    def __init__(self, name):
+        super().__init__(name, "two loops on two cores, 1 KiB", "/bytes/1024/a", KIB, ["pawl", "nginx"], [Goal("bar", "pawl with one loop", 1.15)])
+
+    def sides(self, bench, skipped):
+        found = []
+        for name in self.peers:
+            if bench.wanted and name not in bench.wanted:
+                continue
+            for workers in (2, 1):
+                try:
+                    side = bench.server(name, workers=workers).sides("clear")[0]
+                except Skip as why:
+                    skipped[name] = str(why)
+                    continue
+                side.variant = "two loops" if workers == 2 else "one loop"
+                side.peer = name if workers == 2 else f"{name} with one loop"
+                found.append(side)
+        return found
+
+    def measure(self, bench, side, turn):
+        free = running.CORES[2:] or running.CORES
+        cores = [running.LOAD] if side.server.workers == 1 else free[:2] if len(free) > 1 else free
+        return load.own(bench, side, self.path, self.length, seconds=bench.seconds, cores=cores)
+
+    def run(self, bench):
+        result = super().run(bench)
+        bench.stop_servers()
+        return result
+
+
+def attached(strace):
+    """Until it says of one more process that it follows its calls."""
+    timer = threading.Timer(10, strace.kill)
+    timer.start()
+    line = strace.stderr.readline()
+    timer.cancel()
+    if "attached" not in line:
+        raise Failure(f"strace: {line.strip()}")
+
+
+class Calls(Row):
+    """System calls of a request, as strace counts them, on one connection."""
+
+    unit = "calls"
+
+    def __init__(self, name, title, length, most):
+        super().__init__(name, title, f"/bytes/{length}/a", length, ["pawl", "nginx", "haproxy", "trafficserver", "h2o", "floor:write", "floor:sendfile"], [Limit("bar", most, "calls")])
+
+    def run(self, bench):
+        rounds, bench.rounds = bench.rounds, 1
+        try:
+            return super().run(bench)
+        finally:
+            bench.rounds = rounds
+
+    def sides(self, bench, skipped):
+        return [each for each in super().sides(bench, skipped) if each.variant != "tcp_nopush on"]
+
+    def prepare(self, bench, side):
+        if side.peer == "h2o" and self.length not in side.server.sizes:
+            raise Failure("not among its files")
+        super().prepare(bench, side)
+
+    def measure(self, bench, side, turn):
+        side.server.processes.refresh()
+        pids, said, count = side.server.processes.pids, bench.folder / "strace", 200 if bench.quick else 1000
+        strace = start(["strace", "-c", "-f", "-o", said, *(word for pid in pids for word in ("-p", str(pid)))],
+                       {running.LOAD}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        try:
+            for _ in pids:
+                attached(strace)
+            work = load.own(bench, side, self.path, self.length, connections=1, count=count)
+            strace.send_signal(signal.SIGINT)
+            strace.wait(10)
+        finally:
+            stop(strace)
+        calls = {}
+        for line in said.read_text().splitlines():
+            words = re.match(r"\s*[\d.]+\s+[\d.]+\s+\d+\s+(\d+)\s+(?:\d+\s+)?(\w+)$", line)
+            if words and words.group(2) != "total":
+                calls[words.group(2)] = round(int(words.group(1)) / count, 2)
+        work.more = {"calls": {name: each for name, each in calls.items() if each >= 0.01}}
+        work.total = round(sum(calls.values()), 2)
+        return work
+
+    def cost(self, work):
+        """To a tenth: opening the connection and what happens now and then are not a request's."""
+        return round(work.total, 1)
+
+    def summary(self, side, works):
+        made = super().summary(side, works)
+        made["detail"] = ", ".join(f"{each:g} {name}" for name, each in sorted(works[0].more["calls"].items(), key=lambda pair: -pair[1]))
+        return made

@@ -75,41 +75,48 @@ package struct Fields: Sendable {
   }
 
   // A generic function of another module is called by its slow form: these are the ones in use.
-  package mutating func append(_ name: FieldName, _ value: [UInt8]) { append(name, value[...]) }
+  package mutating func append(_ name: FieldName, _ value: [UInt8]) {
+    value.withUnsafeBufferPointer { append(name, octets: $0) }
+  }
   package mutating func append(_ name: FieldName, _ value: Bytes) {
-    let start = storage.count
-    storage.append(name.spelling)
-    finishLine(name, from: start) { $0.append(contentsOf: value) }
+    value.withUnsafeBufferPointer { append(name, octets: $0) }
   }
   package mutating func append(_ name: FieldName, literal value: StaticString) {
-    let start = storage.count
-    storage.append(name.spelling)
-    finishLine(name, from: start) { $0.append(value) }
+    value.withUTF8Buffer { append(name, octets: $0) }
   }
   package mutating func append(_ name: FieldName, _ value: String) {
-    let start = storage.count
-    storage.append(name.spelling)
-    finishLine(name, from: start) { $0.append(contentsOf: value.utf8) }
+    var value = value
+    value.withUTF8 { append(name, octets: $0) }
+  }
+  private mutating func append(_ name: FieldName, octets value: UnsafeBufferPointer<UInt8>) {
+    name.spelling.withUTF8Buffer { append(name, spelled: $0, value) }
   }
 
   /// Appends a line under the name as it was spelled.
   package mutating func append(named name: some Collection<UInt8>, _ value: some Collection<UInt8>) {
-    let start = storage.count
-    storage.append(contentsOf: name)
-    finishLine(FieldName(name), from: start) { $0.append(contentsOf: value) }
+    Array(name).withUnsafeBufferPointer { name in
+      Array(value).withUnsafeBufferPointer { append(FieldName(name), spelled: name, $0) }
+    }
   }
 
-  /// The name stands at the end of the storage: adds the value, and what makes a line as it goes out of both.
-  @inline(__always)
-  private mutating func finishLine(_ known: FieldName, from start: Int, _ addValue: (inout [UInt8]) -> Void) {
-    let nameEnd = storage.count
-    storage.append(": " as StaticString)
-    let valueStart = storage.count
-    addValue(&storage)
-    let end = storage.count
-    storage.append("\r\n" as StaticString)
+  /// As it goes out, in one piece.
+  private mutating func append(
+    _ known: FieldName, spelled name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>
+  ) {
+    let (start, count) = (storage.count, name.count + value.count + 4)
+    withUnsafeTemporaryAllocation(byteCount: count, alignment: 1) { line in
+      // Safe: the line has room for both and the four octets around the value.
+      UnsafeMutableRawBufferPointer(rebasing: line[..<name.count]).copyMemory(from: UnsafeRawBufferPointer(name))
+      (line[name.count], line[name.count + 1]) = (0x3a, 0x20)
+      UnsafeMutableRawBufferPointer(rebasing: line[(name.count + 2)...]).copyMemory(from: UnsafeRawBufferPointer(value))
+      (line[count - 2], line[count - 1]) = (0x0d, 0x0a)
+      storage.append(contentsOf: line)
+    }
+    let valueStart = start + name.count + 2
     mayHold |= Self.bit(known)
-    lines.append(FieldLine(name: known, nameRange: start..<nameEnd, valueRange: valueStart..<end))
+    lines.append(
+      FieldLine(
+        name: known, nameRange: start..<start + name.count, valueRange: valueStart..<valueStart + value.count))
   }
 
   /// Room for so much more, so that appending does not have to move what is there again and again.
@@ -130,6 +137,18 @@ package struct Fields: Sendable {
       let line = lines[index]
       if isUnwanted(line.name, storage[line.nameRange], storage[line.valueRange]) { continue }
       // Nothing is written, and so nothing copied, before something goes.
+      if kept < index { lines[kept] = line }
+      kept += 1
+    }
+    if kept < lines.count { lines.removeSubrange(kept...) }
+  }
+
+  /// As ``removeAll(where:)``, by the name alone: `others` is asked for names that are not known.
+  package mutating func removeAll(known: (FieldName) -> Bool, others: (_ spelling: Bytes) -> Bool) {
+    var kept = 0
+    for index in lines.indices {
+      let line = lines[index]
+      if line.name == .other ? others(storage[line.nameRange]) : known(line.name) { continue }
       if kept < index { lines[kept] = line }
       kept += 1
     }

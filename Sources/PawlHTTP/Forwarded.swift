@@ -11,7 +11,7 @@ package func applyForwarded(
   to fields: inout Fields, client: Bytes, scheme: StaticString, host: Bytes, port: UInt16, peerIsTrusted: Bool
 ) {
   if !peerIsTrusted {
-    fields.removeAll { name, spelling, _ in isClaim(name, spelling) }
+    fields.removeAll(known: isClaim, others: isClaim)
   }
   if let chain = fields.combined(.xForwardedFor) {
     fields.set(.xForwardedFor, chain + [0x2c, 0x20] + client)
@@ -19,7 +19,7 @@ package func applyForwarded(
     fields.append(.xForwardedFor, client)
   }
   if fields.contains(.forwarded) { fields.append(.forwarded, forwardedElement(client, scheme, host)) }
-  if !fields.contains(.xForwardedProto) { fields.append(.xForwardedProto, octets(scheme)) }
+  if !fields.contains(.xForwardedProto) { fields.append(.xForwardedProto, literal: scheme) }
   if !fields.contains(.xForwardedHost), !host.isEmpty { fields.append(.xForwardedHost, host) }
   if !fields.contains(.xForwardedPort) {
     var digits: [UInt8] = []
@@ -30,10 +30,13 @@ package func applyForwarded(
 }
 
 /// An underscore counts as a hyphen: behind CGI and WSGI both become the same variable.
-private func isClaim(_ name: FieldName, _ spelling: Bytes) -> Bool {
+private func isClaim(_ spelling: Bytes) -> Bool {
+  starts(spelling, with: "x-forwarded-") || (spelling.count == 9 && starts(spelling, with: "x-real-ip"))
+}
+
+private func isClaim(_ name: FieldName) -> Bool {
   switch name {
   case .forwarded, .xRealIP, .xForwardedFor, .xForwardedProto, .xForwardedHost, .xForwardedPort: true
-  case .other: starts(spelling, with: "x-forwarded-") || (spelling.count == 9 && starts(spelling, with: "x-real-ip"))
   default: false
   }
 }
@@ -65,5 +68,3 @@ private func forwardedElement(_ client: Bytes, _ scheme: StaticString, _ host: B
   }
   return output
 }
-
-private func octets(_ literal: StaticString) -> [UInt8] { literal.withUTF8Buffer { Array($0) } }

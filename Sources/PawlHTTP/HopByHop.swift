@@ -31,9 +31,9 @@ package enum HopByHop {
   /// when they are named (`Connection: content-length` must not make a message end elsewhere).
   package static func strip(_ fields: inout Fields) {
     let named = namedFields(fields)
-    fields.removeAll { name, spelling, _ in
-      isHopByHop(name) || spelling.equalsIgnoringCase("proxy-authentication-info")
-        || (name == .other && !named.isEmpty && named.contains(spelling.map(\.lowercasedASCII)))
+    fields.removeAll(known: isHopByHop) { spelling in
+      spelling.equalsIgnoringCase("proxy-authentication-info")
+        || (!named.isEmpty && named.contains(spelling.map(\.lowercasedASCII)))
     }
   }
 

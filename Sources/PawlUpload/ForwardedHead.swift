@@ -34,9 +34,7 @@ package enum ForwardedHead {
 
   /// Removes what the upload protocols say, for a request that is passed on as it is.
   package static func stripped(_ fields: inout Fields) {
-    fields.removeAll { name, spelling, _ in
-      isOfUpload(name) || (name == .other && spelling.prefix(4).equalsIgnoringCase("tus-"))
-    }
+    fields.removeAll(known: isOfUpload) { $0.prefix(4).equalsIgnoringCase("tus-") }
   }
 
   private static let idField = Array("X-Pawl-Upload-Id".utf8)

@@ -5,9 +5,9 @@ package import PawlHTTP
 ///   `http_response_transfer_coding` for a coding that pawl cannot take off.
 package func responseFraming(_ head: ResponseHead, requestMethod: Method) throws(ProxyError) -> BodyFraming {
   if requestMethod == .head || head.status < 200 || head.status == 204 || head.status == 304 { return .none }
-  let codings = head.fields.all(.transferEncoding)
   let length = try announcedLength(head)
-  guard !codings.isEmpty else { return length.map { .length($0) } ?? .untilClose }
+  guard head.fields.contains(.transferEncoding) else { return length.map { .length($0) } ?? .untilClose }
+  let codings = head.fields.all(.transferEncoding)
   guard length == nil else {
     throw framingError("The origin's answer has both Content-Length and Transfer-Encoding.")
   }
@@ -27,6 +27,7 @@ package func responseFraming(_ head: ResponseHead, requestMethod: Method) throws
 /// is repeated without contradiction counts once (RFC 9110 §8.6).
 package func announcedLength(_ head: ResponseHead) throws(ProxyError) -> UInt64? {
   guard head.fields.contains(.contentLength) else { return nil }
+  if let plain = head.fields.only(.contentLength)?.strictDecimal, plain <= UInt64(Int64.max) { return plain }
   var length: UInt64?
   for value in head.fields.all(.contentLength) {
     for element in value.split(separator: Octet.comma, omittingEmptySubsequences: false) {

@@ -108,7 +108,7 @@ package struct ResponseParser: Sendable {
   private mutating func takeField(_ octets: Span<UInt8>, _ start: Int, _ end: Int) throws(ProxyError) {
     progress.fieldCount += 1
     guard progress.fieldCount <= limits.maxFields else { throw Self.tooLarge }
-    let nameEnd = octets.firstOutside(.token, from: start, to: end)
+    let nameEnd = octets.firstOutside(.token, from: octets.endOfPlainName(from: start, to: end), to: end)
     let colon = octets.firstNonBlank(from: nameEnd, to: end)
     guard nameEnd > start, colon < end, octets[colon] == Octet.colon else {
       throw Self.malformed("A field line of the origin's answer has no proper name.")

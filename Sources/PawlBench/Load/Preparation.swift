@@ -83,7 +83,7 @@ struct Preparation {
     defer { worker.stop() }
     do throws(LoopError) { try worker.start(operations: 1, at: worker.now) } catch { throw RunProblem("\(error)") }
     loop.turn { !isOver }
-    if let failure = script.failure { throw RunProblem("\(target.url): \(failure)") }
+    if let failure = script.failure { throw RunProblem("\(target.url): \(worker.trouble ?? "\(failure)")") }
     return Reference(script.take())
   }
 }

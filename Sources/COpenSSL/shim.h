@@ -22,6 +22,9 @@
 static inline int pawl_ssl_ctx_set_min_version(SSL_CTX *context, int version) {
   return (int)SSL_CTX_set_min_proto_version(context, version);
 }
+static inline int pawl_ssl_ctx_set_max_version(SSL_CTX *context, int version) {
+  return (int)SSL_CTX_set_max_proto_version(context, version);
+}
 static inline int pawl_ssl_set_min_version(SSL *ssl, int version) { return (int)SSL_set_min_proto_version(ssl, version); }
 static inline void pawl_ssl_ctx_set_modes(SSL_CTX *context) {
   SSL_CTX_set_mode(context, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);

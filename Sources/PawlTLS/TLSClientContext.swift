@@ -30,7 +30,8 @@ package final class TLSClientContext: @unchecked Sendable {
     SSL_CTX_set_verify(context, settings.verifies ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, TLSEngine.onVerify)
     pawl_ssl_ctx_keep_client_sessions(context)
     SSL_CTX_sess_set_new_cb(context, onNewSession)
-    let protocols: [UInt8] = [8] + Array("http/1.1".utf8)
+    if settings.maxVersion == .v12 { _ = pawl_ssl_ctx_set_max_version(context, CInt(TLS1_2_VERSION)) }
+    let protocols = settings.protocols.flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) }
     SSL_CTX_set_alpn_protos(context, protocols, UInt32(protocols.count))
   }
 

@@ -45,8 +45,15 @@ package struct TLSClientSettings: Hashable, Sendable {
   /// What pawl shows when the origin asks who it is.
   package var pair: TLSKeyPair?
   package var minVersion: TLSVersion
+  package var maxVersion: TLSVersion
+  /// What is offered by ALPN (RFC 7301), by preference.
+  package var protocols: [String]
 
-  package init(verifies: Bool = true, ca: String? = nil, pair: TLSKeyPair? = nil, minVersion: TLSVersion = .v12) {
+  package init(
+    verifies: Bool = true, ca: String? = nil, pair: TLSKeyPair? = nil, minVersion: TLSVersion = .v12,
+    maxVersion: TLSVersion = .v13, protocols: [String] = ["http/1.1"]
+  ) {
     (self.verifies, self.ca, self.pair, self.minVersion) = (verifies, ca, pair, minVersion)
+    (self.maxVersion, self.protocols) = (maxVersion, protocols)
   }
 }

@@ -10,5 +10,7 @@ struct PawlBenchCommand: ParsableCommand {
       Exit status: 0 when everything received was right, 1 when something was wrong or failed, 64 for a command line that \
       makes no sense.
       """,
-    subcommands: [Hit.self, Ranges.self, Fill.self, Resume.self, Idle.self, Report.self])
+    subcommands: [
+      Hit.self, Ranges.self, Fill.self, Resume.self, Upload.self, Idle.self, OriginCommand.self, Report.self,
+    ])
 }

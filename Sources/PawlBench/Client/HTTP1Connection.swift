@@ -10,7 +10,10 @@ final class HTTP1Connection: Link, Transport {
   /// The beginning of a head whose end has not come.
   private var carry: [UInt8] = []
   private var headSent = 0
-  private var contentAt: UInt64 = 0
+  private var contentAt: UInt64 {
+    get { lane.contentAt }
+    set { lane.contentAt = newValue }
+  }
   private var isStopped = false
   /// Answers that came on this connection, and whether anything of the present one has.
   private var answers = 0

@@ -13,7 +13,6 @@ final class Lane {
   let worker: Worker
   let script: any Script
   private(set) var transport: (any Transport)?
-  /// Where content that is sent comes from.
   private(set) var isBusy = false
   /// When the operation was due, in nanoseconds.
   private var due: UInt64 = 0
@@ -23,6 +22,9 @@ final class Lane {
   var lastActivity: UInt64 = 0
   /// The transport's own: which stream carries the exchange.
   var stream: Int32 = 0
+  /// The same: how far the content was sent, and whether the final head came.
+  var contentAt: UInt64 = 0
+  var hasAnswer = false
   private(set) var request: RequestText?
 
   init(_ worker: Worker, _ script: any Script) { (self.worker, self.script) = (worker, script) }

@@ -43,7 +43,7 @@ class Link: StreamDelegate {
     connector = nil
     worker.tick()
     switch outcome {
-    case .failure: fail(.connect)
+    case .failure(let problem): fail(.connect, "\(problem)")
     case .success(let stream):
       stream.delegate = self
       self.stream = stream
@@ -58,7 +58,8 @@ class Link: StreamDelegate {
     switch stream?.handshake() {
     case .wantsRead, .wantsWrite: break
     case .done: begin()
-    case .failed, nil: fail(.handshake)
+    case .failed(let problem): fail(.handshake, "TLS: \(problem.reason)")
+    case nil: fail(.handshake, "TLS: the connection is closed")
     }
   }
 
@@ -68,7 +69,8 @@ class Link: StreamDelegate {
     opened()
   }
 
-  private func fail(_ failure: Failure) {
+  private func fail(_ failure: Failure, _ reason: String) {
+    worker.trouble = reason
     close()
     openFailed(failure)
   }

@@ -4,11 +4,16 @@ import CXXHash
 package final class UploadBody: Sendable {
   let block: [UInt8]
   let size: UInt64
+  /// XXH3-64 of all of it, in hexadecimal digits.
+  let digestText: String
 
   /// The largest block: more would only be memory that is touched.
   static let blockSize = 4 << 20
 
-  init(block: [UInt8], size: UInt64) { (self.block, self.size) = (block, size) }
+  init(block: [UInt8], size: UInt64) {
+    (self.block, self.size) = (block.isEmpty ? [0] : block, size)
+    digestText = HashText.hexadecimal(HashText.digest(self.block, size))
+  }
 
   /// Octets of `seed`, of which no part is like another of the same block.
   convenience init(size: UInt64, seed: UInt64) {
@@ -27,19 +32,26 @@ package final class UploadBody: Sendable {
     let count = Int(min(limit, UInt64(block.count - start)))
     return block.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[start..<start + count])) }
   }
+}
 
-  /// XXH3-64 of all of it.
-  func digest() -> UInt64 {
-    guard let state = XXH3_createState() else { return 0 }
+/// XXH3-64 as clients and the test origin tell it to each other.
+enum HashText {
+  /// Of `size` octets: the block, repeated.
+  static func digest(_ block: [UInt8], _ size: UInt64) -> UInt64 {
+    guard let state = XXH3_createState() else { preconditionFailure("out of memory") }
     defer { XXH3_freeState(state) }
     XXH3_64bits_reset(state)
-    var offset: UInt64 = 0
-    while offset < size {
-      offset += withOctets(at: offset, atMost: size - offset) { octets in
-        XXH3_64bits_update(state, octets.baseAddress, octets.count)
-        return UInt64(octets.count)
-      }
+    var left = size
+    while left > 0 {
+      let count = min(left, UInt64(block.count))
+      block.withUnsafeBytes { _ = XXH3_64bits_update(state, $0.baseAddress, Int(count)) }
+      left -= count
     }
     return XXH3_64bits_digest(state)
+  }
+
+  static func hexadecimal(_ value: UInt64) -> String {
+    let digits = String(value, radix: 16)
+    return String(repeating: "0", count: 16 - digits.utf8.count) + digits
   }
 }

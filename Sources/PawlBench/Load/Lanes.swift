@@ -4,15 +4,24 @@ enum Lanes {
   static func build(_ worker: Worker, connections: Int, makeScript: (Int) -> any Script) {
     var lanes: [Lane] = []
     var transports: [any Transport] = []
+    let streams = worker.settings.lanesEach
     for index in 0..<connections {
-      let lane = Lane(worker, makeScript(index))
-      let connection = HTTP1Connection(worker, lane)
-      lane.attach(connection)
-      (lane.script as? FillScript)?.lane = lane
-      lanes.append(lane)
-      transports.append(connection)
+      let own = (0..<streams).map { Lane(worker, makeScript(index * streams + $0)) }
+      let transport = worker.settings.isHTTP2 ? carry(worker, own) : HTTP1Connection(worker, own[0])
+      for lane in own {
+        lane.attach(transport)
+        lane.script.attached(lane)
+      }
+      lanes += own
+      transports.append(transport)
     }
     worker.add(lanes, transports)
+  }
+
+  private static func carry(_ worker: Worker, _ lanes: [Lane]) -> any Transport {
+    let connection = HTTP2Connection(worker)
+    for lane in lanes { connection.add(lane) }
+    return connection
   }
 
   /// The lanes of a run's scenario.
@@ -31,16 +40,18 @@ enum Lanes {
         ResumeScript(worker, maker, reference, interruptions: interruptions)
       }
     case .fill(let first, let readers):
-      buildFill(worker, maker, connections, first: first + UInt64(before / readers), readers)
+      buildFill(worker, maker, connections, first: first, before: before, readers: readers)
     case .idle: build(worker, connections: connections) { _ in IdleScript(maker) }
-    case .upload: build(worker, connections: connections) { _ in HitScript(worker, maker) }
+    case .upload(let plan): build(worker, connections: connections) { _ in UploadScript(worker, maker, plan) }
     }
   }
 
   private static func buildFill(
-    _ worker: Worker, _ maker: RequestMaker, _ connections: Int, first: UInt64, _ readers: Int
+    _ worker: Worker, _ maker: RequestMaker, _ connections: Int, first: UInt64, before: Int, readers: Int
   ) {
-    let step = UInt64(worker.settings.connections / readers)
+    let each = worker.settings.lanesEach
+    let step = UInt64(worker.settings.connections * each / readers)
+    let first = first + UInt64(before * each / readers)
     var group = FillGroup(first: first, step: step, readers: readers)
     build(worker, connections: connections) { index in
       if index > 0, index % readers == 0 {

@@ -11,10 +11,16 @@ struct Preparation {
     var tls: TLSClientContext?
     if target.isSecure {
       do throws(TLSProblem) {
-        tls = try TLSClientContext(TLSClientSettings(verifies: !settings.isInsecure, ca: settings.ca))
+        tls = try TLSClientContext(tlsSettings)
       } catch { throw RunProblem("\(error)") }
     }
     return ServerPlace(address: try address(of: target), tls: tls)
+  }
+
+  private var tlsSettings: TLSClientSettings {
+    TLSClientSettings(
+      verifies: !settings.isInsecure, ca: settings.ca, minVersion: settings.tlsMin == 13 ? .v13 : .v12,
+      maxVersion: settings.tlsMax == 12 ? .v12 : .v13, protocols: [settings.isHTTP2 ? "h2" : "http/1.1"])
   }
 
   /// The first address of the host at which somebody accepts a connection.
@@ -50,7 +56,12 @@ struct Preparation {
   /// `nil` when the scenario compares with nothing.
   func reference(_ place: ServerPlace) throws(RunProblem) -> Reference? {
     if let file = settings.referenceFile { return try Reference(file: file) }
-    if let target = settings.referenceURL { return try download(target, try self.place(of: target)) }
+    if let target = settings.referenceURL {
+      var plain = settings
+      plain.isHTTP2 = false
+      let other = Preparation(loop: loop, settings: plain)
+      return try other.download(target, try other.place(of: target))
+    }
     switch settings.scenario {
     case .hit: return try download(settings.target, place)
     case .ranges, .resume:
@@ -72,7 +83,7 @@ struct Preparation {
     defer { worker.stop() }
     do throws(LoopError) { try worker.start(operations: 1, at: worker.now) } catch { throw RunProblem("\(error)") }
     loop.turn { !isOver }
-    if let failure = script.failure { throw RunProblem("\(target.url): \(failure)") }
+    if let failure = script.failure { throw RunProblem("\(target.url): \(worker.trouble ?? "\(failure)")") }
     return Reference(script.take())
   }
 }

@@ -4,7 +4,7 @@ import PawlLoop
 /// One run from its first connection to its result: starts the workers, asks them once a second, adds up. Blocks the
 /// thread that calls it.
 package final class Run {
-  private let settings: RunSettings
+  private var settings: RunSettings
   private let observer: (any RunObserver)?
   private let meter: (any ProcessMeter)?
   private let loop: EventLoop
@@ -42,7 +42,12 @@ package final class Run {
     let preparation = Preparation(loop: loop, settings: settings)
     let server = try preparation.place(of: settings.target)
     let reference = try preparation.reference(server)
-    let body = settings.uploadBody()
+    if case .upload(var plan) = settings.scenario, let reference {
+      plan.size = reference.count
+      settings.scenario = .upload(plan)
+      sum = Summing(settings, meter)
+    }
+    let body = settings.uploadBody(reference)
     observer?.runBegan(settings.plan)
     try startWorkers(server, reference, body)
     let signals = try watchSignals()
@@ -188,8 +193,9 @@ extension RunSettings {
     return (own, before, all / UInt64(threads) + (UInt64(index) < all % UInt64(threads) ? 1 : 0))
   }
 
-  func uploadBody() -> UploadBody? {
+  func uploadBody(_ reference: Reference?) -> UploadBody? {
     guard case .upload(let plan) = scenario else { return nil }
+    if let reference { return UploadBody(block: reference.octets, size: plan.size) }
     return UploadBody(size: plan.size, seed: seed)
   }
 }

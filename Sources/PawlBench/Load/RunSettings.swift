@@ -45,6 +45,9 @@ package struct RunSettings: Sendable {
     label = target.authority
   }
 
+  /// Operations at once on one connection.
+  var lanesEach: Int { isHTTP2 && scenario != .idle ? streams : 1 }
+
   package var scenarioName: String {
     switch scenario {
     case .hit: "hit"

@@ -22,6 +22,8 @@ final class Worker {
   /// When the callback at hand began, in nanoseconds.
   private(set) var now: UInt64 = 0
   var random: RandomNumbers
+  /// Why the last connection did not come about; for the terminal.
+  var trouble: String?
 
   private var lanes: [Lane] = []
   private var transports: [any Transport] = []

@@ -36,7 +36,7 @@ final class FillScript: Script {
   private let group: FillGroup
   private let reference: Reference?
   private unowned let worker: Worker
-  weak var lane: Lane?
+  private weak var lane: Lane?
   private var round = 0
   private var offset: UInt64 = 0
   private let hash: OpaquePointer?
@@ -48,6 +48,8 @@ final class FillScript: Script {
   }
 
   deinit { XXH3_freeState(hash) }
+
+  func attached(_ lane: Lane) { self.lane = lane }
 
   func begin() -> RequestText? {
     guard round == group.round else {

@@ -14,9 +14,12 @@ struct RequestMaker: Sendable {
     return "\(path[..<start])\(number)\(path[path.index(start, offsetBy: 3)...])"
   }
 
+  /// Whether every request has this field; `name` in lower case.
+  func hasField(_ name: String) -> Bool { fields.contains { $0.name.lowercased() == name } }
+
   /// A request that is complete but for ``RequestText/finish()``.
-  func make(_ method: String = "GET", path: String? = nil) -> RequestText {
-    let request = RequestText(method: method, target: path ?? self.path, authority: authority)
+  func make(_ method: String = "GET", path: String? = nil, authority: String? = nil) -> RequestText {
+    let request = RequestText(method: method, target: path ?? self.path, authority: authority ?? self.authority)
     for field in fields where field.name.lowercased() != "host" { request.append(field.name, field.value) }
     request.fix()
     return request

@@ -19,6 +19,8 @@ enum Outcome {
 /// What one lane does again and again: one operation of a scenario, which may take several requests, one at a time.
 /// Nothing here may allocate for each of many small requests.
 protocol Script: AnyObject {
+  /// Before the first operation.
+  func attached(_ lane: Lane)
   /// A new operation begins: its first request. `nil` when it has to wait, for which the script sees to
   /// ``Worker/proceed(_:)`` itself.
   func begin() -> RequestText?
@@ -45,4 +47,5 @@ extension Script {
   func broke(_ failure: Failure) -> Outcome { .failed(failure) }
   func wasCut() -> Outcome { .failed(.cut) }
   func over() {}
+  func attached(_ lane: Lane) {}
 }

@@ -1,0 +1,152 @@
+/// Whole uploads, broken off as often as wanted: in a resumable dialect the server is asked what it has and the rest
+/// follows; a plain upload begins again.
+final class UploadScript: Script {
+  private enum Step: Hashable { case create, ask, append }
+
+  private let messages: UploadMessages
+  private let plan: UploadPlan
+  private unowned let worker: Worker
+  private weak var lane: Lane?
+  private var step = Step.create
+  private var place: UploadPlace?
+  /// Where to break off, the next one last.
+  private var cuts: [UInt64] = []
+  private var isHeld = false
+  /// How far content was sent, and how much of it the server said it has.
+  private var sent: UInt64 = 0
+  private var promised: UInt64 = 0
+  private var attempts = 0
+  private var toldOffset: UInt64?
+  private var mustAsk = false
+
+  /// Exchanges without progress that end an upload.
+  static let attemptLimit = 10
+
+  init(_ worker: Worker, _ maker: RequestMaker, _ plan: UploadPlan) {
+    (self.worker, self.plan) = (worker, plan)
+    messages = UploadMessages(maker: maker, plan: plan)
+  }
+
+  func attached(_ lane: Lane) { self.lane = lane }
+
+  func begin() -> RequestText? {
+    (place, sent, promised, attempts) = (nil, 0, 0, 0)
+    cuts.removeAll(keepingCapacity: true)
+    if plan.size > 1 {
+      for _ in 0..<plan.interruptions { cuts.append(1 + worker.random.next(below: plan.size - 1)) }
+      cuts.sort(by: >)
+    }
+    return create()
+  }
+
+  // MARK: Requests
+
+  private func create() -> RequestText { prepare(.create, messages.creation()) }
+
+  private func ask() -> RequestText? { place.map { prepare(.ask, messages.question($0)) } }
+
+  private func append(from offset: UInt64) -> RequestText? {
+    guard let place else { return nil }
+    worker.tally.again += sent > offset ? sent - offset : 0
+    (promised, sent) = (offset, offset)
+    while let cut = cuts.last, cut <= offset { cuts.removeLast() }
+    return prepare(.append, messages.append(place, from: offset))
+  }
+
+  private func prepare(_ step: Step, _ request: RequestText) -> RequestText {
+    (self.step, isHeld, toldOffset, mustAsk) = (step, false, nil, false)
+    if !request.content.isEmpty { request.stop = cuts.last }
+    return request
+  }
+
+  private func next(_ request: RequestText?) -> Outcome { request.map { .next($0) } ?? .failed(.upload) }
+
+  // MARK: What comes
+
+  func interim(_ head: AnswerHead, _ octets: Span<UInt8>) -> Verdict {
+    guard head.status == 104, messages.isResumable, place == nil else { return .goOn }
+    place = AnswerHead.text("location", in: octets).flatMap { UploadPlace($0) }
+    return isHeld && place != nil ? cut() : .goOn
+  }
+
+  /// As far as it was to go: broken off now, or as soon as there is a place to ask at.
+  func stopped() -> Verdict {
+    if !messages.isResumable || place != nil { return cut() }
+    isHeld = true
+    return .goOn
+  }
+
+  private func cut() -> Verdict {
+    sent = lane?.contentAt ?? sent
+    if !cuts.isEmpty { cuts.removeLast() }
+    return .cut
+  }
+
+  func wasCut() -> Outcome {
+    guard messages.isResumable else {
+      worker.tally.again += sent
+      worker.tally.restarts += 1
+      return .next(create())
+    }
+    return next(ask())
+  }
+
+  func head(_ head: AnswerHead, _ octets: Span<UInt8>) -> Verdict {
+    switch step {
+    case .create where !messages.createsWithContent:
+      guard head.status == 201 else { return .failed(.status(head.status)) }
+      place = AnswerHead.text("location", in: octets).flatMap { UploadPlace($0) }
+      return place == nil ? .failed(.upload) : .goOn
+    case .ask: return takeOffset(head, octets)
+    case .create, .append:
+      if head.status == 409, step == .append {
+        mustAsk = true
+        return .goOn
+      }
+      guard (200..<300).contains(head.status) else { return .failed(.status(head.status)) }
+      guard messages.isComplete(head, octets) else { return .failed(.upload) }
+      return compareDigest(octets)
+    }
+  }
+
+  private func takeOffset(_ head: AnswerHead, _ octets: Span<UInt8>) -> Verdict {
+    guard head.status == 200 || head.status == 204 else { return .failed(.status(head.status)) }
+    // Never more than was sent, never less than was promised.
+    guard let offset = messages.offset(octets), offset <= sent, offset >= promised else { return .failed(.upload) }
+    toldOffset = offset
+    return .goOn
+  }
+
+  /// The origin of this tool says what it received.
+  private func compareDigest(_ octets: Span<UInt8>) -> Verdict {
+    guard let told = AnswerHead.text("bench-xxh3", in: octets), let body = worker.body else { return .goOn }
+    guard told == body.digestText else { return .failed(.content) }
+    worker.tally.verified += plan.size
+    return .goOn
+  }
+
+  func content(_ octets: UnsafeBufferPointer<UInt8>) -> Verdict { .goOn }
+
+  func ended() -> Outcome {
+    switch step {
+    case .create where !messages.createsWithContent: return next(append(from: 0))
+    case .ask:
+      guard let offset = toldOffset else { return .failed(.upload) }
+      if offset > promised { attempts = 0 }
+      return next(append(from: offset))
+    case .create, .append:
+      guard mustAsk else { return .done }
+      attempts += 1
+      return attempts <= Self.attemptLimit ? next(ask()) : .failed(.status(409))
+    }
+  }
+
+  func broke(_ failure: Failure) -> Outcome {
+    if isHeld, place == nil, failure == .timeout { return .failed(.upload) }
+    attempts += 1
+    guard messages.isResumable, place != nil, attempts <= Self.attemptLimit else { return .failed(failure) }
+    if step == .append || step == .create { sent = max(sent, lane?.contentAt ?? 0) }
+    worker.tally.survived += 1
+    return next(ask())
+  }
+}

@@ -9,7 +9,10 @@ package enum HTMLReport {
   package static func text(_ results: [RunResult]) -> String {
     let title = Self.title(results)
     let latency = LatencyPlots(results: results)
-    let plots = ([latency.byPercentile] + TimePlots(results).all + [latency.spread]).compactMap(\.self)
+    let overTime = TimePlots(results).all
+    // The last one takes the whole width where it would stand alone in its row.
+    let spread = latency.spread.map { $0.sized(overTime.count.isMultiple(of: 2) ? .full : .half) }
+    let plots = ([latency.byPercentile] + overTime + [spread]).compactMap(\.self)
     return """
       <!DOCTYPE html>
       <html lang="en">
@@ -83,9 +86,14 @@ package enum HTMLReport {
   /// With a sign, a word and a colour.
   private static func verdict(_ result: RunResult) -> String {
     let isRight = result.failed == 0 && result.counts.completed > 0
+    let all = Quantity.count.text(result.counts.completed &+ result.failed)
+    let text =
+      isRight
+      ? "all \(all) right"
+      : result.failed > 0 ? "\(Quantity.count.text(result.failed)) of \(all) failed" : "nothing completed"
     return """
-      <p class="verdict \(isRight ? "right" : "wrong")"><span aria-hidden="true">\(isRight ? "✓" : "✕")</span> \
-      \(HTMLText.escaped(TableReport.verdict(result)))</p>
+      <p class="verdict \(isRight ? "right" : "wrong")" title="\(HTMLText.escaped(TableReport.verdict(result)))">\
+      <span aria-hidden="true">\(isRight ? "✓" : "✕")</span> \(HTMLText.escaped(text))</p>
       """
   }
 

@@ -6,7 +6,7 @@ enum HTMLStyle {
     :root {
       --back: #f5f6f8; --card: #ffffff; --text: #14181d; --soft: #5a6572; --rule: #dde2e8; --grid: #e8ebef;
       --right: #0b6b4f; --right-back: #e3f4ee; --wrong: #a3260b; --wrong-back: #fdeae4; --better: #0b6b4f; --worse: #a3450b;
-      --c0: #0072b2; --c1: #d55e00; --c2: #009e73; --c3: #8f3f97; --c4: #c98a00; --c5: #3aa0dc; --c6: #7a1f4b; --c7: #59636e;
+      --c0: #0072b2; --c1: #d55e00; --c2: #009e73; --c3: #7b2d8b; --c4: #cc9a00; --c5: #4aa8dc; --c6: #5c0f2e; --c7: #6b7580;
     }
     """
 
@@ -15,7 +15,7 @@ enum HTMLStyle {
       :root {
         --back: #0e1216; --card: #161b21; --text: #e9edf1; --soft: #9aa6b2; --rule: #2a323b; --grid: #232a32;
         --right: #6fd6b2; --right-back: #12302a; --wrong: #ff9c80; --wrong-back: #3a1c14; --better: #6fd6b2; --worse: #ffab75;
-        --c0: #4fb3f3; --c1: #ff8640; --c2: #2fc99c; --c3: #d18be0; --c4: #f3c24b; --c5: #a5e1ff; --c6: #ff8fab; --c7: #b5bfc9;
+        --c0: #3d9ff0; --c1: #ff7a33; --c2: #25c79a; --c3: #e8b0f5; --c4: #f7d154; --c5: #a9e4ff; --c6: #e0457b; --c7: #8e99a5;
       }
     }
     """
@@ -39,10 +39,10 @@ enum HTMLStyle {
     .runs { list-style: none; margin-top: 20px; border: 1px solid var(--rule); border-radius: 10px; background: var(--card); }
     .runs li { display: flex; gap: 14px; align-items: center; padding: 12px 16px; flex-wrap: wrap; }
     .runs li + li { border-top: 1px solid var(--rule); }
-    .runs li > div { flex: 1 1 420px; }
+    .runs li > div { flex: 1 1 300px; }
     .runs code { margin-left: 6px; }
     .runs .when { display: block; color: var(--soft); font-size: 13px; }
-    .verdict { font-size: 13px; padding: 4px 12px; border-radius: 14px; }
+    .verdict { font-size: 13px; padding: 4px 12px; border-radius: 14px; white-space: nowrap; }
     .verdict.right { color: var(--right); background: var(--right-back); }
     .verdict.wrong { color: var(--wrong); background: var(--wrong-back); font-weight: 600; }
     footer { margin-top: 36px; padding-top: 16px; border-top: 1px solid var(--rule); color: var(--soft); font-size: 13px; }
@@ -51,10 +51,11 @@ enum HTMLStyle {
     .sample { width: 26px; height: 12px; flex: none; }
     .line { fill: none; stroke: var(--c); stroke-width: 2; stroke-linejoin: round; stroke-linecap: round; }
     .mark { fill: var(--c); stroke: var(--card); stroke-width: 1.2; }
+    .hollow { fill: var(--card); stroke: var(--c); stroke-width: 1.8; }
     """
 
   private static let tiles = """
-    .tiles { display: grid; gap: 12px; grid-template-columns: repeat(auto-fit, minmax(220px, 1fr)); }
+    .tiles { display: grid; gap: 12px; grid-template-columns: repeat(var(--n), minmax(0, 1fr)); }
     .tiles.several { grid-template-columns: repeat(auto-fill, minmax(min(100%, 440px), 1fr)); }
     .tile { background: var(--card); border: 1px solid var(--rule); border-radius: 10px; padding: 14px 16px; min-width: 0; }
     .tile h3 { color: var(--soft); font-weight: 500; font-size: 13px; }
@@ -76,7 +77,7 @@ enum HTMLStyle {
     .plots { display: grid; gap: 12px; grid-template-columns: repeat(2, minmax(0, 1fr)); }
     .plot { background: var(--card); border: 1px solid var(--rule); border-radius: 10px; padding: 14px 16px 8px; }
     .plot.full { grid-column: 1 / -1; }
-    .plot > svg { display: block; width: 100%; height: auto; }
+    .plot > svg { display: block; margin-top: 6px; width: 100%; height: auto; }
     figcaption p { color: var(--soft); font-size: 13px; }
     .legend { list-style: none; display: flex; flex-wrap: wrap; gap: 2px 16px; font-size: 13px; margin: 4px 0 2px; }
     .legend li { display: flex; align-items: center; gap: 6px; overflow-wrap: anywhere; }
@@ -89,11 +90,18 @@ enum HTMLStyle {
       position: fixed; pointer-events: none; background: var(--text); color: var(--card); padding: 6px 10px;
       border-radius: 6px; font-size: 13px; line-height: 1.4; max-width: 320px;
     }
-    @media (max-width: 860px) { .plots { grid-template-columns: 1fr; } main { padding: 24px 14px; } h1 { font-size: 25px; } }
+    @media (max-width: 860px) {
+      .plots { grid-template-columns: 1fr; } .tiles { grid-template-columns: repeat(2, minmax(0, 1fr)); }
+      main { padding: 24px 14px; } h1 { font-size: 25px; }
+    }
     """
 
   private static let tables = """
     .scroll { overflow-x: auto; background: var(--card); border: 1px solid var(--rule); border-radius: 10px; }
+    .cards { columns: 2 400px; column-gap: 12px; }
+    .figures.card { background: var(--card); border-collapse: separate; border-spacing: 0; border: 1px solid var(--rule);
+      border-radius: 10px; margin-bottom: 12px; padding-bottom: 6px; break-inside: avoid; }
+    .figures.card .group th { padding-top: 10px; padding-bottom: 7px; }
     .figures { border-collapse: collapse; width: 100%; font-size: 14px; }
     .figures th, .figures td { padding: 5px 16px; text-align: right; white-space: nowrap; }
     .figures tbody th { text-align: left; font-weight: 400; }

@@ -1,6 +1,7 @@
 /// Everything in numbers: settings and figures, results beside each other, each with its ratio to the first.
 enum HTMLTables {
   static func markup(_ results: [RunResult]) -> String {
+    if results.count == 1 { return cards(results) }
     let heads = results.enumerated().map { index, result in
       """
       <th scope="col" class="s\(HTMLReport.colour(index))">\(results.count > 1 ? Plot.sample(HTMLReport.colour(index)) : "")\
@@ -15,6 +16,13 @@ enum HTMLTables {
       \(settings(results))\(groups)</table>
       </div>
       """
+  }
+
+  /// One result: each group by itself, in columns.
+  private static func cards(_ results: [RunResult]) -> String {
+    let groups = [settings(results)] + FigureGroup.Kind.allCases.map { figures($0, results) }
+    let cards = groups.filter { !$0.isEmpty }.map { "<table class=\"figures card\">\n\($0)</table>" }
+    return "<div class=\"cards\">\n\(cards.joined(separator: "\n"))\n</div>"
   }
 
   private static func settings(_ results: [RunResult]) -> String {

@@ -10,14 +10,16 @@ enum HTMLTiles {
     let tiles = tiles(results).filter { tile in tile.figures.contains { $0.value != nil } }
     let single = results.count == 1
     return """
-      <div class="tiles\(single ? "" : " several")">
+      <div class="tiles\(single ? "" : " several")" style="--n:\(tiles.count < 6 ? max(1, tiles.count) : 4)">
       \(tiles.map { single ? one($0) : several($0, results) }.joined(separator: "\n"))
       </div>
       """
   }
 
   private static func tiles(_ results: [RunResult]) -> [Tile] {
-    func tile(_ name: String, _ figure: (RunResult) -> ReportFigure) -> Tile { Tile(name: name, figures: results.map(figure)) }
+    func tile(_ name: String, _ figure: (RunResult) -> ReportFigure) -> Tile {
+      Tile(name: name, figures: results.map(figure))
+    }
     func latency(_ result: RunResult, _ name: String) -> ReportFigure {
       result.figures(of: .latency).first { $0.name == name } ?? ReportFigure(name, nil, .microseconds)
     }
@@ -25,7 +27,7 @@ enum HTMLTiles {
     let one = String(many.dropLast())
     return [
       tile("\(many.prefix(1).uppercased())\(many.dropFirst()) a second", \.requestsPerSecond),
-      tile("Content a second", \.throughput),
+      tile("Throughput", \.throughput),
       tile("Median latency") { latency($0, "50 %") },
       tile("99th percentile") { latency($0, "99 %") },
       tile("99.9th percentile") { latency($0, "99.9 %") },
@@ -42,7 +44,8 @@ enum HTMLTiles {
     let text = figure.text
     let end = text.firstIndex { $0 == " " || $0 == "/" } ?? text.endIndex
     let unit = text[end...].drop { $0 == " " }
-    return "<p class=\"value\">\(HTMLText.escaped(String(text[..<end])))<small>\(HTMLText.escaped(String(unit)))</small></p>"
+    return
+      "<p class=\"value\">\(HTMLText.escaped(String(text[..<end])))<small>\(HTMLText.escaped(String(unit)))</small></p>"
   }
 
   /// A bar for each result; the longest one is the largest value.

@@ -6,7 +6,9 @@ struct JSONObject {
   private var members: [String: JSONValue.Member] = [:]
 
   init(_ value: JSONValue, _ path: String) throws(JSONFault) {
-    guard case .object(let all) = value.content else { throw JSONFault(place: value.place, reason: "\(path) must be an object") }
+    guard case .object(let all) = value.content else {
+      throw JSONFault(place: value.place, reason: "\(path) must be an object")
+    }
     (place, self.path) = (value.place, path)
     for member in all where members.updateValue(member, forKey: member.name) != nil {
       throw JSONFault(place: member.place, reason: "\(full(member.name)) stands here twice")
@@ -32,7 +34,9 @@ struct JSONObject {
 
   mutating func signed(_ name: String) throws(JSONFault) -> Int64 {
     let value = try take(name)
-    guard case .number(let text) = value.content, let number = Int64(text) else { throw wrong(value, name, "a whole number") }
+    guard case .number(let text) = value.content, let number = Int64(text) else {
+      throw wrong(value, name, "a whole number")
+    }
     return number
   }
 

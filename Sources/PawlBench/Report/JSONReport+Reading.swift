@@ -19,7 +19,9 @@ extension JSONReport {
 
   private static func result(_ object: inout JSONObject) throws(JSONFault) -> RunResult {
     let schema = try object.take("schema")
-    guard schema.content == .string(Self.schema) else { throw JSONFault(place: schema.place, reason: "no result of pawl-bench") }
+    guard schema.content == .string(Self.schema) else {
+      throw JSONFault(place: schema.place, reason: "no result of pawl-bench")
+    }
     let version = try object.take("version")
     guard try JSONObject.whole(version, "version") == Self.version else {
       throw JSONFault(place: version.place, reason: "only version \(Self.version) is known")
@@ -84,7 +86,9 @@ extension JSONReport {
   private static func histogram(_ name: String, _ object: inout JSONObject) throws(JSONFault) -> Histogram<UInt32> {
     var members = try object.object(name)
     let unit = try members.take("unit")
-    guard unit.content == .string("us") else { throw JSONFault(place: unit.place, reason: "\(name).unit must be \"us\"") }
+    guard unit.content == .string("us") else {
+      throw JSONFault(place: unit.place, reason: "\(name).unit must be \"us\"")
+    }
     let total = try members.take("count")
     // Worked out again from the values.
     for known in ["mean", "p50", "p75", "p90", "p99", "p999", "p9999", "max"] { _ = try members.take(known) }

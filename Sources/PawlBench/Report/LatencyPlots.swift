@@ -25,15 +25,8 @@ struct LatencyPlots {
 
   /// Linear from 0, unless the slowest would press everything else to the ground.
   private var valueScale: PlotScale {
-    let (slowest, medians) = (
-      measured.map { Double($0.result.latency.maxRecorded) }.max() ?? 1,
-      measured.map { Double($0.result.latency.median) }
-    )
-    guard let lowest = medians.min(), lowest > 0, slowest / lowest > 20 else {
-      return PlotScale(upTo: slowest, .microseconds)
-    }
-    let fastest = measured.map { Double($0.result.latency.min) }.min() ?? lowest
-    return PlotScale(logarithmicFrom: max(1, fastest), to: slowest, .microseconds)
+    let histograms = measured.map(\.result.latency)
+    return PlotScale(fitting: histograms.flatMap { [Double($0.median), Double($0.maxRecorded)] }, .microseconds)
   }
 
   /// Positions are 1/(1-p): 1 stands for 0 %, 10 for 90 %, 100 for 99 %.
@@ -97,10 +90,12 @@ struct LatencyPlots {
     let shares = measured.map { Self.shares($0.result.latency, edges) }
     let lines = zip(measured, shares).map { entry, shares in
       Plot.Line(
-        name: entry.result.label, colour: HTMLReport.colour(entry.index), runs: [Self.steps(edges, shares)], isFilled: true)
+        name: entry.result.label, colour: HTMLReport.colour(entry.index), runs: [Self.steps(edges, shares)],
+        isFilled: measured.count < 3)
     }
     let hints = edges.indices.dropLast().map { index in
-      let range = "\(Quantity.microseconds.text(edges[index].rounded())) to \(Quantity.microseconds.text(edges[index + 1].rounded()))"
+      let range =
+        "\(Quantity.microseconds.text(edges[index].rounded())) to \(Quantity.microseconds.text(edges[index + 1].rounded()))"
       let values = zip(measured, shares).map { "\($0.result.label): \(Quantity.percent.text($1[index]))" }
       return Plot.Hint(from: edges[index], to: edges[index + 1], lines: [range] + values)
     }

@@ -48,16 +48,24 @@ struct Plot {
 
   private var box: Box {
     let (width, height) = size == .full ? (1044.0, 400.0) : (510.0, 264.0)
-    return Box(right: width - 18, bottom: height - 44, width: width, height: height)
+    return Box(right: width - 28, bottom: height - 44, width: width, height: height)
+  }
+
+  func sized(_ size: Size) -> Plot {
+    var plot = self
+    plot.size = size
+    return plot
   }
 
   func markup() -> String {
     let box = box
-    let names = lines.map { "<li class=\"s\($0.colour)\">\(Self.sample($0.colour))\(HTMLText.escaped($0.name))</li>" }
+    let names =
+      lines.count < 2
+      ? [] : lines.map { "<li class=\"s\($0.colour)\">\(Self.sample($0.colour))\(HTMLText.escaped($0.name))</li>" }
     return """
       <figure class="plot\(size == .full ? " full" : "")">
       <figcaption><h3>\(HTMLText.escaped(title))</h3><p>\(HTMLText.escaped(note))</p>\
-      <ul class="legend">\(names.joined())</ul></figcaption>
+      \(names.isEmpty ? "" : "<ul class=\"legend\">\(names.joined())</ul>")</figcaption>
       <svg viewBox="0 0 \(Self.number(box.width)) \(Self.number(box.height))" role="img" \
       aria-label="\(HTMLText.escaped("\(title): \(yLabel) by \(xLabel)"))">
       \(grid(box))
@@ -70,35 +78,43 @@ struct Plot {
   }
 
   private func grid(_ box: Box) -> String {
-    var parts = y.ticks.map { tick -> String in
-      let height = vertical(tick.value, box)
-      return """
-        <path class="\(tick.value == y.low ? "base" : "grid")" d="M\(Self.number(box.left)) \(height)H\(Self.number(box.right))"/>\
-        <text class="tick" x="\(Self.number(box.left - 8))" y="\(height)" dy="4" text-anchor="end">\
-        \(HTMLText.escaped(tick.text))</text>
-        """
+    (y.ticks.map {
+      line("M\(Self.number(box.left)) \(vertical($0.value, box))H\(Self.number(box.right))", $0.value == y.low)
     }
-    var free = -Double.infinity
+      + x.ticks.map { line("M\(horizontal($0.value, box)) \(Self.number(box.top))V\(Self.number(box.bottom))", false) }
+      + tickTexts(box) + [
+        text("axis", box.left, 14, "start", y.kind == .logarithmic ? "\(yLabel), logarithmic" : yLabel),
+        text("axis", box.right, box.height - 8, "end", xLabel),
+      ])
+      .joined(separator: "\n")
+  }
+
+  /// Those that would run into the one before them are left out.
+  private func tickTexts(_ box: Box) -> [String] {
+    var (texts, lowest, rightmost) = ([String](), Double.infinity, -Double.infinity)
+    for tick in y.ticks {
+      let height = box.bottom - y.position(tick.value) * (box.bottom - box.top)
+      guard height < lowest - 13 else { continue }
+      lowest = height
+      texts.append(text("tick", box.left - 8, height + 4, "end", tick.text))
+    }
     for tick in x.ticks {
-      let place = horizontal(tick.value, box)
-      parts.append("<path class=\"grid\" d=\"M\(place) \(Self.number(box.top))V\(Self.number(box.bottom))\"/>")
-      // Texts that would run into the one before them are left out.
       let (centre, half) = (position(tick.value, box), Double(tick.text.count) * 3.4)
-      guard centre - half > free else { continue }
-      free = centre + half + 6
-      parts.append(
-        """
-        <text class="tick" x="\(place)" y="\(Self.number(box.bottom + 17))" text-anchor="middle">\
-        \(HTMLText.escaped(tick.text))</text>
-        """)
+      guard centre - half > rightmost + 6 else { continue }
+      rightmost = centre + half
+      texts.append(text("tick", centre, box.bottom + 17, "middle", tick.text))
     }
-    parts.append(
-      """
-      <text class="axis" x="\(Self.number(box.left))" y="14">\(HTMLText.escaped(yLabel))</text>\
-      <text class="axis" x="\(Self.number(box.right))" y="\(Self.number(box.height - 8))" text-anchor="end">\
-      \(HTMLText.escaped(xLabel))</text>
-      """)
-    return parts.joined(separator: "\n")
+    return texts
+  }
+
+  private func line(_ path: String, _ isBase: Bool) -> String {
+    "<path class=\"\(isBase ? "base" : "grid")\" d=\"\(path)\"/>"
+  }
+
+  private func text(_ kind: String, _ x: Double, _ y: Double, _ anchor: String, _ text: String) -> String {
+    """
+    <text class="\(kind)" x="\(Self.number(x))" y="\(Self.number(y))" text-anchor="\(anchor)">\(HTMLText.escaped(text))</text>
+    """
   }
 
   private func draw(_ line: Line, _ box: Box) -> String {
@@ -146,13 +162,16 @@ struct Plot {
 
   /// Every colour has a shape too: for prints in grey and for those who see few colours.
   private static func shape(_ colour: Int, _ x: Double, _ y: Double) -> String {
-    let (left, right, top, bottom) = (number(x - 4), number(x + 4), number(y - 4), number(y + 4))
+    let kind = colour % 8 < 4 ? "mark" : "mark hollow"
+    func corners(_ steps: [(Double, Double)]) -> String {
+      let path = steps.map { "\(number(x + $0.0)) \(number(y + $0.1))" }.joined(separator: "L")
+      return "<path class=\"\(kind)\" d=\"M\(path)Z\"/>"
+    }
     switch colour % 4 {
-    case 0: return "<circle class=\"mark\" cx=\"\(number(x))\" cy=\"\(number(y))\" r=\"3.6\"/>"
-    case 1: return "<path class=\"mark\" d=\"M\(left) \(top)H\(right)V\(bottom)H\(left)Z\"/>"
-    case 2: return "<path class=\"mark\" d=\"M\(number(x)) \(number(y - 4.6))L\(number(x + 4.6)) \(bottom)H\(number(x - 4.6))Z\"/>"
-    default:
-      return "<path class=\"mark\" d=\"M\(number(x)) \(number(y - 5))L\(number(x + 5)) \(number(y))L\(number(x)) \(number(y + 5))L\(number(x - 5)) \(number(y))Z\"/>"
+    case 0: return "<circle class=\"\(kind)\" cx=\"\(number(x))\" cy=\"\(number(y))\" r=\"3.8\"/>"
+    case 1: return corners([(-3.8, -3.8), (3.8, -3.8), (3.8, 3.8), (-3.8, 3.8)])
+    case 2: return corners([(0, -4.8), (4.6, 3.6), (-4.6, 3.6)])
+    default: return corners([(0, -5.2), (5.2, 0), (0, 5.2), (-5.2, 0)])
     }
   }
 }

@@ -44,6 +44,16 @@ struct PlotScale: Hashable, Sendable {
     self.init(.logarithmic, low: low, high: high, ticks: ticks)
   }
 
+  /// From 0, unless the highest value would press the lowest one to the ground: then in decades.
+  init(fitting values: [Double], _ quantity: Quantity, count: Int = 5) {
+    let known = values.filter { $0.isFinite && $0 > 0 }
+    if let low = known.min(), let high = known.max(), high / low > 20 {
+      self.init(logarithmicFrom: low, to: high, quantity)
+    } else {
+      self.init(upTo: known.max() ?? 1, quantity, count: count)
+    }
+  }
+
   /// From 0 at the low end to 1 at the high end, and no further.
   func position(_ value: Double) -> Double {
     let position =

@@ -48,7 +48,8 @@ package final class ProgressLine: RunObserver {
     let medians = samples.map(\.median).sorted()
     var parts = [left(now), Quantity.perSecond.text(rate), Quantity.octetsPerSecond.text(octets)]
     parts.append("p50 " + Quantity.microseconds.text(medians[medians.count / 2]))
-    parts.append((samples.count > 1 ? "p99 up to " : "p99 ") + Quantity.microseconds.text(samples.map(\.p99).max() ?? 0))
+    parts.append(
+      (samples.count > 1 ? "p99 up to " : "p99 ") + Quantity.microseconds.text(samples.map(\.p99).max() ?? 0))
     parts.append(Quantity.count.text(failed) + " failed")
     let cpu = samples.compactMap(\.cpu)
     if !cpu.isEmpty { parts.append("CPU " + Quantity.percent.text(cpu.reduce(0, +) / span * 100)) }

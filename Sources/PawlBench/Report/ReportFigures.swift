@@ -67,12 +67,12 @@ extension RunResult {
   }
 
   var requestsPerSecond: ReportFigure {
-    ReportFigure("\(words.many) a second", perSecond(counts.completed), .perSecond, .higher)
+    ReportFigure("\(words.many) a second", perSecond(counts.completed), .other(""), .higher)
   }
 
   /// Content received and sent.
   var throughput: ReportFigure {
-    ReportFigure("content a second", perSecond(octets), .octetsPerSecond, .higher)
+    ReportFigure("throughput", perSecond(octets), .octetsPerSecond, .higher)
   }
 
   var cpuPerRequest: ReportFigure {

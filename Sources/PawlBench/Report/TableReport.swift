@@ -3,7 +3,9 @@ import PawlHTTP
 /// A result as text for a terminal: names on the left, numbers flush right.
 package enum TableReport {
   package static func text(_ result: RunResult) -> String {
-    var lines = ["\(printable(result.label)): \(result.words.title.lowercased())", printable(result.url), when(result), ""]
+    var lines = [
+      "\(printable(result.label)): \(result.words.title.lowercased())", printable(result.url), when(result), "",
+    ]
     lines += settings(result)
     for group in result.figures where group.kind != .firstByte {
       lines += group.kind == .latency ? latencies(group, result.figures(of: .firstByte)) : section(group)

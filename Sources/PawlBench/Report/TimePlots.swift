@@ -55,7 +55,7 @@ struct TimePlots {
       median: completed > 0 ? medians / completed : 0, p99: Double(part.map(\.p99).max() ?? 0),
       slowest: Double(part.map(\.slowest).max() ?? 0),
       cpu: cpu.count == part.count ? cpu.reduce(0, +) / seconds * 100 : nil,
-      memory: part.compactMap(\.memory).max().map(Double.init))
+      memory: part.compactMap(\.memory).max().map { Double($0) })
   }
 
   /// Without at least two seconds there is nothing to see.
@@ -71,7 +71,9 @@ struct TimePlots {
     ]
     if results.count == 1 {
       let lines = kinds.enumerated().map { index, kind in (kind.name, index, points(0) { $0[keyPath: kind.value] }) }
-      return [plot("Latency over time", "Of the requests that ended in each \(stepName).", .microseconds, "latency", lines)]
+      return [
+        plot("Latency over time", "Of the requests that ended in each \(stepName).", .microseconds, "latency", lines)
+      ]
     }
     return kinds.map { kind in
       byResult("\(kind.title) over time", "Of the requests that ended in each \(stepName).", .microseconds, "latency") {
@@ -82,12 +84,16 @@ struct TimePlots {
 
   /// Octets where answers are large, requests where they are small.
   private var rate: Plot? {
-    let (completed, octets) = results.reduce((0.0, 0.0)) { ($0.0 + Double($1.counts.completed), $0.1 + Double($1.octets)) }
+    let (completed, octets) = results.reduce((0.0, 0.0)) {
+      ($0.0 + Double($1.counts.completed), $0.1 + Double($1.octets))
+    }
     if octets > completed * 262_144 {
-      return byResult("Throughput over time", "Content received and sent.", .octetsPerSecond, "content a second") { $0.octets }
+      return byResult("Throughput over time", "Content received and sent.", .octetsPerSecond, "content") { $0.octets }
     }
     let many = results.first?.words.many ?? "requests"
-    return byResult("Throughput over time", "Completed in each \(stepName).", .perSecond, "\(many) a second") { $0.completed }
+    return byResult("Throughput over time", "Completed in each \(stepName).", .other(""), "\(many) a second") {
+      $0.completed
+    }
   }
 
   private var measured: [Plot?] {
@@ -115,22 +121,33 @@ struct TimePlots {
     _ title: String, _ note: String, _ quantity: Quantity, _ label: String,
     _ lines: [(name: String, colour: Int, points: [(x: Double, y: Double?)])]
   ) -> Plot? {
-    guard let highest = lines.flatMap({ $0.points.compactMap(\.y) }).max() else { return nil }
+    let values = lines.flatMap { $0.points.compactMap(\.y) }
+    guard !values.isEmpty else { return nil }
     let drawn = lines.map { line in
-      let runs = line.points.split { $0.y == nil }.map { $0.compactMap { point in point.y.map { Plot.Point(x: point.x, y: $0) } } }
+      let runs = line.points.split { $0.y == nil }.map {
+        $0.compactMap { point in point.y.map { Plot.Point(x: point.x, y: $0) } }
+      }
       return Plot.Line(name: line.name, colour: line.colour, runs: runs, marks: runs.last?.suffix(1) ?? [])
     }
     let slots = Int((length / width).rounded(.up))
     let hints = (0..<slots).map { slot in
       let (from, to) = (Double(slot) * width, Double(slot + 1) * width)
       let values = lines.compactMap { line in
-        line.points.first { $0.x > from + 0.01 * width && $0.x <= to + 0.01 * width }?.y.map { "\(line.name): \(quantity.text($0))" }
+        line.points.first { $0.x > from + 0.01 * width && $0.x <= to + 0.01 * width }?.y.map {
+          "\(line.name): \(quantity.text($0))"
+        }
       }
       return Plot.Hint(from: from, to: min(to, length), lines: ["\(Quantity.decimal(to, places: 0)) s"] + values)
     }
     return Plot(
       title: title, note: note, x: Self.timeScale(length), xLabel: "time",
-      y: PlotScale(upTo: highest, quantity, count: 4), yLabel: label, lines: drawn, hints: hints)
+      y: scale(values, quantity), yLabel: label, lines: drawn, hints: hints)
+  }
+
+  /// Latencies may lie far apart; everything else is compared from 0.
+  private func scale(_ values: [Double], _ quantity: Quantity) -> PlotScale {
+    quantity == .microseconds
+      ? PlotScale(fitting: values, quantity, count: 4) : PlotScale(upTo: values.max() ?? 1, quantity, count: 4)
   }
 
   private static func timeScale(_ length: Double) -> PlotScale {

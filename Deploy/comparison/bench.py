@@ -28,13 +28,13 @@ class Origin:
         self.address = f"127.0.0.1:{self.port}"
         self.url = f"http://{self.address}"
 
-    def counts(self):
-        """Requests, octets of bodies sent, octets of bodies received."""
+    def counts(self, path="/count"):
+        """Requests, octets of bodies sent, octets of bodies received; with "/break" it resets what it is sending."""
         client = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
-        client.request("GET", "/count")
-        found = tuple(map(int, client.getresponse().read().split()))
+        client.request("GET", path)
+        said = client.getresponse().read()
         client.close()
-        return found
+        return tuple(map(int, said.split())) if path == "/count" else ()
 
 
 class Bench:

@@ -86,6 +86,14 @@ def own(bench, side, path, length, status=200, connections=64, seconds=2.0, coun
     return Work(sum(map(int, answers)), sum(map(int, octets)), max(map(float, took)), cpu, first_ms=float(first[0]))
 
 
+def open_loop(bench, side, path, length, rate, seconds, connections=64):
+    """So many requests a second, whether or not others have ended: percentiles of the time from when each was due, in microseconds."""
+    words = [bench.tool("load"), "--port", side.port, "--path", path, "--length", length, "--connections", connections, "--seconds", seconds, "--rate", rate]
+    [said], cpu = driven(side, [(words, running.LOAD)])
+    percentiles = dict(zip(("p50", "p90", "p99", "p999", "max"), map(float, said[4:])))
+    return Work(int(said[0]), int(said[1]), float(said[2]), cpu, **percentiles)
+
+
 def upload(bench, side, path, length, connections=1, count=1, method="POST", fields=(), settle=True, **_):
     """Uploads by the C program of this folder, `connections` at a time, `count` in all; until the server has nothing more to do."""
     head = "\n".join([f"{method} {path} HTTP/1.1", "Host: localhost", f"Content-Length: {length}", *fields, "", ""])

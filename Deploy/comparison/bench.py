@@ -1,8 +1,10 @@
 """What the rows share: a folder, programs in C, a certificate, the origin, and the servers that are up."""
 
 import http.client
+import os
 import pathlib
 import random
+import re
 import shutil
 import ssl
 import subprocess
@@ -19,6 +21,14 @@ CONTENT = 33_554_393  # a prime, so that no offset looks like another
 KINDS = {each.name: each for each in (servers.Pawl, servers.PawlBefore, servers.Nginx, peers.Varnish, peers.TrafficServer, peers.HAProxy, peers.H2O, peers.Floor, peers.Relay)}
 
 
+def forget_the_dead(parent):
+    """Removes the folders of comparisons that were killed."""
+    for each in parent.glob("pawl-compare-*"):
+        owner = re.match(r"pawl-compare-(\d+)-", each.name)
+        if owner and not os.path.exists(f"/proc/{owner.group(1)}"):
+            shutil.rmtree(each, ignore_errors=True)
+
+
 class Origin:
     """The origin in C, on the load's core."""
 
@@ -28,19 +38,20 @@ class Origin:
         self.address = f"127.0.0.1:{self.port}"
         self.url = f"http://{self.address}"
 
-    def counts(self):
-        """Requests, octets of bodies sent, octets of bodies received."""
+    def counts(self, path="/count"):
+        """Requests, octets of bodies sent, octets of bodies received; with "/break" it resets what it is sending."""
         client = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
-        client.request("GET", "/count")
-        found = tuple(map(int, client.getresponse().read().split()))
+        client.request("GET", path)
+        said = client.getresponse().read()
         client.close()
-        return found
+        return tuple(map(int, said.split())) if path == "/count" else ()
 
 
 class Bench:
     def __init__(self, pawl, wanted, seconds, rounds, quick=False, load="own", folder=None, before=None):
         self.pawl, self.wanted, self.seconds, self.rounds, self.quick, self.load, self.before = pawl, wanted, seconds, rounds, quick, load, before
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="pawl-compare-", dir=folder))
+        forget_the_dead(pathlib.Path(folder or tempfile.gettempdir()))
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix=f"pawl-compare-{os.getpid()}-", dir=folder))
         self.up, self.broken, self.tools, self.warm = {}, {}, {}, set()
         self.content = self.folder / "content"
         self.fresh = 0  # how many bodies were asked for once only

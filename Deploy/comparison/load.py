@@ -33,9 +33,10 @@ def finish(process, seconds, name):
     return out
 
 
-def driven(side, loads, settle=False):
+def driven(side, loads, settle=False, between=None):
     """Programs of this folder that open their connections, say "ready", wait for a line, work, and say what they did. `loads`: of each its
-    words and its core. What they said, and the server's CPU between the two; with `settle` until the server has nothing more to do."""
+    words and its core. What they said, and the server's CPU between the two; with `settle` until the server has nothing more to do. `between` is called when all are ready, and what it answers when all is
+    done."""
     started = []
     try:
         for words, core in loads:
@@ -48,11 +49,14 @@ def driven(side, loads, settle=False):
             if ready != "ready\n":
                 raise Failure(f"{side.name}: {process.stderr.read().strip()}")
         side.server.processes.refresh()
+        after = between() if between else None
         before = side.server.processes.read()
         for process in started:
             process.stdin.write("\n")
             process.stdin.flush()
         said = [process.stdout.readline().split() for process in started]
+        if after:
+            after()
         if settle and all(said):
             rest(side.server.processes)
         cpu = side.server.processes.since(before)
@@ -74,16 +78,24 @@ def rest(processes, seconds=20, pause=0.2, least=0.002):
             return
 
 
-def own(bench, side, path, length, status=200, connections=64, seconds=2.0, count=0, ranges=0, seed=1, check=True, settle=False, cores=None):
+def own(bench, side, path, length, status=200, connections=64, seconds=2.0, count=0, ranges=0, seed=1, check=True, settle=False, cores=None, between=None):
     """HTTP/1.1 by the C program of this folder, one for each of the cores. The server's CPU is read when all connections are open and warm, and
     when all is answered."""
     cores = cores or [running.LOAD]
     words = [bench.tool("load"), "--port", side.port, "--path", path, "--status", status, "--length", length, "--connections", connections // len(cores), "--seed", seed,
              *(["--count", count] if count else ["--seconds", seconds]), *(["--ranges", ranges] if ranges else []), *(["--tls"] if side.secure else []),
              *(["--file", bench.content] if check else [])]
-    said, cpu = driven(side, [(words, core) for core in cores], settle)
+    said, cpu = driven(side, [(words, core) for core in cores], settle, between)
     answers, octets, took, first = zip(*said)
     return Work(sum(map(int, answers)), sum(map(int, octets)), max(map(float, took)), cpu, first_ms=float(first[0]))
+
+
+def open_loop(bench, side, path, length, rate, seconds, connections=64):
+    """So many requests a second, whether or not others have ended: percentiles of the time from when each was due, in microseconds."""
+    words = [bench.tool("load"), "--port", side.port, "--path", path, "--length", length, "--connections", connections, "--seconds", seconds, "--rate", rate]
+    [said], cpu = driven(side, [(words, running.LOAD)])
+    percentiles = dict(zip(("p50", "p90", "p99", "p999", "max"), map(float, said[4:])))
+    return Work(int(said[0]), int(said[1]), float(said[2]), cpu, **percentiles)
 
 
 def upload(bench, side, path, length, connections=1, count=1, method="POST", fields=(), settle=True, **_):

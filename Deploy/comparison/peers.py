@@ -60,7 +60,7 @@ cachedir: {self.folder}/cache
             "http.transaction_no_activity_timeout_in": "INT 600", "http.transaction_no_activity_timeout_out": "INT 60", "net.connections_throttle": "INT 16000",
             "net.max_connections_in": "INT 16000", "cache.min_average_object_size": "INT 64000", "http.background_fill_active_timeout": "INT 0",
             "http.background_fill_completed_threshold": "FLOAT 0.0", "http.cache.open_write_fail_action": "INT 5", "cache.enable_read_while_writer": "INT 1",
-            "http.cache.max_open_write_retries": "INT 5", "http.number_of_redirections": "INT 1", "http.insert_response_via_str": "INT 0", "dns.nameservers": "STRING 127.0.0.1:53",
+            "http.cache.max_open_write_retries": "INT 5", "http.insert_response_via_str": "INT 0", "dns.nameservers": "STRING 127.0.0.1:53",
             "ssl.server.cert.path": f"STRING {certificate.parent}", "ssl.server.private_key.path": f"STRING {key.parent}", "output.logfile": f"STRING {self.folder}/log/out.log",
         }
         files = {"records.config": "".join(f"CONFIG proxy.config.{name} {value}\n" for name, value in values.items()),

@@ -161,18 +161,22 @@ class Calls(Row):
         super().prepare(bench, side)
 
     def measure(self, bench, side, turn):
-        side.server.processes.refresh()
-        pids, said, count = side.server.processes.pids, bench.folder / "strace", 200 if bench.quick else 1000
-        strace = start(["strace", "-c", "-f", "-o", said, *(word for pid in pids for word in ("-p", str(pid)))],
-                       {running.LOAD}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        try:
+        said, count, started = bench.folder / "strace", 200 if bench.quick else 1000, []
+
+        def between():
+            pids = side.server.processes.pids
+            strace = start(["strace", "-c", "-f", "-o", said, *(word for pid in pids for word in ("-p", str(pid)))],
+                           {running.LOAD}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            started.append(strace)
             for _ in pids:
                 attached(strace)
-            work = load.own(bench, side, self.path, self.length, connections=1, count=count)
-            strace.send_signal(signal.SIGINT)
-            strace.wait(10)
+            return lambda: (strace.send_signal(signal.SIGINT), strace.wait(10))
+
+        try:
+            work = load.own(bench, side, self.path, self.length, connections=1, count=count, between=between)
         finally:
-            stop(strace)
+            for each in started:
+                stop(each)
         calls = {}
         for line in said.read_text().splitlines():
             words = re.match(r"\s*[\d.]+\s+[\d.]+\s+\d+\s+(\d+)\s+(?:\d+\s+)?(\w+)$", line)

@@ -12,6 +12,10 @@ from accounting import Processes
 from running import Failure, Skip, free_port, start, stop, wait_port
 
 
+# The order in which pawl and browsers prefer them; left alone, nginx takes the first that the client names, and OpenSSL's clients name AES-256 first.
+CIPHERS = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
+
+
 class Side:
     """One way to ask a server: what stands in a column. `peer` is whom a bar speaks of, `variant` how it was set."""
 
@@ -169,7 +173,8 @@ class Nginx(Server):
             for push in ("off", "on"):
                 port = self.ports[f"{kind}-{push}"] = free_port()
                 more = {"log": f"access_log {self.folder}/{push}.log combined;", "logbuffer": f"access_log {self.folder}/b{push}.log combined buffer=64k flush=1s;",
-                        "tls": f"ssl_certificate {certificate}; ssl_certificate_key {key}; ssl_protocols TLSv1.2 TLSv1.3;"}.get(kind, "")
+                        "tls": f"ssl_certificate {certificate}; ssl_certificate_key {key}; ssl_protocols TLSv1.2 TLSv1.3; "
+                        f"ssl_prefer_server_ciphers on; ssl_conf_command Ciphersuites {CIPHERS};"}.get(kind, "")
                 servers.append(f"server {{ listen 127.0.0.1:{port} {listen} backlog=4096; tcp_nopush {push}; {more} location / {{ {self.cached()} }} }}")
         for kind, buffering in (("upload", "on"), ("unbuffered", "off")):
             port = self.ports[kind] = free_port()

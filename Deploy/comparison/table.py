@@ -5,6 +5,7 @@ import rows
 from failures import CutUploads, Down, Resets
 from resources import Calls, Idle, Loops
 from rows import GIB, KIB, MIB
+from tail import Tail
 
 
 def every():
@@ -34,6 +35,7 @@ def every():
                connections=200, count=400),
         Idle("idle"),
         Loops("loops"),
+        Tail("tail"),
         Calls("syscalls", "system calls of a cached hit, 1 KiB", KIB, 3),
         Calls("syscalls-64k", "system calls of a cached hit, 64 KiB, with sendfile", 64 * KIB, 4),
         Resets("resets", "downloads while the origin breaks off", True),

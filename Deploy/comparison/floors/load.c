@@ -2,12 +2,13 @@
 // kernel (MSG_TRUNC) where they are not decrypted, so that the load is not what is measured.
 //
 //   load [--tls] --port N --path PATH --status CODE --length OCTETS [--connections N] [--seconds S | --count N]
-//        [--ranges TOTAL] [--file CONTENT] [--seed N]
+//        [--ranges TOTAL] [--file CONTENT] [--seed N] [--rate N]
 //
 // --length: of each body. --ranges: ask for random ranges of --length octets, at multiples of it, of TOTAL. --file: what came with a head, and all
 // that is decrypted, is compared with it. It opens the connections, asks once on each, prints "ready", waits for a line, and goes on for so
 // long; then it prints answers, octets of bodies, seconds, and milliseconds until the first octet of the last body came. Anything that is not
-// the answer expected ends it with 1.
+// the answer expected ends it with 1. --rate: requests are due so many a second whether or not others have ended (open loop), go out on the first
+// connection that is free, and take from when they were due; then the 50th, 90th, 99th and 99.9th percentile and the worst, in microseconds, follow.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -22,6 +23,7 @@
 #include <strings.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -36,13 +38,15 @@ struct connection {
   size_t held;
   long long left, first, done; // of the body: still to come, its first octet in the content, octets so far
   int inside;
-  double asked, begun;
+  double asked, begun, due;
 };
 
 static int epoll, port, status = 200, connections = 64, secure, outstanding;
 static long long length, total, count, limit, answers, octets, period, asked;
 static const char *path = "/", *bytes;
-static double seconds = 1, end_at, first_octet;
+static double seconds = 1, end_at, first_octet, rate, *took;
+static struct connection **idle;
+static int idle_count;
 static uint64_t seed = 1;
 static char *large, request_text[1024];
 static SSL_CTX *context;
@@ -91,7 +95,10 @@ static void body(struct connection *c, const char *data, size_t size) {
   if (c->left) return;
   answers++, octets += c->done, outstanding--;
   first_octet = (c->begun - c->asked) * 1e3;
-  if (limit ? asked < limit : now() < end_at) ask(c);
+  if (rate && took) {
+    took[answers - 1] = (now() - c->due) * 1e6;
+    idle[idle_count++] = c;
+  } else if (limit ? asked < limit : now() < end_at) ask(c);
 }
 
 static void head(struct connection *c) {
@@ -171,7 +178,7 @@ static struct connection *dial(void) {
 
 static void words(int number, char **word) {
   static struct option known[] = {{"tls", 0, 0, 't'}, {"port", 1, 0, 'p'}, {"path", 1, 0, 'u'}, {"status", 1, 0, 's'}, {"length", 1, 0, 'l'}, {"connections", 1, 0, 'c'},
-                                  {"seconds", 1, 0, 'd'}, {"count", 1, 0, 'n'}, {"ranges", 1, 0, 'r'}, {"file", 1, 0, 'f'}, {"seed", 1, 0, 'e'}, {0, 0, 0, 0}};
+                                  {"seconds", 1, 0, 'd'}, {"count", 1, 0, 'n'}, {"ranges", 1, 0, 'r'}, {"file", 1, 0, 'f'}, {"seed", 1, 0, 'e'}, {"rate", 1, 0, 'a'}, {0, 0, 0, 0}};
   for (int got; (got = getopt_long(number, word, "", known, NULL)) >= 0;) {
     struct stat about;
     int file;
@@ -185,6 +192,7 @@ static void words(int number, char **word) {
     case 'd': seconds = atof(optarg); break;
     case 'n': count = atoll(optarg); break;
     case 'r': total = atoll(optarg); break;
+    case 'a': rate = atof(optarg); break;
     case 'e': seed = atoll(optarg) * 0x9E3779B97F4A7C15u | 1; break;
     case 'f':
       file = open(optarg, O_RDONLY);
@@ -195,6 +203,41 @@ static void words(int number, char **word) {
     default: exit(64);
     }
   }
+}
+
+static int by_size(const void *one, const void *other) {
+  double difference = *(const double *)one - *(const double *)other;
+  return difference < 0 ? -1 : difference > 0;
+}
+
+// Open loop: what is due goes out, what comes is read, and in between it sleeps until the next is due.
+static void open_loop(struct connection **all, double begun) {
+  long long wanted = rate * seconds, next = 0;
+  took = calloc(wanted + 1, sizeof *took);
+  idle = calloc(connections, sizeof *idle);
+  for (int i = 0; i < connections; i++) idle[idle_count++] = all[i];
+  struct epoll_event events[256];
+  prctl(PR_SET_TIMERSLACK, 1);
+  while (answers < wanted) {
+    double time = now();
+    while (next < wanted && idle_count && begun + next / rate <= time) {
+      struct connection *c = idle[--idle_count];
+      c->due = begun + next++ / rate;
+      ask(c);
+    }
+    double pause = next < wanted && idle_count ? begun + next / rate - now() : 10;
+    if (pause < 0) pause = 0;
+    struct timespec sleep = {pause, (pause - (long)pause) * 1e9};
+    int ready = epoll_pwait2(epoll, events, 256, &sleep, NULL);
+    if (!ready && pause == 10) fail("nothing came for 10 s:", path);
+    for (int i = 0; i < ready; i++) step(events[i].data.ptr);
+  }
+  double over = now() - begun;
+  qsort(took, answers, sizeof *took, by_size);
+  printf("%lld %lld %.6f %.3f", answers, octets, over, first_octet);
+  static const double points[] = {0.5, 0.9, 0.99, 0.999, 1};
+  for (int i = 0; i < 5; i++) printf(" %.1f", took[(long long)((answers - 1) * points[i])]);
+  printf("\n");
 }
 
 int main(int number, char **word) {
@@ -227,6 +270,10 @@ int main(int number, char **word) {
   limit = count;
   double begun = now();
   end_at = begun + seconds;
+  if (rate) {
+    open_loop(all, begun);
+    return 0;
+  }
   for (int i = 0; i < connections && (!limit || asked < limit); i++) ask(all[i]);
   while (outstanding) {
     int ready = epoll_wait(epoll, events, 256, 60000);

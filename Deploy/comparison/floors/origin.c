@@ -4,9 +4,9 @@
 //
 //   GET /bytes/SIZE/NAME      SIZE octets: octet i is octet i modulo its length of the content file; strong ETag, Last-Modified, single ranges
 //   GET /pass/SIZE/NAME       the same, with Cache-Control: no-store
-//   GET /pace/SIZE/NAME       the same, kept, sent 256 KiB every 10 ms
 //   PUT or POST /drop         takes a body, answers 201 with the octets it had
 //   PUT or POST /verify       the same, and compares them with the content file: 409 where they differ
+//   GET /break                resets every connection on which a body is being sent
 //   GET /count                requests so far (without these), octets of bodies sent, octets of bodies received
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -38,7 +38,7 @@ struct connection {
   long long chunk_left;
   int line;                      // octets of the line of a chunked body being read
   char size_line[24];
-  int receiving, verify, wrong, waiting, paced, last;
+  int receiving, verify, wrong, waiting, last;
 };
 
 static struct connection *connections[MOST];
@@ -70,17 +70,29 @@ static void say(struct connection *c, const char *status, const char *body) {
   c->at = c->end = 0;
 }
 
+static void break_off(void) {
+  struct linger at_once = {1, 0};
+  for (int fd = 0; fd < MOST; fd++)
+    if (connections[fd] && connections[fd]->at < connections[fd]->end) {
+      setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+      drop(fd);
+    }
+}
+
 static void get(struct connection *c) {
   char *path = strchr(c->head, ' ') + 1;
+  if (!strncmp(path, "/break", 6)) {
+    break_off();
+    return say(c, "200 OK", "broken\n");
+  }
   if (!strncmp(path, "/count", 6)) {
     char text[100];
     snprintf(text, sizeof text, "%lld %lld %lld\n", requests, sent, received);
     return say(c, "200 OK", text);
   }
   requests++;
-  c->paced = !strncmp(path, "/pace/", 6);
   long long size;
-  if (strncmp(path, "/bytes/", 7) && strncmp(path, "/pass/", 6) && !c->paced) return say(c, "404 Not Found", "");
+  if (strncmp(path, "/bytes/", 7) && strncmp(path, "/pass/", 6)) return say(c, "404 Not Found", "");
   size = atoll(strchr(path + 1, '/') + 1);
   long long first = 0, last = size - 1;
   const char *range = field(c->head, "Range");
@@ -94,13 +106,9 @@ static void get(struct connection *c) {
     snprintf(part, sizeof part, "Content-Range: bytes %lld-%lld/%lld\r\n", first, last, size);
   }
   c->answer_size = snprintf(c->answer, sizeof c->answer,
-      "HTTP/1.1 %s\r\nDate: Thu, 01 Jan 2026 00:00:00 GMT\r\nContent-Type: application/octet-stream\r\nContent-Length: %lld\r\n%sCache-Control: %s\r\n"
+      "HTTP/1.1 %s\r\nContent-Type: application/octet-stream\r\nContent-Length: %lld\r\n%sCache-Control: %s\r\n"
       "ETag: \"b%lld\"\r\nLast-Modified: Thu, 01 Jan 2015 00:00:00 GMT\r\nAccept-Ranges: bytes\r\n\r\n",
       *part ? "206 Partial Content" : "200 OK", last - first + 1, part, keep, size);
-  // The cached answer must be young: no Date of years ago.
-  char *date = strstr(c->answer, "Date: "), *after = strstr(date, "\r\n") + 2;
-  memmove(date, after, c->answer + c->answer_size - after);
-  c->answer_size -= after - date;
   c->answer_at = 0;
   c->at = first, c->end = last + 1;
   if (*c->head == 'H') c->end = c->at;
@@ -122,14 +130,9 @@ static int send_answer(int fd, struct connection *c) {
   while (c->at < c->end) {
     off_t offset = c->at % period;
     long long most = c->end - c->at < period - offset ? c->end - c->at : period - offset;
-    if (c->paced && most > 262144) most = 262144;
     ssize_t done = sendfile(fd, content, &offset, most);
     if (done <= 0) return done < 0 && errno == EAGAIN ? 0 : -1;
     c->at += done, sent += done;
-    if (c->paced) {
-      usleep(10000);
-      break;
-    }
   }
   return c->at == c->end;
 }

@@ -109,7 +109,7 @@ class Bench:
         if key not in self.up:
             try:
                 self.up[key] = KINDS[name](self, **options).start()
-            except (Skip, Failure) as why:
+            except (Skip, Failure, OSError) as why:
                 self.broken[key] = str(why)
                 raise Skip(str(why)) from None
         return self.up[key]

@@ -41,7 +41,7 @@ def driven(side, loads, settle=False, between=None):
     started = []
     try:
         for words, core in loads:
-            started.append(start(words, {core}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+            started.append(start(words, {core}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace"))
         for process in started:
             timer = threading.Timer(60, process.kill)
             timer.start()
@@ -110,7 +110,7 @@ def upload(bench, side, path, length, connections=1, count=1, method="POST", fie
 def counted(side, words, seconds, name):
     side.server.processes.refresh()
     before = side.server.processes.read()
-    process = start(words, {running.LOAD}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = start(words, {running.LOAD}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
     out = finish(process, seconds + 60, name)
     return out, side.server.processes.since(before)
 
@@ -146,7 +146,7 @@ def bencher(bench, side, scenario, path, words, seconds):
     report = bench.folder / "pawl-bench.json"
     process = start([bench.bencher, scenario, side.url(path), "--core", running.LOAD, "--duration", seconds, "--warm-up", 0.3, "--process", side.server.process.pid, "--json", report,
                      "--quiet", *(["--insecure", "--tls-min", "1.3"] if side.secure else []), *words],
-                    {running.LOAD}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                    {running.LOAD}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
     finish(process, seconds + 60, f"pawl-bench at {side.name}")
     found = json.loads(report.read_text())
     counts, process = found["counts"], found["process"]

@@ -159,6 +159,7 @@ class Calls(Row):
         if side.peer == "h2o" and self.length not in side.server.sizes:
             raise Failure("not among its files")
         super().prepare(bench, side)
+        load.rest(side.server.processes)
 
     def measure(self, bench, side, turn):
         said, count, started = bench.folder / "strace", 200 if bench.quick else 1000, []
@@ -182,15 +183,15 @@ class Calls(Row):
             words = re.match(r"\s*[\d.]+\s+[\d.]+\s+\d+\s+(\d+)\s+(?:\d+\s+)?(\w+)$", line)
             if words and words.group(2) != "total":
                 calls[words.group(2)] = round(int(words.group(1)) / count, 2)
-        work.more = {"calls": {name: each for name, each in calls.items() if each >= 0.01}}
-        work.total = round(sum(calls.values()), 2)
+        work.more = {"calls": calls}
         return work
 
     def cost(self, work):
-        """To a tenth: opening the connection and what happens now and then are not a request's."""
-        return round(work.total, 1)
+        """Of the calls that every twentieth request makes at least, to a tenth: timers and what other threads do now and then is not a request's. All
+        are in the JSON."""
+        return round(sum(each for each in work.more["calls"].values() if each >= 0.05), 1)
 
     def summary(self, side, works):
         made = super().summary(side, works)
-        made["detail"] = ", ".join(f"{each:g} {name}" for name, each in sorted(works[0].more["calls"].items(), key=lambda pair: -pair[1]))
+        made["detail"] = ", ".join(f"{each:g} {name}" for name, each in sorted(works[0].more["calls"].items(), key=lambda pair: -pair[1]) if each >= 0.05)
         return made

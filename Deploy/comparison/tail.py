@@ -67,7 +67,8 @@ class Tail(Row):
             time.sleep(0.5)
             before = bench.origin.counts()[1]
             work = load.steady(bench, fresh, self.path, self.length, rate, self.seconds)
-            work.more |= {"rate": rate, "peak": round(self.rates[side.peer]), "filled": bench.origin.counts()[1] - before}
+            fresh.server.processes.refresh()
+            work.more |= {"rate": rate, "peak": round(self.rates[side.peer]), "filled": bench.origin.counts()[1] - before, "memory": fresh.server.processes.memory()}
             return work
         finally:
             for each in (reader, writer):
@@ -81,7 +82,7 @@ class Tail(Row):
         return work.more["p99"]
 
     def summary(self, side, works):
-        made = {"name": side.name, "peer": side.peer, "variant": side.variant, "rate": works[0].more["rate"], "memory": {"rss": 0, "pss": 0}, "rounds": [each.figures() for each in works]}
+        made = {"name": side.name, "peer": side.peer, "variant": side.variant, "rate": works[0].more["rate"], "memory": works[-1].more["memory"], "rounds": [each.figures() for each in works]}
         made["costs"] = [self.cost(each) for each in works]
         made["cost"] = round(statistics.median(made["costs"]), 1)
         middle = {name: statistics.median(each.more[name] for each in works) for name in ("p50", "p90", "p999", "max", "filled", "peak")}

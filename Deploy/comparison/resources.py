@@ -137,6 +137,40 @@ def attached(strace):
         raise Failure(f"strace: {line.strip()}")
 
 
+class Trace:
+    """strace at the processes of a server."""
+
+    def __init__(self, bench, side):
+        self.said, self.pids, self.process = bench.folder / "strace", side.server.processes.pids, None
+
+    def begin(self):
+        """Follows all of them; what is answered ends it."""
+        self.process = start(["strace", "-c", "-f", "-o", self.said, *(word for pid in self.pids for word in ("-p", str(pid)))],
+                             {running.LOAD}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        for _ in self.pids:
+            attached(self.process)
+        return self.end
+
+    def end(self):
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait(10)
+        self.stop()
+
+    def stop(self):
+        if self.process:
+            stop(self.process)
+            self.process = None
+
+    def calls(self):
+        """How often each was called."""
+        found = {}
+        for line in self.said.read_text().splitlines():
+            words = re.match(r"\s*[\d.]+\s+[\d.]+\s+\d+\s+(\d+)\s+(?:\d+\s+)?(\w+)$", line)
+            if words and words.group(2) != "total":
+                found[words.group(2)] = int(words.group(1))
+        return found
+
+
 class Calls(Row):
     """System calls of a request, as strace counts them, on one connection."""
 
@@ -162,34 +196,24 @@ class Calls(Row):
         load.rest(side.server.processes)
 
     def measure(self, bench, side, turn):
-        said, count, started = bench.folder / "strace", 200 if bench.quick else 1000, []
-
-        def between():
-            pids = side.server.processes.pids
-            strace = start(["strace", "-c", "-f", "-o", said, *(word for pid in pids for word in ("-p", str(pid)))],
-                           {running.LOAD}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-            started.append(strace)
-            for _ in pids:
-                attached(strace)
-            return lambda: (strace.send_signal(signal.SIGINT), strace.wait(10))
-
+        """What is called while requests are answered, less what is called in the same time without any."""
+        side.server.processes.refresh()
+        count, trace = 200 if bench.quick else 1000, Trace(bench, side)
         try:
-            work = load.own(bench, side, self.path, self.length, connections=1, count=count, between=between)
+            work = load.own(bench, side, self.path, self.length, connections=1, count=count, between=trace.begin)
+            busy = trace.calls()
+            end = trace.begin()
+            time.sleep(work.seconds)
+            end()
+            idle = trace.calls()
         finally:
-            for each in started:
-                stop(each)
-        calls = {}
-        for line in said.read_text().splitlines():
-            words = re.match(r"\s*[\d.]+\s+[\d.]+\s+\d+\s+(\d+)\s+(?:\d+\s+)?(\w+)$", line)
-            if words and words.group(2) != "total":
-                calls[words.group(2)] = round(int(words.group(1)) / count, 2)
-        work.more = {"calls": calls}
+            trace.stop()
+        work.more = {"calls": {name: round(each / count, 3) for name, each in busy.items()}, "idle": {name: round(each / count, 3) for name, each in idle.items()}}
         return work
 
     def cost(self, work):
-        """Of the calls that every twentieth request makes at least, to a tenth: timers and what other threads do now and then is not a request's. All
-        are in the JSON."""
-        return round(sum(each for each in work.more["calls"].values() if each >= 0.05), 1)
+        """To a tenth: a connection that closes is not a request's."""
+        return round(sum(max(0, each - work.more["idle"].get(name, 0)) for name, each in work.more["calls"].items()), 1)
 
     def summary(self, side, works):
         made = super().summary(side, works)

@@ -14,6 +14,11 @@ package struct Monotonic: Comparable, Hashable, Sendable {
     return Monotonic(nanoseconds: overflow ? (step < 0 ? 0 : .max) : sum)
   }
 
+  /// Whole microseconds since `earlier`; 0 when that is the later one.
+  package func microseconds(since earlier: Monotonic) -> UInt64 {
+    self > earlier ? (nanoseconds - earlier.nanoseconds) / 1000 : 0
+  }
+
   package static func < (left: Monotonic, right: Monotonic) -> Bool { left.nanoseconds < right.nanoseconds }
 
   /// The time from `right` to `left`; negative when `left` is the earlier one.

@@ -68,7 +68,8 @@ enum OriginRequests {
     var head = forwarded(request)
     head.method = .get
     head.framing = .none
-    for name in conditions + [.expect] { head.fields.removeAll(name) }
+    for name in conditions { head.fields.removeAll(name) }
+    head.fields.removeAll(.expect)
     if request.asksIdentity { head.fields.set(.acceptEncoding, "identity") }
     return head
   }

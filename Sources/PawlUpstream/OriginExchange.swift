@@ -315,7 +315,8 @@ extension OriginExchange {
   }
 
   private func dial() {
-    let dial = OriginDial(upstream: upstream, loop: loop, urls: urlOrder.isEmpty ? [0] : urlOrder) { [weak self] result in
+    let dial = OriginDial(upstream: upstream, loop: loop, urls: urlOrder.isEmpty ? [0] : urlOrder) {
+      [weak self] result in
       self?.dialled(result)
     }
     phase = .dialling(dial)

@@ -54,6 +54,29 @@ import Testing
     #expect(said(limit.ended(0, use: .fill, staysIdle: false)) == ["2 new"])
   }
 
+  @Test("the short ways of the usual case count as the long ones do, and stand back when anybody waits or may not")
+  func shortWays() {
+    var (short, long) = (ConnectionLimit(limit: 2), ConnectionLimit(limit: 2))
+    for use in [OriginUse.passThrough, .fill] {
+      _ = short.enter(0, use: use, prefersIdle: false)
+      _ = long.enter(0, use: use, prefersIdle: false)
+    }
+    #expect(short.endedUnawaited(0, use: .fill, staysIdle: true))
+    #expect(long.ended(0, use: .fill, staysIdle: true).isEmpty)
+    #expect(short == long)
+    #expect(!short.takeIdle(of: 1, for: .passThrough))
+    #expect(short.takeIdle(of: 0, for: .fill))
+    #expect(said(long.enter(0, use: .fill, prefersIdle: true).actions) == ["3 idle"])
+    #expect(short.count == long.count && short.waitingCount == 0)
+    // A second fill is above their share, whatever is idle.
+    #expect(short.endedUnawaited(0, use: .passThrough, staysIdle: true))
+    #expect(!short.takeIdle(of: 0, for: .fill))
+    #expect(short.takeIdle(of: 0, for: .passThrough))
+    #expect(said(short.enter(1, use: .passThrough, prefersIdle: false).actions) == [])
+    #expect(!short.endedUnawaited(0, use: .passThrough, staysIdle: true))
+    #expect(said(short.ended(0, use: .passThrough, staysIdle: false)) == ["3 new"])
+  }
+
   @Test("an idle connection of the own loop is used again")
   func reuse() {
     var limit = ConnectionLimit(limit: 1)

@@ -57,23 +57,25 @@ import Testing
   @Test("the short ways of the usual case count as the long ones do, and stand back when anybody waits or may not")
   func shortWays() {
     var (short, long) = (ConnectionLimit(limit: 2), ConnectionLimit(limit: 2))
+    func ended(_ use: OriginUse) -> Bool { short.endedUnawaited(0, use: use, staysIdle: true) }
+    func takes(_ pool: Int, _ use: OriginUse) -> Bool { short.takeIdle(of: pool, for: use) }
     for use in [OriginUse.passThrough, .fill] {
       _ = short.enter(0, use: use, prefersIdle: false)
       _ = long.enter(0, use: use, prefersIdle: false)
     }
-    #expect(short.endedUnawaited(0, use: .fill, staysIdle: true))
-    #expect(long.ended(0, use: .fill, staysIdle: true).isEmpty)
+    #expect(ended(.fill))
+    #expect(said(long.ended(0, use: .fill, staysIdle: true)) == [])
     #expect(short == long)
-    #expect(!short.takeIdle(of: 1, for: .passThrough))
-    #expect(short.takeIdle(of: 0, for: .fill))
+    #expect(!takes(1, .passThrough))
+    #expect(takes(0, .fill))
     #expect(said(long.enter(0, use: .fill, prefersIdle: true).actions) == ["3 idle"])
     #expect(short.count == long.count && short.waitingCount == 0)
     // A second fill is above their share, whatever is idle.
-    #expect(short.endedUnawaited(0, use: .passThrough, staysIdle: true))
-    #expect(!short.takeIdle(of: 0, for: .fill))
-    #expect(short.takeIdle(of: 0, for: .passThrough))
+    #expect(ended(.passThrough))
+    #expect(!takes(0, .fill))
+    #expect(takes(0, .passThrough))
     #expect(said(short.enter(1, use: .passThrough, prefersIdle: false).actions) == [])
-    #expect(!short.endedUnawaited(0, use: .passThrough, staysIdle: true))
+    #expect(!ended(.passThrough))
     #expect(said(short.ended(0, use: .passThrough, staysIdle: false)) == ["3 new"])
   }
 

@@ -224,7 +224,8 @@ struct ResponseCase: Sendable, CustomTestStringConvertible {
   func together() throws {
     let rest = Gate()
     let origin = ScriptedOrigin(
-      .tcp, [.expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nab"), .wait(rest), .send("cd"), .readToEnd])
+      .tcp,
+      [.expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nab"), .wait(rest), .send("cd"), .readToEnd])
     let bench = try Bench(origin)
     let recorder = ExchangeRecorder()
     var during: [Bool] = []

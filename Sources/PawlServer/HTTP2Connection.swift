@@ -85,10 +85,10 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
     stream.startReading()
     expect(within: listener.settings.headerTimeout)
     expect(within: Self.settingsTime)
-    let octets = received
+    var octets = received
     received = []
     // Also the server's own preface, its SETTINGS, goes out.
-    octets.withUnsafeBytes { receive($0) }
+    octets.withUnsafeMutableBytes { receive($0) }
   }
 
   // MARK: - Reading
@@ -105,7 +105,7 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
     var buffer = owner.takeBuffer()
     let result = buffer.withUnsafeMutableBytes { stream.read(into: $0) }
     if case .bytes(let count) = result {
-      buffer.withUnsafeBytes { receive(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+      buffer.withUnsafeMutableBytes { receive(UnsafeMutableRawBufferPointer(rebasing: $0[..<count])) }
     }
     owner.giveBuffer(buffer)
     switch result {
@@ -116,9 +116,10 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
     }
   }
 
-  private func receive(_ bytes: UnsafeRawBufferPointer) {
+  private func receive(_ bytes: UnsafeMutableRawBufferPointer) {
     isReceiving = true
-    let progress = bytes.isEmpty ? .goesOn : session.receive(bytes, at: Int64(clamping: owner.loop.now.nanoseconds))
+    let now = Int64(clamping: owner.loop.now.nanoseconds)
+    let progress = bytes.isEmpty ? .goesOn : session.receive(movable: bytes, at: now)
     if case .goesOn = progress { beginArrived() }
     isReceiving = false
     arrived.removeAll(keepingCapacity: true)

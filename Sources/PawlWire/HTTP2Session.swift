@@ -39,6 +39,8 @@ package final class HTTP2Session {
   var watch: HTTP2FrameWatch
   var streams = HTTP2Streams()
   var events: [HTTP2Event] = []
+  /// What is told of lies in octets that may be moved.
+  private(set) var mayMoveContent = false
   /// The connection's receive window.
   var window: HTTP2ReceiveWindow
   var roundTrip = HTTP2RoundTrip()
@@ -89,6 +91,19 @@ package final class HTTP2Session {
 
   /// Takes all of `bytes`. `now`: of a monotonic clock, in nanoseconds. Not to be called from within the delegate.
   package func receive(_ bytes: UnsafeRawBufferPointer, at now: Int64) -> Progress {
+    mayMoveContent = false
+    return take(bytes, at: now)
+  }
+
+  /// As ``receive(_:at:)-1``, of octets that need not stay where they are: content of one stream that came in several frames is
+  /// moved together and told of once.
+  package func receive(movable bytes: UnsafeMutableRawBufferPointer, at now: Int64) -> Progress {
+    mayMoveContent = true
+    defer { mayMoveContent = false }
+    return take(UnsafeRawBufferPointer(bytes), at: now)
+  }
+
+  private func take(_ bytes: UnsafeRawBufferPointer, at now: Int64) -> Progress {
     precondition(!isInside && !isTelling, "receive from within the session's own calls")
     self.now = now
     if settingsSince == nil { settingsSince = now }
@@ -221,8 +236,9 @@ package final class HTTP2Session {
     listener = delegate
     var next = 0
     while next < events.count {
-      if ending == nil { tell(events[next]) }
-      next += 1
+      let (event, count) = gathered(at: next)
+      if ending == nil { tell(event) }
+      next += count
     }
     // A turn with very many frames was an exception: its buffer is not kept.
     events.removeAll(keepingCapacity: events.count <= 256)

@@ -34,6 +34,11 @@ final class HTTP2Serving: HTTP2SessionDelegate {
     progress = octets.withUnsafeBytes { session.receive($0, at: now) }
   }
 
+  func receive(movable frames: HTTP2Frame...) {
+    var octets = frames.flatMap(\.octets)
+    progress = octets.withUnsafeMutableBytes { session.receive(movable: $0, at: now) }
+  }
+
   func receive(_ frames: HTTP2Frame...) { receive(frames.flatMap(\.octets)) }
 
   /// Preface and settings of a client, with the acknowledgement of the session's.

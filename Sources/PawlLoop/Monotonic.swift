@@ -31,7 +31,7 @@ package struct Monotonic: Comparable, Hashable, Sendable {
 
 extension Duration {
   /// In nanoseconds, rounded towards zero and held within ± 292 years.
-  var wholeNanoseconds: Int64 {
+  package var wholeNanoseconds: Int64 {
     let (seconds, attoseconds) = components
     let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
     guard !overflow else { return seconds < 0 ? .min : .max }

@@ -27,15 +27,18 @@ extension AccessRecord {
     bytesReplayed = request.tally.replayed
     originResumes = request.tally.resumes
     note(request.facts.tls)
-    if let end = record.end {
-      endedBy =
-        switch end.party {
-        case .client: .client
-        case .origin: .origin
-        case .pawl: .pawl
-        }
-      endReason = end.reason
-    }
+    if let end = record.end { self.end(end) }
+  }
+
+  /// What it was, where it was not the answer's own end.
+  mutating func end(_ end: BodyEnd) {
+    endedBy =
+      switch end.party {
+      case .client: .client
+      case .origin: .origin
+      case .pawl: .pawl
+      }
+    endReason = end.reason
   }
 
   /// What protected the connection.

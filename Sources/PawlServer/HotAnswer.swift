@@ -21,6 +21,8 @@ final class HotAnswer: Sendable {
   let isForEverybody: Bool
   /// Whether the origin gave a `Date`; else each answer bears the time it leaves at.
   let hasDate: Bool
+  /// Of a 200 over HTTP/2, once it is wanted.
+  private let headOfHTTP2 = Locked<HTTP2FixedHead?>(nil)
   /// ``RouteSettings/serial``: after a reload another route may stand at the same address.
   private let route: Int
 
@@ -49,9 +51,29 @@ final class HotAnswer: Sendable {
       && (head.vary.names.isEmpty || (route.asksIdentity && head.vary.names == [Array("accept-encoding".utf8)]))
   }
 
+  /// Made when it is first wanted; of the same response and route.
+  func headForHTTP2(_ stored: StoredResponse, _ route: RouteSettings) -> HTTP2FixedHead {
+    headOfHTTP2.withLock { head in
+      if let head { return head }
+      let made = HTTP2FixedHead(status: 200, Self.fields(of: stored, route, status: 200), length: total)
+      head = made
+      return made
+    }
+  }
+
   private static func render(_ stored: StoredResponse, _ route: RouteSettings, status: Int, _ framing: BodyFraming)
     -> [UInt8]
   {
+    var output: [UInt8] = []
+    HeadWriter.write(
+      ResponseHead(status: status, fields: fields(of: stored, route, status: status)), framing: framing,
+      connection: .keepAlive, into: &output)
+    output.removeLast(2)
+    return output
+  }
+
+  /// Those that are the same in every answer.
+  private static func fields(of stored: StoredResponse, _ route: RouteSettings, status: Int) -> Fields {
     var fields = stored.head.fields
     fields.removeAll(.age)
     // The same answer goes out in clear: this is put in where it goes out over TLS.
@@ -62,10 +84,6 @@ final class HotAnswer: Sendable {
     }
     fields.set(.acceptRanges, "bytes")
     Via.append(to: &fields, version: .http11)
-    var output: [UInt8] = []
-    HeadWriter.write(
-      ResponseHead(status: status, fields: fields), framing: framing, connection: .keepAlive, into: &output)
-    output.removeLast(2)
-    return output
+    return fields
   }
 }

@@ -46,9 +46,8 @@ extension ClientConnection {
   }
 
   private func find(_ get: PlainGet, in store: CacheStore, _ buffer: [UInt8]) -> StoredResponse? {
-    let key = KeyAuthority.of(buffer[get.authority], isSecure: facts.isSecure)
-    let resource = buffer.withUnsafeBytes { bytes in
-      key.withUnsafeBytes { key in
+    let resource = KeyAuthority.lend(buffer[get.authority], isSecure: facts.isSecure) { key in
+      buffer.withUnsafeBytes { bytes in
         store.resource(authority: key, target: UnsafeRawBufferPointer(rebasing: bytes[get.target]))
       }
     }

@@ -28,6 +28,7 @@ extension HTTP2Session {
     if isEnd { streams[slot].hasEnded = true }
     guard isRequest else { return endTrailers(slot) }
     prioritise(stream)
+    if isEnd, reader.isPlain { return keepPlainHead(slot) }
     do throws(RequestRefusal) {
       streams[slot].request = try reader.request(isEnd: isEnd)
       events.append(.began(slot))
@@ -125,9 +126,11 @@ extension HTTP2Session {
   func noteClosed(_ stream: HTTP2StreamID, _ code: UInt32) {
     guard let slot = slot(of: stream), !streams[slot].isClosed else { return }
     streams[slot].isClosed = true
-    window.release(streams[slot].window.held)
-    // Others may wait for it, and nothing else may come of the client before it has it.
-    returnConnectionCredit()
+    if streams[slot].window.held > 0 {
+      window.release(streams[slot].window.held)
+      // Others may wait for it, and nothing else may come of the client before it has it.
+      returnConnectionCredit()
+    }
     events.append(.closed(slot, streams[slot].wasReset ? code : nil))
   }
 }

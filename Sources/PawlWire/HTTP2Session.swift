@@ -46,6 +46,13 @@ package final class HTTP2Session {
   var roundTrip = HTTP2RoundTrip()
   /// The time of the last ``receive(_:at:)``.
   var now: Int64 = 0
+  /// Heads of plain requests until they are told, `plainCount` of them, and room for more.
+  var plainHeads: [HTTP2HeadReader] = []
+  var plainCount = 0
+  /// Ready answers whose streams are not gone.
+  package internal(set) var readyCount = 0
+  var values = HTTP2FieldValues()
+  var hasSentUnique = false
   /// Streams that PRIORITY_UPDATE spoke of before they were there.
   var foretold: [HTTP2StreamID] = []
   /// What is being produced; the caller's array between the calls.
@@ -205,7 +212,10 @@ package final class HTTP2Session {
   func finish(_ reason: EndReason, _ code: HTTP2ErrorCode?) {
     guard ending == nil else { return }
     (ending, lastWord) = (reason, code)
-    if !isTelling { events.removeAll() }
+    if !isTelling {
+      events.removeAll()
+      forgetPlainHeads()
+    }
   }
 
   /// An error that nghttp2 does not answer by itself.
@@ -242,12 +252,14 @@ package final class HTTP2Session {
     }
     // A turn with very many frames was an exception: its buffer is not kept.
     events.removeAll(keepingCapacity: events.count <= 256)
+    if plainCount > 0 { forgetPlainHeads() }
     listener = nil
     isTelling = false
   }
 
-  private func tell(_ event: HTTP2Event) {
+  func tell(_ event: HTTP2Event) {
     switch event {
+    case .plain(let slot, let index): tellPlain(slot, index)
     case .began(let slot):
       guard let request = streams[slot].request, isWorthTelling(request, slot) else { return }
       (streams[slot].isTold, streams[slot].request) = (true, nil)
@@ -266,7 +278,10 @@ package final class HTTP2Session {
     case .answered(let slot): listener?.session(self, answered: streams[slot].id)
     case .closed(let slot, let code):
       let (id, isTold) = (streams[slot].id, streams[slot].isTold)
+      let sent = streams[slot].ready?.sent
+      endReady(slot)
       streams.close(slot)
+      if isTold, let sent { return listener?.session(self, closedReady: id, by: code, sent: sent) ?? () }
       guard isTold else { return }
       listener?.session(self, closed: id, by: code)
     }

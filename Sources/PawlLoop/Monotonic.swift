@@ -14,6 +14,9 @@ package struct Monotonic: Comparable, Hashable, Sendable {
     return Monotonic(nanoseconds: overflow ? (step < 0 ? 0 : .max) : sum)
   }
 
+  /// Whole seconds since the clock's zero.
+  package var seconds: UInt64 { nanoseconds / 1_000_000_000 }
+
   /// Whole microseconds since `earlier`; 0 when that is the later one.
   package func microseconds(since earlier: Monotonic) -> UInt64 {
     self > earlier ? (nanoseconds - earlier.nanoseconds) / 1000 : 0

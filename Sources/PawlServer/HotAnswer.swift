@@ -11,6 +11,8 @@ final class HotAnswer: Sendable {
   let head: [UInt8]
   /// Of a 206, without the fields that say which part it is and how long.
   let partHead: [UInt8]
+  /// The tag that the answer shows, quotes and all, when it is strong and pawl's or the origin's own; else empty.
+  let tag: [UInt8]
   /// Of the body, in octets.
   let total: UInt64
   /// Wall clock, seconds: from then on the response is stale.
@@ -30,6 +32,7 @@ final class HotAnswer: Sendable {
     let freshness = Freshness.evaluate(stored.head, policy: route.policy, now: now)
     (freshUntil, bornAt) = (now + freshness.ttl, now - freshness.age)
     (self.total, self.route) = (total, route.serial)
+    tag = Self.showsTag(stored, route) ? EntityTag(strong: stored.body.primaryTag).bytes : []
     isForEverybody = stored.head.isForEverybody
     hasDate = stored.head.fields.contains(.date)
     head = Self.render(stored, route, status: 200, .length(total))
@@ -72,6 +75,10 @@ final class HotAnswer: Sendable {
     return output
   }
 
+  private static func showsTag(_ stored: StoredResponse, _ route: RouteSettings) -> Bool {
+    route.etag == .auto || stored.head.validators.tag?.isWeak == false
+  }
+
   /// Those that are the same in every answer.
   private static func fields(of stored: StoredResponse, _ route: RouteSettings, status: Int) -> Fields {
     var fields = stored.head.fields
@@ -79,9 +86,7 @@ final class HotAnswer: Sendable {
     // The same answer goes out in clear: this is put in where it goes out over TLS.
     if route.strictTransport != nil { StrictTransportField.remove(from: &fields) }
     if status == 206 { StoredAnswer.leaveOutDigestsOfAll(&fields) }
-    if route.etag == .auto || stored.head.validators.tag?.isWeak == false {
-      fields.set(.etag, EntityTag(strong: stored.body.primaryTag).bytes)
-    }
+    if showsTag(stored, route) { fields.set(.etag, EntityTag(strong: stored.body.primaryTag).bytes) }
     fields.set(.acceptRanges, "bytes")
     Via.append(to: &fields, version: .http11)
     return fields

@@ -29,9 +29,10 @@ extension ClientConnection {
       guard part != nil else { return false }
     }
     let wanted = part.map { $0.first..<$0.end } ?? 0..<answer.total
-    guard wanted.upperBound - wanted.lowerBound <= Self.hotLimit, let bytes = stored.body.ready(wanted) else {
-      return false
-    }
+    if let name = get.ifRange, answer.tag.isEmpty || !buffer[name].elementsEqual(answer.tag) { return false }
+    guard wanted.upperBound - wanted.lowerBound <= Self.hotLimit,
+      let bytes = stored.body.ready(wanted, isNamed: get.ifRange != nil, now: owner.loop.now)
+    else { return false }
     store.noteUse(stored)
     var message = owner.takeHotBuffer()
     let newID = append(answer, part, to: &message, now: now, of: get, route, owner)

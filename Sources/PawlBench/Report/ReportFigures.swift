@@ -104,7 +104,7 @@ extension RunResult {
     if counts.received > 0 { figures.append(ReportFigure("content received", counts.received, .octets)) }
     if counts.sent > 0 { figures.append(ReportFigure("content sent", counts.sent, .octets)) }
     figures.append(ReportFigure("content checked", counts.verified, .octets))
-    figures.append(ReportFigure("connections opened", counts.connections, .count))
+    figures.append(ReportFigure("new connections", counts.connections, .count))
     if counts.interruptions > 0 { figures.append(ReportFigure("interruptions made", counts.interruptions, .count)) }
     return figures
   }

@@ -72,11 +72,11 @@ struct TimePlots {
     if results.count == 1 {
       let lines = kinds.enumerated().map { index, kind in (kind.name, index, points(0) { $0[keyPath: kind.value] }) }
       return [
-        plot("Latency over time", "Of the requests that ended in each \(stepName).", .microseconds, "latency", lines)
+        plot("Latency over time", "Of the \(many) that ended in each \(stepName).", .microseconds, "latency", lines)
       ]
     }
     return kinds.map { kind in
-      byResult("\(kind.title) over time", "Of the requests that ended in each \(stepName).", .microseconds, "latency") {
+      byResult("\(kind.title) over time", "Of the \(many) that ended in each \(stepName).", .microseconds, "latency") {
         $0.completed > 0 ? $0[keyPath: kind.value] : nil
       }
     }
@@ -90,7 +90,6 @@ struct TimePlots {
     if octets > completed * 262_144 {
       return byResult("Throughput over time", "Content received and sent.", .octetsPerSecond, "content") { $0.octets }
     }
-    let many = results.first?.words.many ?? "requests"
     return byResult("Throughput over time", "Completed in each \(stepName).", .other(""), "\(many) a second") {
       $0.completed
     }
@@ -102,6 +101,8 @@ struct TimePlots {
       byResult("Memory over time", "Of the server and its children.", .octets, "memory") { $0.memory },
     ]
   }
+
+  private var many: String { results.first?.words.many ?? "requests" }
 
   private var stepName: String { width == 1 ? "second" : "\(Quantity.decimal(width, places: 0)) seconds" }
 

@@ -22,7 +22,7 @@ import Testing
           throughput                   500 KiB/s
           content received             1,000 KiB
           content checked              1,000 KiB
-          connections opened                  65
+          new connections                     65
 
         Latency
                                     whole answer     first octet
@@ -72,7 +72,7 @@ import Testing
           failed                               0
           throughput                           –
           content checked                    0 B
-          connections opened                   0
+          new connections                      0
 
         Nothing was completed.
 

@@ -42,7 +42,7 @@ struct LatencyPlots {
     return PlotScale(.logarithmic, low: 1, high: high, ticks: ticks)
   }
 
-  /// A point where each value begins, no more than can be told apart.
+  /// A step where each value begins, no more of them than can be told apart.
   private static func quantiles(_ histogram: Histogram<UInt32>) -> [Plot.Point] {
     let total = histogram.totalCount
     var (before, points) = (UInt64(0), [Plot.Point]())
@@ -53,6 +53,7 @@ struct LatencyPlots {
       let place = PlotScale.log10(point.x)
       guard place - drawn > 0.004 || before == total else { continue }
       drawn = place
+      if let last = points.last { points.append(Plot.Point(x: point.x, y: last.y)) }
       points.append(point)
     }
     if let last = points.last { points.append(Plot.Point(x: Double(total), y: last.y)) }

@@ -21,6 +21,17 @@ import Testing
     #expect(result.figures(of: .load).first?.name == "uploads completed")
   }
 
+  @Test(
+    "name a percentile only where there are enough values for it",
+    arguments: [(1, 0), (2, 1), (4, 2), (10, 3), (99, 3), (100, 4), (1000, 5), (9999, 5), (10_000, 6)])
+  func percentiles(_ count: Int, _ told: Int) {
+    var result = MadeUpResults.small
+    result.latency.reset()
+    for value in 1...count { result.latency.record(UInt64(value)) }
+    let names = RunResult.percentiles.prefix(told).map(\.name) + ["max"]
+    #expect(result.figures(of: .latency).map(\.name) == names)
+  }
+
   @Test("name sent content and interruptions only where there were any")
   func optional() {
     var result = MadeUpResults.small

@@ -33,6 +33,15 @@ import Testing
     #expect(cpu.lines[0].runs.map { $0.map(\.x) } == [[1, 2], [4, 5, 6]])
   }
 
+  @Test("a second in which nothing ended has no latency, and leaves no gap")
+  func nothingEnded() {
+    var result = MadeUpResults.large("a", seed: 1, seconds: 6)
+    result.samples[2].completed = 0
+    for results in [[result], [result, result]] {
+      #expect(TimePlots(results).all[0].lines[0].runs.map { $0.map(\.x) } == [[1, 2, 4, 5, 6]])
+    }
+  }
+
   @Test("throughput counts requests, and octets where answers are large")
   func throughput() throws {
     var result = MadeUpResults.large("a", seed: 1)

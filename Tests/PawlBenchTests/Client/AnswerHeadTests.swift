@@ -19,7 +19,9 @@ import Testing
   @Test("until its empty line came, more is needed")
   func needsMore() {
     let text = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nA: b\r\n\r\n"
-    for count in 0..<text.utf8.count { #expect(parse(String(decoding: text.utf8.prefix(count), as: UTF8.self)) == .needMore, "\(count)") }
+    for count in 0..<text.utf8.count {
+      #expect(parse(String(decoding: text.utf8.prefix(count), as: UTF8.self)) == .needMore, "\(count)")
+    }
   }
 
   @Test(
@@ -27,7 +29,8 @@ import Testing
     arguments: [
       "HTTP/1.1 2x0 OK\r\n", "SSH-2.0-OpenSSH_9.2\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 1x\r\n\r\n",
       "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", "\r\n\r\n",
-      "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 1234567890123456789\r\n\r\n",
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n",
+      "HTTP/1.1 200 OK\r\nContent-Length: 1234567890123456789\r\n\r\n",
     ])
   func malformed(_ text: String) { #expect(parse(text) == .malformed) }
 

@@ -33,7 +33,8 @@ import Testing
 
   @Test("a 1xx is not the answer")
   func interim() throws {
-    let tally = try run(.sendEachByte("HTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\n" + Performing.answer(Self.content)))
+    let tally = try run(
+      .sendEachByte("HTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\n" + Performing.answer(Self.content)))
     #expect(tally.completed == 1)
   }
 

@@ -20,7 +20,9 @@ import Testing
 
   @Test(
     "that are none are refused with a reason",
-    arguments: ["", "a.example", "ftp://a.example/", "http://", "http://:80/", "http://a:0/", "http://a:x/", "http://a/ b"])
+    arguments: [
+      "", "a.example", "ftp://a.example/", "http://", "http://:80/", "http://a:0/", "http://a:x/", "http://a/ b",
+    ])
   func refused(_ url: String) {
     #expect(throws: Target.Problem.self) { try Target(url) }
   }

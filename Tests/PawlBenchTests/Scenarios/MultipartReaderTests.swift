@@ -38,7 +38,9 @@ import Testing
   func parts(_ pieces: Int) {
     let wanted = ["0-2", "0:0", "1:1", "2:2", "5-6", "5:5", "6:6", "end"]
     #expect(read(Self.good, pieces: pieces) == wanted)
-    #expect(read(String(Self.good.dropFirst().dropLast()), type: "multipart/byteranges;boundary=b1", pieces: pieces) == wanted)
+    #expect(
+      read(String(Self.good.dropFirst().dropLast()), type: "multipart/byteranges;boundary=b1", pieces: pieces) == wanted
+    )
   }
 
   @Test("an answer that ends before its closing delimiter is open")
@@ -50,7 +52,8 @@ import Testing
     "what breaks the form is malformed",
     arguments: [
       "--b2\r\n", "--b1x\r\n", "--b1\r\n\r\nabc", "--b1\r\nContent-Range: bytes 3-2/10\r\n\r\n",
-      "--b1\r\nContent-Range: bytes 0-2/10\r\n\r\n0123\r\n--b1--", "--b1\r\nContent-Range: bytes 0-2/10\r\n\r\n012--b1--\r\n",
+      "--b1\r\nContent-Range: bytes 0-2/10\r\n\r\n0123\r\n--b1--",
+      "--b1\r\nContent-Range: bytes 0-2/10\r\n\r\n012--b1--\r\n",
       "--b1\r\nContent-Range: bytes 0-0/9\r\nContent-Range: bytes 0-1/9\r\n\r\n",
     ])
   func malformed(_ text: String) {

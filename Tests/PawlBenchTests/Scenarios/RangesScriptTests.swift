@@ -57,7 +57,9 @@ import Testing
       (.length, { "HTTP/1.1 206 P\r\nContent-Range: bytes \($0.lowerBound)-\($0.upperBound)/16\r\n\r\n" }),
       (
         .content,
-        { "HTTP/1.1 206 P\r\nContent-Range: bytes \($0.lowerBound)-\($0.upperBound)/16\r\nContent-Length: 3\r\n\r\nxyz" }
+        {
+          "HTTP/1.1 206 P\r\nContent-Range: bytes \($0.lowerBound)-\($0.upperBound)/16\r\nContent-Length: 3\r\n\r\nxyz"
+        }
       ),
     ]
     for (failure, answer) in rows {

@@ -19,7 +19,8 @@ import Testing
 
   private static func rest(_ received: [UInt8]) -> [UInt8] {
     let start = start(received)
-    let head = "HTTP/1.1 206 P\r\nContent-Range: bytes \(start)-99999/100000\r\nContent-Length: \(100_000 - start)\r\n\r\n"
+    let head =
+      "HTTP/1.1 206 P\r\nContent-Range: bytes \(start)-99999/100000\r\nContent-Length: \(100_000 - start)\r\n\r\n"
     return Array(head.utf8) + content[start...]
   }
 

@@ -48,8 +48,8 @@ class Origin:
 
 
 class Bench:
-    def __init__(self, pawl, wanted, seconds, rounds, quick=False, load="own", folder=None, before=None):
-        self.pawl, self.wanted, self.seconds, self.rounds, self.quick, self.load, self.before = pawl, wanted, seconds, rounds, quick, load, before
+    def __init__(self, pawl, wanted, seconds, rounds, quick=False, load="own", folder=None, before=None, bencher=None):
+        self.pawl, self.wanted, self.seconds, self.rounds, self.quick, self.load, self.before, self.bencher = pawl, wanted, seconds, rounds, quick, load, before, bencher
         forget_the_dead(pathlib.Path(folder or tempfile.gettempdir()))
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix=f"pawl-compare-{os.getpid()}-", dir=folder))
         self.up, self.broken, self.tools, self.warm = {}, {}, {}, set()
@@ -103,10 +103,13 @@ class Bench:
         key = (name, *sorted(options.items()))
         if key in self.broken:
             raise Skip(self.broken[key])
+        if key in self.up and self.up[key].process.poll() is not None:
+            self.broken[key] = f"{name} ended by itself, {self.up.pop(key).process.returncode}"
+            raise Skip(self.broken[key])
         if key not in self.up:
             try:
                 self.up[key] = KINDS[name](self, **options).start()
-            except (Skip, Failure) as why:
+            except (Skip, Failure, OSError) as why:
                 self.broken[key] = str(why)
                 raise Skip(str(why)) from None
         return self.up[key]
@@ -146,6 +149,8 @@ class Bench:
         if (side.cache, path) in self.warm and length > 1 << 20:
             return
         self.probe(side, path, length)
+        if side.server.twice and length > 1 << 20:
+            self.probe(side, path, length)
         if (side.cache, path) not in self.warm:
             self.wait_kept(side, path)
         self.warm.add((side.cache, path))

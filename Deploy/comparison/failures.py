@@ -5,12 +5,16 @@ import socket
 import threading
 import time
 
-from running import Failure, Skip
+from running import MISHAPS, Failure
 from unreliable import Unreliable, reset
 
 MIB = 1 << 20
 SERVERS = ["pawl", "nginx", "varnish", "trafficserver", "haproxy"]
 TIMES = (0, 1, 2, 5, 10, 20, 50)
+
+
+def many(number, what):
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 class Answer:
@@ -93,8 +97,8 @@ class Trouble:
             try:
                 side = bench.server(name, origin=origin.address, **({"disk": "1G"} if name == "trafficserver" else {})).sides("clear")[0]
                 result["table"] += [{"server": name, **line} for line in self.lines(bench, side, origin)]
-            except (Failure, Skip, OSError) as why:
-                result["skipped"][name] = str(why)
+            except MISHAPS as why:
+                result["skipped"][name] = str(why) or repr(why)
             finally:
                 bench.stop_servers(name)
                 origin.fall()
@@ -108,7 +112,7 @@ class Resets(Trouble):
     def __init__(self, name, title, ranges, times=TIMES):
         super().__init__(name, title)
         self.ranges, self.times = ranges, times
-        self.columns = ["server", "client", *(f"{each} resets" for each in times)]
+        self.columns = ["server", "client", *(many(each, "reset") for each in times)]
 
     def lines(self, bench, side, origin):
         downloads = 2 if bench.quick else 5
@@ -124,7 +128,7 @@ class Resets(Trouble):
                     good = self.once(bench, side, path) if client == "asks once" else self.persistent(bench, side, path, resets)
                     done, wrong = done + (good is True), wrong + (good is None)
                     sent += origin.sent.get(path, 0)
-                line[f"{resets} resets"] = {"completed": done / downloads, "wrong": wrong, "origin": round(sent / downloads / self.size, 2),
+                line[many(resets, "reset")] = {"completed": done / downloads, "wrong": wrong, "origin": round(sent / downloads / self.size, 2),
                                             "seconds": round((time.monotonic() - begun) / downloads, 2)}
             yield line
 
@@ -195,7 +199,7 @@ class CutUploads(Trouble):
     """An upload whose client loses its connection so many times: octets it had to send, and what the origin took for whole."""
 
     times = (0, 1, 5, 20)
-    columns = ["server", *(f"{each} cuts" for each in times)]
+    columns = ["server", "0 cuts", "1 cut", "5 cuts", "20 cuts"]
 
     def lines(self, bench, side, origin):
         line = {}
@@ -204,7 +208,7 @@ class CutUploads(Trouble):
             send = resumed if side.peer == "pawl" else restarted
             status, octets = send(bench, side.port, path, self.size, cuts)
             seen = [each for each in origin.bodies if each[0] == path]
-            line[f"{cuts} cuts"] = {"status": status, "sent": round(octets / self.size, 2), "requests at the origin": len(seen),
+            line[many(cuts, "cut")] = {"status": status, "sent": round(octets / self.size, 2), "requests at the origin": len(seen),
                                     "right": sum(whole and count == self.size and right for _, whole, count, right in seen),
                                     "wrong": sum(whole and (count != self.size or not right) for _, whole, count, right in seen)}
         yield line

@@ -1,5 +1,6 @@
 """The loads, each behind one function that answers a Work: what was done, and the CPU that a server took for it."""
 
+import json
 import re
 import subprocess
 import threading
@@ -40,7 +41,7 @@ def driven(side, loads, settle=False, between=None):
     started = []
     try:
         for words, core in loads:
-            started.append(start(words, {core}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+            started.append(start(words, {core}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace"))
         for process in started:
             timer = threading.Timer(60, process.kill)
             timer.start()
@@ -109,7 +110,7 @@ def upload(bench, side, path, length, connections=1, count=1, method="POST", fie
 def counted(side, words, seconds, name):
     side.server.processes.refresh()
     before = side.server.processes.read()
-    process = start(words, {running.LOAD}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = start(words, {running.LOAD}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
     out = finish(process, seconds + 60, name)
     return out, side.server.processes.since(before)
 
@@ -140,7 +141,41 @@ def h2load(bench, side, path, length, seconds=2, connections=64, streams=10, **_
     return Work(done, done * length, seconds, cpu)
 
 
+def bencher(bench, side, scenario, path, words, seconds):
+    """pawl-bench at a server: its report, CPU of the server's processes during the measured time among it. Everything received has to be right."""
+    report = bench.folder / "pawl-bench.json"
+    process = start([bench.bencher, scenario, side.url(path), "--core", running.LOAD, "--duration", seconds, "--warm-up", 0.3, "--process", side.server.process.pid, "--json", report,
+                     "--quiet", *(["--insecure", "--tls-min", "1.3"] if side.secure else []), *words],
+                    {running.LOAD}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
+    finish(process, seconds + 60, f"pawl-bench at {side.name}")
+    found = json.loads(report.read_text())
+    counts, process = found["counts"], found["process"]
+    if counts["failures"] or not counts["completed"]:
+        raise Failure(f"{side.name}: {counts}")
+    return Work(counts["completed"], counts["received"], found["seconds"], process["user"] + process["system"],
+                p50=found["latency"]["p50"], p90=found["latency"]["p90"], p99=found["latency"]["p99"], p999=found["latency"]["p999"], max=found["latency"]["max"])
+
+
+def http2(bench, side, path, length, seconds=2.0, connections=64, streams=10, **_):
+    """The load of HTTP/2 that was chosen: the same answer, ten streams on each connection."""
+    if bench.load != "bench":
+        return h2load(bench, side, path, length, seconds, connections, streams)
+    return bencher(bench, side, "hit", path, ["--http2", "--streams", streams, "--connections", connections], seconds)
+
+
+def steady(bench, side, path, length, rate, seconds, connections=64):
+    """The open loop that was chosen: so many requests a second."""
+    if bench.load != "bench":
+        return open_loop(bench, side, path, length, rate, seconds, connections)
+    return bencher(bench, side, "hit", path, ["--rate", rate, "--connections", connections], seconds)
+
+
 def http1(bench, side, path, length, **more):
-    """The load of HTTP/1.1 that was chosen."""
-    simple = more.get("count", 0) == 0
-    return (wrk if bench.load == "wrk" and simple else own)(bench, side, path, length, **more)
+    """The load of HTTP/1.1 that was chosen. Large bodies and ranges of them are always for the program in C: it throws them away in the kernel,
+    where pawl-bench would hold all of the body to compare with."""
+    if more.get("count") or bench.load == "own" or (more.get("ranges") and bench.load == "bench"):
+        return own(bench, side, path, length, **more)
+    if bench.load == "wrk":
+        return wrk(bench, side, path, length, **more)
+    connections = ["--connections", more.get("connections", 64), "--seed", more.get("seed", 1)]
+    return bencher(bench, side, "hit", path, [*connections, *(["--no-compare"] if length > 65536 else [])], more["seconds"])

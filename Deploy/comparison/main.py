@@ -10,7 +10,6 @@ import time
 import running
 from bench import Bench
 from report import markdown, show
-from running import Failure
 from table import every
 
 
@@ -20,11 +19,11 @@ def options(names):
     parser.add_argument("--list", action="store_true", help="show the rows and what pawl has to reach")
     parser.add_argument("--pawl", metavar="BINARY", help="pawl (a release build when not given)")
     parser.add_argument("--pawl-before", metavar="BINARY", help="another pawl, measured in the same rounds")
-    parser.add_argument("--bench", metavar="BINARY", help="pawl-bench")
+    parser.add_argument("--bench", metavar="BINARY", help="pawl-bench (a release build when not given)")
     parser.add_argument("--servers", metavar="A,B", help="only these: pawl, nginx, varnish, trafficserver, haproxy, h2o, floor")
     parser.add_argument("--rounds", type=int, default=5, help="interleaved rounds; the median counts")
-    parser.add_argument("--seconds", type=float, default=2, help="of load in a round")
-    parser.add_argument("--load", choices=["own", "wrk"], default="own", help="the load of the HTTP/1.1 rows")
+    parser.add_argument("--seconds", type=float, default=1.5, help="of load in a round")
+    parser.add_argument("--load", choices=["bench", "own", "wrk"], default="bench", help="pawl-bench; or the program in C of this folder; or wrk, which counts connecting and handshakes, too. With the latter two h2load for HTTP/2")
     parser.add_argument("--quick", action="store_true", help="three short rounds, less of everything: to see whether it works")
     parser.add_argument("--folder", metavar="DIR", help="where caches and files are kept while it runs (the system's folder for such things)")
     parser.add_argument("--json", metavar="FILE", help="write every figure of every round")
@@ -48,6 +47,18 @@ def machine():
     return {"cpu": model, "cores": os.cpu_count(), "kernel": platform.release(), "server core": running.SERVER, "load core": running.LOAD}
 
 
+def absolute(path):
+    return path and os.path.abspath(path)
+
+
+def write(found, report):
+    """After each row, so that a comparison that is interrupted has what it found."""
+    for path, text in ((found.json, json.dumps(report, indent=1)), (found.markdown, markdown(report))):
+        if path:
+            with open(path, "w") as file:
+                file.write(text)
+
+
 def main():
     rows = every()
     found = options([each.name for each in rows])
@@ -60,25 +71,20 @@ def main():
     chosen = [each for each in rows if not found.rows or each.name in found.rows]
     report = {"machine": machine(), "rounds": found.rounds, "seconds": found.seconds, "rows": []}
     begun = time.monotonic()
-    with Bench(os.path.abspath(found.pawl), found.servers.split(",") if found.servers else None, found.seconds, found.rounds, found.quick, found.load, found.folder,
-               found.pawl_before and os.path.abspath(found.pawl_before)) as bench:
+    with Bench(absolute(found.pawl), found.servers.split(",") if found.servers else None, found.seconds, found.rounds, found.quick, found.load, found.folder,
+               absolute(found.pawl_before), absolute(found.bench)) as bench:
         for row in chosen:
             started = time.monotonic()
             try:
                 result = row.run(bench)
-            except Failure as why:
-                result = {"name": row.name, "title": row.title, "unit": row.unit, "peers": [], "skipped": {"all": str(why)}, "goals": [], "wanted": []}
+            except running.MISHAPS as why:
+                result = {"name": row.name, "title": row.title, "unit": row.unit, "peers": [], "skipped": {"all": str(why) or repr(why)}, "goals": [], "wanted": []}
             result["took"] = round(time.monotonic() - started, 1)
             report["rows"].append(result)
+            report["took"] = round(time.monotonic() - begun, 1)
             show(result)
-    report["took"] = round(time.monotonic() - begun, 1)
+            write(found, report)
     print(f"\n{len(report['rows'])} rows in {report['took']:.0f} s")
-    if found.json:
-        with open(found.json, "w") as file:
-            json.dump(report, file, indent=1)
-    if found.markdown:
-        with open(found.markdown, "w") as file:
-            file.write(markdown(report))
     return 0
 
 

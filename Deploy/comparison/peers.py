@@ -4,7 +4,7 @@ import os
 import subprocess
 
 from running import free_port
-from servers import Server
+from servers import Server, Side
 
 
 class Varnish(Server):
@@ -31,6 +31,7 @@ class TrafficServer(Server):
     """One thread that runs exchanges, a RAM cache large enough for everything, a cache on disk."""
 
     name, programs = "trafficserver", ("traffic_server",)
+    twice = True
 
     def launch(self):
         certificate, key = self.bench.certificate
@@ -179,4 +180,4 @@ class Relay(Server):
         self.ports["clear"] = int(self.process.stdout.readline().split()[1])
 
     def sides(self, kind="clear"):
-        return [self.side("clear", "receive, write, send in C" if kind == "clear" else "receive, write, sendfile in C")]
+        return [Side(self, self.ports["clear"], "receive, write, send" if kind == "clear" else "receive, write, sendfile", peer="relay in C")]

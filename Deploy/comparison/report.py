@@ -69,6 +69,10 @@ def markdown(report):
         said = {kind: "<br>".join(f"{goal['ratio']:.2f}, {goal['text']}: {'met' if goal['met'] else 'not met'}"
                                   for goal in row["goals"] if goal["kind"] == kind) for kind in ("bar", "aim")}
         lines.append(f"| {row['title']} | {amount(mine['cost'], unit) if mine else '-'} | {', '.join(f'{name} {amount(cost, unit)}' for name, cost in others.items())} | {ratio} | {said['bar']} | {said['aim']} |")
+    lines += ["", "**Throughput and memory**", "", "| | |", "|---|---|"]
+    for row in report["rows"]:
+        said = [f"{each['name']} {speed(each['rate'], row['unit'])}, {each['memory']['pss'] / 1e6:,.0f} MB" for each in row["peers"] if each["rate"] is not None]
+        lines += [f"| {row['title']} | {'<br>'.join(said)} |"] if said else []
     for row in report["rows"]:
         if row.get("table"):
             lines += ["", f"**{row['title']}**", "", "| " + " | ".join(row["columns"]) + " |", "|" + "---|" * len(row["columns"])]

@@ -11,7 +11,7 @@ import time
 import load
 import running
 from rows import KIB, Goal, Limit, Row
-from running import Failure, Skip, start, stop
+from running import MISHAPS, Failure, Skip, start, stop
 
 REQUEST = b"GET /bytes/1024/a HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
@@ -35,8 +35,8 @@ class Idle(Row):
                     continue
                 try:
                     figures.setdefault(name, []).append(self.once(bench, name))
-                except (Failure, Skip, OSError) as why:
-                    result["skipped"][name] = str(why)
+                except MISHAPS as why:
+                    result["skipped"][name] = str(why) or repr(why)
         for name, found in figures.items():
             costs = [each["bytes"] for each in found]
             result["peers"].append({"name": name, "peer": name, "variant": "", "cost": round(statistics.median(costs), 1), "costs": costs, "rate": None,

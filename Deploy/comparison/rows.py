@@ -3,7 +3,7 @@
 import statistics
 
 import load
-from running import Failure, Skip
+from running import MISHAPS, Skip
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 
@@ -18,7 +18,7 @@ class Goal:
         """Ratio to the best variant of the peer and whether it is met; None where either is missing."""
         mine = best(peers, "pawl", self.what)
         if self.what == "first":  # no later than the fastest peer and so many milliseconds
-            others = [each["first"] for each in peers if each["peer"] not in ("pawl", "pawl-before", "relay")]
+            others = [each["first"] for each in peers if each["peer"] not in ("pawl", "pawl-before", "relay in C")]
             return None if mine is None or not others else self.judged(mine - min(others), mine - min(others) <= self.factor)
         other = best(peers, self.peer, self.what)
         if mine is None or not other:
@@ -109,15 +109,16 @@ class Row:
             try:
                 self.prepare(bench, side)
                 rounds[side] = []
-            except Failure as why:
-                result["skipped"][side.name] = str(why)
+            except MISHAPS as why:
+                result["skipped"][side.name] = str(why) or repr(why)
         before = bench.origin.counts()[0]
         for turn in range(bench.rounds):
-            for side in list(rounds):
+            order = list(rounds)
+            for side in order[turn % max(1, len(order)):] + order[:turn % max(1, len(order))]:
                 try:
                     rounds[side].append(self.measure(bench, side, turn))
-                except Failure as why:
-                    result["skipped"][side.name] = str(why)
+                except MISHAPS as why:
+                    result["skipped"][side.name] = str(why) or repr(why)
                     del rounds[side]
         if self.warm and self.name != "tail" and rounds and bench.origin.counts()[0] != before:
             result["skipped"]["all"] = f"the origin was asked {bench.origin.counts()[0] - before} times for what is kept"
@@ -129,6 +130,7 @@ class Row:
 
     def summary(self, side, works):
         costs = [self.cost(each) for each in works]
+        side.server.processes.refresh()
         return {"name": side.name, "peer": side.peer, "variant": side.variant, "cost": round(statistics.median(costs), 4), "costs": [round(each, 4) for each in costs],
                 "rate": round(statistics.median(self.rate(each) for each in works), 1), "memory": side.server.processes.memory(), "rounds": [each.figures() for each in works]}
 
@@ -157,5 +159,5 @@ class Upload(Row):
         load.upload(bench, side, "/verify", MIB + 1, fields=side.fields)
 
     def measure(self, bench, side, turn):
-        more = {"connections": 1} if side.peer == "relay" else {}
+        more = {"connections": 1} if side.server.name == "relay" else {}
         return load.upload(bench, side, "/drop", self.length, **{**self.more, **more}, fields=side.fields)

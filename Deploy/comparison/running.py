@@ -27,6 +27,10 @@ class Skip(Exception):
     """Why something cannot be run here."""
 
 
+# What may go wrong with one server or one row without ending the comparison.
+MISHAPS = (Failure, Skip, OSError, ValueError, KeyError, subprocess.SubprocessError)
+
+
 def start(words, cores=None, **more):
     """A process of its own session, so that Ctrl-C reaches this program alone; it ends with this program even when that is killed."""
     cores = {SERVER} if cores is None else set(cores)

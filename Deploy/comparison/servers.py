@@ -38,6 +38,7 @@ class Server:
 
     name, programs = "", ()
     shared = False  # whether one answer kept serves every listener
+    twice = False  # whether the first hit moves a large body to where it stays
 
     def __init__(self, bench, **options):
         self.bench, self.options, self.process = bench, options, None

@@ -66,7 +66,7 @@ class Tail(Row):
             reader.stdin.flush()
             time.sleep(0.5)
             before = bench.origin.counts()[1]
-            work = load.open_loop(bench, fresh, self.path, self.length, rate, self.seconds)
+            work = load.steady(bench, fresh, self.path, self.length, rate, self.seconds)
             work.more |= {"rate": rate, "peak": round(self.rates[side.peer]), "filled": bench.origin.counts()[1] - before}
             return work
         finally:

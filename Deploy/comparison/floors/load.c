@@ -101,6 +101,12 @@ static void body(struct connection *c, const char *data, size_t size) {
   } else if (limit ? asked < limit : now() < end_at) ask(c);
 }
 
+// Without the body, which is not text.
+static void refuse(struct connection *c, char *end, const char *why) {
+  *end = 0;
+  fail(why, c->head);
+}
+
 static void head(struct connection *c) {
   c->head[c->held] = 0;
   char *end = memmem(c->head, c->held, "\r\n\r\n", 4);
@@ -108,14 +114,14 @@ static void head(struct connection *c) {
     if (c->held == ROOM - 1) fail("a head too long", "");
     return;
   }
-  if (c->held < 12 || atoi(c->head + 9) != status) fail("unexpected answer:", c->head);
+  if (c->held < 12 || atoi(c->head + 9) != status) refuse(c, end, "unexpected answer:");
   char *line = c->head;
   c->left = -1;
   while (line < end && c->left < 0) {
     if (!strncasecmp(line, "content-length:", 15)) c->left = atoll(line + 15);
     line = memmem(line, end + 2 - line, "\r\n", 2) + 2;
   }
-  if (c->left != length) fail("unexpected length:", c->head);
+  if (c->left != length) refuse(c, end, "unexpected length:");
   c->inside = 1, c->done = 0, c->begun = now();
   size_t more = c->held - (end + 4 - c->head);
   if ((long long)more > length) fail("more than was asked for:", path);

@@ -77,6 +77,7 @@ static inline void pawl_atomic_store(uintptr_t *cell, uintptr_t value) { __atomi
 static inline uintptr_t pawl_atomic_exchange(uintptr_t *cell, uintptr_t value) {
   return __atomic_exchange_n(cell, value, __ATOMIC_ACQ_REL);
 }
+static inline uintptr_t pawl_atomic_add(uintptr_t *cell, uintptr_t value) { return __atomic_add_fetch(cell, value, __ATOMIC_ACQ_REL); }
 static inline int pawl_atomic_compare_exchange(uintptr_t *cell, uintptr_t *expected, uintptr_t value) {
   return __atomic_compare_exchange_n(cell, expected, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }

@@ -10,7 +10,8 @@ package enum Via {
     case (1, 1): fields.append(.via, literal: "1.1 pawl")
     case (1, 0): fields.append(.via, literal: "1.0 pawl")
     case (2, 0): fields.append(.via, literal: "2.0 pawl")
-    default: fields.append(.via, [0x30 + version.major % 10, 0x2e, 0x30 + version.minor % 10, 0x20] + Array("pawl".utf8))
+    default:
+      fields.append(.via, [0x30 + version.major % 10, 0x2e, 0x30 + version.minor % 10, 0x20] + Array("pawl".utf8))
     }
   }
 

@@ -14,6 +14,14 @@ package struct Monotonic: Comparable, Hashable, Sendable {
     return Monotonic(nanoseconds: overflow ? (step < 0 ? 0 : .max) : sum)
   }
 
+  /// Whole seconds since the clock's zero.
+  package var seconds: UInt64 { nanoseconds / 1_000_000_000 }
+
+  /// Whole microseconds since `earlier`; 0 when that is the later one.
+  package func microseconds(since earlier: Monotonic) -> UInt64 {
+    self > earlier ? (nanoseconds - earlier.nanoseconds) / 1000 : 0
+  }
+
   package static func < (left: Monotonic, right: Monotonic) -> Bool { left.nanoseconds < right.nanoseconds }
 
   /// The time from `right` to `left`; negative when `left` is the earlier one.
@@ -26,7 +34,7 @@ package struct Monotonic: Comparable, Hashable, Sendable {
 
 extension Duration {
   /// In nanoseconds, rounded towards zero and held within ± 292 years.
-  var wholeNanoseconds: Int64 {
+  package var wholeNanoseconds: Int64 {
     let (seconds, attoseconds) = components
     let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
     guard !overflow else { return seconds < 0 ? .min : .max }

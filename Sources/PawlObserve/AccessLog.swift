@@ -32,12 +32,17 @@ package final class AccessLog: Sendable {
 
   package func write(_ record: AccessRecord) {
     guard let writer else { return }
+    var line: [UInt8] = []
     switch format {
     case .combined:
-      let time = localTime.withLock { $0.text(ofSecond: record.time.dividedDown(by: 1000)) }
-      writer.write { $0.append(combined: record, time: time) }
-    case .json: writer.write { $0.append(json: record) }
+      let second = record.time.dividedDown(by: 1000)
+      line.reserveCapacity(256)
+      line.append(combined: record, time: localTime.withLock { $0.text(ofSecond: second) })
+    case .json:
+      line.reserveCapacity(1024)
+      line.append(json: record)
     }
+    writer.write(line)
   }
 
   /// Opens the file anew, after a rotation; does nothing for other destinations.

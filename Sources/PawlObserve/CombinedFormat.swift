@@ -32,13 +32,19 @@ extension [UInt8] {
   /// What nginx writes for a variable: `-` when there is none, and `\xHH` for `"`, `\`, controls and anything beyond ASCII.
   private mutating func append(nginx octets: ArraySlice<UInt8>?) {
     guard let octets else { return append(0x2d) }
+    guard octets.contains(where: Self.isEscaped) else { return append(contentsOf: octets) }
     for octet in octets {
-      if octet < 0x20 || octet > 0x7e || octet == 0x22 || octet == 0x5c {
+      if Self.isEscaped(octet) {
         append(contentsOf: [0x5c, 0x78])
         append(hexadecimal: octet, uppercase: true)
       } else {
         append(octet)
       }
     }
+  }
+
+  @inline(__always)
+  private static func isEscaped(_ octet: UInt8) -> Bool {
+    octet &- 0x20 > 0x5e || octet == 0x22 || octet == 0x5c
   }
 }

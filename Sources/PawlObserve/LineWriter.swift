@@ -74,6 +74,9 @@ final class LineWriter: @unchecked Sendable {
     if before == 0 || (before < batch && queue.count >= batch) { pthread_cond_signal(wakeWriter) }
   }
 
+  /// Queues one line; drops it when the queue is full. Never waits for the destination.
+  func write(_ line: [UInt8]) { write { $0.append(contentsOf: line) } }
+
   /// Waits until every line queued so far has been handed to the destination.
   func flush() {
     pthread_mutex_lock(lock)

@@ -15,7 +15,7 @@ extension AccessRecord {
     bytes = record.bytesSent
     referer = request.head.fields.first(.referer).map(request.shown)
     userAgent = request.head.fields.first(.userAgent)
-    durationMicros = UInt64(max(0, (now - record.began).microseconds))
+    durationMicros = now.microseconds(since: record.began)
     requestID = request.requestID[...]
     host = request.head.authority
     site = request.route.name
@@ -27,15 +27,18 @@ extension AccessRecord {
     bytesReplayed = request.tally.replayed
     originResumes = request.tally.resumes
     note(request.facts.tls)
-    if let end = record.end {
-      endedBy =
-        switch end.party {
-        case .client: .client
-        case .origin: .origin
-        case .pawl: .pawl
-        }
-      endReason = end.reason
-    }
+    if let end = record.end { self.end(end) }
+  }
+
+  /// What it was, where it was not the answer's own end.
+  mutating func end(_ end: BodyEnd) {
+    endedBy =
+      switch end.party {
+      case .client: .client
+      case .origin: .origin
+      case .pawl: .pawl
+      }
+    endReason = end.reason
   }
 
   /// What protected the connection.
@@ -63,8 +66,4 @@ extension AccessRecord {
 extension IncomingRequest {
   /// A target or URL for a log: without the secret of an upload's.
   func shown(_ text: Bytes) -> Bytes { UploadNames.redacted(text, loop.router.uploadPrefixes).map { $0[...] } ?? text }
-}
-
-extension Duration {
-  var microseconds: Int64 { components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000 }
 }

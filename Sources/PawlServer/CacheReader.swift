@@ -91,6 +91,11 @@ final class CacheReader: BodySource {
       advance(from: start, to: start + UInt64(bytes.count), through: end)
       return .memory(bytes, 0..<bytes.count)
     }
+    // The loop does not wait for the disk: what is not in the page cache is read in the pool first.
+    guard body.isInPageCache(start..<stop, now: request.loop.loop.now) else {
+      body.warm(start..<stop, on: request.loop.loop) { [weak self] in self?.consumer?.bodyIsReady() }
+      return .later
+    }
     let slice = body.slice(start..<stop)
     guard slice.fd >= 0 else { return .failed(BodyEnd(party: .pawl, reason: "stored-file-unreadable")) }
     advance(from: start, to: stop, through: end)

@@ -51,7 +51,8 @@ final class CollapsedFetch: OriginFetchSink {
   let reason: CacheStatus.ForwardReason
   /// The leader's own cookies, which are not stored.
   private var setCookies: [Bytes] = []
-  private(set) weak var leader: DownloadExchange?
+  /// Until it has its answer, or its client has left; each holds the other for so long.
+  private(set) var leader: DownloadExchange?
   /// A validation that nobody waits for from the start.
   private let isInBackground: Bool
   private let waiters = Locked<[ObjectIdentifier: @Sendable (Outcome) -> Void]?>([:])
@@ -125,9 +126,14 @@ final class CollapsedFetch: OriginFetchSink {
   private var isOutdated: Bool { isShared && resource.withLock { $0.fetch !== self } }
 
   /// The server ends.
-  func stop() { fetch?.cancel() }
+  func stop() {
+    fetch?.cancel()
+    leader = nil
+  }
 
-  private func conclude(_ outcome: Outcome) {
+  /// - Returns: the leader, which others, who may let go of this last on their own loops, must not let go of.
+  @discardableResult
+  private func conclude(_ outcome: Outcome) -> DownloadExchange? {
     isUndecided = false
     resource.withLock { state in
       if state.fetch === self { state.fetch = nil }
@@ -140,6 +146,8 @@ final class CollapsedFetch: OriginFetchSink {
     // Others may let go of this last, on their own loops: what belongs to this loop must not go with it.
     fetch = nil
     owner.fetches[ObjectIdentifier(self)] = nil
+    defer { leader = nil }
+    return leader
   }
 
   // MARK: - The answer
@@ -184,16 +192,13 @@ final class CollapsedFetch: OriginFetchSink {
     fetch?.cancel()
     let error = ProxyError(.httpProtocolError, details: "a \(status) that was not asked for", receivedStatus: status)
     let failure = OriginFailure(error: error, beforeHead: true, requestBytesSent: true)
-    let leader = leader
-    conclude(.failed(failure))
-    leader?.fetchFailed(failure)
+    conclude(.failed(failure))?.fetchFailed(failure)
   }
 
   private func validated(_ stored: StoredResponse, _ head: ResponseHead, _ now: Int64) {
     let merged = mergeNotModified(stored.head, head, requestTime: requestTime, responseTime: now)
     let renewed = store.updateHead(stored, head: merged)
-    conclude(.stored(renewed, .validated))
-    leader?.fetched(renewed, .validated, setCookies: head.fields.all(.setCookie))
+    conclude(.stored(renewed, .validated))?.fetched(renewed, .validated, setCookies: head.fields.all(.setCookie))
   }
 
   /// Without the origin.
@@ -203,8 +208,7 @@ final class CollapsedFetch: OriginFetchSink {
 
   private func serveStale(_ stored: StoredResponse) {
     fetch?.cancel()
-    conclude(.stored(stored, .staleOnError))
-    leader?.fetched(stored, .staleOnError, setCookies: [])
+    conclude(.stored(stored, .staleOnError))?.fetched(stored, .staleOnError, setCookies: [])
   }
 
   /// The resource has become something that is not stored: what was stored is no longer it.
@@ -226,8 +230,7 @@ final class CollapsedFetch: OriginFetchSink {
     {
       return serveStale(stored)
     }
-    conclude(.failed(failed))
-    leader?.fetchFailed(failed)
+    conclude(.failed(failed))?.fetchFailed(failed)
   }
 
   func fetch(_ fetch: OriginFetch, bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Flow { .pause }
@@ -248,8 +251,7 @@ final class CollapsedFetch: OriginFetchSink {
   /// A part whose place is not certain is not resumed either: its octets would be taken for others.
   private func relay(_ head: ResponseHead, _ framing: BodyFraming) {
     let fetch = fetch
-    conclude(.notShared)
-    guard let leader, let fetch else {
+    guard let leader = conclude(.notShared), let fetch else {
       fetch?.cancel()
       return
     }
@@ -311,8 +313,7 @@ final class CollapsedFetch: OriginFetchSink {
     var trimmed = head
     trimmed.fields.set(.contentRange, ContentRange.format(wanted, total: total))
     let fetch = fetch
-    conclude(.notShared)
-    guard let leader, let fetch else {
+    guard let leader = conclude(.notShared), let fetch else {
       fetch?.cancel()
       return
     }
@@ -364,8 +365,7 @@ final class CollapsedFetch: OriginFetchSink {
     // Before anybody reads: whoever lacks bytes must find that they are on their way.
     fill.begin(identity, from: start, through: end)
     if isOutdated { store.forget(stored) }
-    conclude(.stored(stored, arrival))
-    leader?.fetched(stored, arrival, setCookies: setCookies)
+    conclude(.stored(stored, arrival))?.fetched(stored, arrival, setCookies: setCookies)
     fill.watchForReaders()
   }
 
@@ -388,8 +388,7 @@ final class CollapsedFetch: OriginFetchSink {
       let fill = Fill(fetch, of: stored, in: self.store, route: self.request.route, seesRanges: false)
       self.fetch = nil
       fill.begin(identity, from: 0, through: nil)
-      self.conclude(.notShared)
-      self.leader?.fetched(
+      self.conclude(.notShared)?.fetched(
         stored, .fetched(status: head.status, why: self.reason), setCookies: head.fields.all(.setCookie))
       fill.watchForReaders()
     }

@@ -166,7 +166,7 @@ final class FillCoordinator: Sendable {
     // Nothing is known of its speed before: the first moments of a fill would send every reader off on its own.
     let elapsed = now - span.began
     guard elapsed >= jumpMeasure else { return false }
-    let rate = Double(frontier - span.start) / (Double(elapsed.microseconds) / 1_000_000)
+    let rate = Double(frontier - span.start) / (elapsed / .seconds(1))
     return rate * jumpPatience < Double(position - frontier)
   }
 

@@ -49,7 +49,7 @@ extension HTTP2Connection: HTTP2SessionDelegate {
   }
 
   func session(_ session: HTTP2Session, answered id: HTTP2StreamID) {
-    guard let stream = streams[id] else { return }
+    guard let stream = streams[id] else { return answeredReady(id) }
     unsentAnswers.append((.max, stream))
     stream.answered()
   }

@@ -43,7 +43,7 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
   /// Request content in memory that exchanges have not taken yet: while there is some, its credit is missing to others.
   var heldContent = 0
   private var lingerBudget = HTTP2Connection.lingerBudget
-  private var isDraining = false
+  private(set) var isDraining = false
 
   // Writing
   /// Produced, and not taken by the socket.
@@ -55,13 +55,17 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
   var written: UInt64 = 0
   /// Answers that are complete and whose last octets the socket has not taken, with the count at which it has.
   var unsentAnswers: [(until: UInt64, stream: HTTP2Stream)] = []
+  /// Lines of the log for answers that are sent on the short way, in the order they were asked for.
+  var readyLogs: [HTTP2ReadyLog] = []
+  /// Since ``timeReady()``.
+  var hasAnsweredReady = false
 
   // Time
   private lazy var timer = owner.loop.makeTimer { [weak self] in self?.timerFired() }
   private var timerDue = Monotonic(nanoseconds: .max)
   /// Since when no stream is open.
   var idleSince: Monotonic
-  private var hasServed = false
+  var hasServed = false
   /// Since when the socket has taken nothing of what it is to take.
   var stuckSince: Monotonic?
   /// Once the connection ends: when it is closed, whatever is left.
@@ -85,10 +89,10 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
     stream.startReading()
     expect(within: listener.settings.headerTimeout)
     expect(within: Self.settingsTime)
-    let octets = received
+    var octets = received
     received = []
     // Also the server's own preface, its SETTINGS, goes out.
-    octets.withUnsafeBytes { receive($0) }
+    octets.withUnsafeMutableBytes { receive($0) }
   }
 
   // MARK: - Reading
@@ -105,7 +109,7 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
     var buffer = owner.takeBuffer()
     let result = buffer.withUnsafeMutableBytes { stream.read(into: $0) }
     if case .bytes(let count) = result {
-      buffer.withUnsafeBytes { receive(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+      buffer.withUnsafeMutableBytes { receive(UnsafeMutableRawBufferPointer(rebasing: $0[..<count])) }
     }
     owner.giveBuffer(buffer)
     switch result {
@@ -116,14 +120,16 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
     }
   }
 
-  private func receive(_ bytes: UnsafeRawBufferPointer) {
+  private func receive(_ bytes: UnsafeMutableRawBufferPointer) {
     isReceiving = true
-    let progress = bytes.isEmpty ? .goesOn : session.receive(bytes, at: Int64(clamping: owner.loop.now.nanoseconds))
+    let now = Int64(clamping: owner.loop.now.nanoseconds)
+    let progress = bytes.isEmpty ? .goesOn : session.receive(movable: bytes, at: now)
     if case .goesOn = progress { beginArrived() }
     isReceiving = false
     arrived.removeAll(keepingCapacity: true)
     if case .ends(let reason) = progress { return ended(reason) }
     pump()
+    timeReady()
   }
 
   /// Those that brought content have begun with it.
@@ -180,7 +186,7 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
     if case .ends(let reason) = session.check(at: Int64(clamping: now.nanoseconds)) { return ended(reason) }
     if isDraining { expect(within: Self.drainTime) }
     if let stuckSince, now - stuckSince >= settings.sendTimeout { return clientBroke("send-timeout") }
-    if streams.isEmpty {
+    if isIdle {
       let limit = hasServed ? settings.keepaliveTimeout : settings.headerTimeout
       if now - idleSince >= limit { return endInOrder() }
       expect(within: limit - (now - idleSince))
@@ -190,6 +196,7 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
       guard let due = stream.sendingDue(now) else { continue }
       next = min(next ?? due, due)
     }
+    if let due = cutStuckReady(now) { next = min(next ?? due, due) }
     if let next { expect(within: next) }
     pump()
   }
@@ -241,6 +248,7 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
   func abandonAll(_ end: BodyEnd) {
     guard phase == .open else { return close() }
     for stream in Array(streams.values) { stream.endVisibly(end) }
+    for id in session.unfinishedReady { cutReady(id, end) }
     session.end(.noError)
     beginEnding()
     pump()
@@ -260,6 +268,7 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
     let lost = streams.values.filter { stream in !unsentAnswers.contains { $0.stream === stream } }
     streams = [:]
     for stream in lost { stream.drop(end) }
+    dropReady(end, unanswered: true)
   }
 
   private func dropAll(_ end: BodyEnd) {
@@ -267,6 +276,7 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
     streams = [:]
     unsentAnswers = []
     for stream in lost { stream.drop(end) }
+    dropReady(end, unanswered: false)
   }
 
   /// All has gone out: FIN, then what still comes is dropped for a bounded time.

@@ -154,7 +154,7 @@ final class HTTP2Stream {
   }
 
   /// RST_STREAM's code as the log's word: `reset` where the client simply wants no more.
-  private static func reason(of code: UInt32?) -> String {
+  static func reason(of code: UInt32?) -> String {
     switch code.flatMap(HTTP2ErrorCode.init(rawValue:)) {
     case .cancel, .noError, nil: "reset"
     case .some(let code): "reset-\(code)"

@@ -11,6 +11,8 @@ final class HotAnswer: Sendable {
   let head: [UInt8]
   /// Of a 206, without the fields that say which part it is and how long.
   let partHead: [UInt8]
+  /// The tag that the answer shows, quotes and all, when it is strong and pawl's or the origin's own; else empty.
+  let tag: [UInt8]
   /// Of the body, in octets.
   let total: UInt64
   /// Wall clock, seconds: from then on the response is stale.
@@ -21,6 +23,8 @@ final class HotAnswer: Sendable {
   let isForEverybody: Bool
   /// Whether the origin gave a `Date`; else each answer bears the time it leaves at.
   let hasDate: Bool
+  /// Of a 200 over HTTP/2, once it is wanted.
+  private let headOfHTTP2 = Locked<HTTP2FixedHead?>(nil)
   /// ``RouteSettings/serial``: after a reload another route may stand at the same address.
   private let route: Int
 
@@ -28,6 +32,7 @@ final class HotAnswer: Sendable {
     let freshness = Freshness.evaluate(stored.head, policy: route.policy, now: now)
     (freshUntil, bornAt) = (now + freshness.ttl, now - freshness.age)
     (self.total, self.route) = (total, route.serial)
+    tag = Self.showsTag(stored, route) ? EntityTag(strong: stored.body.primaryTag).bytes : []
     isForEverybody = stored.head.isForEverybody
     hasDate = stored.head.fields.contains(.date)
     head = Self.render(stored, route, status: 200, .length(total))
@@ -49,23 +54,41 @@ final class HotAnswer: Sendable {
       && (head.vary.names.isEmpty || (route.asksIdentity && head.vary.names == [Array("accept-encoding".utf8)]))
   }
 
+  /// Made when it is first wanted; of the same response and route.
+  func headForHTTP2(_ stored: StoredResponse, _ route: RouteSettings) -> HTTP2FixedHead {
+    headOfHTTP2.withLock { head in
+      if let head { return head }
+      let made = HTTP2FixedHead(status: 200, Self.fields(of: stored, route, status: 200), length: total)
+      head = made
+      return made
+    }
+  }
+
   private static func render(_ stored: StoredResponse, _ route: RouteSettings, status: Int, _ framing: BodyFraming)
     -> [UInt8]
   {
+    var output: [UInt8] = []
+    HeadWriter.write(
+      ResponseHead(status: status, fields: fields(of: stored, route, status: status)), framing: framing,
+      connection: .keepAlive, into: &output)
+    output.removeLast(2)
+    return output
+  }
+
+  private static func showsTag(_ stored: StoredResponse, _ route: RouteSettings) -> Bool {
+    route.etag == .auto || stored.head.validators.tag?.isWeak == false
+  }
+
+  /// Those that are the same in every answer.
+  private static func fields(of stored: StoredResponse, _ route: RouteSettings, status: Int) -> Fields {
     var fields = stored.head.fields
     fields.removeAll(.age)
     // The same answer goes out in clear: this is put in where it goes out over TLS.
     if route.strictTransport != nil { StrictTransportField.remove(from: &fields) }
     if status == 206 { StoredAnswer.leaveOutDigestsOfAll(&fields) }
-    if route.etag == .auto || stored.head.validators.tag?.isWeak == false {
-      fields.set(.etag, EntityTag(strong: stored.body.primaryTag).bytes)
-    }
+    if showsTag(stored, route) { fields.set(.etag, EntityTag(strong: stored.body.primaryTag).bytes) }
     fields.set(.acceptRanges, "bytes")
     Via.append(to: &fields, version: .http11)
-    var output: [UInt8] = []
-    HeadWriter.write(
-      ResponseHead(status: status, fields: fields), framing: framing, connection: .keepAlive, into: &output)
-    output.removeLast(2)
-    return output
+    return fields
   }
 }

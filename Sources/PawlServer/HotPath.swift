@@ -13,6 +13,7 @@ extension ClientConnection {
   /// (done), one look-up, one write, or one and a `sendfile`; whatever is not exactly that takes the long way and is
   /// answered the same.
   func answerAtOnce(_ buffer: [UInt8]) -> Bool {
+    let owner = self.owner
     guard output.isEmpty, !owner.isDraining, let get = listener.parser.plainGet(),
       !(get.namesScheme && facts.isTrusted),
       let route = owner.router.route(authority: buffer[get.authority], target: buffer[get.target]),
@@ -28,14 +29,14 @@ extension ClientConnection {
       guard part != nil else { return false }
     }
     let wanted = part.map { $0.first..<$0.end } ?? 0..<answer.total
-    guard wanted.upperBound - wanted.lowerBound <= Self.hotLimit, let bytes = stored.body.ready(wanted) else {
-      return false
-    }
+    if let name = get.ifRange, answer.tag.isEmpty || !buffer[name].elementsEqual(answer.tag) { return false }
+    guard wanted.upperBound - wanted.lowerBound <= Self.hotLimit,
+      let bytes = stored.body.ready(wanted, isNamed: get.ifRange != nil, now: owner.loop.now)
+    else { return false }
     store.noteUse(stored)
-    let id = get.requestID == nil ? RequestID.make() : Array(buffer[get.requestID ?? 0..<0])
     var message = owner.takeHotBuffer()
-    append(answer, part, to: &message, now: now, id: get.requestID == nil ? id : nil, route)
-    let sent = HotAnswerSent(get: get, id: id, status: part == nil ? 200 : 206, bytes: wanted, route: route)
+    let newID = append(answer, part, to: &message, now: now, of: get, route, owner)
+    let sent = HotAnswerSent(get: get, newID: newID, status: part == nil ? 200 : 206, bytes: wanted, route: route)
     switch bytes {
     case .memory(let body): transmit(&message, body, buffer, sent)
     case .file(let slice): transmit(message, slice, buffer, sent)
@@ -46,9 +47,8 @@ extension ClientConnection {
   }
 
   private func find(_ get: PlainGet, in store: CacheStore, _ buffer: [UInt8]) -> StoredResponse? {
-    let key = KeyAuthority.of(buffer[get.authority], isSecure: facts.isSecure)
-    let resource = buffer.withUnsafeBytes { bytes in
-      key.withUnsafeBytes { key in
+    let resource = KeyAuthority.lend(buffer[get.authority], isSecure: facts.isSecure) { key in
+      buffer.withUnsafeBytes { bytes in
         store.resource(authority: key, target: UnsafeRawBufferPointer(rebasing: bytes[get.target]))
       }
     }
@@ -57,10 +57,11 @@ extension ClientConnection {
 
   // MARK: - The head
 
-  /// - Parameter id: to be told to the client, who brought none.
+  /// - Returns: where in the message the identifier stands that the request was given, if it brought none.
   private func append(
-    _ answer: HotAnswer, _ part: ByteRange?, to message: inout [UInt8], now: Int64, id: [UInt8]?, _ route: RouteSettings
-  ) {
+    _ answer: HotAnswer, _ part: ByteRange?, to message: inout [UInt8], now: Int64, of get: PlainGet,
+    _ route: RouteSettings, _ owner: ServerLoop
+  ) -> Range<Int>? {
     if let part {
       message.append(contentsOf: answer.partHead)
       message.append("Content-Range: bytes " as StaticString)
@@ -89,11 +90,14 @@ extension ClientConnection {
     message.append(decimal: UInt64(max(0, now - answer.bornAt)))
     message.append("\r\nCache-Status: pawl; hit; ttl=" as StaticString)
     message.append(decimal: UInt64(answer.freshUntil - now))
-    if let id {
+    var newID: Range<Int>?
+    if get.requestID == nil {
       message.append("\r\nX-Request-Id: " as StaticString)
-      message.append(contentsOf: id)
+      owner.requestIDs.append(to: &message)
+      newID = message.count - RequestID.count..<message.count
     }
     message.append("\r\n\r\n" as StaticString)
+    return newID
   }
 
   // MARK: - Sending
@@ -115,60 +119,67 @@ extension ClientConnection {
     let all = bytes.count <= Self.copyLimit ? message.count : message.count + bytes.count
     var count = 0
     if case .bytes(let some) = result { count = some }
-    guard count < all else { return wholeIsSent(buffer, sent) }
+    guard count < all else { return wholeIsSent(message, buffer, sent) }
     if all > message.count { message.append(contentsOf: body[bytes]) }
-    goOn(with: Array(message[count...]), nil, buffer, sent)
+    goOn(with: count..., of: message, nil, buffer, sent)
   }
 
   private func transmit(_ message: [UInt8], _ slice: FileSlice, _ buffer: [UInt8], _ sent: HotAnswerSent) {
     var run = FileRun(slice)
     var count = 0
     if case .bytes(let some) = message.withUnsafeBytes({ stream.write($0, more: true) }) { count = some }
-    guard count == message.count else { return goOn(with: Array(message[count...]), run, buffer, sent) }
+    guard count == message.count else { return goOn(with: count..., of: message, run, buffer, sent) }
     while run.count > 0, case .bytes(let some) = stream.sendFile(run.descriptor, offset: run.offset, count: run.count) {
       run.advance(by: some)
     }
-    guard run.count > 0 else { return wholeIsSent(buffer, sent) }
-    goOn(with: [], run, buffer, sent)
+    guard run.count > 0 else { return wholeIsSent(message, buffer, sent) }
+    goOn(with: message.count..., of: message, run, buffer, sent)
   }
 
-  private func wholeIsSent(_ buffer: [UInt8], _ sent: HotAnswerSent) {
-    guard stream.bytesKept == 0 else { return goOn(with: [], nil, buffer, sent) }
+  private func wholeIsSent(_ message: [UInt8], _ buffer: [UInt8], _ sent: HotAnswerSent) {
+    guard stream.bytesKept == 0 else { return goOn(with: message.count..., of: message, nil, buffer, sent) }
     setDeadline(after: listener.settings.keepaliveTimeout)
+    let owner = self.owner
     guard let log = owner.server.accessLog else { return }
-    log.write(hotRecord(buffer, sent))
+    log.write(hotRecord(message, buffer, sent, owner))
   }
 
   /// What the socket does not take is the rest of an answer like any other's: with its limits, and its line in the log.
-  private func goOn(with rest: [UInt8], _ run: FileRun?, _ buffer: [UInt8], _ sent: HotAnswerSent) {
-    let request = owner.makeRequest(listener.parser.makeHead(buffer), facts: facts, began: requestBegan, id: sent.id)
+  private func goOn(
+    with rest: PartialRangeFrom<Int>, of message: [UInt8], _ run: FileRun?, _ buffer: [UInt8], _ sent: HotAnswerSent
+  ) {
+    let request = owner.makeRequest(
+      listener.parser.makeHead(buffer), facts: facts, began: requestBegan, id: Array(sent.id(message, buffer)))
     request.record.status = sent.status
     request.record.cacheOutcome = "hit"
     request.record.bytesSent = sent.count
     request.record.bytesFromCache = sent.count
     (phase, hasResponded, persists, isHeadRequest, clientVersion) = (.exchanging, true, true, false, .http11)
     (isChunked, isCloseDelimited, owed, source) = (false, false, 0, nil)
-    (self.request, exchange, output) = (request, HotExchange(), rest)
+    (self.request, exchange, output) = (request, HotExchange(), Array(message[rest]))
     if let run, run.count > 0 { unsentFile = .file(run) }
     setDeadline(after: listener.settings.sendTimeout)
     pump()
   }
 
-  private func hotRecord(_ buffer: [UInt8], _ sent: HotAnswerSent) -> AccessRecord {
-    let parser = listener.parser
-    var record = AccessRecord(time: owner.server.clock.wallMilliseconds(), remote: facts.text[...])
-    record.method = buffer[parser.methodRange]
+  private func hotRecord(_ message: [UInt8], _ buffer: [UInt8], _ sent: HotAnswerSent, _ owner: ServerLoop)
+    -> AccessRecord
+  {
+    let server = owner.server
+    var record = AccessRecord(time: server.clock.wallMilliseconds(), remote: facts.text[...])
+    record.method = buffer[listener.parser.methodRange]
     record.target = buffer[sent.get.target]
     record.status = sent.status
     record.bytes = sent.count
     record.bytesFromCache = sent.count
-    record.referer = parser.first(.referer).map { range in
-      UploadNames.redacted(buffer[range], owner.router.uploadPrefixes).map { $0[...] } ?? buffer[range]
+    if let referer = listener.parser.first(.referer) {
+      record.referer =
+        UploadNames.redacted(buffer[referer], owner.router.uploadPrefixes).map { $0[...] } ?? buffer[referer]
     }
-    record.userAgent = parser.first(.userAgent).map { buffer[$0] }
-    record.durationMicros = UInt64(max(0, (owner.server.clock.now() - requestBegan).microseconds))
-    record.requestID = sent.id[...]
-    record.note(facts.tls)
+    if let agent = listener.parser.first(.userAgent) { record.userAgent = buffer[agent] }
+    record.durationMicros = server.clock.now().microseconds(since: requestBegan)
+    record.requestID = sent.id(message, buffer)
+    if let tls = facts.tls { record.note(tls) }
     record.host = buffer[sent.get.authority]
     record.site = sent.route.name
     record.upstream = sent.route.upstreamName
@@ -180,13 +191,18 @@ extension ClientConnection {
 /// An answer that went out, or began to, on the shortest way.
 private struct HotAnswerSent {
   let get: PlainGet
-  let id: [UInt8]
+  /// In the message; `nil`: the client brought an identifier.
+  let newID: Range<Int>?
   let status: Int
   /// Of the body.
   let bytes: Range<UInt64>
   let route: RouteSettings
 
   var count: UInt64 { bytes.upperBound - bytes.lowerBound }
+
+  func id(_ message: [UInt8], _ buffer: [UInt8]) -> Bytes {
+    newID.map { message[$0] } ?? get.requestID.map { buffer[$0] } ?? []
+  }
 }
 
 /// Stands for a request that needs nothing more but that its answer is sent.

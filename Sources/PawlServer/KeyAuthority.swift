@@ -10,6 +10,19 @@ enum KeyAuthority {
     return [0x01] + without(":443", authority)
   }
 
+  /// Lends the same, in memory that is gone afterwards.
+  static func lend<Result>(
+    _ authority: Bytes, isSecure: Bool, to body: (UnsafeRawBufferPointer) -> Result
+  ) -> Result {
+    let plain = without(isSecure ? ":443" : ":80", authority)
+    guard isSecure else { return plain.withUnsafeBytes(body) }
+    return withUnsafeTemporaryAllocation(byteCount: plain.count + 1, alignment: 1) { room in
+      room[0] = 0x01
+      plain.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: room[1...]).copyMemory(from: $0) }
+      return body(UnsafeRawBufferPointer(room))
+    }
+  }
+
   private static func without(_ port: StaticString, _ authority: Bytes) -> Bytes {
     guard authority.last == 0x30 || authority.last == 0x33 else { return authority }
     let host = Authority.hostOnly(authority)

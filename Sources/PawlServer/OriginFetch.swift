@@ -58,6 +58,7 @@ final class OriginFetch: OriginExchangeDelegate {
 
   /// Sends the request with `extra` fields (conditions, a range) put in.
   func start(adding extra: [(FieldName, [UInt8])]) {
+    guard !extra.isEmpty else { return ask(base) }
     var head = base
     for (name, value) in extra { head.fields.set(name, value) }
     ask(head)

@@ -28,7 +28,8 @@ enum OriginRequests {
     keepOwnTags(&head.fields)
     head.fields.append(.host, head.authority.isEmpty ? request.route.fallbackHost[...] : head.authority)
     applyForwarded(
-      to: &head.fields, client: request.client == nil ? Bytes("unknown") : request.facts.text[...], scheme: request.facts.scheme,
+      to: &head.fields, client: request.client == nil ? Bytes("unknown") : request.facts.text[...],
+      scheme: request.facts.scheme,
       host: head.authority,
       port: request.port, peerIsTrusted: request.isTrustedPeer)
     Via.append(to: &head.fields, version: head.version)
@@ -68,7 +69,8 @@ enum OriginRequests {
     var head = forwarded(request)
     head.method = .get
     head.framing = .none
-    for name in conditions + [.expect] { head.fields.removeAll(name) }
+    for name in conditions { head.fields.removeAll(name) }
+    head.fields.removeAll(.expect)
     if request.asksIdentity { head.fields.set(.acceptEncoding, "identity") }
     return head
   }

@@ -9,6 +9,7 @@ final class PlainSpool: Sendable {
   var capacity: UInt64 { store.capacity }
   private let store: UploadStore
   private let pool: WorkerPool
+  private let spares = TemporaryFileSpares()
 
   init(directory: String, store: UploadStore, pool: WorkerPool) {
     (self.directory, self.store, self.pool) = (directory, store, pool)
@@ -16,7 +17,7 @@ final class PlainSpool: Sendable {
 
   /// An empty file; `nil` where there can be none now.
   func makeFile() -> SpooledContent? {
-    TemporaryFile(in: directory, pool: pool).map { SpooledContent($0, store.makeRoom()) }
+    TemporaryFile(in: directory, pool: pool, spares: spares).map { SpooledContent($0, store.makeRoom()) }
   }
 }
 

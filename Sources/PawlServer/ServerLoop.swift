@@ -33,6 +33,8 @@ final class ServerLoop {
   /// Whether no answer that counts as sent is still on its way to its client's socket.
   var hasClosedAll: Bool { loop.closingCount == 0 || isAbandoned }
   private var uncollapsed: [(until: Monotonic, resource: Resource, store: CacheStore)] = []
+  /// For answers on the shortest way.
+  var requestIDs = RequestIDs()
   private var dateSecond: Int64 = -1
   private var dateBytes: [UInt8] = []
 

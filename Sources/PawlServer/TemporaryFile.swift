@@ -7,10 +7,17 @@ import PawlStore
 final class TemporaryFile: Sendable {
   let descriptor: CInt
   private let pool: WorkerPool
+  private let spares: TemporaryFileSpares?
 
   /// Blocking, but only for the time it takes to make an inode.
+  /// - Parameter spares: of this directory; an empty file of them spares making one, and this becomes one.
   /// - Returns: `nil` where the system has no descriptor or no space left, with `errno`.
-  init?(in directory: String, pool: WorkerPool) {
+  init?(in directory: String, pool: WorkerPool, spares: TemporaryFileSpares? = nil) {
+    self.spares = spares
+    if let spare = spares?.take() {
+      (descriptor, self.pool) = (spare, pool)
+      return
+    }
     var descriptor = pawl_open(directory, O_RDWR | pawl_O_TMPFILE, 0o600)
     if descriptor < 0, [EOPNOTSUPP, EISDIR, EINVAL].contains(pawl_errno()) {
       let path =
@@ -23,9 +30,12 @@ final class TemporaryFile: Sendable {
   }
 
   deinit {
-    let descriptor = descriptor
+    let (descriptor, spares) = (descriptor, spares)
     // Freeing the blocks of a large file takes a while.
-    if !pool.run({ close(descriptor) }) { close(descriptor) }
+    let letGo: @Sendable () -> Void = {
+      if let spares { spares.give(descriptor) } else { close(descriptor) }
+    }
+    if !pool.run(letGo) { close(descriptor) }
   }
 
   /// Into the page cache. `false`: the disk is full or broken.
@@ -41,6 +51,31 @@ final class TemporaryFile: Sendable {
       }
     }
     return true
+  }
+}
+
+/// Empty temporary files of one directory, for those who would otherwise make one and free it soon after: where many come
+/// and go, file systems (ext4) search long for an inode that was not freed a moment ago.
+final class TemporaryFileSpares: Sendable {
+  /// Each holds a descriptor.
+  static let limit = 64
+
+  private let descriptors = Locked<[CInt]>([])
+
+  deinit { for descriptor in descriptors.withLock({ $0 }) { close(descriptor) } }
+
+  func take() -> CInt? { descriptors.withLock { $0.popLast() } }
+
+  /// Frees what the file holds. Blocking.
+  func give(_ descriptor: CInt) {
+    let isKept =
+      ftruncate(descriptor, 0) == 0
+      && descriptors.withLock { descriptors in
+        guard descriptors.count < Self.limit else { return false }
+        descriptors.append(descriptor)
+        return true
+      }
+    if !isKept { close(descriptor) }
   }
 }
 

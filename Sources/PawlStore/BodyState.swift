@@ -57,6 +57,7 @@ struct BodyState {
   var checks: [UInt64: [LoopReply<CheckOutcome>]] = [:]
   var fill: AnyObject?
   var lastTouch: UInt64 = 0
+  var warmth = PageWarmth()
 
   var tags: [TagRecord] = []
   /// Whether the origin's own validator names these bytes: their tags hold everywhere.

@@ -1,5 +1,4 @@
 import PawlLoop
-import Synchronization
 
 /// Bounds the files that are open without being used: the least recently used are closed.
 final class OpenBodies: Sendable {
@@ -9,17 +8,17 @@ final class OpenBodies: Sendable {
   }
   private let limit: Int
   private let state = Locked(State())
-  private let tick = Atomic<UInt64>(0)
+  private let tick = AtomicWord(0)
 
   init(limit: Int) { self.limit = max(1, limit) }
 
   var count: Int { state.withLock { $0.entries.count } }
 
   /// A moment later than all before.
-  func now() -> UInt64 { tick.wrappingAdd(1, ordering: .relaxed).newValue }
+  func now() -> UInt64 { UInt64(tick.add(1)) }
 
   /// The last moment that was given out: for what is touched so often that no other order counts.
-  var lately: UInt64 { tick.load(ordering: .relaxed) }
+  var lately: UInt64 { UInt64(tick.load()) }
 
   /// `body` has opened its file: others may have to close theirs. Not with a body's lock held.
   func add(_ body: StoredBody) {

@@ -5,7 +5,7 @@ package import PawlLoop
 package final class Resource: Sendable {
   package let key: CacheKey
   let hash: UInt64
-  private let state: Locked<ResourceState>
+  @usableFromInline let state: Locked<ResourceState>
 
   init(key: CacheKey, hash: UInt64, isLoaded: Bool) {
     (self.key, self.hash) = (key, hash)
@@ -13,6 +13,7 @@ package final class Resource: Sendable {
   }
 
   /// Hold it for a look or an update, never over IO; not reentrant.
+  @inlinable
   package func withLock<R>(_ body: (inout ResourceState) -> R) -> R { state.withLock { body(&$0) } }
 }
 

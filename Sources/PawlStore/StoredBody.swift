@@ -172,6 +172,7 @@ package final class StoredBody: @unchecked Sendable {
     let closed = state.withLock { state -> BodyDescriptor? in
       guard state.isIdle, state.unsyncedBytes == 0 else { return nil }
       defer { state.descriptor = nil }
+      state.warmth.clear()
       return state.descriptor
     }
     return closed != nil

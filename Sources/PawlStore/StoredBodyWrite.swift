@@ -114,7 +114,9 @@ extension StoredBody {
 
   private func finish(_ run: Range<UInt64>, _ segments: [OpenSegment]) {
     let count = run.upperBound - run.lowerBound
+    let second = core.clock.now().seconds
     let news = state.withLock { state -> News in
+      state.warmth.note(run, at: second)
       if let index = state.claims.firstIndex(of: run) { state.claims.remove(at: index) }
       state.held.insert(run)
       state.verified.insert(run)

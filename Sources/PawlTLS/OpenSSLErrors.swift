@@ -14,6 +14,12 @@ struct OpenSSLError {
     return OpenSSLError(code: code, reason: "OpenSSL error \(code)")
   }
 
+  /// Empties the queue, in which an earlier error would be taken for the next call's. Looks first: emptying it costs more than
+  /// a small record's encryption, and there is hardly ever anything in it.
+  static func forgetOld() {
+    if ERR_peek_error() != 0 { ERR_clear_error() }
+  }
+
   /// `ERR_GET_REASON`, for errors of libssl.
   var sslReason: Int? {
     // A system's error has its highest bit of 32 set; the library's number stands above the reason's 23 bits.

@@ -14,14 +14,16 @@ extension TLSEngine {
     var filled = 0
     while filled < buffer.count, readEnd == nil {
       var count = 0
-      ERR_clear_error()
+      OpenSSLError.forgetOld()
       let result = SSL_read_ex(ssl, base + filled, buffer.count - filled, &count)
       filled += count
       guard result == 1 else {
         noteReadError(SSL_get_error(ssl, result))
         break
       }
-      mayHoldRecords = true
+      mayHoldRecords = SSL_has_pending(ssl) == 1
+      // All that has left the socket is read: OpenSSL would only ask for what is not there.
+      if isDrained, !mayHoldRecords { break }
     }
     settle(more: false)
     if filled > 0 { return .bytes(filled) }
@@ -40,7 +42,7 @@ extension TLSEngine {
   package func hasContent() -> Bool {
     guard readEnd == nil, facts != nil else { return true }
     prepareReceiving()
-    ERR_clear_error()
+    OpenSSLError.forgetOld()
     var octet: UInt8 = 0
     var count = 0
     let result = SSL_peek_ex(ssl, &octet, 1, &count)

@@ -75,8 +75,8 @@ extension TLSEngine {
     guard facts != nil, writeFailure == nil else { return }
     if kernelSends { return kernelEnd() }
     reclaimHeld()
-    ERR_clear_error()
     _ = SSL_shutdown(ssl)
+    OpenSSLError.forgetOld()
     settle(more: false)
   }
 
@@ -117,8 +117,8 @@ extension TLSEngine {
         size = min(bytes.count - taken, room * RecordSizer.full)
       }
       var count = 0
-      ERR_clear_error()
       guard SSL_write_ex(ssl, base + taken, size, &count) == 1 else {
+        ERR_clear_error()
         writeFailure = EPROTO
         break
       }

@@ -32,8 +32,8 @@ package final class OriginExchange {
   var output: RequestOutput
   private var senderWaits = false
   private var flushed: (() -> Void)?
-  /// What goes first on the present connection, as long as it is held back.
-  private var heldHead: RequestHead?
+  /// The head, which goes first on the present connection, is held back.
+  private var holdsHead = false
   var response = ResponseInput()
   private(set) var isPaused = false
   /// Octets of the response's content so far, without framing.
@@ -315,7 +315,8 @@ extension OriginExchange {
   }
 
   private func dial() {
-    let dial = OriginDial(upstream: upstream, loop: loop, urls: urlOrder.isEmpty ? [0] : urlOrder) { [weak self] result in
+    let dial = OriginDial(upstream: upstream, loop: loop, urls: urlOrder.isEmpty ? [0] : urlOrder) {
+      [weak self] result in
       self?.dialled(result)
     }
     phase = .dialling(dial)
@@ -335,16 +336,13 @@ extension OriginExchange {
     phase = .connected(connection)
     address = connection.stream.peer
     connection.begin(self)
-    var head = request.head
-    let base = upstream.settings.urls[connection.url].basePath
-    if !base.isEmpty { head.target = Array(base.utf8)[...] + head.target }
     if response.hasBegun { response.restart() }
     isPaused ? connection.stream.stopReading() : connection.stream.startReading()
     if request.holdsHead, !hasAnnounced {
-      heldHead = head
+      holdsHead = true
       updatePatience(hasProgress: true)
     } else {
-      output.connect(head)
+      sendHead(on: connection)
       wrote(output.flush(connection.stream), hasProgress: true)
     }
     guard !hasAnnounced else { return askForBody() }
@@ -355,11 +353,19 @@ extension OriginExchange {
 
   /// Sends the head that ``OriginRequest/holdsHead`` kept back.
   package func releaseHead() {
-    guard let head = heldHead else { return }
-    heldHead = nil
-    guard let stream else { return }
+    guard holdsHead else { return }
+    holdsHead = false
+    guard case .connected(let connection) = phase else { return }
+    sendHead(on: connection)
+    wrote(output.flush(connection.stream), hasProgress: true)
+  }
+
+  private func sendHead(on connection: OriginConnection) {
+    let base = upstream.settings.urls[connection.url].basePath
+    guard !base.isEmpty else { return output.connect(request.head) }
+    var head = request.head
+    head.target = Array(base.utf8)[...] + head.target
     output.connect(head)
-    wrote(output.flush(stream), hasProgress: true)
   }
 
   /// RFC 9112 §9.3.1: once, for a reused connection that closed before any octet of a response.

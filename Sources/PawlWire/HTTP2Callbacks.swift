@@ -111,11 +111,30 @@ enum HTTP2Callbacks {
     }
   }
 
+  /// Where nghttp2 gets the content of an answer that is there as a whole: from the stream's slot.
+  static func readyContent(_ slot: Int) -> nghttp2_data_provider {
+    // Slots are numbers one higher, so that none is the null pointer.
+    let source = nghttp2_data_source(ptr: UnsafeMutableRawPointer(bitPattern: slot + 1))
+    return nghttp2_data_provider(source: source) { _, _, _, limit, flags, source, user in
+      guard let owner = owner(user), let flags, let slot = readySlot(source),
+        let offer = owner.offerReady(slot, limit: limit)
+      else { return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue) }
+      flags.pointee |= NGHTTP2_DATA_FLAG_NO_COPY.rawValue
+      if offer.isLast { flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
+      return offer.count
+    }
+  }
+
   private static func setSendCallbacks(_ callbacks: OpaquePointer?) {
-    nghttp2_session_callbacks_set_send_data_callback(callbacks) { _, frame, header, count, _, user in
+    nghttp2_session_callbacks_set_send_data_callback(callbacks) { _, frame, header, count, source, user in
       guard let owner = owner(user), let frame else { return failure }
-      let isThere = owner.appendContent(
-        UnsafeBufferPointer(start: header, count: 9), count, of: frame.pointee.hd.stream_id)
+      let header = UnsafeBufferPointer(start: header, count: 9)
+      let isThere =
+        if let slot = readySlot(source) {
+          owner.appendReady(header, count, slot)
+        } else {
+          owner.appendContent(header, count, of: frame.pointee.hd.stream_id)
+        }
       guard isThere else { return CInt(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue) }
       // nghttp2 goes from one frame of content to the next by itself, until it is told to come back.
       return owner.isFull ? CInt(NGHTTP2_ERR_PAUSE.rawValue) : 0
@@ -148,6 +167,12 @@ enum HTTP2Callbacks {
 
 // Outside the type: what a C function pointer calls must capture nothing.
 private let failure = CInt(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
+
+/// The slot of a ready answer.
+private func readySlot(_ source: UnsafeMutablePointer<nghttp2_data_source>?) -> Int? {
+  guard let place = source?.pointee.ptr else { return nil }
+  return Int(bitPattern: place) - 1
+}
 
 private func owner(_ pointer: UnsafeMutableRawPointer?) -> HTTP2Session? {
   pointer.map { Unmanaged<HTTP2Session>.fromOpaque($0).takeUnretainedValue() }

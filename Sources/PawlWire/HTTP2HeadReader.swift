@@ -21,6 +21,8 @@ struct HTTP2HeadReader {
   private var method = 0..<0, path = 0..<0, scheme = 0..<0
   private var authority: Range<Int>?, `protocol`: Range<Int>?
   private var seen = FramingFields()
+  private var present = FieldNameSet()
+  private let special = FieldNameSet.special
   private var cookies = 0
   private var refusal: RequestRefusal?
   private var isTrailers = false
@@ -40,6 +42,7 @@ struct HTTP2HeadReader {
     lines.removeAll(keepingCapacity: true)
     (method, path, scheme, authority, `protocol`) = (0..<0, 0..<0, 0..<0, nil, nil)
     (seen, cookies, refusal, isTrailers) = (FramingFields(), 0, nil, trailers)
+    present = FieldNameSet()
     (size, fieldCount) = (0, 0)
   }
 
@@ -97,6 +100,7 @@ struct HTTP2HeadReader {
     }
     let valueRange = append(value)
     seen.note(known, valueRange)
+    present.insert(known)
     lines.append(FieldLine(name: known, nameRange: nameRange, valueRange: valueRange))
   }
 
@@ -107,6 +111,29 @@ struct HTTP2HeadReader {
   }
 
   // MARK: What it means
+
+  /// Whether the head, when no content follows it, asks for a representation as it is: a GET without conditions.
+  var isPlain: Bool {
+    refusal == nil && present.isDisjoint(with: special) && `protocol` == nil && method.count == 3
+      && storage.span.equals(method, "GET")
+  }
+
+  /// What ``isPlain`` asks for; `nil` when more than one name is given to it.
+  mutating func plainGet() throws(RequestRefusal) -> HTTP2PlainGet? {
+    if let refusal { throw refusal }
+    try checkTarget()
+    let authority = try site()
+    var requestID: Range<Int>?
+    if present.contains(.xRequestID) {
+      for line in lines where line.name == .xRequestID {
+        guard requestID == nil else { return nil }
+        requestID = line.valueRange
+      }
+    }
+    return HTTP2PlainGet(
+      octets: storage, lines: lines, authority: authority, target: path, requestID: requestID, hasCookie: cookies > 0,
+      namesScheme: present.contains(.xForwardedProto))
+  }
 
   /// The request; `isEnd`: no content follows.
   mutating func request(isEnd: Bool) throws(RequestRefusal) -> HTTP2Request {

@@ -28,6 +28,7 @@ extension HTTP2Session {
     if isEnd { streams[slot].hasEnded = true }
     guard isRequest else { return endTrailers(slot) }
     prioritise(stream)
+    if isEnd, reader.isPlain { return keepPlainHead(slot) }
     do throws(RequestRefusal) {
       streams[slot].request = try reader.request(isEnd: isEnd)
       events.append(.began(slot))
@@ -77,6 +78,20 @@ extension HTTP2Session {
     events.append(.content(slot, octets))
   }
 
+  /// The event at that place, together with those behind it that are more content of the same stream; and how many they are.
+  func gathered(at index: Int) -> (event: HTTP2Event, count: Int) {
+    guard mayMoveContent, case .content(let slot, let first) = events[index], let start = first.baseAddress else {
+      return (events[index], 1)
+    }
+    var (end, last) = (first.count, index)
+    while last + 1 < events.count, case .content(slot, let more) = events[last + 1], let from = more.baseAddress {
+      // Safe: they lie in this order in octets that may be moved, and nothing else that is still to be told lies between them.
+      UnsafeMutableRawPointer(mutating: start + end).copyMemory(from: from, byteCount: more.count)
+      (end, last) = (end + more.count, last + 1)
+    }
+    return (.content(slot, UnsafeRawBufferPointer(start: start, count: end)), last - index + 1)
+  }
+
   /// A DATA frame is complete that ends the content.
   func endContent(_ stream: HTTP2StreamID) {
     guard let slot = slot(of: stream) else { return }
@@ -111,9 +126,11 @@ extension HTTP2Session {
   func noteClosed(_ stream: HTTP2StreamID, _ code: UInt32) {
     guard let slot = slot(of: stream), !streams[slot].isClosed else { return }
     streams[slot].isClosed = true
-    window.release(streams[slot].window.held)
-    // Others may wait for it, and nothing else may come of the client before it has it.
-    returnConnectionCredit()
+    if streams[slot].window.held > 0 {
+      window.release(streams[slot].window.held)
+      // Others may wait for it, and nothing else may come of the client before it has it.
+      returnConnectionCredit()
+    }
     events.append(.closed(slot, streams[slot].wasReset ? code : nil))
   }
 }

@@ -95,7 +95,9 @@ extension HTTP2Session {
     switch kind {
     case .data, .headers:
       if kind == .data { watch.sentData() }
-      if endsStream, let slot = slot(of: stream) { events.append(.answered(slot)) }
+      guard endsStream, let slot = slot(of: stream) else { return }
+      // Of an answer that was ready nobody waits to hear, unless it is watched.
+      if streams[slot].ready == nil || streams[slot].isTold { events.append(.answered(slot)) }
     case .reset: noteResetSent(stream, code)
     case .goAway: if code != 0 { finish(.protocolError, nil) }
     }
@@ -129,7 +131,7 @@ extension HTTP2Session {
     digits.withUnsafeBufferPointer { digits in
       fields.storage.withUnsafeBufferPointer { storage in
         if status != nil { append(":status", digits[..<statusEnd]) }
-        for line in fields.lines where isSent(line.name) {
+        for line in fields.lines where Self.isSent(line.name) {
           lines.append(Self.line(storage[line.nameRange], storage[line.valueRange]))
         }
         if length != nil { append("content-length", digits[statusEnd...]) }
@@ -155,7 +157,7 @@ extension HTTP2Session {
   }
 
   /// What is about an HTTP/1.1 connection has no place here (RFC 9113 §8.2.2).
-  private func isSent(_ name: FieldName) -> Bool {
+  static func isSent(_ name: FieldName) -> Bool {
     switch name {
     case .connection, .keepAlive, .proxyConnection, .transferEncoding, .upgrade, .te, .http2Settings, .contentLength:
       false

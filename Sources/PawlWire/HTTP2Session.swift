@@ -39,11 +39,20 @@ package final class HTTP2Session {
   var watch: HTTP2FrameWatch
   var streams = HTTP2Streams()
   var events: [HTTP2Event] = []
+  /// What is told of lies in octets that may be moved.
+  private(set) var mayMoveContent = false
   /// The connection's receive window.
   var window: HTTP2ReceiveWindow
   var roundTrip = HTTP2RoundTrip()
   /// The time of the last ``receive(_:at:)``.
   var now: Int64 = 0
+  /// Heads of plain requests until they are told, `plainCount` of them, and room for more.
+  var plainHeads: [HTTP2HeadReader] = []
+  var plainCount = 0
+  /// Ready answers whose streams are not gone.
+  package internal(set) var readyCount = 0
+  var values = HTTP2FieldValues()
+  var hasSentUnique = false
   /// Streams that PRIORITY_UPDATE spoke of before they were there.
   var foretold: [HTTP2StreamID] = []
   /// What is being produced; the caller's array between the calls.
@@ -89,6 +98,19 @@ package final class HTTP2Session {
 
   /// Takes all of `bytes`. `now`: of a monotonic clock, in nanoseconds. Not to be called from within the delegate.
   package func receive(_ bytes: UnsafeRawBufferPointer, at now: Int64) -> Progress {
+    mayMoveContent = false
+    return take(bytes, at: now)
+  }
+
+  /// As ``receive(_:at:)-1``, of octets that need not stay where they are: content of one stream that came in several frames is
+  /// moved together and told of once.
+  package func receive(movable bytes: UnsafeMutableRawBufferPointer, at now: Int64) -> Progress {
+    mayMoveContent = true
+    defer { mayMoveContent = false }
+    return take(UnsafeRawBufferPointer(bytes), at: now)
+  }
+
+  private func take(_ bytes: UnsafeRawBufferPointer, at now: Int64) -> Progress {
     precondition(!isInside && !isTelling, "receive from within the session's own calls")
     self.now = now
     if settingsSince == nil { settingsSince = now }
@@ -190,7 +212,10 @@ package final class HTTP2Session {
   func finish(_ reason: EndReason, _ code: HTTP2ErrorCode?) {
     guard ending == nil else { return }
     (ending, lastWord) = (reason, code)
-    if !isTelling { events.removeAll() }
+    if !isTelling {
+      events.removeAll()
+      forgetPlainHeads()
+    }
   }
 
   /// An error that nghttp2 does not answer by itself.
@@ -221,17 +246,20 @@ package final class HTTP2Session {
     listener = delegate
     var next = 0
     while next < events.count {
-      if ending == nil { tell(events[next]) }
-      next += 1
+      let (event, count) = gathered(at: next)
+      if ending == nil { tell(event) }
+      next += count
     }
     // A turn with very many frames was an exception: its buffer is not kept.
     events.removeAll(keepingCapacity: events.count <= 256)
+    if plainCount > 0 { forgetPlainHeads() }
     listener = nil
     isTelling = false
   }
 
-  private func tell(_ event: HTTP2Event) {
+  func tell(_ event: HTTP2Event) {
     switch event {
+    case .plain(let slot, let index): tellPlain(slot, index)
     case .began(let slot):
       guard let request = streams[slot].request, isWorthTelling(request, slot) else { return }
       (streams[slot].isTold, streams[slot].request) = (true, nil)
@@ -250,7 +278,10 @@ package final class HTTP2Session {
     case .answered(let slot): listener?.session(self, answered: streams[slot].id)
     case .closed(let slot, let code):
       let (id, isTold) = (streams[slot].id, streams[slot].isTold)
+      let sent = streams[slot].ready?.sent
+      endReady(slot)
       streams.close(slot)
+      if isTold, let sent { return listener?.session(self, closedReady: id, by: code, sent: sent) ?? () }
       guard isTold else { return }
       listener?.session(self, closed: id, by: code)
     }

@@ -30,6 +30,14 @@ package enum HTTP2Offer: Sendable {
 package protocol HTTP2SessionDelegate: AnyObject {
   /// A request whose head is sound.
   func session(_ session: HTTP2Session, began request: HTTP2Request, on stream: HTTP2StreamID)
+  /// A request for a representation as it is: the answer, when it is there as a whole, its further fields in `values`. Then
+  /// nothing else is told of the request, but, where the answer is watched, `answered` and `closedReady`; else it is told
+  /// as any other. No method of the session may be called from within.
+  func session(
+    _ session: HTTP2Session, answers get: HTTP2PlainGet, on stream: HTTP2StreamID, with values: inout HTTP2FieldValues
+  ) -> HTTP2ReadyAnswer?
+  /// What `closed` is for other streams; `sent` octets of the answer's body are in the output or were.
+  func session(_ session: HTTP2Session, closedReady stream: HTTP2StreamID, by code: UInt32?, sent: Int)
   /// Whether content that came with a request counts although the client has reset the stream within the same octets: then
   /// request, content and end are told nevertheless.
   func session(_ session: HTTP2Session, keepsContentOf request: HTTP2Request) -> Bool
@@ -57,6 +65,10 @@ package protocol HTTP2SessionDelegate: AnyObject {
 }
 
 extension HTTP2SessionDelegate {
+  package func session(
+    _ session: HTTP2Session, answers get: HTTP2PlainGet, on stream: HTTP2StreamID, with values: inout HTTP2FieldValues
+  ) -> HTTP2ReadyAnswer? { nil }
+  package func session(_ session: HTTP2Session, closedReady stream: HTTP2StreamID, by code: UInt32?, sent: Int) {}
   package func session(_ session: HTTP2Session, keepsContentOf request: HTTP2Request) -> Bool { false }
   package func session(_ session: HTTP2Session, answered stream: HTTP2StreamID) {}
 }

@@ -20,6 +20,8 @@ struct HTTP2Stream {
   var wasReset = false
   /// The client has broken a rule: nghttp2 is about to reset it.
   var isDoomed = false
+  /// What is sent without asking the delegate.
+  var ready: HTTP2ReadyAnswer?
   /// What ``HTTP2Session/reset(_:_:)`` was called with.
   var ownReset: HTTP2ErrorCode?
 
@@ -64,6 +66,8 @@ struct HTTP2Streams {
 /// What came, in its order, until the delegate is told.
 enum HTTP2Event {
   case began(Int), refused(Int), ended(Int), answered(Int)
+  /// The head is one of those that are kept.
+  case plain(Int, Int)
   /// The octets lie in what ``HTTP2Session/receive(_:at:)`` was given.
   case content(Int, UnsafeRawBufferPointer)
   case closed(Int, UInt32?)

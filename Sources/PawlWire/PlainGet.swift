@@ -1,4 +1,4 @@
-package import PawlHTTP
+import PawlHTTP
 
 /// What of a head matters when it asks for a representation as it is, or for one range of it: ranges of the read buffer.
 package struct PlainGet {
@@ -6,6 +6,8 @@ package struct PlainGet {
   package let target: Range<Int>
   /// The value of the one `Range` field.
   package let range: Range<Int>?
+  /// The value of the one `If-Range` field beside it.
+  package let ifRange: Range<Int>?
   /// The value of the one `X-Request-Id` field.
   package let requestID: Range<Int>?
   package let hasCookie: Bool
@@ -20,23 +22,28 @@ extension RequestParser {
     guard isGet, framing == .none, version == .http11, keepsAlive, !targetNeedsRewriting, authorityIsLowercase,
       containsNone(of: Self.special)
     else { return nil }
-    var (range, requestID): (Range<Int>?, Range<Int>?)
+    var (range, ifRange, requestID): (Range<Int>?, Range<Int>?, Range<Int>?)
     if contains(.range) {
       guard let only = only(.range) else { return nil }
       range = only
+    }
+    if contains(.ifRange) {
+      // Without a range it says nothing (RFC 9110 §13.1.5): that is left to the long way.
+      guard let only = only(.ifRange), range != nil else { return nil }
+      ifRange = only
     }
     if contains(.xRequestID) {
       guard let only = only(.xRequestID) else { return nil }
       requestID = only
     }
     return PlainGet(
-      authority: authorityRange, target: targetRange, range: range, requestID: requestID, hasCookie: contains(.cookie),
+      authority: authorityRange, target: targetRange, range: range, ifRange: ifRange, requestID: requestID, hasCookie: contains(.cookie),
       namesScheme: contains(.xForwardedProto))
   }
 
   /// Conditions, and whatever else asks for more than the representation.
   private static let special = mask([
-    .ifRange, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .cacheControl, .pragma, .authorization,
+    .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .cacheControl, .pragma, .authorization,
     .expect, .upgrade, .te,
   ])
 

@@ -98,7 +98,8 @@ extension RequestParser {
     let storage = Array(buffer[firstField..<headEnd])
     let ownLines = lines.map { $0.lowered(by: firstField) }
     var fields = Fields(storage: storage, lines: ownLines)
-    let authority = authorityIsLowercase
+    let authority =
+      authorityIsLowercase
       ? Array(buffer[authorityRange]) : Array(buffer[authorityRange].lazy.map(\.lowercasedASCII))
     if target.isAbsolute { fields.set(.host, authority) }
     return RequestHead(

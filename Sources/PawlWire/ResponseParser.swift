@@ -62,7 +62,9 @@ package struct ResponseParser: Sendable {
       try takeStatusLine(octets, to: octets.withoutReturn(from: progress.lineStart, to: lineEnd))
       (progress.lineStart, progress.hasStartLine, firstField) = (lineEnd + 1, true, lineEnd + 1)
     }
-    while let lineEnd = octets.first(Octet.lineFeed, from: progress.lineStart, to: octets.count) {
+    while true {
+      if try takePlainField(octets) { continue }
+      guard let lineEnd = octets.first(Octet.lineFeed, from: progress.lineStart, to: octets.count) else { return nil }
       let start = progress.lineStart
       let end = octets.withoutReturn(from: start, to: lineEnd)
       if start == end { return lineEnd + 1 }
@@ -73,7 +75,26 @@ package struct ResponseParser: Sendable {
       }
       progress.lineStart = lineEnd + 1
     }
-    return nil
+  }
+
+  /// One whole field line as almost all are: a name, a colon, a value without controls, CRLF. `false`: it is none of these,
+  /// or not complete, and nothing was taken.
+  private mutating func takePlainField(_ octets: Span<UInt8>) throws(ProxyError) -> Bool {
+    let (start, end) = (progress.lineStart, octets.count)
+    let nameEnd = octets.firstOutside(.token, from: octets.endOfPlainName(from: start, to: end), to: end)
+    guard nameEnd > start, nameEnd < end, octets[nameEnd] == Octet.colon else { return false }
+    let first = octets.firstNonBlank(from: nameEnd + 1, to: end)
+    let lineEnd = octets.firstControl(from: first, to: end)
+    guard lineEnd + 1 < end, octets[lineEnd] == Octet.carriageReturn, octets[lineEnd + 1] == Octet.lineFeed else {
+      return false
+    }
+    progress.fieldCount += 1
+    guard progress.fieldCount <= limits.maxFields else { throw Self.tooLarge }
+    let name = names.find(octets, start..<nameEnd)
+    let value = first..<octets.withoutTrailingBlanks(from: first, to: lineEnd)
+    lines.append(FieldLine(name: name, nameRange: start..<nameEnd, valueRange: value))
+    progress.lineStart = lineEnd + 2
+    return true
   }
 
   /// Refuses at once what is no HTTP/1 at all: a server of another kind may never send a line end.

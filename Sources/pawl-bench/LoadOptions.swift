@@ -45,7 +45,8 @@ struct LoadOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Highest version of TLS: 1.2 or 1.3.", valueName: "version"))
   var tlsMax: String?
 
-  @Option(name: [.customShort("H"), .long], help: ArgumentHelp("A field for every request.", valueName: "'name: value'"))
+  @Option(
+    name: [.customShort("H"), .long], help: ArgumentHelp("A field for every request.", valueName: "'name: value'"))
   var header: [String] = []
 
   @Option(help: ArgumentHelp("Compare what is received with this file; `upload` sends it.", valueName: "file"))

@@ -8,7 +8,9 @@ struct ReportOptions: ParsableArguments {
       "The server's process: its CPU and memory are measured, those of its children included.", valueName: "pid"))
   var process: Int32?
 
-  @Option(help: ArgumentHelp("What the server is called in the report; by default the URL's host and port.", valueName: "name"))
+  @Option(
+    help: ArgumentHelp(
+      "What the server is called in the report; by default the URL's host and port.", valueName: "name"))
   var label: String?
 
   @Option(help: ArgumentHelp("Write the result as JSON; \"-\" is standard output.", valueName: "file"))

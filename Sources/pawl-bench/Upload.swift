@@ -17,9 +17,13 @@ struct Upload: ParsableCommand {
 
   @Argument(help: "Where to upload to.")
   var url: String
-  @Option(name: .customLong("protocol"), help: ArgumentHelp("plain, rufh, rufh-3 to rufh-10, rufh-final or tus.", valueName: "name"))
+  @Option(
+    name: .customLong("protocol"),
+    help: ArgumentHelp("plain, rufh, rufh-3 to rufh-10, rufh-final or tus.", valueName: "name"))
   var dialect = "plain"
-  @Option(help: ArgumentHelp("Octets of an upload: a number, or one with K, M or G; --file's by default.", valueName: "octets"))
+  @Option(
+    help: ArgumentHelp(
+      "Octets of an upload: a number, or one with K, M or G; by default 1M, or --file's.", valueName: "octets"))
   var size: Octets?
   @Option(help: ArgumentHelp("Cuts in each upload.", valueName: "number"))
   var interruptions = 0

@@ -40,4 +40,39 @@ import Testing
     #expect(fields(("B", "2")) != fields(("b", "2")))
     #expect(fields(("A", "1"), ("B", "2")) != fields(("B", "2"), ("A", "1")))
   }
+
+  @Test("lines are written as they are, those next to each other together, others in canonical form")
+  func serialized() {
+    let octets = Array("A: 1\r\nHost:h \r\nB: 2\r\nC: 3\nD: 4".utf8)
+    var parsed = Fields(
+      storage: octets,
+      lines: [
+        FieldLine(name: .other, nameRange: 0..<1, valueRange: 3..<4),
+        FieldLine(name: .host, nameRange: 6..<10, valueRange: 11..<12),
+        FieldLine(name: .other, nameRange: 15..<16, valueRange: 18..<19),
+        FieldLine(name: .other, nameRange: 21..<22, valueRange: 24..<25),
+        FieldLine(name: .other, nameRange: 26..<27, valueRange: 29..<30),
+      ])
+    #expect(parsed.description == "A: 1\r\nHost: h\r\nB: 2\r\nC: 3\r\nD: 4\r\n")
+    parsed.append(.via, literal: "1.1 pawl")
+    parsed.append(.xRequestID, [0x78])
+    parsed.append(named: "X-Y".utf8, "".utf8)
+    var output: [UInt8] = [0x3e]
+    parsed.serialize(into: &output) { $0 == .host || $0 == .xRequestID }
+    #expect(output == Array(">A: 1\r\nB: 2\r\nC: 3\r\nD: 4\r\nVia: 1.1 pawl\r\nX-Y: \r\n".utf8))
+  }
+
+  @Test("what was removed is not found, what was put in again is, known or not")
+  func removals() {
+    var changed = message
+    changed.removeAll(.accept)
+    #expect(!changed.contains(.accept) && changed.count(of: .accept) == 0 && changed.all(.accept).isEmpty)
+    changed.append(.accept, "d")
+    #expect(changed.contains(.accept) && changed.only(.accept)?.text == "d")
+    changed.removeAll(known: { $0 == .host }, others: { $0.equals("X-Foo") })
+    #expect(changed.description == "x-foo: 2\r\nAccept: d\r\n")
+    #expect(changed.contains(.other))
+    changed.removeAll(.other)
+    #expect(changed.description == "Accept: d\r\n" && !changed.contains(.other) && !changed.contains(.host))
+  }
 }

@@ -59,4 +59,19 @@ import Testing
     #expect(waiting == nil && late == nil)
     #expect(seen.withLock { $0 } == [])
   }
+
+  @Test("the loop's own items ring no bell, and come in their place among the others")
+  func quiet() throws {
+    let mailbox = try Mailbox()
+    let seen = Locked<[Int]>([])
+    #expect(mailbox.push(Note(1, seen), rings: false))
+    #expect(mailbox.push(Note(2, seen)))
+    #expect(rings(mailbox) == 0)
+    mailbox.performWaiting()
+    #expect(seen.withLock { $0 } == [1, 2])
+    #expect(mailbox.push(Note(3, seen)))
+    #expect(rings(mailbox) == 1)
+    mailbox.performAll()
+    #expect(seen.withLock { $0 } == [1, 2, 3])
+  }
 }

@@ -8,4 +8,12 @@ import Testing
     #expect(Set(made).count == 1000)
     #expect(made.allSatisfy { id in id.count == 32 && id.allSatisfy { Array("0123456789abcdef".utf8).contains($0) } })
   }
+
+  @Test("follows what stands before it, from a source of one's own too")
+  func appended() {
+    var (source, text) = (RequestIDs(), [UInt8]([0x61]))
+    for _ in 0..<300 { source.append(to: &text) }
+    #expect(text.count == 1 + 300 * RequestID.count && text[0] == 0x61)
+    #expect(Set((0..<300).map { text[(1 + $0 * 32)..<(33 + $0 * 32)] }).count == 300)
+  }
 }

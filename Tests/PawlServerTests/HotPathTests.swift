@@ -112,4 +112,25 @@ import Testing
     client.close()
     #expect(pawl.stop() == [])
   }
+
+  @Test("goes on with what a client holds by the tag it was given, as the long way does, and with no other")
+  func named() throws {
+    let pawl = try large()
+    let client = pawl.connect()
+    client.send(TestServer.request())
+    let tag = client.readAnswer()["ETag"] ?? ""
+    let fields = ["Range: bytes=1000-", "If-Range: \(tag)"]
+    client.send(TestServer.request("/f", fields))
+    let short = client.readAnswer()
+    client.send(TestServer.request("/f", fields + ["TE: trailers"]))
+    let long = client.readAnswer()
+    #expect(short.status == 206 && short.lines.sorted() == long.lines.sorted())
+    #expect(short.content == Array(Self.large[1000...]) && long.content == short.content)
+    client.send(TestServer.request("/f", ["Range: bytes=1000-", "If-Range: \"other\""]))
+    #expect(client.readAnswer().status == 200)
+    client.send(TestServer.request("/f", ["Range: bytes=1000-", "If-Range: W/\(tag)"]))
+    #expect(client.readAnswer().status == 200)
+    client.close()
+    #expect(pawl.stop() == [])
+  }
 }

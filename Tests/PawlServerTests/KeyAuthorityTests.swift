@@ -15,5 +15,6 @@ import Testing
     ])
   func authority(_ given: String, _ isSecure: Bool, _ key: String) {
     #expect(KeyAuthority.of(Bytes(given), isSecure: isSecure) == Bytes(key))
+    #expect(KeyAuthority.lend(Bytes("x" + given)[1...], isSecure: isSecure) { Array($0) } == Array(key.utf8))
   }
 }

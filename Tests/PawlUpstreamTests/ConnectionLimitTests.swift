@@ -54,6 +54,31 @@ import Testing
     #expect(said(limit.ended(0, use: .fill, staysIdle: false)) == ["2 new"])
   }
 
+  @Test("the short ways of the usual case count as the long ones do, and stand back when anybody waits or may not")
+  func shortWays() {
+    var (short, long) = (ConnectionLimit(limit: 2), ConnectionLimit(limit: 2))
+    func ended(_ use: OriginUse) -> Bool { short.endedUnawaited(0, use: use, staysIdle: true) }
+    func takes(_ pool: Int, _ use: OriginUse) -> Bool { short.takeIdle(of: pool, for: use) }
+    for use in [OriginUse.passThrough, .fill] {
+      _ = short.enter(0, use: use, prefersIdle: false)
+      _ = long.enter(0, use: use, prefersIdle: false)
+    }
+    #expect(ended(.fill))
+    #expect(said(long.ended(0, use: .fill, staysIdle: true)) == [])
+    #expect(short == long)
+    #expect(!takes(1, .passThrough))
+    #expect(takes(0, .fill))
+    #expect(said(long.enter(0, use: .fill, prefersIdle: true).actions) == ["3 idle"])
+    #expect(short.count == long.count && short.waitingCount == 0)
+    // A second fill is above their share, whatever is idle.
+    #expect(ended(.passThrough))
+    #expect(!takes(0, .fill))
+    #expect(takes(0, .passThrough))
+    #expect(said(short.enter(1, use: .passThrough, prefersIdle: false).actions) == [])
+    #expect(!ended(.passThrough))
+    #expect(said(short.ended(0, use: .passThrough, staysIdle: false)) == ["3 new"])
+  }
+
   @Test("an idle connection of the own loop is used again")
   func reuse() {
     var limit = ConnectionLimit(limit: 1)

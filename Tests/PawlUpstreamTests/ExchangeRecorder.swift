@@ -32,6 +32,8 @@ final class ExchangeRecorder: OriginExchangeDelegate {
   }
 
   private(set) var events: [Event] = []
+  /// How often what came together was over, and the response was not.
+  private(set) var deliveries = 0
   private(set) var body: [UInt8] = []
   private var noted = 0
   private(set) var heads: [ResponseHead] = []
@@ -103,6 +105,8 @@ final class ExchangeRecorder: OriginExchangeDelegate {
     heads.append(head)
     note(.upgraded(leftover: String(decoding: leftover, as: UTF8.self)), exchange)
   }
+
+  func exchangeDelivered(_ exchange: OriginExchange) { deliveries += 1 }
 
   func exchangeWantsBody(_ exchange: OriginExchange) { note(.wantsBody, exchange) }
 }

@@ -129,4 +129,28 @@ import Testing
     #expect(recorder.story == ["connected", "broke http_response_timeout before the head"])
     #expect(origin.finish() == [])
   }
+
+  @Test("the clock of a connection that is used again begins anew, and stands still while it is idle")
+  func reused() throws {
+    let clock = ManualClock()
+    let second = Gate()
+    let answer = OriginStep.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+    let origin = ScriptedOrigin(.tcp, [.expectHead, answer, .expectHead, .open(second), .readToEnd])
+    let bench = try Bench(origin, clock: clock) { $0.keepalive = .seconds(100_000) }
+    let (first, later) = (ExchangeRecorder(), ExchangeRecorder())
+    bench.start(.get(), first)
+    bench.turn { first.isOver }
+    clock.advance(by: .seconds(5000))
+    for _ in 0..<3 { bench.turnOnce() }
+    #expect(bench.pool.idleCount == 1)
+    bench.start(.get(), later)
+    bench.turn(untilOpen: second)
+    clock.advance(by: .seconds(900) - .milliseconds(1))
+    for _ in 0..<3 { bench.turnOnce() }
+    #expect(!later.isOver)
+    clock.advance(by: .milliseconds(1))
+    bench.turn { later.isOver }
+    #expect(later.story == ["connected", "broke http_response_timeout before the head"])
+    #expect(origin.finish() == [])
+  }
 }

@@ -219,4 +219,28 @@ struct ResponseCase: Sendable, CustomTestStringConvertible {
     bench.pool.closeIdle()
     #expect(origin.finish() == [])
   }
+
+  @Test("what came together is told of as such, and its end where the response goes on")
+  func together() throws {
+    let rest = Gate()
+    let origin = ScriptedOrigin(
+      .tcp,
+      [.expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nab"), .wait(rest), .send("cd"), .readToEnd])
+    let bench = try Bench(origin)
+    let recorder = ExchangeRecorder()
+    var during: [Bool] = []
+    recorder.react = { event, exchange in
+      if case .body = event { during.append(exchange.isDelivering) }
+      if case .head = event { during.append(exchange.isDelivering) }
+    }
+    let exchange = bench.start(.get(), recorder)
+    bench.turn { recorder.deliveries == 1 }
+    #expect(!exchange.isDelivering && during == [true, true])
+    rest.open()
+    bench.turn { recorder.isOver }
+    #expect(during == [true, true, true])
+    // The end tells by itself.
+    #expect(recorder.deliveries == 1)
+    #expect(origin.finish() == [])
+  }
 }

@@ -74,6 +74,31 @@ private let content = [UInt8](repeating: 0x61, count: 100_000)
     #expect(server.takeEvents() == ["began 9 PUT / a 3|content-length: 3", "content 9 3", "ended 9"])
   }
 
+  @Test("content of one stream in several frames is told of once, where its octets may be moved")
+  func gathered() {
+    let put = HTTP2Frame.request("PUT", "/") + [("content-length", "9")]
+    for isMovable in [false, true] {
+      let server = opened()
+      let padded = HTTP2Frame(kind: 0, flags: 8, stream: 1, payload: [2, 3, 4, 0, 0])
+      if isMovable {
+        server.receive(
+          movable: .headers(1, put, end: false), .headers(3, put, end: false), .data(1, [1, 2]), padded, .data(1, [5]),
+          .data(3, [9]), .data(1, [6, 7]), .window(0, 1), .data(1, [8, 9], end: true))
+      } else {
+        server.receive(
+          .headers(1, put, end: false), .headers(3, put, end: false), .data(1, [1, 2]), padded, .data(1, [5]),
+          .data(3, [9]), .data(1, [6, 7]), .window(0, 1), .data(1, [8, 9], end: true))
+      }
+      let told = server.takeEvents().filter { $0.hasPrefix("content") || $0.hasPrefix("ended") }
+      #expect(
+        told
+          == (isMovable
+            ? ["content 1 5", "content 3 1", "content 1 4", "ended 1"]
+            : ["content 1 2", "content 1 2", "content 1 1", "content 3 1", "content 1 2", "content 1 2", "ended 1"]))
+      #expect(server.received[1] == [1, 2, 3, 4, 5, 6, 7, 8, 9] && server.received[3] == [9])
+    }
+  }
+
   @Test("an own reset overtakes content, and is told as closed")
   func ownReset() {
     let server = opened(HTTP2Settings(), [.get(1), .get(3, end: false)])

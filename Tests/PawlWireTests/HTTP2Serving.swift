@@ -18,6 +18,9 @@ final class HTTP2Serving: HTTP2SessionDelegate {
   var pausesAtEnd = false
   var failure: HTTP2ErrorCode?
   var appendsTooLittle = false
+  /// Answers to plain requests by their path, with the fields they get besides.
+  var ready: [String: (HTTP2ReadyAnswer, more: [(StaticString, String, isUnique: Bool)])] = [:]
+  var gets: [HTTP2PlainGet] = []
   /// Octets of each stream's content that came.
   var received: [HTTP2StreamID: [UInt8]] = [:]
   var progress = HTTP2Session.Progress.goesOn
@@ -32,6 +35,11 @@ final class HTTP2Serving: HTTP2SessionDelegate {
 
   func receive(_ octets: [UInt8]) {
     progress = octets.withUnsafeBytes { session.receive($0, at: now) }
+  }
+
+  func receive(movable frames: HTTP2Frame...) {
+    var octets = frames.flatMap(\.octets)
+    progress = octets.withUnsafeMutableBytes { session.receive(movable: $0, at: now) }
   }
 
   func receive(_ frames: HTTP2Frame...) { receive(frames.flatMap(\.octets)) }
@@ -80,6 +88,20 @@ final class HTTP2Serving: HTTP2SessionDelegate {
   func session(_ session: HTTP2Session, began request: HTTP2Request, on stream: HTTP2StreamID) {
     events.append("began \(stream) \(describe(request))")
     onBegan?(stream, request)
+  }
+
+  func session(
+    _ session: HTTP2Session, answers get: HTTP2PlainGet, on stream: HTTP2StreamID, with values: inout HTTP2FieldValues
+  ) -> HTTP2ReadyAnswer? {
+    gets.append(get)
+    guard let (answer, more) = ready[get.octets[get.target].text] else { return nil }
+    for (name, value, isUnique) in more { values.append(name, latin(value), isUnique: isUnique) }
+    events.append("ready \(stream)")
+    return answer
+  }
+
+  func session(_ session: HTTP2Session, closedReady stream: HTTP2StreamID, by code: UInt32?, sent: Int) {
+    events.append("closed-ready \(stream) \(code.map { "\($0)" } ?? "nil") \(sent)")
   }
 
   func session(_ session: HTTP2Session, keepsContentOf request: HTTP2Request) -> Bool { keepsContent(request) }

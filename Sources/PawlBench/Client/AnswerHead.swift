@@ -18,9 +18,36 @@ struct AnswerHead: Hashable {
   var closes = false
   var contentRange: ContentRange?
 
-  /// Octets of the head, its empty line included; `nil` when it has not ended in `octets`.
-  static func end(in octets: Span<UInt8>, from start: Int = 0) -> Int? {
-    var at = start
+  enum Parse: Hashable {
+    /// The head has not ended.
+    case needMore
+    /// It takes so many octets, its empty line included.
+    case head(AnswerHead, count: Int)
+    /// It is no head, or contradicts itself.
+    case malformed
+  }
+
+  /// Reads the head that `octets` begin with, in one go from its first octet to its empty line.
+  static func parse(_ octets: Span<UInt8>) -> Parse {
+    guard let first = lineFeed(octets, 0) else { return .needMore }
+    var head = AnswerHead()
+    guard head.readStatus(octets, first) else { return .malformed }
+    var start = first + 1
+    while let feed = lineFeed(octets, start) {
+      let end = feed > start && octets[feed - 1] == 0x0d ? feed - 1 : feed
+      if end == start { return .head(head, count: feed + 1) }
+      let letter = octets[start] | 0x20
+      if letter == UInt8(ascii: "c") || letter == UInt8(ascii: "t") {
+        guard head.readField(octets, start, end) else { return .malformed }
+      }
+      start = feed + 1
+    }
+    return .needMore
+  }
+
+  /// Octets of a head, its empty line included; `nil` when it has not ended in `octets`.
+  static func end(in octets: Span<UInt8>) -> Int? {
+    var at = 0
     while let feed = lineFeed(octets, at) {
       // An empty line: a feed behind a feed, or behind a return that stands behind one.
       let next = feed + 1
@@ -29,21 +56,6 @@ struct AnswerHead: Hashable {
       at = next
     }
     return nil
-  }
-
-  /// Reads a whole head; `nil` when it is none.
-  init?(_ octets: Span<UInt8>) {
-    guard let first = Self.lineFeed(octets, 0), readStatus(octets, first) else { return nil }
-    var start = first + 1
-    while let feed = Self.lineFeed(octets, start) {
-      let end = feed > start && octets[feed - 1] == 0x0d ? feed - 1 : feed
-      if end == start { break }
-      switch octets[start] | 0x20 {
-      case UInt8(ascii: "c"), UInt8(ascii: "t"): guard readField(octets, start, end) else { return nil }
-      default: break
-      }
-      start = feed + 1
-    }
   }
 
   private mutating func readStatus(_ octets: Span<UInt8>, _ end: Int) -> Bool {
@@ -69,19 +81,21 @@ struct AnswerHead: Hashable {
 
   /// `false` when it breaks the framing.
   private mutating func readField(_ octets: Span<UInt8>, _ start: Int, _ end: Int) -> Bool {
-    if octets.begins(with: "content-length:", at: start) {
+    // Where the colon stands tells most names apart before a letter is compared.
+    func hasColon(_ offset: Int) -> Bool { start + offset < end && octets[start + offset] == 0x3a }
+    if hasColon(14), octets.begins(with: "content-length:", at: start) {
       let value = octets.trimmed(start + 15, end)
       guard let count = octets.decimal(value), length ?? count == count else { return false }
       length = count
-    } else if octets.begins(with: "transfer-encoding:", at: start) {
+    } else if hasColon(17), octets.begins(with: "transfer-encoding:", at: start) {
       let value = octets.trimmed(start + 18, end)
       guard value.count == 7, octets.begins(with: "chunked", at: value.lowerBound) else { return false }
       isChunked = true
-    } else if octets.begins(with: "connection:", at: start) {
+    } else if hasColon(10), octets.begins(with: "connection:", at: start) {
       let value = octets.trimmed(start + 11, end)
       if value.count == 5, octets.begins(with: "close", at: value.lowerBound) { closes = true }
       if value.count == 10, octets.begins(with: "keep-alive", at: value.lowerBound) { closes = false }
-    } else if octets.begins(with: "content-range:", at: start) {
+    } else if hasColon(13), octets.begins(with: "content-range:", at: start) {
       contentRange = Self.contentRange(octets, octets.trimmed(start + 14, end))
     }
     return true
@@ -171,7 +185,7 @@ extension Span<UInt8> {
     let start = at
     var value: UInt64 = 0
     while at < end, self[at] &- 0x30 <= 9 {
-      guard at - start < 18 else { return nil }
+      guard at &- start < 18 else { return nil }
       value = value * 10 + UInt64(self[at] &- 0x30)
       at += 1
     }

@@ -4,7 +4,7 @@ import PawlLoop
 final class HTTP1Connection: Link, Transport {
   private enum Reading { case nothing, head, counted(UInt64), chunked(ChunkReader), untilEnd }
 
-  private unowned let lane: Lane
+  private let lane: Lane
   private var request: RequestText?
   private var reading = Reading.nothing
   /// The beginning of a head whose end has not come.
@@ -201,19 +201,18 @@ final class HTTP1Connection: Link, Transport {
 
   private func takeHead(_ rest: UnsafeBufferPointer<UInt8>) -> Int? {
     let octets = rest.span
-    guard let end = AnswerHead.end(in: octets) else {
-      guard rest.count <= 256 << 10 else {
-        misread()
-        return nil
-      }
+    let (head, end): (AnswerHead, Int)
+    switch AnswerHead.parse(octets) {
+    case .head(let found, let count): (head, end) = (found, count)
+    case .needMore where rest.count <= Self.headLimit:
       carry.append(contentsOf: rest)
       return nil
-    }
-    let text = octets.extracting(0..<end)
-    guard let head = AnswerHead(text), let request else {
+    case .needMore, .malformed:
       misread()
       return nil
     }
+    guard let request else { return nil }
+    let text = octets.extracting(0..<end)
     if head.status < 200 { return lane.interim(head, text) ? end : nil }
     closes = head.closes
     reading = Self.framing(head, request)
@@ -221,6 +220,8 @@ final class HTTP1Connection: Link, Transport {
     if case .counted(0) = reading { complete() }
     return end
   }
+
+  private static let headLimit = 256 << 10
 
   private static func framing(_ head: AnswerHead, _ request: RequestText) -> Reading {
     if request.isHead || head.status == 204 || head.status == 304 { return .counted(0) }

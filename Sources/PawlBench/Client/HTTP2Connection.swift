@@ -245,7 +245,7 @@ final class HTTP2Connection: Link, Transport {
 
   private func tellHead(_ octets: [UInt8], _ lane: Lane) -> Bool {
     let text = octets.span
-    guard let head = AnswerHead(text) else {
+    guard case .head(let head, _) = AnswerHead.parse(text) else {
       cut(lane)
       lane.broke(.syntax)
       return false

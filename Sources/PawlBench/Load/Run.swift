@@ -7,6 +7,7 @@ package final class Run {
   private var settings: RunSettings
   private let observer: (any RunObserver)?
   private let meter: (any ProcessMeter)?
+  private let watchesSignals: Bool
   private let loop: EventLoop
   private var crew: [Crew] = []
   private var sum: Summing
@@ -24,11 +25,14 @@ package final class Run {
     let operations: UInt64?
   }
 
+  /// - Parameter watchesSignals: whether SIGINT and SIGTERM end the run early, with its result.
   /// - Throws: ``RunProblem`` when the process has no descriptors left.
   package init(
-    _ settings: RunSettings, observer: (any RunObserver)? = nil, meter: (any ProcessMeter)? = nil
+    _ settings: RunSettings, observer: (any RunObserver)? = nil, meter: (any ProcessMeter)? = nil,
+    watchesSignals: Bool = true
   ) throws(RunProblem) {
     (self.settings, self.observer, self.meter) = (settings, observer, meter)
+    self.watchesSignals = watchesSignals
     do throws(LoopError) {
       try DescriptorLimit.raise()
       loop = try EventLoop(index: -1)
@@ -50,8 +54,8 @@ package final class Run {
     let body = settings.uploadBody(reference)
     observer?.runBegan(settings.plan)
     try startWorkers(server, reference, body)
-    let signals = try watchSignals()
-    defer { signals.close() }
+    let signals = watchesSignals ? try watchSignals() : nil
+    defer { signals?.close() }
     begin()
     loop.turn { !isOver }
     for member in crew { member.loop.stop() }

@@ -93,6 +93,7 @@ enum HTMLStyle {
     @media (max-width: 860px) {
       .plots { grid-template-columns: 1fr; } .tiles { grid-template-columns: repeat(2, minmax(0, 1fr)); }
       main { padding: 24px 14px; } h1 { font-size: 25px; }
+      .plot.full { overflow-x: auto; } .plot.full > svg { min-width: 720px; }
     }
     """
 

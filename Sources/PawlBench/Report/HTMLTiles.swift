@@ -10,11 +10,14 @@ enum HTMLTiles {
     let tiles = tiles(results).filter { tile in tile.figures.contains { $0.value != nil } }
     let single = results.count == 1
     return """
-      <div class="tiles\(single ? "" : " several")" style="--n:\(tiles.count < 6 ? max(1, tiles.count) : 4)">
+      <div class="tiles\(single ? "" : " several")" style="--n:\(columns(tiles.count))">
       \(tiles.map { single ? one($0) : several($0, results) }.joined(separator: "\n"))
       </div>
       """
   }
+
+  /// Rows that are full, or nearly.
+  private static func columns(_ count: Int) -> Int { count < 6 ? max(1, count) : count == 6 || count == 9 ? 3 : 4 }
 
   private static func tiles(_ results: [RunResult]) -> [Tile] {
     func tile(_ name: String, _ figure: (RunResult) -> ReportFigure) -> Tile {

@@ -42,7 +42,7 @@ struct LatencyPlots {
     return PlotScale(.logarithmic, low: 1, high: high, ticks: ticks)
   }
 
-  /// A point where each value begins, no more than can be told apart.
+  /// A step where each value begins, no more of them than can be told apart.
   private static func quantiles(_ histogram: Histogram<UInt32>) -> [Plot.Point] {
     let total = histogram.totalCount
     var (before, points) = (UInt64(0), [Plot.Point]())
@@ -53,6 +53,7 @@ struct LatencyPlots {
       let place = PlotScale.log10(point.x)
       guard place - drawn > 0.004 || before == total else { continue }
       drawn = place
+      if let last = points.last { points.append(Plot.Point(x: point.x, y: last.y)) }
       points.append(point)
     }
     if let last = points.last { points.append(Plot.Point(x: Double(total), y: last.y)) }
@@ -84,7 +85,7 @@ struct LatencyPlots {
     let step = 1.1220184543019633  // Twenty in a decade.
     let fastest = max(1, Double(measured.map(\.result.latency.min).min() ?? 1))
     // Beyond the 99.99th percentile nothing would be seen.
-    let slowest = measured.map { Double($0.result.latency.valueAtPercentile(99.99)) }.max() ?? fastest
+    let slowest = max(fastest, measured.map { Double($0.result.latency.valueAtPercentile(99.99)) }.max() ?? fastest)
     var edges = [fastest / step / step]
     while let last = edges.last, last < slowest * step, edges.count < 400 { edges.append(last * step) }
     let shares = measured.map { Self.shares($0.result.latency, edges) }
@@ -115,7 +116,7 @@ struct LatencyPlots {
     var slot = 0
     for (value, count) in histogram.pairs {
       while slot + 1 < shares.count, edges[slot + 1] <= Double(value) { slot += 1 }
-      guard Double(value) < edges[slot + 1] else { break }
+      guard slot < shares.count, Double(value) < edges[slot + 1] else { break }
       shares[slot] += Double(count) / Double(histogram.totalCount) * 100
     }
     return shares

@@ -38,7 +38,7 @@ struct Plot {
   var hints: [Hint]
 
   private struct Box {
-    let left = 62.0
+    let left: Double
     let top = 26.0
     let right: Double
     let bottom: Double
@@ -48,7 +48,10 @@ struct Plot {
 
   private var box: Box {
     let (width, height) = size == .full ? (1044.0, 400.0) : (510.0, 264.0)
-    return Box(right: width - 28, bottom: height - 44, width: width, height: height)
+    // As much as the longest text needs, and the same for most of them.
+    let longest = y.ticks.map(\.text.count).max() ?? 0
+    return Box(
+      left: max(62, Double(longest) * 7 + 14), right: width - 28, bottom: height - 44, width: width, height: height)
   }
 
   func sized(_ size: Size) -> Plot {

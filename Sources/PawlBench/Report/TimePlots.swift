@@ -69,17 +69,20 @@ struct TimePlots {
     let kinds: [(name: String, title: String, value: KeyPath<Step, Double>)] = [
       ("median", "Median latency", \.median), ("99 %", "99th percentile", \.p99), ("slowest", "Slowest", \.slowest),
     ]
+    let note = "Of the \(many) that ended in each \(stepName)."
     if results.count == 1 {
-      let lines = kinds.enumerated().map { index, kind in (kind.name, index, points(0) { $0[keyPath: kind.value] }) }
-      return [
-        plot("Latency over time", "Of the requests that ended in each \(stepName).", .microseconds, "latency", lines)
-      ]
+      let lines = kinds.enumerated().map { index, kind in (kind.name, index, ended(0, kind.value)) }
+      return [plot("Latency over time", note, .microseconds, "latency", lines)]
     }
     return kinds.map { kind in
-      byResult("\(kind.title) over time", "Of the requests that ended in each \(stepName).", .microseconds, "latency") {
-        $0.completed > 0 ? $0[keyPath: kind.value] : nil
-      }
+      let lines = results.indices.map { (results[$0].label, HTMLReport.colour($0), ended($0, kind.value)) }
+      return plot("\(kind.title) over time", note, .microseconds, "latency", lines.filter { !$0.2.isEmpty })
     }
+  }
+
+  /// Steps in which nothing ended have no latency; the line goes on to the next one that has.
+  private func ended(_ index: Int, _ value: KeyPath<Step, Double>) -> [(x: Double, y: Double?)] {
+    points(index) { $0.completed > 0 ? $0[keyPath: value] : nil }.filter { $0.y != nil }
   }
 
   /// Octets where answers are large, requests where they are small.
@@ -90,7 +93,6 @@ struct TimePlots {
     if octets > completed * 262_144 {
       return byResult("Throughput over time", "Content received and sent.", .octetsPerSecond, "content") { $0.octets }
     }
-    let many = results.first?.words.many ?? "requests"
     return byResult("Throughput over time", "Completed in each \(stepName).", .other(""), "\(many) a second") {
       $0.completed
     }
@@ -102,6 +104,8 @@ struct TimePlots {
       byResult("Memory over time", "Of the server and its children.", .octets, "memory") { $0.memory },
     ]
   }
+
+  private var many: String { results.first?.words.many ?? "requests" }
 
   private var stepName: String { width == 1 ? "second" : "\(Quantity.decimal(width, places: 0)) seconds" }
 

@@ -35,7 +35,7 @@ final class FillScript: Script {
   private let maker: RequestMaker
   private let group: FillGroup
   private let reference: Reference?
-  private unowned let worker: Worker
+  private let worker: Worker
   private weak var lane: Lane?
   private var round = 0
   private var offset: UInt64 = 0

@@ -3,7 +3,7 @@ final class HitScript: Script {
   private let request: RequestText
   private let reference: Reference?
   private let comparesContent: Bool
-  private unowned let worker: Worker
+  private let worker: Worker
   private var offset: UInt64 = 0
 
   init(_ worker: Worker, _ maker: RequestMaker) {

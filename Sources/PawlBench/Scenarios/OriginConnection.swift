@@ -26,7 +26,7 @@ final class OriginConnection: StreamDelegate {
   }
 
   private let stream: SocketStream
-  private unowned let origin: OriginLoop
+  private let origin: OriginLoop
   private var state = State.head
   /// What came and is not looked at yet: the beginning of a head, or what follows the request at hand.
   private var carry: [UInt8] = []

@@ -56,7 +56,8 @@ struct OriginPlan: Hashable {
       let text = "HTTP/1.1 416 Range Not Satisfiable\r\nContent-Range: bytes */\(size)\r\n"
       return (finish(Array(text.utf8), 0), 0..<0)
     case .part(let part):
-      let text = "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes \(part.lowerBound)-\(part.upperBound - 1)/\(size)\r\n"
+      let range = "\(part.lowerBound)-\(part.upperBound - 1)/\(size)"
+      let text = "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes \(range)\r\n"
       return (finish(Array(text.utf8), part.upperBound - part.lowerBound), part)
     }
   }

@@ -6,7 +6,7 @@ final class RangesScript: Script {
   private let comparesContent: Bool
   private let size: UInt64
   private let parts: Int
-  private unowned let worker: Worker
+  private let worker: Worker
   private var wanted: [ClosedRange<UInt64>] = []
   private var isCovered: [Bool] = []
   private var offset: UInt64 = 0

@@ -5,7 +5,7 @@ final class ResumeScript: Script {
   private let rest: RequestText
   private let reference: Reference
   private let interruptions: Int
-  private unowned let worker: Worker
+  private let worker: Worker
   /// Where to break off, the next one last.
   private var cuts: [UInt64] = []
   private var held: UInt64 = 0

@@ -5,7 +5,7 @@ final class UploadScript: Script {
 
   private let messages: UploadMessages
   private let plan: UploadPlan
-  private unowned let worker: Worker
+  private let worker: Worker
   private weak var lane: Lane?
   private var step = Step.create
   private var place: UploadPlace?

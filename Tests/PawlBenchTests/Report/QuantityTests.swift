@@ -13,10 +13,10 @@ import Testing
       (.microseconds, 999_499, "999 ms"), (.microseconds, 999_500, "1.00 s"), (.microseconds, 3_600_000_000, "3,600 s"),
       (.seconds, 0.31, "310 ms"), (.seconds, 10, "10.0 s"), (.seconds, 0.000_002, "2 µs"),
       (.octets, 0, "0 B"), (.octets, 1023, "1,023 B"), (.octets, 1024, "1 KiB"), (.octets, 65_536, "64 KiB"),
-      (.octets, 1_268_777, "1.21 MiB"), (.octets, 1_073_741_823, "1 GiB"), (.octets, 3e18, "2.60 EiB"),
+      (.octets, 1_268_777, "1.21 MiB"), (.octets, 1_073_741_823, "1.00 GiB"), (.octets, 3e18, "2.60 EiB"),
       (.octetsPerSecond, 1_572_864, "1.50 MiB/s"), (.percent, 87.26, "87.3 %"), (.percent, 0, "0 %"),
       (.percent, 0.0123, "0.0123 %"), (.ratio, 0.584, "0.58×"), (.ratio, 12.34, "12.3×"), (.other(""), 3, "3"),
-      (.other("files"), 2.5, "2.50 files"), (.other(""), -1234.5, "-1,234"), (.count, -0.2, "0"),
+      (.other("files"), 2.5, "2.50 files"), (.other(""), -1234.5, "-1,235"), (.count, -0.2, "0"),
       (.count, .nan, "–"), (.ratio, .infinity, "–"), (.count, 1e19, "1e+19"),
     ] as [(Quantity, Double, String)])
   func text(_ quantity: Quantity, _ value: Double, _ expected: String) { #expect(quantity.text(value) == expected) }

@@ -1,0 +1,101 @@
+import CNGHTTP2
+package import PawlHTTP
+
+/// The part of a head that goes out again and again, as nghttp2 takes it: made once, never copied for an answer.
+package final class HTTP2FixedHead: @unchecked Sendable {
+  // Safe: filled before anybody has it and only read afterwards; nghttp2 does not write through these pointers, and
+  // whoever gives them to it keeps this object until the head is sent or its stream is gone.
+  let lines: UnsafeMutableBufferPointer<nghttp2_nv>
+  private let octets: UnsafeMutableBufferPointer<UInt8>
+
+  /// - Parameter length: announced as `content-length`.
+  package init(status: Int, _ fields: Fields, length: UInt64) {
+    var kept = Fields()
+    kept.append(named: Array(":status".utf8), Self.decimal(UInt64(max(0, status))))
+    for line in fields.lines where HTTP2Session.isSent(line.name) {
+      kept.append(named: fields.name(line).map(\.lowercasedASCII), fields.value(line))
+    }
+    kept.append(named: Array("content-length".utf8), Self.decimal(length))
+    octets = .allocate(capacity: max(1, kept.storage.count))
+    _ = octets.initialize(from: kept.storage)
+    lines = .allocate(capacity: kept.count)
+    guard let base = octets.baseAddress else { return }
+    let flags = UInt8(NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue | NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue)
+    for (index, line) in kept.lines.enumerated() {
+      lines.initializeElement(
+        at: index,
+        to: nghttp2_nv(
+          name: base + line.nameRange.lowerBound, value: base + line.valueRange.lowerBound,
+          namelen: line.nameRange.count, valuelen: line.valueRange.count, flags: flags))
+    }
+  }
+
+  deinit {
+    lines.deallocate()
+    octets.deallocate()
+  }
+
+  private static func decimal(_ value: UInt64) -> [UInt8] {
+    var digits: [UInt8] = []
+    digits.append(decimal: value)
+    return digits
+  }
+}
+
+/// The part of a head that is another each time.
+package struct HTTP2FieldValues {
+  private struct Entry {
+    let name: StaticString
+    let start: Int
+    /// Whether its value hardly ever comes again, so that the client's table is not to remember it.
+    let isUnique: Bool
+  }
+
+  private var octets: [UInt8] = []
+  private var entries: [Entry] = []
+
+  init() {}
+
+  mutating func removeAll() {
+    octets.removeAll(keepingCapacity: true)
+    entries.removeAll(keepingCapacity: true)
+  }
+
+  /// - Parameter name: in lower case.
+  package mutating func append(_ name: StaticString, _ value: [UInt8], isUnique: Bool = false) {
+    entries.append(Entry(name: name, start: octets.count, isUnique: isUnique))
+    octets.append(contentsOf: value)
+  }
+
+  package mutating func append(_ name: StaticString, _ value: Bytes) {
+    entries.append(Entry(name: name, start: octets.count, isUnique: false))
+    octets.append(contentsOf: value)
+  }
+
+  /// - Parameter text: before the number.
+  package mutating func append(_ name: StaticString, _ text: StaticString = "", decimal value: UInt64) {
+    entries.append(Entry(name: name, start: octets.count, isUnique: false))
+    octets.append(text)
+    octets.append(decimal: value)
+  }
+
+  /// Puts them behind `lines`, lends these, and takes none of them back: nghttp2 copies the values.
+  /// - Parameter forgetsUnique: values that are unique are sent as such.
+  func lend(behind lines: inout [nghttp2_nv], forgetsUnique: Bool, to body: (UnsafeBufferPointer<nghttp2_nv>) -> Void) {
+    octets.withUnsafeBufferPointer { octets in
+      for index in entries.indices {
+        let entry = entries[index]
+        let end = index + 1 < entries.count ? entries[index + 1].start : octets.count
+        var flags = UInt8(NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue)
+        if entry.isUnique, forgetsUnique { flags |= UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue) }
+        // Safe: a literal lies in the program itself; nghttp2 writes through neither pointer.
+        lines.append(
+          nghttp2_nv(
+            name: UnsafeMutablePointer(mutating: entry.name.utf8Start),
+            value: UnsafeMutablePointer(mutating: octets.baseAddress.map { $0 + entry.start }),
+            namelen: entry.name.utf8CodeUnitCount, valuelen: end - entry.start, flags: flags))
+      }
+      lines.withUnsafeBufferPointer(body)
+    }
+  }
+}

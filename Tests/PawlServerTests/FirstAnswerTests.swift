@@ -1,0 +1,20 @@
+import PawlCache
+import PawlHTTP
+import Testing
+
+@testable import PawlServer
+
+@Suite("What the first answer said of a representation") struct FirstAnswerTests {
+  @Test("is what the identity read off it says, with its length at hand", arguments: [BodyFraming.length(7), .chunked])
+  func identity(_ framing: BodyFraming) {
+    var head = ResponseHead(status: 200)
+    head.fields.append(.etag, "\"v\"")
+    head.fields.append(.contentType, "text/plain")
+    let now: Int64 = 1_800_000_000
+    let answer = FirstAnswer(head, framing, receivedAt: now)
+    let identity = RepresentationIdentity(head: head, framing: framing, receivedAt: now)
+    #expect(answer.total == identity.total)
+    #expect(answer.identity == identity)
+    #expect(FirstAnswer(identity).identity == identity && FirstAnswer(identity).total == identity.total)
+  }
+}

@@ -148,7 +148,7 @@ extension HTTP2Connection {
   private func write(_ log: HTTP2ReadyLog, _ now: Monotonic) {
     var record = log.record
     record.time = owner.server.clock.wallMilliseconds()
-    record.durationMicros = UInt64(max(0, (now - log.began).microseconds))
+    record.durationMicros = now.microseconds(since: log.began)
     owner.server.accessLog?.write(record)
   }
 }

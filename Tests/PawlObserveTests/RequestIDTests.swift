@@ -14,6 +14,10 @@ import Testing
     var (source, text) = (RequestIDs(), [UInt8]([0x61]))
     for _ in 0..<300 { source.append(to: &text) }
     #expect(text.count == 1 + 300 * RequestID.count && text[0] == 0x61)
-    #expect(Set((0..<300).map { text[(1 + $0 * 32)..<(33 + $0 * 32)] }).count == 300)
+    let ids: [ArraySlice<UInt8>] = (0..<300).map { index in
+      let start = 1 + index * RequestID.count
+      return text[start..<start + RequestID.count]
+    }
+    #expect(Set(ids).count == 300)
   }
 }

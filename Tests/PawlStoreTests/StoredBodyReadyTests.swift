@@ -1,3 +1,4 @@
+import PawlCache
 import PawlHTTP
 import PawlLoop
 import Testing

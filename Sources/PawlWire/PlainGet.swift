@@ -1,4 +1,4 @@
-package import PawlHTTP
+import PawlHTTP
 
 /// What of a head matters when it asks for a representation as it is, or for one range of it: ranges of the read buffer.
 package struct PlainGet {

@@ -141,7 +141,8 @@ extension HTTP2Connection {
   /// The connection is over for all of them, or (`unanswered`) for those whose end is not produced.
   func dropReady(_ end: BodyEnd, unanswered: Bool) {
     for index in readyLogs.indices.reversed() where !unanswered || readyLogs[index].until == nil {
-      logReady(at: index, end, sent: readyLogs[index].until == nil ? session.readySent(of: readyLogs[index].stream) : nil)
+      logReady(
+        at: index, end, sent: readyLogs[index].until == nil ? session.readySent(of: readyLogs[index].stream) : nil)
     }
   }
 

@@ -10,7 +10,8 @@ import Testing
   ]
 
   /// A pawl that has `body` in memory, whose origin answers once.
-  private func serving(_ fields: String = fields[0], _ body: String = "hello", listen: String = "") throws -> TestServer {
+  private func serving(_ fields: String = fields[0], _ body: String = "hello", listen: String = "") throws -> TestServer
+  {
     let head = "HTTP/1.1 200 OK\r\n\(fields)Content-Length: \(body.utf8.count)\r\n\r\n"
     let origin = ScriptedOrigin(.tcp, [.expectHead, .send(head + body), .readToEnd])
     let pawl = try TestServer(origin) { ($0.cache, $0.listen) = ("memory-object = 64K", listen) }
@@ -82,6 +83,7 @@ import Testing
   func reset() throws {
     let pawl = try serving()
     let client = HTTP2Client(pawl, settings: [(4, 2)])
+    client.givesCredit = false
     let stream = client.open("GET /f")
     client.read { client.answers[stream]?.content.count == 2 }
     client.reset(stream)
@@ -116,6 +118,7 @@ import Testing
   func stuck() throws {
     let pawl = try serving(listen: "send-timeout = 30s\nkeepalive-timeout = 10m")
     let client = HTTP2Client(pawl, settings: [(4, 2)])
+    client.givesCredit = false
     let stream = client.open("GET /f")
     client.read { client.answers[stream]?.content.count == 2 }
     for _ in 0..<3 {
@@ -155,6 +158,7 @@ import Testing
   func drain() throws {
     let pawl = try serving()
     let client = HTTP2Client(pawl, settings: [(4, 2)])
+    client.givesCredit = false
     let stream = client.open("GET /f")
     client.read { client.answers[stream]?.content.count == 2 }
     pawl.onLoop { $0.drain() }
@@ -169,9 +173,11 @@ import Testing
   func ends() throws {
     let pawl = try serving()
     let client = HTTP2Client(pawl, settings: [(4, 2)])
+    client.givesCredit = false
     let stream = client.open("GET /f")
     client.read { client.answers[stream]?.content.count == 2 }
     let leaving = HTTP2Client(pawl, settings: [(4, 3)])
+    leaving.givesCredit = false
     let lost = leaving.open("GET /f")
     leaving.read { leaving.answers[lost]?.content.count == 3 }
     leaving.socket.close()

@@ -99,9 +99,17 @@ extension HTTP2Connection {
 
   func cutReady(_ id: HTTP2StreamID, _ end: BodyEnd) {
     let sent = session.readySent(of: id)
-    owner.events.log(.warning, "transfer-cut", ["by": end.party.rawValue, "why": end.reason, "sent": "\(sent)"])
-    if let index = readyLogs.firstIndex(where: { $0.stream == id }) { logReady(at: index, end, sent: sent) }
+    let index = readyLogs.firstIndex { $0.stream == id }
+    let record = index.map { readyLogs[$0].record }
+    if let index { logReady(at: index, end, sent: sent) }
+    owner.events.log(
+      .warning, "transfer-cut",
+      [
+        "by": end.party.rawValue, "why": end.reason, "target": record?.target.text ?? "-", "sent": "\(sent)",
+        "request": record?.requestID.text ?? "-",
+      ])
     session.reset(id, end.party == .client ? .cancel : .internalError)
+    pump()
   }
 
   // MARK: - Their lines in the log
@@ -133,7 +141,8 @@ extension HTTP2Connection {
   /// The connection is over for all of them, or (`unanswered`) for those whose end is not produced.
   func dropReady(_ end: BodyEnd, unanswered: Bool) {
     for index in readyLogs.indices.reversed() where !unanswered || readyLogs[index].until == nil {
-      logReady(at: index, end, sent: readyLogs[index].until == nil ? session.readySent(of: readyLogs[index].stream) : nil)
+      logReady(
+        at: index, end, sent: readyLogs[index].until == nil ? session.readySent(of: readyLogs[index].stream) : nil)
     }
   }
 

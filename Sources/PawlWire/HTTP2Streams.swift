@@ -28,7 +28,7 @@ struct HTTP2Stream {
   /// Whether it is worth beginning.
   var mayBeTold: Bool { !isClosed && !isDoomed && ownReset == nil }
   /// Whether content that came is for the delegate.
-  var takesContent: Bool { isTold && !isDoomed && refusal == nil && ownReset == nil }
+  var takesContent: Bool { isTold && ready == nil && !isDoomed && refusal == nil && ownReset == nil }
 }
 
 /// The streams of a connection, each in a slot that is used again: no allocation for one more.

@@ -85,12 +85,10 @@ import Testing
   @Test("a plain request that breaks a rule is refused as on the long way")
   func refused() {
     let server = opened()
-    let target = String(repeating: "a", count: 9000)
     server.receive(
       .headers(1, [(":method", "GET"), (":scheme", "ftp"), (":path", "/"), (":authority", "a")]),
-      .get(3, "/\(target)"), .headers(5, [(":method", "GET"), (":scheme", "http"), (":path", "*"), (":authority", "a")]),
       .get(7, more: [("host", "b")]))
-    #expect(server.takeEvents() == ["refused 1 400", "refused 3 414", "refused 5 400", "refused 7 400"])
+    #expect(server.takeEvents() == ["refused 1 400", "refused 7 400"])
   }
 
   @Test("one that is reset within the same octets is not looked at; one that is reset later stops")

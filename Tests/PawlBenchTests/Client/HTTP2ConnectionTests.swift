@@ -56,7 +56,7 @@ import Testing
   func streams() throws {
     let answers = Self.answer(5) + Self.head(1) + Self.answer(3) + Self.frame(0, 1, 1, Array(Self.content.utf8))
     let (tally, server) = try run(
-      streams: 3, operations: 3, Self.opening + [.read(60), .send(answers), .readToEnd])
+      streams: 3, operations: 3, Self.opening + [.send(answers), .readToEnd])
     #expect(server.finish() == [] && tally.completed == 3 && tally.connections == 1 && tally.failures == [:])
   }
 

@@ -90,6 +90,18 @@ import Testing
     #expect(client.sessions.count <= 3 * ClientSessions.perPlace)
   }
 
+  @Test("no newer version than allowed is spoken, and what is offered by ALPN can be chosen")
+  func versionsAndProtocols() throws {
+    func facts(_ settings: TLSClientSettings) throws -> TLSFacts? {
+      let server = try Made.server([Made.section("s", [Made.ecdsa])])
+      return try EnginePair(server, TLSClientContext(settings)).shake().client.facts
+    }
+    let usual = try facts(TLSClientSettings(verifies: false))
+    #expect(usual?.version == .v13 && usual?.applicationProtocol == Array("http/1.1".utf8))
+    let old = try facts(TLSClientSettings(verifies: false, maxVersion: .v12, protocols: ["h2"]))
+    #expect(old?.version == .v12 && old?.applicationProtocol == Array("h2".utf8))
+  }
+
   @Test("problems with its files are said")
   func problems() {
     let missing = problem { try TLSClientContext(TLSClientSettings(ca: "/nowhere.pem")) }

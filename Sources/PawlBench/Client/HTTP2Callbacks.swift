@@ -54,6 +54,11 @@ enum HTTP2Callbacks {
       owner.takeContent(UnsafeBufferPointer(start: octets, count: count), stream)
       return 0
     }
+    nghttp2_session_callbacks_set_on_frame_not_send_callback(callbacks) { _, frame, _, user in
+      guard let owner = owner(user), let header = frame?.pointee.hd else { return failure }
+      if UInt32(header.type) == NGHTTP2_HEADERS.rawValue { owner.noteUnsent(header.stream_id) }
+      return 0
+    }
     nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { _, stream, code, user in
       guard let owner = owner(user) else { return failure }
       owner.noteClosed(stream, code)

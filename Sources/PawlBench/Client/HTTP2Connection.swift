@@ -204,8 +204,11 @@ final class HTTP2Connection: Link, Transport {
       }
       break
     }
-    leaveIfDone()
     flush()
+    if let session, nghttp2_session_want_read(session) == 0, nghttp2_session_want_write(session) == 0, !isLeaving {
+      return loseAll(.syntax)
+    }
+    leaveIfDone()
   }
 
   private func take(_ octets: UnsafePointer<UInt8>?, _ count: Int) -> Bool {
@@ -277,6 +280,12 @@ final class HTTP2Connection: Link, Transport {
     // Nothing of it was looked at (RFC 9113 §8.7).
     if code == NGHTTP2_REFUSED_STREAM.rawValue, request.isRepeatable { return send(request, for: lane) }
     lane.broke(.cut)
+  }
+
+  /// After the server's GOAWAY no stream can be opened: nobody saw the request. After an error of the connection, which
+  /// ends it, the lanes hear of that.
+  func noteUnsent(_ stream: Int32) {
+    if isLeaving { noteClosed(stream, NGHTTP2_REFUSED_STREAM.rawValue) }
   }
 
   func noteGoAway() { isLeaving = true }

@@ -67,15 +67,21 @@ final class ResumeScript: Script {
   }
 
   func content(_ octets: UnsafeBufferPointer<UInt8>) -> Verdict {
+    attempts = 0
+    // What lies behind the cut counts as lost on the way.
+    guard let cut = cuts.last, cut <= held + UInt64(octets.count) else { return take(octets) }
+    let verdict = take(UnsafeBufferPointer(rebasing: octets[..<Int(cut - held)]))
+    while let cut = cuts.last, cut <= held { cuts.removeLast() }
+    return verdict == .goOn ? .cut : verdict
+  }
+
+  private func take(_ octets: UnsafeBufferPointer<UInt8>) -> Verdict {
     if worker.settings.comparesContent {
       guard reference.matches(octets, at: held) else { return .failed(.content) }
       worker.tally.verified += UInt64(octets.count)
     }
     held += UInt64(octets.count)
-    attempts = 0
-    guard let cut = cuts.last, held >= cut else { return .goOn }
-    while let cut = cuts.last, held >= cut { cuts.removeLast() }
-    return held < reference.count ? .cut : .goOn
+    return .goOn
   }
 
   func ended() -> Outcome { held == reference.count ? .done : .failed(.length) }

@@ -136,6 +136,7 @@ final class UploadScript: Script {
       return next(append(from: offset))
     case .create, .append:
       guard mustAsk else { return .done }
+      sent = max(sent, lane?.contentAt ?? 0)
       attempts += 1
       return attempts <= Self.attemptLimit ? next(ask()) : .failed(.status(409))
     }

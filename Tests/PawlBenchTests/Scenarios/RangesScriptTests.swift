@@ -54,7 +54,10 @@ import Testing
       (.range, { "HTTP/1.1 206 P\r\n" + Self.part($0, length: 17) }),
       (.range, { "HTTP/1.1 206 P\r\nContent-Length: \($0.count)\r\n\r\n012" }),
       (.status(200), { _ in "HTTP/1.1 200 OK\r\nContent-Length: 16\r\n\r\n0123456789abcdef" }),
-      (.length, { "HTTP/1.1 206 P\r\nContent-Range: bytes \($0.lowerBound)-\($0.upperBound)/16\r\n\r\n" }),
+      (
+        .length,
+        { "HTTP/1.1 206 P\r\nContent-Range: bytes \($0.lowerBound)-\($0.upperBound)/16\r\nContent-Length: 2\r\n\r\n01" }
+      ),
       (
         .content,
         {

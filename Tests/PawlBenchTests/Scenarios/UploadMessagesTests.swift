@@ -13,7 +13,7 @@ import Testing
   private func text(_ request: RequestText) -> [String] {
     let text = String(decoding: request.octets, as: UTF8.self)
     guard text.hasSuffix("\r\n\r\n") else { return ["no end"] }
-    return text.dropLast(4).split(separator: "\r\n").map(String.init)
+    return text.dropLast(2).split(separator: "\r\n").map(String.init)
   }
 
   private static let place = UploadPlace("/u/1")

@@ -394,8 +394,3 @@ final class CollapsedFetch: OriginFetchSink {
     }
   }
 }
-
-extension OriginFailure {
-  static let incomplete = OriginFailure(
-    error: ProxyError(.httpResponseIncomplete), beforeHead: true, requestBytesSent: true)
-}

@@ -316,6 +316,8 @@ final class OriginFetch: OriginExchangeDelegate {
 
   private func brokeOff() {
     hasBroken = true
+    // What came with the break need not wait for what comes after it.
+    sink?.fetchDelivered(self)
     owner.events.log(
       .notice, "origin-broke",
       [

@@ -31,6 +31,11 @@ enum FetchFailure: Error {
   }
 }
 
+extension OriginFailure {
+  static let incomplete = OriginFailure(
+    error: ProxyError(.httpResponseIncomplete), beforeHead: true, requestBytesSent: true)
+}
+
 /// Takes what an ``OriginFetch`` brings.
 protocol OriginFetchSink: AnyObject {
   func fetch(_ fetch: OriginFetch, interim head: ResponseHead)

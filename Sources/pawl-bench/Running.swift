@@ -12,7 +12,7 @@ func start(_ settings: RunSettings, _ report: ReportOptions) throws {
   } catch {
     throw Trouble(description: error.description)
   }
-  if !result.counts.failures.isEmpty || result.counts.completed == 0 { throw ExitCode(1) }
+  if !observer.failures.isEmpty || !result.counts.failures.isEmpty || result.counts.completed == 0 { throw ExitCode(1) }
 }
 
 /// A sentence on standard error, and exit status 1.

@@ -7,7 +7,8 @@ import PawlTLS
 ///
 /// Before its first turn and after its end it belongs to no thread: whoever has it may set things up and let go of them.
 package final class EventLoop: @unchecked Sendable {
-  // Safe: `mailbox`, `owner`, `phase` and `graveyard` are made for several threads; all else belongs to the owner.
+  // Safe: `mailbox`, `owner`, `phase` and `graveyard` are made for several threads, `graveyard` guards `eventPlaces`;
+  // all else belongs to the owner.
   package let index: Int
   package let clock: any LoopClock
   let base: OpaquePointer
@@ -16,6 +17,7 @@ package final class EventLoop: @unchecked Sendable {
   private let owner = AtomicWord(EventLoop.nobody)
   private let phase = AtomicWord(Phase.turning.rawValue)
   private let graveyard = Locked(())
+  private var eventPlaces = EventPlaces()
 
   private var isInTurn = false
   private var turnTime: Monotonic?
@@ -55,7 +57,7 @@ package final class EventLoop: @unchecked Sendable {
   }
 
   deinit {
-    if let bellEvent { event_free(bellEvent) }
+    if let bellEvent { event_del(bellEvent) }
     event_base_free(base)
   }
 
@@ -221,8 +223,11 @@ package final class EventLoop: @unchecked Sendable {
     preconditionOnLoop()
     // Where no thread turns the loop, several may let go of its objects at once.
     graveyard.withLock { _ in
-      if let first { event_free(first) }
-      if let second { event_free(second) }
+      for event in [first, second] {
+        guard let event else { continue }
+        event_del(event)
+        eventPlaces.give(event)
+      }
     }
     if descriptor >= 0 { close(descriptor) }
   }
@@ -233,10 +238,10 @@ extension EventLoop {
   func makeEvent(
     _ descriptor: CInt, _ what: CInt, _ callback: @escaping event_callback_fn, _ argument: UnsafeMutableRawPointer?
   ) -> UnsafeMutablePointer<event> {
-    // `event_new` returns nil only without memory, where Swift itself traps too.
-    guard let event = event_new(base, descriptor, Int16(truncatingIfNeeded: what), callback, argument) else {
-      preconditionFailure("out of memory")
-    }
+    let event = graveyard.withLock { _ in eventPlaces.take() }
+    // It fails for flags that exclude each other and for timers with a descriptor: our own mistakes.
+    let code = event_assign(event, base, descriptor, Int16(truncatingIfNeeded: what), callback, argument)
+    precondition(code == 0, "no event is like that")
     return event
   }
 }

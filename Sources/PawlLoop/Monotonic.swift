@@ -34,11 +34,16 @@ package struct Monotonic: Comparable, Hashable, Sendable {
 
 extension Duration {
   /// In nanoseconds, rounded towards zero and held within ± 292 years.
+  ///
+  /// One division of 128 by 64 bits: ``components`` makes two of 128 by 128 of it, for each deadline that is set.
   package var wholeNanoseconds: Int64 {
-    let (seconds, attoseconds) = components
-    let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    guard !overflow else { return seconds < 0 ? .min : .max }
-    let (sum, carry) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000)
-    return carry ? (seconds < 0 ? .min : .max) : sum
+    let magnitude = attoseconds.magnitude
+    let perNanosecond: UInt64 = 1_000_000_000
+    let isNegative = attoseconds < 0
+    let high = UInt64(truncatingIfNeeded: magnitude >> 64)
+    guard high < perNanosecond else { return isNegative ? .min : .max }
+    let whole = perNanosecond.dividingFullWidth((high, UInt64(truncatingIfNeeded: magnitude))).quotient
+    guard let bounded = Int64(exactly: whole) else { return isNegative ? .min : .max }
+    return isNegative ? -bounded : bounded
   }
 }

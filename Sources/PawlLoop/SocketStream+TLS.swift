@@ -93,7 +93,7 @@ extension SocketStream {
       watchForEngine()
       guard hasContent else { return }
     }
-    delegate?.streamReadable()
+    tellReadable()
   }
 
   // MARK: Writing
@@ -168,6 +168,7 @@ extension SocketStream {
     releaseState()
     loop.dispose(reader, writer)
     LateFlush.begin(engine, socket, on: loop)
+    letGoOfDelegate()
   }
 }
 

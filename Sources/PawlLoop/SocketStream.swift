@@ -24,33 +24,43 @@ package protocol StreamDelegate: AnyObject {
 /// the read event stays added while reading, the write event is added after a write would have blocked and stays as
 /// long as each ``StreamDelegate/streamWritable()`` asks again (no `epoll_ctl` a request).
 package final class SocketStream {
-  /// Weak, not unowned: a stream that outlives its delegate must not end the process; the load costs some 5 ns.
-  package weak var delegate: (any StreamDelegate)?
-  package internal(set) var isReading = false
+  /// Who is told: itself, or a ``WeakDelegate`` before it.
+  private var told: (any StreamDelegate)?
   package let loop: EventLoop
-  var descriptor: CInt
   var readEvent: UnsafeMutablePointer<event>?
   var writeEvent: UnsafeMutablePointer<event>?
-  var wantsWritable = false
-  var writeEventIsAdded = false
-  /// Set when the kernel refused to watch the socket.
-  var failure: CInt?
-  private var knownPeer: SocketAddress?
   /// Set where the connection is protected.
   var protection: StreamProtection?
+  var descriptor: CInt
+  /// Set when the kernel refused to watch the socket.
+  var failure: CInt?
+  package internal(set) var isReading = false
+  var wantsWritable = false
+  var writeEventIsAdded = false
 
   /// Takes over a connected socket: makes it non-blocking and, for TCP, sets `TCP_NODELAY`.
-  /// - Parameter peer: spares a system call where `accept` has told it.
+  /// - Parameter peer: spares a system call on unix sockets, which have no such option.
   package init(adopting fd: CInt, loop: EventLoop, peer: SocketAddress? = nil) {
     descriptor = fd
     self.loop = loop
-    knownPeer = peer
     let flags = pawl_fcntl(fd, F_GETFL, 0)
     if flags >= 0, flags & O_NONBLOCK == 0 { _ = pawl_fcntl(fd, F_SETFL, flags | O_NONBLOCK) }
     if peer?.isUnix != true { setSocketOption(fd, CInt(IPPROTO_TCP), TCP_NODELAY, 1) }
   }
 
   deinit { releaseAll() }
+
+  /// Who is told. Held weakly, not unowned: a stream that outlives its delegate must not end the process.
+  package var delegate: (any StreamDelegate)? {
+    get { (told as? WeakDelegate).map(\.target) ?? told }
+    set { told = newValue.map(WeakDelegate.init) }
+  }
+
+  /// `delegate` is told, and kept alive until the stream is closed or has another delegate. Spares a connection that
+  /// lives as long as its stream what a weak reference costs (48 octets, for as long as its target lives).
+  package func keep(_ delegate: any StreamDelegate) {
+    if isClosed { self.delegate = delegate } else { told = delegate }
+  }
 
   package var isClosed: Bool { descriptor < 0 }
 
@@ -206,7 +216,7 @@ package final class SocketStream {
 
   // MARK: Addresses and options
 
-  package var peer: SocketAddress? { knownPeer ?? (isClosed ? nil : socketAddress(descriptor, pawl_getpeername)) }
+  package var peer: SocketAddress? { isClosed ? nil : socketAddress(descriptor, pawl_getpeername) }
   package var local: SocketAddress? { isClosed ? nil : socketAddress(descriptor, pawl_getsockname) }
 
   /// `SO_RCVBUF` and `SO_SNDBUF` in bytes; the kernel books twice as much and stops adapting them by itself.
@@ -241,21 +251,23 @@ package final class SocketStream {
     failure = pawl_errno() == 0 ? EIO : pawl_errno()
     loop.nextTurn { [weak self] in
       guard let self, !isClosed else { return }
-      delegate?.streamReadable()
-      if !isClosed { delegate?.streamWritable() }
+      told?.streamReadable()
+      if !isClosed { told?.streamWritable() }
     }
   }
 
   fileprivate func becameReadable() {
     if protection != nil { return protectedReadable() }
-    delegate?.streamReadable()
+    tellReadable()
   }
+
+  func tellReadable() { told?.streamReadable() }
 
   fileprivate func becameWritable() {
     if protection != nil, !flushProtected() { return }
     if wantsWritable {
       wantsWritable = false
-      delegate?.streamWritable()
+      told?.streamWritable()
     }
     removeIdleWriteEvent()
   }
@@ -272,9 +284,21 @@ package final class SocketStream {
     (readEvent, writeEvent, descriptor) = (nil, nil, -1)
     releaseState()
     loop.dispose(reader, writer, descriptor: socket)
+    letGoOfDelegate()
   }
 
+  /// Last of all: it may have kept the delegate, and that this stream.
+  func letGoOfDelegate() { _ = take(&told) }
+
   func releaseState() { (isReading, wantsWritable, writeEventIsAdded, protection) = (false, false, false, nil) }
+}
+
+/// Stands between a stream and a delegate that it must not keep alive.
+private final class WeakDelegate: StreamDelegate {
+  private(set) weak var target: (any StreamDelegate)?
+  init(_ target: any StreamDelegate) { self.target = target }
+  func streamReadable() { target?.streamReadable() }
+  func streamWritable() { target?.streamWritable() }
 }
 
 // Safe: a stream frees its events in close and deinit, so it exists when one of them fires; it is kept alive through

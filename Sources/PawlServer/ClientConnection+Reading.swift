@@ -107,8 +107,7 @@ extension ClientConnection {
   /// - Parameter isFirst: the connection's first octets, where HTTP/2 may be spoken, too: who speaks neither is not answered
   ///   in the words of either (RFC 9113 §3.4).
   private func consumeHead(_ buffer: [UInt8], _ range: Range<Int>, isFirst: Bool) -> Int? {
-    let began = headBegan ?? owner.loop.now
-    headBegan = began
+    let began = headBegins()
     listener.lendParser(to: self)
     switch listener.parser.parse(buffer, range) {
     case .needMore:
@@ -123,8 +122,7 @@ extension ClientConnection {
       }
       return nil
     case .head(let byteCount):
-      clearDeadline()
-      (headBegan, requestBegan) = (nil, began)
+      headEnds()
       if answerAtOnce(buffer) { return byteCount }
       begin(listener.parser.makeHead(buffer))
       return byteCount
@@ -206,11 +204,11 @@ extension ClientConnection {
     guard requestBodyIsPaused, phase == .exchanging else { return }
     requestBodyIsPaused = false
     restartRequestBodyTime()
-    owner.loop.nextTurn { [weak self] in
-      guard let self, self.phase == .exchanging, !self.requestBodyIsPaused else { return }
+    owner.loop.nextTurn { [self] in
+      guard phase == .exchanging, !requestBodyIsPaused else { return }
       // The last octets may have been taken before the pause: then only the end is left to be told.
-      if self.input.isEmpty { _ = self.consumeBody([], 0..<0) } else { self.consumeInput() }
-      self.inputConsumed()
+      if input.isEmpty { _ = consumeBody([], 0..<0) } else { consumeInput() }
+      inputConsumed()
     }
   }
 

@@ -265,16 +265,17 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
   func awaitRequest() {
     guard persists, !owner.isDraining, requestBody == nil else { return finishConnection() }
     phase = .waiting
+    letGoOfWork()
     hasResponded = false
     drainsRequestBody = false
     setDeadline(after: listener.settings.keepaliveTimeout)
     // Whoever takes messages off the input goes on by itself.
     guard !isConsuming else { return }
     guard !input.isEmpty else { return inputConsumed() }
-    owner.loop.nextTurn { [weak self] in
-      guard let self, self.phase == .waiting else { return }
-      self.consumeInput()
-      self.inputConsumed()
+    owner.loop.nextTurn { [self] in
+      guard phase == .waiting else { return }
+      consumeInput()
+      inputConsumed()
     }
   }
 
@@ -290,7 +291,7 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
     let pendingToOrigin = input
     exchange = nil
     phase = .closed
-    clearDeadline()
+    owner.deadlines.remove(self)
     owner.tunnel(
       from: self, client: stream, origin: origin, toClient: pendingToClient, toOrigin: pendingToOrigin,
       headCount: UInt64(pendingToClient.count - leftover.count), request: request, holding: holding)

@@ -5,7 +5,7 @@ import PawlWire
 /// One client's connection and the HTTP/1.1 spoken on it: reads heads and bodies, keeps requests in order,
 /// pulls answers, enforces the time limits, and ends visibly what cannot be finished.
 /// Lives on one loop. Reading is in `ClientConnection+Reading`, writing in `ClientConnection+Writing`.
-final class ClientConnection: StreamDelegate, ServedConnection {
+final class ClientConnection: StreamDelegate, ServedConnection, DeadlineHolder {
   /// The life of the connection.
   enum Phase {
     /// Between requests, or inside a head.
@@ -19,57 +19,46 @@ final class ClientConnection: StreamDelegate, ServedConnection {
     case closed
   }
 
-  unowned let owner: ServerLoop
+  // There may be ten thousand idle ones: what belongs to a request stands in `ConnectionWork`, and octets stand together.
+
+  /// Each holds the other, until the connection is closed or the loop ends.
+  let owner: ServerLoop
   let listener: ListenerOnLoop
   let stream: SocketStream
   let facts: ClientFacts
+  /// Received and not consumed: a head in part, or pipelined requests.
+  var input: [UInt8] = []
+  /// `nil` while nothing is asked and nothing owed.
+  var work: ConnectionWork?
+  /// When the first octet came of the head that is being read, or of the request that is being answered.
+  private(set) var requestBegan: Monotonic
+  /// The last one that was set; whether it holds says ``hasDeadline``.
+  private var deadline = Monotonic(nanoseconds: 0)
+  var deadlinePlace = DeadlinePlace()
+  var place = ConnectionPlace()
   var phase = Phase.waiting
+  private var hasDeadline = false
+  private var isInHead = false
 
   // Reading
   /// Nothing has come yet but, perhaps, a part of the preface of HTTP/2.
   var mayBecomeHTTP2: Bool
-  /// Received and not consumed: a head in part, or pipelined requests.
-  var input: [UInt8] = []
-  var requestBody: BodyDecoder?
-  var requestBodyIsPaused = false
   var clientEnded = false
   /// While messages are taken off the input: what an answer that is done at once must leave alone.
   var isConsuming = false
-  var lingerBudget = 0
   /// What is left of the request's content is dropped, more of it than elsewhere.
   var drainsRequestBody = false
   /// The client takes nothing any more; what it sent may still be read.
   var isDeaf = false
 
   // The current exchange
-  var request: IncomingRequest?
-  var exchange: (any Exchange)?
   var persists = true
   var hasResponded = false
   var isHeadRequest = false
-  var clientVersion = HTTPVersion.http11
-
-  // Writing
-  var output: [UInt8] = []
-  var outputSent = 0
-  var source: (any BodySource)?
-  var unsentFile: BodyPiece?
   var isChunked = false
-  /// Content octets still owed to the client under a known length.
-  var owed: UInt64?
   var isCloseDelimited = false
   var isPumping = false
-  /// What of the answer's end TLS kept when it was last looked at, in octets.
-  var keptBytes = 0
-
-  // Time
-  private var timer: LoopTimer?
-  private var deadline: Monotonic?
-  /// When the first octet of the head that is being read came.
-  var headBegan: Monotonic?
-  /// The same of the request that is being answered.
-  var requestBegan: Monotonic
-  var requestBodyMeter = RateMeter()
+  var clientVersion = HTTPVersion.http11
 
   /// A refused body of which no more than this is left, in bytes, does not cost the connection.
   static let cheapDrain: UInt64 = 1 << 20
@@ -82,7 +71,7 @@ final class ClientConnection: StreamDelegate, ServedConnection {
     requestBegan = owner.loop.now
     // Over TLS the handshake has chosen.
     mayBecomeHTTP2 = listener.settings.http2 != nil && facts.tls == nil
-    stream.delegate = self
+    stream.keep(self)
   }
 
   /// What was read before, while the connection was opened, stands in ``input``.
@@ -96,42 +85,33 @@ final class ClientConnection: StreamDelegate, ServedConnection {
 
   // MARK: - Deadlines
 
-  /// One deadline at a time: head, idle, body, sending or lingering, by phase. The timer is moved only when it
-  /// fires, so that a busy connection pays nothing.
+  /// One deadline at a time: head, idle, body, sending or lingering, by phase. Its place in the loop's queue is moved only
+  /// when it comes earlier, or has come, so that a busy connection pays nothing.
   func setDeadline(after duration: Duration) {
+    guard phase != .closed else { return }
     let due = owner.loop.now.advanced(by: duration)
-    deadline = due
-    if let timer, timer.isScheduled {
-      guard due < timerDue else { return }
-      timer.cancel()
-    }
-    arm(until: due)
+    let isEarlier = due < deadline
+    (deadline, hasDeadline) = (due, true)
+    guard isEarlier || !deadlinePlace.isTaken else { return }
+    if let known = owner.deadlines.due(of: self), known <= due { return }
+    owner.deadlines.set(self, due: due)
   }
 
-  private var timerDue = Monotonic(nanoseconds: .max)
-
-  private func arm(until due: Monotonic) {
-    let timer = timer ?? owner.loop.makeTimer { [weak self] in self?.timerFired() }
-    self.timer = timer
-    timerDue = due
-    timer.schedule(after: max(.zero, due - owner.loop.now))
-  }
-
-  func clearDeadline() { deadline = nil }
+  func clearDeadline() { hasDeadline = false }
 
   /// The client is to take something: it has `send-timeout` for that, counted from the first time it did not.
   func expectProgress() {
-    if deadline == nil { setDeadline(after: listener.settings.sendTimeout) }
+    if !hasDeadline { setDeadline(after: listener.settings.sendTimeout) }
   }
 
-  private func timerFired() {
-    guard phase != .closed, let deadline else { return }
-    guard deadline <= owner.loop.now else { return arm(until: deadline) }
-    self.deadline = nil
-    deadlinePassed()
+  func deadlinePassed() {
+    guard phase != .closed, hasDeadline else { return }
+    guard deadline <= owner.loop.now else { return owner.deadlines.set(self, due: deadline) }
+    hasDeadline = false
+    timeIsOver()
   }
 
-  private func deadlinePassed() {
+  private func timeIsOver() {
     if keptBytes > 0, stream.bytesKept < keptBytes {
       // The client takes what TLS keeps for it, if slowly.
       keptBytes = stream.bytesKept
@@ -158,7 +138,7 @@ final class ClientConnection: StreamDelegate, ServedConnection {
   /// What the client could not send while it was held back is not held against it.
   func restartRequestBodyTime() {
     guard let requestBody, !requestBody.isEnded, !hasResponded else { return }
-    if deadline == nil { requestBodyMeter.restart() }
+    if !hasDeadline { requestBodyMeter.restart() }
     setDeadline(after: (request?.route.minRate ?? .default).window)
   }
 
@@ -180,14 +160,13 @@ final class ClientConnection: StreamDelegate, ServedConnection {
   /// The client speaks HTTP/2, by prior knowledge (RFC 9113 §3.3): all that it sent is the session's.
   func becomeHTTP2(_ received: [UInt8]) {
     phase = .closed
-    timer?.cancel()
-    clearDeadline()
+    owner.deadlines.remove(self)
     stream.stopReading()
     listener.takeParser(from: self)
     let connection = HTTP2Connection(
       stream: stream, facts: facts, listener: listener, owner: owner, received: received)
-    owner.connections[ObjectIdentifier(self)] = nil
-    owner.connections[ObjectIdentifier(connection)] = connection
+    owner.connections.remove(self)
+    owner.connections.add(connection)
     connection.start()
   }
 
@@ -204,8 +183,7 @@ final class ClientConnection: StreamDelegate, ServedConnection {
   func close() {
     guard phase != .closed else { return }
     phase = .closed
-    timer?.cancel()
-    deadline = nil
+    owner.deadlines.remove(self)
     dropExchange(BodyEnd(party: .client, reason: "closed"))
     stream.close()
     wasClosed()
@@ -215,8 +193,7 @@ final class ClientConnection: StreamDelegate, ServedConnection {
   func cut() {
     guard phase != .closed else { return }
     phase = .closed
-    timer?.cancel()
-    deadline = nil
+    owner.deadlines.remove(self)
     dropExchange(BodyEnd(party: .pawl, reason: "cut"))
     stream.reset()
     wasClosed()
@@ -264,6 +241,17 @@ final class ClientConnection: StreamDelegate, ServedConnection {
     phase = .flushing
     setDeadline(after: listener.settings.sendTimeout)
     pump()
+  }
+
+  /// A head has come, or begun to come: since when it is read.
+  func headBegins() -> Monotonic {
+    if !isInHead { (isInHead, requestBegan) = (true, owner.loop.now) }
+    return requestBegan
+  }
+
+  func headEnds() {
+    isInHead = false
+    clearDeadline()
   }
 
   /// After the last octet of the last answer: FIN, then drop what still comes for a bounded time.

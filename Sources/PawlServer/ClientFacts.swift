@@ -12,32 +12,45 @@ final class ClientFacts {
   let port: UInt16
   /// Whether the client speaks TLS, with pawl or with the trusted proxy that says so.
   let isSecure: Bool
-  /// What the TLS handshake with pawl came to; `nil` in clear.
-  let tls: TLSFacts?
-  /// Among which certificates that handshake chose; `nil` in clear.
-  private let certificates: TLSServerContext?
+  /// `nil` in clear.
+  private let handshake: Handshake?
   /// The client's address as the access log writes it.
-  let text: [UInt8]
-  /// What `Client-Cert` tells the origin of the client's certificate (RFC 9440 §2.1); `nil` without one.
-  private(set) lazy var clientCertificate: [UInt8]? = ClientCertificateField.value(tls?.peerCertificate)
+  private(set) lazy var text = Array((client?.hostText ?? "-").utf8)
+
+  /// What the TLS handshake with pawl came to, and among which certificates it chose. Not in the facts themselves, which
+  /// every idle connection has.
+  private final class Handshake {
+    let tls: TLSFacts
+    let certificates: TLSServerContext?
+    private(set) lazy var clientCertificate: [UInt8]? = ClientCertificateField.value(tls.peerCertificate)
+
+    init(_ tls: TLSFacts, _ certificates: TLSServerContext?) { (self.tls, self.certificates) = (tls, certificates) }
+  }
 
   init(
     client: SocketAddress?, isTrusted: Bool, port: UInt16, isSecure: Bool = false, tls: TLSFacts? = nil,
     certificates: TLSServerContext? = nil
   ) {
-    (self.client, self.isTrusted, self.port, self.tls) = (client, isTrusted, port, tls)
+    (self.client, self.isTrusted, self.port) = (client, isTrusted, port)
     self.isSecure = isSecure || tls != nil
-    self.certificates = certificates
-    text = Array((client?.hostText ?? "-").utf8)
+    handshake = tls.map { Handshake($0, certificates) }
   }
+
+  /// What the TLS handshake with pawl came to; `nil` in clear.
+  var tls: TLSFacts? { handshake?.tls }
+
+  /// What `Client-Cert` tells the origin of the client's certificate (RFC 9440 §2.1); `nil` without one.
+  var clientCertificate: [UInt8]? { handshake?.clientCertificate }
 
   var scheme: StaticString { isSecure ? "https" : "http" }
 
   /// Whether a request for this authority must not come over this connection (RFC 9110 §15.5.20): some section asks its
   /// clients for certificates, and the handshake was for another one than the authority is of.
   func isMisdirected(_ authority: Bytes) -> Bool {
-    guard let tls, let certificates, certificates.asksForCertificates else { return false }
+    guard let handshake, let certificates = handshake.certificates, certificates.asksForCertificates else {
+      return false
+    }
     let host = Authority.hostOnly(authority)
-    return !host.elementsEqual(tls.serverName) && certificates.section(for: host) != tls.section
+    return !host.elementsEqual(handshake.tls.serverName) && certificates.section(for: host) != handshake.tls.section
   }
 }

@@ -27,12 +27,13 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
   /// The time where the whole server waits for it.
   static let drainLingerTime = Duration.seconds(1)
 
-  unowned let owner: ServerLoop
+  let owner: ServerLoop
   let listener: ListenerOnLoop
   let stream: SocketStream
   let facts: ClientFacts
   let session: HTTP2Session
   var phase = Phase.open
+  var place = ConnectionPlace()
 
   // Reading
   private var received: [UInt8]

@@ -23,9 +23,10 @@ final class Opening: StreamDelegate, ServedConnection {
 
   private unowned let owner: ServerLoop
   private let listener: ListenerOnLoop
-  private let stream: SocketStream
+  let stream: SocketStream
   private let peer: SocketAddress
   private var phase: Phase
+  var place = ConnectionPlace()
   private var caller: Caller
   private var lingerBudget = Opening.lingerBudget
   private lazy var timer = owner.loop.makeTimer { [weak self] in self?.timerFired() }

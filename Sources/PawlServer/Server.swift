@@ -227,7 +227,7 @@ package final class Server: Sendable {
 
   /// Ends the loops and puts on record all that was fetched. Blocking; after `drain`.
   package func stop() {
-    for entry in loops { entry.loop.run { entry.server.get().closeOrigins() } }
+    for entry in loops { entry.loop.run { entry.server.get().end() } }
     stopLoops()
     parts.withLock { $0.closeStores() }
     longWorkers.stop()

@@ -15,10 +15,13 @@ final class ServerLoop {
   static let uncollapsedLimit = 4096
 
   let loop: EventLoop
-  unowned let server: Server
+  /// Each holds the other until the loops have stopped: a weak or unowned reference would be counted at every use, which two
+  /// loops pay for by turns.
+  let server: Server
   var router: Router
   var listeners: [ListenerOnLoop] = []
-  var connections: [ObjectIdentifier: any ServedConnection] = [:]
+  var connections = ConnectionList()
+  let deadlines: DeadlineQueue<ClientConnection>
   var tunnels: [ObjectIdentifier: Tunnel] = [:]
   var fills: [ObjectIdentifier: Fill] = [:]
   var fetches: [ObjectIdentifier: CollapsedFetch] = [:]
@@ -43,6 +46,7 @@ final class ServerLoop {
 
   init(loop: EventLoop, server: Server, router: Router) {
     (self.loop, self.server, self.router) = (loop, server, router)
+    deadlines = DeadlineQueue(loop: loop)
   }
 
   // MARK: - Connections
@@ -55,11 +59,11 @@ final class ServerLoop {
     Result { () throws(LoopError) in
       let listener = try Listener(address: address, loop: loop, reusePort: reusePort)
       let entry = ListenerOnLoop(listener, settings: settings, certificates: certificates)
-      listener.onAccept = { [weak self, unowned entry] descriptor, peer in
-        self?.accepted(descriptor, from: peer, on: entry)
+      listener.onAccept = { [unowned self, unowned entry] descriptor, peer in
+        accepted(descriptor, from: peer, on: entry)
       }
-      listener.onTrouble = { [weak self] trouble in
-        self?.events.log(.warning, "accept-failed", ["why": "\(trouble)"])
+      listener.onTrouble = { [unowned self] trouble in
+        events.log(.warning, "accept-failed", ["why": "\(trouble)"])
       }
       listeners.append(entry)
       try listener.start()
@@ -75,26 +79,26 @@ final class ServerLoop {
       return serve(stream, facts, on: listener)
     }
     let opening = Opening(stream: stream, peer: peer, listener: listener, owner: self)
-    connections[ObjectIdentifier(opening)] = opening
+    connections.add(opening)
     opening.start()
   }
 
   /// From here on the client speaks HTTP: the version that its handshake chose.
   /// - Parameter opening: what the connection was until now, and counted as.
   func serve(_ stream: SocketStream, _ facts: ClientFacts, on listener: ListenerOnLoop, after opening: Opening? = nil) {
-    if let opening { connections[ObjectIdentifier(opening)] = nil }
+    if let opening { connections.remove(opening) }
     if facts.tls?.applicationProtocol.elementsEqual("h2".utf8) == true {
       let connection = HTTP2Connection(stream: stream, facts: facts, listener: listener, owner: self)
-      connections[ObjectIdentifier(connection)] = connection
+      connections.add(connection)
       return connection.start()
     }
     let connection = ClientConnection(stream: stream, facts: facts, listener: listener, owner: self)
-    connections[ObjectIdentifier(connection)] = connection
+    connections.add(connection)
     connection.start()
   }
 
   func connectionClosed(_ connection: any ServedConnection) {
-    guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
+    guard connections.remove(connection) else { return }
     server.release()
     if isDraining { server.drained(self) }
   }
@@ -106,10 +110,9 @@ final class ServerLoop {
     let version = connection.clientVersion
     let id = ObjectIdentifier(connection)
     let tunnel = Tunnel(client: client, origin: origin, toClient: toClient, toOrigin: toOrigin) {
-      [weak self] down, _ in
+      [unowned self] down, _ in
       // The connection and the origin's place are kept until now.
       _ = holding
-      guard let self else { return }
       request.record.bytesSent = down - min(down, headCount)
       self.log(request, version: version)
       self.tunnels[id] = nil
@@ -250,6 +253,9 @@ final class ServerLoop {
     return buffer
   }
 
+  /// Of a connection that is idle again.
+  var spareWork: ConnectionWork?
+
   func giveHotBuffer(_ buffer: consuming [UInt8]) { hotBuffer = buffer }
 
   func giveBuffer(_ buffer: consuming [UInt8]) { loop.readBuffer = buffer }
@@ -260,7 +266,7 @@ final class ServerLoop {
     isDraining = true
     loop.whenNoneCloses = { [weak self] in self.map { $0.server.drained($0) } }
     for listener in listeners { listener.close() }
-    for connection in Array(connections.values) { connection.drain() }
+    for connection in connections.all { connection.drain() }
     uploads.drain()
     server.drained(self)
   }
@@ -269,9 +275,15 @@ final class ServerLoop {
   func abandon() {
     isAbandoned = true
     for tunnel in Array(tunnels.values) { tunnel.over() }
-    for connection in Array(connections.values) { connection.abandonAll(BodyEnd(party: .pawl, reason: "shutdown")) }
+    for connection in connections.all { connection.abandonAll(BodyEnd(party: .pawl, reason: "shutdown")) }
     uploads.stop()
     server.drained(self)
+  }
+
+  /// The loop is about to stop.
+  func end() {
+    closeOrigins()
+    letGoOfConnections()
   }
 
   func closeOrigins() {
@@ -279,6 +291,14 @@ final class ServerLoop {
     for fetch in Array(fetches.values) { fetch.stop() }
     for fill in Array(fills.values) { fill.stop() }
     for pool in pools.values { pool.closeIdle() }
+  }
+
+  /// They hold the loop, and their streams and their deadlines hold them.
+  private func letGoOfConnections() {
+    isDraining = true
+    deadlines.removeAll()
+    for connection in connections.all { connection.stream.delegate = nil }
+    connections.removeAll()
   }
 
   // MARK: - What is seen from outside

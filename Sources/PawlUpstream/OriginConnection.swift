@@ -5,6 +5,8 @@ import PawlWire
 /// as it lives, and has what every exchange on it needs anew: a clock, and a parser that has grown.
 final class OriginConnection: StreamDelegate {
   let stream: SocketStream
+  /// Known even when the connection is broken.
+  let peer: SocketAddress?
   /// Index of the URL it was made for.
   let url: Int
   private let usableUntil: Monotonic?
@@ -19,8 +21,8 @@ final class OriginConnection: StreamDelegate {
   private(set) lazy var timer: LoopTimer = stream.loop.makeTimer { [unowned self] in exchange?.ranOutOfPatience() }
 
   /// `usableUntil`: a name may get another address; connections to the old one end in time.
-  init(stream: SocketStream, url: Int, usableUntil: Monotonic?) {
-    (self.stream, self.url, self.usableUntil) = (stream, url, usableUntil)
+  init(stream: SocketStream, url: Int, usableUntil: Monotonic?, peer: SocketAddress? = nil) {
+    (self.stream, self.url, self.usableUntil, self.peer) = (stream, url, usableUntil, peer)
     stream.delegate = self
   }
 

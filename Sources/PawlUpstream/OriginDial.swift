@@ -89,7 +89,7 @@ final class OriginDial {
   /// The handshake, where the URL is an `https` one, within what is left of the address's share of the connect timeout.
   private func secure(_ stream: SocketStream, _ address: SocketAddress, until end: Monotonic) {
     guard completion != nil, let index = urls.first else { return stream.close() }
-    guard let name = upstream.settings.urls[index].serverName else { return connected(stream) }
+    guard let name = upstream.settings.urls[index].serverName else { return connected(stream, address) }
     guard let context = upstream.tls else {
       stream.close()
       return urlFailed(ProxyError(.proxyConfigurationError, details: "no certificates for https"))
@@ -99,7 +99,7 @@ final class OriginDial {
     ) { [self] result in
       self.handshake = nil
       switch result {
-      case .success(let stream): connected(stream)
+      case .success(let stream): connected(stream, address)
       case .failure(let error):
         upstream.handshakeFailed(error)
         addressFailed(error)
@@ -109,13 +109,13 @@ final class OriginDial {
     handshake.start(timeout: max(end - loop.now, Duration.zero))
   }
 
-  private func connected(_ stream: SocketStream) {
+  private func connected(_ stream: SocketStream, _ address: SocketAddress) {
     guard completion != nil, let index = urls.first else { return stream.close() }
     upstream.connected(index)
     let url = upstream.settings.urls[index]
     let isNamed = !url.isUnix && SocketAddress.literal(url.host, port: url.port) == nil
     let usableUntil = isNamed ? loop.now.advanced(by: Self.nameLifetime) : nil
-    finish(.success(OriginConnection(stream: stream, url: index, usableUntil: usableUntil)))
+    finish(.success(OriginConnection(stream: stream, url: index, usableUntil: usableUntil, peer: address)))
   }
 
   private func urlFailed(_ error: ProxyError) {

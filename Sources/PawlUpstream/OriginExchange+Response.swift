@@ -158,7 +158,7 @@ extension OriginExchange {
       return fail(ProxyError(.connectionTerminated, details: errorText(code)))
     }
     // With TLS 1.3 an origin refuses a certificate, or the want of one, when the handshake is over on this side.
-    let error = ProxyError(failure, address: connection.stream.peer)
+    let error = ProxyError(failure, address: connection.peer)
     pool.upstream.handshakeFailed(error)
     fail(error)
   }

@@ -334,7 +334,7 @@ extension OriginExchange {
 
   private func attach(_ connection: OriginConnection) {
     phase = .connected(connection)
-    address = connection.stream.peer
+    address = connection.peer
     connection.begin(self)
     if response.hasBegun { response.restart() }
     isPaused ? connection.stream.stopReading() : connection.stream.startReading()

@@ -201,6 +201,27 @@ import Testing
     close(b)
   }
 
+  @Test("keeps a delegate that asks for it until it is closed, any other not at all")
+  func keepsDelegate() throws {
+    let loop = try EventLoop(index: 0)
+    let (a, b) = try socketPair()
+    let stream = SocketStream(adopting: a, loop: loop)
+    func lend(_ keeps: Bool) -> () -> Peer? {
+      let peer = Peer(stream)
+      if keeps { stream.keep(peer) }
+      weak let lent = peer
+      return { lent }
+    }
+    #expect(lend(false)() == nil)
+    #expect(stream.delegate == nil)
+    let kept = lend(true)
+    #expect(kept() != nil && stream.delegate === kept())
+    stream.close()
+    #expect(kept() == nil)
+    #expect(lend(true)() == nil)
+    close(b)
+  }
+
   @Test("adopts a blocking socket as a non-blocking one, and closes it when let go of")
   func adopts() throws {
     let loop = try EventLoop(index: 0)

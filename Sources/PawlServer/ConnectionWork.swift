@@ -1,0 +1,112 @@
+import PawlLoop
+import PawlWire
+
+/// What a connection holds while it does something: from a request's head to the end of the answer, and while it ends.
+/// An idle one has none of it, which is most of what a connection is made of.
+final class ConnectionWork {
+  var request: IncomingRequest?
+  var exchange: (any Exchange)?
+
+  // The request's content
+  var requestBody: BodyDecoder?
+  var requestBodyIsPaused = false
+  var requestBodyMeter = RateMeter()
+  var lingerBudget = 0
+
+  // The answer's
+  var output: [UInt8] = []
+  var outputSent = 0
+  var source: (any BodySource)?
+  var unsentFile: BodyPiece?
+  var owed: UInt64?
+  var keptBytes = 0
+
+  /// As new, but for the memory of the output.
+  func forget() {
+    (request, exchange, requestBody, requestBodyIsPaused, lingerBudget) = (nil, nil, nil, false, 0)
+    requestBodyMeter.restart()
+    output.removeAll(keepingCapacity: true)
+    (outputSent, source, unsentFile, owed, keptBytes) = (0, nil, nil, nil, 0)
+  }
+}
+
+extension ClientConnection {
+  var request: IncomingRequest? {
+    get { work?.request }
+    set { neededWork.request = newValue }
+  }
+
+  var exchange: (any Exchange)? {
+    get { work?.exchange }
+    set { neededWork.exchange = newValue }
+  }
+
+  var requestBody: BodyDecoder? {
+    get { work?.requestBody }
+    set { neededWork.requestBody = newValue }
+  }
+
+  var requestBodyIsPaused: Bool {
+    get { work?.requestBodyIsPaused ?? false }
+    set { neededWork.requestBodyIsPaused = newValue }
+  }
+
+  var requestBodyMeter: RateMeter {
+    get { work?.requestBodyMeter ?? RateMeter() }
+    set { neededWork.requestBodyMeter = newValue }
+  }
+
+  var lingerBudget: Int {
+    get { work?.lingerBudget ?? 0 }
+    set { neededWork.lingerBudget = newValue }
+  }
+
+  /// Octets of the answer that are in memory: queued, and how many of them are sent.
+  var output: [UInt8] {
+    get { work?.output ?? [] }
+    _modify { yield &neededWork.output }
+  }
+
+  var outputSent: Int {
+    get { work?.outputSent ?? 0 }
+    set { neededWork.outputSent = newValue }
+  }
+
+  var source: (any BodySource)? {
+    get { work?.source }
+    set { neededWork.source = newValue }
+  }
+
+  var unsentFile: BodyPiece? {
+    get { work?.unsentFile }
+    set { neededWork.unsentFile = newValue }
+  }
+
+  /// Content octets still owed to the client under a known length.
+  var owed: UInt64? {
+    get { work?.owed }
+    set { neededWork.owed = newValue }
+  }
+
+  /// What of the answer's end TLS kept when it was last looked at, in octets.
+  var keptBytes: Int {
+    get { work?.keptBytes ?? 0 }
+    set { neededWork.keptBytes = newValue }
+  }
+
+  /// The answer is sent, and nothing is asked. The loop keeps one for who needs it next.
+  func letGoOfWork() {
+    guard let done = work else { return }
+    work = nil
+    done.forget()
+    owner.spareWork = done
+  }
+
+  private var neededWork: ConnectionWork {
+    if let work { return work }
+    let begun = owner.spareWork ?? ConnectionWork()
+    owner.spareWork = nil
+    work = begun
+    return begun
+  }
+}

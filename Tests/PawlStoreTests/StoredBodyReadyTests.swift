@@ -14,7 +14,7 @@ import Testing
 
   @Test("is nothing before it is complete, then runs of its file")
   func file() throws {
-    let fixture = try StoreFixture()
+    let fixture = try StoreFixture { $0.memoryObject = 0 }
     let body = try fixture.body(total: 100)
     try body.write(pattern(60))
     #expect(ready(body, 0..<10) == nil)
@@ -27,7 +27,7 @@ import Testing
 
   @Test("is nothing under a tag that is not proven to its end")
   func named() throws {
-    let fixture = try StoreFixture()
+    let fixture = try StoreFixture { $0.memoryObject = 0 }
     let body = try fixture.body(total: 100)
     try body.write(pattern(100))
     #expect(body.complete())
@@ -42,7 +42,7 @@ import Testing
 
   @Test("is asked of the kernel again when it was not seen for long, and read in the pool where it is not there")
   func warmth() throws {
-    let fixture = try StoreFixture()
+    let fixture = try StoreFixture { $0.memoryObject = 0 }
     let body = try fixture.body(total: 100)
     try body.write(pattern(100))
     #expect(body.complete())

@@ -241,6 +241,7 @@ struct ResponseCase: Sendable, CustomTestStringConvertible {
     #expect(during == [true, true, true])
     // The end tells by itself.
     #expect(recorder.deliveries == 1)
+    bench.pool.closeIdle()
     #expect(origin.finish() == [])
   }
 }

@@ -107,6 +107,7 @@ class Origin:
         self.requests, self.lock = [], threading.Lock()
         self.connections, self.open, self.most_open = 0, 0, 0
         self.serials, self.stopping = {}, threading.Event()
+        self.firsts = {}
         self.sockets = set()
         self.active, self.most_active = 0, 0
         self.dates_off = 0
@@ -299,7 +300,10 @@ class Origin:
         if isinstance(content, (bytes, bytearray)):
             content = Octets(bytes(content))
         now = time.time()
-        modified = {"old": http_date(now - 86400 * 30), "fresh": http_date(now - 2), None: None}.get(
+        # Of the first time somebody asked: one that moved on with the clock would be another representation's.
+        with self.lock:
+            first = self.firsts.setdefault(request.path, now)
+        modified = {"old": http_date(now - 86400 * 30), "fresh": http_date(first - 2), None: None}.get(
             resource.last_modified, resource.last_modified)
         if resource.last_modified == "old":
             modified = "Sat, 01 Aug 2026 10:00:00 GMT"

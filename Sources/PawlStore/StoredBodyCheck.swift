@@ -146,6 +146,8 @@ extension StoredBody {
       if state.limitTags(to: state.held.prefix) { changes.append(.tags(number, state.tags)) }
       return (state.isPublished && !state.isDoomed ? changes : [], before - state.heldCount, state.held.isEmpty)
     }
+    // Two that found the same at once tell of it once.
+    guard outcome.freed > 0 else { return }
     charge.shrink(outcome.freed)
     core.counters.withLock { $0.mendings += UInt64(records.count) }
     core.events.log(

@@ -24,6 +24,9 @@ final class OrphanSweep: Sendable {
 
   private func sweep(_ octet: UInt8) {
     let folder = core.bodiesDirectory + (octet < 16 ? "/0" : "/") + String(octet, radix: 16)
+    // What a reader drops while this goes by rows read before is not dropped twice.
+    core.doomed.withLock { $0.beginRound() }
+    defer { core.doomed.withLock { $0.endRound() } }
     do throws(StoreError) {
       // Rows first: a file that comes later has a row later, and is asked for again.
       let rows = try core.reader.identities(firstOctet: octet)

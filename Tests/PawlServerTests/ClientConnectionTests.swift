@@ -179,17 +179,20 @@ import Testing
 
   @Test("request content that comes more slowly than min-rate is refused")
   func minRate() throws {
-    let origin = ScriptedOrigin(.tcp, [.expectHead, .readToEnd])
+    let (first, second) = (Gate(), Gate())
+    let origin = ScriptedOrigin(
+      .tcp, [.expectHead, .read(1024), .open(first), .read(1023), .open(second), .readToEnd])
     // The clock may move before the origin has accepted.
     let pawl = try TestServer(origin) { $0.upstream = "connect-timeout = 1h" }
     let client = pawl.connect()
     client.send("POST /f HTTP/1.1\r\nHost: site\r\nContent-Length: 9999\r\n\r\n")
     client.send([UInt8](repeating: 0x78, count: 1024))
-    pawl.settle()
+    #expect(first.wait())
     pawl.clock.advance(by: .seconds(60))
     pawl.settle()
     #expect(client.isQuiet, "fast enough so far")
     client.send([UInt8](repeating: 0x78, count: 1023))
+    #expect(second.wait())
     pawl.settle()
     pawl.clock.advance(by: .seconds(60))
     let answer = client.readAnswer()

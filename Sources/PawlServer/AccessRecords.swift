@@ -30,6 +30,20 @@ extension AccessRecord {
     if let end = record.end { self.end(end) }
   }
 
+  /// A hit that made no request of its own. In place: a copy of a record costs more than all of this.
+  /// - Parameter bytes: of the body, in octets.
+  mutating func note(
+    _ request: HotRequest, status: Int, bytes: UInt64, _ route: RouteSettings, _ tls: TLSFacts?
+  ) {
+    (method, target, host) = (Self.get[...], request.target, request.authority)
+    self.status = status
+    (self.bytes, bytesFromCache) = (bytes, bytes)
+    note(tls)
+    (site, upstream, cacheOutcome) = (route.name, route.upstreamName, "hit")
+  }
+
+  private static let get = Array("GET".utf8)
+
   /// What it was, where it was not the answer's own end.
   mutating func end(_ end: BodyEnd) {
     endedBy =
@@ -65,5 +79,10 @@ extension AccessRecord {
 
 extension IncomingRequest {
   /// A target or URL for a log: without the secret of an upload's.
-  func shown(_ text: Bytes) -> Bytes { UploadNames.redacted(text, loop.router.uploadPrefixes).map { $0[...] } ?? text }
+  func shown(_ text: Bytes) -> Bytes { loop.shown(text) }
+}
+
+extension ServerLoop {
+  /// A target or URL for a log: without the secret of an upload's.
+  func shown(_ text: Bytes) -> Bytes { UploadNames.redacted(text, router.uploadPrefixes).map { $0[...] } ?? text }
 }

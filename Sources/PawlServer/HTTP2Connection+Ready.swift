@@ -12,63 +12,42 @@ extension HTTP2Connection {
   func session(
     _ session: HTTP2Session, answers get: HTTP2PlainGet, on id: HTTP2StreamID, with values: inout HTTP2FieldValues
   ) -> HTTP2ReadyAnswer? {
-    let (authority, target) = (get.octets[get.authority], get.octets[get.target])
-    guard phase == .open, !isDraining, !(get.namesScheme && facts.isTrusted),
-      let route = owner.router.route(authority: authority, target: target), let store = route.cache,
-      !facts.isMisdirected(authority), let stored = find(get, in: store),
-      let body = stored.body.inMemory, !body.isEmpty, !owner.router.uploadPrefixes.contains(where: target.starts)
+    guard phase == .open, !isDraining else { return nil }
+    let request = HotRequest(
+      authority: get.octets[get.authority], target: get.octets[get.target], hasCookie: get.hasCookie,
+      namesScheme: get.namesScheme)
+    guard let hot = owner.hotResponse(request, facts), let body = hot.stored.body.inMemory, !body.isEmpty,
+      hot.answer.total == UInt64(body.count)
     else { return nil }
-    let now = owner.loop.wallSeconds
-    guard let answer = HotAnswer.of(stored, route, now: now), now < answer.freshUntil,
-      answer.isForEverybody || !get.hasCookie, answer.total == UInt64(body.count)
-    else { return nil }
-    store.noteUse(stored)
+    hot.store.noteUse(hot.stored)
     let log = owner.server.accessLog
     var ownID: [UInt8]?
     if get.requestID == nil { ownID = RequestID.make() }
-    append(answer, route, now: now, id: ownID, to: &values)
-    if log != nil { readyLogs.append(HTTP2ReadyLog(id, record(of: get, body.count, ownID, route), owner.loop.now)) }
-    (hasServed, hasAnsweredReady) = (true, true)
-    return HTTP2ReadyAnswer(answer.headForHTTP2(stored, route), body: body, isWatched: log != nil)
-  }
-
-  private func find(_ get: HTTP2PlainGet, in store: CacheStore) -> StoredResponse? {
-    let resource = KeyAuthority.lend(get.octets[get.authority], isSecure: facts.isSecure) { key in
-      get.octets.withUnsafeBytes { octets in
-        store.resource(authority: key, target: UnsafeRawBufferPointer(rebasing: octets[get.target]))
-      }
+    append(hot, id: ownID, to: &values)
+    if log != nil {
+      var record = AccessRecord(time: 0, remote: facts.text[...])
+      record.note(request, status: 200, bytes: hot.answer.total, hot.route, facts.tls)
+      complete(&record, of: get, ownID)
+      readyLogs.append(HTTP2ReadyLog(id, record, owner.loop.now))
     }
-    return resource?.withLock { state in state.isLoaded && state.variants.count == 1 ? state.variants[0] : nil }
+    (hasServed, hasAnsweredReady) = (true, true)
+    return HTTP2ReadyAnswer(hot.answer.headForHTTP2(hot.stored, hot.route), body: body, isWatched: log != nil)
   }
 
-  private func append(
-    _ answer: HotAnswer, _ route: RouteSettings, now: Int64, id: [UInt8]?, to values: inout HTTP2FieldValues
-  ) {
+  private func append(_ hot: HotResponse, id: [UInt8]?, to values: inout HTTP2FieldValues) {
+    let answer = hot.answer
     if !answer.hasDate { values.append("date", owner.dateField) }
-    if facts.isSecure, let value = route.strictTransport { values.append("strict-transport-security", value) }
-    values.append("age", decimal: UInt64(max(0, now - answer.bornAt)))
-    values.append("cache-status", "pawl; hit; ttl=", decimal: UInt64(answer.freshUntil - now))
+    if facts.isSecure, let value = hot.route.strictTransport { values.append("strict-transport-security", value) }
+    values.append("age", decimal: UInt64(max(0, hot.now - answer.bornAt)))
+    values.append("cache-status", "pawl; hit; ttl=", decimal: UInt64(answer.freshUntil - hot.now))
     if let id { values.append("x-request-id", id, isUnique: true) }
   }
 
-  private func record(of get: HTTP2PlainGet, _ bytes: Int, _ id: [UInt8]?, _ route: RouteSettings) -> AccessRecord {
-    var record = AccessRecord(time: 0, remote: facts.text[...])
-    record.method = Method.get.bytes[...]
-    record.target = get.octets[get.target]
+  private func complete(_ record: inout AccessRecord, of get: HTTP2PlainGet, _ id: [UInt8]?) {
     record.version = HTTPVersion.http2.text
-    record.status = 200
-    (record.bytes, record.bytesFromCache) = (UInt64(bytes), UInt64(bytes))
-    record.referer = get.first(.referer).map { range in
-      UploadNames.redacted(get.octets[range], owner.router.uploadPrefixes).map { $0[...] } ?? get.octets[range]
-    }
+    record.referer = get.first(.referer).map { owner.shown(get.octets[$0]) }
     record.userAgent = get.first(.userAgent).map { get.octets[$0] }
     record.requestID = id.map { $0[...] } ?? get.requestID.map { get.octets[$0] } ?? []
-    record.note(facts.tls)
-    record.host = get.octets[get.authority]
-    record.site = route.name
-    record.upstream = route.upstreamName
-    record.cacheOutcome = "hit"
-    return record
   }
 
   // MARK: - While they are sent

@@ -14,15 +14,12 @@ extension ClientConnection {
   /// answered the same.
   func answerAtOnce(_ buffer: [UInt8]) -> Bool {
     let owner = self.owner
-    guard output.isEmpty, !owner.isDraining, let get = listener.parser.plainGet(),
-      !(get.namesScheme && facts.isTrusted),
-      let route = owner.router.route(authority: buffer[get.authority], target: buffer[get.target]),
-      let store = route.cache, !facts.isMisdirected(buffer[get.authority]), let stored = find(get, in: store, buffer)
-    else { return false }
-    let now = owner.loop.wallSeconds
-    guard let answer = HotAnswer.of(stored, route, now: now), now < answer.freshUntil,
-      answer.isForEverybody || !get.hasCookie
-    else { return false }
+    guard output.isEmpty, !owner.isDraining, let get = listener.parser.plainGet() else { return false }
+    let request = HotRequest(
+      authority: buffer[get.authority], target: buffer[get.target], hasCookie: get.hasCookie,
+      namesScheme: get.namesScheme)
+    guard let hot = owner.hotResponse(request, facts) else { return false }
+    let answer = hot.answer
     var part: ByteRange?
     if let range = get.range {
       part = RangeField.single(buffer[range], length: answer.total)
@@ -31,12 +28,14 @@ extension ClientConnection {
     let wanted = part.map { $0.first..<$0.end } ?? 0..<answer.total
     if let name = get.ifRange, answer.tag.isEmpty || !buffer[name].elementsEqual(answer.tag) { return false }
     guard wanted.upperBound - wanted.lowerBound <= Self.hotLimit,
-      let bytes = stored.body.ready(wanted, isNamed: get.ifRange != nil, now: owner.loop.now)
+      let bytes = hot.stored.body.ready(wanted, isNamed: get.ifRange != nil, now: owner.loop.now)
     else { return false }
-    store.noteUse(stored)
+    hot.store.noteUse(hot.stored)
     var message = owner.takeHotBuffer()
-    let newID = append(answer, part, to: &message, now: now, of: get, route, owner)
-    let sent = HotAnswerSent(get: get, newID: newID, status: part == nil ? 200 : 206, bytes: wanted, route: route)
+    let newID = append(hot, part, to: &message, isNamed: get.requestID == nil, owner)
+    let sent = HotAnswerSent(
+      request: request, requestID: get.requestID, newID: newID, status: part == nil ? 200 : 206, bytes: wanted,
+      route: hot.route)
     switch bytes {
     case .memory(let body): transmit(&message, body, buffer, sent)
     case .file(let slice): transmit(message, slice, buffer, sent)
@@ -46,22 +45,14 @@ extension ClientConnection {
     return true
   }
 
-  private func find(_ get: PlainGet, in store: CacheStore, _ buffer: [UInt8]) -> StoredResponse? {
-    let resource = KeyAuthority.lend(buffer[get.authority], isSecure: facts.isSecure) { key in
-      buffer.withUnsafeBytes { bytes in
-        store.resource(authority: key, target: UnsafeRawBufferPointer(rebasing: bytes[get.target]))
-      }
-    }
-    return resource?.withLock { state in state.isLoaded && state.variants.count == 1 ? state.variants[0] : nil }
-  }
-
   // MARK: - The head
 
-  /// - Returns: where in the message the identifier stands that the request was given, if it brought none.
+  /// - Parameter isNamed: whether the answer tells an identifier, since the request brought none.
+  /// - Returns: where in the message that stands.
   private func append(
-    _ answer: HotAnswer, _ part: ByteRange?, to message: inout [UInt8], now: Int64, of get: PlainGet,
-    _ route: RouteSettings, _ owner: ServerLoop
+    _ hot: HotResponse, _ part: ByteRange?, to message: inout [UInt8], isNamed: Bool, _ owner: ServerLoop
   ) -> Range<Int>? {
+    let answer = hot.answer
     if let part {
       message.append(contentsOf: answer.partHead)
       message.append("Content-Range: bytes " as StaticString)
@@ -81,17 +72,17 @@ extension ClientConnection {
       message.append(contentsOf: owner.dateField)
       message.append("\r\n" as StaticString)
     }
-    if facts.isSecure, let value = route.strictTransport {
+    if facts.isSecure, let value = hot.route.strictTransport {
       message.append("Strict-Transport-Security: " as StaticString)
       message.append(contentsOf: value)
       message.append("\r\n" as StaticString)
     }
     message.append("Age: " as StaticString)
-    message.append(decimal: UInt64(max(0, now - answer.bornAt)))
+    message.append(decimal: UInt64(max(0, hot.now - answer.bornAt)))
     message.append("\r\nCache-Status: pawl; hit; ttl=" as StaticString)
-    message.append(decimal: UInt64(answer.freshUntil - now))
+    message.append(decimal: UInt64(answer.freshUntil - hot.now))
     var newID: Range<Int>?
-    if get.requestID == nil {
+    if isNamed {
       message.append("\r\nX-Request-Id: " as StaticString)
       owner.requestIDs.append(to: &message)
       newID = message.count - RequestID.count..<message.count
@@ -140,8 +131,15 @@ extension ClientConnection {
     guard stream.bytesKept == 0 else { return goOn(with: message.count..., of: message, nil, buffer, sent) }
     setDeadline(after: listener.settings.keepaliveTimeout)
     let owner = self.owner
-    guard let log = owner.server.accessLog else { return }
-    log.write(hotRecord(message, buffer, sent, owner))
+    let server = owner.server
+    guard let log = server.accessLog else { return }
+    var record = AccessRecord(time: server.clock.wallMilliseconds(), remote: facts.text[...])
+    record.note(sent.request, status: sent.status, bytes: sent.count, sent.route, facts.tls)
+    record.referer = listener.parser.first(.referer).map { owner.shown(buffer[$0]) }
+    record.userAgent = listener.parser.first(.userAgent).map { buffer[$0] }
+    record.durationMicros = server.clock.now().microseconds(since: requestBegan)
+    record.requestID = sent.id(message, buffer)
+    log.write(record)
   }
 
   /// What the socket does not take is the rest of an answer like any other's: with its limits, and its line in the log.
@@ -161,36 +159,13 @@ extension ClientConnection {
     setDeadline(after: listener.settings.sendTimeout)
     pump()
   }
-
-  private func hotRecord(_ message: [UInt8], _ buffer: [UInt8], _ sent: HotAnswerSent, _ owner: ServerLoop)
-    -> AccessRecord
-  {
-    let server = owner.server
-    var record = AccessRecord(time: server.clock.wallMilliseconds(), remote: facts.text[...])
-    record.method = buffer[listener.parser.methodRange]
-    record.target = buffer[sent.get.target]
-    record.status = sent.status
-    record.bytes = sent.count
-    record.bytesFromCache = sent.count
-    if let referer = listener.parser.first(.referer) {
-      record.referer =
-        UploadNames.redacted(buffer[referer], owner.router.uploadPrefixes).map { $0[...] } ?? buffer[referer]
-    }
-    if let agent = listener.parser.first(.userAgent) { record.userAgent = buffer[agent] }
-    record.durationMicros = server.clock.now().microseconds(since: requestBegan)
-    record.requestID = sent.id(message, buffer)
-    if let tls = facts.tls { record.note(tls) }
-    record.host = buffer[sent.get.authority]
-    record.site = sent.route.name
-    record.upstream = sent.route.upstreamName
-    record.cacheOutcome = "hit"
-    return record
-  }
 }
 
 /// An answer that went out, or began to, on the shortest way.
 private struct HotAnswerSent {
-  let get: PlainGet
+  let request: HotRequest
+  /// That the client brought, in what was read.
+  let requestID: Range<Int>?
   /// In the message; `nil`: the client brought an identifier.
   let newID: Range<Int>?
   let status: Int
@@ -201,7 +176,7 @@ private struct HotAnswerSent {
   var count: UInt64 { bytes.upperBound - bytes.lowerBound }
 
   func id(_ message: [UInt8], _ buffer: [UInt8]) -> Bytes {
-    newID.map { message[$0] } ?? get.requestID.map { buffer[$0] } ?? []
+    newID.map { message[$0] } ?? requestID.map { buffer[$0] } ?? []
   }
 }
 

@@ -51,9 +51,12 @@ extension Router {
     case found(SpooledUpload, RouteSettings)
   }
 
+  /// Whether the target is below the upload URLs of any site.
+  func mayBeUpload(_ target: Bytes) -> Bool { uploadPrefixes.contains { target.starts(with: $0) } }
+
   /// A route of the site whose upload URLs the target is below, whatever route the path itself would take.
   func uploadRoute(authority: Bytes, target: Bytes) -> RouteSettings? {
-    guard uploadPrefixes.contains(where: { target.starts(with: $0) }) else { return nil }
+    guard mayBeUpload(target) else { return nil }
     return site(authority)?.all.first { $0.uploads.map { target.starts(with: $0.prefix) } ?? false }
   }
 

@@ -20,18 +20,11 @@ extension HTTP2Connection {
       hot.answer.total == UInt64(body.count)
     else { return nil }
     hot.store.noteUse(hot.stored)
-    let log = owner.server.accessLog
-    var ownID: [UInt8]?
-    if get.requestID == nil { ownID = RequestID.make() }
+    let ownID = get.requestID == nil ? RequestID.make() : nil
     append(hot, id: ownID, to: &values)
-    if log != nil {
-      var record = AccessRecord(time: 0, remote: facts.text[...])
-      record.note(request, status: 200, bytes: hot.answer.total, hot.route, facts.tls)
-      complete(&record, of: get, ownID)
-      readyLogs.append(HTTP2ReadyLog(id, record, owner.loop.now))
-    }
+    readyRequests.append(HTTP2ReadyRequest(id, get, request, ownID, hot.route, bytes: body.count, owner.loop.now))
     (hasServed, hasAnsweredReady) = (true, true)
-    return HTTP2ReadyAnswer(hot.answer.headForHTTP2(hot.stored, hot.route), body: body, isWatched: log != nil)
+    return HTTP2ReadyAnswer(hot.answer.headForHTTP2(hot.stored, hot.route), body: body)
   }
 
   private func append(_ hot: HotResponse, id: [UInt8]?, to values: inout HTTP2FieldValues) {
@@ -41,13 +34,6 @@ extension HTTP2Connection {
     values.append("age", decimal: UInt64(max(0, hot.now - answer.bornAt)))
     values.append("cache-status", "pawl; hit; ttl=", decimal: UInt64(answer.freshUntil - hot.now))
     if let id { values.append("x-request-id", id, isUnique: true) }
-  }
-
-  private func complete(_ record: inout AccessRecord, of get: HTTP2PlainGet, _ id: [UInt8]?) {
-    record.version = HTTPVersion.http2.text
-    record.referer = get.first(.referer).map { owner.shown(get.octets[$0]) }
-    record.userAgent = get.first(.userAgent).map { get.octets[$0] }
-    record.requestID = id.map { $0[...] } ?? get.requestID.map { get.octets[$0] } ?? []
   }
 
   // MARK: - While they are sent
@@ -78,14 +64,13 @@ extension HTTP2Connection {
 
   func cutReady(_ id: HTTP2StreamID, _ end: BodyEnd) {
     let sent = session.readySent(of: id)
-    let index = readyLogs.firstIndex { $0.stream == id }
-    let record = index.map { readyLogs[$0].record }
-    if let index { logReady(at: index, end, sent: sent) }
+    let request = readyRequests.firstIndex { $0.stream == id }.map { readyRequests.remove(at: $0) }
+    if let request { log(request, end, sent: sent) }
     owner.events.log(
       .warning, "transfer-cut",
       [
-        "by": end.party.rawValue, "why": end.reason, "target": record?.target.text ?? "-", "sent": "\(sent)",
-        "request": record?.requestID.text ?? "-",
+        "by": end.party.rawValue, "why": end.reason, "target": request.map { owner.shown($0.plain.target).text } ?? "-",
+        "sent": "\(sent)", "request": request?.id.text ?? "-",
       ])
     session.reset(id, end.party == .client ? .cancel : .internalError)
     pump()
@@ -95,61 +80,79 @@ extension HTTP2Connection {
 
   func session(_ session: HTTP2Session, closedReady id: HTTP2StreamID, by code: UInt32?, sent: Int) {
     // Answered: its line is written when it is sent.
-    guard let index = readyLogs.firstIndex(where: { $0.stream == id }), readyLogs[index].until == nil else { return }
-    logReady(at: index, BodyEnd(party: .client, reason: HTTP2Stream.reason(of: code)), sent: sent)
+    guard let index = readyRequests.firstIndex(where: { $0.stream == id }), readyRequests[index].until == nil else {
+      return
+    }
+    log(readyRequests.remove(at: index), BodyEnd(party: .client, reason: HTTP2Stream.reason(of: code)), sent: sent)
   }
 
   /// Its end is in what is being produced.
   func answeredReady(_ id: HTTP2StreamID) {
-    guard let index = readyLogs.firstIndex(where: { $0.stream == id }) else { return }
-    readyLogs[index].until = .max
+    guard let index = readyRequests.firstIndex(where: { $0.stream == id }) else { return }
+    readyRequests[index].until = .max
   }
 
   /// Those that became complete in what was just produced are sent when that is.
   func noteAnsweredReady() {
-    for index in readyLogs.indices where readyLogs[index].until == .max { readyLogs[index].until = produced }
+    for index in readyRequests.indices where readyRequests[index].until == .max {
+      readyRequests[index].until = produced
+    }
   }
 
   func logSentReady() {
-    let now = owner.loop.now
-    while let index = readyLogs.firstIndex(where: { $0.until.map { $0 <= written } ?? false }) {
-      write(readyLogs.remove(at: index), now)
+    while let index = readyRequests.firstIndex(where: { $0.until.map { $0 <= written } ?? false }) {
+      log(readyRequests.remove(at: index))
     }
   }
 
   /// The connection is over for all of them, or (`unanswered`) for those whose end is not produced.
   func dropReady(_ end: BodyEnd, unanswered: Bool) {
-    for index in readyLogs.indices.reversed() where !unanswered || readyLogs[index].until == nil {
-      logReady(
-        at: index, end, sent: readyLogs[index].until == nil ? session.readySent(of: readyLogs[index].stream) : nil)
+    for index in readyRequests.indices.reversed() where !unanswered || readyRequests[index].until == nil {
+      let request = readyRequests.remove(at: index)
+      log(request, end, sent: request.until == nil ? session.readySent(of: request.stream) : nil)
     }
   }
 
-  /// - Parameter sent: octets of the body; `nil`: all.
-  private func logReady(at index: Int, _ end: BodyEnd, sent: Int?) {
-    var log = readyLogs.remove(at: index)
-    if let sent { log.record.bytes = UInt64(sent) }
-    log.record.end(end)
-    write(log, owner.loop.now)
-  }
-
-  private func write(_ log: HTTP2ReadyLog, _ now: Monotonic) {
-    var record = log.record
-    record.time = owner.server.clock.wallMilliseconds()
-    record.durationMicros = now.microseconds(since: log.began)
-    owner.server.accessLog?.write(record)
+  /// - Parameters:
+  ///   - end: what ended it, where that was not the answer's own end.
+  ///   - sent: octets of the body; `nil`: all.
+  private func log(_ request: HTTP2ReadyRequest, _ end: BodyEnd? = nil, sent: Int? = nil) {
+    let server = owner.server
+    guard let log = server.accessLog else { return }
+    var record = AccessRecord(time: server.clock.wallMilliseconds(), remote: facts.text[...])
+    record.note(request.plain, status: 200, bytes: UInt64(sent ?? request.bytes), request.route, facts.tls)
+    record.bytesFromCache = UInt64(request.bytes)
+    record.version = HTTPVersion.http2.text
+    record.referer = request.get.first(.referer).map { owner.shown(request.get.octets[$0]) }
+    record.userAgent = request.get.first(.userAgent).map { request.get.octets[$0] }
+    record.requestID = request.id
+    record.durationMicros = owner.loop.now.microseconds(since: request.began)
+    if let end { record.end(end) }
+    log.write(record)
   }
 }
 
-/// The line of an answer that is being sent on the short way.
-struct HTTP2ReadyLog {
+/// A request whose answer is being sent on the short way.
+struct HTTP2ReadyRequest {
   let stream: HTTP2StreamID
-  var record: AccessRecord
+  let get: HTTP2PlainGet
+  let plain: HotRequest
+  /// The identifier it was given, if it brought none.
+  private let ownID: [UInt8]?
+  let route: RouteSettings
+  /// Of the body.
+  let bytes: Int
   let began: Monotonic
   /// When so many octets of the connection are sent, it is; `nil` while its end is not produced.
   var until: UInt64?
 
-  init(_ stream: HTTP2StreamID, _ record: AccessRecord, _ began: Monotonic) {
-    (self.stream, self.record, self.began) = (stream, record, began)
+  init(
+    _ stream: HTTP2StreamID, _ get: HTTP2PlainGet, _ plain: HotRequest, _ ownID: [UInt8]?, _ route: RouteSettings,
+    bytes: Int, _ began: Monotonic
+  ) {
+    (self.stream, self.get, self.plain, self.ownID) = (stream, get, plain, ownID)
+    (self.route, self.bytes, self.began) = (route, bytes, began)
   }
+
+  var id: Bytes { ownID.map { $0[...] } ?? get.requestID.map { get.octets[$0] } ?? [] }
 }

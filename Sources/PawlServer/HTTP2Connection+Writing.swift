@@ -89,7 +89,7 @@ extension HTTP2Connection {
 
   /// Answers that became complete in what was just produced are sent when that is.
   private func noteAnswered() {
-    if !readyLogs.isEmpty { noteAnsweredReady() }
+    if !readyRequests.isEmpty { noteAnsweredReady() }
     for index in unsentAnswers.indices.reversed() {
       guard unsentAnswers[index].until == .max else { break }
       unsentAnswers[index].until = produced
@@ -98,7 +98,7 @@ extension HTTP2Connection {
   }
 
   private func tellSent() {
-    if !readyLogs.isEmpty { logSentReady() }
+    if !readyRequests.isEmpty { logSentReady() }
     guard let first = unsentAnswers.first, first.until <= written else { return }
     let count = unsentAnswers.firstIndex { $0.until > written } ?? unsentAnswers.count
     let sent = unsentAnswers[..<count].map(\.stream)

@@ -56,8 +56,8 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
   var written: UInt64 = 0
   /// Answers that are complete and whose last octets the socket has not taken, with the count at which it has.
   var unsentAnswers: [(until: UInt64, stream: HTTP2Stream)] = []
-  /// Lines of the log for answers that are sent on the short way, in the order they were asked for.
-  var readyLogs: [HTTP2ReadyLog] = []
+  /// Those whose answers are sent on the short way, in the order they were asked.
+  var readyRequests: [HTTP2ReadyRequest] = []
   /// Since ``timeReady()``.
   var hasAnsweredReady = false
 

@@ -5,7 +5,6 @@ import PawlHTTP
 package struct HTTP2ReadyAnswer {
   let head: HTTP2FixedHead
   let body: [UInt8]
-  let isWatched: Bool
   /// Octets of the body that are in the output.
   var sent = 0
   /// How many there were when it was last looked at, and since when not more, or since when more could have been:
@@ -13,12 +12,8 @@ package struct HTTP2ReadyAnswer {
   var seen = 0
   var seenAt: Int64 = 0
 
-  /// - Parameters:
-  ///   - body: not empty.
-  ///   - isWatched: the delegate is told when it is answered, and when its stream is closed.
-  package init(_ head: HTTP2FixedHead, body: [UInt8], isWatched: Bool) {
-    (self.head, self.body, self.isWatched) = (head, body, isWatched)
-  }
+  /// - Parameter body: not empty.
+  package init(_ head: HTTP2FixedHead, body: [UInt8]) { (self.head, self.body) = (head, body) }
 
   var left: Int { body.count - sent }
 }
@@ -65,7 +60,7 @@ extension HTTP2Session {
     let id = streams[slot].id
     streams[slot].ready = answer
     streams[slot].ready?.seenAt = now
-    (streams[slot].hasHead, streams[slot].isTold) = (true, answer.isWatched)
+    (streams[slot].hasHead, streams[slot].isTold) = (true, true)
     readyCount += 1
     lines.removeAll(keepingCapacity: true)
     lines.append(contentsOf: answer.head.lines)

@@ -126,6 +126,8 @@ import Testing
       pawl.clock.advance(by: .seconds(30))
     }
     #expect(pawl.record(3, "bytes", "ended_by", "end_reason") == ["2", "client", "send-timeout"])
+    let cut = try #require(pawl.events("transfer-cut").first)
+    #expect(cut.contains("target=/f") && cut.contains("sent=2") && cut.contains("why=send-timeout"))
     client.read { client.answers[stream]?.resetCode != nil }
     #expect(client.answers[stream]?.resetCode == 8)
     let other = client.open("GET /f")

@@ -13,15 +13,17 @@ import Testing
   private static let head = HTTP2FixedHead(
     status: 200, fields([("Content-Type", "text/plain"), ("Connection", "close"), ("X-Mixed", "A b")]), length: 5)
 
-  private static func serving(_ body: String = "hello", isWatched: Bool = false) -> HTTP2Serving {
+  private static func serving(_ body: String = "hello") -> HTTP2Serving {
     let server = HTTP2Serving()
-    server.ready["/r"] = (HTTP2ReadyAnswer(head, body: latin(body), isWatched: isWatched), [])
+    server.ready["/r"] = (HTTP2ReadyAnswer(head, body: latin(body)), [])
     return server
   }
 
   private static let shown = "200|content-type: text/plain|x-mixed: A b|content-length: 5"
 
-  @Test("goes out with its own fields and those of the moment, in any pieces", arguments: [Int.max, 1, 7])
+  @Test(
+    "goes out with its own fields and those of the moment, in any pieces, and its end is told",
+    arguments: [Int.max, 1, 7])
   func exchange(_ piece: Int) {
     let (server, client) = (Self.serving(), HTTP2Client())
     for number in 0..<3 {
@@ -33,17 +35,11 @@ import Testing
           == HTTP2Client.Answer(
             head: Self.shown + "|age: \(number)|x-request-id: id-\(number)", content: latin("hello"), code: 0))
     }
-    #expect(server.takeEvents() == ["ready 1", "ready 3", "ready 5"])
+    #expect(
+      server.takeEvents()
+        == [1, 3, 5].flatMap { ["ready \($0)", "answered \($0)", "closed-ready \($0) nil 5"] })
     #expect(server.session.streamCount == 0 && server.session.readyCount == 0)
     #expect(!server.session.wantsToSend)
-  }
-
-  @Test("who watches is told of the end")
-  func watched() {
-    let (server, client) = (Self.serving(isWatched: true), HTTP2Client())
-    client.request("GET", "/r")
-    client.talk(to: server)
-    #expect(server.takeEvents() == ["ready 1", "answered 1", "closed-ready 1 nil 5"])
   }
 
   @Test("what is not there is told as any other request, whole and in its order")
@@ -94,7 +90,7 @@ import Testing
   @Test("one that is reset within the same octets is not looked at; one that is reset later stops")
   func reset() {
     let server = opened(HTTP2Settings(), [.settings([(4, 2)])])
-    server.ready["/r"] = (HTTP2ReadyAnswer(Self.head, body: latin("hello"), isWatched: true), [])
+    server.ready["/r"] = (HTTP2ReadyAnswer(Self.head, body: latin("hello")), [])
     server.receive(.get(1, "/r"), .reset(1))
     #expect(server.gets.isEmpty && server.takeEvents() == [])
     server.receive(.get(3, "/r"))
@@ -109,7 +105,7 @@ import Testing
   @Test("an answer larger than the window waits for credit; who gives none is stuck after a while")
   func windows() {
     let server = opened(HTTP2Settings(), [.settings([(4, 3)])])
-    server.ready["/r"] = (HTTP2ReadyAnswer(Self.head, body: latin("hello"), isWatched: false), [])
+    server.ready["/r"] = (HTTP2ReadyAnswer(Self.head, body: latin("hello")), [])
     server.receive(.get(1, "/r"))
     #expect(server.lines() == ["HEADERS 1", "DATA 1 3"])
     let start = server.now
@@ -133,7 +129,7 @@ import Testing
     let server = HTTP2Serving()
     let (long, body) = (String(repeating: "x", count: 40_000), [UInt8](repeating: 0x62, count: 100_000))
     let head = HTTP2FixedHead(status: 200, Self.fields([("X-Long", long)]), length: UInt64(body.count))
-    server.ready["/r"] = (HTTP2ReadyAnswer(head, body: body, isWatched: false), [])
+    server.ready["/r"] = (HTTP2ReadyAnswer(head, body: body), [])
     let client = HTTP2Client()
     let streams = (0..<3).map { _ in client.request("GET", "/r") }
     client.talk(to: server)
@@ -160,7 +156,7 @@ import Testing
   @Test("a session that drains or ends lets go of them")
   func ends() {
     let server = opened(HTTP2Settings(), [.settings([(4, 3)])])
-    server.ready["/r"] = (HTTP2ReadyAnswer(Self.head, body: latin("hello"), isWatched: false), [])
+    server.ready["/r"] = (HTTP2ReadyAnswer(Self.head, body: latin("hello")), [])
     server.receive(.get(1, "/r"))
     _ = server.lines()
     server.session.drain()

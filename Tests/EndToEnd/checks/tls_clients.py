@@ -2,7 +2,7 @@
 
 import ssl
 
-from checks.tls import fetch, keys, refused
+from checks.tls import FRESH, fetch, keys, refused
 from harness import certificates, transport
 from harness.certificates import authority
 from harness.checks import CLEAR, check, only, same, true
@@ -113,6 +113,15 @@ def misdirected(bench):
         client.request("/x", host="open.test")
         same(client.response().status, 421, "the other way round")
     same([r.get("Host") for r in origin.of("/x")].count("closed.test"), 1, "requests for closed.test at the origin")
+    origin.at("/kept", Resource(b"kept", fields=FRESH))
+    with Client(pawl.address, 5, over="tls", server_name="closed.test", context=presenting(person("ann"))) as client:
+        for _ in range(3):
+            client.request("/kept", host="closed.test")
+            same(client.response().body, b"kept", "with a certificate")
+    for over in ("tls", "h2"):
+        with Client(pawl.address, 5, over=over, server_name="open.test") as client:
+            client.request("/kept", host="closed.test")
+            same(client.response().status, 421, f"what is stored for closed.test, on a connection for open.test over {over}")
 
 
 @check("tls clients: a ticket carries no identity past another client-ca, nor to another section")

@@ -37,8 +37,8 @@ extension RequestParser {
       requestID = only
     }
     return PlainGet(
-      authority: authorityRange, target: targetRange, range: range, ifRange: ifRange, requestID: requestID, hasCookie: contains(.cookie),
-      namesScheme: contains(.xForwardedProto))
+      authority: authorityRange, target: targetRange, range: range, ifRange: ifRange, requestID: requestID,
+      hasCookie: contains(.cookie), namesScheme: contains(.xForwardedProto))
   }
 
   /// Conditions, and whatever else asks for more than the representation.

@@ -19,34 +19,32 @@ package struct Fields: Sendable {
   /// Holds names and values, and what stood between them; lines that were removed leave their octets behind.
   package private(set) var storage: [UInt8]
   package private(set) var lines: [FieldLine]
-  /// A bit for each known name that may be among the lines, by its raw value: most look-ups are for what is not there.
-  private var mayHold: UInt128
+  /// The names that may be among the lines: most look-ups are for what is not there.
+  private var mayHold = FieldNameSet()
 
-  package init() { (storage, lines, mayHold) = ([], [], 0) }
+  package init() { (storage, lines) = ([], []) }
 
   /// Adopts what a parser found. Every range in `lines` must lie within `storage`.
   package init(storage: [UInt8], lines: [FieldLine]) {
     (self.storage, self.lines) = (storage, lines)
-    mayHold = lines.reduce(0) { $0 | Self.bit($1.name) }
+    for line in lines { mayHold.insert(line.name) }
   }
-
-  private static func bit(_ name: FieldName) -> UInt128 { 1 << UInt128(truncatingIfNeeded: name.rawValue) }
 
   package var count: Int { lines.count }
   package func name(_ line: FieldLine) -> Bytes { storage[line.nameRange] }
   package func value(_ line: FieldLine) -> Bytes { storage[line.valueRange] }
 
   package func contains(_ name: FieldName) -> Bool {
-    mayHold & Self.bit(name) != 0 && lines.contains { $0.name == name }
+    mayHold.contains(name) && lines.contains { $0.name == name }
   }
 
   package func count(of name: FieldName) -> Int {
-    mayHold & Self.bit(name) == 0 ? 0 : lines.count { $0.name == name }
+    mayHold.contains(name) ? lines.count { $0.name == name } : 0
   }
 
   /// The value of the first line with this name.
   package func first(_ name: FieldName) -> Bytes? {
-    guard mayHold & Self.bit(name) != 0 else { return nil }
+    guard mayHold.contains(name) else { return nil }
     for line in lines where line.name == name { return storage[line.valueRange] }
     return nil
   }
@@ -55,7 +53,7 @@ package struct Fields: Sendable {
   package func only(_ name: FieldName) -> Bytes? { count(of: name) == 1 ? first(name) : nil }
 
   package func all(_ name: FieldName) -> [Bytes] {
-    guard mayHold & Self.bit(name) != 0 else { return [] }
+    guard mayHold.contains(name) else { return [] }
     return lines.filter { $0.name == name }.map { storage[$0.valueRange] }
   }
 
@@ -113,7 +111,7 @@ package struct Fields: Sendable {
       storage.append(contentsOf: line)
     }
     let valueStart = start + name.count + 2
-    mayHold |= Self.bit(known)
+    mayHold.insert(known)
     lines.append(
       FieldLine(
         name: known, nameRange: start..<start + name.count, valueRange: valueStart..<valueStart + value.count))
@@ -128,7 +126,7 @@ package struct Fields: Sendable {
   package mutating func removeAll(_ name: FieldName) {
     guard contains(name) else { return }
     lines.removeAll { $0.name == name }
-    if name != .other { mayHold &= ~Self.bit(name) }
+    if name != .other { mayHold.remove(name) }
   }
 
   package mutating func removeAll(where isUnwanted: (_ name: FieldName, _ spelling: Bytes, _ value: Bytes) -> Bool) {

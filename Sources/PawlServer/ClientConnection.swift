@@ -180,22 +180,17 @@ final class ClientConnection: StreamDelegate, ServedConnection, DeadlineHolder {
   }
 
   /// Lets the exchange go and closes at once; the kernel sends what it already took.
-  func close() {
-    guard phase != .closed else { return }
-    phase = .closed
-    owner.deadlines.remove(self)
-    dropExchange(BodyEnd(party: .client, reason: "closed"))
-    stream.close()
-    wasClosed()
-  }
+  func close() { leave(BodyEnd(party: .client, reason: "closed")) { $0.close() } }
 
   /// RST: for close-delimited bodies, where nothing else would show the loss, and for peers that stopped reading.
-  func cut() {
+  func cut() { leave(BodyEnd(party: .pawl, reason: "cut")) { $0.reset() } }
+
+  private func leave(_ end: BodyEnd, _ close: (SocketStream) -> Void) {
     guard phase != .closed else { return }
     phase = .closed
     owner.deadlines.remove(self)
-    dropExchange(BodyEnd(party: .pawl, reason: "cut"))
-    stream.reset()
+    dropExchange(end)
+    close(stream)
     wasClosed()
   }
 

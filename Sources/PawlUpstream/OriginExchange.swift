@@ -88,15 +88,7 @@ package final class OriginExchange {
   /// Takes all of `bytes`. `false`: enough for now, until ``OriginExchangeDelegate/exchangeWantsBody(_:)``.
   /// Once the origin has refused the content by a final answer, or the exchange has ended, it is discarded.
   package func sendBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    guard !isOver, !output.isStopped else { return true }
-    do {
-      wrote(try output.append(bytes, to: stream))
-    } catch {
-      misused("more content than the request announced")
-      return false
-    }
-    senderWaits = output.pendingCount >= RequestOutput.highWater || output.hasFile
-    return !senderWaits
+    send { () throws(RequestOutput.Misuse) in try output.append(bytes, to: stream) }
   }
 
   /// As ``sendBody(_:)``, of octets of a file, which go to the socket without passing through memory (`sendfile`).
@@ -104,10 +96,14 @@ package final class OriginExchange {
   /// socket. Sending blocks where the file is not in the page cache.
   /// - Parameter owner: keeps the descriptor open; let go of when the octets have gone.
   package func sendFile(_ descriptor: CInt, at offset: UInt64, count: UInt64, keeping owner: AnyObject) -> Bool {
+    let run = FileContent(descriptor: descriptor, offset: offset, count: count, owner: owner)
+    return send { () throws(RequestOutput.Misuse) in try output.append(run, to: stream) }
+  }
+
+  private func send(_ append: () throws(RequestOutput.Misuse) -> RequestOutput.FlushResult) -> Bool {
     guard !isOver, !output.isStopped else { return true }
-    do {
-      let run = FileContent(descriptor: descriptor, offset: offset, count: count, owner: owner)
-      wrote(try output.append(run, to: stream))
+    do throws(RequestOutput.Misuse) {
+      wrote(try append())
     } catch {
       misused("more content than the request announced")
       return false

@@ -88,12 +88,7 @@ package struct HTTP2FieldValues {
         let end = index + 1 < entries.count ? entries[index + 1].start : octets.count
         var flags = UInt8(NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue)
         if entry.isUnique, forgetsUnique { flags |= UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue) }
-        // Safe: a literal lies in the program itself; nghttp2 writes through neither pointer.
-        lines.append(
-          nghttp2_nv(
-            name: UnsafeMutablePointer(mutating: entry.name.utf8Start),
-            value: UnsafeMutablePointer(mutating: octets.baseAddress.map { $0 + entry.start }),
-            namelen: entry.name.utf8CodeUnitCount, valuelen: end - entry.start, flags: flags))
+        lines.append(nghttp2_nv(entry.name, octets[entry.start..<end], flags: flags))
       }
       lines.withUnsafeBufferPointer(body)
     }

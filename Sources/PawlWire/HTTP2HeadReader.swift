@@ -22,7 +22,7 @@ struct HTTP2HeadReader {
   private var authority: Range<Int>?, `protocol`: Range<Int>?
   private var seen = FramingFields()
   private var present = FieldNameSet()
-  private let special = FieldNameSet.special
+  private let special = FieldNameSet.specialOverHTTP2
   private var cookies = 0
   private var refusal: RequestRefusal?
   private var isTrailers = false

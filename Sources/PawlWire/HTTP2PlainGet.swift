@@ -21,23 +21,3 @@ package struct HTTP2PlainGet: Sendable {
     return nil
   }
 }
-
-/// Which of the known names a head holds, one bit each.
-struct FieldNameSet: Sendable {
-  private(set) var bits: UInt128 = 0
-
-  init() {}
-  init(_ names: [FieldName]) { for name in names { insert(name) } }
-
-  @inline(__always) mutating func insert(_ name: FieldName) { bits |= 1 << UInt128(truncatingIfNeeded: name.rawValue) }
-  @inline(__always) func contains(_ name: FieldName) -> Bool {
-    bits & (1 << UInt128(truncatingIfNeeded: name.rawValue)) != 0
-  }
-  @inline(__always) func isDisjoint(with other: FieldNameSet) -> Bool { bits & other.bits == 0 }
-
-  /// Whatever asks for more than the representation as it is.
-  static let special = FieldNameSet([
-    .range, .ifRange, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .cacheControl, .pragma,
-    .authorization, .expect, .upgrade, .te, .via, .contentLength,
-  ])
-}

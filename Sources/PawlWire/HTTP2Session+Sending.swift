@@ -130,30 +130,14 @@ extension HTTP2Session {
     lines.removeAll(keepingCapacity: true)
     digits.withUnsafeBufferPointer { digits in
       fields.storage.withUnsafeBufferPointer { storage in
-        if status != nil { append(":status", digits[..<statusEnd]) }
+        if status != nil { lines.append(nghttp2_nv(":status", digits[..<statusEnd])) }
         for line in fields.lines where Self.isSent(line.name) {
-          lines.append(Self.line(storage[line.nameRange], storage[line.valueRange]))
+          lines.append(nghttp2_nv(storage[line.nameRange], storage[line.valueRange]))
         }
-        if length != nil { append("content-length", digits[statusEnd...]) }
+        if length != nil { lines.append(nghttp2_nv("content-length", digits[statusEnd...])) }
         lines.withUnsafeBufferPointer { body($0.baseAddress, $0.count) }
       }
     }
-  }
-
-  private func append(_ name: StaticString, _ value: Slice<UnsafeBufferPointer<UInt8>>) {
-    // Safe: a literal lies in the program itself.
-    let name = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
-    lines.append(Self.line(name[...], value))
-  }
-
-  /// Safe: nghttp2 does not write through these pointers; they are used while their buffers are lent.
-  private static func line(
-    _ name: Slice<UnsafeBufferPointer<UInt8>>, _ value: Slice<UnsafeBufferPointer<UInt8>>
-  ) -> nghttp2_nv {
-    let (name, value) = (UnsafeBufferPointer(rebasing: name), UnsafeBufferPointer(rebasing: value))
-    return nghttp2_nv(
-      name: UnsafeMutablePointer(mutating: name.baseAddress), value: UnsafeMutablePointer(mutating: value.baseAddress),
-      namelen: name.count, valuelen: value.count, flags: 0)
   }
 
   /// What is about an HTTP/1.1 connection has no place here (RFC 9113 §8.2.2).

@@ -20,7 +20,7 @@ extension RequestParser {
   /// its authority and target are the keys to the site and the resource as they stand; else `nil`.
   package func plainGet() -> PlainGet? {
     guard isGet, framing == .none, version == .http11, keepsAlive, !targetNeedsRewriting, authorityIsLowercase,
-      containsNone(of: Self.special)
+      present.isDisjoint(with: .special)
     else { return nil }
     var (range, ifRange, requestID): (Range<Int>?, Range<Int>?, Range<Int>?)
     if contains(.range) {
@@ -37,15 +37,9 @@ extension RequestParser {
       requestID = only
     }
     return PlainGet(
-      authority: authorityRange, target: targetRange, range: range, ifRange: ifRange, requestID: requestID, hasCookie: contains(.cookie),
-      namesScheme: contains(.xForwardedProto))
+      authority: authorityRange, target: targetRange, range: range, ifRange: ifRange, requestID: requestID,
+      hasCookie: contains(.cookie), namesScheme: contains(.xForwardedProto))
   }
-
-  /// Conditions, and whatever else asks for more than the representation.
-  private static let special = mask([
-    .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .cacheControl, .pragma, .authorization,
-    .expect, .upgrade, .te,
-  ])
 
   private func only(_ name: FieldName) -> Range<Int>? {
     var found: Range<Int>?
@@ -56,4 +50,16 @@ extension RequestParser {
     }
     return found
   }
+}
+
+extension FieldNameSet {
+  /// Conditions, and whatever else asks for more than the representation or one range of it.
+  static let special: FieldNameSet = [
+    .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .cacheControl, .pragma, .authorization,
+    .expect, .upgrade, .te,
+  ]
+
+  /// The same for HTTP/2, whose short way gives no ranges, and leaves what came through another proxy or says how long it
+  /// is to the long way.
+  static let specialOverHTTP2 = special.union([.range, .ifRange, .via, .contentLength])
 }

@@ -34,7 +34,7 @@ package struct RequestParser: Sendable {
   package internal(set) var expectsContinue = false
   /// Whether the client lets the connection live on (RFC 9112 §9.3).
   package internal(set) var keepsAlive = true
-  private var present: UInt128 = 0
+  private(set) var present = FieldNameSet()
 
   package init(limits: HeadLimits = HeadLimits(), isSecure: Bool = false) {
     (self.limits, self.isSecure) = (limits, isSecure)
@@ -55,16 +55,7 @@ package struct RequestParser: Sendable {
     return nil
   }
 
-  package func contains(_ name: FieldName) -> Bool {
-    present & (1 << UInt128(truncatingIfNeeded: name.rawValue)) != 0
-  }
-
-  /// One bit a name, for ``containsNone(of:)``.
-  static func mask(_ names: [FieldName]) -> UInt128 {
-    names.reduce(0) { $0 | 1 << UInt128(truncatingIfNeeded: $1.rawValue) }
-  }
-
-  func containsNone(of mask: UInt128) -> Bool { present & mask == 0 }
+  package func contains(_ name: FieldName) -> Bool { present.contains(name) }
 
   /// Forgets a head that was begun: the next octets belong to another connection.
   package mutating func reset() { progress.finish() }
@@ -105,7 +96,7 @@ package struct RequestParser: Sendable {
   private mutating func begin(at start: Int) {
     progress.begin(at: start)
     lines.removeAll(keepingCapacity: true)
-    (emptyLines, present, seen) = (0, 0, FramingFields())
+    (emptyLines, present, seen) = (0, FieldNameSet(), FramingFields())
     (authorityRange, framing, expectsContinue) = (start..<start, .none, false)
   }
 
@@ -153,7 +144,7 @@ package struct RequestParser: Sendable {
     let name = names.find(octets, start..<nameEnd)
     switch name {
     case .other: guard octets.first(0x5f, from: plainEnd, to: nameEnd) == nil else { return true }
-    default: present |= 1 << UInt128(truncatingIfNeeded: name.rawValue)
+    default: present.insert(name)
     }
     seen.note(name, valueStart..<valueEnd)
     lines.append(FieldLine(name: name, nameRange: start..<nameEnd, valueRange: valueStart..<valueEnd))

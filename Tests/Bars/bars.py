@@ -11,9 +11,9 @@ import os
 
 from harness.checks import Bench, Skip
 
-ROWS = ["resume", "replay", "changed", "cut", "kill9", "powercut", "collapse", "tiny", "slow", "clients", "malformed", "cpu",
+ROWS = ["resume", "replay", "changed", "cut", "kill9", "powercut", "collapse", "tiny", "slow", "clients", "malformed",
         "uploads", "lastbyte", "journal", "origindown", "uploadfull", "openuploads", "uploadcpu", "uploadpower",
-        "h2spec", "testssl", "tlsfuzzer", "h2upload", "floods", "certificates", "kerneltls", "tlscpu"]
+        "h2spec", "testssl", "tlsfuzzer", "h2upload", "floods", "certificates", "kerneltls"]
 
 
 def row_names():

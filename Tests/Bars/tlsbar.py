@@ -36,7 +36,7 @@ def section(*pairs, **more):
 
 
 class Front:
-    """Where one server listens: `clear` and `tls` are ports on 127.0.0.1; `process` can be asked for rss() and cpu()."""
+    """Where one server listens: `clear` and `tls` are ports on 127.0.0.1; `process` can be asked for rss()."""
 
     def __init__(self, name, clear, tls, process):
         self.name, self.clear, self.tls, self.process = name, clear, tls, process
@@ -67,7 +67,7 @@ def start_front(pawl):
     return Front("pawl", ports["http"], ports["https"], pawl)
 
 
-def nginx_front(bar, pairs, server, http="", name="nginx", cpu=None, http2=True, also=""):
+def nginx_front(bar, pairs, server, http="", name="nginx", http2=True, also=""):
     """nginx with the same listeners; `server` is the inside of its server block, `also` further words for the listener over TLS. None without nginx."""
     if not (shutil.which("nginx") or os.path.exists("/usr/sbin/nginx")):
         return None
@@ -76,7 +76,7 @@ def nginx_front(bar, pairs, server, http="", name="nginx", cpu=None, http2=True,
     lines = f"listen 127.0.0.1:{secure} ssl{kind} backlog=1024; listen 127.0.0.1:{clear}{kind} backlog=1024; ssl_protocols TLSv1.2 TLSv1.3; {also}"
     for certificate, key in pairs:
         lines += f" ssl_certificate {certificate}; ssl_certificate_key {key};"
-    made = bar.bench.use(Nginx(bar.bench.folder / name, lines + " " + server, http, cpu=cpu))
+    made = bar.bench.use(Nginx(bar.bench.folder / name, lines + " " + server, http))
     front = Front("nginx", clear if http2 else made.port, secure, made)
     front.http1 = made.port
     return front

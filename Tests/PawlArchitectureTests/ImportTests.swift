@@ -19,7 +19,8 @@ import Testing
       "PawlStore", "PawlUpstream", "COpenSSL", "CXXHash", "CLinux",
     ],
     "PawlBench": [
-      "PawlHTTP", "PawlWire", "PawlUpload", "PawlTLS", "PawlLoop", "CNGHTTP2", "COpenSSL", "CXXHash", "CLinux", "Histogram",
+      "PawlHTTP", "PawlWire", "PawlUpload", "PawlTLS", "PawlLoop", "CNGHTTP2", "COpenSSL", "CXXHash", "CLinux",
+      "Histogram",
     ],
     "pawl-bench": ["PawlBench", "ArgumentParser"],
     "pawl": [

@@ -17,7 +17,7 @@ import Testing
     let pawl = try TestServer(origin) { ($0.cache, $0.listen) = ("memory-object = 64K", listen) }
     _ = pawl.get()
     _ = pawl.get()
-    pawl.waitUntil("the body is in memory") { pawl.stored()?.body.inMemory != nil }
+    pawl.waitForBodyInMemory()
     return pawl
   }
 
@@ -193,12 +193,7 @@ import Testing
 
   @Test("is not taken for what is stale")
   func fresh() throws {
-    let head = "HTTP/1.1 200 OK\r\nCache-Control: max-age=5\r\nContent-Length: 1\r\n\r\n"
-    let origin = ScriptedOrigin(
-      .tcp, [.expectHead, .send(head + "1"), .readToEnd], [.expectHead, .send(head + "2"), .readToEnd])
-    let pawl = try TestServer(origin) { $0.cache = "memory-object = 32K" }
-    #expect(pawl.get().text == "1")
-    pawl.waitUntil("the body is in memory") { pawl.stored()?.body.inMemory != nil }
+    let pawl = try TestServer.fresh(for: 5)
     let client = HTTP2Client(pawl)
     #expect(client.get().text == "1")
     pawl.clock.advance(by: .seconds(5))

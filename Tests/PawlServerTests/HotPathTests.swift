@@ -18,7 +18,7 @@ import Testing
     pawl.clock.advance(by: .seconds(3))
     // Into memory with its first use, if not before.
     _ = pawl.get()
-    pawl.waitUntil("the body is in memory") { pawl.stored()?.body.inMemory != nil }
+    pawl.waitForBodyInMemory()
     let client = pawl.connect()
     client.send(TestServer.request())
     let short = client.readAnswer()
@@ -33,12 +33,7 @@ import Testing
 
   @Test("is not taken for what is stale, and pipelined requests keep their order")
   func order() throws {
-    let head = "HTTP/1.1 200 OK\r\nCache-Control: max-age=5\r\nContent-Length: 1\r\n\r\n"
-    let origin = ScriptedOrigin(
-      .tcp, [.expectHead, .send(head + "1"), .readToEnd], [.expectHead, .send(head + "2"), .readToEnd])
-    let pawl = try TestServer(origin) { $0.cache = "memory-object = 32K" }
-    #expect(pawl.get().text == "1")
-    pawl.waitUntil("the body is in memory") { pawl.stored()?.body.inMemory != nil }
+    let pawl = try TestServer.fresh(for: 5)
     let client = pawl.connect()
     let request = TestServer.request()
     client.send(request + request + TestServer.request("/f", ["Range: bytes=0-0"]) + request)

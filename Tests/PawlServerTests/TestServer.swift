@@ -51,6 +51,17 @@ final class TestServer: @unchecked Sendable {
 
   deinit { stop() }
 
+  /// With an answer in memory that is `1` and fresh for so many seconds; the origin's next is `2`.
+  static func fresh(for seconds: Int) throws -> TestServer {
+    let head = "HTTP/1.1 200 OK\r\nCache-Control: max-age=\(seconds)\r\nContent-Length: 1\r\n\r\n"
+    let origin = ScriptedOrigin(
+      .tcp, [.expectHead, .send(head + "1"), .readToEnd], [.expectHead, .send(head + "2"), .readToEnd])
+    let pawl = try TestServer(origin) { $0.cache = "memory-object = 32K" }
+    #expect(pawl.get().text == "1")
+    pawl.waitForBodyInMemory()
+    return pawl
+  }
+
   static func configuration(
     url: String, in folder: TemporaryFolder, _ change: (inout Changes) -> Void = { _ in }
   ) throws -> PawlConfig.Configuration {
@@ -205,6 +216,10 @@ extension TestServer {
   /// Waits until so many octets of the target's body are held.
   func waitForHeld(_ count: UInt64, of target: String = "/f", sourceLocation: SourceLocation = #_sourceLocation) {
     waitUntil("\(count) octets are held", sourceLocation: sourceLocation) { stored(target)?.body.held.count == count }
+  }
+
+  func waitForBodyInMemory(sourceLocation: SourceLocation = #_sourceLocation) {
+    waitUntil("the body is in memory", sourceLocation: sourceLocation) { stored()?.body.inMemory != nil }
   }
 
   /// Lets time pass, a quarter of a second at a go, while `work` goes on: for transfers that wait between attempts.

@@ -1,22 +1,13 @@
 // The floor of a cached hit: a loop of epoll, one read, and one write of a head and a body that are there already, or send and sendfile.
 //
 //   hit CONTENT-FILE write|sendfile      prints "port N"; GET /bytes/SIZE/NAME answers with the first SIZE octets of the repeated file
-#define _GNU_SOURCE
-#include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <netinet/tcp.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/epoll.h>
+#define PROGRAM "hit"
+#include "floor.h"
 #include <sys/mman.h>
 #include <sys/sendfile.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
-#include <unistd.h>
+
+enum { MOST = 65536 };
 
 struct connection {
   char head[256];
@@ -24,15 +15,10 @@ struct connection {
   long long at, end;
 };
 
-static struct connection *connections[65536];
-static int epoll, content, with_sendfile;
+static struct connection *connections[MOST];
+static int content, with_sendfile;
 static char *bytes;
 static long long period;
-
-static void watch(int fd, uint32_t events) {
-  struct epoll_event event = {.events = events, .data.fd = fd};
-  epoll_ctl(epoll, EPOLL_CTL_MOD, fd, &event);
-}
 
 // 1: all is sent; 0: wait; -1: the connection is over.
 static int go_on(int fd, struct connection *c) {
@@ -82,38 +68,13 @@ static void serve(int fd, uint32_t events) {
   }
 }
 
+static int begin(int fd) { return fd < MOST && (connections[fd] = calloc(1, sizeof(struct connection))); }
+
 int main(int count, char **words) {
   signal(SIGPIPE, SIG_IGN);
   if (count != 3) return 64;
   with_sendfile = !strcmp(words[2], "sendfile");
-  content = open(words[1], O_RDONLY);
-  struct stat about;
-  if (content < 0 || fstat(content, &about)) return 1;
-  period = about.st_size;
+  content = opened(words[1], &period);
   bytes = mmap(NULL, period, PROT_READ, MAP_SHARED | MAP_POPULATE, content, 0);
-  int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), one = 1;
-  struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-  socklen_t size = sizeof address;
-  if (bind(listener, (void *)&address, sizeof address) || listen(listener, 4096) || getsockname(listener, (void *)&address, &size)) return 1;
-  printf("port %d\n", ntohs(address.sin_port));
-  fflush(stdout);
-  epoll = epoll_create1(0);
-  struct epoll_event event = {.events = EPOLLIN, .data.fd = listener}, events[256];
-  epoll_ctl(epoll, EPOLL_CTL_ADD, listener, &event);
-  for (;;) {
-    int ready = epoll_wait(epoll, events, 256, -1);
-    for (int i = 0; i < ready; i++) {
-      int fd = events[i].data.fd;
-      if (fd != listener) {
-        serve(fd, events[i].events);
-        continue;
-      }
-      while ((fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK)) >= 0) {
-        connections[fd] = calloc(1, sizeof(struct connection));
-        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-        event = (struct epoll_event){.events = EPOLLIN, .data.fd = fd};
-        epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
-      }
-    }
-  }
+  serve_all(begin, serve);
 }

@@ -9,25 +9,13 @@
 // long; then it prints answers, octets of bodies, seconds, and milliseconds until the first octet of the last body came. Anything that is not
 // the answer expected ends it with 1. --rate: requests are due so many a second whether or not others have ended (open loop), go out on the first
 // connection that is free, and take from when they were due; then the 50th, 90th, 99th and 99.9th percentile and the worst, in microseconds, follow.
-#define _GNU_SOURCE
-#include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
+#define PROGRAM "load"
+#include "floor.h"
 #include <getopt.h>
-#include <netinet/tcp.h>
 #include <openssl/ssl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
-#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 enum { ROOM = 32768, LARGE = 1 << 20 };
 
@@ -41,7 +29,7 @@ struct connection {
   double asked, begun, due;
 };
 
-static int epoll, port, status = 200, connections = 64, secure, outstanding;
+static int port, status = 200, connections = 64, secure, outstanding;
 static long long length, total, count, limit, answers, octets, period, asked;
 static const char *path = "/", *bytes;
 static double seconds = 1, end_at, first_octet, rate, *took;
@@ -50,17 +38,6 @@ static int idle_count;
 static uint64_t seed = 1;
 static char *large, request_text[1024];
 static SSL_CTX *context;
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec + t.tv_nsec / 1e9;
-}
-
-static void fail(const char *why, const char *more) {
-  fprintf(stderr, "load: %s %s\n", why, more ? more : strerror(errno));
-  exit(1);
-}
 
 static uint64_t any(void) {
   seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
@@ -163,14 +140,12 @@ static void step(struct connection *c) {
   }
 }
 
-static struct connection *dial(void) {
-  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+static struct connection *connection(void) {
   struct connection *c = calloc(1, sizeof *c);
-  int one = 1, buffer = 4 << 20;
+  int buffer = 4 << 20;
   c->fd = socket(AF_INET, SOCK_STREAM, 0);
   if (length >= 65536 && !secure) setsockopt(c->fd, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof buffer);
-  if (connect(c->fd, (void *)&address, sizeof address)) fail("no connection:", NULL);
-  setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+  dial(c->fd, port);
   if (secure) {
     c->tls = SSL_new(context);
     SSL_set_fd(c->tls, c->fd);
@@ -186,7 +161,6 @@ static void words(int number, char **word) {
   static struct option known[] = {{"tls", 0, 0, 't'}, {"port", 1, 0, 'p'}, {"path", 1, 0, 'u'}, {"status", 1, 0, 's'}, {"length", 1, 0, 'l'}, {"connections", 1, 0, 'c'},
                                   {"seconds", 1, 0, 'd'}, {"count", 1, 0, 'n'}, {"ranges", 1, 0, 'r'}, {"file", 1, 0, 'f'}, {"seed", 1, 0, 'e'}, {"rate", 1, 0, 'a'}, {0, 0, 0, 0}};
   for (int got; (got = getopt_long(number, word, "", known, NULL)) >= 0;) {
-    struct stat about;
     int file;
     switch (got) {
     case 't': secure = 1; break;
@@ -201,9 +175,7 @@ static void words(int number, char **word) {
     case 'a': rate = atof(optarg); break;
     case 'e': seed = atoll(optarg) * 0x9E3779B97F4A7C15u | 1; break;
     case 'f':
-      file = open(optarg, O_RDONLY);
-      if (file < 0 || fstat(file, &about)) fail("no file", optarg);
-      period = about.st_size;
+      file = opened(optarg, &period);
       bytes = mmap(NULL, period, PROT_READ, MAP_SHARED, file, 0);
       break;
     default: exit(64);
@@ -258,7 +230,7 @@ int main(int number, char **word) {
   }
   snprintf(request_text, sizeof request_text, "GET %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n", path, port);
   struct connection *all[connections];
-  for (int i = 0; i < connections; i++) all[i] = dial();
+  for (int i = 0; i < connections; i++) all[i] = connection();
   struct epoll_event events[256];
   if (length <= 1 << 20) { // a large body is asked for after "ready" only
     limit = 1; // one answer on each, no more

@@ -8,22 +8,11 @@
 //   PUT or POST /verify       the same, and compares them with the content file: 409 where they differ
 //   GET /break                resets every connection on which a body is being sent
 //   GET /count                requests so far (without these), octets of bodies sent, octets of bodies received
-#define _GNU_SOURCE
-#include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <netinet/tcp.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#define PROGRAM "origin"
+#include "floor.h"
 #include <strings.h>
-#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { HEAD = 16384, MOST = 65536 };
 
@@ -42,14 +31,9 @@ struct connection {
 };
 
 static struct connection *connections[MOST];
-static int epoll, content;
+static int content;
 static const char *bytes;
 static long long period, requests, sent, received;
-
-static void watch(int fd, uint32_t events) {
-  struct epoll_event event = {.events = events, .data.fd = fd};
-  epoll_ctl(epoll, EPOLL_CTL_MOD, fd, &event);
-}
 
 static void drop(int fd) {
   close(fd);
@@ -206,8 +190,9 @@ static int receive(int fd, struct connection *c) {
 }
 
 // One step for a connection that can be read or written.
-static void serve(int fd) {
+static void serve(int fd, uint32_t events) {
   struct connection *c = connections[fd];
+  if (!c) return; // broken off a moment ago
   for (;;) {
     if (c->waiting) {
       int over = send_answer(fd, c);
@@ -257,41 +242,12 @@ static void serve(int fd) {
   }
 }
 
+static int begin(int fd) { return fd < MOST && (connections[fd] = calloc(1, sizeof(struct connection))); }
+
 int main(int count, char **words) {
   signal(SIGPIPE, SIG_IGN);
   if (count != 2) return 64;
-  content = open(words[1], O_RDONLY);
-  struct stat about;
-  if (content < 0 || fstat(content, &about)) return 1;
-  period = about.st_size;
+  content = opened(words[1], &period);
   bytes = mmap(NULL, period, PROT_READ, MAP_SHARED, content, 0);
-  int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), one = 1;
-  struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-  socklen_t size = sizeof address;
-  setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-  if (bind(listener, (void *)&address, sizeof address) || listen(listener, 4096) || getsockname(listener, (void *)&address, &size)) return 1;
-  printf("port %d\n", ntohs(address.sin_port));
-  fflush(stdout);
-  epoll = epoll_create1(0);
-  struct epoll_event event = {.events = EPOLLIN, .data.fd = listener}, events[256];
-  epoll_ctl(epoll, EPOLL_CTL_ADD, listener, &event);
-  for (;;) {
-    int ready = epoll_wait(epoll, events, 256, -1);
-    for (int i = 0; i < ready; i++) {
-      int fd = events[i].data.fd;
-      if (fd != listener) {
-        if (connections[fd]) serve(fd);
-        continue;
-      }
-      while ((fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK)) >= 0) {
-        if (fd >= MOST || !(connections[fd] = calloc(1, sizeof(struct connection)))) {
-          close(fd);
-          continue;
-        }
-        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-        event = (struct epoll_event){.events = EPOLLIN, .data.fd = fd};
-        epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
-      }
-    }
-  }
+  serve_all(begin, serve);
 }

@@ -4,18 +4,10 @@
 //
 //   GET    is asked of the origin; what comes is received, written to the file and sent, 256 KiB at a time
 //   PUT or POST with Content-Length: the body is received and written to the file, then sent to the origin from there with sendfile
-#define _GNU_SOURCE
-#include <arpa/inet.h>
-#include <fcntl.h>
-#include <netinet/tcp.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#define PROGRAM "relay"
+#include "floor.h"
 #include <strings.h>
 #include <sys/sendfile.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 enum { STEP = 262144 };
 static char step[STEP], line[8192], answer[8192];
@@ -86,19 +78,12 @@ static int spool(int fd, int file, size_t held, size_t after) {
 int main(int count, char **words) {
   signal(SIGPIPE, SIG_IGN);
   if (count != 3) return 64;
-  int listener = socket(AF_INET, SOCK_STREAM, 0), one = 1;
-  struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)}, there = address;
-  socklen_t size = sizeof address;
-  there.sin_port = htons(atoi(words[1]));
-  if (bind(listener, (void *)&address, sizeof address) || listen(listener, 4096) || getsockname(listener, (void *)&address, &size)) return 1;
-  printf("port %d\n", ntohs(address.sin_port));
-  fflush(stdout);
+  int listener = listening(0);
   origin = socket(AF_INET, SOCK_STREAM, 0);
-  setsockopt(origin, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-  if (connect(origin, (void *)&there, sizeof there)) return 1;
+  dial(origin, atoi(words[1]));
   long long number = 0;
   for (int fd; (fd = accept(listener, NULL, NULL)) >= 0; close(fd)) {
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    send_at_once(fd);
     size_t held, after;
     while ((held = head(fd, line, sizeof line, &after))) {
       // a new file each time: its pages are touched for the first time; that of an upload goes with it

@@ -4,23 +4,11 @@
 //
 // It opens the connections, prints "ready", waits for a line, sends so many uploads (TEXT with "\n" for a line's end, then that many octets of
 // the repeated file), and prints uploads, octets, seconds. Interim answers are passed over; any other answer ends it with 1.
-#define _GNU_SOURCE
-#include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
+#define PROGRAM "uploader"
+#include "floor.h"
 #include <getopt.h>
-#include <netinet/tcp.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
-#include <sys/epoll.h>
 #include <sys/sendfile.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 struct connection {
   int fd, busy, writing;
@@ -29,23 +17,12 @@ struct connection {
   char answer[8192];
 };
 
-static int epoll, port, connections = 1, file, status = 201, outstanding;
+static int port, connections = 1, file, status = 201, outstanding;
 static long long length, count, begun, over, period;
 static char request[4096];
 static size_t request_size;
 
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec + t.tv_nsec / 1e9;
-}
-
-static void fail(const char *why, const char *more) {
-  fprintf(stderr, "uploader: %s %s\n", why, more ? more : strerror(errno));
-  exit(1);
-}
-
-static void watch(struct connection *c, int writing) {
+static void watch_room(struct connection *c, int writing) {
   if (c->writing == writing) return;
   c->writing = writing;
   struct epoll_event event = {.events = EPOLLIN | (writing ? EPOLLOUT : 0), .data.ptr = c};
@@ -55,7 +32,7 @@ static void watch(struct connection *c, int writing) {
 static void push(struct connection *c) {
   while (c->head_at < request_size) {
     ssize_t done = send(c->fd, request + c->head_at, request_size - c->head_at, MSG_NOSIGNAL | MSG_MORE);
-    if (done < 0 && errno == EAGAIN) return watch(c, 1);
+    if (done < 0 && errno == EAGAIN) return watch_room(c, 1);
     if (done <= 0) fail("a head could not be sent", NULL);
     c->head_at += done;
   }
@@ -63,11 +40,11 @@ static void push(struct connection *c) {
     off_t offset = c->at % period;
     long long most = length - c->at < period - offset ? length - c->at : period - offset;
     ssize_t done = sendfile(c->fd, file, &offset, most < 1 << 20 ? most : 1 << 20);
-    if (done < 0 && errno == EAGAIN) return watch(c, 1);
+    if (done < 0 && errno == EAGAIN) return watch_room(c, 1);
     if (done <= 0) fail("a body could not be sent", NULL);
     c->at += done;
   }
-  watch(c, 0);
+  watch_room(c, 0);
 }
 
 static void upload(struct connection *c) {
@@ -110,7 +87,6 @@ static void pull(struct connection *c) {
 int main(int number, char **word) {
   static struct option known[] = {{"port", 1, 0, 'p'}, {"head", 1, 0, 'h'}, {"length", 1, 0, 'l'}, {"connections", 1, 0, 'c'},
                                   {"count", 1, 0, 'n'}, {"file", 1, 0, 'f'}, {"status", 1, 0, 's'}, {0, 0, 0, 0}};
-  struct stat about;
   signal(SIGPIPE, SIG_IGN);
   for (int got; (got = getopt_long(number, word, "", known, NULL)) >= 0;) {
     switch (got) {
@@ -125,23 +101,16 @@ int main(int number, char **word) {
     case 'c': connections = atoi(optarg); break;
     case 'n': count = atoll(optarg); break;
     case 's': status = atoi(optarg); break;
-    case 'f':
-      file = open(optarg, O_RDONLY);
-      if (file < 0 || fstat(file, &about)) fail("no file", optarg);
-      period = about.st_size;
-      break;
+    case 'f': file = opened(optarg, &period); break;
     default: return 64;
     }
   }
   epoll = epoll_create1(0);
-  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   struct connection *all = calloc(connections, sizeof *all);
   for (int i = 0; i < connections; i++) {
-    int one = 1;
     struct connection *c = &all[i];
     c->fd = socket(AF_INET, SOCK_STREAM, 0);
-    if (connect(c->fd, (void *)&address, sizeof address)) fail("no connection:", NULL);
-    setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    dial(c->fd, port);
     fcntl(c->fd, F_SETFL, O_NONBLOCK);
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = c};
     epoll_ctl(epoll, EPOLL_CTL_ADD, c->fd, &event);

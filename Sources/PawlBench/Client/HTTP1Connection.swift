@@ -142,15 +142,9 @@ final class HTTP1Connection: Link, Transport {
     } else {
       lane.lastActivity = worker.now
     }
-    guard carry.isEmpty else { return takeCarried(octets) }
-    takeAll(octets)
-  }
-
-  private func takeCarried(_ octets: UnsafeBufferPointer<UInt8>) {
+    guard !carry.isEmpty else { return takeAll(octets) }
     carry.append(contentsOf: octets)
-    var held: [UInt8] = []
-    swap(&held, &carry)
-    held.withUnsafeBufferPointer { takeAll($0) }
+    carry.takeKept().withUnsafeBufferPointer { takeAll($0) }
   }
 
   private func takeAll(_ octets: UnsafeBufferPointer<UInt8>) {

@@ -1,5 +1,6 @@
 import CNGHTTP2
 import PawlLoop
+import PawlWire
 
 /// A connection in HTTP/2 that carries the exchanges of several lanes, each on a stream of its own.
 final class HTTP2Connection: Link, Transport {
@@ -83,11 +84,12 @@ final class HTTP2Connection: Link, Transport {
     guard let session else { return }
     lines.removeAll(keepingCapacity: true)
     let stream = request.octets.withUnsafeBufferPointer { text -> Int32 in
-      append(":method", text[request.method])
-      append(":scheme", worker.server.tls == nil ? "http" : "https")
-      append(":authority", text[request.authority])
-      append(":path", text[request.target])
-      for line in request.lines { lines.append(Self.line(text[line.name], text[line.value])) }
+      let scheme: StaticString = worker.server.tls == nil ? "http" : "https"
+      lines.append(nghttp2_nv(":method", text[request.method]))
+      lines.append(nghttp2_nv(":scheme", scheme.octets[...]))
+      lines.append(nghttp2_nv(":authority", text[request.authority]))
+      lines.append(nghttp2_nv(":path", text[request.target]))
+      for line in request.lines { lines.append(nghttp2_nv(text[line.name], text[line.value])) }
       guard !request.content.isEmpty else {
         return nghttp2_submit_request(session, nil, lines, lines.count, nil, nil)
       }
@@ -102,27 +104,6 @@ final class HTTP2Connection: Link, Transport {
     }
     lane.stream = stream
     flushSoon()
-  }
-
-  private func append(_ name: StaticString, _ value: Slice<UnsafeBufferPointer<UInt8>>) {
-    lines.append(Self.line(Self.octets(name)[...], value))
-  }
-
-  private func append(_ name: StaticString, _ value: StaticString) { append(name, Self.octets(value)[...]) }
-
-  /// Safe: a literal lies in the program itself.
-  private static func octets(_ literal: StaticString) -> UnsafeBufferPointer<UInt8> {
-    UnsafeBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount)
-  }
-
-  /// Safe: nghttp2 copies both while their buffers are lent, and does not write through the pointers.
-  private static func line(
-    _ name: Slice<UnsafeBufferPointer<UInt8>>, _ value: Slice<UnsafeBufferPointer<UInt8>>
-  ) -> nghttp2_nv {
-    let (name, value) = (UnsafeBufferPointer(rebasing: name), UnsafeBufferPointer(rebasing: value))
-    return nghttp2_nv(
-      name: UnsafeMutablePointer(mutating: name.baseAddress), value: UnsafeMutablePointer(mutating: value.baseAddress),
-      namelen: name.count, valuelen: value.count, flags: 0)
   }
 
   /// nghttp2 asks for content. `nil`: nothing now.

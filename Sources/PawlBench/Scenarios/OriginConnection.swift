@@ -68,9 +68,7 @@ final class OriginConnection: StreamDelegate {
   private func take(_ octets: UnsafeBufferPointer<UInt8>) {
     guard !carry.isEmpty else { return takeAll(octets) }
     carry.append(contentsOf: octets)
-    var held: [UInt8] = []
-    swap(&held, &carry)
-    held.withUnsafeBufferPointer { takeAll($0) }
+    carry.takeKept().withUnsafeBufferPointer { takeAll($0) }
   }
 
   private func takeAll(_ octets: UnsafeBufferPointer<UInt8>) {
@@ -225,9 +223,7 @@ final class OriginConnection: StreamDelegate {
   /// What came behind the request that is answered now.
   private func goOn() {
     guard !stream.isClosed, case .head = state else { return }
-    var held: [UInt8] = []
-    swap(&held, &carry)
-    held.withUnsafeBufferPointer { takeAll($0) }
+    carry.takeKept().withUnsafeBufferPointer { takeAll($0) }
   }
 
   private func write() -> IOResult {

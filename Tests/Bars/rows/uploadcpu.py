@@ -1,7 +1,8 @@
-"""CPU seconds for each GB received, synced and forwarded, and for each 1 MiB upload, beside nginx with request buffering on and off (reported).
+"""CPU seconds for each GB received, synced and forwarded, and for each 1 MiB upload (reported).
 
 One worker each, pinned to one core, client and origin on the other; interleaved rounds, medians. pawl's uploads are RUFH version 6 with
-durability data and none, tus, and version 6 that is only received and synced; plain requests that it streams are there to compare. Needs nginx.
+durability data and none, tus, and version 6 that is only received and synced; plain requests that it streams are there to compare.
+Deploy/compare holds uploads against other servers.
 """
 
 import os
@@ -14,7 +15,7 @@ import uploadbar
 from harness.checks import Skip
 from harness.client import Client, head
 from harness.content import Content
-from harness.process import Nginx, have
+from harness.process import have
 from harness.uploadorigin import UploadOrigin
 
 MIB = 1 << 20
@@ -23,8 +24,8 @@ VERSION = (("Upload-Draft-Interop-Version", "6"),)
 
 
 def run(bar):
-    if not have("nginx", "taskset"):
-        raise Skip("nginx and taskset are needed")
+    if not have("taskset"):
+        raise Skip("taskset is needed")
     if (os.cpu_count() or 1) < 2:
         raise Skip("two cores are needed")
     large, small = (100_000_000, 40) if bar.quick else (GB, 400)
@@ -40,16 +41,9 @@ def run(bar):
     pin = ["taskset", "-c", "0"]
     data = uploadbar.serve(bar, origin, "data", prefix=pin, workers=1, **{"log-level": "warning"})
     none = uploadbar.serve(bar, origin, "none", prefix=pin, spool={"durability": "none"}, workers=1, **{"log-level": "warning"})
-    nginx = {}
-    for mode in ("on", "off"):
-        nginx[mode] = bar.bench.use(Nginx(
-            bar.bench.folder / f"nginx-{mode}", f"client_max_body_size 0; location / {{ proxy_pass http://up; proxy_http_version 1.1; "
-            f"proxy_set_header Connection ''; proxy_request_buffering {mode}; }}",
-            f"upstream up {{ server 127.0.0.1:{origin.port}; keepalive 8; }}", cpu=0))
     sides = {"pawl, RUFH": (data.where, data.cpu, rufh), "pawl, RUFH, received and synced only": (data.where, data.cpu, held),
              "pawl, tus": (data.where, data.cpu, tus), "pawl, RUFH, durability none": (none.where, none.cpu, rufh),
-             "pawl, plain, streamed": (data.where, data.cpu, plain),
-             "nginx, buffering on": (nginx["on"].address, nginx["on"].cpu, plain), "nginx, buffering off": (nginx["off"].address, nginx["off"].cpu, plain)}
+             "pawl, plain, streamed": (data.where, data.cpu, plain)}
     for what, size, times, rounds in ((f"{large / GB:g} GB", large, 1, 3), ("1 MiB upload", MIB, small, 3 if bar.quick else 5)):
         costs, spent = {name: [] for name in sides}, {name: [] for name in sides}
         with open(body, "rb") as file:
@@ -71,8 +65,6 @@ def run(bar):
             else:
                 bar.figure(f"a GB, {name}: CPU", round(cost * GB / size, 3), unit="s")
                 bar.figure(f"a GB, {name}: MB/s", round(size / took / 1e6))
-        for name in ("pawl, RUFH", "pawl, tus", "pawl, RUFH, durability none"):
-            bar.figure(f"{what}: {name} over nginx, buffering on", round(statistics.median(costs[name]) / max(1e-9, statistics.median(costs["nginx, buffering on"])), 2))
 
 
 def send(client, file, size):

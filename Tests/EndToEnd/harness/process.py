@@ -274,15 +274,14 @@ def wait_for(condition, seconds=10, what="the condition", step=0.02):
 class Nginx:
     """nginx with one worker in a folder of its own; `server` is the inside of its server block."""
 
-    def __init__(self, folder, server, http="", cpu=None):
+    def __init__(self, folder, server, http=""):
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.port = free_port()
         self.address = f"http://127.0.0.1:{self.port}"
-        affinity = ""
         user = "user root;" if os.geteuid() == 0 else ""
         (self.folder / "nginx.conf").write_text(f"""{user}
-daemon off; master_process on; worker_processes 1; {affinity}
+daemon off; master_process on; worker_processes 1;
 pid {self.folder}/nginx.pid; error_log {self.folder}/error.log;
 events {{ worker_connections 4096; }}
 http {{
@@ -293,14 +292,12 @@ http {{
   server {{ listen 127.0.0.1:{self.port} backlog=1024; {server} }}
 }}
 """)
-        self.prefix = ["taskset", "-c", str(cpu)] if cpu is not None else []
         self.process = None
 
     def __enter__(self):
         program = shutil.which("nginx") or "/usr/sbin/nginx"
         self.process = subprocess.Popen(
-            self.prefix + [program, "-p", str(self.folder), "-c", str(self.folder / "nginx.conf"),
-                           "-e", str(self.folder / "error.log")],
+            [program, "-p", str(self.folder), "-c", str(self.folder / "nginx.conf"), "-e", str(self.folder / "error.log")],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         LIVING.add(self.process)
         import socket
@@ -320,9 +317,6 @@ http {{
             self.process.wait(10)
         except subprocess.TimeoutExpired:
             self.process.kill()
-
-    def cpu(self):
-        return cpu_seconds(self.process.pid)
 
 
 def have(*programs):

@@ -1,0 +1,25 @@
+package import CNGHTTP2
+
+extension nghttp2_nv {
+  /// A field line as nghttp2 takes it; the name is in lower case.
+  ///
+  /// Safe: nghttp2 does not write through these pointers, and copies what they point to while it is lent, but for what
+  /// the flags say that it need not copy.
+  package init(
+    _ name: Slice<UnsafeBufferPointer<UInt8>>, _ value: Slice<UnsafeBufferPointer<UInt8>>, flags: UInt8 = 0
+  ) {
+    let (name, value) = (UnsafeBufferPointer(rebasing: name), UnsafeBufferPointer(rebasing: value))
+    self.init(
+      name: UnsafeMutablePointer(mutating: name.baseAddress), value: UnsafeMutablePointer(mutating: value.baseAddress),
+      namelen: name.count, valuelen: value.count, flags: flags)
+  }
+
+  package init(_ name: StaticString, _ value: Slice<UnsafeBufferPointer<UInt8>>, flags: UInt8 = 0) {
+    self.init(name.octets[...], value, flags: flags)
+  }
+}
+
+extension StaticString {
+  /// Safe: a literal lies in the program itself.
+  package var octets: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: utf8Start, count: utf8CodeUnitCount) }
+}

@@ -64,14 +64,16 @@ package final class WorkerPool: @unchecked Sendable {
 
   private func enqueue(_ work: @escaping @Sendable () -> Void) -> Bool {
     pthread_mutex_lock(mutex)
-    defer { pthread_mutex_unlock(mutex) }
-    guard !isStopping else { return false }
-    queue.append(work)
-    if idleCount >= queue.count {
-      pthread_cond_signal(arrived)
-    } else if threads.count < threadLimit {
-      startThread()
+    guard !isStopping else {
+      pthread_mutex_unlock(mutex)
+      return false
     }
+    queue.append(work)
+    let wakesOne = idleCount >= queue.count
+    if !wakesOne, threads.count < threadLimit { startThread() }
+    pthread_mutex_unlock(mutex)
+    // After the mutex is free: a thread that wakes at once would only wait for it.
+    if wakesOne { pthread_cond_signal(arrived) }
     return true
   }
 

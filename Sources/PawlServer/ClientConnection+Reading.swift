@@ -11,9 +11,16 @@ extension ClientConnection {
     }
   }
 
+  /// Octets that are read at a time while a head is awaited. Content behind it is left to the kernel until the request can
+  /// take it: kept here, it would be copied into memory that is new, which costs as much as writing it to a file.
+  private static let headRead = 16 << 10
+
   private func readMessages() {
     var buffer = owner.takeBuffer()
-    let result = buffer.withUnsafeMutableBytes { stream.read(into: $0) }
+    let limit = requestBody == nil ? Self.headRead : buffer.count
+    let result = buffer.withUnsafeMutableBytes {
+      stream.read(into: UnsafeMutableRawBufferPointer(rebasing: $0[..<limit]))
+    }
     switch result {
     case .bytes(let count):
       if input.isEmpty {

@@ -26,6 +26,14 @@ enum UploadCheck: Sendable {
     return .good(last: last)
   }
 
+  /// As ``make(_:_:)`` where nothing was announced and the last byte is in memory, as a rule; else `nil`. On a loop.
+  static func makeAtOnce(_ body: UploadBody) -> UploadCheck? {
+    guard body.count > 0 else { return .good(last: nil) }
+    var last: UInt8 = 0
+    let count = withExtendedLifetime(body) { pawl_pread_nowait(body.fd, &last, 1, off_t(body.count - 1)) }
+    return count == 1 ? .good(last: last) : nil
+  }
+
   /// `false`: the file ends early, or cannot be read.
   private static func read(_ body: UploadBody, into hashes: [ContentHash]) -> Bool {
     var buffer = [UInt8](repeating: 0, count: 256 << 10)

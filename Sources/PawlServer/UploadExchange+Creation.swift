@@ -50,9 +50,11 @@ extension UploadExchange {
     if case .final(let urls)? = creation.concat { return concatenate(urls, origin, allowed, in: uploads) }
     let token = UploadNames.makeToken()
     self.token = token
+    // Where it ends is in its first record: to be said while it is written, it would take one more.
+    let end = creation.completes ? creation.length ?? creation.contentLength : nil
     // Nothing but the answer tells of an upload that is made without content.
     uploads.store.create(
-      UploadNames.id(token), origin, length: creation.length, finalAt: creation.completes ? creation.length : nil,
+      UploadNames.id(token), origin, length: creation.length, finalAt: end,
       durably: !creation.hasContent, on: loop.loop
     ) { [self] in made($0) { [self] in begun(creation) } }
   }

@@ -94,19 +94,23 @@ final class UploadForwarder {
     let request = UploadRequest(upload, length: body.count, route: route, uploads: uploads, loop: owner)
     self.request = request
     let claims = owner.uploads.isVerified(upload) ? [] : request.claims
+    if claims.isEmpty, let result = UploadCheck.makeAtOnce(body) { return wasChecked(result, request, body) }
     let pool = claims.isEmpty ? owner.pool : owner.server.longWorkers
     let isQueued = pool.run({ UploadCheck.make(body, claims) }, then: loop) { [self] result in
-      guard !isCut else { return }
-      switch result {
-      case .good(let last):
-        owner.uploads.noteVerified(upload)
-        content = UploadContent(request, body, last: last, on: owner)
-        ask(request)
-      case .mismatch(let algorithm): refuseForGood("the bytes are not those of Repr-Digest (\(algorithm.rawValue))")
-      case .unreadable(let why): comeBack(why)
-      }
+      if !isCut { wasChecked(result, request, body) }
     }
     if !isQueued { comeBack("pawl is ending") }
+  }
+
+  private func wasChecked(_ result: UploadCheck, _ request: UploadRequest, _ body: UploadBody) {
+    switch result {
+    case .good(let last):
+      owner.uploads.noteVerified(upload)
+      content = UploadContent(request, body, last: last, on: owner)
+      ask(request)
+    case .mismatch(let algorithm): refuseForGood("the bytes are not those of Repr-Digest (\(algorithm.rawValue))")
+    case .unreadable(let why): comeBack(why)
+    }
   }
 
   /// The application is asked again: its mind may have changed while the bytes came.

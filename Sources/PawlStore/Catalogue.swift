@@ -52,6 +52,10 @@ final class Catalogue<Change: RowChange>: @unchecked Sendable {
   static var linger: UInt64 { 50_000_000 }
   /// Commits that nobody waits for are at least this far apart, nanoseconds.
   static var pace: UInt64 { 4_000_000 }
+  /// So many who waited for one commit are a crowd: others are about to come, and one commit for all of them costs little
+  /// more than one for each costs. The next is as much later, nanoseconds.
+  private static var crowd: Int { 4 }
+  private static var gathering: UInt64 { 4_000_000 }
   private static var second: UInt64 { 1_000_000_000 }
   private static var retryLimit: Int { 200_000 }
 
@@ -153,11 +157,16 @@ final class Catalogue<Change: RowChange>: @unchecked Sendable {
   @discardableResult
   private func update(_ body: (inout State) -> Void) -> Bool {
     pthread_mutex_lock(mutex)
-    defer { pthread_mutex_unlock(mutex) }
-    guard !state.isClosed else { return false }
+    guard !state.isClosed else {
+      pthread_mutex_unlock(mutex)
+      return false
+    }
     let before = state.due
     body(&state)
-    if state.due < before || state.isClosing { pthread_cond_signal(arrived) }
+    let isNews = state.due < before || state.isClosing
+    pthread_mutex_unlock(mutex)
+    // After the mutex is free: the thread would wake only to wait for it.
+    if isNews { pthread_cond_signal(arrived) }
     return true
   }
 
@@ -165,10 +174,12 @@ final class Catalogue<Change: RowChange>: @unchecked Sendable {
 
   private func writeUntilClosed() {
     var nextTick = clock.now().nanoseconds + Self.second
+    var earliest: UInt64 = 0
     while true {
-      let batch = awaitWork(until: nextTick)
+      let batch = awaitWork(until: nextTick, notBefore: earliest)
       commit(batch)
       let now = clock.now().nanoseconds
+      earliest = batch.completions.count >= Self.crowd ? now + Self.gathering : 0
       if now >= nextTick {
         nextTick = now + Self.second
         onTick()
@@ -189,11 +200,11 @@ final class Catalogue<Change: RowChange>: @unchecked Sendable {
     return true
   }
 
-  private func awaitWork(until tick: UInt64) -> State {
+  private func awaitWork(until tick: UInt64, notBefore earliest: UInt64) -> State {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     while true {
-      let deadline = min(state.due, tick)
+      let deadline = min(max(state.due, state.isClosing ? 0 : earliest), tick)
       if deadline <= clock.now().nanoseconds { break }
       var time = timespec()
       time.tv_sec = time_t(deadline / Self.second)
@@ -227,12 +238,12 @@ final class Catalogue<Change: RowChange>: @unchecked Sendable {
       try database.execute("PRAGMA synchronous = \(durably ? "FULL" : "NORMAL")")
       isDurableMode = durably
     }
-    try database.execute("BEGIN IMMEDIATE")
+    try database.run("BEGIN IMMEDIATE")
     do throws(StoreError) {
       for change in changes { try change.apply(to: database) }
       // Something has to be written, or nothing is synced.
       if changes.isEmpty { try Change.synced(at: clock.wallSeconds()).apply(to: database) }
-      try database.execute("COMMIT")
+      try database.run("COMMIT")
     } catch {
       do throws(StoreError) {
         try database.execute("ROLLBACK")

@@ -39,7 +39,12 @@ package struct ObjectID: Hashable, Sendable {
 
   /// The name of the body's file.
   package var hex: String {
-    let digits = Array("0123456789abcdef".utf8)
-    return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    String(unsafeUninitializedCapacity: 32) { text in
+      for index in 0..<32 {
+        let digit = UInt8(truncatingIfNeeded: (index < 16 ? high : low) >> (60 - 4 * (UInt64(index) & 15))) & 15
+        text[index] = digit < 10 ? 0x30 + digit : 0x61 - 10 + digit
+      }
+      return 32
+    }
   }
 }

@@ -75,8 +75,17 @@ package final class SpooledUpload: Sendable {
   /// Opens the bytes for sending.
   package func openBody(on loop: EventLoop, then: @escaping (Result<UploadBody, StoreError>) -> Void) {
     let reply = LoopReply(on: loop, then)
+    // As a rule it was written a moment ago, and is open still.
+    if let body = openedBody { return reply.send(.success(body)) }
     let isQueued = core.pool.run { [self] in reply.send(openBody()) }
     if !isQueued { reply.send(.failure(.dropped)) }
+  }
+
+  private var openedBody: UploadBody? {
+    state.withLock { state in
+      guard !state.isFreed, let descriptor = state.descriptor else { return nil }
+      return UploadBody(fd: descriptor.raw, count: state.row.length ?? state.written, owner: descriptor)
+    }
   }
 
   private func openBody() -> Result<UploadBody, StoreError> {

@@ -90,29 +90,43 @@ enum UploadChange: RowChange {
     }
   }
 
+  /// In one statement: a row that is made and then filled costs twice.
   private static func insert(_ entry: UploadEntry, into database: Database) throws(StoreError) {
-    let head = entry.origin.head
-    try database.run(
+    let (origin, head) = (entry.origin, entry.origin.head)
+    let fixed: [SQLValue] = [
+      .blob(origin.serialize()), .integer(entry.createdAt), .text(head.method.bytes), .text(origin.scheme),
+      .text(Array(head.authority)), .text(Array(head.target)), .text(origin.clientAddress),
+      .integer(origin.isTus ? 1 : 0),
+    ]
+    try database.statement(
       """
-      INSERT OR REPLACE INTO uploads(id, origin, created_at, method, scheme, authority, target, client_address, tus,
-        phase, "offset", last_byte_at, changed_at, attempts, answer_delivered)
-      VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 0, 0, 0, 0, 0, 0)
-      """, .text(entry.id.hex), .blob(entry.origin.serialize()), .integer(entry.createdAt), .text(head.method.bytes),
-      .text(entry.origin.scheme), .text(Array(head.authority)), .text(Array(head.target)),
-      .text(entry.origin.clientAddress), .integer(entry.origin.isTus ? 1 : 0))
-    try update(entry.id, entry.row, in: database)
+      INSERT OR REPLACE INTO uploads(id, phase, "offset", verifying, length, final_at, last_byte_at, changed_at,
+        credentials, attempts, last_error, next_attempt, give_up_at, answer_until, origin_status, answer_delivered,
+        expires, origin, created_at, method, scheme, authority, target, client_address, tus)
+      VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23,
+        ?24, ?25)
+      """
+    ).run(changing(entry.id, entry.row) + fixed)
   }
 
   private static func update(_ id: UploadID, _ row: UploadRow, in database: Database) throws(StoreError) {
-    try database.run(
+    try database.statement(
       """
       UPDATE uploads SET phase = ?2, "offset" = ?3, verifying = ?4, length = ?5, final_at = ?6, last_byte_at = ?7,
         changed_at = ?8, credentials = ?9, attempts = ?10, last_error = ?11, next_attempt = ?12, give_up_at = ?13,
         answer_until = ?14, origin_status = ?15, answer_delivered = ?16, expires = ?17 WHERE id = ?1
-      """, .text(id.hex), .integer(row.phase.rawValue), .number(row.offset), .optional(row.verifying),
+      """
+    ).run(changing(id, row))
+  }
+
+  /// The id and the columns that change, in the order of both statements.
+  private static func changing(_ id: UploadID, _ row: UploadRow) -> [SQLValue] {
+    [
+      .text(id.hex), .integer(row.phase.rawValue), .number(row.offset), .optional(row.verifying),
       .optional(row.length), .optional(row.finalAt), .integer(row.lastByteAt), .integer(row.changedAt),
       row.credentials.map { .blob($0) } ?? .null, .integer(row.attempts), row.lastError.map { .text($0) } ?? .null,
       .optional(row.nextAttempt), .optional(row.giveUpAt), .optional(row.answerUntil), .optional(row.originStatus),
-      .integer(row.isAnswerDelivered ? 1 : 0), .optional(row.expires))
+      .integer(row.isAnswerDelivered ? 1 : 0), .optional(row.expires),
+    ]
   }
 }

@@ -16,6 +16,8 @@ final class UploadCore: Sendable {
   let startedWall: Int64
   /// Reads the catalogue beside its writer. In the pool.
   let reader: Locked<Database>
+  let spares: UploadFileSpares
+  let bodies: String
   private let catalogueBox = Locked<Catalogue<UploadChange>?>(nil)
   private let live = Locked([UploadID: SpooledUpload]())
   private let tombstones = Locked([UploadID: Int64]())
@@ -32,6 +34,7 @@ final class UploadCore: Sendable {
     (self.settings, self.pool, self.longJobs) = (settings, pool, longJobs)
     (self.events, self.clock) = (events, clock)
     (self.budget, self.reader) = (budget, Locked(reader))
+    (bodies, spares) = (settings.path + "/bodies", UploadFileSpares(in: settings.path, events))
     (startedAt, startedWall) = (clock.now(), clock.wallSeconds())
   }
 
@@ -41,7 +44,6 @@ final class UploadCore: Sendable {
     set { catalogueBox.withLock { $0 = newValue } }
   }
 
-  var bodies: String { settings.path + "/bodies" }
   func path(of id: UploadID) -> String { "\(bodies)/\(id.hex)" }
 
   // MARK: The catalogue
@@ -106,10 +108,13 @@ final class UploadCore: Sendable {
   /// Looks after this upload once a second, until it is calm.
   func stir(_ upload: SpooledUpload) { restless.withLock { $0[upload.id] = upload } }
   /// Those that have to be looked after, and those that had to be until now.
-  func takeRestless() -> (restless: [SpooledUpload], calmed: [SpooledUpload]) {
+  /// - Parameter moment: what was written to after it may be sent soon: its file stays open.
+  func takeRestless(since moment: Monotonic) -> (restless: [SpooledUpload], calmed: [SpooledUpload]) {
     restless.withLock { restless in
       // Whoever writes after this look stirs the upload again.
-      let calmed = restless.values.filter { upload in upload.state.withLock { $0.isCalm } }
+      let calmed = restless.values.filter { upload in
+        upload.state.withLock { $0.isCalm && $0.lastWrite <= moment }
+      }
       for upload in calmed { restless[upload.id] = nil }
       return (Array(restless.values), calmed)
     }

@@ -65,7 +65,7 @@ extension UploadCore {
   /// Makes file, object and row of an upload that was admitted. Blocking.
   func make(
     _ id: UploadID, _ origin: UploadOrigin, _ row: UploadRow, durably: Bool,
-    fill: (BodyDescriptor, SpooledUpload) throws(StoreError) -> Void,
+    fill: (UploadDescriptor, SpooledUpload) throws(StoreError) -> Void,
     then: @escaping @Sendable (Result<SpooledUpload, UploadStoreRefusal>) -> Void
   ) {
     let charge = DiskCharge(budget.disk, bytes: 0)
@@ -136,6 +136,7 @@ extension UploadCore {
         throw .dropped
       }
       try UploadFile.sync(descriptor.raw, path(of: id))
+      withExtendedLifetime(descriptor) {}
     } then: { [self] result in
       // What was copied went with the file.
       if case .failure = result { budget.giveBack(origin.client, total - whole.withLock { $0 }) }

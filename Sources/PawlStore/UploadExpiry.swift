@@ -26,6 +26,8 @@ final class UploadTicker: @unchecked Sendable {
 extension UploadCore {
   /// A promise without bytes ends after this.
   static let promiseLapse = Duration.seconds(60)
+  /// A file that nobody writes is closed after this.
+  private static let keepOpen = Duration.seconds(2)
   /// More uploads than this are brought to the disk together first.
   private static let crowd = 32
   /// Removed uploads are remembered so long, seconds.
@@ -39,7 +41,7 @@ extension UploadCore {
 
   /// Syncs what was written, ends promises that nobody uses, closes files that nobody writes.
   func lookAfterRestless() {
-    let (restless, calmed) = takeRestless()
+    let (restless, calmed) = takeRestless(since: clock.now().advanced(by: .zero - Self.keepOpen))
     for upload in calmed { upload.closeIfIdle() }
     let lapsed = clock.now().advanced(by: .zero - Self.promiseLapse)
     var behind: [SpooledUpload] = []

@@ -1,5 +1,6 @@
 import CLinux
 import PawlLoop
+import PawlObserve
 
 /// The files under `bodies/`: 32 hexadecimal digits each, 0600. All calls block: in the pool.
 enum UploadFile {
@@ -7,19 +8,21 @@ enum UploadFile {
 
   /// Makes an empty one; `durably`: its name, too.
   static func create(_ id: UploadID, durably: Bool, _ core: UploadCore, _ charge: DiskCharge) throws(StoreError)
-    -> BodyDescriptor
+    -> UploadDescriptor
   {
-    let raw = try Files.open(core.path(of: id), O_RDWR | O_CREAT | O_EXCL)
-    let descriptor = BodyDescriptor(adopting: raw, pool: core.pool, charge: charge)
+    let path = core.path(of: id)
+    let raw =
+      if let spare = core.spares.take(as: path) { spare } else { try Files.open(path, O_RDWR | O_CREAT | O_EXCL) }
+    let descriptor = UploadDescriptor(adopting: raw, core, charge)
     if durably { try Files.syncDirectory(core.bodies) }
     return descriptor
   }
 
-  static func unlink(_ id: UploadID, _ core: UploadCore) {
+  static func unlink(_ path: String, _ events: EventLog) {
     do throws(StoreError) {
-      try Files.unlink(core.path(of: id))
+      try Files.unlink(path)
     } catch {
-      core.events.log(.error, "upload-unlink-failed", ["upload": id.hex, "why": "\(error)"])
+      events.log(.error, "upload-unlink-failed", ["path": path, "why": "\(error)"])
     }
   }
 

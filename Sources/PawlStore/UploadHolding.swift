@@ -53,7 +53,7 @@ extension SpooledUpload {
 
   private enum Step {
     case none
-    case truncate(UInt64, BodyDescriptor?)
+    case truncate(UInt64, UploadDescriptor?)
     case open
     case grant(PendingHold)
   }
@@ -106,7 +106,7 @@ extension SpooledUpload {
 
   /// Closes the file that nobody writes.
   func closeIfIdle() {
-    let closed = state.withLock { state -> BodyDescriptor? in
+    let closed = state.withLock { state -> UploadDescriptor? in
       guard state.isCalm else { return nil }
       defer { state.descriptor = nil }
       return state.descriptor
@@ -115,10 +115,10 @@ extension SpooledUpload {
   }
 
   /// In the pool. `nil`, logged, when it cannot be.
-  func openForWriting() -> BodyDescriptor? {
+  func openForWriting() -> UploadDescriptor? {
     do throws(StoreError) {
       let raw = try Files.open(core.path(of: id), O_RDWR)
-      let descriptor = BodyDescriptor(adopting: raw, pool: core.pool, charge: charge)
+      let descriptor = UploadDescriptor(adopting: raw, core, charge)
       // So that it is closed again, whatever comes of it.
       core.stir(self)
       return state.withLock { state in
@@ -134,9 +134,10 @@ extension SpooledUpload {
   }
 
   /// In the pool: what lies behind `size` never counted.
-  private func truncate(to size: UInt64, _ known: BodyDescriptor?) {
+  private func truncate(to size: UInt64, _ known: UploadDescriptor?) {
     guard let descriptor = known ?? openForWriting() else { return }
-    guard ftruncate(descriptor.raw, off_t(clamping: size)) == 0 else {
+    let isCut = withExtendedLifetime(descriptor) { ftruncate(descriptor.raw, off_t(clamping: size)) == 0 }
+    guard isCut else {
       let error = Files.failure("ftruncate", core.path(of: id))
       core.events.log(.error, "upload-cut-failed", ["upload": id.hex, "why": "\(error)"])
       return state.withLock { $0.isBroken = true }
@@ -164,7 +165,7 @@ extension SpooledUpload {
   private enum Plan {
     case refuse(UploadWriteResult)
     /// So many bytes go there; `less` says why they are not all.
-    case write(BodyDescriptor, at: UInt64, count: Int, less: UploadWriteResult?)
+    case write(UploadDescriptor, at: UInt64, count: Int, less: UploadWriteResult?)
   }
 
   func write(_ bytes: UnsafeRawBufferPointer, _ generation: UInt64) -> UploadWriteResult {
@@ -178,6 +179,7 @@ extension SpooledUpload {
       } catch {
         failure = error
       }
+      withExtendedLifetime(descriptor) {}
       let result = finish(UInt64(done), of: UInt64(count))
       guard let failure else { return less ?? result }
       if failure == .full { return .full }

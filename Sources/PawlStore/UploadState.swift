@@ -56,7 +56,7 @@ struct UploadState {
 
   // The file.
   var charge: DiskCharge
-  var descriptor: BodyDescriptor?
+  var descriptor: UploadDescriptor?
   var isNameSynced = false
   var isSyncing = false
   var syncWaiters: [SyncWaiter] = []

@@ -30,6 +30,7 @@ package final class UploadStore: Sendable {
     core = UploadCore(
       settings, pool: pool, longJobs: longJobs ?? pool, events: events, clock: clock,
       budget: try Self.makeBudget(settings), reader: reader)
+    try core.spares.open()
     var run = boot
     if run == nil { run = try UploadRecovery.runningBoot() }
     var recovery = UploadRecovery(core, database, boot: run ?? ObjectID.make())
@@ -71,7 +72,7 @@ package final class UploadStore: Sendable {
       return !isClosed
     }
     guard isFirst else { return }
-    for upload in core.takeRestless().restless {
+    for upload in core.takeRestless(since: core.clock.now()).restless {
       upload.syncNow()
       core.noteDirty(upload)
     }
@@ -80,6 +81,7 @@ package final class UploadStore: Sendable {
     core.catalogue = nil
     // Uploads hold the core, which holds the uploads.
     core.clear()
+    core.spares.clear()
     directoryLock.release()
   }
 

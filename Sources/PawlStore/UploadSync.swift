@@ -113,8 +113,9 @@ extension SpooledUpload {
     }
   }
 
-  private func sync(_ descriptor: BodyDescriptor) -> StoreError? {
-    guard fdatasync(descriptor.raw) == 0 else { return Files.failure("fdatasync", core.path(of: id)) }
+  private func sync(_ descriptor: UploadDescriptor) -> StoreError? {
+    let isSynced = withExtendedLifetime(descriptor) { fdatasync(descriptor.raw) == 0 }
+    guard isSynced else { return Files.failure("fdatasync", core.path(of: id)) }
     guard !state.withLock({ $0.isNameSynced }) else { return nil }
     do throws(StoreError) {
       try Files.syncDirectory(core.bodies)

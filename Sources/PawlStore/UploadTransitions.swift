@@ -222,24 +222,26 @@ extension SpooledUpload {
   /// The file goes. Its room is free at once, so that who is told of it may use it; the disk has its blocks back when
   /// nobody has the file open any more.
   func free() {
-    let freed = state.withLock { state -> (UInt64, DiskCharge)? in
+    let freed = state.withLock { state -> (UInt64, DiskCharge, UploadDescriptor?)? in
       guard !state.isFreed else { return nil }
       state.isFreed = true
+      let descriptor = state.descriptor
       state.descriptor = nil
       state.goBack = nil
       // What a write under way still adds goes with this object.
       let (bytes, charge) = (state.end, state.charge)
       state.charge = DiskCharge(core.budget.disk, bytes: 0)
       state.charge.drop()
-      return (bytes, charge)
+      return (bytes, charge, descriptor)
     }
-    guard let (bytes, charge) = freed else { return }
+    guard let (bytes, charge, descriptor) = freed else { return }
     core.budget.forget(client, bytes)
     charge.release()
     // What a write under way still adds.
     charge.drop()
+    if let descriptor { return descriptor.retire(id) }
     core.perform { [core, id, charge] in
-      UploadFile.unlink(id, core)
+      UploadFile.unlink(core.path(of: id), core.events)
       withExtendedLifetime(charge) {}
     }
   }
@@ -259,6 +261,7 @@ extension SpooledUpload {
   /// As ``answer``, read in the pool.
   package func loadAnswer(on loop: EventLoop, then: @escaping (UploadAnswer?) -> Void) {
     let reply = LoopReply(on: loop, then)
+    if let kept = state.withLock({ $0.answer }) { return reply.send(kept) }
     if !core.pool.run({ [self] in reply.send(answer) }) { reply.send(nil) }
   }
 }

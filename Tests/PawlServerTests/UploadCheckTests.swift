@@ -23,6 +23,20 @@ import Testing
     stride(from: 0, to: text.count, by: 2).compactMap { UInt8(text.dropFirst($0).prefix(2), radix: 16) }
   }
 
+  @Test("the last byte of what is in memory is read at once; of what ends early it is not")
+  func atOnce() throws {
+    let folder = try TemporaryFolder()
+    let file = try #require(TemporaryFile(in: folder.path, pool: pool))
+    let isWritten = Array("abc".utf8).withUnsafeBytes { file.write($0, at: 0) }
+    #expect(isWritten)
+    func check(_ count: UInt64) -> UploadCheck? {
+      UploadCheck.makeAtOnce(UploadBody(fd: file.descriptor, count: count, owner: file))
+    }
+    guard case .good(last: 0x63?)? = check(3) else { return #expect(Bool(false)) }
+    guard case .good(last: nil)? = check(0) else { return #expect(Bool(false)) }
+    #expect(check(4) == nil)
+  }
+
   @Test("the last byte is read")
   func last() throws {
     guard case .good(last: 0x63?) = try check("abc") else { return #expect(Bool(false)) }

@@ -23,6 +23,21 @@ import Testing
     #expect(try CatalogueSchema.meta(other, "probe") == 5)
   }
 
+  @Test("everyone of a crowd is told, and who comes when it has gone")
+  func crowds() throws {
+    let fixture = try StoreFixture()
+    let told = Locked(0)
+    for number in 1...40 {
+      fixture.store.core.catalogue?.submit([.meta("probe\(number)", 1)], isUrgent: true) { isRecorded in
+        told.withLock { $0 += isRecorded ? 1 : 0 }
+      }
+      if number % 8 == 0 { fixture.store.flush() }
+    }
+    #expect(told.withLock { $0 } == 40)
+    let reader = try Database(path: fixture.directory.path + "/cache/catalogue.sqlite", isReader: true)
+    #expect(try reader.integer("SELECT count(*) FROM meta WHERE name LIKE 'probe%'") == 40)
+  }
+
   @Test("a closed catalogue takes nothing and keeps nobody waiting")
   func closed() throws {
     let fixture = try StoreFixture()

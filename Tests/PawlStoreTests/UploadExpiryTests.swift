@@ -90,19 +90,25 @@ import Testing
     #expect(fixture.store.reservedBytes == 0)
   }
 
-  @Test("a file that nobody writes is closed")
+  @Test("a file that nobody has written to for two seconds is closed")
   func closes() throws {
     let fixture = try UploadFixture()
     let upload = try fixture.create()
     let writer = try fixture.writer(upload)
     writer.write([1])
     try fixture.sync(upload)
+    fixture.clock.advance(by: .seconds(2))
     fixture.store.core.lookAfterRestless()
     #expect(upload.state.withLock { $0.descriptor != nil })
+    writer.write([2])
+    try fixture.sync(upload)
     writer.detach()
     fixture.store.core.lookAfterRestless()
+    #expect(upload.state.withLock { $0.descriptor != nil })
+    fixture.clock.advance(by: .seconds(2))
+    fixture.store.core.lookAfterRestless()
     #expect(upload.state.withLock { $0.descriptor == nil })
-    #expect(try fixture.writer(upload).write([2]) == .written(unsynced: 1))
+    #expect(try fixture.writer(upload).write([3]) == .written(unsynced: 1))
   }
 
   @Test("a wall clock set forward collects nothing that came, was answered or was there a moment ago")

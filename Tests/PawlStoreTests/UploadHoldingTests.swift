@@ -95,8 +95,8 @@ import Testing
     let writer = try fixture.writer(upload)
     writer.write(pattern(10))
     #expect(try fixture.sync(upload) == 10)
-    let readOnly = BodyDescriptor(
-      adopting: try Files.open(fixture.path(upload), O_RDONLY), pool: fixture.pool, charge: upload.charge)
+    let readOnly = UploadDescriptor(
+      adopting: try Files.open(fixture.path(upload), O_RDONLY), fixture.store.core, upload.charge)
     let kept = upload.state.withLock { state in
       defer { state.descriptor = readOnly }
       return state.descriptor

@@ -82,7 +82,7 @@ import Testing
     var ends: [CInt] = [-1, -1]
     #expect(pipe(&ends) == 0)
     close(ends[0])
-    let pipe = BodyDescriptor(adopting: ends[1], pool: fixture.pool, charge: upload.charge)
+    let pipe = UploadDescriptor(adopting: ends[1], fixture.store.core, upload.charge)
     upload.state.withLock { $0.descriptor = pipe }
     #expect(throws: StoreError.self) { try fixture.sync(upload) }
     fixture.loop.turn { !isDisplaced }

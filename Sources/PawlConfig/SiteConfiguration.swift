@@ -12,7 +12,7 @@ package struct SiteConfiguration: Hashable, Sendable {
 
   /// The settings of the route that `path` falls into, else the site's own.
   /// - Parameter path: of the request target, as received, without the query.
-  package func settings(forPath path: some Collection<UInt8>) -> PathSettings {
+  package func settings(forPath path: ArraySlice<UInt8>) -> PathSettings {
     routes.first { $0.path.matches(path) }?.settings ?? settings
   }
 
@@ -45,7 +45,8 @@ package struct PathPattern: Hashable, Sendable, CustomStringConvertible {
 
   package init(literal: [UInt8], isPrefix: Bool) { (self.literal, self.isPrefix) = (literal, isPrefix) }
 
-  package func matches(_ path: some Collection<UInt8>) -> Bool {
+  // Not generic: that would be called by its slow form from other modules, thousands of instructions a route.
+  package func matches(_ path: ArraySlice<UInt8>) -> Bool {
     isPrefix ? path.starts(with: literal) : path.elementsEqual(literal)
   }
 

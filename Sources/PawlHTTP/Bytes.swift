@@ -29,10 +29,10 @@ extension Bytes {
 
   /// Whether the literal's octets stand at that index, letters compared without case. All of them must fit.
   func matchesIgnoringCase(_ literal: StaticString, at index: Int) -> Bool {
-    literal.withUTF8Buffer { buffer in
-      for offset in buffer.indices where self[index + offset].lowercasedASCII != buffer[offset].lowercasedASCII {
-        return false
-      }
+    // Safe: the literal has so many octets, and this has them from the index on.
+    let (start, count) = (literal.utf8Start, literal.utf8CodeUnitCount)
+    return self[index..<index + count].withUnsafeBufferPointer { octets in
+      for offset in 0..<count where octets[offset].lowercasedASCII != start[offset].lowercasedASCII { return false }
       return true
     }
   }

@@ -32,35 +32,44 @@ package struct CacheStatus: Hashable, Sendable {
   /// `pawl; hit; ttl=5`
   package var value: [UInt8] {
     var output: [UInt8] = []
-    output.reserveCapacity(48)
-    output.append("pawl" as StaticString)
-    if hit { output.append("; hit" as StaticString) } else { appendForward(to: &output) }
-    if let ttl {
-      output.append("; ttl=" as StaticString)
-      if ttl < 0 { output.append(0x2d) }
-      output.append(decimal: min(ttl.magnitude, 999_999_999_999_999))
-    }
-    if !hit, stored { output.append("; stored" as StaticString) }
-    if !hit, collapsed { output.append("; collapsed" as StaticString) }
-    if let detail {
-      output.append("; detail=" as StaticString)
-      detail.withUTF8Buffer { output.append(structuredText: $0) }
-    }
+    output.append(atMost: room, write)
     return output
   }
 
-  private func appendForward(to output: inout [UInt8]) {
+  /// Everything at its longest, but for the detail, of which each octet may need a backslash.
+  private var room: Int { 160 + 2 * (detail?.utf8CodeUnitCount ?? 0) }
+
+  private func write(to output: inout OctetWriter) {
+    output.put("pawl")
+    if hit { output.put("; hit") } else { writeForward(to: &output) }
+    if let ttl {
+      output.put("; ttl=")
+      if ttl < 0 { output.put(0x2d) }
+      output.put(decimal: min(ttl.magnitude, 999_999_999_999_999))
+    }
+    if !hit, stored { output.put("; stored") }
+    if !hit, collapsed { output.put("; collapsed") }
+    if let detail {
+      output.put("; detail=")
+      var text: [UInt8] = []
+      detail.withUTF8Buffer { text.append(structuredText: $0) }
+      output.put(text)
+    }
+  }
+
+  private func writeForward(to output: inout OctetWriter) {
     guard let fwd else { return }
-    output.append("; fwd=" as StaticString)
-    output.append(contentsOf: fwd.rawValue.utf8)
+    output.put("; fwd=")
+    var word = fwd.rawValue
+    word.withUTF8 { output.put($0) }
     if let fwdStatus {
-      output.append("; fwd-status=" as StaticString)
-      output.append(decimal: UInt64(max(fwdStatus, 0)))
+      output.put("; fwd-status=")
+      output.put(decimal: UInt64(max(fwdStatus, 0)))
     }
   }
 
   /// Adds the member after those of caches nearer to the origin.
-  package func append(to fields: inout Fields) { fields.append(.cacheStatus, value) }
+  package func append(to fields: inout Fields) { fields.append(.cacheStatus, atMost: room, writing: write) }
 
   package static func == (a: CacheStatus, b: CacheStatus) -> Bool { a.value == b.value }
   package func hash(into hasher: inout Hasher) { hasher.combine(value) }

@@ -6,6 +6,8 @@ package struct FieldNameSet: Sendable, ExpressibleByArrayLiteral {
 
   package init() {}
 
+  package init(_ names: [FieldName]) { for name in names { insert(name) } }
+
   package init(arrayLiteral names: FieldName...) { for name in names { insert(name) } }
 
   /// There are fewer names than bits, so that nothing is shifted out.
@@ -16,6 +18,7 @@ package struct FieldNameSet: Sendable, ExpressibleByArrayLiteral {
   package mutating func insert(_ name: FieldName) { bits |= Self.bit(name) }
   package mutating func remove(_ name: FieldName) { bits &= ~Self.bit(name) }
   package func contains(_ name: FieldName) -> Bool { bits & Self.bit(name) != 0 }
+  package mutating func subtract(_ other: FieldNameSet) { bits &= ~other.bits }
   package func isDisjoint(with other: FieldNameSet) -> Bool { bits & other.bits == 0 }
 
   package func union(_ other: FieldNameSet) -> FieldNameSet {

@@ -10,6 +10,15 @@ package struct FieldLine: Hashable, Sendable {
     (valueStart, valueEnd) = (UInt32(valueRange.lowerBound), UInt32(valueRange.upperBound))
   }
 
+  /// As it stands so many octets later.
+  func raised(by distance: Int) -> FieldLine {
+    var line = self
+    let distance = UInt32(distance)
+    (line.nameStart, line.nameEnd) = (nameStart + distance, nameEnd + distance)
+    (line.valueStart, line.valueEnd) = (valueStart + distance, valueEnd + distance)
+    return line
+  }
+
   package var nameRange: Range<Int> { Int(nameStart)..<Int(nameEnd) }
   package var valueRange: Range<Int> { Int(valueStart)..<Int(valueEnd) }
 }
@@ -97,25 +106,48 @@ package struct Fields: Sendable {
     }
   }
 
+  /// Appends a line whose value is written in its place.
+  /// - Parameter room: for the value, in octets.
+  package mutating func append(_ name: FieldName, atMost room: Int, writing value: (inout OctetWriter) -> Void) {
+    name.spelling.withUTF8Buffer { append(name, spelled: $0, atMost: room, writing: value) }
+  }
+
   /// As it goes out, in one piece.
   private mutating func append(
     _ known: FieldName, spelled name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>
   ) {
-    let (start, count) = (storage.count, name.count + value.count + 4)
-    withUnsafeTemporaryAllocation(byteCount: count, alignment: 1) { line in
-      // Safe: the line has room for both and the four octets around the value.
-      UnsafeMutableRawBufferPointer(rebasing: line[..<name.count]).copyMemory(from: UnsafeRawBufferPointer(name))
-      (line[name.count], line[name.count + 1]) = (0x3a, 0x20)
-      UnsafeMutableRawBufferPointer(rebasing: line[(name.count + 2)...]).copyMemory(from: UnsafeRawBufferPointer(value))
-      (line[count - 2], line[count - 1]) = (0x0d, 0x0a)
-      storage.append(contentsOf: line)
+    append(known, spelled: name, atMost: value.count) { $0.put(value) }
+  }
+
+  private mutating func append(
+    _ known: FieldName, spelled name: UnsafeBufferPointer<UInt8>, atMost room: Int,
+    writing value: (inout OctetWriter) -> Void
+  ) {
+    let start = storage.count
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: name.count + room + 4) { line in
+      var output = OctetWriter(line, from: 0)
+      output.put(name)
+      output.put(": ")
+      value(&output)
+      output.put("\r\n")
+      storage.append(contentsOf: UnsafeBufferPointer(rebasing: line[..<output.end]))
     }
-    let valueStart = start + name.count + 2
     mayHold.insert(known)
     lines.append(
       FieldLine(
-        name: known, nameRange: start..<start + name.count, valueRange: valueStart..<valueStart + value.count))
+        name: known, nameRange: start..<start + name.count, valueRange: start + name.count + 2..<storage.count - 2))
   }
+
+  /// Appends all lines of other fields, in two copies.
+  package mutating func append(_ other: Fields) {
+    let distance = storage.count
+    storage.append(contentsOf: other.storage)
+    for line in other.lines { lines.append(line.raised(by: distance)) }
+    mayHold = mayHold.union(other.mayHold)
+  }
+
+  /// Whether one of these names is among the lines, or was.
+  package func mayContain(anyOf names: FieldNameSet) -> Bool { !mayHold.isDisjoint(with: names) }
 
   /// Room for so much more, so that appending does not have to move what is there again and again.
   package mutating func reserve(octets: Int, lines count: Int) {
@@ -127,6 +159,12 @@ package struct Fields: Sendable {
     guard contains(name) else { return }
     lines.removeAll { $0.name == name }
     if name != .other { mayHold.remove(name) }
+  }
+
+  package mutating func removeAll(anyOf names: FieldNameSet) {
+    guard mayContain(anyOf: names) else { return }
+    lines.removeAll { names.contains($0.name) }
+    mayHold.subtract(names)
   }
 
   package mutating func removeAll(where isUnwanted: (_ name: FieldName, _ spelling: Bytes, _ value: Bytes) -> Bool) {
@@ -172,24 +210,33 @@ package struct Fields: Sendable {
   /// Writes `Name: value` CRLF for every line whose name is not left out. Lines that stand one behind the other as they
   /// go out are copied together.
   package func serialize(into output: inout [UInt8], leavingOut isLeftOut: (FieldName) -> Bool = { _ in false }) {
-    var run = 0..<0
-    for line in lines where !isLeftOut(line.name) {
-      let whole = line.nameRange.lowerBound..<line.valueRange.upperBound + 2
-      if !isWritten(line) {
-        if !run.isEmpty { output.append(contentsOf: storage[run]) }
-        run = 0..<0
-        output.append(contentsOf: storage[line.nameRange])
-        output.append(": " as StaticString)
-        output.append(contentsOf: storage[line.valueRange])
-        output.append("\r\n" as StaticString)
-      } else if whole.lowerBound == run.upperBound {
-        run = run.lowerBound..<whole.upperBound
-      } else {
-        if !run.isEmpty { output.append(contentsOf: storage[run]) }
-        run = whole
+    output.append(atMost: serializedRoom) { serialize(into: &$0, leavingOut: isLeftOut) }
+  }
+
+  /// No more octets than these are written.
+  package var serializedRoom: Int { storage.count + 4 * lines.count }
+
+  package func serialize(into output: inout OctetWriter, leavingOut isLeftOut: (FieldName) -> Bool) {
+    storage.withUnsafeBufferPointer { storage in
+      var run = 0..<0
+      for line in lines where !isLeftOut(line.name) {
+        let whole = line.nameRange.lowerBound..<line.valueRange.upperBound + 2
+        if !isWritten(line) {
+          output.put(UnsafeBufferPointer(rebasing: storage[run]))
+          run = 0..<0
+          output.put(UnsafeBufferPointer(rebasing: storage[line.nameRange]))
+          output.put(": ")
+          output.put(UnsafeBufferPointer(rebasing: storage[line.valueRange]))
+          output.put("\r\n")
+        } else if whole.lowerBound == run.upperBound {
+          run = run.lowerBound..<whole.upperBound
+        } else {
+          output.put(UnsafeBufferPointer(rebasing: storage[run]))
+          run = whole
+        }
       }
+      output.put(UnsafeBufferPointer(rebasing: storage[run]))
     }
-    if !run.isEmpty { output.append(contentsOf: storage[run]) }
   }
 
   /// Whether the line stands in the storage as it goes out, its end included.

@@ -10,9 +10,7 @@
 package func applyForwarded(
   to fields: inout Fields, client: Bytes, scheme: StaticString, host: Bytes, port: UInt16, peerIsTrusted: Bool
 ) {
-  if !peerIsTrusted {
-    fields.removeAll(known: isClaim, others: isClaim)
-  }
+  if !peerIsTrusted { removeForwarded(from: &fields) }
   if let chain = fields.combined(.xForwardedFor) {
     fields.set(.xForwardedFor, chain + [0x2c, 0x20] + client)
   } else {
@@ -28,6 +26,14 @@ package func applyForwarded(
   }
   if !fields.contains(.xRealIP) { fields.append(.xRealIP, client) }
 }
+
+/// Removes what a stranger says of who asked, how and where.
+package func removeForwarded(from fields: inout Fields) { fields.removeAll(known: isClaim, others: isClaim) }
+
+/// The names of which ``applyForwarded(to:client:scheme:host:port:peerIsTrusted:)`` completes what is there.
+package let forwardedNames = FieldNameSet([
+  .forwarded, .xRealIP, .xForwardedFor, .xForwardedProto, .xForwardedHost, .xForwardedPort,
+])
 
 /// An underscore counts as a hyphen: behind CGI and WSGI both become the same variable.
 private func isClaim(_ spelling: Bytes) -> Bool {

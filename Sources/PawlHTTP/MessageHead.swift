@@ -21,9 +21,19 @@ package enum Method: Hashable, Sendable {
     return output
   }
 
+  package var count: Int {
+    if case .other(let token) = self { return token.count }
+    return spelling?.utf8CodeUnitCount ?? 0
+  }
+
   package func append(to output: inout [UInt8]) {
     if let spelling { return output.append(spelling) }
     if case .other(let token) = self { output.append(contentsOf: token) }
+  }
+
+  package func write(to output: inout OctetWriter) {
+    if let spelling { return output.put(spelling) }
+    if case .other(let token) = self { output.put(token) }
   }
 
   /// `nil` for one that is not known.

@@ -23,6 +23,8 @@ package final class EventLoop: @unchecked Sendable {
   private var turnTime: Monotonic?
   private var turnWallSeconds: Int64?
   private var later: [() -> Void] = []
+  /// Empty between turns; keeps its room for ``later``.
+  private var performing: [() -> Void] = []
   /// Something was put into the mailbox by the loop itself: it looks there at the end of its turn, without being rung for.
   private var hasOwnMail = false
   private var held: [ObjectIdentifier: AnyObject] = [:]
@@ -97,9 +99,9 @@ package final class EventLoop: @unchecked Sendable {
     forgetTime()
     event_base_loop(base, later.isEmpty && !hasOwnMail ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK)
     if !later.isEmpty {
-      let batch = later
-      later = []
-      for work in batch { work() }
+      swap(&later, &performing)
+      for work in performing { work() }
+      performing.removeAll(keepingCapacity: performing.capacity <= 1024)
     }
     if hasOwnMail {
       hasOwnMail = false
@@ -181,20 +183,22 @@ package final class EventLoop: @unchecked Sendable {
 
   func forgetTime() { (turnTime, turnWallSeconds) = (nil, nil) }
 
-  /// 256 KiB that all connections of the loop read into, one at a time. Take it out (leave an empty array), put it back.
-  package var readBuffer: [UInt8] {
-    get { scratch }
-    _modify { yield &scratch }
+  /// 256 KiB that all connections of the loop read into, one at a time; to be given back. Who takes it while it is taken
+  /// gets another.
+  package func takeReadBuffer() -> [UInt8] {
+    var buffer: [UInt8] = []
+    swap(&buffer, &scratch)
+    return buffer.isEmpty ? [UInt8](repeating: 0, count: EventLoop.readBufferSize) : buffer
   }
+
+  package func giveReadBuffer(_ buffer: consuming [UInt8]) { scratch = buffer }
 
   /// Lends the read buffer to `body`. A call from within `body` gets a buffer of its own.
   package func withReadBuffer<R, E: Error>(
     _ body: (UnsafeMutableRawBufferPointer) throws(E) -> R
   ) throws(E) -> R {
-    var buffer: [UInt8] = []
-    swap(&buffer, &scratch)
-    if buffer.isEmpty { buffer = [UInt8](repeating: 0, count: EventLoop.readBufferSize) }
-    defer { swap(&buffer, &scratch) }
+    var buffer = takeReadBuffer()
+    defer { giveReadBuffer(buffer) }
     // A typed throw does not pass through the array's own rethrowing method.
     var outcome: Result<R, E>?
     buffer.withUnsafeMutableBytes { bytes in

@@ -2,12 +2,14 @@ package import CLinux
 
 /// A value behind a mutex. Hold it for a look-up or an update, never over IO.
 package final class Locked<Value>: @unchecked Sendable {
-  // Safe: `value` is touched only between lock and unlock.
-  @usableFromInline var value: Value
+  // Safe: `value` is touched only between lock and unlock. Memory of its own: an access to a property would be checked at run
+  // time for what the lock excludes already.
+  @usableFromInline let value: UnsafeMutablePointer<Value>
   @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
   package init(_ value: Value) {
-    self.value = value
+    self.value = .allocate(capacity: 1)
+    self.value.initialize(to: value)
     mutex = .allocate(capacity: 1)
     mutex.initialize(to: pthread_mutex_t())
     pthread_mutex_init(mutex, nil)
@@ -16,6 +18,8 @@ package final class Locked<Value>: @unchecked Sendable {
   deinit {
     pthread_mutex_destroy(mutex)
     mutex.deallocate()
+    value.deinitialize(count: 1)
+    value.deallocate()
   }
 
   /// Not reentrant: a second call from within `body` never returns.
@@ -23,7 +27,7 @@ package final class Locked<Value>: @unchecked Sendable {
   package func withLock<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
-    return try body(&value)
+    return try body(&value.pointee)
   }
 }
 

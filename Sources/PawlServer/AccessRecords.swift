@@ -6,7 +6,7 @@ import PawlTLS
 extension AccessRecord {
   /// The line of a request that was read and answered, or given up.
   init(_ request: IncomingRequest, version: HTTPVersion, now: Monotonic, wall: Int64) {
-    self.init(time: wall, remote: Bytes(request.client?.hostText ?? "-"))
+    self.init(time: wall, remote: request.facts.text[...])
     let record = request.record
     method = request.head.method.bytes[...]
     target = request.shown(request.head.target)

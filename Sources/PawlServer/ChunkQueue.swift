@@ -1,35 +1,44 @@
 /// Content between an origin and a client, in the order it came. Bounded by whoever fills it.
 struct ChunkQueue {
-  private var chunks: [[UInt8]] = []
-  private var first = 0
+  /// The one that is being taken; empty when all are. Most answers are one chunk.
+  private var present: [UInt8] = []
   private var taken = 0
+  /// Those behind it, from `next` on.
+  private var behind: [[UInt8]] = []
+  private var next = 0
   private(set) var count = 0
 
   var isEmpty: Bool { count == 0 }
 
-  mutating func append(_ bytes: UnsafeRawBufferPointer) {
-    guard !bytes.isEmpty else { return }
-    chunks.append(Array(bytes))
+  /// - Returns: how many octets there are now.
+  @discardableResult
+  mutating func append(_ bytes: UnsafeRawBufferPointer) -> Int {
+    guard !bytes.isEmpty else { return count }
+    if present.isEmpty { present = Array(bytes) } else { behind.append(Array(bytes)) }
     count += bytes.count
+    return count
   }
 
   /// The next octets, at most `limit`, without copying them; `nil` when there are none.
   mutating func next(limit: Int) -> (bytes: [UInt8], range: Range<Int>)? {
-    guard first < chunks.count else { return nil }
-    let chunk = chunks[first]
+    guard !present.isEmpty else { return nil }
+    let chunk = present
     let range = taken..<min(chunk.count, taken + limit)
     taken = range.upperBound
     count -= range.count
-    if taken == chunk.count {
-      chunks[first] = []
-      first += 1
-      taken = 0
-      if first == chunks.count {
-        chunks.removeAll(keepingCapacity: true)
-        first = 0
-      }
-    }
+    if taken == chunk.count { advance() }
     return (chunk, range)
+  }
+
+  private mutating func advance() {
+    (present, taken) = ([], 0)
+    guard next < behind.count else { return }
+    swap(&present, &behind[next])
+    next += 1
+    if next == behind.count {
+      behind.removeAll(keepingCapacity: true)
+      next = 0
+    }
   }
 
   mutating func removeAll() { self = ChunkQueue() }

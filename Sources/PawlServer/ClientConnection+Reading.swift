@@ -116,7 +116,7 @@ extension ClientConnection {
   private func consumeHead(_ buffer: [UInt8], _ range: Range<Int>, isFirst: Bool) -> Int? {
     let began = headBegins()
     listener.lendParser(to: self)
-    switch listener.parser.parse(buffer, range) {
+    switch listener.withParser({ $0.parse(buffer, range) }) {
     case .needMore:
       setDeadline(after: listener.settings.headerTimeout - (owner.loop.now - began))
       return nil
@@ -130,13 +130,14 @@ extension ClientConnection {
       return nil
     case .head(let byteCount):
       headEnds()
-      if answerAtOnce(buffer) { return byteCount }
-      begin(listener.parser.makeHead(buffer))
+      var known: LookedUp?
+      if answerAtOnce(buffer, known: &known) { return byteCount }
+      begin(listener.withParser { $0.makeHead(buffer) }, known)
       return byteCount
     }
   }
 
-  private func begin(_ head: RequestHead) {
+  private func begin(_ head: consuming RequestHead, _ known: LookedUp?) {
     phase = .exchanging
     hasResponded = false
     drainsRequestBody = false
@@ -149,13 +150,14 @@ extension ClientConnection {
       requestBodyIsPaused = false
       requestBodyMeter.restart()
     }
-    let request = owner.makeRequest(head, facts: facts, began: requestBegan)
+    let framing = head.framing
+    let request = owner.makeRequest(head, facts: facts, began: requestBegan, known: known)
     self.request = request
-    if head.framing != .none { setDeadline(after: request.route.minRate.window) }
+    if framing != .none { setDeadline(after: request.route.minRate.window) }
     let exchange = owner.makeExchange(for: request, channel: self)
     self.exchange = exchange
     exchange.start()
-    if head.framing == .length(0), self.exchange != nil { _ = consumeBody([], 0..<0) }
+    if framing == .length(0), self.exchange != nil { _ = consumeBody([], 0..<0) }
   }
 
   /// Hands request content on; 0 when it has to wait.

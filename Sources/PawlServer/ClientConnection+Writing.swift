@@ -14,11 +14,11 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
     pump()
   }
 
-  func respond(_ head: ResponseHead, length: ContentLength, body: (any BodySource)?) {
+  func respond(_ head: consuming ResponseHead, length: ContentLength, body: (any BodySource)?) {
+    var head = head
     guard phase == .exchanging, !hasResponded else { return }
     hasResponded = true
     clearDeadline()
-    var head = head
     if let requestBody, requestBody.isEnded || !input.isEmpty {
       // The rest of the request may be here already, held back for an origin that answered before it took it.
       requestBodyIsPaused = false
@@ -137,13 +137,15 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
 
   /// `false` when the socket is full or broken.
   private func flushOutput(more: Bool) -> Bool {
-    while outputSent < output.count {
-      let result = output.withUnsafeBytes {
-        stream.write(UnsafeRawBufferPointer(rebasing: $0[outputSent...]), more: more)
+    guard let work else { return true }
+    while work.outputSent < work.output.count {
+      let sent = work.outputSent
+      let result = work.output.withUnsafeBytes {
+        stream.write(UnsafeRawBufferPointer(rebasing: $0[sent...]), more: more)
       }
       switch result {
       case .bytes(let count):
-        outputSent += count
+        work.outputSent += count
         madeProgress()
       case .wouldBlock:
         stream.wantWritable()
@@ -157,11 +159,11 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
         }
         // What the client sent before it broke may be all there is to send: it is read to its end.
         isDeaf = true
-        outputSent = output.count
+        work.outputSent = work.output.count
       }
     }
-    output.removeAll(keepingCapacity: output.capacity <= 16 << 10)
-    outputSent = 0
+    work.output.removeAll(keepingCapacity: work.output.capacity <= 16 << 10)
+    work.outputSent = 0
     return true
   }
 

@@ -17,6 +17,30 @@ final class ClientFacts {
   /// The client's address as the access log writes it.
   private(set) lazy var text = Array((client?.hostText ?? "-").utf8)
 
+  /// The last one that was made: most clients ask for one host.
+  private var introduced: Introduction?
+
+  private final class Introduction {
+    let authority: Bytes
+    let version: HTTPVersion
+    let fields: Fields
+
+    init(_ authority: Bytes, _ version: HTTPVersion, _ facts: ClientFacts) {
+      (self.authority, self.version) = (authority, version)
+      var fields = Fields()
+      OriginRequests.introduce(&fields, facts, [], authority, version)
+      self.fields = fields
+    }
+  }
+
+  /// What the origin is told with a request for `authority` that itself says nothing of who asked.
+  func introduction(of authority: Bytes, _ version: HTTPVersion) -> Fields {
+    if let introduced, introduced.version == version, introduced.authority == authority { return introduced.fields }
+    let made = Introduction(authority, version, self)
+    introduced = made
+    return made.fields
+  }
+
   /// What the TLS handshake with pawl came to, and among which certificates it chose. Not in the facts themselves, which
   /// every idle connection has.
   private final class Handshake {

@@ -55,7 +55,8 @@ final class CollapsedFetch: OriginFetchSink {
   private(set) var leader: DownloadExchange?
   /// A validation that nobody waits for from the start.
   private let isInBackground: Bool
-  private let waiters = Locked<[ObjectIdentifier: @Sendable (Outcome) -> Void]?>([:])
+  /// `nil` where nobody may join.
+  private let waiters: Locked<[ObjectIdentifier: @Sendable (Outcome) -> Void]?>?
   private var fetch: OriginFetch?
   private var requestBegan = Monotonic(nanoseconds: 0)
   /// Set when the answer comes: so many whole seconds before it. The difference of two clock readings would make an
@@ -66,27 +67,28 @@ final class CollapsedFetch: OriginFetchSink {
   /// - Parameter leader: whose request this is; `nil` for a validation in the background, which answers nobody.
   init(
     leader: DownloadExchange?, request: IncomingRequest, resource: Resource, store: CacheStore, purpose: Purpose,
-    range: Range<UInt64>?, reason: CacheStatus.ForwardReason
+    range: Range<UInt64>?, reason: CacheStatus.ForwardReason, isShared: Bool
   ) {
     (self.leader, self.request, self.resource, self.store) = (leader, request, resource, store)
     isInBackground = leader == nil
     (self.purpose, rangeAsked, self.reason, owner) = (purpose, range, reason, request.loop)
+    self.isShared = isShared
+    waiters = isShared ? Locked([:]) : nil
   }
 
   func start(adding extra: [(FieldName, [UInt8])]) {
-    owner.fetches[ObjectIdentifier(self)] = self
+    if isShared { owner.fetches[ObjectIdentifier(self)] = self }
     requestBegan = owner.loop.now
     asked = extra.map(\.0)
-    let fetch = OriginFetch(
-      owner: owner, route: request.route, base: OriginRequests.fetch(request),
-      use: .passThrough, tally: request.tally, sink: self)
+    let fetch = OriginFetch(for: request, base: OriginRequests.fetch(request), use: .passThrough, sink: self)
     self.fetch = fetch
     fetch.start(adding: extra)
   }
 
   /// Joins from any loop. `false` when the outcome is already out: look again.
   func join(_ waiter: ObjectIdentifier, _ told: @escaping @Sendable (Outcome) -> Void) -> Bool {
-    waiters.withLock { waiters in
+    guard let waiters else { return false }
+    return waiters.withLock { waiters in
       guard waiters != nil else { return false }
       waiters?[waiter] = told
       return true
@@ -95,11 +97,11 @@ final class CollapsedFetch: OriginFetchSink {
 
   /// The client of one that waits went away. From any loop.
   func left(_ waiter: ObjectIdentifier) {
-    let isEmpty = waiters.withLock { waiters in
+    let isEmpty = waiters?.withLock { waiters in
       waiters?[waiter] = nil
       return waiters?.isEmpty ?? false
     }
-    if isEmpty { LoopWeak(self, on: owner.loop).run { $0.endIfUnwanted() } }
+    if isEmpty == true { LoopWeak(self, on: owner.loop).run { $0.endIfUnwanted() } }
   }
 
   /// The leader's client went away; the fetch goes on only for others.
@@ -110,7 +112,7 @@ final class CollapsedFetch: OriginFetchSink {
 
   /// Before the origin has answered, a request that nobody waits for any more holds one of its connections for nothing.
   private func endIfUnwanted() {
-    guard !isInBackground, leader == nil, waiters.withLock({ $0?.isEmpty ?? true }) else { return }
+    guard !isInBackground, leader == nil, waiters?.withLock({ $0?.isEmpty ?? true }) ?? true else { return }
     guard let fetch, !fetch.isEnded, isUndecided else { return }
     fetch.cancel()
     conclude(.notShared)
@@ -122,7 +124,7 @@ final class CollapsedFetch: OriginFetchSink {
 
   /// Whether others may join: then it stands in the resource, unless an unsafe request has taken it out since. What the
   /// origin was asked for before that is for those who had asked, not for those who come later (RFC 9111 §4.4).
-  var isShared = false
+  private let isShared: Bool
   private var isOutdated: Bool { isShared && resource.withLock { $0.fetch !== self } }
 
   /// The server ends.
@@ -135,19 +137,23 @@ final class CollapsedFetch: OriginFetchSink {
   @discardableResult
   private func conclude(_ outcome: Outcome) -> DownloadExchange? {
     isUndecided = false
+    if isShared { tellOthers(outcome) }
+    // Others may let go of this last, on their own loops: what belongs to this loop must not go with it.
+    fetch = nil
+    defer { leader = nil }
+    return leader
+  }
+
+  private func tellOthers(_ outcome: Outcome) {
     resource.withLock { state in
       if state.fetch === self { state.fetch = nil }
     }
-    let told = waiters.withLock { waiters in
+    let told = waiters?.withLock { waiters in
       defer { waiters = nil }
       return waiters.map { Array($0.values) } ?? []
     }
-    for tell in told { tell(outcome) }
-    // Others may let go of this last, on their own loops: what belongs to this loop must not go with it.
-    fetch = nil
+    for tell in told ?? [] { tell(outcome) }
     owner.fetches[ObjectIdentifier(self)] = nil
-    defer { leader = nil }
-    return leader
   }
 
   // MARK: - The answer
@@ -245,6 +251,7 @@ final class CollapsedFetch: OriginFetchSink {
   /// For the leader alone; whoever waited asks for himself, and for a while nobody waits here.
   private func passOn(_ head: ResponseHead, _ framing: BodyFraming) {
     owner.uncollapse(resource, in: store)
+    leader?.resourceIsMarked = true
     relay(head, framing)
   }
 
@@ -274,14 +281,10 @@ final class CollapsedFetch: OriginFetchSink {
     makeBody(identity, expected: identity.total) { body in
       guard let body else { return self.relay(head, framing) }
       let stored = self.publish(head, body, now, cookie: cookie)
-      self.begin(stored, identity, from: 0, through: nil, seesRanges: Self.announcesRanges(head), status: head.status)
+      let seesRanges = head.fields.first(.acceptRanges)?.equalsIgnoringCase("bytes") ?? false
+      self.begin(stored, identity, from: 0, through: nil, seesRanges: seesRanges, status: head.status)
     }
   }
-
-  private static func announcesRanges(_ head: ResponseHead) -> Bool {
-    head.fields.first(.acceptRanges)?.equalsIgnoringCase("bytes") ?? false
-  }
-
   /// A part of a representation with a strong validator becomes a sparse body; any other part is passed on.
   private func rangeAnswered(_ head: ResponseHead, _ framing: BodyFraming, _ now: Int64) {
     var whole = head

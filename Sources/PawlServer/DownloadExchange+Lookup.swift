@@ -15,6 +15,8 @@ extension DownloadExchange {
     case lead(CollapsedFetch, [(FieldName, [UInt8])])
     case forward(CacheStatus.ForwardReason)
     case onlyIfCached
+    /// What the catalogue has of it must be read first.
+    case load
   }
 
   private var policy: CachePolicy { request.route.policy }
@@ -28,6 +30,7 @@ extension DownloadExchange {
   func decide(_ resource: Resource) -> Decision {
     let now = request.loop.loop.wallSeconds
     return resource.withLock { state in
+      guard state.isLoaded else { return .load }
       if let resumed = resumable(state, now) { return resumed }
       let current = state.variants.first(where: matches)
       if request.head.method == .head { return decideHead(current, now) }
@@ -100,9 +103,8 @@ extension DownloadExchange {
     let (purpose, conditions) = Self.renewal(of: current, isConditional: true)
     let fetch = CollapsedFetch(
       leader: nil, request: request.inBackground(), resource: resource, store: store, purpose: purpose, range: nil,
-      reason: .stale)
+      reason: .stale, isShared: true)
     state.fetch = fetch
-    fetch.isShared = true
     return (fetch, conditions)
   }
 
@@ -130,13 +132,11 @@ extension DownloadExchange {
     _ purpose: CollapsedFetch.Purpose, _ resource: Resource, range: Range<UInt64>?,
     _ extra: [(FieldName, [UInt8])], _ state: inout ResourceState
   ) -> Decision {
+    let isShared = state.fetch == nil && !goesAlone && !isUncacheable(state)
     let fetch = CollapsedFetch(
       leader: self, request: request, resource: resource, store: store, purpose: purpose, range: range,
-      reason: reason(purpose, state))
-    if state.fetch == nil, !goesAlone, !isUncacheable(state) {
-      state.fetch = fetch
-      fetch.isShared = true
-    }
+      reason: reason(purpose, state), isShared: isShared)
+    if isShared { state.fetch = fetch }
     return .lead(fetch, extra)
   }
 
@@ -145,9 +145,12 @@ extension DownloadExchange {
     return state.variants.isEmpty ? .uriMiss : .varyMiss
   }
 
+  private static let conditions = FieldNameSet([.ifNoneMatch, .ifModifiedSince, .ifRange, .range])
+
   /// What a request for something unknown asks: the client's own conditions, where they can be the origin's, and of
   /// a range the aligned span around it.
   private func coldRequest() -> (Range<UInt64>?, [(FieldName, [UInt8])]) {
+    guard request.head.fields.mayContain(anyOf: Self.conditions) else { return (nil, []) }
     let fields = request.head.fields
     var extra: [(FieldName, [UInt8])] = []
     let tags = EntityTagList(fields.all(.ifNoneMatch))
@@ -187,8 +190,9 @@ extension DownloadExchange {
     }
   }
 
-  func act(on decision: Decision) {
+  func act(on decision: Decision, of resource: Resource) {
     switch decision {
+    case .load: store.load(resource, on: request.loop.loop) { [weak self] in self?.look() }
     case .serve(let stored, let arrival): serve(stored, Served(arrival: arrival, isCollapsed: false))
     case .serveWhile(let validation, let stored):
       serve(stored, Served(arrival: nil, isCollapsed: false))

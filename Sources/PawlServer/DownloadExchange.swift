@@ -25,17 +25,18 @@ final class DownloadExchange: Exchange {
   private(set) var isOutOfPatience = false
   /// Set when an answer was not to be shared: this request asks for itself.
   var goesAlone = false
+  /// Requests for the resource do not wait for each other for a while; it leaves the index after that, if it is empty.
+  var resourceIsMarked = false
 
   init(_ request: IncomingRequest, channel: any ResponseChannel, store: CacheStore) {
     (self.request, self.channel, self.store) = (request, channel, store)
-    let key = request.key(request.head.target)
     // `nil` only where none is to be made.
-    resource = store.resource(for: key, create: true)
+    resource = request.resource ?? store.resource(for: request.key(request.head.target), create: true)
   }
 
   func start() {
     request.record.upstream = request.route.upstreamName
-    guard !OriginRequests.isLoop(request.head) else {
+    guard !OriginRequests.isLoop(request.head.fields) else {
       return failed(ProxyError(.proxyLoopDetected))
     }
     // Only the origin can say whether these fail (protocols 6.1, step 1).
@@ -50,10 +51,7 @@ final class DownloadExchange: Exchange {
   func look() {
     guard !isOver, !channel.hasResponded else { return }
     guard let resource else { return forwardInstead(.bypass) }
-    guard resource.withLock({ $0.isLoaded }) else {
-      return store.load(resource, on: request.loop.loop) { [weak self] in self?.look() }
-    }
-    act(on: decide(resource))
+    act(on: decide(resource), of: resource)
   }
 
   func forwardInstead(_ reason: CacheStatus.ForwardReason) {
@@ -99,7 +97,7 @@ final class DownloadExchange: Exchange {
     status.fwdStatus = head.status
     status.append(to: &reply.fields)
     request.record.cacheOutcome = "miss"
-    channel.respond(reply, length: ContentLength(framing), body: body)
+    channel.respond(consume reply, length: ContentLength(framing), body: body)
   }
 
   func fetchFailed(_ failure: OriginFailure) {
@@ -210,7 +208,7 @@ final class DownloadExchange: Exchange {
     fetch = nil
     joined?.left(ObjectIdentifier(self))
     joined = nil
-    if let resource { request.loop.letGo(of: resource, in: store) }
+    if let resource, !resourceIsMarked { request.loop.letGo(of: resource, in: store) }
   }
 
   func requestBody(_ bytes: UnsafeRawBufferPointer) -> Bool { forward?.requestBody(bytes) ?? true }

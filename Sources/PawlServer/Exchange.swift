@@ -1,5 +1,6 @@
 import PawlHTTP
 import PawlLoop
+import PawlStore
 
 /// One request and its answer: the kinds are ``ForwardExchange``, ``DownloadExchange``, ``UploadExchange`` and others.
 /// Lives on the loop of its connection; holds the connection's channel until it has answered.
@@ -24,7 +25,7 @@ protocol ResponseChannel: AnyObject {
   /// A 1xx other than 101; dropped for clients that cannot take it.
   func interim(_ head: ResponseHead)
   /// The final answer. The channel pulls `body` as the client takes it.
-  func respond(_ head: ResponseHead, length: ContentLength, body: (any BodySource)?)
+  func respond(_ head: consuming ResponseHead, length: ContentLength, body: (any BodySource)?)
   /// The exchange can take request content again.
   func resumeRequestBody()
   /// 101: the connection's bytes belong to `tunnel` from now on.
@@ -70,7 +71,9 @@ final class IncomingRequest {
   /// The target is an upload's URL.
   var isBelowPrefix = false
   var record: TransferRecord
-  let tally = FetchTally()
+  var tally = FetchTally()
+  /// What is known under its key, where that was looked up already.
+  var resource: Resource?
 
   var client: SocketAddress? { facts.client }
   var isTrustedPeer: Bool { facts.isTrusted }
@@ -80,10 +83,11 @@ final class IncomingRequest {
   var asksIdentity: Bool { route.asksIdentity || head.fields.contains(.range) }
 
   init(
-    head: RequestHead, route: RouteSettings, loop: ServerLoop, facts: ClientFacts, requestID: [UInt8], isRouted: Bool,
-    record: TransferRecord
+    head: consuming RequestHead, route: RouteSettings, loop: ServerLoop, facts: ClientFacts, requestID: [UInt8],
+    isRouted: Bool, record: TransferRecord
   ) {
-    (self.head, self.route, self.loop, self.facts) = (head, route, loop, facts)
+    self.head = head
+    (self.route, self.loop, self.facts) = (route, loop, facts)
     (self.requestID, self.isRouted, self.record) = (requestID, isRouted, record)
   }
 

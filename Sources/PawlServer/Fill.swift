@@ -69,9 +69,7 @@ final class Fill: OriginFetchSink {
   private init(_ span: Range<UInt64>, of response: StoredResponse, for request: IncomingRequest, in store: CacheStore) {
     (self.response, self.store, route, owner) = (response, store, request.route, request.loop)
     seesRanges = true
-    fetch = OriginFetch(
-      owner: request.loop, route: request.route, base: OriginRequests.fetch(request), use: .fill,
-      tally: request.tally, sink: self)
+    fetch = OriginFetch(for: request, base: OriginRequests.fetch(request), use: .fill, sink: self)
   }
 
   // MARK: - What comes

@@ -3,7 +3,7 @@ import PawlHTTP
 
 /// What the first answer to a fetch said of the representation. Most fetches are never broken off: only its length is
 /// looked at before that.
-final class FirstAnswer {
+struct FirstAnswer {
   /// The length in bytes, content coding included; `nil` while unknown.
   let total: UInt64?
   private let head: ResponseHead?

@@ -46,7 +46,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
   }
 
   func start() {
-    guard !OriginRequests.isLoop(request.head) else {
+    guard !OriginRequests.isLoop(request.head.fields) else {
       return fail(ProxyError(.proxyLoopDetected))
     }
     request.record.cacheOutcome = bypass == nil ? "-" : "bypass"

@@ -16,7 +16,9 @@ extension HTTP2Connection {
     let request = HotRequest(
       authority: get.octets[get.authority], target: get.octets[get.target], hasCookie: get.hasCookie,
       namesScheme: get.namesScheme)
-    guard let hot = owner.hotResponse(request, facts), let body = hot.stored.body.inMemory, !body.isEmpty,
+    var known: LookedUp?
+    guard let hot = owner.hotResponse(request, facts, known: &known), let body = hot.stored.body.inMemory,
+      !body.isEmpty,
       hot.answer.total == UInt64(body.count)
     else { return nil }
     hot.store.noteUse(hot.stored)

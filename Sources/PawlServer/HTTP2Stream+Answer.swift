@@ -12,7 +12,7 @@ extension HTTP2Stream: ResponseChannel, BodyConsumer {
     connection.pump()
   }
 
-  func respond(_ head: ResponseHead, length: ContentLength, body: (any BodySource)?) {
+  func respond(_ head: consuming ResponseHead, length: ContentLength, body: (any BodySource)?) {
     guard !hasResponded, !isClosed, let connection else { return }
     if webSocket != nil, !isTunnel, (200..<300).contains(head.status) {
       // In HTTP/2 these would say that the tunnel stands.

@@ -22,14 +22,26 @@ struct HotResponse {
   let now: Int64
 }
 
+/// Where a request goes, and what is known under its key, if anything is.
+struct LookedUp {
+  let route: RouteSettings
+  var resource: Resource?
+}
+
 extension ServerLoop {
   /// The one response that there is for the request; `nil` where anything about it takes the long way.
-  func hotResponse(_ request: HotRequest, _ facts: ClientFacts) -> HotResponse? {
+  /// - Parameter known: what the long way need not look up again.
+  func hotResponse(_ request: HotRequest, _ facts: ClientFacts, known: inout LookedUp?) -> HotResponse? {
     guard !(request.namesScheme && facts.isTrusted),
-      let route = router.route(authority: request.authority, target: request.target), let store = route.cache,
-      !facts.isMisdirected(request.authority), !router.mayBeUpload(request.target),
-      let stored = onlyVariant(request, facts, in: store)
+      let route = router.route(authority: request.authority, target: request.target)
     else { return nil }
+    known = LookedUp(route: route)
+    guard let store = route.cache, !facts.isMisdirected(request.authority), !router.mayBeUpload(request.target),
+      let resource = resource(request, facts, in: store)
+    else { return nil }
+    known?.resource = resource
+    let only = resource.withLock { state in state.isLoaded && state.variants.count == 1 ? state.variants[0] : nil }
+    guard let stored = only else { return nil }
     let now = loop.wallSeconds
     guard let answer = HotAnswer.of(stored, route, now: now), now < answer.freshUntil,
       answer.isForEverybody || !request.hasCookie
@@ -37,10 +49,9 @@ extension ServerLoop {
     return HotResponse(stored: stored, answer: answer, route: route, store: store, now: now)
   }
 
-  private func onlyVariant(_ request: HotRequest, _ facts: ClientFacts, in store: CacheStore) -> StoredResponse? {
-    let resource = KeyAuthority.lend(request.authority, isSecure: facts.isSecure) { authority in
+  private func resource(_ request: HotRequest, _ facts: ClientFacts, in store: CacheStore) -> Resource? {
+    KeyAuthority.lend(request.authority, isSecure: facts.isSecure) { authority in
       request.target.withUnsafeBytes { store.resource(authority: authority, target: $0) }
     }
-    return resource?.withLock { state in state.isLoaded && state.variants.count == 1 ? state.variants[0] : nil }
   }
 }

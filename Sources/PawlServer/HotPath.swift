@@ -12,13 +12,14 @@ extension ClientConnection {
   /// The shortest way: a plain GET of a fresh, complete body, or of one range of it, whose octets are at hand. One parse
   /// (done), one look-up, one write, or one and a `sendfile`; whatever is not exactly that takes the long way and is
   /// answered the same.
-  func answerAtOnce(_ buffer: [UInt8]) -> Bool {
+  /// - Parameter known: what was looked up for it, where this comes to nothing.
+  func answerAtOnce(_ buffer: [UInt8], known: inout LookedUp?) -> Bool {
     let owner = self.owner
-    guard output.isEmpty, !owner.isDraining, let get = listener.parser.plainGet() else { return false }
+    guard output.isEmpty, !owner.isDraining, let get = listener.withParser({ $0.plainGet() }) else { return false }
     let request = HotRequest(
       authority: buffer[get.authority], target: buffer[get.target], hasCookie: get.hasCookie,
       namesScheme: get.namesScheme)
-    guard let hot = owner.hotResponse(request, facts) else { return false }
+    guard let hot = owner.hotResponse(request, facts, known: &known) else { return false }
     let answer = hot.answer
     var part: ByteRange?
     if let range = get.range {
@@ -135,8 +136,8 @@ extension ClientConnection {
     guard let log = server.accessLog else { return }
     var record = AccessRecord(time: server.clock.wallMilliseconds(), remote: facts.text[...])
     record.note(sent.request, status: sent.status, bytes: sent.count, sent.route, facts.tls)
-    record.referer = listener.parser.first(.referer).map { owner.shown(buffer[$0]) }
-    record.userAgent = listener.parser.first(.userAgent).map { buffer[$0] }
+    record.referer = listener.withParser({ $0.first(.referer) }).map { owner.shown(buffer[$0]) }
+    record.userAgent = listener.withParser({ $0.first(.userAgent) }).map { buffer[$0] }
     record.durationMicros = server.clock.now().microseconds(since: requestBegan)
     record.requestID = sent.id(message, buffer)
     log.write(record)
@@ -147,7 +148,8 @@ extension ClientConnection {
     with rest: PartialRangeFrom<Int>, of message: [UInt8], _ run: FileRun?, _ buffer: [UInt8], _ sent: HotAnswerSent
   ) {
     let request = owner.makeRequest(
-      listener.parser.makeHead(buffer), facts: facts, began: requestBegan, id: Array(sent.id(message, buffer)))
+      listener.withParser { $0.makeHead(buffer) }, facts: facts, began: requestBegan,
+      id: Array(sent.id(message, buffer)))
     request.record.status = sent.status
     request.record.cacheOutcome = "hit"
     request.record.bytesSent = sent.count

@@ -17,7 +17,7 @@ final class ListenerOnLoop {
   let settings: Settings
   /// What it shows to clients; `nil`: it speaks in clear.
   let certificates: ListenerCertificates?
-  var parser: RequestParser
+  private var parser: RequestParser
   private let listener: Listener
   private var parserUser: ObjectIdentifier?
 
@@ -38,6 +38,9 @@ final class ListenerOnLoop {
     parser.reset()
     parser.isSecure = connection.facts.isSecure
   }
+
+  /// Lends the parser in its place: a method called on a property of a class is given a copy of it.
+  @inline(__always) func withParser<Result>(_ body: (inout RequestParser) -> Result) -> Result { body(&parser) }
 
   /// The connection is gone; another one may get its identity.
   func takeParser(from connection: ClientConnection) {

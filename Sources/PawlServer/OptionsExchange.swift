@@ -22,7 +22,9 @@ final class OptionsExchange: Exchange, OriginExchangeDelegate {
   init(_ request: IncomingRequest, channel: any ResponseChannel) { (self.request, self.channel) = (request, channel) }
 
   func start() {
-    guard !OriginRequests.isLoop(request.head) else { return channel.fail(request, ProxyError(.proxyLoopDetected)) }
+    guard !OriginRequests.isLoop(request.head.fields) else {
+      return channel.fail(request, ProxyError(.proxyLoopDetected))
+    }
     request.record.upstream = request.route.upstreamName
     var head = OriginRequests.forwarded(request)
     head.fields.removeAll(.expect)

@@ -11,12 +11,13 @@ import PawlWire
 final class OriginFetch: OriginExchangeDelegate {
   enum Phase { case asking, accepting, receiving, backingOff, ended }
 
+  /// On whose behalf it is; its tally is kept.
+  private let request: IncomingRequest
   let owner: ServerLoop
-  private let route: RouteSettings
+  private var route: RouteSettings { request.route }
   /// The request without range and conditions.
   private let base: RequestHead
   private let use: OriginUse
-  let tally: FetchTally
   /// Let go of at the end, or by ``dismiss()``: each of the two may hold the other until then.
   var sink: (any OriginFetchSink)?
 
@@ -44,11 +45,11 @@ final class OriginFetch: OriginExchangeDelegate {
   /// What stood behind the whole content; nothing where that was put together from parts.
   private(set) var trailers = Fields()
 
-  init(
-    owner: ServerLoop, route: RouteSettings, base: RequestHead, use: OriginUse, tally: FetchTally,
-    sink: any OriginFetchSink
-  ) {
-    (self.owner, self.route, self.base, self.use, self.tally, self.sink) = (owner, route, base, use, tally, sink)
+  /// - Parameter base: what is sent, without range and conditions.
+  init(for request: IncomingRequest, base: consuming RequestHead, use: OriginUse, sink: any OriginFetchSink) {
+    (self.request, owner, self.use, self.sink) = (request, request.loop, use, sink)
+    self.base = base
+    let route = request.route
     progress = ResumeProgress(
       held: 0, attemptLimit: route.resumeAttempts, replayFactor: UInt64(max(0, route.replayLimit)))
   }
@@ -74,7 +75,7 @@ final class OriginFetch: OriginExchangeDelegate {
     perform(.askForRest(from: span.lowerBound, overlap: 0, ifRange: validator.ifRange))
   }
 
-  private func ask(_ head: RequestHead) {
+  private func ask(_ head: consuming RequestHead) {
     phase = .asking
     answerEnded = false
     exchange = owner.pool(for: route.upstream).start(
@@ -177,7 +178,7 @@ final class OriginFetch: OriginExchangeDelegate {
   private func continueBody(from: UInt64, head: ResponseHead, framing: BodyFraming) {
     position = from
     phase = .receiving
-    if hasBroken { tally.resumes += 1 }
+    if hasBroken { request.tally.resumes += 1 }
     if case .askForRest = asked, head.status == 200 { progress.originRefusesRanges = true }
     if sinkPaused { exchange?.pause() }
     defer { sink?.fetchContinues(self) }
@@ -193,7 +194,7 @@ final class OriginFetch: OriginExchangeDelegate {
 
   func exchange(_ exchange: OriginExchange, body bytes: UnsafeRawBufferPointer) {
     guard phase == .receiving else { return }
-    tally.received += UInt64(bytes.count)
+    request.tally.received += UInt64(bytes.count)
     if isComparing || !undelivered.isEmpty || sinkPaused {
       undelivered.append(contentsOf: bytes)
       return exchange.pause()
@@ -216,7 +217,7 @@ final class OriginFetch: OriginExchangeDelegate {
 
   private func compare(_ bytes: UnsafeRawBufferPointer) -> Int {
     let count = Int(min(UInt64(bytes.count), frontier - position))
-    tally.replayed += UInt64(count)
+    request.tally.replayed += UInt64(count)
     replayedInAttempt += UInt64(count)
     let part = UnsafeRawBufferPointer(rebasing: bytes[..<count])
     let offset = position
@@ -250,7 +251,7 @@ final class OriginFetch: OriginExchangeDelegate {
     let offset = frontier
     frontier += UInt64(count)
     position = frontier
-    if hasBroken { tally.resumed += UInt64(count) }
+    if hasBroken { request.tally.resumed += UInt64(count) }
     if count > 0, sink?.fetch(self, bytes: part, at: offset) == .pause { pause() }
     guard phase == .receiving else { return bytes.count }
     if let spanEnd, frontier >= spanEnd, total != spanEnd || count < bytes.count {

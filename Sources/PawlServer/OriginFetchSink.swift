@@ -66,7 +66,7 @@ extension OriginFetchSink {
 }
 
 /// What the fetches for one request received; the access log's `origin`, `resumed` and `replayed`.
-final class FetchTally {
+struct FetchTally {
   var received: UInt64 = 0
   var resumed: UInt64 = 0
   var replayed: UInt64 = 0

@@ -51,7 +51,7 @@ final class OriginProbe: OriginExchangeDelegate {
 
   private func start() {
     let loop = request.loop
-    guard !OriginRequests.isLoop(request.head) else { return answer(nil) }
+    guard !OriginRequests.isLoop(request.head.fields) else { return answer(nil) }
     let asked = OriginRequest(head: Self.question(request), use: .passThrough)
     origin = loop.pool(for: request.route.upstream).start(asked, delegate: self)
     let timer = loop.loop.makeTimer { [weak self] in self?.answer(nil) }

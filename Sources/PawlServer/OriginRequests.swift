@@ -7,18 +7,21 @@ enum OriginRequests {
   /// Requests that name pawl in `Via` this often go in a circle.
   static let loopLimit = 3
 
-  static func isLoop(_ head: RequestHead) -> Bool { Via.occurrences(of: "pawl", in: head.fields) >= loopLimit }
+  static func isLoop(_ fields: Fields) -> Bool { Via.occurrences(of: "pawl", in: fields) >= loopLimit }
 
   /// The request as it is forwarded: same method, target, end-to-end fields and content.
   static func forwarded(_ request: IncomingRequest, keepingUpgrade: Bool = false) -> RequestHead {
     var head = request.head
+    forward(&head, request, keepingUpgrade: keepingUpgrade)
+    return head
+  }
+
+  private static func forward(_ head: inout RequestHead, _ request: IncomingRequest, keepingUpgrade: Bool = false) {
     let upgrade = keepingUpgrade ? head.fields.first(.upgrade) : nil
     // What follows, at its usual size, is put in without moving the rest again.
     head.fields.reserve(octets: 320, lines: 10)
     HopByHop.strip(&head.fields)
-    head.fields.removeAll(.contentLength)
-    head.fields.removeAll(.host)
-    head.fields.removeAll(.requestRange)
+    head.fields.removeAll(anyOf: ownWords)
     if request.hidesUploadFields { ForwardedHead.stripped(&head.fields) }
     // An application may trust it.
     if !request.isDelivery {
@@ -26,13 +29,12 @@ enum OriginRequests {
     }
     removeReferer(&head.fields, request.loop.router.uploadPrefixes)
     keepOwnTags(&head.fields)
-    head.fields.append(.host, head.authority.isEmpty ? request.route.fallbackHost[...] : head.authority)
-    applyForwarded(
-      to: &head.fields, client: request.client == nil ? Bytes("unknown") : request.facts.text[...],
-      scheme: request.facts.scheme,
-      host: head.authority,
-      port: request.port, peerIsTrusted: request.isTrustedPeer)
-    Via.append(to: &head.fields, version: head.version)
+    if !request.isTrustedPeer { removeForwarded(from: &head.fields) }
+    if head.authority.isEmpty || head.fields.mayContain(anyOf: forwardedNames) {
+      introduce(&head.fields, request.facts, request.route.fallbackHost[...], head.authority, head.version)
+    } else {
+      head.fields.append(request.facts.introduction(of: head.authority, head.version))
+    }
     if !head.fields.contains(.xRequestID) { head.fields.append(.xRequestID, request.requestID) }
     // HTTP/1.0 has no trailers to be sent.
     if !request.isDelivery, request.head.version != .http10, Trailers.areTaken(by: request.head.fields) {
@@ -44,7 +46,19 @@ enum OriginRequests {
       head.fields.append(.upgrade, upgrade)
     }
     head.version = .http11
-    return head
+  }
+
+  private static let ownWords = FieldNameSet([.contentLength, .host, .requestRange])
+
+  /// Says for which host the request is, and who asked, how and where.
+  static func introduce(
+    _ fields: inout Fields, _ facts: ClientFacts, _ fallbackHost: Bytes, _ authority: Bytes, _ version: HTTPVersion
+  ) {
+    fields.append(.host, authority.isEmpty ? fallbackHost : authority)
+    applyForwarded(
+      to: &fields, client: facts.client == nil ? Bytes("unknown") : facts.text[...], scheme: facts.scheme,
+      host: authority, port: facts.port, peerIsTrusted: facts.isTrusted)
+    Via.append(to: &fields, version: version)
   }
 
   /// The URL of an upload is a secret between its client and pawl.
@@ -53,8 +67,11 @@ enum OriginRequests {
     fields.removeAll(.referer)
   }
 
+  private static let tagged = FieldNameSet([.ifRange, .ifNoneMatch])
+
   /// Tags that pawl minted mean nothing to an origin: conditions on them are as if they were false.
   private static func keepOwnTags(_ fields: inout Fields) {
+    guard fields.mayContain(anyOf: tagged) else { return }
     if case .tag(let tag)? = IfRange(fields), Tags.isMinted(tag) {
       fields.removeAll(.ifRange)
       fields.removeAll(.range)
@@ -66,11 +83,11 @@ enum OriginRequests {
 
   /// A GET for the stored representation: nothing of the client's conditions or ranges, no content.
   static func fetch(_ request: IncomingRequest) -> RequestHead {
-    var head = forwarded(request)
+    var head = request.head
+    forward(&head, request)
     head.method = .get
     head.framing = .none
-    for name in conditions { head.fields.removeAll(name) }
-    head.fields.removeAll(.expect)
+    head.fields.removeAll(anyOf: notOfFetches)
     if request.asksIdentity { head.fields.set(.acceptEncoding, "identity") }
     return head
   }
@@ -78,6 +95,7 @@ enum OriginRequests {
   static let conditions: [FieldName] = [
     .range, .ifRange, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince,
   ]
+  private static let notOfFetches = FieldNameSet(conditions + [.expect])
 
   /// What clients and pawl say to each other about uploads, and origins do not hear (protocols 9.2).
   static func removeUploadFields(_ fields: inout Fields) {
@@ -85,13 +103,14 @@ enum OriginRequests {
     for name in [FieldName.incremental, .xHTTPMethodOverride] { fields.removeAll(name) }
   }
 
+  private static let connectionWords = FieldNameSet([.contentLength, .altSvc])
+
   /// An answer of the origin as the client gets it: framing and hop-by-hop fields are the connection's own.
   static func relayed(_ head: ResponseHead) -> ResponseHead {
     var head = head
     head.fields.reserve(octets: 160, lines: 4)
     HopByHop.strip(&head.fields)
-    head.fields.removeAll(.contentLength)
-    head.fields.removeAll(.altSvc)
+    head.fields.removeAll(anyOf: connectionWords)
     head.version = .http11
     return head
   }

@@ -31,6 +31,7 @@ final class ServerLoop {
   /// Of the loop that watches the files of certificates.
   var certificateTimer: LoopTimer?
   private var pools: [ObjectIdentifier: OriginPool] = [:]
+  private var lastPool: OriginPool?
   private(set) var isDraining = false
   private var isAbandoned = false
   /// Whether no answer that counts as sent is still on its way to its client's socket.
@@ -124,17 +125,23 @@ final class ServerLoop {
 
   // MARK: - Requests
 
-  /// - Parameter id: that was told to the client already.
-  func makeRequest(_ head: RequestHead, facts: ClientFacts, began: Monotonic, id: [UInt8]? = nil) -> IncomingRequest {
-    let id = id ?? head.fields.only(.xRequestID).map(Array.init) ?? RequestID.make()
-    let route = router.route(authority: head.authority, target: head.target)
+  /// - Parameters:
+  ///   - id: that was told to the client already.
+  ///   - known: what was looked up for it within this turn.
+  func makeRequest(
+    _ head: consuming RequestHead, facts: ClientFacts, began: Monotonic, id: [UInt8]? = nil, known: LookedUp? = nil
+  ) -> IncomingRequest {
     var head = head
+    let id = id ?? head.fields.only(.xRequestID).map(Array.init) ?? RequestID.make()
+    let route = known?.route ?? router.route(authority: head.authority, target: head.target)
     ClientCertificateField.settle(&head.fields, facts, isWanted: route?.tellsClientCertificate ?? false)
     var record = TransferRecord(began: began)
     record.upstream = route?.upstreamName ?? "-"
-    return IncomingRequest(
+    let request = IncomingRequest(
       head: head, route: route ?? server.noRoute(router), loop: self, facts: facts, requestID: id,
       isRouted: route != nil, record: record)
+    request.resource = known?.resource
+    return request
   }
 
   func makeExchange(for request: IncomingRequest, channel: any ResponseChannel) -> any Exchange {
@@ -155,9 +162,10 @@ final class ServerLoop {
   }
 
   func pool(for upstream: Upstream) -> OriginPool {
-    if let pool = pools[ObjectIdentifier(upstream)] { return pool }
-    let pool = OriginPool(upstream: upstream, loop: loop)
+    if let lastPool, lastPool.upstream === upstream { return lastPool }
+    let pool = pools[ObjectIdentifier(upstream)] ?? OriginPool(upstream: upstream, loop: loop)
     pools[ObjectIdentifier(upstream)] = pool
+    lastPool = pool
     return pool
   }
 
@@ -217,8 +225,8 @@ final class ServerLoop {
   }
 
   private func sweepUncollapsed() {
-    while let first = uncollapsed.first, first.until <= loop.now || uncollapsed.count > Self.uncollapsedLimit {
-      uncollapsed.removeFirst()
+    while !uncollapsed.isEmpty, uncollapsed[0].until <= loop.now || uncollapsed.count > Self.uncollapsedLimit {
+      let first = uncollapsed.removeFirst()
       let isMarked = first.resource.withLock { state in state.uncacheableUntil.map { $0 > loop.now } ?? false }
       if isMarked, uncollapsed.count <= Self.uncollapsedLimit {
         uncollapsed.append((loop.now.advanced(by: Self.uncollapsedTime), first.resource, first.store))
@@ -236,12 +244,7 @@ final class ServerLoop {
     return dateBytes
   }
 
-  func takeBuffer() -> [UInt8] {
-    var buffer: [UInt8] = []
-    swap(&buffer, &loop.readBuffer)
-    if buffer.isEmpty { buffer = [UInt8](repeating: 0, count: EventLoop.readBufferSize) }
-    return buffer
-  }
+  func takeBuffer() -> [UInt8] { loop.takeReadBuffer() }
 
   private var hotBuffer: [UInt8] = []
 
@@ -258,7 +261,7 @@ final class ServerLoop {
 
   func giveHotBuffer(_ buffer: consuming [UInt8]) { hotBuffer = buffer }
 
-  func giveBuffer(_ buffer: consuming [UInt8]) { loop.readBuffer = buffer }
+  func giveBuffer(_ buffer: consuming [UInt8]) { loop.giveReadBuffer(buffer) }
 
   // MARK: - Ending
 

@@ -36,7 +36,9 @@ final class SpooledForwardExchange: Exchange {
       if let maxUpload, count > maxUpload { return refuse(413, "The content is larger than \(maxUpload) bytes.") }
       if count > spool.capacity { return refuse(413, "The content is larger than \(spool.capacity) bytes.") }
     }
-    guard !OriginRequests.isLoop(request.head) else { return channel.fail(request, ProxyError(.proxyLoopDetected)) }
+    guard !OriginRequests.isLoop(request.head.fields) else {
+      return channel.fail(request, ProxyError(.proxyLoopDetected))
+    }
     guard let content = spool.makeFile() else { return refuse(507, "There is no room for the content now.") }
     self.content = content
     if request.head.fields.contains(.expect), request.head.version.takesInterim {

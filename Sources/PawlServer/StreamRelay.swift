@@ -14,7 +14,8 @@ final class StreamRelay: OriginFetchSink, BodySource {
   private var end: BodyPiece?
   private var toSkip: UInt64
   private let canResume: Bool
-  weak var consumer: (any BodyConsumer)?
+  /// Holds this, and lets go of it at the end, as this does of it.
+  var consumer: (any BodyConsumer)?
 
   /// - Parameters:
   ///   - skipping: so many octets at the front are not the client's.
@@ -31,10 +32,14 @@ final class StreamRelay: OriginFetchSink, BodySource {
     // What comes whole at once is never asked for again.
     if delivered == nil, fetch.total != UInt64(bytes.count) { delivered = DeliveredMemory(from: offset) }
     delivered?.note(bytes)
-    let skipped = Int(min(toSkip, UInt64(bytes.count)))
-    toSkip -= UInt64(skipped)
-    queue.append(UnsafeRawBufferPointer(rebasing: bytes[skipped...]))
-    if !fetch.isDelivering || queue.count >= Self.lowWater { consumer?.bodyIsReady() }
+    var skipped = 0
+    if toSkip > 0 {
+      skipped = Int(min(toSkip, UInt64(bytes.count)))
+      toSkip -= UInt64(skipped)
+    }
+    let waiting = queue.append(UnsafeRawBufferPointer(rebasing: bytes[skipped...]))
+    guard !fetch.isDelivering || waiting >= Self.lowWater else { return .goOn }
+    consumer?.bodyIsReady()
     return queue.count >= Self.highWater ? .pause : .goOn
   }
 
@@ -45,13 +50,18 @@ final class StreamRelay: OriginFetchSink, BodySource {
   func fetchDelivered(_ fetch: OriginFetch) { consumer?.bodyIsReady() }
 
   func fetchEnded(_ fetch: OriginFetch, at end: UInt64) {
-    self.end = .end
-    consumer?.bodyIsReady()
+    tellLast(.end)
   }
 
   func fetchFailed(_ fetch: OriginFetch, _ failure: FetchFailure) {
-    end = .failed(failure.end)
-    consumer?.bodyIsReady()
+    tellLast(.failed(failure.end))
+  }
+
+  private func tellLast(_ end: BodyPiece) {
+    self.end = end
+    let last = consumer
+    consumer = nil
+    last?.bodyIsReady()
   }
 
   func fetchIsWanted(_ fetch: OriginFetch) -> Bool { canResume }
@@ -67,6 +77,7 @@ final class StreamRelay: OriginFetchSink, BodySource {
   var trailers: Fields { fetch.trailers }
 
   func finish() {
+    consumer = nil
     fetch.cancel()
     queue.removeAll()
   }

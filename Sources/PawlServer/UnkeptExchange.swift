@@ -12,12 +12,11 @@ final class UnkeptExchange: Exchange, OriginFetchSink {
   init(_ request: IncomingRequest, channel: any ResponseChannel) { (self.request, self.channel) = (request, channel) }
 
   func start() {
-    guard !OriginRequests.isLoop(request.head) else { return fail(ProxyError(.proxyLoopDetected)) }
+    guard !OriginRequests.isLoop(request.head.fields) else { return fail(ProxyError(.proxyLoopDetected)) }
     request.record.cacheOutcome = "bypass"
     var head = OriginRequests.forwarded(request)
     head.fields.removeAll(.expect)
-    let fetch = OriginFetch(
-      owner: request.loop, route: request.route, base: head, use: .passThrough, tally: request.tally, sink: self)
+    let fetch = OriginFetch(for: request, base: head, use: .passThrough, sink: self)
     self.fetch = fetch
     fetch.start(adding: [])
   }
@@ -36,7 +35,7 @@ final class UnkeptExchange: Exchange, OriginFetchSink {
     status.append(to: &reply.fields)
     let hasBody = framing != .none && framing != .length(0)
     let relay = hasBody ? StreamRelay(fetch) : nil
-    channel.respond(reply, length: ContentLength(framing), body: relay)
+    channel.respond(consume reply, length: ContentLength(framing), body: relay)
     guard hasBody else { return fetch.dismiss() }
     let now = request.loop.loop.wallSeconds
     guard head.status == 206 else {

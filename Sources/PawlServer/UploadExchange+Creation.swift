@@ -8,7 +8,9 @@ import PawlUpload
 extension UploadExchange {
   func begin(_ creation: UploadCreation) {
     isCreation = true
-    guard !OriginRequests.isLoop(request.head) else { return channel.fail(request, ProxyError(.proxyLoopDetected)) }
+    guard !OriginRequests.isLoop(request.head.fields) else {
+      return channel.fail(request, ProxyError(.proxyLoopDetected))
+    }
     ask(about: nil) { [weak self] allowed in
       guard let self else { return }
       OriginProbe.speaks(self.dialect, self.request) { [weak self] speaks in

@@ -39,9 +39,22 @@ package struct ConnectionLimit: Hashable, Sendable {
     var spare: Int { idle - closing }
   }
 
+  /// By identifier: the upstream counts them from 0.
+  private struct Pools: Hashable {
+    private(set) var all: [Pool] = []
+
+    subscript(_ id: PoolID) -> Pool {
+      get { id < all.count ? all[id] : Pool() }
+      _modify {
+        while all.count <= id { all.append(Pool()) }
+        yield &all[id]
+      }
+    }
+  }
+
   /// 0: no limit.
   private let limit: Int
-  private var pools: [PoolID: Pool] = [:]
+  private var pools = Pools()
   private var lastTicket: Ticket = 0
   private var running = 0
   private var runningFills = 0
@@ -72,9 +85,9 @@ package struct ConnectionLimit: Hashable, Sendable {
   /// As ``enter(_:use:prefersIdle:)`` of a request that suits an idle connection of its pool, where it gets one at once and
   /// nobody waits. `false`: nothing was done.
   package mutating func takeIdle(of pool: PoolID, for use: OriginUse) -> Bool {
-    guard waitingCount == 0, use == .passThrough || runningFills < fillLimit, let spare = pools[pool]?.spare, spare > 0
+    guard waitingCount == 0, use == .passThrough || runningFills < fillLimit, pools[pool].spare > 0
     else { return false }
-    pools[pool]?.idle -= 1
+    pools[pool].idle -= 1
     idle -= 1
     running += 1
     if use == .fill { runningFills += 1 }
@@ -96,7 +109,7 @@ package struct ConnectionLimit: Hashable, Sendable {
     running -= 1
     if use == .fill { runningFills -= 1 }
     if staysIdle {
-      pools[pool, default: Pool()].idle += 1
+      pools[pool].idle += 1
       idle += 1
     }
     return serve(pool)
@@ -104,7 +117,7 @@ package struct ConnectionLimit: Hashable, Sendable {
 
   /// Idle connections of the pool are closed: too old, closed by the origin, or asked for by ``look(_:)``.
   package mutating func idleClosed(_ pool: PoolID, count: Int) -> [Action] {
-    var entry = pools[pool, default: Pool()]
+    var entry = pools[pool]
     let asked = min(entry.closing, count)
     entry.idle -= count
     entry.closing -= asked
@@ -116,8 +129,8 @@ package struct ConnectionLimit: Hashable, Sendable {
 
   /// A woken pool looks: how many idle connections it must close now (and then report), and what it is granted.
   package mutating func look(_ pool: PoolID) -> (toClose: Int, actions: [Action]) {
-    pools[pool, default: Pool()].isAwake = false
-    return (pools[pool, default: Pool()].closing, serve(pool))
+    pools[pool].isAwake = false
+    return (pools[pool].closing, serve(pool))
   }
 
   private var fillLimit: Int { limit == 0 ? .max : max(1, limit / 2) }
@@ -135,13 +148,13 @@ package struct ConnectionLimit: Hashable, Sendable {
     var actions: [Action] = []
     while let waiter = nextWaiter {
       let hasRoom = limit == 0 || count < limit
-      let spare = pools[waiter.pool]?.spare ?? 0
+      let spare = pools[waiter.pool].spare
       if spare > 0, waiter.prefersIdle || !hasRoom {
         guard waiter.pool == caller else {
           wake(waiter.pool, &actions)
           return actions
         }
-        pools[caller]?.idle -= 1
+        pools[caller].idle -= 1
         idle -= 1
         start(waiter, usingIdle: true, &actions)
       } else if hasRoom {
@@ -169,9 +182,10 @@ package struct ConnectionLimit: Hashable, Sendable {
   private mutating func makeRoom(_ actions: inout [Action]) {
     var wanted = passThroughs.count + servableFills - closing
     guard wanted > 0, idle > closing else { return }
-    for (id, pool) in pools.sorted(by: { $0.value.spare > $1.value.spare }) where wanted > 0 && pool.spare > 0 {
+    let mostFirst = pools.all.enumerated().sorted { $0.element.spare > $1.element.spare }
+    for (id, pool) in mostFirst where wanted > 0 && pool.spare > 0 {
       let asked = min(wanted, pool.spare)
-      pools[id]?.closing += asked
+      pools[id].closing += asked
       closing += asked
       wanted -= asked
       wake(id, &actions)
@@ -179,8 +193,8 @@ package struct ConnectionLimit: Hashable, Sendable {
   }
 
   private mutating func wake(_ pool: PoolID, _ actions: inout [Action]) {
-    guard pools[pool]?.isAwake == false else { return }
-    pools[pool]?.isAwake = true
+    guard !pools[pool].isAwake else { return }
+    pools[pool].isAwake = true
     actions.append(.wake(pool))
   }
 }

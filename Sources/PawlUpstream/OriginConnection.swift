@@ -15,7 +15,8 @@ final class OriginConnection: StreamDelegate {
   private(set) var idleSince = Monotonic(nanoseconds: 0)
   /// The one whose request is on it; each holds the other until that is over.
   private var exchange: OriginExchange?
-  private weak var pool: OriginPool?
+  /// Of an idle one: the pool closes it before it goes.
+  private unowned var pool: OriginPool?
   /// Of the head that is being received.
   var parser = ResponseParser()
   private(set) lazy var timer: LoopTimer = stream.loop.makeTimer { [unowned self] in exchange?.ranOutOfPatience() }
@@ -23,7 +24,6 @@ final class OriginConnection: StreamDelegate {
   /// `usableUntil`: a name may get another address; connections to the old one end in time.
   init(stream: SocketStream, url: Int, usableUntil: Monotonic?, peer: SocketAddress? = nil) {
     (self.stream, self.url, self.usableUntil, self.peer) = (stream, url, usableUntil, peer)
-    stream.delegate = self
   }
 
   func isUsable(at now: Monotonic) -> Bool {
@@ -32,6 +32,7 @@ final class OriginConnection: StreamDelegate {
   }
 
   func begin(_ exchange: OriginExchange) {
+    if !isReused { stream.keep(self) }
     self.exchange = exchange
     parser.reset()
   }

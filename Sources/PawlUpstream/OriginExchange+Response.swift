@@ -9,10 +9,8 @@ extension OriginExchange {
 
   func streamReadable() {
     guard case .connected(let connection) = phase, !isPaused else { return }
-    var buffer: [UInt8] = []
-    swap(&buffer, &loop.readBuffer)
-    if buffer.isEmpty { buffer = [UInt8](repeating: 0, count: EventLoop.readBufferSize) }
-    defer { swap(&buffer, &loop.readBuffer) }
+    var buffer = loop.takeReadBuffer()
+    defer { loop.giveReadBuffer(buffer) }
     var taken = 0
     while taken < Self.turnLimit, isReceiving(on: connection) {
       switch buffer.withUnsafeMutableBytes({ connection.stream.read(into: $0) }) {

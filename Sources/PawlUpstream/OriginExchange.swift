@@ -48,9 +48,10 @@ package final class OriginExchange {
   /// Itself, until it has ended: nobody else need hold it.
   private var keeper: OriginExchange?
 
-  init(_ request: OriginRequest, pool: OriginPool, delegate: any OriginExchangeDelegate) {
-    (self.request, self.pool, self.delegate) = (request, pool, delegate)
+  init(_ request: consuming OriginRequest, pool: OriginPool, delegate: any OriginExchangeDelegate) {
+    (self.pool, self.delegate) = (pool, delegate)
     output = RequestOutput(request.head.framing)
+    self.request = request
     urlOrder = []
     keeper = self
   }

@@ -5,6 +5,8 @@ package final class OriginPool {
   package let upstream: Upstream
   package let loop: EventLoop
   private var id: ConnectionLimit.PoolID = -1
+  /// How the upstream reaches this pool.
+  let reference = PoolReference()
   /// Ascending by the time they became idle.
   private var idle: [OriginConnection] = []
   private var queued: [ConnectionLimit.Ticket: OriginExchange] = [:]
@@ -13,17 +15,19 @@ package final class OriginPool {
   /// One for each pair of loop and upstream; on the loop or before it runs.
   package init(upstream: Upstream, loop: EventLoop) {
     (self.upstream, self.loop) = (upstream, loop)
+    reference.pool = self
     id = upstream.register(self)
   }
 
   deinit {
+    reference.pool = nil
     for connection in idle { connection.stream.close() }
     let count = idle.count
     _ = upstream.update(for: id) { ((), $0.idleClosed(id, count: count)) }
   }
 
   /// Begins an exchange. The delegate hears of it after this has returned.
-  package func start(_ request: OriginRequest, delegate: any OriginExchangeDelegate) -> OriginExchange {
+  package func start(_ request: consuming OriginRequest, delegate: any OriginExchangeDelegate) -> OriginExchange {
     loop.preconditionOnLoop()
     let exchange = OriginExchange(request, pool: self, delegate: delegate)
     loop.nextTurn { exchange.begin() }
@@ -125,4 +129,11 @@ package final class OriginPool {
     guard let oldest = idle.first else { return }
     sweep.schedule(after: limit - (loop.now - oldest.idleSince))
   }
+}
+
+/// A pool as the upstream knows it, until the pool is gone. Touched on the pool's loop only. In place of a weak reference,
+/// which would make every use of the pool a slow one.
+final class PoolReference {
+  // Safe: the pool empties it when it goes.
+  unowned(unsafe) var pool: OriginPool?
 }

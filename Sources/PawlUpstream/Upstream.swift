@@ -20,9 +20,8 @@ package final class Upstream: Sendable {
   /// How other loops reach a pool.
   private struct PoolLink: Sendable {
     var loop: EventLoop
-    var pool: LoopBound<WeakPool>
+    var pool: LoopBound<PoolReference>
   }
-  private struct WeakPool { weak var pool: OriginPool? }
 
   /// - Parameters:
   ///   - tls: for the URLs that have a `serverName`; those fail without.
@@ -54,7 +53,7 @@ package final class Upstream: Sendable {
   func handshakeFailed(_ error: ProxyError) { report?(error) }
 
   func register(_ pool: OriginPool) -> ConnectionLimit.PoolID {
-    let link = PoolLink(loop: pool.loop, pool: LoopBound(WeakPool(pool: pool), on: pool.loop))
+    let link = PoolLink(loop: pool.loop, pool: LoopBound(pool.reference, on: pool.loop))
     return shared.withLock { shared in
       shared.pools.append(link)
       return shared.pools.count - 1

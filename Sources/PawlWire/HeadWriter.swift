@@ -15,22 +15,28 @@ package enum HeadWriter {
   /// The head of a request to an origin. `Host` is the field of that name, or else the authority. Which fields
   /// go hop by hop is the caller's knowledge; `Connection` and `Upgrade` are written as they stand.
   package static func write(_ head: RequestHead, into output: inout [UInt8]) {
-    output.reserveCapacity(output.count + head.fields.storage.count + head.target.count + 128)
-    head.method.append(to: &output)
-    output.append(Octet.space)
-    output.append(contentsOf: head.target)
-    output.append(" HTTP/1.1\r\nHost: " as StaticString)
-    output.append(contentsOf: head.fields.first(.host) ?? head.authority)
-    output.append("\r\n" as StaticString)
-    appendFraming(head.framing, into: &output)
-    head.fields.serialize(into: &output) { name in
-      switch name {
-      case .host, .contentLength, .transferEncoding: true
-      default: false
+    let host = head.fields.first(.host) ?? head.authority
+    let room = head.method.count + head.target.count + host.count + head.fields.serializedRoom + fixedRoom
+    output.append(atMost: room) { output in
+      head.method.write(to: &output)
+      output.put(Octet.space)
+      output.put(head.target)
+      output.put(" HTTP/1.1\r\nHost: ")
+      output.put(host)
+      output.put("\r\n")
+      write(head.framing, into: &output)
+      head.fields.serialize(into: &output) { name in
+        switch name {
+        case .host, .contentLength, .transferEncoding: true
+        default: false
+        }
       }
+      output.put("\r\n")
     }
-    output.append("\r\n" as StaticString)
   }
+
+  /// For the literals of a head, its numbers and a reason of our own.
+  private static let fixedRoom = 256
 
   /// The head of a response to a client.
   /// - Parameters:
@@ -41,44 +47,45 @@ package enum HeadWriter {
     _ head: ResponseHead, framing: BodyFraming, connection: ConnectionHeader, to version: HTTPVersion = .http11,
     into output: inout [UInt8]
   ) {
-    output.reserveCapacity(output.count + head.fields.storage.count + head.reason.count + 128)
-    output.append("HTTP/1.1 " as StaticString)
-    output.append(decimal: UInt64(max(0, head.status)))
-    output.append(Octet.space)
-    if head.reason.isEmpty {
-      output.append(reasonPhrase(head.status))
-    } else {
-      output.append(contentsOf: head.reason)
-    }
-    output.append("\r\n" as StaticString)
-    head.fields.serialize(into: &output) { name in
-      switch name {
-      case .connection, .keepAlive, .proxyConnection, .contentLength, .transferEncoding: true
-      default: false
+    output.append(atMost: head.reason.count + head.fields.serializedRoom + fixedRoom) { output in
+      output.put("HTTP/1.1 ")
+      output.put(decimal: UInt64(max(0, head.status)))
+      output.put(Octet.space)
+      if head.reason.isEmpty {
+        output.put(reasonPhrase(head.status))
+      } else {
+        output.put(head.reason)
       }
+      output.put("\r\n")
+      head.fields.serialize(into: &output) { name in
+        switch name {
+        case .connection, .keepAlive, .proxyConnection, .contentLength, .transferEncoding: true
+        default: false
+        }
+      }
+      write(framing, into: &output)
+      write(connection, to: version, into: &output)
+      output.put("\r\n")
     }
-    appendFraming(framing, into: &output)
-    append(connection, to: version, into: &output)
-    output.append("\r\n" as StaticString)
   }
 
-  private static func append(_ connection: ConnectionHeader, to version: HTTPVersion, into output: inout [UInt8]) {
+  private static func write(_ connection: ConnectionHeader, to version: HTTPVersion, into output: inout OctetWriter) {
     switch connection {
-    case .keepAlive where version == .http10: output.append("Connection: keep-alive\r\n" as StaticString)
+    case .keepAlive where version == .http10: output.put("Connection: keep-alive\r\n")
     case .keepAlive: break
-    case .close: output.append("Connection: close\r\n" as StaticString)
-    case .upgrade: output.append("Connection: upgrade\r\n" as StaticString)
+    case .close: output.put("Connection: close\r\n")
+    case .upgrade: output.put("Connection: upgrade\r\n")
     }
   }
 
-  private static func appendFraming(_ framing: BodyFraming, into output: inout [UInt8]) {
+  private static func write(_ framing: BodyFraming, into output: inout OctetWriter) {
     switch framing {
     case .none, .untilClose: break
-    case .chunked: output.append("Transfer-Encoding: chunked\r\n" as StaticString)
+    case .chunked: output.put("Transfer-Encoding: chunked\r\n")
     case .length(let count):
-      output.append("Content-Length: " as StaticString)
-      output.append(decimal: count)
-      output.append("\r\n" as StaticString)
+      output.put("Content-Length: ")
+      output.put(decimal: count)
+      output.put("\r\n")
     }
   }
 }

@@ -96,8 +96,7 @@ extension RequestParser {
   /// Copies the head that was parsed last out of the buffer, which must be the one given to ``parse(_:_:)``.
   package func makeHead(_ buffer: borrowing [UInt8]) -> RequestHead {
     let storage = Array(buffer[firstField..<headEnd])
-    let ownLines = lines.map { $0.lowered(by: firstField) }
-    var fields = Fields(storage: storage, lines: ownLines)
+    var fields = Fields(storage: storage, lines: lines.lowered(by: firstField))
     let authority =
       authorityIsLowercase
       ? Array(buffer[authorityRange]) : Array(buffer[authorityRange].lazy.map(\.lowercasedASCII))
@@ -113,6 +112,15 @@ extension RequestParser {
     case .absoluteServer: [Octet.star]
     case .absoluteQueryOnly: ([Octet.slash] + buffer[targetRange])[...]
     }
+  }
+}
+
+extension [FieldLine] {
+  /// As they stand in a copy that begins so many octets later. (`map` is called by its slow form here.)
+  func lowered(by distance: Int) -> [FieldLine] {
+    var lowered = self
+    for index in lowered.indices { lowered[index] = lowered[index].lowered(by: distance) }
+    return lowered
   }
 }
 

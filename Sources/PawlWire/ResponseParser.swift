@@ -169,10 +169,9 @@ package struct ResponseParser: Sendable {
     for fold in folds {
       for at in fold { storage[at - start] = Octet.space }
     }
-    let ownLines = lines.map { $0.lowered(by: start) }
     return ResponseHead(
       status: status, reason: storage[..<reason.count], version: version,
-      fields: Fields(storage: storage, lines: ownLines))
+      fields: Fields(storage: storage, lines: lines.lowered(by: start)))
   }
 
   private static var tooLarge: ProxyError {
@@ -189,10 +188,6 @@ extension Span<UInt8> {
   }
 
   func copied(_ range: Range<Int>) -> [UInt8] {
-    [UInt8](unsafeUninitializedCapacity: range.count) { target, count in
-      // Safe: the span checks the range, the target has room for it.
-      extracting(range).withUnsafeBufferPointer { _ = target.initialize(from: $0) }
-      count = range.count
-    }
+    extracting(range).withUnsafeBufferPointer { Array($0) }
   }
 }

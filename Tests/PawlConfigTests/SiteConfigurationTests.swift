@@ -10,7 +10,7 @@ import Testing
       ("/a/", true, "/a", false), ("/", true, "/x", true), ("/a", true, "/", false),
     ])
   func matches(_ literal: String, _ isPrefix: Bool, _ path: String, _ expected: Bool) {
-    #expect(PathPattern(literal: Array(literal.utf8), isPrefix: isPrefix).matches(Array(path.utf8)) == expected)
+    #expect(PathPattern(literal: Array(literal.utf8), isPrefix: isPrefix).matches(Array(path.utf8)[...]) == expected)
   }
 
   @Test("are tried longest first, and the exact one before the prefix of its length")

@@ -75,4 +75,40 @@ import Testing
     changed.removeAll(.other)
     #expect(changed.description == "Accept: d\r\n" && !changed.contains(.other) && !changed.contains(.host))
   }
+
+  @Test("lines of another message follow one's own as they stand there")
+  func together() {
+    var first = message
+    var second = Fields()
+    second.append(.via, literal: "1.1 pawl")
+    second.append(.host, "b")
+    second.removeAll(.via)
+    first.append(second)
+    #expect(first.description == message.description + "Host: b\r\n")
+    #expect(first.all(.host).last?.text == "b" && !first.contains(.via))
+    first.append(Fields())
+    #expect(first.count == message.count + 1)
+  }
+
+  @Test("several names go at once, and none of them is found any more")
+  func severalRemovals() {
+    var changed = message
+    let names = FieldNameSet([.accept, .host, .via])
+    #expect(changed.mayContain(anyOf: names))
+    changed.removeAll(anyOf: names)
+    #expect(!changed.mayContain(anyOf: names) && !changed.contains(.accept) && changed.first(.host) == nil)
+    let left = changed
+    changed.removeAll(anyOf: names)
+    #expect(changed == left && left.count == message.lines.count { $0.name != .accept && $0.name != .host })
+  }
+
+  @Test("a value is written in its place, and need not fill its room")
+  func inPlace() {
+    var fields = Fields()
+    fields.append(.via, atMost: 20) {
+      $0.put("1.1 "); $0.put(Array("pawl".utf8))
+    }
+    fields.append(.age, atMost: 20) { $0.put(decimal: 1205) }
+    #expect(fields.description == "Via: 1.1 pawl\r\nAge: 1205\r\n" && fields.only(.age)?.strictDecimal == 1205)
+  }
 }

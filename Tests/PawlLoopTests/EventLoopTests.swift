@@ -117,11 +117,12 @@ import Testing
         #expect(inner.baseAddress != outer.baseAddress)
       }
     }
-    #expect(loop.readBuffer.count == 256 << 10)
     #expect(throws: Broken.self) { try loop.withReadBuffer { _ throws(Broken) in throw Broken() } }
-    var taken: [UInt8] = []
-    swap(&taken, &loop.readBuffer)
-    #expect(taken.count == 256 << 10 && loop.readBuffer.isEmpty)
-    swap(&taken, &loop.readBuffer)
+    var taken = loop.takeReadBuffer()
+    taken[0] = 7
+    let other = loop.takeReadBuffer()
+    #expect(taken.count == 256 << 10 && other.count == 256 << 10 && other[0] != 7)
+    loop.giveReadBuffer(taken)
+    #expect(loop.takeReadBuffer()[0] == 7)
   }
 }

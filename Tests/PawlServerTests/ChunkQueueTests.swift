@@ -3,7 +3,9 @@ import Testing
 @testable import PawlServer
 
 @Suite("Content that waits") struct ChunkQueueTests {
-  private func append(_ octets: [UInt8], to queue: inout ChunkQueue) { octets.withUnsafeBytes { queue.append($0) } }
+  private func append(_ octets: [UInt8], to queue: inout ChunkQueue) {
+    _ = octets.withUnsafeBytes { queue.append($0) }
+  }
   private func take(_ queue: inout ChunkQueue, _ limit: Int) -> [UInt8]? {
     queue.next(limit: limit).map { Array($0.bytes[$0.range]) }
   }

@@ -82,7 +82,9 @@ package final class SpooledUpload: Sendable {
   }
 
   private var openedBody: UploadBody? {
-    state.withLock { state in
+    // At the end of the process nothing is begun any more.
+    guard core.catalogue != nil else { return nil }
+    return state.withLock { state in
       guard !state.isFreed, let descriptor = state.descriptor else { return nil }
       return UploadBody(fd: descriptor.raw, count: state.row.length ?? state.written, owner: descriptor)
     }

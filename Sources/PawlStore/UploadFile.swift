@@ -10,9 +10,7 @@ enum UploadFile {
   static func create(_ id: UploadID, durably: Bool, _ core: UploadCore, _ charge: DiskCharge) throws(StoreError)
     -> UploadDescriptor
   {
-    let path = core.path(of: id)
-    let raw =
-      if let spare = core.spares.take(as: path) { spare } else { try Files.open(path, O_RDWR | O_CREAT | O_EXCL) }
+    let raw = try core.spares.file(called: core.path(of: id))
     let descriptor = UploadDescriptor(adopting: raw, core, charge)
     if durably { try Files.syncDirectory(core.bodies) }
     return descriptor

@@ -32,12 +32,13 @@ final class UploadFileSpares: Sendable {
     for name in try Files.names(in: directory) { try Files.unlink("\(directory)/\(name)") }
   }
 
-  /// An empty file, open for reading and writing, that is called `path` from now on; `nil`: make one.
-  func take(as path: String) -> CInt? {
-    guard let spare = waiting.withLock({ $0.popLast() }) else { return nil }
-    if pawl_rename_noreplace(spare.path, path) == 0 { return spare.descriptor }
-    drop(spare.descriptor, spare.path)
-    return nil
+  /// An empty file, open for reading and writing, that is called `path`: one of those that wait, or else a new one.
+  func file(called path: String) throws(StoreError) -> CInt {
+    if let spare = waiting.withLock({ $0.popLast() }) {
+      if pawl_rename_noreplace(spare.path, path) == 0 { return spare.descriptor }
+      drop(spare.descriptor, spare.path)
+    }
+    return try Files.open(path, O_RDWR | O_CREAT | O_EXCL)
   }
 
   /// Frees what the file holds, and keeps or removes the file.

@@ -73,9 +73,12 @@ import Testing
     try fixture.settle()
     let (path, spares) = (fixture.directory.path + "/taken", fixture.store.core.spares)
     try TestDirectory.write([1], to: path)
-    #expect(spares.take(as: path) == nil)
+    #expect(throws: StoreError.system(call: "open", path: path, errno: EEXIST)) { try spares.file(called: path) }
     #expect(self.spares(fixture) == [])
     #expect(try status(path).st_size == 1)
-    #expect(spares.take(as: path) == nil)
+    unlink(path)
+    let made = OwnedDescriptor(adopting: try spares.file(called: path))
+    #expect(made.raw >= 0)
+    #expect(try status(path).st_size == 0)
   }
 }

@@ -17,6 +17,14 @@ package enum DescriptorLimit {
     }
     return UInt64(limit.rlim_cur)
   }
+
+  /// How many descriptors may be held by what is kept open only because that is faster: a sixty-fourth of all, and at most
+  /// `most`.
+  package static func spare(atMost most: Int) -> Int {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 0 }
+    return min(most, Int(clamping: limit.rlim_cur / 64))
+  }
 }
 
 /// Signals that must not end the process.

@@ -58,7 +58,7 @@ final class TemporaryFile: Sendable {
 /// and go, file systems (ext4) search long for an inode that was not freed a moment ago.
 final class TemporaryFileSpares: Sendable {
   /// Each holds a descriptor.
-  static let limit = 256
+  static let limit = DescriptorLimit.spare(atMost: 256)
 
   private let descriptors = Locked<[CInt]>([])
 

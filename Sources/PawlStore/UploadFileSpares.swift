@@ -10,7 +10,7 @@ import PawlObserve
 /// new bytes: file systems keep the order of both (where they have no journal, blocks are mixed up like that anyway).
 final class UploadFileSpares: Sendable {
   /// Each holds a descriptor.
-  static let limit = 256
+  static let limit = DescriptorLimit.spare(atMost: 256)
 
   private struct Spare: Sendable {
     let descriptor: CInt

@@ -10,4 +10,12 @@ import Testing
     #expect(first > 0)
     #expect(try DescriptorLimit.raise() == first)
   }
+
+  @Test("what only saves time holds few of them")
+  func sparesFew() throws {
+    let all = Int(clamping: try DescriptorLimit.raise())
+    #expect(DescriptorLimit.spare(atMost: .max) == all / 64)
+    #expect(DescriptorLimit.spare(atMost: 1) == 1)
+    #expect(DescriptorLimit.spare(atMost: 0) == 0)
+  }
 }

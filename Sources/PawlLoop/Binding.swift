@@ -8,6 +8,7 @@ func bindSocket(_ address: SocketAddress, reusePort: Bool) throws(LoopError) -> 
   if !address.isUnix {
     setSocketOption(raw, SOL_SOCKET, SO_REUSEADDR, 1)
     if reusePort { setSocketOption(raw, SOL_SOCKET, SO_REUSEPORT, 1) }
+    if address.staysOnMachine { sendUnpaced(raw) }
     if address.isIPv6 { setSocketOption(raw, CInt(IPPROTO_IPV6), IPV6_V6ONLY, 1) }
   }
   var code = bindOnce(raw, address)

@@ -79,6 +79,7 @@ package final class Connector {
   private func begin(_ timeout: Duration, _ receiveBuffer: Int?) {
     descriptor = openSocket(address.family)
     guard descriptor >= 0 else { return finishLater(pawl_errno()) }
+    if address.staysOnMachine { sendUnpaced(descriptor) }
     if let receiveBuffer { setSocketOption(descriptor, SOL_SOCKET, SO_RCVBUF, CInt(clamping: receiveBuffer)) }
     let timer = loop.makeTimer { [weak self] in self?.finish(ETIMEDOUT) }
     self.timer = timer

@@ -96,6 +96,7 @@ package final class Listener {
           CLinux.close(socket)
           continue
         }
+        if peer.staysOnMachine, !boundAddress.isLoopback { sendUnpaced(socket) }
         onAccept(socket, peer)
       case .none(EAGAIN): return
       case .none(let code) where [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(code): return rest(code)

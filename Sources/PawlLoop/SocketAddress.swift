@@ -92,6 +92,9 @@ package struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
+  /// Whether what goes over TCP to this address never meets a network.
+  var staysOnMachine: Bool { isLoopback && !isUnix }
+
   /// 0 for a unix socket.
   package var port: UInt16 {
     switch kind {

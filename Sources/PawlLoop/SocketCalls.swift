@@ -12,6 +12,13 @@ func socketOption(_ fd: CInt, _ level: CInt, _ option: CInt) -> CInt? {
   return getsockopt(fd, level, option, &value, &length) == 0 ? value : nil
 }
 
+/// What stays on this machine goes as fast as it is taken. A congestion control that paces what it sends (bbr, where the
+/// system has chosen that) takes a third of the CPU of a large body for its timers, and there is no network to spare. `reno`
+/// does not pace, and every kernel has it. A listener's connections inherit it.
+func sendUnpaced(_ fd: CInt) {
+  _ = "reno".withCString { setsockopt(fd, CInt(IPPROTO_TCP), TCP_CONGESTION, $0, socklen_t(4)) }
+}
+
 /// A non-blocking stream socket that no child process inherits; -1 and `errno` on failure.
 func openSocket(_ family: CInt) -> CInt {
   let flags = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue

@@ -39,6 +39,25 @@ import Testing
     #expect(Set(peers) == Set(clients.streams.compactMap(\.local)))
   }
 
+  @Test(
+    "what stays on this machine is not paced, on either side; what the system has chosen stays for everybody else",
+    arguments: [
+      ("127.0.0.1:0", "127.0.0.1", "reno"), ("[::1]:0", "[::1]", "reno"), ("0.0.0.0:0", "127.0.0.1", nil),
+      ("[::]:0", "[::1]", nil),
+    ] as [(String, String, String?)])
+  func localTrafficIsNotPaced(_ text: String, _ host: String, _ ofListener: String?) throws {
+    let loop = try EventLoop(index: 0)
+    let listener = try Listener(address: try #require(.parse(text)), loop: loop)
+    let accepted = Keeper()
+    listener.onAccept = { fd, peer in accepted.streams.append(SocketStream(adopting: fd, loop: loop, peer: peer)) }
+    try listener.start()
+    let clients = Keeper()
+    dial(try #require(.literal(host, port: listener.boundAddress.port)), loop, clients)
+    wait(loop) { clients.streams.count == 1 && accepted.streams.count == 1 }
+    #expect(congestionControl(listener.rawDescriptor) == ofListener ?? systemCongestionControl())
+    for stream in clients.streams + accepted.streams { #expect(congestionControl(stream.rawDescriptor) == "reno") }
+  }
+
   @Test("takes at most 64 connections a turn")
   func boundsTurns() throws {
     let loop = try EventLoop(index: 0)

@@ -102,3 +102,17 @@ final class Gate: Sendable {
   }
   func open() { _ = write(ends.1, "x", 1) }
 }
+
+/// The name of a TCP socket's congestion control.
+func congestionControl(_ fd: CInt) -> String? {
+  var name = [UInt8](repeating: 0, count: 16)
+  var length = socklen_t(name.count)
+  guard getsockopt(fd, CInt(IPPROTO_TCP), TCP_CONGESTION, &name, &length) == 0 else { return nil }
+  return String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
+}
+
+/// What a socket has that nobody has said anything to.
+func systemCongestionControl() -> String? {
+  let fd = OwnedDescriptor(adopting: openSocket(AF_INET))
+  return congestionControl(fd.raw)
+}

@@ -81,7 +81,8 @@ let package = Package(
     library(
       "PawlBench",
       [
-        "PawlHTTP", "PawlWire", "PawlUpload", "PawlTLS", "PawlLoop", "CNGHTTP2", "COpenSSL", "CXXHash", "CLinux", histogram,
+        "PawlHTTP", "PawlWire", "PawlUpload", "PawlTLS", "PawlLoop", "CNGHTTP2", "COpenSSL", "CXXHash", "CLinux",
+        histogram,
       ]),
     .executableTarget(
       name: "pawl-bench", dependencies: ["PawlBench", argumentParser], cSettings: cSettings,

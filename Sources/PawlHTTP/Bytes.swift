@@ -78,3 +78,8 @@ extension [UInt8] {
     literal.withUTF8Buffer { append(contentsOf: $0) }
   }
 }
+
+extension StaticString {
+  /// Safe: a literal lies in the program itself.
+  package var octets: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: utf8Start, count: utf8CodeUnitCount) }
+}

@@ -8,7 +8,7 @@ package struct FieldNameSet: Sendable, ExpressibleByArrayLiteral {
 
   package init(_ names: [FieldName]) { for name in names { insert(name) } }
 
-  package init(arrayLiteral names: FieldName...) { for name in names { insert(name) } }
+  package init(arrayLiteral names: FieldName...) { self.init(names) }
 
   /// There are fewer names than bits, so that nothing is shifted out.
   private static func bit(_ name: FieldName) -> UInt128 {

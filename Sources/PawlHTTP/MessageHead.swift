@@ -17,18 +17,13 @@ package enum Method: Hashable, Sendable {
 
   package var bytes: [UInt8] {
     var output: [UInt8] = []
-    append(to: &output)
+    output.append(atMost: count, write)
     return output
   }
 
   package var count: Int {
     if case .other(let token) = self { return token.count }
     return spelling?.utf8CodeUnitCount ?? 0
-  }
-
-  package func append(to output: inout [UInt8]) {
-    if let spelling { return output.append(spelling) }
-    if case .other(let token) = self { output.append(contentsOf: token) }
   }
 
   package func write(to output: inout OctetWriter) {

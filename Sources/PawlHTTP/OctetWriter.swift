@@ -1,43 +1,42 @@
 /// Puts octets one behind the other into memory that was made large enough for all of them: a head of thirty pieces asks
 /// once whether there is room, where `append` asks thirty times.
-@usableFromInline package struct OctetWriter {
-  @usableFromInline let room: UnsafeMutableBufferPointer<UInt8>
+package struct OctetWriter {
+  private let room: UnsafeMutableBufferPointer<UInt8>
   /// How many octets of the room are written.
-  @usableFromInline package var end: Int
+  package private(set) var end: Int
 
-  @inlinable package init(_ room: UnsafeMutableBufferPointer<UInt8>, from end: Int) {
+  package init(_ room: UnsafeMutableBufferPointer<UInt8>, from end: Int) {
     (self.room, self.end) = (room, end)
   }
 
-  @inlinable package mutating func put(_ octet: UInt8) {
+  package mutating func put(_ octet: UInt8) {
     room[checked(1)] = octet
     end += 1
   }
 
-  @inlinable package mutating func put(_ octets: UnsafeBufferPointer<UInt8>) {
+  package mutating func put(_ octets: UnsafeBufferPointer<UInt8>) {
     guard let source = octets.baseAddress, let target = room.baseAddress else { return }
     // Safe: there is room for so many.
     UnsafeMutableRawPointer(target + checked(octets.count)).copyMemory(from: source, byteCount: octets.count)
     end += octets.count
   }
 
-  @inlinable package mutating func put(_ literal: StaticString) {
-    // Safe: a literal of ASCII has these octets as long as the program lasts.
-    put(UnsafeBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount))
+  package mutating func put(_ literal: StaticString) {
+    put(literal.octets)
   }
 
-  @inlinable package mutating func put(_ octets: [UInt8]) { octets.withUnsafeBufferPointer { put($0) } }
+  package mutating func put(_ octets: [UInt8]) { octets.withUnsafeBufferPointer { put($0) } }
 
-  @inlinable package mutating func put(_ octets: ArraySlice<UInt8>) { octets.withUnsafeBufferPointer { put($0) } }
+  package mutating func put(_ octets: ArraySlice<UInt8>) { octets.withUnsafeBufferPointer { put($0) } }
 
   /// At most 20 digits.
-  @inlinable package mutating func put(decimal value: UInt64) {
+  package mutating func put(decimal value: UInt64) {
     if value >= 10 { put(decimal: value / 10) }
     put(UInt8(truncatingIfNeeded: 0x30 + value % 10))
   }
 
   /// Where the next `count` octets go. Traps when that is not inside the room.
-  @inlinable func checked(_ count: Int) -> Int {
+  private func checked(_ count: Int) -> Int {
     precondition(count <= room.count - end, "more is written than there was room made for")
     return end
   }
@@ -45,7 +44,7 @@
 
 extension [UInt8] {
   /// Appends what `body` writes: at most `room` octets.
-  @inlinable package mutating func append(atMost room: Int, _ body: (inout OctetWriter) -> Void) {
+  package mutating func append(atMost room: Int, _ body: (inout OctetWriter) -> Void) {
     append(addingCapacity: room) { output in
       output.withUnsafeMutableBufferPointer { octets, count in
         var writer = OctetWriter(octets, from: count)

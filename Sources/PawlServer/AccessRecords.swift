@@ -42,7 +42,7 @@ extension AccessRecord {
     (site, upstream, cacheOutcome) = (route.name, route.upstreamName, "hit")
   }
 
-  private static let get = Array("GET".utf8)
+  private static let get = Method.get.bytes
 
   /// What it was, where it was not the answer's own end.
   mutating func end(_ end: BodyEnd) {

@@ -16,7 +16,7 @@ extension ClientConnection {
   private static let headRead = 16 << 10
 
   private func readMessages() {
-    var buffer = owner.takeBuffer()
+    var buffer = owner.loop.takeReadBuffer()
     let limit = requestBody == nil ? Self.headRead : buffer.count
     let result = buffer.withUnsafeMutableBytes {
       stream.read(into: UnsafeMutableRawBufferPointer(rebasing: $0[..<limit]))
@@ -30,14 +30,14 @@ extension ClientConnection {
         input.append(contentsOf: buffer[0..<count])
         consumeInput()
       }
-      owner.giveBuffer(buffer)
+      owner.loop.giveReadBuffer(buffer)
       inputConsumed()
-    case .wouldBlock: owner.giveBuffer(buffer)
+    case .wouldBlock: owner.loop.giveReadBuffer(buffer)
     case .end:
-      owner.giveBuffer(buffer)
+      owner.loop.giveReadBuffer(buffer)
       clientHalfClosed()
     case .failed(let code):
-      owner.giveBuffer(buffer)
+      owner.loop.giveReadBuffer(buffer)
       clientBroke(errorName(code))
     }
   }
@@ -235,8 +235,8 @@ extension ClientConnection {
   }
 
   private func readAndDrop() {
-    var buffer = owner.takeBuffer()
-    defer { owner.giveBuffer(buffer) }
+    var buffer = owner.loop.takeReadBuffer()
+    defer { owner.loop.giveReadBuffer(buffer) }
     switch buffer.withUnsafeMutableBytes({ stream.read(into: $0) }) {
     case .bytes(let count):
       lingerBudget -= count

@@ -72,7 +72,6 @@ final class CollapsedFetch: OriginFetchSink {
     (self.leader, self.request, self.resource, self.store) = (leader, request, resource, store)
     isInBackground = leader == nil
     (self.purpose, rangeAsked, self.reason, owner) = (purpose, range, reason, request.loop)
-    self.isShared = isShared
     waiters = isShared ? Locked([:]) : nil
   }
 
@@ -124,7 +123,7 @@ final class CollapsedFetch: OriginFetchSink {
 
   /// Whether others may join: then it stands in the resource, unless an unsafe request has taken it out since. What the
   /// origin was asked for before that is for those who had asked, not for those who come later (RFC 9111 §4.4).
-  private let isShared: Bool
+  private var isShared: Bool { waiters != nil }
   private var isOutdated: Bool { isShared && resource.withLock { $0.fetch !== self } }
 
   /// The server ends.
@@ -285,6 +284,7 @@ final class CollapsedFetch: OriginFetchSink {
       self.begin(stored, identity, from: 0, through: nil, seesRanges: seesRanges, status: head.status)
     }
   }
+
   /// A part of a representation with a strong validator becomes a sparse body; any other part is passed on.
   private func rangeAnswered(_ head: ResponseHead, _ framing: BodyFraming, _ now: Int64) {
     var whole = head

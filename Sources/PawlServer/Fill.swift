@@ -156,8 +156,8 @@ final class Fill: OriginFetchSink {
 
   private func compareNow(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Bool? {
     let slice = body.slice(offset..<offset + UInt64(bytes.count))
-    var held = owner.takeBuffer()
-    defer { owner.giveBuffer(held) }
+    var held = owner.loop.takeReadBuffer()
+    defer { owner.loop.giveReadBuffer(held) }
     guard slice.fd >= 0, bytes.count <= held.count else { return nil }
     let count = held.withUnsafeMutableBytes { pawl_pread_nowait(slice.fd, $0.baseAddress, bytes.count, off_t(offset)) }
     guard count == bytes.count else { return nil }

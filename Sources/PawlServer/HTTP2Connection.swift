@@ -107,12 +107,12 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
   }
 
   private func readFrames() {
-    var buffer = owner.takeBuffer()
+    var buffer = owner.loop.takeReadBuffer()
     let result = buffer.withUnsafeMutableBytes { stream.read(into: $0) }
     if case .bytes(let count) = result {
       buffer.withUnsafeMutableBytes { receive(UnsafeMutableRawBufferPointer(rebasing: $0[..<count])) }
     }
-    owner.giveBuffer(buffer)
+    owner.loop.giveReadBuffer(buffer)
     switch result {
     case .bytes, .wouldBlock: break
     // Without its side a client can neither ask nor give credit: unlike in HTTP/1.1 nobody ends only that.
@@ -144,9 +144,9 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
   }
 
   private func readAndDrop() {
-    var buffer = owner.takeBuffer()
+    var buffer = owner.loop.takeReadBuffer()
     let result = buffer.withUnsafeMutableBytes { stream.read(into: $0) }
-    owner.giveBuffer(buffer)
+    owner.loop.giveReadBuffer(buffer)
     switch result {
     case .bytes(let count):
       lingerBudget -= count

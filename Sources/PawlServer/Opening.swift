@@ -192,9 +192,9 @@ final class Opening: StreamDelegate, ServedConnection {
   }
 
   private func readAndDrop() {
-    var buffer = owner.takeBuffer()
+    var buffer = owner.loop.takeReadBuffer()
     let result = buffer.withUnsafeMutableBytes { stream.readUnprotected(into: $0) }
-    owner.giveBuffer(buffer)
+    owner.loop.giveReadBuffer(buffer)
     switch result {
     case .bytes(let count):
       lingerBudget -= count
@@ -220,8 +220,8 @@ final class Opening: StreamDelegate, ServedConnection {
 
   /// What has come, at most so many octets; `nil` when that is nothing, or the connection has ended and is closed.
   private func peek(_ limit: Int) -> [UInt8]? {
-    var buffer = owner.takeBuffer()
-    defer { owner.giveBuffer(buffer) }
+    var buffer = owner.loop.takeReadBuffer()
+    defer { owner.loop.giveReadBuffer(buffer) }
     let result = buffer.withUnsafeMutableBytes { bytes in
       stream.peek(into: UnsafeMutableRawBufferPointer(rebasing: bytes[..<min(limit, bytes.count)]))
     }

@@ -244,8 +244,6 @@ final class ServerLoop {
     return dateBytes
   }
 
-  func takeBuffer() -> [UInt8] { loop.takeReadBuffer() }
-
   private var hotBuffer: [UInt8] = []
 
   /// Where an answer from memory is put together.
@@ -260,8 +258,6 @@ final class ServerLoop {
   var spareWork: ConnectionWork?
 
   func giveHotBuffer(_ buffer: consuming [UInt8]) { hotBuffer = buffer }
-
-  func giveBuffer(_ buffer: consuming [UInt8]) { loop.giveReadBuffer(buffer) }
 
   // MARK: - Ending
 

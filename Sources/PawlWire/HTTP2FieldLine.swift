@@ -1,4 +1,5 @@
 package import CNGHTTP2
+import PawlHTTP
 
 extension nghttp2_nv {
   /// A field line as nghttp2 takes it; the name is in lower case.
@@ -17,9 +18,4 @@ extension nghttp2_nv {
   package init(_ name: StaticString, _ value: Slice<UnsafeBufferPointer<UInt8>>, flags: UInt8 = 0) {
     self.init(name.octets[...], value, flags: flags)
   }
-}
-
-extension StaticString {
-  /// Safe: a literal lies in the program itself.
-  package var octets: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: utf8Start, count: utf8CodeUnitCount) }
 }

@@ -96,7 +96,7 @@ extension RequestParser {
   /// Copies the head that was parsed last out of the buffer, which must be the one given to ``parse(_:_:)``.
   package func makeHead(_ buffer: borrowing [UInt8]) -> RequestHead {
     let storage = Array(buffer[firstField..<headEnd])
-    var fields = Fields(storage: storage, lines: lines.lowered(by: firstField))
+    var fields = Fields(storage: storage, lines: lines.moved(by: -firstField))
     let authority =
       authorityIsLowercase
       ? Array(buffer[authorityRange]) : Array(buffer[authorityRange].lazy.map(\.lowercasedASCII))
@@ -112,25 +112,5 @@ extension RequestParser {
     case .absoluteServer: [Octet.star]
     case .absoluteQueryOnly: ([Octet.slash] + buffer[targetRange])[...]
     }
-  }
-}
-
-extension [FieldLine] {
-  /// As they stand in a copy that begins so many octets later. (`map` is called by its slow form here.)
-  func lowered(by distance: Int) -> [FieldLine] {
-    var lowered = self
-    for index in lowered.indices { lowered[index] = lowered[index].lowered(by: distance) }
-    return lowered
-  }
-}
-
-extension FieldLine {
-  /// As it stands in a copy that begins so many octets later.
-  @inline(__always) func lowered(by distance: Int) -> FieldLine {
-    var line = self
-    let distance = UInt32(distance)
-    (line.nameStart, line.nameEnd) = (nameStart - distance, nameEnd - distance)
-    (line.valueStart, line.valueEnd) = (valueStart - distance, valueEnd - distance)
-    return line
   }
 }

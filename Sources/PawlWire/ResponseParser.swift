@@ -171,7 +171,7 @@ package struct ResponseParser: Sendable {
     }
     return ResponseHead(
       status: status, reason: storage[..<reason.count], version: version,
-      fields: Fields(storage: storage, lines: lines.lowered(by: start)))
+      fields: Fields(storage: storage, lines: lines.moved(by: -start)))
   }
 
   private static var tooLarge: ProxyError {

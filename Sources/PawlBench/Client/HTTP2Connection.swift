@@ -1,4 +1,5 @@
 import CNGHTTP2
+import PawlHTTP
 import PawlLoop
 import PawlWire
 

@@ -15,23 +15,8 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
   }
 
   func respond(_ head: consuming ResponseHead, length: ContentLength, body: (any BodySource)?) {
-    var head = head
     guard phase == .exchanging, !hasResponded else { return }
-    hasResponded = true
-    clearDeadline()
-    if let requestBody, requestBody.isEnded || !input.isEmpty {
-      // The rest of the request may be here already, held back for an origin that answered before it took it.
-      requestBodyIsPaused = false
-      consumeInput()
-    }
-    if let requestBody, !requestBody.isEnded, !isCheaplyDrained(requestBody) { persists = false }
-    if owner.isDraining { persists = false }
-    let length = head.length(length)
-    let framing = bodyFraming(head, length, body)
-    request?.dress(&head)
-    request?.record.status = head.status
-    HeadWriter.write(
-      head, framing: framing, connection: persists ? .keepAlive : .close, to: clientVersion, into: &output)
+    let length = begin(head, length)
     if isHeadRequest || body == nil || length == .known(0) || length == .none {
       body?.finish()
       owed = nil
@@ -44,6 +29,40 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
     pump()
   }
 
+  func respond(_ head: consuming ResponseHead, content: UnsafeRawBufferPointer) {
+    guard phase == .exchanging, !hasResponded else { return }
+    let length = begin(head, .known(UInt64(content.count)))
+    owed = nil
+    if !isHeadRequest, length != .none {
+      output.append(contentsOf: content)
+      request?.record.bytesSent += UInt64(content.count)
+    }
+    setDeadline(after: listener.settings.sendTimeout)
+    pump()
+  }
+
+  /// Puts the head of the answer into the output.
+  /// - Returns: how long the content is.
+  private func begin(_ head: consuming ResponseHead, _ length: ContentLength) -> ContentLength {
+    var head = head
+    hasResponded = true
+    clearDeadline()
+    if let requestBody, requestBody.isEnded || !input.isEmpty {
+      // The rest of the request may be here already, held back for an origin that answered before it took it.
+      requestBodyIsPaused = false
+      consumeInput()
+    }
+    if let requestBody, !requestBody.isEnded, !isCheaplyDrained(requestBody) { persists = false }
+    if owner.isDraining { persists = false }
+    let length = head.length(length)
+    let framing = bodyFraming(length)
+    request?.dress(&head)
+    request?.record.status = head.status
+    HeadWriter.write(
+      head, framing: framing, connection: persists ? .keepAlive : .close, to: clientVersion, into: &output)
+    return length
+  }
+
   func drainRequestBody() { drainsRequestBody = true }
 
   var hasClientEnded: Bool { clientEnded }
@@ -54,7 +73,7 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
     return remaining <= Self.cheapDrain && request?.head.fields.contains(.expect) == false
   }
 
-  private func bodyFraming(_ head: ResponseHead, _ length: ContentLength, _ body: (any BodySource)?) -> BodyFraming {
+  private func bodyFraming(_ length: ContentLength) -> BodyFraming {
     (isChunked, isCloseDelimited, owed) = (false, false, nil)
     switch length {
     case .none: return .none

@@ -261,6 +261,7 @@ final class CollapsedFetch: OriginFetchSink {
       fetch?.cancel()
       return
     }
+    if let content = fetch.takeContent() { return leader.passOn(head, content: content) }
     let isPart = head.status == 206
     let relay = framing == .none || framing == .length(0) ? nil : StreamRelay(fetch, canResume: !isPart)
     leader.passOn(head, framing, body: relay)

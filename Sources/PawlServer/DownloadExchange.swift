@@ -89,15 +89,25 @@ final class DownloadExchange: Exchange {
 
   /// An answer that is not kept, on its way through.
   func passOn(_ head: ResponseHead, _ framing: BodyFraming, body: StreamRelay?) {
-    let reason = fetch?.reason ?? .uriMiss
-    fetch = nil
+    let reply = passing(head)
     guard !isOver else { return body?.finish() ?? () }
+    channel.respond(reply, length: ContentLength(framing), body: body)
+  }
+
+  /// The same of one that is whole.
+  func passOn(_ head: ResponseHead, content: UnsafeRawBufferPointer) {
+    let reply = passing(head)
+    if !isOver { channel.respond(reply, content: content) }
+  }
+
+  private func passing(_ head: ResponseHead) -> ResponseHead {
     var reply = OriginRequests.relayed(head)
-    var status = CacheStatus(fwd: reason)
+    var status = CacheStatus(fwd: fetch?.reason ?? .uriMiss)
     status.fwdStatus = head.status
     status.append(to: &reply.fields)
     request.record.cacheOutcome = "miss"
-    channel.respond(consume reply, length: ContentLength(framing), body: body)
+    fetch = nil
+    return reply
   }
 
   func fetchFailed(_ failure: OriginFailure) {

@@ -26,6 +26,8 @@ protocol ResponseChannel: AnyObject {
   func interim(_ head: ResponseHead)
   /// The final answer. The channel pulls `body` as the client takes it.
   func respond(_ head: consuming ResponseHead, length: ContentLength, body: (any BodySource)?)
+  /// The final answer, all of whose content is here; the octets are valid during the call.
+  func respond(_ head: consuming ResponseHead, content: UnsafeRawBufferPointer)
   /// The exchange can take request content again.
   func resumeRequestBody()
   /// 101: the connection's bytes belong to `tunnel` from now on.
@@ -42,6 +44,10 @@ protocol ResponseChannel: AnyObject {
 }
 
 extension ResponseChannel {
+  func respond(_ head: consuming ResponseHead, content: UnsafeRawBufferPointer) {
+    respond(head, length: .known(UInt64(content.count)), body: MemoryBody(Array(content)))
+  }
+
   /// A complete answer of pawl's own.
   func reply(_ reply: Replies.Reply) {
     respond(reply.head, length: .known(UInt64(reply.body.count)), body: MemoryBody(reply.body))

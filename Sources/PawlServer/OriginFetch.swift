@@ -92,6 +92,17 @@ final class OriginFetch: OriginExchangeDelegate {
     if answerEnded { answerIsOver() } else { exchange?.resume() }
   }
 
+  /// All of the content, where it came with the head: while the sink is told of that, and valid as long. The fetch is over
+  /// with it, and never goes on after a break. `nil`: it is to be accepted, and comes in pieces.
+  func takeContent() -> UnsafeRawBufferPointer? {
+    guard phase == .accepting, let content = exchange?.takeContent() else { return nil }
+    request.tally.received += UInt64(content.count)
+    phase = .ended
+    exchange = nil
+    sink = nil
+    return content
+  }
+
   /// The span ends earlier: somebody else fetches, or holds, what follows.
   func shorten(to end: UInt64) {
     guard end > frontier, end < spanEnd ?? .max else { return }

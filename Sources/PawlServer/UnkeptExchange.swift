@@ -33,6 +33,7 @@ final class UnkeptExchange: Exchange, OriginFetchSink {
     var status = CacheStatus(fwd: .bypass)
     status.fwdStatus = head.status
     status.append(to: &reply.fields)
+    if let content = fetch.takeContent() { return channel.respond(consume reply, content: content) }
     let hasBody = framing != .none && framing != .length(0)
     let relay = hasBody ? StreamRelay(fetch) : nil
     channel.respond(consume reply, length: ContentLength(framing), body: relay)

@@ -81,18 +81,21 @@ extension OriginExchange {
         case .refused(let error): fail(error)
         case .head(let head, let count):
           at += count
-          take(head, on: connection) { Array(buffer[at..<range.upperBound]) }
+          buffer.withUnsafeBytes {
+            take(head, on: connection, before: UnsafeRawBufferPointer(rebasing: $0[at..<range.upperBound]))
+          }
         }
       }
     }
     return at
   }
 
-  private func take(_ head: ResponseHead, on connection: OriginConnection, leftover: () -> [UInt8]) {
+  /// - Parameter rest: what has come behind it.
+  private func take(_ head: ResponseHead, on connection: OriginConnection, before rest: UnsafeRawBufferPointer) {
     switch head.status {
-    case 101: switchProtocols(head, on: connection, leftover: leftover())
+    case 101: switchProtocols(head, on: connection, leftover: Array(rest))
     case 100..<200: takeInterim(head)
-    default: takeFinal(head)
+    default: takeFinal(head, before: rest)
     }
   }
 
@@ -114,7 +117,7 @@ extension OriginExchange {
     delegate?.exchange(self, interim: head)
   }
 
-  private func takeFinal(_ head: ResponseHead) {
+  private func takeFinal(_ head: ResponseHead, before rest: UnsafeRawBufferPointer) {
     let framing: BodyFraming
     do {
       framing = try responseFraming(head, requestMethod: request.head.method)
@@ -124,15 +127,29 @@ extension OriginExchange {
     response.takeFinal(head, framing, isEarly: !output.isSent)
     // An origin that has said no does not want the rest; one that answers while it listens does.
     if response.isEarly, head.status >= 300 { output.stop() }
+    response.whole = ResponseInput.whole(framing, in: rest).map { ($0, $0.count < rest.count) }
     delegate?.exchange(self, head: head, framing: framing)
+    response.whole = nil
     askForBody()
+  }
+
+  /// All of the content, where it came with the head: from within ``OriginExchangeDelegate/exchange(_:head:framing:)``, and
+  /// valid as long as that lasts. The exchange is over with it; the delegate hears nothing more. `nil`: it comes in pieces.
+  package func takeContent() -> UnsafeRawBufferPointer? {
+    guard let (content, hasMore) = response.whole, !isOver, !isPaused else { return nil }
+    bodyBytesReceived = UInt64(content.count)
+    _ = release(reusable: isReusable(hasMore: hasMore))
+    return content
   }
 
   /// The response is complete (RFC 9112 §8). `hasMore`: octets that belong to no response came behind it (row 60).
   private func complete(hasMore: Bool) {
-    let isReusable = response.keepsAlive && !response.isEarly && output.isSent && !hasMore
     let trailers = response.decoder.trailers
-    release(reusable: isReusable)?.exchangeEnded(self, trailers: trailers)
+    release(reusable: isReusable(hasMore: hasMore))?.exchangeEnded(self, trailers: trailers)
+  }
+
+  private func isReusable(hasMore: Bool) -> Bool {
+    response.keepsAlive && !response.isEarly && output.isSent && !hasMore
   }
 
   private func originClosed(_ connection: OriginConnection) {

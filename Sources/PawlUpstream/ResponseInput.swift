@@ -16,8 +16,19 @@ struct ResponseInput {
   var keepsAlive = false
   /// Whether the final head came before the request was fully sent.
   var isEarly = false
+  /// All of the content, while the delegate is told of the head that came with it; whether more came behind that.
+  var whole: (content: UnsafeRawBufferPointer, hasMore: Bool)?
   /// Octets read that could not be delivered yet: the start of a head, or what came behind a pause.
   var held: [UInt8] = []
+
+  /// Content that came with its head is lent out in one piece up to this size, in octets.
+  static let wholeLimit = 64 << 10
+
+  /// The first `count` of these octets, where they are the whole content.
+  static func whole(_ framing: BodyFraming, in bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+    guard case .length(let count) = framing, count <= wholeLimit, count <= bytes.count else { return nil }
+    return UnsafeRawBufferPointer(rebasing: bytes[..<Int(count)])
+  }
 
   /// A new connection carries the response.
   mutating func restart() { self = ResponseInput() }

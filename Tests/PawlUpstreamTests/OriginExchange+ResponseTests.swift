@@ -98,6 +98,70 @@ struct ResponseCase: Sendable, CustomTestStringConvertible {
     if response.isReused { #expect(origin.finish() == []) } else { _ = origin.finish() }
   }
 
+  /// What came in one piece, what can be taken of it at once, and whether the connection carries the next request.
+  static let wholes: [(wire: String, content: String?, isReused: Bool)] = [
+    ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", "hello", true),
+    ("HTTP/1.1 103 Hints\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", "hello", true),
+    ("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "", true),
+    ("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 5\r\n\r\nhello", "hello", false),
+    ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhelloHTTP/1.1 200", "hello", false),
+    ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n", nil, true),
+    ("HTTP/1.1 204 No\r\n\r\n", nil, true),
+  ]
+
+  @Test(
+    "content that came whole with its head can be taken at once, and the exchange is over with it", arguments: wholes)
+  func takesContent(_ wire: String, _ content: String?, _ isReused: Bool) throws {
+    let next: [OriginStep] = [.expectHead, .send(okay), .readToEnd]
+    let origin = ScriptedOrigin(.unix, [.expectHead, .send(wire)] + next, next)
+    let bench = try Bench(origin)
+    let recorder = ExchangeRecorder()
+    var taken: [String?] = []
+    recorder.react = { event, exchange in
+      guard case .head = event else { return }
+      taken.append(exchange.takeContent().map { String(decoding: $0, as: UTF8.self) })
+      // It is lent once.
+      taken.append(exchange.takeContent().map { String(decoding: $0, as: UTF8.self) })
+    }
+    let exchange = bench.start(.get(), recorder)
+    bench.turn { !taken.isEmpty && (content != nil || recorder.isOver) }
+    #expect(taken == [content, nil])
+    if let content {
+      #expect(recorder.story.last?.hasPrefix("head 200") == true)
+      #expect(exchange.bodyBytesReceived == content.utf8.count)
+    } else {
+      #expect(recorder.story.last == "ended")
+    }
+    #expect(bench.upstream.connectionCount == (isReused ? 1 : 0))
+    #expect(bench.run(.get()).story == ["connected", "head 200 length(2)", "body ok", "ended"])
+    bench.pool.closeIdle()
+    #expect(origin.acceptedCount == (isReused ? 1 : 2))
+    _ = origin.finish()
+  }
+
+  @Test("content that comes in pieces cannot be taken at once, nor while the exchange is paused")
+  func takesNoPieces() throws {
+    let origin = ScriptedOrigin(
+      .unix, [.expectHead, .sendEachByte(okay), .expectHead, .send(okay), .readToEnd])
+    let bench = try Bench(origin)
+    for pauses in [false, true] {
+      let recorder = ExchangeRecorder()
+      var taken: [Bool] = []
+      recorder.react = { event, exchange in
+        guard case .head = event else { return }
+        if pauses { exchange.pause() }
+        taken.append(exchange.takeContent() != nil)
+        if pauses { exchange.resume() }
+      }
+      _ = bench.start(.get(), recorder)
+      bench.turn { recorder.isOver }
+      #expect(taken == [false])
+      #expect(recorder.story == ["connected", "head 200 length(2)", "body ok", "ended"])
+    }
+    bench.pool.closeIdle()
+    #expect(origin.finish() == [])
+  }
+
   static let broken: [ResponseCase] = [
     .init(name: "nothing", wire: "", story: ["broke connection_terminated before the head"]),
     .init(

@@ -21,4 +21,16 @@ import Testing
     input.restart()
     #expect(!input.hasFinalHead)
   }
+
+  @Test(
+    "content that came with its head is whole by its length, up to 64 KiB",
+    arguments: [
+      (.length(0), 0, 0), (.length(0), 3, 0), (.length(5), 4, nil), (.length(5), 5, 5), (.length(5), 6, 5),
+      (.length(65_536), 70_000, 65_536), (.length(65_537), 70_000, nil), (.length(.max), 5, nil), (.none, 5, nil),
+      (.chunked, 5, nil), (.untilClose, 5, nil),
+    ] as [(BodyFraming, Int, Int?)])
+  func whole(_ framing: BodyFraming, _ arrived: Int, _ content: Int?) {
+    let octets = [UInt8](repeating: 0x61, count: arrived)
+    octets.withUnsafeBytes { #expect(ResponseInput.whole(framing, in: $0)?.count == content) }
+  }
 }

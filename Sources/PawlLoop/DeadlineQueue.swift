@@ -18,39 +18,37 @@ package struct DeadlinePlace {
 ///
 /// An object that is in the queue is kept alive by it.
 package final class DeadlineQueue<Holder: DeadlineHolder> {
-  private struct Entry {
-    var due: Monotonic
-    let holder: Holder
-  }
-
   private let loop: EventLoop
-  private var entries: [Entry] = []
+  /// The two halves of the heap's elements. What is asked most, when something is due, is not generic so, and quick.
+  private var dues: [Monotonic] = []
+  private var holders: [Holder] = []
   private lazy var timer = loop.makeTimer { [weak self] in self?.rang() }
   /// While deadlines are told: what is set meanwhile comes in a later turn.
   private var notBefore: Monotonic?
 
   package init(loop: EventLoop) { self.loop = loop }
 
-  package var count: Int { entries.count }
+  package var count: Int { dues.count }
 
   /// When the object's deadline comes; `nil` where it has none.
   package func due(of holder: Holder) -> Monotonic? {
-    holder.deadlinePlace.isTaken ? entries[Int(holder.deadlinePlace.index)].due : nil
+    let place = holder.deadlinePlace
+    return place.isTaken ? dues[Int(place.index)] : nil
   }
 
   /// ``DeadlineHolder/deadlinePassed()`` is called once, not before `due`; replaces an earlier setting.
   package func set(_ holder: Holder, due: Monotonic) {
     loop.preconditionOnLoop()
     let due = notBefore.map { max($0, due) } ?? due
-    let entry = Entry(due: due, holder: holder)
     let index = Int(holder.deadlinePlace.index)
     if index < 0 {
-      entries.append(entry)
-      rise(entry, from: entries.count - 1)
-    } else if due < entries[index].due {
-      rise(entry, from: index)
+      dues.append(due)
+      holders.append(holder)
+      rise(holder, due, from: dues.count - 1)
+    } else if due < dues[index] {
+      rise(holder, due, from: index)
     } else {
-      sink(entry, from: index)
+      sink(holder, due, from: index)
     }
     awaitFirst()
   }
@@ -61,16 +59,16 @@ package final class DeadlineQueue<Holder: DeadlineHolder> {
     let index = Int(holder.deadlinePlace.index)
     guard index >= 0 else { return }
     holder.deadlinePlace.index = -1
-    let last = entries.removeLast()
-    guard index < entries.count else { return }
+    let (last, due) = (holders.removeLast(), dues.removeLast())
+    guard index < dues.count else { return }
     // What fills the gap may belong above it or below it.
-    if index > 0, last.due < entries[(index - 1) / 2].due { rise(last, from: index) } else { sink(last, from: index) }
+    if index > 0, due < dues[(index - 1) / 2] { rise(last, due, from: index) } else { sink(last, due, from: index) }
   }
 
   /// Lets go of all.
   package func removeAll() {
-    for entry in entries { entry.holder.deadlinePlace = DeadlinePlace() }
-    entries = []
+    for holder in holders { holder.deadlinePlace = DeadlinePlace() }
+    (dues, holders) = ([], [])
   }
 
   // MARK: - Telling
@@ -78,9 +76,10 @@ package final class DeadlineQueue<Holder: DeadlineHolder> {
   private func rang() {
     let now = loop.now
     notBefore = Monotonic(nanoseconds: now.nanoseconds + 1)
-    while let first = entries.first, first.due <= now {
-      remove(first.holder)
-      first.holder.deadlinePassed()
+    while let due = dues.first, due <= now {
+      let holder = holders[0]
+      remove(holder)
+      holder.deadlinePassed()
     }
     notBefore = nil
     awaitFirst()
@@ -88,39 +87,39 @@ package final class DeadlineQueue<Holder: DeadlineHolder> {
 
   /// The timer rings at the first deadline, or earlier where that one has gone since.
   private func awaitFirst() {
-    guard let first = entries.first, notBefore == nil else { return }
-    if let rings = timer.due, rings <= first.due { return }
-    timer.schedule(after: first.due - loop.now)
+    guard let first = dues.first, notBefore == nil else { return }
+    if let rings = timer.due, rings <= first { return }
+    timer.schedule(after: first - loop.now)
   }
 
   // MARK: - The heap
 
-  private func rise(_ entry: Entry, from start: Int) {
+  private func rise(_ holder: Holder, _ due: Monotonic, from start: Int) {
     var index = start
     while index > 0 {
       let parent = (index - 1) / 2
-      guard entry.due < entries[parent].due else { break }
-      put(entries[parent], at: index)
+      guard due < dues[parent] else { break }
+      put(holders[parent], dues[parent], at: index)
       index = parent
     }
-    put(entry, at: index)
+    put(holder, due, at: index)
   }
 
-  private func sink(_ entry: Entry, from start: Int) {
+  private func sink(_ holder: Holder, _ due: Monotonic, from start: Int) {
     var index = start
     while true {
       var child = 2 * index + 1
-      guard child < entries.count else { break }
-      if child + 1 < entries.count, entries[child + 1].due < entries[child].due { child += 1 }
-      guard entries[child].due < entry.due else { break }
-      put(entries[child], at: index)
+      guard child < dues.count else { break }
+      if child + 1 < dues.count, dues[child + 1] < dues[child] { child += 1 }
+      guard dues[child] < due else { break }
+      put(holders[child], dues[child], at: index)
       index = child
     }
-    put(entry, at: index)
+    put(holder, due, at: index)
   }
 
-  private func put(_ entry: Entry, at index: Int) {
-    entries[index] = entry
-    entry.holder.deadlinePlace.index = Int32(index)
+  private func put(_ holder: Holder, _ due: Monotonic, at index: Int) {
+    (holders[index], dues[index]) = (holder, due)
+    holder.deadlinePlace.index = Int32(index)
   }
 }

@@ -7,10 +7,7 @@ package enum RequestID {
 
   /// From any thread. Never fails and never repeats in practice.
   package static func make() -> [UInt8] {
-    var text: [UInt8] = []
-    text.reserveCapacity(count)
-    shared.withLock { $0.append(to: &text) }
-    return text
+    shared.withLock { $0.make() }
   }
 
   private static let shared = Locked(RequestIDs())
@@ -21,6 +18,13 @@ package struct RequestIDs: Sendable {
   private var octets: [UInt8] = []
 
   package init() {}
+
+  package mutating func make() -> [UInt8] {
+    var text: [UInt8] = []
+    text.reserveCapacity(RequestID.count)
+    append(to: &text)
+    return text
+  }
 
   /// Appends the digits of a new identifier.
   package mutating func append(to text: inout [UInt8]) {

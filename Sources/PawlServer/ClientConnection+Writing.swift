@@ -16,7 +16,7 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
 
   func respond(_ head: consuming ResponseHead, length: ContentLength, body: (any BodySource)?) {
     guard phase == .exchanging, !hasResponded else { return }
-    let length = begin(head, length)
+    let length = putHead(head, length)
     if isHeadRequest || body == nil || length == .known(0) || length == .none {
       body?.finish()
       owed = nil
@@ -31,7 +31,7 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
 
   func respond(_ head: consuming ResponseHead, content: UnsafeRawBufferPointer) {
     guard phase == .exchanging, !hasResponded else { return }
-    let length = begin(head, .known(UInt64(content.count)))
+    let length = putHead(head, .known(UInt64(content.count)))
     owed = nil
     if !isHeadRequest, length != .none {
       output.append(contentsOf: content)
@@ -43,7 +43,7 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
 
   /// Puts the head of the answer into the output.
   /// - Returns: how long the content is.
-  private func begin(_ head: consuming ResponseHead, _ length: ContentLength) -> ContentLength {
+  private func putHead(_ head: consuming ResponseHead, _ length: ContentLength) -> ContentLength {
     var head = head
     hasResponded = true
     clearDeadline()

@@ -37,7 +37,6 @@ final class ServerLoop {
   /// Whether no answer that counts as sent is still on its way to its client's socket.
   var hasClosedAll: Bool { loop.closingCount == 0 || isAbandoned }
   private var uncollapsed: [(until: Monotonic, resource: Resource, store: CacheStore)] = []
-  /// For answers on the shortest way.
   var requestIDs = RequestIDs()
   private var dateSecond: Int64 = -1
   private var dateBytes: [UInt8] = []
@@ -132,7 +131,7 @@ final class ServerLoop {
     _ head: consuming RequestHead, facts: ClientFacts, began: Monotonic, id: [UInt8]? = nil, known: LookedUp? = nil
   ) -> IncomingRequest {
     var head = head
-    let id = id ?? head.fields.only(.xRequestID).map(Array.init) ?? RequestID.make()
+    let id = id ?? head.fields.only(.xRequestID).map(Array.init) ?? requestIDs.make()
     let route = known?.route ?? router.route(authority: head.authority, target: head.target)
     ClientCertificateField.settle(&head.fields, facts, isWanted: route?.tellsClientCertificate ?? false)
     var record = TransferRecord(began: began)

@@ -4,6 +4,10 @@ import PawlWire
 /// What a connection holds while it does something: from a request's head to the end of the answer, and while it ends.
 /// An idle one has none of it, which is most of what a connection is made of.
 final class ConnectionWork {
+  /// So many are kept on a loop for whoever needs one next, with outputs of at most 16 KiB each: as many as a crowd of
+  /// requests has in hand at the same time.
+  static let sparesLimit = 64
+
   var request: IncomingRequest?
   var exchange: (any Exchange)?
 
@@ -94,18 +98,17 @@ extension ClientConnection {
     set { neededWork.keptBytes = newValue }
   }
 
-  /// The answer is sent, and nothing is asked. The loop keeps one for who needs it next.
+  /// The answer is sent, and nothing is asked.
   func letGoOfWork() {
     guard let done = work else { return }
     work = nil
     done.forget()
-    owner.spareWork = done
+    if owner.spareWorks.count < ConnectionWork.sparesLimit { owner.spareWorks.append(done) }
   }
 
   private var neededWork: ConnectionWork {
     if let work { return work }
-    let begun = owner.spareWork ?? ConnectionWork()
-    owner.spareWork = nil
+    let begun = owner.spareWorks.popLast() ?? ConnectionWork()
     work = begun
     return begun
   }

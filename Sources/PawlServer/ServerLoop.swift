@@ -253,8 +253,8 @@ final class ServerLoop {
     return buffer
   }
 
-  /// Of a connection that is idle again.
-  var spareWork: ConnectionWork?
+  /// Of connections that are idle again; at most ``ConnectionWork/sparesLimit``.
+  var spareWorks: [ConnectionWork] = []
 
   func giveHotBuffer(_ buffer: consuming [UInt8]) { hotBuffer = buffer }
 

@@ -97,9 +97,7 @@ final class OriginFetch: OriginExchangeDelegate {
   func takeContent() -> UnsafeRawBufferPointer? {
     guard phase == .accepting, let content = exchange?.takeContent() else { return nil }
     request.tally.received += UInt64(content.count)
-    phase = .ended
-    exchange = nil
-    sink = nil
+    (phase, exchange, sink) = (.ended, nil, nil)
     return content
   }
 
@@ -122,7 +120,10 @@ final class OriginFetch: OriginExchangeDelegate {
   }
 
   /// The sink has what it wants, an answer without content; the exchange ends by itself, and its connection lives on.
-  func dismiss() { sink = nil }
+  func dismiss() {
+    sink = nil
+    exchange?.resume()
+  }
 
   /// Whether more is about to be handed on, or the end, within the same call; ``OriginFetchSink/fetchDelivered(_:)`` comes
   /// after it.
@@ -138,8 +139,7 @@ final class OriginFetch: OriginExchangeDelegate {
     phase = .ended
     sink = nil
     timer?.cancel()
-    exchange?.cancel()
-    exchange = nil
+    dropExchange()
     undelivered = []
   }
 
@@ -160,7 +160,7 @@ final class OriginFetch: OriginExchangeDelegate {
       phase = .accepting
       sink?.fetch(self, head: head, framing: framing)
       // Who takes it at once gets what came with it at once.
-      if phase == .accepting, framing != .none { exchange.pause() }
+      if phase == .accepting, sink != nil, framing != .none { exchange.pause() }
       return
     }
     switch judgeContinuation(

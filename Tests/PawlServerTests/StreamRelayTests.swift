@@ -37,6 +37,23 @@ import Testing
     #expect(pawl.stop() == [])
   }
 
+  @Test(
+    "leaves its connection to the next one, with content or without, and however it came", .timeLimit(.minutes(1)),
+    arguments: ["cache = default", "cache = off"])
+  func leavesItsConnection(_ cache: String) throws {
+    let head = "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\n"
+    let empty = head + "Content-Length: 0\r\n\r\n"
+    let full = head + "Content-Length: 5\r\n\r\nhello"
+    let chunked = head + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
+    let none = "HTTP/1.1 204 No Content\r\nCache-Control: no-store\r\n\r\n"
+    let answers = [empty, full, none, chunked].flatMap { [OriginStep.send($0), .sendEachByte($0)] }
+    let origin = ScriptedOrigin(.tcp, answers.flatMap { [.expectHead, $0] } + [.readToEnd])
+    let pawl = try TestServer(origin) { $0 = .init(upstream: "max-connections = 1", site: cache) }
+    let contents = answers.map { _ in pawl.get().text }
+    #expect(contents == ["", "", "hello", "hello", "", "", "hello", "hello"])
+    #expect(pawl.stop() == [] && origin.acceptedCount == 1)
+  }
+
   @Test("is replayed against a hash of what was delivered", arguments: ["cache = default", "cache = off"])
   func replay(_ cache: String) throws {
     let origin = ScriptedOrigin(

@@ -9,11 +9,6 @@ import PawlWire
 
 /// What one event loop has of the server: its listeners, connections, fills and pools. Touched on that loop only.
 final class ServerLoop {
-  /// After an answer that was not to be shared, requests for its resource do not wait for each other so long.
-  static let uncollapsedTime = Duration.seconds(10)
-  /// Resources remembered for that on one loop.
-  static let uncollapsedLimit = 4096
-
   let loop: EventLoop
   /// Each holds the other until the loops have stopped: a weak or unowned reference would be counted at every use, which two
   /// loops pay for by turns.
@@ -36,7 +31,7 @@ final class ServerLoop {
   private var isAbandoned = false
   /// Whether no answer that counts as sent is still on its way to its client's socket.
   var hasClosedAll: Bool { loop.closingCount == 0 || isAbandoned }
-  private var uncollapsed: [(until: Monotonic, resource: Resource, store: CacheStore)] = []
+  private var uncollapsed = UncollapsedResources()
   var requestIDs = RequestIDs()
   private var dateSecond: Int64 = -1
   private var dateBytes: [UInt8] = []
@@ -206,34 +201,10 @@ final class ServerLoop {
   // MARK: - Resources
 
   /// Requests for this resource do not wait for each other for a while; so long it stays in the index.
-  func uncollapse(_ resource: Resource, in store: CacheStore) {
-    let until = loop.now.advanced(by: Self.uncollapsedTime)
-    let isMarked = resource.withLock { state in
-      defer { state.uncacheableUntil = until }
-      return state.uncacheableUntil.map { $0 > loop.now } ?? false
-    }
-    if !isMarked { uncollapsed.append((until, resource, store)) }
-    sweepUncollapsed()
-  }
+  func uncollapse(_ resource: Resource, in store: CacheStore) { uncollapsed.mark(resource, in: store, at: loop.now) }
 
   /// An exchange is done with a resource: one that holds nothing, and bears no mark, leaves the index.
-  func letGo(of resource: Resource, in store: CacheStore) {
-    let isMarked = resource.withLock { state in state.uncacheableUntil.map { $0 > loop.now } ?? false }
-    if !isMarked { store.remove(resource) }
-    sweepUncollapsed()
-  }
-
-  private func sweepUncollapsed() {
-    while !uncollapsed.isEmpty, uncollapsed[0].until <= loop.now || uncollapsed.count > Self.uncollapsedLimit {
-      let first = uncollapsed.removeFirst()
-      let isMarked = first.resource.withLock { state in state.uncacheableUntil.map { $0 > loop.now } ?? false }
-      if isMarked, uncollapsed.count <= Self.uncollapsedLimit {
-        uncollapsed.append((loop.now.advanced(by: Self.uncollapsedTime), first.resource, first.store))
-      } else {
-        first.store.remove(first.resource)
-      }
-    }
-  }
+  func letGo(of resource: Resource, in store: CacheStore) { uncollapsed.letGo(of: resource, in: store, at: loop.now) }
 
   // MARK: - Time, buffers
 

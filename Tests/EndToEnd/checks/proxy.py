@@ -540,6 +540,35 @@ def truncated(bench):
     same((answer.status, answer.framing, answer.ended), (200, "close", "rst"), "a close-delimited body")
 
 
+@check("proxy: thousands of URLs whose answers may not be kept, within seconds", seconds=60)
+def many_uncacheable(bench):
+    """More than a loop remembers (4,096)."""
+    origin = bench.origin()
+    origin.at("/page", lambda request: Resource(b"answer to " + request.target.encode(), **PLAIN))
+    pawl = bench.pawl(origin, pawl={"workers": 1})
+    with Client(pawl.address) as client:
+        for first in range(0, 4500, 50):
+            targets = [f"/page?{number}" for number in range(first, first + 50)]
+            client.send(b"".join(head(each) for each in targets))
+            same([client.response().body for _ in targets], [b"answer to " + each.encode() for each in targets], "answers")
+
+
+@check("proxy: an answer gives its connection back, whatever it is and however it comes", seconds=40)
+def connections_come_back(bench):
+    plain = b"HTTP/1.1 200 OK\r\nCache-Control: no-store\r\n"
+    answers = [plain + b"Content-Length: 0\r\n\r\n", plain + b"Content-Length: 2\r\n\r\nok", plain + b"Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+               b"HTTP/1.1 204 No Content\r\n\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n",
+               b"HTTP/1.1 302 Found\r\nLocation: /other\r\nContent-Length: 0\r\n\r\n"]
+    for cache in ("default", "off"):
+        origin = bench.origin()
+        origin.at("/page", lambda request: (answers[int(request.target.partition("?")[2]) % len(answers)], "keep"))
+        pawl = bench.pawl(origin, name=f"cache-{cache}", pawl={"workers": 1}, upstream={"max-connections": 1, "queue-timeout": "5s"}, site={"cache": cache})
+        for number in range(3 * len(answers)):
+            answer, sent = get(pawl.address, f"/page?{number}"), answers[number % len(answers)]
+            same((answer.status, answer.body), (int(sent[9:12]), b"ok" if b"ok" in sent else b""), f"answer {number}, cache {cache}")
+        same(origin.connections, 1, "connections to the origin")
+
+
 @check("proxy: max-connections and queue-timeout hold over all loops", seconds=40)
 def queue(bench):
     origin = bench.origin()

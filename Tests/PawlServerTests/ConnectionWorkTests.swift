@@ -37,16 +37,18 @@ import Testing
   @Test("what an idle connection is made of stays small, in octets")
   func sizes() throws {
     let pawl = try TestServer(url: "http://127.0.0.1:1")
-    let client = pawl.connect()
-    pawl.waitUntil("it is there") { pawl.onLoop { $0.connections.count } == 1 }
-    let sizes = pawl.onLoop { loop -> [Int] in
-      guard let connection = loop.connections.all.first as? ClientConnection else { return [] }
-      return [connection, connection.stream, connection.facts].map { (object: AnyObject) in
-        usableSize(Unmanaged.passUnretained(object).toOpaque())
+    let clients = (0..<8).map { _ in pawl.connect() }
+    pawl.waitUntil("they are there") { pawl.onLoop { $0.connections.count } == clients.count }
+    let sizes = pawl.onLoop { loop -> [[Int]] in
+      loop.connections.all.compactMap { $0 as? ClientConnection }.map { connection in
+        [connection, connection.stream, connection.facts].map { (object: AnyObject) in
+          usableSize(Unmanaged.passUnretained(object).toOpaque())
+        }
       }
     }
-    #expect(sizes == [104, 88, 72])
-    client.close()
+    // Now and then there is a larger place for one than it needs.
+    #expect((0..<3).map { kind in sizes.map { $0[kind] }.min() } == [104, 88, 72])
+    for client in clients { client.close() }
     pawl.stop()
   }
 

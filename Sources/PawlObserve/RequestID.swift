@@ -4,13 +4,6 @@ import CLinux
 package enum RequestID {
   /// Digits of one.
   package static let count = 32
-
-  /// From any thread. Never fails and never repeats in practice.
-  package static func make() -> [UInt8] {
-    shared.withLock { $0.make() }
-  }
-
-  private static let shared = Locked(RequestIDs())
 }
 
 /// Makes identifiers for one thread: costs one `getrandom(2)` in 256 of them.
@@ -19,6 +12,7 @@ package struct RequestIDs: Sendable {
 
   package init() {}
 
+  /// A new identifier. Never fails and never repeats in practice.
   package mutating func make() -> [UInt8] {
     var text: [UInt8] = []
     text.reserveCapacity(RequestID.count)

@@ -22,7 +22,7 @@ extension HTTP2Connection {
       hot.answer.total == UInt64(body.count)
     else { return nil }
     hot.store.noteUse(hot.stored)
-    let ownID = get.requestID == nil ? RequestID.make() : nil
+    let ownID = get.requestID == nil ? owner.requestIDs.make() : nil
     append(hot, id: ownID, to: &values)
     readyRequests.append(HTTP2ReadyRequest(id, get, request, ownID, hot.route, bytes: body.count, owner.loop.now))
     (hasServed, hasAnsweredReady) = (true, true)

@@ -29,7 +29,7 @@ struct UploadRequest {
       facts: ClientFacts(
         client: SocketAddress.literal(origin.clientAddress[...].text, port: 0), isTrusted: origin.peerIsTrusted,
         port: origin.port, isSecure: origin.scheme.elementsEqual("https".utf8)),
-      requestID: head.fields.only(.xRequestID).map(Array.init) ?? RequestID.make(), isRouted: true,
+      requestID: head.fields.only(.xRequestID).map(Array.init) ?? loop.requestIDs.make(), isRouted: true,
       record: TransferRecord(began: loop.loop.now))
     incoming.isDelivery = true
   }

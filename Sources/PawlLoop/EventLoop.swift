@@ -20,6 +20,7 @@ package final class EventLoop: @unchecked Sendable {
   private var eventPlaces = EventPlaces()
 
   private var isInTurn = false
+  private var share = TurnShare()
   private var turnTime: Monotonic?
   private var turnWallSeconds: Int64?
   private var later: [() -> Void] = []
@@ -96,6 +97,7 @@ package final class EventLoop: @unchecked Sendable {
 
   private func turnOnce() {
     isInTurn = true
+    share.turnBegins()
     forgetTime()
     event_base_loop(base, later.isEmpty && !hasOwnMail ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK)
     if !later.isEmpty {
@@ -162,6 +164,15 @@ package final class EventLoop: @unchecked Sendable {
   package func preconditionOnLoop() {
     precondition(isCurrent, "called on another thread than loop \(index)'s")
   }
+
+  // MARK: Sharing turns
+
+  /// Octets that one connection moves in this turn at most, of `whole` that it moves when nothing else is ready: who
+  /// reads or writes as long as its socket lets it asks here when to stop.
+  package func turnShare(of whole: Int) -> Int { share.octets(of: whole) }
+
+  /// A socket is ready.
+  func noteReady() { share.noteReady() }
 
   // MARK: Time and scratch space
 

@@ -257,6 +257,7 @@ package final class SocketStream {
   }
 
   fileprivate func becameReadable() {
+    loop.noteReady()
     if protection != nil { return protectedReadable() }
     tellReadable()
   }
@@ -264,6 +265,7 @@ package final class SocketStream {
   func tellReadable() { told?.streamReadable() }
 
   fileprivate func becameWritable() {
+    loop.noteReady()
     if protection != nil, !flushProtected() { return }
     if wantsWritable {
       wantsWritable = false

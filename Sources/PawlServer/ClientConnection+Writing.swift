@@ -3,7 +3,7 @@ import PawlLoop
 import PawlWire
 
 extension ClientConnection: ResponseChannel, BodyConsumer {
-  /// Content octets handed to one socket before other connections get their turn.
+  /// Content octets handed to one socket in a turn in which nothing else is ready; a share of it where others wait.
   private static let turn = 2 << 20
 
   func interim(_ head: ResponseHead) {
@@ -118,7 +118,7 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
     guard !isPumping, phase == .exchanging || phase == .flushing else { return }
     isPumping = true
     defer { isPumping = false }
-    var budget = Self.turn
+    var budget = owner.loop.turnShare(of: Self.turn)
     while budget > 0 {
       let supply = pull(&budget)
       guard phase == .exchanging || phase == .flushing else { return }

@@ -2,7 +2,7 @@ import PawlLoop
 import PawlWire
 
 extension HTTP2Connection {
-  /// Octets written before other connections get their turn.
+  /// Octets written in a turn in which nothing else is ready; a share of it where others wait.
   private static let turn = 2 << 20
   /// Octets produced for one write: many records of TLS in one call, and all that waits unsent in memory.
   private static let writeSize = 128 << 10
@@ -14,7 +14,7 @@ extension HTTP2Connection {
     guard !isPumping, !isReceiving, phase == .open || phase == .ending else { return }
     isPumping = true
     defer { isPumping = false }
-    var budget = Self.turn
+    var budget = owner.loop.turnShare(of: Self.turn)
     var isOver = false
     while !isOver, flush() {
       guard budget > 0 else {

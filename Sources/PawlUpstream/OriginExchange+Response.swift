@@ -4,21 +4,25 @@ import PawlWire
 
 /// Receiving: octets from the stream become heads and content for the delegate.
 extension OriginExchange {
-  /// Octets taken in one turn at most, so that a fast origin leaves time to others.
-  private static let turnLimit = 1 << 20
+  /// Octets taken in a turn in which nothing else is ready; a share of it where others wait.
+  private static let turn = 1 << 20
 
   func streamReadable() {
     guard case .connected(let connection) = phase, !isPaused else { return }
     var buffer = loop.takeReadBuffer()
     defer { loop.giveReadBuffer(buffer) }
-    var taken = 0
-    while taken < Self.turnLimit, isReceiving(on: connection) {
-      switch buffer.withUnsafeMutableBytes({ connection.stream.read(into: $0) }) {
+    var budget = loop.turnShare(of: Self.turn)
+    while budget > 0, isReceiving(on: connection) {
+      let limit = min(buffer.count, budget)
+      let result = buffer.withUnsafeMutableBytes {
+        connection.stream.read(into: UnsafeMutableRawBufferPointer(rebasing: $0[..<limit]))
+      }
+      switch result {
       case .bytes(let count):
-        taken += count
+        budget -= count
         receive(buffer, count, on: connection)
         // The socket had no more: what comes later is announced again.
-        if count < buffer.count { return }
+        if count < limit { return }
       case .wouldBlock: return
       case .end: return originClosed(connection)
       case .failed(let code): return originFailed(connection, code)

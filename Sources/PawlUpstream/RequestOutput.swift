@@ -24,8 +24,8 @@ struct RequestOutput {
   /// At this many it is told to go on.
   static let lowWater = 64 << 10
 
-  /// Octets of a file sent in one turn at most, so that a fast origin leaves time to others.
-  static let turnLimit = 4 << 20
+  /// Octets of a file sent in a turn in which nothing else is ready; a share of it where others wait.
+  static let turn = 4 << 20
 
   enum FlushResult: Hashable {
     case drained, blocked, failed
@@ -213,7 +213,7 @@ struct RequestOutput {
   }
 
   private mutating func flushFile(_ stream: SocketStream) -> FlushResult {
-    var budget = Self.turnLimit
+    var budget = stream.loop.turnShare(of: Self.turn)
     while let run = file {
       guard budget > 0 else { return .blocked }
       let limit = Int(min(run.count, UInt64(budget)))

@@ -51,10 +51,6 @@ static inline ssize_t pawl_pread_nowait(int fd, void *buffer, size_t count, off_
 }
 static inline int pawl_errno(void) { return errno; }
 static inline void pawl_set_errno(int value) { errno = value; }
-/// Reserves blocks without changing the file's size.
-static inline int pawl_fallocate_keep_size(int fd, off_t offset, off_t length) {
-  return fallocate(fd, FALLOC_FL_KEEP_SIZE, offset, length);
-}
 static inline int pawl_punch_hole(int fd, off_t offset, off_t length) {
   return fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, length);
 }

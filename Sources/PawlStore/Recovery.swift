@@ -74,9 +74,7 @@ extension StoreCore {
     _ = unrecorded.withLock { $0.insert(id) }
     let charge = DiskCharge(budget, bytes: 0)
     do throws(StoreError) {
-      // Blocks ahead only for bodies that will be whole, and large enough to gain by it.
-      let isWhole = content == total && content >= SegmentTable.span
-      let descriptor = try makeFile(id, allocating: isWhole ? content : 0, charge)
+      let descriptor = try makeFile(id, charge)
       charge.grow(DiskBudget.objectOverhead)
       var state = BodyState()
       (state.total, state.descriptor, state.reservation) = (total, descriptor, content)
@@ -90,15 +88,13 @@ extension StoreCore {
     }
   }
 
-  private func makeFile(
-    _ id: ObjectID, allocating bytes: UInt64, _ charge: DiskCharge
-  ) throws(StoreError) -> BodyDescriptor {
+  private func makeFile(_ id: ObjectID, _ charge: DiskCharge) throws(StoreError) -> BodyDescriptor {
     do throws(StoreError) {
-      return try BodyFile.create(id, allocating: bytes, self, charge)
+      return try BodyFile.create(id, self, charge)
     } catch {
       guard case .system(_, _, EMFILE) = error else { throw error }
       openBodies.closeSome()
-      return try BodyFile.create(id, allocating: bytes, self, charge)
+      return try BodyFile.create(id, self, charge)
     }
   }
 }

@@ -34,7 +34,7 @@ package final class SocketStream {
   var descriptor: CInt
   /// Set when the kernel refused to watch the socket.
   var failure: CInt?
-  package internal(set) var isReading = false
+  @exclusivity(unchecked) package internal(set) var isReading = false
   var wantsWritable = false
   var writeEventIsAdded = false
 

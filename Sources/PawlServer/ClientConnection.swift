@@ -34,7 +34,7 @@ final class ClientConnection: StreamDelegate, ServedConnection, DeadlineHolder {
   private(set) var requestBegan: Monotonic
   /// The last one that was set; whether it holds says ``hasDeadline``.
   private var deadline = Monotonic(nanoseconds: 0)
-  var deadlinePlace = DeadlinePlace()
+  @exclusivity(unchecked) var deadlinePlace = DeadlinePlace()
   var place = ConnectionPlace()
   var phase = Phase.waiting
   private var hasDeadline = false

@@ -2,6 +2,7 @@ import PawlCache
 import PawlHTTP
 import PawlLoop
 import PawlStore
+import PawlWire
 
 /// What a request that asks for a representation as it is, or for one range of it, looks for; whatever it came over.
 struct HotRequest {
@@ -10,6 +11,14 @@ struct HotRequest {
   let hasCookie: Bool
   /// Whether a proxy in front says what its client speaks.
   let namesScheme: Bool
+}
+
+extension HotRequest {
+  init(_ get: PlainGet, in buffer: [UInt8]) {
+    self.init(
+      authority: buffer[get.authority], target: buffer[get.target], hasCookie: get.hasCookie,
+      namesScheme: get.namesScheme)
+  }
 }
 
 /// A fresh, complete response that such a request gets as it stands.
@@ -32,13 +41,15 @@ extension ServerLoop {
   /// The one response that there is for the request; `nil` where anything about it takes the long way.
   /// - Parameter known: what the long way need not look up again.
   func hotResponse(_ request: HotRequest, _ facts: ClientFacts, known: inout LookedUp?) -> HotResponse? {
-    guard !(request.namesScheme && facts.isTrusted),
-      let route = router.route(authority: request.authority, target: request.target)
+    let (authority, target) = (request.authority, request.target)
+    guard !(request.namesScheme && facts.isTrusted), let route = router.route(authority: authority, target: target)
     else { return nil }
     known = LookedUp(route: route)
-    guard let store = route.cache, !facts.isMisdirected(request.authority), !router.mayBeUpload(request.target),
-      let resource = resource(request, facts, in: store)
-    else { return nil }
+    guard let store = route.cache, !facts.isMisdirected(authority), !router.mayBeUpload(target) else { return nil }
+    let found = KeyAuthority.lend(authority, isSecure: facts.isSecure) { authority in
+      target.withUnsafeBytes { store.resource(authority: authority, target: $0) }
+    }
+    guard let resource = found else { return nil }
     known?.resource = resource
     let only = resource.withLock { state in state.isLoaded && state.variants.count == 1 ? state.variants[0] : nil }
     guard let stored = only else { return nil }
@@ -47,11 +58,5 @@ extension ServerLoop {
       answer.isForEverybody || !request.hasCookie
     else { return nil }
     return HotResponse(stored: stored, answer: answer, route: route, store: store, now: now)
-  }
-
-  private func resource(_ request: HotRequest, _ facts: ClientFacts, in store: CacheStore) -> Resource? {
-    KeyAuthority.lend(request.authority, isSecure: facts.isSecure) { authority in
-      request.target.withUnsafeBytes { store.resource(authority: authority, target: $0) }
-    }
   }
 }

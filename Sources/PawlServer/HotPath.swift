@@ -16,10 +16,7 @@ extension ClientConnection {
   func answerAtOnce(_ buffer: [UInt8], known: inout LookedUp?) -> Bool {
     let owner = self.owner
     guard output.isEmpty, !owner.isDraining, let get = listener.withParser({ $0.plainGet() }) else { return false }
-    let request = HotRequest(
-      authority: buffer[get.authority], target: buffer[get.target], hasCookie: get.hasCookie,
-      namesScheme: get.namesScheme)
-    guard let hot = owner.hotResponse(request, facts, known: &known) else { return false }
+    guard let hot = owner.hotResponse(HotRequest(get, in: buffer), facts, known: &known) else { return false }
     let answer = hot.answer
     var part: ByteRange?
     if let range = get.range {
@@ -35,8 +32,7 @@ extension ClientConnection {
     var message = owner.takeHotBuffer()
     let newID = append(hot, part, to: &message, isNamed: get.requestID == nil, owner)
     let sent = HotAnswerSent(
-      request: request, requestID: get.requestID, newID: newID, status: part == nil ? 200 : 206, bytes: wanted,
-      route: hot.route)
+      get: get, newID: newID, status: part == nil ? 200 : 206, bytes: wanted, route: hot.route)
     switch bytes {
     case .memory(let body): transmit(&message, body, buffer, sent)
     case .file(let slice): transmit(message, slice, buffer, sent)
@@ -135,7 +131,7 @@ extension ClientConnection {
     let server = owner.server
     guard let log = server.accessLog else { return }
     var record = AccessRecord(time: server.clock.wallMilliseconds(), remote: facts.text[...])
-    record.note(sent.request, status: sent.status, bytes: sent.count, sent.route, facts.tls)
+    record.note(HotRequest(sent.get, in: buffer), status: sent.status, bytes: sent.count, sent.route, facts.tls)
     record.referer = listener.withParser({ $0.first(.referer) }).map { owner.shown(buffer[$0]) }
     record.userAgent = listener.withParser({ $0.first(.userAgent) }).map { buffer[$0] }
     record.durationMicros = server.clock.now().microseconds(since: requestBegan)
@@ -165,9 +161,8 @@ extension ClientConnection {
 
 /// An answer that went out, or began to, on the shortest way.
 private struct HotAnswerSent {
-  let request: HotRequest
-  /// That the client brought, in what was read.
-  let requestID: Range<Int>?
+  /// In what was read.
+  let get: PlainGet
   /// In the message; `nil`: the client brought an identifier.
   let newID: Range<Int>?
   let status: Int
@@ -178,7 +173,7 @@ private struct HotAnswerSent {
   var count: UInt64 { bytes.upperBound - bytes.lowerBound }
 
   func id(_ message: [UInt8], _ buffer: [UInt8]) -> Bytes {
-    newID.map { message[$0] } ?? requestID.map { buffer[$0] } ?? []
+    newID.map { message[$0] } ?? get.requestID.map { buffer[$0] } ?? []
   }
 }
 

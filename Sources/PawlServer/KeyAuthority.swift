@@ -14,12 +14,15 @@ enum KeyAuthority {
   static func lend<Result>(
     _ authority: Bytes, isSecure: Bool, to body: (UnsafeRawBufferPointer) -> Result
   ) -> Result {
-    let plain = without(isSecure ? ":443" : ":80", authority)
-    guard isSecure else { return plain.withUnsafeBytes(body) }
-    return withUnsafeTemporaryAllocation(byteCount: plain.count + 1, alignment: 1) { room in
-      room[0] = 0x01
-      plain.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: room[1...]).copyMemory(from: $0) }
-      return body(UnsafeRawBufferPointer(room))
+    let count = without(isSecure ? ":443" : ":80", authority).count
+    return authority.withUnsafeBytes { octets in
+      let plain = UnsafeRawBufferPointer(rebasing: octets[..<count])
+      guard isSecure else { return body(plain) }
+      return withUnsafeTemporaryAllocation(byteCount: count + 1, alignment: 1) { room in
+        room[0] = 0x01
+        UnsafeMutableRawBufferPointer(rebasing: room[1...]).copyMemory(from: plain)
+        return body(UnsafeRawBufferPointer(room))
+      }
     }
   }
 

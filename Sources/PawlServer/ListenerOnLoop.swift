@@ -17,7 +17,7 @@ final class ListenerOnLoop {
   let settings: Settings
   /// What it shows to clients; `nil`: it speaks in clear.
   let certificates: ListenerCertificates?
-  private var parser: RequestParser
+  @exclusivity(unchecked) private var parser: RequestParser
   private let listener: Listener
   private var parserUser: ObjectIdentifier?
 

@@ -4,11 +4,15 @@ import PawlStore
 
 /// Which route a request takes: the site that names its host, else the default site; then the longest path.
 final class Router: Sendable {
-  struct Site: Sendable {
+  final class Site: Sendable {
     let hosts: [[UInt8]]
     let settings: RouteSettings
     /// The longest first.
     let routes: [(path: PathPattern, settings: RouteSettings)]
+
+    init(hosts: [[UInt8]], settings: RouteSettings, routes: [(path: PathPattern, settings: RouteSettings)]) {
+      (self.hosts, self.settings, self.routes) = (hosts, settings, routes)
+    }
 
     var all: [RouteSettings] { [settings] + routes.map(\.settings) }
   }

@@ -32,7 +32,7 @@ final class ServerLoop {
   /// Whether no answer that counts as sent is still on its way to its client's socket.
   var hasClosedAll: Bool { loop.closingCount == 0 || isAbandoned }
   private var uncollapsed = UncollapsedResources()
-  var requestIDs = RequestIDs()
+  @exclusivity(unchecked) var requestIDs = RequestIDs()
   private var dateSecond: Int64 = -1
   private var dateBytes: [UInt8] = []
 

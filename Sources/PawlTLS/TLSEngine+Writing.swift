@@ -3,7 +3,7 @@ import COpenSSL
 
 extension TLSEngine {
   /// Ciphertext that the kernel has not taken, in octets.
-  package var pendingCount: Int { pending.count - pendingStart + (owesCloseNotify ? 1 : 0) }
+  package var pendingCount: Int { pendingLength + (owesCloseNotify ? 1 : 0) }
 
   /// Encrypts both pieces, in this order, and sends them, until the socket takes no more.
   /// - Parameters:
@@ -93,10 +93,9 @@ extension TLSEngine {
 
   /// What was held back for company goes first among what is gathered now.
   private func reclaimHeld() {
-    guard !isBlocked, pendingCount > 0 else { return }
-    let held = pending[pendingStart...]
-    pending = []
-    pendingStart = 0
+    guard !isBlocked, pendingLength > 0 else { return }
+    let held = pending.suffix(pendingLength)
+    dropPending()
     held.withUnsafeBytes { gather($0) }
   }
 
@@ -161,12 +160,12 @@ extension TLSEngine {
   }
 
   private func sendPending(_ more: Bool) {
-    let sent = pending.withUnsafeBytes { send(.init(rebasing: $0[pendingStart...]), more) }
-    pendingStart += sent
-    if pendingStart == pending.count { dropPending() }
+    let sent = pending.suffix(pendingLength).withUnsafeBytes { send($0, more) }
+    pendingLength -= sent
+    if pendingLength == 0 { dropPending() }
   }
 
-  private func dropPending() { (pending, pendingStart) = ([], 0) }
+  private func dropPending() { (pending, pendingLength) = ([], 0) }
 
   private func keep(_ bytes: UnsafeRawBufferPointer) {
     guard bytes.count > 0 else { return }
@@ -174,11 +173,9 @@ extension TLSEngine {
       writeFailure = ENOBUFS
       return
     }
-    if pendingStart > 0 {
-      pending.removeFirst(pendingStart)
-      pendingStart = 0
-    }
+    pending.removeFirst(pending.count - pendingLength)
     pending.append(contentsOf: bytes)
+    pendingLength += bytes.count
   }
 
   /// Returns how much the kernel took; the rest has to wait for the socket, or is lost with it.

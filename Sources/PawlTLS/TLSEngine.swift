@@ -54,14 +54,15 @@ package final class TLSEngine {
   package internal(set) var readFailure: TLSFailure?
 
   // Sending
-  /// Ciphertext that is not with the kernel.
+  /// Ciphertext that is not with the kernel: so many octets at the end of `pending`. They are counted beside it, since asking
+  /// an array that others write to costs a check each time, and a request asks nine times.
+  @exclusivity(unchecked) var pendingLength = 0
   var pending: [UInt8] = []
-  var pendingStart = 0
   /// The socket took less than it was given; what is pending waits for it to become writable.
-  package internal(set) var isBlocked = false
-  var writeFailure: CInt?
+  @exclusivity(unchecked) package internal(set) var isBlocked = false
+  @exclusivity(unchecked) var writeFailure: CInt?
   var sizer = RecordSizer()
-  package internal(set) var hasEndedWriting = false
+  @exclusivity(unchecked) package internal(set) var hasEndedWriting = false
   /// The kernel's records: `close_notify` found the socket full.
   var owesCloseNotify = false
 
@@ -69,7 +70,7 @@ package final class TLSEngine {
   package private(set) var facts: TLSFacts?
   private var failure: TLSFailure?
   /// Whether the kernel encrypts what is sent: the stream writes plain octets to the socket.
-  package private(set) var kernelSends = false
+  @exclusivity(unchecked) package private(set) var kernelSends = false
   private let wantsKernel: Bool
   /// Set by the server's callback for the client's hello.
   var identity: ServerIdentity?

@@ -19,6 +19,10 @@ final class Fill: OriginFetchSink {
   private var coordinator: FillCoordinator?
   private var fetch: OriginFetch?
   private var isPaused = false
+  /// A piece is being written in the pool; nothing more comes until it is.
+  private var isWriting = false
+  /// What came to its end meanwhile.
+  private var afterWriting: (() -> Void)?
   private var isStreaming = false
   /// Of what was streamed: it is in no file to compare with.
   private var streamed: DeliveredMemory?
@@ -87,18 +91,49 @@ final class Fill: OriginFetchSink {
 
   func fetch(_ fetch: OriginFetch, bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Flow {
     if body.total == nil, !isStreaming, offset + UInt64(bytes.count) > route.maxUnknown { stream("max-unknown") }
-    do {
-      try body.write(bytes, at: offset)
-    } catch {
-      stream("\(error)")
-      do { try body.write(bytes, at: offset) } catch { giveUp(BodyEnd(party: .pawl, reason: "storage-failed")) }
+    if !isStreaming, owner.slowWrites.areExpected(at: owner.loop.now), writeInPool(bytes, at: offset) { return .pause }
+    let began = owner.server.clock.now()
+    let failure = body.tryWrite(bytes, at: offset)
+    owner.slowWrites.note(from: began, to: owner.server.clock.now())
+    wasWritten(bytes, at: offset, failure)
+    return isPaused ? .pause : .goOn
+  }
+
+  private func wasWritten(_ bytes: UnsafeRawBufferPointer, at offset: UInt64, _ failure: StoreError?) {
+    if let failure {
+      stream("\(failure)")
+      if body.tryWrite(bytes, at: offset) != nil { giveUp(BodyEnd(party: .pawl, reason: "storage-failed")) }
     }
     if isStreaming {
       if streamed == nil { streamed = DeliveredMemory(from: offset) }
       streamed?.note(bytes)
     }
     isPaused = mustWait(at: offset + UInt64(bytes.count))
-    return isPaused ? .pause : .goOn
+  }
+
+  /// Where the disk does not follow: the loop goes on, this fill waits.
+  /// - Returns: `false` when the pool has stopped.
+  private func writeInPool(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Bool {
+    let (copy, body, clock) = (Array(bytes), body, owner.server.clock)
+    isWriting = owner.pool.run(
+      {
+        let began = clock.now()
+        let failure = copy.withUnsafeBytes { body.tryWrite($0, at: offset) }
+        return (failure, began, clock.now())
+      }, then: owner.loop
+    ) { [self] failure, began, ended in
+      isWriting = false
+      owner.slowWrites.note(from: began, to: ended)
+      // It has ended without it: what was reserved for it goes back.
+      guard fetch != nil else { return body.fillPaused() }
+      copy.withUnsafeBytes { wasWritten($0, at: offset, failure) }
+      if let afterWriting {
+        self.afterWriting = nil
+        return afterWriting()
+      }
+      if !isPaused { fetch?.resume() }
+    }
+    return isWriting
   }
 
   /// Room on disk is gone, or not allowed: from here on bytes pass through memory at the pace of the readers.
@@ -119,7 +154,7 @@ final class Fill: OriginFetchSink {
   }
 
   func readersMoved() {
-    guard isPaused, let fetch, !mustWait(at: fetch.frontier) else { return }
+    guard isPaused, !isWriting, let fetch, !mustWait(at: fetch.frontier) else { return }
     isPaused = false
     fetch.resume()
   }
@@ -170,6 +205,7 @@ final class Fill: OriginFetchSink {
   // MARK: - Ends
 
   func fetchEnded(_ fetch: OriginFetch, at end: UInt64) {
+    guard !isWriting else { return afterWriting = { [weak self] in self?.fetchEnded(fetch, at: end) } }
     if body.total == nil { body.setTotal(end) }
     let isWhole = isStreaming || body.total.map { body.held.contiguousEnd(from: 0) >= $0 } ?? false
     if isWhole { body.complete() }
@@ -178,6 +214,7 @@ final class Fill: OriginFetchSink {
   }
 
   func fetchFailed(_ fetch: OriginFetch, _ failure: FetchFailure) {
+    guard !isWriting else { return afterWriting = { [weak self] in self?.fetchFailed(fetch, failure) } }
     if fetch.originRefusesRanges {
       coordinator?.originRefusesRanges()
       // With a hole before it the rest can be had neither by range nor by replay: who comes next starts anew.
@@ -216,7 +253,7 @@ final class Fill: OriginFetchSink {
   private func letGo() {
     watch?.cancel()
     fetch?.cancel()
-    fetch = nil
+    (fetch, afterWriting) = (nil, nil)
     owner.server.abandoned.remove(self, of: route.upstream)
     owner.fills[ObjectIdentifier(self)] = nil
     body.fillPaused()
@@ -235,8 +272,10 @@ final class Fill: OriginFetchSink {
       originHasRanges: originHasRanges, abandonedFill: route.abandonedFill)
     guard decision == .goOn, !isStreaming else { return pauseForGood("no-readers") }
     isAbandoned = true
-    isPaused = false
-    fetch.resume()
+    if !isWriting {
+      isPaused = false
+      fetch.resume()
+    }
     if let least = owner.server.abandoned.add(self, of: route.upstream, on: owner.loop) {
       least.loop.run { $0.pauseForGood("four-abandoned-fills") }
     }

@@ -32,6 +32,7 @@ final class ServerLoop {
   /// Whether no answer that counts as sent is still on its way to its client's socket.
   var hasClosedAll: Bool { loop.closingCount == 0 || isAbandoned }
   private var uncollapsed = UncollapsedResources()
+  var slowWrites = SlowWrites()
   @exclusivity(unchecked) var requestIDs = RequestIDs()
   private var dateSecond: Int64 = -1
   private var dateBytes: [UInt8] = []

@@ -3,7 +3,7 @@ import PawlCache
 import PawlLoop
 
 extension StoredBody {
-  /// Adds bytes that are known to belong there. On a loop: the bytes go into the page cache; their digests, the
+  /// Adds bytes that are known to belong there. From any thread: the bytes go into the page cache; their digests, the
   /// map, the readers' wakes and the recording follow. What is held already is skipped, never overwritten.
   /// - Throws: ``StoreError/full`` when neither budget nor disk have room (nothing of the failing run is held then:
   ///   ``beginStreaming()``), ``StoreError/dropped``, ``StoreError/beyondTotal`` or ``StoreError/system(call:path:errno:)``.
@@ -25,6 +25,16 @@ extension StoredBody {
     case .needsFile:
       guard BodyFile.reopen(self) != nil else { throw .dropped }
       try write(bytes, at: offset)
+    }
+  }
+
+  /// As ``write(_:at:)``; from any thread. `nil`: it was written.
+  package func tryWrite(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> StoreError? {
+    do throws(StoreError) {
+      try write(bytes, at: offset)
+      return nil
+    } catch {
+      return error
     }
   }
 

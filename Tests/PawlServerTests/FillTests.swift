@@ -3,14 +3,16 @@ import Testing
 
 @testable import PawlServer
 
-@Suite("A fill") struct FillTests {
+@Suite("A fill, wherever it writes") struct FillTests {
   private static let size = 4 << 20
   private static func head(_ fields: String) -> OriginStep {
     .send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n\(fields)Content-Length: \(size)\r\n\r\n")
   }
 
-  @Test("goes on without readers where pausing would cost a replay; the next client finds it whole")
-  func goesOn() throws {
+  @Test(
+    "goes on without readers where pausing would cost a replay; the next client finds it whole",
+    arguments: [false, true])
+  func goesOn(slowWrites: Bool) throws {
     let gate = Gate()
     let origin = ScriptedOrigin(
       .tcp,
@@ -19,6 +21,7 @@ import Testing
         .sendPattern(from: 1000, count: Self.size - 1000), .readToEnd,
       ])
     let pawl = try TestServer(origin) { $0.site = "abandoned-fill = 0" }
+    if slowWrites { pawl.expectSlowWrites() }
     let client = pawl.connect()
     client.send(TestServer.request())
     _ = client.readHead()
@@ -32,8 +35,8 @@ import Testing
     #expect(pawl.stop() == [] && origin.acceptedCount == 1)
   }
 
-  @Test("pauses where the rest can be asked for, and goes on from what is held")
-  func pauses() throws {
+  @Test("pauses where the rest can be asked for, and goes on from what is held", arguments: [false, true])
+  func pauses(slowWrites: Bool) throws {
     let tag = "ETag: \"v\"\r\nAccept-Ranges: bytes\r\n"
     let held = 1 << 20
     let part =
@@ -43,6 +46,7 @@ import Testing
       .tcp, [.expectHead, Self.head(tag), .sendPattern(count: held), .readToEnd],
       [.expectHead, .send(part), .sendPattern(from: UInt64(held), count: Self.size - held), .readToEnd])
     let pawl = try TestServer(origin) { $0.site = "abandoned-fill = 0" }
+    if slowWrites { pawl.expectSlowWrites() }
     let client = pawl.connect()
     client.send(TestServer.request())
     _ = client.readHead()
@@ -57,8 +61,8 @@ import Testing
     #expect(String(decoding: origin.received[1], as: UTF8.self).contains("\r\nRange: bytes=\(held)-"))
   }
 
-  @Test("a body of unknown length beyond max-unknown is streamed and not kept")
-  func streams() throws {
+  @Test("a body of unknown length beyond max-unknown is streamed and not kept", arguments: [false, true])
+  func streams(slowWrites: Bool) throws {
     let (chunk, count) = (1 << 16, 40)
     var script: [OriginStep] = [.expectHead, .send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")]
     for index in 0..<count {
@@ -66,6 +70,7 @@ import Testing
     }
     let origin = ScriptedOrigin(.tcp, script + [.send("0\r\n\r\n"), .readToEnd])
     let pawl = try TestServer(origin) { $0.site = "max-unknown = 256K" }
+    if slowWrites { pawl.expectSlowWrites() }
     let answer = pawl.get()
     #expect(answer.isWhole && answer.content == OriginStep.pattern(from: 0, count: chunk * count))
     #expect(pawl.events("streaming-unstored").count == 1)
@@ -73,12 +78,74 @@ import Testing
     #expect(pawl.stop() == [])
   }
 
-  @Test("a cache too small for a body streams it")
-  func tooLarge() throws {
+  @Test("a cache too small for a body streams it", arguments: [false, true])
+  func tooLarge(slowWrites: Bool) throws {
     let origin = ScriptedOrigin(.tcp, [.expectHead, Self.head(""), .sendPattern(count: Self.size), .readToEnd])
     let pawl = try TestServer(origin) { $0.site = "max-object = 1M" }
+    if slowWrites { pawl.expectSlowWrites() }
     #expect(pawl.get().content == OriginStep.pattern(from: 0, count: Self.size))
     #expect(pawl.stored() == nil)
     #expect(pawl.stop() == [])
+  }
+
+  @Test("goes on after a break with what was still being written", arguments: [false, true])
+  func resumes(slowWrites: Bool) throws {
+    let tag = "ETag: \"v\"\r\nAccept-Ranges: bytes\r\n"
+    let (broke, from) = (700_000, 700_000 - 4096)
+    let part =
+      "HTTP/1.1 206 Partial Content\r\n\(tag)Content-Range: bytes \(from)-\(Self.size - 1)/\(Self.size)\r\n"
+      + "Content-Length: \(Self.size - from)\r\n\r\n"
+    let origin = ScriptedOrigin(
+      .tcp, [.expectHead, Self.head(tag), .sendPattern(count: broke)],
+      [.expectHead, .send(part), .sendPattern(from: UInt64(from), count: Self.size - from), .readToEnd])
+    let pawl = try TestServer(origin)
+    if slowWrites { pawl.expectSlowWrites() }
+    let answer = pawl.advancing { pawl.get() }
+    #expect(answer.content == OriginStep.pattern(from: 0, count: Self.size) && answer.isWhole)
+    #expect(pawl.events("content-changed") == [] && pawl.stop() == [])
+  }
+
+  @Test("where writes are slow nobody but the fill waits for them")
+  func writesInPool() throws {
+    let (goOn, sent, disk) = (Gate(), Gate(), Gate())
+    let origin = ScriptedOrigin(
+      .tcp,
+      [
+        .expectHead, Self.head(""), .sendPattern(count: 1000), .wait(goOn), .sendPattern(from: 1000, count: 1000),
+        .open(sent), .sendPattern(from: 2000, count: Self.size - 2000), .readToEnd,
+      ])
+    let pawl = try TestServer(origin)
+    pawl.expectSlowWrites()
+    let client = pawl.connect()
+    client.send(TestServer.request())
+    _ = client.readHead()
+    #expect(client.read(1000).count == 1000)
+    let busy = TestLock(0)
+    // More than there are threads: none is left to write.
+    for _ in 0..<8 {
+      pawl.server.workers.run {
+        busy.withLock { $0 += 1 }
+        _ = disk.wait()
+      }
+    }
+    pawl.waitUntil("every thread of the pool is busy") { busy.withLock { $0 } == 4 }
+    goOn.open()
+    _ = sent.wait()
+    // The loop goes on, and has looked at the origin's socket when it has answered twice.
+    for _ in 0..<2 { #expect(pawl.ask("GET /g HTTP/1.1\r\n\r\n").status == 400) }
+    #expect(pawl.stored()?.body.held.count == 1000)
+    disk.open()
+    #expect(client.read(Self.size - 1000) == OriginStep.pattern(from: 1000, count: Self.size - 1000))
+    #expect(pawl.stop() == [])
+  }
+}
+
+extension TestServer {
+  /// As after a write that took a second.
+  fileprivate func expectSlowWrites() {
+    onLoop { loop in
+      let now = loop.server.clock.now()
+      loop.slowWrites.note(from: now, to: now.advanced(by: .seconds(1)))
+    }
   }
 }

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import random
 import re
 import socket
 import threading
@@ -11,7 +12,7 @@ from harness import certificates
 from harness.checks import V1, check, same, true
 from harness.client import Client, get, head, raw
 from harness.content import Comparer, Content
-from harness.origin import Break, Origin, RawOrigin, Resource, always_break
+from harness.origin import Break, Origin, RawOrigin, Resource, always_break, break_points
 from harness.process import free_port, wait_for
 
 SHORT = (b"one", b"\0\xff\r\n\r\n", b"GET / HTTP/1.1\r\n\r\n")
@@ -567,6 +568,65 @@ def connections_come_back(bench):
             answer, sent = get(pawl.address, f"/page?{number}"), answers[number % len(answers)]
             same((answer.status, answer.body), (int(sent[9:12]), b"ok" if b"ok" in sent else b""), f"answer {number}, cache {cache}")
         same(origin.connections, 1, "connections to the origin")
+
+
+LENGTHS = (0, 1, 1000, 1400, 16383, 16384, 16385, 65535, 65536, 65537, 131072, 262144, 262145, 300000)
+
+
+@check("proxy: answers at random, kept and not, whole and in parts, and every octet of them", seconds=90)
+def at_random(bench):
+    """What is asked for says what it is: /seed/length/framing/kept."""
+    cuts = {}
+
+    def octets(seed, length):
+        return random.Random(seed).randbytes(length)
+
+    def answer(request):
+        seed, length, framing, kept = request.target.split("/")[1:]
+        rng = random.Random(seed)
+        if kept == "no":
+            return Resource(octets(seed, int(length)), framing=framing, close=rng.random() < 0.1, **PLAIN)
+        broken = [rng.randrange(1, int(length))] if int(length) > 1 and rng.random() < 0.2 else []
+        cut = cuts.setdefault(request.target, break_points(broken, rng.choice(("rst", "fin"))))
+        return Resource(octets(seed, int(length)), framing="length" if broken else framing, ranges=True, etag=f'"{seed}"', fields=(("Cache-Control", "max-age=600"),), breaks=cut)
+
+    origin = bench.origin(chunk=30_000)
+    origin.default = answer
+    pawl = bench.pawl(origin, pawl={"workers": 2}, upstream={"max-connections": 6, "queue-timeout": "20s"}, cache={"max-size": "64M", "min-free": 0})
+    wrong = []
+
+    def ask(number):
+        rng = random.Random(number)
+        known = [f"/{rng.randrange(10**6)}/{rng.choice(LENGTHS)}/{rng.choice(('length', 'chunked'))}/yes" for _ in range(8)]
+        try:
+            with Client(pawl.address, 40) as client:
+                for _ in range(60):
+                    asked = []
+                    for _ in range(rng.choice((1, 1, 2, 5))):
+                        fresh = f"/{rng.randrange(10**6)}/{rng.choice((*LENGTHS, rng.randrange(100_000)))}/{rng.choice(('length', 'length', 'chunked'))}/{rng.choice(('yes', 'no'))}"
+                        target = rng.choice((fresh, rng.choice(known)))
+                        length = int(target.split("/")[2])
+                        part = sorted(rng.randrange(length) for _ in range(2)) if length and rng.random() < 0.3 and target.endswith("yes") else None
+                        asked.append((target, "HEAD" if not part and rng.random() < 0.1 else "GET", part))
+                    client.send(b"".join(head(target, method, (("Range", f"bytes={part[0]}-{part[1]}"),) if part else ()) for target, method, part in asked))
+                    for target, method, part in asked:
+                        seed, length = target.split("/")[1:3]
+                        whole = octets(seed, int(length))
+                        first, last = part or (0, len(whole) - 1)
+                        got = client.response(method)
+                        true(got.status == (206 if part else 200), f"client {number}, {method} {target} {part}: status {got.status}")
+                        true(got.body == (b"" if method == "HEAD" else whole[first:last + 1]), f"client {number}, {method} {target} {part}: {got.count} octets, not those that were sent")
+        except Exception as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if wrong:
+        raise wrong[0]
+    true(any(request.get("If-Range") for request in origin.requests), "no answer was broken off")
 
 
 @check("proxy: max-connections and queue-timeout hold over all loops", seconds=40)

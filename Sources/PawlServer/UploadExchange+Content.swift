@@ -140,6 +140,15 @@ extension UploadExchange {
     }
   }
 
+  /// Whether the head says where the content ends. A chunked body does with its last chunk only: without that it is not all
+  /// there, however many octets have come (RFC 9112 §7.1).
+  var headTellsEnd: Bool {
+    switch request.head.framing {
+    case .none, .length: true
+    case .chunked, .untilClose: false
+    }
+  }
+
   private func finish() {
     guard let upload, let writer else { return refuse(.storage) }
     if let length = upload.status.length, length != writer.offset {
@@ -170,7 +179,7 @@ extension UploadExchange {
 
   // MARK: - A client that leaves
 
-  /// What arrived counts; if it is all there is, the upload is complete although nobody said so.
+  /// What arrived counts; if it is provably all there is, the upload is complete although its end was not read.
   func leftInContent() {
     while let (bytes, range) = pending.next(limit: .max), case .receiving = stage {
       _ = bytes.withUnsafeBytes { take(UnsafeRawBufferPointer(rebasing: $0[range])) }
@@ -183,7 +192,7 @@ extension UploadExchange {
       return letGo()
     }
     let isWhole = upload?.status.length == writer?.offset && writer != nil
-    if isWhole, completes || completesAtLength {
+    if isWhole, completesAtLength || completes && headTellsEnd {
       stopTaking()
       return finish()
     }

@@ -53,7 +53,7 @@ extension UploadExchange {
     let token = UploadNames.makeToken()
     self.token = token
     // Where it ends is in its first record: to be said while it is written, it would take one more.
-    let end = creation.completes ? creation.length ?? creation.contentLength : nil
+    let end = creation.completes && headTellsEnd ? creation.length ?? creation.contentLength : nil
     // Nothing but the answer tells of an upload that is made without content.
     uploads.store.create(
       UploadNames.id(token), origin, length: creation.length, finalAt: end,
@@ -110,9 +110,11 @@ extension UploadExchange {
       guard case .preparing = stage else { return writer.detach() }
       self.writer = writer
       announce()
-      let end =
-        creation.completes ? creation.length ?? creation.contentLength : completesAtLength ? creation.length : nil
-      if let end { writer.expectEnd(at: end) }
+      if creation.completes, headTellsEnd, let end = creation.length ?? creation.contentLength {
+        writer.expectEnd(at: end)
+      } else if completesAtLength, let end = creation.length {
+        writer.expectEnd(at: end)
+      }
       receive(creation.digests)
     }
   }

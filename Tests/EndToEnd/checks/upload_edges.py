@@ -21,16 +21,16 @@ def begin(bench, extra=None, pawl=None, name="pawl", **site):
     return origin, bench.pawl(origin, name, site={"min-resumable": "0", **site}, extra=extra, pawl=pawl)
 
 
-@check("upload edges: a chunked body is complete with its last chunk's line end, and not an octet before")
+@check("upload edges: a chunked body is complete with its last chunk's line end, and not an octet before, whatever length was told")
 def last_chunk(bench):
     origin, pawl = begin(bench)
     raw = chunks(BODY, 40_000)
 
     def row(case):
-        missing, how = case
-        target = f"/c{missing}{how}"
+        missing, how, tells = case
+        target = f"/c{missing}{how}{tells}"
         with Upload(pawl.address) as client:
-            client.create(Dialect(9), True, target=target, chunked=True)
+            client.create(Dialect(9), True, target=target, chunked=True, fields=(("Upload-Length", str(len(BODY))),) if tells else ())
             location = client.location()
             client.send(raw[:len(raw) - missing])
             client.cut(how)
@@ -44,7 +44,29 @@ def last_chunk(bench):
             same((answer.status, answer.body), (200, b"got 100000 octets"), "the rest")
         wait_for(lambda: whole(origin, target), 5, "the request at the origin")
         same([r.body == BODY for r in whole(origin, target)], [True], "requests at the origin")
-    each([(0, "fin"), (1, "fin"), (2, "fin"), (4, "fin"), (5, "fin"), (7, "fin"), (9, "fin")], row)
+    each([(missing, "fin", tells) for tells in (False, True) for missing in (0, 1, 2, 4, 5, 7, 9)], row)
+
+
+@check("upload edges: a chunked body that ends in nonsense is 400 and completes nothing, though its length is reached", over=V1,
+       why="HTTP/2 has no chunks")
+def nonsense_at_the_end(bench):
+    origin, pawl = begin(bench)
+    raw = b"%x\r\n" % len(BODY) + BODY
+
+    def row(case):
+        name, rest = case
+        target = f"/n-{name}"
+        with Upload(pawl.address) as client:
+            client.create(Dialect(9), True, target=target, chunked=True, fields=(("Upload-Length", str(len(BODY))),))
+            location = client.location()
+            client.send(raw + rest)
+            same(client.response().status, 400, "answer")
+        answer = status(pawl.address, Dialect(9), location)
+        same((answer.status, Dialect(9).said(answer), len(whole(origin, target))), (204, False, 0), "HEAD, requests at the origin")
+        at = int(answer.get("Upload-Offset"))
+        same(append(pawl.address, Dialect(9), location, at, BODY[at:]).status, 200, "the rest")
+        same([r.body == BODY for r in whole(origin, target)], [True], "requests at the origin")
+    each([("line", b"XX0\r\n\r\n"), ("size", b"\r\nzz\r\n"), ("trailer", b"\r\n0\r\nbad trailer\r\n\r\n")], row)
 
 
 @check("upload edges: a body with Content-Length is complete with its last octet, and not an octet before, FIN or RST")

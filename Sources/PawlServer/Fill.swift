@@ -240,7 +240,7 @@ final class Fill: OriginFetchSink {
       .warning, "fill-ended",
       ["upstream": route.upstreamName, "body": body.id.hex, "at": "\(fetch?.frontier ?? 0)", "why": end.reason])
     coordinator?.failed(self, end)
-    if isStreaming { body.fail(.origin(end.reason)) }
+    if isStreaming { body.fail(end.party == .pawl ? .notKept : .origin(end.reason)) }
     letGo()
   }
 

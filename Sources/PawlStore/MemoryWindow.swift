@@ -8,8 +8,6 @@ struct MemoryWindow {
   private var passed = 0
   /// Offset in the body of the first octet still here.
   private var start: UInt64?
-  /// Where the window began.
-  private var origin: UInt64?
 
   var range: Range<UInt64> {
     guard let start else { return 0..<0 }
@@ -19,10 +17,10 @@ struct MemoryWindow {
   var isFull: Bool { bytes.count - passed >= Self.capacity }
 
   /// Adds what continues the window; octets already in it are skipped.
-  /// - Returns: `false` when a gap would come to be.
+  /// - Returns: `false` when a gap would come to be, or when it is from before the window: none of it is taken.
   mutating func append(_ added: UnsafeRawBufferPointer, at offset: UInt64) -> Bool {
-    if start == nil { (start, origin) = (offset, offset) }
-    guard offset <= range.upperBound else { return false }
+    if start == nil { start = offset }
+    guard range.lowerBound <= offset, offset <= range.upperBound else { return false }
     let skipped = range.upperBound - offset
     if skipped < UInt64(added.count) { bytes.append(contentsOf: added[Int(skipped)...]) }
     return true
@@ -47,9 +45,6 @@ struct MemoryWindow {
     return Array(bytes[first..<min(bytes.count, first + max(limit, 1))])
   }
 
-  /// Whether the octet at `position` was here and is gone.
-  func hasPassed(_ position: UInt64) -> Bool {
-    guard let origin else { return false }
-    return position >= origin && position < range.lowerBound
-  }
+  /// Whether the octet at `position` is from before the window: it was here and is gone, or there is no room to fetch it into.
+  func hasPassed(_ position: UInt64) -> Bool { start.map { position < $0 } ?? false }
 }

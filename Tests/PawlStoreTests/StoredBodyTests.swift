@@ -67,6 +67,23 @@ private final class Token {}
     #expect(body.held.count == 1000)
   }
 
+  @Test("what is missing before the window never comes: there is no room to fetch it into")
+  func windowHasNoBefore() throws {
+    let fixture = try StoreFixture()
+    let body = try fixture.body()
+    try body.write(pattern(10), at: 5000)
+    body.beginStreaming()
+    #expect(body.availability(at: 4999) == .missing)
+    try body.write(pattern(100), at: 5010)
+    #expect(body.availability(at: 5000) == .bytes(until: 5010))
+    #expect(body.availability(at: 5010) == .bytes(until: 5110))
+    #expect(body.availability(at: 4999) == .failed(.notKept))
+    #expect(throws: StoreError.full) { try body.write(pattern(10), at: 4000) }
+    #expect(throws: StoreError.full) { try body.write(pattern(200), at: 4990) }
+    #expect(body.availability(at: 5110) == .missing)
+    #expect(body.windowBytes(at: 5010, limit: 100) == Array(pattern(100)))
+  }
+
   @Test("a body that fails is gone for everyone who comes later")
   func fails() throws {
     let fixture = try StoreFixture()

@@ -10,36 +10,6 @@ import PawlWire
 /// the answer is (stored, passed on, validated, stale after all) and tells all who wait; each then serves itself.
 /// Lives on the loop of the exchange that leads it; others join from any loop.
 final class CollapsedFetch: OriginFetchSink {
-  enum Purpose {
-    /// Nothing usable is stored.
-    case miss
-    /// Ask with the stored validators.
-    case validate(StoredResponse)
-    /// Nothing to validate with: fetch anew and compare with what is stored.
-    case refetch(StoredResponse)
-
-    var stored: StoredResponse? {
-      switch self {
-      case .miss: nil
-      case .validate(let stored), .refetch(let stored): stored
-      }
-    }
-  }
-
-  /// What those who wait are told.
-  enum Outcome: Sendable {
-    case stored(StoredResponse, Arrival)
-    /// The answer was for the leader alone: look again, without waiting.
-    case notShared
-    case failed(OriginFailure)
-  }
-
-  /// How a stored response came to be current.
-  enum Arrival: Sendable {
-    case fetched(status: Int, why: CacheStatus.ForwardReason)
-    case validated, staleOnError
-  }
-
   let owner: ServerLoop
   let resource: Resource
   let purpose: Purpose
@@ -291,10 +261,11 @@ final class CollapsedFetch: OriginFetchSink {
     var whole = head
     whole.status = 200
     var identity = RepresentationIdentity(head: head, framing: framing, receivedAt: now)
+    guard rangeAsked != nil else { return relay(head, framing) }
     guard case .satisfied(let part)? = head.fields.only(.contentRange).flatMap(ContentRange.parse),
-      let total = part.total, part.range.last < total, rangeAsked != nil,
+      let total = part.total, part.range.last < total,
       framing == .length(part.range.count) || framing == .chunked
-    else { return relay(head, framing) }
+    else { return askAsItStands() }
     identity.total = total
     let storable = Storability.decide(
       request: request.head, response: whole, framing: .length(total), policy: request.route.policy, receivedAt: now)
@@ -313,7 +284,7 @@ final class CollapsedFetch: OriginFetchSink {
 
   /// The origin was asked for aligned borders: the client gets what it asked for of them.
   private func passOnPart(_ head: ResponseHead, _ part: ByteRange, _ total: UInt64) {
-    let wanted = leader?.cut(part, total: total) ?? part
+    guard let wanted = leader?.cut(part, total: total) else { return askAsItStands() }
     var trimmed = head
     trimmed.fields.set(.contentRange, ContentRange.format(wanted, total: total))
     let fetch = fetch
@@ -326,6 +297,12 @@ final class CollapsedFetch: OriginFetchSink {
     let relay = StreamRelay(fetch, skipping: wanted.first - part.first)
     leader.passOn(trimmed, .length(wanted.count), body: relay)
     fetch.accept(FirstAnswer(identity), from: part.first, through: wanted.last + 1)
+  }
+
+  /// The origin was asked for more, or for less, than the client wants, and nothing of its answer can be kept.
+  private func askAsItStands() {
+    fetch?.cancel()
+    conclude(.notShared)?.forwardInstead(reason)
   }
 
   private func makeBody(

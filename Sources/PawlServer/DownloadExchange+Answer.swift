@@ -113,12 +113,11 @@ extension DownloadExchange {
     return true
   }
 
-  /// What an answer does to the requested part of an answer to a wider range.
-  func cut(_ part: ByteRange, total: UInt64) -> ByteRange {
+  /// Of an answer to a wider range what was asked for; `nil` where that is not one range, or none of it is in there.
+  func cut(_ part: ByteRange, total: UInt64) -> ByteRange? {
     guard let field = RangeField(request.head.fields),
-      case .single(let wanted) = RangeSelection(field, length: total, maxRanges: request.route.maxRanges),
-      let cut = ByteRange(first: max(wanted.first, part.first), last: min(wanted.last, part.last))
-    else { return part }
-    return cut
+      case .single(let wanted) = RangeSelection(field, length: total, maxRanges: request.route.maxRanges)
+    else { return nil }
+    return ByteRange(first: max(wanted.first, part.first), last: min(wanted.last, part.last))
   }
 }

@@ -230,3 +230,44 @@ def unkept(bench):
     same((answer.status, answer.body, answer.get("Content-Range")), (206, BODY.read(100, 200), "bytes 100-199/1000"), "origin with ranges")
     answer = get(pawl.address, "/none", fields=(("Range", "bytes=100-199"),))
     true((answer.status == 206 and answer.body == BODY.read(100, 200)) or (answer.status == 200 and answer.body == BODY.read()), f"origin without: {answer}")
+
+
+@check("ranges: what is not kept: several ranges, and one that cannot be satisfied, are answered as they were asked")
+def unkept_as_asked(bench):
+    body = Content("unkept-as-asked", 200_000)
+    origin = bench.origin()
+    origin.default = Resource(body, ranges=True, fields=(("Cache-Control", "no-store"),))
+    origin.at("/tagged", Resource(body, ranges=True, etag='"v"', fields=(("Cache-Control", "no-store"),)))
+    pawl = bench.pawl(origin)
+    for path in ("/plain", "/tagged"):
+        for parts in (((70_000, 70_010), (190_000, 190_005)), ((190_000, 199_999), (0, 5)), ((0, 0), (65_536, 65_536), (131_072, 131_072))):
+            answer = get(pawl.address, path, fields=(("Range", "bytes=" + ",".join(f"{a}-{b}" for a, b in parts)),))
+            if answer.status == 200:
+                true(answer.body == body.read(), f"{path} {parts}: a 200 of {answer.count} octets")
+                continue
+            same((answer.status, (answer.get("Content-Type") or "").partition(";")[0]), (206, "multipart/byteranges"), f"{path} {parts}")
+            for a, b in parts:
+                true(body.read(a, b + 1) in answer.body, f"{path} {parts}: {a}-{b} is missing")
+        answer = get(pawl.address, path, fields=(("Range", "bytes=200000-200005"),))
+        same((answer.status, answer.get("Content-Range")), (416, "bytes */200000"), f"{path}, behind the end")
+        answer = get(pawl.address, path, fields=(("Range", "bytes=199999-300000"),))
+        same((answer.status, answer.get("Content-Range"), answer.body), (206, "bytes 199999-199999/200000", body.read(199_999)), f"{path}, the last octet")
+
+
+@check("ranges: parts of a body for which there is no room: an end in sight, and few requests at the origin")
+def no_room(bench):
+    body = Content("no-room", 3_000_000)
+    origin = bench.origin()
+    origin.at("/x", Resource(body, ranges=True, etag='"v"', fields=FRESH))
+    pawl = bench.pawl(origin, cache={"max-size": "1M"})
+    for first in ("2900000-2900010", "0-1000000"):
+        get(pawl.address, "/x", fields=(("Range", f"bytes={first}"),))
+        origin.forget()
+        for ranges in ("1000000-2899000,0-10", "1500000-2999999,0-99,1400000-1400001"):
+            with Client(pawl.address, 10) as client:
+                client.request("/x", fields=(("Range", f"bytes={ranges}"),))
+                answer = client.response()
+                true(answer.status in (200, 206), f"{ranges}: {answer.status}")
+        true(origin.count("/x") <= 12, f"{origin.count('/x')} requests at the origin")
+    same(pawl.stop(), 0, "exit status")
+

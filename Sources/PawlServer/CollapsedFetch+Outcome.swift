@@ -1,0 +1,36 @@
+import PawlCache
+import PawlHTTP
+import PawlStore
+import PawlUpstream
+
+extension CollapsedFetch {
+  enum Purpose {
+    /// Nothing usable is stored.
+    case miss
+    /// Ask with the stored validators.
+    case validate(StoredResponse)
+    /// Nothing to validate with: fetch anew and compare with what is stored.
+    case refetch(StoredResponse)
+
+    var stored: StoredResponse? {
+      switch self {
+      case .miss: nil
+      case .validate(let stored), .refetch(let stored): stored
+      }
+    }
+  }
+
+  /// What those who wait are told.
+  enum Outcome: Sendable {
+    case stored(StoredResponse, Arrival)
+    /// The answer was for the leader alone: look again, without waiting.
+    case notShared
+    case failed(OriginFailure)
+  }
+
+  /// How a stored response came to be current.
+  enum Arrival: Sendable {
+    case fetched(status: Int, why: CacheStatus.ForwardReason)
+    case validated, staleOnError
+  }
+}

@@ -92,9 +92,8 @@ final class Fill: OriginFetchSink {
   func fetch(_ fetch: OriginFetch, bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Flow {
     if body.total == nil, !isStreaming, offset + UInt64(bytes.count) > route.maxUnknown { stream("max-unknown") }
     if !isStreaming, owner.slowWrites.areExpected(at: owner.loop.now), writeInPool(bytes, at: offset) { return .pause }
-    let began = owner.server.clock.now()
-    let failure = body.tryWrite(bytes, at: offset)
-    owner.slowWrites.note(from: began, to: owner.server.clock.now())
+    let (failure, took) = body.timedWrite(bytes, at: offset)
+    owner.slowWrites.note(took, at: owner.loop.now)
     wasWritten(bytes, at: offset, failure)
     return isPaused ? .pause : .goOn
   }
@@ -102,7 +101,7 @@ final class Fill: OriginFetchSink {
   private func wasWritten(_ bytes: UnsafeRawBufferPointer, at offset: UInt64, _ failure: StoreError?) {
     if let failure {
       stream("\(failure)")
-      if body.tryWrite(bytes, at: offset) != nil { giveUp(BodyEnd(party: .pawl, reason: "storage-failed")) }
+      if body.timedWrite(bytes, at: offset).failure != nil { giveUp(BodyEnd(party: .pawl, reason: "storage-failed")) }
     }
     if isStreaming {
       if streamed == nil { streamed = DeliveredMemory(from: offset) }
@@ -114,16 +113,11 @@ final class Fill: OriginFetchSink {
   /// Where the disk does not follow: the loop goes on, this fill waits.
   /// - Returns: `false` when the pool has stopped.
   private func writeInPool(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Bool {
-    let (copy, body, clock) = (Array(bytes), body, owner.server.clock)
-    isWriting = owner.pool.run(
-      {
-        let began = clock.now()
-        let failure = copy.withUnsafeBytes { body.tryWrite($0, at: offset) }
-        return (failure, began, clock.now())
-      }, then: owner.loop
-    ) { [self] failure, began, ended in
+    let (copy, body) = (Array(bytes), body)
+    isWriting = owner.pool.run({ copy.withUnsafeBytes { body.timedWrite($0, at: offset) } }, then: owner.loop) {
+      [self] failure, took in
       isWriting = false
-      owner.slowWrites.note(from: began, to: ended)
+      owner.slowWrites.note(took, at: owner.loop.now)
       // It has ended without it: what was reserved for it goes back.
       guard fetch != nil else { return body.fillPaused() }
       copy.withUnsafeBytes { wasWritten($0, at: offset, failure) }

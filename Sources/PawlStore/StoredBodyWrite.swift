@@ -8,6 +8,14 @@ extension StoredBody {
   /// - Throws: ``StoreError/full`` when neither budget nor disk have room (nothing of the failing run is held then:
   ///   ``beginStreaming()``), ``StoreError/dropped``, ``StoreError/beyondTotal`` or ``StoreError/system(call:path:errno:)``.
   package func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StoreError) {
+    var took = Duration.zero
+    try write(bytes, at: offset, took: &took)
+  }
+
+  /// As ``write(_:at:)``; `took`: how long the system kept the thread.
+  private func write(
+    _ bytes: UnsafeRawBufferPointer, at offset: UInt64, took: inout Duration
+  ) throws(StoreError) {
     guard !bytes.isEmpty else { return }
     let range = offset..<(offset + UInt64(bytes.count))
     let plan = try state.withLock { (state) throws(StoreError) -> WritePlan in try decide(range, bytes, &state) }
@@ -16,7 +24,7 @@ extension StoredBody {
     case .file(let descriptor, let gaps):
       for (index, gap) in gaps.enumerated() {
         do throws(StoreError) {
-          try writeRun(gap, of: bytes, at: offset, descriptor)
+          took += try writeRun(gap, of: bytes, at: offset, descriptor)
         } catch {
           state.withLock { state in state.claims.removeAll { gaps[index...].contains($0) } }
           throw error
@@ -24,17 +32,20 @@ extension StoredBody {
       }
     case .needsFile:
       guard BodyFile.reopen(self) != nil else { throw .dropped }
-      try write(bytes, at: offset)
+      try write(bytes, at: offset, took: &took)
     }
   }
 
-  /// As ``write(_:at:)``; from any thread. `nil`: it was written.
-  package func tryWrite(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> StoreError? {
+  /// As ``write(_:at:)``. `failure` is `nil` where it was written; `took`: how long the system kept the thread.
+  package func timedWrite(
+    _ bytes: UnsafeRawBufferPointer, at offset: UInt64
+  ) -> (failure: StoreError?, took: Duration) {
+    var took = Duration.zero
     do throws(StoreError) {
-      try write(bytes, at: offset)
-      return nil
+      try write(bytes, at: offset, took: &took)
+      return (nil, took)
     } catch {
-      return error
+      return (error, took)
     }
   }
 
@@ -102,12 +113,15 @@ extension StoredBody {
   static let step: UInt64 = 64 << 20
 
   /// One run that is claimed: writes it, then makes it known.
+  /// - Returns: how long writing it took.
   private func writeRun(
     _ run: Range<UInt64>, of bytes: UnsafeRawBufferPointer, at offset: UInt64, _ descriptor: BodyDescriptor
-  ) throws(StoreError) {
+  ) throws(StoreError) -> Duration {
     let piece = UnsafeRawBufferPointer(
       rebasing: bytes[Int(run.lowerBound - offset)..<Int(run.upperBound - offset)])
+    let began = core.clock.now()
     try Files.writeAll(descriptor.raw, piece, at: run.lowerBound)
+    let took = core.clock.now() - began
     var segment = state.withLock { $0.takeSegment(continuing: run.lowerBound) }
     var done: [OpenSegment] = []
     var position = run.lowerBound
@@ -120,6 +134,7 @@ extension StoredBody {
       if position < run.upperBound { segment = OpenSegment(start: position) }
     }
     finish(run, done)
+    return took
   }
 
   private func finish(_ run: Range<UInt64>, _ segments: [OpenSegment]) {

@@ -144,8 +144,7 @@ extension TestServer {
   /// As after a write that took a second.
   fileprivate func expectSlowWrites() {
     onLoop { loop in
-      let now = loop.server.clock.now()
-      loop.slowWrites.note(from: now, to: now.advanced(by: .seconds(1)))
+      loop.slowWrites.note(.seconds(1), at: loop.loop.now)
     }
   }
 }

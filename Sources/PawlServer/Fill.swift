@@ -24,6 +24,8 @@ final class Fill: OriginFetchSink {
   /// What came to its end meanwhile.
   private var afterWriting: (() -> Void)?
   private var isStreaming = false
+  /// Whether the body's window is for what this fill brings: then nobody else brings it.
+  private var hasWindow = false
   /// Of what was streamed: it is in no file to compare with.
   private var streamed: DeliveredMemory?
   private var isAbandoned = false
@@ -91,6 +93,8 @@ final class Fill: OriginFetchSink {
 
   func fetch(_ fetch: OriginFetch, bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Flow {
     if body.total == nil, !isStreaming, offset + UInt64(bytes.count) > route.maxUnknown { stream("max-unknown") }
+    // Another fill of it found no room before: there is none for this one either.
+    if !isStreaming, body.isStreaming { isStreaming = true }
     if !isStreaming, owner.slowWrites.areExpected(at: owner.loop.now), writeInPool(bytes, at: offset) { return .pause }
     let (failure, took) = body.timedWrite(bytes, at: offset)
     owner.slowWrites.note(took, at: owner.loop.now)
@@ -136,7 +140,7 @@ final class Fill: OriginFetchSink {
     isStreaming = true
     owner.events.log(
       .warning, "streaming-unstored", ["upstream": route.upstreamName, "body": body.id.hex, "why": why])
-    body.beginStreaming()
+    hasWindow = body.beginStreaming()
     store.forget(response)
     if !hasReaders { giveUp(BodyEnd(party: .pawl, reason: why)) }
   }
@@ -234,7 +238,7 @@ final class Fill: OriginFetchSink {
       .warning, "fill-ended",
       ["upstream": route.upstreamName, "body": body.id.hex, "at": "\(fetch?.frontier ?? 0)", "why": end.reason])
     coordinator?.failed(self, end)
-    if isStreaming { body.fail(end.party == .pawl ? .notKept : .origin(end.reason)) }
+    if hasWindow { body.fail(end.party == .pawl ? .notKept : .origin(end.reason)) }
     letGo()
   }
 
@@ -294,7 +298,7 @@ final class Fill: OriginFetchSink {
     owner.events.log(
       .info, "fill-paused",
       ["upstream": route.upstreamName, "body": body.id.hex, "at": "\(fetch.frontier)", "why": why])
-    if isStreaming { body.fail(.notKept) }
+    if hasWindow { body.fail(.notKept) }
     letGo()
   }
 }

@@ -4,15 +4,19 @@ import PawlCache
 extension StoredBody {
   /// From now on ``write(_:at:)`` keeps what is not on disk in a window of at most 1 MiB. The tags shrink to what is on
   /// disk, unless the origin's validator is strong: nobody can prove the rest later.
-  package func beginStreaming() {
-    let outcome = state.withLock { state -> (tags: [TagRecord]?, released: UInt64) in
-      guard state.window == nil else { return (nil, 0) }
+  /// - Returns: `false` when somebody has begun that before, whose octets the window is for.
+  @discardableResult
+  package func beginStreaming() -> Bool {
+    let outcome = state.withLock { state -> (tags: [TagRecord]?, released: UInt64)? in
+      guard state.window == nil else { return nil }
       state.window = MemoryWindow()
       let isLimited = state.limitTags(to: state.held.prefix)
       return (isLimited && state.isPublished ? state.tags : nil, state.takeReservation())
     }
+    guard let outcome else { return false }
     core.budget.release(outcome.released)
     if let tags = outcome.tags { core.submit([.tags(number, tags)]) }
+    return true
   }
 
   package var isStreaming: Bool { state.withLock { $0.window != nil } }

@@ -96,16 +96,18 @@ final class Fill: OriginFetchSink {
     // Another fill of it found no room before: there is none for this one either.
     if !isStreaming, body.isStreaming { isStreaming = true }
     if !isStreaming, owner.slowWrites.areExpected(at: owner.loop.now), writeInPool(bytes, at: offset) { return .pause }
-    let (failure, took) = body.timedWrite(bytes, at: offset)
-    owner.slowWrites.note(took, at: owner.loop.now)
-    wasWritten(bytes, at: offset, failure)
+    wasWritten(bytes, at: offset, Result { () throws(StoreError) in try body.write(bytes, at: offset) })
     return isPaused ? .pause : .goOn
   }
 
-  private func wasWritten(_ bytes: UnsafeRawBufferPointer, at offset: UInt64, _ failure: StoreError?) {
-    if let failure {
+  private func wasWritten(
+    _ bytes: UnsafeRawBufferPointer, at offset: UInt64, _ outcome: Result<Duration, StoreError>
+  ) {
+    switch outcome {
+    case .success(let took): owner.slowWrites.note(took, at: owner.loop.now)
+    case .failure(let failure):
       stream("\(failure)")
-      if body.timedWrite(bytes, at: offset).failure != nil { giveUp(BodyEnd(party: .pawl, reason: "storage-failed")) }
+      do { try body.write(bytes, at: offset) } catch { giveUp(BodyEnd(party: .pawl, reason: "storage-failed")) }
     }
     if isStreaming {
       if streamed == nil { streamed = DeliveredMemory(from: offset) }
@@ -118,13 +120,15 @@ final class Fill: OriginFetchSink {
   /// - Returns: `false` when the pool has stopped.
   private func writeInPool(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Bool {
     let (copy, body) = (Array(bytes), body)
-    isWriting = owner.pool.run({ copy.withUnsafeBytes { body.timedWrite($0, at: offset) } }, then: owner.loop) {
-      [self] failure, took in
+    isWriting = owner.pool.run(
+      {
+        copy.withUnsafeBytes { bytes in Result { () throws(StoreError) in try body.write(bytes, at: offset) } }
+      }, then: owner.loop
+    ) { [self] outcome in
       isWriting = false
-      owner.slowWrites.note(took, at: owner.loop.now)
       // It has ended without it: what was reserved for it goes back.
       guard fetch != nil else { return body.fillPaused() }
-      copy.withUnsafeBytes { wasWritten($0, at: offset, failure) }
+      copy.withUnsafeBytes { wasWritten($0, at: offset, outcome) }
       if let afterWriting {
         self.afterWriting = nil
         return afterWriting()

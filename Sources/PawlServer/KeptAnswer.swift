@@ -52,7 +52,7 @@ struct KeptAnswer {
 
   private func keep(in body: StoredBody, of resource: Resource) {
     do {
-      try content.withUnsafeBytes { try body.write($0, at: 0) }
+      _ = try content.withUnsafeBytes { try body.write($0, at: 0) }
     } catch {
       return body.fail(.notKept)
     }

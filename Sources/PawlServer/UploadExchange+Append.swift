@@ -80,11 +80,7 @@ extension UploadExchange {
     if let sizeLimit, end > sizeLimit { return refuse(.tooLarge) }
     if append.offset > 0, append.hasContent { note("upload-resumed") }
     completes = append.completes
-    if completes, headTellsEnd, let total = append.length ?? append.contentLength.map({ _ in end }) {
-      writer.expectEnd(at: total)
-    } else if completesAtLength, let total = upload.status.length {
-      writer.expectEnd(at: total)
-    }
+    expectEnd(told: append.length ?? append.contentLength.map { _ in end }, length: upload.status.length)
     receive(append.digests)
   }
 

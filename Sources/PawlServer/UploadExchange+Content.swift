@@ -142,10 +142,15 @@ extension UploadExchange {
 
   /// Whether the head says where the content ends. A chunked body does with its last chunk only: without that it is not all
   /// there, however many octets have come (RFC 9112 §7.1).
-  var headTellsEnd: Bool {
-    switch request.head.framing {
-    case .none, .length: true
-    case .chunked, .untilClose: false
+  var headTellsEnd: Bool { request.head.framing != .chunked }
+
+  /// A crash behind the octet that completes the upload completes it, too, where that octet is known ahead.
+  /// - Parameter told: where this request's content ends, by its own words.
+  func expectEnd(told: UInt64?, length: UInt64?) {
+    if completes, headTellsEnd, let told {
+      writer?.expectEnd(at: told)
+    } else if completesAtLength, let length {
+      writer?.expectEnd(at: length)
     }
   }
 

@@ -110,11 +110,7 @@ extension UploadExchange {
       guard case .preparing = stage else { return writer.detach() }
       self.writer = writer
       announce()
-      if creation.completes, headTellsEnd, let end = creation.length ?? creation.contentLength {
-        writer.expectEnd(at: end)
-      } else if completesAtLength, let end = creation.length {
-        writer.expectEnd(at: end)
-      }
+      expectEnd(told: creation.length ?? creation.contentLength, length: creation.length)
       receive(creation.digests)
     }
   }

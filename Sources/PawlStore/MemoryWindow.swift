@@ -46,5 +46,5 @@ struct MemoryWindow {
   }
 
   /// Whether the octet at `position` is from before the window: it was here and is gone, or there is no room to fetch it into.
-  func hasPassed(_ position: UInt64) -> Bool { start.map { position < $0 } ?? false }
+  func hasPassed(_ position: UInt64) -> Bool { position < range.lowerBound }
 }

@@ -7,16 +7,11 @@ extension StoredBody {
   /// map, the readers' wakes and the recording follow. What is held already is skipped, never overwritten.
   /// - Throws: ``StoreError/full`` when neither budget nor disk have room (nothing of the failing run is held then:
   ///   ``beginStreaming()``), ``StoreError/dropped``, ``StoreError/beyondTotal`` or ``StoreError/system(call:path:errno:)``.
-  package func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StoreError) {
+  /// - Returns: how long the system kept the thread for it.
+  @discardableResult
+  package func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StoreError) -> Duration {
     var took = Duration.zero
-    try write(bytes, at: offset, took: &took)
-  }
-
-  /// As ``write(_:at:)``; `took`: how long the system kept the thread.
-  private func write(
-    _ bytes: UnsafeRawBufferPointer, at offset: UInt64, took: inout Duration
-  ) throws(StoreError) {
-    guard !bytes.isEmpty else { return }
+    guard !bytes.isEmpty else { return took }
     let range = offset..<(offset + UInt64(bytes.count))
     let plan = try state.withLock { (state) throws(StoreError) -> WritePlan in try decide(range, bytes, &state) }
     switch plan {
@@ -32,21 +27,9 @@ extension StoredBody {
       }
     case .needsFile:
       guard BodyFile.reopen(self) != nil else { throw .dropped }
-      try write(bytes, at: offset, took: &took)
+      return try write(bytes, at: offset)
     }
-  }
-
-  /// As ``write(_:at:)``. `failure` is `nil` where it was written; `took`: how long the system kept the thread.
-  package func timedWrite(
-    _ bytes: UnsafeRawBufferPointer, at offset: UInt64
-  ) -> (failure: StoreError?, took: Duration) {
-    var took = Duration.zero
-    do throws(StoreError) {
-      try write(bytes, at: offset, took: &took)
-      return (nil, took)
-    } catch {
-      return (error, took)
-    }
+    return took
   }
 
   private enum WritePlan {

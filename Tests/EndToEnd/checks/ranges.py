@@ -270,4 +270,3 @@ def no_room(bench):
                 true(answer.status in (200, 206), f"{ranges}: {answer.status}")
         true(origin.count("/x") <= 12, f"{origin.count('/x')} requests at the origin")
     same(pawl.stop(), 0, "exit status")
-

@@ -85,7 +85,11 @@ package enum Storability: Hashable, Sendable {
   }
 
   private static func isLiveStream(_ fields: Fields) -> Bool {
-    guard let type = fields.first(.contentType)?.prefix(while: { $0 != 0x3b }).trimmed else { return false }
+    // What begins with neither `t` nor `m` is neither.
+    guard let value = fields.first(.contentType), let first = value.first, [0x74, 0x6d].contains(first | 0x20) else {
+      return false
+    }
+    let type = value.prefix { $0 != 0x3b }.trimmed
     return type.equalsIgnoringCase("text/event-stream") || type.equalsIgnoringCase("multipart/x-mixed-replace")
   }
 

@@ -20,7 +20,7 @@ package struct DeadlinePlace {
 package final class DeadlineQueue<Holder: DeadlineHolder> {
   private let loop: EventLoop
   /// The two halves of the heap's elements. What is asked most, when something is due, is not generic so, and quick.
-  private var dues: [Monotonic] = []
+  @exclusivity(unchecked) private var dues: [Monotonic] = []
   private var holders: [Holder] = []
   private lazy var timer = loop.makeTimer { [weak self] in self?.rang() }
   /// While deadlines are told: what is set meanwhile comes in a later turn.

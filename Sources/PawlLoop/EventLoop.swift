@@ -23,7 +23,7 @@ package final class EventLoop: @unchecked Sendable {
   private var share = TurnShare()
   private var turnTime: Monotonic?
   private var turnWallSeconds: Int64?
-  private var later: [() -> Void] = []
+  @exclusivity(unchecked) private var later: [() -> Void] = []
   /// Empty between turns; keeps its room for ``later``.
   private var performing: [() -> Void] = []
   /// Something was put into the mailbox by the loop itself: it looks there at the end of its turn, without being rung for.

@@ -9,31 +9,44 @@ package enum RequestID {
 /// Makes identifiers for one thread: costs one `getrandom(2)` in 256 of them.
 package struct RequestIDs: Sendable {
   private var octets: [UInt8] = []
+  /// So many of them are unused: the first.
+  private var left = 0
 
   package init() {}
 
   /// A new identifier. Never fails and never repeats in practice.
   package mutating func make() -> [UInt8] {
-    var text: [UInt8] = []
-    text.reserveCapacity(RequestID.count)
-    append(to: &text)
-    return text
+    let words = nextWords()
+    return [UInt8](unsafeUninitializedCapacity: RequestID.count) { digits, count in
+      Self.write(words, to: digits)
+      count = RequestID.count
+    }
   }
 
   /// Appends the digits of a new identifier.
   package mutating func append(to text: inout [UInt8]) {
-    if octets.isEmpty { refill() }
-    let words = (word(before: octets.count - 8), word(before: octets.count))
-    octets.removeLast(16)
+    let words = nextWords()
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: RequestID.count) { digits in
-      // Safe: all 32 digits are written before they are read.
-      for digit in 0..<16 {
-        let shift = UInt64(60 - 4 * digit)
-        digits[digit] = Self.digit(UInt8(truncatingIfNeeded: words.0 >> shift) & 15)
-        digits[digit + 16] = Self.digit(UInt8(truncatingIfNeeded: words.1 >> shift) & 15)
-      }
+      Self.write(words, to: digits)
       text.append(contentsOf: digits)
     }
+  }
+
+  /// Writes all 32 digits.
+  @inline(__always)
+  private static func write(_ words: (UInt64, UInt64), to digits: UnsafeMutableBufferPointer<UInt8>) {
+    for digit in 0..<16 {
+      let shift = UInt64(60 - 4 * digit)
+      digits[digit] = Self.digit(UInt8(truncatingIfNeeded: words.0 >> shift) & 15)
+      digits[digit + 16] = Self.digit(UInt8(truncatingIfNeeded: words.1 >> shift) & 15)
+    }
+  }
+
+  /// 16 octets that were not used yet.
+  private mutating func nextWords() -> (UInt64, UInt64) {
+    if left == 0 { refill() }
+    defer { left -= 16 }
+    return (word(before: left - 8), word(before: left))
   }
 
   @inline(__always)
@@ -53,5 +66,6 @@ package struct RequestIDs: Sendable {
       // Only a signal can interrupt it: with these flags getrandom(2) has no other failure once the system has booted.
       filled += max(count, 0)
     }
+    left = octets.count
   }
 }

@@ -27,9 +27,9 @@ final class ClientConnection: StreamDelegate, ServedConnection, DeadlineHolder {
   let stream: SocketStream
   let facts: ClientFacts
   /// Received and not consumed: a head in part, or pipelined requests.
-  var input: [UInt8] = []
+  @exclusivity(unchecked) var input: [UInt8] = []
   /// `nil` while nothing is asked and nothing owed.
-  var work: ConnectionWork?
+  @exclusivity(unchecked) var work: ConnectionWork?
   /// When the first octet came of the head that is being read, or of the request that is being answered.
   private(set) var requestBegan: Monotonic
   /// The last one that was set; whether it holds says ``hasDeadline``.

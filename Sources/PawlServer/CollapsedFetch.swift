@@ -133,7 +133,7 @@ final class CollapsedFetch: OriginFetchSink {
 
   func fetch(_ fetch: OriginFetch, head: ResponseHead, framing: BodyFraming) {
     let now = owner.loop.wallSeconds
-    requestTime = now - (owner.loop.now - requestBegan).components.seconds
+    requestTime = now - (owner.loop.now - requestBegan).wholeNanoseconds / 1_000_000_000
     if case .validate(let stored) = purpose, head.status == 304 { return validated(stored, head, now) }
     if let stored = purpose.stored, head.status >= 500, canBeFinished(stored),
       mayServeStaleOnError(stored.head, policy: request.route.policy, now: now, failure: .status(head.status))

@@ -11,41 +11,43 @@ enum OriginRequests {
 
   /// The request as it is forwarded: same method, target, end-to-end fields and content.
   static func forwarded(_ request: IncomingRequest, keepingUpgrade: Bool = false) -> RequestHead {
-    var head = request.head
-    forward(&head, request, keepingUpgrade: keepingUpgrade)
-    return head
+    let asked = request.head
+    var fields = asked.fields
+    forward(&fields, request, keepingUpgrade: keepingUpgrade)
+    return RequestHead(
+      method: asked.method, target: asked.target, authority: asked.authority, fields: fields, framing: asked.framing)
   }
 
-  private static func forward(_ head: inout RequestHead, _ request: IncomingRequest, keepingUpgrade: Bool = false) {
-    let upgrade = keepingUpgrade ? head.fields.first(.upgrade) : nil
+  private static func forward(_ fields: inout Fields, _ request: IncomingRequest, keepingUpgrade: Bool = false) {
+    let upgrade = keepingUpgrade ? fields.first(.upgrade) : nil
     // What follows, at its usual size, is put in without moving the rest again.
-    head.fields.reserve(octets: 320, lines: 10)
-    HopByHop.strip(&head.fields)
-    head.fields.removeAll(anyOf: ownWords)
-    if request.hidesUploadFields { ForwardedHead.stripped(&head.fields) }
+    fields.reserve(octets: 320, lines: 10)
+    HopByHop.strip(&fields)
+    fields.removeAll(anyOf: ownWords)
+    if request.hidesUploadFields { ForwardedHead.stripped(&fields) }
     // An application may trust it.
     if !request.isDelivery {
-      head.fields.removeAll(known: { _ in false }, others: { $0.equalsIgnoringCase("x-pawl-upload-id") })
+      fields.removeAll(known: { _ in false }, others: { $0.equalsIgnoringCase("x-pawl-upload-id") })
     }
-    removeReferer(&head.fields, request.loop.router.uploadPrefixes)
-    keepOwnTags(&head.fields)
-    if !request.isTrustedPeer { removeForwarded(from: &head.fields) }
-    if head.authority.isEmpty || head.fields.mayContain(anyOf: forwardedNames) {
-      introduce(&head.fields, request.facts, request.route.fallbackHost[...], head.authority, head.version)
+    removeReferer(&fields, request.loop.router.uploadPrefixes)
+    keepOwnTags(&fields)
+    if !request.isTrustedPeer { removeForwarded(from: &fields) }
+    let authority = request.head.authority
+    if authority.isEmpty || fields.mayContain(anyOf: forwardedNames) {
+      introduce(&fields, request.facts, request.route.fallbackHost[...], authority, request.head.version)
     } else {
-      head.fields.append(request.facts.introduction(of: head.authority, head.version))
+      fields.append(request.facts.introduction(of: authority, request.head.version))
     }
-    if !head.fields.contains(.xRequestID) { head.fields.append(.xRequestID, request.requestID) }
+    if !fields.contains(.xRequestID) { fields.append(.xRequestID, request.requestID) }
     // HTTP/1.0 has no trailers to be sent.
     if !request.isDelivery, request.head.version != .http10, Trailers.areTaken(by: request.head.fields) {
-      head.fields.append(.connection, "te")
-      head.fields.append(.te, "trailers")
+      fields.append(.connection, "te")
+      fields.append(.te, "trailers")
     }
     if let upgrade {
-      head.fields.append(.connection, "upgrade")
-      head.fields.append(.upgrade, upgrade)
+      fields.append(.connection, "upgrade")
+      fields.append(.upgrade, upgrade)
     }
-    head.version = .http11
   }
 
   private static let ownWords = FieldNameSet([.contentLength, .host, .requestRange])
@@ -83,13 +85,11 @@ enum OriginRequests {
 
   /// A GET for the stored representation: nothing of the client's conditions or ranges, no content.
   static func fetch(_ request: IncomingRequest) -> RequestHead {
-    var head = request.head
-    forward(&head, request)
-    head.method = .get
-    head.framing = .none
-    head.fields.removeAll(anyOf: notOfFetches)
-    if request.asksIdentity { head.fields.set(.acceptEncoding, "identity") }
-    return head
+    var fields = request.head.fields
+    forward(&fields, request)
+    fields.removeAll(anyOf: notOfFetches)
+    if request.asksIdentity { fields.set(.acceptEncoding, "identity") }
+    return RequestHead(method: .get, target: request.head.target, authority: request.head.authority, fields: fields)
   }
 
   static let conditions: [FieldName] = [

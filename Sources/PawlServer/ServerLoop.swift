@@ -31,7 +31,7 @@ final class ServerLoop {
   private var isAbandoned = false
   /// Whether no answer that counts as sent is still on its way to its client's socket.
   var hasClosedAll: Bool { loop.closingCount == 0 || isAbandoned }
-  private var uncollapsed = UncollapsedResources()
+  @exclusivity(unchecked) private var uncollapsed = UncollapsedResources()
   var slowWrites = SlowWrites()
   @exclusivity(unchecked) var requestIDs = RequestIDs()
   private var dateSecond: Int64 = -1
@@ -127,16 +127,22 @@ final class ServerLoop {
     _ head: consuming RequestHead, facts: ClientFacts, began: Monotonic, id: [UInt8]? = nil, known: LookedUp? = nil
   ) -> IncomingRequest {
     var head = head
-    let id = id ?? head.fields.only(.xRequestID).map(Array.init) ?? requestIDs.make()
+    let id = id ?? requestID(head.fields)
     let route = known?.route ?? router.route(authority: head.authority, target: head.target)
     ClientCertificateField.settle(&head.fields, facts, isWanted: route?.tellsClientCertificate ?? false)
     var record = TransferRecord(began: began)
     record.upstream = route?.upstreamName ?? "-"
     let request = IncomingRequest(
-      head: head, route: route ?? server.noRoute(router), loop: self, facts: facts, requestID: id,
+      head: consume head, route: route ?? server.noRoute(router), loop: self, facts: facts, requestID: id,
       isRouted: route != nil, record: record)
     request.resource = known?.resource
     return request
+  }
+
+  /// The one that the request brought, or a new one.
+  private func requestID(_ fields: Fields) -> [UInt8] {
+    if let own = fields.only(.xRequestID) { return Array(own) }
+    return requestIDs.make()
   }
 
   func makeExchange(for request: IncomingRequest, channel: any ResponseChannel) -> any Exchange {
@@ -226,7 +232,7 @@ final class ServerLoop {
   }
 
   /// Of connections that are idle again; at most ``ConnectionWork/sparesLimit``.
-  var spareWorks: [ConnectionWork] = []
+  @exclusivity(unchecked) var spareWorks: [ConnectionWork] = []
 
   func giveHotBuffer(_ buffer: consuming [UInt8]) { hotBuffer = buffer }
 

@@ -18,7 +18,7 @@ final class OriginConnection: StreamDelegate {
   /// Of an idle one: the pool closes it before it goes.
   private unowned var pool: OriginPool?
   /// Of the head that is being received.
-  var parser = ResponseParser()
+  @exclusivity(unchecked) var parser = ResponseParser()
   private(set) lazy var timer: LoopTimer = stream.loop.makeTimer { [unowned self] in exchange?.ranOutOfPatience() }
 
   /// `usableUntil`: a name may get another address; connections to the old one end in time.

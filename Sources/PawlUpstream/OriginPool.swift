@@ -8,7 +8,7 @@ package final class OriginPool {
   /// How the upstream reaches this pool.
   let reference = PoolReference()
   /// Ascending by the time they became idle.
-  private var idle: [OriginConnection] = []
+  @exclusivity(unchecked) private var idle: [OriginConnection] = []
   private var queued: [ConnectionLimit.Ticket: OriginExchange] = [:]
   private lazy var sweep: LoopTimer = loop.makeTimer { [unowned self] in closeExpired() }
 

@@ -40,6 +40,7 @@ package final class CacheStore: @unchecked Sendable {
         "cache": settings.name, "objects": "\(opened.index.hashes.count)", "bytes": "\(opened.index.heldBytes)",
         "max-size": "\(budget.maxSize)", "clean": opened.wasClean ? "yes" : "no",
       ])
+    core.pool.run { [core] in core.spares.refill(core) }
     removeOrphans()
   }
 
@@ -53,6 +54,7 @@ package final class CacheStore: @unchecked Sendable {
     }
     guard isFirst else { return }
     core.flushUses()
+    core.spares.close(core)
     core.durability.syncAll(core)
     let isRecorded = catalogue.barrier(durably: true)
     if isRecorded { catalogue.submit([.meta("clean", 1)], durably: true) }

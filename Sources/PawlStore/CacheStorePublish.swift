@@ -3,7 +3,8 @@ import PawlHTTP
 package import PawlLoop
 
 extension CacheStore {
-  /// Reserves room (all of a known length, 64 MiB of an unknown one) and makes the file, in the pool.
+  /// Reserves room (all of a known length, 64 MiB of an unknown one) and makes the file: at once, and completes before it
+  /// returns, where a file is there and nothing has to be evicted; else in the pool.
   /// - Parameters:
   ///   - expected: bytes this fetch will bring; `nil`: all.
   ///   - total: bytes of the whole body, if they are known.
@@ -11,6 +12,7 @@ extension CacheStore {
   package func createBody(
     expected: UInt64?, total: UInt64?, on loop: EventLoop, _ completion: @escaping (StoredBody?) -> Void
   ) {
+    if let body = core.makeBodyAtOnce(expected: expected, total: total) { return completion(body) }
     let reply = LoopReply(on: loop, completion)
     let isQueued = core.pool.run { [core] in reply.send(core.makeBody(expected: expected, total: total)) }
     if !isQueued { reply.send(nil) }

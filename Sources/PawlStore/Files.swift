@@ -95,6 +95,12 @@ enum Files {
 
   static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
+  /// Whether it is a file without content.
+  static func isEmpty(_ path: String) -> Bool {
+    var found = stat()
+    return lstat(path, &found) == 0 && found.st_mode & mode_t(S_IFMT) == mode_t(S_IFREG) && found.st_size == 0
+  }
+
   /// The names in a directory without `.` and `..`.
   static func names(in path: String) throws(StoreError) -> [String] {
     guard let directory = opendir(path) else { throw failure("opendir", path) }

@@ -14,6 +14,9 @@ final class OpenBodies: Sendable {
 
   var count: Int { state.withLock { $0.entries.count } }
 
+  /// Whether one more can be opened without another being closed.
+  var hasRoom: Bool { count < limit }
+
   /// A moment later than all before.
   func now() -> UInt64 { UInt64(tick.add(1)) }
 

@@ -47,7 +47,10 @@ final class OrphanSweep: Sendable {
       if try core.reader.contains(id) { return }
     }
     let path = "\(folder)/\(name)"
+    let wasEmpty = Files.isEmpty(path)
     try Files.unlink(path)
+    // A spare, that nothing is lost with.
+    if wasEmpty { return }
     core.events.log(.notice, "body-dropped", ["path": path, "why": "no row knows it"])
   }
 
@@ -64,7 +67,7 @@ final class OrphanSweep: Sendable {
 extension StoreCore {
   /// Makes room, number and file for a new body; `nil`, logged, where that cannot be. Blocking.
   func makeBody(expected: UInt64?, total: UInt64?) -> StoredBody? {
-    let content = min(expected ?? total ?? StoredBody.step, total ?? .max, HeldBytes.limit / 2)
+    let content = reservation(expected: expected, total: total)
     let room = content + DiskBudget.objectOverhead
     guard makeRoom(room) else {
       events.log(.notice, "body-refused", ["bytes": "\(room)", "why": "no room"])
@@ -75,17 +78,29 @@ extension StoreCore {
     let charge = DiskCharge(budget, bytes: 0)
     do throws(StoreError) {
       let descriptor = try makeFile(id, charge)
-      charge.grow(DiskBudget.objectOverhead)
-      var state = BodyState()
-      (state.total, state.descriptor, state.reservation) = (total, descriptor, content)
-      (state.lastTouch, state.lastUsed) = (openBodies.now(), clock.wallSeconds())
-      return StoredBody(id: id, number: takeNumber(), core: self, charge: charge, state: state)
+      return newBody(id, descriptor, charge, total: total, reservation: content)
     } catch {
       _ = unrecorded.withLock { $0.remove(id) }
       budget.release(room)
       events.log(.warning, "body-refused", ["bytes": "\(room)", "why": "\(error)"])
       return nil
     }
+  }
+
+  /// Bytes to reserve for a new body's content.
+  func reservation(expected: UInt64?, total: UInt64?) -> UInt64 {
+    min(expected ?? total ?? StoredBody.step, total ?? .max, HeldBytes.limit / 2)
+  }
+
+  /// A body whose room is reserved, with what it costs besides its content, and whose file is there.
+  func newBody(
+    _ id: ObjectID, _ descriptor: BodyDescriptor, _ charge: DiskCharge, total: UInt64?, reservation: UInt64
+  ) -> StoredBody {
+    charge.grow(DiskBudget.objectOverhead)
+    var state = BodyState()
+    (state.total, state.descriptor, state.reservation) = (total, descriptor, reservation)
+    (state.lastTouch, state.lastUsed) = (openBodies.now(), clock.wallSeconds())
+    return StoredBody(id: id, number: takeNumber(), core: self, charge: charge, state: state)
   }
 
   private func makeFile(_ id: ObjectID, _ charge: DiskCharge) throws(StoreError) -> BodyDescriptor {

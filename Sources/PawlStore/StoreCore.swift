@@ -16,6 +16,7 @@ final class StoreCore: @unchecked Sendable {
   let counters = Locked(StoreStatistics())
   /// Bodies whose files are there but whose rows may not be committed yet.
   let unrecorded = Locked(Set<ObjectID>())
+  let spares = BodyFileSpares()
   /// Objects that are gone although their rows may still be there.
   let doomed = Locked(DoomedObjects())
   /// Whether orphans were looked for in every directory since the start.

@@ -23,7 +23,7 @@ struct ChunkQueue {
   mutating func next(limit: Int) -> (bytes: [UInt8], range: Range<Int>)? {
     guard !present.isEmpty else { return nil }
     let chunk = present
-    let range = taken..<min(chunk.count, taken + limit)
+    let range = taken..<taken + min(chunk.count - taken, limit)
     taken = range.upperBound
     count -= range.count
     if taken == chunk.count { advance() }

@@ -11,6 +11,10 @@ extension HTTP2Stream {
     // A tunnel goes on in this direction when the origin has ended the other.
     if hasAnswered && !isTunnel || hasBegun && exchange == nil { return dropContent(bytes.count) }
     guard hasBegun, !isPaused, held.isEmpty, takesContent, let exchange else { return hold(bytes) }
+    guard lastIsCertain else {
+      hold(bytes)
+      return passContent()
+    }
     if !exchange.requestBody(bytes) { isPaused = true }
     connection?.session.consumed(bytes.count, of: id)
   }
@@ -20,17 +24,31 @@ extension HTTP2Stream {
     connection?.heldContent += bytes.count
   }
 
+  /// Whether the last octet that came may go on. An announced length is reached with its last octet, and the request
+  /// may be malformed still, by more octets (RFC 9113 §8.1.1): that one waits for the end, as a rule in the same frame.
+  private var lastIsCertain: Bool {
+    guard let contentLength, contentCount >= contentLength, !requestHasEnded else { return true }
+    return connection?.session.hasEnded(id) == true
+  }
+
+  /// What is held and may go on.
+  private func nextHeld() -> (bytes: [UInt8], range: Range<Int>)? {
+    if lastIsCertain { return held.next(limit: .max) }
+    return held.count > 1 ? held.next(limit: held.count - 1) : nil
+  }
+
   func contentEnded(_ trailers: Fields) {
     requestHasEnded = true
     stopTimingContent()
     guard exchange != nil || !hasBegun else { return }
     untoldEnd = trailers
-    if hasBegun { passContent() }
+    // One that waits for its end was looked at before.
+    if !hasBegun, timesContent { begin() } else if hasBegun { passContent() }
   }
 
   /// Hands on what is held, as far as the exchange takes it, then the end. Only content that was announced has one.
   func passContent() {
-    while !isPaused, takesContent, let exchange, let (bytes, range) = held.next(limit: .max) {
+    while !isPaused, takesContent, let exchange, let (bytes, range) = nextHeld() {
       let goesOn = bytes.withUnsafeBytes { exchange.requestBody(UnsafeRawBufferPointer(rebasing: $0[range])) }
       if !goesOn { isPaused = true }
       taken(range.count)
@@ -92,9 +110,11 @@ extension HTTP2Stream {
     while let (_, range) = held.next(limit: .max) { taken(range.count) }
   }
 
-  /// All that has come, wanted now or not: it may be all there is to come.
+  /// All that has come, wanted now or not: it may be all there is to come. Of a request that did not end, the last
+  /// octet is for an upload alone, which is the same in any number of requests.
   func give(all exchange: any Exchange) {
-    while takesContent, let (bytes, range) = held.next(limit: .max) {
+    let isWhole = exchange is UploadExchange && !isMalformed
+    while takesContent, let (bytes, range) = isWhole ? held.next(limit: .max) : nextHeld() {
       _ = bytes.withUnsafeBytes { exchange.requestBody(UnsafeRawBufferPointer(rebasing: $0[range])) }
       taken(range.count)
     }
@@ -126,6 +146,7 @@ extension HTTP2Stream {
   func contentTimeIsOver() {
     guard !isClosed, !requestHasEnded else { return }
     if hasAnswered { return reset(.noError) }
+    guard hasBegun else { return refuseUnended() }
     guard !isPaused, !hasResponded, let request, let connection else { return }
     let rate = request.route.minRate
     // Content of other streams that waits here may have used up the credit of this one.

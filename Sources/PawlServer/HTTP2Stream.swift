@@ -34,6 +34,8 @@ final class HTTP2Stream {
   /// Octets of content so far, and those announced.
   var contentCount: UInt64 = 0
   var contentLength: UInt64?
+  /// The client has broken the rules of its request (RFC 9113 §8.1.1): it is never complete.
+  private(set) var isMalformed = false
   var hasBegun = false
   /// Octets of unwanted content that are still dropped rather than refused.
   var dropBudget = 0
@@ -77,6 +79,7 @@ final class HTTP2Stream {
   /// After everything that came with the head was read: a request that was reset at once costs no exchange.
   func begin() {
     guard let connection, !isClosed, let arrival else { return }
+    if case .request(let request) = arrival, isUnendedNothing(request.head) { return waitForEnd() }
     self.arrival = nil
     hasBegun = true
     switch arrival {
@@ -88,6 +91,7 @@ final class HTTP2Stream {
       if head.method == .connect {
         guard let handshake = WebSocketHandshake(request) else { return refuseConnect() }
         webSocket = handshake
+        contentLength = nil
         head = handshake.request(head)
       }
       isHeadRequest = head.method == .head
@@ -99,6 +103,26 @@ final class HTTP2Stream {
       passContent()
       timeContent()
     }
+  }
+
+  /// No content is announced, and the stream has not ended: with its head alone the origin would have the whole of a
+  /// request that may prove malformed (RFC 9113 §8.1.1).
+  private func isUnendedNothing(_ head: RequestHead) -> Bool {
+    head.framing == .length(0) && !requestHasEnded && head.method != .connect
+  }
+
+  /// Such a request is complete with its end, for which it has as long as for its head.
+  private func waitForEnd() {
+    guard let connection, !timesContent else { return }
+    timesContent = true
+    contentTimer.schedule(after: connection.listener.settings.headerTimeout)
+  }
+
+  /// The end of a request that began with it did not come.
+  func refuseUnended() {
+    arrival = nil
+    hasBegun = true
+    refuse(RequestRefusal(408, "The request did not end in time."))
   }
 
   private func refuse(_ refusal: RequestRefusal) {
@@ -142,6 +166,7 @@ final class HTTP2Stream {
   /// Both sides have ended, or (`code`) the stream was reset.
   func closed(by code: UInt32?) {
     isClosed = true
+    isMalformed = !requestHasEnded && code == HTTP2ErrorCode.protocolError.rawValue
     if timesContent { contentTimer.close() }
     // What the exchange has not taken yet may still be for it.
     guard hasAnswered, code == nil || !isTunnel else {

@@ -99,6 +99,9 @@ extension HTTP2Session {
     events.append(.ended(slot))
   }
 
+  /// Whether the request's end has come, told already or not.
+  package func hasEnded(_ stream: HTTP2StreamID) -> Bool { slot(of: stream).map { streams[$0].hasEnded } ?? false }
+
   /// A frame broke a rule of its stream, which is reset with the next octets that go out: a request that has not been told
   /// of never will be.
   func noteInvalid(_ stream: HTTP2StreamID) {

@@ -235,6 +235,67 @@ import Testing
     #expect(!sent(origin).contains("chunked"))
   }
 
+  @Test("an announced nothing reaches the origin when its stream has ended, and never where content came")
+  func endOfNothing() throws {
+    let origin = ScriptedOrigin(.tcp, [.answerAll(Self.plain("ok"))], [.answerAll(Self.plain("ok"))])
+    let pawl = try TestServer(origin)
+    let client = HTTP2Client(pawl)
+    client.readSettings()
+    let (good, bad) = (
+      client.open("POST /f", [("content-length", "0")], ends: false),
+      client.open("POST /g", [("content-length", "0")], ends: false)
+    )
+    // What came before this was read.
+    #expect(client.get().text == "ok")
+    #expect(origin.acceptedCount == 1 && !sent(origin).contains("POST"))
+    client.data([1], on: bad)
+    #expect(client.answer(bad).resetCode == 1 && client.answer(bad).status == 0)
+    client.data([], on: good, ends: true)
+    #expect(client.answer(good).text == "ok" && client.answer(good).isWhole)
+    client.socket.close()
+    #expect(pawl.stop() == [])
+    #expect(sent(origin).contains("POST /f HTTP/1.1\r\n") && sent(origin).contains("Content-Length: 0\r\n"))
+    #expect(!sent(origin).contains("POST /g"))
+  }
+
+  @Test("an announced nothing that does not end has as long as a head; then 408")
+  func nothingWithoutEnd() throws {
+    let origin = ScriptedOrigin(.tcp, [.answerAll(Self.plain("ok"))])
+    let pawl = try TestServer(origin) { $0.listen = "header-timeout = 20s" }
+    let client = HTTP2Client(pawl)
+    client.readSettings()
+    let stream = client.open("POST /f", [("content-length", "0")], ends: false)
+    #expect(client.get().text == "ok")
+    pawl.clock.advance(by: .seconds(21))
+    #expect(client.answer(stream).status == 408)
+    client.socket.close()
+    #expect(pawl.stop() == [])
+    #expect(!sent(origin).contains("POST"))
+  }
+
+  @Test("the last octet of an announced length goes with the stream's end, and never where more came")
+  func lastOctet() throws {
+    let origin = ScriptedOrigin(
+      .tcp, [.expectHead, .expect("hell"), .readToEnd],
+      [.expectHead, .expect("hello"), .send(Self.plain("got")), .readToEnd])
+    let pawl = try TestServer(origin)
+    let client = HTTP2Client(pawl)
+    client.readSettings()
+    let bad = client.open("PUT /f", [("content-length", "5")], ends: false)
+    client.data(Array("hello".utf8), on: bad)
+    pawl.waitUntil("the origin has the rest") { sent(origin).hasSuffix("\r\n\r\nhell") }
+    client.data([0x21], on: bad)
+    #expect(client.answer(bad).resetCode == 1)
+    let good = client.open("PUT /f", [("content-length", "5")], ends: false)
+    client.data(Array("hello".utf8), on: good)
+    pawl.waitUntil("the origin has all but the last octet") { sent(origin, 1).hasSuffix("\r\n\r\nhell") }
+    client.data([], on: good, ends: true)
+    #expect(client.answer(good).text == "got")
+    client.socket.close()
+    #expect(pawl.stop() == [])
+    #expect(sent(origin).hasSuffix("\r\n\r\nhell"))
+  }
+
   @Test("a slow origin slows its client, by credit, and no other stream")
   func backpressure() throws {
     let gate = Gate()

@@ -57,6 +57,38 @@ import Testing
     #expect(talk.received().hasSuffix("\r\n\r\nhello"))
   }
 
+  @Test("more content than announced completes no upload; what came before its last octet stays")
+  func malformed() throws {
+    let talk = try UploadTalk([])
+    let client = HTTP2Client(talk.pawl)
+    client.readSettings()
+    let stream = client.open("POST /f", [Self.six, ("upload-complete", "?1"), ("content-length", "5")], ends: false)
+    client.read { client.answers[stream]?.interim.isEmpty == false }
+    let target = target(client.answers[stream]?.interim[0] ?? [])
+    client.data(Array("hello".utf8), on: stream)
+    client.data([0x21], on: stream)
+    #expect(client.answer(stream).resetCode == 1)
+    let answer = client.answer(client.open("HEAD \(target)", [Self.six]))
+    #expect(answer["upload-offset"] == "4" && answer["upload-complete"] == "?0")
+    client.socket.close()
+    talk.finish()
+  }
+
+  @Test("all that was announced, and a reset instead of the end: an upload is complete")
+  func resetAtTheEnd() throws {
+    let talk = try UploadTalk([5])
+    let client = HTTP2Client(talk.pawl)
+    client.readSettings()
+    let stream = client.open("POST /f", [Self.six, ("upload-complete", "?1"), ("content-length", "5")], ends: false)
+    client.read { client.answers[stream]?.interim.isEmpty == false }
+    client.data(Array("hello".utf8), on: stream)
+    client.reset(stream)
+    talk.pawl.waitFor("upload-answered")
+    client.socket.close()
+    talk.finish()
+    #expect(talk.received().hasSuffix("\r\n\r\nhello"))
+  }
+
   @Test("what came right before a reset is kept to its last octet, be it in one turn with the request or not")
   func resetBehindContent() throws {
     let talk = try UploadTalk([])

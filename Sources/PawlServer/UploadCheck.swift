@@ -12,13 +12,16 @@ enum UploadCheck: Sendable {
   case unreadable(String)
 
   /// Blocking: in the pool.
-  static func make(_ body: UploadBody, _ claims: [DigestClaim]) -> UploadCheck {
+  /// - Parameter part: what the claims are of; `nil`: the whole.
+  static func make(_ body: UploadBody, _ claims: [DigestClaim], of part: Range<UInt64>? = nil) -> UploadCheck {
     let hashes = claims.map { ContentHash($0.algorithm) }
-    if !hashes.isEmpty, !read(body, into: hashes) { return .unreadable("the stored bytes cannot be read") }
+    if !hashes.isEmpty, !read(part ?? 0..<body.count, of: body, into: hashes) {
+      return .unreadable("the stored bytes cannot be read")
+    }
     for (claim, hash) in zip(claims, hashes) where hash.isPossible && hash.finish() != claim.value {
       return .mismatch(claim.algorithm)
     }
-    guard body.count > 0 else { return .good(last: nil) }
+    guard part == nil, body.count > 0 else { return .good(last: nil) }
     var last: UInt8 = 0
     guard pread(body.fd, &last, 1, off_t(body.count - 1)) == 1 else {
       return .unreadable("the stored bytes end early")
@@ -35,11 +38,11 @@ enum UploadCheck: Sendable {
   }
 
   /// `false`: the file ends early, or cannot be read.
-  private static func read(_ body: UploadBody, into hashes: [ContentHash]) -> Bool {
+  private static func read(_ part: Range<UInt64>, of body: UploadBody, into hashes: [ContentHash]) -> Bool {
     var buffer = [UInt8](repeating: 0, count: 256 << 10)
-    var at: UInt64 = 0
-    while at < body.count {
-      let count = pread(body.fd, &buffer, Int(min(UInt64(buffer.count), body.count - at)), off_t(at))
+    var at = part.lowerBound
+    while at < part.upperBound {
+      let count = pread(body.fd, &buffer, Int(min(UInt64(buffer.count), part.upperBound - at)), off_t(at))
       guard count > 0 else { return false }
       buffer.withUnsafeBytes { bytes in
         for hash in hashes { hash.update(UnsafeRawBufferPointer(rebasing: bytes[..<count])) }

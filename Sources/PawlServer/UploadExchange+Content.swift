@@ -24,6 +24,7 @@ extension UploadExchange {
   private func open() {
     stage = .receiving
     toldOffset = writer?.offset ?? 0
+    contentStart = toldOffset
     let loop = loop.loop
     observation = upload?.observe(on: loop) { [weak self] in self?.stored() }
     if trailers == nil, request.head.version.takesInterim, expectsContinue {
@@ -122,6 +123,12 @@ extension UploadExchange {
     if let refusal = check?.verdict(trailers) { return spoiled(refusal) }
     // Not its last octet, but this makes the content count: it may be too late for that.
     if check != nil, writer?.accept() != true { return displaced() }
+    let claims = lateClaims(trailers)
+    guard claims.isEmpty else { return verify(claims) { [self] in contentCounts() } }
+    contentCounts()
+  }
+
+  private func contentCounts() {
     isFinished ? finish() : settle { [self] in replyStored() }
   }
 

@@ -57,6 +57,8 @@ final class UploadExchange: Exchange {
   var isLate = false
   /// Bytes of the upload beyond which nothing is taken.
   var sizeLimit: UInt64?
+  /// Where in the upload the request's content begins.
+  var contentStart: UInt64 = 0
   var observation: UploadObservation?
   var toldOffset: UInt64 = 0
   var toldAt: Monotonic?

@@ -129,6 +129,36 @@ import Testing
     talk.finish()
   }
 
+  @Test(
+    "a digest behind the content that nobody announced is held to: wrong bytes are never an upload, nor gone on behind",
+    arguments: ["?0", "?1"])
+  func digestBehind(_ complete: String) throws {
+    let talk = try UploadTalk(complete == "?1" ? [6] : [])
+    func append(_ target: String, _ content: String) -> Answer {
+      let client = talk.pawl.connect()
+      client.send(
+        talk.head(
+          "PATCH \(target)",
+          [Self.six, Self.partial, "Upload-Offset: 3", "Upload-Complete: \(complete)", "Transfer-Encoding: chunked"])
+          + "3\r\n\(content)\r\n0\r\nContent-Digest: sha-256=:ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=:\r\n\r\n")
+      return client.readAnswer()
+    }
+    for (content, isRight) in [("abd", false), ("abc", true)] {
+      let made = talk.ask("POST /f", Self.six, "Upload-Complete: ?0", content: "two")
+      #expect(made.status == 201)
+      let answer = append(made.uploadTarget, content)
+      let after = talk.ask("HEAD \(made.uploadTarget)", Self.six)
+      guard isRight else {
+        #expect(answer.status == 400 && after.status == 410)
+        continue
+      }
+      #expect(answer.status == (complete == "?1" ? 200 : 201))
+      #expect(after.status == 204 && after["Upload-Offset"] == "6")
+    }
+    talk.finish()
+    #expect(!talk.received().contains("twoabd") && (complete == "?0" || talk.received().hasSuffix("twoabc")))
+  }
+
   @Test("content beyond the length: the upload stays at its length, or in newer versions is given up")
   func tooLong() throws {
     let talk = try UploadTalk([])

@@ -402,6 +402,28 @@ def digest_trailer(bench):
         same((answer.status, status(pawl.address, d, location).get("Upload-Offset")), (201, "100000") if good else (400, "0"), f"trailer, right {good}")
 
 
+@check("upload answers: Content-Digest as a trailer field that nobody announced is checked before anything is complete", seconds=60)
+def digest_unannounced(bench):
+    origin, pawl = begin(bench)
+    big = Content("late digest", 12 * MIB).read()
+
+    def row(d):
+        for done, body in ((False, BODY), (True, big if d.number == 6 else BODY)):
+            for value, good in ((digest(b"other"), False), (digest(body, "sha-512"), True)):
+                target = f"/late{d}{done}{len(body)}{good}".replace(" ", "")
+                location = careful(pawl.address, d, target=target)
+                same(append(pawl.address, d, location, 0, b"first", False).get("Upload-Offset"), "5", "offset before")
+                answer = append(pawl.address, d, location, 5, body, done, chunked=True, trailers=(("Content-Digest", value),))
+                after = status(pawl.address, d, location)
+                if good:
+                    true(answer.status == 200 if done else answer.status in (201, 204), f"a right digest: {answer}")
+                    same([r.body for r in whole(origin, target)], [b"first" + body] if done else [], "at the origin")
+                else:
+                    same((answer.status, after.status in (404, 410)), (400, True), "a wrong digest: the answer, and the upload is given up")
+                    same(asked(origin, target), [], "at the origin")
+    each(dialects(), row)
+
+
 @check("upload answers: an offset that was told survives kill -9, SIGTERM and is what the next append is held to")
 def durable(bench):
     origin, pawl = begin(bench, pawl={"drain-timeout": "1s"})

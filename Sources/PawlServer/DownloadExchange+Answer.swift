@@ -7,11 +7,12 @@ import PawlWire
 extension DownloadExchange {
   /// Answers from a stored response: conditions, then ranges (RFC 9110 §13.2.2), then what is held and what comes.
   func serve(_ stored: StoredResponse, _ served: Served) {
-    guard !isOver, !channel.hasResponded else { return }
+    guard !isOver, forward == nil, !channel.hasResponded else { return }
     self.served = served
     store.noteUse(stored)
     let answer = StoredAnswer(stored, request: request, served: served, isOutOfPatience: isOutOfPatience)
     if let twin = proofNeeded(stored) { return waitForProof(twin, of: stored) }
+    if hasGoneBy(stored, answer) { return passUnkept() }
     if confirmsFirst(stored, answer) { return }
     note(served, stored)
     switch answer.shape {
@@ -39,21 +40,44 @@ extension DownloadExchange {
   }
 
   /// Before a promise that needs bytes which nobody is fetching, the first of them are asked for: an origin that has
-  /// something else by now is found out while the client can still be given that, and need not be cut off.
+  /// something else by now is found out while the client can still be given that, and need not be cut off. So is that
+  /// there is no room for them beside what others fetch.
   private func confirmsFirst(_ stored: StoredResponse, _ answer: StoredAnswer) -> Bool {
     guard !hasConfirmed, request.head.method == .get, let total = stored.body.total, !stored.body.isComplete,
-      !FillCoordinator.isFilling(stored), FillCoordinator.canFetchRanges(stored),
-      let wanted = answer.wanted(of: total),
-      let span = fetchSpan(wanted: wanted, held: stored.body.held, active: [], total: total)
+      FillCoordinator.canFetchRanges(stored), let wanted = answer.wanted(of: total),
+      let span = FillCoordinator.unattended(stored, wanted, of: total)
     else { return false }
     hasConfirmed = true
     keep(stored, from: wanted.lowerBound)
     Fill.start(span, of: stored, for: request, in: store) { [weak self] isSame in
       guard let self, !self.isOver, !self.channel.hasResponded else { return }
+      if isSame { return self.serve(stored, self.served) }
       // What turned out to be changed, or not to be had any more, has left the index.
-      if isSame { self.serve(stored, self.served) } else { self.look() }
+      stored.body.isStreaming ? self.passUnkept() : self.look()
     }
     return true
+  }
+
+  /// A body for which there is no room goes through memory once: of what this client wants, some has, and is not held.
+  /// The seat that is taken holds the rest for it.
+  private func hasGoneBy(_ stored: StoredResponse, _ answer: StoredAnswer) -> Bool {
+    guard stored.body.isStreaming, request.head.method == .get else { return false }
+    let ranges: [Range<UInt64>] =
+      switch answer.shape {
+      case .whole: [0..<(stored.body.total ?? .max)]
+      case .part(let range): [range.first..<range.end]
+      case .parts(let parts): parts.map { $0.first..<$0.end }
+      case .notModified, .unsatisfiable, .needsTotal: []
+      }
+    guard let first = ranges.first else { return false }
+    keep(stored, from: first.lowerBound)
+    return !ranges.allSatisfy(stored.body.windowReaches)
+  }
+
+  /// From the origin, for this client alone, and nothing is kept of it: the last time that this request asks.
+  private func passUnkept() {
+    letKeeperGo()
+    forwardInstead(.partial)
   }
 
   private func reader(_ segments: [CacheReader.Segment], _ stored: StoredResponse) -> CacheReader {

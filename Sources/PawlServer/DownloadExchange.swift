@@ -49,7 +49,7 @@ final class DownloadExchange: Exchange {
 
   /// Looks at what is stored, after having read it from the catalogue where that is still owed.
   func look() {
-    guard !isOver, !channel.hasResponded else { return }
+    guard !isOver, forward == nil, !channel.hasResponded else { return }
     guard let resource else { return forwardInstead(.bypass) }
     act(on: decide(resource), of: resource)
   }
@@ -135,8 +135,10 @@ final class DownloadExchange: Exchange {
 
   /// A fill needs a reader, or it might pause; until the real one comes, this stands for it.
   func keep(_ stored: StoredResponse, from start: UInt64) {
+    // Before the one before goes: between the two a window would move on.
+    let next = CacheReader([.body(start, through: nil)], of: stored, for: request, in: store)
     keeper?.finish()
-    keeper = CacheReader([.body(start, through: nil)], of: stored, for: request, in: store)
+    keeper = next
   }
 
   /// One that stays behind would hold up the others where the body is streamed.

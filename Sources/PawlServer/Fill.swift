@@ -55,7 +55,8 @@ final class Fill: OriginFetchSink {
   }
 
   /// Starts a span of its own for a reader that lacks it.
-  /// - Parameter confirmed: called once: whether the origin still has this representation, as far as it can be told.
+  /// - Parameter confirmed: called once: whether the origin still has this representation, as far as it can be told, and
+  ///   there is room for it.
   static func start(
     _ span: Range<UInt64>, of response: StoredResponse, for request: IncomingRequest, in store: CacheStore,
     confirmed: ((Bool) -> Void)? = nil
@@ -83,7 +84,8 @@ final class Fill: OriginFetchSink {
   func fetch(_ fetch: OriginFetch, interim head: ResponseHead) {}
   func fetch(_ fetch: OriginFetch, head: ResponseHead, framing: BodyFraming) {}
 
-  func fetchContinues(_ fetch: OriginFetch) { confirm(true) }
+  /// Told with the first octets, which have to find room, but where those may be long in coming.
+  func fetchContinues(_ fetch: OriginFetch) { if fetch.originRefusesRanges { confirm(true) } }
 
   private func confirm(_ isSame: Bool) {
     let confirmed = confirmed
@@ -114,6 +116,8 @@ final class Fill: OriginFetchSink {
       streamed?.note(bytes)
     }
     isPaused = mustWait(at: offset + UInt64(bytes.count))
+    // Who is told may read at once, and so move this fill.
+    if confirmed != nil, fetch != nil { owner.loop.nextTurn { [weak self] in self?.confirm(true) } }
   }
 
   /// Where the disk does not follow: the loop goes on, this fill waits.
@@ -211,6 +215,7 @@ final class Fill: OriginFetchSink {
     if body.total == nil { body.setTotal(end) }
     let isWhole = isStreaming || body.total.map { body.held.contiguousEnd(from: 0) >= $0 } ?? false
     if isWhole { body.complete() }
+    confirm(true)
     coordinator?.ended(self)
     letGo()
   }

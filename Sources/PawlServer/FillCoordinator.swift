@@ -123,11 +123,13 @@ final class FillCoordinator: Sendable {
   }
 
   func left(_ reader: ObjectIdentifier) {
-    let orphans = state.withLock { state -> [Span] in
+    let mayWait = identity.total == nil || body?.isStreaming == true
+    let (spans, isEmpty) = state.withLock { state in
       state.readers[reader] = nil
-      return state.readers.isEmpty ? state.spans : []
+      return (state.readers.isEmpty || mayWait ? state.spans : [], state.readers.isEmpty)
     }
-    for span in orphans { span.loop.run { $0.readersLeft() } }
+    // It may have been the one for which a fill waited.
+    for span in spans { span.loop.run { isEmpty ? $0.readersLeft() : $0.readersMoved() } }
     releaseIfIdle()
   }
 
@@ -158,6 +160,19 @@ final class FillCoordinator: Sendable {
       guard let span = fetchSpan(wanted: position..<end, held: held, active: active, total: total) else { return .wait }
       return .fetch(span)
     }
+  }
+
+  /// What has to be fetched before a reader of `wanted` can begin, or go on behind what is held; `nil`: it is all here, or
+  /// its first octets that are not are on their way.
+  static func unattended(_ response: StoredResponse, _ wanted: Range<UInt64>, of total: UInt64) -> Range<UInt64>? {
+    let held = response.body.held
+    let spans = existing(response)?.state.withLock { $0.spans } ?? []
+    let position = held.contiguousEnd(from: wanted.lowerBound)
+    guard spans.count < spanLimit, !spans.contains(where: { $0.start <= position && position < $0.end ?? .max }) else {
+      return nil
+    }
+    let active = spans.compactMap { span in span.start < span.end ?? total ? span.start..<(span.end ?? total) : nil }
+    return fetchSpan(wanted: wanted, held: held, active: active, total: total)
   }
 
   private static func isFarAhead(_ position: UInt64, of span: Span, _ held: HeldBytes, _ now: Monotonic) -> Bool {

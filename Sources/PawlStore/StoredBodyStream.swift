@@ -21,6 +21,15 @@ extension StoredBody {
 
   package var isStreaming: Bool { state.withLock { $0.window != nil } }
 
+  /// Whether a reader of `range` may still find in the window what is not held of it, now or when it comes: what went
+  /// through the window before comes no more.
+  package func windowReaches(_ range: Range<UInt64>) -> Bool {
+    state.withLock { state in
+      let position = state.held.contiguousEnd(from: range.lowerBound)
+      return position >= range.upperBound || state.window?.hasPassed(position) != true
+    }
+  }
+
   /// Whether the origin has to wait for the slowest reader.
   package var windowIsFull: Bool { state.withLock { $0.window?.isFull ?? false } }
 

@@ -103,6 +103,36 @@ import Testing
     #expect(answer.text.hasSuffix("Nothing usable is stored, and only-if-cached forbids asking.\n"))
   }
 
+  @Test("a part whose room others took meanwhile comes from the origin, whole, and nothing of it is kept")
+  func roomTaken() throws {
+    let (gate, total) = (Gate(), 16 << 20)
+    func part(_ first: Int, _ count: Int, after gate: Gate? = nil) -> [OriginStep] {
+      let head = OriginStep.send(
+        "HTTP/1.1 206 Partial Content\r\nCache-Control: max-age=60\r\nETag: \"v\"\r\nConnection: close\r\n"
+          + "Content-Range: bytes \(first)-\(first + count - 1)/\(total)\r\nContent-Length: \(count)\r\n\r\n")
+      return [.expectHead, head] + (gate.map { [.wait($0)] } ?? []) + [.sendPattern(from: UInt64(first), count: count)]
+    }
+    let (late, large) = (12 << 20, 4 << 20)
+    let origin = ScriptedOrigin(
+      .tcp,
+      scripts: [part(0, 65536), part(late, 65536, after: gate), part(large, late - large), part(late, 65536)])
+    let pawl = try TestServer(origin) { $0.cacheSize = "4M" }
+    #expect(pawl.get("/f", "Range: bytes=0-65535").content == OriginStep.pattern(from: 0, count: 65536))
+    let (one, other) = (pawl.connect(), pawl.connect(receiveBuffer: 4096))
+    one.send(TestServer.request("/f", ["Range: bytes=\(late)-\(late + 65535)"]))
+    pawl.waitUntil("the origin is asked for it") { origin.acceptedCount == 2 }
+    other.send(TestServer.request("/f", ["Range: bytes=\(large)-\(late - 1)"]))
+    pawl.waitFor("streaming-unstored")
+    gate.open()
+    let answer = one.readAnswer()
+    #expect(answer.status == 206 && answer.isWhole)
+    #expect(answer.content == OriginStep.pattern(from: UInt64(late), count: 65536))
+    #expect(answer["Cache-Status"] == "pawl; fwd=partial; fwd-status=206")
+    let rest = other.readAnswer()
+    #expect(rest.isWhole && rest.content == OriginStep.pattern(from: UInt64(large), count: late - large))
+    #expect(pawl.stop() == [] && origin.acceptedCount == 4)
+  }
+
   @Test("conditions that only the origin can judge go to it as they are")
   func preconditions() throws {
     let origin = ScriptedOrigin(

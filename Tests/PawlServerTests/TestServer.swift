@@ -26,6 +26,7 @@ final class TestServer: @unchecked Sendable {
     var pawl = ""
     var listen = ""
     var cache = "memory-object = 0"
+    var cacheSize = "512M"
     var upstream = ""
     var site = ""
     var more = ""
@@ -78,7 +79,7 @@ final class TestServer: @unchecked Sendable {
       address = 127.0.0.1:0
       \(changes.listen)
       [cache:default]
-      max-size = 512M
+      max-size = \(changes.cacheSize)
       min-free = 0
       \(changes.cache)
       [upstream:app]

@@ -1,13 +1,16 @@
 """Range, If-Range, multipart/byteranges, 416 and HEAD on what is held and on what is not."""
 
 import re
+import threading
 
 from harness.checks import check, same, true
 from harness.client import Client, get
 from harness.content import Content
 from harness.origin import Resource
+from harness.process import wait_for
 
 FRESH = (("Cache-Control", "max-age=60"),)
+MIB = 1 << 20
 BODY = Content("ranges", 1000)
 WHOLE = "whole"
 
@@ -252,6 +255,30 @@ def unkept_as_asked(bench):
         same((answer.status, answer.get("Content-Range")), (416, "bytes */200000"), f"{path}, behind the end")
         answer = get(pawl.address, path, fields=(("Range", "bytes=199999-300000"),))
         same((answer.status, answer.get("Content-Range"), answer.body), (206, "bytes 199999-199999/200000", body.read(199_999)), f"{path}, the last octet")
+
+
+@check("ranges: a part of a body whose room others have taken comes from the origin, whole, with one more request", seconds=60)
+def room_taken(bench):
+    body, origin = Content("room-taken", 32 * MIB), bench.origin()
+    pawl = bench.pawl(origin, cache={"max-size": "4M", "min-free": 0})
+    # Before the window that the body goes through, and behind it.
+    for name, first, wanted in (("/behind", 0, 20 * MIB), ("/before", 30 * MIB, MIB)):
+        gate = threading.Event()
+        free, gated = (Resource(body, ranges=True, etag='"v"', fields=FRESH, gates=gates) for gates in ((), ((wanted, gate),)))
+        origin.at(name, lambda request, wanted=wanted, gated=gated, free=free: gated if f"={wanted}-" in (request.get("Range") or "") else free)
+        same(get(pawl.address, name, fields=(("Range", f"bytes={first}-{first + 499_999}"),)).sha, body.sha256(first, first + 500_000), "the first part")
+        late, other = bench.use(Client(pawl.address, 10)), bench.use(Client(pawl.address, 20, receive_buffer=65536))
+        late.request(name, fields=(("Range", f"bytes={wanted}-{wanted + MIB - 1}"),))
+        wait_for(lambda: origin.count(name) == 2, 5, "the question for the part that will find no room")
+        seen = pawl.log().count("streaming-unstored")
+        other.request(name, fields=(("Range", f"bytes={8 * MIB}-{18 * MIB - 1}"),))
+        wait_for(lambda: pawl.log().count("streaming-unstored") > seen, 10, "the end of the room")
+        gate.set()
+        answer = late.response()
+        same((answer.status, answer.complete, answer.sha), (206, True, body.sha256(wanted, wanted + MIB)), f"{name}: the part that found no room")
+        true(origin.count(name) <= 4, f"{origin.count(name)} requests at the origin")
+        answer = other.response(keep=False)
+        same((answer.status, answer.complete, answer.sha), (206, True, body.sha256(8 * MIB, 18 * MIB)), "the part that took the room")
 
 
 @check("ranges: parts of a body for which there is no room: an end in sight, and few requests at the origin")

@@ -18,7 +18,7 @@ from running import Failure, Skip, start, stop
 
 HERE = pathlib.Path(__file__).resolve().parent
 CONTENT = 33_554_393  # a prime, so that no offset looks like another
-KINDS = {each.name: each for each in (servers.Pawl, servers.PawlBefore, servers.Nginx, peers.Varnish, peers.TrafficServer, peers.HAProxy, peers.H2O, peers.Floor, peers.Relay)}
+KINDS = {each.name: each for each in (servers.Pawl, servers.PawlBefore, servers.Nginx, peers.Varnish, peers.TrafficServer, peers.HAProxy, peers.H2O, peers.Floor, peers.Relay, peers.Through)}
 
 
 def forget_the_dead(parent):

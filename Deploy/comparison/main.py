@@ -20,7 +20,7 @@ def options(names):
     parser.add_argument("--pawl", metavar="BINARY", help="pawl (a release build when not given)")
     parser.add_argument("--pawl-before", metavar="BINARY", help="another pawl, measured in the same rounds")
     parser.add_argument("--bench", metavar="BINARY", help="pawl-bench (a release build when not given)")
-    parser.add_argument("--servers", metavar="A,B", help="only these: pawl, nginx, varnish, trafficserver, haproxy, h2o, floor")
+    parser.add_argument("--servers", metavar="A,B", help="only these: pawl, nginx, varnish, trafficserver, haproxy, h2o, floor, relay, through")
     parser.add_argument("--rounds", type=int, default=5, help="interleaved rounds; the median counts")
     parser.add_argument("--seconds", type=float, default=1.5, help="of load in a round")
     parser.add_argument("--load", choices=["bench", "own", "wrk"], default="bench", help="pawl-bench; or the program in C of this folder; or wrk, which counts connecting and handshakes, too. With the latter two h2load for HTTP/2")

@@ -181,3 +181,19 @@ class Relay(Server):
 
     def sides(self, kind="clear"):
         return [Side(self, self.ports["clear"], "receive, write, send" if kind == "clear" else "receive, write, sendfile", peer="relay in C")]
+
+
+class Through(Server):
+    """What the machine cannot do better where nothing is kept: octets in, octets out, both ways, unread."""
+
+    name = "through"
+
+    def program(self):
+        return self.bench.tool("through")
+
+    def launch(self):
+        self.run(self.program(), self.bench.origin.port, stdout=subprocess.PIPE)
+        self.ports["clear"] = int(self.process.stdout.readline().split()[1])
+
+    def sides(self, kind="clear"):
+        return [Side(self, self.ports["clear"], "receive, send, both ways", peer="relay in C")]

@@ -26,7 +26,7 @@ def every():
         rows.Row("tls-large", "TLS 1.3, 1 GiB", f"/bytes/{GIB}/a", GIB, both, rows.goals(0.80, 0.72), kind="tls", cost="octets", connections=1, count=1),
         rows.Row("h2-1k", "HTTP/2 over TLS, 1 KiB", "/bytes/1024/a", KIB, both, rows.goals(0.80, 0.65), kind="tls", how=load.http2),
         rows.Row("h2-16k", "HTTP/2 over TLS, 16 KiB", "/bytes/16384/a", 16 * KIB, both, rows.goals(0.80, 0.65), kind="tls", how=load.http2),
-        rows.Row("pass", "pass-through of 1 KiB", "/pass/1024/a", KIB, [*both, "haproxy", "varnish", "trafficserver"], rows.goals(0.75, 0.60), warm=False),
+        rows.Row("pass", "pass-through of 1 KiB", "/pass/1024/a", KIB, [*both, "haproxy", "varnish", "trafficserver", "through"], rows.goals(0.75, 0.60), warm=False),
         rows.Fill("fill", "cold fill, 100 MiB", f"/bytes/{100 * MIB}", 100 * MIB, ["pawl", "relay", *large[1:]], [*rows.goals(1.3, 1.1, "relay in C"), rows.Goal("bar", "fastest peer", 0.5, "first")],
              warm=False, cost="octets"),
         rows.Upload("upload-1g", "1 GiB upload, spooled and forwarded", "", GIB, ["pawl", "relay", "nginx", "pawl:data"], rows.goals(1.3, 1.1, "relay in C"), kind="upload", warm=False,

@@ -39,7 +39,7 @@ extension UploadExchange {
   }
 
   private func completeIfWhole(_ then: @escaping () -> Void) {
-    guard let upload, upload.status.phase == .open, upload.expectedEnd == upload.status.offset else { return then() }
+    guard let upload, upload.status.phase == .open, isWhole(upload) else { return then() }
     upload.complete(on: loop.loop) { [self] _ in
       // It may have been completed by who was overtaken.
       guard upload.status.phase != .open else { return refuse(.storage) }
@@ -47,6 +47,13 @@ extension UploadExchange {
       guard case .preparing = stage else { return }
       then()
     }
+  }
+
+  /// By the words of the last request that added to it; in tus, where nothing else is ever said, by its length.
+  private func isWhole(_ upload: SpooledUpload) -> Bool {
+    let status = upload.status
+    return upload.expectedEnd == status.offset
+      || dialect == .tus && completesAtLength && status.length == status.offset
   }
 
   /// Everything written becomes durable.

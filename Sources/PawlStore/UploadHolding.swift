@@ -231,10 +231,10 @@ extension SpooledUpload {
     charge.grow(done)
     let isDurable = core.settings.isDurable
     let (unsynced, wantsSync, isFirst, late, isFreed) = state.withLock { state in
-      state.isWriting = false
       let isFirst = state.written == state.row.offset
       state.end += done
       if !state.isVerifying && state.goBack == nil { state.written = state.end }
+      state.writeEnded()
       // The promise of a writer that ended meanwhile went back without these.
       var late = count - done
       if state.holder != nil { (state.promise, late) = (state.promise + late, 0) }

@@ -41,6 +41,8 @@ struct UploadState {
   var goBack: UInt64?
   /// Cutting or opening failed: who writes now is told so.
   var isBroken = false
+  /// Somebody took over while a write was under way.
+  private var endedInWrite = false
   /// Room promised to the holder, bytes.
   var promise: UInt64 = 0
   /// When somebody got the right to write, or wrote.
@@ -102,11 +104,7 @@ struct UploadState {
   mutating func endHolder() -> Displacement {
     generation += 1
     let displacement = Displacement(holder: holder, promise: takePromise())
-    // What a request was to complete, another one has to.
-    if holder != nil, let total = row.finalAt, written != total {
-      row.finalAt = nil
-      touch()
-    }
+    if holder != nil { isWriting ? (endedInWrite = true) : dropUnreachedEnd() }
     holder = nil
     isReadOnly = false
     if isVerifying {
@@ -114,6 +112,22 @@ struct UploadState {
       goBack = min(goBack ?? .max, written)
     }
     return displacement
+  }
+
+  /// What a request was to complete and has not, another one has to.
+  private mutating func dropUnreachedEnd() {
+    guard let total = row.finalAt, written != total else { return }
+    row.finalAt = nil
+    touch()
+  }
+
+  /// The write that was under way counts, with its bytes. It may have been the last of a request that was overtaken
+  /// meanwhile, on another loop: whether that had brought all is known now.
+  mutating func writeEnded() {
+    isWriting = false
+    guard endedInWrite else { return }
+    endedInWrite = false
+    dropUnreachedEnd()
   }
 
   /// Who has to be told, and what goes back to the budget.

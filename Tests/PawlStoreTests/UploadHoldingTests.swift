@@ -43,6 +43,30 @@ import Testing
     #expect(second.write([1]) == .written(unsynced: 1))
   }
 
+  @Test(
+    "the end that was expected stays expected where the write under way at a takeover reaches it, and only there",
+    arguments: [(UInt64(100), UInt64?(100)), (50, nil)])
+  func endInWrite(_ bytes: UInt64, _ expected: UInt64?) throws {
+    let fixture = try UploadFixture()
+    let upload = try fixture.create(length: 100)
+    let first = try fixture.writer(upload)
+    first.expectEnd(at: 100)
+    // As another loop has it while its bytes go to the page cache.
+    upload.state.withLock { $0.isWriting = true }
+    var second: UploadWriter?
+    upload.takeOver(on: fixture.loop, readOnly: true, displaced: {}, then: { second = $0 })
+    #expect(upload.expectedEnd == 100)
+    upload.state.withLock { state in
+      (state.end, state.written) = (bytes, bytes)
+      state.writeEnded()
+    }
+    upload.settle()
+    fixture.loop.turn { second == nil }
+    #expect(upload.expectedEnd == expected)
+    #expect(second?.offset == bytes)
+    withExtendedLifetime(first) {}
+  }
+
   @Test("one who only looks ends the writer and writes nothing")
   func looks() throws {
     let fixture = try UploadFixture()

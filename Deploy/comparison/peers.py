@@ -149,7 +149,18 @@ hosts:
         return [self.side("clear", "static file")]
 
 
-class Floor(Server):
+class InC(Server):
+    """A program of the floors, which says at which port it listens."""
+
+    def program(self):
+        return self.bench.tool(self.name)
+
+    def listen(self, *words):
+        self.run(self.program(), *words, stdout=subprocess.PIPE)
+        self.ports["clear"] = int(self.process.stdout.readline().split()[1])
+
+
+class Floor(InC):
     """What the machine cannot do better: a loop of epoll, read and one write of a fixed answer, or sendfile."""
 
     name = "floor"
@@ -159,41 +170,32 @@ class Floor(Server):
 
     def launch(self):
         how = self.options["how"]
-        self.run(self.program(), self.bench.content, how, stdout=subprocess.PIPE)
-        self.ports["clear"] = int(self.process.stdout.readline().split()[1])
+        self.listen(self.bench.content, how)
         self.name = f"{how} in C"
 
     def sides(self, kind="clear"):
         return [self.side("clear")]
 
 
-class Relay(Server):
+class Relay(InC):
     """What the machine cannot do better for a cold fill, or an upload that is spooled and forwarded: the same octets through one file."""
 
     name = "relay"
 
-    def program(self):
-        return self.bench.tool("relay")
-
     def launch(self):
-        self.run(self.program(), self.bench.origin.port, self.folder / "file", stdout=subprocess.PIPE)
-        self.ports["clear"] = int(self.process.stdout.readline().split()[1])
+        self.listen(self.bench.origin.port, self.folder / "file")
 
     def sides(self, kind="clear"):
         return [Side(self, self.ports["clear"], "receive, write, send" if kind == "clear" else "receive, write, sendfile", peer="relay in C")]
 
 
-class Through(Server):
+class Through(InC):
     """What the machine cannot do better where nothing is kept: octets in, octets out, both ways, unread."""
 
     name = "through"
 
-    def program(self):
-        return self.bench.tool("through")
-
     def launch(self):
-        self.run(self.program(), self.bench.origin.port, stdout=subprocess.PIPE)
-        self.ports["clear"] = int(self.process.stdout.readline().split()[1])
+        self.listen(self.bench.origin.port)
 
     def sides(self, kind="clear"):
         return [Side(self, self.ports["clear"], "receive, send, both ways", peer="relay in C")]

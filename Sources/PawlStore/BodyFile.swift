@@ -6,8 +6,12 @@ enum BodyFile {
   /// Makes a new one. Blocking. Its blocks come with its bytes: to take them ahead keeps the first octet of a large body
   /// waiting (1 ms a GiB on ext4), and file systems that allocate late lay out one that is written in order just as well.
   static func create(_ id: ObjectID, _ core: StoreCore, _ charge: DiskCharge) throws(StoreError) -> BodyDescriptor {
-    let raw = try Files.open(core.path(of: id), O_RDWR | O_CREAT | O_EXCL)
-    return BodyDescriptor(adopting: raw, pool: core.pool, charge: charge)
+    BodyDescriptor(adopting: try create(id, core), pool: core.pool, charge: charge)
+  }
+
+  /// The same, of which nobody is the owner yet.
+  static func create(_ id: ObjectID, _ core: StoreCore) throws(StoreError) -> CInt {
+    try Files.open(core.path(of: id), O_RDWR | O_CREAT | O_EXCL)
   }
 
   /// Opens the file of a body again that was closed for want of use; `nil`, logged, when it cannot be.

@@ -45,7 +45,7 @@ final class BodyFileSpares: Sendable {
       let id = ObjectID.make()
       _ = core.unrecorded.withLock { $0.insert(id) }
       do throws(StoreError) {
-        keep(Spare(id: id, descriptor: try Files.open(core.path(of: id), O_RDWR | O_CREAT | O_EXCL)), core)
+        keep(Spare(id: id, descriptor: try BodyFile.create(id, core)), core)
       } catch {
         _ = core.unrecorded.withLock { $0.remove(id) }
         return core.events.log(.debug, "body-spare-failed", ["why": "\(error)"])

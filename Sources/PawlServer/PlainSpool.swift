@@ -32,13 +32,15 @@ final class SpooledContent: Sendable {
 
   fileprivate init(_ file: TemporaryFile, _ room: UploadRoom) { (self.file, self.room) = (file, room) }
 
-  /// `false`: there is no room for it.
-  func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    guard room.grow(by: UInt64(bytes.count)) else { return false }
+  /// From any thread; one at a time.
+  /// - Returns: how long the system kept the thread for it; `nil`: there is no room.
+  func append(_ bytes: UnsafeRawBufferPointer, by clock: any LoopClock) -> Duration? {
+    guard room.grow(by: UInt64(bytes.count)) else { return nil }
     let start = written.withLock { written in
       defer { written += UInt64(bytes.count) }
       return written
     }
-    return file.write(bytes, at: start)
+    let began = clock.now()
+    return file.write(bytes, at: start) ? clock.now() - began : nil
   }
 }

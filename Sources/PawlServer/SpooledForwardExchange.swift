@@ -11,6 +11,10 @@ final class SpooledForwardExchange: Exchange {
   private let spool: PlainSpool
   private let maxUpload: UInt64?
   private var content: SpooledContent?
+  /// A piece is being written in the pool; what comes meanwhile waits.
+  private var isWriting = false
+  private var pending = ChunkQueue()
+  private var trailers: Fields?
   private var forward: ForwardExchange?
 
   init(_ request: IncomingRequest, channel: any ResponseChannel, spool: PlainSpool, maxUpload: UInt64?) {
@@ -47,16 +51,51 @@ final class SpooledForwardExchange: Exchange {
   }
 
   func requestBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard !isWriting else {
+      pending.append(bytes)
+      return false
+    }
+    return take(bytes)
+  }
+
+  /// `false`: no more until this is written.
+  private func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard let content else { return true }
     if let maxUpload, content.count + UInt64(bytes.count) > maxUpload {
       refuse(413, "The content is larger than \(maxUpload) bytes.")
-    } else if !content.append(bytes) {
-      refuse(507, "There is no room for the content now.")
+      return true
     }
+    let loop = request.loop
+    if loop.slowWrites.areExpected(at: loop.loop.now), writeInPool(Array(bytes), to: content) { return false }
+    wasWritten(content.append(bytes, by: loop.loop.clock))
     return true
   }
 
+  /// Where the disk does not follow: the loop goes on, this upload waits.
+  /// - Returns: `false` when the pool has stopped.
+  private func writeInPool(_ bytes: [UInt8], to content: SpooledContent) -> Bool {
+    let (loop, clock) = (request.loop, request.loop.loop.clock)
+    isWriting = loop.pool.run({ bytes.withUnsafeBytes { content.append($0, by: clock) } }, then: loop.loop) {
+      [self] took in
+      isWriting = false
+      wasWritten(took)
+      while !isWriting, let (bytes, range) = pending.next(limit: .max) {
+        _ = bytes.withUnsafeBytes { take(UnsafeRawBufferPointer(rebasing: $0[range])) }
+      }
+      guard !isWriting, self.content != nil else { return }
+      if let trailers { requestBodyEnded(trailers) } else { channel.resumeRequestBody() }
+    }
+    return isWriting
+  }
+
+  /// - Parameter took: how long the system kept the thread; `nil`: there was no room.
+  private func wasWritten(_ took: Duration?) {
+    if let took { return request.loop.slowWrites.note(took, at: request.loop.loop.now) }
+    if content != nil { refuse(507, "There is no room for the content now.") }
+  }
+
   func requestBodyEnded(_ trailers: Fields) {
+    guard !isWriting else { return self.trailers = trailers }
     guard let content else { return }
     self.content = nil
     let forward = ForwardExchange(request, channel: channel, why: nil, content: content)
@@ -66,6 +105,7 @@ final class SpooledForwardExchange: Exchange {
 
   private func refuse(_ status: Int, _ sentence: String) {
     content = nil
+    pending.removeAll()
     channel.drainRequestBody()
     var reply = Replies.plain(status: status, sentence: sentence)
     if status == 507 { reply.head.fields.append(.retryAfter, "60") }
@@ -74,6 +114,7 @@ final class SpooledForwardExchange: Exchange {
 
   func clientLeft() {
     content = nil
+    pending.removeAll()
     forward?.clientLeft()
   }
 

@@ -40,11 +40,15 @@ extension UploadExchange {
 
   /// What came too early, then what comes.
   func drainPending() {
-    while case .receiving = stage, let (bytes, range) = pending.next(limit: .max) {
+    takePending()
+    guard case .receiving = stage, !isWriting else { return }
+    if let trailers { contentEnded(trailers) } else if !isPaused { channel.resumeRequestBody() }
+  }
+
+  private func takePending() {
+    while case .receiving = stage, !isWriting, let (bytes, range) = pending.next(limit: .max) {
       _ = bytes.withUnsafeBytes { take(UnsafeRawBufferPointer(rebasing: $0[range])) }
     }
-    guard case .receiving = stage else { return }
-    if let trailers { contentEnded(trailers) } else if !isPaused { channel.resumeRequestBody() }
   }
 
   /// `false`: no more until what is written has been synced.
@@ -55,7 +59,28 @@ extension UploadExchange {
       settle { [self] in refuse(.tooLarge) }
       return true
     }
-    switch writer.write(bytes) {
+    if loop.slowWrites.areExpected(at: loop.loop.now), writeInPool(Array(bytes), writer) { return false }
+    return wasWritten(bytes, writer.write(bytes), writer)
+  }
+
+  /// Where the disk does not follow: the loop goes on, this upload waits.
+  /// - Returns: `false` when the pool has stopped.
+  private func writeInPool(_ bytes: [UInt8], _ writer: UploadWriter) -> Bool {
+    isWriting = writer.writeInPool(bytes) { [self] result in
+      isWriting = false
+      _ = bytes.withUnsafeBytes { wasWritten($0, result, writer) }
+      // What came meanwhile, and what came to its end.
+      drainPending()
+      if isClientGone { leftInContent() }
+    }
+    return isWriting
+  }
+
+  private func wasWritten(_ bytes: UnsafeRawBufferPointer, _ result: UploadWriteResult, _ writer: UploadWriter) -> Bool
+  {
+    loop.slowWrites.note(writer.took, at: loop.loop.now)
+    guard case .receiving = stage else { return true }
+    switch result {
     case .written(let unsynced):
       check?.update(bytes)
       guard unsynced >= Self.highWater else { return true }
@@ -106,7 +131,7 @@ extension UploadExchange {
     let durable = upload.status.offset
     if isPaused, writer?.unsynced ?? 0 <= Self.lowWater {
       isPaused = false
-      channel.resumeRequestBody()
+      if !isWriting { channel.resumeRequestBody() }
     }
     guard let version, check == nil, durable > toldOffset, request.head.version.takesInterim else { return }
     let now = loop.loop.now
@@ -193,10 +218,8 @@ extension UploadExchange {
 
   /// What arrived counts; if it is provably all there is, the upload is complete although its end was not read.
   func leftInContent() {
-    while let (bytes, range) = pending.next(limit: .max), case .receiving = stage {
-      _ = bytes.withUnsafeBytes { take(UnsafeRawBufferPointer(rebasing: $0[range])) }
-    }
-    guard case .receiving = stage else { return }
+    takePending()
+    guard case .receiving = stage, !isWriting else { return }
     if check != nil {
       writer?.discard()
       writer = nil

@@ -53,6 +53,8 @@ final class UploadExchange: Exchange {
   /// All content is here.
   var trailers: Fields?
   var isPaused = false
+  /// Content is being written in the pool; what comes meanwhile waits.
+  var isWriting = false
   /// Waits for content, or for its end, of an append to an upload that is complete.
   var isLate = false
   /// Bytes of the upload beyond which nothing is taken.
@@ -274,7 +276,7 @@ final class UploadExchange: Exchange {
 
   func requestBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
     switch stage {
-    case .receiving where !isPaused && pending.isEmpty: return take(bytes)
+    case .receiving where !isPaused && !isWriting && pending.isEmpty: return take(bytes)
     case .preparing, .receiving:
       pending.append(bytes)
       if isLate { judgeLate() }

@@ -168,23 +168,27 @@ extension SpooledUpload {
     case write(UploadDescriptor, at: UInt64, count: Int, less: UploadWriteResult?)
   }
 
-  func write(_ bytes: UnsafeRawBufferPointer, _ generation: UInt64) -> UploadWriteResult {
+  /// From any thread; one at a time.
+  /// - Returns: what became of the bytes, and how long the system kept the thread for it.
+  func write(_ bytes: UnsafeRawBufferPointer, _ generation: UInt64) -> (UploadWriteResult, took: Duration) {
     switch state.withLock({ plan(bytes.count, generation, &$0) }) {
-    case .refuse(let result): return result
+    case .refuse(let result): return (result, .zero)
     case .write(let descriptor, let offset, let count, let less):
       var done = 0
       var failure: StoreError?
+      let began = core.clock.now()
       do throws(StoreError) {
         try Files.write(descriptor.raw, UnsafeRawBufferPointer(rebasing: bytes.prefix(count)), at: offset, &done)
       } catch {
         failure = error
       }
       withExtendedLifetime(descriptor) {}
-      let result = finish(UInt64(done), of: UInt64(count))
-      guard let failure else { return less ?? result }
-      if failure == .full { return .full }
+      let now = core.clock.now()
+      let result = finish(UInt64(done), of: UInt64(count), at: now)
+      guard let failure else { return (less ?? result, now - began) }
+      if failure == .full { return (.full, now - began) }
       core.events.log(.error, "upload-write-failed", ["upload": id.hex, "why": "\(failure)"])
-      return .failed
+      return (.failed, now - began)
     }
   }
 
@@ -226,7 +230,7 @@ extension SpooledUpload {
     }
   }
 
-  private func finish(_ done: UInt64, of count: UInt64) -> UploadWriteResult {
+  private func finish(_ done: UInt64, of count: UInt64, at now: Monotonic) -> UploadWriteResult {
     // Before anybody may cut the file again.
     charge.grow(done)
     let isDurable = core.settings.isDurable
@@ -240,8 +244,7 @@ extension SpooledUpload {
       if state.holder != nil { (state.promise, late) = (state.promise + late, 0) }
       if done > 0 {
         state.row.lastByteAt = core.clock.wallSeconds()
-        state.lastWrite = core.clock.now()
-        state.lastByte = state.lastWrite
+        (state.lastWrite, state.lastByte) = (now, now)
       }
       let unsynced = state.unsynced(isDurable: isDurable)
       let behind = state.isVerifying ? unsynced : state.written - min(state.written, state.row.offset)

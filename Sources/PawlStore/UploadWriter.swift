@@ -47,10 +47,26 @@ package final class UploadWriter {
   /// Whether nobody took over since; of what is told on another loop, `displaced` runs a moment later.
   package var isCurrent: Bool { upload.state.withLock { [generation] in $0.generation == generation } }
 
+  /// How long the system kept the thread for the last write.
+  package private(set) var took = Duration.zero
+
   /// Adds bytes to the page cache, at once.
   package func write(_ bytes: UnsafeRawBufferPointer) -> UploadWriteResult {
     loop.preconditionOnLoop()
-    return upload.write(bytes, generation)
+    let result: UploadWriteResult
+    (result, took) = upload.write(bytes, generation)
+    return result
+  }
+
+  /// As ``write(_:)``, in the pool: where the system would hold up the loop for it. Write nothing more before `then` ran.
+  /// - Returns: `false` when the pool has stopped: nothing is written.
+  package func writeInPool(_ bytes: [UInt8], then: @escaping (UploadWriteResult) -> Void) -> Bool {
+    let (upload, generation) = (upload, generation)
+    return upload.core.pool.run({ bytes.withUnsafeBytes { upload.write($0, generation) } }, then: loop) {
+      [self] (result, took) in
+      self.took = took
+      then(result)
+    }
   }
 
   /// What follows counts only after ``accept()``; ``discard()``, ``detach()``, a takeover and a crash go back to the

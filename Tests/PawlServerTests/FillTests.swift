@@ -152,15 +152,7 @@ import Testing
     client.send(TestServer.request())
     _ = client.readHead()
     #expect(client.read(1000).count == 1000)
-    let busy = TestLock(0)
-    // More than there are threads: none is left to write.
-    for _ in 0..<8 {
-      pawl.server.workers.run {
-        busy.withLock { $0 += 1 }
-        _ = disk.wait()
-      }
-    }
-    pawl.waitUntil("every thread of the pool is busy") { busy.withLock { $0 } == 4 }
+    pawl.keepPoolBusy(until: disk)
     goOn.open()
     _ = sent.wait()
     // The loop goes on, and has looked at the origin's socket when it has answered twice.
@@ -169,14 +161,5 @@ import Testing
     disk.open()
     #expect(client.read(Self.size - 1000) == OriginStep.pattern(from: 1000, count: Self.size - 1000))
     #expect(pawl.stop() == [])
-  }
-}
-
-extension TestServer {
-  /// As after a write that took a second.
-  fileprivate func expectSlowWrites() {
-    onLoop { loop in
-      loop.slowWrites.note(.seconds(1), at: loop.loop.now)
-    }
   }
 }

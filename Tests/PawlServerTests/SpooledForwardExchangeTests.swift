@@ -23,7 +23,8 @@ import Testing
       source?.consumer = self
       bodyIsReady()
     }
-    func resumeRequestBody() {}
+    var resumed = 0
+    func resumeRequestBody() { resumed += 1 }
     func drainRequestBody() {}
     func abandon(_ end: BodyEnd) {}
     func upgrade(_ head: ResponseHead, to stream: SocketStream, leftover: [UInt8], holding: AnyObject) {}
@@ -80,6 +81,46 @@ import Testing
     #expect(head.contains("\r\nContent-Length: \(count)\r\n"))
     #expect(!head.contains("Expect") && !head.contains("chunked"))
     #expect(Array(sent.suffix(count)) == octets)
+    store.close()
+    withExtendedLifetime(folder) {}
+  }
+
+  @Test("where writes are slow the loop goes on, and what comes meanwhile keeps its order")
+  func slowWrites() throws {
+    let octets = OriginStep.pattern(from: 0, count: 300_000)
+    let origin = ScriptedOrigin(
+      .tcp,
+      [.expectHead, .read(octets.count), .send("HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok"), .readToEnd])
+    let bench = try ServerBench(url: "http://127.0.0.1:\(origin.port)")
+    let (spool, store, folder) = try spool(bench)
+    bench.owner.slowWrites.note(.seconds(1), at: bench.loop.now)
+    let channel = Channel()
+    let request = bench.request(.post, "/f", framing: .chunked)
+    let exchange = SpooledForwardExchange(request, channel: channel, spool: spool, maxUpload: nil)
+    exchange.start()
+    for start in stride(from: 0, to: octets.count, by: 50_000) {
+      // Whoever goes on after a no is not forgotten, either.
+      octets[start..<start + 50_000].withUnsafeBytes { #expect(!exchange.requestBody($0)) }
+    }
+    #expect(channel.resumed == 0)
+    bench.turn { channel.resumed == 1 }
+    #expect(store.usedBytes == UInt64(octets.count))
+    [7].withUnsafeBytes { #expect(!exchange.requestBody($0)) }
+    exchange.clientLeft()
+    bench.turn { store.usedBytes == 0 }
+    #expect(!channel.hasResponded)
+    let (second, other) = (Channel(), bench.request(.post, "/f", framing: .chunked))
+    let whole = SpooledForwardExchange(other, channel: second, spool: spool, maxUpload: nil)
+    whole.start()
+    octets.withUnsafeBytes { #expect(!whole.requestBody($0)) }
+    whole.requestBodyEnded(Fields())
+    #expect(origin.acceptedCount == 0)
+    bench.turn { second.isOver }
+    #expect(second.head?.status == 201 && second.text == "ok" && second.resumed == 0)
+    whole.clientLeft()
+    bench.owner.closeOrigins()
+    #expect(origin.finish() == [])
+    #expect(Array(origin.received[0].suffix(octets.count)) == octets)
     store.close()
     withExtendedLifetime(folder) {}
   }

@@ -205,6 +205,26 @@ extension TestServer {
     return first.loop.answer { look(first.server.get()) }
   }
 
+  /// As after a write that took a second.
+  func expectSlowWrites() {
+    onLoop { loop in
+      loop.slowWrites.note(.seconds(1), at: loop.loop.now)
+    }
+  }
+
+  /// Every thread of the pool for the disk waits.
+  func keepPoolBusy(until gate: Gate) {
+    let busy = TestLock(0)
+    // More than there are threads: none is left to write.
+    for _ in 0..<8 {
+      server.workers.run {
+        busy.withLock { $0 += 1 }
+        _ = gate.wait()
+      }
+    }
+    waitUntil("every thread of the pool is busy") { busy.withLock { $0 } == 4 }
+  }
+
   /// What is stored for `http://site` and the target.
   func stored(_ target: String = "/f") -> StoredResponse? {
     let key = CacheKey(authority: Bytes("site"), target: Bytes(target))

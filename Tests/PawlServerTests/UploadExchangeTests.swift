@@ -2,14 +2,18 @@ import PawlTestKit
 import Testing
 
 @testable import PawlServer
+@testable import PawlStore
 
 @Suite("Uploads by the drafts") struct UploadExchangeTests {
   private static let six = "Upload-Draft-Interop-Version: 6"
   private static let partial = "Content-Type: application/partial-upload"
 
-  @Test("the URL comes before the content is read, and the origin's answer behind it", arguments: Fragmenter.allCases)
-  func whole(_ fragmenter: Fragmenter) throws {
+  @Test(
+    "the URL comes before the content is read, and the origin's answer behind it", arguments: Fragmenter.allCases,
+    [false, true])
+  func whole(_ fragmenter: Fragmenter, slowWrites: Bool) throws {
     let talk = try UploadTalk([5])
+    if slowWrites { talk.pawl.expectSlowWrites() }
     let client = talk.pawl.connect()
     client.send(
       talk.head("POST /f?q", [Self.six, "Upload-Complete: ?1", "Expect: 100-continue"], length: 5), fragmenter)
@@ -31,9 +35,12 @@ import Testing
       sent.hasSuffix("\r\n\r\nhello") && sent.contains("POST /f?q HTTP/1.1\r\n") && !sent.contains("Upload-Complete"))
   }
 
-  @Test("a cut upload goes on where it was, on other connections; the answer is given again to who asks")
-  func resume() throws {
+  @Test(
+    "a cut upload goes on where it was, on other connections; the answer is given again to who asks",
+    arguments: [false, true])
+  func resume(slowWrites: Bool) throws {
     let talk = try UploadTalk([5])
+    if slowWrites { talk.pawl.expectSlowWrites() }
     let client = talk.pawl.connect()
     client.send(talk.head("POST /f", [Self.six, "Upload-Complete: ?1"], length: 5) + "he")
     let target = uploadTarget(client.readHead())
@@ -64,9 +71,10 @@ import Testing
     #expect(talk.received().hasSuffix("\r\n\r\nhello"))
   }
 
-  @Test("the last byte is enough, whatever becomes of the connection")
-  func cutAfterTheLast() throws {
+  @Test("the last byte is enough, whatever becomes of the connection", arguments: [false, true])
+  func cutAfterTheLast(slowWrites: Bool) throws {
     let talk = try UploadTalk([5])
+    if slowWrites { talk.pawl.expectSlowWrites() }
     let client = talk.pawl.connect()
     client.send(talk.head("POST /f", [Self.six, "Upload-Complete: ?1"], length: 5) + "hello")
     let target = uploadTarget(client.readHead())
@@ -81,6 +89,29 @@ import Testing
       talk.ask("HEAD \(target)", Self.six)["Upload-Complete"] == "?1"
     }
     talk.finish()
+  }
+
+  @Test(
+    "where writes are slow nobody but the upload waits for them; it is whole though its client has left meanwhile",
+    arguments: [false, true])
+  func writesInPool(leaves: Bool) throws {
+    let disk = Gate()
+    let talk = try UploadTalk([5])
+    talk.pawl.expectSlowWrites()
+    let client = talk.pawl.connect()
+    client.send(talk.head("POST /f", [Self.six, "Upload-Complete: ?1"], length: 5))
+    #expect(uploadTarget(client.readHead()) != "")
+    talk.pawl.keepPoolBusy(until: disk)
+    client.send(leaves ? "hello" : "he")
+    // The loop goes on, and has looked at the client's socket when it has answered twice.
+    for _ in 0..<2 { #expect(talk.pawl.ask("GET /g HTTP/1.1\r\n\r\n").status == 400) }
+    #expect(talk.pawl.onLoop { $0.router.all[0].uploads?.store.uploads.first?.state.withLock { $0.end } } == 0)
+    if leaves { client.reset() } else { client.send("llo") }
+    for _ in 0..<2 { #expect(talk.pawl.ask("GET /g HTTP/1.1\r\n\r\n").status == 400) }
+    disk.open()
+    if leaves { talk.pawl.waitFor("upload-answered") } else { #expect(client.readAnswer().text == "done") }
+    talk.finish()
+    #expect(talk.received().hasSuffix("\r\n\r\nhello"))
   }
 
   @Test("a newer request ends an older transfer, which is answered by nothing")
@@ -112,9 +143,10 @@ import Testing
     talk.finish()
   }
 
-  @Test("content that is not what its digest says leaves the offset where it was")
-  func digest() throws {
+  @Test("content that is not what its digest says leaves the offset where it was", arguments: [false, true])
+  func digest(slowWrites: Bool) throws {
     let talk = try UploadTalk([])
+    if slowWrites { talk.pawl.expectSlowWrites() }
     let made = talk.ask("POST /f", Self.six, "Upload-Complete: ?0", content: "")
     func append(_ content: String) -> Answer {
       talk.ask(
@@ -159,9 +191,12 @@ import Testing
     #expect(!talk.received().contains("twoabd") && (complete == "?0" || talk.received().hasSuffix("twoabc")))
   }
 
-  @Test("content beyond the length: the upload stays at its length, or in newer versions is given up")
-  func tooLong() throws {
+  @Test(
+    "content beyond the length: the upload stays at its length, or in newer versions is given up",
+    arguments: [false, true])
+  func tooLong(slowWrites: Bool) throws {
     let talk = try UploadTalk([])
+    if slowWrites { talk.pawl.expectSlowWrites() }
     for (version, after) in [("6", 204), ("9", 410)] {
       let field = "Upload-Draft-Interop-Version: \(version)"
       let made = talk.ask("POST /f", field, "Upload-Complete: ?0", "Upload-Length: 4", content: "")

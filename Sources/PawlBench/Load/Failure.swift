@@ -15,8 +15,12 @@ enum Failure: Hashable, Sendable, CustomStringConvertible {
   case range
   /// What came is no HTTP, or breaks its rules.
   case syntax
-  /// An upload's offset, URL or answer is missing or not what it must be.
-  case upload
+  /// Nobody told where the upload can be taken up again: the server does not speak this protocol.
+  case uploadURL
+  /// The offset of an upload is missing, more than was sent, or less than was told before.
+  case offset
+  /// The last answer does not say that the upload is complete.
+  case incomplete
 
   var description: String {
     switch self {
@@ -29,7 +33,9 @@ enum Failure: Hashable, Sendable, CustomStringConvertible {
     case .length: "wrong-length"
     case .range: "wrong-range"
     case .syntax: "protocol"
-    case .upload: "upload"
+    case .uploadURL: "no-upload-url"
+    case .offset: "wrong-offset"
+    case .incomplete: "not-complete"
     }
   }
 }

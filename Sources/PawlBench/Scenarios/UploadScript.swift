@@ -59,7 +59,7 @@ final class UploadScript: Script {
     return request
   }
 
-  private func next(_ request: RequestText?) -> Outcome { request.map { .next($0) } ?? .failed(.upload) }
+  private func next(_ request: RequestText?) -> Outcome { request.map { .next($0) } ?? .failed(.uploadURL) }
 
   // MARK: What comes
 
@@ -96,7 +96,7 @@ final class UploadScript: Script {
     case .create where !messages.createsWithContent:
       guard head.status == 201 else { return .failed(.status(head.status)) }
       place = AnswerHead.text("location", in: octets).flatMap { UploadPlace($0) }
-      return place == nil ? .failed(.upload) : .goOn
+      return place == nil ? .failed(.uploadURL) : .goOn
     case .ask: return takeOffset(head, octets)
     case .create, .append:
       if head.status == 409, step == .append {
@@ -104,7 +104,7 @@ final class UploadScript: Script {
         return .goOn
       }
       guard (200..<300).contains(head.status) else { return .failed(.status(head.status)) }
-      guard messages.isComplete(head, octets) else { return .failed(.upload) }
+      guard messages.isComplete(head, octets) else { return .failed(.incomplete) }
       return compareDigest(octets)
     }
   }
@@ -112,7 +112,7 @@ final class UploadScript: Script {
   private func takeOffset(_ head: AnswerHead, _ octets: Span<UInt8>) -> Verdict {
     guard head.status == 200 || head.status == 204 else { return .failed(.status(head.status)) }
     // Never more than was sent, never less than was promised.
-    guard let offset = messages.offset(octets), offset <= sent, offset >= promised else { return .failed(.upload) }
+    guard let offset = messages.offset(octets), offset <= sent, offset >= promised else { return .failed(.offset) }
     toldOffset = offset
     return .goOn
   }
@@ -131,7 +131,7 @@ final class UploadScript: Script {
     switch step {
     case .create where !messages.createsWithContent: return next(append(from: 0))
     case .ask:
-      guard let offset = toldOffset else { return .failed(.upload) }
+      guard let offset = toldOffset else { return .failed(.offset) }
       if offset > promised { attempts = 0 }
       return next(append(from: offset))
     case .create, .append:
@@ -143,7 +143,7 @@ final class UploadScript: Script {
   }
 
   func broke(_ failure: Failure) -> Outcome {
-    if isHeld, place == nil, failure == .timeout { return .failed(.upload) }
+    if isHeld, place == nil, failure == .timeout { return .failed(.uploadURL) }
     attempts += 1
     guard messages.isResumable, place != nil, attempts <= Self.attemptLimit else { return .failed(failure) }
     if step == .append || step == .create { sent = max(sent, lane?.contentAt ?? 0) }

@@ -7,11 +7,11 @@ import Testing
   private static let body = UploadBody(block: Array("0123456789".utf8), size: 10)
 
   private func run(
-    _ dialect: UploadPlan.Dialect, interruptions: Int = 0, _ scripts: [OriginStep]...
+    _ dialect: UploadPlan.Dialect, interruptions: Int = 0, timeout: Double = 5, _ scripts: [OriginStep]...
   ) throws -> (tally: Tally, server: ScriptedOrigin) {
     let plan = UploadPlan(dialect: dialect, size: 10, interruptions: interruptions)
     var settings = try Performing.settings(.upload(plan))
-    settings.timeout = 5
+    settings.timeout = timeout
     let server = ScriptedOrigin(.tcp, scripts: scripts)
     return (try Performing.run(settings, server, body: Self.body), server)
   }
@@ -86,8 +86,24 @@ import Testing
       let (tally, server) = try run(
         .interop(6), interruptions: 1, [.expectHead, .send(Self.interim), .readToEnd],
         [.expectHead, .send("HTTP/1.1 204 No\r\n\(answer)\r\n\r\n"), .readToEnd])
-      #expect(server.finish() == [] && tally.failures == [.upload: 1], "\(answer)")
+      #expect(server.finish() == [] && tally.failures == [.offset: 1], "\(answer)")
     }
+  }
+
+  @Test("a server that never tells an upload's URL is told from one that is slow")
+  func noURL() throws {
+    let silent = try run(.final, interruptions: 1, timeout: 0.1, [.expectHead, .readToEnd])
+    #expect(silent.server.finish() == [] && silent.tally.failures == [.uploadURL: 1])
+    let created = "HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n"
+    let made = try run(.tus, [.expectHead, .send(created), .readToEnd])
+    #expect(made.server.finish() == [] && made.tally.failures == [.uploadURL: 1])
+  }
+
+  @Test("an answer that says that the upload is not complete is no success")
+  func incomplete() throws {
+    let answer = "HTTP/1.1 200 OK\r\nUpload-Complete: ?0\r\nContent-Length: 0\r\n\r\n"
+    let (tally, server) = try run(.interop(6), [.expectHead, .read(10), .send(answer), .readToEnd])
+    #expect(server.finish() == [] && tally.failures == [.incomplete: 1])
   }
 
   @Test("a conflict is solved by asking")

@@ -6,10 +6,10 @@ struct Upload: ParsableCommand {
     abstract: "Uploads, plain or resumable, broken off and taken up again.",
     discussion: """
       Protocols: plain; rufh (resumable uploads for HTTP, interop version 6) or rufh-3 to rufh-10; rufh-final, without a \
-      version, as the RFC will be (of pawl with final-dialect = on); tus (1.0.0). With --interruptions each upload is broken off at random places by closing \
-      the connection in the middle of the content; then the client asks for the offset and sends the rest. A plain upload \
-      begins again. The last answer has to be 2xx, and where 'pawl-bench origin' is behind the server it says what it \
-      received, which is compared.
+      version, as the RFC will be (of pawl with final-dialect = on); tus (1.0.0). With --interruptions each upload is broken \
+      off at random places by closing the connection in the middle of the content; then the client asks for the offset and \
+      sends the rest. A plain upload begins again. The last answer has to be 2xx, and where 'pawl-bench origin' is behind the \
+      server it says what it received, which is compared.
 
         pawl-bench upload http://127.0.0.1:8080/in --size 1M -c 200 -n 2000
         pawl-bench upload http://127.0.0.1:8080/in --protocol tus --size 100M --interruptions 3 -c 4 -n 20

@@ -97,7 +97,7 @@ final class Fill: OriginFetchSink {
     if body.total == nil, !isStreaming, offset + UInt64(bytes.count) > route.maxUnknown { stream("max-unknown") }
     // Another fill of it found no room before: there is none for this one either.
     if !isStreaming, body.isStreaming { isStreaming = true }
-    if !isStreaming, owner.slowWrites.areExpected(at: owner.loop.now), writeInPool(bytes, at: offset) { return .pause }
+    if !isStreaming, owner.expectsSlowWrites, writeInPool(bytes, at: offset) { return .pause }
     wasWritten(bytes, at: offset, Result { () throws(StoreError) in try body.write(bytes, at: offset) })
     return isPaused ? .pause : .goOn
   }
@@ -106,7 +106,7 @@ final class Fill: OriginFetchSink {
     _ bytes: UnsafeRawBufferPointer, at offset: UInt64, _ outcome: Result<Duration, StoreError>
   ) {
     switch outcome {
-    case .success(let took): owner.slowWrites.note(took, at: owner.loop.now)
+    case .success(let took): owner.noteWrite(took)
     case .failure(let failure):
       stream("\(failure)")
       do { try body.write(bytes, at: offset) } catch { giveUp(BodyEnd(party: .pawl, reason: "storage-failed")) }

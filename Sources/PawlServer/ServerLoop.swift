@@ -32,7 +32,7 @@ final class ServerLoop {
   /// Whether no answer that counts as sent is still on its way to its client's socket.
   var hasClosedAll: Bool { loop.closingCount == 0 || isAbandoned }
   @exclusivity(unchecked) private var uncollapsed = UncollapsedResources()
-  var slowWrites = SlowWrites()
+  private var slowWrites = SlowWrites()
   @exclusivity(unchecked) var requestIDs = RequestIDs()
   private var dateSecond: Int64 = -1
   private var dateBytes: [UInt8] = []
@@ -212,6 +212,13 @@ final class ServerLoop {
 
   /// An exchange is done with a resource: one that holds nothing, and bears no mark, leaves the index.
   func letGo(of resource: Resource, in store: CacheStore) { uncollapsed.letGo(of: resource, in: store, at: loop.now) }
+
+  // MARK: - Slow disks
+
+  /// Whether content is to be written in the pool.
+  var expectsSlowWrites: Bool { slowWrites.areExpected(at: loop.now) }
+  /// The system kept a thread so long for a write, wherever it was.
+  func noteWrite(_ took: Duration) { slowWrites.note(took, at: loop.now) }
 
   // MARK: - Time, buffers
 

@@ -65,9 +65,8 @@ final class SpooledForwardExchange: Exchange {
       refuse(413, "The content is larger than \(maxUpload) bytes.")
       return true
     }
-    let loop = request.loop
-    if loop.slowWrites.areExpected(at: loop.loop.now), writeInPool(Array(bytes), to: content) { return false }
-    wasWritten(content.append(bytes, by: loop.loop.clock))
+    if request.loop.expectsSlowWrites, writeInPool(Array(bytes), to: content) { return false }
+    wasWritten(content.append(bytes, by: request.loop.loop.clock))
     return true
   }
 
@@ -90,7 +89,7 @@ final class SpooledForwardExchange: Exchange {
 
   /// - Parameter took: how long the system kept the thread; `nil`: there was no room.
   private func wasWritten(_ took: Duration?) {
-    if let took { return request.loop.slowWrites.note(took, at: request.loop.loop.now) }
+    if let took { return request.loop.noteWrite(took) }
     if content != nil { refuse(507, "There is no room for the content now.") }
   }
 

@@ -59,8 +59,10 @@ extension UploadExchange {
       settle { [self] in refuse(.tooLarge) }
       return true
     }
-    if loop.slowWrites.areExpected(at: loop.loop.now), writeInPool(Array(bytes), writer) { return false }
-    return wasWritten(bytes, writer.write(bytes), writer)
+    if loop.expectsSlowWrites, writeInPool(Array(bytes), writer) { return false }
+    let result = writer.write(bytes)
+    loop.noteWrite(writer.took)
+    return wasWritten(bytes, result)
   }
 
   /// Where the disk does not follow: the loop goes on, this upload waits.
@@ -68,7 +70,9 @@ extension UploadExchange {
   private func writeInPool(_ bytes: [UInt8], _ writer: UploadWriter) -> Bool {
     isWriting = writer.writeInPool(bytes) { [self] result in
       isWriting = false
-      _ = bytes.withUnsafeBytes { wasWritten($0, result, writer) }
+      loop.noteWrite(writer.took)
+      guard case .receiving = stage else { return }
+      _ = bytes.withUnsafeBytes { wasWritten($0, result) }
       // What came meanwhile, and what came to its end.
       drainPending()
       if isClientGone { leftInContent() }
@@ -76,10 +80,7 @@ extension UploadExchange {
     return isWriting
   }
 
-  private func wasWritten(_ bytes: UnsafeRawBufferPointer, _ result: UploadWriteResult, _ writer: UploadWriter) -> Bool
-  {
-    loop.slowWrites.note(writer.took, at: loop.loop.now)
-    guard case .receiving = stage else { return true }
+  private func wasWritten(_ bytes: UnsafeRawBufferPointer, _ result: UploadWriteResult) -> Bool {
     switch result {
     case .written(let unsynced):
       check?.update(bytes)

@@ -184,11 +184,12 @@ extension SpooledUpload {
       }
       withExtendedLifetime(descriptor) {}
       let now = core.clock.now()
+      let took = now - began
       let result = finish(UInt64(done), of: UInt64(count), at: now)
-      guard let failure else { return (less ?? result, now - began) }
-      if failure == .full { return (.full, now - began) }
+      guard let failure else { return (less ?? result, took) }
+      if failure == .full { return (.full, took) }
       core.events.log(.error, "upload-write-failed", ["upload": id.hex, "why": "\(failure)"])
-      return (.failed, now - began)
+      return (.failed, took)
     }
   }
 

@@ -93,7 +93,7 @@ import Testing
       [.expectHead, .read(octets.count), .send("HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok"), .readToEnd])
     let bench = try ServerBench(url: "http://127.0.0.1:\(origin.port)")
     let (spool, store, folder) = try spool(bench)
-    bench.owner.slowWrites.note(.seconds(1), at: bench.loop.now)
+    bench.owner.noteWrite(.seconds(1))
     let channel = Channel()
     let request = bench.request(.post, "/f", framing: .chunked)
     let exchange = SpooledForwardExchange(request, channel: channel, spool: spool, maxUpload: nil)

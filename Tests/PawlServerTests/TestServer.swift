@@ -207,9 +207,7 @@ extension TestServer {
 
   /// As after a write that took a second.
   func expectSlowWrites() {
-    onLoop { loop in
-      loop.slowWrites.note(.seconds(1), at: loop.loop.now)
-    }
+    onLoop { $0.noteWrite(.seconds(1)) }
   }
 
   /// Every thread of the pool for the disk waits.

@@ -226,7 +226,11 @@ extension ClientConnection {
     clientEnded = true
     stream.stopReading()
     switch phase {
-    case .waiting: close()
+    case .waiting:
+      // Requests that came before it may be here still, if only until the next turn.
+      guard !input.isEmpty else { return close() }
+      consumeInput()
+      inputConsumed()
     case .exchanging:
       if input.isEmpty { persists = false }
       if let requestBody, !requestBody.isEnded { clientBroke("incomplete-request-body") }

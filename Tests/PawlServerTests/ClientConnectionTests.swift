@@ -65,6 +65,43 @@ import Testing
     #expect(pawl.stop() == [])
   }
 
+  @Test("requests sent in one go before FIN are all answered, whenever the FIN is read", arguments: [1, 2, 5])
+  func pipelinedHalfClose(_ behind: Int) throws {
+    let origin = ScriptedOrigin(.tcp, [.answerAll(Self.answer)])
+    let pawl = try TestServer(origin)
+    // The FIN has to come between two answers, which it does now and then.
+    for attempt in 0..<300 {
+      let client = pawl.connect()
+      client.send((0...behind).map { TestServer.request("/\($0)") }.joined())
+      client.halfClose()
+      let texts = (0...behind).map { _ in client.readAnswer().text }
+      guard texts == Array(repeating: "ok", count: behind + 1), client.readToEnd() == ([], .inOrder) else {
+        Issue.record("attempt \(attempt): \(texts)")
+        break
+      }
+    }
+    #expect(pawl.stop() == [])
+  }
+
+  @Test(
+    "a request that FIN cuts is not answered; those before it are",
+    arguments: [
+      "GET /c HTTP/1.1\r\nHost: si", "POST /c HTTP/1.1\r\nHost: site\r\nContent-Length: 9\r\n\r\n12345678",
+    ])
+  func cutByHalfClose(_ cut: String) throws {
+    let origin = ScriptedOrigin(.tcp, [.answerAll(Self.answer)])
+    let pawl = try TestServer(origin) { $0.site = "plain-uploads = spool" }
+    for _ in 0..<100 {
+      let client = pawl.connect()
+      client.send(TestServer.request("/1") + TestServer.request("/2") + cut)
+      client.halfClose()
+      #expect(client.readAnswer().text == "ok")
+      #expect(client.readAnswer().text == "ok")
+      #expect(client.readToEnd() == ([], .inOrder))
+    }
+    #expect(pawl.stop() == [])
+  }
+
   @Test("HTTP/1.0 gets HTTP/1.0: no chunks, and the end of the connection ends the body")
   func oldClients() throws {
     let origin = ScriptedOrigin(

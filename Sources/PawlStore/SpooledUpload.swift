@@ -94,9 +94,8 @@ package final class SpooledUpload: Sendable {
     let count = state.withLock { $0.isFreed ? nil : $0.row.length ?? $0.written }
     guard let count else { return .failure(.dropped) }
     do throws(StoreError) {
-      let raw = try Files.open(core.path(of: id), UploadFile.readOnly)
-      let descriptor = BodyDescriptor(adopting: raw, pool: core.pool, charge: charge)
-      return .success(UploadBody(fd: raw, count: count, owner: descriptor))
+      let descriptor = try openFile()
+      return .success(UploadBody(fd: descriptor.raw, count: count, owner: descriptor))
     } catch {
       core.events.log(.error, "upload-open-failed", ["upload": id.hex, "why": "\(error)"])
       return .failure(error)

@@ -113,7 +113,7 @@ final class UploadCore: Sendable {
     restless.withLock { restless in
       // Whoever writes after this look stirs the upload again.
       let calmed = restless.values.filter { upload in
-        upload.state.withLock { $0.isCalm && $0.lastWrite <= moment }
+        upload.state.withLock { $0.isCalm && $0.lastWrite <= moment && $0.isFileIdle }
       }
       for upload in calmed { restless[upload.id] = nil }
       return (Array(restless.values), calmed)

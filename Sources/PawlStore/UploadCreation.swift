@@ -79,7 +79,7 @@ extension UploadCore {
       let descriptor = try UploadFile.create(id, durably: durably, self, charge)
       try fill(descriptor, upload)
       upload.state.withLock { state in
-        state.descriptor = descriptor
+        if !state.isFreed { state.descriptor = descriptor }
         state.isNameSynced = durably
       }
     } catch {
@@ -89,7 +89,10 @@ extension UploadCore {
     stir(upload)
     record(upload, durably: durably) { [self] isRecorded in
       upload.noteRecorded(isRecorded, durably: durably)
-      if isRecorded { return then(.success(upload)) }
+      if isRecorded {
+        upload.state.withLock { $0.isMade = true }
+        return then(.success(upload))
+      }
       undo(upload)
       submit([.forget(id)])
       then(.failure(.failed(.catalogue(code: StoreError.failedCommit, message: "not recorded"))))
@@ -122,7 +125,9 @@ extension UploadCore {
         guard catalogue != nil, let count = part.state.withLock({ $0.isFreed ? nil : $0.row.length }) else {
           throw .dropped
         }
-        let source = OwnedDescriptor(adopting: try Files.open(path(of: part.id), UploadFile.readOnly))
+        // Held until it is copied: a part may be removed meanwhile, and its file is nobody else's before.
+        let source = try part.openFile()
+        defer { withExtendedLifetime(source) {} }
         try UploadFile.copy(source.raw, to: descriptor.raw, at: copied, count: count)
         charge.grow(count)
         copied += count

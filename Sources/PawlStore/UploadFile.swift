@@ -4,8 +4,6 @@ import PawlObserve
 
 /// The files under `bodies/`: 32 hexadecimal digits each, 0600. All calls block: in the pool.
 enum UploadFile {
-  static let readOnly = O_RDONLY
-
   /// Makes an empty one; `durably`: its name, too.
   static func create(_ id: UploadID, durably: Bool, _ core: UploadCore, _ charge: DiskCharge) throws(StoreError)
     -> UploadDescriptor

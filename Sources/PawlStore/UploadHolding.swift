@@ -104,33 +104,45 @@ extension SpooledUpload {
     settle()
   }
 
-  /// Closes the file that nobody writes.
+  /// Closes the file that nobody reads or writes.
   func closeIfIdle() {
-    let closed = state.withLock { state -> UploadDescriptor? in
-      guard state.isCalm else { return nil }
+    let (closed, isHeld) = state.withLock { state -> (UploadDescriptor?, Bool) in
+      guard state.isCalm else { return (nil, false) }
+      guard state.isFileIdle else { return (nil, true) }
       defer { state.descriptor = nil }
-      return state.descriptor
+      return (state.descriptor, false)
     }
+    if isHeld { core.stir(self) }
     withExtendedLifetime(closed) {}
   }
 
-  /// In the pool. `nil`, logged, when it cannot be.
+  /// As ``openFile()``; `nil`, logged, when it cannot be.
   func openForWriting() -> UploadDescriptor? {
     do throws(StoreError) {
-      let raw = try Files.open(core.path(of: id), O_RDWR)
-      let descriptor = UploadDescriptor(adopting: raw, core, charge)
-      // So that it is closed again, whatever comes of it.
-      core.stir(self)
-      return state.withLock { state in
-        if let known = state.descriptor { return known }
-        state.descriptor = descriptor
-        return descriptor
-      }
+      return try openFile()
     } catch {
+      guard !state.withLock({ $0.isFreed }) else { return nil }
       core.events.log(.error, "upload-open-failed", ["upload": id.hex, "why": "\(error)"])
       state.withLock { $0.isBroken = true }
       return nil
     }
+  }
+
+  /// The upload's file, open. There is one for all who read or write, and as long as one of them holds it, it is this
+  /// upload's, whatever becomes of that. In the pool.
+  func openFile() throws(StoreError) -> UploadDescriptor {
+    if let known = state.withLock({ $0.descriptor }) { return known }
+    let opened = UploadDescriptor(adopting: try Files.open(core.path(of: id), O_RDWR), core, charge)
+    // So that it is closed again, whatever comes of it.
+    core.stir(self)
+    let chosen = state.withLock { state -> UploadDescriptor? in
+      // What bore the name a moment ago may be another's by now.
+      guard !state.isFreed else { return nil }
+      if state.descriptor == nil { state.descriptor = opened }
+      return state.descriptor
+    }
+    guard let chosen else { throw .dropped }
+    return chosen
   }
 
   /// In the pool: what lies behind `size` never counted.

@@ -81,6 +81,7 @@ struct UploadRecovery {
       recorded.id, origin, createdAt: recorded.createdAt, charge: charge, core: core, row: row)
     upload.state.withLock { state in
       state.isInserted = true
+      state.isMade = true
       state.isNameSynced = true
       state.isFreed = !hasBytes
       state.place = place

@@ -17,6 +17,8 @@ struct UploadState {
 
   // What is recorded.
   var isInserted = false
+  /// It has all that it was made with, and is on record: before that nothing is done with it.
+  var isMade = false
   /// Counts changes of the row; what was taken for the commit under way; what is durable.
   var revision: UInt64 = 1
   var takenRevision: UInt64 = 0
@@ -58,7 +60,10 @@ struct UploadState {
 
   // The file.
   var charge: DiskCharge
+  /// Kept as long as anybody else holds it: nobody opens the file a second time meanwhile.
   var descriptor: UploadDescriptor?
+  /// Somebody may have it open besides ``descriptor``: it never becomes another's.
+  var isOpenTwice = false
   var isNameSynced = false
   var isSyncing = false
   var syncWaiters: [SyncWaiter] = []
@@ -88,6 +93,11 @@ struct UploadState {
   var isCalm: Bool {
     durable >= written && durableRevision >= revision && promise == 0 && holder == nil && pending == nil
       && !isSyncing && !isSettling
+  }
+
+  /// Whether nobody has the file in hand.
+  var isFileIdle: Bool {
+    mutating get { descriptor == nil || isKnownUniquelyReferenced(&descriptor) }
   }
 
   /// Bytes that the disk has not got yet. Where uploads are not synced, those that are verified are none of them:

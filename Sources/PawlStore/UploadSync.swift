@@ -144,6 +144,7 @@ extension SpooledUpload {
       state.goBack = state.written
       // Opened again, the file tells of what fails from then on.
       state.descriptor = nil
+      state.isOpenTwice = true
       // Killed before the file is cut, it must not count by its size.
       if state.row.phase == .open { state.row.verifying = state.written }
       state.touch()

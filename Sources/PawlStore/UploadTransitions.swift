@@ -13,7 +13,7 @@ extension SpooledUpload {
   package func beginForward() -> Bool {
     guard concatenation != .partial else { return false }
     let isBegun = state.withLock { state in
-      guard state.row.phase == .complete, state.transition == nil else { return false }
+      guard state.row.phase == .complete, state.transition == nil, state.isMade else { return false }
       state.row.phase = .forwarding
       return true
     }
@@ -222,7 +222,7 @@ extension SpooledUpload {
   /// The file goes. Its room is free at once, so that who is told of it may use it; the disk has its blocks back when
   /// nobody has the file open any more.
   func free() {
-    let freed = state.withLock { state -> (UInt64, DiskCharge, UploadDescriptor?)? in
+    let freed = state.withLock { state -> (UInt64, DiskCharge, UploadDescriptor?, Bool)? in
       guard !state.isFreed else { return nil }
       state.isFreed = true
       let descriptor = state.descriptor
@@ -232,17 +232,17 @@ extension SpooledUpload {
       let (bytes, charge) = (state.end, state.charge)
       state.charge = DiskCharge(core.budget.disk, bytes: 0)
       state.charge.drop()
-      return (bytes, charge, descriptor)
+      return (bytes, charge, descriptor, !state.isOpenTwice)
     }
-    guard let (bytes, charge, descriptor) = freed else { return }
+    guard let (bytes, charge, descriptor, isReusable) = freed else { return }
     core.budget.forget(client, bytes)
     charge.release()
     // What a write under way still adds.
     charge.drop()
-    if let descriptor { return descriptor.retire(id) }
+    if let descriptor, isReusable { return descriptor.retire(id) }
     core.perform { [core, id, charge] in
       UploadFile.unlink(core.path(of: id), core.events)
-      withExtendedLifetime(charge) {}
+      withExtendedLifetime((charge, descriptor)) {}
     }
   }
 

@@ -81,6 +81,40 @@ import Testing
     #expect(parts.allSatisfy { fixture.hasFile($0) })
   }
 
+  @Test("made of parts that went while they were copied: of their own bytes, whoever came after them")
+  func removedParts() throws {
+    let fixture = try UploadFixture()
+    let part = try fixture.part(pattern(1000))
+    let held = try part.openFile()
+    #expect(try fixture.step { part.remove(on: $0, then: $1) })
+    try fixture.settle()
+    let other = try fixture.part(pattern(1000, seed: 7), of: "other")
+    let copy = OwnedDescriptor(adopting: try Files.open(fixture.directory.path + "/copy", O_RDWR | O_CREAT))
+    try UploadFile.copy(held.raw, to: copy.raw, at: 0, count: 1000)
+    withExtendedLifetime(held) {}
+    var bytes = [UInt8](repeating: 0, count: 1000)
+    #expect(pread(copy.raw, &bytes, 1000, 0) == 1000 && bytes == pattern(1000))
+    #expect(try fixture.contents(other) == pattern(1000, seed: 7))
+    #expect(try fixture.join([part]).failure == .failed(.dropped))
+  }
+
+  @Test("is not sent before it is whole and on record")
+  func notBefore() throws {
+    let fixture = try UploadFixture()
+    var row = UploadRow(at: fixture.clock.wallSeconds())
+    (row.phase, row.offset, row.length) = (.complete, 0, 0)
+    let id = ObjectID.make()
+    let isBegun = Locked(true)
+    let made: UploadStore.Created = try fixture.result { then in
+      let reply = LoopReply(on: fixture.loop, then)
+      fixture.store.core.make(
+        id, fixture.origin(), row, durably: true,
+        fill: { _, upload in isBegun.withLock { $0 = upload.beginForward() } }, then: { reply.send($0) })
+    }
+    #expect(!isBegun.withLock { $0 })
+    #expect(try made.get().beginForward())
+  }
+
   @Test("not of unfinished or removed parts, nor where there is no room; nothing is left then")
   func refusesParts() throws {
     let fixture = try UploadFixture { $0.maxSize = 1500 }
@@ -113,7 +147,7 @@ import Testing
     let id = ObjectID.make()
     let made = try fixture.join([part], as: id).get()
     for _ in 0..<4 { #expect(try fixture.join([part], as: id).failure == .failed(.dropped)) }
-    try Files.unlink(fixture.path(made))
+    truncate(fixture.path(made), 1000)
     #expect(try fixture.join([part, made]).failure != nil)
     #expect(fixture.store.usedBytes == 4000 && fixture.store.reservedBytes == 0)
     for _ in 0..<2 { _ = try fixture.create(me) }

@@ -6,15 +6,15 @@ import PawlUpstream
 enum AuthVerdict: Sendable {
   /// With the fields of its answer.
   case allowed(Fields)
-  /// A 4xx: the client's answer.
-  case refused(ResponseHead, body: [UInt8])
+  /// A 4xx: the client's answer. Of a body that is too long, the beginning.
+  case refused(ResponseHead, body: [UInt8], isWhole: Bool)
   /// Neither: 503.
   case unavailable
 }
 
 /// One question to `auth-request`: `GET PATH` on the upstream, with what the client's request says of itself.
 final class AuthRequest: OriginExchangeDelegate {
-  /// A refusal's body beyond this is left out; in bytes.
+  /// A refusal's body is cut here; in bytes.
   static let bodyLimit = 64 << 10
   /// The client waits for the verdict.
   static let patience = Duration.seconds(30)
@@ -97,12 +97,12 @@ final class AuthRequest: OriginExchangeDelegate {
   func exchange(_ exchange: OriginExchange, body bytes: UnsafeRawBufferPointer) {
     guard refusal != nil, isBodyWhole else { return }
     isBodyWhole = body.count + bytes.count <= Self.bodyLimit
-    if isBodyWhole { body.append(contentsOf: bytes) } else { body = [] }
+    body.append(contentsOf: bytes.prefix(Self.bodyLimit - body.count))
   }
 
   func exchangeEnded(_ exchange: OriginExchange, trailers: Fields) {
     origin = nil
-    if let refusal { answer(.refused(refusal, body: body)) }
+    if let refusal { answer(.refused(refusal, body: body, isWhole: isBodyWhole)) }
   }
 
   func exchange(_ exchange: OriginExchange, broke failure: OriginFailure) {

@@ -68,11 +68,15 @@ final class OptionsExchange: Exchange, OriginExchangeDelegate {
     reply(OptionsAnswer.joined(answer, request), body)
   }
 
-  /// Uploads are taken even while the origin is away.
+  /// Uploads are taken even while the origin is away, and a preflight goes by the head alone. What else the origin has
+  /// begun to say is cut where it broke off.
   func exchange(_ exchange: OriginExchange, broke failure: OriginFailure) {
     origin = nil
     guard !channel.hasResponded else { return }
-    reply(OptionsAnswer.own(request), [])
+    guard let answer, OptionsAnswer.preflight(request).count == 0 else { return reply(OptionsAnswer.own(request), []) }
+    timer?.close()
+    let end = BodyEnd(party: .origin, reason: failure.error.kind.rawValue)
+    channel.respond(OptionsAnswer.joined(answer, request), length: .unknown, body: CutBody(MemoryBody(body), end))
   }
 
   private func reply(_ head: ResponseHead, _ body: [UInt8]) {

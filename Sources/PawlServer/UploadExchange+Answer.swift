@@ -50,7 +50,7 @@ extension UploadExchange {
       target: upload?.origin.head.target)
     givesAnswer = consumed
     let head = isCreation ? shaped : sandboxed(shaped)
-    guard keepsBody else { return respond(head, MemoryBody([]), length: 0) }
+    guard keepsBody else { return respond(head, MemoryBody([]), length: .known(0)) }
     give(answer, under: head)
   }
 
@@ -72,21 +72,28 @@ extension UploadExchange {
   }
 
   private static let lostContent = "content longer than response-max, or broken off by the origin, is not kept"
+  /// Why an answer is cut that pawl has the beginning of.
+  static let notWhole = BodyEnd(party: .pawl, reason: "answer-not-whole")
 
-  /// A body longer than is kept is there for who waited for it; others get the rest of the answer, and are told.
+  /// A body longer than is kept is there for who waited for it. Of what is not whole, whoever asks gets the beginning that
+  /// there is, and sees that it was cut: by its status the upload is settled.
   private func give(_ answer: UploadAnswer, under head: ResponseHead) {
     guard answer.isTruncated else {
-      return respond(head, MemoryBody(answer.body), length: UInt64(answer.body.count))
-    }
-    if let upload, let spilled = UploadForwarder.spilledAnswer(of: upload, in: loop.server) {
-      return respond(head, spilled.body, length: spilled.count)
+      return respond(head, MemoryBody(answer.body), length: .known(UInt64(answer.body.count)))
     }
     var head = head
-    for name in [FieldName.contentType, .contentEncoding, .contentDigest, .contentMD5, .etag] {
-      head.fields.removeAll(name)
-    }
+    head.fields.removeAll(.contentLength)
+    let spilled = upload.flatMap { UploadForwarder.spilledAnswer(of: $0, in: loop.server) }
+    if let spilled, spilled.isWhole { return respond(head, spilled.body, length: .known(spilled.count)) }
     head.fields.append(.proxyStatus, "pawl; details=\"\(Self.lostContent)\"")
-    respond(head, MemoryBody([]), length: 0)
+    let announced = answer.fields.only(.contentLength)?.strictDecimal.map(ContentLength.known)
+    let body = CutBody(spilled?.body ?? MemoryBody(answer.body), Self.notWhole) { [weak self] in self?.gaveBeginning() }
+    respond(head, body, length: announced ?? .unknown)
+  }
+
+  /// More of the answer nobody will ever get: for versions that ask until they have had one, this was it.
+  private func gaveBeginning() {
+    if givesAnswer, !channel.hasClientEnded { upload?.noteAnswerDelivered() }
   }
 
   /// The origin could not be asked so far. A creation that is answered with an error would be sent once more: in tus it is

@@ -143,7 +143,8 @@ final class UploadExchange: Exchange {
       self.auth = nil
       switch verdict {
       case .allowed(let fields): then(fields)
-      case .refused(let head, let body): self.replyRefused(head, body, isCreation: original == nil)
+      case .refused(let head, let body, let isWhole):
+        self.replyRefused(head, body, isWhole: isWhole, isCreation: original == nil)
       case .unavailable:
         var reply = Replies.plain(
           status: 503, sentence: "The application could not be asked whether it takes this upload.")
@@ -155,10 +156,12 @@ final class UploadExchange: Exchange {
   }
 
   /// The application's no. An upload that exists stays as it is, and who is not its owner learns nothing of it.
-  private func replyRefused(_ head: ResponseHead, _ body: [UInt8], isCreation: Bool) {
+  private func replyRefused(_ head: ResponseHead, _ body: [UInt8], isWhole: Bool, isCreation: Bool) {
     var (shaped, _) = UploadReplies.answer(head, dialect, total: 0, location: nil, consumed: isCreation)
     if !isCreation { shaped.fields.removeAll(.uploadOffset) }
-    reply(UploadReply(shaped, body: body))
+    guard !isWhole else { return reply(UploadReply(shaped, body: body)) }
+    seal(&shaped)
+    respond(shaped, CutBody(MemoryBody(body), Self.notWhole), length: .unknown)
   }
 
   /// Of an upload that is bound to nobody, only an append brings credentials: no page can make a browser send one to
@@ -214,7 +217,7 @@ final class UploadExchange: Exchange {
   func reply(_ reply: UploadReply) {
     var head = reply.head
     seal(&head)
-    respond(head, MemoryBody(reply.body), length: UInt64(reply.body.count))
+    respond(head, MemoryBody(reply.body), length: .known(UInt64(reply.body.count)))
   }
 
   /// What is said about an upload is kept by nobody, is what it says it is, and leaves its URL in no other request.
@@ -227,13 +230,13 @@ final class UploadExchange: Exchange {
     head.fields.append(named: Bytes("Referrer-Policy"), Bytes("no-referrer"))
   }
 
-  func respond(_ head: ResponseHead, _ body: any BodySource, length: UInt64) {
+  func respond(_ head: ResponseHead, _ body: any BodySource, length: ContentLength) {
     if case .over = stage { return }
     letGo()
     if !head.fields.contains(.location), upload?.status.phase == .open { forgetUnheard() }
     guard !isClientGone else { return body.finish() }
     channel.drainRequestBody()
-    channel.respond(head, length: .known(length), body: body)
+    channel.respond(head, length: length, body: body)
   }
 
   /// Ends this request's part in the upload.

@@ -12,10 +12,12 @@ extension UploadForwarder {
   func conclude(_ outcome: Outcome) {
     switch outcome {
     case .answered(let head, let collector):
-      let answer = UploadAnswer(
+      var answer = UploadAnswer(
         status: head.status, reason: Array(head.reason), fields: head.fields,
-        body: collector.isTruncated ? [] : collector.memory, isTruncated: collector.isTruncated, at: loop.wallSeconds,
-        keepFor: uploads.settings.responseTTL)
+        body: collector.isTruncated ? collector.part : collector.memory, isTruncated: collector.isTruncated,
+        at: loop.wallSeconds, keepFor: uploads.settings.responseTTL)
+      // How much is missing.
+      if collector.isTruncated, let announced { answer.fields.set(.contentLength, Bytes("\(announced)")) }
       switch ForwardPolicy.verdict(status: head.status) {
       case .answered:
         if head.status < 500 { owner.uploads.cameBack(route.upstreamName) }
@@ -35,10 +37,10 @@ extension UploadForwarder {
   }
 
   /// `auth-request` said no: 401 and 429 are for the client to mend, anything else is the upload's answer.
-  func wasRefused(_ head: ResponseHead, _ body: [UInt8]) {
+  func wasRefused(_ head: ResponseHead, _ body: [UInt8], isWhole: Bool) {
     let answer = UploadAnswer(
-      status: head.status, reason: Array(head.reason), fields: head.fields, body: body, at: loop.wallSeconds,
-      keepFor: uploads.settings.responseTTL)
+      status: head.status, reason: Array(head.reason), fields: head.fields, body: body, isTruncated: !isWhole,
+      at: loop.wallSeconds, keepFor: uploads.settings.responseTTL)
     let why = "auth-request answered \(head.status)"
     switch ForwardPolicy.verdict(status: head.status) {
     case .answered:

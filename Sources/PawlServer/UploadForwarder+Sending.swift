@@ -41,7 +41,7 @@ extension UploadForwarder: OriginExchangeDelegate {
 
   func exchange(_ exchange: OriginExchange, head: ResponseHead, framing: BodyFraming) {
     self.head = OriginRequests.relayed(head)
-    if framing == .none { self.head?.fields.removeAll(.contentLength) }
+    if case .length(let count) = framing { announced = count }
     let timer = loop.makeTimer { [weak self] in self?.cutAnswer() }
     timer.schedule(after: route.upstream.settings.responseTimeout)
     self.timer = timer
@@ -70,7 +70,7 @@ extension UploadForwarder: OriginExchangeDelegate {
   func exchange(_ exchange: OriginExchange, broke failure: OriginFailure) {
     origin = nil
     guard let head else { return came(.broke(failure)) }
-    // Its verdict is known; only the explanation is cut off.
+    // Its verdict is known; only the explanation is cut off, which whoever gets it shall see.
     collector.breakOff()
     came(.answered(head, collector))
   }

@@ -40,6 +40,8 @@ final class UploadForwarder {
   var origin: OriginExchange?
   var content: UploadContent?
   var head: ResponseHead?
+  /// Octets of content that the answer announces.
+  var announced: UInt64?
   var collector: AnswerCollector
   /// What came while the journal was being written.
   var early: Outcome?
@@ -55,7 +57,7 @@ final class UploadForwarder {
     loop.uploads.enter(upload, route, isUrgent: true)
   }
 
-  /// The whole body of an answer that is longer than `response-max`, for some time after it came.
+  /// The body of an answer that is longer than `response-max`, for some time after it came.
   static func spilledAnswer(of upload: SpooledUpload, in server: Server) -> SpilledAnswer? {
     server.spilledAnswers.withLock { $0[upload.id] }
   }
@@ -119,7 +121,7 @@ final class UploadForwarder {
       guard !isCut else { return }
       switch verdict {
       case .allowed: connect(request)
-      case .refused(let head, let body): wasRefused(head, body)
+      case .refused(let head, let body, let isWhole): wasRefused(head, body, isWhole: isWhole)
       case .unavailable: comeBack("auth-request did not answer", isAway: true)
       }
     }

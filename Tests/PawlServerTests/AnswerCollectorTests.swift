@@ -33,7 +33,7 @@ import Testing
     let total = pieces.reduce(0, +)
     #expect(collector.isTruncated && collector.memory.isEmpty)
     let spilled = try #require(collector.spilled)
-    #expect(spilled.count == UInt64(total))
+    #expect(spilled.count == UInt64(total) && spilled.isWhole)
     var octets: [UInt8] = []
     let body = spilled.body
     while case .file(let run) = body.next(limit: 7) {
@@ -42,13 +42,20 @@ import Testing
     #expect(octets == OriginStep.pattern(from: 0, count: total))
   }
 
-  @Test("without disk, and where it broke off, nothing of it is left")
+  @Test("without disk nothing of a longer one is left")
   func lost() throws {
     let none = try collect([11], limit: 10, hasDisk: false)
     #expect(none.isTruncated && none.spilled == nil && none.memory.isEmpty)
-    var broken = try collect([5], limit: 10)
-    broken.breakOff()
-    #expect(broken.isTruncated && broken.memory.isEmpty)
+  }
+
+  @Test("of one that broke off the beginning is there, and never taken for all of it", arguments: [0, 5, 10, 11, 100])
+  func broken(_ count: Int) throws {
+    var collector = try collect([count], limit: 10)
+    collector.breakOff()
+    #expect(collector.isTruncated && collector.isBeyondUse && collector.memory.isEmpty)
+    guard count > 10 else { return #expect(collector.part == OriginStep.pattern(from: 0, count: count)) }
+    let spilled = try #require(collector.spilled)
+    #expect(collector.part.isEmpty && spilled.count == UInt64(count) && !spilled.isWhole)
   }
 
   private func read(_ run: FileRun) -> [UInt8]? {

@@ -52,15 +52,36 @@ import Testing
         .readToEnd,
       ])
     let bench = try bench(origin)
-    guard case .refused(let head, let body)? = ask(bench) else { return #expect(Bool(false)) }
+    guard case .refused(let head, let body, true)? = ask(bench) else { return #expect(Bool(false)) }
     #expect(head.status == 401 && body == Array("no".utf8))
     #expect(head.fields.description == "WWW-Authenticate: Basic\r\nContent-Type: a/b\r\n")
     bench.owner.closeOrigins()
     #expect(origin.finish() == [])
   }
 
+  @Test("of a body that is too long the beginning is there, and is said to be no more", arguments: [0, 1])
+  func longRefusal(_ more: Int) throws {
+    let count = AuthRequest.bodyLimit + more
+    let origin = ScriptedOrigin(
+      .tcp,
+      [
+        .expectHead, .send("HTTP/1.1 403 No\r\nContent-Length: \(count)\r\n\r\n"), .sendPattern(count: count),
+        .readToEnd,
+      ])
+    let bench = try bench(origin)
+    guard case .refused(let head, let body, let isWhole)? = ask(bench) else { return #expect(Bool(false)) }
+    #expect(head.status == 403 && isWhole == (more == 0))
+    #expect(body == OriginStep.pattern(from: 0, count: AuthRequest.bodyLimit))
+    bench.owner.closeOrigins()
+    #expect(origin.finish() == [])
+  }
+
   @Test(
-    "anything else is no answer", arguments: ["HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n", "garbage\r\n\r\n"])
+    "anything else is no answer",
+    arguments: [
+      "HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n", "garbage\r\n\r\n",
+      "HTTP/1.1 403 No\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nno\r\nx\r\n",
+    ])
   func unavailable(_ answer: String) throws {
     let origin = ScriptedOrigin(.tcp, [.expectHead, .send(answer), .readToEnd])
     let bench = try bench(origin)

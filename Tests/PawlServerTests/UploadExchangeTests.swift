@@ -242,6 +242,29 @@ import Testing
     #expect(sent.contains(fresh) && !sent.contains(first))
   }
 
+  @Test("an answer that breaks off is cut for who waits and for who asks again", arguments: [6, 9], [10, nil])
+  func brokenAnswer(_ version: Int, _ length: Int?) throws {
+    let framing =
+      length.map { "Content-Length: \($0)\r\n\r\nhalf" } ?? "Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n"
+    let talk = try UploadTalk(scripts: [
+      [.expectHead, UploadTalk.noOptions, .expectHead, .read(5), .send("HTTP/1.1 200 OK\r\nX-App: yes\r\n" + framing)]
+    ])
+    let fields = ["Upload-Draft-Interop-Version: \(version)", "Upload-Complete: ?1"]
+    let client = talk.pawl.connect()
+    client.send(talk.head("POST /f", fields, length: 5) + "hello")
+    let first = client.readAnswer()
+    let again = talk.ask(
+      "PATCH \(first.uploadTarget)", fields[0], fields[1], Self.partial, "Upload-Offset: 5", content: "")
+    for answer in [first, again] {
+      #expect(answer.status == 200 && answer.text == "half" && !answer.isWhole)
+      #expect(answer.values("X-App", "Upload-Complete", "Upload-Offset") == ["yes", "?1", "5"])
+      #expect(answer["Content-Length"] == length.map(String.init))
+    }
+    let state = talk.ask("HEAD \(first.uploadTarget)", fields[0])
+    #expect(state.values("Upload-Complete", "Upload-Offset") == ["?1", "5"])
+    talk.finish()
+  }
+
   @Test("no log knows the token, and no Referer takes it to the origin")
   func secrecy() throws {
     let talk = try UploadTalk([])

@@ -224,6 +224,23 @@ import Testing
     _ = bench.finish()
   }
 
+  @Test(
+    "an answer that breaks off settles the upload, and what came of it is kept as a beginning",
+    arguments: [false, true])
+  func brokenAnswer(_ isChunked: Bool) throws {
+    let framing = isChunked ? "Transfer-Encoding: chunked\r\n\r\n4\r\n" : "Content-Length: 10\r\n\r\n"
+    let bench = try UploadBench(
+      ScriptedOrigin(.tcp, [.expectHead, .read(5), .send("HTTP/1.1 200 OK\r\nX-A: b\r\n\(framing)half"), .reset]))
+    let upload = try bench.complete(Array("hello".utf8))
+    bench.attempt(upload)
+    #expect(upload.status.phase == .answered && upload.status.originStatus == 200)
+    let answer = try #require(upload.answer)
+    #expect(answer.isTruncated)
+    #expect(answer.body == Array("half".utf8) || answer.body.isEmpty)
+    #expect(answer.fields.description == "X-A: b\r\n" + (isChunked ? "" : "Content-Length: 10\r\n"))
+    _ = bench.finish()
+  }
+
   @Test("what the upload may have changed is no longer answered from the store")
   func invalidated() throws {
     let bench = try UploadBench(ScriptedOrigin(.tcp, [.expectHead, .read(5), .send(created), .readToEnd]))

@@ -3,9 +3,7 @@
 from harness.checks import check, same, true
 from harness.content import Content
 from harness.origin import Break, Resource
-from harness.process import wait_for
-from harness.uploads import (NO_STORE, Dialect, Upload, append, ask, bearer, careful, create, each, one, path_of, script, status, stored, tus_create, tus_get, tus_head,
-                             tus_new, tus_patch, whole)
+from harness.uploads import (NO_STORE, Dialect, append, ask, bearer, create, each, script, status, stored, tus_get, tus_head, tus_new, tus_patch, whole)
 
 MIB = 1 << 20
 BODY = Content("truncated", 100_000).read()

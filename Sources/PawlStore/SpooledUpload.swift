@@ -9,6 +9,8 @@ package final class SpooledUpload: Sendable {
   /// Of ``origin``: what never goes, at hand without a lock.
   let client: [UInt8]
   let concatenation: UploadOrigin.Concatenation
+  /// ``UploadOrigin/largest``.
+  package let largest: UInt64
   /// Wall clock, seconds since 1970.
   package let createdAt: Int64
   /// When it was made, if this process did.
@@ -21,7 +23,7 @@ package final class SpooledUpload: Sendable {
     core: UploadCore, row: UploadRow
   ) {
     (self.id, from, self.createdAt, self.bornAt) = (id, Locked(origin), createdAt, bornAt)
-    (client, concatenation) = (origin.client, origin.concatenation)
+    (client, concatenation, largest) = (origin.client, origin.concatenation, origin.largest)
     (self.core, state) = (core, Locked(UploadState(row, charge)))
   }
 

@@ -47,6 +47,16 @@ package enum UploadCatalogueReading {
     try read(path, "phase <> \(UploadPhase.removed.rawValue)", [])
   }
 
+  /// Whether a spool has anything left in it that may still be asked for.
+  /// - Parameter path: its directory; there need not be one.
+  package static func hasUploads(_ path: String) throws(StoreError) -> Bool {
+    let file = UploadCatalogue.path(in: path)
+    guard Files.exists(file) else { return false }
+    let database = try Database(path: file, isReader: true)
+    let condition = "phase <> \(UploadPhase.removed.rawValue)"
+    return try database.integer("SELECT EXISTS(SELECT 1 FROM uploads WHERE \(condition))") == 1
+  }
+
   /// One upload, a tombstone too.
   package static func show(_ id: UploadID, _ path: String) throws(StoreError) -> UploadSummary? {
     try read(path, "id = ?1", [.text(id.hex)]).first

@@ -3,12 +3,14 @@ import PawlHTTP
 
 /// What never changes of an upload as octets for the catalogue.
 extension UploadOrigin {
-  private static let formatVersion: UInt8 = 2
-  /// Did not say what an upload was made of.
+  private static let formatVersion: UInt8 = 3
+  /// Does not say below which path an upload's URL was given out, nor how large it may be.
+  private static let versionWithoutPrefix: UInt8 = 2
+  /// Did not say what an upload was made of, either.
   private static let versionWithoutParts: UInt8 = 1
 
   func serialize() -> [UInt8] {
-    var output: [UInt8] = [Self.formatVersion]
+    var output: [UInt8] = [prefix == nil ? Self.versionWithoutPrefix : Self.formatVersion]
     output.append(string: head.method.bytes[...])
     output.append(string: head.target)
     output.append(string: head.authority)
@@ -34,26 +36,33 @@ extension UploadOrigin {
       output.append(number: part.high)
       output.append(number: part.low)
     }
+    if let prefix {
+      output.append(string: prefix[...])
+      output.append(number: largest)
+    }
     return output
   }
 
   /// `nil` when the octets are not what ``serialize()`` wrote: of another version, cut, or with anything behind.
   init?(serialized: [UInt8]) {
     var reader = OctetReader(rest: serialized[...])
-    guard let version = reader.octet(), [Self.formatVersion, Self.versionWithoutParts].contains(version),
+    guard let version = reader.octet(), (Self.versionWithoutParts...Self.formatVersion).contains(version),
       let head = reader.requestHead(), let scheme = reader.string(),
       let address = reader.string(), let owner = reader.string(), let client = reader.string(),
       let port = reader.number(), port <= UInt64(UInt16.max), let isTrusted = reader.octet(),
       let isTus = reader.octet(),
       let kind = reader.number(), let concatenation = Concatenation(rawValue: Int64(clamping: kind)),
       let metadata = reader.optionalString(), let concat = reader.optionalString(),
-      let parts = version == Self.versionWithoutParts ? [] : reader.identifiers(), reader.rest.isEmpty
+      let parts = version == Self.versionWithoutParts ? [] : reader.identifiers(),
+      let prefix = version == Self.formatVersion ? reader.string() : [],
+      let largest = version == Self.formatVersion ? reader.number() : 0, reader.rest.isEmpty
     else { return nil }
     self.init(
       head: head, scheme: Array(scheme), clientAddress: Array(address), peerIsTrusted: isTrusted == 1,
       port: UInt16(port), owner: Array(owner), client: Array(client), isTus: isTus == 1, metadata: metadata.text,
-      concat: concat.text, concatenation: concatenation)
-    self.parts = parts
+      concat: concat.text, concatenation: concatenation,
+      prefix: version == Self.formatVersion ? Array(prefix) : nil)
+    (self.parts, self.largest) = (parts, largest)
   }
 }
 

@@ -45,7 +45,8 @@ extension UploadStore {
       let (sum, overflows) = total.addingReportingOverflow(count)
       guard !overflows else { return reply.send(.failure(.tooLarge)) }
       total = sum
-      if part.client == origin.client, counted.insert(part.id).inserted { replaced += count }
+      // Those of another spool take no room of this one.
+      if part.client == origin.client, part.core === core, counted.insert(part.id).inserted { replaced += count }
     }
     if let refusal = core.budget.admitWhole(origin.client, length: total, replacing: replaced) {
       return reply.send(.failure(refusal))

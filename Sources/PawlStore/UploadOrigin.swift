@@ -24,15 +24,20 @@ package struct UploadOrigin: Sendable, Equatable {
   package var concatenation: Concatenation
   /// What it was made of, where it was made of others.
   package var parts: [UploadID] = []
+  /// The path below which its URL was given out; begins and ends with `/`. `nil`: recorded by a version that did not say.
+  package var prefix: [UInt8]?
+  /// The most bytes that it may have, as was told when it was made; 0: nobody said. Told with ``prefix`` only.
+  package var largest: UInt64 = 0
 
   package init(
     head: RequestHead, scheme: [UInt8] = Array("http".utf8), clientAddress: [UInt8] = [], peerIsTrusted: Bool = false,
     port: UInt16 = 0, owner: [UInt8] = [], client: [UInt8] = [], isTus: Bool = false, metadata: [UInt8]? = nil,
-    concat: [UInt8]? = nil, concatenation: Concatenation = .none
+    concat: [UInt8]? = nil, concatenation: Concatenation = .none, prefix: [UInt8]? = nil
   ) {
     (self.head, self.scheme, self.clientAddress) = (head, scheme, clientAddress)
     (self.peerIsTrusted, self.port, self.owner, self.client) = (peerIsTrusted, port, owner, client)
     (self.isTus, self.metadata, self.concat, self.concatenation) = (isTus, metadata, concat, concatenation)
+    self.prefix = prefix
   }
 }
 

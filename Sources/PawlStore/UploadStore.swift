@@ -102,6 +102,8 @@ package final class UploadStore: Sendable {
   package func isTombstone(_ id: UploadID) -> Bool { core.isTombstone(id) }
   /// All that are live.
   package var uploads: [SpooledUpload] { core.uploads }
+  /// Whether the upload is one of this spool.
+  package func holds(_ upload: SpooledUpload) -> Bool { upload.core === core }
 
   /// Runs on a thread of the store after an order of the operator was carried out: after
   /// ``UploadOrder/Kind/resend`` the upload is complete and somebody has to deliver it.

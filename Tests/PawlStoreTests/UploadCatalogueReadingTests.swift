@@ -31,5 +31,10 @@ import Testing
     #expect(tombstone?.phase == .removed && tombstone?.target == [])
     #expect(try UploadCatalogueReading.show(.make(), path) == nil)
     #expect(try UploadCatalogueReading.list(path + "/none") == [])
+    #expect(try UploadCatalogueReading.hasUploads(path) && !UploadCatalogueReading.hasUploads(path + "/none"))
+    second.noteAttempt(failed: "no route", nextAt: nil)
+    for upload in [first, second] { #expect(try fixture.step { upload.remove(on: $0, then: $1) }) }
+    fixture.store.flush()
+    #expect(try !UploadCatalogueReading.hasUploads(path))
   }
 }

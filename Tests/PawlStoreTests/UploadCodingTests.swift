@@ -24,6 +24,17 @@ import Testing
     #expect(UploadOrigin(serialized: origin.serialize()) == origin)
   }
 
+  @Test("where its URL was given out and how large it may be is written where it is known, and missing before")
+  func prefix() {
+    var origin = origin
+    #expect(origin.serialize().first == 2)
+    (origin.prefix, origin.largest) = (Array("/up/".utf8), .max)
+    let octets = origin.serialize()
+    #expect(octets.first == 3 && UploadOrigin(serialized: octets) == origin)
+    for count in octets.indices { #expect(UploadOrigin(serialized: Array(octets.prefix(count))) == nil) }
+    #expect(UploadOrigin(serialized: octets + [0]) == nil)
+  }
+
   @Test("what was written before parts were noted is read without them")
   func withoutParts() {
     var origin = origin

@@ -19,6 +19,10 @@ package struct Configuration: Sendable {
   package func upstream(named name: String) -> UpstreamConfiguration? { upstreams.first { $0.name == name } }
   package func cache(named name: String) -> CacheSettings? { caches.first { $0.name == name } }
   package func spool(named name: String) -> SpoolSettings? { spools.first { $0.name == name } }
+  /// The spool that exists by itself, whether or not anything uses it.
+  package var builtInSpool: SpoolSettings {
+    SpoolSettings(name: "default", path: FilePath.resolve("spool", from: process.stateDirectory))
+  }
   package func tls(named name: String) -> TLSSettings? { tls.first { $0.name == name } }
 
   /// Where a value of a section was written; where its header stands, when it was not.

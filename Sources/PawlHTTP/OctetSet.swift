@@ -6,6 +6,9 @@ package struct OctetSet: Hashable, Sendable {
   /// The octets of the literal; anything beyond ASCII in it is left out.
   package init(_ members: StaticString) { members.withUTF8Buffer { for octet in $0 { insert(octet) } } }
 
+  /// Those of `members` that are ASCII.
+  package init(_ members: some Sequence<UInt8>) { for octet in members { insert(octet) } }
+
   private mutating func insert(_ octet: UInt8) {
     if octet < 64 { low |= 1 << UInt64(octet) } else if octet < 128 { high |= 1 << UInt64(octet - 64) }
   }

@@ -84,5 +84,5 @@ extension IncomingRequest {
 
 extension ServerLoop {
   /// A target or URL for a log: without the secret of an upload's.
-  func shown(_ text: Bytes) -> Bytes { UploadNames.redacted(text, router.uploadPrefixes).map { $0[...] } ?? text }
+  func shown(_ text: Bytes) -> Bytes { router.urls.redacted(text).map { $0[...] } ?? text }
 }

@@ -29,7 +29,7 @@ enum OriginRequests {
     if !request.isDelivery {
       fields.removeAll(known: { _ in false }, others: { $0.equalsIgnoringCase("x-pawl-upload-id") })
     }
-    removeReferer(&fields, request.loop.router.uploadPrefixes)
+    removeReferer(&fields, request.loop.router.urls)
     keepOwnTags(&fields)
     if !request.isTrustedPeer { removeForwarded(from: &fields) }
     let authority = request.head.authority
@@ -64,8 +64,8 @@ enum OriginRequests {
   }
 
   /// The URL of an upload is a secret between its client and pawl.
-  static func removeReferer(_ fields: inout Fields, _ prefixes: [[UInt8]]) {
-    guard let referer = fields.first(.referer), UploadNames.redacted(referer, prefixes) != nil else { return }
+  static func removeReferer(_ fields: inout Fields, _ urls: UploadURLs) {
+    guard let referer = fields.first(.referer), urls.redacted(referer) != nil else { return }
     fields.removeAll(.referer)
   }
 

@@ -13,6 +13,9 @@ final class RouteSettings: Sendable {
   let serial = RouteSettings.nextSerial()
   /// `files` or `files/downloads`, for the log.
   let name: String
+  /// As they were written.
+  let settings: PathSettings
+  private let configuration: UpstreamConfiguration
   let upstream: Upstream
   let upstreamName: String
   /// What `Host` says where the client named none.
@@ -32,6 +35,8 @@ final class RouteSettings: Sendable {
   let authRequest: [UInt8]?
   /// `nil`: `uploads = off`.
   let uploads: UploadRoute?
+  /// No site is there any more for the uploads that this is for: what comes of them is kept, and goes nowhere.
+  let isOrphan: Bool
   /// Where ordinary uploads are taken in before they are forwarded; `nil`: they are streamed.
   let plainSpool: PlainSpool?
   /// The value of `Strict-Transport-Security` on answers over TLS; `nil`: what the origin says.
@@ -41,12 +46,15 @@ final class RouteSettings: Sendable {
   /// `max-upload`, in bytes.
   let maxUpload: UInt64?
 
+  /// - Parameter finished: uploads that have their URLs below this path are gone on with, whether or not new ones are
+  ///   taken; `nil`: only new ones are meant.
   init(
     name: String, settings: PathSettings, upstream: Upstream, configuration: UpstreamConfiguration, cache: CacheStore?,
-    spool: UploadSpools.Open? = nil
+    spool: UploadSpools.Open? = nil, finished: [UInt8]? = nil, isOrphan: Bool = false
   ) {
     (self.name, self.upstream, self.cache) = (name, upstream, cache)
-    upstreamName = configuration.name
+    (self.settings, self.configuration, self.isOrphan) = (settings, configuration, isOrphan)
+    upstreamName = isOrphan ? "-" : configuration.name
     fallbackHost = Array((configuration.urls.first.map { "\($0.host):\($0.port)" } ?? "localhost").utf8)
     asksIdentity = settings.originEncoding == .identity
     policy = CachePolicy(
@@ -63,12 +71,29 @@ final class RouteSettings: Sendable {
     minRate = MinRate(bytes: settings.upload.minRate.bytes, window: settings.upload.minRate.per)
     owner = settings.owner
     authRequest = settings.upload.authRequest.map { Array($0.utf8) }
-    uploads =
-      settings.uploads ? spool.map { UploadRoute(settings, store: $0.store, directory: $0.settings.path) } : nil
+    let takesUploads = settings.uploads || finished != nil
+    uploads = (takesUploads ? spool : nil).map {
+      UploadRoute(settings, store: $0.store, directory: $0.settings.path, prefix: finished)
+    }
     plainSpool = settings.upload.plainUploads == .spool ? spool?.plain : nil
     maxUpload = settings.upload.maxUpload
     strictTransport = settings.hsts.map { Array($0.field.utf8) }
     tellsClientCertificate = settings.clientCertificateField
+  }
+
+  /// The same route for uploads of a spool that were made under other settings.
+  convenience init(_ route: RouteSettings, finishing prefix: [UInt8], in spool: UploadSpools.Open) {
+    self.init(
+      name: route.name, settings: route.settings, upstream: route.upstream, configuration: route.configuration,
+      cache: route.cache, spool: spool, finished: prefix, isOrphan: route.isOrphan)
+  }
+
+  /// For uploads that no site is there for any more.
+  /// - Parameter route: any; lends what such a route must have, and nothing uses.
+  convenience init(orphansOf spool: UploadSpools.Open, below prefix: [UInt8], lending route: RouteSettings) {
+    self.init(
+      name: "-", settings: PathSettings(), upstream: route.upstream, configuration: route.configuration, cache: nil,
+      spool: spool, finished: prefix, isOrphan: true)
   }
 
   private static let serials = Locked(0)

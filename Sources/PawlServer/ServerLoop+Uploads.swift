@@ -6,13 +6,13 @@ extension ServerLoop {
   /// like any other. Costs reads outside of the upload prefix next to nothing.
   func makeUploadExchange(for request: IncomingRequest, channel: any ResponseChannel) -> (any Exchange)? {
     let head = request.head
-    if !router.uploadPrefixes.isEmpty, let route = router.uploadRoute(authority: head.authority, target: head.target) {
+    if let route = router.uploadRoute(authority: head.authority, target: head.target) {
       request.route = route
       request.isBelowPrefix = true
     }
     let isRead = (head.method == .get || head.method == .head) && head.framing == .none
     if isRead, !request.isBelowPrefix { return nil }
-    guard let uploads = request.route.uploads else { return spooled(request, channel) }
+    guard let uploads = request.route.uploads ?? joining(request) else { return spooled(request, channel) }
     switch UploadDispatch.kind(of: head, uploads.dispatch) {
     case .plain: return spooled(request, channel)
     case .foreign: return nil
@@ -31,11 +31,22 @@ extension ServerLoop {
 
   /// Whether the content is for an upload that a client knows already.
   func appends(_ head: RequestHead) -> Bool {
-    guard !router.uploadPrefixes.isEmpty,
+    guard
       let uploads = router.uploadRoute(authority: head.authority, target: head.target)?.uploads,
       case .resource(_, .append, _) = UploadDispatch.kind(of: head, uploads.dispatch)
     else { return false }
     return true
+  }
+
+  /// Parts that are here are joined here, whatever is said of new uploads now: nobody else has them.
+  private func joining(_ request: IncomingRequest) -> UploadRoute? {
+    guard !router.urls.isEmpty, let urls = TusRequest.parts(request.head),
+      let part = urls.lazy.compactMap({ self.router.findPart($0) }).first,
+      let spool = router.held.spool(of: part)
+    else { return nil }
+    request.route = router.held.route(
+      request.route, finishing: part.origin.prefix ?? UploadURLs.usual, in: spool, lending: request.route)
+    return request.route.uploads
   }
 
   private func spooled(_ request: IncomingRequest, _ channel: any ResponseChannel) -> (any Exchange)? {

@@ -150,7 +150,9 @@ final class ServerLoop {
     guard !request.facts.isMisdirected(head.authority) else {
       return ReplyExchange(Replies.misdirected(), request, channel)
     }
-    guard request.isRouted else { return ReplyExchange(Replies.noSite(head.authority), request, channel) }
+    guard request.isRouted || router.uploadRoute(authority: head.authority, target: head.target) != nil else {
+      return ReplyExchange(Replies.noSite(head.authority), request, channel)
+    }
     if head.method == .options, head.target.equals("*") { return ReplyExchange(Replies.options(), request, channel) }
     if let exchange = makeUploadExchange(for: request, channel: channel) { return exchange }
     let options = HopByHop.connectionOptions(head.fields)

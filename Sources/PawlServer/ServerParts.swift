@@ -58,7 +58,7 @@ struct ServerParts: Sendable {
         Router.Site(
           hosts: site.hosts.map { Array($0.utf8) }, settings: try route(site.name, site.settings), routes: routes))
     }
-    router = Router(sites: sites)
+    router = Router(sites: sites, spools: spools.all, old: old?.router)
     origins.takeCertificates()
   }
 

@@ -13,6 +13,10 @@ extension UploadExchange {
     }
     ask(about: nil) { [weak self] allowed in
       guard let self else { return }
+      // Parts that are here are nothing for an origin, whatever it speaks.
+      if case .final(let urls)? = creation.concat, urls.contains(where: { self.loop.router.findPart($0) != nil }) {
+        return self.make(creation, allowed)
+      }
       OriginProbe.speaks(self.dialect, self.request) { [weak self] speaks in
         guard let self, case .preparing = self.stage else { return }
         speaks ? self.passOn() : self.make(creation, allowed)
@@ -64,18 +68,20 @@ extension UploadExchange {
   /// - Parameter allowed: what the application answered to `auth-request`.
   private func origin(of creation: UploadCreation, _ allowed: Fields) -> UploadOrigin {
     var head = request.head
-    OriginRequests.removeReferer(&head.fields, loop.router.uploadPrefixes)
+    OriginRequests.removeReferer(&head.fields, loop.router.urls)
     if !head.fields.contains(.xRequestID) { head.fields.append(.xRequestID, request.requestID) }
     let owner = Owner.ofUpload(request, allowed: allowed)
     let address = UploadClient.counted(UploadClient.address(of: request))
     // An owner that only the client claims would be as many clients as it likes.
     let isVouchedFor = request.route.authRequest != nil && !owner.isEmpty
-    return UploadOrigin(
+    var origin = UploadOrigin(
       head: head, scheme: UploadNames.scheme(of: request), clientAddress: Array((request.client?.hostText ?? "").utf8),
       peerIsTrusted: request.isTrustedPeer, port: request.port, owner: owner,
       client: Array(UploadNames.sha256(isVouchedFor ? owner : address)[..<16]), isTus: dialect == .tus,
       metadata: creation.metadata?.field, concat: request.head.fields.combined(.uploadConcat).map(Array.init),
-      concatenation: concatenation(of: creation))
+      concatenation: concatenation(of: creation), prefix: uploads?.prefix)
+    origin.largest = limits.maxSize ?? 0
+    return origin
   }
 
   private func concatenation(of creation: UploadCreation) -> UploadOrigin.Concatenation {
@@ -135,8 +141,7 @@ extension UploadExchange {
   ) {
     var parts: [SpooledUpload] = []
     for url in urls {
-      guard let token = TusConcat.token(url, prefix: uploads.prefix),
-        let part = uploads.store.find(UploadNames.id(token)),
+      guard let part = loop.router.findPart(url, near: uploads.store),
         Owner.owns(part.origin.owner, request, allowed: allowed), part.origin.concatenation == .partial
       else { return refuse(Self.missingPart) }
       let status = part.status
@@ -147,14 +152,14 @@ extension UploadExchange {
     if let sizeLimit, total > sizeLimit { return refuse(.tooLarge) }
     let secret = urls.flatMap { $0 + [0] } + Array(request.head.target) + [0] + (origin.metadata ?? [])
     let same = UploadNames.token(from: secret)
-    let store = uploads.store
-    if let upload = store.find(UploadNames.id(same)), upload.origin.owner == origin.owner {
+    let (store, known) = (uploads.store, loop.router.held.find(UploadNames.id(same), near: uploads.store))
+    if case .live(let upload, _) = known, upload.origin.owner == origin.owner {
       (token, self.upload) = (same, upload)
       refreshCredentials()
       deliver()
       return awaitAnswer()
     }
-    let token = store.isTombstone(UploadNames.id(same)) ? UploadNames.makeToken() : same
+    let token = if case .none = known { same } else { UploadNames.makeToken() }
     self.token = token
     store.concatenate(UploadNames.id(token), origin, parts: parts, on: loop.loop) { [self] result in
       if case .failure(.failed) = result, case .preparing = stage {

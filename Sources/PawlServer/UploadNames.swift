@@ -57,27 +57,6 @@ enum UploadNames {
       }
   }
 
-  /// A target or URL as it may be shown: below an upload prefix the token is replaced by `~` and the upload's ID, and
-  /// what follows is left out. `nil` when there is nothing to hide.
-  static func redacted(_ text: Bytes, _ prefixes: [[UInt8]]) -> [UInt8]? {
-    for prefix in prefixes {
-      guard let end = end(of: prefix, in: text) else { continue }
-      let token = UploadToken(text[end...].prefix(32))
-      return Array(text[..<end]) + [0x7e] + Array((token.map { id($0).hex } ?? "").utf8)
-    }
-    return nil
-  }
-
-  /// The index behind the first place where `prefix` stands.
-  private static func end(of prefix: [UInt8], in text: Bytes) -> Int? {
-    guard let first = prefix.first, text.count >= prefix.count else { return nil }
-    for index in text.startIndex...(text.endIndex - prefix.count)
-    where text[index] == first && text[index...].starts(with: prefix) {
-      return index + prefix.count
-    }
-    return nil
-  }
-
   static func sha256(_ octets: [UInt8]) -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: 32)
     var length: UInt32 = 0

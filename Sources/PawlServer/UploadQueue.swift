@@ -33,6 +33,7 @@ final class UploadQueue {
   /// - Parameter isUrgent: a client waits: it comes before those that nobody waits for.
   func enter(_ upload: SpooledUpload, _ route: RouteSettings, isUrgent: Bool) {
     guard !isStopped, running[upload.id] == nil, upload.status.phase == .complete else { return }
+    guard !route.isOrphan else { return UploadStart.noteWaiting(upload, on: owner) }
     pauses.cancel(upload.id)
     let entry = Waiting(upload: upload, route: route, isUrgent: isUrgent)
     if known[upload.id] == nil || (isUrgent && known[upload.id] == false) {

@@ -14,11 +14,12 @@ final class UploadRoute: Sendable {
   let cors: CORSPolicy
   let delivery: ForwardPolicy.Delivery
 
-  init(_ settings: PathSettings, store: UploadStore, directory: String) {
+  /// - Parameter prefix: `nil`: as the settings say.
+  init(_ settings: PathSettings, store: UploadStore, directory: String, prefix: [UInt8]? = nil) {
     (self.settings, self.store, self.directory) = (settings.upload, store, directory)
-    prefix = Array(settings.uploadPrefix.utf8)
+    self.prefix = prefix ?? Array(settings.uploadPrefix.utf8)
     dispatch = DispatchPolicy(
-      uploadPrefix: prefix, minResumable: settings.upload.minResumable, allowsFinal: settings.upload.finalDialect)
+      uploadPrefix: self.prefix, minResumable: settings.upload.minResumable, allowsFinal: settings.upload.finalDialect)
     cors = CORSPolicy(settings.upload.cors)
     delivery = settings.upload.delivery == .atLeastOnce ? .atLeastOnce : .atMostOnce
   }
@@ -26,12 +27,13 @@ final class UploadRoute: Sendable {
   /// Bytes of the largest upload taken.
   var maxSize: UInt64 { min(settings.maxUpload ?? .max, store.largestUpload) }
 
+  /// Of an upload that was begun they do not shrink, whatever the settings are now.
   /// - Parameters:
   ///   - upload: `nil`: what holds for a new one.
   ///   - now: wall clock, seconds since 1970.
   func limits(for upload: SpooledUpload? = nil, now: Int64) -> UploadLimits {
     let left = upload?.status.expires.map { max(0, $0 - now) }
-    return UploadLimits(maxSize: maxSize, minSize: settings.minResumable, maxAge: left)
+    return UploadLimits(maxSize: max(maxSize, upload?.largest ?? 0), minSize: settings.minResumable, maxAge: left)
   }
 }
 

@@ -3,8 +3,8 @@ import PawlLoop
 import PawlObserve
 import PawlStore
 
-/// The spools that routes use, by their directory. Kept over reloads: one that no route uses any more may still hold
-/// uploads.
+/// The spools that routes use, by their directory, and those that still hold uploads though no route uses them. Kept over
+/// reloads.
 struct UploadSpools: Sendable {
   struct Open: Sendable {
     let settings: SpoolSettings
@@ -15,7 +15,7 @@ struct UploadSpools: Sendable {
   private(set) var open: [String: Open] = [:]
   private var byName: [String: String] = [:]
 
-  /// Opens, blocking, what is used and not open yet.
+  /// Opens, blocking, what is used or holds uploads, and not open yet.
   init(
     _ configuration: Configuration, workers: WorkerPool, longWorkers: WorkerPool? = nil, events: EventLog,
     clock: any LoopClock, old: UploadSpools?
@@ -34,20 +34,50 @@ struct UploadSpools: Sendable {
         continue
       }
       do throws(StoreError) {
-        let store = try UploadStore(
-          settings.forStore, pool: workers, longJobs: longWorkers, events: events, clock: clock)
-        let plain = PlainSpool(directory: settings.path, store: store, pool: workers)
-        open[settings.path] = Open(settings: settings, store: store, plain: plain)
+        open[settings.path] = try Self.open(settings, workers, longWorkers, events, clock)
       } catch {
         for (path, entry) in open where old?.open[path] == nil { entry.store.close() }
         throw .storage(settings.path, "\(error)")
       }
+    }
+    for settings in configuration.spools + [configuration.builtInSpool] where open[settings.path] == nil {
+      open[settings.path] = Self.reopen(settings, workers, longWorkers, events, clock)
+    }
+  }
+
+  private static func open(
+    _ settings: SpoolSettings, _ workers: WorkerPool, _ longWorkers: WorkerPool?, _ events: EventLog,
+    _ clock: any LoopClock
+  ) throws(StoreError) -> Open {
+    let store = try UploadStore(settings.forStore, pool: workers, longJobs: longWorkers, events: events, clock: clock)
+    return Open(
+      settings: settings, store: store, plain: PlainSpool(directory: settings.path, store: store, pool: workers))
+  }
+
+  /// One that nothing uses now: uploads that it holds have URLs that were given out, and are gone on with. Where it cannot
+  /// be opened, nothing else waits for it.
+  private static func reopen(
+    _ settings: SpoolSettings, _ workers: WorkerPool, _ longWorkers: WorkerPool?, _ events: EventLog,
+    _ clock: any LoopClock
+  ) -> Open? {
+    do throws(StoreError) {
+      guard try UploadCatalogueReading.hasUploads(settings.path) else { return nil }
+      return try open(settings, workers, longWorkers, events, clock)
+    } catch {
+      events.log(.warning, "spool-not-opened", ["path": settings.path, "why": "\(error)"])
+      return nil
     }
   }
 
   subscript(name: String) -> Open? { byName[name].flatMap { open[$0] } }
 
   var stores: [UploadStore] { open.values.map(\.store) }
+
+  /// Those that routes use come first.
+  var all: [Open] {
+    let used = Set(byName.values)
+    return open.filter { used.contains($0.key) }.map(\.value) + open.filter { !used.contains($0.key) }.map(\.value)
+  }
 
   /// Blocking.
   func close() { for store in stores { store.close() } }

@@ -44,23 +44,27 @@ enum UploadStart {
   }
 
   private static func route(of upload: SpooledUpload, on loop: ServerLoop) -> RouteSettings? {
+    if let route = loop.router.finishing(upload), !route.isOrphan { return route }
+    noteWaiting(upload, on: loop)
+    return nil
+  }
+
+  /// It is complete, and there is nowhere to send it to.
+  static func noteWaiting(_ upload: SpooledUpload, on loop: ServerLoop) {
     let head = upload.origin.head
-    let route = loop.router.route(authority: head.authority, target: head.target)
-    if let route, route.uploads != nil { return route }
     loop.events.log(
       .warning, "upload-waiting",
       [
         "upload": upload.id.hex, "host": head.authority.text, "target": head.target.text,
-        "why": route == nil ? "no site takes its host" : "its route takes no uploads",
+        "why": "no site takes its host",
       ])
-    return nil
   }
 
   /// The last byte may have gone before pawl ended, and no answer came. On the loop.
   static func recover(_ upload: SpooledUpload, on loop: ServerLoop) {
     guard upload.status.phase == .sent else { return }
-    let (head, why) = (upload.origin.head, "pawl ended before the answer came")
-    let route = loop.router.route(authority: head.authority, target: head.target)
+    let why = "pawl ended before the answer came"
+    let route = loop.router.finishing(upload)
     guard ForwardPolicy.afterRestart(.sent, route?.uploads?.delivery ?? .atMostOnce) == .unknown else {
       // By way of no other phase: whenever pawl ends, what is recorded has it sent again.
       upload.noteAttempt(failed: why, nextAt: nil)

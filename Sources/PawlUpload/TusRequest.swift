@@ -34,6 +34,15 @@ package enum TusRequest {
     return creation
   }
 
+  /// The URLs of the parts that a concatenation is to be made of; `nil`: the request is none.
+  package static func parts(_ head: RequestHead) -> [[UInt8]]? {
+    guard head.method == .post, isSpoken(head), let value = head.fields.only(.uploadConcat) else { return nil }
+    do {
+      guard case .final(let urls) = try TusConcat(value) else { return nil }
+      return urls
+    } catch { return nil }
+  }
+
   /// A request to an upload's URL.
   package static func command(_ head: RequestHead) throws(UploadRefusal) -> UploadCommand {
     let method = effectiveMethod(head)

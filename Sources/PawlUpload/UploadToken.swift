@@ -3,6 +3,8 @@ package import PawlHTTP
 /// The secret part of an upload's URL: 24 random octets as 32 characters of base64url. Stored nowhere.
 package struct UploadToken: Hashable, Sendable {
   package let text: String
+  /// Characters of every token.
+  package static let count = 32
   private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
   /// - Parameter octets: 24 of them, random.
@@ -18,7 +20,10 @@ package struct UploadToken: Hashable, Sendable {
 
   /// As it stands in a URL; `nil` for what pawl never made.
   package init?(_ text: Bytes) {
-    guard text.count == 32, text.allSatisfy(Self.digits.contains) else { return nil }
+    guard text.count == Self.count, text.allSatisfy(Self.digits.contains) else { return nil }
     self.text = text.text
   }
+
+  /// Whether tokens are made of such characters.
+  package static func isDigit(_ octet: UInt8) -> Bool { digits.contains(octet) }
 }

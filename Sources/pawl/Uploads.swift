@@ -101,7 +101,11 @@ struct SpoolSelection: ParsableArguments {
   /// The spools' directories; a configuration that is not valid ends the program.
   func paths() throws(ExitCode) -> [String] {
     guard let config else { return [(state ?? Surroundings.system.defaultStateDirectory) + "/spool"] }
-    return try ConfigurationSource.file(path: config).loadOrExit().spools.map(\.path)
+    let configuration = try ConfigurationSource.file(path: config).loadOrExit()
+    let paths = configuration.spools.map(\.path)
+    // Uploads may be left there though nothing uses it any more.
+    let builtIn = configuration.builtInSpool.path
+    return paths.contains(builtIn) ? paths : paths + [builtIn]
   }
 }
 

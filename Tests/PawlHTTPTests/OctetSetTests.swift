@@ -9,6 +9,12 @@ import Testing
     }
   }
 
+  @Test("of any octets, those that are ASCII") func ofOctets() {
+    let set = OctetSet([0x00, 0x2e, 0x7f, 0x80, 0xff])
+    #expect((UInt8.min...UInt8.max).filter(set.contains) == [0x00, 0x2e, 0x7f])
+    #expect(!(UInt8.min...UInt8.max).contains { OctetSet([UInt8]()).contains($0) })
+  }
+
   @Test("classes") func classes() {
     let all = UInt8.min...UInt8.max
     #expect(all.filter(\.isDigit) == Array("0123456789".utf8))

@@ -21,14 +21,16 @@ struct UploadTalk {
     try self.init(scripts: [first] + ends.dropFirst(), site: site)
   }
 
-  init(scripts: [[OriginStep]], site: String = "") throws {
+  init(scripts: [[OriginStep]], in folder: TemporaryFolder? = nil, site: String = "") throws {
     let origin = ScriptedOrigin(.tcp, scripts: scripts)
     self.origin = origin
-    pawl = try TestServer(origin) { changes in
+    pawl = try TestServer(origin, in: folder) { changes in
       changes.site = "min-resumable = 4\n\(site)"
       changes.more = "[spool:default]\nmax-size = 64M"
     }
   }
+
+  init(_ pawl: TestServer, _ origin: ScriptedOrigin) { (self.pawl, self.origin) = (pawl, origin) }
 
   func head(_ line: String, _ fields: [String], length: Int? = nil) -> String {
     "\(line) HTTP/1.1\r\nHost: site\r\nX-Request-Id: r\r\n" + fields.map { "\($0)\r\n" }.joined()

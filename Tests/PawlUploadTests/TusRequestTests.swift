@@ -57,6 +57,20 @@ private func isMalformed(_ refusal: UploadRefusal?) -> Bool {
     #expect(isMalformed(refusal(of: post("Tus-Resumable: 1.0.0\nUpload-Length: 1"), creation)))
   }
 
+  @Test("the parts of a concatenation are known before anything else is judged, and of nothing else")
+  func parts() {
+    let final = "Tus-Resumable: 1.0.0\nUpload-Concat: final;/a https://x/b"
+    let rows: [(String, String, Int?)] = [
+      ("POST /u", final, 2), ("PUT /u", final, nil), ("POST /u", "Upload-Concat: final;/a", nil),
+      ("POST /u", "Tus-Resumable: 1.0.0\nUpload-Concat: partial", nil), ("POST /u", "Tus-Resumable: 1.0.0", nil),
+      ("POST /u", "Tus-Resumable: 1.0.0\nUpload-Concat: final;", nil),
+      ("POST /u", final + "\nUpload-Concat: final;/c", nil),
+    ]
+    for (line, fields, count) in rows {
+      #expect(TusRequest.parts(Draft.request(line, fields))?.count == count, "\(line) \(fields)")
+    }
+  }
+
   private func creation(_ head: RequestHead) throws(UploadRefusal) { _ = try TusRequest.creation(head) }
   private func command(_ head: RequestHead) throws(UploadRefusal) { _ = try TusRequest.command(head) }
 

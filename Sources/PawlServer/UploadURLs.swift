@@ -1,0 +1,100 @@
+import PawlHTTP
+import PawlStore
+import PawlUpload
+
+/// Below which paths uploads have their URLs: those of the settings of now, and those under which URLs were given out
+/// before. Decides what may be an upload's URL, and hides the secret part of one.
+struct UploadURLs: Sendable {
+  /// Former paths that no upload needs any more are remembered up to so many, so that no log shows what stood below them.
+  static let rememberedLimit = 64
+  /// Where URLs live that nobody has said another place for.
+  static let usual = Array("/.pawl/uploads/".utf8)
+
+  /// Where new uploads get their URLs, over all sites; the longest first. Nothing below these is forwarded.
+  let current: [[UInt8]]
+  /// Where uploads that are still there have theirs, besides; the longest first. What else is below them is anybody's.
+  let former: [[UInt8]]
+  /// Where only a token is looked for, to be hidden: ``former``, and what was former before.
+  let remembered: [[UInt8]]
+  /// The octets behind the first `/`: most targets have another one there, and are looked at no further.
+  private let seconds: OctetSet
+  private let hiddenSeconds: OctetSet
+  private let all: [[UInt8]]
+
+  /// All paths begin and end with `/`, and have something between.
+  /// - Parameters:
+  ///   - former: may hold some of `current`.
+  ///   - remembered: of the settings before, the latest first; those beyond ``rememberedLimit`` are forgotten.
+  init(current: [[UInt8]] = [], former: [[UInt8]] = [], remembered: [[UInt8]] = []) {
+    func others(_ paths: [[UInt8]]) -> [[UInt8]] {
+      var seen = Set(current)
+      return paths.filter { seen.insert($0).inserted }
+    }
+    let (live, hidden) = (others(former), others(former + [Self.usual] + remembered))
+    self.current = Set(current).sorted(by: Self.precedes)
+    self.former = live.sorted(by: Self.precedes)
+    self.remembered = Array(hidden.prefix(max(Self.rememberedLimit, live.count + 1)))
+    all = (self.current + self.former).sorted(by: Self.precedes)
+    seconds = OctetSet(all.map { $0[1] })
+    hiddenSeconds = OctetSet((self.current + self.remembered).map { $0[1] })
+  }
+
+  private static func precedes(_ one: [UInt8], _ other: [UInt8]) -> Bool {
+    one.count != other.count ? one.count > other.count : one.lexicographicallyPrecedes(other)
+  }
+
+  var isEmpty: Bool { all.isEmpty }
+
+  /// Whether the target is below any of the paths, of now or before.
+  func mayHold(_ target: Bytes) -> Bool {
+    guard target.count > 1, seconds.contains(target[target.startIndex + 1]) else { return false }
+    return all.contains { target.starts(with: $0) }
+  }
+
+  /// What the target may be the URL of: for each path that it is below, the longest first, the token that follows.
+  func candidates(_ target: Bytes) -> [(prefix: [UInt8], token: UploadToken)] {
+    all.compactMap { prefix in
+      target.starts(with: prefix)
+        ? Self.token(at: target.startIndex + prefix.count, in: target).map { (prefix, $0) } : nil
+    }
+  }
+
+  /// What the URL of a part may be (tus 1.0.0, concatenation).
+  func tokens(ofPart url: [UInt8]) -> [UploadToken] { all.compactMap { TusConcat.token(url, prefix: $0) } }
+
+  /// A token that stands there, and not only the beginning of a longer word.
+  private static func token(at index: Int, in text: Bytes) -> UploadToken? {
+    guard index + UploadToken.count <= text.endIndex else { return nil }
+    let end = index + UploadToken.count
+    if end < text.endIndex, UploadToken.isDigit(text[end]) { return nil }
+    return UploadToken(text[index..<end])
+  }
+
+  // MARK: Logs
+
+  /// A target or URL as it may be shown: below a path of uploads the token is replaced by `~` and the upload's ID, and
+  /// what follows is left out. `nil` when there is nothing to hide.
+  func redacted(_ text: Bytes) -> [UInt8]? {
+    var index = text.startIndex
+    while index + 1 < text.endIndex {
+      if text[index] == 0x2f, hiddenSeconds.contains(text[index + 1]), let hidden = hidden(from: index, in: text) {
+        return Array(text[..<hidden.start]) + [0x7e] + Array((hidden.token.map { UploadNames.id($0).hex } ?? "").utf8)
+      }
+      index += 1
+    }
+    return nil
+  }
+
+  private func hidden(from index: Int, in text: Bytes) -> (start: Int, token: UploadToken?)? {
+    let rest = text[index...]
+    for prefix in remembered where rest.starts(with: prefix) {
+      let start = index + prefix.count
+      if let token = Self.token(at: start, in: text) { return (start, token) }
+    }
+    for prefix in current where rest.starts(with: prefix) {
+      let start = index + prefix.count
+      return (start, UploadToken(text[start...].prefix(UploadToken.count)))
+    }
+    return nil
+  }
+}

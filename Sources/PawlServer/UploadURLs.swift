@@ -21,14 +21,14 @@ struct UploadURLs: Sendable {
   private let hiddenSeconds: OctetSet
   private let all: [[UInt8]]
 
-  /// All paths begin and end with `/`, and have something between.
+  /// All paths begin and end with `/`, and have something between; what was read from a disk and does not is left out.
   /// - Parameters:
   ///   - former: may hold some of `current`.
   ///   - remembered: of the settings before, the latest first; those beyond ``rememberedLimit`` are forgotten.
   init(current: [[UInt8]] = [], former: [[UInt8]] = [], remembered: [[UInt8]] = []) {
     func others(_ paths: [[UInt8]]) -> [[UInt8]] {
       var seen = Set(current)
-      return paths.filter { seen.insert($0).inserted }
+      return paths.filter { $0.count > 2 && $0.first == 0x2f && $0.last == 0x2f && seen.insert($0).inserted }
     }
     let (live, hidden) = (others(former), others(former + [Self.usual] + remembered))
     self.current = Set(current).sorted(by: Self.precedes)
@@ -51,7 +51,8 @@ struct UploadURLs: Sendable {
     return all.contains { target.starts(with: $0) }
   }
 
-  /// What the target may be the URL of: for each path that it is below, the longest first, the token that follows.
+  /// What the target may be the URL of, or begin with the URL of: for each path that it is below, the longest first, the
+  /// token that follows.
   func candidates(_ target: Bytes) -> [(prefix: [UInt8], token: UploadToken)] {
     all.compactMap { prefix in
       target.starts(with: prefix)
@@ -62,12 +63,9 @@ struct UploadURLs: Sendable {
   /// What the URL of a part may be (tus 1.0.0, concatenation).
   func tokens(ofPart url: [UInt8]) -> [UploadToken] { all.compactMap { TusConcat.token(url, prefix: $0) } }
 
-  /// A token that stands there, and not only the beginning of a longer word.
+  /// What stands there, if a token may; also with something behind it, which makes it no URL and still a secret.
   private static func token(at index: Int, in text: Bytes) -> UploadToken? {
-    guard index + UploadToken.count <= text.endIndex else { return nil }
-    let end = index + UploadToken.count
-    if end < text.endIndex, UploadToken.isDigit(text[end]) { return nil }
-    return UploadToken(text[index..<end])
+    UploadToken(text[index...].prefix(UploadToken.count))
   }
 
   // MARK: Logs

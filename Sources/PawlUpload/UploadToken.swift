@@ -23,7 +23,4 @@ package struct UploadToken: Hashable, Sendable {
     guard text.count == Self.count, text.allSatisfy(Self.digits.contains) else { return nil }
     self.text = text.text
   }
-
-  /// Whether tokens are made of such characters.
-  package static func isDigit(_ octet: UInt8) -> Bool { digits.contains(octet) }
 }

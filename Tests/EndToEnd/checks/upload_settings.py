@@ -218,11 +218,11 @@ def others(bench):
             same(ask(pawl.address, path).body, f"app {path}".encode(), f"{path} after {how}")
         same(ask(pawl.address, "/files/up/x").status, 404, "below the new one")
         # An upload's URL with something behind it is no URL of it, and nobody else's.
-        for behind in ("/x", "/", ".info"):
+        for behind in ("/x", "/", ".info", "x"):
             same(ask(pawl.address, path_of(location) + behind).status, 404, f"behind an upload's URL: {behind}")
         same(status(pawl.address, D, location).get("Upload-Offset"), "1000", f"HEAD after {how}")
     lines = [line["target"] for line in pawl.access("/files/", 10)]
-    true("/files/report.pdf" in lines and "/files/" + "c" * 40 in lines, f"the application's own paths in the log: {lines}")
+    true("/files/report.pdf" in lines, f"the application's own paths in the log: {lines}")
     same(append(pawl.address, D, location, 1000, BODY[1000:]).body, b"got 100000 octets", "the rest")
     in_no_log(pawl, location)
 

@@ -40,9 +40,27 @@ struct UploadSpools: Sendable {
         throw .storage(settings.path, "\(error)")
       }
     }
-    for settings in configuration.spools + [configuration.builtInSpool] where open[settings.path] == nil {
+    for settings in configuration.spools where open[settings.path] == nil {
       open[settings.path] = Self.reopen(settings, workers, longWorkers, events, clock)
     }
+    let builtIn = configuration.builtInSpool
+    guard open[builtIn.path] == nil else { return }
+    if configuration.spool(named: builtIn.name) == nil {
+      open[builtIn.path] = Self.reopen(builtIn, workers, longWorkers, events, clock)
+    } else {
+      Self.noteLeftBehind(builtIn, events)
+    }
+  }
+
+  /// The spool of that name is elsewhere now. Whether what is here was copied there nobody knows: sent from both places, an
+  /// application would have it twice.
+  private static func noteLeftBehind(_ settings: SpoolSettings, _ events: EventLog) {
+    do throws(StoreError) {
+      guard try UploadCatalogueReading.hasUploads(settings.path) else { return }
+    } catch { return }
+    events.log(
+      .warning, "spool-left-behind",
+      ["path": settings.path, "why": "it holds uploads, and [spool:\(settings.name)] has another path"])
   }
 
   private static func open(

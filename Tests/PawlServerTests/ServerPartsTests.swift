@@ -1,11 +1,8 @@
 import PawlConfig
-import PawlHTTP
-import PawlLoop
 import PawlTestKit
 import Testing
 
 @testable import PawlServer
-@testable import PawlStore
 
 @Suite("What a reload replaces") struct ServerPartsTests {
   private func parts(
@@ -48,37 +45,6 @@ import Testing
     #expect(changed.router.all[1].uploads?.store === two.router.all[1].uploads?.store)
     #expect(running.events("reload-partial").count == 1)
     changed.closeStores()
-  }
-
-  @Test("a spool that nothing uses is opened where it holds uploads; where it cannot be, pawl starts without it")
-  func unused() throws {
-    let running = try TestServer(url: "http://127.0.0.1:1")
-    let folder = try TemporaryFolder()
-    let more = "[spool:other]\npath = \(folder.path)/other"
-    let on = try parts(running, folder, "spool = other", more)
-    let loop = try EventLoop(index: 9, clock: running.clock)
-    var made: UploadStore.Created?
-    let origin = UploadOrigin(
-      head: RequestHead(method: .post, target: Bytes("/f"), authority: Bytes("site")), prefix: Array("/old/".utf8))
-    on.spools.stores[0].create(.make(), origin, length: 5, finalAt: nil, durably: true, on: loop) { made = $0 }
-    loop.turn { made == nil }
-    let upload = try #require(try made?.get())
-    on.closeStores()
-    let lock = try DirectoryLock(folder.path + "/other")
-    let without = try parts(running, folder, "uploads = off", more)
-    #expect(without.spools.stores.isEmpty && running.events("spool-not-opened").count == 1)
-    without.closeStores()
-    lock.release()
-    let off = try parts(running, folder, "uploads = off", more)
-    #expect(off.spools.stores.count == 1 && off.spools.stores[0].find(upload.id) != nil)
-    #expect(off.router.all[0].uploads == nil && off.spools["other"] == nil)
-    #expect(off.router.urls.former == [Array("/old/".utf8)])
-    var isRemoved: Bool?
-    try #require(off.spools.stores[0].find(upload.id)).remove(on: loop) { isRemoved = $0 }
-    loop.turn { isRemoved == nil }
-    off.closeStores()
-    let none = try parts(running, folder, "uploads = off", more)
-    #expect(none.spools.stores.isEmpty && none.router.urls.isEmpty)
   }
 
   @Test("a spool that cannot be opened is named, and nothing stays open")

@@ -22,6 +22,8 @@ package enum RangeSpec: Hashable, Sendable {
   /// The last so many octets.
   case suffix(UInt64)
 
+  package var isSuffix: Bool { if case .suffix = self { true } else { false } }
+
   /// What it selects of `length` octets; `nil` when that is nothing.
   func selected(of length: UInt64) -> ByteRange? {
     guard length > 0 else { return nil }

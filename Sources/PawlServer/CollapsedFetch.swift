@@ -224,7 +224,6 @@ final class CollapsedFetch: OriginFetchSink {
     relay(head, framing)
   }
 
-  /// A part whose place is not certain is not resumed either: its octets would be taken for others.
   private func relay(_ head: ResponseHead, _ framing: BodyFraming) {
     let fetch = fetch
     guard let leader = conclude(.notShared), let fetch else {
@@ -232,15 +231,12 @@ final class CollapsedFetch: OriginFetchSink {
       return
     }
     if let content = fetch.takeContent() { return leader.passOn(head, content: content) }
-    let isPart = head.status == 206
-    let relay = framing == .none || framing == .length(0) ? nil : StreamRelay(fetch, canResume: !isPart)
+    let resumability: Resumability = head.status == 200 ? .whole : .never
+    let hasBody = framing != .none && framing != .length(0)
+    let relay = hasBody ? StreamRelay(fetch, canResume: resumability != .never) : nil
     leader.passOn(head, framing, body: relay)
     guard relay != nil else { return fetch.dismiss() }
-    let now = owner.loop.wallSeconds
-    guard isPart else { return fetch.accept(FirstAnswer(head, framing, receivedAt: now), from: 0, through: nil) }
-    var identity = RepresentationIdentity(head: head, framing: framing, receivedAt: now)
-    identity.total = nil
-    fetch.accept(FirstAnswer(identity), from: 0, through: nil)
+    fetch.acceptUnkept(head, framing, resumability, receivedAt: owner.loop.wallSeconds)
   }
 
   // MARK: - Stored
@@ -262,10 +258,8 @@ final class CollapsedFetch: OriginFetchSink {
     whole.status = 200
     var identity = RepresentationIdentity(head: head, framing: framing, receivedAt: now)
     guard rangeAsked != nil else { return relay(head, framing) }
-    guard case .satisfied(let part)? = head.fields.only(.contentRange).flatMap(ContentRange.parse),
-      let total = part.total, part.range.last < total,
-      framing == .length(part.range.count) || framing == .chunked
-    else { return askAsItStands() }
+    guard let part = SinglePart(head, framing: framing), framing != .untilClose else { return askAsItStands() }
+    let total = part.total
     identity.total = total
     let storable = Storability.decide(
       request: request.head, response: whole, framing: .length(total), policy: request.route.policy, receivedAt: now)
@@ -294,7 +288,8 @@ final class CollapsedFetch: OriginFetchSink {
     }
     var identity = RepresentationIdentity(head: head, framing: .length(part.count), receivedAt: owner.loop.wallSeconds)
     identity.total = total
-    let relay = StreamRelay(fetch, skipping: wanted.first - part.first)
+    let isSuffix = RangeField(request.head.fields)?.specs.contains(where: \.isSuffix) ?? true
+    let relay = StreamRelay(fetch, skipping: wanted.first - part.first, canResume: !isSuffix)
     leader.passOn(trimmed, .length(wanted.count), body: relay)
     fetch.accept(FirstAnswer(identity), from: part.first, through: wanted.last + 1)
   }

@@ -51,7 +51,7 @@ final class Fill: OriginFetchSink {
     owner.fills[ObjectIdentifier(self)] = self
     coordinator = FillCoordinator.began(
       self, response, on: owner.loop, from: start, through: end ?? identity.total)
-    fetch?.accept(FirstAnswer(identity), from: start, through: end)
+    fetch?.accept(FirstAnswer(identity, status: response.head.status), from: start, through: end)
   }
 
   /// Starts a span of its own for a reader that lacks it.

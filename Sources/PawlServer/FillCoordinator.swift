@@ -47,7 +47,10 @@ final class FillCoordinator: Sendable {
   private let state = Locked(State())
 
   private init(_ response: StoredResponse) {
-    identity = RepresentationIdentity(stored: response.head, total: response.body.total)
+    var identity = RepresentationIdentity(stored: response.head, total: response.body.total)
+    // What an origin gives ranges of is its representation, never what it said instead of one.
+    if response.head.status != 200 { (identity.tag, identity.lastModifiedIsStrong) = (nil, false) }
+    self.identity = identity
     body = response.body
   }
 

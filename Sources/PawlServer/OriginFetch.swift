@@ -15,7 +15,7 @@ final class OriginFetch: OriginExchangeDelegate {
   private let request: IncomingRequest
   let owner: ServerLoop
   private var route: RouteSettings { request.route }
-  /// The request without range and conditions.
+  /// What the first request is made of; ``ResumptionRequest`` makes the others of it.
   private let base: RequestHead
   private let use: OriginUse
   /// Let go of at the end, or by ``dismiss()``: each of the two may hold the other until then.
@@ -45,7 +45,7 @@ final class OriginFetch: OriginExchangeDelegate {
   /// What stood behind the whole content; nothing where that was put together from parts.
   private(set) var trailers = Fields()
 
-  /// - Parameter base: what is sent, without range and conditions.
+  /// - Parameter base: what is sent; ``start(adding:)`` adds to it.
   init(for request: IncomingRequest, base: consuming RequestHead, use: OriginUse, sink: any OriginFetchSink) {
     (self.request, owner, self.use, self.sink) = (request, request.loop, use, sink)
     self.base = base
@@ -344,6 +344,7 @@ final class OriginFetch: OriginExchangeDelegate {
     isComparing = false
     answerEnded = false
     brokenWhileWaiting = false
+    guard first?.isFinal == false else { return fail(.gaveUp("\(lastFailure), cannot-be-resumed")) }
     guard let identity, sink?.fetchIsWanted(self) == true else { return fail(.gaveUp("not-wanted")) }
     progress.attemptEnded(held: frontier, replayed: replayedInAttempt, total: identity.total)
     replayedInAttempt = 0
@@ -363,20 +364,8 @@ final class OriginFetch: OriginExchangeDelegate {
   private func perform(_ decision: ResumeDecision) {
     guard phase != .ended else { return }
     asked = decision
-    var head = base
-    switch decision {
-    case .askForRest(let from, _, let validator):
-      var range = Array("bytes=".utf8)
-      range.append(decimal: from)
-      range.append(0x2d)
-      if let spanEnd, spanEnd != identity?.total { range.append(decimal: spanEnd - 1) }
-      head.fields.set(.range, range)
-      head.fields.set(.ifRange, validator)
-      head.fields.set(.acceptEncoding, "identity")
-    case .replay: break
-    case .giveUp: return
-    }
-    ask(head)
+    if case .giveUp = decision { return }
+    ask(ResumptionRequest.head(base, decision, through: spanEnd, of: identity))
   }
 
   private func dropExchange() {

@@ -19,7 +19,7 @@ final class StreamRelay: OriginFetchSink, BodySource {
 
   /// - Parameters:
   ///   - skipping: so many octets at the front are not the client's.
-  ///   - canResume: whether it is known where in the representation the octets belong.
+  ///   - canResume: whether it may go on after a break; then what was delivered is remembered.
   init(_ fetch: OriginFetch, skipping: UInt64 = 0, canResume: Bool = true) {
     (self.fetch, toSkip, self.canResume) = (fetch, skipping, canResume)
     fetch.sink = self
@@ -30,7 +30,7 @@ final class StreamRelay: OriginFetchSink, BodySource {
 
   func fetch(_ fetch: OriginFetch, bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Flow {
     // What comes whole at once is never asked for again.
-    if delivered == nil, fetch.total != UInt64(bytes.count) { delivered = DeliveredMemory(from: offset) }
+    if canResume, delivered == nil, fetch.total != UInt64(bytes.count) { delivered = DeliveredMemory(from: offset) }
     delivered?.note(bytes)
     var skipped = 0
     if toSkip > 0 {

@@ -35,20 +35,11 @@ final class UnkeptExchange: Exchange, OriginFetchSink {
     status.append(to: &reply.fields)
     if let content = fetch.takeContent() { return channel.respond(consume reply, content: content) }
     let hasBody = framing != .none && framing != .length(0)
-    let relay = hasBody ? StreamRelay(fetch) : nil
+    let resumability = Resumability.decide(head, framing: framing, asked: request.head.fields)
+    let relay = hasBody ? StreamRelay(fetch, canResume: resumability != .never) : nil
     channel.respond(consume reply, length: ContentLength(framing), body: relay)
     guard hasBody else { return fetch.dismiss() }
-    let now = request.loop.loop.wallSeconds
-    guard head.status == 206 else {
-      return fetch.accept(FirstAnswer(head, framing, receivedAt: now), from: 0, through: nil)
-    }
-    let identity = RepresentationIdentity(head: head, framing: framing, receivedAt: now)
-    var start: UInt64 = 0
-    var end: UInt64?
-    if case .satisfied(let part)? = head.fields.only(.contentRange).flatMap(ContentRange.parse) {
-      (start, end) = (part.range.first, part.range.end)
-    }
-    fetch.accept(FirstAnswer(identity), from: start, through: end)
+    fetch.acceptUnkept(head, framing, resumability, receivedAt: request.loop.loop.wallSeconds)
   }
 
   func fetch(_ fetch: OriginFetch, bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Flow { .goOn }

@@ -27,6 +27,14 @@ import Testing
     }
   }
 
+  @Test("of an error page no range is asked for, whatever tag it bears")
+  func errorPages() throws {
+    for (status, expected) in [(200, true), (404, false), (203, false)] {
+      let response = try ServerBench().stored(total: 100, held: 10, status: status, Self.strong)
+      #expect(FillCoordinator.canFetchRanges(response) == expected)
+    }
+  }
+
   @Test("a body is kept while anybody reads it")
   func readers() throws {
     let bench = try ServerBench()

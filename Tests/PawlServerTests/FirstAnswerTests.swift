@@ -19,5 +19,14 @@ import Testing
     var known = FirstAnswer(identity)
     let kept = known.identity
     #expect(kept == identity && known.total == identity.total)
+    #expect(!answer.isFinal && !known.isFinal)
+  }
+
+  @Test("of anything but a representation nothing may follow after a break")
+  func final() {
+    #expect(FirstAnswer(ResponseHead(status: 404), .length(7), receivedAt: 0).isFinal)
+    let identity = RepresentationIdentity(head: ResponseHead(status: 200), framing: .length(7), receivedAt: 0)
+    #expect(FirstAnswer(identity, status: 203).isFinal && FirstAnswer.final.isFinal)
+    #expect(FirstAnswer.final.total == nil)
   }
 }

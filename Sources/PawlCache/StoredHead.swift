@@ -52,6 +52,7 @@ package struct StoredHead: Equatable, Sendable {
     status: Int, fields: Fields, requestTime: Int64, responseTime: Int64, bytesDate: Int64?, selecting: [UInt8],
     implicitKey: [UInt8]
   ) {
+    let fields = Self.consistent(fields, status: status)
     let directives = ResponseDirectives(fields)
     (self.status, self.fields) = (status, fields)
     (self.requestTime, self.responseTime) = (requestTime, responseTime)

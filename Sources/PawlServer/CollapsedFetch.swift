@@ -267,6 +267,7 @@ final class CollapsedFetch: OriginFetchSink {
       return passOnPart(head, part.range, total)
     }
     whole.fields.removeAll(.contentRange)
+    StoredAnswer.leaveOutDigestsOfAll(&whole.fields)
     makeBody(identity, expected: part.range.count) { body in
       guard let body else { return self.passOnPart(head, part.range, total) }
       body.setTotal(total)
@@ -281,6 +282,7 @@ final class CollapsedFetch: OriginFetchSink {
     guard let wanted = leader?.cut(part, total: total) else { return askAsItStands() }
     var trimmed = head
     trimmed.fields.set(.contentRange, ContentRange.format(wanted, total: total))
+    if wanted != part { StoredAnswer.leaveOutDigestsOfAll(&trimmed.fields) }
     let fetch = fetch
     guard let leader = conclude(.notShared), let fetch else {
       fetch?.cancel()

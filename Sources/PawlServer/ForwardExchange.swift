@@ -160,7 +160,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
 
   /// HEAD says what a GET would: that pawl serves ranges of what it would keep (protocols 6.1).
   private func promiseRanges(_ head: ResponseHead, _ reply: inout ResponseHead) {
-    guard request.route.cache != nil, head.status == 200 else { return }
+    guard request.route.cache != nil, head.status == 200, !head.fields.isMultipartRanges else { return }
     var asGet = request.head
     asGet.method = .get
     let framing = head.fields.only(.contentLength)?.strictDecimal.map(BodyFraming.length) ?? .chunked

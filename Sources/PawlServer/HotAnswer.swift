@@ -32,7 +32,7 @@ final class HotAnswer: Sendable {
     let freshness = Freshness.evaluate(stored.head, policy: route.policy, now: now)
     (freshUntil, bornAt) = (now + freshness.ttl, now - freshness.age)
     (self.total, self.route) = (total, route.serial)
-    tag = Self.showsTag(stored, route) ? EntityTag(strong: stored.body.primaryTag).bytes : []
+    tag = StoredAnswer.showsTag(stored, route) ? EntityTag(strong: stored.body.primaryTag).bytes : []
     isForEverybody = stored.head.isForEverybody
     hasDate = stored.head.fields.contains(.date)
     head = Self.render(stored, route, status: 200, .length(total))
@@ -50,7 +50,7 @@ final class HotAnswer: Sendable {
   }
 
   private static func isRegular(_ head: StoredHead, _ route: RouteSettings) -> Bool {
-    head.status == 200 && head.implicitKey.isEmpty && !head.cacheControl.noCache && !head.vary.isStar
+    head.givesParts && head.implicitKey.isEmpty && !head.cacheControl.noCache && !head.vary.isStar
       && (head.vary.names.isEmpty || (route.asksIdentity && head.vary.names == [Array("accept-encoding".utf8)]))
   }
 
@@ -75,10 +75,6 @@ final class HotAnswer: Sendable {
     return output
   }
 
-  private static func showsTag(_ stored: StoredResponse, _ route: RouteSettings) -> Bool {
-    route.etag == .auto || stored.head.validators.tag?.isWeak == false
-  }
-
   /// Those that are the same in every answer.
   private static func fields(of stored: StoredResponse, _ route: RouteSettings, status: Int) -> Fields {
     var fields = stored.head.fields
@@ -86,7 +82,7 @@ final class HotAnswer: Sendable {
     // The same answer goes out in clear: this is put in where it goes out over TLS.
     if route.strictTransport != nil { StrictTransportField.remove(from: &fields) }
     if status == 206 { StoredAnswer.leaveOutDigestsOfAll(&fields) }
-    if showsTag(stored, route) { fields.set(.etag, EntityTag(strong: stored.body.primaryTag).bytes) }
+    if StoredAnswer.showsTag(stored, route) { fields.set(.etag, EntityTag(strong: stored.body.primaryTag).bytes) }
     fields.set(.acceptRanges, "bytes")
     Via.append(to: &fields, version: .http11)
     return fields

@@ -42,7 +42,7 @@ struct StoredAnswer {
         {
           shown = named
         }
-      } else if request.head.method == .get, !isOutOfPatience, let field = RangeField(fields) {
+      } else if request.head.method == .get, !isOutOfPatience, stored.head.givesParts, let field = RangeField(fields) {
         shape = Self.shape(of: field, stored, fields, request.route.maxRanges)
         if shape != .whole, case .tag(let named)? = IfRange(fields) { shown = named }
       }
@@ -80,6 +80,12 @@ struct StoredAnswer {
     }
   }
 
+  /// Whether answers bear a tag of the body's, and not what the origin said of it: a tag of pawl's own where the route has
+  /// that, or the origin's strong one.
+  static func showsTag(_ stored: StoredResponse, _ route: RouteSettings) -> Bool {
+    route.etag == .auto || stored.head.validators.tag?.isWeak == false
+  }
+
   /// The bytes that the answer needs.
   func wanted(of total: UInt64) -> Range<UInt64>? {
     switch shape {
@@ -97,11 +103,11 @@ struct StoredAnswer {
   func part(_ range: ByteRange) -> ResponseHead {
     var fields = stored.head.fields
     Self.leaveOutDigestsOfAll(&fields)
-    fields.append(.contentRange, ContentRange.format(range, total: stored.body.total ?? range.end))
+    fields.set(.contentRange, ContentRange.format(range, total: stored.body.total ?? range.end))
     return head(status: 206, fields: fields)
   }
 
-  /// What holds for the whole content and for no part of it (RFC 9530 §2).
+  /// What holds for the content of one message, and for no part of it and no whole that it is a part of (RFC 9530 §2).
   static func leaveOutDigestsOfAll(_ fields: inout Fields) {
     fields.removeAll(.contentMD5)
     fields.removeAll(.contentDigest)
@@ -137,14 +143,12 @@ struct StoredAnswer {
   private func head(status: Int, fields: Fields) -> ResponseHead {
     var fields = fields
     if stored.head.status == 200 {
-      if request.route.etag == .auto || stored.head.validators.tag?.isWeak == false {
-        fields.set(.etag, tag.bytes)
-      }
-      fields.set(.acceptRanges, "bytes")
+      if Self.showsTag(stored, request.route) { fields.set(.etag, tag.bytes) }
+      fields.set(.acceptRanges, stored.head.givesParts ? "bytes" : "none")
     }
     let now = request.loop.loop.wallSeconds
     let freshness = Freshness.evaluate(stored.head, policy: request.route.policy, now: now)
-    if served.arrival.map({ !$0.isJustFetched }) ?? true { setAge(freshness.age, &fields) }
+    if served.arrival.map({ !$0.isJustFetched }) ?? true || fields.contains(.age) { setAge(freshness.age, &fields) }
     for cookie in served.setCookies { fields.append(.setCookie, cookie) }
     cacheStatus(freshness).append(to: &fields)
     return ResponseHead(status: status, fields: fields)

@@ -188,3 +188,110 @@ def parts_are_no_part(bench):
     same((got.status, got.body), (206, MANY), "as the origin gave it")
     got = get(pawl.address, "/x")
     same((got.status, got.complete, got.body == BODY.read()), (200, True, True), f"who asks for the body: {got}")
+
+
+@check("splice: the digest of a part's content is told of that part alone")
+def digests(bench):
+    origin = bench.origin()
+    digest = (("Content-Digest", "sha-256=:AA==:"), ("Content-MD5", "AA=="))
+    for path, fields in (("/kept", FRESH), ("/unkept", UNKEPT)):
+        origin.at(path, lambda r, fields=fields: Resource(BODY, ranges=True, etag='"t"', type=None, fields=fields + (digest if r.get("Range") else ())))
+    pawl = bench.pawl(origin)
+    for path in ("/kept", "/unkept"):
+        for asked in ((("Range", "bytes=70000-70009"),), (("Range", "bytes=70000-140000"),), ()):
+            got = get(pawl.address, path, fields=asked)
+            true(got.complete, f"{path} {asked}: {got}")
+            same((got.get("Content-Digest"), got.get("Content-MD5")), (None, None), f"{path} {asked}: {got}")
+
+
+OLD = "Sat, 01 Aug 2026 10:00:00 GMT"
+
+
+# -- stored heads ----------------------------------------------------------------------------------------------------
+
+SMALL = Content("small", 3000)
+LONG_AGO = "Mon, 03 Aug 2026 10:00:00 GMT"
+HEADS = {
+    "Content-Range": (("Content-Range", "bytes 0-2999/3000"),),
+    "Content-Range twice": (("Content-Range", "bytes 0-4/10"), ("Content-Range", "bytes 5-9/10")),
+    "Content-Range of a 416": (("Content-Range", "bytes */10"),),
+    "Accept-Ranges: none": (("Accept-Ranges", "none"),),
+    "Accept-Ranges twice": (("Accept-Ranges", "bytes"), ("Accept-Ranges", "none")),
+    "ETag twice": (("ETag", '"a"'), ("ETag", '"b"')),
+    "ETag weak and strong": (("ETag", 'W/"a"'), ("ETag", '"a"')),
+    "Last-Modified twice": (("Last-Modified", OLD), ("Last-Modified", "Sun, 02 Aug 2026 10:00:00 GMT")),
+    "Age twice": (("Age", "5"), ("Age", "7")),
+    "Date twice": (("Date", LONG_AGO), ("Date", OLD)),
+    "Content-Type twice": (("Content-Type", "text/plain"), ("Content-Type", "text/html")),
+    "Trailer": (("Trailer", "Content-Digest"), ("TE", "trailers"), ("Keep-Alive", "timeout=5"), ("Upgrade", "h2c")),
+    "identifiers": (("X-Request-Id", "of-another"), ("Alt-Svc", 'h3=":9"')),
+    "digests": (("Content-Digest", "sha-256=:AA==:"), ("Content-MD5", "AA=="), ("Repr-Digest", "sha-256=:AA==:")),
+    "Strict-Transport-Security twice": (("Strict-Transport-Security", "max-age=1"), ("Strict-Transport-Security", "max-age=2")),
+    "parts": (("Content-Type", "multipart/byteranges; boundary=limit"),),
+    "parts, with a Content-Range": (("Content-Type", "multipart/byteranges; boundary=limit"), ("Content-Range", "bytes 0-2999/3000")),
+}
+ONCE = ("Content-Range", "Accept-Ranges", "ETag", "Last-Modified", "Content-Length", "Age", "Date", "X-Request-Id")
+NEVER = ("Transfer-Encoding", "Trailer", "TE", "Keep-Alive", "Connection", "Upgrade", "Alt-Svc")
+ASKED = {"whole": (), "range": (("Range", "bytes=1000-1999"),), "suffix": (("Range", "bytes=-5"),), "parts": (("Range", "bytes=0-9,2000-2009"),),
+         "beyond": (("Range", "bytes=9000-"),), "not modified": (("If-None-Match", "*"),)}
+
+
+@check("splice: a stored head says nothing that contradicts the answer: one of each field, on the short and on the long way")
+def heads(bench):
+    origin = bench.origin()
+    for prefix in ("/auto", "/origin", "/hsts"):
+        for at, fields in enumerate(HEADS.values()):
+            origin.at(f"{prefix}/{at}", Resource(SMALL, type=None, fields=(("Cache-Control", "public, max-age=100000000"),) + fields, conditional=False))
+    pawl = bench.pawl(origin, extra={"route:main/origin": {"path": "/origin/*", "etag": "origin"}, "route:main/hsts": {"path": "/hsts/*", "hsts": "1h"}})
+    wrong, count = [], 0
+    for prefix in ("/auto", "/origin", "/hsts"):
+        for at, (name, fields) in enumerate(HEADS.items()):
+            path = f"{prefix}/{at}"
+            client = bench.use(Client(pawl.address))
+
+            def ask(fields, method="GET"):
+                client.request(path, method, fields)
+                return client.response(method)
+            for _ in range(2):
+                ask(())
+            for what, asked in ASKED.items():
+                for long in ((), (("TE", "trailers"),)):
+                    for method in ("GET", "HEAD"):
+                        got = ask(asked + long, method)
+                        count += 1
+                        complaint = complain(got, name, what, method, prefix)
+                        if complaint:
+                            wrong.append((path, name, what, method, "long" if long else "short", complaint, got.fields))
+    true(not wrong, f"{len(wrong)} of {count}: {wrong[:5]}")
+
+
+def complain(got, name, what, method, prefix):
+    """What is wrong with an answer from such a head, in words; None."""
+    whole = what == "whole" or method == "HEAD" and what != "not modified" or name.startswith("parts") and what != "not modified"
+    status = 200 if whole else {"range": 206, "suffix": 206, "parts": 206, "beyond": 416, "not modified": 304}[what]
+    if not got.hit or got.status != status:
+        return f"{got}, and not a hit of {status}"
+    for field in ONCE + (("Strict-Transport-Security",) if prefix == "/hsts" else ()):
+        if len(got.all(field)) > 1:
+            return f"{field} {len(got.all(field))} times"
+    for field in NEVER:
+        if got.all(field):
+            return f"{field} is there"
+    ranges = {"range": "bytes 1000-1999/3000", "suffix": "bytes 2995-2999/3000", "beyond": "bytes */3000"}.get(what) if status in (206, 416) else None
+    if got.get("Content-Range") != ranges:
+        return f"Content-Range {got.get('Content-Range')}"
+    if got.get("Accept-Ranges") != ("none" if name.startswith("parts") else "bytes"):
+        return f"Accept-Ranges {got.get('Accept-Ranges')}"
+    types = got.all("Content-Type")
+    if what == "parts" and status == 206 and (len(types) != 1 or not types[0].startswith("multipart/byteranges; boundary=") or types[0].endswith("limit")):
+        return f"Content-Type {types}"
+    if got.all("X-Request-Id") == ["of-another"] or status == 206 and (got.all("Content-Digest") or got.all("Content-MD5")):
+        return f"a field of another message: {got.fields}"
+    if method == "GET" and status in (200, 206) and what != "parts":
+        first, end = {"range": (1000, 2000), "suffix": (2995, 3000)}.get(what, (0, None)) if status == 206 else (0, None)
+        if got.body != SMALL.read(first, end) or not got.complete:
+            return "other octets"
+    if what == "parts" and status == 206 and method == "GET":
+        if got.body.count(b"\r\nContent-Range: ") != 2 or got.body.count(b"Content-Type") > 2 or SMALL.read(2000, 2010) not in got.body:
+            return f"parts {got.body}"
+    return None

@@ -75,7 +75,8 @@ package struct RepresentationIdentity: Hashable, Sendable {
     return range
   }
 
-  private static func codings(_ fields: Fields) -> [UInt8]? {
+  /// Lower-case codings, outermost last; `nil` for identity.
+  package static func codings(_ fields: Fields) -> [UInt8]? {
     guard let value = fields.combined(.contentEncoding) else { return nil }
     let codings = value.split(separator: 0x2c).map { $0.trimmed.map(\.lowercasedASCII) }
       .filter { !$0.isEmpty && $0 != Array("identity".utf8) }

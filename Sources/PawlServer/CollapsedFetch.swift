@@ -221,6 +221,10 @@ final class CollapsedFetch: OriginFetchSink {
   private func passOn(_ head: ResponseHead, _ framing: BodyFraming) {
     owner.uncollapse(resource, in: store)
     leader?.resourceIsMarked = true
+    if leader?.isProvenUncoded(head) == true {
+      request.rangeCoding = .identity
+      return askAsItStands()
+    }
     relay(head, framing)
   }
 
@@ -318,7 +322,8 @@ final class CollapsedFetch: OriginFetchSink {
     let kept = StoredHead(
       request: asSent, response: head, requestTime: requestTime, responseTime: now,
       storability: cookie ? .sharedPerCookie : .shared, asksIdentity: request.asksIdentity)
-    body.addTag(TagRecord(tag: Tags.name(for: head, mode: request.route.etag, body: body), limit: .max))
+    let others = resource.withLock { $0.variants + $0.superseded }
+    body.addTag(TagRecord(tag: Tags.name(for: head, beside: others), limit: .max))
     let stored = StoredResponse(head: kept, body: body, storedAt: now)
     let replaced = resource.withLock { state in
       state.variants.filter {

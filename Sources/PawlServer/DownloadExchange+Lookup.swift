@@ -31,6 +31,7 @@ extension DownloadExchange {
     let now = request.loop.loop.wallSeconds
     return resource.withLock { state in
       guard state.isLoaded else { return .load }
+      settleRangeCoding(state)
       if let resumed = resumable(state, now) { return resumed }
       let current = state.variants.first(where: matches)
       if request.head.method == .head { return decideHead(current, now) }
@@ -42,7 +43,9 @@ extension DownloadExchange {
   /// A client that holds a part of a stored body goes on with it: by `resume-ttl`, or when the comparison that is
   /// under way has shown that the new body is the same.
   private func resumable(_ state: ResourceState, _ now: Int64) -> Decision? {
-    guard case .tag(let tag)? = ifRange, request.head.method == .get, !isOutOfPatience else { return nil }
+    guard case .tag(let tag)? = ifRange, request.head.method == .get, !isOutOfPatience,
+      request.rangeCoding.mayAskForRange
+    else { return nil }
     let control = CacheControl(request.head.fields.all(.cacheControl))
     for stored in state.variants + state.superseded where matches(stored) && names(stored, tag) {
       let isUsable = stored.body.isComplete || FillCoordinator.isFilling(stored)
@@ -158,9 +161,11 @@ extension DownloadExchange {
       extra.append((.ifNoneMatch, Array(fields.combined(.ifNoneMatch) ?? [])))
     }
     if tags == nil, let since = fields.only(.ifModifiedSince) { extra.append((.ifModifiedSince, Array(since))) }
-    guard let range = RangeField(fields), let spec = range.specs.first, !isOutOfPatience else { return (nil, extra) }
+    guard let range = RangeField(fields), let spec = range.specs.first, !isOutOfPatience,
+      request.rangeCoding.mayAskForRange
+    else { return (nil, extra) }
     switch ifRange {
-    case .tag(let tag)? where Tags.isMinted(tag): return (nil, extra)
+    case .tag(let tag)? where Tags.isMinted(tag) || tag.isWeak: return (nil, extra)
     case .unusable?: return (nil, extra)
     case .tag?, .date?: extra.append((.ifRange, Array(fields.first(.ifRange) ?? [])))
     case nil: break

@@ -41,6 +41,7 @@ final class DownloadExchange: Exchange {
     }
     // Only the origin can say whether these fail (protocols 6.1, step 1).
     if request.head.fields.contains(.ifMatch) || request.head.fields.contains(.ifUnmodifiedSince) {
+      resource?.withLock { settleRangeCoding($0) }
       return forwardInstead(.request)
     }
     if asksPrivately() { return }

@@ -1,3 +1,4 @@
+import PawlCache
 import PawlHTTP
 import PawlLoop
 import PawlStore
@@ -85,8 +86,14 @@ final class IncomingRequest {
   var isTrustedPeer: Bool { facts.isTrusted }
   var port: UInt16 { facts.port }
 
-  /// Whether the origin is asked for no coding: by the route, and always where octets are counted.
-  var asksIdentity: Bool { route.asksIdentity || head.fields.contains(.range) }
+  /// Of which coding its range is, where the route leaves that open.
+  var rangeCoding = RangeCoding.identity
+
+  /// Whether the origin is asked for no coding: by the route, and where octets are counted, unless they are counted in
+  /// those of a coded body.
+  var asksIdentity: Bool {
+    route.asksIdentity || rangeCoding == .identity && head.method == .get && head.fields.contains(.range)
+  }
 
   init(
     head: consuming RequestHead, route: RouteSettings, loop: ServerLoop, facts: ClientFacts, requestID: [UInt8],
@@ -99,8 +106,10 @@ final class IncomingRequest {
 
   /// The same request, made by nobody: what it costs is in no client's record.
   func inBackground() -> IncomingRequest {
-    IncomingRequest(
+    let copy = IncomingRequest(
       head: head, route: route, loop: loop, facts: facts, requestID: requestID, isRouted: isRouted,
       record: TransferRecord(began: loop.loop.now))
+    copy.rangeCoding = rangeCoding
+    return copy
   }
 }

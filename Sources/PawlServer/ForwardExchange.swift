@@ -55,6 +55,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
     let isUpgrade = options.upgrade && request.head.fields.contains(.upgrade) && !isHTTP2Upgrade
     var head = OriginRequests.forwarded(request, keepingUpgrade: isUpgrade)
     if let spooled { head.framing = .length(spooled.count) }
+    if bypass != nil, !isUpgrade, head.framing == .none { OriginRequests.settleCoding(&head.fields, request) }
     let wantsContinue =
       spooled == nil && head.fields.contains(.expect) && head.framing != .none && request.head.version.takesInterim
     if !wantsContinue { head.fields.removeAll(.expect) }
@@ -132,6 +133,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
       exchange.cancel()
       return fail(ProxyError(.httpProtocolError, receivedStatus: head.status))
     }
+    guard request.rangeCoding.takesPart(head) else { return askForWhole(instead: exchange) }
     var reply = OriginRequests.relayed(head)
     bypass.map { status in
       var status = status
@@ -146,6 +148,13 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
       guard let self, self.isAnswering else { return }
       self.channel.respond(answered, length: length, body: framing == .none ? nil : self)
     }
+  }
+
+  /// Of what came no octet can be put behind what the client holds.
+  private func askForWhole(instead exchange: OriginExchange) {
+    exchange.cancel()
+    (isConnected, request.rangeCoding) = (false, .unknown)
+    start()
   }
 
   /// A part, or a 304, only to who asked for one (protocols 8.2, rows 72 and 73).

@@ -56,7 +56,8 @@ struct KeptAnswer {
     } catch {
       return body.fail(.notKept)
     }
-    body.addTag(TagRecord(tag: Tags.name(for: answer, mode: request.route.etag, body: body), limit: .max))
+    let others = resource.withLock { $0.variants + $0.superseded }
+    body.addTag(TagRecord(tag: Tags.name(for: answer, beside: others), limit: .max))
     let stored = StoredResponse(head: head, body: body, storedAt: head.responseTime)
     let replaced = resource.withLock { state in
       state.variants.filter { $0.head.isSelected(by: request.head, asksIdentity: request.asksIdentity) }

@@ -42,7 +42,9 @@ struct StoredAnswer {
         {
           shown = named
         }
-      } else if request.head.method == .get, !isOutOfPatience, stored.head.givesParts, let field = RangeField(fields) {
+      } else if request.head.method == .get, !isOutOfPatience, stored.head.givesParts,
+        request.rangeCoding.allowsPart(isCoded: stored.head.coding != nil), let field = RangeField(fields)
+      {
         shape = Self.shape(of: field, stored, fields, request.route.maxRanges)
         if shape != .whole, case .tag(let named)? = IfRange(fields) { shown = named }
       }
@@ -83,7 +85,9 @@ struct StoredAnswer {
   /// Whether answers bear a tag of the body's, and not what the origin said of it: a tag of pawl's own where the route has
   /// that, or the origin's strong one.
   static func showsTag(_ stored: StoredResponse, _ route: RouteSettings) -> Bool {
-    route.etag == .auto || stored.head.validators.tag?.isWeak == false
+    if route.etag == .auto { return true }
+    guard let tag = stored.head.validators.tag, !tag.isWeak else { return false }
+    return tag.opaque == stored.body.primaryTag
   }
 
   /// The bytes that the answer needs.

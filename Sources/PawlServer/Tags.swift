@@ -19,10 +19,21 @@ enum Tags {
 
   static func isMinted(_ tag: EntityTag) -> Bool { tag.opaque[...].hasPrefix(prefix) }
 
-  /// The opaque part of the tag that names this body from now on.
-  static func name(for head: ResponseHead, mode: RouteSettings.TagMode, body: StoredBody) -> [UInt8] {
-    if let tag = head.fields.only(.etag).flatMap(EntityTag.init), !tag.isWeak, head.status != 304 { return tag.opaque }
-    return mint()
+  /// The opaque part of the tag that names this body from now on: the origin's strong one, but where that names a body of
+  /// another content coding too, which an origin must not do (RFC 9110 §8.8.3.3). Then a part of the one can never be
+  /// taken for a part of the other.
+  /// - Parameter others: what is stored for the same address.
+  static func name(for head: ResponseHead, beside others: [StoredResponse]) -> [UInt8] {
+    guard let tag = head.fields.only(.etag).flatMap(EntityTag.init), !tag.isWeak, head.status != 304 else {
+      return mint()
+    }
+    let coding = RepresentationIdentity.codings(head.fields)
+    let isTaken = others.contains { other in
+      // Found to be over two before: it names one of them, and is not given back.
+      other.body.tagLimit(tag.opaque) == nil
+        ? other.head.validators.tag?.matchesStrongly(tag) ?? false : other.head.coding != coding
+    }
+    return isTaken ? mint() : tag.opaque
   }
 
   /// A boundary for multipart/byteranges.

@@ -1,4 +1,6 @@
+import PawlCache
 import PawlHTTP
+import PawlStore
 import Testing
 
 @testable import PawlServer
@@ -24,10 +26,28 @@ import Testing
       ("\"v1\"", "v1"), ("W/\"v1\"", nil), ("v1", nil), ("\"\"", ""), ("\"a\", \"b\"", nil),
     ] as [(String, String?)])
   func named(_ field: String, _ expected: String?) throws {
-    let stored = try ServerBench().stored()
     let head = ResponseHead(status: 200, fields: Fields([(.etag, field)]))
-    let name = Tags.name(for: head, mode: .auto, body: stored.body)
+    let name = Tags.name(for: head, beside: [])
     if let expected { #expect(name == Array(expected.utf8)) } else { #expect(Tags.isMinted(EntityTag(strong: name))) }
+  }
+
+  @Test("no tag of the origin's names two codings, nor comes back when it was found to")
+  func twoCodings() throws {
+    func stored(_ tag: String, _ coding: String?, _ fields: [(FieldName, String)] = [(.etag, "\"t\"")]) throws
+      -> StoredResponse
+    {
+      let more: [(FieldName, String)] = coding.map { [(.contentEncoding, $0)] } ?? []
+      return try ServerBench().stored(tags: [TagRecord(tag: Array(tag.utf8))], fields + more)
+    }
+    let (plain, coded) = ([(FieldName.etag, "\"t\"")], [(FieldName.etag, "\"t\""), (.contentEncoding, "gzip")])
+    func keeps(_ fields: [(FieldName, String)], beside other: StoredResponse) -> Bool {
+      Tags.name(for: ResponseHead(status: 200, fields: Fields(fields)), beside: [other]) == Array("t".utf8)
+    }
+    #expect(try keeps(plain, beside: stored("t", nil)) && keeps(coded, beside: stored("t", "GZIP")))
+    #expect(try !keeps(plain, beside: stored("t", "gzip")) && !keeps(coded, beside: stored("t", nil)))
+    #expect(try keeps(plain, beside: stored("u", "gzip", [(.etag, "\"u\"")])))
+    // The origin said `t`, and is not given it.
+    #expect(try !keeps(plain, beside: stored("pawl-1", nil)))
   }
 
   @Test("a boundary is 32 digits, never the same twice")

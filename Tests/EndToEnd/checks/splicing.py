@@ -204,7 +204,199 @@ def digests(bench):
             same((got.get("Content-Digest"), got.get("Content-MD5")), (None, None), f"{path} {asked}: {got}")
 
 
+# -- two codings -----------------------------------------------------------------------------------------------------
+
+PLAIN = Content("two-codings", 150_000)
+CODED = Content("two-codings-coded", 120_000)  # nobody decodes it
+GZIP = ("Accept-Encoding", "gzip, deflate")
 OLD = "Sat, 01 Aug 2026 10:00:00 GMT"
+
+
+def two_codings(kind, vary=True, keeps=True, tag='"t"', date=None):
+    """An origin of gzip and identity under one tag. static: gzip to whoever takes it, ranges too; bare: the same, and a 206 to If-Range has
+    the least it must have (RFC 9110, 15.3.7); filter: a range is never coded."""
+    def play(request):
+        coded = "gzip" in (request.get("Accept-Encoding") or "") and not (kind == "filter" and request.get("Range"))
+        fields = (FRESH if keeps else UNKEPT) + ((("Vary", "Accept-Encoding"),) if vary else ())
+        if coded and not (kind == "bare" and request.get("If-Range")):
+            fields += (("Content-Encoding", "gzip"),)
+        return Resource(CODED if coded else PLAIN, ranges=True, etag=tag, last_modified=date, type=None, fields=fields, conditional=False)
+    return play
+
+
+def coding_of(got):
+    """Of which body the octets are; None: of neither, or of both."""
+    found = re.fullmatch(r"bytes (\d+)-(\d+)/(\d+)", got.get("Content-Range") or "")
+    first, end = (int(found[1]), int(found[2]) + 1) if got.status == 206 and found else (0, None)
+    for name, body in (("gzip", CODED), ("identity", PLAIN)):
+        if got.complete and got.body == body.read(first, end) and (got.status == 200 or int(found[3]) == body.size):
+            return name
+    return None
+
+
+STATES = {"nothing": (), "gzip": ((GZIP,),), "identity": ((),), "gzip, identity": ((GZIP,), ()), "identity, gzip": ((), (GZIP,)),
+          "identity by range": ((("Range", "bytes=0-999"),),), "gzip, identity by range": ((GZIP,), (("Range", "bytes=0-999"),)),
+          "identity by range, gzip": ((("Range", "bytes=0-999"),), (GZIP,))}
+
+
+@check("splice: one strong tag over gzip and identity: half of the one is never completed with the other, whatever is stored", seconds=120,
+       over=("clear",), why="more than a thousand cases of what is stored and asked, whatever that travels in")
+def one_tag(bench):
+    origin, cases = bench.origin(), []
+    for kind in ("static", "bare", "filter"):
+        for vary in (True, False):
+            for keeps in (True, False):
+                for condition in ((("If-Range", '"t"'),), (("If-Range", OLD),), (("If-Match", '"t"'),), (("If-Match", '"other", "t"'), ("If-Range", '"t"'))):
+                    for state, steps in STATES.items():
+                        for accept in (GZIP, None, ("Accept-Encoding", "identity"), ("Accept-Encoding", "gzip;q=0")):
+                            if not vary and "identity" in state and accept == GZIP:
+                                continue  # what does not say that it varies is what everybody is given
+                            path = f"/{len(cases)}"
+                            by_date = condition[0][1] == OLD
+                            origin.at(path, two_codings(kind, vary, keeps, None if by_date else '"t"', OLD if by_date else None))
+                            cases.append((path, kind, vary, keeps, condition, state, steps, accept))
+    pawl = bench.pawl(origin, upstream=QUICK, site={"origin-encoding": "pass"})
+    wrong, parts, lock = [], {}, threading.Lock()
+
+    def run(some):
+        with Client(pawl.address, 20) as client:
+            for case in some:
+                path, kind, vary, keeps, condition, state, steps, accept = case
+                for step in steps:
+                    client.request(path, fields=step)
+                    client.response()
+                fields = (("Range", "bytes=50000-"),) + condition + ((accept,) if accept else ())
+                client.request(path, fields=fields)
+                got = client.response()
+                coding = coding_of(got)
+                holds = "gzip" if accept == GZIP else "identity"
+                label = got.get("Content-Encoding") or "identity"
+                with lock:
+                    if coding is None or got.status not in (200, 206) or (got.status == 206 and coding != holds) or (got.status == 200 and label != coding):
+                        wrong.append((case[1:6] + (accept,), got, coding, origin.of(path)))
+                    if got.status == 206 and keeps and condition == (("If-Range", '"t"'),):
+                        parts[(kind, vary, state, accept)] = coding
+                # Whoever asks next is not the worse for it.
+                for again in (GZIP, ("Accept-Encoding", "identity")):
+                    client.request(path, fields=(again,))
+                    got = client.response()
+                    if (got.get("Content-Encoding") or "identity") != coding_of(got) or (vary and coding_of(got) != ("gzip" if again == GZIP else "identity")):
+                        with lock:
+                            wrong.append((case[1:6] + (accept,), "next", again, got, origin.of(path)))
+    threads = [threading.Thread(target=run, args=(cases[at::4],)) for at in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    true(not wrong, f"{len(wrong)} of {len(cases)}: {wrong[:4]}")
+    # Where it can be told, a part is given.
+    for kind in ("static", "bare", "filter"):
+        for key, coding in ((("gzip", GZIP), "gzip"), (("identity", None), "identity"), (("nothing", None), "identity")):
+            same(parts.get((kind, True) + key), coding, f"{kind}: a part, {key}")
+
+
+@check("splice: a coded body that breaks off is completed in its coding: by range where the origin says so, else by a replay")
+def coded_breaks(bench):
+    origin = bench.origin()
+    for prefix, keeps in (("/kept", True), ("/unkept", False), ("/off", False)):
+        for kind, tag in (("static", lambda coded: '"g"' if coded else '"i"'), ("bare", lambda coded: '"g"' if coded else '"i"'),
+                          ("static-one", lambda coded: '"t"'), ("filter", lambda coded: '"t"')):
+            breaks = break_points([50_000, 90_000], "fin")
+
+            def play(request, kind=kind.partition("-")[0], keeps=keeps, tag=tag, breaks=breaks):
+                made = two_codings(kind, keeps=keeps)(request)
+                made.etag, made.breaks = tag(made.content is CODED), breaks
+                return made
+            origin.at(f"{prefix}/{kind}", play)
+    pawl = bench.pawl(origin, upstream=QUICK, site={"origin-encoding": "pass"}, extra=OFF)
+    for path in list(origin.resources):
+        got = get(pawl.address, path, fields=(GZIP,))
+        same((got.status, got.get("Content-Encoding"), coding_of(got)), (200, "gzip", "gzip"), f"{path}: {got} {origin.of(path)}")
+        requests = origin.of(path)
+        for request in requests:
+            same(request.get("Accept-Encoding"), GZIP[1], f"{path}: Accept-Encoding of {request}")
+        if "static" in path:
+            same([r.get("Range") is not None for r in requests], [False, True, True], f"{path}: ranges were asked for")
+            true(origin.sent(path) <= CODED.size + 2 * 4096 + 1000, f"{path}: {origin.sent(path)} octets")
+
+
+@check("splice: what is missing of a coded body is asked for in its coding; ranges of it go to who names it")
+def coded_spans(bench):
+    origin = bench.origin()
+    big, plain = Content("coded-spans", 3 << 20), Content("coded-spans-plain", 4 << 20)
+    gate = threading.Event()
+    bench.stack.callback(gate.set)
+
+    def play(request):
+        coded = "gzip" in (request.get("Accept-Encoding") or "")
+        fields = FRESH + (("Vary", "Accept-Encoding"),) + ((("Content-Encoding", "gzip"),) if coded else ())
+        gates = ((1 << 20, gate),) if coded and request.serial == 0 else ()
+        return Resource(big if coded else plain, ranges=True, etag='"g"' if coded else '"i"', fields=fields, gates=gates)
+    origin.at("/x", play)
+    pawl = bench.pawl(origin, site={"origin-encoding": "pass", "abandoned-fill": "64K"})
+    client = Client(pawl.address)
+    client.request("/x", fields=(GZIP,))
+    same(client.response(limit=1 << 19, keep=False).get("ETag"), '"g"', "tag of the first half")
+    client.reset()
+    wait_for(lambda: "fill-paused" in pawl.log() or "fill-ended" in pawl.log(), 20, "the end of the fill")
+    got = get(pawl.address, "/x", fields=(GZIP, ("Range", f"bytes={2 << 20}-"), ("If-Range", '"g"')), keep=False)
+    same((got.status, got.get("Content-Encoding"), got.sha), (206, "gzip", big.sha256(2 << 20)), f"the rest of the coded body: {got}")
+    same({r.get("Accept-Encoding") for r in origin.of("/x")}, {GZIP[1]}, "what was asked for")
+    got = get(pawl.address, "/x", fields=(GZIP,), keep=False)
+    same((got.status, got.get("Content-Encoding"), got.sha), (200, "gzip", big.sha256()), f"the whole of the coded body: {got}")
+    true(origin.sent("/x") < big.size + (1 << 20), f"{origin.sent('/x')} octets")
+    got = get(pawl.address, "/x", fields=(GZIP, ("Range", f"bytes={2 << 20}-"), ("If-Range", '"i"')), keep=False)
+    true((got.status, got.sha) == (206, plain.sha256(2 << 20)) or got.status == 200, f"the other tag: {got}")
+    got = get(pawl.address, "/x", fields=(("Range", f"bytes={2 << 20}-"), ("If-Range", '"g"')), keep=False)
+    same((got.status, got.get("Content-Encoding"), got.sha), (200, None, plain.sha256()), f"who does not take what the tag names: {got}")
+
+
+@check("splice: HEAD and If-None-Match are about the coding that a GET would be given")
+def coded_questions(bench):
+    origin = bench.origin()
+    for path in ("/cold", "/warm", "/pass/cold", "/pass/warm", "/pass/one"):
+        def play(request, path=path):
+            made = two_codings("static")(request)
+            made.etag, made.conditional = '"t"' if path == "/pass/one" else '"g"' if made.content is CODED else '"i"', True
+            return made
+        origin.at(path, play)
+    pawl = bench.pawl(origin, extra={"route:main/pass": {"path": "/pass/*", "origin-encoding": "pass"}})
+    for path in ("/warm", "/pass/warm", "/pass/one"):
+        for fields in ((GZIP,), (("Accept-Encoding", "identity"),)):
+            get(pawl.address, path, fields=fields)
+    for path in ("/cold", "/warm", "/pass/cold", "/pass/warm"):
+        for accept in (GZIP, ("Accept-Encoding", "identity")):
+            for more in ((), (("Range", "bytes=5-9"),), (("Range", "bytes=5-9"), ("If-Range", '"g"'))):
+                got = get(pawl.address, path, fields=(accept,) + more, method="HEAD")
+                coded = accept == GZIP and "/pass" in path
+                same((got.status, got.get("Content-Length"), got.get("Content-Encoding"), got.get("ETag")),
+                     (200, str((CODED if coded else PLAIN).size), "gzip" if coded else None, '"g"' if coded else '"i"'), f"HEAD {path} {accept} {more}")
+    for accept, tag, status in ((GZIP, '"g"', 304), (GZIP, '"i"', 200), (("Accept-Encoding", "identity"), '"i"', 304), (("Accept-Encoding", "identity"), '"g"', 200)):
+        for path in ("/pass/warm", "/pass/cold"):
+            got = get(pawl.address, path, fields=(accept, ("If-None-Match", tag)))
+            same((got.status, got.get("ETag")), (status, '"g"' if accept == GZIP else '"i"'), f"If-None-Match {path} {accept} {tag}: {got}")
+    for accept in (GZIP, ("Accept-Encoding", "identity")):
+        shown = get(pawl.address, "/pass/one", fields=(accept,))
+        got = get(pawl.address, "/pass/one", fields=(accept, ("If-None-Match", shown.get("ETag"))))
+        same((got.status, got.get("ETag")), (304, shown.get("ETag")), f"If-None-Match with what was shown, {accept}")
+        got = get(pawl.address, "/pass/one", fields=(accept, ("Range", "bytes=9000-"), ("If-Range", shown.get("ETag"))))
+        if got.status == 206:
+            same(coding_of(got), "gzip" if accept == GZIP else "identity", f"the rest of what was shown, {accept}: {got}")
+
+
+@check("splice: a body that is not coded for anybody is resumed whatever its client accepts, kept or not")
+def uncoded(bench):
+    origin = bench.origin()
+    for path, fields in (("/kept", FRESH), ("/unkept", UNKEPT), ("/vary", UNKEPT + (("Vary", "Accept-Encoding"),)), ("/old", (("Cache-Control", "max-age=0"),))):
+        origin.at(path, Resource(PLAIN, ranges=True, etag='"z"', type="application/zip", fields=fields))
+    pawl = bench.pawl(origin, site={"origin-encoding": "pass"})
+    for path in list(origin.resources):
+        for tag, status in (('"z"', 206), ('"other"', 200), ('W/"z"', 200)):
+            for warm in (False, True):
+                if warm:
+                    get(pawl.address, path, fields=(GZIP,))
+                got = get(pawl.address, path, fields=(GZIP, ("Range", "bytes=50000-"), ("If-Range", tag)))
+                same((got.status, coding_of(got)), (status, "identity"), f"{path} {tag} warm={warm}: {got} {origin.of(path)[-3:]}")
 
 
 # -- stored heads ----------------------------------------------------------------------------------------------------

@@ -1,0 +1,72 @@
+import PawlCache
+import PawlHTTP
+import PawlStore
+
+extension DownloadExchange {
+  /// Decides of which coding the range is that the request asks for, before anything is looked for or asked of the origin:
+  /// what comes later says nothing of what the client holds.
+  func settleRangeCoding(_ state: ResourceState) {
+    let fields = request.head.fields
+    guard request.head.method == .get, fields.contains(.range), fields.mayContain(anyOf: HeldPart.fields) else {
+      return
+    }
+    let held = HeldPart(fields)
+    guard held.condition != .none else { return }
+    let named = (state.variants + state.superseded).filter(held.names).map { stored in
+      RangeCoding.NamedBody(
+        coding: stored.head.coding, isOwn: stored.head.isSelected(by: request.head, asksIdentity: false),
+        isIdentity: stored.head.isSelected(by: request.head, asksIdentity: true))
+    }
+    guard request.route.asksIdentity else {
+      request.rangeCoding = .decide(
+        held.condition, acceptsCodings: RangeCoding.acceptsCodings(fields), named: named)
+      return
+    }
+    // Before the route came to ask for identity, it was given what its own Accept-Encoding chose.
+    let wasCoded = named.contains { $0.coding != nil && $0.isOwn && !$0.isIdentity }
+    request.rangeCoding = wasCoded ? .unknown : .identity
+  }
+
+  /// Whether the whole that this request is given after all is, for certain, what its client holds a part of: then the
+  /// part can be asked for.
+  func isProvenUncoded(_ head: ResponseHead) -> Bool {
+    guard request.rangeCoding == .ownUnlessCoded, head.status == 200,
+      RepresentationIdentity.codings(head.fields) == nil,
+      let condition = IfRange(request.head.fields), RangeField(request.head.fields) != nil
+    else { return false }
+    return condition.holds(for: Validators(head.fields, receivedAt: request.loop.loop.wallSeconds))
+  }
+}
+
+/// What the conditions of a request with `Range` say of the bytes that its client holds.
+struct HeldPart {
+  static let fields = FieldNameSet([.ifRange, .ifMatch, .ifUnmodifiedSince])
+
+  let condition: RangeCoding.Condition
+  private let tags: [EntityTag]
+  private let date: Int64?
+
+  init(_ fields: Fields) {
+    var tags: [EntityTag] = []
+    var date: Int64?
+    switch IfRange(fields) {
+    case .tag(let tag)?: tags.append(tag)
+    case .date(let modified)?: date = modified
+    case .unusable?, nil: break
+    }
+    if case .tags(let list)? = EntityTagList(fields.all(.ifMatch)) { tags += list }
+    if let limit = fields.only(.ifUnmodifiedSince) { date = date ?? HTTPDate.parse(limit) }
+    tags.removeAll(where: \.isWeak)
+    (self.tags, self.date) = (tags, date)
+    condition =
+      tags.isEmpty ? (date == nil ? .none : .date) : tags.allSatisfy(Tags.isMinted) ? .minted : .tag
+  }
+
+  /// Whether a body is one that the client may hold a part of. By the origin's tag it is, even where pawl shows another.
+  func names(_ stored: StoredResponse) -> Bool {
+    guard condition != .date else { return stored.head.status == 200 }
+    return tags.contains { tag in
+      stored.body.tagLimit(tag.opaque) != nil || stored.head.validators.tag?.matchesStrongly(tag) ?? false
+    }
+  }
+}

@@ -51,7 +51,7 @@ final class HotAnswer: Sendable {
 
   private static func isRegular(_ head: StoredHead, _ route: RouteSettings) -> Bool {
     head.givesParts && head.implicitKey.isEmpty && !head.cacheControl.noCache && !head.vary.isStar
-      && (head.vary.names.isEmpty || (route.asksIdentity && head.vary.names == [Array("accept-encoding".utf8)]))
+      && (head.vary.names.isEmpty || (route.asksIdentity && head.isOfIdentityRequests))
   }
 
   /// Made when it is first wanted; of the same response and route.

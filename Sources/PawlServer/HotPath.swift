@@ -16,6 +16,7 @@ extension ClientConnection {
   func answerAtOnce(_ buffer: [UInt8], known: inout LookedUp?) -> Bool {
     let owner = self.owner
     guard output.isEmpty, !owner.isDraining, let get = listener.withParser({ $0.plainGet() }) else { return false }
+    guard !get.hasVia || !isLoop(buffer) else { return false }
     guard let hot = owner.hotResponse(HotRequest(get, in: buffer), facts, known: &known) else { return false }
     let answer = hot.answer
     var part: ByteRange?
@@ -40,6 +41,15 @@ extension ClientConnection {
     message.removeAll(keepingCapacity: true)
     owner.giveHotBuffer(message)
     return true
+  }
+
+  /// Whether the head that was read last goes round in a circle.
+  private func isLoop(_ buffer: [UInt8]) -> Bool {
+    listener.withParser { parser in
+      var fields = Fields()
+      for line in parser.lines where line.name == .via { fields.append(.via, buffer[line.valueRange]) }
+      return OriginRequests.isLoop(fields)
+    }
   }
 
   // MARK: - The head

@@ -11,6 +11,8 @@ package struct PlainGet {
   /// The value of the one `X-Request-Id` field.
   package let requestID: Range<Int>?
   package let hasCookie: Bool
+  /// Whether proxies have passed it on.
+  package let hasVia: Bool
   /// Whether a proxy in front says what its client speaks.
   package let namesScheme: Bool
 }
@@ -38,7 +40,7 @@ extension RequestParser {
     }
     return PlainGet(
       authority: authorityRange, target: targetRange, range: range, ifRange: ifRange, requestID: requestID,
-      hasCookie: contains(.cookie), namesScheme: contains(.xForwardedProto))
+      hasCookie: contains(.cookie), hasVia: contains(.via), namesScheme: contains(.xForwardedProto))
   }
 
   private func only(_ name: FieldName) -> Range<Int>? {

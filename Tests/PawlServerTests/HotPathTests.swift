@@ -46,6 +46,38 @@ import Testing
     #expect(pawl.stop() == [])
   }
 
+  @Test(
+    "after a reload gives nothing that the long way would not give, and is not taken for what goes round in a circle")
+  func reload() throws {
+    func whole(_ body: String, _ fields: String) -> OriginStep {
+      .send(
+        "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nVary: Accept-Encoding\r\n\(fields)Content-Length: 5\r\n\r\n\(body)"
+      )
+    }
+    let origin = ScriptedOrigin(
+      .tcp,
+      [
+        .expectHead, whole("coded", "Content-Encoding: gzip\r\n"), .expectHead, whole("plain", ""), .readToEnd,
+      ])
+    let pawl = try TestServer(origin) { ($0.cache, $0.site) = ("memory-object = 32K", "origin-encoding = pass") }
+    let client = pawl.connect()
+    func ask(_ fields: String...) -> Answer {
+      client.send(TestServer.request("/f", fields))
+      return client.readAnswer()
+    }
+    for _ in 0..<2 { #expect(ask("Accept-Encoding: gzip").text == "coded") }
+    pawl.server.reload(
+      try TestServer.configuration(url: "http://127.0.0.1:\(origin.port)", in: pawl.folder) {
+        $0.cache = "memory-object = 32K"
+      })
+    pawl.settle()
+    #expect(ask().text == "plain" && ask("Accept-Encoding: gzip").text == "plain")
+    #expect(ask("Via: 1.1 pawl, 1.1 a, 1.1 pawl").status == 200)
+    #expect(ask("Via: 1.1 pawl, 1.1 a", "Via: 1.0 pawl, 2.0 Pawl").status == 502)
+    client.close()
+    #expect(pawl.stop() == [])
+  }
+
   private static let large = OriginStep.pattern(from: 0, count: 200_000)
 
   /// A body that stays a file, stored.

@@ -14,16 +14,16 @@ import Testing
   @Test("is found with its range, its identifier, and whether it has cookies or names a scheme")
   func found() {
     let head =
-      "GET /x?y HTTP/1.1\r\nHost: a:81\r\nRange: bytes=0-1\r\nIf-Range: \"a\"\r\nX-Request-Id: id\r\nCookie: c\r\nX-Forwarded-Proto: https\r\n\r\n"
+      "GET /x?y HTTP/1.1\r\nHost: a:81\r\nRange: bytes=0-1\r\nIf-Range: \"a\"\r\nX-Request-Id: id\r\nCookie: c\r\nVia: 1.1 a\r\nX-Forwarded-Proto: https\r\n\r\n"
     guard let (get, buffer) = plainGet(head) else { return #expect(Bool(false), "no plain GET") }
     #expect(buffer[get.authority].text == "a:81" && buffer[get.target].text == "/x?y")
     #expect(get.range.map { buffer[$0].text } == "bytes=0-1" && get.requestID.map { buffer[$0].text } == "id")
     #expect(get.ifRange.map { buffer[$0].text } == "\"a\"")
-    #expect(get.hasCookie && get.namesScheme)
+    #expect(get.hasCookie && get.namesScheme && get.hasVia)
     guard let (plain, _) = plainGet("GET / HTTP/1.1\r\nHost: a\r\nAccept: */*\r\n\r\n") else {
       return #expect(Bool(false), "no plain GET")
     }
-    #expect(plain.range == nil && plain.requestID == nil && !plain.hasCookie && !plain.namesScheme)
+    #expect(plain.range == nil && plain.requestID == nil && !plain.hasCookie && !plain.namesScheme && !plain.hasVia)
   }
 
   @Test(

@@ -5,7 +5,7 @@ the proxy, downloads cut and resumed, every version of uploads, tus, limits, rea
 """
 
 # Over each transport: downloads cut and resumed, all upload versions, tus, limits, drain.
-EACH = ("proxy:", "ranges:", "resume:", "splice: unkept:", "splice: a stored head", "life: SIGTERM drains", "life: drain-timeout", "upload rows:", "upload tus: creation, HEAD",
+EACH = ("proxy:", "ranges:", "resume:", "splice: unkept:", "splice: a stored head", "agree:", "life: SIGTERM drains", "life: drain-timeout", "upload rows:", "upload tus: creation, HEAD",
         "upload tus: a PATCH cut", "upload tus: the client goes", "upload tus: no 1xx", "upload tus: checksum", "upload tus: termination",
         "upload tus: parts sent side by side", "upload limits: max-upload:", "upload limits: spool full", "upload limits: a sender below",
         "upload client: curl by hand, interop version 3", "upload client: curl by hand, interop version 6", "upload client: curl by hand asks")

@@ -54,6 +54,15 @@ final class CollapsedFetch: OriginFetchSink {
     fetch.start(adding: extra)
   }
 
+  /// Takes over a fetch whose first answer has just come: it is judged as any other.
+  func adopt(
+    _ fetch: OriginFetch, adding extra: [FieldName], since began: Monotonic, head: ResponseHead, framing: BodyFraming
+  ) {
+    (self.fetch, asked, requestBegan) = (fetch, extra, began)
+    fetch.sink = self
+    self.fetch(fetch, head: head, framing: framing)
+  }
+
   /// Joins from any loop. `false` when the outcome is already out: look again.
   func join(_ waiter: ObjectIdentifier, _ told: @escaping @Sendable (Outcome) -> Void) -> Bool {
     guard let waiters else { return false }
@@ -365,7 +374,7 @@ final class CollapsedFetch: OriginFetchSink {
         storability: .privately, asksIdentity: self.request.asksIdentity)
       let stored = StoredResponse(head: kept, body: body, storedAt: now)
       self.store.publishPrivate(
-        stored, tag: tag, owner: Owner.binding(self.request), expires: now + lifetime)
+        stored, tag: tag, owner: PrivateOwner(self.request).octets, expires: now + lifetime)
       self.owner.uncollapse(self.resource, in: self.store)
       guard let fetch = self.fetch else { return }
       let fill = Fill(fetch, of: stored, in: self.store, route: self.request.route, seesRanges: false)

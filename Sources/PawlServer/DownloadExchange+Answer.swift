@@ -119,24 +119,6 @@ extension DownloadExchange {
       }
   }
 
-  // MARK: - resume-private
-
-  /// A private response is found by the random tag pawl gave with it, by its owner, for its own URL; never otherwise.
-  /// - Returns: whether the answer waits for that; where there is none, the exchange goes on by itself.
-  func asksPrivately() -> Bool {
-    guard request.head.method == .get, request.head.fields.contains(.range), request.route.policy.resumePrivate != nil,
-      case .tag(let tag)? = IfRange(request.head.fields), Tags.isMinted(tag)
-    else { return false }
-    store.findPrivate(tag: tag.opaque, on: request.loop.loop) { [weak self] found in
-      guard let self, !self.isOver else { return }
-      guard let found, let personal = found.personal, Owner.matches(personal.owner, self.request),
-        found.body.isComplete || FillCoordinator.isFilling(found)
-      else { return self.look() }
-      self.serve(found, Served(arrival: nil, isCollapsed: false))
-    }
-    return true
-  }
-
   /// Of an answer to a wider range what was asked for; `nil` where that is not one range, or none of it is in there.
   func cut(_ part: ByteRange, total: UInt64) -> ByteRange? {
     guard let field = RangeField(request.head.fields),

@@ -19,6 +19,8 @@ final class DownloadExchange: Exchange {
   var fetch: CollapsedFetch?
   /// Another's, for whose outcome this one waits.
   var joined: CollapsedFetch?
+  /// The origin is asked whether what is kept for one user is this one's, too.
+  var resumption: PrivateResumption?
   private(set) var isOver = false
   private var timer: LoopTimer?
   /// Set when waiting has taken as long as it may: no range, no proof, the whole body.
@@ -68,7 +70,8 @@ final class DownloadExchange: Exchange {
   func fetched(_ stored: StoredResponse, _ arrival: CollapsedFetch.Arrival, setCookies: [Bytes]) {
     fetch = nil
     guard !isOver else { return }
-    serve(stored, Served(arrival: arrival, isCollapsed: false, setCookies: setCookies))
+    let served = Served(arrival: arrival, isCollapsed: false, setCookies: setCookies)
+    if resumption?.compares(stored, served) != true { serve(stored, served) }
   }
 
   func told(_ outcome: CollapsedFetch.Outcome) {
@@ -219,6 +222,7 @@ final class DownloadExchange: Exchange {
     waited?.body.cancelWait(token: ObjectIdentifier(self))
     if let fetch, fetch.leader === self { fetch.leaderLeft() }
     fetch = nil
+    resumption?.end()
     joined?.left(ObjectIdentifier(self))
     joined = nil
     if let resource, !resourceIsMarked { request.loop.letGo(of: resource, in: store) }

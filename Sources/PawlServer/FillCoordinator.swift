@@ -253,6 +253,11 @@ final class FillCoordinator: Sendable {
     return isEnded
   }
 
+  /// What is on its way is of no use to anybody, unless somebody reads it.
+  func pause(_ why: String) {
+    for span in state.withLock({ $0.spans }) { span.loop.run { $0.pauseForGood(why) } }
+  }
+
   func ended(_ fill: Fill) {
     state.withLock { $0.spans.removeAll { [id = ObjectIdentifier(fill)] in $0.fill == id } }
     releaseIfIdle()

@@ -1,39 +1,9 @@
 import PawlConfig
 import PawlHTTP
 
-/// Who a private response or an upload belongs to (`owner` in the configuration): a hash of each thing the creator sent that the
-/// route binds by. Only what the creator sent binds; the hash is stored, never the credential.
+/// Who an upload belongs to (`owner` in the configuration): a hash of each thing the creator sent that the route binds by. Only
+/// what the creator sent binds; the hash is stored, never the credential. What is kept of a response has ``PrivateOwner``.
 enum Owner {
-  /// 32 octets of SHA-256 for the URL; then, for each rule that found something, one for the rule and 32 for what.
-  static func binding(_ request: IncomingRequest) -> [UInt8] {
-    request.route.owner.enumerated().reduce(into: place(request)) { binding, rule in
-      guard let value = value(of: rule.element, in: request) else { return }
-      binding.append(UInt8(truncatingIfNeeded: rule.offset))
-      binding.append(contentsOf: sha256(value))
-    }
-  }
-
-  /// Whether this request comes from whom `binding` names.
-  static func matches(_ binding: [UInt8], _ request: IncomingRequest) -> Bool {
-    guard binding.count >= 32, (binding.count - 32) % 33 == 0,
-      constantTimeEqual(place(request), binding[..<32])
-    else { return false }
-    let rules = request.route.owner
-    for start in stride(from: 32, to: binding.count, by: 33) {
-      guard let rule = rules.indices.contains(Int(binding[start])) ? rules[Int(binding[start])] : nil,
-        let value = value(of: rule, in: request),
-        constantTimeEqual(sha256(value), binding[(start + 1)..<(start + 33)])
-      else { return false }
-    }
-    return true
-  }
-
-  private static func place(_ request: IncomingRequest) -> [UInt8] {
-    sha256(Array(request.head.authority) + [0] + Array(request.head.target))
-  }
-
-  // MARK: Of an upload
-
   /// Who an upload belongs to: for each rule that found something 32 octets, whatever its URL. Empty: nobody.
   /// - Parameter allowed: the fields of the answer to `auth-request`.
   static func ofUpload(_ request: IncomingRequest, allowed: Fields = Fields()) -> [UInt8] {
@@ -49,6 +19,31 @@ enum Owner {
     }
   }
 
+  /// Where an upload is bound by what a token says of itself, the tokens that were more than a claim, by ``credential(_:)``: that
+  /// of the creation, and the one that the application was given with the bytes. Empty: what binds it is looked at whole.
+  static func tokens(_ route: RouteSettings, creation: Fields, delivered: Fields?) -> [[UInt8]] {
+    guard route.owner.contains(.authorization), let first = creation.only(.authorization),
+      Credential.identity(first) != Array(first.trimmed)
+    else { return [] }
+    return [credential(creation), delivered.flatMap(credential)].compactMap(\.self)
+  }
+
+  /// Whether the request shows one of these ``tokens(_:creation:delivered:)``. Another one may have been made up.
+  static func isKnown(_ request: IncomingRequest, among tokens: [[UInt8]]) -> Bool {
+    guard !tokens.isEmpty else { return true }
+    let shown = credential(request.head.fields) ?? []
+    return tokens.reduce(false) { constantTimeEqual($1, shown[...]) || $0 }
+  }
+
+  /// Names the octets of `Authorization`; in hexadecimal digits, for a field.
+  static func credential(_ fields: Fields) -> [UInt8]? {
+    fields.only(.authorization).map { value in
+      sha256(Array(value.trimmed)).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }
+    }
+  }
+
+  private static func hexDigit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
+
   /// Whether that takes the answer to `auth-request`.
   static func needsAuthRequest(_ route: RouteSettings) -> Bool {
     route.owner.contains { if case .authRequest = $0 { true } else { false } }
@@ -60,15 +55,23 @@ enum Owner {
         if case .authRequest(let field) = rule {
           allowed.combined(named: field.utf8).map(Array.init)
         } else {
-          value(of: rule, in: request)
+          // Tokens are refreshed during long uploads; the origin judges the last of them when it gets the bytes.
+          rule == .authorization
+            ? request.head.fields.only(.authorization).map(Credential.identity) : value(of: rule, in: request)
         }
-      return value.map { sha256(Array(rule.description.utf8) + [0] + $0) }
+      return value.map { mark($0, by: rule) }
     }
   }
 
-  private static func value(of rule: OwnerRule, in request: IncomingRequest) -> [UInt8]? {
+  /// The rule stands in it by its name: a list that was changed since binds to nobody else.
+  static func mark(_ value: [UInt8], by rule: OwnerRule) -> [UInt8] {
+    sha256(Array(rule.description.utf8) + [0] + value)
+  }
+
+  /// The octets that the rule finds in the request, as they came.
+  static func value(of rule: OwnerRule, in request: IncomingRequest) -> [UInt8]? {
     switch rule {
-    case .authorization: request.head.fields.only(.authorization).map(Credential.identity)
+    case .authorization: request.head.fields.only(.authorization).map { Array($0.trimmed) }
     case .cookie(let name): cookie(name, in: request.head.fields)
     // Issuer and subject: who has renewed the certificate is still the same.
     case .clientCertificate: request.facts.tls?.peerCertificate?.identity
@@ -77,20 +80,22 @@ enum Owner {
     }
   }
 
+  /// Of several with this name all values: which of them the application takes, nobody knows.
   private static func cookie(_ name: String, in fields: Fields) -> [UInt8]? {
+    var values: [Bytes] = []
     for line in fields.all(.cookie) {
       for pair in line.split(separator: 0x3b) {
         let pair = pair.trimmed
         guard let equals = pair.firstIndex(of: 0x3d), pair[..<equals].elementsEqual(name.utf8) else { continue }
-        return Array(pair[(equals + 1)...])
+        values.append(pair[(equals + 1)...])
       }
     }
-    return nil
+    return values.isEmpty ? nil : Array(values.joined(separator: [0x3b]))
   }
 
-  private static func constantTimeEqual(_ a: [UInt8], _ b: ArraySlice<UInt8>) -> Bool {
+  static func constantTimeEqual(_ a: [UInt8], _ b: ArraySlice<UInt8>) -> Bool {
     a.count == b.count && zip(a, b).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
   }
 
-  private static func sha256(_ bytes: [UInt8]) -> [UInt8] { UploadNames.sha256(bytes) }
+  static func sha256(_ bytes: [UInt8]) -> [UInt8] { UploadNames.sha256(bytes) }
 }

@@ -21,6 +21,7 @@ final class ServerLoop {
   var fills: [ObjectIdentifier: Fill] = [:]
   var fetches: [ObjectIdentifier: CollapsedFetch] = [:]
   var twins: [ObjectIdentifier: TwinComparison] = [:]
+  var comparisons: [ObjectIdentifier: PrivateComparison] = [:]
   private(set) lazy var uploads = UploadQueue(self)
   var probes: [ProbeMemory.Key: OriginProbe] = [:]
   /// Of the loop that watches the files of certificates.
@@ -275,6 +276,7 @@ final class ServerLoop {
     uploads.stop()
     for fetch in Array(fetches.values) { fetch.stop() }
     for fill in Array(fills.values) { fill.stop() }
+    for comparison in Array(comparisons.values) { comparison.stop() }
     for pool in pools.values { pool.closeIdle() }
   }
 

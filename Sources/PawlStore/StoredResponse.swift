@@ -10,6 +10,8 @@ package final class StoredResponse: Sendable {
   package let storedAt: Int64
   /// For whom alone, when it was kept by `resume-private`.
   package let personal: PersonalBinding?
+  /// To whom else the origin has said that these bytes are theirs, too; the latest first. In memory only.
+  private let granted: Locked<[Grant]>?
   /// What the server made of it for its shortest way.
   package let rendered = Locked<(any AnyObject & Sendable)?>(nil)
   private let superseded: Locked<Int64?>
@@ -22,12 +24,33 @@ package final class StoredResponse: Sendable {
     package init(owner: [UInt8], expires: Int64) { (self.owner, self.expires) = (owner, expires) }
   }
 
+  /// An owner as in ``PersonalBinding``, and the head under which that one gets the bytes.
+  package struct Grant: Equatable, Sendable {
+    package var owner: [UInt8]
+    package var head: StoredHead
+  }
+
+  /// How many are remembered; of more, the oldest have to ask again.
+  package static let grantLimit = 16
+
+  package var grants: [Grant] { granted?.withLock { $0 } ?? [] }
+
+  /// Remembers one more, where this one was kept for somebody.
+  package func grant(_ owner: [UInt8], _ head: StoredHead) {
+    granted?.withLock { grants in
+      grants.removeAll { $0.owner == owner }
+      grants.insert(Grant(owner: owner, head: head), at: 0)
+      grants.removeLast(max(0, grants.count - Self.grantLimit))
+    }
+  }
+
   package convenience init(head: StoredHead, body: StoredBody, storedAt: Int64) {
     self.init(head: head, body: body, storedAt: storedAt, personal: nil, supersededAt: nil)
   }
 
   init(head: StoredHead, body: StoredBody, storedAt: Int64, personal: PersonalBinding?, supersededAt: Int64?) {
     (self.head, self.body, self.storedAt, self.personal) = (head, body, storedAt, personal)
+    granted = personal == nil ? nil : Locked([])
     superseded = Locked(supersededAt)
   }
 
@@ -39,7 +62,7 @@ package final class StoredResponse: Sendable {
 
   func supersede(at time: Int64) { superseded.withLock { $0 = time } }
 
-  func with(head: StoredHead, personal: PersonalBinding? = nil) -> StoredResponse {
+  package func with(head: StoredHead, personal: PersonalBinding? = nil) -> StoredResponse {
     StoredResponse(
       head: head, body: body, storedAt: storedAt, personal: personal ?? self.personal, supersededAt: supersededAt)
   }

@@ -3,49 +3,8 @@ import Testing
 
 @testable import PawlServer
 
-@Suite("Who a private response belongs to") struct OwnerTests {
+@Suite("Who an upload belongs to") struct OwnerTests {
   typealias Line = (FieldName, String)
-
-  @Test("only what the creator sent binds, and to the same URL")
-  func binding() throws {
-    let bench = try ServerBench { $0.site = "resume-private = 10m\nowner = authorization, cookie:sid" }
-    let both: [Line] = [(.authorization, "Basic eA"), (.cookie, "a=1; sid=x")]
-    let rows: [(creator: [Line], asker: [Line], matches: Bool)] = [
-      ([], [], true), ([], both, true),
-      (both, both, true), (both, [], false),
-      (both, [(.authorization, "Basic eA")], false),
-      (both, [(.authorization, "Basic eB"), (.cookie, "sid=x")], false),
-      (both, [(.authorization, "Basic eA"), (.cookie, "sid=x")], true),
-      (both, [(.authorization, "Basic eA"), (.cookie, "b=2"), (.cookie, "sid=x")], true),
-      (both, [(.authorization, "Basic eA"), (.cookie, "sid=y")], false),
-      (both, [(.authorization, "Basic eA"), (.cookie, "xsid=x")], false),
-      ([(.cookie, "sid=x")], [(.cookie, "sid=x")], true),
-      ([(.cookie, "sid=x")], [(.authorization, "x"), (.cookie, "sid=x")], true),
-      ([(.cookie, "sid=")], [(.cookie, "sid=")], true),
-      ([(.cookie, "sid=")], [(.cookie, "other=")], false),
-    ]
-    for (index, row) in rows.enumerated() {
-      let binding = Owner.binding(bench.request(.get, "/f", row.creator))
-      #expect(Owner.matches(binding, bench.request(.get, "/f", row.asker)) == row.matches, "row \(index)")
-      #expect(!Owner.matches(binding, bench.request(.get, "/g", row.asker)))
-      #expect(!Owner.matches(binding, bench.request(.get, "/f", row.asker, authority: "other")))
-    }
-  }
-
-  @Test("a binding that was damaged on disk binds to nobody")
-  func damaged() throws {
-    let bench = try ServerBench { $0.site = "resume-private = 10m\nowner = authorization" }
-    let request = bench.request(.get, "/f", [(.authorization, "Basic eA")])
-    let binding = Owner.binding(request)
-    #expect(binding.count == 65)
-    #expect(Owner.matches(binding, request))
-    for length in 0..<binding.count where length != 32 {
-      #expect(!Owner.matches(Array(binding.prefix(length)), request), "\(length) octets")
-    }
-    var other = binding
-    other[32] = 9
-    #expect(!Owner.matches(other, request), "a rule that is not configured any more")
-  }
 
   @Test("an upload belongs to who created it, whatever URL it is asked for by")
   func uploads() throws {
@@ -63,5 +22,42 @@ import Testing
     #expect(!Owner.owns(Array(binding.dropLast()), bench.request(.head, "/g", both), allowed: user))
     #expect(Owner.owns([], bench.request(.head, "/g", both)))
     #expect(Owner.needsAuthRequest(bench.route))
+  }
+
+  @Test("a token that claims to be the owner's is known by its octets only: those of the creation, or of the delivery")
+  func known() throws {
+    let bench = try ServerBench { $0.site = "owner = authorization, cookie:sid" }
+    func token(_ issue: Int) -> [Line] { [(.authorization, "Bearer e30.eyJzdWIiOiJzIn0.\(issue)")] }
+    func isKnown(_ asker: [Line], _ creation: [Line], delivered: [Line]? = nil) -> Bool {
+      let tokens = Owner.tokens(bench.route, creation: Fields(creation), delivered: delivered.map { Fields($0) })
+      return Owner.isKnown(bench.request(.get, "/f", asker), among: tokens)
+    }
+    #expect(isKnown(token(1), token(1)) && isKnown(token(2), token(1), delivered: token(2)))
+    #expect(isKnown(token(1), token(1), delivered: token(2)) && isKnown(token(1), token(1), delivered: []))
+    #expect(!isKnown(token(2), token(1)) && !isKnown(token(3), token(1), delivered: token(2)))
+    #expect(!isKnown([], token(1)) && !isKnown(token(1) + token(1), token(1)))
+    #expect(isKnown([(.authorization, " Bearer e30.eyJzdWIiOiJzIn0.1 ")], token(1)), "blanks around it")
+    // What binds by its whole value, or by something else, was looked at whole.
+    let sid: [Line] = [(.cookie, "sid=x")]
+    #expect(isKnown([(.authorization, "Basic eB")], [(.authorization, "Basic eA")]))
+    #expect(isKnown(sid + token(2), sid) && isKnown(sid, sid))
+    let other = try ServerBench { $0.site = "owner = cookie:sid" }
+    #expect(Owner.tokens(other.route, creation: Fields(token(1)), delivered: nil).isEmpty)
+  }
+
+  @Test("of a cookie that comes twice both values count: which of them the application takes, nobody knows")
+  func cookies() throws {
+    let bench = try ServerBench { $0.site = "owner = cookie:sid" }
+    let rows: [(creator: [Line], asker: [Line], owns: Bool)] = [
+      ([(.cookie, "sid=x")], [(.cookie, "a=1;sid=x ; b")], true),
+      ([(.cookie, "sid=x")], [(.cookie, "sid=x; sid=y")], false),
+      ([(.cookie, "sid=x; sid=y")], [(.cookie, "sid=x"), (.cookie, "sid=y")], true),
+      ([(.cookie, "sid=x; sid=y")], [(.cookie, "sid=y; sid=x")], false),
+      ([(.cookie, "sid=x; sid=y")], [(.cookie, "sid=x")], false),
+    ]
+    for row in rows {
+      let binding = Owner.ofUpload(bench.request(.post, "/f", row.creator))
+      #expect(Owner.owns(binding, bench.request(.head, "/f", row.asker)) == row.owns, "\(row)")
+    }
   }
 }

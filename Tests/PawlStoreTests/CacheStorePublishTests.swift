@@ -39,4 +39,19 @@ import Testing
     fixture.clock.advance(by: .seconds(10))
     #expect(fixture.store.privateResponse(tag: [1, 2]) == nil)
   }
+
+  @Test("of others for whom it was proven to be theirs, the latest are remembered; of a shared one nobody")
+  func grants() throws {
+    let fixture = try StoreFixture()
+    let shared = StoredResponse(head: fixture.head(), body: try fixture.body(total: 0), storedAt: 5)
+    shared.grant([1], fixture.head())
+    #expect(shared.grants == [])
+    fixture.store.publishPrivate(shared, tag: [1, 2], owner: [9], expires: fixture.clock.wallSeconds() + 10)
+    let kept = try #require(fixture.store.privateResponse(tag: [1, 2]))
+    for number in 1...StoredResponse.grantLimit { kept.grant([UInt8(number)], fixture.head()) }
+    kept.grant([1], fixture.head())
+    #expect(kept.grants.map { $0.owner[0] } == [1] + (2...16).reversed())
+    kept.grant([17], fixture.head())
+    #expect(kept.grants.map { $0.owner[0] } == [17, 1] + (3...16).reversed())
+  }
 }

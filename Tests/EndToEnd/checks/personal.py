@@ -1,5 +1,6 @@
 """resume-private: answers no shared cache may keep, for the rest of one body, for the user who began it."""
 
+import signal
 import threading
 import time
 
@@ -7,6 +8,8 @@ from harness.checks import check, same, true
 from harness.client import Client, get
 from harness.content import Content
 from harness.origin import Resource
+from harness.process import wait_for
+from harness.uploads import bearer
 
 MIB = 1 << 20
 ALICE, BOB = ("Authorization", "Basic YWxpY2U6eA=="), ("Authorization", "Basic Ym9iOnk=")
@@ -102,3 +105,246 @@ def cookie_owner(bench):
     same((answer.status, answer.sha), (206, content.sha256(MIB)), "same session, other cookies")
     answer = resume(pawl, "/x", other, tag)
     true(answer.sha != content.sha256(MIB) and origin.count("/x") == 2, f"another session: {answer}")
+
+
+# -- for others the origin is asked ------------------------------------------------------------------------------------
+
+KEPT = (("Cache-Control", "private"),)
+# What an origin may say of a body, and whether its tag is strong.
+ORIGINS = {"nothing": {}, "its own tag": {"etag": '"{user}"'}, "a weak tag": {"etag": 'W/"{user}"'}, "the date of the page": {"last_modified": "old"},
+           "ranges and its own tag": {"etag": '"{user}"', "ranges": True}, "ranges and the date": {"last_modified": "old", "ranges": True},
+           "chunks": {"framing": "chunked"}, "a tag without conditions": {"etag": '"{user}"', "conditional": False}}
+
+
+def user_of(request):
+    """By whatever a request shows; a refreshed token or a further cookie is the same user's."""
+    from base64 import urlsafe_b64decode
+    import json
+    bearer = (request.get("Authorization") or "").removeprefix("Bearer ").split(".")
+    if len(bearer) == 3:
+        return json.loads(urlsafe_b64decode(bearer[1] + "=="))["sub"]
+    session = [c.strip() for c in (request.get("Cookie") or "").split(";") if c.strip().startswith("session=")]
+    return (request.get("Authorization") or "") + "".join(session) + (request.get("X-Api-Key") or "")
+
+
+def token(subject, issue=1):
+    return ("Authorization", bearer(subject, issue))
+
+
+def body_of(user, size=4 * MIB):
+    return Content(f"of {user}", size)
+
+
+def asking(bench, name="pawl", fields=KEPT, size=4 * MIB, **site):
+    """Each user has a body, all of one length; a token that was made up is refused."""
+    origin = bench.origin()
+
+    def at(kind):
+        def answer(r):
+            if (r.get("Authorization") or "").endswith("forged"):
+                return Resource(b"no such token", status=401)
+            user = user_of(r)
+            how = {k: v.format(user="".join(c for c in user if c.isalnum())) if isinstance(v, str) else v for k, v in ORIGINS[kind].items()}
+            return Resource(body_of(user, size), fields=fields, **how)
+        return answer
+    for number, kind in enumerate(ORIGINS):
+        origin.at(f"/{number}", at(kind))
+    return origin, bench.pawl(origin, name, site={"resume-private": "60s", **site})
+
+
+def each_origin(function):
+    for number, kind in enumerate(ORIGINS):
+        function(f"/{number}", kind)
+
+
+JAR, OTHER_JAR = ("Cookie", "session=ann; seen=1"), ("Cookie", "session=bob; seen=1")
+
+
+@check("private: visitors told apart by cookies alone: the tag is no credential, the origin is asked with their own", seconds=60)
+def cookies_alone(bench):
+    origin, pawl = asking(bench)
+
+    def row(path, kind):
+        tag = begin(pawl, path, JAR).get("ETag")
+        count, mine, other = origin.count(path), body_of("session=ann"), body_of("session=bob")
+        answer = resume(pawl, path, OTHER_JAR, tag)
+        true(origin.count(path) > count, f"{kind}: another visitor was answered without the origin: {answer}")
+        same((answer.status, answer.sha), (200, other.sha256()), f"{kind}: another visitor has a body of his own")
+        true(answer.get("ETag") != tag, f"{kind}: the other body has the tag")
+        same(resume(pawl, path, OTHER_JAR, answer.get("ETag")).sha, other.sha256(MIB), f"{kind}: who goes on with it by its own tag")
+        for request in origin.of(path)[count:]:
+            same(request.get("Cookie"), OTHER_JAR[1], f"{kind}: cookies at the origin")
+        count = origin.count(path)
+        answer = resume(pawl, path, None, tag)
+        same((answer.status, answer.sha, origin.count(path) > count), (200, body_of("").sha256(), True), f"{kind}: nobody with the tag")
+        for jar in (JAR, ("Cookie", "session=ann; seen=2; added=1")):
+            count = origin.count(path)
+            answer = resume(pawl, path, jar, tag)
+            same((answer.status, answer.sha, answer.get("ETag")), (206, mine.sha256(MIB), tag), f"{kind}: the same visitor with {jar[1]}")
+            true(origin.count(path) > count and origin.of(path)[-1].get("Cookie") == jar[1], f"{kind}: the origin was not asked with {jar[1]}")
+    each_origin(row)
+
+
+@check("private: of a token nothing counts but its octets: a refreshed one asks the origin and goes on, a forged one is refused by it", seconds=60)
+def tokens(bench):
+    origin, pawl = asking(bench)
+
+    def row(path, kind):
+        tag, mine = begin(pawl, path, token("ann", 1)).get("ETag"), body_of("ann")
+        count = origin.count(path)
+        answer = resume(pawl, path, token("ann", 1), tag)
+        same((answer.status, answer.sha, origin.count(path)), (206, mine.sha256(MIB), count), f"{kind}: the same token, unasked")
+        answer = resume(pawl, path, ("Authorization", token("ann", 9)[1].rsplit(".", 1)[0] + ".forged"), tag)
+        same((answer.status, origin.count(path)), (401, count + 1), f"{kind}: a forged token")
+        count = origin.count(path)
+        compared = pawl.log().count("private-compared")
+        answer = resume(pawl, path, token("ann", 2), tag)
+        same((answer.status, answer.sha, answer.get("ETag")), (206, mine.sha256(MIB), tag), f"{kind}: a refreshed token")
+        true(origin.count(path) > count and origin.of(path)[-1].get("Authorization") == token("ann", 2)[1], f"{kind}: not asked with the refreshed token")
+        if ORIGINS[kind].get("etag", "W/").startswith("W/") or ORIGINS[kind].get("conditional") is False:
+            wait_for(lambda: pawl.log().count("private-compared") > compared, what="the end of the comparison")
+        count = origin.count(path)
+        answer = resume(pawl, path, token("ann", 2), tag, 2 * MIB)
+        same((answer.status, answer.sha, origin.count(path)), (206, mine.sha256(2 * MIB), count), f"{kind}: the refreshed token again, unasked")
+        answer = resume(pawl, path, token("bob"), tag)
+        same((answer.status, answer.sha), (200, body_of("bob").sha256()), f"{kind}: another user's token")
+    each_origin(row)
+
+
+@check("private: a 304 with the strong tag moves no octet of the body, and nothing of another user's head comes with it")
+def not_modified(bench):
+    origin = bench.origin()
+    body = body_of("all")
+    origin.at("/x", lambda r: Resource(body, etag='"v1"', fields=KEPT + (("X-For", user_of(r)),)))
+    pawl = bench.pawl(origin, site={"resume-private": "60s"})
+    tag = begin(pawl, "/x", token("ann")).get("ETag")
+    answer = resume(pawl, "/x", token("bob"), tag)
+    asked = origin.of("/x")[-1]
+    same((answer.status, answer.sha, answer.get("ETag"), answer.all("X-For")), (206, body.sha256(MIB), tag, ["bob"]), "the rest")
+    same((asked.status, asked.get("If-None-Match"), asked.get("Range"), asked.sent), (304, '"v1"', None, 0), "the question")
+
+
+@check("private: without any credential the tag is enough; an added cookie, credential or key asks the origin")
+def nobody(bench):
+    origin, pawl = asking(bench)
+    path, body = "/0", body_of("")
+    tag = begin(pawl, path, ("X-Color", "red")).get("ETag")
+    answer = resume(pawl, path, ("X-Color", "red"), tag)
+    same((answer.status, answer.sha, origin.count(path)), (206, body.sha256(MIB), 1), "the same request, unasked")
+    for added in (("Cookie", "seen=1"), ("Proxy-Authorization", "Basic eA=="), ("X-Color", "blue"), ("Client-Cert", ":AAAA:")):
+        count = origin.count(path)
+        answer = resume(pawl, path, added, tag)
+        same((answer.status, answer.sha), (206, body.sha256(MIB)), f"with {added[0]}")
+        true(origin.count(path) > count or added[0] == "Client-Cert", f"with {added[0]}: the origin was not asked")
+    for added in (("X-Api-Key", "k2"), ("Authorization", "Basic eA=="), ("Cookie", "session=bob")):
+        answer = resume(pawl, path, added, tag)
+        same((answer.status, answer.sha), (200, body_of(added[1]).sha256()), f"with {added[0]}")
+
+
+@check("private: X-Api-Key is a credential: another key, or none, opens nothing; the same one asks")
+def api_key(bench):
+    origin, pawl = asking(bench)
+
+    def row(path, kind):
+        tag = begin(pawl, path, ("X-Api-Key", "k1")).get("ETag")
+        for key in ("k2", None):
+            answer = resume(pawl, path, ("X-Api-Key", key) if key else None, tag)
+            same((answer.status, answer.sha), (200, body_of(key or "").sha256()), f"{kind}: key {key}")
+        answer = resume(pawl, path, ("X-Api-Key", "k1"), tag)
+        same((answer.status, answer.sha), (206, body_of("k1").sha256(MIB)), f"{kind}: the same key")
+    each_origin(row)
+
+
+@check("private: the same Authorization and other cookies, where owner names none of them, is another visitor; owner = none opens by the tag")
+def both(bench):
+    origin = bench.origin()
+    origin.at("/x", lambda r: Resource(body_of(r.get("Cookie")), fields=KEPT))
+    pawl = bench.pawl(origin, site={"resume-private": "60s"}, extra={"route:main/free": {"path": "/free", "owner": "none"}})
+    staging = ("Authorization", "Basic c3RhZ2luZzp4")
+    with Client(pawl.address) as client:
+        client.request("/x", fields=(staging, JAR))
+        tag = client.response(limit=MIB).get("ETag")
+    answer = resume(pawl, "/x", staging, tag, MIB, OTHER_JAR)
+    same((answer.status, answer.sha), (200, body_of(OTHER_JAR[1]).sha256()), "other cookies")
+    count = origin.count("/x")
+    answer = resume(pawl, "/x", staging, tag, MIB, JAR)
+    same((answer.status, answer.sha, origin.count("/x")), (206, body_of(JAR[1]).sha256(MIB), count), "the same cookies, unasked")
+    origin.at("/free", lambda r: Resource(body_of("free"), fields=KEPT))
+    tag = begin(pawl, "/free", JAR).get("ETag")
+    answer = resume(pawl, "/free", OTHER_JAR, tag)
+    same((answer.status, answer.sha, origin.count("/free")), (206, body_of("free").sha256(MIB), 1), "owner = none")
+
+
+@check("private: bytes that differ behind the client's offset are never joined: the client is cut off where they begin to")
+def differs_later(bench):
+    origin = bench.origin()
+    body = body_of("ann", 8 * MIB)
+    other = body.changed(6 * MIB + 5)
+    origin.at("/x", lambda r: Resource(body if r.serial == 0 else other, fields=KEPT))
+    pawl = bench.pawl(origin, site={"resume-private": "60s"})
+    tag = begin(pawl, "/x", JAR).get("ETag")
+    for offset in (0, MIB, 6 * MIB + 4):
+        with Client(pawl.address) as client:
+            client.request("/x", fields=(JAR, ("Range", f"bytes={offset}-"), ("If-Range", tag)))
+            answer = client.response(keep=True)
+        if answer.status == 200:      # it was found out in time
+            same(answer.body, other.read(), f"whole, from {offset}")
+            continue
+        same((answer.status, answer.complete, answer.body), (206, False, body.read(offset, 6 * MIB + 5)), f"from {offset}: up to where they differ")
+    for offset in (6 * MIB + 5, 7 * MIB):
+        answer = resume(pawl, "/x", JAR, tag, offset)
+        same((answer.status, answer.sha), (200, other.sha256()), f"from {offset}: the whole")
+
+
+@check("private: what the origin says to the asker is the answer: 403, 404, 503, a redirect, another length; kept under its own tag")
+def refusals(bench):
+    origin = bench.origin()
+    said = [None]
+    origin.at("/x", lambda r: said[0] or Resource(body_of("x"), fields=KEPT))
+    pawl = bench.pawl(origin, site={"resume-private": "60s"})
+    tag = begin(pawl, "/x", JAR).get("ETag")
+    for status in (403, 404, 500, 503, 302):
+        said[0] = Resource(b"no", status=status, fields=(("Location", "/login"),))
+        answer = resume(pawl, "/x", OTHER_JAR, tag)
+        same((answer.status, answer.count), (status, 2), "what the origin said")
+    for content in (body_of("x", 4 * MIB - 1), body_of("x", 4 * MIB + 1), Content("y", 4 * MIB)):
+        said[0] = Resource(content, fields=KEPT)
+        answer = resume(pawl, "/x", OTHER_JAR, tag)
+        same((answer.status, answer.sha), (200, content.sha256()), "another body")
+        true(answer.get("ETag") not in (None, tag), f"tag of another body: {answer}")
+    said[0] = Resource(body_of("x"), fields=(("Cache-Control", "no-store"),))
+    answer = resume(pawl, "/x", OTHER_JAR, tag)
+    same((answer.status, answer.sha, answer.get("ETag")), (200, body_of("x").sha256(), None), "no-store")
+    said[0] = None
+    same(resume(pawl, "/x", JAR, tag).status, 206, "the first visitor")
+
+
+@check("private: over a restart and a reload with another owner list nobody gets more than before")
+def reloaded(bench):
+    origin, pawl = asking(bench, owner="cookie:session, authorization")
+    path, mine = "/0", body_of("session=ann")
+    tag = begin(pawl, path, JAR).get("ETag")
+    wait_for(lambda: origin.of(path)[0].ended == "done", what="the end of the fill")
+
+    def asks(jar, what, sha):
+        count = origin.count(path)
+        answer = resume(pawl, path, jar, tag)
+        true(origin.count(path) > count, f"{what}: not asked: {answer}")
+        same(answer.sha, sha, what)
+
+    def opens(jar, what):
+        count = origin.count(path)
+        answer = resume(pawl, path, jar, tag)
+        same((answer.status, answer.sha, origin.count(path)), (206, mine.sha256(MIB), count), what)
+    opens(JAR, "before")
+    pawl.restart()
+    opens(JAR, "after a restart")
+    asks(OTHER_JAR, "another after a restart", body_of("session=bob").sha256())
+    for owner, same_one in (("authorization, cookie:session", True), ("authorization", False), ("cookie:other", False), ("none", False)):
+        text = pawl.file.read_text()
+        pawl.file.write_text("\n".join(f"owner = {owner}" if line.startswith("owner") else line for line in text.split("\n")))
+        reloads = pawl.log().count(" reloaded")
+        pawl.signal(signal.SIGHUP)
+        wait_for(lambda: pawl.log().count(" reloaded") > reloads, what="the reload")
+        opens(JAR, f"owner = {owner}") if same_one else asks(JAR, f"owner = {owner}", mine.sha256(MIB))
+        asks(OTHER_JAR, f"another, owner = {owner}", body_of("session=bob").sha256())

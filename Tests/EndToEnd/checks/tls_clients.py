@@ -81,6 +81,31 @@ def owner(bench):
         pawl.stop()
 
 
+@check("tls clients: a certificate owns a private body: it is opened unasked for its owner, renewed or not; for another, or none, the origin is asked")
+def private_owner(bench):
+    ann, bob, renewed = person("ann"), person("bob"), person("ann", "ann-renewed")
+    mib = 1 << 20
+
+    def run(name, asks, told, **site):
+        """`asks`: whether the origin is asked for who comes with this certificate."""
+        origin, pawl = begin(bench, "optional", site={"resume-private": "60s", "client-certificate-field": told, **site})
+        origin.at("/p", lambda r: Resource(Content(f"for {r.get('Client-Cert')}", 2 * mib), fields=(("Cache-Control", "private"),)))
+        tag = fetch(pawl, "/p", context=presenting(ann)).get("ETag")
+        mine = origin.of("/p")[0].get("Client-Cert")
+        for who, pair in (("ann", ann), ("renewed", renewed), ("bob", bob), ("nobody", None)):
+            count = origin.count("/p")
+            answer = fetch(pawl, "/p", context=presenting(pair), fields=(("Range", f"bytes={mib}-"), ("If-Range", tag)))
+            same(origin.count("/p") > count, who in asks, f"{name}: whether the origin is asked for {who}")
+            own = origin.of("/p")[-1].get("Client-Cert") if who in asks else mine
+            expected = Content(f"for {own}", 2 * mib)
+            same((answer.status, answer.sha), (206, expected.sha256(mib)) if own == mine else (200, expected.sha256()), f"{name}: what {who} gets")
+        pawl.stop()
+    run("told", ("bob", "nobody"), "on")
+    run("not told", ("bob", "nobody"), "off")
+    run("told, and not what owner goes by", ("ann", "renewed", "bob", "nobody"), "on", owner="cookie:session")
+    run("neither told nor what owner goes by", (), "off", owner="cookie:session")
+
+
 @check("tls clients: Client-Cert tells the origin who it is, and nobody else can (RFC 9440)")
 def field(bench):
     import base64

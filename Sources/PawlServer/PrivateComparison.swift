@@ -1,0 +1,142 @@
+import PawlCache
+import PawlHTTP
+import PawlLoop
+import PawlStore
+
+/// Holds a body that the origin has just begun to give to one request against one that is kept for another, octet by octet,
+/// in the pool, behind the fill. Ends when both are whole and equal, when they differ, and when that can not be found out any
+/// more. Of one loop, which holds it until then.
+final class PrivateComparison {
+  enum State: Hashable { case comparing, equal, different }
+
+  private static let piece = 1 << 20
+
+  let kept: StoredResponse
+  let new: StoredResponse
+  private let owner: ServerLoop
+  /// Of both bodies: neither is evicted, and neither fill pauses, while they are compared.
+  private let seats: [FillCoordinator]
+  private(set) var state = State.comparing
+  /// So many octets from the start are equal.
+  private(set) var compared: UInt64 = 0
+  /// Whether the outcome is of use without the client that it is for.
+  private let goesOnAlone: Bool
+  /// Whoever waits for it, the client's way out; called whenever there is news.
+  var progressed: (() -> Void)?
+  private var decided: ((State) -> Void)?
+
+  /// - Parameter decided: called once, unless it is given up before.
+  init(
+    _ kept: StoredResponse, with new: StoredResponse, on owner: ServerLoop, goesOnAlone: Bool,
+    decided: @escaping (State) -> Void
+  ) {
+    (self.kept, self.new, self.owner, self.goesOnAlone, self.decided) = (kept, new, owner, goesOnAlone, decided)
+    let seat = SeatToken()
+    token = seat
+    seats = [kept, new].map { response in
+      response.body.readerMoved(token: ObjectIdentifier(seat), position: 0)
+      return FillCoordinator.join(ObjectIdentifier(seat), response, at: 0).coordinator
+    }
+  }
+
+  private final class SeatToken {}
+  private let token: SeatToken
+  private var id: ObjectIdentifier { ObjectIdentifier(token) }
+
+  func start() {
+    owner.comparisons[id] = self
+    owner.loop.nextTurn { [self] in step() }
+  }
+
+  /// The client has gone.
+  func clientLeft() {
+    progressed = nil
+    if state == .comparing, !goesOnAlone { decide(.different) }
+  }
+
+  // MARK: - Comparing
+
+  private func step() {
+    guard state == .comparing else { return }
+    let (a, b) = (kept.body, new.body)
+    if let whole = a.total, let other = b.total, whole != other { return decide(.different) }
+    // What goes past the disk is not there to be compared.
+    if a.failure != nil || b.failure != nil || a.isStreaming || b.isStreaming { return decide(.different) }
+    if compared == a.total {
+      if b.total == compared { return decide(.equal) }
+      // The new one must not go on behind it.
+      return b.held.contiguousEnd(from: compared) > compared ? decide(.different) : wait(for: new)
+    }
+    switch a.availability(at: compared) {
+    case .bytes(let until): compareNext(through: until)
+    case .missing: wait(for: kept)
+    case .checking:
+      a.check(at: compared, on: owner.loop) { [weak self] outcome in
+        if case .unavailable = outcome { self?.decide(.different) } else { self?.step() }
+      }
+    case .ended, .failed: decide(.different)
+    }
+  }
+
+  private func compareNext(through limit: UInt64) {
+    let end = min(limit, new.body.held.contiguousEnd(from: compared), compared + UInt64(Self.piece))
+    guard end > compared else { return new.body.isComplete ? decide(.different) : wait(for: new) }
+    let (a, b, range) = (kept.body, new.body, compared..<end)
+    owner.pool.run({ Self.countEqual(a, b, range) }, then: owner.loop) { [weak self] count in
+      guard let self, self.state == .comparing else { return }
+      if count > 0 { self.moved(to: range.lowerBound + count) }
+      self.compared == end ? self.step() : self.decide(.different)
+    }
+  }
+
+  /// How many octets from the start of the range on are the same in both. Blocking, in the pool.
+  private static func countEqual(_ a: StoredBody, _ b: StoredBody, _ range: Range<UInt64>) -> UInt64 {
+    let count = Int(range.upperBound - range.lowerBound)
+    var (left, right) = ([UInt8](repeating: 0, count: count), [UInt8](repeating: 0, count: count))
+    let read = min(
+      left.withUnsafeMutableBytes { a.read(range, into: $0) }, right.withUnsafeMutableBytes { b.read(range, into: $0) })
+    if read == count, left == right { return UInt64(count) }
+    return UInt64((0..<max(0, read)).first { left[$0] != right[$0] } ?? max(0, read))
+  }
+
+  private func moved(to end: UInt64) {
+    compared = end
+    for body in [kept.body, new.body] { body.readerMoved(token: id, position: end) }
+    for seat in seats { seat.moved(id, to: end) }
+    progressed?()
+  }
+
+  /// Goes on when there is more of it; a fill that has ended without the rest proves nothing.
+  private func wait(for response: StoredResponse) {
+    guard FillCoordinator.isFilling(response) || response.body.isComplete else { return decide(.different) }
+    response.body.wait(at: compared, token: id, on: owner.loop) { [weak self] in self?.step() }
+  }
+
+  private func decide(_ outcome: State) {
+    guard state == .comparing else { return }
+    state = outcome
+    owner.events.log(
+      .info, "private-compared",
+      [
+        "kept": kept.body.id.hex, "new": new.body.id.hex, "equal": "\(outcome == .equal)", "compared": "\(compared)",
+      ])
+    decided?(outcome)
+    // Whoever goes on with one of them takes a seat before these are left.
+    progressed?()
+    letGo()
+  }
+
+  /// Nobody wants to know any more; nothing is called.
+  func stop() {
+    guard state == .comparing else { return }
+    state = .different
+    letGo()
+  }
+
+  private func letGo() {
+    (decided, progressed) = (nil, nil)
+    for body in [kept.body, new.body] { body.readerLeft(token: id) }
+    for seat in seats { seat.left(id) }
+    owner.comparisons[id] = nil
+  }
+}

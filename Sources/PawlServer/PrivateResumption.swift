@@ -1,0 +1,216 @@
+import PawlCache
+import PawlHTTP
+import PawlLoop
+import PawlStore
+import PawlUpstream
+import PawlWire
+
+extension DownloadExchange {
+  /// What `resume-private` has kept is found by the random tag that pawl gave with it, for its own URL; never otherwise. It is
+  /// opened unasked only for whom it was kept (``PrivateOwner``); for others the origin is asked (``PrivateResumption``).
+  /// - Returns: whether the answer waits for that; where there is none, the exchange goes on by itself.
+  func asksPrivately() -> Bool {
+    guard request.head.method == .get, request.head.fields.contains(.range), request.route.policy.resumePrivate != nil,
+      case .tag(let tag)? = IfRange(request.head.fields), !tag.isWeak, Tags.isMinted(tag)
+    else { return false }
+    store.findPrivate(tag: tag.opaque, on: request.loop.loop) { [weak self] found in
+      guard let self, !self.isOver else { return }
+      guard let found, found.body.isComplete || FillCoordinator.isFilling(found) else { return self.look() }
+      let asker = PrivateOwner(self.request)
+      switch Self.access(to: found, for: asker) {
+      case .opened(let opened): self.serve(opened, Served(arrival: nil, isCollapsed: false))
+      case .asked: PrivateResumption.start(self, of: found, for: asker)
+      case .none: self.look()
+      }
+    }
+    return true
+  }
+
+  private enum PrivateAccess {
+    case opened(StoredResponse)
+    case asked, none
+  }
+
+  private static func access(to found: StoredResponse, for asker: PrivateOwner) -> PrivateAccess {
+    guard let personal = found.personal, let owner = PrivateOwner(octets: personal.owner) else { return .none }
+    switch owner.access(for: asker) {
+    case .none: return .none
+    case .open: return .opened(found)
+    case .ask:
+      let granted = found.grants.first { PrivateOwner(octets: $0.owner)?.access(for: asker) == .open }
+      return granted.map { .opened(found.with(head: $0.head)) } ?? .asked
+    }
+  }
+}
+
+/// A request that names the tag of a body which was kept for another, or for nobody that it can be told from: the origin is
+/// asked with the request's own cookies and credentials. Where that proves the bytes the same, the client goes on from what
+/// is held; else it gets the origin's answer, whole, which is judged and kept as any other. Lives on the exchange's loop.
+final class PrivateResumption: OriginFetchSink {
+  private weak var exchange: DownloadExchange?
+  private let request: IncomingRequest
+  private let store: CacheStore
+  private let resource: Resource
+  private let kept: StoredResponse
+  private let asker: PrivateOwner
+  private var conditions: [(FieldName, [UInt8])] = []
+  private var fetch: OriginFetch?
+  private var began = Monotonic(nanoseconds: 0)
+  private var comparison: PrivateComparison?
+  private var served = Served(arrival: nil, isCollapsed: false)
+  private var timer: LoopTimer?
+
+  private var loop: ServerLoop { request.loop }
+
+  static func start(_ exchange: DownloadExchange, of kept: StoredResponse, for asker: PrivateOwner) {
+    let fields = exchange.request.head.fields
+    guard let resource = exchange.resource, RangeField(fields)?.specs.count == 1, !CacheControl(fields).onlyIfCached
+    else { return exchange.look() }
+    let resumption = PrivateResumption(exchange, resource, of: kept, for: asker)
+    exchange.resumption = resumption
+    resumption.ask(PrivateProof.conditions(for: kept.head))
+  }
+
+  private init(_ exchange: DownloadExchange, _ resource: Resource, of kept: StoredResponse, for asker: PrivateOwner) {
+    (self.exchange, request, store) = (exchange, exchange.request, exchange.store)
+    (self.resource, self.kept, self.asker) = (resource, kept, asker)
+  }
+
+  private func ask(_ conditions: [(FieldName, [UInt8])]) {
+    (self.conditions, began) = (conditions, loop.loop.now)
+    let fetch = OriginFetch(for: request, base: OriginRequests.fetch(request), use: .passThrough, sink: self)
+    self.fetch = fetch
+    fetch.start(adding: conditions)
+  }
+
+  /// The exchange is over.
+  func end() {
+    exchange = nil
+    timer?.close()
+    timer = nil
+    fetch?.cancel()
+    fetch = nil
+    comparison?.clientLeft()
+  }
+
+  // MARK: - The origin's answer
+
+  func fetch(_ fetch: OriginFetch, interim head: ResponseHead) { if head.status != 100 { exchange?.interim(head) } }
+
+  func fetch(_ fetch: OriginFetch, head: ResponseHead, framing: BodyFraming) {
+    self.fetch = nil
+    guard let exchange else { return fetch.cancel() }
+    if head.status == 304, !conditions.isEmpty {
+      fetch.dismiss()
+      let isThere = kept.body.isComplete || FillCoordinator.isFilling(kept)
+      return isThere && PrivateProof.isProven(by: head, kept.head) ? proven(by: head) : ask([])
+    }
+    let judge = CollapsedFetch(
+      leader: exchange, request: request, resource: resource, store: store, purpose: .miss, range: nil,
+      reason: .request, isShared: false)
+    exchange.fetch = judge
+    judge.adopt(fetch, adding: conditions.map(\.0), since: began, head: head, framing: framing)
+  }
+
+  func fetchFailed(_ fetch: OriginFetch, _ failure: FetchFailure) {
+    self.fetch = nil
+    if case .noAnswer(let failure) = failure { return exchange?.fetchFailed(failure) ?? () }
+    exchange?.fetchFailed(OriginFailure.incomplete)
+  }
+
+  // Nothing is accepted here: a body is for whoever takes the fetch over.
+  func fetch(_ fetch: OriginFetch, bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Flow { .pause }
+  func fetch(_ fetch: OriginFetch, compare bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Comparison {
+    .different
+  }
+  func fetchEnded(_ fetch: OriginFetch, at end: UInt64) {}
+  func fetchIsWanted(_ fetch: OriginFetch) -> Bool { true }
+
+  /// By its strong tag the origin has said to this very request that these are its bytes.
+  private func proven(by answer: ResponseHead) {
+    let now = loop.loop.wallSeconds
+    let asked = now - (loop.loop.now - began).wholeNanoseconds / 1_000_000_000
+    let head = PrivateProof.head(
+      of: kept.head, confirmedBy: answer, for: request.head, requestTime: asked, responseTime: now,
+      asksIdentity: request.asksIdentity)
+    grant(head, saying: answer.fields)
+    exchange?.serve(
+      kept.with(head: head),
+      Served(arrival: .validated, isCollapsed: false, setCookies: answer.fields.all(.setCookie)))
+  }
+
+  /// From now on the asker has it unasked, where a 200 with this head might be kept for the asker.
+  /// - Parameter said: all fields of the answer; those of the head are without what is not stored.
+  private func grant(_ head: StoredHead, saying said: Fields) {
+    var whole = ResponseHead(status: head.status, fields: head.fields)
+    for cookie in said.all(.setCookie) { whole.fields.append(.setCookie, cookie) }
+    let storability = Storability.decide(
+      request: request.head, response: whole, framing: kept.body.total.map(BodyFraming.length) ?? .chunked,
+      policy: request.route.policy, receivedAt: head.responseTime)
+    if case .no = storability { return }
+    if asker.isRecognisable { kept.grant(asker.octets, head) }
+  }
+
+  // MARK: - Without its word
+
+  /// The origin gave a body, which is stored now: it is held against the one that is kept. The client gets the part that it
+  /// lacks once all before it is equal.
+  /// - Returns: `false` where there is nothing to compare: it is served as it is.
+  func compares(_ new: StoredResponse, _ served: Served) -> Bool {
+    guard comparison == nil, new.body !== kept.body,
+      PrivateProof.mayBeEqual(kept.head, total: kept.body.total, new.head, otherTotal: new.body.total)
+    else { return false }
+    self.served = served
+    let isWorthIt = asker.isRecognisable
+    let comparison = PrivateComparison(kept, with: new, on: loop, goesOnAlone: isWorthIt) { [self] outcome in
+      decided(outcome, new)
+    }
+    self.comparison = comparison
+    comparison.progressed = { [weak self] in self?.look() }
+    let timer = loop.loop.makeTimer { [weak self] in self?.serveNew() }
+    timer.schedule(after: DownloadExchange.patience)
+    self.timer = timer
+    comparison.start()
+    return true
+  }
+
+  private func decided(_ outcome: PrivateComparison.State, _ new: StoredResponse) {
+    if outcome == .equal { grant(new.head, saying: new.head.fields) }
+    let isAboutToBeServed = outcome == .different && exchange?.channel.hasResponded == false
+    guard !isAboutToBeServed, store.privateResponse(tag: new.body.primaryTag)?.body === new.body else { return }
+    // Nobody was told its tag, and nobody will be.
+    store.forget(new)
+    loop.loop.nextTurn { FillCoordinator.existing(new)?.pause("not-wanted") }
+  }
+
+  private func look() {
+    guard let comparison, let exchange, !exchange.channel.hasResponded else { return }
+    let stored = kept.with(head: comparison.new.head)
+    switch comparison.state {
+    case .different: return serveNew()
+    case .equal: return exchange.serve(stored, served)
+    case .comparing: break
+    }
+    let answer = StoredAnswer(stored, request: request, served: served, isOutOfPatience: false)
+    switch answer.shape {
+    case .needsTotal: break
+    case .part(let range):
+      // With an octet beyond what the client has: who is cut off later is not cut off at the same place for ever.
+      guard comparison.compared > range.first else { return }
+      timer?.close()
+      request.record.cacheOutcome = "miss"
+      let rest = CacheReader([.body(range.first, through: range.end)], of: stored, for: request, in: store)
+      exchange.channel.respond(
+        answer.part(range), length: .known(range.count), body: ProvenReader(rest, from: range, by: comparison))
+    case .whole, .parts, .notModified, .unsatisfiable: serveNew()
+    }
+  }
+
+  /// It is another body, or was not proven in time to be the same.
+  private func serveNew() {
+    guard let comparison, let exchange, !exchange.channel.hasResponded else { return }
+    timer?.close()
+    exchange.serve(comparison.new, served)
+    comparison.stop()
+  }
+}

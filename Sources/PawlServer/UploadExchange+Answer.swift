@@ -33,13 +33,21 @@ extension UploadExchange {
 
   private func waited(_ outcome: AnswerWait.Outcome) {
     switch outcome {
-    case .answered(let answer): give(answer, consumed: true)
+    case .answered(let answer): mayHaveAnswer ? give(answer, consumed: true) : refuse(.answerIsAnothers)
     case .refused(let answer): give(answer, consumed: false)
     case .undecided: replyUndecided()
     case .unknown: refuse(.outcomeUnknown)
     case .mismatch: refuse(.digestMismatch)
     case .lost: refuse(.gone)
     }
+  }
+
+  /// The answer is for who created the upload, or brought the credentials that it was delivered with. A token that only says it
+  /// is the same user's may go on with the upload, since the application gets to judge it then; here nobody does any more,
+  /// unless it was asked about (`auth-request`).
+  var mayHaveAnswer: Bool {
+    guard let upload, !upload.origin.owner.isEmpty, request.route.authRequest == nil else { return true }
+    return Owner.isKnown(request, among: upload.askers)
   }
 
   /// The origin's answer in the shape of the protocol, with the upload's URL on the request that made it.

@@ -26,6 +26,7 @@ extension UploadExchange {
 
   /// The origin's answer once more.
   private func replay() {
+    guard mayHaveAnswer else { return refuse(.answerIsAnothers) }
     loadAnswer { [self] in give($0, consumed: true) }
   }
 
@@ -40,7 +41,7 @@ extension UploadExchange {
   func readAnswer() {
     guard let upload else { return refuse(.notFound) }
     switch upload.status.phase {
-    case .answered: loadAnswer { [self] in giveAsItWas($0) }
+    case .answered: mayHaveAnswer ? loadAnswer { [self] in giveAsItWas($0) } : refuse(.answerIsAnothers)
     case .open where completesAtLength && upload.status.length == upload.status.offset:
       refuse(.undecided(retryAfter: Self.undecidedRetry))
     case .open: refuse(.notFound)

@@ -129,10 +129,21 @@ final class UploadExchange: Exchange {
     }
   }
 
-  /// The application says who somebody is, where the route's `owner` goes by that.
+  /// The application says who somebody is, where the route's `owner` goes by that; and whether a token is one that it has not
+  /// seen with this upload yet.
   private func ask(ofUpload upload: SpooledUpload, then: @escaping (Fields) -> Void) {
-    guard !upload.origin.owner.isEmpty, Owner.needsAuthRequest(request.route) else { return then(Fields()) }
+    guard !upload.origin.owner.isEmpty, Owner.needsAuthRequest(request.route) || !isKnown(of: upload) else {
+      return then(Fields())
+    }
     ask(about: upload.origin.head, then: then)
+  }
+
+  private func isKnown(of upload: SpooledUpload) -> Bool {
+    let (creation, route) = (upload.origin.head.fields, request.route)
+    let tokens =
+      upload.status.phase == .answered
+      ? upload.askers : Owner.tokens(route, creation: creation, delivered: upload.credentials)
+    return Owner.isKnown(request, among: tokens)
   }
 
   /// Asks `auth-request`; goes on only with its consent.

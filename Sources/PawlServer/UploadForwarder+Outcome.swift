@@ -62,12 +62,17 @@ extension UploadForwarder {
 
   private func record(_ answer: UploadAnswer) {
     insist("answer \(answer.status)", from: [.forwarding, .sent]) { [self] in
-      upload.answer(answer, on: loop, then: $0)
+      upload.answer(answer, for: askers, on: loop, then: $0)
     } then: { [self] in
       owner.events.log(
         .info, "upload-answered",
         ["upload": id, "status": "\(answer.status)", "attempt": "\(attempt)", "upstream": route.upstreamName])
     }
+  }
+
+  private var askers: [[UInt8]] {
+    let creation = upload.origin.head.fields
+    return Owner.tokens(route, creation: creation, delivered: request?.incoming.head.fields)
   }
 
   /// Takes a step until it is recorded, and ends: a full disk leaves nothing behind that nobody sees to.

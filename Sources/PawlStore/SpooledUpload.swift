@@ -137,7 +137,24 @@ package final class SpooledUpload: Sendable {
     }
   }
 
-  package var credentials: Fields? { state.withLock { $0.row.credentials }.flatMap(FieldsCoding.fields) }
+  /// `nil` where none came since the creation, and once the upload is answered.
+  package var credentials: Fields? {
+    state.withLock { $0.row.phase == .answered ? nil : $0.row.credentials }.flatMap(FieldsCoding.fields)
+  }
+
+  /// What stands for the credentials that the answer was given to, as it was said with it. Empty: any of the owner's.
+  package var askers: [[UInt8]] {
+    let kept = state.withLock { $0.row.phase == .answered ? $0.row.credentials : nil }
+    return kept.flatMap(FieldsCoding.fields)?.all(named: Self.askerField).map(Array.init) ?? []
+  }
+
+  private static let askerField = Array("answered-to".utf8)
+
+  static func serialize(askers: [[UInt8]]) -> [UInt8]? {
+    var fields = Fields()
+    for asker in askers { fields.append(named: askerField, asker) }
+    return askers.isEmpty ? nil : FieldsCoding.serialize(fields)
+  }
 
   package func noteAnswerDelivered() {
     change { row in

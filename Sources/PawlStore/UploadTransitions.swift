@@ -41,13 +41,17 @@ extension SpooledUpload {
   }
 
   /// forwarding, sent → answered; the bytes are freed.
-  package func answer(_ answer: UploadAnswer, on loop: EventLoop, then: @escaping (Bool) -> Void) {
+  /// - Parameter askers: ``SpooledUpload/askers``.
+  package func answer(
+    _ answer: UploadAnswer, for askers: [[UInt8]] = [], on loop: EventLoop, then: @escaping (Bool) -> Void
+  ) {
     begin(.forwarding, .sent, to: .answered, on: loop, answer: answer, then: then) { row in
       row.answerUntil = answer.at + answer.keepFor.components.seconds
       row.originStatus = Int64(answer.status)
       row.nextAttempt = nil
       row.giveUpAt = nil
-      row.credentials = nil
+      // The credentials themselves are of no use any more.
+      row.credentials = Self.serialize(askers: askers)
     }
   }
 

@@ -66,6 +66,10 @@ extension IETFDialect {
       ProblemDetails(title: "The content is not what its digest says", status: 400)
     case .unknownDigest: ProblemDetails(title: "The digest's algorithm is not known here", status: 400)
     case .modifiesFinal: ProblemDetails(title: "A concatenation takes no content", status: 403)
+    case .answerIsAnothers:
+      ProblemDetails(
+        title: "The answer is for other credentials", status: 403,
+        detail: "The upload is complete. Its answer is given to the credentials that it was created or delivered with.")
     case .unfinishedPart: ProblemDetails(title: "A part is not complete", status: 400)
     case .methodNotAllowed: ProblemDetails(title: "Not a method for an upload", status: 405)
     case .tooLarge, .noSpace, .tooManyUploads, .undecided, .outcomeUnknown, .storage: ofServer(refusal)

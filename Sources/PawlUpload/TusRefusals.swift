@@ -16,7 +16,7 @@ extension TusDialect {
   private static func line(_ refusal: UploadRefusal) -> (Int, StaticString) {
     switch refusal {
     case .malformed, .inconsistentLength, .alreadyComplete, .unknownDigest, .unfinishedPart: (400, "Bad Request")
-    case .modifiesFinal: (403, "Forbidden")
+    case .modifiesFinal, .answerIsAnothers: (403, "Forbidden")
     case .notFound: (404, "Not Found")
     case .methodNotAllowed: (405, "Method Not Allowed")
     case .wrongOffset: (409, "Conflict")
@@ -72,6 +72,8 @@ extension TusDialect {
     case .digestMismatch: "The content is not what its checksum says; none of it was kept."
     case .unknownDigest: "The algorithm of the checksum is not known here."
     case .modifiesFinal: "A final upload takes no content; it is made of its parts."
+    case .answerIsAnothers:
+      "The upload is complete; its answer is given to the credentials that it was created or delivered with."
     case .unfinishedPart: "A part of the final upload is not complete."
     case .methodNotAllowed: "An upload knows no such method."
     case .undecided: "All bytes are here, and the server behind this proxy has not answered yet."

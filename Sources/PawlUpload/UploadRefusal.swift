@@ -27,6 +27,8 @@ package enum UploadRefusal: Error, Hashable, Sendable {
   /// tus: a part of a concatenation is not complete.
   case unfinishedPart
   case methodNotAllowed
+  /// The origin has answered, but not to who asks now, as far as can be told.
+  case answerIsAnothers
   /// All bytes are here, and the origin has not decided.
   case undecided(retryAfter: Int)
   /// Sent to the origin, which never answered.

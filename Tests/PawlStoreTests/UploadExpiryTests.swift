@@ -207,7 +207,8 @@ import Testing
     var fields = Fields()
     fields.append(.cookie, "a=b")
     upload.refreshCredentials(fields)
-    try fixture.answer(upload, body: [1, 2, 3])
+    #expect(upload.askers == [])
+    try fixture.answer(upload, body: [1, 2, 3], askers: [[4], [5]])
     #expect(upload.credentials == nil)
     upload.refreshCredentials(fields)
     upload.noteAnswerDelivered()
@@ -217,7 +218,7 @@ import Testing
       #expect(upload.state.withLock { $0.answer } == nil)
       #expect(upload.origin.head.fields.count == 0 && upload.credentials == nil)
       #expect(upload.origin.head.target == Bytes("/files/a") && upload.origin.client == Array("me".utf8))
-      #expect(upload.answer?.body == [1, 2, 3])
+      #expect(upload.answer?.body == [1, 2, 3] && upload.askers == [[4], [5]])
     }
   }
 

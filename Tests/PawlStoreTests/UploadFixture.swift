@@ -117,10 +117,12 @@ final class UploadFixture {
   }
 
   /// Forwards it and has it answered.
-  func answer(_ upload: SpooledUpload, body: [UInt8] = [], keepFor: Duration = .seconds(3600)) throws {
+  func answer(
+    _ upload: SpooledUpload, body: [UInt8] = [], keepFor: Duration = .seconds(3600), askers: [[UInt8]] = []
+  ) throws {
     #expect(upload.beginForward())
     let answer = UploadAnswer(status: 200, body: body, at: clock.wallSeconds(), keepFor: keepFor)
-    #expect(try step { upload.answer(answer, on: $0, then: $1) })
+    #expect(try step { upload.answer(answer, for: askers, on: $0, then: $1) })
   }
 
   func sweep() throws {

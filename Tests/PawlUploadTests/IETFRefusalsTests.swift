@@ -23,6 +23,7 @@ import Testing
     (.noSpace(retryAfter: 30), 507, true, ["Retry-After: 30", "Upload-Limit"], "about:blank"),
     (.tooManyUploads(retryAfter: 9), 429, true, ["Retry-After: 9", "Upload-Limit"], "about:blank"),
     (.digestMismatch, 400, true, [], "about:blank"), (.unknownDigest, 400, true, [], "about:blank"),
+    (.answerIsAnothers, 403, true, [], "about:blank"),
     (.modifiesFinal, 403, true, [], "about:blank"), (.unfinishedPart, 400, true, [], "about:blank"),
     (.methodNotAllowed, 405, true, ["Allow: GET, HEAD, PATCH, DELETE, OPTIONS"], "about:blank"),
     (.undecided(retryAfter: 12), 503, true, ["Retry-After: 12"], "about:blank"),

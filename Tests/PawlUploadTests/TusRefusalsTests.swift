@@ -17,7 +17,7 @@ import Testing
       (.tooManyUploads(retryAfter: 7), 429, ["Retry-After: 7"]), (.alreadyComplete, 400, []),
       (.digestMismatch, 460, ["Upload-Offset: 5"]),
       (.unknownDigest, 400, ["Tus-Checksum-Algorithm: sha1,md5,crc32,sha256", "Upload-Offset: 5"]),
-      (.modifiesFinal, 403, []), (.unfinishedPart, 400, []),
+      (.modifiesFinal, 403, []), (.answerIsAnothers, 403, []), (.unfinishedPart, 400, []),
       (.methodNotAllowed, 405, ["Allow: GET, HEAD, POST, PATCH, DELETE, OPTIONS"]),
       (.undecided(retryAfter: 7), 423, ["Retry-After: 7"]), (.outcomeUnknown, 423, ["Retry-After: 60"]),
       (.storage, 503, ["Retry-After: 5", "Upload-Offset: 5"]),

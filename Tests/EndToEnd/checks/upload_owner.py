@@ -115,6 +115,50 @@ def by_application(bench):
     same(append(pawl.address, D, location, 0, BODY, True, fields_of("Bearer t2")).body, b"got 100000 octets", "the end")
 
 
+@check("upload owner: a token that only claims to be the owner's goes on with the upload, and is not given the application's answer")
+def claimed(bench):
+    origin, pawl = begin(bench)
+    mine, fresh, claim = (fields_of(bearer("ann", n)) for n in (1, 2, 3))
+    for d in (Dialect(6), Dialect(9)):
+        location = create(pawl.address, d, BODY[:100], False, mine).get("Location")
+        same(status(pawl.address, d, location, claim).get("Upload-Offset"), "100", "HEAD with a claim")
+        same(append(pawl.address, d, location, 100, BODY[100:], True, fresh).body, b"got 100000 octets", "the end, with a refreshed token")
+        same(whole(origin)[-1].all("Authorization"), [fresh[0][1]], "Authorization at the origin")
+        for round_ in ("at once", "after a restart"):
+            for who, code in ((mine, 200), (fresh, 200), (claim, 403)):
+                answers = [append(pawl.address, d, location, len(BODY), b"", True, who)] + ([status(pawl.address, d, location, who, "GET")] if d.number > 6 else [])
+                for answer in answers:
+                    same((answer.status, b"got 100000" in answer.body), (code, code == 200), f"the answer with {who[0][1][-8:]} {round_}")
+            same(status(pawl.address, d, location, claim).status, 204, "HEAD with a claim")
+            pawl.restart()
+    location = tus_new(pawl.address, 10, mine)
+    tus_patch(pawl.address, location, 0, BODY[:10], fresh)
+    for who, code in ((mine, 200), (fresh, 200), (claim, 403)):
+        answer = ask(pawl.address, path_of(location), "GET", TUS + who)
+        same((answer.status, b"got 10 " in answer.body), (code, code == 200), f"tus: the answer with {who[0][1][-8:]}")
+
+
+@check("upload owner: with auth-request a token not seen with the upload yet is asked about before it counts for anything")
+def claims_are_asked(bench):
+    origin = bench.origin()
+    good = {bearer("ann", n) for n in (1, 2, 4)}
+    origin.at("/auth", lambda r: Resource(b"", status=204, fields=NO_STORE) if r.get("Authorization") in good else Resource(b"made up", status=403, fields=NO_STORE))
+    origin.default = stored
+    _, pawl = begin(bench, origin=origin, **{"auth-request": "/auth"})
+    location = create(pawl.address, D, BODY[:100], False, fields_of(bearer("ann", 1))).get("Location")
+    forged = fields_of(bearer("ann", 3))
+    for what, answer in (("HEAD", status(pawl.address, D, location, forged)), ("PATCH", append(pawl.address, D, location, 100, b"evil", True, forged)),
+                         ("DELETE", cancel(pawl.address, D, location, forged))):
+        same((answer.status, answer.all("Upload-Offset")), (403, []), f"{what} with a token that was made up")
+    asked_ = len(origin.of("/auth"))
+    same(status(pawl.address, D, location, fields_of(bearer("ann", 1))).get("Upload-Offset"), "100", "HEAD with the creator's")
+    same(len(origin.of("/auth")), asked_, "questions about a token that was seen")
+    same(append(pawl.address, D, location, 100, BODY[100:], True, fields_of(bearer("ann", 2))).body, b"got 100000 octets", "the end with a refreshed token")
+    for n, code in ((1, 200), (2, 200), (4, 200), (3, 403)):
+        answer = append(pawl.address, D, location, len(BODY), b"", True, fields_of(bearer("ann", n)))
+        same((answer.status, b"got 100000" in answer.body), (code, code == 200), f"the answer with token {n}")
+
+
 @check("upload owner: OPTIONS on an upload URL is never bound")
 def options(bench):
     origin, pawl = begin(bench, cors="https://app.test")

@@ -36,6 +36,9 @@ package enum ContentChange: String, CaseIterable, Hashable, Sendable {
   case otherStatus = "other-status"
   /// No request was made: the transfer was given up.
   case nothingAsked = "nothing-asked"
+
+  /// Whether it may be about who asks, and not about the content.
+  package var isAboutAsker: Bool { [.forbidden, .redirected, .refused].contains(self) }
 }
 
 /// Judges the answer to what ``decideResume(held:spanStart:prefix:identity:progress:)`` asked for. Bytes of two

@@ -47,5 +47,12 @@ package func decideResume(
   return .replay(comparing: held)
 }
 
+/// How a span of a representation that is known already is asked for first: as a range that is tied to its validator, or with
+/// the whole body from zero where digests will prove it. `nil`: nothing could prove what came.
+package func decideStart(at start: UInt64, identity: RepresentationIdentity, isReplayed: Bool) -> ResumeDecision? {
+  if isReplayed { return .replay(comparing: 0) }
+  return identity.strongValidator.map { .askForRest(from: start, overlap: 0, ifRange: $0.ifRange) }
+}
+
 /// Whether a body from zero proves anything for a span that begins at `spanStart`: nothing below it may be missing.
 package func canReplay(spanStart: UInt64, prefix: UInt64) -> Bool { spanStart == 0 || prefix >= spanStart }

@@ -50,7 +50,6 @@ package enum PrivateProof {
     let common = StoredHead(
       request: request, response: ResponseHead(status: stored.status, fields: fields), requestTime: stored.requestTime,
       responseTime: stored.responseTime, storability: .privately, asksIdentity: asksIdentity)
-    return mergeNotModified(
-      common, answer, requestTime: requestTime, responseTime: responseTime, request: (request, asksIdentity))
+    return mergeNotModified(common, answer, requestTime: requestTime, responseTime: responseTime)
   }
 }

@@ -27,6 +27,9 @@ package struct ResponseDirectives: Hashable, Sendable {
     return max(0, expires.clampedDifference(date))
   }
 
+  /// Whether the origin speaks to shared caches in so many words: by `public`, by `s-maxage` or by a targeted field.
+  package var isSharedExplicitly: Bool { cacheControl.isPublic || cacheControl.sMaxAge != nil || isTargeted }
+
   /// Whether the origin means the response for everybody, so that cookies do not matter: it says so, or that it may be used
   /// for a while. (`max-age=0` alone often stands on pages made for one user.)
   package func meansEverybody(_ fields: Fields, receivedAt: Int64) -> Bool {

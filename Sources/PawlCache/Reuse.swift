@@ -10,22 +10,16 @@ package enum Reuse: Hashable, Sendable {
   /// Stale, and given out while one validation runs in the background (RFC 5861 §3).
   case staleWhileRevalidate(Freshness)
 
-  /// - Parameters:
-  ///   - isFillRunning: the response is still arriving; whoever comes meanwhile joins, however short its freshness, as if
-  ///     both had asked at once.
-  ///   - now: wall clock, seconds since 1970.
-  package static func decide(
-    _ head: StoredHead, request: RequestHead, isFillRunning: Bool, policy: CachePolicy, now: Int64
-  ) -> Reuse {
+  /// - Parameter now: wall clock, seconds since 1970.
+  package static func decide(_ head: StoredHead, request: RequestHead, policy: CachePolicy, now: Int64) -> Reuse {
     let asked = CacheControl(request.fields)
     if head.cacheControl.noCache || asked.noCache || hasPragmaNoCache(request.fields) { return .validate }
     let freshness = Freshness.evaluate(head, policy: policy, now: now)
     if let limit = asked.maxAge {
       // A reload does not reach what its origin calls immutable (RFC 8246 §2).
       let isExempt = head.cacheControl.immutable && freshness.isFresh
-      if !isExempt, limit == 0 || (freshness.age > limit && !isFillRunning) { return .validate }
+      if !isExempt, limit == 0 || freshness.age > limit { return .validate }
     }
-    if isFillRunning { return .fresh(freshness) }
     if let margin = asked.minFresh, freshness.ttl < margin { return .validate }
     if freshness.isFresh { return .fresh(freshness) }
     if let limit = asked.maxStale, freshness.staleness <= limit, !forbidsStale(head.cacheControl) {
@@ -40,7 +34,7 @@ package enum Reuse: Hashable, Sendable {
   }
 
   /// `Pragma: no-cache` counts in requests without `Cache-Control` (RFC 9111 §5.4); any other pragma means nothing.
-  static func hasPragmaNoCache(_ fields: Fields) -> Bool {
+  package static func hasPragmaNoCache(_ fields: Fields) -> Bool {
     guard fields.contains(.pragma), !fields.contains(.cacheControl), let pragma = fields.combined(.pragma) else {
       return false
     }

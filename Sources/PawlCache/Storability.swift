@@ -14,10 +14,14 @@ package enum NotStored: String, CaseIterable, Hashable, Sendable {
   /// The request was authorised, and the response does not permit sharing (RFC 9111 §3.5).
   case authorization
   case varyStar = "vary-star"
-  /// It sets a cookie and does not say that it is for everybody.
+  /// It sets a cookie and does not say to shared caches that it is for everybody.
   case setCookie = "set-cookie"
   /// Another status than 200 that would never be used again.
   case noFreshness = "no-freshness"
+  /// The answer to a request with a range or a condition, and neither the whole nor a part of what was asked for.
+  case conditional
+  /// The request names another method, URL or host than its own, for applications that read such fields.
+  case override
 }
 
 /// Whether a response is kept, and for whom (RFC 9111 §3).
@@ -33,14 +37,18 @@ package enum Storability: Hashable, Sendable {
   /// A 200 to a GET is kept even when it is never fresh: half of it may be asked for again.
   /// - Parameters:
   ///   - framing: of the response; a length over `max-object` is told by it.
+  ///   - isConditional: whether the origin was asked with a range or a condition, the client's or pawl's own. Then nothing but
+  ///     a 200 says what a plain request would be given (RFC 9111 §3.3, §4.3).
   ///   - receivedAt: wall clock, seconds since 1970; stands in for a missing `Date`.
   package static func decide(
-    request: RequestHead, response: ResponseHead, framing: BodyFraming, policy: CachePolicy, receivedAt: Int64
+    request: RequestHead, response: ResponseHead, framing: BodyFraming, isConditional: Bool = false,
+    policy: CachePolicy, receivedAt: Int64
   ) -> Storability {
     let directives = ResponseDirectives(response.fields)
     let isForEverybody = directives.meansEverybody(response.fields, receivedAt: receivedAt)
     let obstacle =
-      obstacle(request, response, framing, directives, isForEverybody: isForEverybody, policy)
+      (isConditional && response.status != 200 ? NotStored.conditional : nil)
+      ?? obstacle(request, response, framing, directives, policy)
       ?? uselessness(request, response, directives, policy, receivedAt)
     if let reason = obstacle {
       return mayBeKeptPrivately(request, response, reason, policy) ? .privately : .no(reason)
@@ -51,7 +59,7 @@ package enum Storability: Hashable, Sendable {
   /// The first thing that forbids keeping it for others. What forbids it altogether comes first.
   private static func obstacle(
     _ request: RequestHead, _ response: ResponseHead, _ framing: BodyFraming, _ directives: ResponseDirectives,
-    isForEverybody: Bool, _ policy: CachePolicy
+    _ policy: CachePolicy
   ) -> NotStored? {
     let (fields, control) = (response.fields, directives.cacheControl)
     if response.status < 200 || response.status == 206 || response.status == 304 { return .status }
@@ -66,9 +74,11 @@ package enum Storability: Hashable, Sendable {
     }
     if CacheControl(request.fields).noStore { return .requestNoStore }
     if control.isPrivate { return .isPrivate }
-    if request.fields.contains(.authorization), !permitsAuthorized(control) { return .authorization }
+    if RequestFields.hasCredential(request.fields), !permitsAuthorized(control) { return .authorization }
+    if RequestFields.hasOverride(request.fields) { return .override }
     if VaryRule(fields).isStar { return .varyStar }
-    if fields.contains(.setCookie), !isForEverybody { return .setCookie }
+    // Applications set cookies with the pages that are one user's; a lifetime alone takes nothing of that back.
+    if fields.contains(.setCookie), !directives.isSharedExplicitly { return .setCookie }
     return nil
   }
 
@@ -125,7 +135,7 @@ package enum Storability: Hashable, Sendable {
     switch reason {
     case .isPrivate, .authorization, .varyStar, .setCookie: return true
     case .noStore, .requestNoStore: return policy.resumePrivateNoStore
-    case .method, .status, .liveStream, .tooLarge, .noFreshness: return false
+    case .method, .status, .liveStream, .tooLarge, .noFreshness, .conditional, .override: return false
     }
   }
 }

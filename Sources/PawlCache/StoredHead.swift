@@ -27,24 +27,29 @@ package struct StoredHead: Equatable, Sendable {
   let date: Int64?
   /// How old it was when it came, in seconds (RFC 9111 §4.2.3, corrected initial age).
   let initialAge: Int64
-  /// The `Cookie` octets of the request, for a response that does not say it is for everybody: only requests with the
-  /// same cookies are given it. Empty where there were none, or where it is for everybody.
+  /// What a request must have in common with the one that was answered, beside URL and `Vary`: the `Cookie` octets, for a response
+  /// that does not say it is for everybody; for one that is no success what may have provoked it
+  /// (``RequestFields/errorKey(status:_:)``). Empty where there was none of that.
   package let implicitKey: [UInt8]
 
   /// - Parameters:
+  ///   - request: as the client sent it.
+  ///   - asSent: its fields as the origin got them; `nil`: as they are.
   ///   - storability: ``Storability/sharedPerCookie`` binds the response to the request's cookies.
   ///   - asksIdentity: whether the origin was asked for identity whatever the client accepts.
   package init(
-    request: RequestHead, response: ResponseHead, requestTime: Int64, responseTime: Int64,
+    request: RequestHead, asSent: Fields? = nil, response: ResponseHead, requestTime: Int64, responseTime: Int64,
     storability: Storability = .shared, asksIdentity: Bool
   ) {
-    let fields = Self.storedFields(response.fields)
-    let cookies = storability == .sharedPerCookie ? Self.cookieKey(request.fields) : []
+    var fields = Self.storedFields(response.fields)
+    if RequestFields.isEchoed(request.fields, in: fields), !VaryRule(fields).isStar { fields.append(.vary, "Origin") }
+    let key = Self.implicitKey(
+      status: response.status, request.fields, countsCookies: storability == .sharedPerCookie)
     let selecting = Self.varyRule(fields).selectingValues(
-      in: Self.selectionFields(request.fields, asksIdentity: asksIdentity))
+      in: Self.selectionFields(asSent ?? request.fields, asksIdentity: asksIdentity))
     self.init(
       status: response.status, fields: fields, requestTime: requestTime, responseTime: responseTime,
-      bytesDate: Validators(fields, receivedAt: responseTime).date, selecting: selecting, implicitKey: cookies)
+      bytesDate: Validators(fields, receivedAt: responseTime).date, selecting: selecting, implicitKey: key)
   }
 
   /// Everything that can be read off the fields is.
@@ -70,18 +75,35 @@ package struct StoredHead: Equatable, Sendable {
     self.implicitKey = implicitKey
   }
 
-  /// Whether this response was chosen by request fields that the given request has too (RFC 9111 §4.1), and, for a response
-  /// that is not meant for everybody, by the same cookies.
-  package func isSelected(by request: RequestHead, asksIdentity: Bool) -> Bool {
-    guard !vary.isStar else { return false }
-    if !isForEverybody, !implicitKey.isEmpty || request.fields.contains(.cookie),
-      implicitKey != Self.cookieKey(request.fields)
-    {
-      return false
-    }
+  /// Whether this response was chosen by request fields that the given request has too (RFC 9111 §4.1), and by the same implicit
+  /// key.
+  /// - Parameters:
+  ///   - request: as the client sent it.
+  ///   - asSent: its fields as the origin gets them: those are what `Vary` speaks of, for pawl sets some of them itself and takes
+  ///     others away. Asked for only where `Vary` names one.
+  package func isSelected(by request: RequestHead, asksIdentity: Bool, asSent: () -> Fields) -> Bool {
+    guard !vary.isStar, hasImplicitKey(of: request.fields) else { return false }
     guard !vary.names.isEmpty else { return true }
-    let isCopyNeeded = asksIdentity && vary.names.contains { FieldName($0) == .acceptEncoding }
-    return vary.selectingValues(in: Self.selectionFields(request.fields, asksIdentity: isCopyNeeded)) == selecting
+    if asksIdentity, vary.names.count == 1, FieldName(vary.names[0]) == .acceptEncoding {
+      return vary.selectingValues(in: Self.identityOnly) == selecting
+    }
+    return vary.selectingValues(in: Self.selectionFields(asSent(), asksIdentity: asksIdentity)) == selecting
+  }
+
+  /// Whether its own fields say that it may be used for a while: neither a guess nor a setting.
+  package var givesLifetime: Bool { explicitLifetime ?? 0 > 0 }
+
+  /// Whether the origin says nothing of how it may be reused (`collapse = always`).
+  package var saysNothingOfReuse: Bool {
+    explicitLifetime == nil && !cacheControl.noCache && !cacheControl.isPrivate && !cacheControl.noStore
+  }
+
+  private static let identityOnly = selectionFields(Fields(), asksIdentity: true)
+
+  private func hasImplicitKey(of fields: Fields) -> Bool {
+    if isForEverybody, status < 300 { return true }
+    if implicitKey.isEmpty, status < 300 { return !fields.contains(.cookie) }
+    return implicitKey == Self.implicitKey(status: status, fields, countsCookies: !isForEverybody)
   }
 
   /// What of a response may be stored and given to others.
@@ -111,7 +133,13 @@ package struct StoredHead: Equatable, Sendable {
     return asked
   }
 
-  private static func cookieKey(_ fields: Fields) -> [UInt8] {
-    Array(fields.all(.cookie).joined(separator: [0x3b, 0x20]))
+  /// Whether requests with these cookies have the implicit key of this response, as far as cookies make it.
+  func hasCookies(of fields: Fields) -> Bool { isForEverybody || hasImplicitKey(of: fields) }
+
+  private static func implicitKey(status: Int, _ fields: Fields, countsCookies: Bool) -> [UInt8] {
+    var key = countsCookies ? Array(fields.all(.cookie).joined(separator: [0x3b, 0x20])) : []
+    let provocation = RequestFields.errorKey(status: status, fields)
+    if !provocation.isEmpty { key += [0] + provocation }
+    return key
   }
 }

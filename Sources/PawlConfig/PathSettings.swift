@@ -1,6 +1,7 @@
 /// What a site says, and a route may say otherwise: every key of `[site:…]` but `host`.
 package struct PathSettings: Hashable, Sendable {
   package enum EntityTags: String, Hashable, Sendable, CaseIterable { case auto, origin }
+  package enum Collapse: String, Hashable, Sendable, CaseIterable { case auto, always }
   package enum OriginEncoding: String, Hashable, Sendable, CaseIterable { case identity, pass }
 
   package var upstream = ""
@@ -16,6 +17,8 @@ package struct PathSettings: Hashable, Sendable {
   package var defaultTTL = Duration.zero
   /// How long a resumption is answered from stored bytes whose origin gave no validator.
   package var resumeTTL = Duration.seconds(3600)
+  /// Whether requests share a fetch whose answer may be reused without asking only, or also one of which the origin says nothing.
+  package var collapse = Collapse.auto
   package var originEncoding = OriginEncoding.identity
   /// For responses that do not say.
   package var staleIfError = Duration.zero
@@ -52,6 +55,7 @@ package struct PathSettings: Hashable, Sendable {
       .scalar("etag", \.etag, .choice()),
       .scalar("default-ttl", \.defaultTTL, .time),
       .scalar("resume-ttl", \.resumeTTL, .time),
+      .scalar("collapse", \.collapse, .choice()),
       .scalar("origin-encoding", \.originEncoding, .choice()),
       .scalar("stale-if-error", \.staleIfError, .time),
       .scalar("max-object", \.maxObject, .optional(.size(1...(1 << 62)), word: "0")),

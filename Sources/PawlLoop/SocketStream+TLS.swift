@@ -52,6 +52,9 @@ extension SocketStream {
   /// What the handshake came to; `nil` in clear and before its end.
   package var tls: TLSFacts? { protection?.engine.facts }
 
+  /// Whether what is written is encrypted on its way, and so copied.
+  package var isProtected: Bool { protection != nil }
+
   /// Why reading failed with `EPROTO`, until the stream is closed: the peer's alert, or what it was sent one for.
   package var tlsFailure: TLSFailure? { protection?.engine.readFailure }
 

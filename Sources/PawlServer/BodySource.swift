@@ -45,12 +45,20 @@ protocol BodySource: AnyObject {
   var consumer: (any BodyConsumer)? { get set }
   /// What stands behind the content; asked for after ``BodyPiece/end``.
   var trailers: Fields { get }
+  /// Whether the file that the last run is taken of is still what it was. Where it is not, and where sending fails for want of
+  /// it, the rest of the run is given back.
+  /// - Parameter isCopied: what was sent of it before was copied, and is out of reach.
+  func look(at run: FileRun, isCopied: Bool) -> FileLook
+  /// What is left of the last run comes again, when it is right again; `false`: it never will.
+  func takeBack(_ run: FileRun) -> Bool
   /// Ends the body early, or says that it has been read to its end. No call follows.
   func finish()
 }
 
 extension BodySource {
   var trailers: Fields { Fields() }
+  func look(at run: FileRun, isCopied: Bool) -> FileLook { .same }
+  func takeBack(_ run: FileRun) -> Bool { false }
 }
 
 protocol BodyConsumer: AnyObject {

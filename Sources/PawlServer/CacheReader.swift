@@ -24,6 +24,12 @@ final class CacheReader: BodySource {
   private var patience: LoopTimer?
   /// Why the file cannot be read at this moment.
   private var unreadable: String?
+  /// What was read back just now: it is sent without another look at the file, so that one that is touched all the time
+  /// holds up nobody for ever.
+  private var justChecked: UInt64?
+  /// Where a run was given back last, and how often in a row it was there.
+  private var returned = (at: UInt64.max, count: 0)
+  private var watch: FileWatch
   weak var consumer: (any BodyConsumer)?
 
   private var body: StoredBody { response.body }
@@ -34,9 +40,12 @@ final class CacheReader: BodySource {
     (self.segments, self.response, self.request, self.store) = (segments[...], response, request, store)
     let start = Self.firstPosition(segments)
     heldBefore = response.body.held.contiguousEnd(from: start)
+    watch = FileWatch(response.body, from: start)
     let seat = ReaderSeat()
     self.seat = seat
-    (coordinator, joined) = FillCoordinator.join(ObjectIdentifier(seat), response, at: start)
+    (coordinator, joined) = FillCoordinator.join(
+      ObjectIdentifier(seat), response, at: start, for: ObjectIdentifier(request))
+    if !coordinator.admits(ObjectIdentifier(seat)) { unreadable = "narrower" }
     response.body.readerMoved(token: ObjectIdentifier(seat), position: start)
   }
 
@@ -71,15 +80,40 @@ final class CacheReader: BodySource {
       let stop = min(until, end ?? .max, start + UInt64(limit))
       return send(start, stop, through: end)
     case .checking:
-      body.check(at: start, on: request.loop.loop) { [weak self] outcome in
-        if case .unavailable(let why) = outcome { self?.unreadable = why }
-        self?.consumer?.bodyIsReady()
-      }
+      check(start)
       return .later
     case .ended: return end == nil ? endOfBody() : .failed(BodyEnd(party: .pawl, reason: "range-beyond-end"))
     case .failed(let failure): return .failed(BodyEnd(failure))
     case .missing: return missing(at: start, through: end)
     }
+  }
+
+  private func check(_ start: UInt64) {
+    body.check(at: start, on: request.loop.loop) { [weak self] outcome in
+      if case .unavailable(let why) = outcome { self?.unreadable = why }
+      self?.justChecked = start
+      self?.consumer?.bodyIsReady()
+    }
+  }
+
+  /// Where it goes on in the body; `nil` when something else comes before, or nothing.
+  var start: UInt64? { if case .body(let start, _)? = segments.first { start } else { nil } }
+
+  /// What ``prepare()`` finds.
+  enum Preparation { case ready, later, failed(BodyEnd) }
+
+  /// Sees to it that the first octets are here and proven, before any are asked for; ``BodyConsumer/bodyIsReady()`` says
+  /// when it is worth asking again.
+  func prepare() -> Preparation {
+    guard case .body(let start, let end)? = segments.first else { return .ready }
+    if let unreadable { return .failed(BodyEnd(party: .pawl, reason: unreadable)) }
+    switch body.availability(at: start) {
+    case .bytes, .ended: return .ready
+    case .checking: check(start)
+    case .failed(let failure): return .failed(BodyEnd(failure))
+    case .missing: if case .failed(let end) = missing(at: start, through: end) { return .failed(end) }
+    }
+    return .later
   }
 
   private func send(_ start: UInt64, _ stop: UInt64, through end: UInt64?) -> BodyPiece {
@@ -91,6 +125,9 @@ final class CacheReader: BodySource {
       advance(from: start, to: start + UInt64(bytes.count), through: end)
       return .memory(bytes, 0..<bytes.count)
     }
+    let wasChecked = justChecked == start
+    justChecked = nil
+    guard wasChecked || body.isUntouched() else { return next(limit: Int(stop - start)) }
     // The loop does not wait for the disk: what is not in the page cache is read in the pool first.
     guard body.isInPageCache(start..<stop, now: request.loop.loop.now) else {
       body.warm(start..<stop, on: request.loop.loop) { [weak self] in self?.consumer?.bodyIsReady() }
@@ -99,7 +136,33 @@ final class CacheReader: BodySource {
     let slice = body.slice(start..<stop)
     guard slice.fd >= 0 else { return .failed(BodyEnd(party: .pawl, reason: "stored-file-unreadable")) }
     advance(from: start, to: stop, through: end)
+    watch.gave()
     return .file(FileRun(slice))
+  }
+
+  func look(at run: FileRun, isCopied: Bool) -> FileLook {
+    watch.look(at: run.offset, isCopied: isCopied, now: request.loop.loop.now)
+  }
+
+  /// Where nothing comes of it three times in a row, it is not tried again.
+  func takeBack(_ run: FileRun) -> Bool {
+    guard !isFinished, returned.at != run.offset || returned.count < 3 else { return false }
+    returned = (run.offset, returned.at == run.offset ? returned.count + 1 : 1)
+    let left = run.offset..<run.offset + UInt64(run.count)
+    distrust(left)
+    segments.insert(.body(left.lowerBound, through: left.upperBound), at: segments.startIndex)
+    body.readerMoved(token: token, position: left.lowerBound)
+    coordinator.moved(token, to: left.lowerBound)
+    return true
+  }
+
+  /// What was taken for held came out short: from there on nothing counts as from the cache.
+  func distrust(_ left: Range<UInt64>) {
+    body.distrust(left)
+    guard left.lowerBound < heldBefore else { return }
+    let count = min(left.upperBound, heldBefore) - left.lowerBound
+    request.record.bytesFromCache -= min(request.record.bytesFromCache, count)
+    heldBefore = left.lowerBound
   }
 
   private func endOfBody() -> BodyPiece {
@@ -119,10 +182,18 @@ final class CacheReader: BodySource {
     // Ask for the call back first: bytes that arrive from here on are not missed.
     let waiting = wait(at: position)
     switch coordinator.need(
-      position, through: until, held: body.held, joinedAt: joined, now: request.loop.loop.now)
+      position, through: until, held: body.known, joinedAt: joined, now: request.loop.loop.now)
     {
     case .wait: askAgainLater()
-    case .fetch(let span): Fill.start(span, of: response, for: request, in: store)
+    case .fetch(let span):
+      // What is lost counts only where it is what was recorded, whoever asks for it.
+      guard body.lostRun(at: span.lowerBound) != nil || Fill.mayGrow(response, by: request) else {
+        return .failed(BodyEnd(party: .pawl, reason: "not-for-others"))
+      }
+      Fill.start(span, of: response, for: request, in: store)
+    case .replay where response.supersededAt != nil:
+      return .failed(BodyEnd(party: .pawl, reason: "superseded"))
+    case .replay(let span): Fill.start(span, of: response, for: request, in: store, isReplayed: true)
     case .fail(let end):
       if case .missing = body.availability(at: position) { return .failed(end) }
     }

@@ -222,6 +222,17 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
 
   private func sendFile(_ budget: inout Int) -> Bool {
     guard case .file(var slice) = unsentFile else { return true }
+    switch lookAtFile(slice) {
+    case .same: break
+    case .changed: return giveBack(slice, "stored-file-changed")
+    case .spoilt:
+      // Whatever of it has not left yet must not.
+      let end = BodyEnd(party: .pawl, reason: "stored-file-changed")
+      request?.record.end = end
+      owner.noteCut(request, end)
+      cut()
+      return false
+    }
     switch stream.sendFile(slice.descriptor, offset: slice.offset, count: min(slice.count, budget)) {
     case .bytes(let count):
       budget -= count
@@ -238,13 +249,34 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
       stream.wantWritable()
       expectProgress()
       return false
-    case .end:
-      endVisibly(BodyEnd(party: .pawl, reason: "stored-file-too-short"))
-      return false
+    case .end: return giveBack(slice, "stored-file-too-short")
+    case .failed(let code) where SocketStream.isOfFile(code): return giveBack(slice, "stored-file-unreadable")
     case .failed(let code):
       clientBroke(errorName(code))
       return false
     }
+  }
+
+  private func lookAtFile(_ run: FileRun) -> FileLook {
+    if let source { return source.look(at: run, isCopied: stream.isProtected) }
+    return (exchange as? HotExchange)?.look(at: run, isCopied: stream.isProtected, owner.loop.now) ?? .same
+  }
+
+  /// The file has not got what it was to have: its reader sees to it that it comes from elsewhere. Of a chunk that has begun
+  /// the rest cannot wait behind others.
+  /// - Returns: whether to go on, if only to the visible end.
+  private func giveBack(_ run: FileRun, _ why: String) -> Bool {
+    unsentFile = nil
+    if source == nil, let request, let reader = (exchange as? HotExchange)?.reader(of: run, for: request) {
+      reader.consumer = self
+      source = reader
+    } else if isChunked || source?.takeBack(run) != true {
+      endVisibly(BodyEnd(party: .pawl, reason: why))
+      return phase != .closed
+    }
+    owed = owed.map { $0 + UInt64(run.count) }
+    if let request { request.record.bytesSent -= min(request.record.bytesSent, UInt64(run.count)) }
+    return true
   }
 
   private func bodyEnded() {

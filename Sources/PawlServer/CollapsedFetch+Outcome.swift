@@ -22,7 +22,7 @@ extension CollapsedFetch {
 
   /// What those who wait are told.
   enum Outcome: Sendable {
-    case stored(StoredResponse, Arrival)
+    case stored(StoredResponse, Arrival, Sharing)
     /// The answer was for the leader alone: look again, without waiting.
     case notShared
     case failed(OriginFailure)

@@ -13,8 +13,8 @@ final class CollapsedFetch: OriginFetchSink {
   let owner: ServerLoop
   let resource: Resource
   let purpose: Purpose
-  private let store: CacheStore
-  private let request: IncomingRequest
+  let store: CacheStore
+  let request: IncomingRequest
   /// The range asked of the origin, and of it what the leader's client asked, where this is a cold range request.
   private let rangeAsked: Range<UInt64>?
   /// Why the origin is asked, for `Cache-Status`.
@@ -27,19 +27,27 @@ final class CollapsedFetch: OriginFetchSink {
   private let isInBackground: Bool
   /// `nil` where nobody may join.
   private let waiters: Locked<[ObjectIdentifier: @Sendable (Outcome) -> Void]?>?
-  private var fetch: OriginFetch?
+  var fetch: OriginFetch?
   private var requestBegan = Monotonic(nanoseconds: 0)
   /// Set when the answer comes: so many whole seconds before it. The difference of two clock readings would make an
   /// answer a second older whenever a second begins between them.
-  private var requestTime: Int64 = 0
-  private var asked: [FieldName] = []
+  var requestTime: Int64 = 0
+  var asked: [FieldName] = []
+  /// Whose request it is, for those who join.
+  let asker: Asker
+  /// The resource's count of invalidations when this began.
+  private let began: UInt64
+  private var isDone = false
 
+  /// With the resource's lock held.
   /// - Parameter leader: whose request this is; `nil` for a validation in the background, which answers nobody.
   init(
-    leader: DownloadExchange?, request: IncomingRequest, resource: Resource, store: CacheStore, purpose: Purpose,
-    range: Range<UInt64>?, reason: CacheStatus.ForwardReason, isShared: Bool
+    leader: DownloadExchange?, request: IncomingRequest, of resource: Resource, _ state: inout ResourceState,
+    store: CacheStore, purpose: Purpose, range: Range<UInt64>?, reason: CacheStatus.ForwardReason, isShared: Bool
   ) {
     (self.leader, self.request, self.resource, self.store) = (leader, request, resource, store)
+    (asker, began) = (Asker(request), state.invalidations)
+    state.asking += 1
     isInBackground = leader == nil
     (self.purpose, rangeAsked, self.reason, owner) = (purpose, range, reason, request.loop)
     waiters = isShared ? Locked([:]) : nil
@@ -49,7 +57,7 @@ final class CollapsedFetch: OriginFetchSink {
     if isShared { owner.fetches[ObjectIdentifier(self)] = self }
     requestBegan = owner.loop.now
     asked = extra.map(\.0)
-    let fetch = OriginFetch(for: request, base: OriginRequests.fetch(request), use: .passThrough, sink: self)
+    let fetch = OriginFetch(for: request, base: request.asSent, use: .passThrough, sink: self)
     self.fetch = fetch
     fetch.start(adding: extra)
   }
@@ -100,21 +108,30 @@ final class CollapsedFetch: OriginFetchSink {
 
   private var isUndecided = true
 
-  /// Whether others may join: then it stands in the resource, unless an unsafe request has taken it out since. What the
-  /// origin was asked for before that is for those who had asked, not for those who come later (RFC 9111 §4.4).
+  /// Whether others may join: then it stands in the resource.
   private var isShared: Bool { waiters != nil }
-  private var isOutdated: Bool { isShared && resource.withLock { $0.fetch !== self } }
+  /// Whether an unsafe request has succeeded since. What the origin was asked for before that is for those who had asked, not for
+  /// those who come later (RFC 9111 §4.4).
+  private var isOutdated: Bool { resource.withLock { $0.invalidations != began } }
 
   /// The server ends.
   func stop() {
     fetch?.cancel()
     leader = nil
+    isDoneAsking()
+  }
+
+  private func isDoneAsking() {
+    guard !isDone else { return }
+    isDone = true
+    resource.withLock { $0.asking -= 1 }
   }
 
   /// - Returns: the leader, which others, who may let go of this last on their own loops, must not let go of.
   @discardableResult
-  private func conclude(_ outcome: Outcome) -> DownloadExchange? {
+  func conclude(_ outcome: Outcome) -> DownloadExchange? {
     isUndecided = false
+    isDoneAsking()
     if isShared { tellOthers(outcome) }
     // Others may let go of this last, on their own loops: what belongs to this loop must not go with it.
     fetch = nil
@@ -152,9 +169,12 @@ final class CollapsedFetch: OriginFetchSink {
     setCookies = head.fields.all(.setCookie)
     if isUnasked(head.status) { return refuse(head.status) }
     if head.status == 206 { return rangeAnswered(head, framing, now) }
-    if let failed = purpose.stored, head.status < 500 { dropReplaced(failed, by: head) }
+    // Whether the client's If-Range holds is for the origin to say, which was not told of it.
+    if head.status == 416, request.head.fields.contains(.ifRange) { return askAsItStands() }
+    if let failed = purpose.stored { dropReplaced(failed, by: head) }
     switch Storability.decide(
-      request: request.head, response: head, framing: framing, policy: request.route.policy, receivedAt: now)
+      request: request.asSent, response: head, framing: framing, isConditional: !asked.isEmpty,
+      policy: request.route.policy, receivedAt: now)
     {
     case .shared: store(head, framing, now, cookie: false)
     case .sharedPerCookie: store(head, framing, now, cookie: true)
@@ -177,30 +197,6 @@ final class CollapsedFetch: OriginFetchSink {
     let error = ProxyError(.httpProtocolError, details: "a \(status) that was not asked for", receivedStatus: status)
     let failure = OriginFailure(error: error, beforeHead: true, requestBytesSent: true)
     conclude(.failed(failure))?.fetchFailed(failure)
-  }
-
-  private func validated(_ stored: StoredResponse, _ head: ResponseHead, _ now: Int64) {
-    let merged = mergeNotModified(stored.head, head, requestTime: requestTime, responseTime: now)
-    let renewed = store.updateHead(stored, head: merged)
-    conclude(.stored(renewed, .validated))?.fetched(renewed, .validated, setCookies: head.fields.all(.setCookie))
-  }
-
-  /// Without the origin.
-  private func canBeFinished(_ stored: StoredResponse) -> Bool {
-    stored.body.isComplete || FillCoordinator.isFilling(stored)
-  }
-
-  private func serveStale(_ stored: StoredResponse) {
-    fetch?.cancel()
-    conclude(.stored(stored, .staleOnError))?.fetched(stored, .staleOnError, setCookies: [])
-  }
-
-  /// The resource has become something that is not stored: what was stored is no longer it.
-  private func dropReplaced(_ stored: StoredResponse, by head: ResponseHead) {
-    let storable = Storability.decide(
-      request: request.head, response: head, framing: .chunked, policy: request.route.policy,
-      receivedAt: owner.loop.wallSeconds)
-    if case .no = storable { store.forget(stored) }
   }
 
   func fetchFailed(_ fetch: OriginFetch, _ failure: FetchFailure) {
@@ -228,8 +224,7 @@ final class CollapsedFetch: OriginFetchSink {
 
   /// For the leader alone; whoever waited asks for himself, and for a while nobody waits here.
   private func passOn(_ head: ResponseHead, _ framing: BodyFraming) {
-    owner.uncollapse(resource, in: store)
-    leader?.resourceIsMarked = true
+    mark()
     if leader?.isProvenUncoded(head) == true {
       request.rangeCoding = .identity
       return askAsItStands()
@@ -261,7 +256,8 @@ final class CollapsedFetch: OriginFetchSink {
       guard let body else { return self.relay(head, framing) }
       let stored = self.publish(head, body, now, cookie: cookie)
       let seesRanges = head.fields.first(.acceptRanges)?.equalsIgnoringCase("bytes") ?? false
-      self.begin(stored, identity, from: 0, through: nil, seesRanges: seesRanges, status: head.status)
+      self.begin(
+        stored, identity, from: 0, through: nil, seesRanges: seesRanges, status: head.status, self.sharing(head))
     }
   }
 
@@ -274,24 +270,26 @@ final class CollapsedFetch: OriginFetchSink {
     guard let part = SinglePart(head, framing: framing), framing != .untilClose else { return askAsItStands() }
     let total = part.total
     identity.total = total
+    // They are of the part (RFC 9530 §2).
+    for name in [FieldName.contentRange, .contentDigest, .contentMD5] { whole.fields.removeAll(name) }
     let storable = Storability.decide(
-      request: request.head, response: whole, framing: .length(total), policy: request.route.policy, receivedAt: now)
+      request: request.asSent, response: whole, framing: .length(total), policy: request.route.policy, receivedAt: now)
     guard identity.strongValidator != nil, storable == .shared || storable == .sharedPerCookie else {
       return passOnPart(head, part.range, total)
     }
-    whole.fields.removeAll(.contentRange)
-    StoredAnswer.leaveOutDigestsOfAll(&whole.fields)
     makeBody(identity, expected: part.range.count) { body in
       guard let body else { return self.passOnPart(head, part.range, total) }
       body.setTotal(total)
       let stored = self.publish(whole, body, now, cookie: storable == .sharedPerCookie)
       self.begin(
-        stored, identity, from: part.range.first, through: part.range.last + 1, seesRanges: true, status: 206)
+        stored, identity, from: part.range.first, through: part.range.last + 1, seesRanges: true, status: 206,
+        self.sharing(head))
     }
   }
 
   /// The origin was asked for aligned borders: the client gets what it asked for of them.
   private func passOnPart(_ head: ResponseHead, _ part: ByteRange, _ total: UInt64) {
+    guard ifRangeHolds(head) else { return askAsItStands() }
     guard let wanted = leader?.cut(part, total: total) else { return askAsItStands() }
     var trimmed = head
     trimmed.fields.set(.contentRange, ContentRange.format(wanted, total: total))
@@ -307,6 +305,17 @@ final class CollapsedFetch: OriginFetchSink {
     let relay = StreamRelay(fetch, skipping: wanted.first - part.first, canResume: !isSuffix)
     leader.passOn(trimmed, .length(wanted.count), body: relay)
     fetch.accept(FirstAnswer(identity), from: part.first, through: wanted.last + 1)
+  }
+
+  /// The origin was not told of the client's `If-Range` (RFC 9110 §13.1.5): its part is the client's where that names it.
+  private func ifRangeHolds(_ head: ResponseHead) -> Bool {
+    let validators = Validators(head.fields, receivedAt: owner.loop.wallSeconds)
+    switch IfRange(request.head.fields) {
+    case nil: return true
+    case .unusable?: return false
+    case .tag(let tag)?: return validators.tag?.matchesStrongly(tag) == true
+    case .date(let date)?: return validators.lastModified == date && validators.lastModifiedIsStrong(margin: 1)
+    }
   }
 
   /// The origin was asked for more, or for less, than the client wants, and nothing of its answer can be kept.
@@ -327,16 +336,16 @@ final class CollapsedFetch: OriginFetchSink {
   }
 
   private func publish(_ head: ResponseHead, _ body: StoredBody, _ now: Int64, cookie: Bool) -> StoredResponse {
-    let asSent = OriginRequests.fetch(request)
     let kept = StoredHead(
-      request: asSent, response: head, requestTime: requestTime, responseTime: now,
+      request: request.head, asSent: request.asSent.fields, response: head, requestTime: requestTime, responseTime: now,
       storability: cookie ? .sharedPerCookie : .shared, asksIdentity: request.asksIdentity)
     let others = resource.withLock { $0.variants + $0.superseded }
     body.addTag(TagRecord(tag: Tags.name(for: head, beside: others), limit: .max))
     let stored = StoredResponse(head: kept, body: body, storedAt: now)
     let replaced = resource.withLock { state in
       state.variants.filter {
-        $0 === purpose.stored || $0.head.isSelected(by: asSent, asksIdentity: request.asksIdentity)
+        $0 === purpose.stored
+          || $0.head.isSelected(by: request.head, asksIdentity: request.asksIdentity) { request.asSent.fields }
       }
     }
     store.publish(stored, in: resource, replacing: [], superseding: replaced)
@@ -348,16 +357,17 @@ final class CollapsedFetch: OriginFetchSink {
 
   private func begin(
     _ stored: StoredResponse, _ identity: RepresentationIdentity, from start: UInt64, through end: UInt64?,
-    seesRanges: Bool, status: Int
+    seesRanges: Bool, status: Int, _ sharing: Sharing
   ) {
     guard let fetch else { return }
     let fill = Fill(fetch, of: stored, in: store, route: request.route, seesRanges: seesRanges)
     self.fetch = nil
     let arrival = Arrival.fetched(status: status, why: reason)
     // Before anybody reads: whoever lacks bytes must find that they are on their way.
-    fill.begin(identity, from: start, through: end)
+    fill.begin(identity, from: start, through: end, sharing: sharing)
+    noteShareability(of: stored)
     if isOutdated { store.forget(stored) }
-    conclude(.stored(stored, arrival))?.fetched(stored, arrival, setCookies: setCookies)
+    conclude(.stored(stored, arrival, sharing))?.fetched(stored, arrival, setCookies: setCookies)
     fill.watchForReaders()
   }
 
@@ -379,7 +389,7 @@ final class CollapsedFetch: OriginFetchSink {
       guard let fetch = self.fetch else { return }
       let fill = Fill(fetch, of: stored, in: self.store, route: self.request.route, seesRanges: false)
       self.fetch = nil
-      fill.begin(identity, from: 0, through: nil)
+      fill.begin(identity, from: 0, through: nil, sharing: nil)
       self.conclude(.notShared)?.fetched(
         stored, .fetched(status: head.status, why: self.reason), setCookies: head.fields.all(.setCookie))
       fill.watchForReaders()

@@ -11,9 +11,9 @@ extension DownloadExchange {
     self.served = served
     store.noteUse(stored)
     let answer = StoredAnswer(stored, request: request, served: served, isOutOfPatience: isOutOfPatience)
-    if let twin = proofNeeded(stored) { return waitForProof(twin, of: stored) }
+    if let twin = proofNeeded(stored) { return waitForProof(twin, of: stored, isOurs: true) }
     if hasGoneBy(stored, answer) { return passUnkept() }
-    if confirmsFirst(stored, answer) { return }
+    if confirmsFirst(stored, answer) || provesFirst(stored, answer) { return }
     note(served, stored)
     switch answer.shape {
     case .notModified: channel.respond(answer.notModified(), length: .none, body: nil)
@@ -48,12 +48,20 @@ extension DownloadExchange {
       let span = FillCoordinator.unattended(stored, wanted, of: total)
     else { return false }
     hasConfirmed = true
+    // What the origin says to this request must not be put with what is there for others.
+    guard Fill.mayGrow(stored, by: request) else {
+      passUnkept()
+      return true
+    }
     keep(stored, from: wanted.lowerBound)
-    Fill.start(span, of: stored, for: request, in: store) { [weak self] isSame in
+    Fill.start(span, of: stored, for: request, in: store) { [weak self] confirmation in
       guard let self, !self.isOver, !self.channel.hasResponded else { return }
-      if isSame { return self.serve(stored, self.served) }
+      switch confirmation {
+      case .same: self.serve(stored, self.served)
+      case .othersOnly: self.passUnkept()
       // What turned out to be changed, or not to be had any more, has left the index.
-      stored.body.isStreaming ? self.passUnkept() : self.look()
+      case .changed: stored.body.isStreaming ? self.passUnkept() : self.look()
+      }
     }
     return true
   }
@@ -75,7 +83,7 @@ extension DownloadExchange {
   }
 
   /// From the origin, for this client alone, and nothing is kept of it: the last time that this request asks.
-  private func passUnkept() {
+  func passUnkept() {
     letKeeperGo()
     forwardInstead(.partial)
   }

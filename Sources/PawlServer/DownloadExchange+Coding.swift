@@ -14,8 +14,8 @@ extension DownloadExchange {
     guard held.condition != .none else { return }
     let named = (state.variants + state.superseded).filter(held.names).map { stored in
       RangeCoding.NamedBody(
-        coding: stored.head.coding, isOwn: stored.head.isSelected(by: request.head, asksIdentity: false),
-        isIdentity: stored.head.isSelected(by: request.head, asksIdentity: true))
+        coding: stored.head.coding, isOwn: selects(stored, asksIdentity: false),
+        isIdentity: selects(stored, asksIdentity: true))
     }
     guard request.route.asksIdentity else {
       request.rangeCoding = .decide(
@@ -25,6 +25,16 @@ extension DownloadExchange {
     // Before the route came to ask for identity, it was given what its own Accept-Encoding chose.
     let wasCoded = named.contains { $0.coding != nil && $0.isOwn && !$0.isIdentity }
     request.rangeCoding = wasCoded ? .unknown : .identity
+  }
+
+  /// As if the origin were asked for identity, or for what the client accepts.
+  private func selects(_ stored: StoredResponse, asksIdentity: Bool) -> Bool {
+    stored.head.isSelected(by: request.head, asksIdentity: asksIdentity) {
+      var sent = request.asSent.fields
+      sent.removeAll(.acceptEncoding)
+      for value in request.head.fields.all(.acceptEncoding) { sent.append(.acceptEncoding, value) }
+      return sent
+    }
   }
 
   /// Whether the whole that this request is given after all is, for certain, what its client holds a part of: then the

@@ -11,7 +11,8 @@ extension DownloadExchange {
     /// Stale, while the origin is asked in the background; `nil`: somebody asks already.
     case serveWhile((CollapsedFetch, [(FieldName, [UInt8])])?, StoredResponse)
     case waitForProof(TwinComparison, StoredResponse)
-    case join(CollapsedFetch)
+    /// Patiently: as long as it takes.
+    case join(CollapsedFetch, isPatient: Bool)
     case lead(CollapsedFetch, [(FieldName, [UInt8])])
     case forward(CacheStatus.ForwardReason)
     case onlyIfCached
@@ -23,7 +24,7 @@ extension DownloadExchange {
   private var ifRange: IfRange? { request.head.fields.contains(.range) ? IfRange(request.head.fields) : nil }
 
   func matches(_ stored: StoredResponse) -> Bool {
-    stored.head.isSelected(by: request.head, asksIdentity: request.asksIdentity)
+    stored.head.isSelected(by: request.head, asksIdentity: request.asksIdentity) { request.asSent.fields }
   }
 
   /// One decision under the resource's lock; starts nothing yet.
@@ -32,7 +33,7 @@ extension DownloadExchange {
     return resource.withLock { state in
       guard state.isLoaded else { return .load }
       settleRangeCoding(state)
-      if let resumed = resumable(state, now) { return resumed }
+      if let resumed = resumable(state) { return resumed }
       let current = state.variants.first(where: matches)
       if request.head.method == .head { return decideHead(current, now) }
       guard let current else { return missing(resource, &state) }
@@ -42,16 +43,12 @@ extension DownloadExchange {
 
   /// A client that holds a part of a stored body goes on with it: by `resume-ttl`, or when the comparison that is
   /// under way has shown that the new body is the same.
-  private func resumable(_ state: ResourceState, _ now: Int64) -> Decision? {
+  private func resumable(_ state: ResourceState) -> Decision? {
     guard case .tag(let tag)? = ifRange, request.head.method == .get, !isOutOfPatience,
       request.rangeCoding.mayAskForRange
     else { return nil }
-    let control = CacheControl(request.head.fields.all(.cacheControl))
-    for stored in state.variants + state.superseded where matches(stored) && names(stored, tag) {
-      let isUsable = stored.body.isComplete || FillCoordinator.isFilling(stored)
-      if isUsable, !control.noCache, Resumption.answersFromStore(stored, policy: policy, now: now) {
-        return .serve(stored, nil)
-      }
+    for stored in state.variants + state.superseded where matches(stored) && opensByTag(stored) {
+      return .serve(stored, nil)
     }
     if let current = state.variants.first(where: matches), !names(current, tag),
       let twin = FillCoordinator.existing(current)?.comparison, twin.concerns(tag)
@@ -68,7 +65,7 @@ extension DownloadExchange {
   private func decideHead(_ current: StoredResponse?, _ now: Int64) -> Decision {
     guard let current, current.body.total != nil,
       case .fresh = Reuse.decide(
-        current.head, request: request.head, isFillRunning: false, policy: policy, now: now)
+        current.head, request: request.head, policy: policy, now: now)
     else { return .forward(current == nil ? .uriMiss : .stale) }
     return .serve(current, nil)
   }
@@ -76,17 +73,22 @@ extension DownloadExchange {
   private func use(_ current: StoredResponse, _ resource: Resource, _ state: inout ResourceState, _ now: Int64)
     -> Decision
   {
-    let isFilling = FillCoordinator.isFilling(current)
-    let canFinish = current.body.isComplete || isFilling || FillCoordinator.canFetchRanges(current)
-    switch Reuse.decide(current.head, request: request.head, isFillRunning: isFilling, policy: policy, now: now) {
-    case .fresh where canFinish, .staleAllowed where canFinish: return .serve(current, nil)
+    let running = FillCoordinator.existing(current)
+    let isFilling = running?.isFilling ?? false
+    let canFinish = FillCoordinator.canMend(current) || isFilling || FillCoordinator.canFetchRanges(current)
+    let isTimely = canFinish && !comesLate(to: current)
+    switch Reuse.decide(current.head, request: request.head, policy: policy, now: now) {
+    case .fresh where isTimely, .staleAllowed where isTimely: return .serve(current, nil)
     case .staleWhileRevalidate where current.body.isComplete:
       return .serveWhile(validation(of: current, resource, &state), current)
     case .fresh, .staleAllowed, .staleWhileRevalidate, .validate: break
     }
+    if isFilling, mayTake(current, from: running?.sharing, isEarly: false) { return .serve(current, nil) }
     let control = CacheControl(request.head.fields.all(.cacheControl))
     if control.onlyIfCached { return .onlyIfCached }
-    if let running = state.fetch as? CollapsedFetch, mayJoin(control) { return .join(running) }
+    if let running = state.fetch as? CollapsedFetch, mayJoin(running, control) {
+      return .join(running, isPatient: state.wasShareable)
+    }
     let (purpose, conditions) = Self.renewal(of: current, isConditional: canFinish)
     return lead(purpose, resource, range: nil, conditions, &state)
   }
@@ -105,7 +107,7 @@ extension DownloadExchange {
     guard state.fetch == nil else { return nil }
     let (purpose, conditions) = Self.renewal(of: current, isConditional: true)
     let fetch = CollapsedFetch(
-      leader: nil, request: request.inBackground(), resource: resource, store: store, purpose: purpose, range: nil,
+      leader: nil, request: request.inBackground(), of: resource, &state, store: store, purpose: purpose, range: nil,
       reason: .stale, isShared: true)
     state.fetch = fetch
     return (fetch, conditions)
@@ -114,7 +116,9 @@ extension DownloadExchange {
   private func missing(_ resource: Resource, _ state: inout ResourceState) -> Decision {
     let control = CacheControl(request.head.fields.all(.cacheControl))
     if control.onlyIfCached { return .onlyIfCached }
-    if let running = state.fetch as? CollapsedFetch, mayJoin(control), !isUncacheable(state) { return .join(running) }
+    if let running = state.fetch as? CollapsedFetch, mayJoin(running, control), !isUncacheable(state) {
+      return .join(running, isPatient: state.wasShareable)
+    }
     let (range, extra) = coldRequest()
     return lead(.miss, resource, range: range, extra, &state)
   }
@@ -123,21 +127,14 @@ extension DownloadExchange {
     state.uncacheableUntil.map { $0 > request.loop.loop.now } ?? false
   }
 
-  /// Only requests that could be answered with each other's answer wait for each other.
-  private func mayJoin(_ control: CacheControl) -> Bool {
-    !goesAlone && !control.noCache && !control.noStore && control.maxAge != 0
-      && !request.head.fields.contains(.authorization) && !request.head.fields.contains(.cookie)
-      // A request that came through pawl already would wait for itself.
-      && Via.occurrences(of: "pawl", in: request.head.fields) == 0
-  }
-
   private func lead(
     _ purpose: CollapsedFetch.Purpose, _ resource: Resource, range: Range<UInt64>?,
     _ extra: [(FieldName, [UInt8])], _ state: inout ResourceState
   ) -> Decision {
-    let isShared = state.fetch == nil && !goesAlone && !isUncacheable(state)
+    let isShared =
+      state.fetch == nil && !goesAlone && !isUncacheable(state) && !RequestFields.hasOverride(request.head.fields)
     let fetch = CollapsedFetch(
-      leader: self, request: request, resource: resource, store: store, purpose: purpose, range: range,
+      leader: self, request: request, of: resource, &state, store: store, purpose: purpose, range: range,
       reason: reason(purpose, state), isShared: isShared)
     if isShared { state.fetch = fetch }
     return .lead(fetch, extra)
@@ -151,7 +148,8 @@ extension DownloadExchange {
   private static let conditions = FieldNameSet([.ifNoneMatch, .ifModifiedSince, .ifRange, .range])
 
   /// What a request for something unknown asks: the client's own conditions, where they can be the origin's, and of
-  /// a range the aligned span around it.
+  /// a range the aligned span around it. Not its `If-Range`: a 206 to that may leave out the fields of the representation
+  /// (RFC 9110 §15.3.7), of which all are wanted; whether it holds is decided when the answer is here.
   private func coldRequest() -> (Range<UInt64>?, [(FieldName, [UInt8])]) {
     guard request.head.fields.mayContain(anyOf: Self.conditions) else { return (nil, []) }
     let fields = request.head.fields
@@ -167,8 +165,7 @@ extension DownloadExchange {
     switch ifRange {
     case .tag(let tag)? where Tags.isMinted(tag) || tag.isWeak: return (nil, extra)
     case .unusable?: return (nil, extra)
-    case .tag?, .date?: extra.append((.ifRange, Array(fields.first(.ifRange) ?? [])))
-    case nil: break
+    case .tag?, .date?, nil: break
     }
     let (asked, value) = Self.aligned(spec)
     extra.append((.range, value))
@@ -202,22 +199,15 @@ extension DownloadExchange {
     case .serveWhile(let validation, let stored):
       serve(stored, Served(arrival: nil, isCollapsed: false))
       if let (fetch, conditions) = validation { fetch.start(adding: conditions) }
-    case .waitForProof(let twin, let stored): waitForProof(twin, of: stored)
+    case .waitForProof(let twin, let stored): waitForProof(twin, of: stored, isOurs: false)
     case .lead(let fetch, let extra):
       self.fetch = fetch
       fetch.start(adding: extra)
-    case .join(let fetch): join(fetch)
+    case .join(let fetch, let isPatient): join(fetch, isPatient: isPatient)
     case .forward(let reason): forwardInstead(reason)
     case .onlyIfCached:
       let reply = Replies.plain(status: 504, sentence: "Nothing usable is stored, and only-if-cached forbids asking.")
       channel.reply(reply)
     }
-  }
-
-  private func join(_ fetch: CollapsedFetch) {
-    let reference = LoopWeak(self, on: request.loop.loop)
-    let isWaiting = fetch.join(ObjectIdentifier(self)) { outcome in reference.run { $0.told(outcome) } }
-    if isWaiting { joined = fetch }
-    if !isWaiting { request.loop.loop.nextTurn { [weak self] in self?.look() } }
   }
 }

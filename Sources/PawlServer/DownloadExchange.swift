@@ -25,6 +25,8 @@ final class DownloadExchange: Exchange {
   private var timer: LoopTimer?
   /// Set when waiting has taken as long as it may: no range, no proof, the whole body.
   private(set) var isOutOfPatience = false
+  /// Ends the waiting for another's answer.
+  var collapseTimer: LoopTimer?
   /// Set when an answer was not to be shared: this request asks for itself.
   var goesAlone = false
   /// Requests for the resource do not wait for each other for a while; it leaves the index after that, if it is empty.
@@ -74,23 +76,6 @@ final class DownloadExchange: Exchange {
     if resumption?.compares(stored, served) != true { serve(stored, served) }
   }
 
-  func told(_ outcome: CollapsedFetch.Outcome) {
-    joined = nil
-    guard !isOver else { return }
-    switch outcome {
-    case .stored(let stored, let arrival):
-      guard matches(stored), canBeFinished(stored) else {
-        goesAlone = true
-        return look()
-      }
-      serve(stored, Served(arrival: arrival, isCollapsed: true))
-    case .notShared:
-      goesAlone = true
-      look()
-    case .failed(let failure): failed(failure.error)
-    }
-  }
-
   /// An answer that is not kept, on its way through.
   func passOn(_ head: ResponseHead, _ framing: BodyFraming, body: StreamRelay?) {
     let reply = passing(head)
@@ -134,7 +119,7 @@ final class DownloadExchange: Exchange {
     waitForChange(stored)
   }
 
-  private var keeper: CacheReader?
+  private(set) var keeper: CacheReader?
   private var waited: StoredResponse?
 
   /// A fill needs a reader, or it might pause; until the real one comes, this stands for it.
@@ -164,26 +149,32 @@ final class DownloadExchange: Exchange {
     }
   }
 
+  /// What the answer is to be made of, while its first octets are read back or mended.
+  var proving: StoredResponse?
+  /// Set when that came to nothing once, and something else was looked for.
+  var hasLookedAgain = false
+
   /// Whether the origin was asked whether it still has what is held in part.
   var hasConfirmed = false
   var served = Served(arrival: nil, isCollapsed: false)
 
-  /// Until it is decided whether `stored` is what the client's tag names; then, either way, it is what is served.
-  func waitForProof(_ twin: TwinComparison, of stored: StoredResponse) {
+  /// Until it is decided whether `stored` is what the client's tag names.
+  /// - Parameter isOurs: whether it is this request's answer either way; else what is decided is looked at like anything that is stored.
+  func waitForProof(_ twin: TwinComparison, of stored: StoredResponse, isOurs: Bool) {
     armPatience()
     let reference = LoopWeak(self, on: request.loop.loop)
-    let isWaiting = twin.wait { reference.run { $0.isProven(stored) } }
-    if !isWaiting { request.loop.loop.nextTurn { [weak self] in self?.isProven(stored) } }
+    let isWaiting = twin.wait { reference.run { $0.isProven(stored, isOurs) } }
+    if !isWaiting { request.loop.loop.nextTurn { [weak self] in self?.isProven(stored, isOurs) } }
   }
 
-  private func isProven(_ stored: StoredResponse) {
+  private func isProven(_ stored: StoredResponse, _ isOurs: Bool) {
     guard !isOver, !channel.hasResponded else { return }
-    if canBeFinished(stored) { serve(stored, served) } else { look() }
+    if isOurs, canBeFinished(stored) { serve(stored, served) } else { look() }
   }
 
   /// Whether what is missing of it is on its way or can be asked for.
-  private func canBeFinished(_ stored: StoredResponse) -> Bool {
-    stored.body.isComplete || FillCoordinator.isFilling(stored) || FillCoordinator.canFetchRanges(stored)
+  func canBeFinished(_ stored: StoredResponse) -> Bool {
+    FillCoordinator.canMend(stored) || FillCoordinator.isFilling(stored) || FillCoordinator.canFetchRanges(stored)
   }
 
   private func lookForWhole() {
@@ -192,7 +183,7 @@ final class DownloadExchange: Exchange {
     look()
   }
 
-  private func armPatience() {
+  func armPatience() {
     guard timer == nil else { return }
     let timer = request.loop.loop.makeTimer { [weak self] in
       guard let self, !self.isOver, !self.channel.hasResponded else { return }
@@ -218,6 +209,7 @@ final class DownloadExchange: Exchange {
     guard !isOver else { return }
     isOver = true
     timer?.cancel()
+    collapseTimer?.close()
     letKeeperGo()
     waited?.body.cancelWait(token: ObjectIdentifier(self))
     if let fetch, fetch.leader === self { fetch.leaderLeft() }

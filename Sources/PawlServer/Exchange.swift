@@ -86,8 +86,17 @@ final class IncomingRequest {
   var isTrustedPeer: Bool { facts.isTrusted }
   var port: UInt16 { facts.port }
 
+  /// As the origin is asked for the stored representation.
+  var asSent: RequestHead {
+    if let sentHead { return sentHead }
+    let made = OriginRequests.fetch(self)
+    sentHead = made
+    return made
+  }
+  private var sentHead: RequestHead?
+
   /// Of which coding its range is, where the route leaves that open.
-  var rangeCoding = RangeCoding.identity
+  var rangeCoding = RangeCoding.identity { didSet { sentHead = nil } }
 
   /// Whether the origin is asked for no coding: by the route, and where octets are counted, unless they are counted in
   /// those of a coded body.

@@ -16,9 +16,9 @@ final class Fill: OriginFetchSink {
   let route: RouteSettings
   let response: StoredResponse
   let store: CacheStore
-  private var coordinator: FillCoordinator?
-  private var fetch: OriginFetch?
-  private var isPaused = false
+  private(set) var coordinator: FillCoordinator?
+  private(set) var fetch: OriginFetch?
+  private(set) var isPaused = false
   /// A piece is being written in the pool; nothing more comes until it is.
   private var isWriting = false
   /// What came to its end meanwhile.
@@ -31,7 +31,22 @@ final class Fill: OriginFetchSink {
   private var isAbandoned = false
   private var seesRanges: Bool
   private var watch: LoopTimer?
-  private var confirmed: ((Bool) -> Void)?
+  private var confirmed: ((Confirmation) -> Void)?
+  /// It brings again what is lost.
+  let mends: Bool
+  /// Where that takes the whole body from its first byte on.
+  private(set) var replay: MendingReplay?
+  /// Begun for a reader that lacks it, in a body that others brought.
+  let isSpan: Bool
+
+  /// What the origin says to a span that is asked of it.
+  enum Confirmation {
+    /// It still has this representation, as far as it can be told, and there is room for the span.
+    case same
+    case changed
+    /// What it says to this request is not for those who have the rest.
+    case othersOnly
+  }
 
   var body: StoredBody { response.body }
   /// How far this span has come, for the choice among abandoned fills.
@@ -41,42 +56,54 @@ final class Fill: OriginFetchSink {
   init(_ fetch: OriginFetch, of response: StoredResponse, in store: CacheStore, route: RouteSettings, seesRanges: Bool)
   {
     (self.fetch, self.response, self.store, self.route) = (fetch, response, store, route)
-    self.seesRanges = seesRanges
+    (self.seesRanges, isSpan, mends) = (seesRanges, false, false)
     owner = fetch.owner
     fetch.sink = self
   }
 
   /// Begins with the content behind the first answer, at `start`.
-  func begin(_ identity: RepresentationIdentity, from start: UInt64, through end: UInt64?) {
+  /// - Parameter sharing: who else may have it while it comes; `nil`: those only who may have it anyway.
+  func begin(_ identity: RepresentationIdentity, from start: UInt64, through end: UInt64?, sharing: Sharing?) {
     owner.fills[ObjectIdentifier(self)] = self
     coordinator = FillCoordinator.began(
-      self, response, on: owner.loop, from: start, through: end ?? identity.total)
+      self, response, on: owner.loop, from: start, through: end ?? identity.total, sharing: sharing)
     fetch?.accept(FirstAnswer(identity, status: response.head.status), from: start, through: end)
   }
 
-  /// Starts a span of its own for a reader that lacks it.
-  /// - Parameter confirmed: called once: whether the origin still has this representation, as far as it can be told, and
-  ///   there is room for it.
+  /// Starts a span of its own for a reader that lacks it, and for whom the body ``mayGrow(_:by:)``.
+  /// - Parameters:
+  ///   - isReplayed: it is asked for from zero, without a range; of it only what is lost is wanted.
+  ///   - confirmed: called once.
   static func start(
     _ span: Range<UInt64>, of response: StoredResponse, for request: IncomingRequest, in store: CacheStore,
-    confirmed: ((Bool) -> Void)? = nil
+    isReplayed: Bool = false, confirmed: ((Confirmation) -> Void)? = nil
   ) {
-    let fill = Fill(span, of: response, for: request, in: store)
+    let fill = Fill(span, of: response, for: request, in: store, isReplayed: isReplayed)
     guard let coordinator = FillCoordinator.beganUnlessComing(fill, response, on: fill.owner.loop, span) else {
       // It was never begun: the two would hold each other.
       fill.fetch?.cancel()
-      return fill.owner.loop.nextTurn { confirmed?(true) }
+      return fill.owner.loop.nextTurn { confirmed?(.same) }
     }
     fill.confirmed = confirmed
     fill.owner.fills[ObjectIdentifier(fill)] = fill
     fill.coordinator = coordinator
-    fill.fetch?.start(span: span, of: coordinator.identity)
+    let identity = coordinator.identity
+    let asking = decideStart(at: span.lowerBound, identity: identity, isReplayed: isReplayed)
+    let begin = { [weak fill] in fill?.fetch?.start(span: span, of: identity, asking: asking) ?? () }
+    fill.replay?.begin(begin) ?? begin()
   }
 
-  private init(_ span: Range<UInt64>, of response: StoredResponse, for request: IncomingRequest, in store: CacheStore) {
+  private init(
+    _ span: Range<UInt64>, of response: StoredResponse, for request: IncomingRequest, in store: CacheStore,
+    isReplayed: Bool
+  ) {
     (self.response, self.store, route, owner) = (response, store, request.route, request.loop)
-    seesRanges = true
-    fetch = OriginFetch(for: request, base: OriginRequests.fetch(request), use: .fill, sink: self)
+    isSpan = true
+    seesRanges = !isReplayed
+    mends = isReplayed || response.body.lostRun(at: span.lowerBound) != nil
+    replay = isReplayed ? MendingReplay(response.body, through: span.upperBound, on: request.loop.loop) : nil
+    fetch = OriginFetch(for: request, base: request.asSent, use: .fill, sink: self)
+    replay?.fill = self
   }
 
   // MARK: - What comes
@@ -85,15 +112,16 @@ final class Fill: OriginFetchSink {
   func fetch(_ fetch: OriginFetch, head: ResponseHead, framing: BodyFraming) {}
 
   /// Told with the first octets, which have to find room, but where those may be long in coming.
-  func fetchContinues(_ fetch: OriginFetch) { if fetch.originRefusesRanges { confirm(true) } }
+  func fetchContinues(_ fetch: OriginFetch) { if fetch.originRefusesRanges { confirm(.same) } }
 
-  private func confirm(_ isSame: Bool) {
+  private func confirm(_ confirmation: Confirmation) {
     let confirmed = confirmed
     self.confirmed = nil
-    confirmed?(isSame)
+    confirmed?(confirmation)
   }
 
   func fetch(_ fetch: OriginFetch, bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Flow {
+    if replay?.agrees(bytes, at: offset) == false { return differs(fetch, before: offset + UInt64(bytes.count)) }
     if body.total == nil, !isStreaming, offset + UInt64(bytes.count) > route.maxUnknown { stream("max-unknown") }
     // Another fill of it found no room before: there is none for this one either.
     if !isStreaming, body.isStreaming { isStreaming = true }
@@ -107,6 +135,9 @@ final class Fill: OriginFetchSink {
   ) {
     switch outcome {
     case .success(let took): owner.noteWrite(took)
+    case .failure(.differs):
+      if let fetch { _ = differs(fetch, before: offset + UInt64(bytes.count)) }
+      return
     case .failure(let failure):
       stream("\(failure)")
       do { try body.write(bytes, at: offset) } catch { giveUp(BodyEnd(party: .pawl, reason: "storage-failed")) }
@@ -117,7 +148,7 @@ final class Fill: OriginFetchSink {
     }
     isPaused = mustWait(at: offset + UInt64(bytes.count))
     // Who is told may read at once, and so move this fill.
-    if confirmed != nil, fetch != nil { owner.loop.nextTurn { [weak self] in self?.confirm(true) } }
+    if confirmed != nil, fetch != nil { owner.loop.nextTurn { [weak self] in self?.confirm(.same) } }
   }
 
   /// Where the disk does not follow: the loop goes on, this fill waits.
@@ -153,7 +184,14 @@ final class Fill: OriginFetchSink {
     if !hasReaders { giveUp(BodyEnd(party: .pawl, reason: why)) }
   }
 
+  /// What came is not what was held: it has changed at the origin.
+  private func differs(_ fetch: OriginFetch, before end: UInt64) -> Flow {
+    fetchFailed(fetch, .changed("digest-differs-before-\(end)"))
+    return .pause
+  }
+
   private func mustWait(at frontier: UInt64) -> Bool {
+    if let replay, replay.mustWait(at: frontier) { return true }
     if isStreaming { return body.windowIsFull }
     guard body.total == nil, let fastest = body.readers.fastest else { return false }
     return frontier > fastest + Self.unknownLead
@@ -167,8 +205,16 @@ final class Fill: OriginFetchSink {
 
   func shorten(to end: UInt64) { fetch?.shorten(to: end) }
 
+  /// All that is lost has come again.
+  func endReplay() {
+    guard let fetch else { return }
+    fetch.cancel()
+    fetchEnded(fetch, at: fetch.frontier)
+  }
+
   /// Compares with the file, and with what is remembered of octets that went past it.
   func fetch(_ fetch: OriginFetch, compare bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Comparison {
+    if let replay { return replay.agrees(bytes, at: offset) ? .equal : .different }
     guard let start = streamed?.start, offset + UInt64(bytes.count) > start else {
       return compareStored(bytes, at: offset)
     }
@@ -212,10 +258,11 @@ final class Fill: OriginFetchSink {
 
   func fetchEnded(_ fetch: OriginFetch, at end: UInt64) {
     guard !isWriting else { return afterWriting = { [weak self] in self?.fetchEnded(fetch, at: end) } }
-    if body.total == nil { body.setTotal(end) }
+    // Lost bytes that came again say nothing of where the body ends.
+    if body.total == nil, !mends { body.setTotal(end) }
     let isWhole = isStreaming || body.total.map { body.held.contiguousEnd(from: 0) >= $0 } ?? false
     if isWhole { body.complete() }
-    confirm(true)
+    confirm(.same)
     coordinator?.ended(self)
     letGo()
   }
@@ -224,6 +271,7 @@ final class Fill: OriginFetchSink {
     guard !isWriting else { return afterWriting = { [weak self] in self?.fetchFailed(fetch, failure) } }
     if fetch.originRefusesRanges {
       coordinator?.originRefusesRanges()
+      if mends, replay == nil, case .gaveUp = failure { return replayInstead() }
       // With a hole before it the rest can be had neither by range nor by replay: who comes next starts anew.
       if fetch.spanStart > body.held.prefix { store.forget(response) }
     }
@@ -236,9 +284,25 @@ final class Fill: OriginFetchSink {
       store.forget(response)
       body.fail(.changed(why))
       letGo()
+    case .narrower(let why):
+      owner.events.log(
+        .notice, "fill-not-shared",
+        ["upstream": route.upstreamName, "body": body.id.hex, "at": "\(fetch.frontier)", "why": why])
+      coordinator?.failed(self, failure.end)
+      // Others have the beginning of what was for one of them.
+      if !isSpan { body.fail(.changed(why)) }
+      confirm(.othersOnly)
+      letGo()
     case .noAnswer, .gaveUp:
       giveUp(failure.end)
     }
+  }
+
+  /// Whoever waits asks again, and finds that no range is to be had.
+  private func replayInstead() {
+    coordinator?.ended(self)
+    confirm(.same)
+    letGo()
   }
 
   private func giveUp(_ end: BodyEnd) {
@@ -251,7 +315,8 @@ final class Fill: OriginFetchSink {
     letGo()
   }
 
-  func fetchHeldPrefix(_ fetch: OriginFetch) -> UInt64 { body.held.prefix }
+  /// Around lost bytes what stands in the file is compared by its digests only.
+  func fetchHeldPrefix(_ fetch: OriginFetch) -> UInt64 { mends ? 0 : body.held.prefix }
 
   func fetchIsWanted(_ fetch: OriginFetch) -> Bool { hasReaders || isAbandoned }
 
@@ -260,12 +325,12 @@ final class Fill: OriginFetchSink {
   private func letGo() {
     watch?.cancel()
     fetch?.cancel()
-    (fetch, afterWriting) = (nil, nil)
+    (fetch, afterWriting, replay) = (nil, nil, nil)
     owner.server.abandoned.remove(self, of: route.upstream)
     owner.fills[ObjectIdentifier(self)] = nil
     body.fillPaused()
     body.wakeAll()
-    confirm(false)
+    confirm(.changed)
   }
 
   // MARK: - Without readers

@@ -14,6 +14,8 @@ final class FillCoordinator: Sendable {
     /// Exclusive; `nil` until the total is known.
     var end: UInt64?
     var began: Monotonic
+    /// It brings again what is lost, while others pass it by.
+    var mends = false
   }
 
   struct State {
@@ -24,6 +26,12 @@ final class FillCoordinator: Sendable {
     var failures = 0
     var failure: BodyEnd?
     var comparison: TwinComparison?
+    /// Whose fetch brings it, while it comes.
+    var sharing: Sharing?
+    /// Whose request each reader answers.
+    var requests: [ObjectIdentifier: ObjectIdentifier] = [:]
+    /// The one request that the rest is for, once an answer has said so.
+    var only: ObjectIdentifier?
   }
 
   /// What a reader that lacks bytes does.
@@ -31,6 +39,8 @@ final class FillCoordinator: Sendable {
     /// They are on their way.
     case wait
     case fetch(Range<UInt64>)
+    /// To be fetched from zero, and compared: of what it brings the lost bytes count.
+    case replay(Range<UInt64>)
     case fail(BodyEnd)
   }
 
@@ -43,8 +53,8 @@ final class FillCoordinator: Sendable {
   static let spanLimit = 8
 
   let identity: RepresentationIdentity
-  private weak let body: StoredBody?
-  private let state = Locked(State())
+  weak let body: StoredBody?
+  let state = Locked(State())
 
   private init(_ response: StoredResponse) {
     var identity = RepresentationIdentity(stored: response.head, total: response.body.total)
@@ -90,6 +100,7 @@ final class FillCoordinator: Sendable {
   var canFetchRanges: Bool { identity.strongValidator != nil && !state.withLock { $0.refusesRanges } }
   var isFilling: Bool { state.withLock { !$0.spans.isEmpty } }
   var comparison: TwinComparison? { state.withLock { $0.comparison } }
+  var sharing: Sharing? { state.withLock { $0.sharing } }
   func originRefusesRanges() { state.withLock { $0.refusesRanges = true } }
 
   static func compare(_ response: StoredResponse, with twin: TwinComparison) {
@@ -103,16 +114,35 @@ final class FillCoordinator: Sendable {
 
   // MARK: - Readers
 
+  /// - Parameter request: which it reads for; nothing else about it counts.
   /// - Returns: the coordinator, and how many fills had failed before this reader came.
   static func join(
-    _ reader: ObjectIdentifier, _ response: StoredResponse, at position: UInt64
+    _ reader: ObjectIdentifier, _ response: StoredResponse, at position: UInt64, for request: ObjectIdentifier? = nil
   ) -> (coordinator: FillCoordinator, failures: Int) {
     use(response) { coordinator in
       coordinator.state.withLock {
         $0.readers[reader] = position
+        $0.requests[reader] = request
         return (coordinator, $0.failures)
       }
     }
+  }
+
+  /// What comes from now on is for one request.
+  /// - Returns: `false` when others read, or nobody: then it is for none.
+  func narrow(to request: ObjectIdentifier) -> Bool {
+    state.withLock { state in
+      guard !state.readers.isEmpty, state.readers.keys.allSatisfy({ state.requests[$0] == request }) else {
+        return false
+      }
+      state.only = request
+      return true
+    }
+  }
+
+  /// Whether a reader may have what comes: one that joined while the body was narrowed to another's request may not.
+  func admits(_ reader: ObjectIdentifier) -> Bool {
+    state.withLock { state in state.only == nil || state.only == state.requests[reader] }
   }
 
   func moved(_ reader: ObjectIdentifier, to position: UInt64) {
@@ -129,6 +159,7 @@ final class FillCoordinator: Sendable {
     let mayWait = identity.total == nil || body?.isStreaming == true
     let (spans, isEmpty) = state.withLock { state in
       state.readers[reader] = nil
+      state.requests[reader] = nil
       return (state.readers.isEmpty || mayWait ? state.spans : [], state.readers.isEmpty)
     }
     // It may have been the one for which a fill waited.
@@ -140,7 +171,8 @@ final class FillCoordinator: Sendable {
 
   /// Decides for a reader at `position` that wants bytes up to `end` and has none.
   func need(_ position: UInt64, through end: UInt64, held: HeldBytes, joinedAt failures: Int, now: Monotonic) -> Need {
-    state.withLock { state in
+    if let lost = body?.lostRun(at: position) { return need(lost, through: end, joinedAt: failures) }
+    return state.withLock { state in
       let hasFailed = state.failures > failures
       let canRange = identity.strongValidator != nil && !state.refusesRanges
       let covering = state.spans.first { $0.start <= position && position < $0.end ?? .max }
@@ -168,7 +200,7 @@ final class FillCoordinator: Sendable {
   /// What has to be fetched before a reader of `wanted` can begin, or go on behind what is held; `nil`: it is all here, or
   /// its first octets that are not are on their way.
   static func unattended(_ response: StoredResponse, _ wanted: Range<UInt64>, of total: UInt64) -> Range<UInt64>? {
-    let held = response.body.held
+    let held = response.body.known
     let spans = existing(response)?.state.withLock { $0.spans } ?? []
     let position = held.contiguousEnd(from: wanted.lowerBound)
     guard spans.count < spanLimit, !spans.contains(where: { $0.start <= position && position < $0.end ?? .max }) else {
@@ -191,9 +223,13 @@ final class FillCoordinator: Sendable {
   // MARK: - Spans
 
   static func began(
-    _ fill: Fill, _ response: StoredResponse, on loop: EventLoop, from start: UInt64, through end: UInt64?
+    _ fill: Fill, _ response: StoredResponse, on loop: EventLoop, from start: UInt64, through end: UInt64?,
+    sharing: Sharing? = nil
   ) -> FillCoordinator {
-    let (coordinator, overtaken) = use(response) { ($0, $0.enter(fill, on: loop, from: start, through: end)) }
+    let (coordinator, overtaken) = use(response) { coordinator in
+      if let sharing { coordinator.state.withLock { $0.sharing = sharing } }
+      return (coordinator, coordinator.enter(fill, on: loop, from: start, through: end))
+    }
     for (other, end) in overtaken { other.loop.run { $0.shorten(to: end) } }
     return coordinator
   }
@@ -203,10 +239,10 @@ final class FillCoordinator: Sendable {
   static func beganUnlessComing(
     _ fill: Fill, _ response: StoredResponse, on loop: EventLoop, _ span: Range<UInt64>
   ) -> FillCoordinator? {
-    let held = response.body.held
+    let held = response.body.known
     let (coordinator, overtaken) = use(response) { coordinator in
       let overtaken =
-        coordinator.isComing(span.lowerBound, held, loop.now)
+        coordinator.isComing(span.lowerBound, held, loop.now, mending: fill.mends)
         ? nil : coordinator.enter(fill, on: loop, from: span.lowerBound, through: span.upperBound)
       return (coordinator, overtaken)
     }
@@ -216,10 +252,11 @@ final class FillCoordinator: Sendable {
   }
 
   /// Spans are entered under the body's lock only: what this says holds until the caller has entered its own.
-  private func isComing(_ position: UInt64, _ held: HeldBytes, _ now: Monotonic) -> Bool {
+  private func isComing(_ position: UInt64, _ held: HeldBytes, _ now: Monotonic, mending: Bool) -> Bool {
     state.withLock { state in
       state.spans.contains { span in
-        span.start <= position && position < span.end ?? .max && !Self.isFarAhead(position, of: span, held, now)
+        guard span.start <= position, position < span.end ?? .max else { return false }
+        return mending ? span.mends : !Self.isFarAhead(position, of: span, held, now)
       }
     }
   }
@@ -228,12 +265,12 @@ final class FillCoordinator: Sendable {
   private func enter(_ fill: Fill, on loop: EventLoop, from start: UInt64, through end: UInt64?) -> [(Span, UInt64)] {
     let span = Span(
       fill: ObjectIdentifier(fill), loop: LoopWeak(fill, on: loop), start: start, end: end,
-      began: loop.now)
+      began: loop.now, mends: fill.mends)
     return state.withLock { state -> [(Span, UInt64)] in
       var overtaken: [(Span, UInt64)] = []
       for index in state.spans.indices {
         let other = state.spans[index]
-        guard other.start < start, start < other.end ?? .max else { continue }
+        guard other.start < start, start < other.end ?? .max, !fill.mends else { continue }
         state.spans[index].end = start
         overtaken.append((other, start))
       }

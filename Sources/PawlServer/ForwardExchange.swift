@@ -146,6 +146,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
     let (answered, length) = (reply, length(head, framing))
     request.loop.invalidate(after: request, answer: head) { [weak self] in
       guard let self, self.isAnswering else { return }
+      self.keptAnswer?.invalidated()
       self.channel.respond(answered, length: length, body: framing == .none ? nil : self)
     }
   }
@@ -204,7 +205,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
     origin = nil
     answerEnded = true
     self.trailers = Trailers.relayed(trailers)
-    keptAnswer?.publish()
+    keptAnswer?.ended()
     consumer?.bodyIsReady()
   }
 

@@ -29,6 +29,8 @@ final class HTTP2Outgoing {
   }
 
   private var source: (any BodySource)?
+  /// The same once it has said that it is at its end, until its last piece is in a frame: that may still come back.
+  private var ended: (any BodySource)?
   private var piece: Piece?
   /// Octets still to come of an announced length.
   private var owed: UInt64?
@@ -45,6 +47,10 @@ final class HTTP2Outgoing {
   /// How much of what is there can go in one frame.
   func offer(_ limit: Int) -> Offer {
     while true {
+      if case .file(let run)? = piece, let keeper = source ?? ended, keeper.look(at: run, isCopied: true) != .same {
+        guard keeper.takeBack(run) else { return .failed(BodyEnd(party: .pawl, reason: "stored-file-changed")) }
+        wasTakenBack(run, by: keeper)
+      }
       if let piece {
         let count = min(limit, piece.count)
         return .octets(count, isLast: isLast && count == piece.count)
@@ -52,6 +58,11 @@ final class HTTP2Outgoing {
       if let failure { return .failed(failure) }
       if let stop = pull() { return stop }
     }
+  }
+
+  private func wasTakenBack(_ run: FileRun, by keeper: any BodySource) {
+    (source, ended, piece, isLast, trailers) = (keeper, nil, nil, false, Fields())
+    owed = owed.map { $0 + UInt64(run.count) }
   }
 
   private func pull() -> Offer? {
@@ -64,7 +75,8 @@ final class HTTP2Outgoing {
       return .later
     case .end:
       if let owed, owed > 0 { return .failed(BodyEnd(party: .pawl, reason: "body-shorter-than-announced")) }
-      ended()
+      noteEnd()
+      letGoOfEnded()
       return .end(trailers)
     case .failed(let end): return .failed(end)
     }
@@ -89,7 +101,7 @@ final class HTTP2Outgoing {
   private func lookAhead() {
     switch source?.next(limit: 1) {
     case .end:
-      ended()
+      noteEnd()
       isLast = trailers.count == 0
     case .failed(let end): failure = end
     case .memory(_, let range) where range.isEmpty: break
@@ -98,10 +110,14 @@ final class HTTP2Outgoing {
     }
   }
 
-  private func ended() {
+  private func noteEnd() {
     trailers = source?.trailers ?? Fields()
-    source?.finish()
-    source = nil
+    (ended, source) = (source, nil)
+  }
+
+  private func letGoOfEnded() {
+    ended?.finish()
+    ended = nil
   }
 
   /// Moves so many octets of the piece into a frame; returns why they cannot be had.
@@ -111,6 +127,7 @@ final class HTTP2Outgoing {
       let end = range.lowerBound + min(count, range.count)
       output.append(contentsOf: bytes[range.lowerBound..<end])
       piece = end < range.upperBound ? .memory(bytes, end..<range.upperBound) : nil
+      if piece == nil { letGoOfEnded() }
       return nil
     case .file(var run):
       let got = Self.read(run, count, into: &output)
@@ -120,6 +137,7 @@ final class HTTP2Outgoing {
       }
       run.advance(by: count)
       piece = run.count > 0 ? .file(run) : nil
+      if piece == nil { letGoOfEnded() }
       return nil
     case nil: return BodyEnd(party: .pawl, reason: "no-content")
     }
@@ -147,6 +165,7 @@ final class HTTP2Outgoing {
   func finish() {
     source?.finish()
     source = nil
+    letGoOfEnded()
     piece = nil
   }
 }

@@ -36,7 +36,7 @@ extension ClientConnection {
       get: get, newID: newID, status: part == nil ? 200 : 206, bytes: wanted, route: hot.route)
     switch bytes {
     case .memory(let body): transmit(&message, body, buffer, sent)
-    case .file(let slice): transmit(message, slice, buffer, sent)
+    case .file(let slice): transmit(message, slice, buffer, sent, hot)
     }
     message.removeAll(keepingCapacity: true)
     owner.giveHotBuffer(message)
@@ -122,16 +122,20 @@ extension ClientConnection {
     goOn(with: count..., of: message, nil, buffer, sent)
   }
 
-  private func transmit(_ message: [UInt8], _ slice: FileSlice, _ buffer: [UInt8], _ sent: HotAnswerSent) {
+  private func transmit(
+    _ message: [UInt8], _ slice: FileSlice, _ buffer: [UInt8], _ sent: HotAnswerSent, _ hot: HotResponse
+  ) {
     var run = FileRun(slice)
     var count = 0
     if case .bytes(let some) = message.withUnsafeBytes({ stream.write($0, more: true) }) { count = some }
-    guard count == message.count else { return goOn(with: count..., of: message, run, buffer, sent) }
+    guard count == message.count else {
+      return goOn(with: count..., of: message, run, buffer, sent, hot)
+    }
     while run.count > 0, case .bytes(let some) = stream.sendFile(run.descriptor, offset: run.offset, count: run.count) {
       run.advance(by: some)
     }
     guard run.count > 0 else { return wholeIsSent(message, buffer, sent) }
-    goOn(with: message.count..., of: message, run, buffer, sent)
+    goOn(with: message.count..., of: message, run, buffer, sent, hot)
   }
 
   private func wholeIsSent(_ message: [UInt8], _ buffer: [UInt8], _ sent: HotAnswerSent) {
@@ -151,7 +155,8 @@ extension ClientConnection {
 
   /// What the socket does not take is the rest of an answer like any other's: with its limits, and its line in the log.
   private func goOn(
-    with rest: PartialRangeFrom<Int>, of message: [UInt8], _ run: FileRun?, _ buffer: [UInt8], _ sent: HotAnswerSent
+    with rest: PartialRangeFrom<Int>, of message: [UInt8], _ run: FileRun?, _ buffer: [UInt8], _ sent: HotAnswerSent,
+    _ hot: HotResponse? = nil
   ) {
     let request = owner.makeRequest(
       listener.withParser { $0.makeHead(buffer) }, facts: facts, began: requestBegan,
@@ -162,7 +167,7 @@ extension ClientConnection {
     request.record.bytesFromCache = sent.count
     (phase, hasResponded, persists, isHeadRequest, clientVersion) = (.exchanging, true, true, false, .http11)
     (isChunked, isCloseDelimited, owed, source) = (false, false, 0, nil)
-    (self.request, exchange, output) = (request, HotExchange(), Array(message[rest]))
+    (self.request, exchange, output) = (request, HotExchange(hot, from: sent.bytes.lowerBound), Array(message[rest]))
     if let run, run.count > 0 { unsentFile = .file(run) }
     setDeadline(after: listener.settings.sendTimeout)
     pump()
@@ -188,7 +193,31 @@ private struct HotAnswerSent {
 }
 
 /// Stands for a request that needs nothing more but that its answer is sent.
-private final class HotExchange: Exchange {
+final class HotExchange: Exchange {
+  /// Whose file is being sent.
+  private let hot: HotResponse?
+  private var watch: FileWatch?
+
+  init(_ hot: HotResponse?, from start: UInt64) {
+    self.hot = hot
+    watch = hot.map { FileWatch($0.stored.body, from: start) }
+  }
+
+  func look(at run: FileRun, isCopied: Bool, _ now: Monotonic) -> FileLook {
+    watch?.look(at: run.offset, isCopied: isCopied, now: now) ?? .same
+  }
+
+  /// Reads on where the file has not got what it was to have.
+  func reader(of run: FileRun, for request: IncomingRequest) -> CacheReader? {
+    guard let hot else { return nil }
+    let left = run.offset..<run.offset + UInt64(run.count)
+    let reader = CacheReader(
+      [.body(left.lowerBound, through: left.upperBound)], of: hot.stored, for: request, in: hot.store)
+    // Not before somebody reads: a body of which nothing is left would be dropped.
+    reader.distrust(left)
+    return reader
+  }
+
   func start() {}
   func clientLeft() {}
   func responseSent() {}

@@ -5,12 +5,18 @@ import PawlWire
 
 /// The answer to a POST that says it is what a GET of the same URL would be given (RFC 9110 §9.3.3): it passes to the client
 /// as it is, and is kept for those who GET it. Small ones only: there is no fill that could bring the rest of it.
-struct KeptAnswer {
+final class KeptAnswer {
   /// The longest content kept, in bytes.
   static let limit: UInt64 = 1 << 20
 
   private let request: IncomingRequest
   private let store: CacheStore
+  /// It stays in the index as long as this does.
+  private let resource: Resource
+  /// The resource's count of invalidations when this was answered.
+  private var began: UInt64?
+  private var isWhole = false
+  private let asSent: RequestHead
   private let head: StoredHead
   private let answer: ResponseHead
   private let length: UInt64
@@ -24,33 +30,54 @@ struct KeptAnswer {
       length <= Self.limit
     else { return nil }
     let storability = Storability.decide(
-      request: request.head, response: answer, framing: framing, policy: request.route.policy, receivedAt: now)
+      request: request.head, response: answer, framing: framing,
+      isConditional: request.head.fields.mayContain(anyOf: Self.conditions), policy: request.route.policy,
+      receivedAt: now)
     guard storability == .shared || storability == .sharedPerCookie else { return nil }
-    (self.request, self.store, self.answer, self.length) = (request, store, answer, length)
+    guard let resource = store.resource(for: request.key(request.head.target), create: true) else { return nil }
+    resource.withLock { $0.asking += 1 }
+    (self.request, self.store, self.resource) = (request, store, resource)
+    (self.answer, self.length) = (answer, length)
     // The origin saw the client's own Accept-Encoding.
+    asSent = OriginRequests.forwarded(request)
     head = StoredHead(
-      request: request.head, response: answer, requestTime: requestTime, responseTime: now, storability: storability,
+      request: request.head, asSent: asSent.fields, response: answer, requestTime: requestTime, responseTime: now,
+      storability: storability,
       asksIdentity: false)
   }
 
-  mutating func append(_ bytes: UnsafeRawBufferPointer) { content.append(contentsOf: bytes) }
+  deinit {
+    resource.withLock { $0.asking -= 1 }
+    store.remove(resource)
+  }
 
-  /// The content is whole. What was stored before has been invalidated by the POST itself.
-  func publish() {
-    guard UInt64(content.count) == length,
-      let resource = store.resource(
-        for: request.key(request.head.target), create: true)
-    else { return }
+  private static let conditions = FieldNameSet(OriginRequests.conditions)
+
+  /// What was stored before has been invalidated by the POST itself; what the next one invalidates, this answer belongs to.
+  func invalidated() {
+    began = resource.withLock { $0.invalidations }
+    if isWhole { publish() }
+  }
+
+  func append(_ bytes: UnsafeRawBufferPointer) { content.append(contentsOf: bytes) }
+
+  /// The content is whole.
+  func ended() {
+    isWhole = UInt64(content.count) == length
+    if isWhole, began != nil { publish() }
+  }
+
+  private func publish() {
     // Behind the invalidation, which reads the catalogue first, too.
     store.load(resource, on: request.loop.loop) { [self] in
       store.createBody(expected: length, total: length, on: request.loop.loop) { [self] body in
-        guard let body else { return request.loop.letGo(of: resource, in: store) }
-        keep(in: body, of: resource)
+        guard let body, began == resource.withLock({ $0.invalidations }) else { return }
+        keep(in: body)
       }
     }
   }
 
-  private func keep(in body: StoredBody, of resource: Resource) {
+  private func keep(in body: StoredBody) {
     do {
       _ = try content.withUnsafeBytes { try body.write($0, at: 0) }
     } catch {
@@ -60,7 +87,9 @@ struct KeptAnswer {
     body.addTag(TagRecord(tag: Tags.name(for: answer, beside: others), limit: .max))
     let stored = StoredResponse(head: head, body: body, storedAt: head.responseTime)
     let replaced = resource.withLock { state in
-      state.variants.filter { $0.head.isSelected(by: request.head, asksIdentity: request.asksIdentity) }
+      state.variants.filter { stored in
+        stored.head.isSelected(by: request.head, asksIdentity: request.asksIdentity) { asSent.fields }
+      }
     }
     store.publish(stored, in: resource, replacing: replaced)
     body.complete()

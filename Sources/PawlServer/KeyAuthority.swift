@@ -10,6 +10,11 @@ enum KeyAuthority {
     return [0x01] + without(":443", authority)
   }
 
+  /// As an origin is told it: what has one key here is one host there.
+  static func told(_ authority: Bytes, isSecure: Bool) -> Bytes {
+    without(isSecure ? ":443" : ":80", authority)
+  }
+
   /// Lends the same, in memory that is gone afterwards.
   static func lend<Result>(
     _ authority: Bytes, isSecure: Bool, to body: (UnsafeRawBufferPointer) -> Result

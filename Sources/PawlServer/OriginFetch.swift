@@ -12,11 +12,11 @@ final class OriginFetch: OriginExchangeDelegate {
   enum Phase { case asking, accepting, receiving, backingOff, ended }
 
   /// On whose behalf it is; its tally is kept.
-  private let request: IncomingRequest
+  let request: IncomingRequest
   let owner: ServerLoop
   private var route: RouteSettings { request.route }
   /// What the first request is made of; ``ResumptionRequest`` makes the others of it.
-  private let base: RequestHead
+  let base: RequestHead
   private let use: OriginUse
   /// Let go of at the end, or by ``dismiss()``: each of the two may hold the other until then.
   var sink: (any OriginFetchSink)?
@@ -65,14 +65,14 @@ final class OriginFetch: OriginExchangeDelegate {
     ask(head)
   }
 
-  /// Starts in the middle of a representation that is known already: asks for `span` and takes only a proven match.
-  func start(span: Range<UInt64>, of identity: RepresentationIdentity) {
-    guard let validator = identity.strongValidator else { return fail(.gaveUp("no-strong-validator")) }
+  /// Starts with a representation that is known already, in its middle or to compare it; takes only what looks the same.
+  func start(span: Range<UInt64>, of identity: RepresentationIdentity, asking decision: ResumeDecision?) {
+    guard let decision else { return fail(.gaveUp("no-strong-validator")) }
     first = FirstAnswer(identity)
     (spanStart, spanEnd, frontier) = (span.lowerBound, span.upperBound, span.lowerBound)
     progress = ResumeProgress(
       held: frontier, attemptLimit: route.resumeAttempts, replayFactor: UInt64(max(0, route.replayLimit)))
-    perform(.askForRest(from: span.lowerBound, overlap: 0, ifRange: validator.ifRange))
+    perform(decision)
   }
 
   private func ask(_ head: consuming RequestHead) {
@@ -172,9 +172,10 @@ final class OriginFetch: OriginExchangeDelegate {
     case .complete:
       dropExchange()
       end()
-    case .changed(let why):
-      dropExchange()
-      fail(.changed(why.rawValue))
+    // What an origin refuses to one who asks for a part says nothing of the others' bytes.
+    case .changed(let why) where why.isAboutAsker && !hasBroken && frontier == spanStart:
+      fail(.narrower(why.rawValue))
+    case .changed(let why): fail(.changed(why.rawValue))
     case .tryAgain:
       dropExchange()
       lastFailure = "status-\(head.status)"
@@ -187,6 +188,7 @@ final class OriginFetch: OriginExchangeDelegate {
   }
 
   private func continueBody(from: UInt64, head: ResponseHead, framing: BodyFraming) {
+    if let objection = sink?.fetch(self, objectsTo: head) { return fail(.narrower(objection)) }
     position = from
     phase = .receiving
     if hasBroken { request.tally.resumes += 1 }
@@ -250,10 +252,7 @@ final class OriginFetch: OriginExchangeDelegate {
     drain()
   }
 
-  private func contentDiffers(at offset: UInt64) {
-    dropExchange()
-    fail(.changed("content-differs-before-\(offset + 1)"))
-  }
+  private func contentDiffers(at offset: UInt64) { fail(.changed("content-differs-before-\(offset + 1)")) }
 
   private func deliver(_ bytes: UnsafeRawBufferPointer) -> Int {
     let wanted = spanEnd.map { $0 - frontier } ?? .max

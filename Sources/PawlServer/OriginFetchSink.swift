@@ -19,6 +19,8 @@ enum FetchFailure: Error {
   case noAnswer(OriginFailure)
   /// The content at the origin is no longer what was delivered.
   case changed(String)
+  /// What came goes on with the content, and may not be given to all who have its beginning.
+  case narrower(String)
   /// The rest could not be had within `resume-attempts` or `replay-limit`.
   case gaveUp(String)
 
@@ -26,6 +28,7 @@ enum FetchFailure: Error {
     switch self {
     case .noAnswer(let failure): BodyEnd(party: .origin, reason: failure.error.kind.rawValue)
     case .changed(let why): BodyEnd(party: .origin, reason: "changed: \(why)")
+    case .narrower(let why): BodyEnd(party: .origin, reason: "narrower: \(why)")
     case .gaveUp(let why): BodyEnd(party: .origin, reason: why)
     }
   }
@@ -42,6 +45,10 @@ protocol OriginFetchSink: AnyObject {
   /// The first final head. The sink answers with ``OriginFetch/accept(_:from:through:)``, at once or later, or
   /// cancels; until then nothing more is read.
   func fetch(_ fetch: OriginFetch, head: ResponseHead, framing: BodyFraming)
+  /// Whether the answer that is about to go on with the content may be used; its octets have been proven to belong there as far as its
+  /// head tells.
+  /// - Returns: why not; `nil`: it may.
+  func fetch(_ fetch: OriginFetch, objectsTo head: ResponseHead) -> String?
   /// The origin has proven, after a break or in the middle, that what comes belongs to what is held.
   func fetchContinues(_ fetch: OriginFetch)
   /// What came together has been handed over, and the fetch has not ended with it (see ``OriginFetch/isDelivering``).
@@ -61,6 +68,7 @@ protocol OriginFetchSink: AnyObject {
 
 extension OriginFetchSink {
   func fetchHeldPrefix(_ fetch: OriginFetch) -> UInt64 { 0 }
+  func fetch(_ fetch: OriginFetch, objectsTo head: ResponseHead) -> String? { nil }
   func fetchContinues(_ fetch: OriginFetch) {}
   func fetchDelivered(_ fetch: OriginFetch) {}
 }

@@ -32,7 +32,7 @@ enum OriginRequests {
     removeReferer(&fields, request.loop.router.urls)
     keepOwnTags(&fields)
     if !request.isTrustedPeer { removeForwarded(from: &fields) }
-    let authority = request.head.authority
+    let authority = KeyAuthority.told(request.head.authority, isSecure: request.isSecure)
     if authority.isEmpty || fields.mayContain(anyOf: forwardedNames) {
       introduce(&fields, request.facts, request.route.fallbackHost[...], authority, request.head.version)
     } else {

@@ -105,9 +105,11 @@ final class PrivateResumption: OriginFetchSink {
       let isThere = kept.body.isComplete || FillCoordinator.isFilling(kept)
       return isThere && PrivateProof.isProven(by: head, kept.head) ? proven(by: head) : ask([])
     }
-    let judge = CollapsedFetch(
-      leader: exchange, request: request, resource: resource, store: store, purpose: .miss, range: nil,
-      reason: .request, isShared: false)
+    let judge = resource.withLock { state in
+      CollapsedFetch(
+        leader: exchange, request: request, of: resource, &state, store: store, purpose: .miss, range: nil,
+        reason: .request, isShared: false)
+    }
     exchange.fetch = judge
     judge.adopt(fetch, adding: conditions.map(\.0), since: began, head: head, framing: framing)
   }

@@ -22,6 +22,8 @@ final class RouteSettings: Sendable {
   let fallbackHost: [UInt8]
   let cache: CacheStore?
   let policy: CachePolicy
+  /// `collapse = always`: who asks while a body comes of which the origin says nothing joins it.
+  let collapsesAlways: Bool
   let etag: TagMode
   let asksIdentity: Bool
   let maxRanges: Int
@@ -62,6 +64,7 @@ final class RouteSettings: Sendable {
       resumeTTL: settings.resumeTTL.wholeSeconds, maxObject: settings.maxObject ?? 0,
       resumePrivate: settings.resumePrivate?.wholeSeconds, resumePrivateNoStore: settings.resumePrivateNoStore,
       asksIdentity: settings.originEncoding == .identity)
+    collapsesAlways = settings.collapse == .always
     etag = settings.etag == .auto ? .auto : .origin
     maxRanges = settings.maxRanges
     maxUnknown = settings.maxUnknown

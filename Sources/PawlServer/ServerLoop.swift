@@ -186,7 +186,13 @@ final class ServerLoop {
       guard let store = router.route(authority: request.head.authority, target: target)?.cache,
         let resource = store.resource(for: key, create: false)
       else { continue }
-      guard !resource.withLock({ $0.isLoaded }) else {
+      let isLoaded = resource.withLock { state in
+        // Who asks from now on does not wait for an answer to an earlier question, and that is not kept.
+        state.fetch = nil
+        state.invalidations += 1
+        return state.isLoaded
+      }
+      guard !isLoaded else {
         Self.forgetAll(of: resource, in: store)
         continue
       }
@@ -200,11 +206,7 @@ final class ServerLoop {
   }
 
   private static func forgetAll(of resource: Resource, in store: CacheStore) {
-    let gone = resource.withLock { state in
-      // Who asks from now on does not wait for an answer to an earlier question.
-      state.fetch = nil
-      return state.variants + state.superseded
-    }
+    let gone = resource.withLock { $0.variants + $0.superseded }
     for response in gone { store.forget(response) }
   }
 

@@ -100,6 +100,16 @@ struct StoredAnswer {
     }
   }
 
+  /// Where the content begins in the body; `nil` for an answer without content of it.
+  var firstOctet: UInt64? {
+    switch shape {
+    case .whole: stored.body.total == 0 || stored.head.status == 204 ? nil : 0
+    case .part(let range): range.first
+    case .parts(let ranges): ranges.first?.first
+    case .notModified, .unsatisfiable, .needsTotal: nil
+    }
+  }
+
   // MARK: - Heads
 
   func whole() -> ResponseHead { head(status: stored.head.status, fields: stored.head.fields) }

@@ -19,7 +19,7 @@ enum BodyFile {
     let path = body.core.path(of: body.id)
     do throws(StoreError) {
       let descriptor = BodyDescriptor(
-        adopting: try Files.open(path, O_RDWR), pool: body.core.pool, charge: body.charge)
+        adopting: try Files.open(path, O_RDWR | O_NOFOLLOW), pool: body.core.pool, charge: body.charge)
       return body.adopt(descriptor)
     } catch {
       body.core.events.log(.error, "body-open-failed", ["body": body.id.hex, "why": "\(error)"])
@@ -49,7 +49,7 @@ enum BodyFile {
 }
 
 extension StoredBody {
-  /// Takes a descriptor over unless another was faster; the one that counts.
+  /// Takes a descriptor over unless another was faster; the one that counts. It may be another file by now.
   func adopt(_ descriptor: BodyDescriptor) -> BodyDescriptor {
     let now = core.openBodies.now()
     let (chosen, isNew) = state.withLock { state -> (BodyDescriptor, Bool) in
@@ -58,7 +58,10 @@ extension StoredBody {
       state.descriptor = descriptor
       return (descriptor, true)
     }
-    if isNew { core.openBodies.add(self) }
+    if isNew {
+      core.openBodies.add(self)
+      look(at: descriptor)
+    }
     return chosen
   }
 }

@@ -15,8 +15,20 @@ struct BodyState {
   /// Being written at this moment.
   var claims: [Range<UInt64>] = []
   var segments = SegmentTable()
+  /// Were held, and were found damaged or gone.
+  var lost = LostSegments()
+  /// Of these, what was mended since it was last told of.
+  var mended: Range<UInt64>?
   var open: [OpenSegment] = []
   var descriptor: BodyDescriptor?
+  /// The file as it was left by the last write here, or found when it was first looked at; `nil`: not known.
+  var stamp: FileStamp?
+  var fileChange = FileChange()
+  /// When it was last looked at (``moment(_:)``).
+  var lookedAt = UInt64.max
+  /// Counts writes to the file, and those that are under way.
+  var writes: UInt64 = 0
+  var writing = 0
   var memory: [UInt8]?
   var wasMemoryUsed = false
   var isPromoting = false
@@ -91,6 +103,31 @@ struct BodyState {
     if let total, position >= total { return .ended }
     if let window, window.hasPassed(position) { return .failed(.notKept) }
     return .missing
+  }
+
+  /// Held, or lost and to be known again by its digest.
+  var provable: HeldBytes {
+    var all = held
+    for record in lost.records { all.insert(record.range) }
+    return all
+  }
+
+  /// Bytes that the catalogue has digests of, or will have: they occupy the file, damaged or not.
+  var occupied: UInt64 { heldCount + lost.bytes }
+
+  /// A time as it counts for looking at the file: some thousand a second.
+  static func moment(_ now: Monotonic) -> UInt64 { now.nanoseconds >> 20 }
+
+  /// Takes the trust back from all bytes that have a digest: they are compared with it before use.
+  mutating func distrust() {
+    closeAllSegments()
+    let known = HeldBytes(segments.records.lazy.map(\.range))
+    var loose = HeldBytes()
+    for run in verified.intervals {
+      for gap in known.gaps(in: run) { loose.insert(gap) }
+    }
+    verified = loose
+    warmth.clear()
   }
 
   /// Takes the digest of an open segment that ends here out of the list, or begins one.

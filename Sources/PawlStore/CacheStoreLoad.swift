@@ -73,7 +73,7 @@ struct BodyLoader {
       file = try open(charge)
     } catch {
       // Out of descriptors or memory: not the object's fault. It is not found this time, and stays.
-      if case .system(_, _, let errno) = error, [EMFILE, ENFILE, ENOMEM, EINTR].contains(errno) {
+      if error.isOfThisMoment {
         core.events.log(.error, "body-open-failed", ["body": row.id.hex, "why": "\(error)"])
         return nil
       }
@@ -175,7 +175,7 @@ struct BodyLoader {
     }
     guard body.failure == nil else { return }
     let changes = body.state.withLock { state -> [CatalogueChange] in
-      let isNarrowed = !state.isComplete && state.limitTags(to: state.held.prefix)
+      let isNarrowed = !state.isComplete && state.limitTags(to: state.provable.prefix)
       return isNarrowed ? [.tags(row.number, state.tags), .cleared(row.number)] : [.cleared(row.number)]
     }
     core.submit(changes)

@@ -35,8 +35,9 @@ enum CatalogueChange: RowChange {
   case head(Int64, [UInt8])
   case total(Int64, UInt64)
   case segments(Int64, [SegmentRecord], held: UInt64)
-  /// Cut out: these offsets are not held any more, and the object is not complete.
-  case cut(Int64, offsets: [UInt64], held: UInt64)
+  /// Some of it is damaged, and the object is not complete. The rows of its segments stay: by their digests what is damaged is
+  /// found out after a start, and what comes in its place is known again.
+  case cut(Int64, held: UInt64)
   /// The bytes of all segments up to this sequence are on the disk.
   case synced(Int64, sequence: UInt64)
   case complete(Int64, total: UInt64)
@@ -69,11 +70,7 @@ enum CatalogueChange: RowChange {
           .number(record.sequence))
       }
       try database.run("UPDATE objects SET held = ?2 WHERE number = ?1", .integer(number), .number(held))
-    case .cut(let number, let offsets, let held):
-      for offset in offsets {
-        try database.run(
-          "DELETE FROM segments WHERE object = ?1 AND offset = ?2", .integer(number), .number(offset))
-      }
+    case .cut(let number, let held):
       try database.run(
         "UPDATE objects SET held = ?2, complete = 0 WHERE number = ?1", .integer(number), .number(held))
     case .synced(let number, let sequence):

@@ -27,17 +27,25 @@ package struct ResourceState {
   package var fetch: AnyObject?
   /// Until then nobody waits for another's fetch: the last answer could not be kept.
   package var uncacheableUntil: Monotonic?
+  /// Whether the last answer could be shared: then others wait for the next one as long as it takes.
+  package var wasShareable = false
+  /// Counts the unsafe requests that succeeded: what was asked before the last of them is not kept (RFC 9111 §4.4).
+  package var invalidations: UInt64 = 0
+  /// Requests under way to the origin for this resource; it stays in the index so long.
+  package var asking = 0
   /// Whether what was on disk at the start is here: ``CacheStore/load(_:on:_:)``.
   package internal(set) var isLoaded: Bool
   /// Out of the index: what is published here goes to another resource of the same key.
-  var isDetached = false
+  package internal(set) var isDetached = false
   var loads: [LoopReply<Void>] = []
 
   package static let supersededLimit = 16
 
   init(isLoaded: Bool) { self.isLoaded = isLoaded }
 
-  var isEmpty: Bool { variants.isEmpty && superseded.isEmpty && fetch == nil && loads.isEmpty && isLoaded }
+  var isEmpty: Bool {
+    variants.isEmpty && superseded.isEmpty && fetch == nil && asking == 0 && loads.isEmpty && isLoaded
+  }
 
   /// Takes all responses with this body out.
   mutating func removeAll(of body: StoredBody) {
@@ -47,7 +55,7 @@ package struct ResourceState {
 
   /// Nobody is here and all is recorded: the resource can be made anew from the catalogue.
   func isSpare(notUsedSince time: Int64) -> Bool {
-    guard isLoaded, fetch == nil, uncacheableUntil == nil, !isDetached else { return false }
+    guard isLoaded, fetch == nil, asking == 0, uncacheableUntil == nil, !isDetached else { return false }
     return (variants + superseded).allSatisfy { $0.body.isSpare(notUsedSince: time) }
   }
 

@@ -41,6 +41,12 @@ struct SegmentTable: Sendable {
     return records[index]
   }
 
+  /// The first that begins behind `position`.
+  func next(after position: UInt64) -> SegmentRecord? {
+    let index = firstIndex { $0.offset > position }
+    return index < records.count ? records[index] : nil
+  }
+
   static func isValid(_ record: SegmentRecord) -> Bool {
     record.offset < 1 << 62 && record.length > 0 && record.length <= span
       && record.offset / span == (record.offset + record.length - 1) / span

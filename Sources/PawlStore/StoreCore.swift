@@ -102,7 +102,7 @@ package struct StoreStatistics: Hashable, Sendable {
   package var reservedBytes: UInt64 = 0
   /// Objects evicted to make room.
   package var evictions: UInt64 = 0
-  /// Segments cut out because they were not what was written.
+  /// How often bytes were cut out because they were not what was written.
   package var mendings: UInt64 = 0
   /// Objects dropped because nothing of them could be trusted.
   package var drops: UInt64 = 0

@@ -1,3 +1,5 @@
+import CLinux
+
 /// Why the store could not do something. Nothing of it is ever an error to a reader that has its bytes.
 package enum StoreError: Error, Hashable, Sendable {
   /// Another process has this cache directory.
@@ -8,10 +10,18 @@ package enum StoreError: Error, Hashable, Sendable {
   case dropped
   /// More bytes than the body's total.
   case beyondTotal
+  /// What came in the place of lost bytes hashes to something else: it is other content. They stay lost.
+  case differs
   /// A system call failed.
   case system(call: String, path: String, errno: CInt)
   /// SQLite failed with this extended result code.
   case catalogue(code: CInt, message: String)
+
+  /// Whether the process was short of something just now: not the file's fault.
+  var isOfThisMoment: Bool {
+    guard case .system(_, _, let errno) = self else { return false }
+    return [EMFILE, ENFILE, ENOMEM, EINTR].contains(errno)
+  }
 
   /// Whether the catalogue file itself is not what pawl wrote.
   var isCorruptCatalogue: Bool {
@@ -40,6 +50,7 @@ extension StoreError: CustomStringConvertible {
     case .full: "no room"
     case .dropped: "the body was dropped"
     case .beyondTotal: "more bytes than announced"
+    case .differs: "other bytes than those that were lost"
     case .system(let call, let path, let errno): "\(call) \(path): \(Files.text(of: errno))"
     case .catalogue(let code, let message): "catalogue: \(message) (\(code))"
     }

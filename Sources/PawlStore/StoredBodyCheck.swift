@@ -23,12 +23,46 @@ extension StoredBody {
     }
     guard let key else { return }
     let isQueued = core.pool.run { [self] in
-      let outcome = checkSegments(from: position, ahead: 0)
+      let (outcome, isDamaged) = checkFirst(at: position)
       finishCheck(key, outcome)
-      if outcome == .checked { _ = checkSegments(from: SegmentTable.border(after: position), ahead: 3) }
+      if outcome == .checked, !isDamaged {
+        _ = checkSegments(from: SegmentTable.border(after: position), ahead: 3)
+      }
     }
     if !isQueued { finishCheck(key, .unavailable("the cache is closed")) }
   }
+
+  /// Verifies all of `range` that is held, whatever is found, in the pool; `completion` runs on `loop`. On that loop.
+  package func checkAll(_ range: Range<UInt64>, on loop: EventLoop, _ completion: @escaping (CheckOutcome) -> Void) {
+    let reply = LoopReply(on: loop, completion)
+    let isQueued = core.pool.run { [self] in reply.send(checkAll(range)) }
+    if !isQueued { reply.send(.unavailable("the cache is closed")) }
+  }
+
+  /// Blocking.
+  private func checkAll(_ range: Range<UInt64>) -> CheckOutcome {
+    var position = range.lowerBound
+    while position < range.upperBound {
+      switch checkSegment(at: position) {
+      case .verified(let end): position = end
+      case .cut(let end): position = end
+      case .failed(let why): return .unavailable(why)
+      }
+    }
+    return .checked
+  }
+
+  /// Where one segment is damaged others may be, too: what has to come again is known before it is asked for.
+  private func checkFirst(at position: UInt64) -> (outcome: CheckOutcome, isDamaged: Bool) {
+    switch checkSegment(at: position) {
+    case .verified: (.checked, false)
+    case .cut(let end): (checkAll(end..<max(end, min(position + Self.lookAhead, total ?? .max))), true)
+    case .failed(let why): (.unavailable(why), false)
+    }
+  }
+
+  /// Bytes behind a damaged segment that are verified with it.
+  private static let lookAhead: UInt64 = 16 << 20
 
   private func finishCheck(_ key: UInt64, _ outcome: CheckOutcome) {
     let replies = state.withLock { $0.checks.removeValue(forKey: key) ?? [] }
@@ -49,14 +83,17 @@ extension StoredBody {
     return .checked
   }
 
-  private enum SegmentCheck { case verified(end: UInt64), cut, failed(String) }
+  /// With where to go on. What is not held, and a body that has failed, counts as cut.
+  private enum SegmentCheck { case verified(end: UInt64), cut(end: UInt64), failed(String) }
 
   private func checkSegment(at position: UInt64) -> SegmentCheck {
-    let found = state.withLock { state in (state.descriptor, state.failure, state.isDoomed) }
-    if found.1 != nil { return .cut }
+    let found = state.withLock { state in (state.descriptor, state.failure) }
+    if found.1 != nil { return .cut(end: .max) }
     guard let descriptor = found.0 ?? openForCheck() else {
-      return failure == nil ? .failed("\(core.path(of: id)) cannot be opened") : .cut
+      return failure == nil ? .failed("\(core.path(of: id)) cannot be opened") : .cut(end: .max)
     }
+    // What is read from here on is of the file as it is now.
+    look(at: descriptor)
     let known = state.withLock { state -> (record: SegmentRecord?, verifiedEnd: UInt64, heldEnd: UInt64) in
       (
         state.segments.segment(at: position), state.verified.contiguousEnd(from: position),
@@ -64,10 +101,13 @@ extension StoredBody {
       )
     }
     if known.verifiedEnd > position { return .verified(end: known.verifiedEnd) }
-    guard known.heldEnd > position else { return .cut }
+    guard known.heldEnd > position else {
+      return .cut(end: state.withLock { $0.held.nextHeld(after: position) } ?? .max)
+    }
     guard let record = known.record else {
-      cut([SegmentRecord(offset: position, length: known.heldEnd - position, digest: 0, sequence: 0)], "no digest")
-      return .cut
+      let end = state.withLock { $0.segments.next(after: position)?.offset } ?? .max
+      cutUnprovable(position..<min(known.heldEnd, end), "no digest")
+      return .cut(end: min(known.heldEnd, end))
     }
     return compare(record, descriptor)
   }
@@ -94,21 +134,22 @@ extension StoredBody {
       return .failed("\(StoreError.system(call: call, path: path, errno: errno))")
     case .failure(let error): cut([record], "\(error)")
     }
-    return .cut
+    return .cut(end: record.end)
   }
 
-  /// Opens the file; one that is missing or no regular file ends the object. Segments beyond its size are cut out.
+  /// Opens the file; one that is missing, no regular file or not to be read ends the object. Segments beyond its size are cut
+  /// out.
   private func openForCheck() -> BodyDescriptor? {
     let path = core.path(of: id)
     do throws(StoreError) {
-      let raw = try Files.open(path, O_RDWR)
+      let raw = try Files.open(path, O_RDWR | O_NOFOLLOW)
       let descriptor = BodyDescriptor(adopting: raw, pool: core.pool, charge: charge)
       let size = try Files.size(raw, path)
       let chosen = adopt(descriptor)
       cutBeyond(size)
       return chosen
     } catch {
-      if case .system(_, _, let errno) = error, errno != ENOENT, errno != EINVAL, errno != ELOOP, errno != ENOTDIR {
+      if error.isOfThisMoment {
         core.openBodies.closeSome()
         core.events.log(.warning, "body-open-failed", ["body": id.hex, "why": "\(error)"])
       } else {
@@ -118,50 +159,74 @@ extension StoredBody {
     }
   }
 
-  /// A truncated file: what the catalogue knows beyond its size is gone.
+  /// A truncated file: what was held beyond its size is gone.
   func cutBeyond(_ size: UInt64) {
-    let lost = state.withLock { state in
-      state.segments.records.filter { $0.end > size && state.verified.contiguousEnd(from: $0.offset) < $0.end }
+    let (lost, loose) = state.withLock { state -> ([SegmentRecord], [Range<UInt64>]) in
+      guard let end = state.held.intervals.last?.upperBound, end > size else { return ([], []) }
+      state.closeAllSegments()
+      let lost = state.segments.records.filter { $0.end > size && state.held.contains($0.range) }
+      let known = HeldBytes(lost.map(\.range))
+      let beyond = state.held.intervals.filter { $0.upperBound > size }
+      return (lost, beyond.flatMap { known.gaps(in: max($0.lowerBound, size)..<$0.upperBound) })
     }
-    if !lost.isEmpty { cut(lost, "the file ends at \(size)") }
+    let why = "the file ends at \(size)"
+    if !lost.isEmpty { cut(lost, why) }
+    for range in loose { cutUnprovable(range, why) }
   }
 
-  /// Takes segments out of what is held, records and logs it; a body of which nothing is left is
-  /// dropped. In the pool.
-  func cut(_ records: [SegmentRecord], _ why: String) {
-    let outcome = state.withLock { state -> (changes: [CatalogueChange], freed: UInt64, isEmpty: Bool) in
-      let before = state.held.count
-      for record in records {
-        state.held.remove(record.range)
-        state.verified.remove(record.range)
+  /// Takes segments out of what is held, and logs it: what comes in their place is known again by their digests, which stay in
+  /// the catalogue.
+  private func cut(_ records: [SegmentRecord], _ why: String) {
+    remove(HeldBytes(records.map(\.range)), why) { state in
+      for record in records where state.segments.segment(at: record.offset) == record {
         state.segments.remove(record)
+        state.lost.insert(record)
       }
+    }
+  }
+
+  /// The same of bytes that nothing is known of.
+  private func cutUnprovable(_ range: Range<UInt64>, _ why: String) { remove(HeldBytes([range]), why) { _ in } }
+
+  /// A body of which nothing is left is dropped, unless somebody has begun to read it: for him it is mended.
+  private func remove(_ gone: HeldBytes, _ why: String, _ settle: (inout BodyState) -> Void) {
+    let outcome = state.withLock { state -> (changes: [CatalogueChange], cut: UInt64, freed: UInt64, isLeft: Bool) in
+      let (held, occupied) = (state.heldCount, state.occupied)
+      for range in gone.intervals {
+        state.held.remove(range)
+        state.verified.remove(range)
+      }
+      settle(&state)
       state.heldCount = state.held.count
-      state.isComplete = false
-      state.isCompleteRecorded = false
-      state.memory = nil
-      var changes: [CatalogueChange] = [
-        .cut(number, offsets: records.map(\.offset), held: state.heldCount)
-      ]
-      if state.limitTags(to: state.held.prefix) { changes.append(.tags(number, state.tags)) }
-      return (state.isPublished && !state.isDoomed ? changes : [], before - state.heldCount, state.held.isEmpty)
+      if state.heldCount < held {
+        state.isComplete = false
+        state.isCompleteRecorded = false
+        state.memory = nil
+      }
+      var changes: [CatalogueChange] = [.cut(number, held: state.occupied)]
+      let freed = occupied - min(occupied, state.occupied)
+      if freed > 0, state.limitTags(to: state.provable.prefix) { changes.append(.tags(number, state.tags)) }
+      return (
+        state.isPublished && !state.isDoomed ? changes : [], held - min(held, state.heldCount), freed,
+        !state.held.isEmpty || state.fill != nil
+      )
     }
     // Two that found the same at once tell of it once.
-    guard outcome.freed > 0 else { return }
+    guard outcome.cut > 0 else { return }
     charge.shrink(outcome.freed)
-    core.counters.withLock { $0.mendings += UInt64(records.count) }
+    core.counters.withLock { $0.mendings += 1 }
     core.events.log(
-      .warning, "body-mended",
+      .warning, "body-damaged",
       [
-        "body": id.hex, "at": "\(records.first?.offset ?? 0)", "bytes": "\(outcome.freed)", "why": why,
+        "body": id.hex, "at": "\(gone.intervals.first?.lowerBound ?? 0)", "bytes": "\(outcome.cut)", "why": why,
       ])
     core.submit(outcome.changes)
-    if outcome.isEmpty {
+    if outcome.isLeft {
+      wake()
+    } else {
       core.counters.withLock { $0.drops += 1 }
       core.events.log(.warning, "body-dropped", ["body": id.hex, "why": why])
       fail(.disk(why))
-    } else {
-      wake()
     }
   }
 

@@ -15,11 +15,12 @@ extension StoredBody {
   /// - Parameter isNamed: the client named these bytes by ``primaryTag``, which must be proven for all of them.
   package func ready(_ range: Range<UInt64>, isNamed: Bool, now: Monotonic) -> ReadyBytes? {
     let lately = core.openBodies.lately
-    let found = state.withLock { state -> (bytes: ReadyBytes, isWarm: Bool)? in
+    let moment = BodyState.moment(now)
+    let found = state.withLock { state -> (bytes: ReadyBytes, isWarm: Bool, unseen: FileStamp??)? in
       guard state.failure == nil, state.isComplete, !isNamed || state.tags.first?.limit == .max else { return nil }
       if let memory = state.memory {
         state.wasMemoryUsed = true
-        return (.memory(memory), true)
+        return (.memory(memory), true, nil)
       }
       guard let descriptor = state.descriptor, state.verified.contiguousEnd(from: range.lowerBound) >= range.upperBound
       else { return nil }
@@ -27,11 +28,23 @@ extension StoredBody {
       let slice = FileSlice(
         fd: descriptor.raw, offset: range.lowerBound, count: Int(range.upperBound - range.lowerBound), owner: descriptor
       )
-      return (.file(slice), state.warmth.isWarm(range, at: now.seconds))
+      return (
+        .file(slice), state.warmth.isWarm(range, at: now.seconds), state.lookedAt == moment ? nil : .some(state.stamp)
+      )
     }
     guard let found else { return nil }
+    if case .file(let slice) = found.bytes, let stamp = found.unseen, !isAsItWas(slice.fd, stamp, at: moment) {
+      return nil
+    }
     guard found.isWarm || isInPageCache(range, now: now) else { return nil }
     return found.bytes
+  }
+
+  /// The first look at the file in this millisecond.
+  private func isAsItWas(_ descriptor: CInt, _ stamp: FileStamp?, at moment: UInt64) -> Bool {
+    guard let stamp, FileStamp(of: descriptor) == stamp else { return isUntouched() }
+    state.withLock { $0.lookedAt = moment }
+    return true
   }
 
   /// Whether the pages of `range` can be sent without waiting for the disk; where the file system cannot tell, they can. On

@@ -8,7 +8,7 @@ extension StoredBody: ChangeSource {
       state.isHurried = false
       guard state.isPublished, !state.isDoomed else { return [] }
       let records = state.takeRecords()
-      return records.isEmpty ? [] : [.segments(number, records, held: state.heldCount)]
+      return records.isEmpty ? [] : [.segments(number, records, held: state.occupied)]
     }
   }
 

@@ -4,27 +4,36 @@ import PawlLoop
 
 extension StoredBody {
   /// Adds bytes that are known to belong there. From any thread: the bytes go into the page cache; their digests, the
-  /// map, the readers' wakes and the recording follow. What is held already is skipped, never overwritten.
+  /// map, the readers' wakes and the recording follow. What is held already is skipped, never overwritten; what comes in the
+  /// place of lost bytes counts only where it is the same.
   /// - Throws: ``StoreError/full`` when neither budget nor disk have room (nothing of the failing run is held then:
-  ///   ``beginStreaming()``), ``StoreError/dropped``, ``StoreError/beyondTotal`` or ``StoreError/system(call:path:errno:)``.
+  ///   ``beginStreaming()``), ``StoreError/dropped``, ``StoreError/differs``, ``StoreError/beyondTotal`` or
+  ///   ``StoreError/system(call:path:errno:)``.
   /// - Returns: how long the system kept the thread for it.
   @discardableResult
   package func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StoreError) -> Duration {
     var took = Duration.zero
     guard !bytes.isEmpty else { return took }
     let range = offset..<(offset + UInt64(bytes.count))
+    // Nobody has changed the file since the last write: it would not show any more after this one.
+    if let descriptor = state.withLock({ $0.held.isEmpty ? nil : $0.descriptor }) { look(at: descriptor) }
     let plan = try state.withLock { (state) throws(StoreError) -> WritePlan in try decide(range, bytes, &state) }
     switch plan {
     case .streamed: wake()
-    case .file(let descriptor, let gaps):
-      for (index, gap) in gaps.enumerated() {
-        do throws(StoreError) {
+    case .file(let descriptor, let gaps, let lost, let write):
+      var left = gaps[...]
+      do throws(StoreError) {
+        try writeLost(lost, of: bytes, at: offset, descriptor)
+        while let gap = left.first {
           took += try writeRun(gap, of: bytes, at: offset, descriptor)
-        } catch {
-          state.withLock { state in state.claims.removeAll { gaps[index...].contains($0) } }
-          throw error
+          left.removeFirst()
         }
+      } catch {
+        state.withLock { state in state.claims.removeAll { left.contains($0) } }
+        noteStamp(of: descriptor, after: write)
+        throw error
       }
+      noteStamp(of: descriptor, after: write)
     case .needsFile:
       guard BodyFile.reopen(self) != nil else { throw .dropped }
       return try write(bytes, at: offset)
@@ -35,7 +44,8 @@ extension StoredBody {
   private enum WritePlan {
     case streamed
     case needsFile
-    case file(BodyDescriptor, [Range<UInt64>])
+    /// What is missing, what comes in the place of lost bytes, and which write to the file it is.
+    case file(BodyDescriptor, [Range<UInt64>], lost: [LostRun], write: UInt64)
   }
 
   /// Decides where the bytes go and claims the gaps, with room for them.
@@ -44,16 +54,26 @@ extension StoredBody {
   ) throws(StoreError) -> WritePlan {
     if state.failure != nil { throw .dropped }
     if range.upperBound > min(state.total ?? .max, HeldBytes.limit / 2) { throw .beyondTotal }
+    // What would pass through memory could not be held back until it is proven.
+    if state.window != nil, state.lost.overlaps(range) { throw .dropped }
     if state.window != nil, range.upperBound > state.held.contiguousEnd(from: range.lowerBound) {
       guard state.window?.append(bytes, at: range.lowerBound) == true else { throw .full }
       return .streamed
     }
     guard let descriptor = state.descriptor else { return .needsFile }
-    let gaps = state.missing(in: range)
-    let need = gaps.reduce(0) { $0 + ($1.upperBound - $1.lowerBound) }
-    try reserve(need, &state)
+    let missing = state.missing(in: range)
+    let (lost, gaps) = state.lost.isEmpty ? ([], missing) : state.lost.split(missing)
+    do throws(StoreError) {
+      try reserve(gaps.reduce(0) { $0 + ($1.upperBound - $1.lowerBound) }, &state)
+    } catch {
+      for run in lost { state.lost.giveBack(run) }
+      throw error
+    }
     state.claims.append(contentsOf: gaps)
-    return .file(descriptor, gaps)
+    state.claims.append(contentsOf: lost.map(\.range))
+    state.writes += 1
+    state.writing += 1
+    return .file(descriptor, gaps, lost: lost, write: state.writes)
   }
 
   /// Takes more of the budget when what was reserved does not suffice; asks ahead for the next step.
@@ -178,6 +198,7 @@ extension StoredBody {
     guard let outcome else { return false }
     core.budget.release(outcome.released)
     announce(outcome.news)
+    tellMended()
     wake()
     if outcome.isComplete { promote() }
     return outcome.isComplete
@@ -192,6 +213,7 @@ extension StoredBody {
     }
     core.budget.release(released)
     announce(news)
+    tellMended()
     wake()
   }
 

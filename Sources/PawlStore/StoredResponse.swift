@@ -62,6 +62,7 @@ package final class StoredResponse: Sendable {
 
   func supersede(at time: Int64) { superseded.withLock { $0 = time } }
 
+  /// The same bytes under another head: of a 304 for all, or of what one request alone is answered with.
   package func with(head: StoredHead, personal: PersonalBinding? = nil) -> StoredResponse {
     StoredResponse(
       head: head, body: body, storedAt: storedAt, personal: personal ?? self.personal, supersededAt: supersededAt)

@@ -1,6 +1,13 @@
 import PawlCache
 import PawlHTTP
 
+extension StoredHead {
+  /// For a request that reaches the origin as it came.
+  func isSelected(by request: RequestHead, asksIdentity: Bool) -> Bool {
+    isSelected(by: request, asksIdentity: asksIdentity) { request.fields }
+  }
+}
+
 /// Messages from text, for tables.
 enum Messages {
   /// 2026-11-21T10:00:00Z, the moment at which the tests take place.

@@ -50,21 +50,93 @@ import Testing
     #expect(merged.validators == stored.validators)
   }
 
-  @Test("takes a new Vary over when the request is known, and not otherwise")
-  func vary() {
-    let request = Messages.request(["Foo: 1", "Bar: 2"])
-    let stored = Messages.stored(["Vary: Foo"], request: request)
-    let answer = Messages.response(["Vary: Foo, Bar"], status: 304)
-    func merge(_ answer: ResponseHead, knowing: Bool) -> StoredHead {
-      mergeNotModified(
-        stored, answer, requestTime: Messages.now, responseTime: Messages.now,
-        request: knowing ? (head: request, asksIdentity: true) : nil)
-    }
-    #expect(merge(answer, knowing: false).vary == stored.vary)
-    #expect(merge(answer, knowing: false).isSelected(by: Messages.request(["Foo: 1"]), asksIdentity: true))
-    #expect(!merge(answer, knowing: true).isSelected(by: Messages.request(["Foo: 1"]), asksIdentity: true))
-    #expect(merge(answer, knowing: true).isSelected(by: request, asksIdentity: true))
-    #expect(merge(Messages.response(["Vary: *"], status: 304), knowing: true).vary == stored.vary)
+  struct Row: Sendable, CustomTestStringConvertible {
+    var stored: [String]
+    var first: [String] = []
+    var request: [String] = []
+    var answer: [String]
+    var expected: Kind
+    var testDescription: String { "\(stored) of \(first), \(request) -> 304 \(answer)" }
+  }
+
+  enum Kind: Hashable, Sendable { case unrelated, freshens, confirmsAlone, confirmsAndExtends }
+
+  private static func effect(_ row: Row) -> NotModifiedEffect {
+    let first = Messages.request(row.first)
+    let storability = Storability.decide(
+      request: first, response: Messages.response(row.stored), framing: .chunked, policy: CachePolicy(),
+      receivedAt: Messages.now)
+    return judgeNotModified(
+      Messages.stored(row.stored, age: 50, request: first, storability: storability),
+      Messages.response(row.answer, status: 304), request: Messages.request(row.request), policy: CachePolicy(),
+      requestTime: Messages.now, responseTime: Messages.now)
+  }
+
+  @Test(
+    "freshens for others what a 200 to the same request could be stored as, and no more",
+    arguments: [
+      Row(stored: ["ETag: \"a\""], answer: [], expected: .freshens),
+      Row(stored: ["ETag: \"a\""], answer: ["ETag: \"b\""], expected: .unrelated),
+      Row(stored: ["ETag: \"a\"", "Vary: Foo"], answer: ["Vary: Foo, Bar"], expected: .unrelated),
+      Row(stored: ["ETag: \"a\"", "Vary: Foo"], answer: ["Vary: *"], expected: .unrelated),
+      Row(stored: ["ETag: \"a\"", "Vary: Foo"], answer: ["vary: foo"], expected: .freshens),
+      Row(stored: ["ETag: \"a\"", "Vary: Foo"], answer: [], expected: .freshens),
+      // It may not be shared any more.
+      Row(stored: ["Cache-Control: max-age=1"], answer: ["Cache-Control: private"], expected: .confirmsAlone),
+      Row(stored: ["Cache-Control: max-age=1"], answer: ["Cache-Control: no-store"], expected: .confirmsAlone),
+      Row(stored: ["Cache-Control: max-age=1"], answer: ["Set-Cookie: a=b"], expected: .confirmsAlone),
+      Row(
+        stored: ["Cache-Control: public"], answer: ["Set-Cookie: a=b", "Cache-Control: public"], expected: .freshens),
+      // Asked by one who shows a cookie.
+      Row(
+        stored: ["Cache-Control: max-age=1"], request: ["Cookie: a=b"], answer: ["X-Name: Alice"],
+        expected: .confirmsAndExtends),
+      Row(
+        stored: ["Cache-Control: max-age=1"], request: ["Cookie: a=b"], answer: ["Cache-Control: max-age=9"],
+        expected: .freshens),
+      Row(
+        stored: ["Cache-Control: max-age=1"], request: ["Cookie: a=b"], answer: ["Cache-Control: private, max-age=9"],
+        expected: .confirmsAlone),
+      Row(
+        stored: ["Cache-Control: max-age=1"], request: ["Cookie: a=b"], answer: ["Cache-Control: max-age=0"],
+        expected: .confirmsAlone),
+      Row(
+        stored: ["ETag: \"a\""], first: ["Cookie: a=b"], request: ["Cookie: a=b"], answer: ["X: 1"], expected: .freshens
+      ),
+      // Asked by one who shows a credential.
+      Row(
+        stored: ["Cache-Control: max-age=1"], request: ["Authorization: x"], answer: ["X-Name: Alice"],
+        expected: .confirmsAlone),
+      Row(
+        stored: ["Cache-Control: public, max-age=1"], request: ["Authorization: x"], answer: ["X-Name: Alice"],
+        expected: .confirmsAndExtends),
+      Row(
+        stored: ["Cache-Control: public, max-age=1"], request: ["Authorization: x"], answer: ["Cache-Control: public"],
+        expected: .freshens),
+      Row(
+        stored: ["Cache-Control: max-age=1"], request: ["Client-Cert: :AA==:"], answer: [], expected: .confirmsAlone),
+    ])
+  func effects(_ row: Row) {
+    let kind: Kind =
+      switch Self.effect(row) {
+      case .unrelated: .unrelated
+      case .freshens: .freshens
+      case .confirms(_, nil): .confirmsAlone
+      case .confirms(_, _?): .confirmsAndExtends
+      }
+    #expect(kind == row.expected)
+  }
+
+  @Test("gives the others nothing but the time, and the one who asked all of it")
+  func ownAndShared() {
+    let effect = Self.effect(
+      Row(
+        stored: ["Cache-Control: public, max-age=1", "X-Name: nobody"], request: ["Cookie: a=b"],
+        answer: ["X-Name: Alice", Messages.dated("Date")], expected: .confirmsAndExtends))
+    guard case .confirms(let own, let shared?) = effect else { return #expect(Bool(false), "\(effect)") }
+    #expect(own.fields.combined(named: Bytes("X-Name"))?.text == "Alice")
+    #expect(shared.fields.combined(named: Bytes("X-Name"))?.text == "nobody")
+    #expect(Freshness.evaluate(shared, policy: CachePolicy(), now: Messages.now).isFresh)
   }
 
   @Test(

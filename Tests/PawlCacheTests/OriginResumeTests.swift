@@ -76,4 +76,16 @@ import Testing
     #expect(
       decideResume(held: 500, spanStart: 0, identity: identity, progress: progress) == .giveUp(.replayLimitReached))
   }
+
+  @Test("a span of something known is asked for under its strong validator, or from zero where digests prove it")
+  func starts() {
+    let tagged = Self.identity(Self.tagged, total: 10)
+    let weak = Self.identity(["ETag: W/\"a\""], total: 10)
+    #expect(
+      decideStart(at: 7, identity: tagged, isReplayed: false)
+        == .askForRest(from: 7, overlap: 0, ifRange: Self.ifRange))
+    #expect(decideStart(at: 7, identity: weak, isReplayed: false) == nil)
+    #expect(decideStart(at: 0, identity: tagged, isReplayed: true) == .replay(comparing: 0))
+    #expect(decideStart(at: 0, identity: weak, isReplayed: true) == .replay(comparing: 0))
+  }
 }

@@ -8,9 +8,8 @@ import Testing
     var stored: [String]
     var age: Int64 = 0
     var request: [String] = []
-    var fill = false
     var expected: Kind
-    var testDescription: String { "\(stored) at \(age), \(request)\(fill ? ", while it is filled" : "")" }
+    var testDescription: String { "\(stored) at \(age), \(request)" }
   }
 
   private static func kind(_ reuse: Reuse) -> Kind {
@@ -75,18 +74,11 @@ import Testing
       Row(
         stored: ["Cache-Control: max-age=1, stale-while-revalidate=4"], age: 3, request: ["Cache-Control: max-age=0"],
         expected: .validate),
-      // A running fill is joined.
-      Row(stored: [], fill: true, expected: .fresh),
-      Row(stored: ["Cache-Control: max-age=0, must-revalidate"], age: 500, fill: true, expected: .fresh),
-      Row(stored: ["Cache-Control: no-cache"], fill: true, expected: .validate),
-      Row(stored: [], request: ["Cache-Control: no-cache"], fill: true, expected: .validate),
-      Row(stored: [], request: ["Cache-Control: max-age=0"], fill: true, expected: .validate),
-      Row(stored: [], age: 100, request: ["Cache-Control: max-age=5"], fill: true, expected: .fresh),
     ])
   func decides(_ row: Row) {
     let reuse = Reuse.decide(
-      Messages.stored(row.stored, age: row.age), request: Messages.request(row.request), isFillRunning: row.fill,
-      policy: CachePolicy(), now: Messages.now)
+      Messages.stored(row.stored, age: row.age), request: Messages.request(row.request), policy: CachePolicy(),
+      now: Messages.now)
     #expect(Self.kind(reuse) == row.expected)
   }
 }

@@ -74,11 +74,51 @@ import Testing
       Row(response: ["Set-Cookie: a=b"], expected: .no(.setCookie)),
       Row(response: ["Set-Cookie: a=b", "Cache-Control: max-age=0"], expected: .no(.setCookie)),
       Row(response: ["Set-Cookie: a=b", Messages.dated("Last-Modified", -1000)], expected: .no(.setCookie)),
-      Row(response: ["Set-Cookie: a=b", "Cache-Control: max-age=1"], expected: .shared),
+      // A lifetime of whatever source says nothing of for whom it is.
+      Row(response: ["Set-Cookie: a=b", "Cache-Control: max-age=1"], expected: .no(.setCookie)),
+      Row(response: ["Set-Cookie: a=b", Messages.dated("Expires", 9)], expected: .no(.setCookie)),
+      Row(response: ["Set-Cookie: a=b"], policy: CachePolicy(defaultTTL: 60), expected: .no(.setCookie)),
       Row(response: ["Set-Cookie: a=b", "Cache-Control: public"], expected: .shared),
-      Row(request: ["Cookie: a=b"], response: ["Set-Cookie: a=b", "Cache-Control: max-age=1"], expected: .shared),
+      Row(response: ["Set-Cookie: a=b", "Cache-Control: s-maxage=1"], expected: .shared),
+      Row(response: ["Set-Cookie: a=b", "CDN-Cache-Control: max-age=1"], expected: .shared),
+      Row(
+        request: ["Cookie: a=b"], response: ["Set-Cookie: a=b", "Cache-Control: max-age=1"], expected: .no(.setCookie)),
+      Row(
+        request: ["Cookie: a=b"], response: ["Set-Cookie: a=b", "Cache-Control: public, max-age=1"], expected: .shared),
     ])
   func cookies(_ row: Row) { #expect(Self.decide(row) == row.expected) }
+
+  @Test(
+    "treats a client's certificate that the application is told of as a credential",
+    arguments: [
+      ([], .no(.authorization)), (["Cache-Control: max-age=10"], .no(.authorization)),
+      (["Cache-Control: public, max-age=10"], .shared),
+    ] as [([String], Storability)])
+  func certified(_ response: [String], _ expected: Storability) {
+    #expect(Self.decide(Row(request: ["Client-Cert: :AA==:"], response: response, expected: expected)) == expected)
+  }
+
+  @Test(
+    "keeps nothing but a 200 of what answers a range or a condition",
+    arguments: [
+      (200, .shared), (416, .no(.conditional)), (404, .no(.conditional)), (301, .no(.conditional)),
+      (412, .no(.conditional)),
+    ]
+      as [(Int, Storability)])
+  func conditional(_ status: Int, _ expected: Storability) {
+    let decided = Storability.decide(
+      request: Messages.request(), response: Messages.response(["Cache-Control: max-age=600"], status: status),
+      framing: .length(10), isConditional: true, policy: CachePolicy(), receivedAt: Messages.now)
+    #expect(decided == expected)
+  }
+
+  @Test("keeps nothing of what a request with another method, path or host than its own was given")
+  func overridden() {
+    for name in ["X-HTTP-Method-Override", "x-original-url", "X_REWRITE_URL", "X-Host"] {
+      let row = Row(request: ["\(name): x"], response: ["Cache-Control: max-age=10"], expected: .no(.override))
+      #expect(Self.decide(row) == row.expected, "\(name)")
+    }
+  }
 
   @Test(
     "keeps other statuses when they will be used again",

@@ -61,6 +61,20 @@ import Testing
   }
 
   @Test(
+    "is for one page's origin where that is what it echoes",
+    arguments: [
+      (["Access-Control-Allow-Origin: https://a"], "Origin: https://a", "Origin: https://b", false),
+      (["Access-Control-Allow-Origin: https://a"], "Origin: https://a", "Origin: https://a", true),
+      (["Access-Control-Allow-Origin: https://a"], "Origin: https://b", "Origin: https://c", true),
+      (["Access-Control-Allow-Origin: *"], "Origin: https://a", "Origin: https://b", true),
+      (["access-control-allow-origin: https://a"], "Origin: https://a", "X: no origin", false),
+    ])
+  func echoes(_ response: [String], _ first: String, _ second: String, _ expected: Bool) {
+    let stored = Messages.stored(response, request: Messages.request([first]))
+    #expect(stored.isSelected(by: Messages.request([second]), asksIdentity: true) == expected)
+  }
+
+  @Test(
     "is for the same cookies where it does not say that it is for everybody",
     arguments: [
       Row(response: [], first: ["Cookie: a"], second: ["Cookie: a"], expected: true),

@@ -1,3 +1,4 @@
+import CLinux
 import PawlCache
 import PawlHTTP
 import PawlLoop
@@ -23,6 +24,7 @@ import Testing
     switch need {
     case .wait: return "wait"
     case .fetch(let span): return "\(span)"
+    case .replay(let span): return "replay \(span)"
     case .fail(let end): return "\(end.party.rawValue) \(end.reason)"
     }
   }
@@ -103,6 +105,55 @@ import Testing
     bench.owner.closeOrigins()
     #expect(need(coordinator, far, bench) != "wait")
     coordinator.left(ObjectIdentifier(reader))
+  }
+
+  @Test("what is lost comes by range, all of its segments, beside others that have passed by it; else from zero")
+  func lost() throws {
+    let bench = try ServerBench { $0.cache = "memory-object = 0" }
+    let mebibyte: UInt64 = 1 << 20
+    for (fields, expected) in [(Self.strong, "\(mebibyte)..<\(2 * mebibyte)"), ([], "replay 0..<\(2 * mebibyte)")] {
+      let response = try bench.stored(total: 4 * mebibyte, held: 2 << 20, fields)
+      let reader = Somebody()
+      let (coordinator, joined) = FillCoordinator.join(ObjectIdentifier(reader), response, at: 0)
+      let id = response.body.id.hex
+      #expect(truncate("\(bench.cacheDirectory)/bodies/\(id.prefix(2))/\(id)", off_t(mebibyte)) == 0)
+      #expect(!response.body.isUntouched())
+      func needed(_ position: UInt64, joinedAt: Int = joined) -> String {
+        let need = coordinator.need(
+          position, through: 4 * mebibyte, held: response.body.known, joinedAt: joinedAt, now: bench.running.clock.now()
+        )
+        switch need {
+        case .wait: return "wait"
+        case .fetch(let span): return "\(span)"
+        case .replay(let span): return "replay \(span)"
+        case .fail(let end): return end.reason
+        }
+      }
+      #expect(needed(mebibyte + 5) == expected && !FillCoordinator.canMend(response))
+      if !fields.isEmpty {
+        // One that runs has been there before.
+        Fill.start(2 * mebibyte..<4 * mebibyte, of: response, for: bench.request(), in: bench.store)
+        #expect(needed(mebibyte + 5) == expected)
+        Fill.start(mebibyte..<2 * mebibyte, of: response, for: bench.request(), in: bench.store)
+        #expect(needed(mebibyte + 5) == "wait" && needed(3 * mebibyte) == "wait")
+      }
+      bench.owner.closeOrigins()
+      coordinator.left(ObjectIdentifier(reader))
+    }
+  }
+
+  @Test(
+    "a complete body, and one of which at most half is lost, is mended rather than fetched anew",
+    arguments: [4, 3, 2, 1])
+  func mends(_ left: UInt64) throws {
+    let bench = try ServerBench { $0.cache = "memory-object = 0" }
+    let response = try bench.stored(total: 4 << 20)
+    #expect(FillCoordinator.canMend(response))
+    let id = response.body.id.hex
+    let path = "\(bench.cacheDirectory)/bodies/\(id.prefix(2))/\(id)"
+    #expect(left == 4 || truncate(path, off_t(left << 20)) == 0)
+    #expect(response.body.isUntouched() == (left == 4))
+    #expect(FillCoordinator.canMend(response) == (left >= 2) && FillCoordinator.canMend(response, isNamed: true))
   }
 
   @Test("never more than eight spans of one body at a time")

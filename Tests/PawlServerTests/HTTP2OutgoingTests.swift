@@ -1,6 +1,7 @@
 import CLinux
 import PawlHTTP
 import PawlStore
+import PawlTestKit
 import Testing
 
 @testable import PawlServer
@@ -63,5 +64,53 @@ import Testing
     let broken = outgoing([Self.memory("0"), .failed(end)], owed: 9)
     #expect(broken.offer(9) == .octets(1, isLast: false) && broken.append(1, to: &output) == nil)
     #expect(broken.offer(9) == .failed(end))
+  }
+
+  private final class Owner: Sendable {}
+
+  /// Gives one run of a file, which is not what it was when it is looked at.
+  private final class Changing: BodySource {
+    var looks: [FileLook]
+    var returned = 0
+    var isFinished = false
+    private let run: FileRun
+    private var pieces: [BodyPiece]
+    weak var consumer: (any BodyConsumer)?
+    init(_ run: FileRun, _ looks: [FileLook]) { (self.run, self.looks, pieces) = (run, looks, [.file(run)]) }
+    func next(limit: Int) -> BodyPiece { pieces.isEmpty ? .end : pieces.removeFirst() }
+    func look(at run: FileRun, isCopied: Bool) -> FileLook { looks.isEmpty ? .same : looks.removeFirst() }
+    func takeBack(_ run: FileRun) -> Bool {
+      returned += 1
+      pieces = [.later, .memory(Array("mended".utf8), 0..<run.count)]
+      return returned == 1
+    }
+    func finish() { isFinished = true }
+  }
+
+  @Test("gives back what is left of a file that has changed, its end with it, and goes on when it comes again")
+  func givenBack() throws {
+    let folder = try TemporaryFolder()
+    let file = pawl_open("\(folder.path)/file", O_RDWR | O_CREAT, 0o600)
+    defer { close(file) }
+    #expect(write(file, "012345", 6) == 6)
+    let source = Changing(FileRun(FileSlice(fd: file, offset: 0, count: 6, owner: Owner())), [.same, .changed])
+    let outgoing = HTTP2Outgoing()
+    outgoing.begin(source, owed: 6)
+    var output: [UInt8] = []
+    #expect(outgoing.offer(2) == .octets(2, isLast: false) && outgoing.append(2, to: &output) == nil)
+    #expect(outgoing.offer(9) == .later && outgoing.isWaiting && !source.isFinished && source.returned == 1)
+    #expect(outgoing.offer(9) == .octets(4, isLast: true) && outgoing.append(4, to: &output) == nil)
+    #expect(String(decoding: output, as: UTF8.self) == "01mend" && source.isFinished)
+  }
+
+  @Test("fails when what is left of a file will not come again")
+  func notGivenBack() {
+    let source = Changing(FileRun(FileSlice(fd: -1, offset: 0, count: 6, owner: Owner())), [.changed])
+    source.returned = 1
+    let outgoing = HTTP2Outgoing()
+    outgoing.begin(source, owed: 6)
+    #expect(outgoing.offer(2) == .failed(BodyEnd(party: .pawl, reason: "stored-file-changed")))
+    outgoing.finish()
+    #expect(source.isFinished)
   }
 }

@@ -36,6 +36,8 @@ final class ServerBench {
 
   deinit { parts.closeStores() }
 
+  var cacheDirectory: String { "\(folder.path)/cache" }
+
   /// Turns the loop until `condition` holds; ten seconds without it fail the test.
   func turn(until condition: () -> Bool, sourceLocation: SourceLocation = #_sourceLocation) {
     let start = SystemClock().now()

@@ -51,12 +51,14 @@ private let mebibyte = 1 << 20
     #expect(body.held.gaps(in: 0..<UInt64(size)) == [UInt64(start)..<UInt64(end)])
     #expect(!body.isComplete)
     #expect(body.availability(at: UInt64(offset)) == .missing)
-    #expect(fixture.logged("body-mended").count == 1)
-    // The tag covers what was there before the cut: what is fetched again may be something else.
-    #expect(body.tagLimit(Array("t".utf8)) == UInt64(start))
+    #expect(fixture.logged("body-damaged").count == 1 && fixture.logged("body-mended").isEmpty)
+    // What comes in its place is known again: the tag stays good for all of it.
+    #expect(body.tagLimit(Array("t".utf8)) == .max)
+    #expect(body.isProvable && body.lostRun(at: UInt64(offset)) == UInt64(start)..<UInt64(end))
     // Filled again, it is whole.
     try body.write(Array(bytes[start..<end]), at: UInt64(start))
     #expect(body.complete())
+    #expect(fixture.logged("body-mended").count == 1)
     #expect(try fixture.readAll(body) == bytes)
     fixture.store.close()
     let again = try StoreFixture(in: fixture.directory)
@@ -86,7 +88,8 @@ private let mebibyte = 1 << 20
     }
     #expect(response.body.held == HeldBytes([0..<UInt64(kept)]))
     #expect(try fixture.readAll(response.body) == Array(pattern(3 * mebibyte + mebibyte / 2)[..<kept]))
-    #expect(fixture.logged("body-mended").count == 1)
+    #expect(fixture.logged("body-damaged").count == 1)
+    #expect(response.body.lostRun(at: UInt64(kept)) == UInt64(kept)..<UInt64(3 * mebibyte + mebibyte / 2))
   }
 
   @Test("a file that grew is cut back to what pawl wrote")

@@ -33,7 +33,7 @@ import Testing
     let copy = try StoreFixture(in: try fixture.directory.copy())
     let again = try #require(try copy.first("/a")).body
     #expect(try copy.readAll(again) == bytes)
-    #expect(copy.logged("body-mended").isEmpty)
+    #expect(copy.logged("body-damaged").isEmpty)
   }
 
   @Test("complete() needs every byte")

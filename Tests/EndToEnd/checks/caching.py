@@ -173,7 +173,8 @@ def private(bench):
     origin.at("/auth", lambda r: Resource(who(r), fields=FRESH))
     origin.at("/public", lambda r: Resource(who(r), fields=(("Cache-Control", "public, max-age=60"),)))
     origin.at("/cookie", lambda r: Resource(who(r), last_modified="old", conditional=False))
-    origin.at("/set", lambda r: Resource(b"same", fields=FRESH + (("Set-Cookie", f"id={r.serial}"),)))
+    for path, control in (("/set", "public, max-age=60"), ("/set-shared", "s-maxage=60"), ("/set-own", "max-age=60")):
+        origin.at(path, lambda r, control=control: Resource(b"same", fields=(("Cache-Control", control), ("Set-Cookie", f"id={r.serial}"))))
     origin.at("/private", lambda r: Resource(who(r), fields=(("Cache-Control", "private, max-age=60"),)))
     pawl = bench.pawl(origin)
     for path, name in (("/auth", "Authorization"), ("/private", "Authorization"), ("/cookie", "Cookie"), ("/private", "Cookie")):
@@ -182,9 +183,11 @@ def private(bench):
         same(get(pawl.address, path).body, b"nobody", f"{path} for nobody")
     same(get(pawl.address, "/public", fields=(("Authorization", "Basic YTph"),)).body, b"Basic YTph", "/public first")
     same(get(pawl.address, "/public").body, b"Basic YTph", "/public second, a hit")
-    first, second = answers(pawl, "/set")
-    true(second.hit and second.get("Set-Cookie") is None, f"Set-Cookie from the store: {second.all('Set-Cookie')}")
-    same(first.get("Set-Cookie"), "id=0", "Set-Cookie on the miss")
+    for path in ("/set", "/set-shared"):
+        first, second = answers(pawl, path)
+        true(second.hit and second.get("Set-Cookie") is None, f"Set-Cookie from the store: {second.all('Set-Cookie')}")
+        same(first.get("Set-Cookie"), "id=0", "Set-Cookie on the miss")
+    same([a.get("Set-Cookie") for a in answers(pawl, "/set-own")], ["id=0", "id=1"], "a cookie with a lifetime, and nothing said to shared caches")
 
 
 @check("cache: request directives: no-cache, no-store, max-age, only-if-cached, max-stale")

@@ -26,14 +26,19 @@ def running(bench, resource, **options):
     return origin, pawl, gate, first
 
 
-@check("meet: a running fill without freshness is joined; with no-cache, no-store or private it is not")
+@check("meet: a running fill is joined where its answer may be reused without asking, or collapse = always covers what says nothing")
 def joins(bench):
-    for name, fields, joined in (("none", (), True), ("max-age=0", (("Cache-Control", "max-age=0"),), True), ("no-cache", (("Cache-Control", "no-cache"),), False),
-                                 ("private", (("Cache-Control", "private"),), False), ("no-store", (("Cache-Control", "no-store"),), False)):
+    never = ("max-age=0", "no-cache", "private", "no-store", "must-revalidate, max-age=0")
+    cases = [("none", (), False, {}), ("max-age=60", FRESH, True, {}), ("default-ttl", (), True, {"default-ttl": "60s"}),
+             ("always", (), True, {"collapse": "always"}), ("always-cookie", (("Set-Cookie", "a=b"), ("Cache-Control", "public")), False, {"collapse": "always"})]
+    for control in never:
+        fields = (("Cache-Control", control),)
+        cases += [(control, fields, False, {}), (f"always-{control}", fields, False, {"collapse": "always"})]
+    for name, fields, joined, site in cases:
         inner = bench.__class__(bench.folder / name)
         with inner.stack:
-            origin, pawl, gate, _ = running(inner, lambda r, gates: Resource(Content(f"{name}{r.serial}", 2 * MIB), fields=fields, gates=gates))
-            answer = get(pawl.address, "/x", limit=1000, timeout=5)
+            origin, pawl, gate, _ = running(inner, lambda r, gates: Resource(Content(f"{name}{r.serial}", 2 * MIB), fields=fields, gates=gates), site=site)
+            answer = get(pawl.address, "/x", fields=(("Accept-Language", "en"),), limit=1000, timeout=5)
             same(origin.count("/x"), 1 if joined else 2, f"origin requests with {name}")
             same(answer.body, Content(f"{name}{0 if joined else 1}", 2 * MIB).read(0, 1000), f"body with {name}")
 

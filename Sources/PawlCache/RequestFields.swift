@@ -1,0 +1,165 @@
+package import PawlHTTP
+
+/// What the fields of a request say about whose answer it gets, beside its URL and `Vary`.
+package enum RequestFields {
+  // MARK: - Who asks
+
+  private static let credentials = FieldNameSet([.authorization])
+  private static let certificateNames = [Array("client-cert".utf8), Array("client-cert-chain".utf8)]
+
+  /// Whether the request shows a credential by which an application may make its answer one user's own: `Authorization`,
+  /// or the certificate of the client that it is told of (`Client-Cert`, RFC 9440).
+  package static func hasCredential(_ fields: Fields) -> Bool {
+    if fields.mayContain(anyOf: credentials), fields.contains(.authorization) { return true }
+    return hasOther(fields) { spelling in certificateNames.contains { isSame(spelling, $0) } }
+  }
+
+  /// Whether the request shows a credential or a cookie.
+  package static func isPersonal(_ fields: Fields) -> Bool { fields.contains(.cookie) || hasCredential(fields) }
+
+  // MARK: - What is asked
+
+  /// Fields in which frameworks and rewriting front ends read another method, path or host than the request's own: Rack, Symfony,
+  /// Laravel, Spring, ASP.NET and Express (method); IIS URL Rewrite, Zend and Symfony (path); Magento, Drupal and others (host).
+  private static let overrides: [[UInt8]] = [
+    "x-http-method-override", "x-http-method", "x-method-override", "x-original-url", "x-rewrite-url", "x-override-url",
+    "x-original-uri", "x-rewrite-uri", "x-original-path", "x-host", "x-original-host", "x-http-host-override",
+    "x-backend-host", "x-real-host", "x-http-destinationurl", "x-http-path-override", "x-script-name", "x-path-info",
+    "x-proxy-url", "x-proxy-host", "x-prefix", "x-base-url",
+  ].map { Array($0.utf8) }
+
+  /// Whether the request asks an application that reads such fields for something else than its URL names: its answer says
+  /// nothing about the URL.
+  package static func hasOverride(_ fields: Fields) -> Bool {
+    if fields.contains(.xHTTPMethodOverride) { return true }
+    return hasOther(fields) { spelling in
+      let first = spelling.first.map(\.lowercasedASCII)
+      return first == 0x78 && overrides.contains { isSame(spelling, $0) }
+    }
+  }
+
+  /// Whether the answer lets the very page in that asked (`Access-Control-Allow-Origin`, Fetch §3.2.3), and keeps from caches that this
+  /// depends on `Origin`: stored as it is, it would shut all other pages out.
+  static func isEchoed(_ fields: Fields, in answer: Fields) -> Bool {
+    guard let origin = fields.only(.origin), !VaryRule(answer).names.contains(Array("origin".utf8)) else {
+      return false
+    }
+    return answer.combined(named: Bytes("Access-Control-Allow-Origin"))?.elementsEqual(origin) == true
+  }
+
+  // MARK: - What may have provoked an error
+
+  /// What of a request is added to the key of an answer that is no success, where that may have been provoked by the request's own
+  /// fields: it is given to requests that look the same, and one client's odd request spoils a URL for nobody else.
+  ///
+  /// The names of all fields count that an origin sees. Values count where they are not what any browser sends; of an error that is
+  /// not about the resource (404, 410 and their like are) those as well; of fields that nobody knows those that are long.
+  /// - Parameter fields: as the client sent them.
+  package static func errorKey(status: Int, _ fields: Fields) -> [UInt8] {
+    guard status >= 300 else { return [] }
+    let isAboutResource = status < 400 || StatusRules.isHeuristicallyCacheable(status) || status == 451
+    var parts: [[UInt8]] = []
+    for line in fields.lines {
+      let (name, value) = (fields.name(line).map(\.lowercasedASCII), fields.value(line).trimmed)
+      let counts: Bool
+      switch kind(line.name, name) {
+      case .ignored: continue
+      case .trace:
+        guard !isIdentifier(value) else { continue }
+        counts = true
+      case .ordinary: counts = !isAboutResource || !isUsual(line.name, name, value)
+      case .unknown: counts = value.count > longValue
+      }
+      parts.append(counts ? name + [0x3a] + value : name)
+    }
+    parts.sort { $0.lexicographicallyPrecedes($1) }
+    return Array(parts.joined(separator: [0x0a]))
+  }
+
+  /// Values of unknown fields up to so many octets do not count: they differ with each request where they are counters or names.
+  static let longValue = 64
+
+  private enum Kind { case ignored, trace, ordinary, unknown }
+
+  private static func kind(_ known: FieldName, _ name: [UInt8]) -> Kind {
+    switch known {
+    // Not the origin's, or pawl's own; conditions and ranges never lead here (``NotStored/conditional``).
+    case .connection, .keepAlive, .proxyConnection, .host, .range, .ifRange, .ifMatch, .ifNoneMatch, .ifModifiedSince,
+      .ifUnmodifiedSince, .requestRange, .forwarded, .xForwardedFor, .xForwardedProto, .xForwardedHost, .xForwardedPort,
+      .xRealIP:
+      return .ignored
+    case .xRequestID: return .trace
+    case .accept, .acceptEncoding, .acceptLanguage, .authorization, .cookie, .userAgent, .referer, .origin,
+      .cacheControl, .pragma,
+      .via, .te:
+      return .ordinary
+    case .other: break
+    default: return .unknown
+    }
+    if traces.contains(name) { return .trace }
+    return ordinary.contains(name) || isOfBrowsers(name) ? .ordinary : .unknown
+  }
+
+  private static let traces = Set(
+    ["traceparent", "x-correlation-id", "x-amzn-trace-id", "x-cloud-trace-context", "x-b3-traceid", "x-b3-spanid"].map {
+      Array($0.utf8)
+    })
+
+  private static let ordinary = Set(
+    ["accept-charset", "client-cert", "client-cert-chain", "from", "prefer", "purpose", "x-requested-with"].map {
+      Array($0.utf8)
+    })
+
+  /// What browsers say of themselves and of how they ask.
+  private static func isOfBrowsers(_ name: [UInt8]) -> Bool {
+    browsers.contains(name) || name.starts(with: "sec-fetch-".utf8) || name.starts(with: "sec-ch-".utf8)
+  }
+
+  private static let browsers = Set(
+    ["dnt", "priority", "save-data", "sec-gpc", "sec-purpose", "upgrade-insecure-requests"].map { Array($0.utf8) })
+
+  /// Digits of any base below 17, and hyphens: what identifies one request.
+  private static func isIdentifier(_ value: Bytes) -> Bool {
+    value.count <= longValue
+      && value.allSatisfy { $0 == 0x2d || $0.isDigit || (0x61...0x66).contains($0.lowercasedASCII) }
+  }
+
+  /// Whether any browser sends values like this one, so that no origin takes offence at it.
+  private static func isUsual(_ known: FieldName, _ name: [UInt8], _ value: Bytes) -> Bool {
+    switch known {
+    case .cookie: value.count <= 4096
+    case .userAgent:
+      value.count <= 256 && value.hasPrefix("Mozilla/5.0 (") && !value.hasPrefix("Mozilla/5.0 (compatible")
+    case .accept:
+      value.count <= 256 && value.listElements.contains { $0.hasPrefix("*/*") }
+    case .acceptLanguage:
+      value.count <= 128
+        && value.listElements.allSatisfy { tag in
+          tag.count >= 2 && tag.prefix(2).allSatisfy(\.isLetter) && tag.first != 0x2a
+        }
+    case .acceptEncoding:
+      value.listElements.allSatisfy { coding in
+        codings.contains { coding.prefix { $0 != 0x3b }.trimmed.equalsIgnoringCase($0) }
+      }
+    case .other: value.count <= longValue && isOfBrowsers(name)
+    default: false
+    }
+  }
+
+  private static let codings = ["gzip", "deflate", "br", "zstd", "identity"].map { Array($0.utf8) }
+
+  // MARK: - Names
+
+  private static func hasOther(_ fields: Fields, _ isMeant: (Bytes) -> Bool) -> Bool {
+    guard fields.mayContain(anyOf: others) else { return false }
+    return fields.lines.contains { $0.name == .other && isMeant(fields.name($0)) }
+  }
+
+  private static let others = FieldNameSet([.other])
+
+  /// Whatever is no letter or digit counts as a hyphen: behind CGI and WSGI all become the same variable.
+  private static func isSame(_ spelling: Bytes, _ name: [UInt8]) -> Bool {
+    spelling.count == name.count
+      && zip(spelling, name).allSatisfy { a, b in (a.isLetter || a.isDigit ? a.lowercasedASCII : 0x2d) == b }
+  }
+}

@@ -1,0 +1,39 @@
+import PawlCache
+import PawlHTTP
+
+/// Whose request a fetch is: its fields and its client's address, by which a request is recognised that differs from it in nothing but
+/// the range it wants.
+struct Asker: Sendable {
+  private let client: [UInt8]
+  private let fields: Fields
+
+  /// - Parameter request: a GET.
+  init(_ request: IncomingRequest) { (client, fields) = (request.facts.text, request.head.fields) }
+
+  var hasCredential: Bool { RequestFields.hasCredential(fields) }
+
+  /// Whether `request` asks for a range of what this one asked for, from the same address and with the same fields but `Range`: one
+  /// client, on several connections.
+  func isLike(_ request: IncomingRequest) -> Bool {
+    let others = request.head.fields
+    guard request.head.method == .get, others.contains(.range), client == request.facts.text else { return false }
+    let own = fields.lines.filter { $0.name != .range }
+    let their = others.lines.filter { $0.name != .range }
+    return own.count == their.count
+      && zip(own, their).allSatisfy { a, b in
+        fields.name(a).equalsIgnoringCase(others.name(b)) && fields.value(a) == others.value(b)
+      }
+  }
+
+  /// Whether both have the same cookies, or none.
+  func hasSameCookies(_ request: IncomingRequest) -> Bool {
+    fields.all(.cookie) == request.head.fields.all(.cookie)
+  }
+}
+
+/// Who asked for what is being fetched, and whether the answer was personal: what decides who else may have it while it comes.
+struct Sharing: Sendable {
+  let asker: Asker
+  /// The answer set cookies.
+  let isPersonal: Bool
+}

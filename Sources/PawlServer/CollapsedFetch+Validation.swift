@@ -1,0 +1,72 @@
+import PawlCache
+import PawlHTTP
+import PawlStore
+
+/// What an answer means for what is stored already, and for those who wait for it.
+extension CollapsedFetch {
+  func validated(_ stored: StoredResponse, _ head: ResponseHead, _ now: Int64) {
+    let setCookies = head.fields.all(.setCookie)
+    switch judgeNotModified(
+      stored.head, head, request: request.asSent, policy: request.route.policy, requestTime: requestTime,
+      responseTime: now)
+    {
+    case .unrelated: askPlainly()
+    case .freshens(let merged):
+      let renewed = store.updateHead(stored, head: merged)
+      noteShareability(of: renewed)
+      conclude(.stored(renewed, .validated, sharing(head)))?.fetched(renewed, .validated, setCookies: setCookies)
+    case .confirms(let own, let shared):
+      if let shared { _ = store.updateHead(stored, head: shared) }
+      mark()
+      conclude(.notShared)?.fetched(stored.with(head: own), .validated, setCookies: setCookies)
+    }
+  }
+
+  /// The origin spoke of something else than what it was asked about: the whole of what it has now is wanted.
+  private func askPlainly() {
+    fetch?.cancel()
+    start(adding: [])
+  }
+
+  /// Whether others may have had this answer decides how long they wait for the next one.
+  func noteShareability(of stored: StoredResponse) {
+    let policy = request.route.policy
+    let isFresh = Freshness.evaluate(stored.head, policy: policy, now: owner.loop.wallSeconds).isFresh
+    let isShareable =
+      isFresh && !stored.head.cacheControl.noCache
+      || request.route.collapsesAlways && stored.head.saysNothingOfReuse
+    resource.withLock { $0.wasShareable = isShareable }
+    if !isShareable { mark() }
+  }
+
+  /// For a while nobody waits for another's answer here.
+  func mark() {
+    owner.uncollapse(resource, in: store)
+    leader?.resourceIsMarked = true
+  }
+
+  func sharing(_ head: ResponseHead) -> Sharing {
+    Sharing(asker: asker, isPersonal: head.fields.contains(.setCookie))
+  }
+
+  /// Without the origin.
+  func canBeFinished(_ stored: StoredResponse) -> Bool {
+    stored.body.isComplete || FillCoordinator.isFilling(stored)
+  }
+
+  func serveStale(_ stored: StoredResponse) {
+    fetch?.cancel()
+    conclude(.stored(stored, .staleOnError, Sharing(asker: asker, isPersonal: false)))?.fetched(
+      stored, .staleOnError, setCookies: [])
+  }
+
+  /// The resource has become something that is not stored: what was stored is no longer it. An error that may be about the request
+  /// says nothing of that.
+  func dropReplaced(_ stored: StoredResponse, by head: ResponseHead) {
+    guard head.status < 400 || head.status == 404 || head.status == 410 else { return }
+    let storable = Storability.decide(
+      request: request.asSent, response: head, framing: .chunked, isConditional: !asked.isEmpty,
+      policy: request.route.policy, receivedAt: owner.loop.wallSeconds)
+    if case .no = storable { store.forget(stored) }
+  }
+}

@@ -1,0 +1,116 @@
+import PawlCache
+import PawlHTTP
+import PawlLoop
+import PawlStore
+
+/// Whose answer it is: whether a request may have what another one brought, or is bringing, without asking the origin itself.
+extension DownloadExchange {
+  /// The longest that a request waits for the head of another's answer, while nobody knows whether that is to be shared; where the
+  /// last one was, it waits as long as it takes.
+  static let collapsePatience = Duration.seconds(5)
+
+  /// Whether `stored` may be given to this request as it is (RFC 9111 §4), or because this one only goes on with it.
+  /// - Parameters:
+  ///   - sharing: whose fetch brings it; `nil` where nobody fetches, or nobody knows.
+  ///   - isEarly: whether this request waited for its head: then it hears a body without an end from its beginning, as it should.
+  func mayTake(_ stored: StoredResponse, from sharing: Sharing?, isEarly: Bool) -> Bool {
+    guard matches(stored) else { return false }
+    if isReusable(stored), isEarly || !comesLate(to: stored) { return true }
+    if opensByTag(stored) { return true }
+    guard let sharing, !sharing.isPersonal else { return false }
+    return sharing.asker.isLike(request) || collapsesAlways(stored, sharing.asker)
+  }
+
+  /// Fresh enough for this request.
+  private func isReusable(_ stored: StoredResponse) -> Bool {
+    switch Reuse.decide(
+      stored.head, request: request.head, policy: request.route.policy, now: request.loop.loop.wallSeconds)
+    {
+    case .fresh, .staleAllowed: true
+    case .staleWhileRevalidate, .validate: false
+    }
+  }
+
+  /// Whether the body has no length yet, and nothing but a guess or a setting says that it may be heard by others: a second listener of a
+  /// live stream wants the present, not its beginning.
+  func comesLate(to stored: StoredResponse) -> Bool {
+    stored.body.total == nil && !stored.head.givesLifetime && FillCoordinator.isFilling(stored)
+  }
+
+  /// The rule of `resume-ttl`: the client names the body by a tag of pawl's own, which it can have only from an answer. A tag is no
+  /// credential: who shows one, or a cookie, and is not answered for everybody anyway, is judged by the origin.
+  func opensByTag(_ stored: StoredResponse) -> Bool {
+    let fields = request.head.fields
+    guard request.head.method == .get, fields.contains(.range), case .tag(let tag)? = IfRange(fields), !tag.isWeak,
+      stored.body.tagLimit(tag.opaque) != nil,
+      FillCoordinator.canMend(stored, isNamed: true) || FillCoordinator.isFilling(stored),
+      stored.head.isForEverybody || !RequestFields.hasCredential(fields)
+    else { return false }
+    return !CacheControl(fields).noCache
+      && Resumption.answersFromStore(stored, policy: request.route.policy, now: request.loop.loop.wallSeconds)
+  }
+
+  /// `collapse = always`, for what the origin says nothing of.
+  private func collapsesAlways(_ stored: StoredResponse, _ asker: Asker) -> Bool {
+    let control = CacheControl(request.head.fields)
+    return request.route.collapsesAlways && stored.head.saysNothingOfReuse && !asker.hasCredential
+      && asker.hasSameCookies(request) && !RequestFields.hasCredential(request.head.fields)
+      && !control.noCache && !control.noStore && control.maxAge != 0 && !Reuse.hasPragmaNoCache(request.head.fields)
+  }
+
+  /// Whether this request waits for an answer to `running`, which might be for both.
+  func mayJoin(_ running: CollapsedFetch, _ control: CacheControl) -> Bool {
+    let fields = request.head.fields
+    // A request that came through pawl already would wait for itself.
+    guard !goesAlone, Via.occurrences(of: "pawl", in: fields) == 0 else { return false }
+    if running.asker.isLike(request) { return true }
+    return !control.noCache && !control.noStore && control.maxAge != 0 && !RequestFields.isPersonal(fields)
+      && !RequestFields.hasOverride(fields)
+  }
+
+  // MARK: - Waiting for another's answer
+
+  /// - Parameter isPatient: whether the last answer under this key was shared.
+  func join(_ fetch: CollapsedFetch, isPatient: Bool) {
+    let reference = LoopWeak(self, on: request.loop.loop)
+    guard fetch.join(ObjectIdentifier(self), { outcome in reference.run { $0.told(outcome) } }) else {
+      return request.loop.loop.nextTurn { [weak self] in self?.look() }
+    }
+    joined = fetch
+    guard !isPatient else { return }
+    let timer = request.loop.loop.makeTimer { [weak self] in self?.stopsWaiting() }
+    timer.schedule(after: Self.collapsePatience)
+    collapseTimer = timer
+  }
+
+  private func stopsWaiting() {
+    guard let joined, !isOver else { return }
+    joined.left(ObjectIdentifier(self))
+    self.joined = nil
+    goesAlone = true
+    look()
+  }
+
+  func told(_ outcome: CollapsedFetch.Outcome) {
+    collapseTimer?.cancel()
+    // It was told while it went its own way.
+    guard joined != nil, !isOver else { return }
+    joined = nil
+    switch outcome {
+    case .stored(let stored, let arrival, let sharing):
+      let isShared =
+        if case .staleOnError = arrival { matches(stored) } else { mayTake(stored, from: sharing, isEarly: true) }
+      guard isShared, canBeFinished(stored) else { return asksAlone() }
+      serve(stored, Served(arrival: arrival, isCollapsed: true))
+    case .notShared: asksAlone()
+    // What the other's request may have provoked is its own.
+    case .failed(let failure) where failure.requestBytesSent: asksAlone()
+    case .failed(let failure): failed(failure.error)
+    }
+  }
+
+  private func asksAlone() {
+    goesAlone = true
+    look()
+  }
+}

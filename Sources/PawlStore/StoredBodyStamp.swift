@@ -1,0 +1,72 @@
+import PawlCache
+package import PawlLoop
+
+/// Whether the file is as pawl left it. Others may cut it, grow it, write into it or put another in its place while pawl
+/// runs. Its size and the time of its last change tell, and are looked at before bytes of it are sent or added: when they
+/// are not what they were, nothing of the file is trusted any more without its digest, and what lay behind its end is lost.
+extension StoredBody {
+  /// `false` where the file was found changed: ask ``availability(at:)`` again. Looks with one system call that does not wait
+  /// for the disk; where `now` is given, once a millisecond at most. From any thread.
+  package func isUntouched(now: Monotonic? = nil) -> Bool {
+    let moment = now.map(BodyState.moment)
+    let descriptor = state.withLock { moment == $0.lookedAt ? nil : $0.descriptor }
+    guard let descriptor else { return true }
+    return look(at: descriptor, moment)
+  }
+
+  package var fileChange: FileChange { state.withLock { $0.fileChange } }
+
+  /// What was sent of `range` came out short, or not at all, although it was verified: it is verified anew.
+  package func distrust(_ range: Range<UInt64>) {
+    guard let descriptor = state.withLock({ $0.descriptor }), look(at: descriptor) else { return }
+    state.withLock { state in
+      state.closeAllSegments()
+      var position = range.lowerBound
+      while position < range.upperBound {
+        let record = state.segments.segment(at: position)
+        if let record { state.verified.remove(record.range) }
+        position = record?.end ?? SegmentTable.border(after: position)
+      }
+      state.warmth.clear()
+    }
+  }
+
+  /// - Returns: `false` where the file was found changed.
+  @discardableResult
+  func look(at descriptor: BodyDescriptor, _ moment: UInt64? = nil) -> Bool {
+    // What is held before the file is looked at has to be in it.
+    let (before, held) = state.withLock { ($0.writes, $0.held.intervals.last?.upperBound ?? 0) }
+    guard let stamp = FileStamp(of: descriptor.raw) else { return true }
+    let news = state.withLock { state -> News? in
+      if let moment { state.lookedAt = moment }
+      guard state.descriptor === descriptor else { return nil }
+      // What is being written at this moment changes the file, too.
+      let isQuiet = state.writing == 0 && state.writes == before
+      let isSame = !isQuiet || state.stamp == nil || state.stamp == stamp
+      let extent = min(held, state.held.intervals.last?.upperBound ?? 0)
+      let size = max(state.stamp?.size ?? 0, extent)
+      if isQuiet { state.stamp = stamp }
+      if isSame, stamp.size >= extent { return nil }
+      state.fileChange.count += 1
+      state.fileChange.size = stamp.size < size ? stamp.size : nil
+      state.distrust()
+      return state.takeNews(isForced: true)
+    }
+    guard let news else { return true }
+    announce(news)
+    core.events.log(.warning, "body-file-changed", ["body": id.hex, "size": "\(stamp.size)"])
+    cutBeyond(stamp.size)
+    return false
+  }
+
+  /// A write is over: from here on the file is to stay like this.
+  /// - Parameter write: what ``BodyState/writes`` counted for it.
+  func noteStamp(of descriptor: BodyDescriptor, after write: UInt64) {
+    let stamp = FileStamp(of: descriptor.raw)
+    state.withLock { state in
+      state.writing -= 1
+      let isAlone = state.writing == 0 && state.writes == write && state.descriptor === descriptor
+      state.stamp = isAlone ? stamp : nil
+    }
+  }
+}

@@ -13,7 +13,8 @@ from harness.checks import Bench, Skip
 
 ROWS = ["resume", "replay", "changed", "cut", "kill9", "powercut", "collapse", "tiny", "slow", "clients", "malformed",
         "uploads", "lastbyte", "journal", "origindown", "uploadfull", "openuploads", "uploadcpu", "uploadpower",
-        "h2spec", "testssl", "tlsfuzzer", "h2upload", "floods", "certificates", "kerneltls"]
+        "h2spec", "testssl", "tlsfuzzer", "h2upload", "floods", "certificates", "kerneltls",
+        "whose", "poison"]
 
 
 def row_names():

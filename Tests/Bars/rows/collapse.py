@@ -1,7 +1,8 @@
 """100 clients ask for a cold 200 MB body at once, at different speeds, with different ranges.
 
 One origin fetch, every byte right, RSS of the process under 100 MB. Where the origin has ranges, readers far ahead of the fill may
-have fetches of their own: how many requests there were, and what came twice, is reported.
+have fetches of their own: how many requests there were, and what came twice, is reported. The body is fresh because its origin says so, by
+the age of its `Last-Modified`, by `default-ttl`; or it is not, and all but the first hold half of it and name the origin's strong tag, about which the origin may be asked.
 """
 
 import random
@@ -11,18 +12,27 @@ import time
 from harness.client import Client
 from harness.content import Comparer, Content
 from harness.origin import Resource
+from harness.process import wait_for
 
 MB = 1_000_000
+FRESH = (("Cache-Control", "max-age=6000"),)
+KINDS = (  # name, the origin's resource, the site's settings
+    ("no ranges", dict(fields=FRESH), {}),
+    ("ranges", dict(fields=FRESH, ranges=True, etag='"c"'), {}),
+    ("Last-Modified", dict(last_modified="old"), {}),
+    ("default-ttl", {}, {"default-ttl": "1h"}),
+    ("tag", dict(etag='"c"'), {}),
+)
 
 
 def run(bar):
     rng = random.Random(6)
     size, clients = (30 * MB, 40) if bar.quick else (200 * MB, 100)
-    for kind, identity in (("no ranges", {}), ("ranges", dict(ranges=True, etag='"c"'))):
+    for kind, identity, site in KINDS:
         origin = bar.bench.origin()
         content = Content("collapse", size)
-        origin.at("/x", Resource(content, fields=(("Cache-Control", "max-age=6000"),), pace=size / 3, before_head=lambda r: time.sleep(0.3), **identity))
-        pawl = bar.bench.pawl(origin, name=kind.replace(" ", "-"), pawl={"workers": "auto"})
+        origin.at("/x", Resource(content, pace=size / 3, before_head=lambda r: time.sleep(0.3), **identity))
+        pawl = bar.bench.pawl(origin, name=kind.replace(" ", "-"), pawl={"workers": "auto"}, site=site)
         wrong, peak, stop, heads = [], [0], threading.Event(), []
 
         def watch():
@@ -30,8 +40,10 @@ def run(bar):
                 peak[0] = max(peak[0], pawl.rss())
 
         def one(i):
-            start, end = 0, size
-            if i % 3:
+            start, end, fields = 0, size, ()
+            if kind == "tag" and i:
+                start, fields = size // 2, (("If-Range", '"c"'),)
+            elif i % 3:
                 start = rng.randrange(size)
                 end = min(size, start + rng.randrange(1, size // 4)) if i % 3 == 1 else size
             comparer = Comparer(content, start)
@@ -43,27 +55,31 @@ def run(bar):
                     time.sleep(pause * len(data) / 65536)
             try:
                 with Client(pawl.address, 60) as client:
-                    fields = (("Range", f"bytes={start}-{end - 1}"),) if i % 3 else ()
+                    if is_part := kind == "tag" and i or i % 3:
+                        fields += (("Range", f"bytes={start}-{end - 1}"),)
                     client.request("/x", fields=fields)
                     answer = client.response(sink=sink, keep=False)
-                if not (answer.complete and comparer.same and comparer.position == end and answer.status == (206 if i % 3 else 200)):
+                if not (answer.complete and comparer.same and comparer.position == end and answer.status == (206 if is_part else 200)):
                     wrong.append((i, start, end, answer, comparer.differs_at))
             except OSError as error:
                 wrong.append((i, str(error)))
         watcher = threading.Thread(target=watch, daemon=True)
         watcher.start()
         threads = [threading.Thread(target=one, args=(i,)) for i in range(clients)]
-        for thread in threads:
+        for i, thread in enumerate(threads):
             thread.start()
+            if kind == "tag" and not i:  # the others come while its fill runs
+                wait_for(lambda: origin.sent("/x"), 10, "the fill")
         for thread in threads:
             thread.join()
         stop.set()
         bar.require(not wrong, f"{kind}: {len(wrong)} wrong: {wrong[:3]}")
         bar.figure(f"{kind}: wrong answers of {clients}", len(wrong), 0)
-        if kind == "no ranges":
-            bar.figure(f"{kind}: origin requests", origin.count("/x"), 1)
-        else:
-            bar.figure(f"{kind}: origin requests", origin.count("/x"))
-        bar.figure(f"{kind}: octets from the origin over the size", round(origin.sent("/x") / size, 4), 1.02 if kind == "no ranges" else None)
+        has_ranges = kind == "ranges"
+        bodies = sum(request.status != 304 for request in origin.of("/x"))
+        bar.figure(f"{kind}: origin fetches", bodies, None if has_ranges else 1)
+        if origin.count("/x") > bodies:
+            bar.figure(f"{kind}: questions about its tag, answered 304", origin.count("/x") - bodies)
+        bar.figure(f"{kind}: octets from the origin over the size", round(origin.sent("/x") / size, 4), None if has_ranges else 1.02)
         bar.figure(f"{kind}: peak RSS", round(peak[0] / MB, 1), 100, "MB")
         pawl.stop()

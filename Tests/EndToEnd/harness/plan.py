@@ -16,10 +16,11 @@ BROWSERS = ("upload client: Chromium, by hand, tus, the", "upload client: Chromi
             "upload client: Chromium, tus-js-client loses the last answer, the", "upload client: Chromium, Uppy, the")
 
 DEFAULT = {
-    "tls": EACH + ("client:", "life:", "upload client: curl with", "upload client: tuspy resumes", "upload client: aiotus resumes",
+    "tls": EACH + ("client:", "life:", "damaged running:", "upload client: curl with", "upload client: tuspy resumes", "upload client: aiotus resumes",
                    "upload client: tus-js-client, tus-v1 resumes", "upload client: tus-js-client, ietf-draft-05 resumes", "upload client: plain",
                    "upload plain:", BROWSERS[0], BROWSERS[3]),
-    "h2": EACH + BROWSERS + ("client:", "life:", "log:", "tags:", "private:", "upload tus:", "upload owner:", "upload takeover:", "upload edges:", "upload plain:",
+    "h2": EACH + BROWSERS + ("client:", "life:", "log:", "tags:", "private:", "damaged running:", "crowd:", "whose: nobody gets what was made for another when all ask",
+                             "upload tus:", "upload owner:", "upload takeover:", "upload edges:", "upload plain:",
                              "upload client: curl", "upload client: plain", "upload client: a plain"),
     "h2c": EACH + ("client: curl", "client: h2load", "client: nghttp"),
 }

@@ -76,9 +76,10 @@ private let decisive: [FieldName] = [
 /// Whether nothing of that differs from what the first answer to a request said that was judged already: the usual case.
 private func saysTheSame(_ answer: Fields, _ stored: Fields, isPart: Bool) -> Bool {
   guard !answer.contains(.setCookie) else { return false }
+  let speaksOfFreshness = decisive.contains { freshnessFields.contains($0) && answer.contains($0) }
   for name in decisive {
     let count = answer.count(of: name)
-    if isPart, count == 0 { continue }
+    if isPart, count == 0, !(speaksOfFreshness && freshnessFields.contains(name)) { continue }
     guard count == stored.count(of: name), count <= 1, answer.first(name) == stored.first(name) else { return false }
   }
   return true

@@ -127,9 +127,8 @@ def refused(bench):
     get(pawl.address, "/x", keep=False)
     for status in ("400", "401", "403", "431", "500"):
         same(get(pawl.address, "/x", fields=(("X-Odd", status),)).status, int(status), "the odd one")
-        sent = origin.sent("/x")
         answer = get(pawl.address, "/x", keep=False)
-        same((answer.sha, origin.sent("/x")), (content.sha256(), sent), f"after a {status}: validated, nothing fetched again")
+        same((answer.sha, [r.status for r in origin.of("/x")].count(200)), (content.sha256(), 1), f"after a {status}: validated, nothing fetched again")
 
 
 @check("shared: a cold range with If-Range is stored with the representation's fields, which everybody gets")

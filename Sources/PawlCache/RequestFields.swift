@@ -67,6 +67,8 @@ package enum RequestFields {
       case .trace:
         guard !isIdentifier(value) else { continue }
         counts = true
+      // How a request is made, and how fresh its answer is to be, chooses no resource.
+      case .ordinary where isAboutResource && [.te, .pragma, .cacheControl].contains(line.name): continue
       case .ordinary: counts = !isAboutResource || !isUsual(line.name, name, value)
       case .unknown: counts = value.count > longValue
       }

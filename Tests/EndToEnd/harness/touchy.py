@@ -229,7 +229,7 @@ def url_override(request, page):
 
 
 def host_override(request, page):
-    said = next((request.get(name) for name in HOSTS if request.get(name) not in (None, INTRODUCED.get(name)) and name != "x-forwarded-port"), None)
+    said = next((request.get(name) for name in HOSTS if request.get(name) not in (None, INTRODUCED.get(name), "https" if name == "x-forwarded-proto" else None) and name != "x-forwarded-port"), None)
     return (one_of(page, 301, 302, 200, 307, 404, 308), f"see http://{said}/\n", (("Location", f"http://{said}/"),)) if said is not None else None
 
 

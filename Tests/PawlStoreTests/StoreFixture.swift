@@ -1,4 +1,5 @@
 import CLinux
+import Dispatch
 import PawlCache
 import PawlHTTP
 import PawlLoop
@@ -79,7 +80,8 @@ final class TestDirectory {
 final class StoreFixture {
   let directory: TestDirectory
   let loop: EventLoop
-  let pool = WorkerPool(threads: 4)
+  private static let threads = 4
+  let pool = WorkerPool(threads: threads)
   let clock = ManualClock()
   let log = Locked([String]())
   let store: CacheStore
@@ -109,14 +111,23 @@ final class StoreFixture {
 
   func result<R>(_ start: (@escaping (R) -> Void) -> Void) throws -> R { try loop.result(start) }
 
-  /// Waits until the pool has done what it was given so far, and what that led to.
+  /// Waits until the pool has done what it was given so far and let go of it, and what that led to.
   func settle() throws {
     repeat {
       for _ in 0..<20 {
         let _: Int = try result { done in pool.run({ 0 }, then: loop) { done($0) } }
       }
+      try meetAllThreads()
     } while !store.core.isSwept.withLock({ $0 })
     store.flush()
+  }
+
+  /// Every thread of the pool comes to one place: none still has what it worked on before.
+  private func meetAllThreads() throws {
+    let all = DispatchSemaphore(value: 0)
+    for _ in 1..<Self.threads { pool.run { all.wait() } }
+    let _: Int = try result { done in pool.run({ 0 }, then: loop) { done($0) } }
+    for _ in 1..<Self.threads { all.signal() }
   }
 
   func key(_ target: String) -> CacheKey { CacheKey(authority: Bytes("a.example"), target: Bytes(target)) }

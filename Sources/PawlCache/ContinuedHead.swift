@@ -73,8 +73,11 @@ private let decisive: [FieldName] = [
   .cacheControl, .cdnCacheControl, .expires, .pragma, .vary, .contentLanguage, .contentDisposition,
 ]
 
+private let spoken = FieldNameSet(decisive + [.setCookie])
+
 /// Whether nothing of that differs from what the first answer to a request said that was judged already: the usual case.
 private func saysTheSame(_ answer: Fields, _ stored: Fields, isPart: Bool) -> Bool {
+  if isPart, !answer.mayContain(anyOf: spoken) { return true }
   guard !answer.contains(.setCookie) else { return false }
   let speaksOfFreshness = decisive.contains { freshnessFields.contains($0) && answer.contains($0) }
   for name in decisive {
@@ -107,11 +110,7 @@ extension StoredHead {
   /// Whether the origin may be asked for more of this response by a request with these fields: its answer, if it is like the one that
   /// is stored, may be kept with it.
   package func mayGrow(by request: RequestHead, policy: CachePolicy) -> Bool {
-    if !RequestFields.isPersonal(request.fields), !RequestFields.hasOverride(request.fields),
-      !request.fields.contains(.cacheControl)
-    {
-      return true
-    }
+    if Self.isPlain(request.fields) { return true }
     let response = ResponseHead(status: status, fields: fields)
     switch Storability.decide(
       request: request, response: response, framing: .chunked, policy: policy, receivedAt: responseTime)
@@ -120,5 +119,10 @@ extension StoredHead {
     case .sharedPerCookie: return !isForEverybody && hasCookies(of: request.fields)
     case .privately, .no: return false
     }
+  }
+
+  /// Whether nothing in a request makes it anybody's own: what is stored may grow by its answer, whatever is stored.
+  package static func isPlain(_ fields: Fields) -> Bool {
+    !RequestFields.isPersonal(fields) && !RequestFields.hasOverride(fields) && !fields.contains(.cacheControl)
   }
 }

@@ -29,8 +29,4 @@ extension StoredHead {
   }
 
   private static let acceptEncoding = Array("accept-encoding".utf8)
-
-  /// Whether ranges of it are given. What is itself many parts is given whole: a client takes a 206 of that type for
-  /// pawl's own parts (RFC 9110 §15.3.7.2).
-  package var givesParts: Bool { status == 200 && !fields.isMultipartRanges }
 }

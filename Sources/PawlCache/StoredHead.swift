@@ -21,6 +21,9 @@ package struct StoredHead: Equatable, Sendable {
   package let isTargeted: Bool
   /// The response says so, by `public` or by an explicit time for which it is fresh: cookies of a request do not matter.
   package let isForEverybody: Bool
+  /// Whether ranges of it are given. What is itself many parts is given whole: a client takes a 206 of that type for
+  /// pawl's own parts (RFC 9110 §15.3.7.2).
+  package let givesParts: Bool
   /// How long the origin said it is fresh, in seconds; `nil` when it did not say, or in fields that do not count.
   let explicitLifetime: Int64?
   /// `Date` of the newest answer, seconds since 1970.
@@ -69,6 +72,7 @@ package struct StoredHead: Equatable, Sendable {
     self.validators = validators
     (cacheControl, isTargeted) = (directives.cacheControl, directives.isTargeted)
     isForEverybody = directives.meansEverybody(fields, receivedAt: responseTime)
+    givesParts = status == 200 && !fields.isMultipartRanges
     explicitLifetime = directives.explicitLifetime(fields, receivedAt: responseTime)
     initialAge = Freshness.initialAge(
       fields, date: date, requestTime: requestTime, responseTime: responseTime)

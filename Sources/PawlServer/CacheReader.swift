@@ -44,7 +44,7 @@ final class CacheReader: BodySource {
     let seat = ReaderSeat()
     self.seat = seat
     (coordinator, joined) = FillCoordinator.join(
-      ObjectIdentifier(seat), response, at: start, for: ObjectIdentifier(request))
+      ObjectIdentifier(seat), response, for: ObjectIdentifier(request))
     if !coordinator.admits(ObjectIdentifier(seat)) { unreadable = "narrower" }
     response.body.readerMoved(token: ObjectIdentifier(seat), position: start)
   }
@@ -152,7 +152,7 @@ final class CacheReader: BodySource {
     distrust(left)
     segments.insert(.body(left.lowerBound, through: left.upperBound), at: segments.startIndex)
     body.readerMoved(token: token, position: left.lowerBound)
-    coordinator.moved(token, to: left.lowerBound)
+    coordinator.moved(token)
     return true
   }
 
@@ -174,7 +174,7 @@ final class CacheReader: BodySource {
     segments[segments.startIndex] = .body(stop, through: end)
     if start < heldBefore { request.record.bytesFromCache += min(stop, heldBefore) - start }
     body.readerMoved(token: token, position: stop)
-    coordinator.moved(token, to: stop)
+    coordinator.moved(token)
   }
 
   private func missing(at position: UInt64, through end: UInt64?) -> BodyPiece {

@@ -57,7 +57,7 @@ final class CollapsedFetch: OriginFetchSink {
     if isShared { owner.fetches[ObjectIdentifier(self)] = self }
     requestBegan = owner.loop.now
     asked = extra.map(\.0)
-    let fetch = OriginFetch(for: request, base: request.asSent, use: .passThrough, sink: self)
+    let fetch = OriginFetch(for: request, base: request.makeSent(), use: .passThrough, sink: self)
     self.fetch = fetch
     fetch.start(adding: extra)
   }
@@ -173,7 +173,7 @@ final class CollapsedFetch: OriginFetchSink {
     if head.status == 416, request.head.fields.contains(.ifRange) { return askAsItStands() }
     if let failed = purpose.stored { dropReplaced(failed, by: head) }
     switch Storability.decide(
-      request: request.asSent, response: head, framing: framing, isConditional: !asked.isEmpty,
+      request: fetch.base, response: head, framing: framing, isConditional: !asked.isEmpty,
       policy: request.route.policy, receivedAt: now)
     {
     case .shared: store(head, framing, now, cookie: false)
@@ -273,7 +273,7 @@ final class CollapsedFetch: OriginFetchSink {
     // They are of the part (RFC 9530 §2).
     for name in [FieldName.contentRange, .contentDigest, .contentMD5] { whole.fields.removeAll(name) }
     let storable = Storability.decide(
-      request: request.asSent, response: whole, framing: .length(total), policy: request.route.policy, receivedAt: now)
+      request: sent, response: whole, framing: .length(total), policy: request.route.policy, receivedAt: now)
     guard identity.strongValidator != nil, storable == .shared || storable == .sharedPerCookie else {
       return passOnPart(head, part.range, total)
     }
@@ -335,9 +335,12 @@ final class CollapsedFetch: OriginFetchSink {
     }
   }
 
+  /// What the origin was asked, without what ``start(adding:)`` added.
+  private var sent: RequestHead { fetch?.base ?? request.asSent }
+
   private func publish(_ head: ResponseHead, _ body: StoredBody, _ now: Int64, cookie: Bool) -> StoredResponse {
     let kept = StoredHead(
-      request: request.head, asSent: request.asSent.fields, response: head, requestTime: requestTime, responseTime: now,
+      request: request.head, asSent: sent.fields, response: head, requestTime: requestTime, responseTime: now,
       storability: cookie ? .sharedPerCookie : .shared, asksIdentity: request.asksIdentity)
     let others = resource.withLock { $0.variants + $0.superseded }
     body.addTag(TagRecord(tag: Tags.name(for: head, beside: others), limit: .max))
@@ -345,7 +348,7 @@ final class CollapsedFetch: OriginFetchSink {
     let replaced = resource.withLock { state in
       state.variants.filter {
         $0 === purpose.stored
-          || $0.head.isSelected(by: request.head, asksIdentity: request.asksIdentity) { request.asSent.fields }
+          || $0.head.isSelected(by: request.head, asksIdentity: request.asksIdentity) { sent.fields }
       }
     }
     store.publish(stored, in: resource, replacing: [], superseding: replaced)

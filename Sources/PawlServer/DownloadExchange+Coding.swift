@@ -7,9 +7,7 @@ extension DownloadExchange {
   /// what comes later says nothing of what the client holds.
   func settleRangeCoding(_ state: ResourceState) {
     let fields = request.head.fields
-    guard request.head.method == .get, fields.contains(.range), fields.mayContain(anyOf: HeldPart.fields) else {
-      return
-    }
+    guard request.head.method == .get, fields.contains(.range) else { return }
     let held = HeldPart(fields)
     guard held.condition != .none else { return }
     let named = (state.variants + state.superseded).filter(held.names).map { stored in

@@ -32,7 +32,7 @@ extension DownloadExchange {
     let now = request.loop.loop.wallSeconds
     return resource.withLock { state in
       guard state.isLoaded else { return .load }
-      settleRangeCoding(state)
+      if request.head.fields.mayContain(anyOf: HeldPart.fields) { settleRangeCoding(state) }
       if let resumed = resumable(state) { return resumed }
       let current = state.variants.first(where: matches)
       if request.head.method == .head { return decideHead(current, now) }

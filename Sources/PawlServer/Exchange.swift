@@ -95,6 +95,9 @@ final class IncomingRequest {
   }
   private var sentHead: RequestHead?
 
+  /// The same for a fetch, which keeps it itself.
+  func makeSent() -> RequestHead { sentHead ?? OriginRequests.fetch(self) }
+
   /// Of which coding its range is, where the route leaves that open.
   var rangeCoding = RangeCoding.identity { didSet { sentHead = nil } }
 

@@ -6,7 +6,8 @@ import PawlStore
 extension Fill {
   /// Whether what the origin answers to `request` may be put with what is stored.
   static func mayGrow(_ response: StoredResponse, by request: IncomingRequest) -> Bool {
-    response.personal != nil || response.head.mayGrow(by: request.asSent, policy: request.route.policy)
+    response.personal != nil || StoredHead.isPlain(request.head.fields)
+      || response.head.mayGrow(by: request.asSent, policy: request.route.policy)
   }
 
   /// An answer that goes on with the body passes every rule that the first one passed. Where it is narrower, the body is from now on for

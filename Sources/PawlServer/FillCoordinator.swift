@@ -20,7 +20,8 @@ final class FillCoordinator: Sendable {
 
   struct State {
     var spans: [Span] = []
-    var readers: [ObjectIdentifier: UInt64] = [:]
+    /// Each with the request that it reads for.
+    var readers: [ObjectIdentifier: ObjectIdentifier?] = [:]
     var refusesRanges = false
     /// Counts fills that failed for good; readers that joined before the last of them end where their bytes end.
     var failures = 0
@@ -28,8 +29,6 @@ final class FillCoordinator: Sendable {
     var comparison: TwinComparison?
     /// Whose fetch brings it, while it comes.
     var sharing: Sharing?
-    /// Whose request each reader answers.
-    var requests: [ObjectIdentifier: ObjectIdentifier] = [:]
     /// The one request that the rest is for, once an answer has said so.
     var only: ObjectIdentifier?
   }
@@ -117,12 +116,11 @@ final class FillCoordinator: Sendable {
   /// - Parameter request: which it reads for; nothing else about it counts.
   /// - Returns: the coordinator, and how many fills had failed before this reader came.
   static func join(
-    _ reader: ObjectIdentifier, _ response: StoredResponse, at position: UInt64, for request: ObjectIdentifier? = nil
+    _ reader: ObjectIdentifier, _ response: StoredResponse, for request: ObjectIdentifier? = nil
   ) -> (coordinator: FillCoordinator, failures: Int) {
     use(response) { coordinator in
       coordinator.state.withLock {
-        $0.readers[reader] = position
-        $0.requests[reader] = request
+        $0.readers[reader] = .some(request)
         return (coordinator, $0.failures)
       }
     }
@@ -132,9 +130,7 @@ final class FillCoordinator: Sendable {
   /// - Returns: `false` when others read, or nobody: then it is for none.
   func narrow(to request: ObjectIdentifier) -> Bool {
     state.withLock { state in
-      guard !state.readers.isEmpty, state.readers.keys.allSatisfy({ state.requests[$0] == request }) else {
-        return false
-      }
+      guard !state.readers.isEmpty, state.readers.values.allSatisfy({ $0 == request }) else { return false }
       state.only = request
       return true
     }
@@ -142,16 +138,13 @@ final class FillCoordinator: Sendable {
 
   /// Whether a reader may have what comes: one that joined while the body was narrowed to another's request may not.
   func admits(_ reader: ObjectIdentifier) -> Bool {
-    state.withLock { state in state.only == nil || state.only == state.requests[reader] }
+    state.withLock { state in state.only == nil || state.only == state.readers[reader] ?? nil }
   }
 
-  func moved(_ reader: ObjectIdentifier, to position: UInt64) {
-    let mayWait = identity.total == nil || body?.isStreaming == true
-    let waiting = state.withLock { state -> [Span] in
-      guard state.readers[reader] != nil else { return [] }
-      state.readers[reader] = position
-      return mayWait ? state.spans : []
-    }
+  /// A reader has sent something.
+  func moved(_ reader: ObjectIdentifier) {
+    guard identity.total == nil || body?.isStreaming == true else { return }
+    let waiting = state.withLock { state in state.readers[reader] != nil ? state.spans : [] }
     for span in waiting { span.loop.run { $0.readersMoved() } }
   }
 
@@ -159,7 +152,6 @@ final class FillCoordinator: Sendable {
     let mayWait = identity.total == nil || body?.isStreaming == true
     let (spans, isEmpty) = state.withLock { state in
       state.readers[reader] = nil
-      state.requests[reader] = nil
       return (state.readers.isEmpty || mayWait ? state.spans : [], state.readers.isEmpty)
     }
     // It may have been the one for which a fill waited.

@@ -35,7 +35,7 @@ final class PrivateComparison {
     token = seat
     seats = [kept, new].map { response in
       response.body.readerMoved(token: ObjectIdentifier(seat), position: 0)
-      return FillCoordinator.join(ObjectIdentifier(seat), response, at: 0).coordinator
+      return FillCoordinator.join(ObjectIdentifier(seat), response).coordinator
     }
   }
 
@@ -102,7 +102,7 @@ final class PrivateComparison {
   private func moved(to end: UInt64) {
     compared = end
     for body in [kept.body, new.body] { body.readerMoved(token: id, position: end) }
-    for seat in seats { seat.moved(id, to: end) }
+    for seat in seats { seat.moved(id) }
     progressed?()
   }
 

@@ -4,7 +4,7 @@ import PawlUpload
 
 /// Below which paths uploads have their URLs: those of the settings of now, and those under which URLs were given out
 /// before. Decides what may be an upload's URL, and hides the secret part of one.
-struct UploadURLs: Sendable {
+final class UploadURLs: Sendable {
   /// Former paths that no upload needs any more are remembered up to so many, so that no log shows what stood below them.
   static let rememberedLimit = 64
   /// Where URLs live that nobody has said another place for.

@@ -79,9 +79,12 @@ def memory(bench):
     bounded(calls_a_request(bench, 1024), 3)
 
 
-@check("cost: a hit from a file takes four system calls: wait, read, write, sendfile")
+@check("cost: a hit from a file takes four system calls: wait, read, write, sendfile; and a look at the file in each millisecond")
 def file(bench):
+    begun = time.monotonic()
     calls = calls_a_request(bench, 16 << 10)
+    looks = sum(calls.pop(name, 0) for name in ("newfstatat", "fstat"))
+    true(looks <= (time.monotonic() - begun) * 1000, f"{looks} looks at the file")
     true(calls.get("sendfile", calls.get("sendfile64", 0)) >= REQUESTS - 10, f"it was not sent from its file: {calls}")
     bounded(calls, 4)
 

@@ -91,7 +91,9 @@ class Wire(Client):
         got = self.response(method, on_interim=self.on_interim)
         self.final = False
         if not got.complete:
-            raise Ended(got.ended or "fin")
+            ended = Ended(got.ended or "fin")
+            ended.within = got
+            raise ended
         return got
 
     def settle(self, seconds=10):
@@ -196,7 +198,12 @@ class Upload:
                 else:
                     self.append()
             except (Ended, OSError) as error:
+                within = getattr(error, "within", None)
                 self.note(f"lost: {getattr(error, 'how', '') or type(error).__name__}")
+                if self.body_may_be_lost and within is not None and within.status == self.status:
+                    self.note(f"the answer {within.status} came with {len(within.body)} octets of its body, and ended visibly")
+                    self.body, self.result = within.body, "answered"
+                    break
                 self.offset = None
                 self.resumptions += 1
                 time.sleep(self.rng.uniform(0.005, 0.05) if isinstance(error, Ended) else 0.05)

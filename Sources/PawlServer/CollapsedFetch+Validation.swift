@@ -69,4 +69,15 @@ extension CollapsedFetch {
       policy: request.route.policy, receivedAt: owner.loop.wallSeconds)
     if case .no = storable { store.forget(stored) }
   }
+
+  /// The origin was not told of the client's `If-Range` (RFC 9110 §13.1.5): its part is the client's where that names it.
+  func ifRangeHolds(_ head: ResponseHead) -> Bool {
+    let validators = Validators(head.fields, receivedAt: owner.loop.wallSeconds)
+    switch IfRange(request.head.fields) {
+    case nil: return true
+    case .unusable?: return false
+    case .tag(let tag)?: return validators.tag?.matchesStrongly(tag) == true
+    case .date(let date)?: return validators.lastModified == date && validators.lastModifiedIsStrong(margin: 1)
+    }
+  }
 }

@@ -307,17 +307,6 @@ final class CollapsedFetch: OriginFetchSink {
     fetch.accept(FirstAnswer(identity), from: part.first, through: wanted.last + 1)
   }
 
-  /// The origin was not told of the client's `If-Range` (RFC 9110 §13.1.5): its part is the client's where that names it.
-  private func ifRangeHolds(_ head: ResponseHead) -> Bool {
-    let validators = Validators(head.fields, receivedAt: owner.loop.wallSeconds)
-    switch IfRange(request.head.fields) {
-    case nil: return true
-    case .unusable?: return false
-    case .tag(let tag)?: return validators.tag?.matchesStrongly(tag) == true
-    case .date(let date)?: return validators.lastModified == date && validators.lastModifiedIsStrong(margin: 1)
-    }
-  }
-
   /// The origin was asked for more, or for less, than the client wants, and nothing of its answer can be kept.
   private func askAsItStands() {
     fetch?.cancel()

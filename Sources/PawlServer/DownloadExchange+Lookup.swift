@@ -93,10 +93,12 @@ extension DownloadExchange {
     return lead(purpose, resource, range: nil, conditions, &state)
   }
 
+  /// What is no 200 is asked for without conditions: an origin that repeats it would say it in answer to them, and nothing
+  /// but a 200 counts that comes so (``NotStored/conditional``).
   private static func renewal(
     of current: StoredResponse, isConditional: Bool
   ) -> (CollapsedFetch.Purpose, [(FieldName, [UInt8])]) {
-    let conditions = isConditional ? current.head.conditions : []
+    let conditions = isConditional && current.head.status == 200 ? current.head.conditions : []
     return (conditions.isEmpty ? .refetch(current) : .validate(current), conditions)
   }
 

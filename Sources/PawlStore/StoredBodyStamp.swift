@@ -31,19 +31,36 @@ extension StoredBody {
     }
   }
 
+  /// What is known before the file is looked at.
+  struct Look {
+    /// ``BodyState/writes``; `nil` where one is under way.
+    let writes: UInt64?
+    /// Where what is held ends: that has to be in the file.
+    let extent: UInt64
+  }
+
   /// - Returns: `false` where the file was found changed.
   @discardableResult
   func look(at descriptor: BodyDescriptor, _ moment: UInt64? = nil) -> Bool {
-    // What is held before the file is looked at has to be in it.
-    let (before, held) = state.withLock { ($0.writes, $0.held.intervals.last?.upperBound ?? 0) }
+    let look = beginLook()
     guard let stamp = FileStamp(of: descriptor.raw) else { return true }
+    return endLook(look, at: descriptor, stamp, moment)
+  }
+
+  func beginLook() -> Look {
+    state.withLock { state in
+      Look(writes: state.writing == 0 ? state.writes : nil, extent: state.held.intervals.last?.upperBound ?? 0)
+    }
+  }
+
+  func endLook(_ look: Look, at descriptor: BodyDescriptor, _ stamp: FileStamp, _ moment: UInt64? = nil) -> Bool {
     let news = state.withLock { state -> News? in
       if let moment { state.lookedAt = moment }
       guard state.descriptor === descriptor else { return nil }
-      // What is being written at this moment changes the file, too.
-      let isQuiet = state.writing == 0 && state.writes == before
+      // What was being written when it was looked at changes the file, too.
+      let isQuiet = state.writing == 0 && look.writes == state.writes
       let isSame = !isQuiet || state.stamp == nil || state.stamp == stamp
-      let extent = min(held, state.held.intervals.last?.upperBound ?? 0)
+      let extent = min(look.extent, state.held.intervals.last?.upperBound ?? 0)
       let size = max(state.stamp?.size ?? 0, extent)
       if isQuiet { state.stamp = stamp }
       if isSame, stamp.size >= extent { return nil }
@@ -62,11 +79,16 @@ extension StoredBody {
   /// A write is over: from here on the file is to stay like this.
   /// - Parameter write: what ``BodyState/writes`` counted for it.
   func noteStamp(of descriptor: BodyDescriptor, after write: UInt64) {
+    let isLast = state.withLock { state in
+      state.writing -= 1
+      state.stamp = nil
+      return state.writing == 0 && state.writes == write && state.descriptor === descriptor
+    }
+    guard isLast else { return }
+    // Only now does nobody write any more.
     let stamp = FileStamp(of: descriptor.raw)
     state.withLock { state in
-      state.writing -= 1
-      let isAlone = state.writing == 0 && state.writes == write && state.descriptor === descriptor
-      state.stamp = isAlone ? stamp : nil
+      if state.writes == write, state.descriptor === descriptor { state.stamp = stamp }
     }
   }
 }

@@ -120,6 +120,22 @@ private let mebibyte = 1 << 20
     #expect(try fixture.readAll(body) == Self.bytes && looked.withLock { $0 } > 0)
   }
 
+  @Test("a look that began in the middle of a write of pawl's own finds no change when that is over")
+  func looksInTheMiddle() throws {
+    let (fixture, body, path) = try stored(mebibyte, total: 3 * mebibyte)
+    let descriptor = try #require(body.state.withLock { $0.descriptor })
+    let write = body.state.withLock { state in
+      (state.writes, state.writing) = (state.writes + 1, state.writing + 1)
+      return state.writes
+    }
+    let look = body.beginLook()
+    let halfWritten = try #require(FileStamp(of: descriptor.raw))
+    try self.write([1, 2, 3], to: path, at: mebibyte)
+    body.noteStamp(of: descriptor, after: write)
+    #expect(body.endLook(look, at: descriptor, halfWritten))
+    #expect(body.isUntouched() && body.fileChange.count == 0 && fixture.logged("body-file-changed").isEmpty)
+  }
+
   @Test("is looked at once a millisecond where it is sent at once")
   func looks() throws {
     let (fixture, body, path) = try stored()

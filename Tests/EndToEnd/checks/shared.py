@@ -7,6 +7,7 @@ from harness.checks import check, same, true
 from harness.client import get
 from harness.content import Content
 from harness.origin import Break, Resource
+from harness.process import wait_for
 
 MIB = 1 << 20
 ALICE, BOB = ("Cookie", "session=alice"), ("Cookie", "session=bob")
@@ -47,6 +48,26 @@ def not_modified(bench):
         same((other.body, origin.count(path) == count), (b"page", is_fresh), f"{path}: the next one, whether without the origin")
         if is_fresh:
             same((other.get("X-Greeting"), other.get("Set-Cookie")), (greeting, None), f"{path}: what the next one is told")
+
+
+@check("shared: what is no 200 is asked for anew without conditions, and the answer takes its place")
+def renewed(bench):
+    origin = bench.origin()
+    fields = (("Cache-Control", "max-age=1, stale-while-revalidate=1000"), ("Age", "5"))
+    for status in (301, 404, 410):
+        path = f"/{status}"
+        origin.at(path, lambda request, status=status: Resource(b"%d" % request.serial, status=status, etag='"e"', last_modified="old", fields=fields))
+    pawl = bench.pawl(origin)
+    for status in (301, 404, 410):
+        path = f"/{status}"
+        same(get(pawl.address, path).status, status, path)
+
+        def later():
+            answer = get(pawl.address, path)  # each is answered at once, and has the origin asked in the background
+            same((answer.status, answer.hit), (status, True), f"{path}: {answer.body}")
+            return int(answer.body) >= 3
+        wait_for(later, 5, "the third answer of the origin")
+        same({r.get("If-None-Match") or r.get("If-Modified-Since") for r in origin.of(path)}, {None}, f"{path}: conditions")
 
 
 @check("shared: a 304 with another strong tag or another Vary confirms nothing: the whole is fetched")

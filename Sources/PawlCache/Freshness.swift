@@ -20,8 +20,10 @@ package struct Freshness: Hashable, Sendable {
       ?? heuristicLifetime(
         status: head.status, isPublic: head.cacheControl.isPublic, lastModified: head.validators.lastModified,
         date: head.date ?? head.responseTime, policy: policy)
-    let resident = max(0, now.clampedDifference(head.responseTime))
-    return Freshness(lifetime: lifetime, age: min(head.initialAge + resident, CacheControl.longest))
+    let resident = now.clampedDifference(head.responseTime)
+    // The clock was set back since: nobody knows how old it is.
+    guard resident >= -clockTolerance else { return Freshness(lifetime: lifetime, age: CacheControl.longest) }
+    return Freshness(lifetime: lifetime, age: min(head.initialAge + max(0, resident), CacheControl.longest))
   }
 
   /// RFC 9111 §4.2.3.
@@ -30,6 +32,9 @@ package struct Freshness: Hashable, Sendable {
     let delay = max(0, responseTime.clampedDifference(requestTime))
     return max(apparent, Age.parse(fields) + delay)
   }
+
+  /// So far a clock may go back without anything becoming stale, in seconds: clocks are corrected by moments.
+  package static let clockTolerance: Int64 = 5
 
   /// The longest a response is taken for fresh by its age alone, in seconds.
   private static let longestHeuristic: Int64 = 24 * 3600

@@ -78,6 +78,13 @@ package enum RequestFields {
     return Array(parts.joined(separator: [0x0a]))
   }
 
+  /// Whether an error may be about this request alone: by its status, or because the request has something that browsers do not send.
+  package static func mayProvoke(_ status: Int, _ fields: Fields) -> Bool {
+    guard status >= 400 else { return false }
+    if [400, 406, 408, 412, 413, 414, 415, 416, 417, 421, 431].contains(status) { return true }
+    return fields.lines.contains { kind($0.name, fields.name($0).map(\.lowercasedASCII)) == .unknown }
+  }
+
   /// Values of unknown fields up to so many octets do not count: they differ with each request where they are counters or names.
   static let longValue = 64
 

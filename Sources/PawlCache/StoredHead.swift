@@ -94,6 +94,12 @@ package struct StoredHead: Equatable, Sendable {
     return vary.selectingValues(in: Self.selectionFields(asSent(), asksIdentity: asksIdentity)) == selecting
   }
 
+  /// Whether `newer`, which came while this one was on its way, is of a later date (RFC 9111 §4).
+  package func isOvertaken(by newer: StoredHead) -> Bool {
+    guard let date, let later = newer.date else { return false }
+    return date < later && requestTime <= newer.responseTime
+  }
+
   /// Whether its own fields say that it may be used for a while: neither a guess nor a setting.
   package var givesLifetime: Bool { explicitLifetime ?? 0 > 0 }
 

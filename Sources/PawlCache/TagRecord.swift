@@ -5,7 +5,7 @@
 package struct TagRecord: Hashable, Sendable {
   /// What stands between the quotes.
   package var tag: [UInt8]
-  /// The tag matches ranges that start at or below this offset; `.max` = everywhere.
+  /// The tag matches ranges below this offset, and those from there or below to the end of the body; `.max` = everywhere.
   package var limit: UInt64
 
   package init(tag: [UInt8], limit: UInt64 = .max) { (self.tag, self.limit) = (tag, limit) }

@@ -12,6 +12,9 @@ struct Asker: Sendable {
 
   var hasCredential: Bool { RequestFields.hasCredential(fields) }
 
+  /// Whether the answer is, by the request alone, for nobody else: to wait for it would be in vain.
+  var sharesNothing: Bool { hasCredential || CacheControl(fields).noStore }
+
   /// Whether `request` asks for a range of what this one asked for, from the same address and with the same fields but `Range`: one
   /// client, on several connections.
   func isLike(_ request: IncomingRequest) -> Bool {

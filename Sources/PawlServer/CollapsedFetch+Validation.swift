@@ -10,21 +10,22 @@ extension CollapsedFetch {
       stored.head, head, request: request.asSent, policy: request.route.policy, requestTime: requestTime,
       responseTime: now)
     {
-    case .unrelated: askPlainly()
+    case .unrelated: askPlainly(instead: stored)
     case .freshens(let merged):
       let renewed = store.updateHead(stored, head: merged)
       noteShareability(of: renewed)
       conclude(.stored(renewed, .validated, sharing(head)))?.fetched(renewed, .validated, setCookies: setCookies)
     case .confirms(let own, let shared):
       if let shared { _ = store.updateHead(stored, head: shared) }
-      mark()
+      if !RequestFields.isPersonal(request.head.fields) { mark() }
       conclude(.notShared)?.fetched(stored.with(head: own), .validated, setCookies: setCookies)
     }
   }
 
   /// The origin spoke of something else than what it was asked about: the whole of what it has now is wanted.
-  private func askPlainly() {
+  private func askPlainly(instead stored: StoredResponse) {
     fetch?.cancel()
+    purpose = .refetch(stored)
     start(adding: [])
   }
 
@@ -37,6 +38,15 @@ extension CollapsedFetch {
       || request.route.collapsesAlways && stored.head.saysNothingOfReuse
     resource.withLock { $0.wasShareable = isShareable }
     if !isShareable { mark() }
+  }
+
+  /// Whether that an answer is not kept tells something of those to others: what the request itself is the reason for does not.
+  func saysSomethingToAll(_ reason: NotStored, _ status: Int) -> Bool {
+    switch reason {
+    case .requestNoStore, .authorization, .conditional, .override, .method: false
+    case .status, .noFreshness: !RequestFields.mayProvoke(status, request.head.fields)
+    case .liveStream, .tooLarge, .noStore, .isPrivate, .varyStar, .setCookie: true
+    }
   }
 
   /// For a while nobody waits for another's answer here.

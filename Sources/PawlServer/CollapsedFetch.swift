@@ -12,7 +12,7 @@ import PawlWire
 final class CollapsedFetch: OriginFetchSink {
   let owner: ServerLoop
   let resource: Resource
-  let purpose: Purpose
+  var purpose: Purpose
   let store: CacheStore
   let request: IncomingRequest
   /// The range asked of the origin, and of it what the leader's client asked, where this is a cold range request.
@@ -112,6 +112,8 @@ final class CollapsedFetch: OriginFetchSink {
   private var isShared: Bool { waiters != nil }
   /// Whether an unsafe request has succeeded since. What the origin was asked for before that is for those who had asked, not for
   /// those who come later (RFC 9111 §4.4).
+  /// Whether a newer answer came first: then this one is for those alone who had asked (RFC 9111 §4).
+  private var isOvertaken = false
   private var isOutdated: Bool { resource.withLock { $0.invalidations != began } }
 
   /// The server ends.
@@ -179,7 +181,7 @@ final class CollapsedFetch: OriginFetchSink {
     case .shared: store(head, framing, now, cookie: false)
     case .sharedPerCookie: store(head, framing, now, cookie: true)
     case .privately: storePrivately(head, framing, now)
-    case .no: passOn(head, framing)
+    case .no(let reason): passOn(head, framing, isForAll: saysSomethingToAll(reason, head.status))
     }
   }
 
@@ -222,9 +224,10 @@ final class CollapsedFetch: OriginFetchSink {
 
   // MARK: - Passed on
 
-  /// For the leader alone; whoever waited asks for himself, and for a while nobody waits here.
-  private func passOn(_ head: ResponseHead, _ framing: BodyFraming) {
-    mark()
+  /// For the leader alone; whoever waited asks for himself.
+  /// - Parameter isForAll: for a while nobody waits here.
+  private func passOn(_ head: ResponseHead, _ framing: BodyFraming, isForAll: Bool) {
+    if isForAll { mark() }
     if leader?.isProvenUncoded(head) == true {
       request.rangeCoding = .identity
       return askAsItStands()
@@ -340,8 +343,9 @@ final class CollapsedFetch: OriginFetchSink {
           || $0.head.isSelected(by: request.head, asksIdentity: request.asksIdentity) { sent.fields }
       }
     }
-    store.publish(stored, in: resource, replacing: [], superseding: replaced)
-    if let old = replaced.first {
+    isOvertaken = replaced.contains { kept.isOvertaken(by: $0.head) }
+    store.publish(stored, in: resource, replacing: [], superseding: isOvertaken ? [] : replaced)
+    if !isOvertaken, let old = replaced.first {
       TwinComparison.start(old: old, new: stored, store: store, owner: owner, policy: request.route.policy)
     }
     return stored
@@ -358,7 +362,7 @@ final class CollapsedFetch: OriginFetchSink {
     // Before anybody reads: whoever lacks bytes must find that they are on their way.
     fill.begin(identity, from: start, through: end, sharing: sharing)
     noteShareability(of: stored)
-    if isOutdated { store.forget(stored) }
+    if isOutdated || isOvertaken { store.forget(stored) }
     conclude(.stored(stored, arrival, sharing))?.fetched(stored, arrival, setCookies: setCookies)
     fill.watchForReaders()
   }
@@ -367,7 +371,7 @@ final class CollapsedFetch: OriginFetchSink {
     let identity = RepresentationIdentity(head: head, framing: framing, receivedAt: now)
     makeBody(identity, expected: identity.total) { body in
       guard let body, let lifetime = self.request.route.policy.resumePrivate, self.leader != nil else {
-        return self.passOn(head, framing)
+        return self.passOn(head, framing, isForAll: !self.asker.sharesNothing)
       }
       let tag = Tags.mint()
       body.addTag(TagRecord(tag: tag, limit: .max))
@@ -377,7 +381,7 @@ final class CollapsedFetch: OriginFetchSink {
       let stored = StoredResponse(head: kept, body: body, storedAt: now)
       self.store.publishPrivate(
         stored, tag: tag, owner: PrivateOwner(self.request).octets, expires: now + lifetime)
-      self.owner.uncollapse(self.resource, in: self.store)
+      if !self.asker.sharesNothing { self.owner.uncollapse(self.resource, in: self.store) }
       guard let fetch = self.fetch else { return }
       let fill = Fill(fetch, of: stored, in: self.store, route: self.request.route, seesRanges: false)
       self.fetch = nil

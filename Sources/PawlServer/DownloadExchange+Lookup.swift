@@ -95,10 +95,14 @@ extension DownloadExchange {
 
   /// What is no 200 is asked for without conditions: an origin that repeats it would say it in answer to them, and nothing
   /// but a 200 counts that comes so (``NotStored/conditional``).
+  /// While its body is still coming, only a strong tag says that it is this client's, too.
   private static func renewal(
     of current: StoredResponse, isConditional: Bool
   ) -> (CollapsedFetch.Purpose, [(FieldName, [UInt8])]) {
-    let conditions = isConditional && current.head.status == 200 ? current.head.conditions : []
+    let isTelling =
+      current.head.status == 200
+      && (current.head.validators.tag.map { !$0.isWeak } ?? false || !FillCoordinator.isFilling(current))
+    let conditions = isConditional && isTelling ? current.head.conditions : []
     return (conditions.isEmpty ? .refetch(current) : .validate(current), conditions)
   }
 
@@ -133,8 +137,10 @@ extension DownloadExchange {
     _ purpose: CollapsedFetch.Purpose, _ resource: Resource, range: Range<UInt64>?,
     _ extra: [(FieldName, [UInt8])], _ state: inout ResourceState
   ) -> Decision {
+    // Where nobody but the same client's ranges may join what runs, what others can join takes its place.
+    let isFree = (state.fetch as? CollapsedFetch)?.asker.sharesNothing ?? (state.fetch == nil)
     let isShared =
-      state.fetch == nil && !goesAlone && !isUncacheable(state) && !RequestFields.hasOverride(request.head.fields)
+      isFree && !goesAlone && !isUncacheable(state) && !RequestFields.hasOverride(request.head.fields)
     let fetch = CollapsedFetch(
       leader: self, request: request, of: resource, &state, store: store, purpose: purpose, range: range,
       reason: reason(purpose, state), isShared: isShared)

@@ -122,12 +122,18 @@ final class Fill: OriginFetchSink {
 
   func fetch(_ fetch: OriginFetch, bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Flow {
     if replay?.agrees(bytes, at: offset) == false { return differs(fetch, before: offset + UInt64(bytes.count)) }
-    if body.total == nil, !isStreaming, offset + UInt64(bytes.count) > route.maxUnknown { stream("max-unknown") }
+    if body.total == nil, !isStreaming { keepWithinLimits(offset + UInt64(bytes.count)) }
     // Another fill of it found no room before: there is none for this one either.
     if !isStreaming, body.isStreaming { isStreaming = true }
     if !isStreaming, owner.expectsSlowWrites, writeInPool(bytes, at: offset) { return .pause }
     wasWritten(bytes, at: offset, Result { () throws(StoreError) in try body.write(bytes, at: offset) })
     return isPaused ? .pause : .goOn
+  }
+
+  /// Of a body whose length nobody knows, as much is kept as the route allows.
+  private func keepWithinLimits(_ end: UInt64) {
+    if end > route.maxUnknown { return stream("max-unknown") }
+    if route.policy.maxObject > 0, end > route.policy.maxObject { stream("max-object") }
   }
 
   private func wasWritten(

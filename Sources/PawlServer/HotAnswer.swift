@@ -17,6 +17,8 @@ final class HotAnswer: Sendable {
   let total: UInt64
   /// Wall clock, seconds: from then on the response is stale.
   let freshUntil: Int64
+  /// Wall clock, seconds: before then the clock was set back, and nobody knows how old it is.
+  let freshFrom: Int64
   /// Wall clock, seconds: when the response was made, as its `Age` counts.
   let bornAt: Int64
   /// Whether requests with cookies may have it.
@@ -31,6 +33,7 @@ final class HotAnswer: Sendable {
   private init(_ stored: StoredResponse, total: UInt64, _ route: RouteSettings, now: Int64) {
     let freshness = Freshness.evaluate(stored.head, policy: route.policy, now: now)
     (freshUntil, bornAt) = (now + freshness.ttl, now - freshness.age)
+    freshFrom = stored.head.responseTime - Freshness.clockTolerance
     (self.total, self.route) = (total, route.serial)
     tag = StoredAnswer.showsTag(stored, route) ? EntityTag(strong: stored.body.primaryTag).bytes : []
     isForEverybody = stored.head.isForEverybody
@@ -38,6 +41,8 @@ final class HotAnswer: Sendable {
     head = Self.render(stored, route, status: 200, .length(total))
     partHead = Self.render(stored, route, status: 206, .none)
   }
+
+  func isFresh(at now: Int64) -> Bool { freshFrom <= now && now < freshUntil }
 
   /// The answer of `stored` on `route`, made once for each; `nil` where it depends on more than its URL, or the body is not
   /// complete.

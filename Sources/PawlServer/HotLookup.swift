@@ -9,7 +9,7 @@ struct HotRequest {
   let authority: Bytes
   let target: Bytes
   let hasCookie: Bool
-  /// Whether a proxy in front says what its client speaks.
+  /// Whether a proxy in front may say what its client speaks, or how it named the site.
   let namesScheme: Bool
 }
 
@@ -54,7 +54,7 @@ extension ServerLoop {
     let only = resource.withLock { state in state.isLoaded && state.variants.count == 1 ? state.variants[0] : nil }
     guard let stored = only else { return nil }
     let now = loop.wallSeconds
-    guard let answer = HotAnswer.of(stored, route, now: now), now < answer.freshUntil,
+    guard let answer = HotAnswer.of(stored, route, now: now), answer.isFresh(at: now),
       answer.isForEverybody || !request.hasCookie
     else { return nil }
     return HotResponse(stored: stored, answer: answer, route: route, store: store, now: now)

@@ -41,7 +41,37 @@ enum KeyAuthority {
 extension IncomingRequest {
   /// The key of a target on the host that was asked.
   func key(_ target: Bytes) -> CacheKey {
-    CacheKey(authority: KeyAuthority.of(head.authority, isSecure: isSecure), target: target)
+    CacheKey(authority: KeyAuthority.of(head.authority, isSecure: isSecure) + claims, target: target)
+  }
+
+  /// What a trusted peer says of how its client named this site, which applications put into their answers: `X-Forwarded-Host` and
+  /// all its kin but `-For` and `-Proto`, and the host of `Forwarded`. Nothing where it is what the request says itself.
+  private var claims: Bytes {
+    guard isTrustedPeer, head.fields.mayContain(anyOf: Self.claiming) else { return [] }
+    var claims: [[UInt8]] = []
+    for line in head.fields.lines {
+      let name = head.fields.name(line).map { $0 == 0x5f ? 0x2d : $0.lowercasedASCII }
+      let value = head.fields.value(line).trimmed.map(\.lowercasedASCII)
+      switch line.name {
+      case .xForwardedFor, .xForwardedProto, .xRealIP: continue
+      case .xForwardedHost where head.authority.elementsEqual(value): continue
+      case .forwarded: claims += Self.hosts(forwarded: value).filter { !head.authority.elementsEqual($0) }
+      default:
+        if name[...].hasPrefix("x-forwarded-") { claims.append(name + [0x3a] + value) }
+      }
+    }
+    return claims.isEmpty ? [] : [0x02] + claims.joined(separator: [0x02])
+  }
+
+  private static let claiming = FieldNameSet([.forwarded, .xForwardedHost, .xForwardedPort, .other])
+
+  /// The hosts that elements of `Forwarded` name, in lower case (RFC 7239 §5.3).
+  private static func hosts(forwarded value: [UInt8]) -> [[UInt8]] {
+    value.split(whereSeparator: { $0 == 0x2c || $0 == 0x3b }).compactMap { pair in
+      let pair = Array(pair)[...].trimmed
+      guard pair.hasPrefix("host=") else { return nil }
+      return pair.dropFirst(5).filter { $0 != 0x22 }
+    }
   }
 
   /// Whether the client speaks TLS with pawl, or with a trusted proxy that says so.

@@ -49,6 +49,9 @@ enum Replies {
       sentence: "No site here answers for the host \(authority.isEmpty ? "that was not named" : authority.text).")
   }
 
+  /// Of a URL that only pawl knows, written in a way in which pawl never gives it out.
+  static func noUpload() -> Reply { plain(status: 404, sentence: "There is no such upload.") }
+
   /// The connection was made for another host, which may have other clients (RFC 9110 §15.5.20).
   static func misdirected() -> Reply {
     plain(

@@ -154,6 +154,7 @@ final class ServerLoop {
     guard request.isRouted || router.uploadRoute(authority: head.authority, target: head.target) != nil else {
       return ReplyExchange(Replies.noSite(head.authority), request, channel)
     }
+    if router.urls.isDisguised(head.target) { return ReplyExchange(Replies.noUpload(), request, channel) }
     if head.method == .options, head.target.equals("*") { return ReplyExchange(Replies.options(), request, channel) }
     if let exchange = makeUploadExchange(for: request, channel: channel) { return exchange }
     let options = HopByHop.connectionOptions(head.fields)

@@ -73,10 +73,11 @@ struct StoredAnswer {
       case .several(let ranges): .parts(ranges)
       case .unsatisfiable: .unsatisfiable
       }
-    // Beyond what is proven of this tag, the bytes may be another's.
+    // Beyond what is proven of this tag, the bytes may be another's. All of them together continue what was proven; a piece may
+    // be put before others that the client holds.
     switch shape {
-    case .part(let range) where range.first > limit: return .whole
-    case .parts(let ranges) where ranges.contains { $0.first > limit }: return .whole
+    case .part(let range) where range.end > limit && (range.first > limit || range.end < total): return .whole
+    case .parts(let ranges) where ranges.contains { $0.end > limit }: return .whole
     case .unsatisfiable where limit < total: return .whole
     default: return shape
     }

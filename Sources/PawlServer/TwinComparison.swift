@@ -125,8 +125,11 @@ final class TwinComparison: Sendable {
     progress.withLock { $0.isDecided = true }
     new.body.cancelWait(token: token)
     if equal {
-      let limit = old.body.isComplete ? UInt64.max : compared
-      for record in old.body.tags { new.body.addTag(TagRecord(tag: record.tag, limit: min(record.limit, limit))) }
+      let isWhole = old.body.isComplete
+      // An origin's own tag names all of a body: an equal beginning is none of it.
+      for record in old.body.tags where isWhole || Tags.isMinted(EntityTag(strong: record.tag)) {
+        new.body.addTag(TagRecord(tag: record.tag, limit: min(record.limit, isWhole ? UInt64.max : compared)))
+      }
       store.forget(old)
     } else if !Resumption.staysForResumption(old, policy: policy) {
       store.forget(old)

@@ -1,3 +1,4 @@
+import PawlCache
 import PawlConfig
 import PawlHTTP
 import PawlLoop
@@ -150,7 +151,8 @@ extension UploadExchange {
     }
     let total = parts.reduce(UInt64(0)) { $0 + $1.status.offset }
     if let sizeLimit, total > sizeLimit { return refuse(.tooLarge) }
-    let secret = urls.flatMap { $0 + [0] } + Array(request.head.target) + [0] + (origin.metadata ?? [])
+    let asked = Array(request.head.authority) + [0] + Credentials.unknownFields(in: request.head.fields) + [0]
+    let secret = urls.flatMap { $0 + [0] } + Array(request.head.target) + [0] + (origin.metadata ?? []) + [0] + asked
     let same = UploadNames.token(from: secret)
     let (store, known) = (uploads.store, loop.router.held.find(UploadNames.id(same), near: uploads.store))
     if case .live(let upload, _) = known, upload.origin.owner == origin.owner {

@@ -73,14 +73,72 @@ final class UploadURLs: Sendable {
   /// A target or URL as it may be shown: below a path of uploads the token is replaced by `~` and the upload's ID, and
   /// what follows is left out. `nil` when there is nothing to hide.
   func redacted(_ text: Bytes) -> [UInt8]? {
+    var first = find(in: text)
+    if text.contains(0x25), let encoded = findEncoded(in: text), encoded.start < first?.start ?? .max { first = encoded }
+    guard let hidden = first else { return nil }
+    return Array(text[..<hidden.start]) + [0x7e] + Array((hidden.token.map { UploadNames.id($0).hex } ?? "").utf8)
+  }
+
+  /// How often text is percent-decoded to find a URL in it.
+  private static let decodings = 3
+
+  /// As scripts write a URL into another one: in parts percent-encoded, perhaps more than once.
+  private func findEncoded(in text: Bytes) -> (start: Int, token: UploadToken?)? {
+    var decoded = (text: Array(text), places: Array(text.indices))
+    var first: (start: Int, token: UploadToken?)?
+    for _ in 0..<Self.decodings where decoded.text.contains(0x25) {
+      decoded = Self.decoded(decoded.text, decoded.places)
+      guard let found = find(in: decoded.text[...]) else { continue }
+      let place = found.start < decoded.places.count ? decoded.places[found.start] : text.endIndex
+      if place < first?.start ?? .max { first = (place, found.token) }
+    }
+    return first
+  }
+
+  private func find(in text: Bytes) -> (start: Int, token: UploadToken?)? {
     var index = text.startIndex
     while index + 1 < text.endIndex {
       if text[index] == 0x2f, hiddenSeconds.contains(text[index + 1]), let hidden = hidden(from: index, in: text) {
-        return Array(text[..<hidden.start]) + [0x7e] + Array((hidden.token.map { UploadNames.id($0).hex } ?? "").utf8)
+        return hidden
       }
       index += 1
     }
     return nil
+  }
+
+  /// With each octet the place that it came from.
+  private static func decoded(_ text: [UInt8], _ places: [Int]) -> (text: [UInt8], places: [Int]) {
+    var (output, origins): ([UInt8], [Int]) = ([], [])
+    var index = 0
+    while index < text.count {
+      origins.append(places[index])
+      if text[index] == 0x25, index + 2 < text.count, let high = digit(text[index + 1]),
+        let low = digit(text[index + 2])
+      {
+        output.append(high << 4 | low)
+        index += 3
+      } else {
+        output.append(text[index])
+        index += 1
+      }
+    }
+    return (output, origins)
+  }
+
+  private static func digit(_ octet: UInt8) -> UInt8? {
+    switch octet {
+    case 0x30...0x39: octet - 0x30
+    case 0x41...0x46, 0x61...0x66: (octet | 0x20) - 0x57
+    default: nil
+    }
+  }
+
+  /// Whether the target is another spelling of one that is below these paths (RFC 3986 §6.2.2): no client of pawl writes it,
+  /// and it is not forwarded either.
+  func isDisguised(_ target: Bytes) -> Bool {
+    guard target.contains(0x25), !mayHold(target) else { return false }
+    let plain = Self.decoded(Array(target), Array(target.indices)).text[...]
+    return current.contains { plain.starts(with: $0) } || !candidates(plain).isEmpty
   }
 
   private func hidden(from index: Int, in text: Bytes) -> (start: Int, token: UploadToken?)? {

@@ -2,20 +2,34 @@ import CLinux
 
 /// What tells that a file is the one it was, and that its content is as it was left: any change by somebody else shows in its
 /// size or in the time of its last change, as far as the file system's clock goes (some milliseconds).
-struct FileStamp: Hashable, Sendable {
+struct FileStamp: Equatable, Sendable {
   private let device: UInt64
   private let inode: UInt64
   /// Bytes.
   let size: UInt64
-  private let seconds: Int
-  private let nanoseconds: Int
+  private let modified: Moment
+  /// Of the file's entry, too: nobody sets this one back. Of a file without a name it says nothing: only pawl has that.
+  private let changed: Moment?
+
+  private struct Moment: Equatable {
+    let seconds: Int
+    let nanoseconds: Int
+
+    init(_ time: timespec) { (seconds, nanoseconds) = (time.tv_sec, time.tv_nsec) }
+  }
 
   /// One system call that never waits for the disk. `nil` when the kernel tells nothing.
   init?(of descriptor: CInt) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return nil }
     (device, inode, size) = (UInt64(status.st_dev), UInt64(status.st_ino), UInt64(clamping: status.st_size))
-    (seconds, nanoseconds) = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
+    modified = Moment(status.st_mtim)
+    changed = status.st_nlink > 0 ? Moment(status.st_ctim) : nil
+  }
+
+  static func == (one: FileStamp, other: FileStamp) -> Bool {
+    one.device == other.device && one.inode == other.inode && one.size == other.size && one.modified == other.modified
+      && (one.changed == nil || other.changed == nil || one.changed == other.changed)
   }
 }
 

@@ -17,7 +17,8 @@ extension StoredBody {
     if let tags { core.submit([.tags(number, tags)]) }
   }
 
-  /// How far ranges that name this tag may start; `nil` when the tag does not name these bytes.
+  /// How far the bytes are proven to be what this tag names: a range that names it may begin up to there, and goes beyond only
+  /// where it goes to the end; `nil` when the tag does not name these bytes.
   package func tagLimit(_ opaque: [UInt8]) -> UInt64? {
     state.withLock { state in state.tags.first { $0.tag == opaque }?.limit }
   }

@@ -135,7 +135,7 @@ struct HTTP2HeadReader {
     }
     return HTTP2PlainGet(
       octets: storage, lines: lines, authority: authority, target: path, requestID: requestID, hasCookie: cookies > 0,
-      namesScheme: present.contains(.xForwardedProto))
+      namesScheme: !present.isDisjoint(with: .namingScheme))
   }
 
   /// The request; `isEnd`: no content follows.

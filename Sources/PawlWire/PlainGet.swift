@@ -13,7 +13,7 @@ package struct PlainGet {
   package let hasCookie: Bool
   /// Whether proxies have passed it on.
   package let hasVia: Bool
-  /// Whether a proxy in front says what its client speaks.
+  /// Whether a proxy in front may say what its client speaks, or how it named the site.
   package let namesScheme: Bool
 }
 
@@ -40,7 +40,7 @@ extension RequestParser {
     }
     return PlainGet(
       authority: authorityRange, target: targetRange, range: range, ifRange: ifRange, requestID: requestID,
-      hasCookie: contains(.cookie), hasVia: contains(.via), namesScheme: contains(.xForwardedProto))
+      hasCookie: contains(.cookie), hasVia: contains(.via), namesScheme: !present.isDisjoint(with: .namingScheme))
   }
 
   private func only(_ name: FieldName) -> Range<Int>? {
@@ -55,6 +55,8 @@ extension RequestParser {
 }
 
 extension FieldNameSet {
+  static let namingScheme: FieldNameSet = [.xForwardedProto, .xForwardedHost, .xForwardedPort, .forwarded, .other]
+
   /// Conditions, and whatever else asks for more than the representation or one range of it.
   static let special: FieldNameSet = [
     .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .cacheControl, .pragma, .authorization,

@@ -17,7 +17,7 @@ extension CollapsedFetch {
       conclude(.stored(renewed, .validated, sharing(head)))?.fetched(renewed, .validated, setCookies: setCookies)
     case .confirms(let own, let shared):
       if let shared { _ = store.updateHead(stored, head: shared) }
-      if !RequestFields.isPersonal(request.head.fields) { mark() }
+      if !asker.sharesNothing, !RequestFields.isPersonal(request.head.fields) { mark() }
       conclude(.notShared)?.fetched(stored.with(head: own), .validated, setCookies: setCookies)
     }
   }

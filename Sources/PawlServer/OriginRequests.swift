@@ -29,6 +29,7 @@ enum OriginRequests {
     if !request.isDelivery {
       fields.removeAll(known: { _ in false }, others: { $0.equalsIgnoringCase("x-pawl-upload-id") })
     }
+    MaxForwards.countDown(&fields, request.head.method)
     removeReferer(&fields, request.loop.router.urls)
     keepOwnTags(&fields)
     if !request.isTrustedPeer { removeForwarded(from: &fields) }

@@ -65,6 +65,13 @@ enum Replies {
     return Reply(head: head, body: [])
   }
 
+  /// To a TRACE that goes no further: pawl does not repeat what may hold credentials (RFC 9110 §9.3.8).
+  static func noTrace() -> Reply {
+    var reply = plain(status: 405, sentence: "TRACE ends here and is not answered.")
+    reply.head.fields.append(.allow, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
+    return reply
+  }
+
   private static func sentence(for error: ProxyError) -> String {
     switch error.kind {
     case .dnsError, .dnsTimeout: "The name of the server behind this proxy could not be resolved."

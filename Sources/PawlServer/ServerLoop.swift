@@ -155,6 +155,9 @@ final class ServerLoop {
       return ReplyExchange(Replies.noSite(head.authority), request, channel)
     }
     if router.urls.isDisguised(head.target) { return ReplyExchange(Replies.noUpload(), request, channel) }
+    if MaxForwards.isOver(head) {
+      return ReplyExchange(head.method == .options ? Replies.options() : Replies.noTrace(), request, channel)
+    }
     if head.method == .options, head.target.equals("*") { return ReplyExchange(Replies.options(), request, channel) }
     if let exchange = makeUploadExchange(for: request, channel: channel) { return exchange }
     let options = HopByHop.connectionOptions(head.fields)

@@ -9,6 +9,8 @@ final class MemoryBodies: Sendable {
   }
   private struct State {
     var entries: [Entry] = []
+    /// Where each stands.
+    var places: [ObjectIdentifier: Int] = [:]
     var hand = 0
     var bytes: UInt64 = 0
   }
@@ -41,6 +43,7 @@ final class MemoryBodies: Sendable {
           Self.take(&state, at: state.hand)
         }
       }
+      state.places[ObjectIdentifier(body)] = state.entries.count
       state.entries.append(Entry(body: body, identifier: ObjectIdentifier(body), size: size))
       state.bytes += size
     }
@@ -50,14 +53,19 @@ final class MemoryBodies: Sendable {
   /// The body is gone, or does not want to be here any more.
   func remove(_ identifier: ObjectIdentifier) {
     state.withLock { state in
-      guard let index = state.entries.firstIndex(where: { $0.identifier == identifier }) else { return }
-      Self.take(&state, at: index)
+      if let place = state.places[identifier] { Self.take(&state, at: place) }
     }
   }
 
   private static func take(_ state: inout State, at index: Int) {
-    state.bytes -= state.entries[index].size
-    state.entries.swapAt(index, state.entries.count - 1)
+    let (gone, end) = (state.entries[index], state.entries.count - 1)
+    if state.places[gone.identifier] == index { state.places[gone.identifier] = nil }
+    if index < end {
+      let moved = state.entries[end]
+      state.entries[index] = moved
+      if state.places[moved.identifier] == end { state.places[moved.identifier] = index }
+    }
     state.entries.removeLast()
+    state.bytes -= gone.size
   }
 }

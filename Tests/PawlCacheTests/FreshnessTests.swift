@@ -71,13 +71,13 @@ import Testing
     #expect(later.age == min(expected + 100, 1 << 31))
   }
 
-  @Test("counts the time the answer took, and survives a clock that goes back")
+  @Test("counts the time the answer took")
   func delays() {
     let head = StoredHead(
       request: Messages.request(), response: Messages.response(["Age: 10"]), requestTime: Messages.now - 5,
       responseTime: Messages.now, asksIdentity: true)
     #expect(Freshness.evaluate(head, policy: CachePolicy(), now: Messages.now).age == 15)
-    #expect(Freshness.evaluate(head, policy: CachePolicy(), now: Messages.now - 1000).age == 15)
+    #expect(Freshness.evaluate(head, policy: CachePolicy(), now: Messages.now - 1).age == 15)
     #expect(Freshness.evaluate(head, policy: CachePolicy(), now: .max).age == 1 << 31)
   }
 
@@ -88,5 +88,14 @@ import Testing
     #expect(at(9).isFresh && at(9).ttl == 1 && at(9).staleness == 0)
     #expect(!at(10).isFresh && at(10).ttl == 0 && at(10).staleness == 0)
     #expect(!at(12).isFresh && at(12).ttl == -2 && at(12).staleness == 2)
+  }
+
+  @Test("is stale where the clock was set back since by more than a moment")
+  func clockSetBack() {
+    let head = Messages.stored(["Cache-Control: max-age=3600"])
+    let policy = CachePolicy()
+    let tolerance = Freshness.clockTolerance
+    #expect(Freshness.evaluate(head, policy: policy, now: head.responseTime - tolerance).isFresh)
+    #expect(!Freshness.evaluate(head, policy: policy, now: head.responseTime - tolerance - 1).isFresh)
   }
 }

@@ -1,0 +1,233 @@
+"""Cases beside those that each rule is written for: two rules at once, an origin that contradicts itself, a clock that goes back, a URL in disguise."""
+
+import os
+import threading
+import time
+import urllib.parse
+
+from harness.checks import CLEAR, check, same, true
+from harness.client import get
+from harness.content import Content
+from harness.origin import Resource, http_date
+from harness.process import wait_for
+
+MIB = 1 << 20
+OLD, YOUNG = "Sat, 01 Aug 2026 10:00:00 GMT", "Sun, 02 Aug 2026 10:00:00 GMT"
+FRESH = ("Cache-Control", "max-age=60")
+TUS = ("Tus-Resumable", "1.0.0")
+
+
+@check("splice: a client that holds two pieces of a body gets nothing between them of another that begins alike, whosever the tag", seconds=40)
+def between(bench):
+    old = Content("between", 8 * MIB).read()
+    new = old[:2 * MIB] + Content("between-new", 6 * MIB).read()
+    now, origin = {}, bench.origin()
+    origin.default = lambda _: Resource(now["body"], ranges=True, etag=now["tag"], last_modified=now["date"], fields=(("Cache-Control", "no-cache"),))
+    pawl = bench.pawl(origin)
+    for path, tags in (("/theirs", ('"v1"', '"v2"')), ("/ours", (None, None))):
+        now.update(body=old, tag=tags[0], date=OLD)
+        first = get(pawl.address, path, fields=(("Range", f"bytes=0-{2 * MIB - 1}"),))
+        tag = first.get("ETag")
+        last = get(pawl.address, path, fields=(("Range", f"bytes={4 * MIB}-{8 * MIB - 1}"), ("If-Range", tag)))
+        same((first.status, last.status, last.get("ETag")), (206, 206, tag), f"{path}: the two pieces")
+        now.update(body=new, tag=tags[1], date=YOUNG)
+        same(get(pawl.address, path).body == new, True, f"{path}: another client gets the new body")
+        since = len(pawl.log())
+        wait_for(lambda: "refetch-compared" in pawl.log() or since < 0, 10, "the comparison")
+        middle = get(pawl.address, path, fields=(("Range", f"bytes={2 * MIB}-{4 * MIB - 1}"), ("If-Range", tag)))
+        same((middle.status, middle.body == new), (200, True), f"{path}: what lies between: {middle}")
+        true(middle.get("ETag") != tag, f"{path}: it bears the tag {tag} of another body")
+
+
+@check("shared: an origin whose 304 is about something else is asked once more without conditions, and not for ever")
+def contradicts(bench):
+    origin = bench.origin()
+    for path, fields, lie in (("/tag", ("Cache-Control", "max-age=0"), {"etag": '"2"'}),
+                              ("/vary", ("Cache-Control", "max-age=0"), {"etag": '"1"', "fields": (("Vary", "X-Else"),)}),
+                              ("/background", ("Cache-Control", "max-age=0, stale-while-revalidate=100"), {"etag": '"2"'})):
+        origin.at(path, lambda r, fields=fields, lie=lie: Resource(b"", status=304, type=None, **lie) if r.serial else Resource(b"one", etag='"1"', fields=(fields,)))
+    pawl = bench.pawl(origin)
+    for path in ("/tag", "/vary", "/background"):
+        same(get(pawl.address, path).status, 200, path)
+        answer = get(pawl.address, path)
+        same(answer.status, 200 if path == "/background" else 502, f"{path}: the next one")
+        wait_for(lambda: origin.count(path) == 3, 5, f"{path}: both questions")
+    for path in ("/tag", "/vary", "/background"):
+        same([bool(r.get("If-None-Match")) for r in origin.of(path)], [False, True, False], f"{path}: what the origin was asked")
+
+
+@check("crowd: nobody waits for a request that can bring nothing to share, and it says nothing of the next ones", seconds=40)
+def alone(bench):
+    origin, gate = bench.origin(), threading.Event()
+    asking = {"no-store": ("Cache-Control", "no-store"), "authorization": ("Authorization", "Basic YTpi"), "if-none-match": ("If-None-Match", '"x"'),
+              "range": ("Range", "bytes=99999-"), "odd": ("X-Odd", "1")}
+
+    def page(request):
+        if request.get("X-Slow"):
+            return Resource(b"mine", fields=(("Cache-Control", "private"),), before_head=lambda _: gate.wait(20))
+        if request.get("X-Odd"):
+            return Resource(b"no", status=400)
+        return Resource(b"all", etag='"v"', ranges=True, fields=(("Cache-Control", "public, max-age=1"),),
+                        before_head=lambda _: time.sleep(0.5 if request.get("X-Eight") else 0))
+    origin.default = page
+    pawl = bench.pawl(origin)
+    paths = [f"/{name}{turn}" for name in asking for turn in ("", "/at-once")]
+    for path in paths:
+        get(pawl.address, path)
+    time.sleep(2.1)  # all are known to be for everybody, and stale
+    for name in ("no-store", "authorization"):
+        path = f"/{name}"
+        slow = threading.Thread(target=get, args=(pawl.address, path), kwargs={"fields": (asking[name], ("X-Slow", "1"))}, daemon=True)
+        slow.start()
+        wait_for(lambda: any(r.get("X-Slow") for r in origin.of(path)), 5, "the slow one at the origin")
+        begun = time.monotonic()
+        same(get(pawl.address, path).body, b"all", path)
+        true(time.monotonic() - begun < 4, f"{path}: it waited {time.monotonic() - begun:.1f} s for what was never to be shared")
+    gate.set()
+    for name, field in asking.items():
+        get(pawl.address, f"/{name}/at-once", fields=(field,))
+    time.sleep(2.1)
+    for name, field in asking.items():
+        path = f"/{name}/at-once"
+        threads = [threading.Thread(target=get, args=(pawl.address, path), kwargs={"fields": (("X-Eight", "1"),)}, daemon=True) for _ in range(8)]
+        count = origin.count(path)
+        [t.start() for t in threads]
+        [t.join(20) for t in threads]
+        true(origin.count(path) - count <= 2, f"{path}: {origin.count(path) - count} requests of eight equal ones after {field}")
+
+
+@check("crowd: a running fill is not joined by a 304 about its date")
+def dated(bench):
+    origin, gate = bench.origin(), threading.Event()
+    origin.at("/page", lambda r: Resource(f"page of {r.get('X-User')}\n".encode() * 100_000, last_modified=OLD, gates=((500_000, gate),), fields=(("Cache-Control", "no-cache"),)))
+    pawl, got = bench.pawl(origin), {}
+
+    def one(user):
+        got[user] = get(pawl.address, "/page", fields=(("X-User", user),)).body[:12]
+    threads = [threading.Thread(target=one, args=(user,), daemon=True) for user in ("alice", "bob!!")]
+    threads[0].start()
+    wait_for(lambda: origin.sent("/page") > 100_000, 10, "the first one's body")
+    threads[1].start()
+    wait_for(lambda: origin.count("/page") == 2, 10, "the second one at the origin")
+    gate.set()
+    [t.join(20) for t in threads]
+    same(got, {"alice": b"page of alic", "bob!!": b"page of bob!"}, "whose page each got")
+
+
+@check("shared: an answer that is older and comes later takes no newer one's place", over=CLEAR, why="about what is kept, not about the wire")
+def overtaken(bench):
+    origin, gate = bench.origin(), threading.Event()
+    origin.at("/x", lambda r: Resource(b"old" if not r.serial else b"new", fields=(FRESH, ("Date", http_date(time.time()))), before_head=(lambda _: gate.wait(10)) if not r.serial else None))
+    pawl = bench.pawl(origin)
+    first = {}
+    slow = threading.Thread(target=lambda: first.update(body=get(pawl.address, "/x").body), daemon=True)
+    slow.start()
+    wait_for(lambda: origin.count("/x") == 1, 5, "the first request")
+    time.sleep(1.1)  # the dates have to differ
+    same(get(pawl.address, "/x", fields=(("Cache-Control", "no-cache"),)).body, b"new", "a reload")
+    gate.set()
+    slow.join(10)
+    same((first.get("body"), get(pawl.address, "/x").body), (b"old", b"new"), "the one who had asked first, and the next one")
+
+
+@check("whose: what a trusted proxy says of the host is part of the key, and what it repeats is not")
+def hosts(bench):
+    origin = bench.origin()
+    origin.default = lambda r: Resource(f"{r.get('X-Forwarded-Host')} {r.get('Forwarded')} {r.get('X-Forwarded-Prefix')}".encode(), fields=(("Cache-Control", "public, max-age=60"),))
+    pawl = bench.pawl(origin, pawl={"trusted-proxies": "127.0.0.1"})
+    for at, field in enumerate((("X-Forwarded-Host", "evil.test"), ("Forwarded", 'for=192.0.2.1;host="evil.test"'), ("X-Forwarded-Prefix", "/evil"), ("X-Forwarded-Port", "666"))):
+        path = f"/{at}"
+        for _ in range(3):  # the last ones by the short way, if that were allowed to look
+            evil = get(pawl.address, path, fields=(field,))
+            plain = get(pawl.address, path)
+        true(b"evil" not in plain.body and b"666" not in plain.body, f"{field}: others get {plain.body!r}")
+        same((evil.hit, plain.hit), (True, True), f"{field}: each has an answer of its own")
+    get(pawl.address, "/same", fields=(("X-Forwarded-For", "192.0.2.1"),))
+    same(get(pawl.address, "/same", fields=(("X-Forwarded-Host", "PAWL.test"), ("X-Forwarded-For", "192.0.2.2"))).hit, True, "the host that the request names itself")
+
+
+@check("cache: max-object holds for a body whose length nobody tells")
+def unknown_length(bench):
+    origin = bench.origin()
+    body = Content("unknown", 3 * MIB).read()
+    for path, size in (("/at", MIB), ("/over", MIB + 1), ("/far", 3 * MIB)):
+        origin.at(path, Resource(body[:size], framing="chunked", fields=(FRESH,)))
+    pawl = bench.pawl(origin, site={"max-object": "1M"})
+    for path, size, kept in (("/at", MIB, True), ("/over", MIB + 1, False), ("/far", 3 * MIB, False)):
+        same(get(pawl.address, path).body == body[:size], True, path)
+        second = get(pawl.address, path)
+        same((second.body == body[:size], second.hit), (True, kept), f"{path}: the second time")
+
+
+@check("proxy: Max-Forwards counts down on OPTIONS and TRACE, ends at 0, and means nothing elsewhere")
+def forwards(bench):
+    origin = bench.origin()
+    origin.default = lambda r: Resource(r.get("Max-Forwards", "none").encode(), fields=(("Cache-Control", "no-store"),))
+    pawl = bench.pawl(origin)
+    for method, value, status, body in (("OPTIONS", "3", 200, b"2"), ("OPTIONS", "1", 200, b"0"), ("OPTIONS", "0", 200, b""), ("TRACE", "2", 200, b"1"), ("TRACE", "0", 405, None),
+                                        ("GET", "0", 200, b"0"), ("OPTIONS", "x", 200, b"x")):
+        answer = get(pawl.address, "/x", method=method, fields=(("Max-Forwards", value),))
+        same((answer.status, body if body is None else answer.body), (status, body), f"{method} with {value}")
+    same([r.method for r in origin.of("/x")].count("TRACE"), 1, "TRACE at the origin")
+
+
+@check("upload tus: the same parts joined for another host, or with other fields, are another upload")
+def joined(bench):
+    one, two = bench.origin(), bench.origin()
+    one.at("/up", Resource(b"one"))
+    two.at("/up", Resource(b"two"))
+    pawl = bench.pawl(one, extra={"upstream:two": {"url": two.url}, "site:two": {"upstream": "two", "host": "two.test"}})
+
+    def part(data):
+        return get(pawl.address, "/up", method="POST", body=data, fields=(TUS, ("Upload-Length", str(len(data))), ("Upload-Concat", "partial"), ("Content-Type", "application/offset+octet-stream"))).get("Location")
+
+    def join(host, *fields):
+        answer = get(pawl.address, "/up", method="POST", body=b"", host=host, fields=(TUS, ("Upload-Concat", "final;" + " ".join(parts))) + fields)
+        same(answer.status, 201, f"{host} {fields}")
+        return answer.get("Location").rpartition("/")[2]
+    parts = [urllib.parse.urlsplit(part(b"A" * 1000)).path, urllib.parse.urlsplit(part(b"B" * 500)).path]
+    made = [join("pawl.test"), join("pawl.test"), join("two.test"), join("pawl.test", ("X-Folder", "a")), join("pawl.test", ("X-Folder", "b"))]
+    same((made[0] == made[1], len(set(made))), (True, 4), "the uploads that were made")
+    wait_for(lambda: sum(r.method == "POST" for r in one.of("/up")) == 3 and sum(r.method == "POST" for r in two.of("/up")) == 1, 10, "each at its application")
+    same({len(r.body) for r in one.of("/up") + two.of("/up") if r.method == "POST"}, {1500}, "octets")
+
+
+@check("upload settings: a URL of an upload that is percent-encoded stands in no log and no Referer, and is not forwarded")
+def disguised(bench):
+    origin = bench.origin()
+    origin.default = Resource(b"ok")
+    pawl = bench.pawl(origin)
+    url = get(pawl.address, "/up", method="POST", body=b"", fields=(TUS, ("Upload-Length", "10"))).get("Location")
+    token = url.rpartition("/")[2]
+    once = urllib.parse.quote(url, safe="")
+    spelled = {"once": f"/done?u={once}", "twice": f"/done?u={urllib.parse.quote(once, safe='')}", "lower": f"/done?u={once.lower()[:-len(token)]}{token}",
+               "both": f"/done?u={once}&v={urllib.parse.urlsplit(url).path}", "token": f"/done?u={url[:-1]}%{ord(url[-1]):02x}", "path": f"/%2epawl/uploads/{token}", "slash": f"/.pawl%2Fuploads%2F{token}"}
+    for name, target in spelled.items():
+        answer = get(pawl.address, target)
+        same(answer.status, 404 if name in ("path", "slash") else 200, name)
+        get(pawl.address, f"/page-{name}", fields=(("Referer", f"http://pawl.test{target}"),))
+    get(pawl.address, "/after")
+    seen = [field for request in origin.requests for field in request.fields if token[:-1] in field[1]]
+    same(seen, [], "what the application was told")
+    true(not any("%2epawl" in r.target or ".pawl%2F" in r.target and "?" not in r.target for r in origin.requests), "a URL of an upload was forwarded")
+    access = pawl.folder / "access.log"
+    wait_for(lambda: "/after" in access.read_text(), 10, "the access log")
+    true(token[:-1] not in access.read_text() + pawl.log(), "the token stands in a log")
+
+
+@check("damaged running: a file that is written into and has its date set back: whole and right")
+def set_back(bench):
+    body, origin = Content("set-back", 3 * MIB).read(), bench.origin()
+    origin.default = Resource(body, ranges=True, etag='"e"', fields=(FRESH,))
+    pawl = bench.pawl(origin, cache={"memory": "0"})
+    for _ in range(2):
+        same(get(pawl.address, "/x").body == body, True, "before")
+    wait_for(lambda: any(path.stat().st_size == len(body) for path in pawl.folder.rglob("bodies/*/*")), 10, "the body's file")
+    file = next(path for path in pawl.folder.rglob("bodies/*/*") if path.stat().st_size == len(body))
+    status = file.stat()
+    with open(file, "r+b") as out:
+        out.seek(MIB + 5)
+        out.write(b"otherwise")
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+    for _ in range(2):
+        same(get(pawl.address, "/x").body == body, True, "after")

@@ -64,7 +64,8 @@ extension DownloadExchange {
     // A request that came through pawl already would wait for itself.
     guard !goesAlone, Via.occurrences(of: "pawl", in: fields) == 0 else { return false }
     if running.asker.isLike(request) { return true }
-    return !running.asker.sharesNothing && !control.noCache && !control.noStore && control.maxAge != 0 && !RequestFields.isPersonal(fields)
+    return !running.asker.sharesNothing && !control.noCache && !control.noStore && control.maxAge != 0
+      && !RequestFields.isPersonal(fields)
       && !RequestFields.hasOverride(fields)
   }
 

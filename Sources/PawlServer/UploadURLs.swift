@@ -74,7 +74,9 @@ final class UploadURLs: Sendable {
   /// what follows is left out. `nil` when there is nothing to hide.
   func redacted(_ text: Bytes) -> [UInt8]? {
     var first = find(in: text)
-    if text.contains(0x25), let encoded = findEncoded(in: text), encoded.start < first?.start ?? .max { first = encoded }
+    if text.contains(0x25), let encoded = findEncoded(in: text), encoded.start < first?.start ?? .max {
+      first = encoded
+    }
     guard let hidden = first else { return nil }
     return Array(text[..<hidden.start]) + [0x7e] + Array((hidden.token.map { UploadNames.id($0).hex } ?? "").utf8)
   }

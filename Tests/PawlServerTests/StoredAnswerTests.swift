@@ -58,7 +58,8 @@ import Testing
       ([(.range, "bytes=6-"), (.ifRange, "\"b\"")], try part(6, 9)),
       // What is proven goes anywhere; what goes on behind it may only stand at the end, where nothing of another body follows.
       ([(.range, "bytes=2-4"), (.ifRange, "\"a\"")], try part(2, 4)),
-      ([(.range, "bytes=2-5"), (.ifRange, "\"a\"")], .whole), ([(.range, "bytes=2-9"), (.ifRange, "\"a\"")], try part(2, 9)),
+      ([(.range, "bytes=2-5"), (.ifRange, "\"a\"")], .whole),
+      ([(.range, "bytes=2-9"), (.ifRange, "\"a\"")], try part(2, 9)),
       // Close together, they become one range.
       ([(.range, "bytes=0-0,8-8"), (.ifRange, "\"a\"")], .whole),
       ([(.range, "bytes=0-0,4-4"), (.ifRange, "\"a\"")], try part(0, 4)),

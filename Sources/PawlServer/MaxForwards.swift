@@ -14,7 +14,7 @@ enum MaxForwards {
   }
 
   private static func left(_ fields: Fields, _ method: Method) -> UInt64? {
-    guard method == .options || method == .trace else { return nil }
+    guard fields.contains(.maxForwards), method == .options || method == .trace else { return nil }
     return fields.only(.maxForwards)?.trimmed.strictDecimal
   }
 }

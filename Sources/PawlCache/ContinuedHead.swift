@@ -49,11 +49,8 @@ package func judgeContinuedHead(
   case .shared, .sharedPerCookie: break
   }
   let directives = ResponseDirectives(fields)
-  if stored.isForEverybody, !directives.meansEverybody(fields, receivedAt: responseTime),
-    !hasOnlyExpired(stored, fields)
-  {
-    return .narrower(.audience)
-  }
+  let isForEverybody = directives.meansEverybody(fields, receivedAt: responseTime)
+  if stored.isForEverybody, !isForEverybody, !hasOnlyExpired(stored, fields) { return .narrower(.audience) }
   guard VaryRule(fields) == VaryRule(stored.fields) else { return .narrower(.vary) }
   for name in [FieldName.contentLanguage, .contentDisposition]
   where fields.combined(name) != stored.fields.combined(name) {
@@ -62,6 +59,8 @@ package func judgeContinuedHead(
   guard directives.cacheControl != stored.cacheControl || directives.isTargeted != stored.isTargeted else {
     return .agrees
   }
+  // What came before was answered for some: nothing that comes later gives it to others.
+  if isForEverybody, !stored.isForEverybody { return .agrees }
   let isRenewal = !isPart || answer.fields.lines.contains { freshnessFields.contains($0.name) }
   return .freshens(
     mergeNotModified(

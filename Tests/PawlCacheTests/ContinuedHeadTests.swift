@@ -54,6 +54,12 @@ import Testing
       Row(stored: [minute], answer: ["Cache-Control: no-cache, max-age=9"], expected: "freshens"),
       Row(stored: [], request: ["Cookie: a=b"], answer: [], expected: "agrees"),
       Row(stored: [minute], request: ["Cookie: a=b"], answer: [], expected: "audience"),
+      // It becomes nobody's who could not have had its beginning.
+      Row(stored: [], request: ["Cookie: a=b"], answer: [minute], expected: "agrees"),
+      Row(
+        stored: ["Cache-Control: must-revalidate"], request: ["Cookie: a=b"], status: 206, answer: [minute],
+        expected: "agrees"),
+      Row(stored: [], answer: ["Cache-Control: public"], expected: "agrees"),
       Row(stored: ["Cache-Control: public"], request: ["Authorization: x"], answer: [minute], expected: "not-storable"),
       // The date of expiry has come during a long transfer: nothing else has changed.
       Row(stored: [Messages.dated("Expires", -5)], answer: [Messages.dated("Expires", -5)], expected: "agrees"),

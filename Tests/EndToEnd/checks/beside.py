@@ -8,7 +8,7 @@ import urllib.parse
 from harness.checks import CLEAR, check, same, true
 from harness.client import get
 from harness.content import Content
-from harness.origin import Resource, http_date
+from harness.origin import Break, Resource, http_date
 from harness.process import wait_for
 
 MIB = 1 << 20
@@ -231,3 +231,23 @@ def set_back(bench):
     os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
     for _ in range(2):
         same(get(pawl.address, "/x").body == body, True, "after")
+
+
+@check("shared: an answer that goes on with a body gives its beginning to nobody who could not have had it")
+def wider(bench):
+    origin, size = bench.origin(), 2 * MIB
+    pages = {who: Content(f"wider-{who}", size) for who in ("alice", "bob")}
+
+    def page(request):
+        again = request.get("Range") is not None or request.serial == 1
+        who = (request.get("Cookie") or "session=bob").partition("=")[2]
+        return Resource(pages[who], etag=f'"{who}"' if "/ranged" in request.path else None, ranges="/ranged" in request.path,
+                        fields=(("Cache-Control", "public, max-age=60" if again else "must-revalidate"),), breaks=None if request.serial else lambda s, e: Break(MIB))
+    origin.default = page
+    pawl = bench.pawl(origin)
+    for path in ("/ranged", "/replayed"):
+        alice = get(pawl.address, path, fields=(("Cookie", "session=alice"),), keep=False)
+        same((alice.status, alice.sha), (200, pages["alice"].sha256()), f"{path}: who asked")
+        for fields in ((("Cookie", "session=bob"),), ()):
+            bob = get(pawl.address, path, fields=fields, keep=False)
+            same((bob.status, bob.sha), (200, pages["bob"].sha256()), f"{path}: the next one, {fields}")

@@ -7,30 +7,27 @@ struct FileStamp: Equatable, Sendable {
   private let inode: UInt64
   /// Bytes.
   let size: UInt64
-  private let modified: Moment
-  /// Of the file's entry, too: nobody sets this one back. Of a file without a name it says nothing: only pawl has that.
-  private let changed: Moment?
-
-  private struct Moment: Equatable {
-    let seconds: Int
-    let nanoseconds: Int
-
-    init(_ time: timespec) { (seconds, nanoseconds) = (time.tv_sec, time.tv_nsec) }
-  }
+  /// Nanoseconds since 1970.
+  private let modified: Int
+  /// Of the file's entry, too, nanoseconds since 1970: nobody sets this one back. 0 for a file without a name: that is pawl's alone,
+  /// and was changed when it lost it.
+  private let changed: Int
 
   /// One system call that never waits for the disk. `nil` when the kernel tells nothing.
   init?(of descriptor: CInt) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return nil }
     (device, inode, size) = (UInt64(status.st_dev), UInt64(status.st_ino), UInt64(clamping: status.st_size))
-    modified = Moment(status.st_mtim)
-    changed = status.st_nlink > 0 ? Moment(status.st_ctim) : nil
+    modified = Self.nanoseconds(status.st_mtim)
+    changed = status.st_nlink > 0 ? Self.nanoseconds(status.st_ctim) : 0
   }
 
   static func == (one: FileStamp, other: FileStamp) -> Bool {
     one.device == other.device && one.inode == other.inode && one.size == other.size && one.modified == other.modified
-      && (one.changed == nil || other.changed == nil || one.changed == other.changed)
+      && (one.changed == other.changed || one.changed == 0 || other.changed == 0)
   }
+
+  private static func nanoseconds(_ time: timespec) -> Int { time.tv_sec &* 1_000_000_000 &+ time.tv_nsec }
 }
 
 /// What somebody else has done to a body file, as far as it was noticed.

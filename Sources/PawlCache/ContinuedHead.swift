@@ -51,14 +51,15 @@ package func judgeContinuedHead(
   let directives = ResponseDirectives(fields)
   let isForEverybody = directives.meansEverybody(fields, receivedAt: responseTime)
   if stored.isForEverybody, !isForEverybody, !hasOnlyExpired(stored, fields) { return .narrower(.audience) }
-  guard VaryRule(fields) == VaryRule(stored.fields) else { return .narrower(.vary) }
+  guard stored.agreesInVary(fields) else { return .narrower(.vary) }
   for name in [FieldName.contentLanguage, .contentDisposition]
   where fields.combined(name) != stored.fields.combined(name) {
     return .narrower(.otherMetadata)
   }
-  guard directives.cacheControl != stored.cacheControl || directives.isTargeted != stored.isTargeted else {
-    return .agrees
-  }
+  guard
+    directives.cacheControl != stored.cacheControl || directives.isTargeted != stored.isTargeted
+      || fields.combined(.expires) != stored.fields.combined(.expires)
+  else { return .agrees }
   // What came before was answered for some: nothing that comes later gives it to others.
   if isForEverybody, !stored.isForEverybody { return .agrees }
   let isRenewal = !isPart || answer.fields.lines.contains { freshnessFields.contains($0.name) }

@@ -60,7 +60,19 @@ package func judgeNotModified(
 
 /// A 304 without `Vary` says nothing of it; one with another would be another selection among the origin's representations.
 private func agreesInVary(_ answer: ResponseHead, _ stored: StoredHead) -> Bool {
-  !answer.fields.contains(.vary) || VaryRule(answer.fields) == VaryRule(stored.fields)
+  !answer.fields.contains(.vary) || stored.agreesInVary(answer.fields)
+}
+
+extension StoredHead {
+  /// Whether the fields of another answer have the same `Vary`, but for the `Origin` that pawl has put into the stored one
+  /// (``RequestFields``, an echoed origin).
+  func agreesInVary(_ fields: Fields) -> Bool {
+    let own = VaryRule(self.fields)
+    if VaryRule(fields) == own { return true }
+    var completed = fields
+    completed.append(.vary, "Origin")
+    return VaryRule(completed) == own
+  }
 }
 
 /// The stored response, freshened by a 304 (RFC 9111 §3.2): its fields replace those of the same names.

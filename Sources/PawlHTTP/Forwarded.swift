@@ -37,8 +37,11 @@ package let forwardedNames = FieldNameSet([
 
 /// An underscore counts as a hyphen: behind CGI and WSGI both become the same variable.
 private func isClaim(_ spelling: Bytes) -> Bool {
-  starts(spelling, with: "x-forwarded-") || (spelling.count == 9 && starts(spelling, with: "x-real-ip"))
+  starts(spelling, with: "x-forwarded-")
+    || others.contains { spelling.count == $0.utf8CodeUnitCount && starts(spelling, with: $0) }
 }
+
+private let others: [StaticString] = ["x-real-ip", "x-forwarded", "front-end-https", "x-url-scheme", "x-scheme"]
 
 private func isClaim(_ name: FieldName) -> Bool {
   switch name {

@@ -11,6 +11,8 @@ extension CollapsedFetch {
       responseTime: now)
     {
     case .unrelated: askPlainly(instead: stored)
+    case .freshens(let merged) where isOvertaken(merged, of: stored):
+      conclude(.notShared)?.fetched(stored.with(head: merged), .validated, setCookies: setCookies)
     case .freshens(let merged):
       let renewed = store.updateHead(stored, head: merged)
       noteShareability(of: renewed)
@@ -20,6 +22,12 @@ extension CollapsedFetch {
       if !asker.sharesNothing, !RequestFields.isPersonal(request.head.fields) { mark() }
       conclude(.notShared)?.fetched(stored.with(head: own), .validated, setCookies: setCookies)
     }
+  }
+
+  /// Whether a newer answer about the same body came first.
+  private func isOvertaken(_ merged: StoredHead, of stored: StoredResponse) -> Bool {
+    let current = resource.withLock { state in state.variants.first { $0.body === stored.body } }
+    return current.map { $0 !== stored && merged.isOvertaken(by: $0.head) } ?? false
   }
 
   /// The origin spoke of something else than what it was asked about: the whole of what it has now is wanted.
@@ -36,13 +44,16 @@ extension CollapsedFetch {
     let isShareable =
       isFresh && !stored.head.cacheControl.noCache
       || request.route.collapsesAlways && stored.head.saysNothingOfReuse
+    // What one user's request brought says nothing of the others'.
+    guard isShareable || !(asker.sharesNothing || RequestFields.isPersonal(request.head.fields)) else { return }
     resource.withLock { $0.wasShareable = isShareable }
     if !isShareable { mark() }
   }
 
   /// Whether that an answer is not kept tells something of those to others: what the request itself is the reason for does not.
   func saysSomethingToAll(_ reason: NotStored, _ status: Int) -> Bool {
-    switch reason {
+    if asker.sharesNothing || RequestFields.isPersonal(request.head.fields) { return false }
+    return switch reason {
     case .requestNoStore, .authorization, .conditional, .override, .method: false
     case .status, .noFreshness: !RequestFields.mayProvoke(status, request.head.fields)
     case .liveStream, .tooLarge, .noStore, .isPrivate, .varyStar, .setCookie: true
@@ -74,6 +85,10 @@ extension CollapsedFetch {
   /// says nothing of that.
   func dropReplaced(_ stored: StoredResponse, by head: ResponseHead) {
     guard head.status < 400 || head.status == 404 || head.status == 410 else { return }
+    // What one user is told, or who asks for nothing to be kept, says nothing of what others may have.
+    let fields = request.head.fields
+    let isOthers = stored.head.isForEverybody ? RequestFields.isPersonal(fields) : RequestFields.hasCredential(fields)
+    guard !isOthers, !asker.sharesNothing, !RequestFields.hasOverride(fields) else { return }
     let storable = Storability.decide(
       request: request.asSent, response: head, framing: .chunked, isConditional: !asked.isEmpty,
       policy: request.route.policy, receivedAt: owner.loop.wallSeconds)

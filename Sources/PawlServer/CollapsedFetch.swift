@@ -371,7 +371,7 @@ final class CollapsedFetch: OriginFetchSink {
     let identity = RepresentationIdentity(head: head, framing: framing, receivedAt: now)
     makeBody(identity, expected: identity.total) { body in
       guard let body, let lifetime = self.request.route.policy.resumePrivate, self.leader != nil else {
-        return self.passOn(head, framing, isForAll: !self.asker.sharesNothing)
+        return self.passOn(head, framing, isForAll: self.saysSomethingToAll(.isPrivate, head.status))
       }
       let tag = Tags.mint()
       body.addTag(TagRecord(tag: tag, limit: .max))
@@ -381,7 +381,7 @@ final class CollapsedFetch: OriginFetchSink {
       let stored = StoredResponse(head: kept, body: body, storedAt: now)
       self.store.publishPrivate(
         stored, tag: tag, owner: PrivateOwner(self.request).octets, expires: now + lifetime)
-      if !self.asker.sharesNothing { self.owner.uncollapse(self.resource, in: self.store) }
+      if self.saysSomethingToAll(.isPrivate, head.status) { self.owner.uncollapse(self.resource, in: self.store) }
       guard let fetch = self.fetch else { return }
       let fill = Fill(fetch, of: stored, in: self.store, route: self.request.route, seesRanges: false)
       self.fetch = nil

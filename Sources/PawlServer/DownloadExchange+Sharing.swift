@@ -78,7 +78,7 @@ extension DownloadExchange {
       return request.loop.loop.nextTurn { [weak self] in self?.look() }
     }
     joined = fetch
-    guard !isPatient else { return }
+    guard !isPatient, collapseTimer == nil else { return }
     let timer = request.loop.loop.makeTimer { [weak self] in self?.stopsWaiting() }
     timer.schedule(after: Self.collapsePatience)
     collapseTimer = timer
@@ -93,7 +93,6 @@ extension DownloadExchange {
   }
 
   func told(_ outcome: CollapsedFetch.Outcome) {
-    collapseTimer?.cancel()
     // It was told while it went its own way.
     guard joined != nil, !isOver else { return }
     joined = nil
@@ -102,6 +101,7 @@ extension DownloadExchange {
       let isShared =
         if case .staleOnError = arrival { matches(stored) } else { mayTake(stored, from: sharing, isEarly: true) }
       guard isShared, canBeFinished(stored) else { return asksAlone() }
+      collapseTimer?.cancel()
       serve(stored, Served(arrival: arrival, isCollapsed: true))
     case .notShared: asksAlone()
     // What the other's request may have provoked is its own.
@@ -110,8 +110,11 @@ extension DownloadExchange {
     }
   }
 
+  /// The answer was the other's own. Where that says nothing of the next one, all who waited look once more: one of them asks, and
+  /// the others wait for that, no longer in all than ``collapsePatience``.
   private func asksAlone() {
-    goesAlone = true
+    if hasWaited { goesAlone = true }
+    hasWaited = true
     look()
   }
 }

@@ -29,6 +29,8 @@ final class DownloadExchange: Exchange {
   var collapseTimer: LoopTimer?
   /// Set when an answer was not to be shared: this request asks for itself.
   var goesAlone = false
+  /// It has waited for another's answer already, in vain.
+  var hasWaited = false
   /// Requests for the resource do not wait for each other for a while; it leaves the index after that, if it is empty.
   var resourceIsMarked = false
 

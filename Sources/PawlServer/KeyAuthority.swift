@@ -45,32 +45,38 @@ extension IncomingRequest {
   }
 
   /// What a trusted peer says of how its client named this site, which applications put into their answers: `X-Forwarded-Host` and
-  /// all its kin but `-For` and `-Proto`, and the host of `Forwarded`. Nothing where it is what the request says itself.
+  /// all its kin but `-For`, and `Forwarded` but for whom. Nothing where it is what the request says itself.
   private var claims: Bytes {
     guard isTrustedPeer, head.fields.mayContain(anyOf: Self.claiming) else { return [] }
+    let scheme = Array((isSecure ? "https" : "http").utf8)
     var claims: [[UInt8]] = []
     for line in head.fields.lines {
       let name = head.fields.name(line).map { $0 == 0x5f ? 0x2d : $0.lowercasedASCII }
       let value = head.fields.value(line).trimmed.map(\.lowercasedASCII)
       switch line.name {
-      case .xForwardedFor, .xForwardedProto, .xRealIP: continue
+      case .xForwardedFor, .xRealIP: continue
+      // One of these, alone, is in the key as the scheme.
+      case .xForwardedProto where value.elementsEqual(scheme) && head.fields.count(of: .xForwardedProto) == 1: continue
       case .xForwardedHost where head.authority.elementsEqual(value): continue
-      case .forwarded: claims += Self.hosts(forwarded: value).filter { !head.authority.elementsEqual($0) }
+      case .forwarded:
+        claims += Self.said(by: value).filter {
+          !$0.elementsEqual("host=".utf8 + Array(head.authority)) && !$0.elementsEqual("proto=".utf8 + scheme)
+        }
       default:
-        if name[...].hasPrefix("x-forwarded-") { claims.append(name + [0x3a] + value) }
+        if name[...].hasPrefix("x-forwarded") || Self.others.contains(name) { claims.append(name + [0x3a] + value) }
       }
     }
     return claims.isEmpty ? [] : [0x02] + claims.joined(separator: [0x02])
   }
 
-  private static let claiming = FieldNameSet([.forwarded, .xForwardedHost, .xForwardedPort, .other])
+  private static let claiming = FieldNameSet([.forwarded, .xForwardedHost, .xForwardedPort, .xForwardedProto, .other])
+  private static let others = ["front-end-https", "x-url-scheme", "x-scheme"].map { Array($0.utf8) }
 
-  /// The hosts that elements of `Forwarded` name, in lower case (RFC 7239 §5.3).
-  private static func hosts(forwarded value: [UInt8]) -> [[UInt8]] {
+  /// What the elements of `Forwarded` say but for whom and by whom, in lower case, without blanks and quotes (RFC 7239 §5).
+  private static func said(by value: [UInt8]) -> [[UInt8]] {
     value.split(whereSeparator: { $0 == 0x2c || $0 == 0x3b }).compactMap { pair in
-      let pair = Array(pair)[...].trimmed
-      guard pair.hasPrefix("host=") else { return nil }
-      return pair.dropFirst(5).filter { $0 != 0x22 }
+      let plain = pair.filter { $0 != 0x22 && $0 != 0x20 && $0 != 0x09 }
+      return plain.isEmpty || plain[...].hasPrefix("for=") || plain[...].hasPrefix("by=") ? nil : plain
     }
   }
 

@@ -6,7 +6,7 @@ import time
 import urllib.parse
 
 from harness.checks import CLEAR, check, same, true
-from harness.client import get
+from harness.client import Client, get
 from harness.content import Content
 from harness.origin import Break, Resource, http_date
 from harness.process import wait_for
@@ -133,9 +133,10 @@ def overtaken(bench):
 @check("whose: what a trusted proxy says of the host is part of the key, and what it repeats is not")
 def hosts(bench):
     origin = bench.origin()
-    origin.default = lambda r: Resource(f"{r.get('X-Forwarded-Host')} {r.get('Forwarded')} {r.get('X-Forwarded-Prefix')}".encode(), fields=(("Cache-Control", "public, max-age=60"),))
+    origin.default = lambda r: Resource(f"{r.get('X-Forwarded-Host')} {r.get('Forwarded')} {r.get('X-Forwarded-Prefix')} {r.get('X-Forwarded-Port')} {r.get('X-Forwarded-Proto')} {r.get('X-Scheme')} {r.get('X-Forwarded')}".encode(), fields=(("Cache-Control", "public, max-age=60"),))
     pawl = bench.pawl(origin, pawl={"trusted-proxies": "127.0.0.1"})
-    for at, field in enumerate((("X-Forwarded-Host", "evil.test"), ("Forwarded", 'for=192.0.2.1;host="evil.test"'), ("X-Forwarded-Prefix", "/evil"), ("X-Forwarded-Port", "666"))):
+    for at, field in enumerate((("X-Forwarded-Host", "evil.test"), ("Forwarded", 'for=192.0.2.1; host ="evil.test"'), ("X-Forwarded-Prefix", "/evil"), ("X-Forwarded-Port", "666"),
+                               ("X-Forwarded-Proto", "evil"), ("Forwarded", "proto=evil"), ("X-Scheme", "evil"), ("X-Forwarded", "host=evil"))):
         path = f"/{at}"
         for _ in range(3):  # the last ones by the short way, if that were allowed to look
             evil = get(pawl.address, path, fields=(field,))
@@ -251,3 +252,127 @@ def wider(bench):
         for fields in ((("Cookie", "session=bob"),), ()):
             bob = get(pawl.address, path, fields=fields, keep=False)
             same((bob.status, bob.sha), (200, pages["bob"].sha256()), f"{path}: the next one, {fields}")
+
+
+@check("resume: a body without a length whose client left is whole for who comes later, in full and by range, whatever it is named by", seconds=60)
+def unfinished(bench):
+    origin, body = bench.origin(), Content("unfinished", 3 * MIB + 262_144).read()
+    kinds = {"/tag": ({"etag": '"o"'}, FRESH), "/date": ({"last_modified": "old"}, FRESH), "/stale": ({"etag": '"o"'}, ("Cache-Control", "no-cache"))}
+    for path, (named, freshness) in kinds.items():
+        origin.at(path, lambda r, named=named, freshness=freshness: Resource(body, framing="chunked", ranges=True, fields=(freshness,), gates=() if r.serial else ((2 * MIB, gate),), **named))
+    gate = threading.Event()
+    bench.stack.callback(gate.set)
+    pawl = bench.pawl(origin, site={"abandoned-fill": "0"})
+    for path in kinds:
+        gate.clear()
+        client = bench.use(Client(pawl.address))
+        client.request(path)
+        client.response(limit=1_500_000)
+        client.reset()
+        wait_for(lambda: pawl.log().count("fill-paused") + pawl.log().count("fill-ended") > list(kinds).index(path), 20, "the fill to pause")
+        gate.set()
+        part = get(pawl.address, path, fields=(("Range", "bytes=-1000"),))
+        same((part.status in (200, 206), part.complete, body.endswith(part.body)), (True, True, True), f"{path}: its end")
+        for _ in range(2):
+            whole = get(pawl.address, path)
+            same((whole.status, whole.complete, whole.body == body), (200, True, True), f"{path}: all of it")
+
+
+@check("shared: an echoed Origin is no other Vary: not where an answer goes on with a body, and not in a 304")
+def echoed(bench):
+    origin = bench.origin()
+    big = Content("echoed", 4 * MIB).read()
+
+    def page(request):
+        echo = (("Access-Control-Allow-Origin", request.get("Origin")),) if request.get("Origin") else ()
+        large = request.path.startswith("/large")
+        return Resource(big if large else b"page", etag='"1"', ranges="ranged" in request.path, fields=echo + (("Vary", "Accept-Encoding"), ("Cache-Control", "max-age=60" if large else "max-age=0")),
+                        breaks=(lambda s, e: Break(MIB)) if large and not request.serial else None)
+    origin.default = page
+    pawl = bench.pawl(origin)
+    asks = (("Origin", "https://a.test"),)
+    for _ in range(3):
+        same(get(pawl.address, "/small", fields=asks).body, b"page", "the page")
+    same([r.status for r in origin.of("/small")], [200, 304, 304], "what the origin answered")
+    for path in ("/large", "/large-ranged"):
+        same(get(pawl.address, path, fields=asks).body == big, True, f"{path}: through a break")
+        same(get(pawl.address, path, fields=asks).hit, True, f"{path}: what was resumed is kept")
+
+
+@check("shared: what one user's request brings takes nothing from what others have, and marks nothing")
+def others(bench):
+    origin, down = bench.origin(), threading.Event()
+    answers = {"private": (("Cache-Control", "private"),), "no-store": (("Cache-Control", "no-store"),), "set-cookie": (("Set-Cookie", "a=b"),)}
+
+    def page(request):
+        if down.is_set():
+            return Resource(b"down", status=503)
+        if request.get("Authorization") or request.get("Cookie"):
+            return Resource(b"mine", fields=answers[request.path.strip("/").partition("/")[0]])
+        return Resource(b"all", fields=(("Cache-Control", "public, max-age=1, stale-if-error=600"), ("Age", "5")))
+    origin.default = page
+    pawl = bench.pawl(origin)
+    for name in answers:
+        for who in (("Authorization", "Basic YTpi"), ("Cookie", "s=1")):
+            path = f"/{name}/{who[0]}"
+            same(get(pawl.address, path).body, b"all", path)
+            same(get(pawl.address, path, fields=(who,)).body, b"mine", f"{path}: the user's own")
+    down.set()
+    for name in answers:
+        for who in ("Authorization", "Cookie"):
+            answer = get(pawl.address, f"/{name}/{who}")
+            same((answer.status, answer.body), (200, b"all"), f"/{name}/{who}: while the origin is down")
+
+
+@check("crowd: who waited for an answer that was another's own elects one who asks", seconds=40)
+def elects(bench):
+    origin, gates = bench.origin(), {}
+    leads = {"if-none-match": ("If-None-Match", '"v"'), "cookie": ("Cookie", "s=1"), "odd": ("X-Odd", "1")}
+
+    def page(request):
+        name = request.path.strip("/")
+        if request.get(leads[name][0]) == leads[name][1]:
+            gate = gates[name]
+            return Resource(b"no", status={"odd": 400, "if-none-match": 304}.get(name), etag='"v"', type=None if name == "if-none-match" else "text/plain",
+                            fields=(("Cache-Control", "private"),) if name == "cookie" else (), before_head=lambda _: gate.wait(10))
+        return Resource(b"all", etag='"v"', fields=(("Cache-Control", "max-age=60"),), before_head=lambda _: time.sleep(0.3))
+    origin.default = page
+    pawl = bench.pawl(origin)
+    for name, field in leads.items():
+        gates[name] = threading.Event()
+        leader = threading.Thread(target=get, args=(pawl.address, f"/{name}"), kwargs={"fields": (field,)}, daemon=True)
+        leader.start()
+        wait_for(lambda: origin.count(f"/{name}") == 1, 5, "the leader at the origin")
+        got = []
+        crowd = [threading.Thread(target=lambda: got.append(get(pawl.address, f"/{name}").body), daemon=True) for _ in range(8)]
+        [t.start() for t in crowd]
+        time.sleep(0.5)  # they wait; were one too late, it would be a hit
+        gates[name].set()
+        [t.join(20) for t in crowd]
+        same((got, origin.count(f"/{name}") <= 3), ([b"all"] * 8, True), f"{name}: what they got, of {origin.count(f'/{name}')} requests")
+
+
+@check("shared: an older 304 that comes later takes nothing back", over=CLEAR, why="about what is kept, not about the wire")
+def older_confirmation(bench):
+    origin, gate = bench.origin(), threading.Event()
+
+    def page(request):
+        now = ("Date", http_date(time.time()))
+        if request.serial == 0:
+            return Resource(b"page", etag='"1"', fields=(("Cache-Control", "public, max-age=0"), now))
+        if request.serial == 1:
+            return Resource(b"", status=304, type=None, etag='"1"', fields=(("Cache-Control", "public, max-age=600"), now), before_head=lambda _: gate.wait(10))
+        return Resource(b"", status=304, type=None, etag='"1"', fields=(("Cache-Control", "public, no-cache"), now))
+    origin.at("/x", page)
+    pawl = bench.pawl(origin)
+    get(pawl.address, "/x")
+    slow = threading.Thread(target=get, args=(pawl.address, "/x"), daemon=True)
+    slow.start()
+    wait_for(lambda: origin.count("/x") == 2, 5, "the slow question")
+    time.sleep(1.1)  # the dates have to differ
+    get(pawl.address, "/x", fields=(("Cache-Control", "no-cache"),))
+    gate.set()
+    slow.join(10)
+    count = origin.count("/x")
+    answer = get(pawl.address, "/x")
+    same((answer.get("Cache-Control"), origin.count("/x") > count), ("public, no-cache", True), "what holds, and whether the origin is asked")

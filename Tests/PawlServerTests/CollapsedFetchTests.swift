@@ -37,17 +37,16 @@ import Testing
     #expect(pawl.stop() == [] && origin.acceptedCount == 1)
   }
 
-  @Test("what one request may have provoked is its own: the others ask for themselves")
+  @Test("what one request may have provoked is its own: one of the others asks for them")
   func failure() throws {
     let gate = Gate()
     let (pawl, origin, answers) = try together(
       [
         [.expectHead, .wait(gate), .send("garbage\r\n\r\n")], [.expectHead, Self.answer("2"), .readToEnd],
-        [.expectHead, Self.answer("3"), .readToEnd],
       ], gate)
     #expect(answers[0].status == 502)
     #expect(answers[0]["Proxy-Status"]?.hasPrefix("pawl; error=http_protocol_error") == true)
-    #expect(answers[1...].map(\.text).sorted() == ["2", "3"] && origin.acceptedCount == 3)
+    #expect(answers[1...].map(\.text) == ["2", "2"] && origin.acceptedCount == 2)
     #expect(pawl.stop() == [])
   }
 

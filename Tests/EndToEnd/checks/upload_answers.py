@@ -274,8 +274,9 @@ def origin_down(bench):
         uploads.append((d, location))
     gone = [(Dialect(9), lost(pawl.address, Dialect(9), target="/lost"))]
     pawl.restart()
-    origin = bench.use(Origin(port=port))
-    origin.default = stored
+    origin = Origin(port=port)
+    origin.default = stored  # before it listens: pawl comes at once
+    bench.use(origin)
     for d, location in uploads + gone:
         def back():
             answer = append(pawl.address, d, location, len(BODY), b"")

@@ -28,27 +28,23 @@ package func applyForwarded(
 }
 
 /// Removes what a stranger says of who asked, how and where.
-package func removeForwarded(from fields: inout Fields) { fields.removeAll(known: isClaim, others: isClaim) }
+package func removeForwarded(from fields: inout Fields) {
+  fields.removeAll(known: forwardedNames.contains, others: isForwardedClaim)
+}
 
 /// The names of which ``applyForwarded(to:client:scheme:host:port:peerIsTrusted:)`` completes what is there.
 package let forwardedNames = FieldNameSet([
   .forwarded, .xRealIP, .xForwardedFor, .xForwardedProto, .xForwardedHost, .xForwardedPort,
 ])
 
-/// An underscore counts as a hyphen: behind CGI and WSGI both become the same variable.
-private func isClaim(_ spelling: Bytes) -> Bool {
+/// Whether a field without a ``FieldName`` says who asked, how or where. An underscore counts as a hyphen: behind CGI and WSGI both
+/// become the same variable.
+package func isForwardedClaim(_ spelling: Bytes) -> Bool {
   starts(spelling, with: "x-forwarded-")
     || others.contains { spelling.count == $0.utf8CodeUnitCount && starts(spelling, with: $0) }
 }
 
 private let others: [StaticString] = ["x-real-ip", "x-forwarded", "front-end-https", "x-url-scheme", "x-scheme"]
-
-private func isClaim(_ name: FieldName) -> Bool {
-  switch name {
-  case .forwarded, .xRealIP, .xForwardedFor, .xForwardedProto, .xForwardedHost, .xForwardedPort: true
-  default: false
-  }
-}
 
 private func starts(_ name: Bytes, with prefix: StaticString) -> Bool {
   name.count >= prefix.utf8CodeUnitCount

@@ -15,6 +15,9 @@ struct Asker: Sendable {
   /// Whether the answer is, by the request alone, for nobody else: to wait for it would be in vain.
   var sharesNothing: Bool { hasCredential || CacheControl(fields).noStore }
 
+  /// Whether what the answer is made of may be this one user's, so that it says nothing of what others get.
+  var isPersonal: Bool { sharesNothing || RequestFields.isPersonal(fields) }
+
   /// Whether `request` asks for a range of what this one asked for, from the same address and with the same fields but `Range`: one
   /// client, on several connections.
   func isLike(_ request: IncomingRequest) -> Bool {

@@ -7,7 +7,7 @@ extension CollapsedFetch {
   func validated(_ stored: StoredResponse, _ head: ResponseHead, _ now: Int64) {
     let setCookies = head.fields.all(.setCookie)
     switch judgeNotModified(
-      stored.head, head, request: request.asSent, policy: request.route.policy, requestTime: requestTime,
+      stored.head, head, request: sent, policy: request.route.policy, requestTime: requestTime,
       responseTime: now)
     {
     case .unrelated: askPlainly(instead: stored)
@@ -19,7 +19,7 @@ extension CollapsedFetch {
       conclude(.stored(renewed, .validated, sharing(head)))?.fetched(renewed, .validated, setCookies: setCookies)
     case .confirms(let own, let shared):
       if let shared { _ = store.updateHead(stored, head: shared) }
-      if !asker.sharesNothing, !RequestFields.isPersonal(request.head.fields) { mark() }
+      if !asker.isPersonal { mark() }
       conclude(.notShared)?.fetched(stored.with(head: own), .validated, setCookies: setCookies)
     }
   }
@@ -45,14 +45,14 @@ extension CollapsedFetch {
       isFresh && !stored.head.cacheControl.noCache
       || request.route.collapsesAlways && stored.head.saysNothingOfReuse
     // What one user's request brought says nothing of the others'.
-    guard isShareable || !(asker.sharesNothing || RequestFields.isPersonal(request.head.fields)) else { return }
+    guard isShareable || !asker.isPersonal else { return }
     resource.withLock { $0.wasShareable = isShareable }
     if !isShareable { mark() }
   }
 
   /// Whether that an answer is not kept tells something of those to others: what the request itself is the reason for does not.
   func saysSomethingToAll(_ reason: NotStored, _ status: Int) -> Bool {
-    if asker.sharesNothing || RequestFields.isPersonal(request.head.fields) { return false }
+    if asker.isPersonal { return false }
     return switch reason {
     case .requestNoStore, .authorization, .conditional, .override, .method: false
     case .status, .noFreshness: !RequestFields.mayProvoke(status, request.head.fields)
@@ -90,7 +90,7 @@ extension CollapsedFetch {
     let isOthers = stored.head.isForEverybody ? RequestFields.isPersonal(fields) : RequestFields.hasCredential(fields)
     guard !isOthers, !asker.sharesNothing, !RequestFields.hasOverride(fields) else { return }
     let storable = Storability.decide(
-      request: request.asSent, response: head, framing: .chunked, isConditional: !asked.isEmpty,
+      request: sent, response: head, framing: .chunked, isConditional: !asked.isEmpty,
       policy: request.route.policy, receivedAt: owner.loop.wallSeconds)
     if case .no = storable { store.forget(stored) }
   }

@@ -110,10 +110,10 @@ final class CollapsedFetch: OriginFetchSink {
 
   /// Whether others may join: then it stands in the resource.
   private var isShared: Bool { waiters != nil }
-  /// Whether an unsafe request has succeeded since. What the origin was asked for before that is for those who had asked, not for
-  /// those who come later (RFC 9111 §4.4).
   /// Whether a newer answer came first: then this one is for those alone who had asked (RFC 9111 §4).
   private var isOvertaken = false
+  /// Whether an unsafe request has succeeded since. What the origin was asked for before that is for those who had asked, not for
+  /// those who come later (RFC 9111 §4.4).
   private var isOutdated: Bool { resource.withLock { $0.invalidations != began } }
 
   /// The server ends.
@@ -328,7 +328,7 @@ final class CollapsedFetch: OriginFetchSink {
   }
 
   /// What the origin was asked, without what ``start(adding:)`` added.
-  private var sent: RequestHead { fetch?.base ?? request.asSent }
+  var sent: RequestHead { fetch?.base ?? request.asSent }
 
   private func publish(_ head: ResponseHead, _ body: StoredBody, _ now: Int64, cookie: Bool) -> StoredResponse {
     let kept = StoredHead(

@@ -100,19 +100,19 @@ extension DownloadExchange {
     case .stored(let stored, let arrival, let sharing):
       let isShared =
         if case .staleOnError = arrival { matches(stored) } else { mayTake(stored, from: sharing, isEarly: true) }
-      guard isShared, canBeFinished(stored) else { return asksAlone() }
+      guard isShared, canBeFinished(stored) else { return looksAgain() }
       collapseTimer?.cancel()
       serve(stored, Served(arrival: arrival, isCollapsed: true))
-    case .notShared: asksAlone()
+    case .notShared: looksAgain()
     // What the other's request may have provoked is its own.
-    case .failed(let failure) where failure.requestBytesSent: asksAlone()
+    case .failed(let failure) where failure.requestBytesSent: looksAgain()
     case .failed(let failure): failed(failure.error)
     }
   }
 
   /// The answer was the other's own. Where that says nothing of the next one, all who waited look once more: one of them asks, and
   /// the others wait for that, no longer in all than ``collapsePatience``.
-  private func asksAlone() {
+  private func looksAgain() {
     if hasWaited { goesAlone = true }
     hasWaited = true
     look()

@@ -98,8 +98,9 @@ final class FillCoordinator: Sendable {
 
   /// Not of a body whose end nobody knows: that is fetched anew, and compared.
   var canFetchRanges: Bool {
-    identity.strongValidator != nil && (identity.total ?? body?.total) != nil && !state.withLock { $0.refusesRanges }
+    identity.strongValidator != nil && total != nil && !state.withLock { $0.refusesRanges }
   }
+  private var total: UInt64? { identity.total ?? body?.total }
   var isFilling: Bool { state.withLock { !$0.spans.isEmpty } }
   var comparison: TwinComparison? { state.withLock { $0.comparison } }
   var sharing: Sharing? { state.withLock { $0.sharing } }
@@ -178,7 +179,7 @@ final class FillCoordinator: Sendable {
         if !isFar { return .wait }
       }
       if hasFailed { return .fail(state.failure ?? BodyEnd(party: .origin, reason: "failed")) }
-      guard canRange, let total = identity.total ?? body?.total else {
+      guard canRange, let total else {
         return .fail(BodyEnd(party: .origin, reason: "rest-cannot-be-proven"))
       }
       guard state.spans.count < Self.spanLimit else { return .wait }

@@ -63,14 +63,13 @@ extension IncomingRequest {
           !$0.elementsEqual("host=".utf8 + Array(head.authority)) && !$0.elementsEqual("proto=".utf8 + scheme)
         }
       default:
-        if name[...].hasPrefix("x-forwarded") || Self.others.contains(name) { claims.append(name + [0x3a] + value) }
+        if isForwardedClaim(head.fields.name(line)) { claims.append(name + [0x3a] + value) }
       }
     }
     return claims.isEmpty ? [] : [0x02] + claims.joined(separator: [0x02])
   }
 
   private static let claiming = FieldNameSet([.forwarded, .xForwardedHost, .xForwardedPort, .xForwardedProto, .other])
-  private static let others = ["front-end-https", "x-url-scheme", "x-scheme"].map { Array($0.utf8) }
 
   /// What the elements of `Forwarded` say but for whom and by whom, in lower case, without blanks and quotes (RFC 7239 §5).
   private static func said(by value: [UInt8]) -> [[UInt8]] {

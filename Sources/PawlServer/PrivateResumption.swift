@@ -78,7 +78,7 @@ final class PrivateResumption: OriginFetchSink {
 
   private func ask(_ conditions: [(FieldName, [UInt8])]) {
     (self.conditions, began) = (conditions, loop.loop.now)
-    let fetch = OriginFetch(for: request, base: OriginRequests.fetch(request), use: .passThrough, sink: self)
+    let fetch = OriginFetch(for: request, base: request.makeSent(), use: .passThrough, sink: self)
     self.fetch = fetch
     fetch.start(adding: conditions)
   }

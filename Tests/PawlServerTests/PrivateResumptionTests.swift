@@ -16,6 +16,17 @@ import Testing
     ScriptedOrigin(.tcp, answers.flatMap { [.expectHead, $0] } + [.readToEnd])
   }
 
+  /// The second time, the rest of the same body waits for `gate`.
+  private func halting(_ begun: Gate, _ gate: Gate) -> ScriptedOrigin {
+    ScriptedOrigin(
+      .tcp,
+      [
+        .expectHead, Self.answer("0123456789"), .expectHead,
+        .send("HTTP/1.1 200 OK\r\nCache-Control: private\r\nContent-Length: 10\r\n\r\n01"), .open(begun), .wait(gate),
+        .send("23456789"), .readToEnd,
+      ])
+  }
+
   private func requests(_ origin: ScriptedOrigin) -> [Substring] {
     String(decoding: origin.received.flatMap(\.self), as: UTF8.self).split(separator: "\r\n\r\n")
   }
@@ -137,13 +148,7 @@ import Testing
   @Test("after 30 s without proof the client gets the whole of its own answer")
   func patience() throws {
     let (gate, begun) = (Gate(), Gate())
-    let origin = ScriptedOrigin(
-      .tcp,
-      [
-        .expectHead, Self.answer("0123456789"), .expectHead,
-        .send("HTTP/1.1 200 OK\r\nCache-Control: private\r\nContent-Length: 10\r\n\r\n01"), .open(begun), .wait(gate),
-        .send("23456789"), .readToEnd,
-      ])
+    let origin = halting(begun, gate)
     let pawl = try start(origin)
     let tag = try #require(pawl.get("/f", Self.ann)["ETag"])
     let client = pawl.connect()
@@ -168,13 +173,7 @@ import Testing
   func clientLeaves() throws {
     for (owner, isKnown) in [("authorization", true), ("cookie:none", false)] {
       let (gate, begun) = (Gate(), Gate())
-      let origin = ScriptedOrigin(
-        .tcp,
-        [
-          .expectHead, Self.answer("0123456789"), .expectHead,
-          .send("HTTP/1.1 200 OK\r\nCache-Control: private\r\nContent-Length: 10\r\n\r\n01"), .open(begun), .wait(gate),
-          .send("23456789"), .readToEnd,
-        ])
+      let origin = halting(begun, gate)
       let pawl = try start(origin, owner: owner)
       let tag = try #require(pawl.get("/f", Self.ann)["ETag"])
       let client = pawl.connect()

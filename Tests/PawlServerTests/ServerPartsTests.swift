@@ -5,30 +5,19 @@ import Testing
 @testable import PawlServer
 
 @Suite("What a reload replaces") struct ServerPartsTests {
-  private func parts(
-    _ running: TestServer, _ folder: TemporaryFolder, old: ServerParts? = nil, _ site: String, _ more: String = ""
-  ) throws -> ServerParts {
-    try ServerParts(
-      TestServer.configuration(url: "http://127.0.0.1:1", in: folder) { changes in
-        changes.site = site
-        changes.more = more
-      }, workers: running.server.workers, events: running.server.loopEvents, clock: running.clock,
-      resolver: running.server.resolver, old: old)
-  }
-
   @Test("a spool is opened when a route uses it, and kept from then on")
   func spools() throws {
     let running = try TestServer(url: "http://127.0.0.1:1")
     let folder = try TemporaryFolder()
-    let off = try parts(running, folder, "uploads = off")
+    let off = try running.parts(in: folder, "uploads = off")
     #expect(off.spools.stores.isEmpty && off.router.all[0].uploads == nil && off.router.all[0].plainSpool == nil)
-    let plain = try parts(running, folder, old: off, "uploads = off\nplain-uploads = spool")
+    let plain = try running.parts(in: folder, old: off, "uploads = off\nplain-uploads = spool")
     #expect(plain.spools.stores.count == 1 && plain.router.all[0].uploads == nil)
     #expect(plain.router.all[0].plainSpool?.directory == folder.path + "/spool")
-    let on = try parts(running, folder, old: plain, "uploads = on")
+    let on = try running.parts(in: folder, old: plain, "uploads = on")
     #expect(on.spools.stores.count == 1 && on.spools.stores[0] === plain.spools.stores[0])
     #expect(on.router.all[0].uploads?.store === plain.spools.stores[0] && on.router.all[0].plainSpool == nil)
-    let again = try parts(running, folder, old: on, "uploads = off")
+    let again = try running.parts(in: folder, old: on, "uploads = off")
     #expect(again.spools.stores.count == 1 && again.router.all[0].uploads == nil)
     again.closeStores()
   }
@@ -38,10 +27,10 @@ import Testing
     let running = try TestServer(url: "http://127.0.0.1:1")
     let folder = try TemporaryFolder()
     let more = "[route:default/b]\npath = /b*\nspool = other\n[spool:other]\npath = \(folder.path)/other\nmax-size = "
-    let two = try parts(running, folder, "", more + "64M")
+    let two = try running.parts(in: folder, "", more + "64M")
     #expect(two.spools.stores.count == 2)
     #expect(two.router.all[0].uploads?.store !== two.router.all[1].uploads?.store)
-    let changed = try parts(running, folder, old: two, "", more + "65M")
+    let changed = try running.parts(in: folder, old: two, "", more + "65M")
     #expect(changed.router.all[1].uploads?.store === two.router.all[1].uploads?.store)
     #expect(running.events("reload-partial").count == 1)
     changed.closeStores()
@@ -51,8 +40,8 @@ import Testing
   func failure() throws {
     let running = try TestServer(url: "http://127.0.0.1:1")
     let folder = try TemporaryFolder()
-    #expect(throws: ServerError.self) { try parts(running, folder, "", "[spool:default]\npath = /proc/none") }
-    let fine = try parts(running, folder, "")
+    #expect(throws: ServerError.self) { try running.parts(in: folder, "", "[spool:default]\npath = /proc/none") }
+    let fine = try running.parts(in: folder, "")
     fine.closeStores()
   }
 }

@@ -63,6 +63,17 @@ final class TestServer: @unchecked Sendable {
     return pawl
   }
 
+  /// What this server would be made of with other settings, as a reload finds it.
+  func parts(
+    in folder: TemporaryFolder, old: ServerParts? = nil, _ site: String, _ more: String = ""
+  ) throws -> ServerParts {
+    try ServerParts(
+      Self.configuration(url: "http://127.0.0.1:1", in: folder) { changes in
+        changes.site = site
+        changes.more = more
+      }, workers: server.workers, events: server.loopEvents, clock: clock, resolver: server.resolver, old: old)
+  }
+
   static func configuration(
     url: String, in folder: TemporaryFolder, _ change: (inout Changes) -> Void = { _ in }
   ) throws -> PawlConfig.Configuration {

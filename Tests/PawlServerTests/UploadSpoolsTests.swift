@@ -8,17 +8,6 @@ import Testing
 @testable import PawlStore
 
 @Suite("Which spools are open") struct UploadSpoolsTests {
-  private func parts(
-    _ running: TestServer, _ folder: TemporaryFolder, _ site: String, _ more: String = ""
-  ) throws -> ServerParts {
-    try ServerParts(
-      TestServer.configuration(url: "http://127.0.0.1:1", in: folder) { changes in
-        changes.site = site
-        changes.more = more
-      }, workers: running.server.workers, events: running.server.loopEvents, clock: running.clock,
-      resolver: running.server.resolver, old: nil)
-  }
-
   /// An open upload stays in the spool.
   private func leave(in store: UploadStore, prefix: String?, _ loop: EventLoop) throws -> UploadID {
     var made: UploadStore.Created?
@@ -35,16 +24,16 @@ import Testing
     let running = try TestServer(url: "http://127.0.0.1:1")
     let folder = try TemporaryFolder()
     let more = "[spool:other]\npath = \(folder.path)/other"
-    let on = try parts(running, folder, "spool = other", more)
+    let on = try running.parts(in: folder, "spool = other", more)
     let loop = try EventLoop(index: 9, clock: running.clock)
     let id = try leave(in: on.spools.stores[0], prefix: "/old/", loop)
     on.closeStores()
     let lock = try DirectoryLock(folder.path + "/other")
-    let without = try parts(running, folder, "uploads = off", more)
+    let without = try running.parts(in: folder, "uploads = off", more)
     #expect(without.spools.stores.isEmpty && running.events("spool-not-opened").count == 1)
     without.closeStores()
     lock.release()
-    let off = try parts(running, folder, "uploads = off", more)
+    let off = try running.parts(in: folder, "uploads = off", more)
     #expect(off.spools.stores.count == 1 && off.spools.stores[0].find(id) != nil)
     #expect(off.router.all[0].uploads == nil && off.spools["other"] == nil)
     #expect(off.router.urls.former == [Array("/old/".utf8)])
@@ -52,7 +41,7 @@ import Testing
     try #require(off.spools.stores[0].find(id)).remove(on: loop) { isRemoved = $0 }
     loop.turn { isRemoved == nil }
     off.closeStores()
-    let none = try parts(running, folder, "uploads = off", more)
+    let none = try running.parts(in: folder, "uploads = off", more)
     #expect(none.spools.stores.isEmpty && none.router.urls.isEmpty)
   }
 
@@ -60,15 +49,15 @@ import Testing
   func builtIn() throws {
     let running = try TestServer(url: "http://127.0.0.1:1")
     let folder = try TemporaryFolder()
-    let on = try parts(running, folder, "")
+    let on = try running.parts(in: folder, "")
     let id = try leave(in: on.spools.stores[0], prefix: nil, try EventLoop(index: 9, clock: running.clock))
     on.closeStores()
     let other = "[spool:other]\npath = \(folder.path)/other"
-    let off = try parts(running, folder, "spool = other", other)
+    let off = try running.parts(in: folder, "spool = other", other)
     #expect(off.spools.stores.count == 2 && off.spools.all[0].settings.name == "other")
     #expect(off.spools.all[1].store.find(id) != nil && off.router.urls.former.isEmpty)
     off.closeStores()
-    let moved = try parts(running, folder, "", "[spool:default]\npath = \(folder.path)/elsewhere")
+    let moved = try running.parts(in: folder, "", "[spool:default]\npath = \(folder.path)/elsewhere")
     #expect(moved.spools.stores.count == 1 && running.events("spool-left-behind").count == 1)
     moved.closeStores()
   }

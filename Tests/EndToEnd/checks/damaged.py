@@ -5,6 +5,7 @@
 
 import os
 import random
+import shutil
 import threading
 import time
 
@@ -141,30 +142,37 @@ class Shelf:
         self.bodies[path], self.files[path], self.tags[path] = content, new[0], answer.get("ETag")
         return content
 
+    def end(self):
+        self.pawl.stop()
+        self.origin.stop()
+        shutil.rmtree(self.pawl.folder / "cache")
 
-def table(bench, rounds, size, kinds, origins=tuple(ORIGINS), ask=None):
-    """Stores a body for each row, damages all files between two runs of pawl, and asks for each."""
-    rng = random.Random(12)
-    shelf = Shelf(bench)
-    rows = []
+
+def table(bench, rounds, size, kinds, origins=tuple(ORIGINS), ask=None, then=None):
+    """So many times: stores a body for each row, damages all files between two runs of pawl, and asks for each."""
+    rng, count, wrong = random.Random(12), 0, []
     for number in range(rounds):
-        for kind in kinds:
-            for origin in origins:
-                path = f"/{number}/{kind.replace(' ', '-').replace(',', '')}/{origin}"
-                shelf.put(path, size, origin)
-                rows.append((path, kind, origin))
-    shelf.pawl.stop()
-    for path, kind, _ in rows:
-        KINDS[kind](shelf.files[path], size, rng)
-    shelf.origin.forget()
-    shelf.pawl.start()
-    wrong = []
-    for path, kind, origin in rows:
-        why = (ask or whole)(shelf, path, rng)
-        if why:
-            wrong.append((path, why, shelf.origin.of(path)))
-    true(not wrong, f"{len(wrong)} of {len(rows)}: {wrong[:3]}")
-    return shelf, rows
+        shelf = Shelf(bench)
+        rows = [(f"/{number}/{kind.replace(' ', '-').replace(',', '')}/{origin}", kind, origin) for kind in kinds for origin in origins]
+        for path, _, origin in rows:
+            shelf.put(path, size, origin)
+        shelf.pawl.stop()
+        for path, kind, _ in rows:
+            KINDS[kind](shelf.files[path], size, rng)
+        shelf.origin.forget()
+        shelf.pawl.start()
+        for path, kind, origin in rows:
+            why = (ask or whole)(shelf, path, rng)
+            if why:
+                wrong.append((path, why, shelf.origin.of(path)))
+        count += len(rows)
+        if then and not wrong:
+            then(shelf, rows)
+        shelf.end()
+    true(not wrong, f"{len(wrong)} of {count}: {wrong[:3]}")
+    # Said where many were asked for.
+    if rounds > 1:
+        print(f"      {count} damaged bodies, {size} octets each", flush=True)
 
 
 def whole(shelf, path, rng):
@@ -184,13 +192,14 @@ def rest(shelf, path, rng):
 
 @check("damaged: a large body, every kind of damage, origins with and without ranges: whole and right at the first request", seconds=60 + 40 * ROUNDS)
 def large(bench):
-    shelf, rows = table(bench, ROUNDS // 2 or 1, LARGE, KINDS)
-    wait_for(lambda: "body-mended" in shelf.pawl.log(), 5, "a word of what was mended")
-    # Where there are ranges, a damaged MiB costs a MiB.
-    for path, kind, origin in rows:
-        if kind.startswith(("flipped bit", "zeroed MiB")) and origin in ("ranges", "date"):
-            sent = shelf.origin.sent(path)
-            true(0 < sent <= MIB, f"{path}: {sent} octets for a damaged MiB")
+    def mended(shelf, rows):
+        wait_for(lambda: "body-mended" in shelf.pawl.log(), 5, "a word of what was mended")
+        # Where there are ranges, a damaged MiB costs a MiB.
+        for path, kind, origin in rows:
+            if kind.startswith(("flipped bit", "zeroed MiB")) and origin in ("ranges", "date"):
+                sent = shelf.origin.sent(path)
+                true(0 < sent <= MIB, f"{path}: {sent} octets for a damaged MiB")
+    table(bench, ROUNDS // 2 or 1, LARGE, KINDS, then=mended)
 
 
 @check("damaged: a small body, every kind of damage: whole and right at the first request", seconds=60 + 20 * ROUNDS)

@@ -1,19 +1,30 @@
 import CLinux
 
+/// Who else may listen on a TCP address (`SO_REUSEPORT`): the loops of one process do, each with a socket of its own.
+package enum PortSharing: Sendable {
+  case alone
+  /// The first of several: fails where anybody else listens on the address, and lets those in that come after it.
+  case first
+  /// Comes after the first, in the same process. The kernel lets in any process of the same user that asks so.
+  case further
+}
+
 /// Opens a socket and binds it to the address.
-func bindSocket(_ address: SocketAddress, reusePort: Bool) throws(LoopError) -> OwnedDescriptor {
+func bindSocket(_ address: SocketAddress, sharing: PortSharing = .alone) throws(LoopError) -> OwnedDescriptor {
   let raw = openSocket(address.family)
   guard raw >= 0 else { throw .system(call: "socket", code: pawl_errno()) }
   let socket = OwnedDescriptor(adopting: raw)
   if !address.isUnix {
     setSocketOption(raw, SOL_SOCKET, SO_REUSEADDR, 1)
-    if reusePort { setSocketOption(raw, SOL_SOCKET, SO_REUSEPORT, 1) }
+    if sharing == .further { setSocketOption(raw, SOL_SOCKET, SO_REUSEPORT, 1) }
     if address.staysOnMachine { sendUnpaced(raw) }
     if address.isIPv6 { setSocketOption(raw, CInt(IPPROTO_IPV6), IPV6_V6ONLY, 1) }
   }
   var code = bindOnce(raw, address)
   if code == EADDRINUSE, removeStaleSocket(address) { code = bindOnce(raw, address) }
   guard code == 0 else { throw bindError("bind", address, code) }
+  // Only now: set before, it would let two processes bind, and each gets a part of the connections.
+  if sharing == .first, !address.isUnix { setSocketOption(raw, SOL_SOCKET, SO_REUSEPORT, 1) }
   return socket
 }
 

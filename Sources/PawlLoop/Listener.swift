@@ -34,11 +34,11 @@ package final class Listener {
   ///
   /// An IPv6 address takes IPv6 alone (`IPV6_V6ONLY`): `[::]:80` and `0.0.0.0:80` can stand side by side. A unix
   /// socket's file that nobody listens on any more is replaced.
-  /// - Parameter reusePort: lets each loop have a listener of its own on the same TCP address (`SO_REUSEPORT`).
+  /// - Parameter sharing: lets each loop have a listener of its own on the same TCP address.
   package init(
-    address: SocketAddress, loop: EventLoop, reusePort: Bool = false, backlog: CInt = 1024
+    address: SocketAddress, loop: EventLoop, sharing: PortSharing = .alone, backlog: CInt = 1024
   ) throws(LoopError) {
-    let socket = try bindSocket(address, reusePort: reusePort)
+    let socket = try bindSocket(address, sharing: sharing)
     guard listen(socket.raw, backlog) == 0 else { throw bindError("listen", address, pawl_errno()) }
     boundAddress = socketAddress(socket.raw, pawl_getsockname) ?? address
     ownedPath = UnixSocketPath(address)

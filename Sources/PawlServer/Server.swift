@@ -126,18 +126,18 @@ package final class Server: Sendable {
     }
   }
 
-  /// Every loop listens on the address itself (SO_REUSEPORT); port 0 is picked once. A unix socket has one listener.
+  /// Every loop listens on the address itself; nobody else may. Port 0 is picked once. A unix socket has one listener.
   private func listen(on address: ListenAddress, _ settings: PawlConfig.ListenerSettings) throws(ServerError) {
     guard var wanted = SocketAddress.parse(address.description) else {
       throw .address(address.description, "not an address")
     }
     let listening = wanted.isUnix ? loops[..<1] : loops[...]
     let certificates = certificates.of(settings)
-    for entry in listening {
+    for (index, entry) in listening.enumerated() {
       let asked = wanted
-      let shares = listening.count > 1
+      let sharing: PortSharing = listening.count == 1 ? .alone : index == 0 ? .first : .further
       switch entry.loop.answer({
-        entry.server.get().listen(on: asked, reusePort: shares, settings, certificates: certificates)
+        entry.server.get().listen(on: asked, sharing: sharing, settings, certificates: certificates)
       }) {
       case .success(let bound)?: wanted = bound
       case .failure(let error)?: throw .address(address.description, error.description)

@@ -50,11 +50,11 @@ final class ServerLoop {
 
   /// Called once an address, when the server starts.
   func listen(
-    on address: SocketAddress, reusePort: Bool, _ settings: PawlConfig.ListenerSettings,
+    on address: SocketAddress, sharing: PortSharing, _ settings: PawlConfig.ListenerSettings,
     certificates: ListenerCertificates?
   ) -> Result<SocketAddress, LoopError> {
     Result { () throws(LoopError) in
-      let listener = try Listener(address: address, loop: loop, reusePort: reusePort)
+      let listener = try Listener(address: address, loop: loop, sharing: sharing)
       let entry = ListenerOnLoop(listener, settings: settings, certificates: certificates)
       listener.onAccept = { [unowned self, unowned entry] descriptor, peer in
         accepted(descriptor, from: peer, on: entry)

@@ -9,7 +9,7 @@ import Testing
     let folder = try TemporaryFolder()
     let path = "\(folder.path)/socket"
     let address = try #require(SocketAddress.unix(path: path))
-    do { _ = try bindSocket(address, reusePort: false) }
+    do { _ = try bindSocket(address) }
     #expect(access(path, F_OK) == 0)
     let loop = try EventLoop(index: 0)
     let listener = try Listener(address: address, loop: loop)
@@ -34,7 +34,7 @@ import Testing
     let path = "\(folder.path)/file"
     let file = OwnedDescriptor(adopting: pawl_open(path, O_CREAT | O_WRONLY, 0o600))
     let address = try #require(SocketAddress.unix(path: path))
-    #expect(throws: LoopError.addressInUse(address)) { _ = try bindSocket(address, reusePort: false) }
+    #expect(throws: LoopError.addressInUse(address)) { _ = try bindSocket(address) }
     #expect(file.raw >= 0 && access(path, F_OK) == 0)
   }
 

@@ -40,7 +40,7 @@ import Testing
     #expect(error(outcome(deserted, loop)) == .refused)
     let missing = try #require(SocketAddress.unix(path: "\(folder.path)/socket"))
     #expect(error(outcome(missing, loop)) == .unreachable(ENOENT))
-    do { _ = try bindSocket(missing, reusePort: false) }
+    do { _ = try bindSocket(missing) }
     #expect(error(outcome(missing, loop)) == .refused)
   }
 

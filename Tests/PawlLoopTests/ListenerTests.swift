@@ -130,14 +130,20 @@ import Testing
     #expect(clients.errors == [.refused])
   }
 
-  @Test("a second listener on the address needs both to agree")
+  @Test("the listeners of one process share an address; another process's first one is refused")
   func sharesPort() throws {
     let loop = try EventLoop(index: 0)
-    let first = try Listener(address: try anyPort(), loop: loop, reusePort: true)
-    let second = try Listener(address: first.boundAddress, loop: loop, reusePort: true)
+    let first = try Listener(address: try anyPort(), loop: loop, sharing: .first)
+    let second = try Listener(address: first.boundAddress, loop: loop, sharing: .further)
     #expect(second.boundAddress == first.boundAddress)
-    #expect(throws: LoopError.addressInUse(first.boundAddress)) {
-      try Listener(address: first.boundAddress, loop: loop)
+    for sharing in [PortSharing.alone, .first] {
+      #expect(throws: LoopError.addressInUse(first.boundAddress)) {
+        try Listener(address: first.boundAddress, loop: loop, sharing: sharing)
+      }
+    }
+    let alone = try Listener(address: try anyPort(), loop: loop)
+    #expect(throws: LoopError.addressInUse(alone.boundAddress)) {
+      try Listener(address: alone.boundAddress, loop: loop, sharing: .further)
     }
     let foreign = try #require(SocketAddress.parse("192.0.2.1:0"))
     #expect(throws: LoopError.addressNotAvailable(foreign)) { try Listener(address: foreign, loop: loop) }

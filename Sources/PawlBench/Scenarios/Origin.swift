@@ -20,7 +20,7 @@ package final class Origin {
       var place = first
       for index in 0..<threads {
         let loop = try EventLoop(index: index)
-        let listener = try Listener(address: place, loop: loop, reusePort: threads > 1)
+        let listener = try Listener(address: place, loop: loop, sharing: index == 0 ? .first : .further)
         place = listener.boundAddress
         port = place.port
         let own = OriginLoop(loop, listener, body, counts)

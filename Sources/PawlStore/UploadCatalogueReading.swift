@@ -1,3 +1,4 @@
+import CLinux
 package import PawlUpload
 
 /// An upload as the command line shows it.
@@ -43,9 +44,13 @@ package struct UploadSummary: Hashable, Sendable {
 package enum UploadCatalogueReading {
   /// All uploads in the order they were created, tombstones left out.
   /// - Parameter path: the spool's directory; one without a catalogue has no uploads.
+  /// - Throws: also where there is no such directory, or what is in it may not be seen.
   package static func list(_ path: String) throws(StoreError) -> [UploadSummary] {
     try read(path, "phase <> \(UploadPhase.removed.rawValue)", [])
   }
+
+  /// Whether there is no such directory; `false`, too, where that may not be seen.
+  package static func isMissing(_ path: String) -> Bool { access(path, F_OK) != 0 && pawl_errno() == ENOENT }
 
   /// Whether a spool has anything left in it that may still be asked for.
   /// - Parameter path: its directory; there need not be one.
@@ -66,7 +71,11 @@ package enum UploadCatalogueReading {
     _ path: String, _ condition: String, _ values: [SQLValue]
   ) throws(StoreError) -> [UploadSummary] {
     let file = UploadCatalogue.path(in: path)
-    guard Files.exists(file) else { return [] }
+    guard access(file, F_OK) == 0 else {
+      if pawl_errno() != ENOENT { throw Files.failure("access", file) }
+      if isMissing(path) { throw Files.failure("access", path) }
+      return []
+    }
     let database = try Database(path: file, isReader: true)
     var found: [UploadSummary] = []
     try UploadCatalogue.forEach(database, condition, values) { found.append(UploadSummary($0)) }

@@ -105,7 +105,7 @@ struct SpoolSelection: ParsableArguments {
     let paths = configuration.spools.map(\.path)
     // Uploads may be left there though nothing uses it any more.
     let builtIn = configuration.builtInSpool.path
-    return paths.contains(builtIn) ? paths : paths + [builtIn]
+    return paths.contains(builtIn) || UploadCatalogueReading.isMissing(builtIn) ? paths : paths + [builtIn]
   }
 }
 

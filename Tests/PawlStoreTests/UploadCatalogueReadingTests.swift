@@ -1,3 +1,4 @@
+import CLinux
 import PawlUpload
 import Testing
 
@@ -30,7 +31,12 @@ import Testing
     let tombstone = try UploadCatalogueReading.show(removed.id, path)
     #expect(tombstone?.phase == .removed && tombstone?.target == [])
     #expect(try UploadCatalogueReading.show(.make(), path) == nil)
-    #expect(try UploadCatalogueReading.list(path + "/none") == [])
+    let none = path + "/none"
+    #expect(throws: StoreError.system(call: "access", path: none, errno: ENOENT)) {
+      try UploadCatalogueReading.list(none)
+    }
+    #expect(UploadCatalogueReading.isMissing(none) && !UploadCatalogueReading.isMissing(path))
+    #expect(try UploadCatalogueReading.list(fixture.directory.path) == [])
     #expect(try UploadCatalogueReading.hasUploads(path) && !UploadCatalogueReading.hasUploads(path + "/none"))
     second.noteAttempt(failed: "no route", nextAt: nil)
     for upload in [first, second] { #expect(try fixture.step { upload.remove(on: $0, then: $1) }) }

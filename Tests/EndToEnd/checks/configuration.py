@@ -180,6 +180,62 @@ def second(bench):
     same(code, 69, f"exit code ({err[-300:]})")
 
 
+@check("command line: a second pawl on the same address and port is refused with 69, whatever the number of loops, and takes no connection")
+def same_address(bench):
+    origin = bench.origin()
+    origin.at("/x", Resource(b"the first", fields=(("Cache-Control", "no-store"),)))
+    for mine, theirs in ((1, 2), (2, 1), (2, 2), (2, 3)):
+        pawl = bench.pawl(origin, f"{mine}-{theirs}", pawl={"workers": str(mine)})
+        host, port = pawl.address.removeprefix("http://").split(":")
+        for place in (f"{host}:{port}", f"0.0.0.0:{port}"):
+            code, out, err = run_pawl("serve", "--config", write(
+                bench, SMALLEST + f"[listen:a]\naddress = {place}\n[pawl]\nworkers = {theirs}\nstate-dir = other\n"))
+            same(code, 69, f"{mine} loops, then {theirs} at {place}: exit code ({err[-300:]})")
+            true(place in err + out and "in use" in err + out, f"what is in use is not said: {err!r}")
+        for _ in range(20):
+            answer = get(pawl.address, "/x")
+            same(answer.body, b"the first", f"an answer: {answer}")
+        # Its own place is free again at once.
+        pawl.restart()
+        same(get(pawl.address, "/x").body, b"the first", "after a restart")
+        pawl.stop()
+
+
+def nobody():
+    """A user who may read nothing here."""
+    os.setgroups([])
+    os.setgid(65534)
+    os.setuid(65534)
+
+
+@check("command line: uploads list, show, resend and rm say 69 and why where the spool is not there, or may not be read")
+def unreadable_spool(bench):
+    origin = bench.origin()
+    pawl = bench.pawl(origin)
+    text = pawl.file.read_text()
+    spool = pawl.folder / "state" / "spool"
+    def run(*arguments, before=None):
+        found = subprocess.run([binary(), "uploads", *arguments], capture_output=True, text=True, preexec_fn=before, timeout=20, cwd="/")
+        return found.returncode, found.stdout, found.stderr
+    same(run("list", "--config", str(pawl.file)), (0, "no uploads\n", ""), "an empty spool")
+    same(run("list", "--state", str(pawl.folder / "state")), (0, "no uploads\n", ""), "by its state directory")
+    missing = str(bench.folder / "none")
+    moved = write(bench, text + f"\n[spool:default]\npath = {missing}\n", "moved.ini")
+    for command in (("list",), ("list", "--json"), ("show", "ab"), ("resend", "ab"), ("rm", "ab")):
+        for where in (("--state", missing), ("--config", moved)):
+            code, out, err = run(*command, *where)
+            same((code, out), (69, ""), f"{command} {where}: {err}")
+            true(missing in err and "No such file" in err, f"{command} {where}: {err}")
+    if os.getuid() == 0:
+        bench.folder.chmod(0o755)
+        for closed in (spool, spool / "uploads.sqlite"):
+            closed.chmod(0)
+            code, out, err = run("list", "--state", str(pawl.folder / "state"), before=nobody)
+            closed.chmod(0o755)
+            same((code, out), (69, ""), f"{closed.name} may not be read: {err}")
+            true(str(spool) in err and "ermission" in err, f"{closed.name}: {err}")
+
+
 @check("command line: serve --to URL --listen --state needs no file")
 def serve_to(bench):
     origin = bench.origin()

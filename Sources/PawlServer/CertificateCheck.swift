@@ -59,7 +59,11 @@ package struct CertificateCheck {
   private mutating func describe(_ facts: CertificateFacts, _ label: String, _ key: String) {
     let names = facts.names.isEmpty ? "no name" : facts.names.joined(separator: ", ")
     let stapled = facts.isStapled ? "; with an OCSP response" : ""
-    lines.append("[\(label)] \(facts.file): \(facts.keyKind) for \(names), until \(Self.day(facts.notAfter))\(stapled)")
+    // An origin commonly has what issued pawl's own certificate.
+    let missing = key == "certificate" ? facts.missingIssuer : nil
+    let issuer = missing.map { "; clients need the certificate of its issuer (\($0))" } ?? ""
+    lines.append(
+      "[\(label)] \(facts.file): \(facts.keyKind) for \(names), until \(Self.day(facts.notAfter))\(stapled)\(issuer)")
     if let message = validity(facts) {
       let place = configuration.place(of: key, facts.file, in: label)
       issues.append(Issue(.warning, at: place, section: label, key: key, "\(facts.file) \(message)"))

@@ -43,6 +43,18 @@ extension Certificate {
     X509_NAME_cmp(X509_get_subject_name(other.raw), X509_get_issuer_name(raw)) == 0
   }
 
+  /// Whether it says where its issuer's certificate can be fetched (RFC 5280 §4.2.2.1): those of public authorities do, which
+  /// are issued by an intermediate one.
+  var saysWhereIssuerIs: Bool {
+    guard let found = X509_get_ext_d2i(raw, NID_info_access, nil, nil) else { return false }
+    let entries = OpaquePointer(found)
+    defer { AUTHORITY_INFO_ACCESS_free(entries) }
+    return (0..<OPENSSL_sk_num(entries)).contains { index in
+      guard let entry = OPENSSL_sk_value(entries, index) else { return false }
+      return OBJ_obj2nid(entry.assumingMemoryBound(to: ACCESS_DESCRIPTION.self).pointee.method) == NID_ad_ca_issuers
+    }
+  }
+
   var notBefore: Int64 { seconds(X509_get0_notBefore(raw)) }
   var notAfter: Int64 { seconds(X509_get0_notAfter(raw)) }
 

@@ -77,11 +77,16 @@ struct LoadedPair {
     }
   }
 
+  /// Who issued the only certificate of the file, where that is somebody else.
+  var missingIssuer: String? { chain.count == 1 && !leaf.isSelfIssued ? leaf.issuer : nil }
+
   /// What does not hinder, but will disappoint somebody.
   var warnings: [TLSProblem] {
     guard !leaf.isSelfIssued else { return [] }
     let file = files.certificate
     guard chain.count > 1 else {
+      // Where an authority of one's own has issued it, its root is what clients have.
+      guard leaf.saysWhereIssuerIs else { return [] }
       let words = "holds no certificate of its issuer (\(leaf.issuer)): clients that do not have it can not verify"
       return [TLSProblem(words, file: file)]
     }

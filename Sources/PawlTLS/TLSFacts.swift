@@ -52,11 +52,15 @@ package struct CertificateFacts: Hashable, Sendable {
   package var notAfter: Int64
   /// Whether a response to staple belongs to it.
   package var isStapled: Bool
+  /// Who issued it, where the file holds nothing but this certificate: clients must have that one's.
+  package var missingIssuer: String?
 
   package init(
-    section: String, file: String, names: [String], keyKind: String, notBefore: Int64, notAfter: Int64, isStapled: Bool
+    section: String, file: String, names: [String], keyKind: String, notBefore: Int64, notAfter: Int64, isStapled: Bool,
+    missingIssuer: String? = nil
   ) {
     (self.section, self.file, self.names, self.keyKind) = (section, file, names, keyKind)
     (self.notBefore, self.notAfter, self.isStapled) = (notBefore, notAfter, isStapled)
+    self.missingIssuer = missingIssuer
   }
 }

@@ -162,6 +162,7 @@ extension CertificateFacts {
   init(_ pair: LoadedPair, section: String, isStapled: Bool) {
     self.init(
       section: section, file: pair.files.certificate, names: pair.leaf.allNames, keyKind: pair.leaf.keyKind,
-      notBefore: pair.leaf.notBefore, notAfter: pair.leaf.notAfter, isStapled: isStapled)
+      notBefore: pair.leaf.notBefore, notAfter: pair.leaf.notAfter, isStapled: isStapled,
+      missingIssuer: pair.missingIssuer)
   }
 }

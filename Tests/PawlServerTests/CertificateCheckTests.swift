@@ -73,9 +73,12 @@ import Testing
   @Test("a chain without its issuer and a stray OCSP response are warned of")
   func doubtful() throws {
     let ca = maker.make(names: ["Root"], isCA: true)
-    let leaf = maker.make(names: ["a.example"], issuer: ca, notAfter: 90 * 86_400)
-    let other = maker.make(names: ["b.example"], issuer: ca)
+    let leaf = maker.make(names: ["a.example"], issuer: ca, notAfter: 90 * 86_400, saysWhereIssuerIs: true)
+    let other = maker.make(names: ["b.example"], issuer: ca, notAfter: 90 * 86_400)
     let ocsp = maker.write(maker.ocsp(for: other, issuer: ca), "other.ocsp")
+    let own = try check(section((other.certificate, other.key)))
+    let note = "; clients need the certificate of its issuer (CN=Root)"
+    #expect(own.issues == [] && own.lines.count == 1 && own.lines.allSatisfy { $0.hasSuffix(note) })
     let check = try check(section((leaf.certificate, leaf.key), more: "ocsp = \(ocsp)"))
     #expect(check.issues.allSatisfy { $0.severity == .warning })
     #expect(Set(check.issues.compactMap(\.key)) == ["certificate", "ocsp"])

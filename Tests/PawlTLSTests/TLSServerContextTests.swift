@@ -171,7 +171,10 @@ import Testing
     #expect(context.certificates.map(\.names) == [["a.example"], ["b.example", "*.b.example"]])
     #expect(context.certificates[0].notAfter < wallSeconds())
     #expect(context.certificates[1].notAfter > wallSeconds() + 86_400 * 29)
+    #expect(context.certificates.map(\.missingIssuer) == ["CN=Test Root", nil] && context.warnings == [])
+    let advertised = Made.certificates.make(names: ["c.example"], issuer: Made.root, saysWhereIssuerIs: true)
     let words = "holds no certificate of its issuer (CN=Test Root): clients that do not have it can not verify"
-    #expect(context.warnings == [TLSProblem(words, file: Made.expired.certificate)])
+    #expect(
+      try Made.server([Made.section("c", [advertised])]).warnings == [TLSProblem(words, file: advertised.certificate)])
   }
 }

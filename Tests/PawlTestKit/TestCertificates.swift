@@ -43,7 +43,7 @@ package final class TestCertificates: Sendable {
   ///   - notBefore, notAfter: seconds from now.
   package func make(
     names: [String], kind: Kind = .ecdsa, issuer: TestCertificate? = nil, isCA: Bool = false,
-    notBefore: Int = -3600, notAfter: Int = 30 * 86_400
+    notBefore: Int = -3600, notAfter: Int = 30 * 86_400, saysWhereIssuerIs: Bool = false
   ) -> TestCertificate {
     let key = Self.key(kind)
     defer { EVP_PKEY_free(key) }
@@ -67,7 +67,7 @@ package final class TestCertificates: Sendable {
     let commonName = names.first ?? "nobody"
     X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC | 0x1000, commonName, -1, -1, 0)
     X509_set_issuer_name(certificate, parent.map { X509_get_subject_name($0) } ?? subject)
-    addExtensions(to: certificate, parent ?? certificate, names, isCA)
+    addExtensions(to: certificate, parent ?? certificate, names, isCA, saysWhereIssuerIs)
     let isEdwards = EVP_PKEY_get_base_id(signer ?? key) == EVP_PKEY_ED25519
     precondition(X509_sign(certificate, signer ?? key, isEdwards ? nil : EVP_sha256()) > 0, "not signed")
     var pem = Self.text { PEM_write_bio_X509($0, certificate) }
@@ -131,7 +131,9 @@ package final class TestCertificates: Sendable {
     return Self.der { i2d_OCSP_RESPONSE(response, $0) }
   }
 
-  private func addExtensions(to certificate: OpaquePointer, _ parent: OpaquePointer, _ names: [String], _ isCA: Bool) {
+  private func addExtensions(
+    to certificate: OpaquePointer, _ parent: OpaquePointer, _ names: [String], _ isCA: Bool, _ saysWhereIssuerIs: Bool
+  ) {
     var scope = X509V3_CTX()
     X509V3_set_ctx(&scope, parent, certificate, nil, nil, 0)
     var extensions = [(NID_basic_constraints, isCA ? "critical,CA:TRUE" : "CA:FALSE")]
@@ -141,6 +143,7 @@ package final class TestCertificates: Sendable {
     extensions.append((NID_authority_key_identifier, "keyid"))
     let list = names.map { $0.contains(":") || Self.isAddress($0) ? "IP:\($0)" : "DNS:\($0)" }
     if !isCA, !list.isEmpty { extensions.append((NID_subject_alt_name, list.joined(separator: ","))) }
+    if saysWhereIssuerIs { extensions.append((NID_info_access, "caIssuers;URI:http://authority.test/issuer.der")) }
     for (kind, value) in extensions {
       // Of its own key a self-signed certificate says nothing before it is signed.
       if kind == NID_authority_key_identifier, parent == certificate { continue }

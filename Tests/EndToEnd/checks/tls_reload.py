@@ -188,3 +188,14 @@ def start(bench):
     code, out, err = run_pawl("check", "--config", str(pawl.file), folder=pawl.folder)
     same(code, 0, f"exit code for one that expires soon: {(out + err)[-400:]}")
     true("expire" in out + err, f"no warning: {(out + err)[-400:]}")
+
+
+@check("tls reload: a certificate that one's own root has issued directly is warned of by nobody; check says whose certificate clients need")
+def private_root(bench):
+    from harness.process import run_pawl
+    leaf = authority().leaf("plain", ("plain.test",), days=(-2, 90))
+    origin, pawl = begin(bench, {"main": keys(files(bench, leaf))})
+    code, out, err = run_pawl("check", "--config", str(pawl.file), folder=pawl.folder)
+    same(code, 0, f"exit code: {(out + err)[-400:]}")
+    true("warning" not in out + err and "clients need the certificate of its issuer" in out, f"{(out + err)[-600:]}")
+    true("tls-doubtful" not in pawl.log(), f"{pawl.log()[-400:]}")

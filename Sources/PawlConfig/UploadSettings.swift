@@ -60,7 +60,7 @@ package struct UploadSettings: Hashable, Sendable {
       .scalar("response-max", \.responseMax, .size()),
       .scalar("tus-forward", \.tusForward, .choice()),
       .scalar("tus-field", \.tusField, .formField),
-      .entries("tus-form", \.tusForm, .formEntry, empty: "none"),
+      .entries("tus-form", \.tusForm, .formEntry, empty: "none", splitting: FormEntry.split),
       .scalar("tus-wait", \.tusWait, .time),
       .scalar("plain-uploads", \.plainUploads, .choice()),
       .scalar("auth-request", \.authRequest, .optional(.requestPath, word: "none")),
@@ -77,4 +77,41 @@ package struct FormEntry: Hashable, Sendable, CustomStringConvertible {
   package init(name: String, template: String) { (self.name, self.template) = (name, template) }
 
   package var description: String { "\(name)=\(template)" }
+
+  /// As it stands in a file: a comma that would begin another field is doubled.
+  var written: String {
+    var output = ""
+    var rest = Substring(description)
+    while let comma = rest.firstIndex(of: ",") {
+      let behind = rest[rest.index(after: comma)...]
+      output += rest[...comma] + (behind.hasPrefix(",") || Self.beginsField(behind) ? "," : "")
+      rest = behind
+    }
+    return output + rest
+  }
+
+  /// The fields of one line: a comma begins the next one where `NAME=` follows, and is part of the text elsewhere. `,,` is a
+  /// comma of the text in any case.
+  static func split(_ line: String) -> [String] {
+    var fields = [""]
+    var rest = Substring(line)
+    while let comma = rest.firstIndex(of: ",") {
+      fields[fields.count - 1] += rest[..<comma]
+      rest = rest[rest.index(after: comma)...]
+      if !rest.hasPrefix(","), beginsField(rest) {
+        fields.append("")
+        rest = rest.drop { $0 == " " || $0 == "\t" }
+      } else {
+        fields[fields.count - 1] += ","
+        if rest.hasPrefix(",") { rest = rest.dropFirst() }
+      }
+    }
+    fields[fields.count - 1] += rest
+    return fields
+  }
+
+  private static func beginsField(_ text: Substring) -> Bool {
+    let word = text.drop { $0 == " " || $0 == "\t" }.prefix { $0 != "=" && !" \t,{}".contains($0) }
+    return !word.isEmpty && text[word.endIndex...].hasPrefix("=")
+  }
 }

@@ -82,7 +82,7 @@ extension ValueFormat where Value == String {
 extension ValueFormat where Value == FormEntry {
   /// What is filled in stands in braces.
   static var formEntry: ValueFormat {
-    ValueFormat("a form field such as title={title}", show: \.description) { text in
+    ValueFormat("a form field such as title={title}", show: \.written) { text in
       let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
       guard parts.count == 2, isFieldName(parts[0]), bracesPair(parts[1]) else { return nil }
       return FormEntry(name: parts[0], template: parts[1])

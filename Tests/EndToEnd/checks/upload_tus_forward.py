@@ -8,7 +8,7 @@ import urllib.parse
 from harness.checks import check, same, true
 from harness.content import Content
 from harness.origin import Origin, Resource
-from harness.process import free_port, wait_for
+from harness.process import free_port, run_pawl, wait_for
 from harness.uploads import (landed, NO_STORE, OCTETS, TUS, Dialect, Fields, Upload, asked, bearer, checksum, create, dies, each, metadata, one,
                              path_of, script, stored, tus_create, tus_delete, tus_get, tus_head, tus_new, tus_patch, whole)
 
@@ -238,6 +238,25 @@ def large_multipart(bench):
     true(octets == content.read(), "other octets in the form")
     same(create(pawl.address, Dialect(6), b"--x\r\nabc", True, (("Content-Type", "multipart/form-data; boundary=x"),), "/ietf").status, 200, "an IETF upload")
     same((asked(origin, "/ietf")[0].body, asked(origin, "/ietf")[0].get("Content-Type")), (b"--x\r\nabc", "multipart/form-data; boundary=x"), "its body")
+
+
+@check("upload tus forward: tus-form makes a field of each NAME=TEMPLATE on its lines, as Config/uploads.ini writes them; config print says the same")
+def form_fields(bench):
+    lines = ("title={title}, kind=video", "by=a, b and {who}", "odd=x,, y=z")
+    wanted = {"title": "Ein Film", "kind": "video", "by": "a, b and Ann", "odd": "x, y=z"}
+    origin, pawl = begin(bench, **{"tus-forward": "multipart"})
+    text = pawl.file.read_text().replace("tus-forward = multipart", "\n".join(["tus-forward = multipart", *(f"tus-form = {line}" for line in lines)]))
+    for name in ("written", "printed"):
+        pawl.file.write_text(text)
+        pawl.restart()
+        answer, _ = upload(pawl, (("Upload-Metadata", metadata(title="Ein Film", who="Ann", filename="f")),), target=f"/{name}")
+        same(answer.status, 204, "answer")
+        fields = [(head[0].decode(), octets.decode()) for head, octets in form(whole(origin, f"/{name}")[0]) if b"filename=" not in head[0]]
+        same(fields, [(f'Content-Disposition: form-data; name="{key}"', value) for key, value in wanted.items()], f"{name}: fields of the form")
+        code, printed, err = run_pawl("config", "--config", str(pawl.file), folder=pawl.folder)
+        same(code, 0, err)
+        fields = re.findall(r"^(tus-form = .*?)(?: +#.*)?$", printed, re.MULTILINE)
+        text = re.sub(r"(?m)^tus-form = .*\n", "", text).replace("tus-forward = multipart", "\n".join(["tus-forward = multipart", *fields]))
 
 
 @check("upload tus forward: Rails, PHP and Python style parsers read the form (Werkzeug here)")

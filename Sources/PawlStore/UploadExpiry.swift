@@ -92,7 +92,7 @@ extension UploadCore {
         return (state.row, upload.isExpired(state, wall: now))
       }
       if isExpired {
-        upload.remove(from: [row.phase], why: Self.reason(row.phase)) { _ in }
+        collect(upload, row.phase)
       } else if row.phase == .answered || row.phase == .invalid {
         answered.append((upload, row))
       }
@@ -100,6 +100,24 @@ extension UploadCore {
     trim(&answered)
     let forgotten = takeTombstones(before: now - Self.tombstoneAge, limit: settings.maxTombstones)
     if !forgotten.isEmpty { submit(forgotten.map { .forget($0) }) }
+  }
+
+  private func collect(_ upload: SpooledUpload, _ phase: UploadPhase) {
+    upload.remove(from: [phase], why: Self.reason(phase)) { _ in }
+  }
+
+  /// The upload, unless its time is over: then it is collected now, whenever the next sweep comes. A completed one that was
+  /// not delivered is a sweep's alone.
+  func findLiving(_ id: UploadID) -> SpooledUpload? {
+    guard let upload = find(id) else { return nil }
+    let now = clock.wallSeconds()
+    let expired = upload.state.withLock { state -> UploadPhase? in
+      let isOnlyCopy = state.row.phase == .complete && upload.concatenation != .partial
+      return !isOnlyCopy && upload.isExpired(state, wall: now) ? state.row.phase : nil
+    }
+    guard let expired else { return upload }
+    collect(upload, expired)
+    return nil
   }
 
   /// Keeps as many uploads that are over as are allowed.

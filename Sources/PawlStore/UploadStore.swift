@@ -97,9 +97,10 @@ package final class UploadStore: Sendable {
   package var usedBytes: UInt64 { core.budget.disk.used }
   package var reservedBytes: UInt64 { core.budget.disk.reserved }
 
-  package func find(_ id: UploadID) -> SpooledUpload? { core.find(id) }
-  /// Whether there was such an upload within the last day.
-  package func isTombstone(_ id: UploadID) -> Bool { core.isTombstone(id) }
+  /// `nil`, too, for an upload whose time is over.
+  package func find(_ id: UploadID) -> SpooledUpload? { core.findLiving(id) }
+  /// Whether there was such an upload within the last day, which ``find(_:)`` does not find.
+  package func isTombstone(_ id: UploadID) -> Bool { core.isTombstone(id) || core.find(id) != nil }
   /// All that are live.
   package var uploads: [SpooledUpload] { core.uploads }
   /// Whether the upload is one of this spool.

@@ -8,7 +8,7 @@ from harness.content import Content
 from harness.origin import Origin
 from harness.process import free_port, wait_for
 from harness.uploads import (body_files, Dialect, Upload, append, ask, asked, bearer, cancel, careful, chunks, create, dialects, each, limits, one,
-                             partial, status, stored, tus_create, tus_new, tus_patch, whole)
+                             partial, status, stored, tus_create, tus_delete, tus_get, tus_head, tus_new, tus_patch, whole)
 
 MIB = 1 << 20
 BODY = Content("limits", 3 * MIB).read()
@@ -175,6 +175,31 @@ def min_rate(bench):
         true(answer.status in (0, 408) and answer.ended in ("fin", "rst", "message"), f"a stalled sender: {answer}")
     same(status(pawl.address, d, location).get("Upload-Offset"), "50000", "offset")
     same(append(pawl.address, d, location, 50_000, BODY[50_000:]).status, 200, "the rest")
+
+
+@check("upload limits: an upload whose time is over is 410 from that moment on, whenever it is swept up: HEAD, PATCH, DELETE, GET, as a part")
+def expired_at_once(bench):
+    origin, pawl = begin(bench, {"expire-after": "3s"}, **{"response-ttl": "3s"})
+    rows = []
+    for number in range(3):
+        begun = time.monotonic()
+        ietf, tus, part = careful(pawl.address, Dialect(9)), tus_new(pawl.address, 10), tus_new(pawl.address, 5, (("Upload-Concat", "partial"),))
+        same(tus_patch(pawl.address, part, 0, b"12345").status, 204, "a part")
+        answered = tus_new(pawl.address, 3)
+        same(tus_patch(pawl.address, answered, 0, b"abc").status, 204, "a whole upload")
+        same(tus_head(pawl.address, tus).status, 200, "HEAD before")
+        rows.append((begun, ietf, tus, part, answered))
+        time.sleep(1.1)
+    for begun, ietf, tus, part, answered in rows:
+        # Sweeps come seconds apart: whichever is just over is asked for.
+        time.sleep(max(0, begun + 3.6 - time.monotonic()))
+        found = {"HEAD": status(pawl.address, Dialect(9), ietf), "PATCH": append(pawl.address, Dialect(9), ietf, 0, b"x"), "tus HEAD": tus_head(pawl.address, tus),
+                 "tus PATCH": tus_patch(pawl.address, tus, 0, b"x"), "tus DELETE": tus_delete(pawl.address, tus), "tus GET": tus_get(pawl.address, answered),
+                 "HEAD of the answered": tus_head(pawl.address, answered), "HEAD of the part": tus_head(pawl.address, part)}
+        same({name: answer.status for name, answer in found.items()}, dict.fromkeys(found, 410), f"{time.monotonic() - begun:.1f} s after")
+        final = tus_create(pawl.address, None, (("Upload-Concat", f"final;{part}"),))
+        true(400 <= final.status < 500, f"a final of it: {final}")
+    same([len(r.body) for r in whole(origin)], [3, 3, 3], "requests at the origin")
 
 
 @check("upload limits: expire-after, max-age and response-ttl end what they are about, with files and rows, also over a restart; completed uploads stay, or go by forward-give-up")

@@ -201,6 +201,34 @@ def parts(bench):
         nothing_leaked(origin, pawl, made + [answer.get("Location")])
 
 
+@check("upload settings: prefixes within each other, of a site and its routes: each upload is found at its URL, by SIGHUP and a restart, too", seconds=60)
+def nested(bench):
+    prefixes = {"/in": "/u/", "/deep/": "/u/deep/", "/deeper/": "/u/deep/er/"}
+    routes = {f"route:main{path.rstrip('/')}": {"path": path + "*", "upload-prefix": prefix} for path, prefix in prefixes.items() if path != "/in"}
+    origin, pawl = begin(bench, extra=routes, **{"upload-prefix": "/u/"})
+    uploads = {}
+
+    def found(when):
+        for target, (location, sent) in uploads.items():
+            same(status(pawl.address, D, location).get("Upload-Offset"), str(sent), f"{when}: HEAD of {location}")
+            answer = append(pawl.address, D, location, sent, BODY[sent:sent + 1000], done=False)
+            true(answer.status < 300, f"{when}: {location}: {answer}")
+            uploads[target] = (location, sent + 1000)
+    for target in ("/in", "/deep/a", "/deeper/a"):
+        location = careful(pawl.address, D, target=target)
+        expected = prefixes.get(target, prefixes.get(target[:-1]))
+        true(path_of(location).startswith(expected), f"{location} below {expected}")
+        uploads[target] = (location, 0)
+    found("at once")
+    for how in HOWS:
+        takes_effect(pawl, how, ("[site:main]", "[site:main]\nmax-ranges = 5") if how == "reload" else ("max-ranges = 5", "max-ranges = 5"))
+        found(how)
+    for target, (location, sent) in uploads.items():
+        same(append(pawl.address, D, location, sent, BODY[sent:]).body, b"got 100000 octets", f"the end of {location}")
+        true(whole(origin, target)[0].body == BODY, f"other octets for {target}")
+    nothing_leaked(origin, pawl, [location for location, _ in uploads.values()], "/u")
+
+
 @check("upload settings: below a former prefix everything else is the application's again", seconds=60)
 def others(bench):
     origin, pawl = begin(bench, **{"upload-prefix": "/files/"})

@@ -1,6 +1,7 @@
 /// A `multipart/byteranges` body (RFC 9110 §14.6) whose exact length is known before its first octet is sent.
 ///
-/// The body is, for each range, ``head(of:)`` and the range's octets; then ``closing``.
+/// The body is, for each range, ``head(of:)`` and the range's octets; then ``closing``. It begins with a line break, an empty
+/// preamble (RFC 2046 §5.1.1), as that of nginx does: some clients look for a boundary with one before it.
 package struct MultipartRanges: Sendable {
   package let ranges: [ByteRange]
   private let heads: [[UInt8]]
@@ -13,9 +14,7 @@ package struct MultipartRanges: Sendable {
   ///     frames the body.
   package init(ranges: [ByteRange], total: UInt64, contentType: Bytes?, boundary: [UInt8]) {
     (self.ranges, self.boundary) = (ranges, boundary)
-    heads = ranges.enumerated().map { index, range in
-      Self.head(range, total, contentType, boundary, isFirst: index == 0)
-    }
+    heads = ranges.map { Self.head($0, total, contentType, boundary) }
   }
 
   /// The response's `Content-Type`.
@@ -44,10 +43,10 @@ package struct MultipartRanges: Sendable {
   }
 
   private static func head(
-    _ range: ByteRange, _ total: UInt64, _ contentType: Bytes?, _ boundary: [UInt8], isFirst: Bool
+    _ range: ByteRange, _ total: UInt64, _ contentType: Bytes?, _ boundary: [UInt8]
   ) -> [UInt8] {
     var output: [UInt8] = []
-    output.append(isFirst ? "--" : "\r\n--")
+    output.append("\r\n--" as StaticString)
     output.append(contentsOf: boundary)
     if let contentType {
       output.append("\r\nContent-Type: " as StaticString)

@@ -16,7 +16,7 @@ import Testing
       ranges: [try range(0, 1), try range(8, 9)], total: 10, contentType: Bytes("text/plain"),
       boundary: Array("B0".utf8))
     let expected =
-      "--B0\r\nContent-Type: text/plain\r\nContent-Range: bytes 0-1/10\r\n\r\nab"
+      "\r\n--B0\r\nContent-Type: text/plain\r\nContent-Range: bytes 0-1/10\r\n\r\nab"
       + "\r\n--B0\r\nContent-Type: text/plain\r\nContent-Range: bytes 8-9/10\r\n\r\nij" + "\r\n--B0--\r\n"
     #expect(body(parts, of: "abcdefghij") == expected)
     #expect(parts.length == UInt64(expected.utf8.count))
@@ -27,7 +27,7 @@ import Testing
     let parts = MultipartRanges(
       ranges: [try range(8, 9), try range(0, 0)], total: 10, contentType: nil, boundary: Array("x".utf8))
     let expected =
-      "--x\r\nContent-Range: bytes 8-9/10\r\n\r\nij\r\n--x\r\nContent-Range: bytes 0-0/10\r\n\r\na\r\n--x--\r\n"
+      "\r\n--x\r\nContent-Range: bytes 8-9/10\r\n\r\nij\r\n--x\r\nContent-Range: bytes 0-0/10\r\n\r\na\r\n--x--\r\n"
     #expect(body(parts, of: "abcdefghij") == expected)
     #expect(parts.length == UInt64(expected.utf8.count))
   }

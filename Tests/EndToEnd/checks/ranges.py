@@ -95,6 +95,7 @@ def multi(bench):
             else:
                 found = parts(answer)
                 good = answer.status == 206 and found is not None and answer.get("Content-Range") is None and answer.complete and answer.framing == "length" and \
+                    answer.body.startswith(b"\r\n--") and \
                     [(f.get("content-range"), f.get("content-type"), b) for f, b in found] == \
                     [(f"bytes {a}-{b}/1000", "text/x-test", BODY.read(a, b + 1)) for a, b in expected]
             if not good:

@@ -238,13 +238,19 @@ extension ClientConnection {
     }
   }
 
+  /// Enough is read. The client has a moment more to see its answer, which a reset would take from it.
+  private func stopsDraining() {
+    stream.stopReading()
+    setDeadline(after: Self.drainTime)
+  }
+
   private func readAndDrop() {
     var buffer = owner.loop.takeReadBuffer()
     defer { owner.loop.giveReadBuffer(buffer) }
     switch buffer.withUnsafeMutableBytes({ stream.read(into: $0) }) {
     case .bytes(let count):
       lingerBudget -= count
-      if phase == .lingering, lingerBudget <= 0 { close() }
+      if phase == .lingering, lingerBudget <= 0 { stopsDraining() }
     case .wouldBlock: break
     case .end:
       clientEnded = true

@@ -70,7 +70,7 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
   /// A client that waits for `100 (Continue)` may send the rest, or the next request.
   private func isCheaplyDrained(_ body: BodyDecoder) -> Bool {
     guard drainsRequestBody, let remaining = body.remaining else { return false }
-    return remaining <= Self.cheapDrain && request?.head.fields.contains(.expect) == false
+    return remaining <= UInt64(Self.drainBudget) && request?.head.fields.contains(.expect) == false
   }
 
   private func bodyFraming(_ length: ContentLength) -> BodyFraming {

@@ -60,11 +60,11 @@ final class ClientConnection: StreamDelegate, ServedConnection, DeadlineHolder {
   var isPumping = false
   var clientVersion = HTTPVersion.http11
 
-  /// A refused body of which no more than this is left, in bytes, does not cost the connection.
-  static let cheapDrain: UInt64 = 1 << 20
-  /// Octets, and time, for the rest of a refused body: browsers read no answer before they have sent all.
-  static let drainBudget = 64 << 20
-  static let drainTime = Duration.seconds(10)
+  /// Octets of a refused body that are read, at most, for its client to come to the answer. One of which no more is left does
+  /// not cost the connection.
+  static let drainBudget = 1 << 20
+  /// How long a client whose content is not wanted may go on, or look for its answer, before the connection is closed.
+  static let drainTime = Duration.seconds(1)
 
   init(stream: SocketStream, facts: ClientFacts, listener: ListenerOnLoop, owner: ServerLoop) {
     (self.stream, self.facts, self.listener, self.owner) = (stream, facts, listener, owner)
@@ -256,7 +256,7 @@ final class ClientConnection: StreamDelegate, ServedConnection, DeadlineHolder {
     phase = .lingering
     input = []
     requestBody = nil
-    lingerBudget = drainsRequestBody ? Self.drainBudget : 1 << 20
+    lingerBudget = Self.drainBudget
     setDeadline(after: drainsRequestBody ? Self.drainTime : .seconds(5))
     if !stream.isReading { stream.startReading() }
   }

@@ -81,28 +81,24 @@ extension HTTP2Stream {
 
   func drainRequestBody() { drainsRequestBody = true }
 
-  /// How long a client whose content is not wanted has to read its answer before the stream is reset: some look at no
-  /// answer any more once it is (curl before 8).
-  private static let readingTime = Duration.seconds(1)
-
   /// The answer is complete and the request is not: the rest is dropped where that is cheap or the exchange asked for it,
   /// since many clients do not read before they have sent; else it is given no more credit, then told to stop
   /// (RFC 9113 §8.1).
   func dropRest() {
     release()
-    let isCheap = contentLength.map { $0 - min($0, contentCount) <= ClientConnection.cheapDrain } ?? false
+    let isCheap = contentLength.map { $0 - min($0, contentCount) <= UInt64(ClientConnection.drainBudget) } ?? false
     let expects = request?.head.fields.contains(.expect) == true
-    dropBudget =
-      drainsRequestBody ? ClientConnection.drainBudget : isCheap && !expects ? Int(ClientConnection.cheapDrain) : 0
+    dropBudget = drainsRequestBody || isCheap && !expects ? ClientConnection.drainBudget : 0
     timesContent = true
-    contentTimer.schedule(after: dropBudget > 0 ? ClientConnection.drainTime : Self.readingTime)
+    // Some look at no answer any more once the stream is reset (curl before 8).
+    contentTimer.schedule(after: ClientConnection.drainTime)
   }
 
   private func dropContent(_ count: Int) {
     if !hasAnswered { return connection?.session.consumed(count, of: id) ?? () }
     guard dropBudget > 0 else { return }
     dropBudget -= count
-    if dropBudget > 0 { connection?.session.consumed(count, of: id) } else { reset(.noError) }
+    if dropBudget > 0 { connection?.session.consumed(count, of: id) }
   }
 
   /// Credit for what will never be handed on.

@@ -142,6 +142,45 @@ def expectation(bench):
     each(rows, row)
 
 
+@check("upload edges: of a refused or displaced upload no more than 1 MiB is read, or a second long; who is refused still finds the answer", seconds=60)
+def unread(bench):
+    origin = bench.origin()
+    origin.default = stored
+    pawl = bench.pawl(origin, site={"min-resumable": "0", "max-upload": "100M"})
+    d, size, block = Dialect(9), 500 << 20, bytes(65536)
+    location, displaced, tus = careful(pawl.address, d), careful(pawl.address, d), tus_new(pawl.address, 90 << 20)
+    rows = {"too large": (413, lambda c: c.create(d, True, size)), "wrong offset": (409, lambda c: c.append(d, location, 7, size)),
+            "chunked": (409, lambda c: c.append(d, location, 7, 0, chunked=True)), "unknown": (404, lambda c: c.append(d, "/.pawl/uploads/" + "D" * 32, 0, size)),
+            "tus wrong offset": (409, lambda c: c.head(path_of(tus), "PATCH", TUS + OCTETS + (("Content-Length", str(size)), ("Upload-Offset", "3")))),
+            "displaced": (None, lambda c: c.append(d, displaced, 0, 90 << 20, False))}
+
+    def row(name):
+        code, send = rows[name]
+        with Upload(pawl.address, timeout=10) as client:
+            send(client)
+            if name == "displaced":
+                client.send(block)
+                landed(pawl, len(block))
+                same(status(pawl.address, d, displaced).get("Upload-Offset"), "65536", "the offset by who displaces it")
+            framed = b"10000\r\n" + block + b"\r\n" if name == "chunked" else block
+            sent, begun = 0, time.monotonic()
+            client.socket.settimeout(0.4)
+            try:
+                while sent < 200 << 20:
+                    client.socket.sendall(framed)
+                    sent += len(framed)
+            except OSError:
+                pass
+            took = time.monotonic() - begun
+            # What both kernels keep comes to it.
+            true(sent < 14 << 20, f"{name}: {sent >> 20} MiB were taken in {took:.1f} s")
+            # Who is displaced is cut off without one.
+            if bench.over == "clear" and code:
+                client.socket.settimeout(3)
+                same(client.answer().status, code, name)
+    each(rows, row)
+
+
 @check("upload edges: plain-uploads = spool does not hold back what asks to be incremental")
 def incremental(bench):
     origin = bench.origin()

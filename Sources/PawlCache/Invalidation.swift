@@ -1,17 +1,59 @@
 package import PawlHTTP
 
 /// The targets whose stored responses are out of date after this exchange (RFC 9111 §4.4): for a success or redirection of an
-/// unsafe method its own target, and those of `Location` and `Content-Location` where they lie with the same authority.
+/// unsafe method its own target, those of `Location` and `Content-Location`, and where something was moved or copied to, where
+/// these lie with the same authority.
 package func invalidationTargets(request: RequestHead, response: ResponseHead) -> [Bytes] {
-  guard !request.method.isSafe, (200..<400).contains(response.status) else { return [] }
+  guard changes(request, response) else { return [] }
   var targets = [request.target]
-  for name in [FieldName.location, .contentLocation] {
-    guard let reference = response.fields.only(name), let target = resolveSameAuthority(reference, base: request),
-      !targets.contains(target)
-    else { continue }
+  let references = [FieldName.location, .contentLocation].compactMap(response.fields.only)
+  for reference in references + destination(request) {
+    guard let target = resolveSameAuthority(reference, base: request), !targets.contains(target) else { continue }
     targets.append(target)
   }
   return targets
+}
+
+/// The paths, each with a slash at its end, below which all that is stored is out of date after this exchange: DELETE, MOVE, COPY
+/// and other methods that work on a collection work on all its members (RFC 4918 §9.6 to §9.9).
+package func outdatedTrees(request: RequestHead, response: ResponseHead) -> [Bytes] {
+  guard changes(request, response), !leavesMembersAlone(request.method) else { return [] }
+  let targets = [request.target] + destination(request).compactMap { resolveSameAuthority($0, base: request) }
+  var trees: [Bytes] = []
+  for target in targets where target.first == 0x2f {
+    let path = target.prefix { $0 != 0x3f }
+    let tree = path.last == 0x2f ? path : path + [0x2f]
+    if !trees.contains(tree) { trees.append(tree) }
+  }
+  return trees
+}
+
+private func changes(_ request: RequestHead, _ response: ResponseHead) -> Bool {
+  !request.method.isSafe && !isOne(request.method, of: safe) && (200..<400).contains(response.status)
+}
+
+/// Safe by their own specifications (RFC 4918 §9.1, RFC 3253 §3.6, RFC 5323 §2, and the draft about QUERY).
+private let safe: [StaticString] = ["PROPFIND", "REPORT", "SEARCH", "QUERY"]
+/// Unsafe, and about the target alone.
+private let single: [StaticString] = ["LOCK", "UNLOCK", "PROPPATCH", "ACL", "MKCALENDAR", "VERSION-CONTROL"]
+
+private func leavesMembersAlone(_ method: Method) -> Bool {
+  switch method {
+  case .post, .put, .patch, .connect: true
+  case .delete: false
+  default: isOne(method, of: single)
+  }
+}
+
+private func isOne(_ method: Method, of names: [StaticString]) -> Bool {
+  names.contains { method.bytes[...].equals($0) }
+}
+
+/// Where MOVE and COPY bring something (RFC 4918 §10.3).
+private func destination(_ request: RequestHead) -> [Bytes] {
+  guard case .other = request.method else { return [] }
+  let found = request.fields.all(named: Array("destination".utf8))
+  return found.count == 1 ? found : []
 }
 
 /// Resolves a URI reference against a request (RFC 3986 §5.2), down to the target a request for it would have; without

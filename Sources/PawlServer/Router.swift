@@ -68,6 +68,15 @@ final class Router: Sendable {
   }
 
   var all: [RouteSettings] { sites.flatMap(\.all) }
+
+  /// Where answers of this host may be stored.
+  func caches(authority: Bytes) -> [CacheStore] {
+    var found: [CacheStore] = []
+    for cache in site(authority)?.all.compactMap(\.cache) ?? [] where !found.contains(where: { $0 === cache }) {
+      found.append(cache)
+    }
+    return found
+  }
 }
 
 // MARK: - Upload URLs

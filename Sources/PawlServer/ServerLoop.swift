@@ -191,9 +191,7 @@ final class ServerLoop {
         let resource = store.resource(for: key, create: false)
       else { continue }
       let isLoaded = resource.withLock { state in
-        // Who asks from now on does not wait for an answer to an earlier question, and that is not kept.
-        state.fetch = nil
-        state.invalidations += 1
+        state.invalidate()
         return state.isLoaded
       }
       guard !isLoaded else {
@@ -204,6 +202,12 @@ final class ServerLoop {
       store.load(resource, on: loop) {
         Self.forgetAll(of: resource, in: store)
         oneDone()
+      }
+    }
+    for tree in outdatedTrees(request: request.head, response: answer) {
+      for store in router.caches(authority: request.head.authority) {
+        waiting += 1
+        store.forgetAll(below: request.key(tree), on: loop, oneDone)
       }
     }
     oneDone()

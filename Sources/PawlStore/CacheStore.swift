@@ -29,7 +29,8 @@ package final class CacheStore: @unchecked Sendable {
     let reader = try CatalogueReader(path: CatalogueFile.path(in: settings.path))
     core = StoreCore(
       settings: settings, pool: pool, events: events, clock: clock, budget: budget, reader: reader,
-      index: ResourceIndex(seed: opened.seed, hashes: opened.index.hashes), nextNumber: opened.index.nextNumber)
+      index: ResourceIndex(seed: opened.seed, hashes: opened.index.hashes),
+      trees: OutdatedTrees(opened.index.outdated), nextNumber: opened.index.nextNumber)
     let ticker = Ticker(core)
     catalogue = try Catalogue(opened.database, directory: settings.path, events: events) { ticker.tick() }
     core.catalogue = catalogue

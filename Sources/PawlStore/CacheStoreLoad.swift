@@ -62,6 +62,7 @@ struct BodyLoader {
   /// Blocking. `nil` when the object was dropped.
   func load(under key: CacheKey) -> StoredResponse? {
     let row = object.row
+    if core.trees.covers(row.key, number: row.number) { return removed() }
     // Unloaded a moment ago while someone still had it: one file has one body.
     if let body = core.liveBody(row.number) {
       return StoredHead(serialized: row.head).map { response($0, body) }
@@ -179,6 +180,18 @@ struct BodyLoader {
       return isNarrowed ? [.tags(row.number, state.tags), .cleared(row.number)] : [.cleared(row.number)]
     }
     core.submit(changes)
+  }
+
+  /// Something above it was removed, or replaced, while it was on disk alone.
+  private func removed() -> StoredResponse? {
+    if let body = core.liveBody(object.row.number) {
+      core.drop(body)
+    } else if core.doomed.withLock({ $0.insert(object.row.number).inserted }) {
+      core.recordRemoval(of: object.row.number)
+      BodyFile.remove(
+        object.row.id, core, DiskCharge(core.budget, bytes: object.row.held + DiskBudget.objectOverhead))
+    }
+    return nil
   }
 
   private func drop(_ charge: DiskCharge, _ why: String) -> StoredResponse? {

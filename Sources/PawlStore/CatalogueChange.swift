@@ -47,6 +47,10 @@ enum CatalogueChange: RowChange {
   case cleared(Int64)
   case used(Int64, at: Int64, uses: UInt64)
   case meta(String, Int64)
+  /// What stands below this key, and has a lower number, is out of date.
+  case outdated([UInt8], Int64)
+  /// Nothing out of date is left below it.
+  case settled([UInt8])
 
   static func compacted(_ changes: [CatalogueChange]) -> [CatalogueChange] { changes }
   static func synced(at time: Int64) -> CatalogueChange { .meta("synced", time) }
@@ -88,6 +92,8 @@ enum CatalogueChange: RowChange {
         "UPDATE objects SET last_used = ?2, uses = ?3 WHERE number = ?1", .integer(number), .integer(time),
         .number(uses))
     case .meta(let name, let value): try CatalogueSchema.setMeta(database, name, value)
+    case .outdated(let tree, let number): try OutdatedTrees.record(tree, number, in: database)
+    case .settled(let tree): try OutdatedTrees.remove(tree, from: database)
     }
   }
 

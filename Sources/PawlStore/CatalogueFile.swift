@@ -75,11 +75,14 @@ struct CatalogueIndex {
   private(set) var hashes: [UInt64] = []
   /// Bytes held by all of them.
   private(set) var heldBytes: UInt64 = 0
+  /// Paths below which what has a lower number is out of date.
+  let outdated: [[UInt8]: Int64]
   /// The first number no object has had.
   let nextNumber: Int64
 
   init(_ database: Database) throws(StoreError) {
-    nextNumber = (try database.integer("SELECT max(number) FROM objects") ?? 0) + 1
+    outdated = try OutdatedTrees.read(database)
+    nextNumber = max(try database.integer("SELECT max(number) FROM objects") ?? 0, outdated.values.max() ?? 0) + 1
     let statement = try database.statement("SELECT key_hash, held FROM objects INDEXED BY objects_by_hash")
     defer { statement.reset() }
     while try statement.step() {

@@ -104,6 +104,30 @@ final class CatalogueReader: Sendable {
     }
   }
 
+  /// Those with lower numbers, and with keys that `isOne` says so of. Reads all of them.
+  func objects(
+    before number: Int64, _ isOne: (_ key: [UInt8], _ number: Int64) -> Bool
+  ) throws(StoreError) -> [EvictionCandidate] {
+    try database.withLock { (database) throws(StoreError) in
+      let statement = try database.statement(
+        "SELECT number, id, key_hash, held, key FROM objects WHERE number < ?1")
+      defer { statement.reset() }
+      try statement.bind([.integer(number)])
+      var found: [EvictionCandidate] = []
+      while try statement.step() {
+        guard isOne(statement.blob(4), statement.integer(0)), let id = ObjectID(bytes: statement.blob(1)) else {
+          continue
+        }
+        let held = UInt64(clamping: statement.integer(3))
+        found.append(
+          EvictionCandidate(
+            number: statement.integer(0), id: id, keyHash: UInt64(bitPattern: statement.integer(2)), held: held,
+            score: EvictionScore(.superseded, idle: 0, uses: 0, size: held)))
+      }
+      return found
+    }
+  }
+
   // MARK: Rows
 
   private static func rows(

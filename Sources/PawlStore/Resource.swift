@@ -59,6 +59,12 @@ package struct ResourceState {
     return (variants + superseded).allSatisfy { $0.body.isSpare(notUsedSince: time) }
   }
 
+  /// Who asks from now on does not wait for an answer to an earlier question, and that is not kept (RFC 9111 §4.4).
+  package mutating func invalidate() {
+    fetch = nil
+    invalidations += 1
+  }
+
   func response(number: Int64) -> StoredResponse? {
     variants.first { $0.body.number == number } ?? superseded.first { $0.body.number == number }
   }

@@ -72,6 +72,13 @@ final class ResourceIndex: Sendable {
     }
   }
 
+  /// Those in memory whose keys begin with one of these.
+  func resources(below trees: [[UInt8]]) -> [Resource] {
+    shards.flatMap { shard in
+      shard.withLock { shard in shard.all { key in trees.contains { key.starts(with: $0) } } }
+    }
+  }
+
   /// Makes marks again of resources that nobody has and nobody used for a while, the longest unused first, until at most
   /// `limit` are left. `now` in wall seconds. In the pool.
   func unload(beyond limit: Int, now: Int64) {
@@ -151,6 +158,13 @@ struct IndexShard {
       return false
     }
     return found
+  }
+
+  func all(_ isOne: (_ key: [UInt8]) -> Bool) -> [Resource] {
+    slots.compactMap { slot in
+      guard let resource = Self.resource(slot.entry), isOne(resource.key.bytes) else { return nil }
+      return resource
+    }
   }
 
   /// Makes a resource, not loaded yet, of a mark.

@@ -26,6 +26,7 @@ final class StoreCore: @unchecked Sendable {
   private let catalogueBox = Locked<Catalogue<CatalogueChange>?>(nil)
   let reader: CatalogueReader
   let index: ResourceIndex
+  let trees: OutdatedTrees
   /// The bodies in memory, by number.
   private let live = Locked([Int64: WeakBody]())
   private struct WeakBody { weak var body: StoredBody? }
@@ -34,11 +35,11 @@ final class StoreCore: @unchecked Sendable {
 
   init(
     settings: CacheStoreSettings, pool: WorkerPool, events: EventLog, clock: any LoopClock, budget: DiskBudget,
-    reader: CatalogueReader, index: ResourceIndex, nextNumber: Int64
+    reader: CatalogueReader, index: ResourceIndex, trees: OutdatedTrees, nextNumber: Int64
   ) {
     (directory, self.settings, self.pool) = (settings.path, settings, pool)
     (self.events, self.clock, self.budget, self.reader) = (events, clock, budget, reader)
-    self.index = index
+    (self.index, self.trees) = (index, trees)
     openBodies = OpenBodies(limit: settings.openBodies)
     memory = MemoryBodies(limit: settings.memory)
     durability = Durability()

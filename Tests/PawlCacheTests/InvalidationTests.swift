@@ -49,4 +49,35 @@ import Testing
     let twice = Messages.response(["Location: /x", "Location: /y"])
     #expect(invalidationTargets(request: request, response: twice) == [Bytes("/dir/file")])
   }
+
+  @Test(
+    "what works on a collection reaches all below it, and what is below where it is brought",
+    arguments: [
+      (.delete, 204, nil, ["/dir/file/"]), (.delete, 404, nil, []), (.put, 201, nil, []), (.post, 200, nil, []),
+      (.patch, 200, nil, []), (.get, 200, nil, []),
+      (.other(Array("MOVE".utf8)), 201, "/to", ["/dir/file/", "/to/"]),
+      (.other(Array("COPY".utf8)), 207, "http://example.org/to/?x", ["/dir/file/", "/to/"]),
+      (.other(Array("MOVE".utf8)), 201, "http://other.org/to", ["/dir/file/"]),
+      (.other(Array("PROPFIND".utf8)), 207, nil, []), (.other(Array("LOCK".utf8)), 200, nil, []),
+      (.other(Array("PROPPATCH".utf8)), 207, nil, []), (.other(Array("UPDATE".utf8)), 200, nil, ["/dir/file/"]),
+      (.delete, 204, "/to", ["/dir/file/"]),
+    ] as [(Method, Int, String?, [String])])
+  func trees(_ method: Method, _ status: Int, _ destination: String?, _ expected: [String]) {
+    var request = Messages.request(method: method)
+    if let destination { request.fields.append(named: Array("Destination".utf8), Array(destination.utf8)) }
+    let trees = outdatedTrees(request: request, response: Messages.response([], status: status))
+    #expect(trees == expected.map { Bytes($0) })
+  }
+
+  @Test("a destination is a target, too; asking changes nothing")
+  func webDAV() {
+    var request = Messages.request(method: .other(Array("MOVE".utf8)))
+    request.fields.append(named: Array("Destination".utf8), Array("/to".utf8))
+    let answer = Messages.response([], status: 204)
+    #expect(invalidationTargets(request: request, response: answer) == [Bytes("/dir/file"), Bytes("/to")])
+    for method in ["PROPFIND", "REPORT", "SEARCH", "QUERY"] {
+      let request = Messages.request(method: .other(Array(method.utf8)))
+      #expect(invalidationTargets(request: request, response: answer) == [])
+    }
+  }
 }

@@ -376,3 +376,39 @@ def older_confirmation(bench):
     count = origin.count("/x")
     answer = get(pawl.address, "/x")
     same((answer.get("Cache-Control"), origin.count("/x") > count), ("public, no-cache", True), "what holds, and whether the origin is asked")
+
+
+@check("webdav: what is removed, moved or copied over takes all below it along, in memory and on disk alone; what is only asked for leaves it", seconds=60)
+def trees(bench):
+    served, origin = {}, bench.origin()
+    origin.default = lambda request: Resource(
+        f"{served.setdefault(request.target, 0)} of {request.target}".encode(), last_modified=OLD) if request.method == "GET" else Resource(b"", status=207 if request.method == "COPY" else 201)
+    pawl = bench.pawl(origin)
+    paths = [f"/{top}/{name}" for top in ("one", "two", "three", "onetwo") for name in ("a", "deep/b?x=1", "")] + ["/one", "/one?q"]
+
+    def asked(why, expected, number):
+        found = {}
+        for path in paths:
+            before = origin.count(path)
+            answer = get(pawl.address, path)
+            found[path] = origin.count(path) > before
+            if found[path]:
+                same(answer.body, f"{number} of {path}".encode(), f"{why}: {path}")
+        same({path for path in paths if found[path]}, set(expected), f"{why}: asked for anew")
+    asked("at first", paths, 0)
+    asked("again", (), 0)
+    below = lambda *tops: [path for path in paths if any(path.startswith(f"/{top}/") for top in tops)]
+    cases = [("PROPFIND", "/one/", {}, ()), ("LOCK", "/one/", {}, ["/one/"]), ("PUT", "/one/new", {}, ()), ("DELETE", "/one/", {}, below("one")), ("DELETE", "/one", {}, below("one") + ["/one"]),
+             ("MOVE", "/two/", {"Destination": "http://pawl.test/three/"}, below("two", "three")),
+             ("COPY", "/onetwo/", {"Destination": "/one/"}, below("one", "onetwo")), ("MOVE", "/two/a", {"Destination": "/three/"}, ["/two/a"] + below("three"))]
+    for restarts in (False, True):
+        for number, (method, target, fields, expected) in enumerate(cases, 1 + 100 * restarts):
+            if restarts:
+                pawl.restart()
+            served.update(dict.fromkeys(served, number))
+            with Client(pawl.address) as client:
+                client.request(target, method, fields=tuple(fields.items()) + (("Content-Length", "0"),))
+                same(client.response().status // 100, 2, f"{method} {target}")
+            if restarts:
+                pawl.restart()
+            asked(f"{method} {target}", expected, number)

@@ -1,0 +1,157 @@
+package import PawlCache
+package import PawlLoop
+
+/// Paths below which all that was stored until a moment is out of date: a collection was removed, moved or replaced there
+/// (RFC 4918 §9.6, §9.8, §9.9). What is in memory goes at once; what is on disk alone goes when it is loaded.
+final class OutdatedTrees: Sendable {
+  /// So many paths are remembered. Then what lies on disk below the older half of them goes in one walk over the catalogue,
+  /// and they are forgotten.
+  static let limit = 1024
+
+  private struct State {
+    /// By the octets that keys below begin with: objects whose numbers are lower are out of date.
+    var stamps: [[UInt8]: Int64]
+    /// What nobody has walked over yet, and who waits for that.
+    var waiting: [(tree: [UInt8], done: LoopReply<[Resource]>)] = []
+    var isWalking = false
+  }
+  private let state: Locked<State>
+
+  init(_ stamps: [[UInt8]: Int64] = [:]) { state = Locked(State(stamps: stamps)) }
+
+  /// Whether the object was stored before something above it was removed or replaced. In the pool.
+  func covers(_ key: [UInt8], number: Int64) -> Bool {
+    state.withLock { state in
+      guard !state.stamps.isEmpty else { return false }
+      return Self.trees(above: key).contains { state.stamps[Array($0)].map { number < $0 } ?? false }
+    }
+  }
+
+  /// What a key begins with, up to each slash of its path.
+  private static func trees(above key: [UInt8]) -> [ArraySlice<UInt8>] {
+    guard let path = key.firstIndex(of: 0) else { return [] }
+    let end = key[path...].firstIndex(of: 0x3f) ?? key.endIndex
+    return (path..<end).filter { key[$0] == 0x2f }.map { key[...$0] }
+  }
+
+  /// - Returns: the paths that are too many now, with their stamps.
+  fileprivate func stamp(_ tree: [UInt8], _ number: Int64) -> [[UInt8]: Int64] {
+    state.withLock { state in
+      state.stamps[tree] = number
+      guard state.stamps.count > Self.limit else { return [:] }
+      let oldest = state.stamps.sorted { $0.value < $1.value }.prefix(Self.limit / 2)
+      return Dictionary(uniqueKeysWithValues: oldest.map { ($0.key, $0.value) })
+    }
+  }
+
+  fileprivate func forget(_ stamps: [[UInt8]: Int64]) {
+    state.withLock { state in
+      for (tree, number) in stamps where state.stamps[tree] == number { state.stamps[tree] = nil }
+    }
+  }
+
+  /// - Returns: whether a walk has to be begun.
+  fileprivate func wait(_ tree: [UInt8], _ done: LoopReply<[Resource]>) -> Bool {
+    state.withLock { state in
+      state.waiting.append((tree, done))
+      defer { state.isWalking = true }
+      return !state.isWalking
+    }
+  }
+
+  fileprivate func takeWaiting() -> [(tree: [UInt8], done: LoopReply<[Resource]>)] {
+    state.withLock { state in
+      defer { state.waiting = [] }
+      if state.waiting.isEmpty { state.isWalking = false }
+      return state.waiting
+    }
+  }
+
+  // MARK: On disk
+
+  // They stand among the facts about the catalogue, and are no text as the names of those are: catalogues of before stay good.
+
+  static func record(_ tree: [UInt8], _ number: Int64, in database: Database) throws(StoreError) {
+    try database.run("INSERT OR REPLACE INTO meta(name, value) VALUES(?1, ?2)", .blob(tree), .integer(number))
+  }
+
+  static func remove(_ tree: [UInt8], from database: Database) throws(StoreError) {
+    try database.run("DELETE FROM meta WHERE name = ?1", .blob(tree))
+  }
+
+  /// All that are recorded. Those that nothing older is left for are removed.
+  static func read(_ database: Database) throws(StoreError) -> [[UInt8]: Int64] {
+    let oldest = try database.integer("SELECT min(number) FROM objects") ?? .max
+    try database.run("DELETE FROM meta WHERE typeof(name) = 'blob' AND value <= ?1", .integer(oldest))
+    let statement = try database.statement("SELECT name, value FROM meta WHERE typeof(name) = 'blob'")
+    defer { statement.reset() }
+    var found: [[UInt8]: Int64] = [:]
+    while try statement.step() { found[statement.blob(0)] = statement.integer(1) }
+    return found
+  }
+}
+
+extension CacheStore {
+  /// Forgets all that is stored below a path, for which that key stands; its target ends with a slash. Who asks from now on
+  /// waits for no answer to an earlier question. Readers of what goes read on. `completion` runs on `loop` when nothing of it
+  /// is answered from the store any more; over a crash of the machine right after that it may come back.
+  package func forgetAll(below key: CacheKey, on loop: EventLoop, _ completion: @escaping () -> Void) {
+    let number = core.takeNumber()
+    let surplus = core.trees.stamp(key.bytes, number)
+    core.submit([.outdated(key.bytes, number)])
+    if !surplus.isEmpty { core.pool.run { [core] in core.settle(surplus) } }
+    let done = LoopReply<[Resource]>(on: loop) { [self] loading in
+      // They were read before the stamp was there, perhaps.
+      var left = loading.count
+      if left == 0 { return completion() }
+      for resource in loading {
+        load(resource, on: loop) { [self] in
+          core.invalidate(resource)
+          left -= 1
+          if left == 0 { completion() }
+        }
+      }
+    }
+    guard core.trees.wait(key.bytes, done) else { return }
+    if !core.pool.run({ [core] in core.walkOutdatedTrees() }) { core.walkOutdatedTrees() }
+  }
+}
+
+extension StoreCore {
+  /// One walk over what is in memory for all who wait.
+  fileprivate func walkOutdatedTrees() {
+    while true {
+      let waiting = trees.takeWaiting()
+      guard !waiting.isEmpty else { return }
+      let found = index.resources(below: waiting.map(\.tree))
+      let loading = found.filter { !invalidate($0) }
+      for (tree, done) in waiting { done.send(loading.filter { $0.key.bytes.starts(with: tree) }) }
+    }
+  }
+
+  /// - Returns: `false` where what is on disk is being loaded, or will be.
+  @discardableResult
+  fileprivate func invalidate(_ resource: Resource) -> Bool {
+    let gone = resource.withLock { state -> [StoredResponse]? in
+      state.invalidate()
+      return state.isLoaded ? state.variants + state.superseded : nil
+    }
+    for response in gone ?? [] { drop(response.body) }
+    return gone != nil
+  }
+
+  /// Removes what lies on disk below these paths, and forgets them.
+  fileprivate func settle(_ stamps: [[UInt8]: Int64]) {
+    let settled = OutdatedTrees(stamps)
+    doomed.withLock { $0.beginRound() }
+    defer { doomed.withLock { $0.endRound() } }
+    do throws(StoreError) {
+      let old = try reader.objects(before: stamps.values.max() ?? 0) { settled.covers($0, number: $1) }
+      for candidate in old { _ = evict(candidate) }
+    } catch {
+      return noteReadFailure(error)
+    }
+    trees.forget(stamps)
+    submit(stamps.keys.map { .settled($0) })
+  }
+}

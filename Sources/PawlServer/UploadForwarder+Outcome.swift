@@ -26,7 +26,7 @@ extension UploadForwarder {
       }
     case .broke(let failure):
       let why = failure.error.details.map { "\(failure.error.kind.rawValue): \($0)" } ?? failure.error.kind.rawValue
-      guard case .sent = phase else {
+      guard case .sent = phase, !failure.lacksHeldBack else {
         return comeBack(why, isAway: failure.beforeHead && !failure.requestBytesSent)
       }
       switch ForwardPolicy.afterBreak(sent: true, uploads.delivery) {
@@ -115,13 +115,12 @@ extension UploadForwarder {
   /// 401, 429, 503: the client that waits is given the answer, and the upload stays.
   func passOn(_ answer: UploadAnswer, _ why: String) {
     let pause = ForwardPolicy.pauseWithoutClient(status: answer.status, retryAfter: retryAfter(answer.fields))
-    upload.lastRefusal = UploadLastRefusal(attempt: attempt, answer: answer)
     if pause == nil, uploads.settings.forwardGiveUp == nil {
       // Its client need not ever come back. A start of pawl is no request of its client.
       let end = loop.wallSeconds + uploads.store.expireAfter.wholeSeconds
       upload.giveUpAt = isUrgent ? end : formerEnd ?? end
     }
-    goBack(why, after: pause)
+    goBack(why, after: pause, refusal: UploadLastRefusal(attempt: attempt, answer: answer))
   }
 
   private func retryAfter(_ fields: Fields) -> Int64? {
@@ -138,7 +137,10 @@ extension UploadForwarder {
     goBack(why, after: pause - pause / 4 * Int(Randomness.uint64() % 256) / 256, isAway: isAway)
   }
 
-  private func goBack(_ why: String, after pause: Duration?, isAway: Bool = false) {
+  /// Where the journal says that it was sent, it is on record first that it was not: whoever is told so may rely on it.
+  private func goBack(
+    _ why: String, after pause: Duration?, isAway: Bool = false, refusal: UploadLastRefusal? = nil
+  ) {
     phase = .over
     letGo()
     let nextAt = pause.map { loop.wallSeconds + $0.wholeSeconds }
@@ -148,11 +150,22 @@ extension UploadForwarder {
         "upload": id, "attempt": "\(attempt)", "upstream": route.upstreamName, "why": why,
         "next": pause.map { "\($0.wholeSeconds)s" } ?? "when-its-client-asks",
       ])
+    let queue = owner.uploads
+    let wait = { [upload, route] in
+      queue.pause(upload, for: pause, nextAttempt: nextAt, awaiting: isAway ? route.upstreamName : nil)
+    }
+    if upload.status.phase == .sent {
+      return insist("complete", from: [.sent]) { [self] in
+        upload.comeBack(failed: why, nextAt: nextAt, refusal: refusal, on: loop, then: $0)
+      } then: {
+        wait()
+      }
+    }
+    if let refusal { upload.lastRefusal = refusal }
     upload.noteAttempt(failed: why, nextAt: nextAt)
     guard !isCut else { return }
-    let queue = owner.uploads
     end()
-    queue.pause(upload, for: pause, nextAttempt: nextAt, awaiting: isAway ? route.upstreamName : nil)
+    wait()
   }
 
   private func leaveUnknown(_ why: String) {

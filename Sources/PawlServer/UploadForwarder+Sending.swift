@@ -30,9 +30,11 @@ extension UploadForwarder: OriginExchangeDelegate {
     phase = .journalling
     upload.journalSent(on: loop) { [self] isRecorded in
       guard !isCut else { return }
+      if isRecorded, early == nil { exchange.readNow() }
       if let early { return conclude(early) }
       guard isRecorded else { return comeBack("the journal could not be written") }
       phase = .sent
+      exchange.markHeldBack()
       content?.complete(exchange)
     }
   }

@@ -131,17 +131,27 @@ final class UploadForwarder {
   private func connect(_ request: UploadRequest) {
     phase = .sending
     var asked = OriginRequest(head: request.head, use: isUrgent ? .passThrough : .fill)
-    (asked.wantsFreshConnection, asked.holdsHead) = (request.isEmpty, request.isEmpty)
+    (asked.wantsFreshConnection, asked.holdsHead) = (true, request.isEmpty)
     origin = owner.pool(for: route.upstream).start(asked, delegate: self)
   }
 
   // MARK: - Ending
 
-  /// pawl ends: an incomplete request is none, and what is journalled as sent is judged at the next start.
+  /// pawl ends: an incomplete request is none, and what is whole with the origin is judged at the next start.
   func cut() {
     isCut = true
-    if case .preparing(let asked) = phase { asked?.cancel() }
+    switch phase {
+    case .preparing(let asked): asked?.cancel()
+    case .sending, .over: break
+    case .journalling: takeBack()
+    case .sent: if origin?.lacksHeldBack == true { takeBack() }
+    }
     letGo()
+  }
+
+  /// What the journal says of it, or is about to, did not happen. Whoever comes too late with that finds it `sent`.
+  private func takeBack() {
+    upload.comeBack(failed: "pawl ended before the last byte was sent", nextAt: nil, on: loop) { _ in }
   }
 
   func letGo() {

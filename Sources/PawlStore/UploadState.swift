@@ -172,6 +172,8 @@ struct UploadTransition: Sendable {
   /// Whether a sent or forwarded one is left alone, is decided by `from`; this makes the row.
   var apply: @Sendable (inout UploadRow) -> Void = { _ in }
   var answer: UploadAnswer?
+  /// What the origin said where it did not take the upload.
+  var refusal: UploadLastRefusal?
   /// What is logged with it.
   var why: String?
   /// It is being recorded: the row that is taken has the new phase.

@@ -40,6 +40,20 @@ extension SpooledUpload {
     notify()
   }
 
+  /// sent → complete: the origin does not have it. The attempt is counted and kept for show.
+  /// - Parameters:
+  ///   - nextAt: when it is tried again; wall seconds.
+  ///   - refusal: what the origin said; told of with the phase (``SpooledUpload/lastRefusal``).
+  package func comeBack(
+    failed why: String, nextAt: Int64?, refusal: UploadLastRefusal? = nil, on loop: EventLoop,
+    then: @escaping (Bool) -> Void
+  ) {
+    begin(.sent, to: .complete, on: loop, refusal: refusal, then: then) { row in
+      row.attempts += 1
+      (row.lastError, row.nextAttempt) = (why, nextAt)
+    }
+  }
+
   /// forwarding, sent → answered; the bytes are freed.
   /// - Parameter askers: ``SpooledUpload/askers``.
   package func answer(
@@ -86,14 +100,14 @@ extension SpooledUpload {
 
   private func begin(
     _ from: UploadPhase..., to phase: UploadPhase, on loop: EventLoop, needsAllBytes: Bool = false,
-    answer: UploadAnswer? = nil, why: String? = nil, then: @escaping (Bool) -> Void,
-    apply: @escaping @Sendable (inout UploadRow) -> Void = { _ in }
+    answer: UploadAnswer? = nil, refusal: UploadLastRefusal? = nil, why: String? = nil,
+    then: @escaping (Bool) -> Void, apply: @escaping @Sendable (inout UploadRow) -> Void = { _ in }
   ) {
     let reply = LoopReply(on: loop, then)
     begin(
       UploadTransition(
-        from: Set(from), to: phase, needsAllBytes: needsAllBytes, apply: apply, answer: answer, why: why,
-        then: { reply.send($0) }))
+        from: Set(from), to: phase, needsAllBytes: needsAllBytes, apply: apply, answer: answer, refusal: refusal,
+        why: why, then: { reply.send($0) }))
   }
 
   // MARK: One at a time
@@ -162,6 +176,7 @@ extension SpooledUpload {
         state.lastChange = core.clock.now()
         if transition.to == .answered { state.notBefore = core.dueTime(state.row.answerUntil ?? 0) }
         if transition.to == .removed { state.row.credentials = nil }
+        state.lastRefusal = transition.refusal ?? state.lastRefusal
         state.answer = transition.answer ?? (transition.to == .answered ? state.answer : nil)
       } else if current?.isRecording == true {
         state.touch()

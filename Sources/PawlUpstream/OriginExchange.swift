@@ -30,6 +30,8 @@ package final class OriginExchange {
   private var hasAnnounced = false
   private var hasRetried = false
   private var hasSentBefore = false
+  /// How much of the request had gone when what makes it whole was handed in.
+  private var heldBackAt: UInt64?
 
   @exclusivity(unchecked) var output: RequestOutput
   private var senderWaits = false
@@ -82,6 +84,16 @@ package final class OriginExchange {
 
   /// Whether none of the request's content has been taken, so that it could be sent again from its start.
   package var canBeRetried: Bool { !output.hasTakenBody }
+
+  /// What is handed in from now on makes the request whole: as long as nothing of that has left, the origin has none.
+  package func markHeldBack() { heldBackAt = output.sentOnConnection }
+
+  /// Whether nothing has left of what was handed in since ``markHeldBack()``. What TLS keeps is a part of its last record,
+  /// which nobody can read without the rest. Only while the exchange has its connection.
+  package var lacksHeldBack: Bool {
+    guard let heldBackAt else { return true }
+    return output.sentOnConnection <= heldBackAt || stream.map { $0.bytesKept > 0 } ?? false
+  }
 
   /// Whether any octet of the request was handed to a connection.
   package var requestBytesSent: Bool { hasSentBefore || output.sentOnConnection > 0 }
@@ -188,6 +200,10 @@ package final class OriginExchange {
     loop.nextTurn { [self] in continueReading() }
   }
 
+  /// Takes what has come and was not announced yet: an answer, or the end of the connection. The delegate may hear of it
+  /// from within.
+  package func readNow() { streamReadable() }
+
   private func continueReading() {
     guard case .connected(let connection) = phase, !isPaused else { return }
     receiveHeld()
@@ -223,7 +239,8 @@ package final class OriginExchange {
   func fail(_ error: ProxyError) {
     guard !isOver else { return }
     let failure = OriginFailure(
-      error: error, beforeHead: !response.hasFinalHead, requestBytesSent: requestBytesSent)
+      error: error, beforeHead: !response.hasFinalHead, requestBytesSent: requestBytesSent,
+      lacksHeldBack: lacksHeldBack)
     release(reusable: false)?.exchange(self, broke: failure)
   }
 
@@ -246,7 +263,10 @@ package final class OriginExchange {
       pool.ended(request.use, reusable: nil)
     case .connected(let connection):
       connection.end()
-      if !reusable { connection.stream.close() }
+      // What TLS keeps would still go, though it counts as not sent.
+      if !reusable {
+        heldBackAt != nil && connection.stream.bytesKept > 0 ? connection.stream.reset() : connection.stream.close()
+      }
       pool.ended(request.use, reusable: reusable ? connection : nil)
     case .upgraded: pool.ended(request.use, reusable: nil)
     }

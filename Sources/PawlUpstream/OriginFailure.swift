@@ -8,8 +8,12 @@ package struct OriginFailure: Error, Hashable, Sendable {
   package var beforeHead: Bool
   /// Whether any octet of the request had been handed to a connection: the origin may have acted on it.
   package var requestBytesSent: Bool
+  /// Whether nothing of what makes the request whole has left pawl: what was handed in since
+  /// ``OriginExchange/markHeldBack()``, or all of it where that was never called.
+  package var lacksHeldBack: Bool
 
-  package init(error: ProxyError, beforeHead: Bool, requestBytesSent: Bool) {
+  package init(error: ProxyError, beforeHead: Bool, requestBytesSent: Bool, lacksHeldBack: Bool = false) {
     (self.error, self.beforeHead, self.requestBytesSent) = (error, beforeHead, requestBytesSent)
+    self.lacksHeldBack = lacksHeldBack
   }
 }

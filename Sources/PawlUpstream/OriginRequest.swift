@@ -11,8 +11,8 @@ package struct OriginRequest: Sendable {
   /// `Expect: 100-continue` is in the head: the 100 is passed up as any other 1xx. When to send the body without
   /// having seen one is the caller's decision.
   package var wantsContinue: Bool
-  /// The request may be sent once only, and ends with its head: a connection that an origin closes at the same moment
-  /// would leave open whether it was seen.
+  /// The request may be sent once only: of a connection that was idle, and that an origin closes at the same moment, it
+  /// would stay open whether the request was seen.
   package var wantsFreshConnection = false
   /// Nothing is sent, not even the head, before ``OriginExchange/releaseHead()``: the delegate has something to do once
   /// it hears of the connection. For requests without content, on a connection of their own.

@@ -85,6 +85,9 @@ final class UploadBench {
     return store.core.catalogue
   }
 
+  /// Nothing that is to be recorded from now on is before the gate opens.
+  func holdJournal(until gate: Gate) { store.core.catalogue?.submit([]) { _ in _ = gate.wait() } }
+
   func repair(_ catalogue: Catalogue<UploadChange>?) { store.core.catalogue = catalogue }
 
   /// Waits until the log tells of `event`.
@@ -121,6 +124,11 @@ final class UploadBench {
     guard let end = octets[...].firstRange(of: Array("\r\n\r\n".utf8)[...]) else { return [] }
     return Array(octets[end.upperBound...])
   }
+}
+
+extension SpooledUpload {
+  /// A step of its story is on its way to the catalogue.
+  var isBeingRecorded: Bool { state.withLock { $0.transition != nil } }
 }
 
 let created = "HTTP/1.1 201 Created\r\nContent-Type: a/b\r\nContent-Length: 2\r\n\r\nok"

@@ -247,7 +247,7 @@ import Testing
     let framing =
       length.map { "Content-Length: \($0)\r\n\r\nhalf" } ?? "Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n"
     let talk = try UploadTalk(scripts: [
-      [.expectHead, UploadTalk.noOptions, .expectHead, .read(5), .send("HTTP/1.1 200 OK\r\nX-App: yes\r\n" + framing)]
+      UploadTalk.probe, [.expectHead, .read(5), .send("HTTP/1.1 200 OK\r\nX-App: yes\r\n" + framing)],
     ])
     let fields = ["Upload-Draft-Interop-Version: \(version)", "Upload-Complete: ?1"]
     let client = talk.pawl.connect()

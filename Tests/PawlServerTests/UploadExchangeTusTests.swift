@@ -62,10 +62,11 @@ import Testing
   func undecided() throws {
     let gate = Gate()
     let talk = try UploadTalk(scripts: [
+      UploadTalk.probe,
       [
-        .expectHead, UploadTalk.noOptions, .expectHead, .read(5), .wait(gate),
+        .expectHead, .read(5), .wait(gate),
         .send("HTTP/1.1 422 No\r\nContent-Length: 2\r\n\r\nno"), .readToEnd,
-      ]
+      ],
     ])
     let client = talk.pawl.connect()
     client.send(talk.head("POST /files", [Self.tus, Self.type, "Upload-Length: 5"], length: 5) + "hello")

@@ -39,21 +39,70 @@ import Testing
   @Test("the last byte goes when the journal has it; an origin that breaks before is tried again")
   func beforeTheLast() throws {
     let octets = OriginStep.pattern(from: 0, count: 1000)
-    let gate = Gate()
+    let (broken, written, gate) = (Gate(), Gate(), Gate())
     let bench = try UploadBench(
       ScriptedOrigin(
-        .tcp, [.expectHead, .read(500), .reset], [.expectHead, .read(999), .open(gate), .read(1), .send(created)]))
+        .tcp, [.expectHead, .read(500), .open(broken), .reset],
+        [.expectHead, .read(999), .open(gate), .read(1), .send(created)]))
     let upload = try bench.complete(octets)
-    // An exchange that breaks in the same turn as the journal is written may have sent it all.
-    bench.attempt(upload)
-    if upload.status.phase == .complete {
-      #expect(upload.lastError?.hasPrefix("connection_terminated") == true && upload.nextAttempt != nil)
-      bench.clock.advance(by: .seconds(2))
-      bench.bench.turn { upload.status.phase == .answered }
-      #expect(gate.isOpen)
-    } else {
-      #expect(upload.status.phase == .unknown)
+    bench.holdJournal(until: written)
+    bench.deliver(upload)
+    bench.bench.turn { broken.isOpen && upload.isBeingRecorded }
+    bench.turnSome()
+    written.open()
+    bench.settle(upload, after: 0)
+    #expect(upload.status.phase == .complete)
+    #expect(upload.lastError?.hasPrefix("connection_terminated") == true && upload.nextAttempt != nil)
+    bench.clock.advance(by: .seconds(2))
+    bench.bench.turn { upload.status.phase == .answered }
+    #expect(gate.isOpen)
+    _ = bench.finish()
+  }
+
+  @Test("each delivery has a connection of its own, though one that was idle would be there")
+  func fresh() throws {
+    let answered: [OriginStep] = [.expectHead, .read(5), .send(created), .readToEnd]
+    let bench = try UploadBench(ScriptedOrigin(.tcp, answered, answered))
+    for number in 1...2 {
+      bench.attempt(try bench.complete(Array("hello".utf8)))
+      #expect(bench.origin?.acceptedCount == number)
     }
+    #expect(bench.finish() == [])
+  }
+
+  @Test("what the origin said is told when it is on record that the upload is not with it", arguments: [401, 429, 503])
+  func recordedFirst(_ status: Int) throws {
+    let (sent, goOn) = (Gate(), Gate())
+    let refusal = "HTTP/1.1 \(status) No\r\nContent-Length: 0\r\n\r\n"
+    let bench = try UploadBench(
+      ScriptedOrigin(.tcp, [.expectHead, .read(5), .open(sent), .wait(goOn), .send(refusal), .readToEnd]))
+    let upload = try bench.complete(Array("hello".utf8))
+    bench.deliver(upload)
+    bench.bench.turn { sent.isOpen }
+    let catalogue = UploadBench.breakCatalogue(bench.store)
+    goOn.open()
+    bench.waitFor("upload-step-not-stored")
+    #expect(upload.status.phase == .sent && upload.lastRefusal == nil)
+    bench.repair(catalogue)
+    bench.clock.advance(by: .seconds(5))
+    bench.bench.turn { upload.status.phase == .complete && bench.bench.owner.uploads.running.isEmpty }
+    #expect(upload.lastRefusal?.answer.status == status && upload.attempts == 1)
+    _ = bench.finish()
+  }
+
+  @Test("pawl ends before the last byte went: the upload is complete, whatever the journal said")
+  func cutBefore() throws {
+    let gate = Gate()
+    let bench = try UploadBench(ScriptedOrigin(.tcp, [.expectHead, .readToEnd]))
+    let upload = try bench.complete(OriginStep.pattern(from: 0, count: 1000))
+    bench.holdJournal(until: gate)
+    bench.deliver(upload)
+    bench.bench.turn { upload.isBeingRecorded }
+    bench.bench.loop.nextTurn { bench.bench.owner.uploads.stop() }
+    bench.bench.turn { bench.bench.owner.uploads.running.isEmpty }
+    gate.open()
+    bench.bench.turn { upload.status.phase == .complete && upload.attempts == 1 }
+    #expect(upload.lastError == "pawl ended before the last byte was sent")
     _ = bench.finish()
   }
 

@@ -10,15 +10,16 @@ struct UploadTalk {
 
   /// What an origin without OPTIONS says to the probe that comes before the first upload of a path.
   static let noOptions = OriginStep.send("HTTP/1.1 405 No\r\nContent-Length: 0\r\n\r\n")
+  /// The probe's connection, which stays.
+  static let probe: [OriginStep] = [.expectHead, noOptions, .readToEnd]
   static let ok = "HTTP/1.1 200 OK\r\nX-App: yes\r\nContent-Length: 4\r\n\r\ndone"
   static let url = "/.pawl/uploads/"
 
   /// - Parameter contents: the lengths of the uploads that the origin gets, each on a connection of its own after the
-  ///   first, which is the probe's too.
+  ///   probe's.
   init(_ contents: [Int], answer: String = ok, site: String = "") throws {
     let ends: [[OriginStep]] = contents.map { [.expectHead, .read($0), .send(answer), .readToEnd] }
-    let first: [OriginStep] = [.expectHead, Self.noOptions] + (ends.first ?? [.readToEnd])
-    try self.init(scripts: [first] + ends.dropFirst(), site: site)
+    try self.init(scripts: [Self.probe] + ends, site: site)
   }
 
   init(scripts: [[OriginStep]], in folder: TemporaryFolder? = nil, site: String = "") throws {
@@ -44,11 +45,8 @@ struct UploadTalk {
     return client.readAnswer(isHead: line.hasPrefix("HEAD "))
   }
 
-  /// The content of the last request on the origin's connection.
-  func received(_ connection: Int = 0) -> String {
-    guard origin.received.count > connection else { return "" }
-    return String(decoding: origin.received[connection], as: UTF8.self)
-  }
+  /// What came over the origin's last connection.
+  func received() -> String { String(decoding: origin.received.last ?? [], as: UTF8.self) }
 
   func finish(sourceLocation: SourceLocation = #_sourceLocation) {
     #expect(pawl.stop() == [], sourceLocation: sourceLocation)

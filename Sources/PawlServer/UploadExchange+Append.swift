@@ -78,12 +78,17 @@ extension UploadExchange {
       let isOurFault = append.offset == upload.status.offset
       return refuse(isOurFault ? .storage : .wrongOffset(provided: append.offset))
     }
+    if append.completes, upload.origin.concatenation == .partial { return refuse(Self.endsPart) }
     sizeLimit = limits.maxSize
     if let sizeLimit, let length = append.length, length > sizeLimit { return refuse(.tooLarge) }
-    if let length = append.length, !upload.declare(length: length) { return refuse(.inconsistentLength) }
     let (end, overflow) = append.offset.addingReportingOverflow(append.contentLength ?? 0)
     guard !overflow else { return refuse(.tooLarge) }
-    if let length = upload.status.length, end > length { return exceeded() }
+    // A length that this very request contradicts is none to hold the upload to.
+    if let length = append.length, end > length, upload.status.length ?? length == length {
+      return exceeded(from: append.offset)
+    }
+    if let length = append.length, !upload.declare(length: length) { return refuse(.inconsistentLength) }
+    if let length = upload.status.length, end > length { return exceeded(from: append.offset) }
     if let sizeLimit, end > sizeLimit { return refuse(.tooLarge) }
     if append.offset > 0, append.hasContent { note("upload-resumed") }
     completes = append.completes
@@ -101,6 +106,7 @@ extension UploadExchange {
     case .complete, .forwarding, .sent, .answered: break
     }
     if status.isConcatFinal { return refuse(.modifiesFinal) }
+    if status.isConcatPartial { return refuse(append.completes ? Self.endsPart : .alreadyComplete) }
     guard dialect != .tus || status.phase == .answered else { return beginUndecided() }
     if dialect == .tus, let origin = status.originStatus, origin >= 400 { return refuse(.gone) }
     guard append.offset == status.offset else { return refuse(.wrongOffset(provided: append.offset)) }
@@ -136,15 +142,23 @@ extension UploadExchange {
   /// Seconds after which an undecided client asks again.
   static let undecidedRetry = 5
 
-  /// Content beyond the length, which nothing shall make an upload of. In tus, and by the newer drafts, it is given up; by
-  /// the older ones the bytes up to the length stay, and only a request that says so completes it.
-  func exceeded() {
+  /// Content beyond the length, which nothing shall make an upload of. The request is refused and the upload is as it was
+  /// before, but for what was told of meanwhile. By the drafts since -08 it is given up.
+  /// - Parameter start: what stands before it stays.
+  func exceeded(from start: UInt64) {
     stopTaking()
-    if let version, version.number < 8 {
-      writer?.expectNoEnd()
-      return writer == nil ? refuse(.tooLong) : settle { [self] in refuse(.tooLong) }
+    if version?.givesUpBeyondLength == true {
+      dropWriter()
+      upload?.invalidate(why: "length-exceeded", on: loop.loop) { [self] _ in refuse(.tooLong) }
+      return
     }
+    guard let writer else { return refuse(.tooLong) }
+    writer.goBack(to: start)
     dropWriter()
-    upload?.invalidate(why: "length-exceeded", on: loop.loop) { [self] _ in refuse(.tooLong) }
+    settle { [self] in refuse(.tooLong) }
   }
+
+  /// A part of a concatenation takes no end of its own: what it becomes part of has one.
+  private static let endsPart = UploadRefusal.malformed(
+    "This is a part of a concatenation: what is made of it ends, not the part.")
 }

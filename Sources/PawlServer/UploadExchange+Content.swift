@@ -88,7 +88,7 @@ extension UploadExchange {
       pause()
       return false
     case .displaced: displaced()
-    case .tooLong: check == nil ? exceeded() : spoiled(.tooLong)
+    case .tooLong: check == nil ? exceeded(from: max(contentStart, toldOffset)) : spoiled(.tooLong)
     case .full: paused(.noSpace(retryAfter: 60))
     case .failed: paused(.storage)
     }
@@ -167,10 +167,8 @@ extension UploadExchange {
 
   /// Whether nothing but its length says that the upload is complete.
   var completesAtLength: Bool {
-    switch dialect {
-    case .tus: upload?.origin.concatenation != .partial
-    case .ietf(let version): version.completesAtLength
-    }
+    guard upload?.origin.concatenation != .partial else { return false }
+    return version?.completesAtLength ?? true
   }
 
   /// Whether the head says where the content ends. A chunked body does with its last chunk only: without that it is not all

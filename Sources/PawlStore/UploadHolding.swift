@@ -33,6 +33,16 @@ extension SpooledUpload {
     settle()
   }
 
+  /// The writer of that generation, if it still is, takes back what it has brought since.
+  func goBack(to offset: UInt64, _ generation: UInt64) {
+    let isMine = state.withLock { state in
+      guard state.generation == generation, state.holder != nil, state.takesBytes else { return false }
+      state.goBack(to: offset)
+      return true
+    }
+    if isMine { core.noteDirty(self, soon: true) }
+  }
+
   func tell(_ ended: UploadState.Displacement) {
     core.budget.giveBack(client, ended.promise)
     ended.holder?.run { $0.wasDisplaced() }

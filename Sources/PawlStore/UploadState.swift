@@ -67,6 +67,8 @@ struct UploadState {
   var isNameSynced = false
   var isSyncing = false
   var syncWaiters: [SyncWaiter] = []
+  /// Counts how often bytes that counted were taken back: what a sync covered before says nothing of those after.
+  var cutCount: UInt64 = 0
   var isFreed = false
 
   // Only in memory.
@@ -122,6 +124,22 @@ struct UploadState {
       goBack = min(goBack ?? .max, written)
     }
     return displacement
+  }
+
+  /// Bytes behind `offset` count no more, nor does it where the request that brought them said that all ends.
+  mutating func goBack(to offset: UInt64) {
+    row.finalAt = nil
+    touch()
+    guard offset < max(written, end) else { return }
+    cutCount += 1
+    (isVerifying, row.verifying) = (false, offset)
+    written = min(written, offset)
+    durable = min(durable, offset)
+    takenOffset = min(takenOffset, offset)
+    row.offset = min(row.offset, offset)
+    syncedEnd = min(syncedEnd, offset)
+    goBack = min(goBack ?? .max, offset)
+    syncWaiters = syncWaiters.map { SyncWaiter(target: min($0.target, offset), isAhead: $0.isAhead, then: $0.then) }
   }
 
   /// What a request was to complete and has not, another one has to.

@@ -86,7 +86,9 @@ extension SpooledUpload {
   /// Blocking.
   func syncUntilDone() {
     while true {
-      let (descriptor, point, end, isFreed) = state.withLock { ($0.descriptor, $0.written, $0.end, $0.isFreed) }
+      let (descriptor, point, end, cuts, isFreed) = state.withLock {
+        ($0.descriptor, $0.written, $0.end, $0.cutCount, $0.isFreed)
+      }
       if isFreed { return endSync(.dropped) }
       guard let descriptor = descriptor ?? openForWriting() else {
         return endSync(.system(call: "open", path: core.path(of: id), errno: EIO))
@@ -94,6 +96,8 @@ extension SpooledUpload {
       if let error = sync(descriptor) { return loseTail(error) }
       let (satisfied, isDone) = state.withLock { state in
         state.isNameSynced = true
+        // Others may stand there by now.
+        guard state.cutCount == cuts else { return ([SyncWaiter](), false) }
         if state.row.offset < point {
           state.row.offset = point
           state.touch()

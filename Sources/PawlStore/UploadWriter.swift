@@ -101,6 +101,13 @@ package final class UploadWriter {
     return isAccepted
   }
 
+  /// What came since `offset` was never told of and does not count: goes back there, and ends the writer. Nothing of what
+  /// the disk still does with those bytes counts later.
+  package func goBack(to offset: UInt64) {
+    upload.goBack(to: offset, generation)
+    detach()
+  }
+
   /// Goes back, and ends the writer.
   package func discard() { detach() }
 

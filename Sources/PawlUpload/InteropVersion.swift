@@ -59,6 +59,8 @@ extension InteropVersion {
   /// An upload is complete where its length is reached, whatever the request says. By the letter only `?1` completes it;
   /// but the clients of these two versions that say `?0` last take the offset for success and never come back.
   package var completesAtLength: Bool { number == 5 || number == 6 }
+  /// Content beyond the length ends the upload, since -08. Version 7 was -06 and -07 as well, which stop there: so does it.
+  package var givesUpBeyondLength: Bool { number >= 8 }
   /// The completeness field may be missing from an append that completes, up to -05.
   var appendMayOmitCompleteness: Bool { number <= 6 }
   /// `Content-Type: application/partial-upload` on appends, since -04.

@@ -16,13 +16,14 @@ package struct TusMetadata: Hashable, Sendable {
   static let mostPairs = 128
 
   /// One or more pairs with commas between them: a key and, behind one space, its value in Base64. A value may be
-  /// empty, and its space missing then.
+  /// empty, and its space missing then. So may the whole field be: tuspy sends it where it has nothing to say.
   /// - Throws: ``UploadRefusal/malformed(_:)``.
   package init(_ value: Bytes) throws(UploadRefusal) {
     guard value.count <= Self.longest else { throw .malformed("Upload-Metadata is too long.") }
     var pairs: [Pair] = []
     var keys: Set<[UInt8]> = []
-    for element in value.split(separator: 0x2c, omittingEmptySubsequences: false) {
+    let isEmpty = value.trimmed.isEmpty
+    for element in isEmpty ? [] : value.split(separator: 0x2c, omittingEmptySubsequences: false) {
       let pair = try Self.pair(element)
       guard keys.insert(pair.key).inserted else { throw .malformed("A key of Upload-Metadata comes more than once.") }
       pairs.append(pair)

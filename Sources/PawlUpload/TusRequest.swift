@@ -24,6 +24,8 @@ package enum TusRequest {
       .map { value throws(UploadRefusal) in try TusConcat(value) }
     creation.metadata = try head.fields.combined(.uploadMetadata)
       .map { value throws(UploadRefusal) in try TusMetadata(value.trimmed) }
+    // Nothing was said: nothing is told again.
+    if creation.metadata?.pairs.isEmpty == true { creation.metadata = nil }
     creation.length = try length(head)
     creation.isLengthDeferred = try defersLength(head)
     try checkLength(creation)

@@ -192,19 +192,42 @@ import Testing
   }
 
   @Test(
-    "content beyond the length: the upload stays at its length, or in newer versions is given up",
-    arguments: [false, true])
-  func tooLong(slowWrites: Bool) throws {
+    "content beyond the length: the upload stays as it was, or in newer versions is given up",
+    arguments: [false, true], [false, true])
+  func tooLong(slowWrites: Bool, chunked: Bool) throws {
     let talk = try UploadTalk([])
     if slowWrites { talk.pawl.expectSlowWrites() }
-    for (version, after) in [("6", 204), ("9", 410)] {
+    for (version, after) in [(5, 204), (6, 204), (7, 204), (9, 410)] {
       let field = "Upload-Draft-Interop-Version: \(version)"
-      let made = talk.ask("POST /f", field, "Upload-Complete: ?0", "Upload-Length: 4", content: "")
-      let beyond = talk.ask(
-        "PATCH \(made.uploadTarget)", field, Self.partial, "Upload-Offset: 0", "Upload-Complete: ?0", content: "hello")
-      #expect(beyond.status == 400, "\(version)")
-      #expect(talk.ask("HEAD \(made.uploadTarget)", field).status == after, "\(version)")
+      let made = talk.ask("POST /f", field, "Upload-Complete: ?0", "Upload-Length: 4", content: "ab")
+      let client = talk.pawl.connect()
+      let fields = [field, Self.partial, "Upload-Offset: 2", "Upload-Complete: ?0"]
+      client.send(
+        chunked
+          ? talk.head("PATCH \(made.uploadTarget)", fields + ["Transfer-Encoding: chunked"])
+            + "2\r\ncd\r\n1\r\ne\r\n0\r\n\r\n"
+          : talk.head("PATCH \(made.uploadTarget)", fields, length: 3) + "cde")
+      #expect(client.readAnswer().status == 400, "\(version)")
+      client.close()
+      let state = talk.ask("HEAD \(made.uploadTarget)", field)
+      #expect(state.status == after && state["Upload-Offset"] == (after == 204 ? "2" : nil), "\(version)")
     }
+    talk.finish()
+  }
+
+  @Test("a part of a tus concatenation takes no end: what says so is refused", arguments: [5, 6, 9], ["", "llo"])
+  func endOfPart(version: Int, content: String) throws {
+    let talk = try UploadTalk([])
+    let tus = ["Tus-Resumable: 1.0.0", "Content-Type: application/offset+octet-stream", "Upload-Concat: partial"]
+    let made = talk.ask("POST /f", tus[0], tus[1], tus[2], "Upload-Length: \(2 + content.utf8.count)", content: "he")
+    let field = "Upload-Draft-Interop-Version: \(version)"
+    let ended = talk.ask(
+      "PATCH \(made.uploadTarget)", field, Self.partial, "Upload-Offset: 2", "Upload-Complete: ?1", content: content)
+    #expect(ended.status == 400)
+    #expect(talk.ask("HEAD \(made.uploadTarget)", tus[0])["Upload-Offset"] == "2")
+    let added = talk.ask(
+      "PATCH \(made.uploadTarget)", field, Self.partial, "Upload-Offset: 2", "Upload-Complete: ?0", content: content)
+    #expect(added.status < 300)
     talk.finish()
   }
 

@@ -36,6 +36,54 @@ import Testing
     #expect(talk.received().hasSuffix("\r\n\r\nhello"))
   }
 
+  @Test(
+    "content beyond the length is refused, and the upload goes on where it was", arguments: [false, true],
+    ["llx!", "4\r\nllx!\r\n0\r\n\r\n", "3\r\nllx\r\n1\r\n!\r\n0\r\n\r\n"])
+  func tooLong(slowWrites: Bool, content: String) throws {
+    let talk = try UploadTalk([5])
+    if slowWrites { talk.pawl.expectSlowWrites() }
+    let made = talk.ask("POST /files", Self.tus, Self.type, "Upload-Length: 5", content: "he")
+    let fields = [Self.tus, Self.type, "Upload-Offset: 2"]
+    let client = talk.pawl.connect()
+    let line = "PATCH \(made.uploadTarget)"
+    let chunked = "Transfer-Encoding: chunked"
+    let head = content.count == 4 ? talk.head(line, fields, length: 4) : talk.head(line, fields + [chunked])
+    client.send(head + content)
+    #expect(client.readAnswer().status == 413)
+    client.close()
+    #expect(talk.ask("HEAD \(made.uploadTarget)", Self.tus)["Upload-Offset"] == "2")
+    #expect(talk.ask(line, Self.tus, Self.type, "Upload-Offset: 2", content: "llo").status == 204)
+    talk.finish()
+    #expect(talk.received().hasSuffix("\r\n\r\nhello"))
+  }
+
+  @Test("a length that the same request exceeds is not declared by it")
+  func contradictedLength() throws {
+    let talk = try UploadTalk([5])
+    let made = talk.ask("POST /files", Self.tus, "Upload-Defer-Length: 1", content: "")
+    let target = made.uploadTarget
+    func patch(_ length: String) -> Int {
+      let answer = talk.ask(
+        "PATCH \(target)", Self.tus, Self.type, "Upload-Offset: 0", "Upload-Length: \(length)", content: "hello")
+      return answer.status
+    }
+    #expect(patch("4") == 413)
+    #expect(talk.ask("HEAD \(target)", Self.tus).values("Upload-Offset", "Upload-Defer-Length") == ["0", "1"])
+    #expect(patch("5") == 204)
+    talk.finish()
+  }
+
+  @Test("an empty Upload-Metadata says nothing, and nothing is told of it", arguments: ["", " "])
+  func emptyMetadata(_ value: String) throws {
+    let talk = try UploadTalk([5])
+    let made = talk.ask("POST /files", Self.tus, "Upload-Length: 5", "Upload-Metadata: \(value)", content: "")
+    #expect(made.status == 201)
+    #expect(talk.ask("HEAD \(made.uploadTarget)", Self.tus)["Upload-Metadata"] == nil)
+    let last = talk.ask("PATCH \(made.uploadTarget)", Self.tus, Self.type, "Upload-Offset: 0", content: "hello")
+    #expect(last.status == 204)
+    talk.finish()
+  }
+
   @Test("parts are joined, and joined again are the same upload")
   func concatenation() throws {
     let talk = try UploadTalk([10])

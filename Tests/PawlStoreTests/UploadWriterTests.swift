@@ -145,4 +145,41 @@ import Testing
     #expect(try fixture.step { upload.complete(on: $0, then: $1) })
     #expect(upload.status.length == 180)
   }
+
+  @Test("bytes that are taken back count no more, whatever the disk does with them meanwhile; others may come there")
+  func goBack() throws {
+    let fixture = try UploadFixture()
+    let upload = try fixture.create(length: 1000)
+    let writer = try fixture.writer(upload)
+    writer.write([UInt8](repeating: 1, count: 600))
+    try fixture.sync(upload)
+    writer.expectEnd(at: 1000)
+    writer.write([UInt8](repeating: 2, count: 400))
+    upload.syncByItself()
+    writer.goBack(to: 600)
+    #expect(!writer.isCurrent && upload.status.offset == 600 && upload.expectedEnd == nil)
+    #expect(try fixture.sync(upload) == 600)
+    let next = try fixture.writer(upload)
+    #expect(next.offset == 600 && fixture.store.usedBytes == 600)
+    next.write([UInt8](repeating: 3, count: 400))
+    #expect(try fixture.sync(upload) == 1000)
+    #expect(try fixture.contents(upload) == [UInt8](repeating: 1, count: 600) + [UInt8](repeating: 3, count: 400))
+  }
+
+  @Test("bytes that were taken back do not come back with a crash")
+  func goBackAndCrash() throws {
+    let fixture = try UploadFixture()
+    let upload = try fixture.create(length: 1000)
+    let writer = try fixture.writer(upload)
+    writer.write([UInt8](repeating: 1, count: 600))
+    try fixture.sync(upload)
+    writer.write([UInt8](repeating: 2, count: 400))
+    try fixture.sync(upload)
+    writer.goBack(to: 600)
+    try fixture.sync(upload)
+    for again in [try fixture.killed(), try fixture.cut()] {
+      let found = try #require(again.store.find(upload.id))
+      #expect(found.status.offset == 600 && found.status.phase == .open)
+    }
+  }
 }

@@ -19,13 +19,15 @@ import Testing
       ("a", ["a="]), ("a ", ["a="]), ("a ,b YQ==", ["a=", "b=a"]), ("a YQ==, b YWI=", ["a=a", "b=ab"]),
       (" a YWJj ", ["a=abc"]), ("a YQ==,A YQ==", ["a=a", "A=a"]), ("a=b YQ==", ["a=b=a"]),
       ("\"k\" /+8=", ["\"k\"=\u{fffd}\u{fffd}"]),
+      // Nothing is said.
+      ("", []), (" ", []),
     ])
   func reads(_ value: String, _ expected: [String]) { #expect(pairs(value) == expected) }
 
   @Test(
     "anything else is malformed",
     arguments: [
-      "", " ", ",", "a,", ",a", "a,,b", "a YQ==,a", "a YQ==,a YQ==", "a YQ", "a YQ=", "a YQ===", "a YR==", "a =",
+      ",", "a,", ",a", "a,,b", "a YQ==,a", "a YQ==,a YQ==", "a YQ", "a YQ=", "a YQ===", "a YR==", "a =",
       "a ====", "a Y Q==", "a  YQ==", "a YQ== b", "a\tYQ==", "n\u{e9} YQ==", "a -_8=", "a \"\"", "a\u{7f}",
     ])
   func malformed(_ value: String) { #expect(pairs(value) == nil) }

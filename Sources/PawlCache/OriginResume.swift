@@ -4,6 +4,9 @@ package enum ResumeFailure: Hashable, Sendable {
   case attemptsExhausted
   /// `replay-limit`: replaying would go on for ever.
   case replayLimitReached
+  /// After an answer that took too long the whole was asked for once more, and that brought no progress: a slow report is not
+  /// run again and again.
+  case tookTooLongAgain
   /// The span begins in the middle, the origin has no ranges (any more), and what lies below is not wholly held: a body
   /// from zero could not be compared up to the place where it is needed.
   case spanCannotBeReplayed
@@ -26,7 +29,8 @@ private let overlapSize: UInt64 = 4096
 ///
 /// With a strong validator, and while the origin has not refused, the rest is asked for (RFC 9110 §13.1.5, §14.2);
 /// otherwise the whole is fetched again and compared. A span that begins in the middle can only be replayed where every byte
-/// below it is held, so that the comparison has no hole.
+/// below it is held, so that the comparison has no hole. After an answer that took too long the whole is asked for at most
+/// once more, until there was progress.
 ///
 /// - Parameters:
 ///   - held: where the bytes end that are held from `spanStart` on without a hole: an offset, not a count.
@@ -42,6 +46,7 @@ package func decideResume(
     return .askForRest(from: held - overlap, overlap: overlap, ifRange: validator.ifRange)
   }
   guard canReplay(spanStart: spanStart, prefix: prefix) else { return .giveUp(.spanCannotBeReplayed) }
+  guard !progress.isRepeatedInVain else { return .giveUp(.tookTooLongAgain) }
   let (allowed, overflow) = held.multipliedReportingOverflow(by: progress.replayFactor)
   if progress.replayedBytes > (overflow ? .max : allowed) { return .giveUp(.replayLimitReached) }
   return .replay(comparing: held)

@@ -1,3 +1,13 @@
+/// What ended an attempt to get the rest of a body.
+package enum AttemptEnding: Hashable, Sendable {
+  /// The origin was silent for longer than it may be, before its answer or in it.
+  case tookTooLong
+  /// The origin has done no work for it: nothing of the request was sent, or it refused a range, or said that it is busy.
+  case notBegun
+  /// Anything else: a connection that was closed or reset, an answer of the wrong kind.
+  case brokeOff
+}
+
 /// What one transfer has been through since its origin first broke off.
 package struct ResumeProgress: Hashable, Sendable {
   /// Attempts that ended without progress, in a row.
@@ -12,6 +22,11 @@ package struct ResumeProgress: Hashable, Sendable {
   package var originRefusesRanges = false
   /// Where the held bytes ended when progress was last made.
   private var heldAtProgress: UInt64
+  /// Where they ended when an answer last took too long; `nil` once there was as much progress since as counts for a replay.
+  private var heldAtTimeout: UInt64?
+  /// The origin took too long, was asked once more, and that brought no progress either. Asking it for the whole again
+  /// would let it do the same work again, for nothing.
+  package private(set) var isRepeatedInVain = false
 
   /// - Parameter held: where the held bytes end when the origin breaks for the first time.
   package init(held: UInt64, attemptLimit: Int = 10, replayFactor: UInt64 = 20) {
@@ -23,7 +38,11 @@ package struct ResumeProgress: Hashable, Sendable {
   ///   - held: where the held bytes end now.
   ///   - replayed: bytes of this attempt that were only compared; 0 for one that asked for the rest.
   ///   - total: the length, when known.
-  package mutating func attemptEnded(held: UInt64, replayed: UInt64, total: UInt64?) {
+  ///   - ending: what ended it.
+  package mutating func attemptEnded(
+    held: UInt64, replayed: UInt64, total: UInt64?, ending: AttemptEnding = .brokeOff
+  ) {
+    noteTimeouts(held, ending, enough: Self.replayProgress(total: total ?? held))
     let wasReplay = replayed > 0
     let (sum, overflow) = replayedBytes.addingReportingOverflow(replayed)
     replayedBytes = overflow ? .max : sum
@@ -33,6 +52,17 @@ package struct ResumeProgress: Hashable, Sendable {
     } else {
       attemptsWithoutProgress += 1
     }
+  }
+
+  private mutating func noteTimeouts(_ held: UInt64, _ ending: AttemptEnding, enough: UInt64) {
+    if let start = heldAtTimeout {
+      if held > start, held - start >= enough {
+        heldAtTimeout = nil
+      } else if ending != .notBegun {
+        isRepeatedInVain = true
+      }
+    }
+    if ending == .tookTooLong, heldAtTimeout == nil { heldAtTimeout = held }
   }
 
   /// How many new bytes a replay has to bring to count: 1 % of the length, or 16 MiB where that is less. Of a length

@@ -42,6 +42,7 @@ final class OriginFetch: OriginExchangeDelegate {
   private var sinkPaused = false
   private var timer: LoopTimer?
   private var lastFailure = "closed"
+  private var lastEnding = AttemptEnding.brokeOff
   /// What stood behind the whole content; nothing where that was put together from parts.
   private(set) var trailers = Fields()
 
@@ -178,10 +179,11 @@ final class OriginFetch: OriginExchangeDelegate {
     case .changed(let why): fail(.changed(why.rawValue))
     case .tryAgain:
       dropExchange()
-      lastFailure = "status-\(head.status)"
+      (lastFailure, lastEnding) = ("status-\(head.status)", AttemptEnding(status: head.status))
       attemptFailed()
     case .rangesRefused:
       dropExchange()
+      lastEnding = .notBegun
       progress.originRefusesRanges = true
       attemptFailed()
     }
@@ -299,7 +301,7 @@ final class OriginFetch: OriginExchangeDelegate {
     if position < frontier { return fail(.changed("shorter-than-before")) }
     let expected = spanEnd ?? total
     if let expected, frontier < expected {
-      lastFailure = "ended-early"
+      (lastFailure, lastEnding) = ("ended-early", .brokeOff)
       return brokeOff()
     }
     end()
@@ -307,7 +309,7 @@ final class OriginFetch: OriginExchangeDelegate {
 
   func exchange(_ exchange: OriginExchange, broke failure: OriginFailure) {
     self.exchange = nil
-    lastFailure = failure.error.kind.rawValue
+    (lastFailure, lastEnding) = (failure.error.kind.rawValue, AttemptEnding(failure))
     guard phase != .ended else { return }
     if asked == nil, first == nil { return fail(.noAnswer(failure)) }
     if !undelivered.isEmpty || isComparing {
@@ -345,7 +347,7 @@ final class OriginFetch: OriginExchangeDelegate {
     brokenWhileWaiting = false
     guard first?.isFinal == false else { return fail(.gaveUp("\(lastFailure), cannot-be-resumed")) }
     guard let identity, sink?.fetchIsWanted(self) == true else { return fail(.gaveUp("not-wanted")) }
-    progress.attemptEnded(held: frontier, replayed: replayedInAttempt, total: identity.total)
+    progress.attemptEnded(held: frontier, replayed: replayedInAttempt, total: identity.total, ending: lastEnding)
     replayedInAttempt = 0
     let decision = decideResume(
       held: frontier, spanStart: spanStart, prefix: heldPrefix, identity: identity, progress: progress)

@@ -1,5 +1,6 @@
 import PawlCache
 import PawlHTTP
+import PawlUpstream
 
 /// The request that goes on with a body after a break.
 enum ResumptionRequest {
@@ -43,4 +44,18 @@ extension OriginFetch {
     case .never: accept(FirstAnswer.final, from: 0, through: nil)
     }
   }
+}
+
+extension AttemptEnding {
+  /// As the exchange with the origin tells it.
+  init(_ failure: OriginFailure) {
+    switch failure.error.kind {
+    case _ where !failure.requestBytesSent: self = .notBegun
+    case .connectionReadTimeout, .connectionWriteTimeout, .httpResponseTimeout: self = .tookTooLong
+    default: self = .brokeOff
+    }
+  }
+
+  /// An answer that is none to go on with, and says that it may be another one later.
+  init(status: Int) { self = status == 429 || status == 503 ? .notBegun : .brokeOff }
 }

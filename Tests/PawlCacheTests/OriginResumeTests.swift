@@ -77,6 +77,23 @@ import Testing
       decideResume(held: 500, spanStart: 0, identity: identity, progress: progress) == .giveUp(.replayLimitReached))
   }
 
+  @Test("after an answer that took too long the whole is asked for once more; by range as often as before")
+  func repetition() {
+    var progress = ResumeProgress(held: 0)
+    progress.attemptEnded(held: 500, replayed: 0, total: 10_000, ending: .tookTooLong)
+    for (lines, first) in [
+      ([], ResumeDecision.replay(comparing: 500)),
+      (Self.tagged, .askForRest(from: 0, overlap: 500, ifRange: Self.ifRange)),
+    ] {
+      let identity = Self.identity(lines, total: 10_000)
+      #expect(decideResume(held: 500, spanStart: 0, identity: identity, progress: progress) == first)
+      var again = progress
+      again.attemptEnded(held: 500, replayed: 500, total: 10_000, ending: .tookTooLong)
+      let second = lines.isEmpty ? .giveUp(.tookTooLongAgain) : first
+      #expect(decideResume(held: 500, spanStart: 0, identity: identity, progress: again) == second)
+    }
+  }
+
   @Test("a span of something known is asked for under its strong validator, or from zero where digests prove it")
   func starts() {
     let tagged = Self.identity(Self.tagged, total: 10)

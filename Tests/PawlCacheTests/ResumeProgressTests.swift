@@ -48,4 +48,31 @@ import Testing
     progress.attemptEnded(held: 50, replayed: .max, total: 1000)
     #expect(progress.replayedBytes == .max && progress.attemptsWithoutProgress == 2)
   }
+
+  @Test(
+    "after an answer that took too long the next attempt has to bring 1 % or 16 MiB, where the origin has worked for it",
+    arguments: [
+      (0, AttemptEnding.tookTooLong, true), (0, .brokeOff, true), (9999, .tookTooLong, true), (9999, .brokeOff, true),
+      (10_000, .tookTooLong, false), (0, .notBegun, false), (9999, .notBegun, false),
+    ] as [(UInt64, AttemptEnding, Bool)])
+  func repetition(_ gained: UInt64, _ ending: AttemptEnding, _ isInVain: Bool) {
+    var progress = ResumeProgress(held: 0)
+    progress.attemptEnded(held: 500_000, replayed: 0, total: 1_000_000, ending: .tookTooLong)
+    #expect(!progress.isRepeatedInVain)
+    progress.attemptEnded(held: 500_000 + gained, replayed: 500_000, total: 1_000_000, ending: ending)
+    #expect(progress.isRepeatedInVain == isInVain)
+  }
+
+  @Test("breaks without a timeout before them are no repetition in vain, and one that comes late counts from there")
+  func noRepetition() {
+    var progress = ResumeProgress(held: 0)
+    for _ in 0..<5 { progress.attemptEnded(held: 1000, replayed: 1000, total: 1_000_000) }
+    #expect(!progress.isRepeatedInVain)
+    for held in [11_000, 21_000, 31_000] as [UInt64] {
+      progress.attemptEnded(held: held, replayed: 1000, total: 1_000_000, ending: .tookTooLong)
+      #expect(!progress.isRepeatedInVain)
+    }
+    progress.attemptEnded(held: 31_001, replayed: 31_000, total: 1_000_000, ending: .tookTooLong)
+    #expect(progress.isRepeatedInVain)
+  }
 }

@@ -211,4 +211,19 @@ import Testing
     client.close()
     #expect(pawl.stop() == [])
   }
+
+  @Test("an origin without ranges that falls silent again is not asked a third time", arguments: [true, false])
+  func repetition(_ isKept: Bool) throws {
+    let gate = Gate()
+    let fields = isKept ? "" : "Cache-Control: no-store\r\n"
+    let slow: [OriginStep] = [.expectHead, Self.head(fields), .sendPattern(count: 10_000), .wait(gate)]
+    let origin = ScriptedOrigin(.tcp, slow, slow)
+    let pawl = try TestServer(origin) { $0.upstream = "idle-timeout = 7s" }
+    let answer = pawl.advancing { pawl.get() }
+    #expect(answer.content == Array(Self.content.prefix(10_000)) && !answer.isWhole)
+    #expect(pawl.record(1, "bytes", "ended_by") == ["10000", "origin"])
+    gate.open()
+    #expect(pawl.stop() == [])
+    #expect(origin.received.count == 2)
+  }
 }

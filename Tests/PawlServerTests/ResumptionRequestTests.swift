@@ -1,6 +1,7 @@
 import PawlCache
 import PawlHTTP
 import PawlTestKit
+import PawlUpstream
 import Testing
 
 @testable import PawlServer
@@ -67,5 +68,23 @@ import Testing
     let asked = origin.received.map { String(decoding: $0, as: UTF8.self) }
     #expect(!asked.contains { $0.contains("If-Range") })
     pawl.stop()
+  }
+
+  @Test(
+    "an attempt took too long, brought nothing, or was work for the origin",
+    arguments: [
+      (ProxyError.Kind.connectionReadTimeout, true, AttemptEnding.tookTooLong),
+      (.httpResponseTimeout, true, .tookTooLong), (.connectionWriteTimeout, true, .tookTooLong),
+      (.connectionTerminated, true, .brokeOff), (.connectionTerminated, false, .notBegun),
+      (.connectionTimeout, false, .notBegun), (.connectionLimitReached, false, .notBegun),
+    ])
+  func endings(_ kind: ProxyError.Kind, _ isSent: Bool, _ expected: AttemptEnding) {
+    let failure = OriginFailure(error: ProxyError(kind), beforeHead: true, requestBytesSent: isSent)
+    #expect(AttemptEnding(failure) == expected)
+  }
+
+  @Test("an origin that is busy has done no work", arguments: [(429, true), (503, true), (500, false), (504, false)])
+  func busy(_ status: Int, _ isBusy: Bool) {
+    #expect(AttemptEnding(status: status) == (isBusy ? .notBegun : .brokeOff))
   }
 }

@@ -4,7 +4,7 @@ import PawlStore
 /// One loop's completed uploads: those on their way to an origin, those that wait for a place, and those that wait for
 /// another attempt.
 final class UploadQueue {
-  /// Deliveries of one loop at a time: each holds a descriptor and a connection.
+  /// Deliveries of one loop to one upstream at a time: each holds a descriptor and a connection.
   static let limit = 64
   /// What could not be recorded is tried again after this.
   static let storePatience = Duration.seconds(5)
@@ -17,10 +17,15 @@ final class UploadQueue {
 
   private unowned let owner: ServerLoop
   private(set) var running: [UploadID: UploadForwarder] = [:]
-  private var urgent = Line<Waiting>()
-  private var patient = Line<Waiting>()
-  /// Those in the lines; who is there twice is taken once.
-  private var known: [UploadID: Bool] = [:]
+  /// By upstream: places belong to it, and one that hangs delays no other's uploads.
+  private var lines: [ObjectIdentifier: DeliveryLines<Waiting>] = [:]
+  private struct Place: Equatable {
+    let upstream: ObjectIdentifier
+    let isUrgent: Bool
+  }
+
+  /// Those in the lines; who is there twice is taken once, and where it was told to wait last.
+  private var known: [UploadID: Place] = [:]
   private lazy var pauses = UploadPauses(owner.loop) { [unowned self] in isDue($0, $1) }
   private var isEnding = false
   private var isStopped = false
@@ -30,24 +35,28 @@ final class UploadQueue {
   // MARK: - Deliveries
 
   /// An upload is to be delivered now; nothing happens where it is on its way already.
-  /// - Parameter isUrgent: a client waits: it comes before those that nobody waits for.
+  /// - Parameter isUrgent: a client waits: it comes before most of those that nobody waits for.
   func enter(_ upload: SpooledUpload, _ route: RouteSettings, isUrgent: Bool) {
     guard !isStopped, running[upload.id] == nil, upload.status.phase == .complete else { return }
     guard !route.isOrphan else { return UploadStart.noteWaiting(upload, on: owner) }
     pauses.cancel(upload.id)
     let entry = Waiting(upload: upload, route: route, isUrgent: isUrgent)
-    if known[upload.id] == nil || (isUrgent && known[upload.id] == false) {
-      known[upload.id] = isUrgent
-      if isUrgent { urgent.append(entry) } else { patient.append(entry) }
+    let place = Place(upstream: ObjectIdentifier(route.upstream), isUrgent: isUrgent)
+    // Its site may have moved to another upstream while it waited.
+    if known[upload.id]?.upstream != place.upstream || (isUrgent && known[upload.id]?.isUrgent == false) {
+      known[upload.id] = place
+      lines[place.upstream, default: DeliveryLines(limit: Self.limit)].append(
+        entry, of: upload.client, isUrgent: isUrgent)
     }
-    startNext()
+    startNext(to: place.upstream)
   }
 
-  private func startNext() {
-    while running.count < Self.limit, let entry = urgent.popFirst() ?? patient.popFirst() {
-      guard known.removeValue(forKey: entry.upload.id) != nil, let uploads = entry.route.uploads else { continue }
-      guard entry.upload.beginForward() else {
-        lookAgain(at: entry.upload)
+  private func startNext(to upstream: ObjectIdentifier) {
+    while let entry = lines[upstream]?.start(where: { known[$0.upload.id]?.upstream == upstream }) {
+      known[entry.upload.id] = nil
+      guard let uploads = entry.route.uploads, entry.upload.beginForward() else {
+        lines[upstream]?.ended()
+        if entry.route.uploads != nil { lookAgain(at: entry.upload) }
         continue
       }
       let forwarder = UploadForwarder(
@@ -55,13 +64,18 @@ final class UploadQueue {
       running[entry.upload.id] = forwarder
       forwarder.start()
     }
+    if lines[upstream]?.isIdle == true { lines[upstream] = nil }
   }
 
   /// A delivery is over, or will go on later.
   func ended(_ forwarder: UploadForwarder) {
-    running[forwarder.upload.id] = nil
+    let upstream = ObjectIdentifier(forwarder.route.upstream)
+    if running[forwarder.upload.id] === forwarder {
+      running[forwarder.upload.id] = nil
+      lines[upstream]?.ended()
+    }
     if forwarder.upload.status.phase != .complete { pauses.forget(forwarder.upload.id) }
-    startNext()
+    startNext(to: upstream)
     if isEnding { owner.server.drained(owner) }
   }
 
@@ -138,8 +152,8 @@ final class UploadQueue {
   /// What runs may end, and what clients still wait for; nothing else begins.
   func drain() {
     isEnding = true
-    patient = Line()
-    known = known.filter(\.value)
+    for upstream in lines.keys { lines[upstream]?.dropPatient() }
+    known = known.filter(\.value.isUrgent)
     pauses.cancelAll()
   }
 
@@ -147,28 +161,10 @@ final class UploadQueue {
   func stop() {
     drain()
     isStopped = true
-    urgent = Line()
-    known = [:]
+    (lines, known) = ([:], [:])
     for timer in reminders.values { timer.close() }
     reminders = [:]
     for forwarder in Array(running.values) { forwarder.cut() }
     running = [:]
-  }
-}
-
-/// First in, first out, without moving what waits.
-private struct Line<Element> {
-  private var elements: [Element?] = []
-  private var first = 0
-
-  mutating func append(_ element: Element) { elements.append(element) }
-
-  mutating func popFirst() -> Element? {
-    guard first < elements.count else { return nil }
-    let element = elements[first]
-    elements[first] = nil
-    first += 1
-    if first == elements.count { (elements, first) = ([], 0) }
-    return element
   }
 }

@@ -6,8 +6,8 @@ package import PawlUpload
 package final class SpooledUpload: Sendable {
   package let id: UploadID
   private let from: Locked<UploadOrigin>
-  /// Of ``origin``: what never goes, at hand without a lock.
-  let client: [UInt8]
+  /// Who counts for it: of ``origin``, what never goes, at hand without a lock.
+  package let client: [UInt8]
   let concatenation: UploadOrigin.Concatenation
   /// ``UploadOrigin/largest``.
   package let largest: UInt64

@@ -70,7 +70,12 @@ final class AnswerWait {
     case .open, .complete: if !tellRefusal(), isOverdue { end(.undecided) }
     case .forwarding, .sent: if isOverdue, isBounded { end(.undecided) }
     // An attempt that was refused, or is to be repeated, goes by this.
-    case .unknown: if !tellRefusal(), !isRepeatable { end(.unknown) } else if isOverdue { end(.undecided) }
+    case .unknown:
+      if !tellRefusal(), !isRepeatable || upload.status.originStatus != nil {
+        end(.unknown)
+      } else if isOverdue {
+        end(.undecided)
+      }
     case .answered: load()
     case .invalid: end(.mismatch)
     case .removed: end(.lost)

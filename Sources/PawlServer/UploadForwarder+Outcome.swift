@@ -12,12 +12,7 @@ extension UploadForwarder {
   func conclude(_ outcome: Outcome) {
     switch outcome {
     case .answered(let head, let collector):
-      var answer = UploadAnswer(
-        status: head.status, reason: Array(head.reason), fields: head.fields,
-        body: collector.isTruncated ? collector.part : collector.memory, isTruncated: collector.isTruncated,
-        at: loop.wallSeconds, keepFor: uploads.settings.responseTTL)
-      // How much is missing.
-      if collector.isTruncated, let announced { answer.fields.set(.contentLength, Bytes("\(announced)")) }
+      let answer = self.answer(head, collector)
       switch ForwardPolicy.verdict(status: head.status) {
       case .answered:
         if head.status < 500 { owner.uploads.cameBack(route.upstreamName) }
@@ -33,7 +28,32 @@ extension UploadForwarder {
       case .again: comeBack(why)
       case .unknown: leaveUnknown(why)
       }
+    case .takenInPart(let head, let collector, let why):
+      phase = .over
+      letGo()
+      guard let request else { return }
+      // What it was given may have changed what is stored.
+      owner.invalidate(after: request.incoming, answer: head) { [self] in
+        leaveUnknown(why, answer: answer(head, collector))
+      }
     }
+  }
+
+  /// As it is kept.
+  func answer(_ head: ResponseHead, _ collector: AnswerCollector) -> UploadAnswer {
+    var answer = UploadAnswer(
+      status: head.status, reason: Array(head.reason), fields: head.fields,
+      body: collector.isTruncated ? collector.part : collector.memory, isTruncated: collector.isTruncated,
+      at: loop.wallSeconds, keepFor: uploads.settings.responseTTL)
+    // How much is missing.
+    if collector.isTruncated, let announced { answer.fields.set(.contentLength, Bytes("\(announced)")) }
+    return answer
+  }
+
+  /// pawl cannot go on sending.
+  func stopShort(_ why: String) {
+    guard origin?.hasWholeAnswer == true, let head else { return comeBack(why) }
+    conclude(.takenInPart(head, collector, why))
   }
 
   /// `auth-request` said no: 401 and 429 are for the client to mend, anything else is the upload's answer.
@@ -168,11 +188,14 @@ extension UploadForwarder {
     wait()
   }
 
-  private func leaveUnknown(_ why: String) {
+  /// - Parameter answer: one that does not count, for the operator to look at.
+  private func leaveUnknown(_ why: String, answer: UploadAnswer? = nil) {
     phase = .over
     letGo()
     // The operator may take longer than a delivery.
     upload.giveUpAt = nil
-    insist("unknown", from: [.sent]) { [self] in upload.becomeUnknown(why: why, on: loop, then: $0) }
+    insist("unknown", from: [.forwarding, .sent]) { [self] in
+      upload.becomeUnknown(why: why, answer: answer, on: loop, then: $0)
+    }
   }
 }

@@ -28,15 +28,32 @@ extension UploadForwarder: OriginExchangeDelegate {
   private func journal(_ exchange: OriginExchange) {
     guard case .sending = phase else { return }
     phase = .journalling
-    upload.journalSent(on: loop) { [self] isRecorded in
-      guard !isCut else { return }
-      if isRecorded, early == nil { exchange.readNow() }
-      if let early { return conclude(early) }
-      guard isRecorded else { return comeBack("the journal could not be written") }
-      phase = .sent
-      exchange.markHeldBack()
-      content?.complete(exchange)
+    switch recorded {
+    case .nothing: writeJournal(early: nil)
+    case .beingWritten: break
+    case .sent: isOnRecord(true)
     }
+  }
+
+  /// - Parameter answer: one that came before the request was whole.
+  private func writeJournal(early answer: UploadAnswer?) {
+    recorded = .beingWritten
+    upload.journalSent(early: answer, on: loop) { [self] isRecorded in
+      recorded = isRecorded ? .sent : .nothing
+      guard !isCut, case .journalling = phase else { return }
+      isOnRecord(isRecorded)
+    }
+  }
+
+  private func isOnRecord(_ isRecorded: Bool) {
+    // An origin that is gone, or has said no, is given no last byte.
+    if isRecorded, early == nil { origin?.readNow() }
+    if let early { return conclude(early) }
+    guard let exchange = origin, isRecorded else { return stopShort("the journal could not be written") }
+    phase = .sent
+    if head != nil { limitAnswer() }
+    exchange.markHeldBack()
+    content?.complete(exchange)
   }
 
   // MARK: - The answer
@@ -44,6 +61,10 @@ extension UploadForwarder: OriginExchangeDelegate {
   func exchange(_ exchange: OriginExchange, head: ResponseHead, framing: BodyFraming) {
     self.head = OriginRequests.relayed(head)
     if case .length(let count) = framing { announced = count }
+    if !exchange.stillSends { limitAnswer() }
+  }
+
+  private func limitAnswer() {
     let timer = loop.makeTimer { [weak self] in self?.cutAnswer() }
     timer.schedule(after: route.upstream.settings.responseTimeout)
     self.timer = timer
@@ -51,16 +72,25 @@ extension UploadForwarder: OriginExchangeDelegate {
 
   func exchange(_ exchange: OriginExchange, body bytes: UnsafeRawBufferPointer) {
     collector.append(bytes)
-    if collector.isBeyondUse { cutAnswer() }
+    if collector.isBeyondUse, !exchange.stillSends { cutAnswer() }
   }
 
   /// The verdict is known; what explains it has no end, or takes too long to come.
   func cutAnswer() {
     guard let head, let exchange = origin else { return }
+    // It does not count before the rest of the request has gone, which takes as long as it takes.
+    guard !exchange.stillSends else { return limitAnswer() }
     origin = nil
     exchange.cancel()
     collector.breakOff()
     came(.answered(head, collector))
+  }
+
+  /// The origin says that it has taken what it has not had yet. Sent again by itself it would have that twice: that pawl
+  /// may end before the outcome is known is on record from now on.
+  func exchangeAnswered(_ exchange: OriginExchange) {
+    guard case .sending = phase, case .nothing = recorded, let head else { return }
+    writeJournal(early: answer(head, collector))
   }
 
   func exchangeEnded(_ exchange: OriginExchange, trailers: Fields) {
@@ -72,6 +102,10 @@ extension UploadForwarder: OriginExchangeDelegate {
   func exchange(_ exchange: OriginExchange, broke failure: OriginFailure) {
     origin = nil
     guard let head else { return came(.broke(failure)) }
+    if ForwardPolicy.saysTaken(status: head.status), !failure.requestWasWhole {
+      let why = "the origin answered \(head.status) before it had all"
+      return came(failure.hasWholeAnswer ? .takenInPart(head, collector, why) : .broke(failure))
+    }
     // Its verdict is known; only the explanation is cut off, which whoever gets it shall see.
     collector.breakOff()
     came(.answered(head, collector))

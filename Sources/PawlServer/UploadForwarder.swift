@@ -24,7 +24,12 @@ final class UploadForwarder {
   enum Outcome {
     case answered(ResponseHead, AnswerCollector)
     case broke(OriginFailure)
+    /// A complete answer that says that the upload was taken, of an origin that never had all of it, and why.
+    case takenInPart(ResponseHead, AnswerCollector, String)
   }
+
+  /// What the journal says of this attempt.
+  enum Journal { case nothing, beingWritten, sent }
 
   let upload: SpooledUpload
   let route: RouteSettings
@@ -36,6 +41,7 @@ final class UploadForwarder {
   let formerEnd: Int64?
 
   var phase = Phase.preparing(nil)
+  var recorded = Journal.nothing
   var request: UploadRequest?
   var origin: OriginExchange?
   var content: UploadContent?
@@ -132,6 +138,7 @@ final class UploadForwarder {
     phase = .sending
     var asked = OriginRequest(head: request.head, use: isUrgent ? .passThrough : .fill)
     (asked.wantsFreshConnection, asked.holdsHead) = (true, request.isEmpty)
+    asked.outlivesAnswer = { ForwardPolicy.saysTaken(status: $0) }
     origin = owner.pool(for: route.upstream).start(asked, delegate: self)
   }
 
@@ -142,16 +149,20 @@ final class UploadForwarder {
     isCut = true
     switch phase {
     case .preparing(let asked): asked?.cancel()
-    case .sending, .over: break
-    case .journalling: takeBack()
+    case .sending, .journalling: takeBack()
     case .sent: if origin?.lacksHeldBack == true { takeBack() }
+    case .over: break
     }
     letGo()
   }
 
   /// What the journal says of it, or is about to, did not happen. Whoever comes too late with that finds it `sent`.
   private func takeBack() {
-    upload.comeBack(failed: "pawl ended before the last byte was sent", nextAt: nil, on: loop) { _ in }
+    let why = "pawl ended before the last byte was sent"
+    if origin?.hasWholeAnswer == true, let head {
+      return upload.becomeUnknown(why: why, answer: answer(head, collector), on: loop) { _ in }
+    }
+    if recorded != .nothing { upload.comeBack(failed: why, nextAt: nil, on: loop) { _ in } }
   }
 
   func letGo() {

@@ -51,6 +51,8 @@ enum UploadStart {
 
   /// It is complete, and there is nowhere to send it to.
   static func noteWaiting(_ upload: SpooledUpload, on loop: ServerLoop) {
+    // What there is no attempt for is not given up for want of one.
+    upload.giveUpAt = nil
     let head = upload.origin.head
     loop.events.log(
       .warning, "upload-waiting",
@@ -65,7 +67,9 @@ enum UploadStart {
     guard upload.status.phase == .sent else { return }
     let why = "pawl ended before the answer came"
     let route = loop.router.finishing(upload)
-    guard ForwardPolicy.afterRestart(.sent, route?.uploads?.delivery ?? .atMostOnce) == .unknown else {
+    let delivery = route?.uploads?.delivery ?? .atMostOnce
+    // What an origin said that it had taken is not sent again by itself.
+    guard upload.status.originStatus != nil || ForwardPolicy.afterRestart(.sent, delivery) == .unknown else {
       // By way of no other phase: whenever pawl ends, what is recorded has it sent again.
       upload.noteAttempt(failed: why, nextAt: nil)
       return deliver(upload, on: loop, isUrgent: false)

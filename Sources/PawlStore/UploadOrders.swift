@@ -59,7 +59,7 @@ package enum UploadOrders {
     case .resend:
       // What was sent when the server ended is as unknown as what a running one gave up on.
       guard [.unknown, .sent, .complete, .forwarding].contains(row.phase) else { return .refused("\(row.phase)") }
-      (row.phase, row.nextAttempt) = (.complete, nil)
+      (row.phase, row.nextAttempt, row.originStatus) = (.complete, nil, nil)
       try UploadChange.update(id, row).apply(to: database)
     }
     return .done

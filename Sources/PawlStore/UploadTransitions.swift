@@ -22,8 +22,13 @@ extension SpooledUpload {
   }
 
   /// forwarding → sent.
-  package func journalSent(on loop: EventLoop, then: @escaping (Bool) -> Void) {
-    begin(.forwarding, to: .sent, on: loop, then: then)
+  /// - Parameter answer: came before the origin had everything, and does not count as long as that is so.
+  package func journalSent(
+    early answer: UploadAnswer? = nil, on loop: EventLoop, then: @escaping (Bool) -> Void
+  ) {
+    begin(.forwarding, to: .sent, on: loop, answer: answer, then: then) { row in
+      row.originStatus = answer.map { Int64($0.status) }
+    }
   }
 
   /// forwarding, sent → complete: the origin does not have it, or may have it twice. The attempt is counted and kept for
@@ -69,14 +74,20 @@ extension SpooledUpload {
     }
   }
 
-  /// sent → unknown.
-  package func becomeUnknown(why: String, on loop: EventLoop, then: @escaping (Bool) -> Void) {
-    begin(.sent, to: .unknown, on: loop, why: why, then: then) { $0.lastError = why }
+  /// forwarding, sent → unknown.
+  /// - Parameter answer: one that does not count, kept for whoever decides.
+  package func becomeUnknown(
+    why: String, answer: UploadAnswer? = nil, on loop: EventLoop, then: @escaping (Bool) -> Void
+  ) {
+    begin(.forwarding, .sent, to: .unknown, on: loop, answer: answer, why: why, then: then) { row in
+      row.lastError = why
+      if let answer { row.originStatus = Int64(answer.status) }
+    }
   }
 
   /// unknown → complete.
   package func sendAgain(on loop: EventLoop, then: @escaping (Bool) -> Void) {
-    begin(.unknown, to: .complete, on: loop, then: then) { $0.nextAttempt = nil }
+    begin(.unknown, to: .complete, on: loop, then: then) { ($0.nextAttempt, $0.originStatus) = (nil, nil) }
   }
 
   /// open, complete → invalid; the bytes are freed.
@@ -177,7 +188,7 @@ extension SpooledUpload {
         if transition.to == .answered { state.notBefore = core.dueTime(state.row.answerUntil ?? 0) }
         if transition.to == .removed { state.row.credentials = nil }
         state.lastRefusal = transition.refusal ?? state.lastRefusal
-        state.answer = transition.answer ?? (transition.to == .answered ? state.answer : nil)
+        state.answer = transition.to == .answered ? transition.answer ?? state.answer : nil
       } else if current?.isRecording == true {
         state.touch()
       }

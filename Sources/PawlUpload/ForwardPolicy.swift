@@ -26,6 +26,10 @@ package enum ForwardPolicy {
     }
   }
 
+  /// Whether an answer with this status says that the upload was taken: 2xx, and 303, which stands for the answer to what
+  /// was done (RFC 9110 §15.4.4). Before the whole request is sent it cannot be true, and does not count.
+  package static func saysTaken(status: Int) -> Bool { (200..<300).contains(status) || status == 303 }
+
   /// How long to wait with another attempt after an answer that did not consume the upload, when no client waits to
   /// give its own.
   /// - Parameter retryAfter: seconds, as the origin asked; more than a day counts as a day.

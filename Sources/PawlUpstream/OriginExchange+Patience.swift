@@ -38,6 +38,7 @@ extension OriginExchange {
     case .starting, .granted, .dialling, .upgraded, .ended: return .none
     case .connected:
       if isPaused { return output.hasUnsent ? .write : .none }
+      if stillSends { return output.hasUnsent ? .write : .none }
       if response.hasFinalHead { return .body }
       if !response.held.isEmpty { return .head }
       if output.hasUnsent { return .write }

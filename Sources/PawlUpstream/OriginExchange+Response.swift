@@ -130,7 +130,8 @@ extension OriginExchange {
     }
     response.takeFinal(head, framing, isEarly: !output.isSent)
     // An origin that has said no does not want the rest; one that answers while it listens does.
-    if response.isEarly, head.status >= 300 { output.stop() }
+    response.letsRequestEnd = response.isEarly && request.outlivesAnswer?(head.status) ?? false
+    if response.isEarly, head.status >= 300, !response.letsRequestEnd { output.stop() }
     response.whole = ResponseInput.whole(framing, in: rest).map { ($0, $0.count < rest.count) }
     delegate?.exchange(self, head: head, framing: framing)
     response.whole = nil
@@ -148,6 +149,7 @@ extension OriginExchange {
 
   /// The response is complete (RFC 9112 §8). `hasMore`: octets that belong to no response came behind it (row 60).
   private func complete(hasMore: Bool) {
+    if response.letsRequestEnd, !output.isSent { return awaitRequest() }
     let trailers = response.decoder.trailers
     release(reusable: isReusable(hasMore: hasMore))?.exchangeEnded(self, trailers: trailers)
   }

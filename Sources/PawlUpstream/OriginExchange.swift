@@ -31,7 +31,7 @@ package final class OriginExchange {
   private var hasRetried = false
   private var hasSentBefore = false
   /// How much of the request had gone when what makes it whole was handed in.
-  private var heldBackAt: UInt64?
+  var heldBackAt: UInt64?
 
   @exclusivity(unchecked) var output: RequestOutput
   private var senderWaits = false
@@ -84,16 +84,6 @@ package final class OriginExchange {
 
   /// Whether none of the request's content has been taken, so that it could be sent again from its start.
   package var canBeRetried: Bool { !output.hasTakenBody }
-
-  /// What is handed in from now on makes the request whole: as long as nothing of that has left, the origin has none.
-  package func markHeldBack() { heldBackAt = output.sentOnConnection }
-
-  /// Whether nothing has left of what was handed in since ``markHeldBack()``. What TLS keeps is a part of its last record,
-  /// which nobody can read without the rest. Only while the exchange has its connection.
-  package var lacksHeldBack: Bool {
-    guard let heldBackAt else { return true }
-    return output.sentOnConnection <= heldBackAt || stream.map { $0.bytesKept > 0 } ?? false
-  }
 
   /// Whether any octet of the request was handed to a connection.
   package var requestBytesSent: Bool { hasSentBefore || output.sentOnConnection > 0 }
@@ -167,6 +157,7 @@ package final class OriginExchange {
     case .unreadable(let why): loop.nextTurn { [self] in fail(ProxyError(.proxyInternalError, details: why)) }
     }
     updatePatience(hasProgress: hasProgress)
+    judgeRest()
   }
 
   func streamWritable() {
@@ -200,10 +191,6 @@ package final class OriginExchange {
     loop.nextTurn { [self] in continueReading() }
   }
 
-  /// Takes what has come and was not announced yet: an answer, or the end of the connection. The delegate may hear of it
-  /// from within.
-  package func readNow() { streamReadable() }
-
   private func continueReading() {
     guard case .connected(let connection) = phase, !isPaused else { return }
     receiveHeld()
@@ -233,14 +220,15 @@ package final class OriginExchange {
   /// Whether the response may be delivered further.
   func isReceiving(on connection: OriginConnection) -> Bool {
     guard case .connected(let present) = phase else { return false }
-    return present === connection && !isPaused
+    return present === connection && !isPaused && !response.isWhole
   }
 
   func fail(_ error: ProxyError) {
     guard !isOver else { return }
-    let failure = OriginFailure(
+    var failure = OriginFailure(
       error: error, beforeHead: !response.hasFinalHead, requestBytesSent: requestBytesSent,
       lacksHeldBack: lacksHeldBack)
+    (failure.requestWasWhole, failure.hasWholeAnswer) = (output.isSent, response.isWhole)
     release(reusable: false)?.exchange(self, broke: failure)
   }
 

@@ -17,6 +17,9 @@ package protocol OriginExchangeDelegate: AnyObject {
   /// What was received together has been handed over, and the exchange has not ended with it: what was put off until more
   /// came (see ``OriginExchange/isDelivering``) is due now.
   func exchangeDelivered(_ exchange: OriginExchange)
+  /// The response is complete, and the rest of the request still has to be sent (``OriginRequest/outlivesAnswer``):
+  /// `ended` follows when it is, and `broke` where it cannot be.
+  func exchangeAnswered(_ exchange: OriginExchange)
   /// The response is complete (RFC 9112 §8).
   func exchangeEnded(_ exchange: OriginExchange, trailers: Fields)
   /// The response will never be complete.
@@ -33,6 +36,7 @@ extension OriginExchangeDelegate {
   package func exchange(_ exchange: OriginExchange, interim head: ResponseHead) {}
   package func exchangeWantsBody(_ exchange: OriginExchange) {}
   package func exchangeDelivered(_ exchange: OriginExchange) {}
+  package func exchangeAnswered(_ exchange: OriginExchange) {}
 
   /// For delegates that never ask for an upgrade.
   package func exchange(

@@ -11,6 +11,11 @@ package struct OriginFailure: Error, Hashable, Sendable {
   /// Whether nothing of what makes the request whole has left pawl: what was handed in since
   /// ``OriginExchange/markHeldBack()``, or all of it where that was never called.
   package var lacksHeldBack: Bool
+  /// Whether the kernel had the whole request.
+  package var requestWasWhole = false
+  /// Whether the answer was complete: all that went wrong is that the request never will be
+  /// (``OriginRequest/outlivesAnswer``).
+  package var hasWholeAnswer = false
 
   package init(error: ProxyError, beforeHead: Bool, requestBytesSent: Bool, lacksHeldBack: Bool = false) {
     (self.error, self.beforeHead, self.requestBytesSent) = (error, beforeHead, requestBytesSent)

@@ -14,6 +14,9 @@ package struct OriginRequest: Sendable {
   /// The request may be sent once only: of a connection that was idle, and that an origin closes at the same moment, it
   /// would stay open whether the request was seen.
   package var wantsFreshConnection = false
+  /// Of a final status: an answer with it that is complete before the request is does not end the exchange. The request is
+  /// sent to its end first; where that cannot be, the exchange is broken (``OriginFailure/hasWholeAnswer``). `nil`: none.
+  package var outlivesAnswer: (@Sendable (Int) -> Bool)?
   /// Nothing is sent, not even the head, before ``OriginExchange/releaseHead()``: the delegate has something to do once
   /// it hears of the connection. For requests without content, on a connection of their own.
   package var holdsHead = false

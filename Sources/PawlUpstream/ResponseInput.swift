@@ -16,6 +16,10 @@ struct ResponseInput {
   var keepsAlive = false
   /// Whether the final head came before the request was fully sent.
   var isEarly = false
+  /// The request is sent to its end, though this answer has begun before that (``OriginRequest/outlivesAnswer``).
+  var letsRequestEnd = false
+  /// All of the answer is here, and the exchange goes on for the request's sake.
+  var isWhole = false
   /// All of the content, while the delegate is told of the head that came with it; whether more came behind that.
   var whole: (content: UnsafeRawBufferPointer, hasMore: Bool)?
   /// Octets read that could not be delivered yet: the start of a head, or what came behind a pause.

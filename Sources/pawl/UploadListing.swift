@@ -55,7 +55,10 @@ enum UploadListing {
     if let next = upload.nextAttempt { lines.append(("next attempt", "in \(age(max(0, next - now)))")) }
     if let error = upload.lastError { lines.append(("last error", error)) }
     if let status = upload.originStatus {
-      lines.append(("answer", "\(status), \(upload.isAnswerDelivered ? "delivered" : "not delivered yet")"))
+      let fate =
+        upload.phase != .answered
+        ? "before it had all, which does not count" : upload.isAnswerDelivered ? "delivered" : "not delivered yet"
+      lines.append(("answer", "\(status), \(fate)"))
     }
     lines.append(("spool", entry.spool))
     return lines.map { padded($0.0 + ":", 21) + $0.1 }.joined(separator: "\n")

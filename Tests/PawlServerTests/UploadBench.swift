@@ -127,6 +127,16 @@ final class UploadBench {
 }
 
 extension SpooledUpload {
+  /// What the catalogue has of an answer, whether it counts or not.
+  var keptAnswer: UploadAnswer? {
+    do throws(StoreError) {
+      return try core.reader.withLock { (database) throws(StoreError) in try UploadCatalogue.answer(database, id) }
+    } catch {
+      Issue.record("\(error)")
+      return nil
+    }
+  }
+
   /// A step of its story is on its way to the catalogue.
   var isBeingRecorded: Bool { state.withLock { $0.transition != nil } }
 }

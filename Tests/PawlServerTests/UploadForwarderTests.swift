@@ -253,6 +253,60 @@ import Testing
     #expect(bench.finish() == [])
   }
 
+  @Test("a success before the end of the request counts when the request is whole", arguments: [200, 303])
+  func earlySuccess(_ status: Int) throws {
+    let count = 16 << 20
+    let answer = "HTTP/1.1 \(status) Fine\r\nContent-Length: 2\r\n\r\nok"
+    let bench = try UploadBench(
+      ScriptedOrigin(.tcp, [.expectHead, .read(1000), .send(answer), .read(count - 1000), .readToEnd]))
+    let octets = OriginStep.pattern(from: 0, count: count)
+    let upload = try bench.complete(octets)
+    bench.attempt(upload)
+    #expect(upload.status.phase == .answered && upload.answer?.status == status)
+    #expect(upload.answer?.body == Array("ok".utf8) && upload.answer?.isTruncated == false)
+    #expect(bench.finish() == [])
+    #expect(bench.body() == octets)
+  }
+
+  @Test(
+    "a success of an origin that never has all leaves it unknown, with that answer, and is not asked again",
+    arguments: ["at-most-once", "at-least-once"])
+  func takenInPart(_ delivery: String) throws {
+    let gate = Gate()
+    let bench = try UploadBench(
+      ScriptedOrigin(.tcp, [.expectHead, .read(1000), .send(created), .wait(gate), .reset]),
+      site: "delivery = \(delivery)")
+    let upload = try bench.complete(OriginStep.pattern(from: 0, count: 16 << 20))
+    bench.deliver(upload)
+    // On record before anything else may happen.
+    bench.bench.turn { upload.status.phase == .sent && upload.status.originStatus == 201 }
+    gate.open()
+    bench.settle(upload, after: 0)
+    #expect(upload.status.phase == .unknown && upload.status.originStatus == 201)
+    #expect(upload.lastError == "the origin answered 201 before it had all")
+    #expect(upload.keptAnswer?.status == 201 && upload.keptAnswer?.body == Array("ok".utf8))
+    bench.clock.advance(by: .seconds(60))
+    bench.turnSome()
+    #expect(bench.origin?.acceptedCount == 1)
+    _ = bench.finish()
+  }
+
+  @Test("a success that breaks off before the request was whole is none: the upload is sent again")
+  func brokenSuccess() throws {
+    let half = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"
+    let count = 16 << 20
+    let bench = try UploadBench(
+      ScriptedOrigin(
+        .tcp, [.expectHead, .read(1000), .send(half), .reset],
+        [.expectHead, .read(count), .send(created), .readToEnd]))
+    let upload = try bench.complete(OriginStep.pattern(from: 0, count: count))
+    bench.attempt(upload)
+    #expect(upload.status.phase == .complete && upload.attempts == 1)
+    bench.clock.advance(by: .seconds(2))
+    bench.bench.turn { upload.status.phase == .answered }
+    _ = bench.finish()
+  }
+
   @Test("a long answer is there whole for the client that waits, and for a minute")
   func longAnswer() throws {
     let count = 3000

@@ -10,7 +10,9 @@ import Testing
 
 @Suite("Uploads after a start") struct UploadStartTests {
   /// Leaves an upload in the folder as a pawl does that ended in this phase.
-  private func leave(_ phase: UploadPhase, host: String = "site", in folder: TemporaryFolder) throws -> UploadID {
+  private func leave(
+    _ phase: UploadPhase, isAnswered: Bool = false, host: String = "site", in folder: TemporaryFolder
+  ) throws -> UploadID {
     let clock = ManualClock()
     let (pool, events) = (WorkerPool(threads: 1), EventLog { _ in })
     let store = try UploadStore(
@@ -34,7 +36,8 @@ import Testing
     #expect(wait { upload.complete(on: loop, then: $0) } == true)
     if phase == .sent {
       #expect(upload.beginForward())
-      #expect(wait { upload.journalSent(on: loop, then: $0) } == true)
+      let early = isAnswered ? UploadAnswer(status: 200, at: clock.wallSeconds()) : nil
+      #expect(wait { upload.journalSent(early: early, on: loop, then: $0) } == true)
     }
     store.close()
     pool.stop()
@@ -69,6 +72,18 @@ import Testing
     #expect(origin.acceptedCount == (isAgain ? 1 : 0))
     // It is never recorded as what only the operator sends again.
     #expect(pawl.events("upload-unknown").count == (isAgain ? 0 : 1))
+    _ = pawl.stop()
+  }
+
+  @Test("what an origin had answered before it had all is unknown, also where the route says that it may be sent again")
+  func answeredEarly() throws {
+    let folder = try TemporaryFolder()
+    let id = try leave(.sent, isAnswered: true, in: folder)
+    let origin = ScriptedOrigin(.tcp, [.expectHead, .read(5), .send(created), .readToEnd])
+    let pawl = try TestServer(origin, in: folder) { $0.site = "delivery = at-least-once" }
+    pawl.waitUntil("it is unknown") { upload(id, of: pawl)?.status.phase == .unknown }
+    pawl.settle()
+    #expect(origin.acceptedCount == 0 && upload(id, of: pawl)?.status.originStatus == 200)
     _ = pawl.stop()
   }
 

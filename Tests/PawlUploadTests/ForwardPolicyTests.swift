@@ -9,6 +9,11 @@ import Testing
     #expect(kept == [401, 429, 503])
   }
 
+  @Test("2xx and 303 say that the upload was taken, which is not so before it was sent")
+  func taken() {
+    #expect((100...599).filter { ForwardPolicy.saysTaken(status: $0) } == Array(200..<300) + [303])
+  }
+
   @Test(
     "without a client, 429 and 503 are asked again in a minute or when the origin said, 401 is not",
     arguments: [

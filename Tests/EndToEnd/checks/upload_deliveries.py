@@ -1,6 +1,7 @@
 """Deliveries that end badly: connections that the origin has closed, answers that come early, what is on record when somebody is told."""
 
 import contextlib
+import hashlib
 import random
 import socket
 import sqlite3
@@ -9,15 +10,18 @@ import threading
 import time
 
 from harness.checks import CLEAR, check, only, same, true
+from harness.client import Client, head
 from harness.content import Content
-from harness.origin import Resource
-from harness.uploads import NO_STORE, Dialect, create
+from harness.origin import Origin, Resource
+from harness.process import free_port, run_pawl, wait_for
+from harness.uploads import (NO_STORE, Dialect, Upload, append, asked, create, each, early, on_connection, path_of, stored, tus_create, tus_new, tus_patch,
+                             whole)
 
 only(CLEAR, "they are about what goes to the application", __name__)
 
 BODY = Content("deliveries", 50_000).read()
 # Phases of an upload as they stand on the disk (UploadPhase).
-COMPLETE, UNKNOWN = 1, 5
+COMPLETE, SENT, ANSWERED, UNKNOWN = 1, 3, 4, 5
 
 
 def rows(pawl, *columns):
@@ -139,3 +143,150 @@ def told(bench):
     pawl.restart(hard=True)
     time.sleep(0.3)
     true(UNKNOWN not in phases(pawl), "unknown after a restart")
+
+
+# -- answers that come before the request is whole ---------------------------------------------------------------------
+
+LARGE = Content("early", 16 << 20).read()
+HEAD = b"HTTP/1.1 %s\r\nContent-Length: 5\r\nCache-Control: no-store\r\n"
+
+
+def reading_on(raw, found):
+    """Answers with all it says after some of the body, reads the rest, and notes in `found` what it had."""
+    def reply(request, connection, buffer):
+        missing, digest = int(request.get("Content-Length")) - len(buffer), hashlib.sha256(buffer)
+        connection.sendall(raw)
+        time.sleep(0.3)
+        connection.settimeout(5)
+        with contextlib.suppress(OSError):
+            while missing > 0:
+                data = connection.recv(1 << 20)
+                if not data:
+                    break
+                digest.update(data)
+                missing -= len(data)
+        found.append((missing, digest.hexdigest()))
+        request.status = 200
+    return on_connection(reply)
+
+
+def gone(raw, after=0):
+    """Answers with all it says after so many octets of the body, and closes with the others unread."""
+    def reply(request, connection, buffer):
+        taken = len(buffer)
+        while taken < after:
+            taken += len(connection.recv(65536))
+        connection.sendall(raw)
+        request.status = -1
+        time.sleep(0.1)  # for the answer to be read before the reset
+        connection.close()
+    return on_connection(reply)
+
+
+def stalled(raw, seconds):
+    """Answers with all it says, reads nothing more and stays."""
+    def reply(request, connection, buffer):
+        connection.sendall(raw)
+        request.status = -1
+        time.sleep(seconds)
+    return on_connection(reply)
+
+
+@check("upload deliveries: a 2xx before the whole body counts once the origin has all of it", seconds=60)
+def early_success(bench):
+    origin = bench.origin()
+    pawl = bench.pawl(origin, site={"min-resumable": "0"})
+
+    def row(case):
+        code, size, closes = case
+        found = []
+        target = f"/{code[:3].decode()}-{size}-{closes}"
+        origin.at(target, reading_on(HEAD % code + (b"Connection: close\r\n" if closes else b"") + b"\r\nearly", found))
+        answer = create(pawl.address, Dialect(6), LARGE[:size], target=target, timeout=20)
+        same((answer.status, answer.body), (int(code[:3]), b"early"), target)
+        wait_for(lambda: found, 5, "the end of the body")
+        same(found, [(0, hashlib.sha256(LARGE[:size]).hexdigest())], f"what the origin had of {target}")
+    each([(code, size, closes) for code in (b"200 OK", b"201 Created", b"303 See Other") for size in (2, 1000, 16 << 20) for closes in (False, True)], row)
+    same(set(phases(pawl)), {ANSWERED}, "phases")
+
+
+@check("upload deliveries: a 2xx of an origin that never has the whole body: the copy stays, unknown, with that answer, and is not sent again by itself",
+       seconds=90)
+def early_and_gone(bench):
+    for number, (code, size, delivery) in enumerate(((b"200 OK", 16 << 20, "at-most-once"), (b"201 Created", 16 << 20, "at-least-once"),
+                                                     (b"303 See Other", 16 << 20, "at-most-once"))):
+        origin = bench.origin()
+        pawl = bench.pawl(origin, f"pawl{number}", site={"min-resumable": "0", "delivery": delivery})
+        origin.at("/in", gone(HEAD % code + b"\r\nearly"))
+        with Upload(pawl.address) as client:
+            client.create(Dialect(6), True, size, (), "/in")
+            location = client.location()
+            client.send(LARGE[:size])
+            answer = client.answer()
+        same(answer.status, 502, f"case {number}: what the client is told")
+        same(rows(pawl, "phase", "origin_status"), [(UNKNOWN, int(code[:3]))], f"case {number}: on the disk")
+        same(append(pawl.address, Dialect(6), location, size, b"").status, 502, "an empty append")
+        pawl.restart(hard=True)
+        time.sleep(2.5)
+        same((len(asked(origin)), phases(pawl)), (1, [UNKNOWN]), f"case {number}: requests after a restart")
+        kept, = [path for path in (pawl.folder / "state").rglob("bodies/*") if path.is_file()]
+        true(kept.read_bytes() == LARGE[:size], "the copy")
+        same(answers(pawl), [(int(code[:3]), b"early")], "the answer that is kept")
+        origin.at("/in", stored)
+        code_, out, err = run_pawl("uploads", "resend", kept.name, "--config", str(pawl.file), folder=pawl.folder)
+        same(code_, 0, f"resend: {out} {err}")
+        wait_for(lambda: phases(pawl) == [ANSWERED], 10, "the delivery of what was sent again")
+        true(asked(origin)[-1].body == LARGE[:size], "what was sent again")
+        same(append(pawl.address, Dialect(6), location, size, b"").body, b"got %d octets" % size, "its answer")
+
+
+def answers(pawl):
+    [path] = (pawl.folder / "state").rglob("uploads.sqlite")
+    with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as catalogue:
+        return [(code, bytes(body)) for code, body in catalogue.execute("SELECT status, body FROM answers")]
+
+
+@check("upload deliveries: pawl ends while it still sends what has a 2xx already: unknown afterwards, not sent again", seconds=60)
+def early_and_ended(bench):
+    for how in ("kill", "stop"):
+        origin = bench.origin()
+        pawl = bench.pawl(origin, how, site={"min-resumable": "0"}, pawl={"drain-timeout": "1s"})
+        origin.at("/in", stalled(HEAD % b"200 OK" + b"\r\nearly", 6))
+        with Upload(pawl.address) as client:
+            client.create(Dialect(6), True, len(LARGE), (), "/in")
+            client.send(LARGE)
+            wait_for(lambda: phases(pawl) == [SENT], 10, "the record")
+            pawl.restart(hard=how == "kill")
+        wait_for(lambda: phases(pawl) == [UNKNOWN], 5, "the outcome")
+        time.sleep(1.5)
+        same((len(asked(origin)), rows(pawl, "phase", "origin_status")), (1, [(UNKNOWN, 200)]), f"after {how}")
+
+
+@check("upload deliveries: an error before the whole body ends the delivery, and a 2xx that breaks off before it is none", seconds=60)
+def early_errors(bench):
+    origin = bench.origin()
+    pawl = bench.pawl(origin, site={"min-resumable": "0"})
+    for code in (b"413 Too Large", b"500 Broken", b"401 Who"):
+        target = "/" + code[:3].decode()
+        origin.at(target, early(HEAD % code + b"Connection: close\r\n\r\nearly", after=70_000))
+        answer = create(pawl.address, Dialect(6), LARGE, target=target, timeout=20)
+        same((answer.status, answer.body), (int(code[:3]), b"early"), target)
+    half = b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhalf"
+    origin.at("/half", script_connection(gone(half, after=70_000), origin))
+    answer = create(pawl.address, Dialect(6), LARGE, target="/half", timeout=20)
+    same((answer.status, answer.body), (200, b"got %d octets" % len(LARGE)), "after a part of an answer")
+
+
+def script_connection(first, origin):
+    """`first` has the first connection, others are answered by `stored`."""
+    turns = []
+
+    def reply(request, connection, buffer):
+        if request.method != "OPTIONS" and turns:
+            origin._read_body(request, connection, buffer)
+            return origin._answer(request, stored(request), connection)
+        if request.method != "OPTIONS":
+            turns.append(1)
+        first(request, connection, buffer)
+    reply.wants_connection = True
+    return reply

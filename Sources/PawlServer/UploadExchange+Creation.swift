@@ -172,11 +172,18 @@ extension UploadExchange {
         }
         if parts.contains(where: { $0.status.phase != .open }) { return refuse(Self.missingPart) }
       }
-      made(result) {
-        deliver()
-        awaitAnswer()
-      }
+      joined(result)
     }
+  }
+
+  /// What was joined goes to the application though its client may have left meanwhile: who comes again finds it, and
+  /// joining it once more would take as long.
+  private func joined(_ result: Result<SpooledUpload, UploadStoreRefusal>) {
+    guard case .success(let whole) = result else { return made(result) {} }
+    upload = whole
+    note("upload-created")
+    deliver()
+    if case .preparing = stage { awaitAnswer() }
   }
 
   // MARK: - A client that leaves

@@ -212,12 +212,12 @@ package final class SpooledUpload: Sendable {
   /// Wall seconds.
   package var nextAttempt: Int64? { state.withLock { $0.row.nextAttempt } }
 
-  /// Changes the row and has that recorded soon.
+  /// Changes the row and has that recorded soon: not before what it says of its bytes is so, while it is being made.
   func change(_ body: (inout UploadRow) -> Bool) {
     let isChanged = state.withLock { state in
       guard state.row.phase != .removed, body(&state.row) else { return false }
       state.touch()
-      return true
+      return state.isMade
     }
     if isChanged { core.noteDirty(self) }
   }

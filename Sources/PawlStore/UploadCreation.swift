@@ -106,6 +106,7 @@ extension UploadCore {
     upload.state.withLock { $0.row.phase = .removed }
     upload.free()
     upload.count(as: .none)
+    upload.notify()
   }
 
   /// Blocking, as long as copying takes. So many bytes are promised.

@@ -17,7 +17,10 @@ final class UploadTicker: @unchecked Sendable {
       core.lookAfterRestless()
       core.noteFreeSpace()
       core.carryOutOrders()
-      if isSweeping { core.sweep() }
+      if isSweeping {
+        core.sweep()
+        core.noteAlive()
+      }
     }
   }
 }
@@ -173,7 +176,10 @@ extension UploadCore {
     case .resend:
       // One that waits for its next attempt need not wait.
       if upload.status.phase == .complete { return done(true) }
-      upload.begin(UploadTransition(from: [.unknown], to: .complete, apply: { $0.nextAttempt = nil }, then: done))
+      upload.begin(
+        UploadTransition(
+          from: [.unknown], to: .complete,
+          apply: { ($0.nextAttempt, $0.originStatus) = (nil, nil) }, then: done))
     }
   }
 

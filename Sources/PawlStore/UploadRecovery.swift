@@ -11,6 +11,8 @@ struct UploadRecovery {
   private let database: Database
   private let boot: ObjectID
   private var isSameBoot = false
+  /// Seconds in which no pawl had the spool.
+  private var absence: Int64 = 0
   private var changes: [UploadChange] = []
   private var keptFiles = Set<String>()
   private var liveCount = 0
@@ -35,6 +37,7 @@ struct UploadRecovery {
     let (high, low) = (Int64(bitPattern: boot.high), Int64(bitPattern: boot.low))
     let known = (try CatalogueSchema.meta(database, "boot_high"), try CatalogueSchema.meta(database, "boot_low"))
     isSameBoot = known.0 == high && known.1 == low
+    absence = UploadAbsence.length(in: core.settings.path, now: core.clock.wallSeconds())
     var rows: [UploadCatalogue.Recorded] = []
     try UploadCatalogue.forEach(database) { rows.append($0) }
     answerSizes = try UploadCatalogue.answerSizes(database, above: UploadCore.smallAnswer)
@@ -53,6 +56,7 @@ struct UploadRecovery {
     var row = recorded.row
     if row.phase == .removed { return core.bury(recorded.id, at: row.changedAt) }
     keptFiles.insert(recorded.id.hex)
+    UploadAbsence.putOff(&row, by: absence)
     guard let origin = recorded.origin else {
       return core.events.log(.error, "upload-unreadable", ["upload": recorded.id.hex, "why": "its row is damaged"])
     }

@@ -35,6 +35,7 @@ package final class UploadStore: Sendable {
     if run == nil { run = try UploadRecovery.runningBoot() }
     var recovery = UploadRecovery(core, database, boot: run ?? ObjectID.make())
     let counts = try recovery.recover()
+    core.noteAlive()
     let ticker = UploadTicker(core)
     catalogue = try Catalogue(database, directory: settings.path, events: events) { ticker.tick() }
     core.catalogue = catalogue
@@ -78,6 +79,7 @@ package final class UploadStore: Sendable {
     }
     catalogue.barrier(durably: true)
     catalogue.close()
+    core.noteAlive()
     core.catalogue = nil
     // Uploads hold the core, which holds the uploads.
     core.clear()

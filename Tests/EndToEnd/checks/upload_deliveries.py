@@ -290,3 +290,47 @@ def script_connection(first, origin):
         first(request, connection, buffer)
     reply.wants_connection = True
     return reply
+
+
+# -- time, and joins ---------------------------------------------------------------------------------------------------
+
+@check("upload deliveries: forward-give-up does not count the time in which pawl is off", seconds=60)
+def give_up(bench):
+    for how in ("stop", "kill"):
+        port = free_port()
+        pawl = bench.pawl(f"http://127.0.0.1:{port}", how, site={"min-resumable": "0", "tus-wait": "1s", "forward-give-up": "6s"})
+        same(create(pawl.address, Dialect(9), BODY, timeout=10).status, 503, "while the application is away")
+        pawl.kill() if how == "kill" else pawl.stop()
+        time.sleep(8)
+        pawl.start()
+        wait_for(lambda: rows(pawl, "attempts")[0][0] >= 2, 8, "an attempt after the start")
+        time.sleep(0.3)
+        same(phases(pawl), [COMPLETE], f"after {how} and one failed attempt")
+        with Origin(port=port) as origin:
+            origin.default = stored
+            wait_for(lambda: phases(pawl) == [ANSWERED], 15, "the delivery")
+            same([r.body == BODY for r in asked(origin)], [True], "at the application")
+
+
+@check("upload deliveries: parts whose client leaves while they are joined are delivered once, and who comes again gets the answer", seconds=60)
+def left_join(bench):
+    origin = bench.origin()
+    origin.default = stored
+    pawl = bench.pawl(origin)
+    half = Content("join", 48 << 20).read()
+    parts = []
+    for _ in range(2):
+        location = tus_new(pawl.address, len(half), (("Upload-Concat", "partial"),))
+        same(tus_patch(pawl.address, location, 0, half).status, 204, "a part")
+        parts.append(path_of(location))
+    fields = (("Tus-Resumable", "1.0.0"), ("Upload-Concat", "final;" + " ".join(parts * 4)))
+    for _ in range(2):
+        with Client(pawl.address) as client:
+            client.send(head("/whole", "POST", fields, b""))
+            time.sleep(0.05)
+            client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    wait_for(lambda: whole(origin, "/whole"), 30, "the delivery, without a client")
+    answer = tus_create(pawl.address, None, fields[1:], target="/whole")
+    same((answer.status, answer.get("Pawl-Origin-Status")), (201, "200"), "who comes again")
+    same([len(r.body) for r in whole(origin, "/whole")], [len(half) * 8], "at the application")
+    same(pawl.log().count("upload-created"), 3, "uploads made")

@@ -164,6 +164,8 @@ final class DownloadExchange: Exchange {
   /// - Parameter isOurs: whether it is this request's answer either way; else what is decided is looked at like anything that is stored.
   func waitForProof(_ twin: TwinComparison, of stored: StoredResponse, isOurs: Bool) {
     armPatience()
+    // What is compared is on its way for this one.
+    keep(stored, from: 0)
     let reference = LoopWeak(self, on: request.loop.loop)
     let isWaiting = twin.wait { reference.run { $0.isProven(stored, isOurs) } }
     if !isWaiting { request.loop.loop.nextTurn { [weak self] in self?.isProven(stored, isOurs) } }
@@ -171,7 +173,9 @@ final class DownloadExchange: Exchange {
 
   private func isProven(_ stored: StoredResponse, _ isOurs: Bool) {
     guard !isOver, !channel.hasResponded else { return }
-    if isOurs, canBeFinished(stored) { serve(stored, served) } else { look() }
+    if isOurs, canBeFinished(stored) { return serve(stored, served) }
+    letKeeperGo()
+    look()
   }
 
   /// Whether what is missing of it is on its way or can be asked for.

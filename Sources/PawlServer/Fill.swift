@@ -1,4 +1,3 @@
-import CLinux
 import PawlCache
 import PawlHTTP
 import PawlLoop
@@ -29,6 +28,10 @@ final class Fill: OriginFetchSink {
   /// Of what was streamed: it is in no file to compare with.
   private var streamed: DeliveredMemory?
   private var isAbandoned = false
+  /// How far it goes on without readers where nobody knows its length.
+  private var allowance: AbandonedUnknown?
+  /// Looks at the pace of a fill that nobody reads, or at who holds up the others.
+  private var paceTimer: LoopTimer?
   private var seesRanges: Bool
   private var watch: LoopTimer?
   private var confirmed: ((Confirmation) -> Void)?
@@ -155,6 +158,7 @@ final class Fill: OriginFetchSink {
     isPaused = mustWait(at: offset + UInt64(bytes.count))
     // Who is told may read at once, and so move this fill.
     if confirmed != nil, fetch != nil { owner.loop.nextTurn { [weak self] in self?.confirm(.same) } }
+    endIfEnough(offset + UInt64(bytes.count))
   }
 
   /// Where the disk does not follow: the loop goes on, this fill waits.
@@ -199,8 +203,31 @@ final class Fill: OriginFetchSink {
   private func mustWait(at frontier: UInt64) -> Bool {
     if let replay, replay.mustWait(at: frontier) { return true }
     if isStreaming { return body.windowIsFull }
-    guard body.total == nil, let fastest = body.readers.fastest else { return false }
+    guard body.total == nil else { return false }
+    guard let fastest = body.readers.fastest else {
+      // Until somebody has come to read it, or somebody notes that nobody has.
+      return allowance == nil && frontier - (fetch?.spanStart ?? 0) > min(route.abandonedFill, Self.unknownLead)
+    }
     return frontier > fastest + Self.unknownLead
+  }
+
+  /// Nobody reads it, and it has brought as much as it may.
+  private func endIfEnough(_ frontier: UInt64) {
+    guard let allowance else { return }
+    if hasReaders { return self.allowance = nil }
+    if allowance.isEnough(frontier) { pauseForGood("abandoned-fill") }
+  }
+
+  private func watchPace() {
+    let timer = paceTimer ?? owner.loop.makeTimer { [weak self] in self?.lookAtPace() }
+    paceTimer = timer
+    timer.schedule(after: AbandonedUnknown.interval)
+  }
+
+  private func lookAtPace() {
+    guard let fetch, allowance != nil, !hasReaders else { return }
+    guard allowance?.keepsPace(fetch.frontier) == true else { return pauseForGood("no-readers") }
+    paceTimer?.schedule(after: AbandonedUnknown.interval)
   }
 
   func readersMoved() {
@@ -218,46 +245,9 @@ final class Fill: OriginFetchSink {
     fetchEnded(fetch, at: fetch.frontier)
   }
 
-  /// Compares with the file, and with what is remembered of octets that went past it.
   func fetch(_ fetch: OriginFetch, compare bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Comparison {
     if let replay { return replay.agrees(bytes, at: offset) ? .equal : .different }
-    guard let start = streamed?.start, offset + UInt64(bytes.count) > start else {
-      return compareStored(bytes, at: offset)
-    }
-    let stored = offset < start ? Int(start - offset) : 0
-    let rest = UnsafeRawBufferPointer(rebasing: bytes[stored...])
-    guard streamed?.agrees(rest, at: offset + UInt64(stored)) == true else { return .different }
-    return stored == 0 ? .equal : compareStored(UnsafeRawBufferPointer(rebasing: bytes[..<stored]), at: offset)
-  }
-
-  /// At once where the page cache has the octets, else in the pool.
-  private func compareStored(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Comparison {
-    let range = offset..<offset + UInt64(bytes.count)
-    if let equal = compareNow(bytes, at: offset) { return equal ? .equal : .different }
-    let copy = Array(bytes)
-    let body = body
-    owner.pool.run(
-      {
-        var held = [UInt8](repeating: 0, count: copy.count)
-        // Unverified octets, too: the origin's own are what they are held against.
-        let count = held.withUnsafeMutableBytes { body.readUnverified(range, into: $0) }
-        return count == copy.count && held == copy
-      }, then: owner.loop
-    ) { [weak fetch] equal in fetch?.compared(equal: equal) }
-    return .later
-  }
-
-  private func compareNow(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Bool? {
-    let slice = body.slice(offset..<offset + UInt64(bytes.count))
-    var held = owner.loop.takeReadBuffer()
-    defer { owner.loop.giveReadBuffer(held) }
-    guard slice.fd >= 0, bytes.count <= held.count else { return nil }
-    let count = held.withUnsafeMutableBytes { pawl_pread_nowait(slice.fd, $0.baseAddress, bytes.count, off_t(offset)) }
-    guard count == bytes.count else { return nil }
-    return held.withUnsafeBytes { held in
-      guard let a = held.baseAddress, let b = bytes.baseAddress else { return true }
-      return memcmp(a, b, bytes.count) == 0
-    }
+    return StoredComparison.compare(bytes, at: offset, with: body, then: &streamed, for: fetch)
   }
 
   // MARK: - Ends
@@ -330,6 +320,7 @@ final class Fill: OriginFetchSink {
 
   private func letGo() {
     watch?.cancel()
+    paceTimer?.close()
     fetch?.cancel()
     (fetch, afterWriting, replay) = (nil, nil, nil)
     owner.server.abandoned.remove(self, of: route.upstream)
@@ -343,13 +334,19 @@ final class Fill: OriginFetchSink {
 
   /// The last reader went: go on by rule, or pause with what is held.
   func readersLeft() {
-    guard let fetch, !hasReaders else { return }
+    guard let fetch else { return }
+    guard !hasReaders else { return readersMoved() }
     let total = fetch.spanEnd ?? body.total
     let decision = decideAbandoned(
       held: body.held.count, remaining: total.map { $0 - min($0, fetch.frontier) }, total: body.total,
       originHasRanges: originHasRanges, abandonedFill: route.abandonedFill)
     guard decision == .goOn, !isStreaming else { return pauseForGood("no-readers") }
     isAbandoned = true
+    if body.total == nil {
+      allowance = AbandonedUnknown(at: fetch.frontier, abandonedFill: route.abandonedFill)
+      guard allowance?.isEnough(fetch.frontier) == false else { return pauseForGood("no-readers") }
+      watchPace()
+    }
     if !isWriting {
       isPaused = false
       fetch.resume()

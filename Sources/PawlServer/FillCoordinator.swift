@@ -115,6 +115,12 @@ final class FillCoordinator: Sendable {
     releaseIfIdle()
   }
 
+  /// Some more of the body has been compared with the one that it replaces.
+  func comparisonMoved() {
+    guard identity.total == nil else { return }
+    for span in state.withLock({ $0.spans }) { span.loop.run { $0.readersMoved() } }
+  }
+
   // MARK: - Readers
 
   /// - Parameter request: which it reads for; nothing else about it counts.

@@ -29,7 +29,8 @@ final class TwinComparison: Sendable {
   ) {
     let twin = TwinComparison(old: old, new: new, store: store, owner: owner, policy: policy)
     FillCoordinator.compare(new, with: twin)
-    old.body.readerMoved(token: twin.token, position: 0)
+    // Of the new one, too: a fill of unknown length runs so far ahead of it at most.
+    for body in [old.body, new.body] { body.readerMoved(token: twin.token, position: 0) }
     owner.twins[twin.token] = twin
     // The fill is about to begin.
     owner.loop.nextTurn { twin.step() }
@@ -106,6 +107,8 @@ final class TwinComparison: Sendable {
       guard let self else { return }
       guard equal else { return self.decide(equal: false) }
       self.progress.withLock { $0.compared = end }
+      b.readerMoved(token: self.token, position: end)
+      FillCoordinator.existing(self.new)?.comparisonMoved()
       self.step()
     }
   }
@@ -137,7 +140,7 @@ final class TwinComparison: Sendable {
     owner.get().events.log(
       .info, "refetch-compared",
       ["old": old.body.id.hex, "new": new.body.id.hex, "equal": "\(equal)", "compared": "\(compared)"])
-    old.body.readerLeft(token: token)
+    for body in [old.body, new.body] { body.readerLeft(token: token) }
     FillCoordinator.existing(new)?.compared()
     owner.get().twins[token] = nil
     let told = waiters.withLock { waiters in

@@ -29,4 +29,25 @@ import Testing
       originHasRanges: row.originHasRanges, abandonedFill: 1000)
     #expect(decision == row.expected)
   }
+
+  @Test(
+    "of unknown length at most abandoned-fill more comes",
+    arguments: [(0, true), (999, true), (1000, false), (1001, false)])
+  func unknown(_ gained: UInt64, _ goesOn: Bool) {
+    let allowance = AbandonedUnknown(at: 5000, abandonedFill: 1000)
+    #expect(allowance.isEnough(5000 + gained) != goesOn && allowance.end == 6000)
+    #expect(AbandonedUnknown(at: 5000, abandonedFill: 0).isEnough(5000))
+    #expect(!AbandonedUnknown(at: 5000, abandonedFill: .max).isEnough(.max - 1))
+  }
+
+  @Test("one that is slow ends: a twelfth of it has to come in each interval, of a large one as of 64 MiB")
+  func pace() {
+    var allowance = AbandonedUnknown(at: 5000, abandonedFill: 12_000)
+    #expect([6000, 7500, 8499].map { allowance.keepsPace($0) } == [true, true, false])
+    var large = AbandonedUnknown(at: 0, abandonedFill: 1 << 40)
+    let least = (64 << 20) / 12 as UInt64
+    #expect([least, 2 * least - 1].map { large.keepsPace($0) } == [true, false])
+    var tiny = AbandonedUnknown(at: 0, abandonedFill: 1)
+    #expect([0, 1].map { tiny.keepsPace($0) } == [false, true])
+  }
 }

@@ -22,6 +22,8 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
   private var feed: FileFeed?
   private var waitingBody = ChunkQueue()
   private var waitingTrailers: Fields?
+  /// Octets of the request's content so far.
+  private var received: UInt64 = 0
   private var answer = ChunkQueue()
   private var answerEnded = false
   private(set) var trailers = Fields()
@@ -49,6 +51,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
     guard !OriginRequests.isLoop(request.head.fields) else {
       return fail(ProxyError(.proxyLoopDetected))
     }
+    if case .length(let count) = request.head.framing, count > maxUpload { return refuseContent() }
     request.record.cacheOutcome = bypass == nil ? "-" : "bypass"
     request.record.upstream = request.route.upstreamName
     let options = HopByHop.connectionOptions(request.head.fields)
@@ -84,9 +87,30 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
 
   func requestBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard let origin else { return true }
+    received += UInt64(bytes.count)
+    guard received <= maxUpload else {
+      refuseContent()
+      return true
+    }
     if isConnected, waitingBody.isEmpty { return origin.sendBody(bytes) }
     waitingBody.append(bytes)
     return false
+  }
+
+  /// `max-upload`, of content that goes to the origin while it comes; what was spooled was measured there.
+  private var maxUpload: UInt64 { spooled == nil ? request.route.maxUpload ?? .max : .max }
+
+  /// What went to the origin is no whole request, and never will be.
+  private func refuseContent() {
+    letGo()
+    waitingTrailers = nil
+    channel.drainRequestBody()
+    guard channel.hasResponded else {
+      return channel.reply(Replies.plain(status: 413, sentence: "The content is larger than \(maxUpload) bytes."))
+    }
+    guard !answerEnded else { return }
+    answerFailed = BodyEnd(party: .client, reason: "max-upload")
+    consumer?.bodyIsReady()
   }
 
   func requestBodyEnded(_ trailers: Fields) {

@@ -7,7 +7,7 @@ from harness.checks import Skip, check, same, true
 from harness.content import Content
 from harness.origin import Origin
 from harness.process import free_port, wait_for
-from harness.uploads import (body_files, Dialect, Upload, append, ask, asked, bearer, cancel, careful, chunks, create, dialects, each, limits, one,
+from harness.uploads import (body_files, Dialect, Upload, append, ask, asked, bearer, cancel, careful, chunks, create, dialects, each, limits, on_connection, one,
                              partial, status, stored, tus_create, tus_delete, tus_get, tus_head, tus_new, tus_patch, whole)
 
 MIB = 1 << 20
@@ -250,3 +250,59 @@ def expiry(bench):
     late.default = stored
     wait_for(lambda: whole(late), 20, "the delivery")
     same([(r.path, r.body == BODY) for r in late.requests if r.method != "OPTIONS"], [("/in", True)], "what was delivered")
+
+
+@check("upload limits: max-upload holds for ordinary uploads that stream to the application, declared or not, to the octet")
+def streamed_max_upload(bench):
+    origin, pawl = begin(bench, **{"max-upload": "1M", "plain-uploads": "stream"})
+    kinds = {"plain": (), "form": (("Content-Type", "multipart/form-data; boundary=x"),), "part": (("Content-Range", "bytes 0-9/20"),),
+             "incremental": (("Incremental", "?1"),), "expects": (("Expect", "100-continue"),), "grpc": (("Content-Type", "application/grpc"),)}
+
+    def row(case):
+        name, method, chunked = case
+        path = f"/{name}-{method}-{chunked}"
+        answer = ask(pawl.address, path, method, kinds[name], BODY[:MIB], chunked=chunked)
+        same((answer.status, answer.body), (200, b"got 1048576 octets"), "exactly max-upload")
+        answer = ask(pawl.address, path, method, kinds[name], BODY[:MIB + 1], chunked=chunked)
+        same((answer.status, [s for s, _ in answer.interim if s != 100]), (413, []), "one more")
+        whole_ones = [r for r in asked(origin, path) if len(r.body) > MIB or (r.status is not None and len(r.body) < MIB)]
+        same(whole_ones, [], "at the origin")
+    each([(name, method, chunked) for name in kinds for method in ("POST", "PUT") for chunked in (False, True)], row)
+    with Upload(pawl.address) as client:
+        client.head("/declared", "PUT", (("Content-Length", str(MIB + 1)), ("Expect", "100-continue")))
+        answer = client.answer()
+        same((answer.status, answer.interim, asked(origin, "/declared")), (413, [], []), "declared, before any octet")
+
+
+@check("upload limits: an application that answers while it reads is cut off with its client when max-upload is passed")
+def answered_early(bench):
+    origin = bench.origin()
+    seen = []
+
+    def talk(request, connection, buffer):
+        connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nCache-Control: no-store\r\n\r\n5\r\nhello\r\n")
+        request.status = 200
+        while True:
+            try:
+                data = connection.recv(65536)
+            except OSError:
+                break
+            if not data:
+                break
+            seen.append(len(data))
+            if data.endswith(b"0\r\n\r\n"):
+                seen.append("end")
+    origin.default = on_connection(talk)
+    pawl = bench.pawl(origin, site={"max-upload": "1M", "min-resumable": "0"})
+    with Upload(pawl.address) as client:
+        client.head("/talk", "POST", (("Transfer-Encoding", "chunked"),))
+        octets = chunks(BODY, 65536)
+        client.send(octets[:100_000])
+        wait_for(lambda: seen, 5, "the first octets at the application, which has answered by then")
+        try:
+            client.send(octets[100_000:])
+        except OSError:
+            pass
+        answer = client.response()
+    true((answer.status, answer.complete) in ((200, False), (413, True)), f"the answer: {answer}")
+    true("end" not in seen, "the application was shown the end of a request that is too large")

@@ -231,3 +231,22 @@ def always(bench):
             hold.go.set()
             bodies = {a.sha for a in answers()}
             same((len(bodies), origin.count(path)), (1, 1) if is_shared else (6, 6), f"{path}: different answers, origin requests")
+
+
+@check("crowd: what one request said of itself alone - no-store, Authorization, a condition - keeps nobody from sharing the next answer")
+def after_one(bench):
+    origin = bench.origin()
+    ways = {"no-store": (("Cache-Control", "no-store"),), "Authorization": (("Authorization", "Basic eDp5"),), "If-None-Match": (("If-None-Match", '"e"'),),
+            "If-Modified-Since": (("If-Modified-Since", "Sun, 01 Nov 2026 10:00:00 GMT"),), "If-Match": (("If-Match", '"e"'),)}
+    pawl = bench.pawl(origin)
+    for way, fields in ways.items():
+        path = f"/{way}"
+        origin.at(path, Resource(b"shared", etag='"e"', last_modified="old", fields=(("Cache-Control", "max-age=600"),), before_head=lambda r: time.sleep(0.5)))
+        get(pawl.address, path, fields=fields)
+        got = []
+        threads = [threading.Thread(target=lambda: got.append(get(pawl.address, path, timeout=15).body)) for _ in range(20)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        same((got, origin.count(path)), ([b"shared"] * 20, 2), way)

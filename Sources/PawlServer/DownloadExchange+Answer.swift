@@ -9,6 +9,7 @@ extension DownloadExchange {
   func serve(_ stored: StoredResponse, _ served: Served) {
     guard !isOver, forward == nil, !channel.hasResponded else { return }
     self.served = served
+    if awaitsName(stored) { return }
     store.noteUse(stored)
     let answer = StoredAnswer(stored, request: request, served: served, isOutOfPatience: isOutOfPatience)
     if let twin = proofNeeded(stored) { return waitForProof(twin, of: stored, isOurs: true) }

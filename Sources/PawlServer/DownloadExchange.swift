@@ -153,6 +153,10 @@ final class DownloadExchange: Exchange {
 
   /// What the answer is to be made of, while its first octets are read back or mended.
   var proving: StoredResponse?
+  /// Runs while the answer waits for the name of its body; see ``awaitsName(_:)``.
+  var namingTimer: LoopTimer?
+  /// Set when that is over.
+  var isNamed = false
   /// Set when that came to nothing once, and something else was looked for.
   var hasLookedAgain = false
 
@@ -216,6 +220,7 @@ final class DownloadExchange: Exchange {
     isOver = true
     timer?.cancel()
     collapseTimer?.close()
+    namingTimer?.close()
     letKeeperGo()
     waited?.body.cancelWait(token: ObjectIdentifier(self))
     if let fetch, fetch.leader === self { fetch.leaderLeft() }

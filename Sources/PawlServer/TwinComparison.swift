@@ -5,7 +5,7 @@ import PawlObserve
 import PawlStore
 
 /// Proves, or disproves, that a body fetched anew equals the one it replaces: every octet, in the pool, behind the
-/// fill. Equal: the old tags become aliases of the new body, as far as the old one could be proven. Different: the
+/// fill. Equal: the new body takes the old one's tag, and its aliases, as far as the old one could be proven. Different: the
 /// old body stays for its readers, and for `resume-ttl` where the origin gave no validator. Lives on the fill's loop.
 final class TwinComparison: Sendable {
   private static let piece = 1 << 20
@@ -42,6 +42,17 @@ final class TwinComparison: Sendable {
 
   /// Whether the old body was named by this tag: then the outcome decides about it.
   func concerns(_ tag: EntityTag) -> Bool { !tag.isWeak && old.body.tagLimit(tag.opaque) != nil }
+
+  /// A body up to so many octets is compared before its answer goes out: then it keeps its tag.
+  static let shortLimit: UInt64 = 64 << 10
+  /// The longest that an answer waits for that.
+  static let shortPatience = Duration.milliseconds(100)
+
+  /// Whether it will be decided soon: all of both is short.
+  var isShort: Bool {
+    guard old.body.isComplete, let total = old.body.total else { return false }
+    return total <= Self.shortLimit && new.body.total ?? 0 <= Self.shortLimit
+  }
 
   /// Calls back, from any thread, when it is decided. `false` when it is already.
   func wait(_ decided: @escaping @Sendable () -> Void) -> Bool {
@@ -128,12 +139,12 @@ final class TwinComparison: Sendable {
     progress.withLock { $0.isDecided = true }
     new.body.cancelWait(token: token)
     if equal {
-      let isWhole = old.body.isComplete
-      // An origin's own tag names all of a body: an equal beginning is none of it.
-      for record in old.body.tags where isWhole || Tags.isMinted(EntityTag(strong: record.tag)) {
-        new.body.addTag(TagRecord(tag: record.tag, limit: min(record.limit, isWhole ? UInt64.max : compared)))
-      }
-      store.forget(old)
+      // Its file goes when it is recorded what else has its tags: whoever ends between the two loses none.
+      new.body.inheritTags(
+        of: old.body, upTo: old.body.isComplete ? .max : compared, isMinted: { Tags.isMinted(EntityTag(strong: $0)) }
+      ) { [store, old] in store.forget(old) }
+      // Made by the tag that gave way.
+      new.rendered.withLock { $0 = nil }
     } else if !Resumption.staysForResumption(old, policy: policy) {
       store.forget(old)
     }

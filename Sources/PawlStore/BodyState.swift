@@ -72,6 +72,10 @@ struct BodyState {
   var warmth = PageWarmth()
 
   var tags: [TagRecord] = []
+  /// Whether anybody may have been told the first of them.
+  var isTagTold = false
+  /// The newer body that was proven equal up to there: what tags this one is given later are that one's, too.
+  var heir: (body: StoredBody, limit: UInt64)?
   /// Whether the origin's own validator names these bytes: their tags hold everywhere.
   var hasStrongValidator = false
   var window: MemoryWindow?

@@ -127,6 +127,8 @@ struct BodyLoader {
     state.syncedSequence = row.synced
     (state.isPublished, state.isNameSynced) = (true, true)
     state.tags = object.tags
+    state.tags.keepToLimit()
+    state.isTagTold = true
     state.hasStrongValidator = head.isStronglyValidated
     (state.uses, state.lastUsed) = (row.uses, row.lastUsed)
     state.lastTouch = core.openBodies.now()

@@ -2,29 +2,67 @@ package import PawlCache
 
 /// The entity tags that name these bytes.
 extension StoredBody {
-  /// Adds a tag, or widens or narrows one that is there. The first ever added is the primary one. Recorded once the body
-  /// is published.
+  /// Adds a tag, or widens or narrows one that is there. The first ever added is the primary one; of more than
+  /// ``TagRecord/aliasLimit`` others the longest unused goes. Recorded once the body is published.
   package func addTag(_ record: TagRecord) {
     let tags = state.withLock { state -> [TagRecord]? in
-      if let index = state.tags.firstIndex(where: { $0.tag == record.tag }) {
-        guard state.tags[index] != record else { return nil }
-        state.tags[index] = record
-      } else {
-        state.tags.append(record)
-      }
+      guard state.tags.note(record) else { return nil }
       return state.isPublished && !state.isDoomed ? state.tags : nil
     }
     if let tags { core.submit([.tags(number, tags)]) }
   }
 
+  /// Takes in the tags of a body that was proven equal, and those that it is given later.
+  /// - Parameters:
+  ///   - limit: how far that one was compared; `.max`: it was whole.
+  ///   - isMinted: tells pawl's own tags. An origin's own tag names all of a body: of an equal beginning it is none. A tag of pawl's
+  ///     own gives way to that of a whole older body.
+  ///   - completion: runs once that is recorded, or cannot be; on any thread.
+  package func inheritTags(
+    of older: StoredBody, upTo limit: UInt64, isMinted: ([UInt8]) -> Bool, then completion: @escaping @Sendable () -> Void
+  ) {
+    let inherited = older.state.withLock { state -> [TagRecord] in
+      state.heir = (self, limit)
+      return state.tags
+    }
+    let tags = inherited.compactMap { record in
+      limit == .max || isMinted(record.tag) ? TagRecord(tag: record.tag, limit: min(record.limit, limit)) : nil
+    }
+    take(tags, isMinted: isMinted, then: completion)
+  }
+
+  private func take(
+    _ older: [TagRecord], isMinted: ([UInt8]) -> Bool, then completion: @escaping @Sendable () -> Void
+  ) {
+    let (heir, tags) = state.withLock { state -> ((body: StoredBody, limit: UInt64)?, [TagRecord]?) in
+      let takesName = (state.tags.first.map { isMinted($0.tag) } ?? false) && older.first.map { isMinted($0.tag) } ?? false
+      state.tags.inherit(older, takesName: takesName, isTold: state.isTagTold)
+      return (state.heir, state.isPublished && !state.isDoomed ? state.tags : nil)
+    }
+    if let heir {
+      // It has been found equal to a newer one meanwhile.
+      let further = older.compactMap { record in
+        heir.limit == .max || isMinted(record.tag)
+          ? TagRecord(tag: record.tag, limit: min(record.limit, heir.limit)) : nil
+      }
+      return heir.body.take(further, isMinted: isMinted, then: completion)
+    }
+    guard let tags else { return completion() }
+    core.submit([.tags(number, tags)]) { _ in completion() }
+  }
+
   /// How far the bytes are proven to be what this tag names: a range that names it may begin up to there, and goes beyond only
   /// where it goes to the end; `nil` when the tag does not name these bytes.
-  package func tagLimit(_ opaque: [UInt8]) -> UInt64? {
-    state.withLock { state in state.tags.first { $0.tag == opaque }?.limit }
-  }
+  package func tagLimit(_ opaque: [UInt8]) -> UInt64? { state.withLock { $0.tags.use(opaque) } }
 
   package var tags: [TagRecord] { state.withLock { $0.tags } }
 
-  /// What the body is announced with; empty before the first ``addTag(_:)``.
-  package var primaryTag: [UInt8] { state.withLock { $0.tags.first?.tag ?? [] } }
+  /// What the body is announced with; empty before the first ``addTag(_:)``. Who asks for it tells it: it stays valid as
+  /// long as an alias does.
+  package var primaryTag: [UInt8] {
+    state.withLock { state in
+      state.isTagTold = true
+      return state.tags.first?.tag ?? []
+    }
+  }
 }

@@ -59,8 +59,8 @@ import Testing
     let body = try #require(try fixture.first("/a")).body
     #expect(
       body.tags == [
-        TagRecord(tag: Array("first".utf8)), TagRecord(tag: [0xff, 0x00], limit: 7),
-        TagRecord(tag: Array("third".utf8), limit: 0),
+        TagRecord(tag: Array("first".utf8)), TagRecord(tag: Array("third".utf8), limit: 0),
+        TagRecord(tag: [0xff, 0x00], limit: 7),
       ])
     #expect(body.tagLimit([0xff, 0x00]) == 7)
     #expect(body.tagLimit([0xff]) == nil)

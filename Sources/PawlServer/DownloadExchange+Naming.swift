@@ -1,0 +1,27 @@
+import PawlLoop
+import PawlStore
+
+/// What was fetched anew and is what was held before keeps its tag: each new one would be one more to remember.
+extension DownloadExchange {
+  /// Waits with the answer until a short body is compared with the one it replaces, so that its tag is known. Longer ones are told a
+  /// new tag, which becomes an alias.
+  /// - Returns: whether the answer has to wait; it is then served again.
+  func awaitsName(_ stored: StoredResponse) -> Bool {
+    guard !isNamed, namingTimer == nil, let twin = FillCoordinator.existing(stored)?.comparison, twin.isShort else {
+      return false
+    }
+    let reference = LoopWeak(self, on: request.loop.loop)
+    guard twin.wait({ reference.run { $0.nameIsKnown(stored) } }) else { return false }
+    let timer = request.loop.loop.makeTimer { [weak self] in self?.nameIsKnown(stored) }
+    timer.schedule(after: TwinComparison.shortPatience)
+    namingTimer = timer
+    return true
+  }
+
+  private func nameIsKnown(_ stored: StoredResponse) {
+    guard !isNamed else { return }
+    isNamed = true
+    namingTimer?.close()
+    serve(stored, served)
+  }
+}

@@ -1,0 +1,93 @@
+"""What is kept grows with what is asked for, up to a limit: tags of a body, variants of a URL."""
+
+import os
+import sqlite3
+import time
+
+from harness.checks import check, only, same, true
+from harness.client import Client, get
+from harness.content import Content
+from harness.origin import Resource
+from harness.process import wait_for
+
+only(("clear",), "what is kept does not depend on what the wire is made of", __name__)
+
+# Requests of the checks that measure memory; ten thousand are what they are meant for.
+POLLS = int(os.environ.get("POLLS", "2000"))
+MIB = 1 << 20
+
+
+def tag_rows(pawl):
+    """Rows of tags that the catalogue has of the body with most of them."""
+    database = sqlite3.connect(f"file:{pawl.folder}/cache/catalogue.sqlite?mode=ro", uri=True)
+    try:
+        return max((row[0] for row in database.execute("SELECT count(*) FROM tags GROUP BY object")), default=0)
+    finally:
+        database.close()
+
+
+def polled(pawl, path, count, fields=()):
+    with Client(pawl.address) as client:
+        for _ in range(count):
+            client.request(path, fields=fields)
+            yield client.response()
+
+
+@check("bounded: a short page that is fetched anew and is the same keeps its tag, also over a restart")
+def same_tag(bench):
+    origin = bench.origin()
+    content = Content("page", 10_000)
+    for path, framing in (("/length", "length"), ("/chunked", "chunked")):
+        origin.at(path, Resource(content, framing=framing))
+        pawl = bench.pawl(origin, name="pawl" + framing)
+        tags = {answer.get("ETag") for answer in polled(pawl, path, 200)}
+        same(len(tags), 1, f"tags of {path}")
+        wait_for(lambda: tag_rows(pawl) == 1, 5, "one tag in the catalogue")
+        pawl.restart()
+        tags |= {answer.get("ETag") for answer in polled(pawl, path, 5)}
+        same(len(tags), 1, f"tags of {path} after a restart")
+        same(origin.count(path), 205, "requests at the origin")
+
+
+@check("bounded: another page under the same URL has another tag, and the old tag names nothing")
+def other_tag(bench):
+    origin = bench.origin()
+    pages = [Content("one", 10_000), Content("two", 10_000)]
+    origin.at("/x", lambda r: Resource(pages[r.serial // 2 % 2]))
+    pawl = bench.pawl(origin)
+    tags = [answer.get("ETag") for answer in polled(pawl, "/x", 6)]
+    same([tags[0] == tags[1], tags[1] == tags[2], tags[2] == tags[3]], [True, False, True], f"which are the same of {tags}")
+
+
+@check("bounded: a long body that is fetched anew has its first tag, and the latest 64 others", seconds=90)
+def aliases(bench):
+    origin = bench.origin()
+    content = Content("long", 300_000)
+    origin.at("/x", Resource(content, fields=(("Cache-Control", "max-age=1"),)))
+    origin.at("/plain", Resource(content))
+    pawl = bench.pawl(origin, site={"resume-ttl": "1h"})
+    tags = []
+    for count, answer in enumerate(polled(pawl, "/plain", 80)):
+        tags.append(answer.get("ETag"))
+        wait_for(lambda: pawl.log().count("refetch-compared") >= count, 5, "the comparison")
+    same(len(set(tags)), 80, "different tags, for nothing was compared when they were told")
+
+    def holds(tag):
+        return get(pawl.address, "/plain", fields=(("Range", "bytes=1000-1999"), ("If-Range", tag)), keep=False).status
+    same([holds(tag) for tag in tags[:1] + tags[-64:]], [206] * 65, "the first and the latest 64")
+    same(holds(tags[1]), 200, "the longest unused")
+    wait_for(lambda: tag_rows(pawl) <= 65, 5, "65 tags in the catalogue")
+
+
+@check("bounded: re-fetches of what stays the same cost less than 60 MB of memory", seconds=900)
+def polls(bench):
+    origin = bench.origin()
+    origin.at("/x", Resource(Content("page", 2000)))
+    origin.at("/long", Resource(Content("long", 100_000)))
+    pawl = bench.pawl(origin, pawl={"access-log": "off", "log-level": "error"})
+    for path in ("/x", "/long"):
+        list(polled(pawl, path, 100))
+        before = pawl.own_rss()
+        list(polled(pawl, path, POLLS))
+        grown = pawl.own_rss() - before
+        true(grown < 60 * MIB, f"{grown / MIB:.0f} MiB more after {POLLS} requests for {path}")

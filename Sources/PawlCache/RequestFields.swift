@@ -57,7 +57,7 @@ package enum RequestFields {
   /// - Parameter fields: as the client sent them.
   package static func errorKey(status: Int, _ fields: Fields) -> [UInt8] {
     guard status >= 300 else { return [] }
-    let isAboutResource = status < 400 || StatusRules.isHeuristicallyCacheable(status) || status == 451
+    let isAboutResource = isAboutResource(status)
     var parts: [[UInt8]] = []
     for line in fields.lines {
       let (name, value) = (fields.name(line).map(\.lowercasedASCII), fields.value(line).trimmed)
@@ -76,6 +76,11 @@ package enum RequestFields {
     }
     parts.sort { $0.lexicographicallyPrecedes($1) }
     return Array(parts.joined(separator: [0x0a]))
+  }
+
+  /// Whether an answer that is no success is about the resource more than about the request.
+  static func isAboutResource(_ status: Int) -> Bool {
+    status < 400 || StatusRules.isHeuristicallyCacheable(status) || status == 451
   }
 
   /// Whether an error may be about this request alone: by its status, or because the request has something that browsers do not send.

@@ -146,7 +146,7 @@ package struct StoredHead: Equatable, Sendable {
   /// Whether requests with these cookies have the implicit key of this response, as far as cookies make it.
   func hasCookies(of fields: Fields) -> Bool { isForEverybody || hasImplicitKey(of: fields) }
 
-  private static func implicitKey(status: Int, _ fields: Fields, countsCookies: Bool) -> [UInt8] {
+  static func implicitKey(status: Int, _ fields: Fields, countsCookies: Bool) -> [UInt8] {
     var key = countsCookies ? Array(fields.all(.cookie).joined(separator: [0x3b, 0x20])) : []
     let provocation = RequestFields.errorKey(status: status, fields)
     if !provocation.isEmpty { key += [0] + provocation }

@@ -26,7 +26,7 @@ extension CollapsedFetch {
 
   /// Whether a newer answer about the same body came first.
   private func isOvertaken(_ merged: StoredHead, of stored: StoredResponse) -> Bool {
-    let current = resource.withLock { state in state.variants.first { $0.body === stored.body } }
+    let current = resource.withLock { state in state.variants.response(of: stored.body) }
     return current.map { $0 !== stored && merged.isOvertaken(by: $0.head) } ?? false
   }
 

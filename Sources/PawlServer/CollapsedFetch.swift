@@ -334,14 +334,22 @@ final class CollapsedFetch: OriginFetchSink {
     let kept = StoredHead(
       request: request.head, asSent: sent.fields, response: head, requestTime: requestTime, responseTime: now,
       storability: cookie ? .sharedPerCookie : .shared, asksIdentity: request.asksIdentity)
-    let others = resource.withLock { $0.variants + $0.superseded }
-    body.addTag(TagRecord(tag: Tags.name(for: head, beside: others), limit: .max))
+    let name = resource.withLock { Tags.name(for: head, beside: $0.responses) }
+    body.addTag(TagRecord(tag: name, limit: .max))
     let stored = StoredResponse(head: kept, body: body, storedAt: now)
+    let fields = sent.fields
     let replaced = resource.withLock { state in
-      state.variants.filter {
-        $0 === purpose.stored
-          || $0.head.isSelected(by: request.head, asksIdentity: request.asksIdentity) { sent.fields }
+      var selected = state.variants.allSelected {
+        $0.values(of: request.head, asksIdentity: request.asksIdentity) { fields }
+      } where: {
+        $0.head.isSelected(by: request.head, asksIdentity: request.asksIdentity) { fields }
       }
+      if let asked = purpose.stored, !selected.contains(where: { $0 === asked }),
+        state.variants.response(of: asked.body) === asked
+      {
+        selected.append(asked)
+      }
+      return selected
     }
     isOvertaken = replaced.contains { kept.isOvertaken(by: $0.head) }
     store.publish(stored, in: resource, replacing: [], superseding: isOvertaken ? [] : replaced)

@@ -10,7 +10,11 @@ extension DownloadExchange {
     guard request.head.method == .get, fields.contains(.range) else { return }
     let held = HeldPart(fields)
     guard held.condition != .none else { return }
-    let named = (state.variants + state.superseded).filter(held.names).map { stored in
+    // Others say nothing of what this client may hold.
+    let own = state.variants.allSelected(by: { values($0, asksIdentity: false) }, where: held.names)
+    let identity = state.variants.allSelected(by: { values($0, asksIdentity: true) }, where: held.names)
+    let others = identity.filter { stored in !own.contains { $0 === stored } }
+    let named = (own + others + state.superseded.filter(held.names)).map { stored in
       RangeCoding.NamedBody(
         coding: stored.head.coding, isOwn: selects(stored, asksIdentity: false),
         isIdentity: selects(stored, asksIdentity: true))
@@ -27,12 +31,18 @@ extension DownloadExchange {
 
   /// As if the origin were asked for identity, or for what the client accepts.
   private func selects(_ stored: StoredResponse, asksIdentity: Bool) -> Bool {
-    stored.head.isSelected(by: request.head, asksIdentity: asksIdentity) {
-      var sent = request.asSent.fields
-      sent.removeAll(.acceptEncoding)
-      for value in request.head.fields.all(.acceptEncoding) { sent.append(.acceptEncoding, value) }
-      return sent
-    }
+    stored.head.isSelected(by: request.head, asksIdentity: asksIdentity) { withOwnEncoding }
+  }
+
+  private func values(_ selector: VariantSelector, asksIdentity: Bool) -> [UInt8] {
+    selector.values(of: request.head, asksIdentity: asksIdentity) { withOwnEncoding }
+  }
+
+  private var withOwnEncoding: Fields {
+    var sent = request.asSent.fields
+    sent.removeAll(.acceptEncoding)
+    for value in request.head.fields.all(.acceptEncoding) { sent.append(.acceptEncoding, value) }
+    return sent
   }
 
   /// Whether the whole that this request is given after all is, for certain, what its client holds a part of: then the

@@ -27,6 +27,10 @@ extension DownloadExchange {
     stored.head.isSelected(by: request.head, asksIdentity: request.asksIdentity) { request.asSent.fields }
   }
 
+  private func values(_ selector: VariantSelector) -> [UInt8] {
+    selector.values(of: request.head, asksIdentity: request.asksIdentity) { request.asSent.fields }
+  }
+
   /// One decision under the resource's lock; starts nothing yet.
   func decide(_ resource: Resource) -> Decision {
     let now = request.loop.loop.wallSeconds
@@ -34,7 +38,7 @@ extension DownloadExchange {
       guard state.isLoaded else { return .load }
       if request.head.fields.mayContain(anyOf: HeldPart.fields) { settleRangeCoding(state) }
       if let resumed = resumable(state) { return resumed }
-      let current = state.variants.first(where: matches)
+      let current = state.variants.selected(by: values, where: matches)
       if request.head.method == .head { return decideHead(current, now) }
       guard let current else { return missing(resource, &state) }
       return use(current, resource, &state, now)
@@ -47,10 +51,11 @@ extension DownloadExchange {
     guard case .tag(let tag)? = ifRange, request.head.method == .get, !isOutOfPatience,
       request.rangeCoding.mayAskForRange
     else { return nil }
-    for stored in state.variants + state.superseded where matches(stored) && opensByTag(stored) {
+    let current = state.variants.allSelected(by: values, where: matches)
+    for stored in current + state.superseded.filter(matches) where opensByTag(stored) {
       return .serve(stored, nil)
     }
-    if let current = state.variants.first(where: matches), !names(current, tag),
+    if let current = current.first, !names(current, tag),
       let twin = FillCoordinator.existing(current)?.comparison, twin.concerns(tag)
     {
       return .waitForProof(twin, current)

@@ -51,7 +51,7 @@ extension ServerLoop {
     }
     guard let resource = found else { return nil }
     known?.resource = resource
-    let only = resource.withLock { state in state.isLoaded && state.variants.count == 1 ? state.variants[0] : nil }
+    let only = resource.withLock { state in state.isLoaded ? state.variants.only : nil }
     guard let stored = only else { return nil }
     let now = loop.wallSeconds
     guard let answer = HotAnswer.of(stored, route, now: now), answer.isFresh(at: now),

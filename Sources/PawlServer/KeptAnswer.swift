@@ -83,12 +83,14 @@ final class KeptAnswer {
     } catch {
       return body.fail(.notKept)
     }
-    let others = resource.withLock { $0.variants + $0.superseded }
-    body.addTag(TagRecord(tag: Tags.name(for: answer, beside: others), limit: .max))
+    let name = resource.withLock { Tags.name(for: answer, beside: $0.responses) }
+    body.addTag(TagRecord(tag: name, limit: .max))
     let stored = StoredResponse(head: head, body: body, storedAt: head.responseTime)
     let replaced = resource.withLock { state in
-      state.variants.filter { stored in
-        stored.head.isSelected(by: request.head, asksIdentity: request.asksIdentity) { asSent.fields }
+      state.variants.allSelected {
+        $0.values(of: request.head, asksIdentity: request.asksIdentity) { asSent.fields }
+      } where: {
+        $0.head.isSelected(by: request.head, asksIdentity: request.asksIdentity) { asSent.fields }
       }
     }
     store.publish(stored, in: resource, replacing: replaced)

@@ -214,7 +214,7 @@ final class ServerLoop {
   }
 
   private static func forgetAll(of resource: Resource, in store: CacheStore) {
-    let gone = resource.withLock { $0.variants + $0.superseded }
+    let gone = resource.withLock(\.responses)
     for response in gone { store.forget(response) }
   }
 

@@ -23,12 +23,12 @@ enum Tags {
   /// another content coding too, which an origin must not do (RFC 9110 §8.8.3.3). Then a part of the one can never be
   /// taken for a part of the other.
   /// - Parameter others: what is stored for the same address.
-  static func name(for head: ResponseHead, beside others: [StoredResponse]) -> [UInt8] {
+  static func name(for head: ResponseHead, beside others: @autoclosure () -> [StoredResponse]) -> [UInt8] {
     guard let tag = head.fields.only(.etag).flatMap(EntityTag.init), !tag.isWeak, head.status != 304 else {
       return mint()
     }
     let coding = RepresentationIdentity.codings(head.fields)
-    let isTaken = others.contains { other in
+    let isTaken = others().contains { other in
       // Found to be over two before: it names one of them, and is not given back.
       other.body.tagLimit(tag.opaque) == nil
         ? other.head.validators.tag?.matchesStrongly(tag) ?? false : other.head.coding != coding

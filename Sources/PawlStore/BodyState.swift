@@ -83,6 +83,8 @@ struct BodyState {
   var uses: UInt64 = 0
   var lastUsed: Int64 = 0
   var isUseNoted = false
+  /// Used since it was looked at for what goes of too many variants.
+  var wasVariantUsed = false
 
   /// Nobody reads, fills, writes or syncs it.
   var isIdle: Bool {

@@ -158,7 +158,7 @@ private final class Ticker: @unchecked Sendable {
     core.pool.run { [core] in
       core.watchFreeSpace()
       core.openBodies.trim()
-      core.index.unload(beyond: core.settings.loadedResources, now: core.clock.wallSeconds())
+      core.index.unload(beyond: core.settings.loadedResources, responses: core.liveCount, now: core.clock.wallSeconds())
     }
   }
 }

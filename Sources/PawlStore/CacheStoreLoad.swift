@@ -33,16 +33,22 @@ extension CacheStore {
   }
 
   private static func finishLoad(_ resource: Resource, _ responses: [StoredResponse], _ index: ResourceIndex) {
-    let replies = resource.withLock { state in
+    let (replies, excess) = resource.withLock { state in
+      var excess: [StoredResponse] = []
       // What was published here before the load is here already.
       for response in responses where state.response(number: response.body.number) == nil {
-        if response.supersededAt == nil { state.variants.append(response) } else { state.superseded.append(response) }
+        if response.supersededAt == nil {
+          excess += state.variants.append(response)
+        } else {
+          state.superseded.append(response)
+        }
       }
       state.superseded.sort { ($0.supersededAt ?? 0) > ($1.supersededAt ?? 0) }
       state.isLoaded = true
       defer { state.loads = [] }
-      return state.loads
+      return (state.loads, excess)
     }
+    for response in excess { response.body.core.drop(response.body) }
     // A body may have failed before it was here to be taken out.
     for response in responses where response.body.failure != nil {
       resource.withLock { $0.removeAll(of: response.body) }

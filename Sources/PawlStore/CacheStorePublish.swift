@@ -35,15 +35,13 @@ extension CacheStore {
     record(changes, of: response.body)
     place(response, in: resource) { state in
       let leaving = replacing + superseding
-      state.variants.removeAll { variant in
-        variant.body === response.body || leaving.contains { $0.body === variant.body }
-      }
+      for old in leaving + [response] { state.variants.remove(old.body) }
       state.superseded.removeAll { old in leaving.contains { $0.body === old.body } }
       state.superseded.insert(contentsOf: superseding.filter { $0.body !== response.body }, at: 0)
-      state.variants.insert(response, at: 0)
+      let unused = state.variants.insert(response)
       let excess = state.superseded.dropFirst(ResourceState.supersededLimit)
       state.superseded.removeLast(excess.count)
-      return Array(excess) + replacing.filter { $0.body !== response.body }
+      return unused + Array(excess) + replacing.filter { $0.body !== response.body }
     }
   }
 
@@ -54,9 +52,9 @@ extension CacheStore {
     record(
       insertion(of: bound, hash: resource.hash, key: resource.key, now: core.clock.wallSeconds()), of: response.body)
     place(bound, in: resource) { state in
-      let old = state.variants
-      state.variants = [bound]
-      return old.filter { $0.body !== bound.body }
+      let old = Array(state.variants)
+      for each in old { state.variants.remove(each.body) }
+      return old.filter { $0.body !== bound.body } + state.variants.insert(bound)
     }
   }
 
@@ -98,7 +96,7 @@ extension CacheStore {
       return updated
     }
     resource.withLock { state in
-      for index in state.variants.indices where state.variants[index].body === body { state.variants[index] = updated }
+      state.variants.replace(updated)
       for index in state.superseded.indices where state.superseded[index].body === body {
         state.superseded[index] = updated
       }

@@ -19,8 +19,8 @@ package final class Resource: Sendable {
 
 /// What a resource's lock protects.
 package struct ResourceState {
-  /// Current ones, newest first.
-  package var variants: [StoredResponse] = []
+  /// Current ones.
+  package internal(set) var variants = Variants()
   /// Replaced ones, newest first, kept for clients that hold half of one: at most ``supersededLimit``.
   package var superseded: [StoredResponse] = []
   /// The server's collapsed fetch.
@@ -47,16 +47,20 @@ package struct ResourceState {
     variants.isEmpty && superseded.isEmpty && fetch == nil && asking == 0 && loads.isEmpty && isLoaded
   }
 
+  /// All of them, the current ones first.
+  package var responses: [StoredResponse] { Array(variants) + superseded }
+
   /// Takes all responses with this body out.
   mutating func removeAll(of body: StoredBody) {
-    variants.removeAll { $0.body === body }
+    variants.remove(body)
     superseded.removeAll { $0.body === body }
   }
 
   /// Nobody is here and all is recorded: the resource can be made anew from the catalogue.
   func isSpare(notUsedSince time: Int64) -> Bool {
     guard isLoaded, fetch == nil, asking == 0, uncacheableUntil == nil, !isDetached else { return false }
-    return (variants + superseded).allSatisfy { $0.body.isSpare(notUsedSince: time) }
+    return variants.allSatisfy { $0.body.isSpare(notUsedSince: time) }
+      && superseded.allSatisfy { $0.body.isSpare(notUsedSince: time) }
   }
 
   /// Who asks from now on does not wait for an answer to an earlier question, and that is not kept (RFC 9111 §4.4).
@@ -66,6 +70,6 @@ package struct ResourceState {
   }
 
   func response(number: Int64) -> StoredResponse? {
-    variants.first { $0.body.number == number } ?? superseded.first { $0.body.number == number }
+    variants.response(number: number) ?? superseded.first { $0.body.number == number }
   }
 }

@@ -80,13 +80,15 @@ final class ResourceIndex: Sendable {
   }
 
   /// Makes marks again of resources that nobody has and nobody used for a while, the longest unused first, until at most
-  /// `limit` are left. `now` in wall seconds. In the pool.
-  func unload(beyond limit: Int, now: Int64) {
+  /// `limit` responses are left. `now` in wall seconds. In the pool.
+  /// - Parameter responses: how many are in memory.
+  func unload(beyond limit: Int, responses: Int, now: Int64) {
+    let resources = shards.reduce(0) { sum, shard in sum + shard.withLock { $0.resourceCount } }
+    var excess = max(responses, resources) - limit
     for idle in [3600, 600, 60, 10] as [Int64] {
-      var excess = shards.reduce(0) { sum, shard in sum + shard.withLock { $0.resourceCount } } - limit
       for shard in shards where excess > 0 {
         let unloaded = shard.withLock { $0.unload(atMost: excess, notUsedSince: now - idle) }
-        excess -= unloaded.count
+        excess -= unloaded.objects
       }
     }
   }
@@ -183,10 +185,11 @@ struct IndexShard {
     resourceCount += 1
   }
 
-  /// Takes spare resources out and leaves marks; those taken are let go of by the caller, after the lock.
-  mutating func unload(atMost limit: Int, notUsedSince time: Int64) -> [Resource] {
-    var unloaded: [Resource] = []
-    for index in slots.indices where unloaded.count < limit {
+  /// Takes spare resources with at least so many responses out and leaves marks; those taken are let go of by the caller, after
+  /// the lock.
+  mutating func unload(atMost limit: Int, notUsedSince time: Int64) -> (resources: [Resource], objects: Int) {
+    var unloaded: (resources: [Resource], objects: Int) = ([], 0)
+    for index in slots.indices where unloaded.objects < limit {
       guard let resource = Self.resource(slots[index].entry) else { continue }
       let objects = resource.withLock { state -> Int in
         guard state.isSpare(notUsedSince: time) else { return 0 }
@@ -199,7 +202,8 @@ struct IndexShard {
       Unmanaged.passUnretained(resource).release()
       slots[index].entry = UInt(objects) << 1 | 1
       resourceCount -= 1
-      unloaded.append(resource)
+      unloaded.resources.append(resource)
+      unloaded.objects += objects
     }
     return unloaded
   }

@@ -66,6 +66,8 @@ final class StoreCore: @unchecked Sendable {
       if let entry = live[number], entry.body == nil { live[number] = nil }
     }
   }
+  /// Bodies in memory.
+  var liveCount: Int { live.withLock { $0.count } }
   func isLive(_ number: Int64) -> Bool { live.withLock { $0[number] != nil } }
   func liveBody(_ number: Int64) -> StoredBody? { live.withLock { $0[number]?.body } }
 
@@ -124,7 +126,7 @@ package struct CacheStoreSettings: Sendable {
   package var memoryObject: UInt64
   /// Body files kept open while nobody uses them.
   package var openBodies: Int
-  /// Resources kept in memory with their heads while nobody uses them, some 3 KiB each.
+  /// Responses kept in memory with their heads while nobody uses them, some 3 KiB each.
   package var loadedResources: Int
 
   package init(

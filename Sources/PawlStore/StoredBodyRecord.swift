@@ -47,6 +47,7 @@ extension StoredBody: ChangeSource {
     state.withLock { state in
       state.uses += 1
       state.lastUsed = now
+      state.wasVariantUsed = true
       guard !state.isUseNoted, state.isPublished else { return false }
       state.isUseNoted = true
       return true
@@ -59,6 +60,14 @@ extension StoredBody: ChangeSource {
       state.isPublished && state.isIdle && !state.isDoomed && state.failure == nil && state.window == nil
         && state.lastUsed <= time && !state.isUseNoted && !state.isDirty && !state.hasUnrecorded
         && state.unsyncedBytes == 0 && (!state.isComplete || state.isCompleteRecorded)
+    }
+  }
+
+  /// Whether nobody is here, and nobody has used it since this was asked last: of too many variants it is one that goes.
+  func isUnusedVariant() -> Bool {
+    state.withLock { state in
+      defer { state.wasVariantUsed = false }
+      return !state.wasVariantUsed && state.isIdle
     }
   }
 

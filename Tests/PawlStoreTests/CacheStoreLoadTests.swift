@@ -127,11 +127,11 @@ import Testing
     fixture.store.core.durability.syncAll(fixture.store.core)
     try fixture.settle()
     let index = fixture.store.core.index
-    index.unload(beyond: 4, now: fixture.clock.wallSeconds())
+    index.unload(beyond: 4, responses: 0, now: fixture.clock.wallSeconds())
     #expect(try fixture.first("/7") === held)
     fixture.clock.advanceWall(bySeconds: 10)
-    index.unload(beyond: 4, now: fixture.clock.wallSeconds())
-    index.unload(beyond: 0, now: fixture.clock.wallSeconds())
+    index.unload(beyond: 4, responses: 0, now: fixture.clock.wallSeconds())
+    index.unload(beyond: 0, responses: 0, now: fixture.clock.wallSeconds())
     #expect(fixture.store.statistics.resources == 20)
     for index in 0..<20 {
       let response = try #require(try fixture.first("/\(index)"))

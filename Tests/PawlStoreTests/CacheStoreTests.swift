@@ -91,7 +91,7 @@ import Testing
         let bytes = pattern(100, seed: UInt64(index + 1))
         bodies.append(bytes)
         let body = try fixture.body(total: 100)
-        let old = resource.withLock { $0.variants }
+        let old = resource.withLock { Array($0.variants) }
         let response = StoredResponse(head: fixture.head(), body: body, storedAt: 0)
         fixture.store.publish(response, in: resource, superseding: old)
         try body.write(bytes)

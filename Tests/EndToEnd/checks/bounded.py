@@ -91,3 +91,88 @@ def polls(bench):
         list(polled(pawl, path, POLLS))
         grown = pawl.own_rss() - before
         true(grown < 60 * MIB, f"{grown / MIB:.0f} MiB more after {POLLS} requests for {path}")
+
+
+LIMIT = 4096  # variants of one URL
+
+
+def by_field(origin, path, name, size=200):
+    """One that answers each value of a field otherwise, and says so."""
+    origin.at(path, lambda r: Resource((r.get(name) or "").encode().ljust(size, b"."), fields=FRESH + (("Vary", name),)))
+
+
+def own(origin, path, name, size=200):
+    """One whose answers do not say that they are for everybody: each belongs to the cookies it was asked with."""
+    origin.at(path, lambda r: Resource((r.get(name) or "").encode().ljust(size, b"."), last_modified="old"))
+
+
+FRESH = (("Cache-Control", "max-age=3600"),)
+
+
+def ask(client, path, name, value):
+    client.request(path, fields=((name, value),))
+    answer = client.response()
+    same(answer.body.rstrip(b"."), value.encode(), f"what was made for {name}: {value}")
+    return answer
+
+
+def cost(pawl, client, path, name, values, hit=True, count=400):
+    """CPU seconds of a request, for one of `values` after another."""
+    before = pawl.cpu()
+    for number in range(count):
+        same(ask(client, path, name, values[number % len(values)]).hit, hit, "whether it is a hit")
+    return (pawl.cpu() - before) / count
+
+
+@check("bounded: a hit among 3,000 variants costs at most twice one among 10; so does a visitor with a cookie of its own", seconds=300)
+def variants(bench):
+    origin = bench.origin()
+    pawl = bench.pawl(origin, pawl={"access-log": "off", "log-level": "error"})
+    with Client(pawl.address) as client:
+        for name, make in (("User-Agent", by_field), ("Cookie", own)):
+            costs = {}
+            for count in (10, 3000):
+                path, values = f"/{name}/{count}", [f"{name}={number}" for number in range(count)]
+                make(origin, path, name)
+                for value in values:
+                    ask(client, path, name, value)
+                time.sleep(0.5)
+                costs[count] = cost(pawl, client, path, name, values[-10:])
+                same(ask(client, path, name, values[0]).hit, True, "the first is kept")
+            shown = {count: f"{each * 1e6:.0f} us" for count, each in costs.items()}
+            # A tick of the kernel's accounting is 10 ms.
+            true(costs[3000] <= 2 * costs[10] + 0.02 / 400, f"{name}: CPU of a hit by variants: {shown}")
+
+
+@check("bounded: variants beyond the limit take the place of the longest unused", seconds=300)
+def variant_limit(bench):
+    origin = bench.origin()
+    by_field(origin, "/x", "User-Agent")
+    pawl = bench.pawl(origin, pawl={"access-log": "off", "log-level": "error"})
+    with Client(pawl.address) as client:
+        for number in range(LIMIT):
+            ask(client, "/x", "User-Agent", f"a/{number}")
+        same(ask(client, "/x", "User-Agent", "a/0").hit, True, "the first at the limit")
+        for number in range(8):
+            ask(client, "/x", "User-Agent", f"b/{number}")
+        same([ask(client, "/x", "User-Agent", f"{which}").hit for which in ("a/0", "b/0", "b/7", "a/4095")], [True] * 4, "used ones")
+        same(ask(client, "/x", "User-Agent", "a/1").hit, False, "the longest unused")
+    files = lambda: sum(1 for p in pawl.body_files() if p.stat().st_size)
+    wait_for(lambda: files() <= LIMIT, 10, "as many files as variants")
+
+
+@check("bounded: variants and visitors without end cost less than 60 MB of memory", seconds=900)
+def variants_memory(bench):
+    origin = bench.origin()
+    for name, make in (("User-Agent", by_field), ("Cookie", own)):
+        pawl = bench.pawl(origin, name=name, pawl={"access-log": "off", "log-level": "error"})
+        make(origin, "/x", name)
+        with Client(pawl.address) as client:
+            for number in range(10):
+                ask(client, "/x", name, f"a={number}")
+            before = pawl.own_rss()
+            for number in range(POLLS):
+                ask(client, "/x", name, f"b={number}")
+            grown = pawl.own_rss() - before
+        true(grown < 60 * MIB, f"{name}: {grown / MIB:.0f} MiB more after {POLLS} requests")
+        pawl.end()

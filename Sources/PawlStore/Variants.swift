@@ -1,0 +1,173 @@
+package import PawlCache
+
+/// The current responses of one resource. A few are looked through, the newest first; more are found by the values of what selects
+/// them, so that one of thousands costs no more than one of ten. Of too many the longest unused goes.
+package struct Variants: RandomAccessCollection {
+  /// The most that are kept of one resource. Some 4 KiB of memory each, and a file.
+  package static let limit = 4096
+  /// The most kinds of selection among them (other `Vary`, other implicit keys): each is looked up by itself.
+  package static let selectorLimit = 32
+  /// Up to so many are looked through.
+  static let scanLimit = 8
+
+  /// In the order of their coming, the newest first; in none once there is an index.
+  @usableFromInline private(set) var entries: [StoredResponse] = []
+  private var index: Lookup?
+  /// Where the next is looked for that goes.
+  private var hand = 0
+
+  private struct Lookup {
+    var places: [Int64: Int] = [:]
+    var groups: [VariantSelector: [[UInt8]: [Int64]]] = [:]
+  }
+
+  init() {}
+
+  @inlinable package var startIndex: Int { 0 }
+  @inlinable package var endIndex: Int { entries.count }
+  @inlinable package subscript(position: Int) -> StoredResponse { entries[position] }
+
+  /// The one that there is; `nil` where there are more, or none.
+  @inlinable package var only: StoredResponse? { entries.count == 1 ? entries[0] : nil }
+
+  func response(number: Int64) -> StoredResponse? {
+    guard let index else { return entries.first { $0.body.number == number } }
+    return index.places[number].map { entries[$0] }
+  }
+
+  /// What there is of a body.
+  package func response(of body: StoredBody) -> StoredResponse? { response(number: body.number) }
+
+  /// The newest that a request selects.
+  /// - Parameters:
+  ///   - values: the request's, of a selector.
+  ///   - isSelected: whether it is one of those.
+  package func selected(
+    by values: (VariantSelector) -> [UInt8], where isSelected: (StoredResponse) -> Bool
+  ) -> StoredResponse? {
+    guard index != nil else { return entries.first(where: isSelected) }
+    return candidates(values).filter(isSelected).max { $0.body.number < $1.body.number }
+  }
+
+  /// All of them, the newest first.
+  package func allSelected(
+    by values: (VariantSelector) -> [UInt8], where isSelected: (StoredResponse) -> Bool
+  ) -> [StoredResponse] {
+    guard index != nil else { return entries.filter(isSelected) }
+    return candidates(values).filter(isSelected).sorted { $0.body.number > $1.body.number }
+  }
+
+  private func candidates(_ values: (VariantSelector) -> [UInt8]) -> [StoredResponse] {
+    guard let index else { return entries }
+    var found: [StoredResponse] = []
+    for (selector, group) in index.groups {
+      for number in group[values(selector)] ?? [] {
+        if let place = index.places[number] { found.append(entries[place]) }
+      }
+    }
+    return found
+  }
+
+  // MARK: Changes
+
+  /// Puts one in, as the newest.
+  /// - Returns: those that have to go for it.
+  mutating func insert(_ response: StoredResponse) -> [StoredResponse] {
+    if index == nil {
+      entries.insert(response, at: 0)
+      if entries.count > Self.scanLimit { makeIndex() }
+      return []
+    }
+    var gone: [StoredResponse] = []
+    var place = entries.count
+    if place < Self.limit {
+      entries.append(response)
+    } else {
+      place = victim()
+      gone.append(entries[place])
+      leaveIndex(entries[place])
+      // Where the hand has just been: it is the last to be asked.
+      entries[place] = response
+    }
+    enterIndex(response, at: place)
+    return gone + removeOldestGroup()
+  }
+
+  /// What was recorded before the start, behind those that are newer.
+  mutating func append(_ response: StoredResponse) -> [StoredResponse] {
+    if index == nil, entries.count < Self.scanLimit {
+      entries.append(response)
+      return []
+    }
+    return insert(response)
+  }
+
+  mutating func remove(_ body: StoredBody) {
+    guard index != nil else { return entries.removeAll { $0.body === body } }
+    guard let place = index?.places[body.number], entries[place].body === body else { return }
+    leaveIndex(entries[place])
+    let last = entries.removeLast()
+    if place < entries.count {
+      entries[place] = last
+      index?.places[last.body.number] = place
+    }
+    if hand >= entries.count { hand = 0 }
+    if entries.isEmpty { index = nil }
+  }
+
+  /// The same body under another head, which may be selected otherwise.
+  mutating func replace(_ response: StoredResponse) {
+    guard index != nil else {
+      for place in entries.indices where entries[place].body === response.body { entries[place] = response }
+      return
+    }
+    guard let place = index?.places[response.body.number], entries[place].body === response.body else { return }
+    leaveIndex(entries[place])
+    entries[place] = response
+    enterIndex(response, at: place)
+  }
+
+  // MARK: The index
+
+  private mutating func makeIndex() {
+    index = Lookup()
+    for (place, response) in entries.enumerated() { enterIndex(response, at: place) }
+  }
+
+  private mutating func enterIndex(_ response: StoredResponse, at place: Int) {
+    let (selector, values) = response.head.selector
+    index?.places[response.body.number] = place
+    index?.groups[selector, default: [:]][values, default: []].append(response.body.number)
+  }
+
+  private mutating func leaveIndex(_ response: StoredResponse) {
+    let (selector, values) = response.head.selector
+    index?.places[response.body.number] = nil
+    index?.groups[selector]?[values]?.removeAll { $0 == response.body.number }
+    if index?.groups[selector]?[values]?.isEmpty == true { index?.groups[selector]?[values] = nil }
+    if index?.groups[selector]?.isEmpty == true { index?.groups[selector] = nil }
+  }
+
+  /// The first that was not used since the hand passed it last; after two rounds the one where it stands. The hand stands behind it.
+  private mutating func victim() -> Int {
+    var patience = 2 * entries.count
+    while true {
+      if hand >= entries.count { hand = 0 }
+      patience -= 1
+      if entries[hand].body.isUnusedVariant() || patience <= 0 { break }
+      hand += 1
+    }
+    defer { hand = (hand + 1) % entries.count }
+    return hand
+  }
+
+  /// Of too many kinds of selection, the one whose newest response is the oldest, with all it has.
+  private mutating func removeOldestGroup() -> [StoredResponse] {
+    guard let index, index.groups.count > Self.selectorLimit else { return [] }
+    let newest = index.groups.mapValues { $0.values.lazy.flatMap(\.self).max() ?? 0 }
+    guard let oldest = newest.min(by: { $0.value < $1.value })?.key else { return [] }
+    let gone = (index.groups[oldest] ?? [:]).values.flatMap(\.self).compactMap { response(number: $0) }
+    for response in gone { remove(response.body) }
+    return gone
+  }
+}

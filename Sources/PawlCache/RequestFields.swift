@@ -90,6 +90,20 @@ package enum RequestFields {
     return fields.lines.contains { kind($0.name, fields.name($0).map(\.lowercasedASCII)) == .unknown }
   }
 
+  /// Whether the request has something that browsers do not send, which an origin may take offence at, send elsewhere, or answer
+  /// for this request alone, without `Vary`: then what it says is no news of the resource.
+  package static func isUnusual(_ fields: Fields) -> Bool {
+    fields.lines.contains { line in
+      let name = fields.name(line).map(\.lowercasedASCII)
+      switch kind(line.name, name) {
+      case .ignored, .trace: return false
+      case .ordinary where [.te, .pragma, .cacheControl, .via].contains(line.name): return false
+      case .ordinary: return !isUsual(line.name, name, fields.value(line).trimmed)
+      case .unknown: return true
+      }
+    }
+  }
+
   /// Values of unknown fields up to so many octets do not count: they differ with each request where they are counters or names.
   static let longValue = 64
 

@@ -81,10 +81,17 @@ extension CollapsedFetch {
       stored, .staleOnError, setCookies: [])
   }
 
-  /// The resource has become something that is not stored: what was stored is no longer it. An error that may be about the request
-  /// says nothing of that.
+  /// Whether the answer is news of the resource. An error that may be about the request is none, nor whatever else is said to a
+  /// request that is like no other.
+  func isNews(_ head: ResponseHead) -> Bool {
+    guard head.status < 400 || head.status == 404 || head.status == 410 else { return false }
+    return !RequestFields.isUnusual(request.head.fields)
+  }
+
+  /// The resource has become something that is not stored: what was stored is no longer it. Who holds a part of that may go on with it
+  /// by the rule of `resume-ttl`.
   func dropReplaced(_ stored: StoredResponse, by head: ResponseHead) {
-    guard head.status < 400 || head.status == 404 || head.status == 410 else { return }
+    guard isNews(head) else { return }
     // What one user is told, or who asks for nothing to be kept, says nothing of what others may have.
     let fields = request.head.fields
     let isOthers = stored.head.isForEverybody ? RequestFields.isPersonal(fields) : RequestFields.hasCredential(fields)
@@ -92,7 +99,41 @@ extension CollapsedFetch {
     let storable = Storability.decide(
       request: sent, response: head, framing: .chunked, isConditional: !asked.isEmpty,
       policy: request.route.policy, receivedAt: owner.loop.wallSeconds)
-    if case .no = storable { store.forget(stored) }
+    guard case .no = storable else { return }
+    if Resumption.staysForResumption(stored, policy: request.route.policy) {
+      store.supersede(stored, in: resource)
+    } else {
+      store.forget(stored)
+    }
+  }
+
+  /// Those that the answer takes the place of. What is no news stands beside them, for requests like the one that it answered.
+  func replaced(by head: ResponseHead, in state: ResourceState) -> [StoredResponse] {
+    let fields = sent.fields
+    var replaced = state.variants.allSelected {
+      $0.values(of: request.head, asksIdentity: request.asksIdentity) { fields }
+    } where: {
+      $0.head.isSelected(by: request.head, asksIdentity: request.asksIdentity) { fields }
+    }
+    if let asked = purpose.stored, !replaced.contains(where: { $0 === asked }),
+      state.variants.response(of: asked.body) === asked
+    {
+      replaced.append(asked)
+    }
+    guard head.status != 200, !isNews(head) else { return replaced }
+    return replaced.filter { $0.head.status >= 300 }
+  }
+
+  /// What the new body is compared with: of those that it takes the place of, else of those that something else took the place of.
+  func predecessor(_ replaced: [StoredResponse], of head: ResponseHead) -> StoredResponse? {
+    if let old = replaced.first(where: { $0.head.status == head.status }) ?? replaced.first { return old }
+    let fields = sent.fields
+    return resource.withLock { state in
+      state.superseded.first { old in
+        old.head.status == head.status && Resumption.staysForResumption(old, policy: request.route.policy)
+          && old.head.isSelected(by: request.head, asksIdentity: request.asksIdentity) { fields }
+      }
+    }
   }
 
   /// The origin was not told of the client's `If-Range` (RFC 9110 §13.1.5): its part is the client's where that names it.

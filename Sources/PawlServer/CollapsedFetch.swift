@@ -337,23 +337,11 @@ final class CollapsedFetch: OriginFetchSink {
     let name = resource.withLock { Tags.name(for: head, beside: $0.responses) }
     body.addTag(TagRecord(tag: name, limit: .max))
     let stored = StoredResponse(head: kept, body: body, storedAt: now)
-    let fields = sent.fields
-    let replaced = resource.withLock { state in
-      var selected = state.variants.allSelected {
-        $0.values(of: request.head, asksIdentity: request.asksIdentity) { fields }
-      } where: {
-        $0.head.isSelected(by: request.head, asksIdentity: request.asksIdentity) { fields }
-      }
-      if let asked = purpose.stored, !selected.contains(where: { $0 === asked }),
-        state.variants.response(of: asked.body) === asked
-      {
-        selected.append(asked)
-      }
-      return selected
-    }
+    let replaced = resource.withLock { self.replaced(by: head, in: $0) }
     isOvertaken = replaced.contains { kept.isOvertaken(by: $0.head) }
+    let old = isOvertaken ? nil : predecessor(replaced, of: head)
     store.publish(stored, in: resource, replacing: [], superseding: isOvertaken ? [] : replaced)
-    if !isOvertaken, let old = replaced.first {
+    if let old {
       TwinComparison.start(old: old, new: stored, store: store, owner: owner, policy: request.route.policy)
     }
     return stored

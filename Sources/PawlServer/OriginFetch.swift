@@ -176,6 +176,8 @@ final class OriginFetch: OriginExchangeDelegate {
     // What an origin refuses to one who asks for a part says nothing of the others' bytes.
     case .changed(let why) where why.isAboutAsker && !hasBroken && frontier == spanStart:
       fail(.narrower(why.rawValue))
+    // Nor does it to one who asks again; what is held stays.
+    case .changed(let why) where why.isAboutAsker: fail(.gaveUp(why.rawValue))
     case .changed(let why): fail(.changed(why.rawValue))
     case .tryAgain:
       dropExchange()

@@ -45,6 +45,23 @@ extension CacheStore {
     }
   }
 
+  /// A response is current no more, and nothing takes its place: it stays for clients that hold half of it; the oldest beyond 16 go.
+  package func supersede(_ response: StoredResponse, in resource: Resource) {
+    let now = core.clock.wallSeconds()
+    let gone = resource.withLock { state -> [StoredResponse]? in
+      guard let current = state.variants.response(of: response.body) else { return nil }
+      current.supersede(at: now)
+      state.variants.remove(current.body)
+      state.superseded.insert(current, at: 0)
+      let excess = state.superseded.dropFirst(ResourceState.supersededLimit)
+      state.superseded.removeLast(excess.count)
+      return Array(excess)
+    }
+    guard let gone else { return }
+    core.submit([.superseded(response.body.number, at: now)])
+    for old in gone { core.drop(old.body) }
+  }
+
   /// Keeps a response that is found by its tag alone, by its owner, until `expires` (wall clock, seconds).
   package func publishPrivate(_ response: StoredResponse, tag: [UInt8], owner: [UInt8], expires: Int64) {
     guard let resource = index.find(Self.privateKey(tag), create: true) else { return }

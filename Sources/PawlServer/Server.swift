@@ -83,7 +83,7 @@ package final class Server: Sendable {
     do {
       try startLoops(parts.router)
       watchCertificates()
-      UploadStart.begin(self, stores: parts.spools.stores, recovers: true)
+      UploadStart.begin(self, stores: parts.spools.stores, opened: parts.spools.stores)
     } catch {
       stopLoops()
       parts.closeStores()
@@ -188,7 +188,7 @@ package final class Server: Sendable {
     } catch { return events.log(.error, "reload-failed", ["error": "\(error)"]) }
     parts.withLock { $0 = made }
     for entry in loops { entry.loop.run { entry.server.get().router = made.router } }
-    UploadStart.begin(self, stores: made.spools.stores, recovers: false)
+    UploadStart.begin(self, stores: made.spools.stores, opened: made.spools.opened)
     reopenLogs()
     certificates.reload(new)
     if new.listeners.map(\.untilRestart) != configuration.listeners.map(\.untilRestart) {

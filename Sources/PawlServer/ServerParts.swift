@@ -1,3 +1,4 @@
+import CLinux
 import PawlConfig
 import PawlLoop
 import PawlObserve
@@ -7,7 +8,8 @@ import PawlUpstream
 /// What a reload replaces: stores and upstreams by name, and the routes that use them.
 struct ServerParts: Sendable {
   var stores: [String: CacheStore] = [:]
-  var paths: [String: String] = [:]
+  /// Caches of settings before: as long as somebody has one, its directory is taken.
+  private var former: [FormerCache] = []
   var upstreams: [String: (settings: UpstreamConfiguration, upstream: Upstream)] = [:]
   var spools: UploadSpools
   var router: Router
@@ -17,18 +19,16 @@ struct ServerParts: Sendable {
     clock: any LoopClock, resolver: Resolver, old: ServerParts?
   ) throws(ServerError) {
     var stores: [String: CacheStore] = [:]
-    var paths: [String: String] = [:]
+    let known = (old?.former.compactMap(\.store) ?? []) + (old.map { Array($0.stores.values) } ?? [])
     for settings in configuration.caches {
-      paths[settings.name] = settings.path
-      if let same = old?.stores[settings.name], old?.paths[settings.name] == settings.path {
+      if let same = known.first(where: { $0.lives(at: settings.path) }) {
+        same.move(to: settings.path)
         stores[settings.name] = same
         continue
       }
       do throws(StoreError) {
-        stores[settings.name] = try CacheStore(
-          CacheStoreSettings(
-            name: settings.name, path: settings.path, maxSize: settings.maxSize, minFree: settings.minFree,
-            memory: settings.memory, memoryObject: settings.memoryObject), pool: workers, events: events, clock: clock)
+        stores[settings.name] = try Self.open(
+          settings, patience: old == nil ? 0 : 100, workers: workers, events: events, clock: clock)
       } catch { throw .storage(settings.path, "\(error)") }
     }
     let origins: Origins
@@ -39,11 +39,12 @@ struct ServerParts: Sendable {
       spools = try UploadSpools(
         configuration, workers: workers, longWorkers: longWorkers, events: events, clock: clock, old: old?.spools)
     } catch {
-      for (name, store) in stores where old?.stores[name] == nil { store.close() }
+      for store in stores.values where !known.contains(where: { $0 === store }) { store.close() }
       throw error
     }
     let upstreams = origins.upstreams
-    (self.stores, self.paths, self.upstreams, self.spools) = (stores, paths, upstreams, spools)
+    (self.stores, self.upstreams, self.spools) = (stores, upstreams, spools)
+    former = known.filter { store in !stores.values.contains { $0 === store } }.map(FormerCache.init)
     func route(_ name: String, _ settings: PathSettings) throws(ServerError) -> RouteSettings {
       guard let entry = upstreams[settings.upstream] else { throw .system("no upstream \(settings.upstream)") }
       return RouteSettings(
@@ -60,6 +61,25 @@ struct ServerParts: Sendable {
     }
     router = Router(sites: sites, spools: spools.all, old: old?.router)
     origins.takeCertificates()
+  }
+
+  /// - Parameter patience: how often, each 50 ms, a directory is looked at again that is in use: this process may be closing
+  ///   the cache that was there a moment ago.
+  private static func open(
+    _ settings: CacheSettings, patience: Int, workers: WorkerPool, events: EventLog, clock: any LoopClock
+  ) throws(StoreError) -> CacheStore {
+    let wanted = CacheStoreSettings(
+      name: settings.name, path: settings.path, maxSize: settings.maxSize, minFree: settings.minFree,
+      memory: settings.memory, memoryObject: settings.memoryObject)
+    for _ in 0..<patience {
+      do throws(StoreError) {
+        return try CacheStore(wanted, pool: workers, events: events, clock: clock)
+      } catch {
+        guard case .inUse = error else { throw error }
+        usleep(50_000)
+      }
+    }
+    return try CacheStore(wanted, pool: workers, events: events, clock: clock)
   }
 
   func closeStores() {

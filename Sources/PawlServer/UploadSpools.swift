@@ -2,6 +2,7 @@ import PawlConfig
 import PawlLoop
 import PawlObserve
 import PawlStore
+import PawlUpload
 
 /// The spools that routes use, by their directory, and those that still hold uploads though no route uses them. Kept over
 /// reloads.
@@ -13,6 +14,8 @@ struct UploadSpools: Sendable {
   }
 
   private(set) var open: [String: Open] = [:]
+  /// Those that were not open before.
+  private(set) var opened: [UploadStore] = []
   private var byName: [String: String] = [:]
 
   /// Opens, blocking, what is used or holds uploads, and not open yet.
@@ -21,6 +24,9 @@ struct UploadSpools: Sendable {
     clock: any LoopClock, old: UploadSpools?
   ) throws(ServerError) {
     open = old?.open ?? [:]
+    for settings in configuration.spools + [configuration.builtInSpool] { follow(settings, workers) }
+    let known = Set(open.values.map { ObjectIdentifier($0.store) })
+    defer { opened = stores.filter { !known.contains(ObjectIdentifier($0)) } }
     let used = Set(
       configuration.sites.flatMap { [$0.settings] + $0.routes.map(\.settings) }.filter(\.usesSpool).map(\.spool))
     for settings in configuration.spools where used.contains(settings.name) {
@@ -34,21 +40,71 @@ struct UploadSpools: Sendable {
         continue
       }
       do throws(StoreError) {
-        open[settings.path] = try Self.open(settings, workers, longWorkers, events, clock)
+        open[settings.path] = try openStore(settings, workers, longWorkers, events, clock)
       } catch {
         for (path, entry) in open where old?.open[path] == nil { entry.store.close() }
         throw .storage(settings.path, "\(error)")
       }
     }
-    for settings in configuration.spools where open[settings.path] == nil {
-      open[settings.path] = Self.reopen(settings, workers, longWorkers, events, clock)
-    }
     let builtIn = configuration.builtInSpool
-    guard open[builtIn.path] == nil else { return }
-    if configuration.spool(named: builtIn.name) == nil {
-      open[builtIn.path] = Self.reopen(builtIn, workers, longWorkers, events, clock)
-    } else {
-      Self.noteLeftBehind(builtIn, events)
+    let isBuiltIn = configuration.spool(named: builtIn.name) == nil
+    let named = configuration.spools + (isBuiltIn ? [builtIn] : [])
+    let noted = Self.former(configuration, events)
+    for settings in named + noted where open[settings.path] == nil {
+      open[settings.path] = reopen(settings, workers, longWorkers, events, clock)
+    }
+    if open[builtIn.path] == nil, !isBuiltIn { Self.noteLeftBehind(builtIn, events) }
+    let others = noted.filter { open[$0.path] == nil && Self.mayHoldUploads($0) } + open.values.map(\.settings)
+    let paths = Set(named.map(\.path))
+    try noteFormer(others.filter { !paths.contains($0.path) }, configuration, isReload: old != nil, events)
+  }
+
+  // MARK: Directories that move, and those that nobody names any more
+
+  /// An open spool whose directory was moved is where it is now.
+  private mutating func follow(_ settings: SpoolSettings, _ workers: WorkerPool) {
+    guard open[settings.path]?.store.lives(at: settings.path) != true,
+      let (path, entry) = open.first(where: { $0.value.store.lives(at: settings.path) })
+    else { return }
+    entry.store.move(to: settings.path)
+    open[path] = nil
+    open[settings.path] = Open(
+      settings: settings, store: entry.store,
+      plain: PlainSpool(directory: settings.path, store: entry.store, pool: workers))
+  }
+
+  private static func former(_ configuration: Configuration, _ events: EventLog) -> [SpoolSettings] {
+    do throws(StoreError) {
+      return try FormerSpools.read(in: configuration.process.stateDirectory).map { entry in
+        var settings = SpoolSettings(name: "former", path: entry.path)
+        (settings.expireAfter, settings.maxAge) = (entry.expireAfter, entry.maxAge)
+        return settings
+      }
+    } catch {
+      events.log(.warning, "former-spools-unread", ["why": "\(error)"])
+      return []
+    }
+  }
+
+  /// Also where that cannot be seen now.
+  private static func mayHoldUploads(_ settings: SpoolSettings) -> Bool {
+    do throws(StoreError) { return try UploadCatalogueReading.hasUploads(settings.path) } catch { return true }
+  }
+
+  /// What no settings name is not found by the next start: it is noted where that looks. A reload that cannot do so would
+  /// strand uploads.
+  private func noteFormer(
+    _ spools: [SpoolSettings], _ configuration: Configuration, isReload: Bool, _ events: EventLog
+  ) throws(ServerError) {
+    let former = spools.map { settings in
+      FormerSpools.Entry(path: settings.path, expireAfter: settings.expireAfter, maxAge: settings.maxAge)
+    }
+    let directory = configuration.process.stateDirectory
+    do throws(StoreError) {
+      try FormerSpools.write(former.sorted { $0.path < $1.path }, in: directory)
+    } catch {
+      guard !isReload else { throw .storage(directory, "uploads in other directories would be lost: \(error)") }
+      events.log(.warning, "former-spools-not-noted", ["path": directory, "why": "\(error)"])
     }
   }
 
@@ -63,24 +119,31 @@ struct UploadSpools: Sendable {
       ["path": settings.path, "why": "it holds uploads, and [spool:\(settings.name)] has another path"])
   }
 
-  private static func open(
+  private func openStore(
     _ settings: SpoolSettings, _ workers: WorkerPool, _ longWorkers: WorkerPool?, _ events: EventLog,
     _ clock: any LoopClock
   ) throws(StoreError) -> Open {
     let store = try UploadStore(settings.forStore, pool: workers, longJobs: longWorkers, events: events, clock: clock)
+    let unsettled: Set<UploadPhase> = [.open, .complete, .forwarding, .sent, .unknown]
+    for upload in store.uploads where unsettled.contains(upload.status.phase) {
+      // A copied directory: sent from both places, an application would have it twice.
+      guard let twin = open.first(where: { $0.value.store.find(upload.id) != nil }) else { continue }
+      store.close()
+      throw .catalogue(code: 0, message: "uploads in it are in \(twin.key), too")
+    }
     return Open(
       settings: settings, store: store, plain: PlainSpool(directory: settings.path, store: store, pool: workers))
   }
 
   /// One that nothing uses now: uploads that it holds have URLs that were given out, and are gone on with. Where it cannot
   /// be opened, nothing else waits for it.
-  private static func reopen(
+  private func reopen(
     _ settings: SpoolSettings, _ workers: WorkerPool, _ longWorkers: WorkerPool?, _ events: EventLog,
     _ clock: any LoopClock
   ) -> Open? {
     do throws(StoreError) {
       guard try UploadCatalogueReading.hasUploads(settings.path) else { return nil }
-      return try open(settings, workers, longWorkers, events, clock)
+      return try openStore(settings, workers, longWorkers, events, clock)
     } catch {
       events.log(.warning, "spool-not-opened", ["path": settings.path, "why": "\(error)"])
       return nil

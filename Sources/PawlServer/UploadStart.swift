@@ -6,11 +6,12 @@ import PawlUpload
 /// Sees to it that what is complete is delivered: after a start, after a reload, and when the operator says so.
 enum UploadStart {
   /// Everything that waits goes to a loop of its own choice, the same each time. From any thread.
-  /// - Parameter recovers: the program has just started: what was sent and not answered is judged.
-  static func begin(_ server: Server, stores: [UploadStore], recovers: Bool) {
+  /// - Parameter opened: those of the stores that were opened just now: what is sent there and not answered is judged.
+  static func begin(_ server: Server, stores: [UploadStore], opened: [UploadStore]) {
     let loops = server.loops
     guard !loops.isEmpty else { return }
     for store in stores {
+      let recovers = opened.contains { $0 === store }
       store.onOrder = { [weak server] order, upload in
         guard let server, order.kind == .resend else { return }
         Self.deliver(upload, of: server)

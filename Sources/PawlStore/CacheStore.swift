@@ -10,7 +10,7 @@ package final class CacheStore: @unchecked Sendable {
   let core: StoreCore
   var index: ResourceIndex { core.index }
   private let catalogue: Catalogue<CatalogueChange>
-  private let directoryLock: DirectoryLock
+  let directoryLock: DirectoryLock
   private let isClosed = Locked(false)
 
   /// Opens the cache, blocking: before the loops start.

@@ -21,6 +21,14 @@ final class DirectoryLock: Sendable {
 
   deinit { release() }
 
+  /// Whether it is this process that has the directory of that path, by this lock.
+  func isOf(_ path: String) -> Bool {
+    var (mine, other) = (stat(), stat())
+    let isHeld = descriptor.withLock { $0 >= 0 && fstat($0, &mine) == 0 }
+    guard isHeld, stat(path + "/lock", &other) == 0 else { return false }
+    return mine.st_dev == other.st_dev && mine.st_ino == other.st_ino
+  }
+
   /// Lets others in.
   func release() {
     descriptor.withLock { descriptor in

@@ -4,7 +4,7 @@ import PawlObserve
 /// What the parts of one cache share.
 final class StoreCore: @unchecked Sendable {
   // Safe: all is constant; what changes has its own lock.
-  let directory: String
+  let place: StorePlace
   let settings: CacheStoreSettings
   let pool: WorkerPool
   let events: EventLog
@@ -37,7 +37,7 @@ final class StoreCore: @unchecked Sendable {
     settings: CacheStoreSettings, pool: WorkerPool, events: EventLog, clock: any LoopClock, budget: DiskBudget,
     reader: CatalogueReader, index: ResourceIndex, trees: OutdatedTrees, nextNumber: Int64
   ) {
-    (directory, self.settings, self.pool) = (settings.path, settings, pool)
+    (place, self.settings, self.pool) = (StorePlace(settings.path), settings, pool)
     (self.events, self.clock, self.budget, self.reader) = (events, clock, budget, reader)
     (self.index, self.trees) = (index, trees)
     openBodies = OpenBodies(limit: settings.openBodies)
@@ -71,6 +71,7 @@ final class StoreCore: @unchecked Sendable {
   func isLive(_ number: Int64) -> Bool { live.withLock { $0[number] != nil } }
   func liveBody(_ number: Int64) -> StoredBody? { live.withLock { $0[number]?.body } }
 
+  var directory: String { place.path }
   var bodiesDirectory: String { directory + "/bodies" }
   func folder(of id: ObjectID) -> String { "\(bodiesDirectory)/\(id.hex.prefix(2))" }
   func path(of id: ObjectID) -> String { "\(folder(of: id))/\(id.hex)" }

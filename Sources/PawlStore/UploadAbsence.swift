@@ -50,7 +50,7 @@ extension UploadCore {
   /// Until now pawl was there.
   func noteAlive() {
     do throws(StoreError) {
-      try UploadAbsence.end(in: settings.path, at: clock.wallSeconds())
+      try UploadAbsence.end(in: place.path, at: clock.wallSeconds())
     } catch {
       events.log(.warning, "spool-time-not-noted", ["why": "\(error)"])
     }

@@ -17,7 +17,7 @@ final class UploadCore: Sendable {
   /// Reads the catalogue beside its writer. In the pool.
   let reader: Locked<Database>
   let spares: UploadFileSpares
-  let bodies: String
+  let place: StorePlace
   private let catalogueBox = Locked<Catalogue<UploadChange>?>(nil)
   private let live = Locked([UploadID: SpooledUpload]())
   private let tombstones = Locked([UploadID: Int64]())
@@ -34,7 +34,8 @@ final class UploadCore: Sendable {
     (self.settings, self.pool, self.longJobs) = (settings, pool, longJobs)
     (self.events, self.clock) = (events, clock)
     (self.budget, self.reader) = (budget, Locked(reader))
-    (bodies, spares) = (settings.path + "/bodies", UploadFileSpares(in: settings.path, events))
+    place = StorePlace(settings.path)
+    spares = UploadFileSpares(in: place, events)
     (startedAt, startedWall) = (clock.now(), clock.wallSeconds())
   }
 
@@ -44,6 +45,7 @@ final class UploadCore: Sendable {
     set { catalogueBox.withLock { $0 = newValue } }
   }
 
+  var bodies: String { place.path + "/bodies" }
   func path(of id: UploadID) -> String { "\(bodies)/\(id.hex)" }
 
   // MARK: The catalogue

@@ -75,7 +75,7 @@ extension UploadCore {
 
   func noteFreeSpace() {
     do throws(StoreError) {
-      budget.disk.noteFree(try Files.space(of: settings.path).free)
+      budget.disk.noteFree(try Files.space(of: place.path).free)
     } catch {
       events.log(.warning, "spool-space-unknown", ["why": "\(error)"])
     }

@@ -17,14 +17,16 @@ final class UploadFileSpares: Sendable {
     let path: String
   }
 
-  private let directory: String
+  private let place: StorePlace
   private let events: EventLog
   private let waiting = Locked([Spare]())
   private let count = Locked<UInt64>(0)
 
-  init(in spool: String, _ events: EventLog) { (directory, self.events) = (spool + "/spares", events) }
+  init(in spool: StorePlace, _ events: EventLog) { (place, self.events) = (spool, events) }
 
   deinit { clear() }
+
+  private var directory: String { place.path + "/spares" }
 
   /// Makes the directory, and drops what a process that was killed has left in it.
   func open() throws(StoreError) {

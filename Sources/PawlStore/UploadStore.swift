@@ -7,7 +7,7 @@ package import PawlObserve
 package final class UploadStore: Sendable {
   let core: UploadCore
   private let catalogue: Catalogue<UploadChange>
-  private let directoryLock: DirectoryLock
+  let directoryLock: DirectoryLock
   private let isClosed = Locked(false)
 
   /// Opens the spool and recovers what is in it, blocking: before the loops start.

@@ -100,12 +100,33 @@ struct SpoolSelection: ParsableArguments {
 
   /// The spools' directories; a configuration that is not valid ends the program.
   func paths() throws(ExitCode) -> [String] {
-    guard let config else { return [(state ?? Surroundings.system.defaultStateDirectory) + "/spool"] }
+    guard let config else {
+      let directory = state ?? Surroundings.system.defaultStateDirectory
+      return Self.adding(former(in: directory), to: [directory + "/spool"])
+    }
     let configuration = try ConfigurationSource.file(path: config).loadOrExit()
     let paths = configuration.spools.map(\.path)
     // Uploads may be left there though nothing uses it any more.
     let builtIn = configuration.builtInSpool.path
-    return paths.contains(builtIn) || UploadCatalogueReading.isMissing(builtIn) ? paths : paths + [builtIn]
+    let more = ([builtIn] + former(in: configuration.process.stateDirectory)).filter {
+      !UploadCatalogueReading.isMissing($0)
+    }
+    return Self.adding(more, to: paths)
+  }
+
+  private static func adding(_ more: [String], to paths: [String]) -> [String] {
+    more.reduce(into: paths) { paths, path in
+      if !paths.contains(path) { paths.append(path) }
+    }
+  }
+
+  /// Uploads may still be in spools that the settings do not name any more.
+  private func former(in directory: String) -> [String] {
+    do throws(StoreError) {
+      return try FormerSpools.read(in: directory).map(\.path)
+    } catch {
+      return []
+    }
   }
 }
 

@@ -1,3 +1,4 @@
+import CLinux
 import PawlConfig
 import PawlTestKit
 import Testing
@@ -20,6 +21,29 @@ import Testing
     let again = try running.parts(in: folder, old: on, "uploads = off")
     #expect(again.spools.stores.count == 1 && again.router.all[0].uploads == nil)
     again.closeStores()
+  }
+
+  @Test("a cache that leaves and comes back is the same while somebody has it, whatever it is called")
+  func caches() throws {
+    let running = try TestServer(url: "http://127.0.0.1:1")
+    let folder = try TemporaryFolder()
+    func parts(_ name: String, _ path: String, old: ServerParts? = nil) throws -> ServerParts {
+      try running.parts(
+        in: folder, old: old, "uploads = off\ncache = \(name)", "[cache:\(name)]\npath = \(folder.path)/\(path)")
+    }
+    let first = try parts("a", "one")
+    let held = try #require(first.stores["a"])
+    let second = try parts("a", "two", old: first)
+    #expect(second.stores["a"] !== held)
+    let third = try parts("a", "one", old: second)
+    #expect(third.stores["a"] === held)
+    let renamed = try parts("b", "one", old: third)
+    #expect(renamed.stores["b"] === held)
+    #expect(rename(folder.path + "/one", folder.path + "/moved") == 0)
+    let moved = try parts("b", "moved", old: renamed)
+    #expect(moved.stores["b"] === held)
+    moved.closeStores()
+    second.closeStores()
   }
 
   @Test("two routes may use two spools; changed settings are said to need a restart")

@@ -1,3 +1,4 @@
+import CLinux
 import PawlConfig
 import PawlHTTP
 import PawlLoop
@@ -43,6 +44,50 @@ import Testing
     off.closeStores()
     let none = try running.parts(in: folder, "uploads = off", more)
     #expect(none.spools.stores.isEmpty && none.router.urls.isEmpty)
+  }
+
+  @Test("what a reload leaves without a name stays open, after a start, too, as long as it holds uploads")
+  func former() throws {
+    let running = try TestServer(url: "http://127.0.0.1:1")
+    let folder = try TemporaryFolder()
+    func parts(_ path: String, old: ServerParts? = nil) throws -> ServerParts {
+      try running.parts(in: folder, old: old, "spool = other", "[spool:other]\npath = \(folder.path)/\(path)")
+    }
+    let loop = try EventLoop(index: 9, clock: running.clock)
+    let first = try parts("one")
+    #expect(first.spools.opened.count == 1)
+    let id = try leave(in: first.spools.stores[0], prefix: nil, loop)
+    let second = try parts("two", old: first)
+    #expect(second.spools.stores.count == 2 && second.spools.opened.count == 1)
+    #expect(second.spools["other"]?.store.find(id) == nil && second.spools.all[1].store.find(id) != nil)
+    second.closeStores()
+    let third = try parts("two")
+    let upload = try #require(third.spools.all.last?.store.find(id))
+    #expect(try FormerSpools.read(in: folder.path).map(\.path) == [folder.path + "/one"])
+    var isRemoved: Bool?
+    upload.remove(on: loop) { isRemoved = $0 }
+    loop.turn { isRemoved == nil }
+    third.closeStores()
+    let last = try parts("two")
+    #expect(last.spools.stores.count == 1)
+    #expect(try FormerSpools.read(in: folder.path) == [])
+    last.closeStores()
+  }
+
+  @Test("a directory that was moved is the same spool under its new path")
+  func moved() throws {
+    let running = try TestServer(url: "http://127.0.0.1:1")
+    let folder = try TemporaryFolder()
+    func parts(_ path: String, old: ServerParts? = nil) throws -> ServerParts {
+      try running.parts(in: folder, old: old, "spool = other", "[spool:other]\npath = \(folder.path)/\(path)")
+    }
+    let first = try parts("one")
+    #expect(rename(folder.path + "/one", folder.path + "/two") == 0)
+    let second = try parts("two", old: first)
+    #expect(second.spools.opened.isEmpty && second.spools.stores.count == 1)
+    #expect(second.spools["other"]?.store === first.spools["other"]?.store)
+    #expect(second.spools["other"]?.plain.directory == folder.path + "/two")
+    second.closeStores()
   }
 
   @Test("the spool that exists by itself is opened where it holds uploads, but not beside one of its name elsewhere")

@@ -1,4 +1,5 @@
 import PawlCache
+import PawlHTTP
 import PawlLoop
 import Testing
 

@@ -158,6 +158,9 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
       return fail(ProxyError(.httpProtocolError, receivedStatus: head.status))
     }
     guard request.rangeCoding.takesPart(head) else { return askForWhole(instead: exchange) }
+    if request.route.uploads != nil, request.head.fields.contains(.tusResumable) {
+      OriginLesson.learn(passed: request, head)
+    }
     var reply = OriginRequests.relayed(head)
     bypass.map { status in
       var status = status

@@ -44,6 +44,7 @@ final class OptionsExchange: Exchange, OriginExchangeDelegate {
   }
 
   func exchange(_ exchange: OriginExchange, head: ResponseHead, framing: BodyFraming) {
+    OriginLesson.learn(options: request, head)
     answer = OriginRequests.relayed(head)
     guard OptionsAnswer.isOwn(instead: head.status, request) else { return }
     // What else it says is read and dropped, so that the connection can be used again.

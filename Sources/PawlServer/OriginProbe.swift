@@ -4,32 +4,56 @@ import PawlUpload
 import PawlUpstream
 
 /// Asks an origin by OPTIONS whether it speaks an upload protocol itself: then it is left to it. The answers are
-/// remembered in ``ProbeMemory``.
+/// remembered in ``ProbeMemory``, and a late one is an answer, too.
+///
+/// While an origin that has the question is silent, requests of the drafts pass: they are ordinary requests for an origin
+/// that knows no drafts. Those of tus wait longer, and then nobody knows.
 final class OriginProbe: OriginExchangeDelegate {
-  /// The first request of an upload waits for the answer.
+  /// What goes by what the origin said before, or passes, waits this long for the answer.
   static let patience = Duration.seconds(1)
+  /// A tus request waits this long.
+  static let tusPatience = Duration.seconds(10)
+  /// The answer is listened for this long.
+  static let lifetime = Duration.seconds(60)
+  /// Questions of one loop to one upstream that are late: each has a connection. The oldest ends first.
+  static let lateLimit = 4
+
+  private struct Waiting {
+    let speech: UploadProtocol
+    let since: Monotonic
+    let then: (Bool?) -> Void
+
+    func tell(_ answer: ProbeMemory.Answer) { then(speech == .tus ? answer.tus : answer.ietf) }
+  }
 
   private let request: IncomingRequest
   private let key: ProbeMemory.Key
+  private let began: Monotonic
   private var origin: OriginExchange?
   private var timer: LoopTimer?
-  private var waiting: [(ProbeMemory.Answer) -> Void] = []
+  private var waiting: [Waiting] = []
+  /// It has the question.
+  private(set) var isWithOrigin = false
+  private(set) var isLate = false
+  private var isOver = false
 
-  /// `then` is called once, on the request's loop; at once where the answer is known.
-  static func speaks(_ protocol: UploadProtocol, _ request: IncomingRequest, then: @escaping (Bool) -> Void) {
+  /// `then` is called once, on the request's loop; at once where the answer is known. `true`: the request is the origin's.
+  /// `nil`: nobody knows.
+  static func speaks(_ protocol: UploadProtocol, _ request: IncomingRequest, then: @escaping (Bool?) -> Void) {
     let loop = request.loop
     let key = ProbeMemory.Key(request)
-    let tell = { (answer: ProbeMemory.Answer) in then(`protocol` == .tus ? answer.tus : answer.ietf) }
-    if let known = loop.server.probes.withLock({ $0.answer(for: key, at: loop.loop.now) }) { return tell(known) }
-    if let running = loop.probes[key] { return running.waiting.append(tell) }
+    let waiting = Waiting(speech: `protocol`, since: loop.loop.now, then: then)
+    let known = loop.server.probes.withLock { $0.answer(for: key, at: loop.loop.now) }
+    if let known { return waiting.tell(known) }
+    if let running = loop.probes[key] { return running.join(waiting) }
     let probe = OriginProbe(request, key)
-    probe.waiting.append(tell)
+    probe.waiting.append(waiting)
     loop.probes[key] = probe
     probe.start()
   }
 
   private init(_ request: IncomingRequest, _ key: ProbeMemory.Key) {
-    (self.request, self.key) = (request, key)
+    (self.request, self.key, began) = (request, key, request.loop.loop.now)
   }
 
   // MARK: - Asking
@@ -51,20 +75,70 @@ final class OriginProbe: OriginExchangeDelegate {
 
   private func start() {
     let loop = request.loop
-    guard !OriginRequests.isLoop(request.head.fields) else { return answer(nil) }
+    guard !OriginRequests.isLoop(request.head.fields) else { return failed() }
     let asked = OriginRequest(head: Self.question(request), use: .passThrough)
     origin = loop.pool(for: request.route.upstream).start(asked, delegate: self)
-    let timer = loop.loop.makeTimer { [weak self] in self?.answer(nil) }
+    let timer = loop.loop.makeTimer { [weak self] in self?.timePassed() }
     timer.schedule(after: Self.patience)
     self.timer = timer
   }
 
+  // MARK: - Waiting
+
+  private func join(_ newcomer: Waiting) {
+    waiting.append(newcomer)
+    guard isLate else { return }
+    // Not from within the call that asks.
+    timer?.schedule(after: .zero)
+  }
+
+  private func timePassed() {
+    guard !isOver else { return }
+    let now = request.loop.loop.now
+    guard now - began < Self.lifetime else { return end() }
+    if !isLate {
+      isLate = true
+      makeRoom()
+    }
+    settle(now)
+    let next = waiting.map { $0.since.advanced(by: Self.tusPatience) }.min() ?? began.advanced(by: Self.lifetime)
+    timer?.schedule(after: max(.zero, min(next, began.advanced(by: Self.lifetime)) - now))
+  }
+
+  /// Tells those who wait no longer.
+  private func settle(_ now: Monotonic) {
+    let said = request.loop.server.probes.withLock { [key] in $0.lastSaid(for: key) }
+    let told = waiting
+    waiting = []
+    for entry in told {
+      if let said {
+        entry.tell(said)
+      } else if entry.speech != .tus {
+        // An origin that cannot even be reached is nothing to pass it on to.
+        entry.then(isWithOrigin)
+      } else if now - entry.since >= Self.tusPatience {
+        entry.then(nil)
+      } else {
+        waiting.append(entry)
+      }
+    }
+  }
+
+  private func makeRoom() {
+    let late = request.loop.probes.values.filter { $0.isLate && $0.key.upstream == key.upstream }
+    guard late.count > Self.lateLimit else { return }
+    late.min { $0.began < $1.began }?.end()
+  }
+
   // MARK: - The answer
+
+  func exchangeConnected(_ exchange: OriginExchange) { isWithOrigin = true }
 
   func exchange(_ exchange: OriginExchange, head: ResponseHead, framing: BodyFraming) {
     // What else it says is read and dropped, so that the connection can be used again.
     origin = nil
-    answer(head)
+    let isCertain = ProbeMemory.Answer.isCertain(status: head.status)
+    answer(ProbeMemory.Answer(head), isCertain: isCertain)
   }
 
   func exchange(_ exchange: OriginExchange, body bytes: UnsafeRawBufferPointer) {}
@@ -72,30 +146,36 @@ final class OriginProbe: OriginExchangeDelegate {
 
   func exchange(_ exchange: OriginExchange, broke failure: OriginFailure) {
     origin = nil
-    answer(nil)
+    failed()
   }
 
-  private func answer(_ head: ResponseHead?) {
-    guard !waiting.isEmpty else { return }
-    timer?.close()
-    origin?.cancel()
-    origin = nil
+  private func failed() { answer(ProbeMemory.Answer(), isCertain: false) }
+
+  private func answer(_ said: ProbeMemory.Answer, isCertain: Bool) {
+    guard !isOver else { return }
     let loop = request.loop
-    loop.probes[key] = nil
-    let answer = head.map(ProbeMemory.Answer.init) ?? ProbeMemory.Answer()
     let now = loop.loop.now
-    loop.server.probes.withLock { $0.remember(answer, for: key, isCertain: head != nil, at: now) }
-    if answer.tus || answer.ietf {
-      let spoken = [answer.tus ? "tus" : nil, answer.ietf ? "ietf" : nil].compactMap(\.self).joined(separator: ",")
-      loop.events.log(
-        .notice, "origin-speaks-uploads",
-        [
-          "route": request.route.name, "upstream": request.route.upstreamName, "path": key.path[...].text,
-          "protocols": spoken,
-        ])
+    let answer = loop.server.probes.withLock { [key] memory in
+      memory.remember(said, for: key, isCertain: isCertain, at: now)
+      return memory.answer(for: key, at: now) ?? said
     }
-    let told = waiting
-    waiting = []
-    for tell in told { tell(answer) }
+    if said.tus || said.ietf { OriginLesson.log(said, request, key) }
+    let told = close()
+    for entry in told { entry.tell(answer) }
+  }
+
+  /// Nobody listens any more: who still waits is told that nobody knows.
+  private func end() {
+    origin?.cancel()
+    for entry in close() { entry.then(entry.speech == .tus ? nil : isWithOrigin) }
+  }
+
+  private func close() -> [Waiting] {
+    isOver = true
+    timer?.close()
+    origin = nil
+    if request.loop.probes[key] === self { request.loop.probes[key] = nil }
+    defer { waiting = [] }
+    return waiting
   }
 }

@@ -18,21 +18,31 @@ extension UploadExchange {
       if case .final(let urls)? = creation.concat, urls.contains(where: { self.loop.router.findPart($0) != nil }) {
         return self.make(creation, allowed)
       }
-      OriginProbe.speaks(self.dialect, self.request) { [weak self] speaks in
-        guard let self, case .preparing = self.stage else { return }
-        speaks ? self.passOn() : self.make(creation, allowed)
-      }
+      self.leave(toOriginOr: { $0.make(creation, allowed) })
     }
   }
 
   /// What pawl does not understand, an origin that does all this itself may.
   func beginRefused(_ refusal: UploadRefusal) {
     guard !request.isBelowPrefix else { return refuse(refusal) }
+    leave(toOriginOr: { $0.refuse(refusal) })
+  }
+
+  /// Passes the request on where the origin speaks its protocol itself. A tus upload that an origin of tus did not make
+  /// is none for it: while nobody knows, none is made.
+  private func leave(toOriginOr take: @escaping (UploadExchange) -> Void) {
     OriginProbe.speaks(dialect, request) { [weak self] speaks in
       guard let self, case .preparing = self.stage else { return }
-      speaks ? self.passOn() : self.refuse(refusal)
+      switch speaks {
+      case true?: self.passOn()
+      case false?: take(self)
+      case nil: self.refuse(.originSilent(retryAfter: Self.silenceRetry))
+      }
     }
   }
+
+  /// Seconds after which a client asks again whether there is an upload to be made.
+  private static let silenceRetry = 5
 
   /// The origin does all this itself: nothing of the request is touched.
   private func passOn() {

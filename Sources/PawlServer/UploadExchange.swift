@@ -217,7 +217,7 @@ final class UploadExchange: Exchange {
   /// Whose fault it is, for programs (RFC 9209 §2.3).
   private static func kind(of refusal: UploadRefusal) -> ProxyError.Kind {
     switch refusal {
-    case .undecided: .destinationUnavailable
+    case .undecided, .originSilent: .destinationUnavailable
     case .outcomeUnknown: .connectionTerminated
     case .noSpace, .storage: .proxyInternalError
     case .tooManyUploads: .connectionLimitReached

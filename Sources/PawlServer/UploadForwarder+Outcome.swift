@@ -12,8 +12,12 @@ extension UploadForwarder {
   func conclude(_ outcome: Outcome) {
     switch outcome {
     case .answered(let head, let collector):
+      // Refused for its form alone: it goes once more in the one that the origin speaks.
+      if let request, OriginLesson.learn(delivery: request.incoming, head), upload.origin.isTus, !request.isTus {
+        return comeBack("the origin wants tus (\(head.status))", after: .zero)
+      }
       let answer = self.answer(head, collector)
-      switch ForwardPolicy.verdict(status: head.status) {
+      switch request?.isTus == true && !isTaken(head) ? .notConsumed : ForwardPolicy.verdict(status: head.status) {
       case .answered:
         if head.status < 500 { owner.uploads.cameBack(route.upstreamName) }
         keep(answer, head, collector.spilled)
@@ -54,6 +58,13 @@ extension UploadForwarder {
   func stopShort(_ why: String) {
     guard origin?.hasWholeAnswer == true, let head else { return comeBack(why) }
     conclude(.takenInPart(head, collector, why))
+  }
+
+  /// Whether an origin that made an upload of tus by it has all bytes (tus 1.0.0, creation-with-upload). What it refused
+  /// is judged as any answer.
+  private func isTaken(_ head: ResponseHead) -> Bool {
+    guard (200..<300).contains(head.status) else { return true }
+    return head.fields.only(.uploadOffset)?.trimmed.strictDecimal == upload.status.offset
   }
 
   /// `auth-request` said no: 401 and 429 are for the client to mend, anything else is the upload's answer.
@@ -151,7 +162,9 @@ extension UploadForwarder {
 
   /// Nothing irrevocable has happened, or the route says that it may happen twice.
   /// - Parameter isAway: the origin could not be reached: the next attempt need not wait once another upload has.
-  func comeBack(_ why: String, isAway: Bool = false) {
+  /// - Parameter after: `nil`: as long as it takes, the longer the more attempts there were.
+  func comeBack(_ why: String, isAway: Bool = false, after: Duration? = nil) {
+    if let after { return goBack(why, after: after) }
     let pause = ForwardPolicy.backoff(attempt: attempt)
     // Uploads that failed together do not come back together.
     goBack(why, after: pause - pause / 4 * Int(Randomness.uint64() % 256) / 256, isAway: isAway)

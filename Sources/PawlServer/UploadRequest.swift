@@ -13,17 +13,23 @@ struct UploadRequest {
   let suffix: [UInt8]
   /// What the stored bytes are said to hash to.
   let claims: [DigestClaim]
+  /// It is a tus creation with all bytes: its origin speaks nothing else.
+  let isTus: Bool
 
   /// - Parameter route: where it goes now; the one it was created on may be gone.
   init(_ upload: SpooledUpload, length: UInt64, route: RouteSettings, uploads: UploadRoute, loop: ServerLoop) {
     let origin = upload.origin
     claims = RequestDigests.claims(origin.head.fields, .reprDigest)
-    let shape = UploadShape(origin, uploads.settings, boundary: UploadShape.randomBoundary)
+    let known = loop.server.probes.withLock { $0.lastSaid(for: ProbeMemory.Key(origin, route)) }
+    isTus = origin.isTus && known?.tus == true
+    let shape =
+      isTus ? UploadShape.tus : UploadShape(origin, uploads.settings, boundary: UploadShape.randomBoundary)
     (prefix, suffix) = (shape.prefix, shape.suffix)
     let total = length + UInt64(prefix.count) + UInt64(suffix.count)
-    let head = ForwardedHead.make(
+    var head = ForwardedHead.make(
       creation: origin.head, credentials: upload.credentials, id: upload.id.hex, length: total,
       contentType: shape.contentType, disposition: shape.disposition)
+    if isTus { ForwardedHead.speakTus(&head.fields, length: length, metadata: origin.metadata) }
     incoming = IncomingRequest(
       head: head, route: route, loop: loop,
       facts: ClientFacts(

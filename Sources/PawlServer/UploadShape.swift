@@ -12,6 +12,11 @@ struct UploadShape {
   private(set) var contentType: [UInt8]?
   private(set) var disposition: [UInt8]?
 
+  /// As tus itself sends it (creation-with-upload): the type is the protocol's.
+  static let tus = UploadShape(contentType: Array("application/offset+octet-stream".utf8))
+
+  private init(contentType: [UInt8]) { self.contentType = contentType }
+
   /// - Parameters:
   ///   - origin: of an upload; those of the drafts describe themselves.
   ///   - boundary: random letters and digits.

@@ -32,6 +32,13 @@ package enum ForwardedHead {
     return head
   }
 
+  /// Makes it a tus creation that brings everything (tus 1.0.0, creation-with-upload).
+  package static func speakTus(_ fields: inout Fields, length: UInt64, metadata: [UInt8]?) {
+    fields.set(.tusResumable, Array(TusDialect.version.utf8))
+    fields.set(.uploadLength, length.decimal)
+    if let metadata { fields.set(.uploadMetadata, metadata) }
+  }
+
   /// Removes what the upload protocols say, for a request that is passed on as it is.
   package static func stripped(_ fields: inout Fields) {
     fields.removeAll(known: isOfUpload) { $0.prefix(4).equalsIgnoringCase("tus-") }

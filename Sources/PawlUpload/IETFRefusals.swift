@@ -29,7 +29,7 @@ extension IETFDialect {
 
   private static func further(_ refusal: UploadRefusal) -> [(FieldName, String)] {
     switch refusal {
-    case .noSpace(let seconds), .tooManyUploads(let seconds), .undecided(let seconds):
+    case .noSpace(let seconds), .tooManyUploads(let seconds), .undecided(let seconds), .originSilent(let seconds):
       [(.retryAfter, "\(max(seconds, 0))")]
     case .storage: [(.retryAfter, "5")]
     case .methodNotAllowed: [(.allow, "GET, HEAD, PATCH, DELETE, OPTIONS")]
@@ -72,7 +72,7 @@ extension IETFDialect {
         detail: "The upload is complete. Its answer is given to the credentials that it was created or delivered with.")
     case .unfinishedPart: ProblemDetails(title: "A part is not complete", status: 400)
     case .methodNotAllowed: ProblemDetails(title: "Not a method for an upload", status: 405)
-    case .tooLarge, .noSpace, .tooManyUploads, .undecided, .outcomeUnknown, .storage: ofServer(refusal)
+    case .tooLarge, .noSpace, .tooManyUploads, .undecided, .outcomeUnknown, .originSilent, .storage: ofServer(refusal)
     }
   }
 
@@ -88,6 +88,7 @@ extension IETFDialect {
       ProblemDetails(
         title: "The server behind this proxy has not answered yet", status: 503,
         detail: "All bytes are here and safe. Ask again later with an empty append that completes the upload.")
+    case .originSilent: ProblemDetails(title: "The server behind this proxy has not answered yet", status: 503)
     case .outcomeUnknown:
       ProblemDetails(
         title: "The outcome of the upload is not known", status: 502,

@@ -27,7 +27,7 @@ extension TusDialect {
     case .undecided, .outcomeUnknown: (423, "Locked")
     case .tooManyUploads: (429, "Too Many Requests")
     case .digestMismatch: (460, "Checksum Mismatch")
-    case .storage: (503, "Service Unavailable")
+    case .storage, .originSilent: (503, "Service Unavailable")
     case .noSpace: (507, "Insufficient Storage")
     }
   }
@@ -39,7 +39,7 @@ extension TusDialect {
     case .methodNotAllowed: [("Allow", "GET, HEAD, POST, PATCH, DELETE, OPTIONS")]
     case .wrongMediaType: [("Accept-Patch", "application/offset+octet-stream")]
     case .tooLarge: limits.maxSize.map { [("Tus-Max-Size", "\($0)")] } ?? []
-    case .noSpace(let seconds), .tooManyUploads(let seconds), .undecided(let seconds):
+    case .noSpace(let seconds), .tooManyUploads(let seconds), .undecided(let seconds), .originSilent(let seconds):
       [("Retry-After", "\(max(seconds, 0))")]
     case .outcomeUnknown: [("Retry-After", "60")]
     case .storage: [("Retry-After", "5")]
@@ -78,6 +78,8 @@ extension TusDialect {
     case .methodNotAllowed: "An upload knows no such method."
     case .undecided: "All bytes are here, and the server behind this proxy has not answered yet."
     case .outcomeUnknown: "The server behind this proxy got the upload and never answered; what it did is not known."
+    case .originSilent:
+      "The server behind this proxy has not said yet whether it takes uploads itself; none was made. Try again."
     case .storage: "The upload could not be stored; what was acknowledged is kept."
     }
   }

@@ -33,6 +33,8 @@ package enum UploadRefusal: Error, Hashable, Sendable {
   case undecided(retryAfter: Int)
   /// Sent to the origin, which never answered.
   case outcomeUnknown
+  /// Whether the origin takes uploads of this protocol itself is not known yet, and nothing was taken; seconds.
+  case originSilent(retryAfter: Int)
   /// pawl's own disk failed; what was stored stays.
   case storage
 }

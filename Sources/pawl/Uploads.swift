@@ -102,16 +102,15 @@ struct SpoolSelection: ParsableArguments {
   func paths() throws(ExitCode) -> [String] {
     guard let config else {
       let directory = state ?? Surroundings.system.defaultStateDirectory
-      return Self.adding(former(in: directory), to: [directory + "/spool"])
+      let (own, former) = (directory + "/spool", former(in: directory))
+      return !former.isEmpty && UploadCatalogueReading.isMissing(own) ? former : Self.adding(former, to: [own])
     }
     let configuration = try ConfigurationSource.file(path: config).loadOrExit()
     let paths = configuration.spools.map(\.path)
     // Uploads may be left there though nothing uses it any more.
     let builtIn = configuration.builtInSpool.path
-    let more = ([builtIn] + former(in: configuration.process.stateDirectory)).filter {
-      !UploadCatalogueReading.isMissing($0)
-    }
-    return Self.adding(more, to: paths)
+    let isThere = UploadCatalogueReading.isMissing(builtIn) ? [] : [builtIn]
+    return Self.adding(isThere + former(in: configuration.process.stateDirectory), to: paths)
   }
 
   private static func adding(_ more: [String], to paths: [String]) -> [String] {
@@ -123,7 +122,7 @@ struct SpoolSelection: ParsableArguments {
   /// Uploads may still be in spools that the settings do not name any more.
   private func former(in directory: String) -> [String] {
     do throws(StoreError) {
-      return try FormerSpools.read(in: directory).map(\.path)
+      return try FormerSpools.read(in: directory).map(\.path).filter { !UploadCatalogueReading.isMissing($0) }
     } catch {
       return []
     }

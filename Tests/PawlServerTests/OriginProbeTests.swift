@@ -37,7 +37,7 @@ import Testing
       .tcp,
       [.expectHead, .send("HTTP/1.1 200 OK\r\nUpload-Limit: min-size=0\r\nContent-Length: 0\r\n\r\n"), .readToEnd])
     let bench = try ServerBench(url: "http://127.0.0.1:\(origin.port)")
-    var said: [Bool] = []
+    var said: [Bool?] = []
     OriginProbe.speaks(.tus, bench.request(.post, "/files")) { said.append($0) }
     OriginProbe.speaks(try draft(10), bench.request(.post, "/files")) { said.append($0) }
     bench.turn { said.count == 2 }
@@ -47,27 +47,99 @@ import Testing
     #expect(origin.finish() == [])
   }
 
-  @Test("an origin that is not there, or says nothing for a second, speaks nothing, for a minute")
-  func silence() throws {
-    let origin = ScriptedOrigin(.tcp, [.expectHead, .readToEnd])
-    for url in ["http://127.0.0.1:1", "http://127.0.0.1:\(origin.port)"] {
-      let bench = try ServerBench(url: url)
-      var said: Bool?
-      OriginProbe.speaks(.tus, bench.request(.post, "/files")) { said = $0 }
-      if url.hasSuffix("\(origin.port)") {
-        bench.turn { !origin.received.isEmpty && origin.received[0].suffix(4) == [13, 10, 13, 10] }
-        bench.running.clock.advance(by: .seconds(1))
-      }
-      bench.turn { said != nil }
-      #expect(said == false)
-      let key = ProbeMemory.Key(bench.request(.post, "/files"))
-      let now = bench.running.clock.now()
-      bench.running.server.probes.withLock { memory in
-        #expect(memory.answer(for: key, at: now) != nil)
-        #expect(memory.answer(for: key, at: now.advanced(by: .seconds(60))) == nil)
-      }
-      bench.owner.closeOrigins()
+  @Test("an origin that is not there speaks nothing, for a minute")
+  func away() throws {
+    let bench = try ServerBench(url: "http://127.0.0.1:1")
+    #expect(ask(bench, .tus) == false)
+    let key = ProbeMemory.Key(bench.request(.post, "/files"))
+    let now = bench.running.clock.now()
+    bench.running.server.probes.withLock { memory in
+      #expect(memory.answer(for: key, at: now) != nil)
+      #expect(memory.answer(for: key, at: now.advanced(by: .seconds(60))) == nil)
     }
+    bench.owner.closeOrigins()
+  }
+
+  /// An origin that has the question and is silent, until the gate opens.
+  private func silent(_ body: (ServerBench, Gate) throws -> Void) throws {
+    let gate = Gate()
+    let answer = OriginStep.send("HTTP/1.1 204 No Content\r\nTus-Version: 1.0.0\r\n\r\n")
+    let origin = ScriptedOrigin(.tcp, [.expectHead, .wait(gate), answer, .readToEnd])
+    let bench = try ServerBench(url: "http://127.0.0.1:\(origin.port)")
+    try body(bench, gate)
+    gate.open()
+    bench.owner.closeOrigins()
+    _ = origin.finish()
+  }
+
+  private func advance(_ bench: ServerBench, _ seconds: Int) {
+    for _ in 0..<seconds { bench.running.clock.advance(by: .seconds(1)) }
+  }
+
+  @Test("while it is silent the drafts pass after a second, tus waits ten, and the late answer counts")
+  func silence() throws {
+    try silent { bench, gate in
+      var (drafts, late, tus): ([Bool?], [Bool?], [Bool?]) = ([], [], [])
+      OriginProbe.speaks(.tus, bench.request(.post, "/files")) { tus.append($0) }
+      OriginProbe.speaks(try draft(6), bench.request(.post, "/files")) { drafts.append($0) }
+      bench.turnUntilAsked()
+      advance(bench, 1)
+      bench.turn { drafts.count == 1 }
+      #expect(drafts == [true] && tus.isEmpty)
+      OriginProbe.speaks(try draft(6), bench.request(.post, "/files")) { late.append($0) }
+      bench.turn { late.count == 1 }
+      #expect(late == [true])
+      advance(bench, 9)
+      bench.turn { tus.count == 1 }
+      #expect(tus == [Bool?.none])
+      var answered: [Bool?] = []
+      OriginProbe.speaks(.tus, bench.request(.post, "/files")) { answered.append($0) }
+      gate.open()
+      bench.turn { answered.count == 1 }
+      #expect(answered == [true] && bench.owner.probes.isEmpty)
+      #expect(ask(bench, .tus) == true)
+    }
+  }
+
+  @Test("what the origin said before counts while it is silent")
+  func before() throws {
+    try silent { bench, gate in
+      let key = ProbeMemory.Key(bench.request(.post, "/files"))
+      var answer = ProbeMemory.Answer()
+      answer.tus = true
+      bench.running.server.probes.withLock {
+        $0.remember(answer, for: key, isCertain: true, at: bench.running.clock.now())
+      }
+      advance(bench, 601)
+      var said: [Bool?] = []
+      OriginProbe.speaks(.tus, bench.request(.post, "/files")) { said.append($0) }
+      bench.turnUntilAsked()
+      #expect(said.isEmpty)
+      advance(bench, 1)
+      bench.turn { said.count == 1 }
+      #expect(said == [true])
+    }
+  }
+
+  @Test("late questions are few: the oldest ends when there are more, and all end after a minute")
+  func bounded() throws {
+    let steps = (0...OriginProbe.lateLimit).map { _ in [OriginStep.expectHead, .readToEnd] }
+    let origin = ScriptedOrigin(.tcp, scripts: steps)
+    let bench = try ServerBench(url: "http://127.0.0.1:\(origin.port)")
+    var said: [Bool?] = []
+    for number in 0...OriginProbe.lateLimit {
+      OriginProbe.speaks(.tus, bench.request(.post, "/\(number)")) { said.append($0) }
+      bench.turnUntilAsked(number + 1)
+      advance(bench, 1)
+      bench.turn { bench.owner.probes.values.filter(\.isLate).count == min(number + 1, OriginProbe.lateLimit) }
+      if number < OriginProbe.lateLimit { #expect(said.isEmpty) }
+    }
+    bench.turn { said.count == 1 }
+    #expect(said == [Bool?.none] && bench.owner.probes.count == OriginProbe.lateLimit)
+    advance(bench, 70)
+    bench.turn { bench.owner.probes.isEmpty }
+    #expect(said.count == OriginProbe.lateLimit + 1)
+    bench.owner.closeOrigins()
     _ = origin.finish()
   }
 
@@ -87,5 +159,12 @@ import Testing
     for name in ["Upload-Length", "Tus-Resumable", "Content-Type", "Origin", "If-Match", "Expect"] {
       #expect(!left.contains(name))
     }
+  }
+}
+
+extension ServerBench {
+  /// Lets happen what can happen now, and waits a turn for what the loop has to learn from the network.
+  func turnUntilAsked(_ count: Int = 1) {
+    turn { owner.probes.values.filter(\.isWithOrigin).count == count }
   }
 }

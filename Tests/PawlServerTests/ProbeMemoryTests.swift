@@ -29,6 +29,8 @@ import Testing
       (200, "Upload-Limit: max-size=5", false, true),
       (200, "Accept-Patch: text/x, application/partial-upload", false, true),
       (200, "Accept-Patch: application/json", false, false), (404, "Tus-Version: 1.0.0", false, false),
+      (405, "Tus-Resumable: 1.0.0", true, false), (412, "Tus-Version: 1.0.0", true, false),
+      (405, "Upload-Limit: max-size=5", false, false), (405, "Allow: POST", false, false),
       (200, "Access-Control-Allow-Headers: Tus-Resumable", false, false),
     ])
   func answers(_ status: Int, _ field: String, _ tus: Bool, _ ietf: Bool) {
@@ -45,6 +47,42 @@ import Testing
     memory.remember(ProbeMemory.Answer(), for: key("/a"), isCertain: isCertain, at: start)
     #expect(memory.answer(for: key("/a"), at: start.advanced(by: .seconds(seconds - 1))) == ProbeMemory.Answer())
     #expect(memory.answer(for: key("/a"), at: start.advanced(by: .seconds(seconds))) == nil)
+    #expect(memory.answer(for: key("/b"), at: start) == nil)
+  }
+
+  private var tus: ProbeMemory.Answer {
+    var answer = ProbeMemory.Answer()
+    answer.tus = true
+    return answer
+  }
+
+  @Test("what the origin said outlasts a question that was not answered")
+  func silence() {
+    var memory = ProbeMemory()
+    #expect(memory.lastSaid(for: key("/a")) == nil)
+    memory.remember(ProbeMemory.Answer(), for: key("/a"), isCertain: false, at: start)
+    #expect(memory.lastSaid(for: key("/a")) == nil)
+    memory.remember(tus, for: key("/a"), isCertain: true, at: start)
+    memory.remember(ProbeMemory.Answer(), for: key("/a"), isCertain: false, at: start.advanced(by: .seconds(700)))
+    #expect(memory.answer(for: key("/a"), at: start.advanced(by: .seconds(701))) == tus)
+    #expect(memory.lastSaid(for: key("/a")) == tus)
+  }
+
+  @Test("what an origin shows outweighs an OPTIONS that says nothing, for a day; a doubtful lesson ends with a doubt")
+  func lessons() {
+    var memory = ProbeMemory()
+    memory.remember(ProbeMemory.Answer(), for: key("/a"), isCertain: true, at: start)
+    let news = [true, false].map { _ in memory.teach(tus: key("/a"), isSaid: true, at: start) }
+    #expect(news == [true, false])
+    memory.remember(ProbeMemory.Answer(), for: key("/a"), isCertain: true, at: start)
+    memory.doubt(key("/a"))
+    #expect(memory.answer(for: key("/a"), at: start) == tus)
+    let later = start.advanced(by: ProbeMemory.lessonLifetime)
+    memory.remember(ProbeMemory.Answer(), for: key("/a"), isCertain: true, at: later)
+    #expect(memory.answer(for: key("/a"), at: later) == ProbeMemory.Answer())
+    _ = memory.teach(tus: key("/b"), isSaid: false, at: start)
+    #expect(memory.answer(for: key("/b"), at: start) == tus)
+    memory.doubt(key("/b"))
     #expect(memory.answer(for: key("/b"), at: start) == nil)
   }
 

@@ -1,0 +1,79 @@
+import PawlHTTP
+import PawlLoop
+import PawlUpload
+
+/// What answers to other requests than the question of ``OriginProbe`` teach of the upload protocols that an origin speaks.
+enum OriginLesson {
+  private static let conditions = FieldNameSet(OriginRequests.conditions)
+
+  /// Whether an answer to a completed upload's one request says that the origin wants it in tus: by what its answers
+  /// have, or by a 412 where nobody made a condition (tus 1.0.0, Tus-Resumable).
+  static func wantsTus(_ answer: ResponseHead, to request: RequestHead) -> Bool {
+    switch answer.status {
+    case 400, 405, 415: return isTus(answer.fields)
+    case 412:
+      let isConditional =
+        request.fields.mayContain(anyOf: conditions) || request.fields.combined(named: Bytes("If")) != nil
+      return isTus(answer.fields) || !isConditional
+    default: return false
+    }
+  }
+
+  private static func isTus(_ fields: Fields) -> Bool {
+    fields.only(.tusResumable)?.trimmed.equals("1.0.0") ?? false
+      || fields.combined(named: Bytes("Tus-Version"))?.listElements.contains { $0.equals("1.0.0") } ?? false
+  }
+
+  /// A completed upload's one request was answered.
+  /// - Returns: whether the origin wants it in tus.
+  static func learn(delivery request: IncomingRequest, _ answer: ResponseHead) -> Bool {
+    let wantsTus = wantsTus(answer, to: request.head)
+    if wantsTus || isTus(answer.fields) {
+      learn(request, ProbeMemory.Key(request), isSaid: isTus(answer.fields))
+    }
+    return wantsTus
+  }
+
+  /// A request in tus that was passed on was answered.
+  static func learn(passed request: IncomingRequest, _ answer: ResponseHead) {
+    guard isTus(answer.fields) else {
+      guard request.head.method == .post, answer.status < 500 else { return }
+      return request.loop.server.probes.withLock { $0.doubt(ProbeMemory.Key(request)) }
+    }
+    guard answer.status != 404 else { return }
+    for key in ProbeMemory.Key.creations(of: request) { learn(request, key, isSaid: true) }
+  }
+
+  /// OPTIONS of a client was answered.
+  static func learn(options request: IncomingRequest, _ answer: ResponseHead) {
+    let said = ProbeMemory.Answer(answer)
+    guard said.tus || said.ietf else { return }
+    let key = ProbeMemory.Key(request, as: .post)
+    let now = request.loop.loop.now
+    let isNews = request.loop.server.probes.withLock { memory in
+      guard memory.answer(for: key, at: now) != said else { return false }
+      memory.remember(said, for: key, isCertain: true, at: now)
+      return true
+    }
+    if isNews { log(said, request, key) }
+  }
+
+  private static func learn(_ request: IncomingRequest, _ key: ProbeMemory.Key, isSaid: Bool) {
+    let now = request.loop.loop.now
+    let isNews = request.loop.server.probes.withLock { $0.teach(tus: key, isSaid: isSaid, at: now) }
+    guard isNews else { return }
+    var answer = ProbeMemory.Answer()
+    answer.tus = true
+    log(answer, request, key)
+  }
+
+  static func log(_ answer: ProbeMemory.Answer, _ request: IncomingRequest, _ key: ProbeMemory.Key) {
+    let spoken = [answer.tus ? "tus" : nil, answer.ietf ? "ietf" : nil].compactMap(\.self).joined(separator: ",")
+    request.loop.events.log(
+      .notice, "origin-speaks-uploads",
+      [
+        "route": request.route.name, "upstream": request.route.upstreamName, "path": key.path[...].text,
+        "protocols": spoken,
+      ])
+  }
+}

@@ -1,5 +1,6 @@
 import PawlHTTP
 import PawlLoop
+import PawlStore
 
 /// The body of an origin's answer to an upload: what may be kept in memory, and all of it, on disk, for a client that
 /// waits.
@@ -10,6 +11,8 @@ struct AnswerCollector {
   /// `response-max`, in bytes.
   private let limit: UInt64
   private let makeFile: () -> TemporaryFile?
+  /// Of the spool, for who uploads: taken as the file grows; `nil`: as much as it likes.
+  private let room: UploadRoom?
   private(set) var memory: [UInt8] = []
   /// What came of a body that broke off before it was longer than is kept.
   private(set) var part: [UInt8] = []
@@ -19,7 +22,9 @@ struct AnswerCollector {
   /// Nothing more of it is taken.
   private var isOver = false
 
-  init(limit: UInt64, makeFile: @escaping () -> TemporaryFile?) { (self.limit, self.makeFile) = (limit, makeFile) }
+  init(limit: UInt64, room: UploadRoom? = nil, makeFile: @escaping () -> TemporaryFile?) {
+    (self.limit, self.room, self.makeFile) = (limit, room, makeFile)
+  }
 
   /// Whether nobody will get any more of it.
   var isBeyondUse: Bool { count > max(limit, Self.spillLimit) }
@@ -33,7 +38,9 @@ struct AnswerCollector {
     if !isTruncated { return memory.append(contentsOf: bytes) }
     if spilled == nil, !isOver { beginSpill(before) }
     guard let present = spilled, !isOver else { return }
-    guard count <= Self.spillLimit, present.file.write(bytes, at: before) else { return stop() }
+    guard count <= Self.spillLimit, hasRoom(UInt64(bytes.count)), present.file.write(bytes, at: before) else {
+      return stop()
+    }
     spilled?.count = count
   }
 
@@ -45,10 +52,14 @@ struct AnswerCollector {
   }
 
   private mutating func beginSpill(_ before: UInt64) {
-    guard let file = makeFile(), memory.withUnsafeBytes({ file.write($0, at: 0) }) else { return stop() }
+    guard hasRoom(before), let file = makeFile(), memory.withUnsafeBytes({ file.write($0, at: 0) }) else {
+      return stop()
+    }
     memory = []
-    spilled = SpilledAnswer(file: file, count: before)
+    spilled = SpilledAnswer(file: file, room: room, count: before)
   }
+
+  private func hasRoom(_ bytes: UInt64) -> Bool { room.map { $0.grow(by: bytes) == nil } ?? true }
 
   private mutating func stop() {
     (memory, isOver) = ([], true)
@@ -59,6 +70,8 @@ struct AnswerCollector {
 /// A body too long to be kept, for the client that waits for it now.
 struct SpilledAnswer: Sendable {
   let file: TemporaryFile
+  /// Given back with this.
+  fileprivate let room: UploadRoom?
   /// Bytes.
   fileprivate(set) var count: UInt64
   /// Whether they are all of it.

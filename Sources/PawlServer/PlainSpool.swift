@@ -5,8 +5,8 @@ import PawlStore
 /// name beside the resumable ones, and out of the same `max-size` and `min-free`.
 final class PlainSpool: Sendable {
   let directory: String
-  /// Bytes.
-  var capacity: UInt64 { store.capacity }
+  /// Bytes of the largest content that one client can bring.
+  var capacity: UInt64 { store.largestUpload }
   private let store: UploadStore
   private let pool: WorkerPool
   private let spares = TemporaryFileSpares()
@@ -16,8 +16,9 @@ final class PlainSpool: Sendable {
   }
 
   /// An empty file; `nil` where there can be none now.
-  func makeFile() -> SpooledContent? {
-    TemporaryFile(in: directory, pool: pool, spares: spares).map { SpooledContent($0, store.makeRoom()) }
+  /// - Parameter client: for whose share it counts.
+  func makeFile(for client: [UInt8]) -> SpooledContent? {
+    TemporaryFile(in: directory, pool: pool, spares: spares).map { SpooledContent($0, store.makeRoom(for: client)) }
   }
 }
 
@@ -33,14 +34,16 @@ final class SpooledContent: Sendable {
   fileprivate init(_ file: TemporaryFile, _ room: UploadRoom) { (self.file, self.room) = (file, room) }
 
   /// From any thread; one at a time.
-  /// - Returns: how long the system kept the thread for it; `nil`: there is no room.
-  func append(_ bytes: UnsafeRawBufferPointer, by clock: any LoopClock) -> Duration? {
-    guard room.grow(by: UInt64(bytes.count)) else { return nil }
+  /// - Returns: how long the system kept the thread for it, or why there is no room.
+  func append(
+    _ bytes: UnsafeRawBufferPointer, by clock: any LoopClock
+  ) -> Result<Duration, UploadStoreRefusal> {
+    if let refusal = room.grow(by: UInt64(bytes.count)) { return .failure(refusal) }
     let start = written.withLock { written in
       defer { written += UInt64(bytes.count) }
       return written
     }
     let began = clock.now()
-    return file.write(bytes, at: start) ? clock.now() - began : nil
+    return file.write(bytes, at: start) ? .success(clock.now() - began) : .failure(.full)
   }
 }

@@ -1,6 +1,7 @@
 import PawlCache
 import PawlHTTP
 import PawlLoop
+import PawlStore
 import PawlUpstream
 
 /// An ordinary upload that is taken in whole before the origin hears of it (`plain-uploads = spool`): a slow client costs
@@ -43,7 +44,9 @@ final class SpooledForwardExchange: Exchange {
     guard !OriginRequests.isLoop(request.head.fields) else {
       return channel.fail(request, ProxyError(.proxyLoopDetected))
     }
-    guard let content = spool.makeFile() else { return refuse(507, "There is no room for the content now.") }
+    guard let content = spool.makeFile(for: UploadClient.name(of: request)) else {
+      return refuse(507, "There is no room for the content now.")
+    }
     self.content = content
     if request.head.fields.contains(.expect), request.head.version.takesInterim {
       channel.interim(ResponseHead(status: 100, reason: Bytes("Continue")))
@@ -87,10 +90,14 @@ final class SpooledForwardExchange: Exchange {
     return isWriting
   }
 
-  /// - Parameter took: how long the system kept the thread; `nil`: there was no room.
-  private func wasWritten(_ took: Duration?) {
-    if let took { return request.loop.noteWrite(took) }
-    if content != nil { refuse(507, "There is no room for the content now.") }
+  /// - Parameter result: how long the system kept the thread, or why there was no room.
+  private func wasWritten(_ result: Result<Duration, UploadStoreRefusal>) {
+    switch result {
+    case .success(let took): request.loop.noteWrite(took)
+    case .failure where content == nil: break
+    case .failure(.clientShare): refuse(429, "There is too much content of this client at once.")
+    case .failure: refuse(507, "There is no room for the content now.")
+    }
   }
 
   func requestBodyEnded(_ trailers: Fields) {
@@ -107,7 +114,7 @@ final class SpooledForwardExchange: Exchange {
     pending.removeAll()
     channel.drainRequestBody()
     var reply = Replies.plain(status: status, sentence: sentence)
-    if status == 507 { reply.head.fields.append(.retryAfter, "60") }
+    if status == 507 || status == 429 { reply.head.fields.append(.retryAfter, "60") }
     channel.reply(reply)
   }
 

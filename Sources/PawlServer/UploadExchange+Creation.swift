@@ -82,14 +82,14 @@ extension UploadExchange {
     OriginRequests.removeReferer(&head.fields, loop.router.urls)
     if !head.fields.contains(.xRequestID) { head.fields.append(.xRequestID, request.requestID) }
     let owner = Owner.ofUpload(request, allowed: allowed)
-    let address = UploadClient.counted(UploadClient.address(of: request))
     // An owner that only the client claims would be as many clients as it likes.
     let isVouchedFor = request.route.authRequest != nil && !owner.isEmpty
     var origin = UploadOrigin(
       head: head, scheme: UploadNames.scheme(of: request), clientAddress: Array((request.client?.hostText ?? "").utf8),
       peerIsTrusted: request.isTrustedPeer, port: request.port, owner: owner,
-      client: Array(UploadNames.sha256(isVouchedFor ? owner : address)[..<16]), isTus: dialect == .tus,
-      metadata: creation.metadata?.field, concat: request.head.fields.combined(.uploadConcat).map(Array.init),
+      client: isVouchedFor ? UploadClient.name(owner) : UploadClient.name(of: request), isTus: dialect == .tus,
+      metadata: creation.metadata?.field,
+      concat: creation.concat == nil ? nil : request.head.fields.combined(.uploadConcat).map(Array.init),
       concatenation: concatenation(of: creation), prefix: uploads?.prefix)
     origin.largest = limits.maxSize ?? 0
     return origin
@@ -213,6 +213,11 @@ extension UploadExchange {
 
 /// Who counts for the limits that each client has.
 enum UploadClient {
+  /// What stands for who is known by nothing but its address.
+  static func name(of request: IncomingRequest) -> [UInt8] { name(counted(address(of: request))) }
+
+  static func name(_ who: [UInt8]) -> [UInt8] { Array(UploadNames.sha256(who)[..<16]) }
+
   /// The peer, or whom a trusted one names.
   static func address(of request: IncomingRequest) -> Bytes {
     let peer = Bytes(request.client?.hostText ?? "-")

@@ -74,7 +74,10 @@ final class UploadForwarder {
     self.isUrgent = isUrgent
     (attempt, formerEnd) = (upload.attempts + 1, upload.giveUpAt)
     let (directory, pool) = (uploads.directory, owner.pool)
-    collector = AnswerCollector(limit: uploads.settings.responseMax) { TemporaryFile(in: directory, pool: pool) }
+    let room = uploads.store.makeRoom(for: upload.origin.client)
+    collector = AnswerCollector(limit: uploads.settings.responseMax, room: room) {
+      TemporaryFile(in: directory, pool: pool)
+    }
   }
 
   // MARK: - Before the request

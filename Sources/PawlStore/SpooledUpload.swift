@@ -33,12 +33,7 @@ package final class SpooledUpload: Sendable {
 
   /// Nothing has to be sent any more: the memory is for others.
   func slim() {
-    from.withLock { origin in
-      origin.head.fields = Fields()
-      origin.head.target = Array(origin.head.target)[...]
-      origin.head.authority = Array(origin.head.authority)[...]
-      (origin.clientAddress, origin.parts) = ([], [])
-    }
+    from.withLock { $0 = $0.slimmed() }
   }
 
   var charge: DiskCharge { state.withLock { $0.charge } }
@@ -130,12 +125,21 @@ package final class SpooledUpload: Sendable {
   /// `Authorization` and `Cookie` of the latest request of the same owner.
   package func refreshCredentials(_ fields: Fields) {
     let octets = FieldsCoding.serialize(fields)
+    let known = state.withLock { $0.row.credentials?.count ?? 0 }
+    // A fresh token is as long as the one before; what is much longer has to find room.
+    if octets.count > max(known, Self.ordinaryCredentials), core.settings.countsRecords {
+      guard core.budget.hasRoom(client, UInt64(octets.count - known)) else { return }
+    }
     change { row in
       guard row.phase != .answered, row.credentials != octets else { return false }
       row.credentials = octets
       return true
     }
+    recount()
   }
+
+  /// So long they may always become, bytes.
+  private static let ordinaryCredentials = 4096
 
   /// `nil` where none came since the creation, and once the upload is answered.
   package var credentials: Fields? {

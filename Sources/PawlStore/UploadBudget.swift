@@ -17,6 +17,8 @@ final class UploadBudget: Sendable {
   }
 
   let disk: DiskBudget
+  /// Of ``disk`` what is kept of uploads besides their bytes.
+  private let keptBytes = Locked<UInt64>(0)
   /// The most bytes of one client.
   let share: UInt64
   private let openLimit: Int
@@ -36,34 +38,81 @@ final class UploadBudget: Sendable {
   }
 
   /// Counts a new upload of this client, or says why not. A client without a name has no share.
-  func admit(_ client: [UInt8], length: UInt64?, isPart: Bool = false) -> UploadStoreRefusal? {
+  /// - Parameter record: what is kept of it besides its bytes.
+  func admit(
+    _ client: [UInt8], length: UInt64?, isPart: Bool = false, record: UInt64 = 0
+  ) -> UploadStoreRefusal? {
     let wanted = length ?? 1
     if wanted > (client.isEmpty ? disk.maxSize : share) { return .tooLarge }
-    if disk.shortfall(wanted) != 0 { return .full }
-    if client.isEmpty { return nil }
-    return clients.withLock { clients in
+    let (whole, overflows) = wanted.addingReportingOverflow(record)
+    if overflows || disk.shortfall(whole) != 0 { return .full }
+    let refusal = client.isEmpty ? nil : count(client, whole, isPart: isPart, record: record)
+    if refusal == nil { noteKept(from: 0, to: record) }
+    return refusal
+  }
+
+  private func count(_ client: [UInt8], _ wanted: UInt64, isPart: Bool, record: UInt64) -> UploadStoreRefusal? {
+    clients.withLock { clients in
       var use = clients[client] ?? Use()
       if use.openCount >= openLimit { return .tooManyUploads }
       if isPart && use.wholePartCount / Self.wholePartsPerOpen >= openLimit { return .tooManyUploads }
       if wanted > share - min(share, use.bytes) { return .clientShare }
       use.openCount += 1
+      use.bytes += record
       clients[client] = use
       return nil
     }
   }
 
+  // MARK: What is kept besides bytes
+
+  /// Bytes, of all uploads together.
+  var kept: UInt64 { keptBytes.withLock { $0 } }
+
+  /// So much is kept of an upload now. What is known already is not refused: it counts against what comes.
+  func keep(_ client: [UInt8], from old: UInt64, to new: UInt64) {
+    guard old != new else { return }
+    noteKept(from: old, to: new)
+    change(client) { $0.bytes = $0.bytes - min(old, $0.bytes) + new }
+  }
+
+  /// Whether this client may keep so many bytes more.
+  func hasRoom(_ client: [UInt8], _ bytes: UInt64) -> Bool {
+    guard disk.shortfall(bytes) == 0 else { return false }
+    guard !client.isEmpty else { return true }
+    return bytes <= share - min(share, clients.withLock { $0[client]?.bytes ?? 0 })
+  }
+
+  private func noteKept(from old: UInt64, to new: UInt64) {
+    new > old ? disk.charge(new - old) : disk.uncharge(old - new)
+    keptBytes.withLock { $0 = $0 - min(old, $0) + new }
+  }
+
+  // MARK: Others
+
   /// Counts one that is made of others, whole from the start and so never open, and promises its bytes. Of what this
   /// client has, `replaced` bytes are those of the parts, which go soon after the whole was answered: they do not stand
   /// in its way.
-  func admitWhole(_ client: [UInt8], length: UInt64, replacing replaced: UInt64) -> UploadStoreRefusal? {
+  func admitWhole(
+    _ client: [UInt8], length: UInt64, replacing replaced: UInt64, record: UInt64 = 0
+  ) -> UploadStoreRefusal? {
     if length > (client.isEmpty ? disk.maxSize : share) { return .tooLarge }
-    guard !client.isEmpty else { return disk.reserve(length) ? nil : .full }
-    return clients.withLock { clients in
+    guard client.isEmpty else { return countWhole(client, length, replaced, record) }
+    guard disk.reserve(length) else { return .full }
+    noteKept(from: 0, to: record)
+    return nil
+  }
+
+  private func countWhole(
+    _ client: [UInt8], _ length: UInt64, _ replaced: UInt64, _ record: UInt64
+  ) -> UploadStoreRefusal? {
+    clients.withLock { clients in
       var use = clients[client] ?? Use()
       let others = use.bytes - min(use.bytes, replaced)
       if length > share - min(share, others) { return .clientShare }
       guard disk.reserve(length) else { return .full }
-      use.bytes += length
+      noteKept(from: 0, to: record)
+      use.bytes += length + record
       clients[client] = use
       return nil
     }
@@ -102,6 +151,14 @@ final class UploadBudget: Sendable {
       clients[client] = use
       return granted
     }
+  }
+
+  /// Takes so many bytes for this client, all or none of them.
+  func take(_ client: [UInt8], _ bytes: UInt64) -> UploadStoreRefusal? {
+    let granted = promise(client, upTo: bytes)
+    guard granted < bytes else { return nil }
+    giveBack(client, granted)
+    return disk.shortfall(bytes) == 0 ? .clientShare : .full
   }
 
   /// A promise ends without bytes.

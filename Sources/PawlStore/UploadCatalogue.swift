@@ -141,11 +141,12 @@ enum UploadCatalogue {
       isTruncated: statement.integer(4) == 1, at: statement.integer(5), keepFor: .seconds(statement.integer(6)))
   }
 
-  /// Bytes of the bodies of answers larger than `least`.
-  static func answerSizes(_ database: Database, above least: Int) throws(StoreError) -> [UploadID: UInt64] {
-    let statement = try database.statement("SELECT id, length(body) FROM answers WHERE length(body) > ?1")
+  /// What answers take (``UploadRecord/size(of:)``), bytes.
+  static func answerSizes(_ database: Database) throws(StoreError) -> [UploadID: UInt64] {
+    let statement = try database.statement(
+      "SELECT id, length(body) + length(CAST(reason AS BLOB)) + length(fields) FROM answers")
     defer { statement.reset() }
-    try statement.bind([.integer(Int64(least))])
+    try statement.bind([])
     var sizes: [UploadID: UInt64] = [:]
     while try statement.step() {
       if let id = ObjectID(hex: statement.blob(0)) { sizes[id] = UInt64(clamping: statement.integer(1)) }

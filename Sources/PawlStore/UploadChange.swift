@@ -43,6 +43,8 @@ enum UploadChange: RowChange {
   case insert(UploadEntry)
   case update(UploadID, UploadRow)
   case answer(UploadID, UploadAnswer)
+  /// Lets go of what was needed to send it.
+  case slim(UploadID, UploadOrigin)
   /// Lets go of all but the id and its phase.
   case strip(UploadID)
   case forget(UploadID)
@@ -56,7 +58,7 @@ enum UploadChange: RowChange {
       switch change {
       case .update(let id, _): rows.insert(id).inserted
       case .answer(let id, _): answers.insert(id).inserted
-      case .insert, .strip, .forget, .orderResult, .meta: true
+      case .insert, .slim, .strip, .forget, .orderResult, .meta: true
       }
     }
     return kept.reversed()
@@ -76,6 +78,8 @@ enum UploadChange: RowChange {
         """, .text(id.hex), .integer(Int64(answer.status)), .text(answer.reason),
         .blob(FieldsCoding.serialize(answer.fields)), .blob(answer.body), .integer(answer.isTruncated ? 1 : 0),
         .integer(answer.at), .integer(answer.keepFor.components.seconds))
+    case .slim(let id, let origin):
+      try database.run("UPDATE uploads SET origin = ?2 WHERE id = ?1", .text(id.hex), .blob(origin.serialize()))
     case .strip(let id):
       try database.run(
         "UPDATE uploads SET origin = x'', credentials = NULL, target = '', client_address = '' WHERE id = ?1",

@@ -14,16 +14,18 @@ extension UploadStore {
   ) {
     let reply = LoopReply(on: loop, then)
     let isPart = origin.concatenation == .partial
-    if let refusal = core.budget.admit(origin.client, length: length, isPart: isPart) {
+    let record = core.settings.countsRecords ? UploadRecord.size(of: origin) : 0
+    if let refusal = core.budget.admit(origin.client, length: length, isPart: isPart, record: record) {
       return reply.send(.failure(refusal))
     }
     var row = UploadRow(at: core.clock.wallSeconds())
     (row.length, row.finalAt) = (length, finalAt)
     let isQueued = core.pool.run { [core, row] in
-      core.make(id, origin, row, durably: durably, fill: { _, _ in }, then: { reply.send($0) })
+      core.make(id, origin, row, kept: record, durably: durably, fill: { _, _ in }, then: { reply.send($0) })
     }
     if !isQueued {
       core.budget.leave(origin.client)
+      core.budget.keep(origin.client, from: record, to: 0)
       reply.send(.failure(.failed(.dropped)))
     }
   }
@@ -48,32 +50,37 @@ extension UploadStore {
       // Those of another spool take no room of this one.
       if part.client == origin.client, part.core === core, counted.insert(part.id).inserted { replaced += count }
     }
-    if let refusal = core.budget.admitWhole(origin.client, length: total, replacing: replaced) {
-      return reply.send(.failure(refusal))
-    }
     var origin = origin
     origin.parts = parts.map(\.id)
+    let record = core.settings.countsRecords ? UploadRecord.size(of: origin) : 0
+    if let refusal = core.budget.admitWhole(origin.client, length: total, replacing: replaced, record: record) {
+      return reply.send(.failure(refusal))
+    }
     let isQueued = core.longJobs.run { [core, origin, total] in
-      core.concatenate(id, origin, parts, total) { reply.send($0) }
+      core.concatenate(id, origin, parts, total, kept: record) { reply.send($0) }
     }
     guard !isQueued else { return }
     core.budget.giveBack(origin.client, total)
+    core.budget.keep(origin.client, from: record, to: 0)
     reply.send(.failure(.failed(.dropped)))
   }
 }
 
 extension UploadCore {
   /// Makes file, object and row of an upload that was admitted. Blocking.
+  /// - Parameter kept: what was counted for it besides its bytes.
   func make(
-    _ id: UploadID, _ origin: UploadOrigin, _ row: UploadRow, durably: Bool,
+    _ id: UploadID, _ origin: UploadOrigin, _ row: UploadRow, kept: UInt64, durably: Bool,
     fill: (UploadDescriptor, SpooledUpload) throws(StoreError) -> Void,
     then: @escaping @Sendable (Result<SpooledUpload, UploadStoreRefusal>) -> Void
   ) {
     let charge = DiskCharge(budget.disk, bytes: 0)
     let upload = SpooledUpload(
       id, origin, createdAt: row.changedAt, bornAt: clock.now(), charge: charge, core: self, row: row)
+    upload.state.withLock { $0.kept = kept }
     guard add(upload) else {
       if row.phase == .open { budget.leave(origin.client) }
+      upload.forgetRecord()
       return then(.failure(.failed(.dropped)))
     }
     do throws(StoreError) {
@@ -105,19 +112,20 @@ extension UploadCore {
     remove(upload)
     upload.state.withLock { $0.row.phase = .removed }
     upload.free()
+    upload.forgetRecord()
     upload.count(as: .none)
     upload.notify()
   }
 
   /// Blocking, as long as copying takes. So many bytes are promised.
   func concatenate(
-    _ id: UploadID, _ origin: UploadOrigin, _ parts: [SpooledUpload], _ total: UInt64,
+    _ id: UploadID, _ origin: UploadOrigin, _ parts: [SpooledUpload], _ total: UInt64, kept: UInt64,
     then: @escaping @Sendable (Result<SpooledUpload, UploadStoreRefusal>) -> Void
   ) {
     var row = UploadRow(at: clock.wallSeconds())
     (row.phase, row.offset, row.length) = (.complete, total, total)
     let whole = Locked<UInt64>(0)
-    make(id, origin, row, durably: true) { (descriptor, upload) throws(StoreError) in
+    make(id, origin, row, kept: kept, durably: true) { (descriptor, upload) throws(StoreError) in
       let charge = upload.charge
       // Only what was copied has to be given back with the file.
       upload.state.withLock { $0.end = 0 }

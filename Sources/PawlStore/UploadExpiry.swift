@@ -35,8 +35,6 @@ extension UploadCore {
   private static let crowd = 32
   /// Removed uploads are remembered so long, seconds.
   static let tombstoneAge: Int64 = 86_400
-  /// Answers larger than this count for the room of the spool, bytes.
-  static let smallAnswer = 4096
   /// A part goes so long after what it was made part of was answered, seconds.
   static let usedPartAge: Int64 = 300
   /// Who could not come while pawl was not there has this long after its start.
@@ -125,14 +123,15 @@ extension UploadCore {
 
   /// Keeps as many uploads that are over as are allowed.
   private func trim(_ answered: inout [(upload: SpooledUpload, row: UploadRow)]) {
-    guard answered.count > settings.maxAnswered else { return }
     answered.sort { left, right in
       let (isLeftHeard, isRightHeard) = (left.row.isHeard, right.row.isHeard)
       return isLeftHeard != isRightHeard ? isLeftHeard : left.row.changedAt < right.row.changedAt
     }
-    for entry in answered.prefix(answered.count - settings.maxAnswered) {
+    let excess = max(0, answered.count - settings.maxAnswered)
+    for entry in answered.prefix(excess) {
       entry.upload.remove(from: [.answered, .invalid], why: "more were answered than are remembered") { _ in }
     }
+    trimRecords(answered.dropFirst(excess).map(\.upload))
   }
 
   /// When that moment of the wall clock comes if nobody sets it.

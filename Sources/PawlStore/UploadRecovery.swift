@@ -40,7 +40,7 @@ struct UploadRecovery {
     absence = UploadAbsence.length(in: core.settings.path, now: core.clock.wallSeconds())
     var rows: [UploadCatalogue.Recorded] = []
     try UploadCatalogue.forEach(database) { rows.append($0) }
-    answerSizes = try UploadCatalogue.answerSizes(database, above: UploadCore.smallAnswer)
+    answerSizes = try UploadCatalogue.answerSizes(database)
     for recorded in rows { recover(recorded) }
     try Files.syncDirectory(core.bodies)
     changes += [.meta("boot_high", high), .meta("boot_low", low)]
@@ -94,9 +94,10 @@ struct UploadRecovery {
     }
     if !hasBytes {
       keptFiles.remove(recorded.id.hex)
-      charge.add(answerSizes[recorded.id] ?? 0)
+      upload.state.withLock { $0.answerSize = row.phase == .answered ? answerSizes[recorded.id] ?? 0 : 0 }
       upload.slim()
     }
+    upload.recount()
     if core.add(upload) { liveCount += 1 }
   }
 

@@ -58,6 +58,11 @@ struct UploadState {
   /// What it counts as for its client's limits.
   var place: UploadBudget.Place
 
+  /// What is kept of it besides its bytes, as it is counted.
+  var kept: UInt64 = 0
+  /// Of its answer, while it is kept.
+  var answerSize: UInt64 = 0
+
   // The file.
   var charge: DiskCharge
   /// Kept as long as anybody else holds it: nobody opens the file a second time meanwhile.

@@ -95,8 +95,10 @@ package final class UploadStore: Sendable {
   package var largestUpload: UInt64 { core.budget.share }
   /// Uploads that wait for their client go when it asked nothing for so long.
   package var expireAfter: Duration { core.settings.expireAfter }
-  /// Bytes on disk, and promised to writers.
-  package var usedBytes: UInt64 { core.budget.disk.used }
+  /// Bytes of uploads on disk, and promised to writers.
+  package var usedBytes: UInt64 { core.budget.disk.used - min(core.budget.kept, core.budget.disk.used) }
+  /// Bytes that are kept of uploads besides (``UploadRecord``).
+  package var recordBytes: UInt64 { core.budget.kept }
   package var reservedBytes: UInt64 { core.budget.disk.reserved }
 
   /// `nil`, too, for an upload whose time is over.

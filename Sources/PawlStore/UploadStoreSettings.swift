@@ -24,6 +24,10 @@ package struct UploadStoreSettings: Sendable {
   package var maxSharePerClient: Int
   /// Answered uploads that are remembered; beyond it the oldest go, those first whose answer was delivered.
   package var maxAnswered = 50_000
+  /// What is remembered of answered uploads besides their answers, bytes of memory; of one client a quarter of it.
+  package var maxAnsweredMemory: UInt64 = 64 << 20
+  /// What is kept of an upload besides its bytes counts for its client and the spool (``UploadRecord``).
+  package var countsRecords = true
   /// Removed uploads that are remembered, so that their URLs are known to be gone.
   package var maxTombstones = 200_000
 

@@ -185,6 +185,9 @@ extension SpooledUpload: ChangeSource {
         state.isInserted = true
         changes = [.insert(UploadEntry(id: id, origin: origin, createdAt: createdAt, row: row))]
       }
+      if row.phase == .answered || row.phase == .invalid, state.row.phase != row.phase {
+        changes.append(.slim(id, origin.slimmed()))
+      }
       if let answer { changes.append(.answer(id, answer)) }
       return changes
     }

@@ -217,9 +217,10 @@ extension SpooledUpload {
     case .invalid:
       free()
       slim()
+      recount()
     case .removed:
       free()
-      charge.release()
+      forgetRecord()
       let time = state.withLock { $0.row.changedAt }
       core.bury(id, at: time)
       core.remove(self)
@@ -242,11 +243,13 @@ extension SpooledUpload {
     }
   }
 
-  /// Of its answer, what is worth counting counts; what it was made of goes.
+  /// Its answer counts; what it was made of goes.
   private func wasAnswered(_ answer: UploadAnswer?) {
-    if let answer, answer.body.count > UploadCore.smallAnswer { charge.add(UInt64(answer.body.count)) }
     for part in origin.parts { core.find(part)?.wasUsed() }
     slim()
+    let size = answer.map(UploadRecord.size(of:)) ?? 0
+    state.withLock { $0.answerSize = size }
+    recount()
   }
 
   /// The file goes. Its room is free at once, so that who is told of it may use it; the disk has its blocks back when

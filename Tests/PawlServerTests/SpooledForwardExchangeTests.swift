@@ -45,7 +45,8 @@ import Testing
   ) throws -> (PlainSpool, UploadStore, TemporaryFolder) {
     let folder = try TemporaryFolder()
     let pool = bench.owner.pool
-    let settings = UploadStoreSettings(name: "test", path: folder.path, maxSize: capacity, minFree: 0)
+    let settings = UploadStoreSettings(
+      name: "test", path: folder.path, maxSize: capacity, minFree: 0, maxSharePerClient: 100)
     let store = try UploadStore(settings, pool: pool, events: bench.owner.events, clock: bench.running.clock)
     return (PlainSpool(directory: folder.path, store: store, pool: pool), store, folder)
   }

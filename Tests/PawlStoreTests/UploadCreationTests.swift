@@ -108,7 +108,7 @@ import Testing
     let made: UploadStore.Created = try fixture.result { then in
       let reply = LoopReply(on: fixture.loop, then)
       fixture.store.core.make(
-        id, fixture.origin(), row, durably: true,
+        id, fixture.origin(), row, kept: 0, durably: true,
         fill: { _, upload in isBegun.withLock { $0 = upload.beginForward() } }, then: { reply.send($0) })
     }
     #expect(!isBegun.withLock { $0 })

@@ -221,19 +221,4 @@ import Testing
       #expect(upload.answer?.body == [1, 2, 3] && upload.askers == [[4], [5]])
     }
   }
-
-  @Test("large answers take their room until they go", arguments: [(4096, 0), (4097, 4097)] as [(Int, UInt64)])
-  func roomOfAnswers(_ count: Int, _ used: UInt64) throws {
-    let fixture = try UploadFixture()
-    let upload = try fixture.completed([1])
-    try fixture.answer(upload, body: pattern(count))
-    #expect(fixture.store.usedBytes == used)
-    let next = try fixture.killed()
-    #expect(next.store.usedBytes == used)
-    for fixture in [fixture, next] {
-      let upload = try fixture.found(upload)
-      #expect(try fixture.step { upload.remove(on: $0, then: $1) })
-      #expect(fixture.store.usedBytes == 0)
-    }
-  }
 }

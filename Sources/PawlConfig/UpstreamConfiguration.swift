@@ -12,6 +12,10 @@ package struct UpstreamConfiguration: Hashable, Sendable {
   package var maxConnections = 64
   /// How long a request waits for a connection before it is refused with 503.
   package var queueTimeout = Duration.seconds(30)
+  /// Percent of `max-connections` that the requests of one client may hold.
+  package var maxSharePerClient = 80
+  /// Percent of `max-connections` that requests for one path may hold while its answers take long.
+  package var maxSharePerPath = 60
   /// Reconnects in one transfer without progress before it fails.
   package var resumeAttempts = 10
   /// A transfer that can only be replayed ends after this many times the bytes held.
@@ -38,6 +42,8 @@ package struct UpstreamConfiguration: Hashable, Sendable {
       .scalar("idle-timeout", \.idleTimeout, .positiveTime),
       .scalar("max-connections", \.maxConnections, .count(1...60_000)),
       .scalar("queue-timeout", \.queueTimeout, .time),
+      .scalar("max-share-per-client", \.maxSharePerClient, .percentage),
+      .scalar("max-share-per-path", \.maxSharePerPath, .percentage),
       .scalar("resume-attempts", \.resumeAttempts, .count(0...1_000_000)),
       .scalar("replay-limit", \.replayLimit, .count(0...1_000_000)),
       .scalar("tls-verify", \.tlsVerify, .boolean),

@@ -162,6 +162,12 @@ extension Assembly {
         "\(Quantity.show(time: spool.model.expireAfter)) is more than max-age (\(Quantity.show(time: spool.model.maxAge)))"
       report(spool, "expire-after", severity: .warning, "\(times): uploads are collected at max-age")
     }
+    for upstream in upstreams where upstream.model.maxSharePerClient == 0 {
+      report(upstream, "max-share-per-client", "0% lets nobody ask anything")
+    }
+    for upstream in upstreams where upstream.model.maxSharePerPath == 0 {
+      report(upstream, "max-share-per-path", "0% lets nobody ask anything")
+    }
     for spool in spools where spool.model.maxSharePerClient == 0 {
       report(spool, "max-share-per-client", "0% lets nobody upload anything")
     }

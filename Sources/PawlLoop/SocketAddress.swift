@@ -92,6 +92,15 @@ package struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
+  /// The address as one number, of IPv6 the network of 64 bits, which is one customer's; 0 for a unix socket.
+  package var network: UInt64 {
+    switch kind {
+    case .ipv4(let address, _): 1 << 32 | UInt64(address)
+    case .ipv6(let upper, _, _, _): upper
+    case .unix: 0
+    }
+  }
+
   /// Whether what goes over TCP to this address never meets a network.
   var staysOnMachine: Bool { isLoopback && !isUnix }
 

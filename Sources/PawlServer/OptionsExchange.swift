@@ -29,8 +29,9 @@ final class OptionsExchange: Exchange, OriginExchangeDelegate {
     var head = OriginRequests.forwarded(request)
     head.fields.removeAll(.expect)
     head.framing = .none
-    origin = request.loop.pool(for: request.route.upstream).start(
-      OriginRequest(head: head, use: .passThrough), delegate: self)
+    var asked = OriginRequest(head: head, use: .passThrough)
+    asked.holder = PlaceAccount.holder(of: request)
+    origin = request.loop.pool(for: request.route.upstream).start(asked, delegate: self)
     let timer = request.loop.loop.makeTimer { [weak self] in self?.originIsSilent() }
     timer.schedule(after: Self.patience)
     self.timer = timer

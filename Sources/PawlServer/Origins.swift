@@ -73,7 +73,7 @@ final class OriginFailureLog: Sendable {
 
 extension UpstreamConfiguration {
   var forPool: UpstreamSettings {
-    UpstreamSettings(
+    var made = UpstreamSettings(
       name: name,
       urls: urls.map { url in
         UpstreamURL(
@@ -81,6 +81,8 @@ extension UpstreamConfiguration {
           serverName: url.isTLS ? Self.bareName(tlsServerName ?? url.host) : nil)
       }, connectTimeout: connectTimeout, responseTimeout: responseTimeout, idleTimeout: idleTimeout,
       queueTimeout: queueTimeout, maxConnections: maxConnections)
+    (made.clientShare, made.pathShare) = (maxSharePerClient, maxSharePerPath)
+    return made
   }
 
   /// How its `https://` URLs are spoken to; `nil`: there is none.

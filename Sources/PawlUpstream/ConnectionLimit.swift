@@ -4,12 +4,15 @@ package enum OriginUse: Hashable, Sendable {
   case passThrough
   /// A body is fetched for the cache: fills take at most half of `max-connections`.
   case fill
+  /// The request's content is still on its way from the client: those take at most half, too, all together.
+  case upload
 }
 
 /// How many connections an upstream has over all loops, and who is next. Pure: answers with what is to be done.
 ///
 /// A place is held by a running exchange, by an idle connection and by a connection on its way to be closed.
-/// Requests are served in the order they came; only a fill above its share lets others pass.
+/// Requests are served in the order they came; only what is above its share lets others pass: fills, requests whose content is
+/// not here yet, and those of a client or for a path that holds its share of the places already.
 package struct ConnectionLimit: Hashable, Sendable {
   package typealias Ticket = UInt64
   /// One loop's pool.
@@ -21,6 +24,7 @@ package struct ConnectionLimit: Hashable, Sendable {
     package var use: OriginUse
     /// Whether an idle connection of the pool suits better than a new one.
     package var prefersIdle: Bool
+    package var holder = PlaceHolder.nobody
   }
 
   package enum Action: Hashable, Sendable {
@@ -58,56 +62,80 @@ package struct ConnectionLimit: Hashable, Sendable {
   private var lastTicket: Ticket = 0
   private var running = 0
   private var runningFills = 0
+  private var runningUploads = 0
   private var idle = 0
   private var closing = 0
-  private var passThroughs = WaitingLine()
-  private var fills = WaitingLine()
+  private var waiting = PlaceQueue()
+  private var shares: PlaceShares
 
-  package init(limit: Int) { self.limit = limit }
+  /// - Parameters:
+  ///   - limit: places; 0: no limit.
+  ///   - clientShare: percent of them that one client may hold.
+  ///   - pathShare: percent of them that requests for one path may hold while its answers take long.
+  package init(limit: Int, clientShare: Int = 100, pathShare: Int = 100) {
+    self.limit = limit
+    shares = PlaceShares(limit: limit, clientShare: clientShare, pathShare: pathShare)
+  }
 
-  package var waitingCount: Int { passThroughs.count + fills.count }
+  package var waitingCount: Int { waiting.count }
+  /// Whether somebody waits, or exchanges run in three quarters of the places and more.
+  package var isCrowded: Bool { waitingCount > 0 || limit > 0 && running * 4 >= limit * 3 }
   /// Places held.
   package var count: Int { running + idle }
 
   /// A request of `pool` wants a connection. It waits unless the actions grant its ticket.
   package mutating func enter(
-    _ pool: PoolID, use: OriginUse, prefersIdle: Bool
+    _ pool: PoolID, use: OriginUse, prefersIdle: Bool, for holder: PlaceHolder = .nobody
   ) -> (ticket: Ticket, actions: [Action]) {
     lastTicket += 1
-    let waiter = Waiter(ticket: lastTicket, pool: pool, use: use, prefersIdle: prefersIdle)
-    switch use {
-    case .passThrough: passThroughs.append(waiter)
-    case .fill: fills.append(waiter)
-    }
+    waiting.append(Waiter(ticket: lastTicket, pool: pool, use: use, prefersIdle: prefersIdle, holder: holder))
     return (lastTicket, serve(pool))
   }
 
   /// As ``enter(_:use:prefersIdle:)`` of a request that suits an idle connection of its pool, where it gets one at once and
   /// nobody waits. `false`: nothing was done.
-  package mutating func takeIdle(of pool: PoolID, for use: OriginUse) -> Bool {
-    guard waitingCount == 0, use == .passThrough || runningFills < fillLimit, pools[pool].spare > 0
-    else { return false }
+  package mutating func takeIdle(of pool: PoolID, for use: OriginUse, _ holder: PlaceHolder = .nobody) -> Bool {
+    guard waitingCount == 0, room[use] > 0, pools[pool].spare > 0, shares.full(holder) == nil else { return false }
     pools[pool].idle -= 1
     idle -= 1
-    running += 1
-    if use == .fill { runningFills += 1 }
+    begins(use, holder)
     return true
   }
 
+  private mutating func begins(_ use: OriginUse, _ holder: PlaceHolder) {
+    running += 1
+    shares.take(holder)
+    switch use {
+    case .passThrough: break
+    case .fill: runningFills += 1
+    case .upload: runningUploads += 1
+    }
+  }
+
   /// As ``ended(_:use:staysIdle:)``, where nobody waits. `false`: nothing was done.
-  package mutating func endedUnawaited(_ pool: PoolID, use: OriginUse, staysIdle: Bool) -> Bool {
+  package mutating func endedUnawaited(
+    _ pool: PoolID, use: OriginUse, staysIdle: Bool, _ holder: PlaceHolder = .nobody, isQuick: Bool = false
+  ) -> Bool {
     guard waitingCount == 0 else { return false }
-    _ = ended(pool, use: use, staysIdle: staysIdle)
+    _ = ended(pool, use: use, staysIdle: staysIdle, holder, isQuick: isQuick)
     return true
   }
 
   /// A request stops waiting. `false`: it waits no more, its grant is on its way.
-  package mutating func leave(_ ticket: Ticket) -> Bool { passThroughs.remove(ticket) || fills.remove(ticket) }
+  package mutating func leave(_ ticket: Ticket) -> Bool { waiting.remove(ticket) }
 
   /// An exchange has ended; its connection stays as an idle one or is closed already.
-  package mutating func ended(_ pool: PoolID, use: OriginUse, staysIdle: Bool) -> [Action] {
+  /// - Parameter isQuick: it had its place for a short time only.
+  package mutating func ended(
+    _ pool: PoolID, use: OriginUse, staysIdle: Bool, _ holder: PlaceHolder = .nobody, isQuick: Bool = false
+  ) -> [Action] {
     running -= 1
-    if use == .fill { runningFills -= 1 }
+    shares.giveBack(holder, isQuick: isQuick)
+    switch use {
+    case .passThrough: break
+    case .fill: runningFills -= 1
+    case .upload: runningUploads -= 1
+    }
     if staysIdle {
       pools[pool].idle += 1
       idle += 1
@@ -133,20 +161,16 @@ package struct ConnectionLimit: Hashable, Sendable {
     return (pools[pool].closing, serve(pool))
   }
 
-  private var fillLimit: Int { limit == 0 ? .max : max(1, limit / 2) }
+  /// What fills may have together, and what uploads may.
+  private var half: Int { limit == 0 ? .max : max(1, limit / 2) }
 
-  /// The fills that may be served now, as far as their share goes.
-  private var servableFills: Int { min(fills.count, max(0, fillLimit - runningFills)) }
-
-  private var nextWaiter: Waiter? {
-    guard servableFills > 0, let fill = fills.first else { return passThroughs.first }
-    guard let other = passThroughs.first else { return fill }
-    return fill.ticket < other.ticket ? fill : other
+  private var room: PlaceQueue.Room {
+    PlaceQueue.Room(fills: max(0, half - runningFills), uploads: max(0, half - runningUploads))
   }
 
   private mutating func serve(_ caller: PoolID) -> [Action] {
     var actions: [Action] = []
-    while let waiter = nextWaiter {
+    while let waiter = waiting.next(shares, room) {
       let hasRoom = limit == 0 || count < limit
       let spare = pools[waiter.pool].spare
       if spare > 0, waiter.prefersIdle || !hasRoom {
@@ -168,19 +192,14 @@ package struct ConnectionLimit: Hashable, Sendable {
   }
 
   private mutating func start(_ waiter: Waiter, usingIdle: Bool, _ actions: inout [Action]) {
-    running += 1
-    switch waiter.use {
-    case .passThrough: passThroughs.removeFirst()
-    case .fill:
-      runningFills += 1
-      fills.removeFirst()
-    }
+    begins(waiter.use, waiter.holder)
+    waiting.removeNext()
     actions.append(.grant(waiter, usingIdle: usingIdle))
   }
 
   /// Has idle connections closed, one for each request that could use its place.
   private mutating func makeRoom(_ actions: inout [Action]) {
-    var wanted = passThroughs.count + servableFills - closing
+    var wanted = waiting.servable(shares, room) - closing
     guard wanted > 0, idle > closing else { return }
     let mostFirst = pools.all.enumerated().sorted { $0.element.spare > $1.element.spare }
     for (id, pool) in mostFirst where wanted > 0 && pool.spare > 0 {

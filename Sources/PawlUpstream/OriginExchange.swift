@@ -24,6 +24,7 @@ package final class OriginExchange {
   @exclusivity(unchecked) var delegate: (any OriginExchangeDelegate)?
   @exclusivity(unchecked) private(set) var phase = Phase.starting
   private var isEntering = false
+  private var grantedAt: Monotonic?
   private(set) var preferredURL = 0
   private var urlOrder: [Int]
   private var address: SocketAddress?
@@ -61,7 +62,21 @@ package final class OriginExchange {
   }
 
   deinit {
-    if case .upgraded = phase { pool.ended(request.use, reusable: nil) }
+    if case .upgraded = phase { pool.ended(place, reusable: nil) }
+  }
+
+  /// The one that it has, to be given back.
+  private var place: OriginPlace {
+    let isQuick = grantedAt.map { loop.now - $0 < OriginPlace.quick } ?? false
+    return OriginPlace(use: request.use, holder: request.holder, isQuick: isQuick)
+  }
+
+  /// Whether it has no place yet, nor is one on its way.
+  package var isWaitingForPlace: Bool {
+    switch phase {
+    case .starting, .queued: true
+    case .granted, .dialling, .connected, .upgraded, .ended: false
+    }
   }
 
   var loop: EventLoop { pool.loop }
@@ -245,18 +260,18 @@ package final class OriginExchange {
     switch previous {
     case .starting, .ended: break
     case .queued(let ticket): pool.leave(ticket)
-    case .granted(let connection): pool.ended(request.use, reusable: connection)
+    case .granted(let connection): pool.ended(place, reusable: connection)
     case .dialling(let dial):
       dial.cancel()
-      pool.ended(request.use, reusable: nil)
+      pool.ended(place, reusable: nil)
     case .connected(let connection):
       connection.end()
       // What TLS keeps would still go, though it counts as not sent.
       if !reusable {
         heldBackAt != nil && connection.stream.bytesKept > 0 ? connection.stream.reset() : connection.stream.close()
       }
-      pool.ended(request.use, reusable: reusable ? connection : nil)
-    case .upgraded: pool.ended(request.use, reusable: nil)
+      pool.ended(place, reusable: reusable ? connection : nil)
+    case .upgraded: pool.ended(place, reusable: nil)
     }
     return heir
   }
@@ -298,6 +313,7 @@ extension OriginExchange {
   /// The place is this exchange's; never calls the delegate from within another exchange's end.
   func granted(_ connection: OriginConnection?) {
     phase = .granted(connection)
+    grantedAt = loop.now
     queueTimer?.cancel()
     guard !isEntering else { return }
     loop.nextTurn { [self] in proceed() }

@@ -44,12 +44,12 @@ package final class OriginPool {
   /// Asks for a place; ``OriginExchange/granted(_:)`` follows, perhaps from within.
   func enter(_ exchange: OriginExchange) {
     let prefersIdle = !exchange.request.wantsFreshConnection && idle.contains { $0.url == exchange.preferredURL }
-    let use = exchange.request.use
-    if prefersIdle, upstream.takeIdle(of: id, for: use) {
+    let (use, holder) = (exchange.request.use, exchange.request.holder)
+    if prefersIdle, upstream.takeIdle(of: id, for: exchange.request) {
       return exchange.granted(takeIdle(preferring: exchange.preferredURL))
     }
     let (ticket, actions) = upstream.update(for: id) { limit in
-      let (ticket, actions) = limit.enter(id, use: use, prefersIdle: prefersIdle)
+      let (ticket, actions) = limit.enter(id, use: use, prefersIdle: prefersIdle, for: holder)
       return (ticket, actions)
     }
     queued[ticket] = exchange
@@ -65,7 +65,7 @@ package final class OriginPool {
   }
 
   /// An exchange that held a place has ended. `connection` stays when it can carry another one.
-  func ended(_ use: OriginUse, reusable connection: OriginConnection?) {
+  func ended(_ place: OriginPlace, reusable connection: OriginConnection?) {
     let kept = connection.flatMap { $0.isUsable(at: loop.now) ? $0 : nil }
     if let kept {
       kept.becomeIdle(in: self, at: loop.now)
@@ -74,8 +74,11 @@ package final class OriginPool {
     } else {
       connection?.stream.close()
     }
-    if upstream.endedUnawaited(id, use: use, staysIdle: kept != nil) { return }
-    perform(upstream.update(for: id) { ((), $0.ended(id, use: use, staysIdle: kept != nil)) }.1)
+    if upstream.endedUnawaited(id, place, staysIdle: kept != nil) { return }
+    perform(
+      upstream.update(for: id) {
+        ((), $0.ended(id, use: place.use, staysIdle: kept != nil, place.holder, isQuick: place.isQuick))
+      }.1)
   }
 
   // MARK: For the limit
@@ -83,7 +86,9 @@ package final class OriginPool {
   func granted(_ waiter: ConnectionLimit.Waiter, usingIdle: Bool) {
     let exchange = queued.removeValue(forKey: waiter.ticket)
     let connection = usingIdle ? takeIdle(preferring: exchange?.preferredURL) : nil
-    guard let exchange else { return ended(waiter.use, reusable: connection) }
+    guard let exchange else {
+      return ended(OriginPlace(use: waiter.use, holder: waiter.holder, isQuick: false), reusable: connection)
+    }
     exchange.granted(connection)
   }
 
@@ -129,6 +134,17 @@ package final class OriginPool {
     guard let oldest = idle.first else { return }
     sweep.schedule(after: limit - (loop.now - oldest.idleSince))
   }
+}
+
+/// A place that is given back.
+struct OriginPlace {
+  var use: OriginUse
+  var holder: PlaceHolder
+  /// It was held for less than ``quick``.
+  var isQuick: Bool
+
+  /// Whoever gives a place back within this time keeps it from nobody.
+  static let quick = Duration.milliseconds(100)
 }
 
 /// A pool as the upstream knows it, until the pool is gone. Touched on the pool's loop only. In place of a weak reference,

@@ -20,6 +20,8 @@ package struct OriginRequest: Sendable {
   /// Nothing is sent, not even the head, before ``OriginExchange/releaseHead()``: the delegate has something to do once
   /// it hears of the connection. For requests without content, on a connection of their own.
   package var holdsHead = false
+  /// On whose account the place is that it takes.
+  package var holder = PlaceHolder.nobody
 
   package init(head: RequestHead, use: OriginUse, isUpgrade: Bool = false, wantsContinue: Bool = false) {
     (self.head, self.use, self.isUpgrade, self.wantsContinue) = (head, use, isUpgrade, wantsContinue)

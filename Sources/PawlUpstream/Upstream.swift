@@ -33,7 +33,9 @@ package final class Upstream: Sendable {
     (self.settings, self.resolver, self.report) = (settings, resolver, report)
     shared = Locked(
       Shared(
-        tls: tls, limit: ConnectionLimit(limit: settings.maxConnections),
+        tls: tls,
+        limit: ConnectionLimit(
+          limit: settings.maxConnections, clientShare: settings.clientShare, pathShare: settings.pathShare),
         rotation: URLRotation(count: settings.urls.count)))
   }
 
@@ -43,6 +45,9 @@ package final class Upstream: Sendable {
   package var waitingCount: Int { shared.withLock { $0.limit.waitingCount } }
   /// Connections that count against `max-connections`, idle ones included.
   package var connectionCount: Int { shared.withLock { $0.limit.count } }
+
+  /// Whether requests wait for a place, or are about to: three quarters of them are in use.
+  package var isCrowded: Bool { shared.withLock { $0.limit.isCrowded } }
 
   /// What new connections are protected with.
   var tls: TLSClientContext? { shared.withLock { $0.tls } }
@@ -93,13 +98,15 @@ package final class Upstream: Sendable {
   }
 
   /// The usual case of ``ConnectionLimit/enter(_:use:prefersIdle:)``, in which nobody else is concerned.
-  func takeIdle(of pool: ConnectionLimit.PoolID, for use: OriginUse) -> Bool {
-    shared.withLock { $0.limit.takeIdle(of: pool, for: use) }
+  func takeIdle(of pool: ConnectionLimit.PoolID, for request: OriginRequest) -> Bool {
+    shared.withLock { $0.limit.takeIdle(of: pool, for: request.use, request.holder) }
   }
 
   /// The same of ``ConnectionLimit/ended(_:use:staysIdle:)``. `false`: somebody waits, and nothing was done.
-  func endedUnawaited(_ pool: ConnectionLimit.PoolID, use: OriginUse, staysIdle: Bool) -> Bool {
-    shared.withLock { $0.limit.endedUnawaited(pool, use: use, staysIdle: staysIdle) }
+  func endedUnawaited(_ pool: ConnectionLimit.PoolID, _ place: OriginPlace, staysIdle: Bool) -> Bool {
+    shared.withLock {
+      $0.limit.endedUnawaited(pool, use: place.use, staysIdle: staysIdle, place.holder, isQuick: place.isQuick)
+    }
   }
 
   private func send(to link: PoolLink, _ work: @escaping @Sendable (OriginPool) -> Void) {

@@ -34,6 +34,10 @@ package struct UpstreamSettings: Sendable {
   package var maxConnections: Int
   /// How long an idle connection is kept; less than what origins commonly allow (5 s).
   package var keepalive: Duration
+  /// Percent of ``maxConnections`` that one client may hold.
+  package var clientShare = 100
+  /// Percent of ``maxConnections`` that requests for one path may hold while its answers take long.
+  package var pathShare = 100
 
   package init(
     name: String, urls: [UpstreamURL], connectTimeout: Duration = .seconds(5),

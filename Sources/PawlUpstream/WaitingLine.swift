@@ -11,9 +11,14 @@ struct WaitingLine: Hashable, Sendable {
 
   var first: ConnectionLimit.Waiter? { start < places.count ? places[start].entry : nil }
 
+  /// Where it belongs by its ticket: as a rule last.
   mutating func append(_ waiter: ConnectionLimit.Waiter) {
-    places.append(Place(entry: waiter))
     count += 1
+    guard let last = places.last, start < places.count, last.entry.ticket > waiter.ticket else {
+      return places.append(Place(entry: waiter))
+    }
+    let index = places[start...].firstIndex { $0.entry.ticket > waiter.ticket } ?? places.endIndex
+    places.insert(Place(entry: waiter), at: index)
   }
 
   mutating func removeFirst() {

@@ -72,6 +72,13 @@ import Testing
       ])
   }
 
+  @Test("a share of nothing is a mistake", arguments: ["max-share-per-client", "max-share-per-path"])
+  func noShare(_ key: String) {
+    let text = "[upstream:app]\nurl = http://a\n\(key) = 0%\n[site:x]\nupstream = app"
+    #expect(mistakes(in: text) == ["\(Self.file):3: [upstream:app] \(key): 0% lets nobody ask anything"])
+    #expect(mistakes(in: text.replacing("0%", with: "1%")) == [])
+  }
+
   @Test("the keys of uploads are accepted")
   func uploads() throws {
     let text =

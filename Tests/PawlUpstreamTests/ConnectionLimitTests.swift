@@ -43,6 +43,69 @@ import Testing
     #expect(others.count == count - share)
   }
 
+  @Test("requests whose content is not here take half, at least one", arguments: [(1, 1), (2, 1), (3, 1), (8, 4)])
+  func uploads(_ count: Int, _ share: Int) {
+    var limit = ConnectionLimit(limit: count)
+    let granted = (0..<count).filter { _ in !limit.enter(0, use: .upload, prefersIdle: false).actions.isEmpty }
+    #expect(granted.count == share)
+    let others = (0..<count).filter { _ in !limit.enter(0, use: .passThrough, prefersIdle: false).actions.isEmpty }
+    #expect(others.count == count - share)
+    #expect(said(limit.ended(0, use: .upload, staysIdle: false)).count == 1)
+  }
+
+  @Test("it is crowded from three quarters on, and when anybody waits")
+  func crowded() {
+    var limit = ConnectionLimit(limit: 4)
+    for isCrowded in [false, false, true, true] {
+      _ = limit.enter(0, use: .passThrough, prefersIdle: false)
+      #expect(limit.isCrowded == isCrowded)
+    }
+    for isCrowded in [true, false] {
+      _ = limit.ended(0, use: .passThrough, staysIdle: false)
+      #expect(limit.isCrowded == isCrowded)
+    }
+    var fills = ConnectionLimit(limit: 4)
+    for isCrowded in [false, false, true] {
+      _ = fills.enter(0, use: .fill, prefersIdle: false)
+      #expect(fills.isCrowded == isCrowded)
+    }
+    var none = ConnectionLimit(limit: 0)
+    _ = none.enter(0, use: .passThrough, prefersIdle: false)
+    #expect(!none.isCrowded)
+  }
+
+  @Test("a client has its share, one past it waits while others are served, and comes in when one of its own ends")
+  func clientShare() {
+    var limit = ConnectionLimit(limit: 10, clientShare: 50)
+    let slow = PlaceHolder(client: 7, path: 1)
+    func enter(_ holder: PlaceHolder) -> [String] {
+      said(limit.enter(0, use: .passThrough, prefersIdle: false, for: holder).actions)
+    }
+    for ticket in 1...5 { #expect(enter(slow) == ["\(ticket) new"]) }
+    #expect(enter(slow) == [])
+    #expect(enter(PlaceHolder(client: 8, path: 1)) == ["7 new"])
+    #expect(said(limit.ended(0, use: .passThrough, staysIdle: true, PlaceHolder(client: 8, path: 1))) == [])
+    func takes(_ holder: PlaceHolder) -> Bool { limit.takeIdle(of: 0, for: .passThrough, holder) }
+    #expect(!takes(slow))
+    #expect(said(limit.ended(0, use: .passThrough, staysIdle: false, slow)) == ["6 new"])
+    #expect(limit.waitingCount == 0 && !takes(slow) && takes(PlaceHolder(client: 9, path: 2)))
+  }
+
+  @Test("a path has its share, and more once its answers come soon")
+  func pathShare() {
+    var limit = ConnectionLimit(limit: 10, pathShare: 30)
+    func enter(_ client: UInt64) -> [String] {
+      said(limit.enter(0, use: .passThrough, prefersIdle: false, for: PlaceHolder(client: client, path: 1)).actions)
+    }
+    for client in 1...3 as ClosedRange<UInt64> { #expect(enter(client) == ["\(client) new"]) }
+    #expect(enter(4) == [] && enter(5) == [])
+    let slow = limit.ended(0, use: .passThrough, staysIdle: false, PlaceHolder(client: 1, path: 1))
+    #expect(said(slow) == ["4 new"])
+    let quick = limit.ended(0, use: .passThrough, staysIdle: false, PlaceHolder(client: 2, path: 1), isQuick: true)
+    #expect(said(quick) == ["5 new"])
+    #expect(enter(6) == ["6 new"])
+  }
+
   @Test("a fill that ends lets the next fill in, before later requests")
   func nextFill() {
     var limit = ConnectionLimit(limit: 2)

@@ -1,0 +1,113 @@
+/// Requests that wait for a place, each use in a line of its own, and beside them, for each client and path that holds its share,
+/// those that would be above it: so that nobody who may be served stands behind one who may not.
+struct PlaceQueue: Hashable {
+  private struct Line: Hashable {
+    var use: OriginUse
+    var account: PlaceShares.Account?
+  }
+
+  /// How many more of a use may run.
+  struct Room {
+    var fills: Int
+    var uploads: Int
+
+    subscript(_ use: OriginUse) -> Int {
+      switch use {
+      case .passThrough: .max
+      case .fill: fills
+      case .upload: uploads
+      }
+    }
+  }
+
+  private var passThroughs = WaitingLine()
+  private var fills = WaitingLine()
+  private var uploads = WaitingLine()
+  /// None of them is empty.
+  private var heldBack: [Line: WaitingLine] = [:]
+  private(set) var count = 0
+  /// Where the one is that ``next(_:_:)`` gave last.
+  private var chosen: Line?
+
+  mutating func append(_ waiter: ConnectionLimit.Waiter) {
+    count += 1
+    change(Line(use: waiter.use)) { $0.append(waiter) }
+  }
+
+  /// `false` when this ticket does not wait here.
+  mutating func remove(_ ticket: ConnectionLimit.Ticket) -> Bool {
+    let isRemoved =
+      passThroughs.remove(ticket) || fills.remove(ticket) || uploads.remove(ticket)
+      || heldBack.keys.contains { line in change(line) { $0.remove(ticket) } }
+    if isRemoved { count -= 1 }
+    return isRemoved
+  }
+
+  /// The one that came first of those that may be served; it stays until ``removeNext()``.
+  mutating func next(_ shares: PlaceShares, _ room: Room) -> ConnectionLimit.Waiter? {
+    guard count > 0 else { return nil }
+    var first: ConnectionLimit.Waiter?
+    chosen = nil
+    for use in [OriginUse.passThrough, .fill, .upload] where room[use] > 0 {
+      look(at: Line(use: use), shares, &first)
+    }
+    guard !heldBack.isEmpty else { return first }
+    for line in Array(heldBack.keys) where room[line.use] > 0 {
+      guard let account = line.account, !shares.isFull(account) else { continue }
+      look(at: line, shares, &first)
+    }
+    return first
+  }
+
+  mutating func removeNext() {
+    guard let chosen else { return }
+    self.chosen = nil
+    count -= 1
+    change(chosen) { $0.removeFirst() }
+  }
+
+  /// Takes the line's first where it came before `first`. Whoever is above a share steps aside.
+  private mutating func look(at line: Line, _ shares: PlaceShares, _ first: inout ConnectionLimit.Waiter?) {
+    while let waiter = self[line].first {
+      guard let account = shares.full(waiter.holder) else {
+        if waiter.ticket < first?.ticket ?? .max { (first, chosen) = (waiter, line) }
+        return
+      }
+      change(line) { $0.removeFirst() }
+      change(Line(use: line.use, account: account)) { $0.append(waiter) }
+    }
+  }
+
+  /// How many could be served if there were places enough.
+  func servable(_ shares: PlaceShares, _ room: Room) -> Int {
+    var servable = passThroughs.count + min(fills.count, room.fills) + min(uploads.count, room.uploads)
+    for (line, waiting) in heldBack {
+      guard let account = line.account, !shares.isFull(account) else { continue }
+      servable += min(waiting.count, room[line.use])
+    }
+    return servable
+  }
+
+  private subscript(_ line: Line) -> WaitingLine {
+    guard line.account == nil else { return heldBack[line] ?? WaitingLine() }
+    return switch line.use {
+    case .passThrough: passThroughs
+    case .fill: fills
+    case .upload: uploads
+    }
+  }
+
+  @discardableResult
+  private mutating func change<R>(_ line: Line, _ body: (inout WaitingLine) -> R) -> R {
+    guard line.account == nil else {
+      let result = body(&heldBack[line, default: WaitingLine()])
+      if heldBack[line]?.count == 0 { heldBack[line] = nil }
+      return result
+    }
+    return switch line.use {
+    case .passThrough: body(&passThroughs)
+    case .fill: body(&fills)
+    case .upload: body(&uploads)
+    }
+  }
+}

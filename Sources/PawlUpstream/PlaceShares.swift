@@ -1,0 +1,66 @@
+/// On whose account a place at an upstream is held. Marks are hashes; 0: nobody's.
+package struct PlaceHolder: Hashable, Sendable {
+  package var client: UInt64
+  package var path: UInt64
+
+  package static let nobody = PlaceHolder(client: 0, path: 0)
+
+  package init(client: UInt64, path: UInt64) { (self.client, self.path) = (client, path) }
+}
+
+/// How many places each client and each path of an upstream holds, and how many it may: so that nobody who is slow, and
+/// nothing that is, takes all of them.
+struct PlaceShares: Hashable {
+  /// An upstream with fewer places than this has no shares.
+  static let leastLimit = 4
+
+  /// Whose share is taken: a client's or a path's, by its mark.
+  enum Account: Hashable { case client(UInt64), path(UInt64) }
+
+  /// The most places of one client, and of one path; `.max`: all.
+  let clientLimit: Int
+  let pathLimit: Int
+  private let areKept: Bool
+  private var clients = MarkCounts()
+  /// Flagged: the last answer gave its place back soon. Nothing is slow there, and it may have all that its clients may.
+  private var paths = MarkCounts()
+
+  /// - Parameters:
+  ///   - limit: places in all; 0: as many as anybody wants.
+  ///   - clientShare: percent of them.
+  ///   - pathShare: percent of them.
+  init(limit: Int, clientShare: Int, pathShare: Int) {
+    func most(_ share: Int) -> Int {
+      limit < Self.leastLimit || share >= 100 ? .max : max(1, limit * max(0, share) / 100)
+    }
+    (clientLimit, pathLimit) = (most(clientShare), most(pathShare))
+    areKept = clientLimit != .max || pathLimit != .max
+  }
+
+  /// What keeps this holder from another place; `nil`: nothing.
+  func full(_ holder: PlaceHolder) -> Account? {
+    guard areKept else { return nil }
+    if holder.path != 0, isFull(.path(holder.path)) { return .path(holder.path) }
+    return holder.client != 0 && isFull(.client(holder.client)) ? .client(holder.client) : nil
+  }
+
+  func isFull(_ account: Account) -> Bool {
+    switch account {
+    case .client(let mark): clients.count(of: mark) >= clientLimit
+    case .path(let mark): paths.count(of: mark) >= pathLimit && !paths.isFlagged(mark)
+    }
+  }
+
+  mutating func take(_ holder: PlaceHolder) {
+    guard areKept else { return }
+    if holder.client != 0 { clients.add(holder.client) }
+    if holder.path != 0 { paths.add(holder.path) }
+  }
+
+  /// - Parameter isQuick: it was held for a short time only.
+  mutating func giveBack(_ holder: PlaceHolder, isQuick: Bool) {
+    guard areKept else { return }
+    if holder.client != 0 { clients.remove(holder.client) }
+    if holder.path != 0 { paths.remove(holder.path, flag: isQuick) }
+  }
+}

@@ -37,6 +37,12 @@ package struct PathSettings: Hashable, Sendable {
   package var hsts: StrictTransport?
   /// Whether the origin is told the client's certificate (`Client-Cert`, RFC 9440).
   package var clientCertificateField = false
+  /// Whether the origin hears of a request when its content is here; `false`: at once.
+  package var requestBuffering = true
+  /// Bytes of a request's content that may wait in a file for its place at the origin; 0: none.
+  package var maxRequestBuffer: UInt64 = 1 << 30
+  /// Bytes of an answer that nobody may keep that may wait in a file for its reader; 0: none.
+  package var maxResponseBuffer: UInt64 = 1 << 30
   /// What binds a private response, or an upload, to its creator; empty: nothing.
   package var owner: [OwnerRule] = [.authorization, .clientCertificate]
   package var upload = UploadSettings()
@@ -66,6 +72,9 @@ package struct PathSettings: Hashable, Sendable {
       .scalar("resume-private-no-store", \.resumePrivateNoStore, .boolean),
       .scalar("hsts", \.hsts, .optional(.strictTransport, word: "off")),
       .scalar("client-certificate-field", \.clientCertificateField, .boolean),
+      .scalar("request-buffering", \.requestBuffering, .boolean),
+      .scalar("max-request-buffer", \.maxRequestBuffer, .size()),
+      .scalar("max-response-buffer", \.maxResponseBuffer, .size()),
     ] + UploadSettings.keys.map { $0.lifted(through: \.upload) } + [
       .list("owner", \.owner, .ownerRule, empty: "none", commas: true)
     ]

@@ -6,10 +6,10 @@ import PawlUpstream
 import PawlWire
 
 /// A request that goes to the origin as it is and whose answer comes back as it is: unsafe methods, HEAD, OPTIONS,
-/// upgrades, conditional requests that only the origin can judge. Nothing is kept; backpressure goes both ways.
-final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
-  private static let highWater = 256 << 10
-  private static let lowWater = 64 << 10
+/// upgrades, conditional requests that only the origin can judge. Nothing is kept. A client that takes its time, with the request's
+/// content or with the answer's, holds no place at the origin (``RequestIntake``, ``AnswerBuffer``); beyond their limits backpressure
+/// goes both ways.
+final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, AnswerBufferHolder {
   /// How long a client that expects `100 (Continue)` waits for the origin's before pawl gives its own.
   private static let continuePatience = Duration.seconds(1)
 
@@ -19,16 +19,22 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
   private var origin: OriginExchange?
   private var isConnected = false
   private let spooled: SpooledContent?
+  private let isStream: Bool
   private var feed: FileFeed?
-  private var waitingBody = ChunkQueue()
+  /// Where content of the request waits; `nil`: it has none, or that is spooled.
+  private var intake: RequestIntake?
+  /// The origin does not hear of the request before its content is here.
+  private var isHeld = false
+  /// Not only for this turn.
+  private var waits = false
+  private var intakeTimer: LoopTimer?
   private var waitingTrailers: Fields?
   /// Octets of the request's content so far.
   private var received: UInt64 = 0
-  private var answer = ChunkQueue()
+  private let answer: AnswerBuffer
   private var answerEnded = false
   private(set) var trailers = Fields()
   private var answerFailed: BodyEnd?
-  private var isPaused = false
   private var continueTimer: LoopTimer?
   private var keptAnswer: KeptAnswer?
   private let requestTime: Int64
@@ -36,15 +42,19 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
   private var isAnswering = false
   weak var consumer: (any BodyConsumer)?
 
-  /// - Parameter content: the request's, where it has been taken in already.
+  /// - Parameters:
+  ///   - content: the request's, where it has been taken in already.
+  ///   - isStream: the origin is to have the content as it comes.
   init(
     _ request: IncomingRequest, channel: any ResponseChannel, why reason: CacheStatus.ForwardReason?,
-    content: SpooledContent? = nil
+    content: SpooledContent? = nil, isStream: Bool = false
   ) {
-    (self.request, self.channel, spooled) = (request, channel, content)
+    (self.request, self.channel, spooled, self.isStream) = (request, channel, content, isStream)
+    answer = AnswerBuffer(for: request)
     requestTime = request.loop.loop.wallSeconds
     let isRead = request.head.method == .get || request.head.method == .head
     bypass = isRead ? reason.map { CacheStatus(fwd: $0) } : nil
+    answer.holder = self
   }
 
   func start() {
@@ -54,18 +64,62 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
     if case .length(let count) = request.head.framing, count > maxUpload { return refuseContent() }
     request.record.cacheOutcome = bypass == nil ? "-" : "bypass"
     request.record.upstream = request.route.upstreamName
+    guard spooled == nil, request.head.framing != .none, request.head.framing != .length(0) else {
+      return ask(.passThrough)
+    }
+    holdBack(!isStream && request.route.buffersRequests && RequestIntake.waits(request.head))
+  }
+
+  /// Until the content is here, or for this turn: it may come with the head.
+  private func holdBack(_ waits: Bool) {
+    (isHeld, self.waits) = (true, waits)
+    let intake = RequestIntake(for: request, spills: waits)
+    intake.holder = self
+    self.intake = intake
+    request.loop.loop.nextTurn { [self] in
+      guard isHeld else { return }
+      if waits { expectContent() } else { ask(.upload) }
+    }
+  }
+
+  /// A client that falls silent before its content is here may wait for the origin to say something.
+  private func expectContent() {
+    let timer = request.loop.loop.makeTimer { [weak self] in
+      if self?.isHeld == true { self?.ask(.upload) }
+    }
+    intakeTimer = timer
+    timer.schedule(after: RequestIntake.silence)
+  }
+
+  /// Asks for a place at the origin.
+  private func ask(_ use: OriginUse) {
+    isHeld = false
+    intakeTimer?.close()
     let options = HopByHop.connectionOptions(request.head.fields)
     let isUpgrade = options.upgrade && request.head.fields.contains(.upgrade) && !isHTTP2Upgrade
     var head = OriginRequests.forwarded(request, keepingUpgrade: isUpgrade)
     if let spooled { head.framing = .length(spooled.count) }
     if bypass != nil, !isUpgrade, head.framing == .none { OriginRequests.settleCoding(&head.fields, request) }
     let wantsContinue =
-      spooled == nil && head.fields.contains(.expect) && head.framing != .none && request.head.version.takesInterim
+      use == .upload && head.fields.contains(.expect) && request.head.version.takesInterim
     if !wantsContinue { head.fields.removeAll(.expect) }
-    let pool = request.loop.pool(for: request.route.upstream)
-    origin = pool.start(
-      OriginRequest(head: head, use: .passThrough, isUpgrade: isUpgrade, wantsContinue: wantsContinue), delegate: self)
-    if wantsContinue { armContinue() }
+    var asked = OriginRequest(head: head, use: use, isUpgrade: isUpgrade, wantsContinue: wantsContinue)
+    asked.holder = PlaceAccount.holder(of: request)
+    origin = request.loop.pool(for: request.route.upstream).start(asked, delegate: self)
+    if use == .upload { watchQueue() }
+    if wantsContinue, continueTimer == nil { armContinue() }
+  }
+
+  /// A request that waits long for a place is gathered meanwhile.
+  private func watchQueue() {
+    intake?.spills = false
+    let timer = request.loop.loop.makeTimer { [weak self] in
+      guard let self, let origin = self.origin, origin.isWaitingForPlace else { return }
+      self.intake?.spills = self.request.route.buffersRequests
+      self.intakeChanged()
+    }
+    intakeTimer = timer
+    timer.schedule(after: RequestIntake.patience)
   }
 
   /// `Upgrade: h2c` is never passed on (protocols 8.1, row 41).
@@ -86,15 +140,18 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
   // MARK: - The request's content, towards the origin
 
   func requestBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    guard let origin else { return true }
+    guard let intake, isHeld || origin != nil else { return true }
     received += UInt64(bytes.count)
     guard received <= maxUpload else {
       refuseContent()
       return true
     }
-    if isConnected, waitingBody.isEmpty { return origin.sendBody(bytes) }
-    waitingBody.append(bytes)
-    return false
+    if isConnected, intake.isEmpty, let origin { return origin.sendBody(bytes) }
+    let goesOn = intake.append(bytes)
+    if isHeld, waits {
+      if intake.isFast || intake.isAtLimit { ask(.upload) } else { intakeTimer?.schedule(after: RequestIntake.silence) }
+    }
+    return goesOn && (isHeld || origin?.isWaitingForPlace == true)
   }
 
   /// `max-upload`, of content that goes to the origin while it comes; what was spooled was measured there.
@@ -114,11 +171,27 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
   }
 
   func requestBodyEnded(_ trailers: Fields) {
-    if isConnected, waitingBody.isEmpty { origin?.finishBody(trailers: trailers) } else { waitingTrailers = trailers }
+    if isConnected, intake?.isEmpty != false, let origin { return origin.finishBody(trailers: trailers) }
+    waitingTrailers = trailers
+    if isHeld { return ask(.passThrough) }
+    // It is no longer one that its client may keep waiting.
+    guard let origin, origin.isWaitingForPlace, origin.request.use == .upload else { return }
+    origin.cancel()
+    ask(.passThrough)
+  }
+
+  func intakeChanged() {
+    if isConnected, let origin {
+      exchangeWantsBody(origin)
+    } else if intake?.takesMore == true {
+      channel.resumeRequestBody()
+    }
   }
 
   func exchangeConnected(_ exchange: OriginExchange) {
     isConnected = true
+    intakeTimer?.close()
+    intake?.spills = false
     feed = spooled.map { content in
       FileFeed(
         content.file.descriptor, 0..<content.count, keeping: content, on: request.loop.loop, pool: request.loop.pool)
@@ -131,9 +204,20 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
       _ = feed.send(to: exchange) { [weak self] in self?.origin.map { self?.exchangeWantsBody($0) } }
       return
     }
-    while let (bytes, range) = waitingBody.next(limit: .max) {
-      let goOn = bytes.withUnsafeBytes { exchange.sendBody(UnsafeRawBufferPointer(rebasing: $0[range])) }
-      guard goOn else { return }
+    while let intake {
+      switch intake.next() {
+      case .octets(let bytes, let range):
+        let goOn = bytes.withUnsafeBytes { exchange.sendBody(UnsafeRawBufferPointer(rebasing: $0[range])) }
+        guard goOn else { return }
+        continue
+      case .later: return
+      case .nothing: break
+      case .failed:
+        exchange.cancel()
+        origin = nil
+        return fail(ProxyError(.proxyInternalError, details: "the content cannot be read back"))
+      }
+      break
     }
     if let trailers = waitingTrailers {
       waitingTrailers = nil
@@ -217,13 +301,10 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
 
   func exchange(_ exchange: OriginExchange, body bytes: UnsafeRawBufferPointer) {
     request.record.bytesFromOrigin += UInt64(bytes.count)
-    answer.append(bytes)
+    let flow = answer.append(bytes)
     keptAnswer?.append(bytes)
-    if answer.count >= Self.highWater {
-      isPaused = true
-      exchange.pause()
-    }
-    if !exchange.isDelivering || answer.count >= Self.lowWater { consumer?.bodyIsReady() }
+    if flow == .pause { exchange.pause() }
+    if !exchange.isDelivering || answer.count >= AnswerBuffer.lowWater { consumer?.bodyIsReady() }
   }
 
   func exchangeDelivered(_ exchange: OriginExchange) { consumer?.bodyIsReady() }
@@ -263,17 +344,14 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
   }
 
   func next(limit: Int) -> BodyPiece {
-    if let (bytes, range) = answer.next(limit: limit) {
-      if isPaused, answer.count <= Self.lowWater {
-        isPaused = false
-        origin?.resume()
-      }
-      return .memory(bytes, range)
-    }
+    if let piece = answer.next(limit: limit) { return piece }
     if let answerFailed { return .failed(answerFailed) }
     if answerEnded { return .end }
     return origin?.isDelivering == true ? .soon : .later
   }
+
+  func bufferTakesMore() { origin?.resume() }
+  func bufferIsReady() { consumer?.bodyIsReady() }
 
   func finish() { letGo() }
   func clientLeft() { letGo() }
@@ -286,7 +364,9 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource {
     origin?.cancel()
     origin = nil
     answer.removeAll()
-    waitingBody.removeAll()
+    intake?.removeAll()
+    isHeld = false
+    intakeTimer?.close()
     feed = nil
   }
 }

@@ -45,6 +45,13 @@ final class RouteSettings: Sendable {
   let strictTransport: [UInt8]?
   /// Whether origins are told the client's certificate.
   let tellsClientCertificate: Bool
+  /// `request-buffering`.
+  let buffersRequests: Bool
+  /// `max-request-buffer` and `max-response-buffer`, in bytes.
+  let maxRequestBuffer: UInt64
+  let maxResponseBuffer: UInt64
+  /// Where octets on their way may wait outside memory; `nil`: nowhere.
+  let bufferSpace: BufferSpace?
   /// `max-upload`, in bytes.
   let maxUpload: UInt64?
 
@@ -52,8 +59,10 @@ final class RouteSettings: Sendable {
   ///   taken; `nil`: only new ones are meant.
   init(
     name: String, settings: PathSettings, upstream: Upstream, configuration: UpstreamConfiguration, cache: CacheStore?,
-    spool: UploadSpools.Open? = nil, finished: [UInt8]? = nil, isOrphan: Bool = false
+    spool: UploadSpools.Open? = nil, finished: [UInt8]? = nil, isOrphan: Bool = false, buffers: BufferSpace? = nil
   ) {
+    (buffersRequests, bufferSpace) = (settings.requestBuffering, spool?.buffers ?? buffers)
+    (maxRequestBuffer, maxResponseBuffer) = (settings.maxRequestBuffer, settings.maxResponseBuffer)
     (self.name, self.upstream, self.cache) = (name, upstream, cache)
     (self.settings, self.configuration, self.isOrphan) = (settings, configuration, isOrphan)
     upstreamName = isOrphan ? "-" : configuration.name
@@ -88,7 +97,7 @@ final class RouteSettings: Sendable {
   convenience init(_ route: RouteSettings, finishing prefix: [UInt8], in spool: UploadSpools.Open) {
     self.init(
       name: route.name, settings: route.settings, upstream: route.upstream, configuration: route.configuration,
-      cache: route.cache, spool: spool, finished: prefix, isOrphan: route.isOrphan)
+      cache: route.cache, spool: spool, finished: prefix, isOrphan: route.isOrphan, buffers: route.bufferSpace)
   }
 
   /// For uploads that no site is there for any more.

@@ -12,6 +12,8 @@ struct ServerParts: Sendable {
   private var former: [FormerCache] = []
   var upstreams: [String: (settings: UpstreamConfiguration, upstream: Upstream)] = [:]
   var spools: UploadSpools
+  /// For routes without a spool.
+  var buffers: BufferSpace?
   var router: Router
 
   init(
@@ -45,11 +47,17 @@ struct ServerParts: Sendable {
     let upstreams = origins.upstreams
     (self.stores, self.upstreams, self.spools) = (stores, upstreams, spools)
     former = known.filter { store in !stores.values.contains { $0 === store } }.map(FormerCache.init)
+    let needsBuffers = configuration.sites.flatMap { [$0.settings] + $0.routes.map(\.settings) }
+      .contains { !$0.usesSpool }
+    let buffers =
+      needsBuffers ? old?.buffers ?? BufferSpace(under: configuration.process.stateDirectory, workers, events) : nil
+    self.buffers = buffers
     func route(_ name: String, _ settings: PathSettings) throws(ServerError) -> RouteSettings {
       guard let entry = upstreams[settings.upstream] else { throw .system("no upstream \(settings.upstream)") }
       return RouteSettings(
         name: name, settings: settings, upstream: entry.upstream, configuration: entry.settings,
-        cache: settings.cache.flatMap { stores[$0] }, spool: settings.usesSpool ? spools[settings.spool] : nil)
+        cache: settings.cache.flatMap { stores[$0] }, spool: settings.usesSpool ? spools[settings.spool] : nil,
+        buffers: buffers)
     }
     var sites: [Router.Site] = []
     for site in configuration.sites {

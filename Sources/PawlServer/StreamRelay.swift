@@ -2,14 +2,11 @@ import PawlCache
 import PawlHTTP
 import PawlWire
 
-/// An answer that pawl does not keep, on its way to one client: bounded memory, and enough of a memory of what was
-/// delivered (a running hash and the last 4 KiB) to go on after the origin broke off.
-final class StreamRelay: OriginFetchSink, BodySource {
-  private static let highWater = 256 << 10
-  private static let lowWater = 64 << 10
-
+/// An answer that pawl does not keep, on its way to one client: bounded memory, an ``AnswerBuffer`` for a slow reader, and enough of a
+/// memory of what was delivered (a running hash and the last 4 KiB) to go on after the origin broke off.
+final class StreamRelay: OriginFetchSink, BodySource, AnswerBufferHolder {
   private let fetch: OriginFetch
-  private var queue = ChunkQueue()
+  private let buffer: AnswerBuffer
   private var delivered: DeliveredMemory?
   private var end: BodyPiece?
   private var toSkip: UInt64
@@ -22,6 +19,8 @@ final class StreamRelay: OriginFetchSink, BodySource {
   ///   - canResume: whether it may go on after a break; then what was delivered is remembered.
   init(_ fetch: OriginFetch, skipping: UInt64 = 0, canResume: Bool = true) {
     (self.fetch, toSkip, self.canResume) = (fetch, skipping, canResume)
+    buffer = AnswerBuffer(for: fetch.request)
+    buffer.holder = self
     fetch.sink = self
   }
 
@@ -37,10 +36,10 @@ final class StreamRelay: OriginFetchSink, BodySource {
       skipped = Int(min(toSkip, UInt64(bytes.count)))
       toSkip -= UInt64(skipped)
     }
-    let waiting = queue.append(UnsafeRawBufferPointer(rebasing: bytes[skipped...]))
-    guard !fetch.isDelivering || waiting >= Self.lowWater else { return .goOn }
+    let flow = buffer.append(UnsafeRawBufferPointer(rebasing: bytes[skipped...]))
+    guard !fetch.isDelivering || buffer.count >= AnswerBuffer.lowWater else { return flow }
     consumer?.bodyIsReady()
-    return queue.count >= Self.highWater ? .pause : .goOn
+    return buffer.isPaused ? .pause : .goOn
   }
 
   func fetch(_ fetch: OriginFetch, compare bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Comparison {
@@ -60,25 +59,28 @@ final class StreamRelay: OriginFetchSink, BodySource {
   private func tellLast(_ end: BodyPiece) {
     self.end = end
     let last = consumer
-    consumer = nil
+    // What waits in a file may have to be read first.
+    if !buffer.hasOverflow { consumer = nil }
     last?.bodyIsReady()
   }
 
   func fetchIsWanted(_ fetch: OriginFetch) -> Bool { canResume }
 
   func next(limit: Int) -> BodyPiece {
-    if let (bytes, range) = queue.next(limit: limit) {
-      if queue.count <= Self.lowWater { fetch.resume() }
-      return .memory(bytes, range)
-    }
-    return end ?? (fetch.isDelivering ? .soon : .later)
+    if let piece = buffer.next(limit: limit) { return piece }
+    guard let end else { return fetch.isDelivering ? .soon : .later }
+    consumer = nil
+    return end
   }
+
+  func bufferTakesMore() { fetch.resume() }
+  func bufferIsReady() { consumer?.bodyIsReady() }
 
   var trailers: Fields { fetch.trailers }
 
   func finish() {
     consumer = nil
     fetch.cancel()
-    queue.removeAll()
+    buffer.removeAll()
   }
 }

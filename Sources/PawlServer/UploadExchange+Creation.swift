@@ -46,7 +46,7 @@ extension UploadExchange {
 
   /// The origin does all this itself: nothing of the request is touched.
   private func passOn() {
-    let forward = ForwardExchange(request, channel: channel, why: .method)
+    let forward = ForwardExchange(request, channel: channel, why: .method, isStream: true)
     stage = .passedOn(forward)
     forward.start()
     while let (bytes, range) = pending.next(limit: .max) {

@@ -11,6 +11,7 @@ struct UploadSpools: Sendable {
     let settings: SpoolSettings
     let store: UploadStore
     let plain: PlainSpool
+    let buffers: BufferSpace
   }
 
   private(set) var open: [String: Open] = [:]
@@ -132,7 +133,8 @@ struct UploadSpools: Sendable {
       throw .catalogue(code: 0, message: "uploads in it are in \(twin.key), too")
     }
     return Open(
-      settings: settings, store: store, plain: PlainSpool(directory: settings.path, store: store, pool: workers))
+      settings: settings, store: store, plain: PlainSpool(directory: settings.path, store: store, pool: workers),
+      buffers: BufferSpace(directory: settings.path, budget: BufferBudget(of: store), pool: workers))
   }
 
   /// One that nothing uses now: uploads that it holds have URLs that were given out, and are gone on with. Where it cannot

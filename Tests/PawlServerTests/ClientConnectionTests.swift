@@ -220,7 +220,9 @@ import Testing
     let origin = ScriptedOrigin(
       .tcp, [.expectHead, .read(1024), .open(first), .read(1023), .open(second), .readToEnd])
     // The clock may move before the origin has accepted.
-    let pawl = try TestServer(origin) { $0.upstream = "connect-timeout = 1h" }
+    let pawl = try TestServer(origin) {
+      $0 = .init(upstream: "connect-timeout = 1h", site: "request-buffering = off")
+    }
     let client = pawl.connect()
     client.send("POST /f HTTP/1.1\r\nHost: site\r\nContent-Length: 9999\r\n\r\n")
     client.send([UInt8](repeating: 0x78, count: 1024))
@@ -244,7 +246,9 @@ import Testing
     let origin = ScriptedOrigin(.tcp, [.expectHead, .readToEnd])
     let pawl = try TestServer(origin)
     let client = pawl.connect()
-    client.send("POST /f HTTP/1.1\r\nHost: site\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\nzz\r\n")
+    client.send("POST /f HTTP/1.1\r\nHost: site\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n")
+    pawl.waitUntil("the origin has the first octet") { origin.received.first?.suffix(3) == [0x78, 13, 10] }
+    client.send("zz\r\n")
     let answer = client.readAnswer()
     #expect(answer.status == 400 && answer["Connection"] == "close")
     #expect(client.readToEnd() == ([], .inOrder))

@@ -111,16 +111,75 @@ import Testing
     #expect(pawl.stop() == [])
   }
 
-  @Test("an answer before the end of the request reaches the client; the connection does not outlive it")
-  func early() throws {
+  @Test(
+    "an answer before the end of the request reaches the client; the connection does not outlive it",
+    arguments: ["on", "off"])
+  func early(_ buffering: String) throws {
     let origin = ScriptedOrigin(
       .tcp, [.expectHead, .send("HTTP/1.1 413 Content Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno")])
-    let pawl = try TestServer(origin)
+    let pawl = try TestServer(origin) { $0.site = "request-buffering = \(buffering)" }
     let client = pawl.connect()
     client.send(request("POST /f HTTP/1.1", "Content-Length: 1000000", content: "x"))
+    // Whoever sends no more for three seconds waits for an answer.
+    pawl.settle()
+    if buffering == "on" {
+      pawl.clock.advance(by: .milliseconds(2999))
+      pawl.settle()
+      #expect(origin.acceptedCount == 0)
+      pawl.clock.advance(by: .milliseconds(1))
+    }
     let answer = client.readAnswer()
     #expect(answer.status == 413 && answer.text == "no" && answer["Connection"] == "close")
     #expect(client.readToEnd() == ([], .inOrder))
+    #expect(pawl.stop() == [])
+  }
+
+  @Test(
+    "the origin hears of a request when its content is here: before that it takes no place", arguments: [10, 400_000])
+  func held(_ count: Int) throws {
+    let octets = OriginStep.pattern(from: 0, count: count)
+    let origin = ScriptedOrigin(
+      .tcp,
+      [
+        .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .expectHead, .read(count),
+        .send("HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nme"), .readToEnd,
+      ])
+    let pawl = try TestServer(origin) { $0.upstream = "max-connections = 1" }
+    let client = pawl.connect()
+    client.send(request("POST /f HTTP/1.1", "Content-Length: \(count)"))
+    pawl.settle()
+    // What comes slowly is gathered, first in memory, then in a file.
+    for start in stride(from: 0, to: count - 1, by: 100_000) {
+      pawl.clock.advance(by: .seconds(1))
+      client.send(Array(octets[start..<min(start + 100_000, count - 1)]))
+      pawl.settle()
+    }
+    #expect(origin.acceptedCount == 0)
+    #expect(pawl.ask(request("POST /other HTTP/1.1", "Content-Length: 0")).text == "ok")
+    client.send(Array(octets.suffix(1)))
+    let answer = client.readAnswer()
+    #expect(answer.status == 201 && answer.text == "me")
+    client.close()
+    #expect(pawl.stop() == [])
+    #expect(origin.received[0].suffix(count) == octets[...])
+  }
+
+  @Test("what has no announced length is a stream: the origin has it as it comes, and answers meanwhile")
+  func stream() throws {
+    let origin = ScriptedOrigin(
+      .tcp,
+      [
+        .expectHead, .read(6), .send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n"), .read(11),
+        .send("1\r\nb\r\n0\r\n\r\n"), .readToEnd,
+      ])
+    let pawl = try TestServer(origin)
+    let client = pawl.connect()
+    client.send(request("POST /f HTTP/1.1", "Transfer-Encoding: chunked", content: "1\r\n1\r\n"))
+    #expect(client.readHead().hasPrefix("HTTP/1.1 200 OK\r\n"))
+    client.send("1\r\n2\r\n0\r\n\r\n")
+    let rest = String(decoding: client.read(17), as: UTF8.self)
+    #expect(rest == "1\r\na\r\n1\r\nb\r\n0\r\n\r\n")
+    client.close()
     #expect(pawl.stop() == [])
   }
 

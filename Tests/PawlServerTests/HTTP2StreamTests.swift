@@ -278,7 +278,7 @@ import Testing
     let origin = ScriptedOrigin(
       .tcp, [.expectHead, .expect("hell"), .readToEnd],
       [.expectHead, .expect("hello"), .send(Self.plain("got")), .readToEnd])
-    let pawl = try TestServer(origin)
+    let pawl = try TestServer(origin) { $0.site = "request-buffering = off" }
     let client = HTTP2Client(pawl)
     client.readSettings()
     let bad = client.open("PUT /f", [("content-length", "5")], ends: false)
@@ -328,7 +328,7 @@ import Testing
   @Test("an answer before the request's end stands, and the client is told to stop sending")
   func earlyAnswer() throws {
     let origin = ScriptedOrigin(.tcp, [.expectHead, .send(Self.plain("no", "403 Forbidden")), .readToEnd])
-    let pawl = try TestServer(origin)
+    let pawl = try TestServer(origin) { $0.site = "request-buffering = off" }
     let client = HTTP2Client(pawl)
     client.readSettings()
     let stream = client.open("PUT /f", [("content-length", "100000000")], ends: false)
@@ -350,7 +350,7 @@ import Testing
   @Test("content slower than min-rate: 408, and the rest is not wanted")
   func minRate() throws {
     let origin = ScriptedOrigin(.tcp, [.expectHead, .readToEnd])
-    let pawl = try TestServer(origin) { $0.site = "min-rate = 1024/60s" }
+    let pawl = try TestServer(origin) { $0.site = "min-rate = 1024/60s\nrequest-buffering = off" }
     let client = HTTP2Client(pawl)
     client.readSettings()
     let stream = client.open("PUT /f", [("content-length", "5000000")], ends: false)

@@ -54,6 +54,16 @@ final class ServerBench {
     #expect(condition(), "what the test waits for did not come", sourceLocation: sourceLocation)
   }
 
+  /// Moves the time on, and lets the loop notice.
+  func pass(_ time: Duration) {
+    running.clock.advance(by: time)
+    var turns = 0
+    turn {
+      turns += 1
+      return turns > 3
+    }
+  }
+
   func request(
     _ method: PawlHTTP.Method = .get, _ target: String = "/f", _ fields: [(FieldName, String)] = [],
     authority: String = "site", framing: BodyFraming = .none, isTrusted: Bool = false, version: HTTPVersion = .http11

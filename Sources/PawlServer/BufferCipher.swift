@@ -1,0 +1,44 @@
+import COpenSSL
+import PawlLoop
+
+/// AES-256 in counter mode, for octets that wait in a file: with a key that is nowhere but in memory, and used for one transfer. What
+/// is read must be all that was written, in order. Of one loop.
+final class BufferCipher {
+  private let writing: OpaquePointer
+  private let reading: OpaquePointer
+
+  /// `nil` where libcrypto will not.
+  init?() {
+    guard let writing = EVP_CIPHER_CTX_new() else { return nil }
+    guard let reading = EVP_CIPHER_CTX_new() else {
+      EVP_CIPHER_CTX_free(writing)
+      return nil
+    }
+    (self.writing, self.reading) = (writing, reading)
+    let (key, start) = (Randomness.bytes(32), Randomness.bytes(16))
+    let isReady = [writing, reading].allSatisfy { EVP_EncryptInit_ex($0, EVP_aes_256_ctr(), nil, key, start) == 1 }
+    guard isReady else { return nil }
+  }
+
+  deinit {
+    EVP_CIPHER_CTX_free(writing)
+    EVP_CIPHER_CTX_free(reading)
+  }
+
+  /// The next octets as they are written.
+  func seal(_ octets: UnsafeRawBufferPointer) -> [UInt8]? { Self.apply(writing, octets) }
+
+  /// The next octets that were written, as they were before.
+  func open(_ octets: UnsafeRawBufferPointer) -> [UInt8]? { Self.apply(reading, octets) }
+
+  private static func apply(_ state: OpaquePointer, _ octets: UnsafeRawBufferPointer) -> [UInt8]? {
+    guard octets.count <= 1 << 30, let start = octets.bindMemory(to: UInt8.self).baseAddress else { return [] }
+    var isDone = false
+    let made = [UInt8](unsafeUninitializedCapacity: octets.count) { buffer, count in
+      var produced: CInt = 0
+      isDone = EVP_EncryptUpdate(state, buffer.baseAddress, &produced, start, CInt(octets.count)) == 1
+      count = isDone ? Int(produced) : 0
+    }
+    return isDone && made.count == octets.count ? made : nil
+  }
+}

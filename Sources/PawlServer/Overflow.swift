@@ -1,0 +1,162 @@
+import CLinux
+import PawlHTTP
+import PawlLoop
+import PawlStore
+
+/// Octets that one side brings faster than the other takes them, first in, first out: in a file without a name, encrypted, and counted
+/// for the client. Of one loop, which it never keeps waiting for the disk.
+final class Overflow {
+  enum Supply {
+    case octets([UInt8])
+    /// They are being read, or written: `changed` is called.
+    case later
+    /// There are none.
+    case nothing
+    /// They cannot be read any more.
+    case failed
+  }
+
+  /// Octets that wait in memory while those before them are written.
+  static let memoryLimit = 256 << 10
+  /// Octets read at a time.
+  private static let piece = 64 << 10
+
+  private let loop: ServerLoop
+  let file: TemporaryFile
+  private let room: BufferRoom
+  private let cipher: BufferCipher
+  private let limit: UInt64
+  /// Something has changed that the pool was to do. Set by whoever holds this.
+  var changed: (() -> Void)?
+
+  /// Behind those in the file.
+  private var tail = ChunkQueue()
+  private var read: UInt64 = 0
+  private var written: UInt64 = 0
+  private var isBusy = false
+  private var isFull = false
+  private var isBroken = false
+  /// Those that found no room on the disk, behind what is in the file.
+  private var stuck: [UInt8] = []
+  /// Read in the pool, still as they are in the file.
+  private var fetched: [UInt8]?
+
+  /// - Parameter limit: octets that the file may have.
+  /// - Returns: `nil` where there is no file to be had.
+  init?(_ space: BufferSpace, for client: [UInt8], limit: UInt64, on loop: ServerLoop) {
+    guard limit > 0, let cipher = BufferCipher(), let file = space.makeFile() else { return nil }
+    (self.loop, self.file, self.cipher, self.limit) = (loop, file, cipher, limit)
+    room = space.budget.makeRoom(for: client)
+  }
+
+  var isEmpty: Bool { read == written && stuck.isEmpty && tail.isEmpty && !isBusy && fetched == nil }
+  /// Octets that are in the file, or were.
+  var count: UInt64 { written }
+  /// Whether there is room for more: after a no from ``append(_:)`` worth looking at whenever something was taken or has changed.
+  var takesMore: Bool { !isFull && !isBroken && tail.count < Self.memoryLimit }
+  /// Whether no more will be taken before this is empty.
+  var isAtLimit: Bool { isFull || isBroken }
+
+  /// Takes all of it. `false`: no more for now.
+  func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    tail.append(bytes)
+    settle()
+    return takesMore
+  }
+
+  /// Writes what waits, as far as the limits allow.
+  private func settle() {
+    while !isBusy, !isFull, !isBroken, !tail.isEmpty {
+      let count = min(tail.count, Self.memoryLimit)
+      guard UInt64(count) <= limit - min(limit, written), room.grow(by: UInt64(count)) else { return isFull = true }
+      var octets: [UInt8] = []
+      octets.reserveCapacity(count)
+      while octets.count < count, let (bytes, range) = tail.next(limit: count - octets.count) {
+        octets.append(contentsOf: bytes[range])
+      }
+      guard let sealed = octets.withUnsafeBytes({ cipher.seal($0) }) else { return isBroken = true }
+      write(sealed, of: octets)
+    }
+  }
+
+  private func write(_ sealed: [UInt8], of octets: [UInt8]) {
+    let (file, at, clock) = (file, written, loop.loop.clock)
+    let work: @Sendable () -> Duration? = {
+      let began = clock.now()
+      return sealed.withUnsafeBytes { file.write($0, at: at) } ? clock.now() - began : nil
+    }
+    if loop.expectsSlowWrites {
+      isBusy = loop.pool.run(work, then: loop.loop) { [self] took in
+        isBusy = false
+        wrote(took, octets)
+        settle()
+        changed?()
+      }
+      if isBusy { return }
+    }
+    wrote(work(), octets)
+  }
+
+  private func wrote(_ took: Duration?, _ octets: [UInt8]) {
+    guard let took else {
+      // The disk is full: they stay in memory, and nothing more is written.
+      (stuck, isFull) = (octets, true)
+      return
+    }
+    loop.noteWrite(took)
+    written += UInt64(octets.count)
+  }
+
+  /// The next octets, at most `limit` of them.
+  func next(limit: Int) -> Supply {
+    if isBusy { return .later }
+    if let octets = fetched {
+      fetched = nil
+      return opened(octets)
+    }
+    if read < written { return readOn(Int(min(written - read, UInt64(min(limit, Self.piece))))) }
+    if isBroken { return .failed }
+    if !stuck.isEmpty {
+      defer { stuck = [] }
+      return .octets(stuck)
+    }
+    guard let (bytes, range) = tail.next(limit: limit) else { return .nothing }
+    return .octets(Array(bytes[range]))
+  }
+
+  private func readOn(_ count: Int) -> Supply {
+    let octets = Self.read(file.descriptor, read, count, waits: false)
+    if octets.count == count { return opened(octets) }
+    let (file, at) = (file, read)
+    isBusy = loop.pool.run({ Self.read(file.descriptor, at, count, waits: true) }, then: loop.loop) { [self] octets in
+      isBusy = false
+      if octets.count == count { fetched = octets } else { (isBroken, read) = (true, written) }
+      settle()
+      changed?()
+    }
+    return isBusy ? .later : .failed
+  }
+
+  private func opened(_ octets: [UInt8]) -> Supply {
+    read += UInt64(octets.count)
+    guard let plain = octets.withUnsafeBytes({ cipher.open($0) }) else { return .failed }
+    return .octets(plain)
+  }
+
+  /// - Parameter waits: for the disk, too.
+  private static func read(_ descriptor: CInt, _ offset: UInt64, _ count: Int, waits: Bool) -> [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+      filled = 0
+      while filled < count {
+        let start = buffer.baseAddress.map { $0 + filled }
+        let at = off_t(clamping: offset + UInt64(filled))
+        let got =
+          waits
+          ? pread(descriptor, start, count - filled, at) : pawl_pread_nowait(descriptor, start, count - filled, at)
+        if got < 0, pawl_errno() == EINTR { continue }
+        guard got > 0 else { return }
+        filled += got
+      }
+    }
+  }
+}

@@ -1,0 +1,118 @@
+import PawlHTTP
+import PawlLoop
+import PawlUpload
+
+/// A request's content between the client and the origin. While the request has no place there it is gathered here: in memory, then in
+/// an ``Overflow`` of at most `max-request-buffer`. So a client that takes its time holds nothing that others want.
+final class RequestIntake {
+  enum Supply {
+    case octets([UInt8], Range<Int>)
+    /// More is being read.
+    case later
+    /// There is nothing here.
+    case nothing
+    case failed
+  }
+
+  /// Octets that are gathered in memory.
+  static let memoryLimit = 256 << 10
+  /// Content that comes at 4 MiB/s and faster is not waited for: so many octets within so much time show it.
+  static let proof = 128 << 10
+  static let proofTime = Duration.milliseconds(32)
+  /// So long a request may wait for a place before its content is written to a file meanwhile.
+  static let patience = Duration.milliseconds(100)
+  /// A client that sends nothing for so long is taken to wait for an answer.
+  static let silence = Duration.seconds(3)
+
+  private let request: IncomingRequest
+  private var queue = ChunkQueue()
+  private var overflow: Overflow?
+  /// Whether it may be written to a file.
+  var spills: Bool
+  private var hasNoFile = false
+  /// It came fast, at least once.
+  private(set) var isFast = false
+  private var counted = 0
+  private var since: Monotonic
+  // Safe: it holds this, and nothing else does for longer than a call.
+  unowned(unsafe) var holder: ForwardExchange?
+
+  init(for request: IncomingRequest, spills: Bool) {
+    (self.request, self.spills, since) = (request, spills, request.loop.loop.now)
+  }
+
+  /// Whether nothing of it is here.
+  var isEmpty: Bool { queue.isEmpty && overflow == nil }
+
+  /// Whether no more can be gathered.
+  var isAtLimit: Bool {
+    overflow?.isAtLimit ?? (queue.count >= Self.memoryLimit && (hasNoFile || !canSpill))
+  }
+
+  /// Whether the client may send more.
+  var takesMore: Bool { overflow?.takesMore ?? (queue.count < Self.memoryLimit || spills && canSpill && !hasNoFile) }
+
+  private var canSpill: Bool { request.route.maxRequestBuffer > 0 && request.route.bufferSpace != nil }
+
+  /// Takes all of it. `false`: no more for now.
+  func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    measure(bytes.count)
+    if overflow == nil, spills, canSpill, !hasNoFile, queue.count + bytes.count > Self.memoryLimit { overrun() }
+    guard let overflow else {
+      queue.append(bytes)
+      return takesMore
+    }
+    return overflow.append(bytes)
+  }
+
+  private func measure(_ count: Int) {
+    guard !isFast else { return }
+    counted += count
+    guard counted >= Self.proof else { return }
+    let now = request.loop.loop.now
+    isFast = (now - since) * Double(Self.proof) <= Self.proofTime * Double(counted)
+    (counted, since) = (0, now)
+    if isFast { spills = false }
+  }
+
+  private func overrun() {
+    guard let space = request.route.bufferSpace else { return }
+    let client = UploadClient.counted(UploadClient.address(of: request))
+    overflow = Overflow(space, for: client, limit: request.route.maxRequestBuffer, on: request.loop)
+    overflow?.changed = { [weak self] in self?.holder?.intakeChanged() }
+    hasNoFile = overflow == nil
+  }
+
+  func next() -> Supply {
+    if let (bytes, range) = queue.next(limit: .max) { return .octets(bytes, range) }
+    guard let overflow else { return .nothing }
+    switch overflow.next(limit: .max) {
+    case .octets(let octets):
+      if overflow.isEmpty { self.overflow = nil }
+      return .octets(octets, 0..<octets.count)
+    case .later: return .later
+    case .failed: return .failed
+    case .nothing:
+      self.overflow = nil
+      return .nothing
+    }
+  }
+
+  func removeAll() {
+    queue.removeAll()
+    overflow = nil
+  }
+
+  /// Whether the origin is to hear of the request only when its content is here, as far as its head tells. Not so what the origin
+  /// may answer, or keep, while it comes: what has no announced length, waits for `100 (Continue)`, says that it is incremental, is
+  /// gRPC, or belongs to a protocol by which an upload is gone on with after a break.
+  static func waits(_ head: RequestHead) -> Bool {
+    guard case .length(let count) = head.framing, count > 0 else { return false }
+    return SpooledForwardExchange.takes(head) && !head.fields.mayContain(anyOf: streamed)
+  }
+
+  private static let streamed = FieldNameSet([
+    .expect, .tusResumable, .uploadOffset, .uploadComplete, .uploadIncomplete, .uploadDraftInteropVersion,
+    .contentRange,
+  ])
+}

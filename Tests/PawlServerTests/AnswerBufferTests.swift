@@ -1,0 +1,122 @@
+import PawlHTTP
+import PawlLoop
+import PawlTestKit
+import Testing
+
+@testable import PawlServer
+
+@Suite("An answer between the origin and its reader") struct AnswerBufferTests {
+  private final class Holder: AnswerBufferHolder {
+    var resumed = 0
+    var ready = 0
+    func bufferTakesMore() { resumed += 1 }
+    func bufferIsReady() { ready += 1 }
+  }
+
+  private static let chunk = [UInt8](repeating: 7, count: 64 << 10)
+
+  private func append(_ buffer: AnswerBuffer) -> Flow { Self.chunk.withUnsafeBytes { buffer.append($0) } }
+
+  private func take(_ buffer: AnswerBuffer) -> Int {
+    var count = 0
+    while case .memory(_, let range)? = buffer.next(limit: 10_000) { count += range.count }
+    return count
+  }
+
+  @Test("one that is taken as it comes stays in memory, and slows the origin at 256 KiB")
+  func fast() throws {
+    let bench = try ServerBench()
+    let (buffer, holder) = (AnswerBuffer(for: bench.request()), Holder())
+    buffer.holder = holder
+    for _ in 0..<3 { #expect(append(buffer) == .goOn) }
+    #expect(append(buffer) == .pause && buffer.isPaused && holder.resumed == 0)
+    #expect(take(buffer) == 256 << 10 && holder.resumed == 1 && !buffer.isPaused)
+    bench.pass(.seconds(1))
+    #expect(!buffer.hasOverflow)
+    buffer.removeAll()
+  }
+
+  @Test(
+    "one whose reader is slow is read on after 100 ms, up to max-response-buffer; then he counts",
+    arguments: [(256 << 10, 4), (0, 0)])
+  func slow(_ limit: Int, _ more: Int) throws {
+    let bench = try ServerBench { $0.site = "max-response-buffer = \(limit)" }
+    let (buffer, holder) = (AnswerBuffer(for: bench.request()), Holder())
+    buffer.holder = holder
+    while append(buffer) == .goOn {}
+    bench.pass(.milliseconds(99))
+    #expect(!buffer.hasOverflow && holder.resumed == 0)
+    bench.pass(.milliseconds(1))
+    #expect(holder.resumed == (limit == 0 ? 0 : 1))
+    guard limit > 0 else { return buffer.removeAll() }
+    for _ in 0..<more { #expect(append(buffer) == .goOn) }
+    #expect(append(buffer) == .pause && buffer.isPaused)
+    let space = try #require(bench.route.bufferSpace)
+    #expect(space.budget.usedBytes == UInt64(more * Self.chunk.count))
+    #expect(take(buffer) == (4 + more + 1) * Self.chunk.count)
+    // The reader has caught up: from memory again.
+    #expect(holder.resumed == 2 && !buffer.hasOverflow && space.budget.usedBytes == 0)
+    #expect(append(buffer) == .goOn && take(buffer) == Self.chunk.count)
+    buffer.removeAll()
+  }
+
+  @Test("beyond 16 MiB it is read on only while places run short")
+  func calm() throws {
+    let bench = try ServerBench { $0.upstream = "max-connections = 1" }
+    let (buffer, holder) = (AnswerBuffer(for: bench.request()), Holder())
+    buffer.holder = holder
+    while append(buffer) == .goOn {}
+    bench.pass(.milliseconds(100))
+    #expect(buffer.hasOverflow && holder.resumed == 1)
+    var count = 1
+    while append(buffer) == .goOn { count += 1 }
+    #expect(UInt64(count * Self.chunk.count) == AnswerBuffer.calmLimit)
+    bench.pass(.seconds(1))
+    #expect(holder.resumed == 1)
+    let pool = bench.owner.pool(for: bench.route.upstream)
+    let probe = bench.request()
+    let (first, second) = (UnkeptExchange(probe, channel: Silent()), UnkeptExchange(probe, channel: Silent()))
+    for each in [first, second] { each.start() }
+    bench.turn { pool.upstream.isCrowded }
+    bench.pass(.milliseconds(100))
+    #expect(holder.resumed == 2)
+    for each in [first, second] { each.clientLeft() }
+    buffer.removeAll()
+  }
+
+  private final class Silent: ResponseChannel {
+    var hasResponded: Bool { false }
+    var hasClientEnded: Bool { false }
+    func interim(_ head: ResponseHead) {}
+    func respond(_ head: consuming ResponseHead, length: ContentLength, body: (any BodySource)?) {}
+    func resumeRequestBody() {}
+    func drainRequestBody() {}
+    func abandon(_ end: BodyEnd) {}
+    func upgrade(_ head: ResponseHead, to stream: SocketStream, leftover: [UInt8], holding: AnyObject) {}
+  }
+
+  @Test("a slow reader of an answer that nobody keeps gets every octet, and the origin's connection is free before")
+  func whole() throws {
+    let size = 24 << 20
+    let origin = ScriptedOrigin(
+      .tcp,
+      [
+        .expectHead, .send("HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: \(size)\r\n\r\n"),
+        .sendPattern(count: size), .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .readToEnd,
+      ])
+    let pawl = try TestServer(origin) { $0.upstream = "max-connections = 1" }
+    let client = pawl.connect(receiveBuffer: 4096)
+    client.send(TestServer.request())
+    let other = pawl.connect()
+    other.send(TestServer.request("/other"))
+    pawl.waitUntil("the place is free") {
+      pawl.clock.advance(by: .milliseconds(5))
+      return !other.isQuiet
+    }
+    #expect(other.readAnswer().text == "ok")
+    let answer = client.readAnswer()
+    #expect(answer.isWhole && answer.content == OriginStep.pattern(from: 0, count: size))
+    for each in [client, other] { each.close() }
+    #expect(pawl.stop() == [])
+  }
+}

@@ -1,0 +1,67 @@
+import PawlHTTP
+import PawlLoop
+import PawlTestKit
+import Testing
+
+@testable import PawlServer
+
+@Suite("Content of a request that has no place yet") struct RequestIntakeTests {
+  private func append(_ count: Int, to intake: RequestIntake) -> Bool {
+    [UInt8](repeating: 7, count: count).withUnsafeBytes { intake.append($0) }
+  }
+
+  private func drain(_ intake: RequestIntake) -> Int {
+    var count = 0
+    while case .octets(_, let range) = intake.next() { count += range.count }
+    return count
+  }
+
+  @Test("what is announced whole is waited for; what the origin may answer or keep while it comes is not")
+  func waits() {
+    func head(_ framing: BodyFraming, _ fields: [(FieldName, String)] = []) -> RequestHead {
+      RequestHead(method: .post, target: Bytes("/"), fields: Fields(fields), framing: framing)
+    }
+    #expect(RequestIntake.waits(head(.length(1))) && RequestIntake.waits(head(.length(1), [(.cookie, "a")])))
+    for framing in [BodyFraming.none, .length(0), .chunked] { #expect(!RequestIntake.waits(head(framing))) }
+    let streams: [(FieldName, String)] = [
+      (.expect, "100-continue"), (.incremental, "?1"), (.contentType, "application/grpc"), (.upgrade, "x"),
+      (.tusResumable, "1.0.0"), (.uploadOffset, "0"), (.uploadComplete, "?1"), (.uploadDraftInteropVersion, "6"),
+      (.uploadIncomplete, "?0"), (.contentRange, "bytes 0-1/2"),
+    ]
+    for field in streams { #expect(!RequestIntake.waits(head(.length(1), [field])), "\(field)") }
+  }
+
+  @Test("128 KiB within 32 ms are fast, and not later", arguments: [(32, true), (33, false)])
+  func fast(_ milliseconds: Int, _ isFast: Bool) throws {
+    let bench = try ServerBench()
+    let intake = RequestIntake(for: bench.request(.post, framing: .length(1 << 20)), spills: true)
+    #expect(append((128 << 10) - 1, to: intake) && !intake.isFast)
+    bench.pass(.milliseconds(milliseconds))
+    _ = append(1, to: intake)
+    #expect(intake.isFast == isFast && intake.spills == !isFast)
+  }
+
+  @Test("beyond 256 KiB it goes to a file, up to max-request-buffer")
+  func spilled() throws {
+    let bench = try ServerBench { $0.site = "max-request-buffer = 1000" }
+    let intake = RequestIntake(for: bench.request(.post, framing: .length(1 << 20)), spills: true)
+    bench.pass(.seconds(1))
+    #expect(append(RequestIntake.memoryLimit, to: intake) && intake.takesMore && !intake.isAtLimit)
+    let space = try #require(bench.route.bufferSpace)
+    #expect(space.budget.usedBytes == 0)
+    #expect(append(1000, to: intake) && space.budget.usedBytes == 1000)
+    #expect(!append(1, to: intake) && intake.isAtLimit)
+    #expect(drain(intake) == RequestIntake.memoryLimit + 1001)
+    #expect(intake.isEmpty && space.budget.usedBytes == 0)
+  }
+
+  @Test("without a file, 256 KiB are all")
+  func inMemory() throws {
+    let bench = try ServerBench { $0.site = "max-request-buffer = 0" }
+    let intake = RequestIntake(for: bench.request(.post, framing: .length(1 << 20)), spills: true)
+    bench.pass(.seconds(1))
+    #expect(append(RequestIntake.memoryLimit - 1, to: intake))
+    #expect(!append(1, to: intake) && intake.isAtLimit)
+    #expect(drain(intake) == RequestIntake.memoryLimit)
+  }
+}

@@ -26,4 +26,4 @@ DEFAULT = {
 }
 
 # What measures time, memory or turns, or fills disks: nothing runs beside it.
-ALONE = ("bar:", "abuse:", "endure:", "h2: two large", "h2: Priority", "h2: PRIORITY_UPDATE")
+ALONE = ("bar:", "abuse:", "endure:", "slow:", "h2: two large", "h2: Priority", "h2: PRIORITY_UPDATE")

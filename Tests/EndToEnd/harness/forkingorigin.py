@@ -1,5 +1,5 @@
-"""An origin in processes of its own, one for each connection: what it does for one client costs another nothing but the machine's time, and
-the clients of a check share no interpreter with it.
+"""An origin of many processes, each with one connection at a time: what it does for one client costs another nothing but the machine's time,
+and the clients of a check share no interpreter with it.
 
 `/page...` is a page of four octets that nobody may keep, `/large...` a body of SIZE octets, `/active` tells how many requests it has in hand.
 Run as a program it prints its port: forkingorigin.py SIZE
@@ -15,7 +15,8 @@ import subprocess
 import sys
 import urllib.request
 
-PLACES = 4096
+# More than an upstream has places.
+WORKERS = 80
 
 
 class ForkingOrigin:
@@ -73,25 +74,26 @@ def serve(connection, shared, place, size):
         shared[place] = 0
 
 
-def main(size):
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    shared = mmap.mmap(-1, PLACES)
-    listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
-    print(listener.getsockname()[1], flush=True)
-    place = 0
+def work(listener, shared, place, size):
     while True:
         connection, _ = listener.accept()
-        place = (place + 1) % PLACES
-        if os.fork() == 0:
-            listener.close()
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            try:
-                serve(connection, shared, place, size)
-            except OSError:
-                pass
-            shared[place] = 0
-            os._exit(0)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        try:
+            serve(connection, shared, place, size)
+        except OSError:
+            pass
+        shared[place] = 0
         connection.close()
+
+
+def main(size):
+    shared = mmap.mmap(-1, WORKERS)
+    listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
+    for place in range(WORKERS):
+        if os.fork() == 0:
+            work(listener, shared, place, size)
+    print(listener.getsockname()[1], flush=True)
+    signal.pause()
 
 
 if __name__ == "__main__":

@@ -69,9 +69,7 @@ struct UploadSpools: Sendable {
     else { return }
     entry.store.move(to: settings.path)
     open[path] = nil
-    open[settings.path] = Open(
-      settings: settings, store: entry.store,
-      plain: PlainSpool(directory: settings.path, store: entry.store, pool: workers))
+    open[settings.path] = Self.entry(settings, entry.store, workers)
   }
 
   private static func former(_ configuration: Configuration, _ events: EventLog) -> [SpoolSettings] {
@@ -132,7 +130,11 @@ struct UploadSpools: Sendable {
       store.close()
       throw .catalogue(code: 0, message: "uploads in it are in \(twin.key), too")
     }
-    return Open(
+    return Self.entry(settings, store, workers)
+  }
+
+  private static func entry(_ settings: SpoolSettings, _ store: UploadStore, _ workers: WorkerPool) -> Open {
+    Open(
       settings: settings, store: store, plain: PlainSpool(directory: settings.path, store: store, pool: workers),
       buffers: BufferSpace(directory: settings.path, budget: BufferBudget(of: store), pool: workers))
   }

@@ -19,7 +19,8 @@ extension StoredBody {
   ///     own gives way to that of a whole older body.
   ///   - completion: runs once that is recorded, or cannot be; on any thread.
   package func inheritTags(
-    of older: StoredBody, upTo limit: UInt64, isMinted: ([UInt8]) -> Bool, then completion: @escaping @Sendable () -> Void
+    of older: StoredBody, upTo limit: UInt64, isMinted: ([UInt8]) -> Bool,
+    then completion: @escaping @Sendable () -> Void
   ) {
     let inherited = older.state.withLock { state -> [TagRecord] in
       state.heir = (self, limit)
@@ -35,7 +36,8 @@ extension StoredBody {
     _ older: [TagRecord], isMinted: ([UInt8]) -> Bool, then completion: @escaping @Sendable () -> Void
   ) {
     let (heir, tags) = state.withLock { state -> ((body: StoredBody, limit: UInt64)?, [TagRecord]?) in
-      let takesName = (state.tags.first.map { isMinted($0.tag) } ?? false) && older.first.map { isMinted($0.tag) } ?? false
+      let takesName =
+        (state.tags.first.map { isMinted($0.tag) } ?? false) && older.first.map { isMinted($0.tag) } ?? false
       state.tags.inherit(older, takesName: takesName, isTold: state.isTagTold)
       return (state.heir, state.isPublished && !state.isDoomed ? state.tags : nil)
     }

@@ -45,7 +45,8 @@ import Testing
   @Test(
     "an equal body's tags: its first becomes that of both where it covers all; a tag that nobody was told is forgotten",
     arguments: [
-      ([7], true, false, [1, 2]), ([7], true, true, [1, 7, 2]), ([7], false, true, [7, 1, 2]), ([7, 2], true, true, [1, 7, 2]),
+      ([7], true, false, [1, 2]), ([7], true, true, [1, 7, 2]), ([7], false, true, [7, 1, 2]),
+      ([7, 2], true, true, [1, 7, 2]),
       ([1], false, true, [1, 2]), ([], true, false, [1, 2]),
     ] as [([Int], Bool, Bool, [Int])])
   func inherited(_ own: [Int], _ takesName: Bool, _ isTold: Bool, _ expected: [Int]) {

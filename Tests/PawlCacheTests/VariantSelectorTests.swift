@@ -22,7 +22,8 @@ import Testing
   private static let requests: [[(FieldName, String)]] = [
     [], [(.cookie, "")], [(.cookie, "a=1")], [(.cookie, "a=2")], [(.cookie, "a=1"), (.cookie, "b=2")],
     [(.userAgent, "x")], [(.userAgent, "y")], [(.userAgent, "x"), (.cookie, "a=1")], [(.acceptLanguage, "de, en;q=1")],
-    [(.acceptLanguage, "EN,de")], [(.acceptEncoding, "gzip")], [(.accept, "text/html"), (.authorization, "Basic eDp5")],
+    [(.acceptLanguage, "EN,de")], [(.acceptEncoding, "gzip")],
+    [(.accept, "text/html"), (.authorization, "Basic eDp5")],
     [(.userAgent, "x"), (.acceptLanguage, "de")],
   ]
 

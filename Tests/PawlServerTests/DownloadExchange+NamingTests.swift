@@ -11,7 +11,11 @@ import Testing
   @Test("short and the same: the tag stays, and is the only one")
   func same() throws {
     let origin = ScriptedOrigin(
-      .tcp, [.expectHead, answer("0123456789"), .expectHead, answer("0123456789"), .expectHead, answer("0123456789"), .readToEnd])
+      .tcp,
+      [
+        .expectHead, answer("0123456789"), .expectHead, answer("0123456789"), .expectHead, answer("0123456789"),
+        .readToEnd,
+      ])
     let pawl = try TestServer(origin)
     let tags = (0..<3).compactMap { _ in pawl.get()["ETag"] }
     #expect(tags.count == 3 && Set(tags).count == 1)
@@ -21,7 +25,8 @@ import Testing
 
   @Test("short and another: it has another tag, and the old one names nothing of it")
   func other() throws {
-    let origin = ScriptedOrigin(.tcp, [.expectHead, answer("0123456789"), .expectHead, answer("0123456780"), .readToEnd])
+    let origin = ScriptedOrigin(
+      .tcp, [.expectHead, answer("0123456789"), .expectHead, answer("0123456780"), .readToEnd])
     let pawl = try TestServer(origin)
     let (first, second) = (pawl.get(), pawl.get())
     #expect(first["ETag"] != nil && second["ETag"] != nil && first["ETag"] != second["ETag"])

@@ -126,7 +126,8 @@ struct UploadSpools: Sendable {
     let unsettled: Set<UploadPhase> = [.open, .complete, .forwarding, .sent, .unknown]
     for upload in store.uploads where unsettled.contains(upload.status.phase) {
       // A copied directory: sent from both places, an application would have it twice.
-      guard let twin = open.first(where: { $0.value.store.find(upload.id) != nil }) else { continue }
+      let twin = open.first { _, other in other.store.find(upload.id) != nil || other.store.isTombstone(upload.id) }
+      guard let twin else { continue }
       store.close()
       throw .catalogue(code: 0, message: "uploads in it are in \(twin.key), too")
     }

@@ -101,6 +101,7 @@ final class OriginProbe: OriginExchangeDelegate {
       makeRoom()
     }
     settle(now)
+    guard !isOver else { return }
     let next = waiting.map { $0.since.advanced(by: Self.tusPatience) }.min() ?? began.advanced(by: Self.lifetime)
     timer?.schedule(after: max(.zero, min(next, began.advanced(by: Self.lifetime)) - now))
   }

@@ -110,7 +110,7 @@ import Testing
       bench.running.server.probes.withLock {
         $0.remember(answer, for: key, isCertain: true, at: bench.running.clock.now())
       }
-      advance(bench, 601)
+      bench.running.clock.advance(by: .seconds(601))
       var said: [Bool?] = []
       OriginProbe.speaks(.tus, bench.request(.post, "/files")) { said.append($0) }
       bench.turnUntilAsked()

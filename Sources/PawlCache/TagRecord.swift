@@ -1,3 +1,5 @@
+import PawlHTTP
+
 /// One entity tag under which a stored body was announced, and how far pawl can still vouch for it.
 ///
 /// A body has one tag it is announced with and up to ``aliasLimit`` aliases: tags of bodies proven equal, byte for byte.
@@ -10,6 +12,12 @@ package struct TagRecord: Hashable, Sendable {
 
   /// Tags of a body beside the one it is announced with; of more, the longest unused goes.
   package static let aliasLimit = 64
+
+  /// Begins the tags of pawl's own.
+  package static let ownPrefix: StaticString = "pawl-"
+
+  /// Whether a tag is one of pawl's own: of one sequence of bytes, wherever it was given.
+  package static func isOwn(_ opaque: [UInt8]) -> Bool { opaque[...].hasPrefix(ownPrefix) }
 
   package init(tag: [UInt8], limit: UInt64 = .max) { (self.tag, self.limit) = (tag, limit) }
 

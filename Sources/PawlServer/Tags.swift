@@ -6,7 +6,7 @@ import PawlStore
 /// The entity tags pawl gives (architecture, "Entity tags"): the origin's where it is strong, else 128 random bits.
 enum Tags {
   /// Marks a minted tag, so that one that is no longer known is never sent to an origin.
-  static let prefix: StaticString = "pawl-"
+  static let prefix = TagRecord.ownPrefix
 
   static func mint() -> [UInt8] {
     var tag = Array("pawl-".utf8)

@@ -101,7 +101,11 @@ final class TwinComparison: Sendable {
     let frontier = new.body.held.contiguousEnd(from: 0)
     if compared < target {
       if frontier > compared { return step() }
-      guard isFilling, !new.body.isComplete else { return decide(equal: false) }
+      guard isFilling, !new.body.isComplete else {
+        let isPart = !old.body.isComplete && compared > 0 && new.body.failure == nil
+        if isPart { store.reinstate(old, insteadOf: new, upTo: compared) }
+        return decide(equal: false, keeps: isPart)
+      }
     } else if new.body.isComplete {
       return decide(equal: new.body.total == old.body.total)
     }
@@ -134,18 +138,19 @@ final class TwinComparison: Sendable {
     return haveBoth && left == right
   }
 
-  private func decide(equal: Bool) {
+  /// - Parameter keeps: the old one is current again: what was to take its place has ended within it.
+  private func decide(equal: Bool, keeps: Bool = false) {
     guard !isDecided else { return }
     progress.withLock { $0.isDecided = true }
     new.body.cancelWait(token: token)
     if equal {
       // Its file goes when it is recorded what else has its tags: whoever ends between the two loses none.
       new.body.inheritTags(
-        of: old.body, upTo: old.body.isComplete ? .max : compared, isMinted: { Tags.isMinted(EntityTag(strong: $0)) }
+        of: old.body, upTo: old.body.reach(compared), isWhole: old.body.isComplete, isMinted: { TagRecord.isOwn($0) }
       ) { [store, old] in store.forget(old) }
       // Made by the tag that gave way.
       new.rendered.withLock { $0 = nil }
-    } else if !Resumption.staysForResumption(old, policy: policy) {
+    } else if !keeps, !Resumption.staysForResumption(old, policy: policy) {
       store.forget(old)
     }
     owner.get().events.log(

@@ -47,6 +47,8 @@ struct BodyState {
   /// Under which key it was published.
   var home: CacheKey?
   var isPublished = false
+  /// Its row, where the catalogue may not have it yet and the ledger has not either.
+  var birth: (row: ObjectRow, tags: [TagRecord])?
   var isDoomed = false
   var isDirty = false
   /// Dirty, and the catalogue was told not to wait.
@@ -75,7 +77,7 @@ struct BodyState {
   /// Whether anybody may have been told the first of them.
   var isTagTold = false
   /// The newer body that was proven equal up to there: what tags this one is given later are that one's, too.
-  var heir: (body: StoredBody, limit: UInt64)?
+  var heir: (body: StoredBody, limit: UInt64, isWhole: Bool)?
   /// Whether the origin's own validator names these bytes: their tags hold everywhere.
   var hasStrongValidator = false
   var window: MemoryWindow?

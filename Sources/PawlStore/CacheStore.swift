@@ -30,9 +30,13 @@ package final class CacheStore: @unchecked Sendable {
     core = StoreCore(
       settings: settings, pool: pool, events: events, clock: clock, budget: budget, reader: reader,
       index: ResourceIndex(seed: opened.seed, hashes: opened.index.hashes),
-      trees: OutdatedTrees(opened.index.outdated), nextNumber: opened.index.nextNumber)
+      trees: OutdatedTrees(opened.index.outdated), nextNumber: opened.index.nextNumber,
+      ledger: Self.makeLedger(settings, opened, events))
     let ticker = Ticker(core)
-    catalogue = try Catalogue(opened.database, directory: settings.path, events: events) { ticker.tick() }
+    let ledger = core.ledger
+    catalogue = try Catalogue(
+      opened.database, directory: settings.path, events: events, onBatch: { ledger?.batchBegins() ?? [] },
+      onCommit: { ledger?.batchIsCommitted() }) { ticker.tick() }
     core.catalogue = catalogue
     try catalogue.start()
     events.log(
@@ -78,6 +82,20 @@ package final class CacheStore: @unchecked Sendable {
     if isNew {
       try Files.syncDirectory(bodies)
       try Files.syncDirectory(path)
+    }
+  }
+
+  /// Without one the cache works, and forgets a little more at an unclean end.
+  private static func makeLedger(
+    _ settings: CacheStoreSettings, _ opened: CatalogueFile.Opened, _ events: EventLog
+  ) -> Ledger? {
+    do throws(StoreError) {
+      let ledger = try Ledger(in: settings.path, sequence: opened.ledgerSequence)
+      try CatalogueSchema.setMeta(opened.database, Ledger.gapName, 0)
+      return ledger
+    } catch {
+      events.log(.warning, "ledger-failed", ["path": settings.path, "why": "\(error)"])
+      return nil
     }
   }
 

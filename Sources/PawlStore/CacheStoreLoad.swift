@@ -29,7 +29,7 @@ extension CacheStore {
     } catch {
       core.noteReadFailure(error)
     }
-    finishLoad(resource, responses, core.index)
+    finishLoad(resource, Reunion(core: core).join(responses), core.index)
   }
 
   private static func finishLoad(_ resource: Resource, _ responses: [StoredResponse], _ index: ResourceIndex) {
@@ -175,7 +175,8 @@ struct BodyLoader {
   }
 
   /// What was recorded before it was synced proves itself by its digest, or is cut out. Then the tags match only up to
-  /// where everything is held: beyond, clients may have got bytes that nobody can prove any more.
+  /// where everything is held: beyond, clients may have got bytes that nobody can prove any more; unless all that they were
+  /// given is recorded, and proven.
   private func verify(_ body: StoredBody) {
     let row = object.row
     for segment in object.segments where segment.sequence > row.synced {
@@ -184,7 +185,8 @@ struct BodyLoader {
     }
     guard body.failure == nil else { return }
     let changes = body.state.withLock { state -> [CatalogueChange] in
-      let isNarrowed = !state.isComplete && state.limitTags(to: state.provable.prefix)
+      let isProven = row.isExact && object.segments.allSatisfy { state.held.contains($0.range) }
+      let isNarrowed = !state.isComplete && !isProven && state.limitTags(to: state.provable.prefix)
       return isNarrowed ? [.tags(row.number, state.tags), .cleared(row.number)] : [.cleared(row.number)]
     }
     core.submit(changes)

@@ -138,12 +138,15 @@ extension CacheStore {
       head: response.head.serialize(), total: total, isComplete: false, held: 0,
       synced: 0, isSuspect: false, storedAt: response.storedAt, supersededAt: nil, lastUsed: now, uses: 0,
       expires: response.personal?.expires)
+    body.state.withLock { $0.birth = (row, tags) }
     return [.insert(row), .tags(body.number, tags)]
   }
 
   private func record(_ changes: [CatalogueChange], of body: StoredBody) {
     core.submit(changes) { [core] isRecorded in
-      if isRecorded { _ = core.unrecorded.withLock { $0.remove(body.id) } }
+      guard isRecorded else { return }
+      _ = core.unrecorded.withLock { $0.remove(body.id) }
+      body.state.withLock { $0.birth = nil }
     }
   }
 

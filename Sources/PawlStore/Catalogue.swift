@@ -29,6 +29,8 @@ final class Catalogue<Change: RowChange>: @unchecked Sendable {
   private let events: EventLog
   private let clock = SystemClock()
   private let onTick: @Sendable () -> Void
+  private let onBatch: @Sendable () -> [Change]
+  private let onCommit: @Sendable () -> Void
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let arrived = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
   private var state = State()
@@ -59,10 +61,15 @@ final class Catalogue<Change: RowChange>: @unchecked Sendable {
   private static var second: UInt64 { 1_000_000_000 }
   private static var retryLimit: Int { 200_000 }
 
-  /// Starts the thread. `onTick` runs on it about once a second and must not block.
+  /// - Parameters:
+  ///   - onBatch: runs before what was submitted is taken, with more to record; it must not call the catalogue.
+  ///   - onCommit: runs when that is committed.
+  ///   - onTick: runs about once a second and must not block; as the others on the catalogue's thread.
   init(
-    _ database: Database, directory: String, events: EventLog, onTick: @escaping @Sendable () -> Void
+    _ database: Database, directory: String, events: EventLog, onBatch: @escaping @Sendable () -> [Change] = { [] },
+    onCommit: @escaping @Sendable () -> Void = {}, onTick: @escaping @Sendable () -> Void
   ) throws(StoreError) {
+    (self.onBatch, self.onCommit) = (onBatch, onCommit)
     (self.database, self.directory, self.events, self.onTick) = (database, directory, events, onTick)
     mutex.initialize(to: pthread_mutex_t())
     pthread_mutex_init(mutex, nil)
@@ -211,7 +218,9 @@ final class Catalogue<Change: RowChange>: @unchecked Sendable {
       time.tv_nsec = CLong(deadline % Self.second)
       pthread_cond_timedwait(arrived, mutex, &time)
     }
-    let batch = state
+    let more = state.changes.isEmpty && state.dirty.isEmpty ? [] : onBatch()
+    var batch = state
+    batch.changes += more
     state = State()
     state.isClosing = batch.isClosing
     return batch
@@ -225,6 +234,7 @@ final class Catalogue<Change: RowChange>: @unchecked Sendable {
     if !isBroken && (!changes.isEmpty || batch.wantsDurable) {
       do throws(StoreError) {
         try transact(changes, durably: batch.wantsDurable || batch.isClosing)
+        if !batch.changes.isEmpty || !batch.dirty.isEmpty { onCommit() }
       } catch {
         isRecorded = false
         giveUp(changes, on: error)

@@ -20,6 +20,8 @@ struct ObjectRow: Sendable {
   var synced: UInt64
   /// Incomplete when pawl ended without closing: not loaded since.
   var isSuspect: Bool
+  /// … and all that readers were given of it is recorded: its tags need not be narrowed where that is proven.
+  var isExact = false
   /// Seconds since 1970, as are the next three.
   var storedAt: Int64
   var supersededAt: Int64?
@@ -42,6 +44,8 @@ enum CatalogueChange: RowChange {
   case synced(Int64, sequence: UInt64)
   case complete(Int64, total: UInt64)
   case superseded(Int64, at: Int64)
+  /// Superseded no more.
+  case current(Int64)
   /// All tags of the object, in place of those it had; the first is the primary one.
   case tags(Int64, [TagRecord])
   case cleared(Int64)
@@ -84,6 +88,8 @@ enum CatalogueChange: RowChange {
         "UPDATE objects SET complete = 1, total = ?2 WHERE number = ?1", .integer(number), .number(total))
     case .superseded(let number, let time):
       try database.run("UPDATE objects SET superseded_at = ?2 WHERE number = ?1", .integer(number), .integer(time))
+    case .current(let number):
+      try database.run("UPDATE objects SET superseded_at = NULL WHERE number = ?1", .integer(number))
     case .tags(let number, let tags): try Self.replaceTags(number, tags, in: database)
     case .cleared(let number):
       try database.run("UPDATE objects SET suspect = 0 WHERE number = ?1", .integer(number))

@@ -14,6 +14,8 @@ enum CatalogueFile {
     /// Whether the last process ended with `close()`.
     let wasClean: Bool
     let index: CatalogueIndex
+    /// The highest number that a record of the ledger has had.
+    let ledgerSequence: UInt64
   }
 
   /// - Throws: only when not even an empty catalogue can be made.
@@ -24,15 +26,15 @@ enum CatalogueFile {
       try Files.unlink(mark(in: directory))
     }
     do throws(StoreError) {
-      return try load(path)
+      return try load(path, in: directory)
     } catch {
       guard error.isCorruptCatalogue else { throw error }
       try moveAside(path, "\(error)", events)
-      return try load(path)
+      return try load(path, in: directory)
     }
   }
 
-  private static func load(_ path: String) throws(StoreError) -> Opened {
+  private static func load(_ path: String, in directory: String) throws(StoreError) -> Opened {
     // SQLite makes its files 0644 less the umask: the -wal and -shm files take the mode of the first.
     close(try Files.open(path, O_RDWR | O_CREAT))
     let database = try Database(path: path, isReader: false)
@@ -41,11 +43,24 @@ enum CatalogueFile {
       throw .catalogue(code: StoreError.foreignSchema, message: "no seed")
     }
     let wasClean = try CatalogueSchema.meta(database, "clean") == 1
-    let index = try CatalogueIndex(database)
     try database.execute("PRAGMA synchronous = FULL")
-    if !wasClean { try database.execute("UPDATE objects SET suspect = 1 WHERE complete = 0") }
+    let sequence =
+      wasClean
+      ? UInt64(clamping: try CatalogueSchema.meta(database, Ledger.sequenceName) ?? 0)
+      : try LedgerReplay.run(in: directory, into: database)
+    let index = try CatalogueIndex(database)
+    // Where the ledger had all that readers were given, and the kernel lost nothing of it, no more than the digests is in question.
+    let isSame = try KernelRun.isUnchanged(KernelRun(of: directory), in: database)
+    if !wasClean {
+      let gap = try CatalogueSchema.meta(database, Ledger.gapName)
+      let isExact = isSame && gap == 0
+      try database.execute(
+        "UPDATE objects SET suspect = \(isExact ? "2 WHERE complete = 0 AND suspect = 0" : "1 WHERE complete = 0")")
+    }
     try CatalogueSchema.setMeta(database, "clean", 0)
-    return Opened(database: database, seed: UInt64(bitPattern: seed), wasClean: wasClean, index: index)
+    // Until there is a ledger.
+    try CatalogueSchema.setMeta(database, Ledger.gapName, 1)
+    return Opened(database: database, seed: UInt64(bitPattern: seed), wasClean: wasClean, index: index, ledgerSequence: sequence)
   }
 
   /// Renames the catalogue and its companions to `.bad-N`, the first N that is free, which it says.

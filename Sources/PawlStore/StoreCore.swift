@@ -25,6 +25,8 @@ final class StoreCore: @unchecked Sendable {
   private let nextNumber: Locked<Int64>
   private let catalogueBox = Locked<Catalogue<CatalogueChange>?>(nil)
   let reader: CatalogueReader
+  /// `nil` where it could not be made.
+  let ledger: Ledger?
   let index: ResourceIndex
   let trees: OutdatedTrees
   /// The bodies in memory, by number.
@@ -35,8 +37,9 @@ final class StoreCore: @unchecked Sendable {
 
   init(
     settings: CacheStoreSettings, pool: WorkerPool, events: EventLog, clock: any LoopClock, budget: DiskBudget,
-    reader: CatalogueReader, index: ResourceIndex, trees: OutdatedTrees, nextNumber: Int64
+    reader: CatalogueReader, index: ResourceIndex, trees: OutdatedTrees, nextNumber: Int64, ledger: Ledger? = nil
   ) {
+    self.ledger = ledger
     (place, self.settings, self.pool) = (StorePlace(settings.path), settings, pool)
     (self.events, self.clock, self.budget, self.reader) = (events, clock, budget, reader)
     (self.index, self.trees) = (index, trees)

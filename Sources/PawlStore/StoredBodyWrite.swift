@@ -136,7 +136,9 @@ extension StoredBody {
       position = end
       if position < run.upperBound { segment = OpenSegment(start: position) }
     }
+    let writing = noteInLedger(done, run)
     finish(run, done)
+    if let writing { core.ledger?.end(writing) }
     return took
   }
 

@@ -1,0 +1,91 @@
+import CLinux
+package import PawlCache
+
+/// One body of which two parts are there, each from its beginning: a fetch that was to take the place of an incomplete one was itself
+/// broken off before it had as much. The longer one stays where the shorter one is its beginning, and has the tags of both.
+struct Reunion {
+  let core: StoreCore
+
+  /// What was recorded under one key. Blocking.
+  func join(_ responses: [StoredResponse]) -> [StoredResponse] {
+    var left = responses
+    // The newest first: that one is as old as the latest fetch.
+    let parts = responses.filter(Self.isPart).sorted { $0.body.number > $1.body.number }
+    for (place, newer) in parts.enumerated() {
+      for older in parts[(place + 1)...] where areOne(newer, older) {
+        let isLonger = newer.body.held.prefix >= older.body.held.prefix
+        let (kept, gone) = isLonger ? (newer, older) : (older, newer)
+        left.removeAll { $0.body === gone.body }
+        core.unite(kept.body, with: gone.body, upTo: gone.body.held.prefix)
+        guard !isLonger, let index = left.firstIndex(where: { $0.body === kept.body }) else { continue }
+        left[index] = kept.current
+        core.submit([.current(kept.body.number)])
+        // What comes before it is compared with that one now.
+        break
+      }
+    }
+    return left
+  }
+
+  private static func isPart(_ response: StoredResponse) -> Bool {
+    response.personal == nil && response.head.status == 200 && !response.head.isStronglyValidated
+      && !response.body.isComplete && response.body.failure == nil && response.body.held.prefix > 0
+  }
+
+  private func areOne(_ a: StoredResponse, _ b: StoredResponse) -> Bool {
+    guard Self.isPart(a), Self.isPart(b), a.head.selector == b.head.selector, a.head.coding == b.head.coding,
+      a.body.total == nil || b.body.total == nil || a.body.total == b.body.total
+    else { return false }
+    let end = min(a.body.held.prefix, b.body.held.prefix)
+    var position: UInt64 = 0
+    while position < end {
+      let next = min(end, position + SegmentTable.span)
+      let agree = core.withSegmentBuffer { left in
+        core.withSegmentBuffer { right in
+          let count = Int(next - position)
+          guard a.body.readUnverified(position..<next, into: left) == count,
+            b.body.readUnverified(position..<next, into: right) == count, let one = left.baseAddress,
+            let other = right.baseAddress
+          else { return false }
+          return memcmp(one, other, count) == 0
+        }
+      }
+      guard agree else { return false }
+      position = next
+    }
+    return true
+  }
+}
+
+extension StoreCore {
+  /// `kept` has the tags of `gone`, which is its beginning up to `end`, and which goes when that is recorded.
+  func unite(_ kept: StoredBody, with gone: StoredBody, upTo end: UInt64) {
+    events.log(.info, "bodies-united", ["body": kept.id.hex, "with": gone.id.hex, "compared": "\(end)"])
+    kept.inheritTags(of: gone, upTo: gone.reach(end), isWhole: false, isMinted: { TagRecord.isOwn($0) }) { [self] in drop(gone) }
+  }
+}
+
+extension CacheStore {
+  /// An incomplete response is current again: the fetch that was to take its place ended before it had as much, and is its beginning.
+  package func reinstate(_ old: StoredResponse, insteadOf new: StoredResponse, upTo end: UInt64) {
+    guard let key = new.body.state.withLock({ $0.home }), let resource = index.find(key, create: false) else { return }
+    let gone = resource.withLock { state -> [StoredResponse]? in
+      guard state.variants.response(of: new.body) != nil, let kept = state.superseded.first(where: { $0.body === old.body })
+      else { return nil }
+      state.variants.remove(new.body)
+      state.superseded.removeAll { $0.body === old.body }
+      return state.variants.insert(kept.current)
+    }
+    guard let gone else { return }
+    core.submit([.current(old.body.number)])
+    for response in gone { core.drop(response.body) }
+    core.unite(old.body, with: new.body, upTo: end)
+  }
+}
+
+extension StoredResponse {
+  /// The same, in nobody's shadow.
+  fileprivate var current: StoredResponse {
+    StoredResponse(head: head, body: body, storedAt: storedAt, personal: personal, supersededAt: nil)
+  }
+}

@@ -1,0 +1,56 @@
+import PawlCache
+import PawlLoop
+import Testing
+
+@testable import PawlStore
+
+@Suite("The ledger") struct LedgerTests {
+  private let directory = TestDirectory()
+
+  private func append(_ ledger: Ledger, units: Int = 1) -> Ledger.Writing? {
+    ledger.append(1, bytes: units * LedgerRecord.unit) { _ in [UInt8](repeating: 1, count: units * LedgerRecord.unit) }
+  }
+
+  @Test("what is full takes no more, and says so, until the catalogue has what stands in it")
+  func halves() throws {
+    let ledger = try Ledger(in: directory.path, sequence: 5)
+    let all = Ledger.half / LedgerRecord.unit
+    let first = try #require(append(ledger, units: all))
+    #expect(append(ledger) == nil)
+    ledger.end(first)
+    func tellsOfGap() -> Bool {
+      ledger.batchBegins().contains { change in
+        if case .meta(Ledger.gapName, 1) = change { true } else { false }
+      }
+    }
+    #expect(tellsOfGap())
+    #expect(!tellsOfGap())
+    ledger.batchIsCommitted()
+    // The other half; the first is written to again when the catalogue has it.
+    let second = try #require(append(ledger, units: all))
+    ledger.end(second)
+    _ = ledger.batchBegins()
+    ledger.batchIsCommitted()
+    let third = try #require(append(ledger))
+    ledger.end(third)
+  }
+
+  @Test("a half is not written to again while somebody has not told the catalogue of what is in it")
+  func writers() throws {
+    let ledger = try Ledger(in: directory.path, sequence: 0)
+    let all = Ledger.half / LedgerRecord.unit
+    let slow = try #require(append(ledger, units: all))
+    _ = ledger.batchBegins()
+    ledger.batchIsCommitted()
+    let other = try #require(append(ledger, units: all))
+    ledger.end(other)
+    _ = ledger.batchBegins()
+    ledger.batchIsCommitted()
+    #expect(append(ledger) == nil)
+    ledger.end(slow)
+    _ = ledger.batchBegins()
+    ledger.batchIsCommitted()
+    let free = try #require(append(ledger))
+    ledger.end(free)
+  }
+}

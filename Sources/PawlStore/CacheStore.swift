@@ -36,7 +36,8 @@ package final class CacheStore: @unchecked Sendable {
     let ledger = core.ledger
     catalogue = try Catalogue(
       opened.database, directory: settings.path, events: events, onBatch: { ledger?.batchBegins() ?? [] },
-      onCommit: { ledger?.batchIsCommitted() }) { ticker.tick() }
+      onCommit: { ledger?.batchIsCommitted() }
+    ) { ticker.tick() }
     core.catalogue = catalogue
     try catalogue.start()
     events.log(

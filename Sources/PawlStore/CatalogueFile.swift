@@ -60,7 +60,8 @@ enum CatalogueFile {
     try CatalogueSchema.setMeta(database, "clean", 0)
     // Until there is a ledger.
     try CatalogueSchema.setMeta(database, Ledger.gapName, 1)
-    return Opened(database: database, seed: UInt64(bitPattern: seed), wasClean: wasClean, index: index, ledgerSequence: sequence)
+    return Opened(
+      database: database, seed: UInt64(bitPattern: seed), wasClean: wasClean, index: index, ledgerSequence: sequence)
   }
 
   /// Renames the catalogue and its companions to `.bad-N`, the first N that is free, which it says.

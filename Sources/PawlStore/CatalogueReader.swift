@@ -150,7 +150,8 @@ final class CatalogueReader: Sendable {
           key: statement.blob(3), kind: kind, owner: kind == .personal ? statement.blob(5) : nil,
           head: statement.blob(6), total: statement.optionalInteger(7).map { UInt64(clamping: $0) },
           isComplete: statement.integer(8) == 1, held: UInt64(clamping: statement.integer(9)),
-          synced: UInt64(clamping: statement.integer(10)), isSuspect: statement.integer(11) != 0, isExact: statement.integer(11) == 2,
+          synced: UInt64(clamping: statement.integer(10)), isSuspect: statement.integer(11) != 0,
+          isExact: statement.integer(11) == 2,
           storedAt: statement.integer(12), supersededAt: statement.optionalInteger(13),
           lastUsed: statement.integer(14), uses: UInt64(clamping: statement.integer(15)),
           expires: statement.optionalInteger(16)))

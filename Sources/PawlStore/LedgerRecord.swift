@@ -25,7 +25,8 @@ struct LedgerRecord {
 
   static func write(_ record: SegmentRecord, of number: Int64, sequence: UInt64, to output: inout [UInt8]) {
     write(
-      [extentMark, sequence, UInt64(bitPattern: number), record.offset, record.length, record.digest, 0], [], to: &output)
+      [extentMark, sequence, UInt64(bitPattern: number), record.offset, record.length, record.digest, 0], [],
+      to: &output)
   }
 
   /// The octets of a row, whole units of them, without its head.
@@ -130,7 +131,8 @@ struct LedgerRecord {
   private static func birth(_ octets: ArraySlice<UInt8>, _ number: Int64) -> Content? {
     var reader = OctetReader(rest: octets)
     guard let id = reader.string().flatMap({ ObjectID(bytes: Array($0)) }), let hash = reader.number(),
-      let key = reader.string(), let kind = reader.number().flatMap({ ObjectRow.Kind(rawValue: Int64(bitPattern: $0)) }),
+      let key = reader.string(),
+      let kind = reader.number().flatMap({ ObjectRow.Kind(rawValue: Int64(bitPattern: $0)) }),
       let owner = reader.string(), let head = reader.string(), let total = reader.number(),
       let storedAt = reader.number(), let lastUsed = reader.number(), let expires = reader.number(),
       let tags = tags(&reader)

@@ -16,11 +16,15 @@ enum LedgerReplay {
       switch record.content {
       // What the catalogue has had, it may have let go of.
       case .birth(let row, let tags) where record.sequence > known:
-        guard try database.integer("SELECT 1 FROM objects WHERE number = ?1", .integer(row.number)) == nil else { break }
+        guard try database.integer("SELECT 1 FROM objects WHERE number = ?1", .integer(row.number)) == nil else {
+          break
+        }
         try CatalogueChange.insert(row).apply(to: database)
         try CatalogueChange.tags(row.number, tags).apply(to: database)
       case .tags(let tags) where record.sequence > known:
-        guard try database.integer("SELECT 1 FROM objects WHERE number = ?1", .integer(record.number)) != nil else { break }
+        guard try database.integer("SELECT 1 FROM objects WHERE number = ?1", .integer(record.number)) != nil else {
+          break
+        }
         try CatalogueChange.tags(record.number, tags).apply(to: database)
       case .birth, .tags: break
       case .extent(let segment):

@@ -61,7 +61,9 @@ extension StoreCore {
   /// `kept` has the tags of `gone`, which is its beginning up to `end`, and which goes when that is recorded.
   func unite(_ kept: StoredBody, with gone: StoredBody, upTo end: UInt64) {
     events.log(.info, "bodies-united", ["body": kept.id.hex, "with": gone.id.hex, "compared": "\(end)"])
-    kept.inheritTags(of: gone, upTo: gone.reach(end), isWhole: false, isMinted: { TagRecord.isOwn($0) }) { [self] in drop(gone) }
+    kept.inheritTags(of: gone, upTo: gone.reach(end), isWhole: false, isMinted: { TagRecord.isOwn($0) }) { [self] in
+      drop(gone)
+    }
   }
 }
 
@@ -70,7 +72,8 @@ extension CacheStore {
   package func reinstate(_ old: StoredResponse, insteadOf new: StoredResponse, upTo end: UInt64) {
     guard let key = new.body.state.withLock({ $0.home }), let resource = index.find(key, create: false) else { return }
     let gone = resource.withLock { state -> [StoredResponse]? in
-      guard state.variants.response(of: new.body) != nil, let kept = state.superseded.first(where: { $0.body === old.body })
+      guard state.variants.response(of: new.body) != nil,
+        let kept = state.superseded.first(where: { $0.body === old.body })
       else { return nil }
       state.variants.remove(new.body)
       state.superseded.removeAll { $0.body === old.body }

@@ -18,7 +18,10 @@ import Testing
     let response = try fixture.store("/a", pattern(2_500_000), total: total, fields: fields)
     let copy = try fixture.directory.copy()
     let path = copy.path + fixture.path(of: response.body).dropFirst(fixture.directory.path.count)
-    try change(path, Database(path: copy.path + "/cache/catalogue.sqlite", isReader: false))
+    let database = try Database(path: copy.path + "/cache/catalogue.sqlite", isReader: false)
+    // By a power cut: its file system is mounted anew.
+    try CatalogueSchema.setMeta(database, "mount", 0)
+    try change(path, database)
     return try StoreFixture(in: copy)
   }
 

@@ -7,7 +7,8 @@ import Testing
   private let segment = SegmentRecord(offset: 1 << 20, length: 77, digest: 0xfeed, sequence: 0)
   private let tags = [TagRecord(tag: Array("pawl-1".utf8)), TagRecord(tag: [], limit: 5)]
   private let row = ObjectRow(
-    number: 9, id: ObjectID(high: 1, low: 2), keyHash: 3, key: [0x61, 0, 0x2f], kind: .shared, owner: nil, head: [4, 5, 6],
+    number: 9, id: ObjectID(high: 1, low: 2), keyHash: 3, key: [0x61, 0, 0x2f], kind: .shared, owner: nil,
+    head: [4, 5, 6],
     total: nil, isComplete: false, held: 0, synced: 0, isSuspect: false, storedAt: 7, supersededAt: nil, lastUsed: 8,
     uses: 0, expires: nil)
 

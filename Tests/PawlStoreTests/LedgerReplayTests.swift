@@ -14,7 +14,8 @@ import Testing
 
   private func row(_ number: Int64) -> ObjectRow {
     ObjectRow(
-      number: number, id: ObjectID(high: 1, low: UInt64(number)), keyHash: 3, key: [0x61, 0, 0x2f], kind: .shared, owner: nil,
+      number: number, id: ObjectID(high: 1, low: UInt64(number)), keyHash: 3, key: [0x61, 0, 0x2f], kind: .shared,
+      owner: nil,
       head: [4], total: nil, isComplete: false, held: 0, synced: 0, isSuspect: false, storedAt: 7, supersededAt: nil,
       lastUsed: 8, uses: 0, expires: nil)
   }

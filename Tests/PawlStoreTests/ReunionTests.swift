@@ -4,7 +4,9 @@ import Testing
 @testable import PawlStore
 
 @Suite("Two parts of one body") struct ReunionTests {
-  private func stored(_ fixture: StoreFixture, _ bytes: [UInt8], _ tag: String, of total: UInt64 = 5000) throws -> StoredResponse {
+  private func stored(_ fixture: StoreFixture, _ bytes: [UInt8], _ tag: String, of total: UInt64 = 5000) throws
+    -> StoredResponse
+  {
     let resource = try fixture.resource("/a")
     let old = resource.withLock { $0.variants.first }
     let response = try fixture.store("/a", bytes, total: total, tag: "pawl-" + tag)

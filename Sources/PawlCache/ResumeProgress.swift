@@ -33,6 +33,9 @@ package struct ResumeProgress: Hashable, Sendable {
     (heldAtProgress, self.attemptLimit, self.replayFactor) = (held, attemptLimit, replayFactor)
   }
 
+  /// The first attempt begins here, not at 0: where the bytes end that are held already.
+  package mutating func began(at held: UInt64) { heldAtProgress = held }
+
   /// Takes note of an attempt that did not complete the transfer, whatever ended it.
   /// - Parameters:
   ///   - held: where the held bytes end now.

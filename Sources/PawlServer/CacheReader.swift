@@ -30,6 +30,10 @@ final class CacheReader: BodySource {
   /// Where a run was given back last, and how often in a row it was there.
   private var returned = (at: UInt64.max, count: 0)
   private var watch: FileWatch
+  /// Of what came from memory because the disk does not take it.
+  private var given: DeliveredMemory?
+  /// Brings what others did not wait for.
+  private var rest: OwnRest?
   weak var consumer: (any BodyConsumer)?
 
   private var body: StoredBody { response.body }
@@ -57,6 +61,7 @@ final class CacheReader: BodySource {
   }
 
   func next(limit: Int) -> BodyPiece {
+    if let rest { return rest.next(limit: limit) }
     while let segment = segments.first {
       switch segment {
       case .own(let bytes):
@@ -83,9 +88,25 @@ final class CacheReader: BodySource {
       check(start)
       return .later
     case .ended: return end == nil ? endOfBody() : .failed(BodyEnd(party: .pawl, reason: "range-beyond-end"))
+    case .failed(.notKept) where body.failure == nil && goesOnAlone(from: start, through: end): return .later
     case .failed(let failure): return .failed(BodyEnd(failure))
     case .missing: return missing(at: start, through: end)
     }
+  }
+
+  /// It was overtaken: what it lacks has gone through memory, and comes again for it alone, where it can be proven to be the same.
+  private func goesOnAlone(from start: UInt64, through end: UInt64?) -> Bool {
+    guard segments.count == 1 else { return false }
+    rest = OwnRest(
+      response, from: start, through: end, given: given, identity: coordinator.identity,
+      refusesRanges: coordinator.refusesRanges, for: request
+    ) { [weak self] in self?.consumer?.bodyIsReady() }
+    guard rest != nil else { return false }
+    given = nil
+    // The seat keeps the body, with which what comes is compared; nobody waits for it any more.
+    body.readerLeft(token: token)
+    coordinator.moved(token)
+    return true
   }
 
   private func check(_ start: UInt64) {
@@ -123,6 +144,8 @@ final class CacheReader: BodySource {
     }
     if body.isStreaming, let bytes = body.windowBytes(at: start, limit: Int(stop - start)) {
       advance(from: start, to: start + UInt64(bytes.count), through: end)
+      if given == nil { given = DeliveredMemory(from: start) }
+      bytes.withUnsafeBytes { given?.note($0) }
       return .memory(bytes, 0..<bytes.count)
     }
     let wasChecked = justChecked == start
@@ -217,6 +240,7 @@ final class CacheReader: BodySource {
     guard !isFinished else { return }
     isFinished = true
     patience?.close()
+    rest?.finish()
     body.readerLeft(token: token)
     coordinator.left(token)
   }

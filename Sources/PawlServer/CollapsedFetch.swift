@@ -354,6 +354,7 @@ final class CollapsedFetch: OriginFetchSink {
     guard let fetch else { return }
     let fill = Fill(fetch, of: stored, in: store, route: request.route, seesRanges: seesRanges)
     self.fetch = nil
+    if isInBackground { fill.renewed = purpose.stored?.body.total }
     let arrival = Arrival.fetched(status: status, why: reason)
     // Before anybody reads: whoever lacks bytes must find that they are on their way.
     fill.begin(identity, from: start, through: end, sharing: sharing)

@@ -19,19 +19,23 @@ final class Fill: OriginFetchSink {
   private(set) var fetch: OriginFetch?
   private(set) var isPaused = false
   /// A piece is being written in the pool; nothing more comes until it is.
-  private var isWriting = false
+  private(set) var isWriting = false
   /// What came to its end meanwhile.
   private var afterWriting: (() -> Void)?
   private var isStreaming = false
   /// Whether the body's window is for what this fill brings: then nobody else brings it.
   private var hasWindow = false
+  /// Looks for who holds up the others of what is streamed.
+  var overtaking: Overtaking?
   /// Of what was streamed: it is in no file to compare with.
   private var streamed: DeliveredMemory?
   private var isAbandoned = false
   /// How far it goes on without readers where nobody knows its length.
-  private var allowance: AbandonedUnknown?
+  var allowance: AbandonedUnknown?
+  /// How long the body is that it takes the place of, where nobody was to read it at once (RFC 5861 §3).
+  var renewed: UInt64?
   /// Looks at the pace of a fill that nobody reads, or at who holds up the others.
-  private var paceTimer: LoopTimer?
+  var paceTimer: LoopTimer?
   private var seesRanges: Bool
   private var watch: LoopTimer?
   private var confirmed: ((Confirmation) -> Void)?
@@ -156,6 +160,7 @@ final class Fill: OriginFetchSink {
       streamed?.note(bytes)
     }
     isPaused = mustWait(at: offset + UInt64(bytes.count))
+    if isPaused, isStreaming { watchSlowReaders() }
     // Who is told may read at once, and so move this fill.
     if confirmed != nil, fetch != nil { owner.loop.nextTurn { [weak self] in self?.confirm(.same) } }
     endIfEnough(offset + UInt64(bytes.count))
@@ -211,26 +216,8 @@ final class Fill: OriginFetchSink {
     return frontier > fastest + Self.unknownLead
   }
 
-  /// Nobody reads it, and it has brought as much as it may.
-  private func endIfEnough(_ frontier: UInt64) {
-    guard let allowance else { return }
-    if hasReaders { return self.allowance = nil }
-    if allowance.isEnough(frontier) { pauseForGood("abandoned-fill") }
-  }
-
-  private func watchPace() {
-    let timer = paceTimer ?? owner.loop.makeTimer { [weak self] in self?.lookAtPace() }
-    paceTimer = timer
-    timer.schedule(after: AbandonedUnknown.interval)
-  }
-
-  private func lookAtPace() {
-    guard let fetch, allowance != nil, !hasReaders else { return }
-    guard allowance?.keepsPace(fetch.frontier) == true else { return pauseForGood("no-readers") }
-    paceTimer?.schedule(after: AbandonedUnknown.interval)
-  }
-
   func readersMoved() {
+    if isStreaming, body.isWindowUnread { return endUnread() }
     guard isPaused, !isWriting, let fetch, !mustWait(at: fetch.frontier) else { return }
     isPaused = false
     fetch.resume()
@@ -316,11 +303,12 @@ final class Fill: OriginFetchSink {
 
   func fetchIsWanted(_ fetch: OriginFetch) -> Bool { hasReaders || isAbandoned }
 
-  private var hasReaders: Bool { coordinator?.hasReaders ?? false }
+  var hasReaders: Bool { coordinator?.hasReaders ?? false }
 
-  private func letGo() {
+  func letGo() {
     watch?.cancel()
     paceTimer?.close()
+    overtaking?.end()
     fetch?.cancel()
     (fetch, afterWriting, replay) = (nil, nil, nil)
     owner.server.abandoned.remove(self, of: route.upstream)
@@ -343,9 +331,10 @@ final class Fill: OriginFetchSink {
     guard decision == .goOn, !isStreaming else { return pauseForGood("no-readers") }
     isAbandoned = true
     if body.total == nil {
-      allowance = AbandonedUnknown(at: fetch.frontier, abandonedFill: route.abandonedFill)
+      allowance = AbandonedUnknown(at: fetch.frontier, abandonedFill: max(route.abandonedFill, renewed ?? 0))
       guard allowance?.isEnough(fetch.frontier) == false else { return pauseForGood("no-readers") }
-      watchPace()
+      // What was whole before is no live stream.
+      if renewed == nil { watchPace() }
     }
     if !isWriting {
       isPaused = false

@@ -104,6 +104,7 @@ final class FillCoordinator: Sendable {
   var isFilling: Bool { state.withLock { !$0.spans.isEmpty } }
   var comparison: TwinComparison? { state.withLock { $0.comparison } }
   var sharing: Sharing? { state.withLock { $0.sharing } }
+  var refusesRanges: Bool { state.withLock { $0.refusesRanges } }
   func originRefusesRanges() { state.withLock { $0.refusesRanges = true } }
 
   static func compare(_ response: StoredResponse, with twin: TwinComparison) {
@@ -174,6 +175,8 @@ final class FillCoordinator: Sendable {
   /// Decides for a reader at `position` that wants bytes up to `end` and has none.
   func need(_ position: UInt64, through end: UInt64, held: HeldBytes, joinedAt failures: Int, now: Monotonic) -> Need {
     if let lost = body?.lostRun(at: position) { return need(lost, through: end, joinedAt: failures) }
+    // What passes through memory has come, too.
+    let streamed = body?.windowEnd ?? 0
     return state.withLock { state in
       let hasFailed = state.failures > failures
       let canRange = identity.strongValidator != nil && !state.refusesRanges
@@ -181,7 +184,7 @@ final class FillCoordinator: Sendable {
       if let covering {
         // After a failure nobody asks ahead; what is on its way may come all the same.
         let mayAskAhead = canRange && !hasFailed && state.spans.count < Self.spanLimit
-        let isFar = mayAskAhead && Self.isFarAhead(position, of: covering, held, now)
+        let isFar = mayAskAhead && Self.isFarAhead(position, of: covering, held, streamed, now)
         if !isFar { return .wait }
       }
       if hasFailed { return .fail(state.failure ?? BodyEnd(party: .origin, reason: "failed")) }
@@ -212,8 +215,10 @@ final class FillCoordinator: Sendable {
     return fetchSpan(wanted: wanted, held: held, active: active, total: total)
   }
 
-  private static func isFarAhead(_ position: UInt64, of span: Span, _ held: HeldBytes, _ now: Monotonic) -> Bool {
-    let frontier = held.contiguousEnd(from: span.start)
+  private static func isFarAhead(
+    _ position: UInt64, of span: Span, _ held: HeldBytes, _ streamed: UInt64, _ now: Monotonic
+  ) -> Bool {
+    let frontier = max(held.contiguousEnd(from: span.start), streamed)
     guard position > frontier, position - frontier > jumpDistance else { return false }
     // Nothing is known of its speed before: the first moments of a fill would send every reader off on its own.
     let elapsed = now - span.began
@@ -258,7 +263,7 @@ final class FillCoordinator: Sendable {
     state.withLock { state in
       state.spans.contains { span in
         guard span.start <= position, position < span.end ?? .max else { return false }
-        return mending ? span.mends : !Self.isFarAhead(position, of: span, held, now)
+        return mending ? span.mends : !Self.isFarAhead(position, of: span, held, 0, now)
       }
     }
   }

@@ -69,10 +69,17 @@ final class OriginFetch: OriginExchangeDelegate {
   /// Starts with a representation that is known already, in its middle or to compare it; takes only what looks the same.
   func start(span: Range<UInt64>, of identity: RepresentationIdentity, asking decision: ResumeDecision?) {
     guard let decision else { return fail(.gaveUp("no-strong-validator")) }
+    goOn(from: span.lowerBound, since: span.lowerBound, through: span.upperBound, of: identity, asking: decision)
+  }
+
+  /// Goes on at `frontier` with what somebody has from `start` on, and can compare with what comes again.
+  func goOn(
+    from frontier: UInt64, since start: UInt64, through end: UInt64?, of identity: RepresentationIdentity,
+    asking decision: ResumeDecision
+  ) {
     first = FirstAnswer(identity)
-    (spanStart, spanEnd, frontier) = (span.lowerBound, span.upperBound, span.lowerBound)
-    progress = ResumeProgress(
-      held: frontier, attemptLimit: route.resumeAttempts, replayFactor: UInt64(max(0, route.replayLimit)))
+    (spanStart, spanEnd, self.frontier) = (start, end, frontier)
+    progress.began(at: frontier)
     perform(decision)
   }
 

@@ -1,4 +1,5 @@
-/// The latest bytes of a body that grows beyond what the disk takes: at most about 1 MiB, for readers that keep up.
+/// The latest bytes of a body that grows beyond what the disk takes: at most about 1 MiB, for readers that keep up. Those
+/// that do not are overtaken: the window goes on without them.
 struct MemoryWindow {
   /// The fill stops reading from the origin when so many bytes wait for the slowest reader.
   static let capacity = 1 << 20
@@ -8,6 +9,11 @@ struct MemoryWindow {
   private var passed = 0
   /// Offset in the body of the first octet still here.
   private var start: UInt64?
+  /// Where the window began.
+  private var first: UInt64?
+
+  /// Whether something has left it: who is before it comes too late, and is not waited for.
+  var hasMoved: Bool { start != first }
 
   var range: Range<UInt64> {
     guard let start else { return 0..<0 }
@@ -19,7 +25,7 @@ struct MemoryWindow {
   /// Adds what continues the window; octets already in it are skipped.
   /// - Returns: `false` when a gap would come to be, or when it is from before the window: none of it is taken.
   mutating func append(_ added: UnsafeRawBufferPointer, at offset: UInt64) -> Bool {
-    if start == nil { start = offset }
+    if start == nil { (start, first) = (offset, offset) }
     guard range.lowerBound <= offset, offset <= range.upperBound else { return false }
     let skipped = range.upperBound - offset
     if skipped < UInt64(added.count) { bytes.append(contentsOf: added[Int(skipped)...]) }
@@ -37,6 +43,22 @@ struct MemoryWindow {
       passed = 0
     }
   }
+
+  /// So many octets before its end stay when the slowest readers are overtaken.
+  static let keptWhenOvertaking = capacity / 4
+
+  /// Where one stands who waits for more, or is about to.
+  private var nearEnd: UInt64 { range.upperBound - min(UInt64(Self.keptWhenOvertaking), range.upperBound) }
+
+  /// Whether some of its readers wait for others: it is full, or nearly, for these only.
+  func isHeldUp(by readers: some Sequence<UInt64>) -> Bool {
+    guard bytes.count - passed >= Self.capacity / 8 * 7 else { return false }
+    let hungry = range.upperBound - min(UInt64(Self.capacity / 16), range.upperBound)
+    return readers.contains { $0 >= hungry } && readers.contains { $0 < nearEnd }
+  }
+
+  /// Goes on without the readers that are far behind.
+  mutating func overtake() { drop(before: nearEnd) }
 
   /// At most `limit` octets from `position` on; `nil` when they are not here.
   func piece(at position: UInt64, limit: Int) -> [UInt8]? {

@@ -21,6 +21,9 @@ extension StoredBody {
 
   package var isStreaming: Bool { state.withLock { $0.window != nil } }
 
+  /// Where what has come through the window ends; `nil` where nothing does.
+  package var windowEnd: UInt64? { state.withLock { $0.window?.range.upperBound } }
+
   /// Whether a reader of `range` may still find in the window what is not held of it, now or when it comes: what went
   /// through the window before comes no more.
   package func windowReaches(_ range: Range<UInt64>) -> Bool {
@@ -33,6 +36,23 @@ extension StoredBody {
   /// Whether the origin has to wait for the slowest reader.
   package var windowIsFull: Bool { state.withLock { $0.window?.isFull ?? false } }
 
+  /// Whether readers that could go on wait for one that is far behind, in the window or before it.
+  package var isHeldUp: Bool { state.withLock { $0.window?.isHeldUp(by: $0.readers.values) ?? false } }
+
+  /// The window goes on without the readers that are far behind: what they lack comes no more.
+  package func overtakeSlowReaders() {
+    state.withLock { $0.window?.overtake() }
+    wake()
+  }
+
+  /// Whether every reader was overtaken: the window is for nobody.
+  package var isWindowUnread: Bool {
+    state.withLock { state in
+      guard let window = state.window, window.hasMoved else { return false }
+      return !state.readers.values.contains { $0 >= window.range.lowerBound }
+    }
+  }
+
   /// At most `limit` bytes from `position` on, if they are in the window.
   package func windowBytes(at position: UInt64, limit: Int) -> [UInt8]? {
     state.withLock { $0.window?.piece(at: position, limit: limit) }
@@ -42,7 +62,10 @@ extension StoredBody {
 extension BodyState {
   /// Lets go of what every reader has passed.
   mutating func trimWindow() {
-    guard let slowest = readers.values.min() else { return }
-    window?.drop(before: slowest)
+    guard let window else { return }
+    let (start, hasMoved) = (window.range.lowerBound, window.hasMoved)
+    // Nobody waits for who was overtaken; at the beginning all are still on their way to it.
+    guard let slowest = readers.values.lazy.filter({ !hasMoved || $0 >= start }).min() else { return }
+    self.window?.drop(before: slowest)
   }
 }

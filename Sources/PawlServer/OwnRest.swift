@@ -1,0 +1,89 @@
+import PawlCache
+import PawlHTTP
+import PawlStore
+import PawlWire
+
+/// The rest of a body for one reader that was overtaken where it was streamed: a request of its own, at its own pace, which
+/// counts only behind octets that are proven to be those that the reader was given.
+final class OwnRest: OriginFetchSink {
+  private static let highWater = 256 << 10
+  private static let lowWater = 64 << 10
+
+  private var fetch: OriginFetch?
+  private let body: StoredBody
+  /// Of what the reader was given from memory; what came before that is in the body's file.
+  private var given: DeliveredMemory?
+  private var queue = ChunkQueue()
+  private var end: BodyPiece?
+  private let ready: () -> Void
+
+  /// - Parameters:
+  ///   - position: where the reader goes on.
+  ///   - end: of what it wants; `nil`: where the body ends.
+  ///   - given: of what it was given from memory, up to `position`.
+  ///   - ready: there is more to take.
+  /// - Returns: `nil` where nothing could prove what would come.
+  init?(
+    _ response: StoredResponse, from position: UInt64, through end: UInt64?, given: DeliveredMemory?,
+    identity: RepresentationIdentity, refusesRanges: Bool, for request: IncomingRequest, ready: @escaping () -> Void
+  ) {
+    (body, self.given, self.ready) = (response.body, given, ready)
+    guard response.head.status == 200 else { return nil }
+    var progress = ResumeProgress(
+      held: position, attemptLimit: request.route.resumeAttempts,
+      replayFactor: UInt64(max(0, request.route.replayLimit)))
+    progress.originRefusesRanges = refusesRanges
+    // What lies between the file and the memory was another reader's.
+    let isComparable = given?.start ?? position <= response.body.held.prefix
+    let start = isComparable ? 0 : given?.start ?? position
+    let decision = decideResume(held: position, spanStart: start, identity: identity, progress: progress)
+    if case .giveUp = decision { return nil }
+    let fetch = OriginFetch(for: request, base: request.asSent, use: .passThrough, sink: self)
+    self.fetch = fetch
+    let isWhole = end == nil || end == identity.total
+    // Who asks is in the middle of taking what there is.
+    request.loop.loop.nextTurn { [weak fetch] in
+      fetch?.goOn(from: position, since: start, through: isWhole ? nil : end, of: identity, asking: decision)
+    }
+  }
+
+  func next(limit: Int) -> BodyPiece {
+    if let (bytes, range) = queue.next(limit: limit) {
+      if queue.count <= Self.lowWater { fetch?.resume() }
+      return .memory(bytes, range)
+    }
+    return end ?? (fetch?.isDelivering == true ? .soon : .later)
+  }
+
+  func finish() {
+    fetch?.cancel()
+    fetch = nil
+    queue.removeAll()
+  }
+
+  func fetch(_ fetch: OriginFetch, interim head: ResponseHead) {}
+  func fetch(_ fetch: OriginFetch, head: ResponseHead, framing: BodyFraming) {}
+
+  func fetch(_ fetch: OriginFetch, bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Flow {
+    if given == nil { given = DeliveredMemory(from: offset) }
+    given?.note(bytes)
+    let waiting = queue.append(bytes)
+    if !fetch.isDelivering || waiting >= Self.lowWater { ready() }
+    return queue.count >= Self.highWater ? .pause : .goOn
+  }
+
+  func fetch(_ fetch: OriginFetch, compare bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Comparison {
+    StoredComparison.compare(bytes, at: offset, with: body, then: &given, for: fetch)
+  }
+
+  func fetchDelivered(_ fetch: OriginFetch) { ready() }
+  func fetchEnded(_ fetch: OriginFetch, at end: UInt64) { tellLast(.end) }
+  func fetchFailed(_ fetch: OriginFetch, _ failure: FetchFailure) { tellLast(.failed(failure.end)) }
+  func fetchIsWanted(_ fetch: OriginFetch) -> Bool { true }
+
+  private func tellLast(_ end: BodyPiece) {
+    self.end = end
+    fetch = nil
+    ready()
+  }
+}

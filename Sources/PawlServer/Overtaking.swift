@@ -30,7 +30,11 @@ final class Overtaking {
   private func look() {
     guard let fill else { return }
     count = fill.body.isHeldUp ? count + 1 : 0
-    guard count >= Self.patience else { return count == 0 ? () : timer?.schedule(after: Self.interval) ?? () }
+    guard count >= Self.patience else {
+      // Nothing else may happen until somebody moves: a fill that waits is looked at again.
+      if count > 0 || fill.isPaused { timer?.schedule(after: Self.interval) }
+      return
+    }
     count = 0
     fill.owner.events.log(
       .info, "slow-reader-overtaken", ["upstream": fill.route.upstreamName, "body": fill.body.id.hex])

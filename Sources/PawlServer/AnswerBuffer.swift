@@ -43,10 +43,11 @@ final class AnswerBuffer {
   func append(_ bytes: UnsafeRawBufferPointer) -> Flow {
     if let overflow {
       let takesMore = overflow.append(bytes)
-      if takesMore, overflow.count < Self.calmLimit || isWanted { return .goOn }
+      let isInPace = request.loop.spillPace.take(bytes.count, at: request.loop.loop.now)
+      if takesMore, mayGrow, isInPace { return .goOn }
       isPaused = true
       // Somebody may come to want the place.
-      if takesMore { timer?.schedule(after: Self.patience) }
+      if takesMore { timer?.schedule(after: mayGrow ? SpillPace.stretch : Self.patience) }
       return .pause
     }
     guard queue.append(bytes) >= Self.highWater else { return .goOn }
@@ -62,13 +63,17 @@ final class AnswerBuffer {
     if !timer.isScheduled { timer.schedule(after: Self.patience) }
   }
 
-  private var isWanted: Bool { request.route.upstream.isCrowded }
+  /// Whether more of it is read than the reader takes.
+  private var mayGrow: Bool {
+    guard let overflow, overflow.count >= Self.calmLimit else { return true }
+    return request.route.upstream.isCrowded
+  }
 
   private func lookAtReader() {
     guard isPaused else { return }
     if let overflow {
       guard overflow.takesMore else { return }
-      return isWanted ? goOn() : timer?.schedule(after: Self.patience) ?? ()
+      return mayGrow ? goOn() : timer?.schedule(after: Self.patience) ?? ()
     }
     guard queue.count > Self.lowWater else { return }
     let waited = request.loop.loop.now - pausedAt
@@ -87,7 +92,7 @@ final class AnswerBuffer {
   }
 
   private func overflowChanged() {
-    if let overflow, overflow.takesMore, overflow.count < Self.calmLimit || isWanted { goOn() }
+    if overflow?.takesMore == true, mayGrow { goOn() }
     holder?.bufferIsReady()
   }
 

@@ -34,6 +34,7 @@ final class ServerLoop {
   var hasClosedAll: Bool { loop.closingCount == 0 || isAbandoned }
   @exclusivity(unchecked) private var uncollapsed = UncollapsedResources()
   private var slowWrites = SlowWrites()
+  var spillPace = SpillPace()
   @exclusivity(unchecked) var requestIDs = RequestIDs()
   private var dateSecond: Int64 = -1
   private var dateBytes: [UInt8] = []

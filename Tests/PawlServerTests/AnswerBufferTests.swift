@@ -68,18 +68,25 @@ import Testing
     while append(buffer) == .goOn {}
     bench.pass(.milliseconds(100))
     #expect(buffer.hasOverflow && holder.resumed == 1)
-    var count = 1
-    while append(buffer) == .goOn { count += 1 }
-    #expect(UInt64(count * Self.chunk.count) == AnswerBuffer.calmLimit)
+    // No faster than a loop may.
+    for _ in 1..<SpillPace.limit / Self.chunk.count { #expect(append(buffer) == .goOn) }
+    #expect(append(buffer) == .pause && holder.resumed == 1)
+    bench.pass(SpillPace.stretch)
+    #expect(holder.resumed == 2)
+    for _ in SpillPace.limit / Self.chunk.count..<Int(AnswerBuffer.calmLimit) / Self.chunk.count {
+      if append(buffer) == .pause { bench.pass(SpillPace.stretch) }
+    }
+    let resumed = holder.resumed
+    #expect(buffer.isPaused)
     bench.pass(.seconds(1))
-    #expect(holder.resumed == 1)
+    #expect(holder.resumed == resumed)
     let pool = bench.owner.pool(for: bench.route.upstream)
     let probe = bench.request()
     let (first, second) = (UnkeptExchange(probe, channel: Silent()), UnkeptExchange(probe, channel: Silent()))
     for each in [first, second] { each.start() }
     bench.turn { pool.upstream.isCrowded }
     bench.pass(.milliseconds(100))
-    #expect(holder.resumed == 2)
+    #expect(holder.resumed == resumed + 1)
     for each in [first, second] { each.clientLeft() }
     buffer.removeAll()
   }

@@ -50,7 +50,7 @@ enum CatalogueFile {
       : try LedgerReplay.run(in: directory, into: database)
     let index = try CatalogueIndex(database)
     // Where the ledger had all that readers were given, and the kernel lost nothing of it, no more than the digests is in question.
-    let isSame = try KernelRun.isUnchanged(KernelRun(of: directory), in: database)
+    let isSame = try KernelRun.isUnchanged(KernelRun(of: directory, file: path), in: database)
     if !wasClean {
       let gap = try CatalogueSchema.meta(database, Ledger.gapName)
       let isExact = isSame && gap == 0

@@ -1,21 +1,37 @@
 import CLinux
 import PawlLoop
 
-/// Which run of the kernel, and which mount of its file system, a directory was seen in. Where both are the same, whatever was written
-/// to its files is there, though it was never synced: only the process has ended.
+/// Which run of the kernel, and which mount of its file system, a cache was seen in, and which files it was made of. Where all are the
+/// same, whatever was written to its files is there, though it was never synced: only the process has ended. A cache that was copied,
+/// or put back from a copy, has other files.
 struct KernelRun: Equatable {
   private let boot: ObjectID
   /// The kernel's number for a mount, which it never gives twice.
   private let mount: UInt64
+  private let directory: Birth
+  private let catalogue: Birth
+
+  /// Which file it is: numbers of files that are gone are given again, but not with the same time.
+  private struct Birth: Equatable {
+    let inode: UInt64
+    let nanoseconds: UInt64
+  }
 
   /// `nil` where the kernel does not say it beyond doubt.
-  init?(of path: String) throws(StoreError) {
-    var status = CLinux.statx()
-    guard statx(AT_FDCWD, path, 0, Self.uniqueMount, &status) == 0, status.stx_mask & Self.uniqueMount != 0 else {
-      return nil
-    }
-    mount = withUnsafeBytes(of: &status) { $0.loadUnaligned(fromByteOffset: Self.mountOffset, as: UInt64.self) }
+  /// - Parameter file: the catalogue, which lies in the directory.
+  init?(of path: String, file: String) throws(StoreError) {
+    guard let found = Self.look(path), let other = Self.look(file) else { return nil }
+    (mount, directory, catalogue) = (found.mount, found.birth, other.birth)
     boot = try UploadRecovery.runningBoot()
+  }
+
+  private static func look(_ path: String) -> (mount: UInt64, birth: Birth)? {
+    let wanted = uniqueMount | UInt32(STATX_INO) | UInt32(STATX_BTIME)
+    var status = CLinux.statx()
+    guard statx(AT_FDCWD, path, 0, wanted, &status) == 0, status.stx_mask & wanted == wanted else { return nil }
+    let mount = withUnsafeBytes(of: &status) { $0.loadUnaligned(fromByteOffset: mountOffset, as: UInt64.self) }
+    let born = UInt64(bitPattern: status.stx_btime.tv_sec) &* 1_000_000_000 &+ UInt64(status.stx_btime.tv_nsec)
+    return (mount, Birth(inode: status.stx_ino, nanoseconds: born))
   }
 
   /// `STATX_MNT_ID_UNIQUE`, since Linux 6.8, and where `stx_mnt_id` stands: the C library's headers may be older.
@@ -24,10 +40,14 @@ struct KernelRun: Equatable {
 
   /// Whether the catalogue was last opened in the same one; notes this one.
   static func isUnchanged(_ run: KernelRun?, in database: Database) throws(StoreError) -> Bool {
-    let names = ["boot_high", "boot_low", "mount"]
-    let values = run.map { [$0.boot.high, $0.boot.low, $0.mount].map { Int64(bitPattern: $0) } } ?? [0, 0, 0]
+    let facts: KeyValuePairs = [
+      "boot_high": run?.boot.high, "boot_low": run?.boot.low, "mount": run?.mount,
+      "directory": run?.directory.inode, "directory_born": run?.directory.nanoseconds,
+      "file": run?.catalogue.inode, "file_born": run?.catalogue.nanoseconds,
+    ]
     var isSame = run != nil
-    for (name, value) in zip(names, values) {
+    for (name, fact) in facts {
+      let value = Int64(bitPattern: fact ?? 0)
       if try CatalogueSchema.meta(database, name) != value { isSame = false }
       try CatalogueSchema.setMeta(database, name, value)
     }

@@ -1,5 +1,5 @@
 import CLinux
-package import PawlCache
+import PawlCache
 
 /// One body of which two parts are there, each from its beginning: a fetch that was to take the place of an incomplete one was itself
 /// broken off before it had as much. The longer one stays where the shorter one is its beginning, and has the tags of both.

@@ -41,8 +41,7 @@ final class OriginFetch: OriginExchangeDelegate {
   private var answerEnded = false
   private var sinkPaused = false
   private var timer: LoopTimer?
-  private var lastFailure = "closed"
-  private var lastEnding = AttemptEnding.brokeOff
+  private var (lastFailure, lastEnding) = ("closed", AttemptEnding.brokeOff)
   /// What stood behind the whole content; nothing where that was put together from parts.
   private(set) var trailers = Fields()
 

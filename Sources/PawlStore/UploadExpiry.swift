@@ -121,6 +121,9 @@ extension UploadCore {
     return nil
   }
 
+  /// Whether it is there, and its time is over.
+  func isOver(_ id: UploadID) -> Bool { find(id) != nil && findLiving(id) == nil }
+
   /// Keeps as many uploads that are over as are allowed.
   private func trim(_ answered: inout [(upload: SpooledUpload, row: UploadRow)]) {
     answered.sort { left, right in

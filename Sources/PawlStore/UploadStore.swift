@@ -104,7 +104,7 @@ package final class UploadStore: Sendable {
   /// `nil`, too, for an upload whose time is over.
   package func find(_ id: UploadID) -> SpooledUpload? { core.findLiving(id) }
   /// Whether there was such an upload within the last day, which ``find(_:)`` does not find.
-  package func isTombstone(_ id: UploadID) -> Bool { core.isTombstone(id) || core.find(id) != nil }
+  package func isTombstone(_ id: UploadID) -> Bool { core.isTombstone(id) || core.isOver(id) }
   /// All that are live.
   package var uploads: [SpooledUpload] { core.uploads }
   /// Whether the upload is one of this spool.

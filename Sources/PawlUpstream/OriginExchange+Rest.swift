@@ -3,6 +3,14 @@ import PawlLoop
 
 /// The end of a request that may be sent once only: what makes it whole, and what of it an answer finds unsent.
 extension OriginExchange {
+  /// Whether it has no place yet, nor is one on its way.
+  package var isWaitingForPlace: Bool {
+    switch phase {
+    case .starting, .queued: true
+    case .granted, .dialling, .connected, .upgraded, .ended: false
+    }
+  }
+
   /// What is handed in from now on makes the request whole: as long as nothing of that has left, the origin has none.
   package func markHeldBack() { heldBackAt = output.sentOnConnection }
 

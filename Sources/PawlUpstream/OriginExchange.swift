@@ -71,14 +71,6 @@ package final class OriginExchange {
     return OriginPlace(use: request.use, holder: request.holder, isQuick: isQuick)
   }
 
-  /// Whether it has no place yet, nor is one on its way.
-  package var isWaitingForPlace: Bool {
-    switch phase {
-    case .starting, .queued: true
-    case .granted, .dialling, .connected, .upgraded, .ended: false
-    }
-  }
-
   var loop: EventLoop { pool.loop }
   var upstream: Upstream { pool.upstream }
 

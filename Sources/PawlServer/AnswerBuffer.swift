@@ -78,9 +78,7 @@ final class AnswerBuffer {
     guard queue.count > Self.lowWater else { return }
     let waited = request.loop.loop.now - pausedAt
     guard waited >= Self.patience else { return timer?.schedule(after: Self.patience - waited) ?? () }
-    guard let space = request.route.bufferSpace else { return }
-    let client = UploadClient.counted(UploadClient.address(of: request))
-    overflow = Overflow(space, for: client, limit: request.route.maxResponseBuffer, on: request.loop)
+    overflow = Overflow(for: request, limit: request.route.maxResponseBuffer)
     overflow?.changed = { [weak self] in self?.overflowChanged() }
     if overflow != nil { goOn() }
   }

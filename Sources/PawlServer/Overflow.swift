@@ -49,6 +49,12 @@ final class Overflow {
     room = space.budget.makeRoom(for: client)
   }
 
+  /// Counted for the request's client. `nil`, too, where its route has no space for such files.
+  convenience init?(for request: IncomingRequest, limit: UInt64) {
+    guard let space = request.route.bufferSpace else { return nil }
+    self.init(space, for: UploadClient.counted(UploadClient.address(of: request)), limit: limit, on: request.loop)
+  }
+
   var isEmpty: Bool { read == written && stuck.isEmpty && tail.isEmpty && !isBusy && fetched == nil }
   /// Octets that are in the file, or were.
   var count: UInt64 { written }

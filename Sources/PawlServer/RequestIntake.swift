@@ -76,9 +76,7 @@ final class RequestIntake {
   }
 
   private func overrun() {
-    guard let space = request.route.bufferSpace else { return }
-    let client = UploadClient.counted(UploadClient.address(of: request))
-    overflow = Overflow(space, for: client, limit: request.route.maxRequestBuffer, on: request.loop)
+    overflow = Overflow(for: request, limit: request.route.maxRequestBuffer)
     overflow?.changed = { [weak self] in self?.holder?.intakeChanged() }
     hasNoFile = overflow == nil
   }

@@ -191,19 +191,8 @@ final class ServerLoop {
       guard let store = router.route(authority: request.head.authority, target: target)?.cache,
         let resource = store.resource(for: key, create: false)
       else { continue }
-      let isLoaded = resource.withLock { state in
-        state.invalidate()
-        return state.isLoaded
-      }
-      guard !isLoaded else {
-        Self.forgetAll(of: resource, in: store)
-        continue
-      }
       waiting += 1
-      store.load(resource, on: loop) {
-        Self.forgetAll(of: resource, in: store)
-        oneDone()
-      }
+      store.invalidate(resource, on: loop, oneDone)
     }
     for tree in outdatedTrees(request: request.head, response: answer) {
       for store in router.caches(authority: request.head.authority) {
@@ -212,11 +201,6 @@ final class ServerLoop {
       }
     }
     oneDone()
-  }
-
-  private static func forgetAll(of resource: Resource, in store: CacheStore) {
-    let gone = resource.withLock(\.responses)
-    for response in gone { store.forget(response) }
   }
 
   // MARK: - Resources

@@ -91,12 +91,9 @@ final class CatalogueReader: Sendable {
         defer { statement.reset() }
         try statement.bind([.integer(now), .integer(limit)])
         while try statement.step() {
-          guard let id = ObjectID(bytes: statement.blob(1)), found[statement.integer(0)] == nil else { continue }
-          let held = UInt64(clamping: statement.integer(3))
-          found[statement.integer(0)] = EvictionCandidate(
-            number: statement.integer(0), id: id, keyHash: UInt64(bitPattern: statement.integer(2)), held: held,
-            score: EvictionScore(
-              kind, idle: max(0, now - statement.integer(4)), uses: UInt64(clamping: statement.integer(5)), size: held))
+          guard found[statement.integer(0)] == nil else { continue }
+          found[statement.integer(0)] = Self.candidate(
+            statement, kind, idle: max(0, now - statement.integer(4)), uses: UInt64(clamping: statement.integer(5)))
         }
       }
       // Of equals, the one whose number is lower is older.
@@ -115,17 +112,24 @@ final class CatalogueReader: Sendable {
       try statement.bind([.integer(number)])
       var found: [EvictionCandidate] = []
       while try statement.step() {
-        guard isOne(statement.blob(4), statement.integer(0)), let id = ObjectID(bytes: statement.blob(1)) else {
-          continue
-        }
-        let held = UInt64(clamping: statement.integer(3))
-        found.append(
-          EvictionCandidate(
-            number: statement.integer(0), id: id, keyHash: UInt64(bitPattern: statement.integer(2)), held: held,
-            score: EvictionScore(.superseded, idle: 0, uses: 0, size: held)))
+        guard isOne(statement.blob(4), statement.integer(0)),
+          let candidate = Self.candidate(statement, .superseded, idle: 0, uses: 0)
+        else { continue }
+        found.append(candidate)
       }
       return found
     }
+  }
+
+  /// Of a row that begins with number, id, key_hash and held.
+  private static func candidate(
+    _ row: Statement, _ kind: EvictionClass, idle: Int64, uses: UInt64
+  ) -> EvictionCandidate? {
+    guard let id = ObjectID(bytes: row.blob(1)) else { return nil }
+    let held = UInt64(clamping: row.integer(3))
+    return EvictionCandidate(
+      number: row.integer(0), id: id, keyHash: UInt64(bitPattern: row.integer(2)), held: held,
+      score: EvictionScore(kind, idle: idle, uses: uses, size: held))
   }
 
   // MARK: Rows

@@ -105,8 +105,7 @@ extension CacheStore {
       var left = loading.count
       if left == 0 { return completion() }
       for resource in loading {
-        load(resource, on: loop) { [self] in
-          core.invalidate(resource)
+        forgetOnceLoaded(resource, on: loop) {
           left -= 1
           if left == 0 { completion() }
         }
@@ -114,6 +113,21 @@ extension CacheStore {
     }
     guard core.trees.wait(key.bytes, done) else { return }
     if !core.pool.run({ [core] in core.walkOutdatedTrees() }) { core.walkOutdatedTrees() }
+  }
+
+  /// Forgets all that is stored of a resource (RFC 9111 §4.4), as ``forgetAll(below:on:_:)`` does. `completion` runs on `loop`, at
+  /// once unless something has to be read from the catalogue first.
+  package func invalidate(_ resource: Resource, on loop: EventLoop, _ completion: @escaping () -> Void) {
+    if core.invalidate(resource) { completion() } else { forgetOnceLoaded(resource, on: loop, completion) }
+  }
+
+  private func forgetOnceLoaded(
+    _ resource: Resource, on loop: EventLoop, _ completion: @escaping () -> Void
+  ) {
+    load(resource, on: loop) { [core] in
+      core.forgetAll(of: resource)
+      completion()
+    }
   }
 }
 
@@ -130,14 +144,17 @@ extension StoreCore {
   }
 
   /// - Returns: `false` where what is on disk is being loaded, or will be.
-  @discardableResult
   fileprivate func invalidate(_ resource: Resource) -> Bool {
-    let gone = resource.withLock { state -> [StoredResponse]? in
+    let isLoaded = resource.withLock { state in
       state.invalidate()
-      return state.isLoaded ? state.variants + state.superseded : nil
+      return state.isLoaded
     }
-    for response in gone ?? [] { drop(response.body) }
-    return gone != nil
+    if isLoaded { forgetAll(of: resource) }
+    return isLoaded
+  }
+
+  fileprivate func forgetAll(of resource: Resource) {
+    for response in resource.withLock({ $0.responses }) { drop(response.body) }
   }
 
   /// Removes what lies on disk below these paths, and forgets them.

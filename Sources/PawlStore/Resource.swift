@@ -64,7 +64,7 @@ package struct ResourceState {
   }
 
   /// Who asks from now on does not wait for an answer to an earlier question, and that is not kept (RFC 9111 §4.4).
-  package mutating func invalidate() {
+  mutating func invalidate() {
     fetch = nil
     invalidations += 1
   }

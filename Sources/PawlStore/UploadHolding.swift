@@ -184,16 +184,25 @@ extension SpooledUpload {
 // MARK: Writing
 
 extension SpooledUpload {
-  private enum Plan {
+  /// A write that counts as under way: who takes over waits for it. Needs ``perform(_:_:)`` or ``abandon(_:)``.
+  enum PlannedWrite {
     case refuse(UploadWriteResult)
     /// So many bytes go there; `less` says why they are not all.
     case write(UploadDescriptor, at: UInt64, count: Int, less: UploadWriteResult?)
   }
 
-  /// From any thread; one at a time.
+  /// What is to be done with so many bytes of the writer of that generation. One at a time.
+  func plan(_ count: Int, _ generation: UInt64) -> PlannedWrite { state.withLock { plan(count, generation, &$0) } }
+
+  /// Nothing of it was or will be written.
+  func abandon(_ plan: PlannedWrite) {
+    if case .write(_, _, let count, _) = plan { _ = finish(0, of: UInt64(count), at: core.clock.now()) }
+  }
+
+  /// From any thread.
   /// - Returns: what became of the bytes, and how long the system kept the thread for it.
-  func write(_ bytes: UnsafeRawBufferPointer, _ generation: UInt64) -> (UploadWriteResult, took: Duration) {
-    switch state.withLock({ plan(bytes.count, generation, &$0) }) {
+  func perform(_ plan: PlannedWrite, _ bytes: UnsafeRawBufferPointer) -> (UploadWriteResult, took: Duration) {
+    switch plan {
     case .refuse(let result): return (result, .zero)
     case .write(let descriptor, let offset, let count, let less):
       var done = 0
@@ -215,7 +224,7 @@ extension SpooledUpload {
     }
   }
 
-  private func plan(_ count: Int, _ generation: UInt64, _ state: inout UploadState) -> Plan {
+  private func plan(_ count: Int, _ generation: UInt64, _ state: inout UploadState) -> PlannedWrite {
     guard state.generation == generation, state.holder != nil, state.takesBytes, !state.isReadOnly else {
       return .refuse(.displaced)
     }

@@ -54,19 +54,23 @@ package final class UploadWriter {
   package func write(_ bytes: UnsafeRawBufferPointer) -> UploadWriteResult {
     loop.preconditionOnLoop()
     let result: UploadWriteResult
-    (result, took) = upload.write(bytes, generation)
+    (result, took) = upload.perform(upload.plan(bytes.count, generation), bytes)
     return result
   }
 
-  /// As ``write(_:)``, in the pool: where the system would hold up the loop for it. Write nothing more before `then` ran.
+  /// As ``write(_:)``, in the pool: where the system would hold up the loop for it. Who takes over from now on waits for
+  /// it. Write nothing more before `then` ran.
   /// - Returns: `false` when the pool has stopped: nothing is written.
   package func writeInPool(_ bytes: [UInt8], then: @escaping (UploadWriteResult) -> Void) -> Bool {
-    let (upload, generation) = (upload, generation)
-    return upload.core.pool.run({ bytes.withUnsafeBytes { upload.write($0, generation) } }, then: loop) {
+    let upload = upload
+    let plan = upload.plan(bytes.count, generation)
+    let isQueued = upload.core.pool.run({ bytes.withUnsafeBytes { upload.perform(plan, $0) } }, then: loop) {
       [self] (result, took) in
       self.took = took
       then(result)
     }
+    if !isQueued { upload.abandon(plan) }
+    return isQueued
   }
 
   /// What follows counts only after ``accept()``; ``discard()``, ``detach()``, a takeover and a crash go back to the

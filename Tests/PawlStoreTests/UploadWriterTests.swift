@@ -1,5 +1,6 @@
 import CLinux
 import PawlLoop
+import PawlTestKit
 import PawlUpload
 import Testing
 
@@ -126,6 +127,24 @@ import Testing
     fixture.loop.turn { told == nil }
     #expect(told == 100 && next.unsynced == 0)
     #expect(next.write([1]) == .written(unsynced: 1))
+  }
+
+  @Test("who takes over waits for what the pool has still to write, and is told of it")
+  func overtakenInPool() throws {
+    let fixture = try UploadFixture()
+    let upload = try fixture.create()
+    let writer = try fixture.writer(upload)
+    let gate = Gate()
+    for _ in 0..<4 { fixture.pool.run { _ = gate.wait() } }
+    var results: [UploadWriteResult] = []
+    #expect(writer.writeInPool(pattern(10)) { results.append($0) })
+    var next: UploadWriter?
+    upload.takeOver(on: fixture.loop, readOnly: true, displaced: {}) { next = $0 }
+    #expect(next == nil && !writer.isCurrent)
+    gate.open()
+    fixture.loop.turn { next == nil || results.isEmpty }
+    #expect(next?.offset == 10 && results == [.written(unsynced: 10)])
+    #expect(try fixture.contents(upload) == pattern(10))
   }
 
   @Test("where nothing is synced nobody waits for it")

@@ -111,13 +111,20 @@ import Testing
         .expectHead, .send("HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: \(size)\r\n\r\n"),
         .sendPattern(count: size), .expectHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .readToEnd,
       ])
-    let pawl = try TestServer(origin) { $0.upstream = "max-connections = 1" }
+    // Time moves on by as much as the two threads make of it: nothing else may end by it.
+    let pawl = try TestServer(origin) { changes in
+      changes.upstream = "max-connections = 1\nqueue-timeout = 1d\nidle-timeout = 1d\nresponse-timeout = 1d"
+      changes.listen = "send-timeout = 1d\nheader-timeout = 1d\nkeepalive-timeout = 1d"
+    }
     let client = pawl.connect(receiveBuffer: 4096)
     client.send(TestServer.request())
+    // It has the place before the other one asks.
+    pawl.waitUntil("the answer is on its way") { !client.isQuiet }
     let other = pawl.connect()
     other.send(TestServer.request("/other"))
     pawl.waitUntil("the place is free") {
       pawl.clock.advance(by: .milliseconds(5))
+      pawl.settle()
       return !other.isQuiet
     }
     #expect(other.readAnswer().text == "ok")

@@ -92,7 +92,8 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
   }
 
   /// Asks for a place at the origin.
-  private func ask(_ use: OriginUse) {
+  /// - Parameter atOnce: it may be had within this call, and ``isConnected`` then.
+  private func ask(_ use: OriginUse, atOnce: Bool = false) {
     isHeld = false
     intakeTimer?.close()
     let options = HopByHop.connectionOptions(request.head.fields)
@@ -105,9 +106,12 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
     if !wantsContinue { head.fields.removeAll(.expect) }
     var asked = OriginRequest(head: head, use: use, isUpgrade: isUpgrade, wantsContinue: wantsContinue)
     asked.holder = PlaceAccount.holder(of: request)
-    origin = request.loop.pool(for: request.route.upstream).start(asked, delegate: self)
-    if use == .upload { watchQueue() }
     if wantsContinue, continueTimer == nil { armContinue() }
+    let pool = request.loop.pool(for: request.route.upstream)
+    let exchange = atOnce ? pool.prepare(asked, delegate: self) : pool.start(asked, delegate: self)
+    origin = exchange
+    if atOnce { exchange.begin() }
+    if use == .upload, !isConnected { watchQueue() }
   }
 
   /// A request that waits long for a place is gathered meanwhile.
@@ -146,10 +150,14 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
       refuseContent()
       return true
     }
+    intake.measure(bytes.count)
+    // Before it is copied: where a connection is idle it need not be.
+    if isHeld, waits, intake.isFast { ask(.upload, atOnce: true) }
+    guard isHeld || origin != nil else { return true }
     if isConnected, intake.isEmpty, let origin { return origin.sendBody(bytes) }
     let goesOn = intake.append(bytes)
     if isHeld, waits {
-      if intake.isFast || intake.isAtLimit { ask(.upload) } else { intakeTimer?.schedule(after: RequestIntake.silence) }
+      if intake.isAtLimit { ask(.upload) } else { intakeTimer?.schedule(after: RequestIntake.silence) }
     }
     return goesOn && (isHeld || origin?.isWaitingForPlace == true)
   }

@@ -54,9 +54,8 @@ final class RequestIntake {
 
   private var canSpill: Bool { request.route.maxRequestBuffer > 0 && request.route.bufferSpace != nil }
 
-  /// Takes all of it. `false`: no more for now.
+  /// Takes all of what ``measure(_:)`` was told of. `false`: no more for now.
   func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    measure(bytes.count)
     if overflow == nil, spills, canSpill, !hasNoFile, queue.count + bytes.count > Self.memoryLimit { overrun() }
     guard let overflow else {
       queue.append(bytes)
@@ -65,7 +64,8 @@ final class RequestIntake {
     return overflow.append(bytes)
   }
 
-  private func measure(_ count: Int) {
+  /// So many octets have come.
+  func measure(_ count: Int) {
     guard !isFast else { return }
     counted += count
     guard counted >= Self.proof else { return }

@@ -284,7 +284,9 @@ package final class OriginExchange {
 // MARK: - Getting a connection
 
 extension OriginExchange {
-  func begin() {
+  /// Asks for a place; the delegate may hear of it within this call. Of an exchange that was only prepared; else does nothing. On the
+  /// loop.
+  package func begin() {
     guard case .starting = phase else { return }
     if upstream.settings.urls.count > 1 {
       urlOrder = upstream.urlOrder(at: loop.now)

@@ -29,9 +29,15 @@ package final class OriginPool {
   /// Begins an exchange. The delegate hears of it after this has returned.
   package func start(_ request: consuming OriginRequest, delegate: any OriginExchangeDelegate) -> OriginExchange {
     loop.preconditionOnLoop()
-    let exchange = OriginExchange(request, pool: self, delegate: delegate)
+    let exchange = prepare(request, delegate: delegate)
     loop.nextTurn { exchange.begin() }
     return exchange
+  }
+
+  /// As ``start(_:delegate:)``, for who calls ``OriginExchange/begin()`` when it is ready to hear of it.
+  package func prepare(_ request: consuming OriginRequest, delegate: any OriginExchangeDelegate) -> OriginExchange {
+    loop.preconditionOnLoop()
+    return OriginExchange(request, pool: self, delegate: delegate)
   }
 
   /// Closes all idle connections, as at a shutdown.

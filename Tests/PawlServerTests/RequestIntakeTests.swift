@@ -7,7 +7,8 @@ import Testing
 
 @Suite("Content of a request that has no place yet") struct RequestIntakeTests {
   private func append(_ count: Int, to intake: RequestIntake) -> Bool {
-    [UInt8](repeating: 7, count: count).withUnsafeBytes { intake.append($0) }
+    intake.measure(count)
+    return [UInt8](repeating: 7, count: count).withUnsafeBytes { intake.append($0) }
   }
 
   private func drain(_ intake: RequestIntake) -> Int {

@@ -29,11 +29,9 @@ package func outdatedTrees(request: RequestHead, response: ResponseHead) -> [Byt
 }
 
 private func changes(_ request: RequestHead, _ response: ResponseHead) -> Bool {
-  !request.method.isSafe && !isOne(request.method, of: safe) && (200..<400).contains(response.status)
+  !request.method.isSafe && (200..<400).contains(response.status)
 }
 
-/// Safe by their own specifications (RFC 4918 §9.1, RFC 3253 §3.6, RFC 5323 §2, and the draft about QUERY).
-private let safe: [StaticString] = ["PROPFIND", "REPORT", "SEARCH", "QUERY"]
 /// Unsafe, and about the target alone.
 private let single: [StaticString] = ["LOCK", "UNLOCK", "PROPPATCH", "ACL", "MKCALENDAR", "VERSION-CONTROL"]
 
@@ -41,12 +39,8 @@ private func leavesMembersAlone(_ method: Method) -> Bool {
   switch method {
   case .post, .put, .patch, .connect: true
   case .delete: false
-  default: isOne(method, of: single)
+  default: single.contains { method.bytes[...].equals($0) }
   }
-}
-
-private func isOne(_ method: Method, of names: [StaticString]) -> Bool {
-  names.contains { method.bytes[...].equals($0) }
 }
 
 /// Where MOVE and COPY bring something (RFC 4918 §10.3).

@@ -47,17 +47,20 @@ package enum Method: Hashable, Sendable {
     }
   }
 
-  /// RFC 9110 §9.2.1.
+  /// RFC 9110 §9.2.1; and what is safe by its own specification (RFC 4918 §9.1, RFC 3253 §3.6, RFC 5323 §2, and the draft about
+  /// QUERY).
   package var isSafe: Bool {
     switch self {
     case .get, .head, .options, .trace: true
-    case .post, .put, .delete, .connect, .patch, .other: false
+    case .post, .put, .delete, .connect, .patch: false
+    case .other(let token): Self.safeExtensions.contains { token[...].equals($0) }
     }
   }
 
   /// RFC 9110 §9.2.2.
   package var isIdempotent: Bool { isSafe || self == .put || self == .delete }
 
+  private static let safeExtensions: [StaticString] = ["PROPFIND", "REPORT", "SEARCH", "QUERY"]
   private static let known: [Method] = [.get, .head, .post, .put, .delete, .options, .trace, .connect, .patch]
 }
 

@@ -7,7 +7,8 @@ import Testing
     arguments: [
       ("GET", true, true), ("HEAD", true, true), ("OPTIONS", true, true), ("TRACE", true, true), ("PUT", false, true),
       ("DELETE", false, true), ("POST", false, false), ("PATCH", false, false), ("CONNECT", false, false),
-      ("get", false, false), ("M-SEARCH", false, false),
+      ("get", false, false), ("M-SEARCH", false, false), ("PROPFIND", true, true), ("REPORT", true, true),
+      ("SEARCH", true, true), ("QUERY", true, true), ("MKCOL", false, false), ("MOVE", false, false),
     ])
   func methods(_ token: String, _ isSafe: Bool, _ isIdempotent: Bool) {
     let method = Method(token.utf8)

@@ -185,3 +185,102 @@ def attempt(pawl, url, number):
                    target="/joined", timeout=30)
     except AssertionError:
         pass
+
+
+SPOOLS = int(os.environ.get("SPOOLS", "1"))
+
+
+def ways(pawl, held):
+    """What one client does to fill a spool; each is called again and again, and may be refused or cut.
+
+    held: connections that stay open, up to 60."""
+    told = metadata(filename="x" * 11_000)
+    parts = []
+
+    def keep(client):
+        held.append(client)
+        if len(held) > 60:
+            held.pop(0).close()
+        return client
+
+    def held_back():
+        client = keep(Upload(pawl.address))
+        client.head("/plain/in", "POST", (("Content-Length", str(MIB)),))
+        client.send(BODY[:-1])
+
+    def answered():
+        create(pawl.address, D, os.urandom(8), target="/long")
+
+    def spilled():
+        client = keep(Upload(pawl.address))
+        client.create(D, True, 1, target="/plain/long")
+        client.send(b"x")
+
+    def recorded():
+        tus_create(pawl.address, 1, (("Upload-Metadata", told),), b"x")
+
+    def begun():
+        answer = create(pawl.address, D, b"", False)
+        if answer.status == 201:
+            append(pawl.address, D, answer.get("Location"), 0, BODY[:-1], False)
+
+    def joined():
+        if not parts:
+            part = tus_new(pawl.address, MIB, (("Upload-Concat", "partial"),), target="/in")
+            if tus_patch(pawl.address, part, 0, BODY).status == 204:
+                parts.append(path_of(part))
+        if parts:
+            names = (("Upload-Concat", "final;" + " ".join(parts * 3)), ("Upload-Metadata", metadata(n=os.urandom(4).hex())))
+            tus_create(pawl.address, None, names, target="/hung")
+
+    def unread():
+        client = keep(Upload(pawl.address, receive_buffer=4096))
+        client.head("/long", "GET", ())
+    return [held_back, answered, spilled, recorded, begun, joined, unread]
+
+
+@check("upload shares: one client attacks in all ways at once, and the other one is never refused", seconds=60 + 30 * SPOOLS)
+def everything(bench):
+    for _ in range(SPOOLS):
+        attacked(bench)
+
+
+def attacked(bench):
+    over, held = threading.Event(), []
+    origin = bench.origin()
+    origin.default = stored
+    origin.at("/long", lambda request: Resource(BODY[:900_000], fields=NO_STORE))
+    origin.at("/plain/long", lambda request: Resource(BODY * 3, fields=NO_STORE))
+    origin.at("/hung", lambda request: stored(request) if request.method == "OPTIONS" else (over.wait(20), stored(request))[1])
+    plain = {"path": "/plain/*", "plain-uploads": "spool", "response-max": "1K", "min-resumable": "0"}
+    pawl = bench.pawl(origin, name=os.urandom(4).hex(), site={"min-resumable": "0"}, extra={
+        "spool:default": {"max-size": "24M", "max-share-per-client": "25%"}, "route:main/plain": plain})
+    counts = {}
+
+    def insist(way):
+        while not over.is_set():
+            try:
+                way()
+            except (AssertionError, OSError, EOFError):
+                pass
+            counts[way.__name__] = counts.get(way.__name__, 0) + 1
+            over.wait(0.02)
+    threads = [threading.Thread(target=insist, args=(way,)) for way in ways(pawl, held)]
+    for thread in threads:
+        thread.start()
+    most = 0
+    try:
+        for _ in range(30):
+            other_is_served(pawl)
+            most = max(most, kept(pawl))
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
+        for client in held:
+            client.close()
+    pawl.end()
+    print(f"    {most} octets at most; {counts}")
+    # One share of 6 MiB, what the other client has under way, and what SQLite keeps of its own.
+    true(most <= 6 * MIB + 8 * MIB, f"{most} octets of a spool of 24 MiB, and a share of 6 MiB")
+    same(len(counts), 7, "ways that were tried")

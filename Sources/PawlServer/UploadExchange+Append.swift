@@ -13,16 +13,21 @@ extension UploadExchange {
   }
 
   /// Ends whoever writes, and goes on when what was written is durable: only that may be told, or held against a client.
-  /// - Parameter completing: an upload whose last request brought all it was to bring, and was overtaken before that could
-  ///   be said, is complete.
-  func hold(readOnly: Bool = false, completing: Bool = true, then: @escaping () -> Void) {
+  /// - Parameters:
+  ///   - completing: an upload whose last request brought all it was to bring, and was overtaken before that could be said,
+  ///     is complete.
+  ///   - isSecond: it was overtaken once, and looks again.
+  func hold(
+    readOnly: Bool = false, completing: Bool = true, isSecond: Bool = false, then: @escaping () -> Void
+  ) {
     var (hasGoneOn, isOvertaken) = (false, false)
     let goOn = { [self] in
       guard !hasGoneOn, case .preparing = stage else { return }
       hasGoneOn = true
       settle { [self] in
         guard completing else { return then() }
-        isOvertaken && upload?.isBeingWritten == true ? displaced() : completeIfWhole(then)
+        guard isOvertaken, upload?.isBeingWritten == true else { return completeIfWhole(then) }
+        isSecond ? displaced() : lookAgain(then)
       }
     }
     // Who only looks can still tell what is durable when another came to look; not when somebody goes on writing.
@@ -37,6 +42,18 @@ extension UploadExchange {
       goOn()
     }
   }
+
+  /// Two requests on connections of their own can come in the wrong order: a client that asks how far it got has given up what it
+  /// sent before, and that overtook it. That request ends by itself soon, or is ended.
+  private func lookAgain(_ then: @escaping () -> Void) {
+    let timer = loop.loop.makeTimer { [weak self] in
+      guard let self, case .preparing = self.stage else { return }
+      self.hold(readOnly: true, isSecond: true, then: then)
+    }
+    lookTimer = timer
+    timer.schedule(after: Self.lookAgainAfter)
+  }
+  static let lookAgainAfter = Duration.milliseconds(100)
 
   private func completeIfWhole(_ then: @escaping () -> Void) {
     guard let upload, upload.status.phase == .open, isWhole(upload) else { return then() }

@@ -38,6 +38,8 @@ final class UploadExchange: Exchange {
   /// Of the upload's URL: known where the request is to it, or has made it.
   var token: UploadToken?
   var writer: UploadWriter?
+  /// Until it looks for the second time how far the upload is.
+  var lookTimer: LoopTimer?
   /// The request brought other credentials than the one before.
   var hasFreshCredentials = false
   /// Whether the request made the upload.
@@ -254,6 +256,8 @@ final class UploadExchange: Exchange {
   func letGo() {
     stage = .over
     dropWriter()
+    lookTimer?.close()
+    lookTimer = nil
     observation?.cancel()
     observation = nil
     pending.removeAll()

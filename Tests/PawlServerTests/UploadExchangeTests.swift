@@ -130,6 +130,38 @@ import Testing
     talk.finish()
   }
 
+  @Test("who asks how far it is and is overtaken by what was sent before asks again, once")
+  func overtakenLook() throws {
+    let (talk, disk) = (try UploadTalk([]), Gate())
+    let client = talk.pawl.connect()
+    client.send(talk.head("POST /f", [Self.six, "Upload-Complete: ?1"], length: 5) + "he")
+    let target = uploadTarget(client.readHead())
+    func waitForEnd(_ end: UInt64) {
+      talk.pawl.waitUntil("\(end) octets are there") {
+        talk.pawl.onLoop { $0.router.all[0].uploads?.store.uploads.first?.state.withLock { $0.end } } == end
+      }
+    }
+    waitForEnd(2)
+    talk.pawl.keepPoolBusy(until: disk)
+    client.send("l")
+    waitForEnd(3)
+    // What was told of has to be durable, which takes its time.
+    let looks = talk.pawl.connect()
+    looks.send(talk.head("HEAD \(target)", [Self.six]))
+    #expect(client.readToEnd().octets.isEmpty)
+    let writes = talk.pawl.connect()
+    writes.send(talk.head("PATCH \(target)", [Self.six, Self.partial, "Upload-Offset: 3"], length: 2) + "l")
+    for _ in 0..<2 { #expect(talk.pawl.ask("GET /g HTTP/1.1\r\n\r\n").status == 400) }
+    disk.open()
+    waitForEnd(4)
+    #expect(looks.isQuiet)
+    talk.pawl.clock.advance(by: UploadExchange.lookAgainAfter)
+    let answer = looks.readAnswer(isHead: true)
+    #expect(answer.status == 204 && answer["Upload-Offset"] == "4")
+    #expect(writes.readToEnd().octets.isEmpty && writes.ending == .reset)
+    talk.finish()
+  }
+
   @Test("careful creation, cancellation, and what is gone")
   func cancel() throws {
     let talk = try UploadTalk([])

@@ -16,12 +16,13 @@ enum PlaceAccount {
     guard request.isTrustedPeer else { return mark(request.client?.network ?? 0) }
     // A proxy that does not say who asks is nobody in particular.
     guard request.head.fields.contains(.xForwardedFor) else { return 0 }
-    return mark(UploadClient.counted(UploadClient.address(of: request)))
+    return mark(UploadClient.counted(UploadClient.address(of: request))[...])
   }
 
   /// Without the query: whoever varies that asks for the same.
   private static func path(of request: IncomingRequest) -> UInt64 {
-    mark(request.head.target.prefix { $0 != 0x3f }, from: mark(request.head.authority))
+    let target = request.head.target
+    return mark(target.firstIndex(of: 0x3f).map { target[..<$0] } ?? target, from: mark(request.head.authority))
   }
 
   /// Tunnels and event streams are there to stay: many of one path are no sign that it is slow.
@@ -31,14 +32,25 @@ enum PlaceAccount {
   }
 
   private static func mark(_ number: UInt64) -> UInt64 {
-    guard number != 0 else { return 0 }
-    let product = number.multipliedFullWidth(by: seed)
-    return (product.high ^ product.low) | 1 << 63
+    number == 0 ? 0 : mix(number) | 1 << 63
   }
 
-  /// FNV-1a, seeded.
-  private static func mark(_ octets: some Sequence<UInt8>, from start: UInt64 = 0xcbf2_9ce4_8422_2325 ^ seed) -> UInt64
-  {
-    octets.reduce(start) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 } | 1 << 63
+  /// Eight octets at a time.
+  private static func mark(_ octets: Bytes, from start: UInt64 = seed) -> UInt64 {
+    octets.withUnsafeBytes { octets in
+      var (hash, position) = (start ^ UInt64(octets.count), 0)
+      while position + 8 <= octets.count {
+        hash = mix(hash ^ octets.loadUnaligned(fromByteOffset: position, as: UInt64.self))
+        position += 8
+      }
+      var rest: UInt64 = 0
+      for octet in octets[position...] { rest = rest << 8 | UInt64(octet) }
+      return mix(hash ^ rest) | 1 << 63
+    }
+  }
+
+  private static func mix(_ number: UInt64) -> UInt64 {
+    let product = number.multipliedFullWidth(by: seed)
+    return product.high ^ product.low
   }
 }

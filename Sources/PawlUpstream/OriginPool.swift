@@ -51,7 +51,7 @@ package final class OriginPool {
   func enter(_ exchange: OriginExchange) {
     let prefersIdle = !exchange.request.wantsFreshConnection && idle.contains { $0.url == exchange.preferredURL }
     let (use, holder) = (exchange.request.use, exchange.request.holder)
-    if prefersIdle, upstream.takeIdle(of: id, for: exchange.request) {
+    if prefersIdle, upstream.takeIdle(of: id, for: use, holder) {
       return exchange.granted(takeIdle(preferring: exchange.preferredURL))
     }
     let (ticket, actions) = upstream.update(for: id) { limit in

@@ -21,6 +21,8 @@ struct PlaceShares: Hashable {
   let clientLimit: Int
   let pathLimit: Int
   private let areKept: Bool
+  /// Places held, of all.
+  private var count = 0
   private var clients = MarkCounts()
   /// Flagged: the last answer gave its place back soon. Nothing is slow there, and it may have all that its clients may.
   private var paths = MarkCounts()
@@ -39,7 +41,8 @@ struct PlaceShares: Hashable {
 
   /// What keeps this holder from another place; `nil`: nothing.
   func full(_ holder: PlaceHolder) -> Account? {
-    guard areKept else { return nil }
+    // As long as all together hold less than one may, nobody holds too much.
+    guard areKept, count >= min(clientLimit, pathLimit) else { return nil }
     if holder.path != 0, isFull(.path(holder.path)) { return .path(holder.path) }
     return holder.client != 0 && isFull(.client(holder.client)) ? .client(holder.client) : nil
   }
@@ -53,6 +56,7 @@ struct PlaceShares: Hashable {
 
   mutating func take(_ holder: PlaceHolder) {
     guard areKept else { return }
+    count += 1
     if holder.client != 0 { clients.add(holder.client) }
     if holder.path != 0 { paths.add(holder.path) }
   }
@@ -60,6 +64,7 @@ struct PlaceShares: Hashable {
   /// - Parameter isQuick: it was held for a short time only.
   mutating func giveBack(_ holder: PlaceHolder, isQuick: Bool) {
     guard areKept else { return }
+    count -= 1
     if holder.client != 0 { clients.remove(holder.client) }
     if holder.path != 0 { paths.remove(holder.path, flag: isQuick) }
   }

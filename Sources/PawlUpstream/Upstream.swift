@@ -98,8 +98,8 @@ package final class Upstream: Sendable {
   }
 
   /// The usual case of ``ConnectionLimit/enter(_:use:prefersIdle:)``, in which nobody else is concerned.
-  func takeIdle(of pool: ConnectionLimit.PoolID, for request: OriginRequest) -> Bool {
-    shared.withLock { $0.limit.takeIdle(of: pool, for: request.use, request.holder) }
+  func takeIdle(of pool: ConnectionLimit.PoolID, for use: OriginUse, _ holder: PlaceHolder) -> Bool {
+    shared.withLock { $0.limit.takeIdle(of: pool, for: use, holder) }
   }
 
   /// The same of ``ConnectionLimit/ended(_:use:staysIdle:)``. `false`: somebody waits, and nothing was done.

@@ -72,7 +72,6 @@ final class RequestIntake {
     let now = request.loop.loop.now
     isFast = (now - since) * Double(Self.proof) <= Self.proofTime * Double(counted)
     (counted, since) = (0, now)
-    if isFast { spills = false }
   }
 
   private func overrun() {

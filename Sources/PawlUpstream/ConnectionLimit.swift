@@ -95,7 +95,7 @@ package struct ConnectionLimit: Hashable, Sendable {
   /// As ``enter(_:use:prefersIdle:)`` of a request that suits an idle connection of its pool, where it gets one at once and
   /// nobody waits. `false`: nothing was done.
   package mutating func takeIdle(of pool: PoolID, for use: OriginUse, _ holder: PlaceHolder = .nobody) -> Bool {
-    guard waitingCount == 0, room[use] > 0, pools[pool].spare > 0, shares.full(holder) == nil else { return false }
+    guard waitingCount == 0, room[use] > 0, pools[pool].spare > 0, shares.full(holder, use) == nil else { return false }
     pools[pool].idle -= 1
     idle -= 1
     begins(use, holder)
@@ -104,7 +104,7 @@ package struct ConnectionLimit: Hashable, Sendable {
 
   private mutating func begins(_ use: OriginUse, _ holder: PlaceHolder) {
     running += 1
-    shares.take(holder)
+    shares.take(holder, use)
     switch use {
     case .passThrough: break
     case .fill: runningFills += 1
@@ -130,7 +130,7 @@ package struct ConnectionLimit: Hashable, Sendable {
     _ pool: PoolID, use: OriginUse, staysIdle: Bool, _ holder: PlaceHolder = .nobody, isQuick: Bool = false
   ) -> [Action] {
     running -= 1
-    shares.giveBack(holder, isQuick: isQuick)
+    shares.giveBack(holder, use, isQuick: isQuick)
     switch use {
     case .passThrough: break
     case .fill: runningFills -= 1

@@ -69,7 +69,7 @@ struct PlaceQueue: Hashable {
   /// Takes the line's first where it came before `first`. Whoever is above a share steps aside.
   private mutating func look(at line: Line, _ shares: PlaceShares, _ first: inout ConnectionLimit.Waiter?) {
     while let waiter = self[line].first {
-      guard let account = shares.full(waiter.holder) else {
+      guard let account = shares.full(waiter.holder, waiter.use) else {
         if waiter.ticket < first?.ticket ?? .max { (first, chosen) = (waiter, line) }
         return
       }

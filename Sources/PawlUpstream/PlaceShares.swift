@@ -14,16 +14,19 @@ struct PlaceShares: Hashable {
   /// An upstream with fewer places than this has no shares.
   static let leastLimit = 4
 
-  /// Whose share is taken: a client's or a path's, by its mark.
-  enum Account: Hashable { case client(UInt64), path(UInt64) }
+  /// Whose share is taken: a client's, a path's, or a client's of what requests have whose content is on its way; by its mark.
+  enum Account: Hashable { case client(UInt64), path(UInt64), uploader(UInt64) }
 
   /// The most places of one client, and of one path; `.max`: all.
   let clientLimit: Int
   let pathLimit: Int
+  /// The most of one client for requests whose content is on its way.
+  let uploaderLimit: Int
   private let areKept: Bool
   /// Places held, of all.
   private var count = 0
   private var clients = MarkCounts()
+  private var uploaders = MarkCounts()
   /// Flagged: the last answer gave its place back soon. Nothing is slow there, and it may have all that its clients may.
   private var paths = MarkCounts()
 
@@ -36,13 +39,16 @@ struct PlaceShares: Hashable {
       limit < Self.leastLimit || share >= 100 ? .max : max(1, limit * max(0, share) / 100)
     }
     (clientLimit, pathLimit) = (most(clientShare), most(pathShare))
+    uploaderLimit = clientLimit == .max ? .max : max(1, limit / 2 * max(0, clientShare) / 100)
     areKept = clientLimit != .max || pathLimit != .max
   }
 
   /// What keeps this holder from another place; `nil`: nothing.
-  func full(_ holder: PlaceHolder) -> Account? {
+  func full(_ holder: PlaceHolder, _ use: OriginUse) -> Account? {
+    guard areKept else { return nil }
+    if use == .upload, holder.client != 0, isFull(.uploader(holder.client)) { return .uploader(holder.client) }
     // As long as all together hold less than one may, nobody holds too much.
-    guard areKept, count >= min(clientLimit, pathLimit) else { return nil }
+    guard count >= min(clientLimit, pathLimit) else { return nil }
     if holder.path != 0, isFull(.path(holder.path)) { return .path(holder.path) }
     return holder.client != 0 && isFull(.client(holder.client)) ? .client(holder.client) : nil
   }
@@ -51,21 +57,28 @@ struct PlaceShares: Hashable {
     switch account {
     case .client(let mark): clients.count(of: mark) >= clientLimit
     case .path(let mark): paths.count(of: mark) >= pathLimit && !paths.isFlagged(mark)
+    case .uploader(let mark): uploaders.count(of: mark) >= uploaderLimit
     }
   }
 
-  mutating func take(_ holder: PlaceHolder) {
+  mutating func take(_ holder: PlaceHolder, _ use: OriginUse) {
     guard areKept else { return }
     count += 1
-    if holder.client != 0 { clients.add(holder.client) }
+    if holder.client != 0 {
+      clients.add(holder.client)
+      if use == .upload { uploaders.add(holder.client) }
+    }
     if holder.path != 0 { paths.add(holder.path) }
   }
 
   /// - Parameter isQuick: it was held for a short time only.
-  mutating func giveBack(_ holder: PlaceHolder, isQuick: Bool) {
+  mutating func giveBack(_ holder: PlaceHolder, _ use: OriginUse, isQuick: Bool) {
     guard areKept else { return }
     count -= 1
-    if holder.client != 0 { clients.remove(holder.client) }
+    if holder.client != 0 {
+      clients.remove(holder.client)
+      if use == .upload { uploaders.remove(holder.client) }
+    }
     if holder.path != 0 { paths.remove(holder.path, flag: isQuick) }
   }
 }

@@ -33,8 +33,8 @@ import Testing
   func aside() {
     var shares = PlaceShares(limit: 4, clientShare: 75, pathShare: 50)
     let (greedy, other) = (PlaceHolder(client: 7, path: 1), PlaceHolder(client: 8, path: 2))
-    shares.take(greedy)
-    shares.take(greedy)
+    shares.take(greedy, .passThrough)
+    shares.take(greedy, .passThrough)
     var queue = PlaceQueue()
     for ticket in 1...3 as ClosedRange<UInt64> { queue.append(waiter(ticket, .passThrough, greedy)) }
     #expect(queue.next(shares, room) == nil && queue.servable(shares, room) == 0)
@@ -44,8 +44,8 @@ import Testing
     queue.append(waiter(5, .passThrough, PlaceHolder(client: 7, path: 3)))
     queue.removeNext()
     #expect(queue.next(shares, room)?.ticket == 5)
-    shares.take(PlaceHolder(client: 7, path: 3))
-    shares.giveBack(greedy, isQuick: false)
+    shares.take(PlaceHolder(client: 7, path: 3), .passThrough)
+    shares.giveBack(greedy, .passThrough, isQuick: false)
     #expect(queue.next(shares, room)?.ticket == 1 && queue.servable(shares, room) == 4)
     let isLeft = (queue.remove(1), queue.remove(2))
     #expect(isLeft == (true, true) && queue.count == 2)
@@ -58,17 +58,17 @@ import Testing
   func both() {
     var shares = PlaceShares(limit: 4, clientShare: 50, pathShare: 25)
     let (first, second) = (PlaceHolder(client: 7, path: 1), PlaceHolder(client: 7, path: 2))
-    shares.take(first)
-    shares.take(second)
+    shares.take(first, .passThrough)
+    shares.take(second, .passThrough)
     var queue = PlaceQueue()
     queue.append(waiter(1, .passThrough, first))
     queue.append(waiter(2, .passThrough, PlaceHolder(client: 7, path: 3)))
     #expect(queue.next(shares, room) == nil)
-    shares.giveBack(first, isQuick: false)
-    shares.take(PlaceHolder(client: 7, path: 4))
+    shares.giveBack(first, .passThrough, isQuick: false)
+    shares.take(PlaceHolder(client: 7, path: 4), .passThrough)
     // The path has room again, the client has not: behind the other, were it not for its ticket.
     #expect(queue.next(shares, room) == nil)
-    shares.giveBack(second, isQuick: false)
+    shares.giveBack(second, .passThrough, isQuick: false)
     #expect(queue.next(shares, room)?.ticket == 1)
   }
 }

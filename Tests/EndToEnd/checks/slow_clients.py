@@ -170,6 +170,32 @@ def readers(bench):
             time.sleep(seconds)
             note(f"    at the origin {origin.active}, resident {pawl.rss() / MIB:.0f} MiB")
         ordinary.judge(f"{COUNT} slow readers{'' if source is None else ' of as many addresses'}")
+    beside(bench, origin, "readers", lambda address: Slow(address, COUNT, reader("/large"), lambda each: each.recv(512), 4096), seconds)
+
+
+@check("slow: an upload that is fast comes through beside many that are slow, of one client or of many", seconds=90, over=("clear",),
+       why="octets of HTTP/1.1")
+def fast_beside_slow(bench):
+    chunk = b"10000\r\n" + bytes(0x10000) + b"\r\n"
+    ways = {
+        "expects 100": (b"Expect: 100-continue\r\nContent-Length: 6291456\r\n", 0, bytes(6 * MIB)),
+        "chunked, slow at first": (b"Transfer-Encoding: chunked\r\n", 0.3, b"3e8\r\n" + bytes(1000) + b"\r\n" + chunk * 96 + b"0\r\n\r\n"),
+    }
+    for source in (None, lambda number: f"127.0.1.{1 + number}"):
+        origin = bench.use(ForkingOrigin(SIZE))
+        # Without an answer it is 503 after queue-timeout.
+        pawl = bench.pawl(origin, name=f"beside-{source is None}", upstream={"queue-timeout": "5s"})
+        with Slow(pawl.address, 40, *trickle("chunked"), source=source):
+            for name, (fields, pause, content) in ways.items():
+                with Client(pawl.address, 15, source="127.0.9.1") as client:
+                    client.send(b"POST /form/fast HTTP/1.1\r\nHost: a\r\n" + fields + b"\r\n")
+                    client.send(content[:1000])
+                    time.sleep(pause)
+                    client.send(content[1000:])
+                    answer = client.response()
+                    while answer.status == 100:
+                        answer = client.response()
+                    same(answer.status, 200, f"the fast upload ({name}), {'of one client' if source is None else 'of many'}")
 
 
 @check("slow: what waits for its reader, or for its place, comes whole, and leaves nothing behind on disk", seconds=90)

@@ -41,6 +41,8 @@ struct Uploads: ParsableCommand {
     @Argument(help: "The upload's ID, or the first characters of it.")
     var id: String
 
+    func validate() throws { if id.isEmpty { throw ValidationError("The ID is empty.") } }
+
     func run() throws {
       let uploads = OperatedUploads(paths: try spools.paths())
       try exiting { () throws(RunFailure) in
@@ -72,8 +74,15 @@ struct Uploads: ParsableCommand {
 /// The uploads that something is to be done with.
 struct NamedUploads: ParsableArguments {
   @OptionGroup var spools: SpoolSelection
-  @Argument(help: "IDs, or the first characters of them.")
+  @Argument(help: "IDs, or at least the first four characters of them.")
   var ids: [String]
+
+  /// So that a variable that a script forgot to set does not name the only upload there is.
+  func validate() throws {
+    for id in ids where id.utf8.count < 4 {
+      throw ValidationError("\"\(id)\" is too short: at least four characters of an ID are needed.")
+    }
+  }
 
   /// - Parameter done: what is printed behind each ID.
   func give(_ order: UploadOrder.Kind, done: String) throws {

@@ -19,6 +19,7 @@ package struct UploadSummary: Hashable, Sendable {
   package var lastByteAt: Int64
   /// When it is collected, as it was when it was last recorded.
   package var expires: Int64?
+  /// To forward it, the one under way included.
   package var attempts: Int
   package var lastError: String?
   package var nextAttempt: Int64?
@@ -35,7 +36,9 @@ package struct UploadSummary: Hashable, Sendable {
     clientAddress = origin?.clientAddress ?? []
     isTus = origin?.isTus ?? false
     (createdAt, lastByteAt, expires) = (recorded.createdAt, row.lastByteAt, row.expires)
-    (attempts, lastError, nextAttempt) = (Int(row.attempts), row.lastError, row.nextAttempt)
+    // The row counts those that failed.
+    let last = [.forwarding, .sent, .answered, .unknown].contains(row.phase) ? 1 : 0
+    (attempts, lastError, nextAttempt) = (Int(row.attempts) + last, row.lastError, row.nextAttempt)
     (originStatus, isAnswerDelivered) = (row.originStatus.map { Int($0) }, row.isAnswerDelivered)
   }
 }

@@ -93,8 +93,8 @@ extension IETFDialect {
       ProblemDetails(
         title: "The outcome of the upload is not known", status: 502,
         detail: """
-          The server behind this proxy got the whole request and never answered. It may have acted on it: \
-          look before you send it again.
+          The server behind this proxy may have got the request, and no answer to the whole of it came. It may have \
+          acted on it: look before you send it again.
           """)
     default:
       ProblemDetails(

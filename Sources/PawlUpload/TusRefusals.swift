@@ -77,7 +77,8 @@ extension TusDialect {
     case .unfinishedPart: "A part of the final upload is not complete."
     case .methodNotAllowed: "An upload knows no such method."
     case .undecided: "All bytes are here, and the server behind this proxy has not answered yet."
-    case .outcomeUnknown: "The server behind this proxy got the upload and never answered; what it did is not known."
+    case .outcomeUnknown: 
+      "The server behind this proxy may have got the upload, and no answer to all of it came; what it did is not known."
     case .originSilent:
       "The server behind this proxy has not said yet whether it takes uploads itself; none was made. Try again."
     case .storage: "The upload could not be stored; what was acknowledged is kept."

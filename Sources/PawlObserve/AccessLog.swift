@@ -15,13 +15,16 @@ package final class AccessLog: Sendable {
   private let format: AccessLogFormat
   private let localTime = Locked(LocalTimeText())
 
+  /// - Parameter trouble: hears, on a thread of the log's own, why its file cannot be opened anew, and when lines begin to be lost.
   /// - Throws: ``LogError`` when the file of the destination cannot be opened.
-  package init(destination: LogDestination, format: AccessLogFormat) throws(LogError) {
+  package init(
+    destination: LogDestination, format: AccessLogFormat, trouble: (@Sendable (String) -> Void)? = nil
+  ) throws(LogError) {
     self.format = format
     if case .off = destination {
       writer = nil
     } else {
-      writer = try LineWriter(destination, capacity: 4 << 20, batch: 64 << 10, lingerMilliseconds: 200)
+      writer = try LineWriter(destination, capacity: 4 << 20, batch: 64 << 10, lingerMilliseconds: 200, trouble: trouble)
     }
   }
 
@@ -50,6 +53,9 @@ package final class AccessLog: Sendable {
 
   /// Waits until everything written so far has reached the destination.
   package func flush() { writer?.flush() }
+
+  /// The same at the end of the program, which does not wait for ever for who reads it.
+  package func flushLast() { writer?.flush(atMost: LineWriter.lastWait) }
 
   /// Lines lost since the last call: the queue was full, or the destination refused them.
   package func takeDropped() -> UInt64 { writer?.takeDropped() ?? 0 }

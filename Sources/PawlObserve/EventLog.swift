@@ -62,8 +62,11 @@ package final class EventLog: Sendable {
     }
   }
 
-  /// Waits until everything logged so far is written: at the end of the program, and in tests.
+  /// Waits until everything logged so far is written; for tests.
   package func flush() { writer.flush() }
+
+  /// The same at the end of the program, which does not wait for ever for who reads it.
+  package func flushLast() { writer.flush(atMost: LineWriter.lastWait) }
 
   /// Opens the file anew; does nothing for other destinations.
   package func reopen() { writer.reopen() }

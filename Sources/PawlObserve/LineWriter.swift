@@ -20,13 +20,24 @@ final class LineWriter: @unchecked Sendable {
   private var isClosing = false
   private var hasEnded = false
   private var output: LogOutput
+  private let trouble: (@Sendable (String) -> Void)?
+  /// Of the writer's thread: what was last told as trouble still goes on.
+  private var isFailing = false
+
+  /// What is left at the end of the program is waited for no longer than this: nobody may read the pipe any more.
+  static let lastWait = Duration.seconds(2)
 
   /// - Parameters:
   ///   - capacity: bytes that may wait.
   ///   - batch: bytes that are worth writing at once.
   ///   - lingerMilliseconds: how long fewer bytes than that may wait for company.
-  init(_ destination: LogDestination, capacity: Int, batch: Int, lingerMilliseconds: Int) throws(LogError) {
+  ///   - trouble: hears, on the writer's thread, why a file cannot be opened anew, and when lines begin to be lost.
+  init(
+    _ destination: LogDestination, capacity: Int, batch: Int, lingerMilliseconds: Int,
+    trouble: (@Sendable (String) -> Void)? = nil
+  ) throws(LogError) {
     output = try LogOutput(destination)
+    self.trouble = trouble
     (self.capacity, self.batch, self.lingerMilliseconds) = (capacity, batch, lingerMilliseconds)
     lock = .allocate(capacity: 1)
     wakeWriter = .allocate(capacity: 1)
@@ -77,15 +88,16 @@ final class LineWriter: @unchecked Sendable {
   /// Queues one line; drops it when the queue is full. Never waits for the destination.
   func write(_ line: [UInt8]) { write { $0.append(contentsOf: line) } }
 
-  /// Waits until every line queued so far has been handed to the destination.
-  func flush() {
+  /// Waits until every line queued so far has been handed to the destination, or so long.
+  func flush(atMost limit: Duration = .seconds(3600)) {
     pthread_mutex_lock(lock)
     defer { pthread_mutex_unlock(lock) }
     let goal = linesQueued
+    var deadline = Self.deadline(in: limit)
     while linesDone < goal, !hasEnded {
       isUrgent = true
       pthread_cond_signal(wakeWriter)
-      pthread_cond_wait(written, lock)
+      if pthread_cond_timedwait(written, lock, &deadline) == ETIMEDOUT { return }
     }
   }
 
@@ -97,13 +109,24 @@ final class LineWriter: @unchecked Sendable {
     pthread_mutex_unlock(lock)
   }
 
-  /// Writes what is queued and ends the thread. Later lines are dropped.
+  /// Writes what is queued and ends the thread, which is waited for ``lastWait``. Later lines are dropped.
   func close() {
     pthread_mutex_lock(lock)
     defer { pthread_mutex_unlock(lock) }
     isClosing = true
     pthread_cond_signal(wakeWriter)
-    while !hasEnded { pthread_cond_wait(written, lock) }
+    var deadline = Self.deadline(in: Self.lastWait)
+    while !hasEnded, pthread_cond_timedwait(written, lock, &deadline) != ETIMEDOUT {}
+  }
+
+  private static func deadline(in duration: Duration) -> timespec {
+    var deadline = timespec()
+    clock_gettime(CLOCK_REALTIME, &deadline)
+    let (seconds, attoseconds) = duration.components
+    let nanoseconds = deadline.tv_nsec + Int(attoseconds / 1_000_000_000)
+    deadline.tv_sec += Int(seconds) + nanoseconds / 1_000_000_000
+    deadline.tv_nsec = nanoseconds % 1_000_000_000
+    return deadline
   }
 
   private func startThread() {
@@ -162,22 +185,22 @@ final class LineWriter: @unchecked Sendable {
       do throws(LogError) {
         try output.reopen()
       } catch {
-        // The old file stays in use; the lines are not lost, and the operator sees why.
-        _ = output.write(Array("\(error)\n".utf8))
+        // The old file stays in use: the lines are not lost, and the operator sees why.
+        if let trouble { trouble(error.description) } else { _ = output.write(Array("\(error)\n".utf8)) }
       }
     }
-    guard !bytes.isEmpty, !output.write(bytes) else { return 0 }
-    return UInt64(bytes.count { $0 == 0x0a })
+    guard !bytes.isEmpty else { return 0 }
+    let isWritten = output.write(bytes)
+    let why = isWritten ? "" : String(cString: strerror(pawl_errno()))
+    if !isWritten, !isFailing { trouble?("cannot write: \(why)") }
+    isFailing = !isWritten
+    return isWritten ? 0 : UInt64(bytes.count { $0 == 0x0a })
   }
 
   /// Waits for more lines, for as long as they may wait for company.
   private func linger() {
     guard lingerMilliseconds > 0 else { return }
-    var deadline = timespec()
-    clock_gettime(CLOCK_REALTIME, &deadline)
-    let nanoseconds = deadline.tv_nsec + lingerMilliseconds * 1_000_000
-    deadline.tv_sec += nanoseconds / 1_000_000_000
-    deadline.tv_nsec = nanoseconds % 1_000_000_000
+    var deadline = Self.deadline(in: .milliseconds(lingerMilliseconds))
     while queue.count < batch, !isUrgent, !isClosing, !wantsReopen {
       if pthread_cond_timedwait(wakeWriter, lock, &deadline) != 0 { return }
     }

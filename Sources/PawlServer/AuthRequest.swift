@@ -79,7 +79,7 @@ final class AuthRequest: OriginExchangeDelegate {
   private func start(_ head: RequestHead) {
     let loop = request.loop
     origin = loop.pool(for: request.route.upstream).start(OriginRequest(head: head, use: .passThrough), delegate: self)
-    let timer = loop.loop.makeTimer { [weak self] in self?.answer(.unavailable) }
+    let timer = loop.loop.makeTimer { [weak self] in self?.failed("no answer within \(Self.patience)") }
     timer.schedule(after: Self.patience)
     self.timer = timer
   }
@@ -90,7 +90,7 @@ final class AuthRequest: OriginExchangeDelegate {
     switch head.status {
     case 200..<300: answer(.allowed(head.fields), keeping: exchange)
     case 400..<500: refusal = OriginRequests.relayed(head)
-    default: answer(.unavailable, keeping: exchange)
+    default: failed("status \(head.status)", keeping: exchange)
     }
   }
 
@@ -107,7 +107,20 @@ final class AuthRequest: OriginExchangeDelegate {
 
   func exchange(_ exchange: OriginExchange, broke failure: OriginFailure) {
     origin = nil
-    answer(.unavailable)
+    failed(String(decoding: failure.error.fieldValue, as: UTF8.self))
+  }
+
+  /// It says neither yes nor no.
+  private func failed(_ why: String, keeping exchange: OriginExchange? = nil) {
+    if let unsaid = request.loop.server.failures.due("\(request.route.upstreamName) auth-request \(why)") {
+      request.loop.events.log(
+        .warning, "auth-request-failed",
+        [
+          "upstream": request.route.upstreamName, "why": why,
+          "request": String(decoding: request.requestID, as: UTF8.self), "unsaid": "\(unsaid)",
+        ])
+    }
+    answer(.unavailable, keeping: exchange)
   }
 
   /// - Parameter exchange: reads the rest of its answer by itself, so that its connection can be used again.
@@ -116,11 +129,6 @@ final class AuthRequest: OriginExchangeDelegate {
     letGo()
     guard let then else { return }
     self.then = nil
-    if case .unavailable = verdict {
-      request.loop.events.log(
-        .warning, "auth-request-failed",
-        ["upstream": request.route.upstreamName, "request": String(decoding: request.requestID, as: UTF8.self)])
-    }
     then(verdict)
   }
 

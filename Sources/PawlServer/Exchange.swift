@@ -57,6 +57,7 @@ extension ResponseChannel {
   /// The origin gave no usable answer: says so to the client, and to the log.
   func fail(_ request: IncomingRequest, _ error: ProxyError) {
     request.record.end = BodyEnd(party: .origin, reason: error.kind.rawValue)
+    request.loop.server.failures.note(error, request)
     reply(Replies.failure(error, upstream: request.route.upstreamName, requestID: request.requestID))
   }
 }

@@ -46,28 +46,17 @@ struct Origins {
 
 /// Says why origins' TLS fails: each reason once a minute.
 final class OriginFailureLog: Sendable {
-  static let pause = Duration.seconds(60)
-  /// Different reasons remembered at most.
-  static let limit = 64
   private let upstream: String
-  private let events: EventLog
-  private let clock: any LoopClock
-  private let said = Locked<[String: Monotonic]>([:])
+  private let log: FailureLog
 
   init(upstream: String, events: EventLog, clock: any LoopClock) {
-    (self.upstream, self.events, self.clock) = (upstream, events, clock)
+    (self.upstream, log) = (upstream, FailureLog(events: events, clock: clock))
   }
 
   func note(_ error: ProxyError) {
-    let (now, why) = (clock.now(), error.details ?? "")
-    let isNew = said.withLock { said in
-      said = said.filter { now - $0.value < Self.pause }
-      guard said[why] == nil, said.count < Self.limit else { return false }
-      said[why] = now
-      return true
-    }
-    guard isNew else { return }
-    events.log(.warning, "origin-tls-failed", ["upstream": upstream, "error": error.kind.rawValue, "why": why])
+    let why = error.details ?? ""
+    guard log.due(why) != nil else { return }
+    log.events.log(.warning, "origin-tls-failed", ["upstream": upstream, "error": error.kind.rawValue, "why": why])
   }
 }
 

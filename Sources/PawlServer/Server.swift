@@ -40,6 +40,7 @@ package final class Server: Sendable {
   /// Answers to uploads that are too long to be kept, for clients that wait for them.
   let spilledAnswers = Locked<[UploadID: SpilledAnswer]>([:])
   let openings: OpeningLog
+  let failures: FailureLog
   let certificates: Certificates
   private let trusted: [AddressRange]
   private let connectionLimit: Int
@@ -72,8 +73,9 @@ package final class Server: Sendable {
     connectionLimit = configuration.process.maxConnections ?? max(64, Int(descriptors) - 256)
     trusted = configuration.process.trustedProxies
     openings = OpeningLog(events)
+    failures = FailureLog(events: events, clock: clock)
     certificates = try Certificates(configuration, events: events, clock: clock)
-    accessLog = try Self.openAccessLog(configuration.process)
+    accessLog = try Self.openAccessLog(configuration.process, events)
     workers = WorkerPool(threads: 4)
     longWorkers = WorkerPool(threads: 2, name: "pawl-long")
     let parts = try ServerParts(
@@ -98,7 +100,7 @@ package final class Server: Sendable {
     }
   }
 
-  private static func openAccessLog(_ settings: ProcessSettings) throws(ServerError) -> AccessLog? {
+  private static func openAccessLog(_ settings: ProcessSettings, _ events: EventLog) throws(ServerError) -> AccessLog? {
     let destination: LogDestination
     switch settings.accessLog {
     case .off: return nil
@@ -106,7 +108,9 @@ package final class Server: Sendable {
     case .file(let path): destination = .file(path: path)
     }
     do {
-      return try AccessLog(destination: destination, format: settings.accessLogFormat == .json ? .json : .combined)
+      return try AccessLog(destination: destination, format: settings.accessLogFormat == .json ? .json : .combined) {
+        events.log(.error, "access-log-failed", ["why": $0])
+      }
     } catch { throw .log(error.description) }
   }
 
@@ -232,8 +236,8 @@ package final class Server: Sendable {
     parts.withLock { $0.closeStores() }
     longWorkers.stop()
     workers.stop()
-    accessLog?.flush()
-    events.flush()
+    accessLog?.flushLast()
+    events.flushLast()
   }
 
   private func stopLoops() {

@@ -105,7 +105,9 @@ extension UploadExchange {
 
   private func made(_ result: Result<SpooledUpload, UploadStoreRefusal>, _ goOn: () -> Void) {
     switch result {
-    case .failure(let refusal): refuse(UploadRefusal(refusal))
+    case .failure(let refusal):
+      loop.server.failures.noteUpload(refusal.why, request)
+      refuse(UploadRefusal(refusal))
     case .success(let made):
       upload = made
       guard case .preparing = stage else { return forget() }

@@ -58,4 +58,15 @@ package enum UploadStoreRefusal: Error, Hashable, Sendable {
   /// This client has its share of the spool.
   case clientShare
   case failed(StoreError)
+
+  /// For the operator: which setting it was, or what the disk said.
+  package var why: String {
+    switch self {
+    case .full: "no room: max-size, min-free or the disk"
+    case .tooLarge: "larger than max-size or max-share-per-client allow"
+    case .tooManyUploads: "max-uploads-per-client"
+    case .clientShare: "max-share-per-client"
+    case .failed(let error): "\(error)"
+    }
+  }
 }

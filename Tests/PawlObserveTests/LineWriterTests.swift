@@ -99,4 +99,32 @@ import Testing
     #expect(lines.count == 8000)
     #expect(Set(lines) == Set((0..<8).flatMap { task in (0..<1000).map { "\(task)-\($0)" } }))
   }
+
+  @Test("at the end of the program nobody waits for ever for who reads the lines")
+  func lastLines() throws {
+    let gate = Gate()
+    let writer = try LineWriter(.closure { gate.receive($0) }, capacity: 10, batch: 1, lingerMilliseconds: 0)
+    writer.write(Self.line("first"))
+    while gate.entries == 0 {}
+    writer.flush(atMost: .milliseconds(1))
+    #expect(gate.bytes == [])
+    gate.open()
+    writer.flush()
+    #expect(gate.bytes == Array("first\n".utf8))
+    writer.close()
+  }
+
+  @Test("says when lines begin to be lost, once")
+  func trouble() throws {
+    let told = Locked<[String]>([])
+    let writer = try LineWriter(.file(path: "/dev/full"), capacity: 100, batch: 1, lingerMilliseconds: 0) { why in
+      told.withLock { $0.append(why) }
+    }
+    for text in ["first", "second"] {
+      writer.write(Self.line(text))
+      writer.flush()
+    }
+    writer.close()
+    #expect(told.withLock { $0 } == ["cannot write: No space left on device"])
+  }
 }

@@ -79,14 +79,16 @@ import Testing
   @Test(
     "anything else is no answer",
     arguments: [
-      "HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n", "garbage\r\n\r\n",
-      "HTTP/1.1 403 No\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nno\r\nx\r\n",
+      ("HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n", "why=\"status 302\" "),
+      ("garbage\r\n\r\n", "http_protocol_error"),
+      ("HTTP/1.1 403 No\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nno\r\nx\r\n", "why="),
     ])
-  func unavailable(_ answer: String) throws {
+  func unavailable(_ answer: String, _ why: String) throws {
     let origin = ScriptedOrigin(.tcp, [.expectHead, .send(answer), .readToEnd])
     let bench = try bench(origin)
     guard case .unavailable? = ask(bench) else { return #expect(Bool(false)) }
-    #expect(bench.running.events("auth-request-failed").count == 1)
+    let told = bench.running.events("auth-request-failed")
+    #expect(told.count == 1 && told.allSatisfy { $0.contains(why) }, "\(told)")
     bench.owner.closeOrigins()
     _ = origin.finish()
   }

@@ -1,0 +1,70 @@
+import PawlHTTP
+import PawlLoop
+import PawlObserve
+
+/// Tells the event log of failures that come by the thousand: each kind once a minute. From any thread.
+final class FailureLog: Sendable {
+  static let pause = Duration.seconds(60)
+  /// Kinds remembered at most; beyond them nothing is told.
+  static let limit = 64
+
+  private struct Entry {
+    var saidAt: Monotonic
+    var unsaid = 0
+  }
+
+  let events: EventLog
+  private let clock: any LoopClock
+  private let said = Locked<[String: Entry]>([:])
+
+  init(events: EventLog, clock: any LoopClock) { (self.events, self.clock) = (events, clock) }
+
+  /// - Parameter kind: what may be told once a minute.
+  /// - Returns: how many of its kind were not told of since the last one that was; `nil`: nor is this.
+  func due(_ kind: String) -> Int? {
+    let now = clock.now()
+    return said.withLock { said in
+      if let entry = said[kind], now - entry.saidAt < Self.pause {
+        said[kind]?.unsaid += 1
+        return nil
+      }
+      if said[kind] == nil, said.count >= Self.limit { said = said.filter { now - $0.value.saidAt < Self.pause } }
+      guard said[kind] != nil || said.count < Self.limit else { return nil }
+      let unsaid = said[kind]?.unsaid ?? 0
+      said[kind] = Entry(saidAt: now)
+      return unsaid
+    }
+  }
+
+  /// The origin gave no usable answer, and the client was told so. Why its TLS fails is told of elsewhere.
+  func note(_ error: ProxyError, _ request: IncomingRequest) {
+    guard !error.kind.isTLS, let unsaid = due("\(request.route.upstreamName) \(error.kind.rawValue) \(error.details ?? "")") else { return }
+    events.log(
+      .warning, "origin-failed",
+      [
+        "upstream": request.route.upstreamName, "error": error.kind.rawValue, "why": error.details ?? "-",
+        "status": "\(error.status)", "request": String(decoding: request.requestID, as: UTF8.self),
+        "unsaid": "\(unsaid)",
+      ])
+  }
+
+  /// An upload was refused for want of room, or because the disk failed.
+  func noteUpload(_ why: String, _ request: IncomingRequest) {
+    guard let unsaid = due("\(request.route.upstreamName) upload \(why)") else { return }
+    events.log(
+      .warning, "upload-refused",
+      [
+        "upstream": request.route.upstreamName, "why": why, "client": String(decoding: UploadClient.address(of: request), as: UTF8.self),
+        "request": String(decoding: request.requestID, as: UTF8.self), "unsaid": "\(unsaid)",
+      ])
+  }
+}
+
+extension ProxyError.Kind {
+  fileprivate var isTLS: Bool {
+    switch self {
+    case .tlsProtocolError, .tlsCertificateError, .tlsAlertReceived: true
+    default: false
+    }
+  }
+}

@@ -24,7 +24,8 @@ package final class AccessLog: Sendable {
     if case .off = destination {
       writer = nil
     } else {
-      writer = try LineWriter(destination, capacity: 4 << 20, batch: 64 << 10, lingerMilliseconds: 200, trouble: trouble)
+      writer = try LineWriter(
+        destination, capacity: 4 << 20, batch: 64 << 10, lingerMilliseconds: 200, trouble: trouble)
     }
   }
 

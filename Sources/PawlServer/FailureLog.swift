@@ -38,7 +38,9 @@ final class FailureLog: Sendable {
 
   /// The origin gave no usable answer, and the client was told so. Why its TLS fails is told of elsewhere.
   func note(_ error: ProxyError, _ request: IncomingRequest) {
-    guard !error.kind.isTLS, let unsaid = due("\(request.route.upstreamName) \(error.kind.rawValue) \(error.details ?? "")") else { return }
+    guard !error.kind.isTLS,
+      let unsaid = due("\(request.route.upstreamName) \(error.kind.rawValue) \(error.details ?? "")")
+    else { return }
     events.log(
       .warning, "origin-failed",
       [
@@ -54,7 +56,8 @@ final class FailureLog: Sendable {
     events.log(
       .warning, "upload-refused",
       [
-        "upstream": request.route.upstreamName, "why": why, "client": String(decoding: UploadClient.address(of: request), as: UTF8.self),
+        "upstream": request.route.upstreamName, "why": why,
+        "client": String(decoding: UploadClient.address(of: request), as: UTF8.self),
         "request": String(decoding: request.requestID, as: UTF8.self), "unsaid": "\(unsaid)",
       ])
   }

@@ -77,7 +77,7 @@ extension TusDialect {
     case .unfinishedPart: "A part of the final upload is not complete."
     case .methodNotAllowed: "An upload knows no such method."
     case .undecided: "All bytes are here, and the server behind this proxy has not answered yet."
-    case .outcomeUnknown: 
+    case .outcomeUnknown:
       "The server behind this proxy may have got the upload, and no answer to all of it came; what it did is not known."
     case .originSilent:
       "The server behind this proxy has not said yet whether it takes uploads itself; none was made. Try again."

@@ -74,7 +74,9 @@ import Testing
     #expect(reply.head.status == 502)
     #expect(Draft.text(reply.head).contains(Draft.completeness(Draft.version(number), true)))
     #expect(Draft.text(reply.head).contains("\nUpload-Offset: 7\n"))
-    #expect(String(decoding: reply.body, as: UTF8.self).contains("may have got the request, and no answer to the whole of it came"))
+    #expect(
+      String(decoding: reply.body, as: UTF8.self).contains(
+        "may have got the request, and no answer to the whole of it came"))
   }
 
   @Test("no offset is told of an upload that will not go on")

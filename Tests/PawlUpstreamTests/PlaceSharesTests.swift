@@ -20,7 +20,8 @@ import Testing
     #expect(shares.full(PlaceHolder(client: 7, path: 9), .passThrough) == nil)
     shares.take(PlaceHolder(client: 7, path: 5), .passThrough)
     #expect(shares.full(PlaceHolder(client: 7, path: 9), .passThrough) == .client(7))
-    #expect(shares.full(PlaceHolder(client: 8, path: 5), .passThrough) == nil && shares.full(.nobody, .passThrough) == nil)
+    #expect(
+      shares.full(PlaceHolder(client: 8, path: 5), .passThrough) == nil && shares.full(.nobody, .passThrough) == nil)
     shares.giveBack(PlaceHolder(client: 7, path: 1), .passThrough, isQuick: false)
     #expect(shares.full(PlaceHolder(client: 7, path: 9), .passThrough) == nil)
   }

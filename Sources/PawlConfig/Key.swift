@@ -45,7 +45,12 @@ struct Key<Model> {
         if words.isEmpty { throw BadValue(expected: format.expected, found: entry.value) }
         if let empty, words.count == 1, words[0].lowercased() == empty { return 0 }
         var elements = [Value]()
-        for word in words { elements.append(try format.read(String(word), entry.directory)) }
+        for word in words {
+          if let empty, word.lowercased() == empty {
+            throw BadValue(expected: "\(empty) by itself, or others without it", found: entry.value)
+          }
+          elements.append(try format.read(String(word), entry.directory))
+        }
         model[keyPath: path] += elements
         return elements.count
       },

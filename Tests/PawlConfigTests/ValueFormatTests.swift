@@ -49,6 +49,10 @@ import Testing
         "expected none, authorization, client-certificate, cookie:NAME or auth-request:FIELD, found \"authorisation\" - did you mean \"authorization\"?"
       ),
       (
+        "owner", "none, authorization",
+        "expected none by itself, or others without it, found \"none, authorization\""
+      ),
+      (
         "owner", "cookie:",
         "expected none, authorization, client-certificate, cookie:NAME or auth-request:FIELD, found \"cookie:\""
       ),

@@ -67,6 +67,10 @@ def removal(bench):
         found, = ids(uploads(pawl, "list"))
         if not running:
             pawl.stop()
+        # What a script passes whose variable is not set.
+        for command, code in (("rm", 64), ("resend", 64), ("show", 64)):
+            uploads(pawl, command, "", code=code)
+        uploads(pawl, "rm", found[:3], code=64)
         uploads(pawl, "rm", found[:12])
         true(found not in uploads(pawl, "list") or "removed" in uploads(pawl, "list"), "still listed")
         if not running:

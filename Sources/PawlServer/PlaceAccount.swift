@@ -1,5 +1,6 @@
 import PawlHTTP
 import PawlLoop
+import PawlStore
 import PawlUpstream
 
 /// On whose account a request has its place at an upstream: its client's, as uploads count it (``UploadClient``), and its path's.
@@ -9,20 +10,39 @@ enum PlaceAccount {
   private static let seed = Randomness.uint64() | 1
 
   static func holder(of request: IncomingRequest) -> PlaceHolder {
-    PlaceHolder(client: client(of: request), path: lastsByNature(request.head) ? 0 : path(of: request))
+    PlaceHolder(client: client(of: request), path: path(of: request.head))
   }
 
-  private static func client(of request: IncomingRequest) -> UInt64 {
-    guard request.isTrustedPeer else { return mark(request.client?.network ?? 0) }
+  /// Of a completed upload on its way: its client's, as it was when the upload was made, and its target's. That client's
+  /// other requests have the same marks.
+  static func holder(of upload: UploadOrigin) -> PlaceHolder {
+    let peer = SocketAddress.literal(upload.clientAddress[...].text, port: 0)
+    return PlaceHolder(
+      client: client(upload.head.fields, peer: peer, isTrusted: upload.peerIsTrusted), path: path(of: upload.head))
+  }
+
+  /// Of a question that pawl asks because of a request: its client's, and the question's own path.
+  static func holder(of question: RequestHead, for request: IncomingRequest) -> PlaceHolder {
+    PlaceHolder(client: client(of: request), path: path(of: question))
+  }
+
+  /// 0: nobody in particular.
+  static func client(of request: IncomingRequest) -> UInt64 {
+    client(request.head.fields, peer: request.client, isTrusted: request.isTrustedPeer)
+  }
+
+  private static func client(_ fields: Fields, peer: SocketAddress?, isTrusted: Bool) -> UInt64 {
+    guard isTrusted else { return mark(peer?.network ?? 0) }
     // A proxy that does not say who asks is nobody in particular.
-    guard request.head.fields.contains(.xForwardedFor) else { return 0 }
-    return mark(UploadClient.counted(UploadClient.address(of: request))[...])
+    guard fields.contains(.xForwardedFor) else { return 0 }
+    return mark(UploadClient.counted(UploadClient.named(in: fields) ?? Bytes(peer?.hostText ?? "-"))[...])
   }
 
   /// Without the query: whoever varies that asks for the same.
-  private static func path(of request: IncomingRequest) -> UInt64 {
-    let target = request.head.target
-    return mark(target.firstIndex(of: 0x3f).map { target[..<$0] } ?? target, from: mark(request.head.authority))
+  private static func path(of head: RequestHead) -> UInt64 {
+    if lastsByNature(head) { return 0 }
+    let target = head.target
+    return mark(target.firstIndex(of: 0x3f).map { target[..<$0] } ?? target, from: mark(head.authority))
   }
 
   /// Tunnels and event streams are there to stay: many of one path are no sign that it is slow.

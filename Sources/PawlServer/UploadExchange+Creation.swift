@@ -222,10 +222,16 @@ enum UploadClient {
 
   /// The peer, or whom a trusted one names.
   static func address(of request: IncomingRequest) -> Bytes {
-    let peer = Bytes(request.client?.hostText ?? "-")
-    guard request.isTrustedPeer, let chain = request.head.fields.combined(.xForwardedFor) else { return peer }
-    let last = chain.split(separator: 0x2c).last?.trimmed ?? []
-    return last.isEmpty ? peer : last
+    let named = request.isTrustedPeer ? named(in: request.head.fields) : nil
+    return named ?? Bytes(request.client?.hostText ?? "-")
+  }
+
+  /// Whom the peer names, if it is to be believed.
+  static func named(in fields: Fields) -> Bytes? {
+    guard let last = fields.combined(.xForwardedFor)?.split(separator: 0x2c).last?.trimmed, !last.isEmpty else {
+      return nil
+    }
+    return last
   }
 
   /// As it counts: of IPv6 the network of 64 bits, which is one customer's.

@@ -36,6 +36,9 @@ final class UploadForwarder {
   let uploads: UploadRoute
   unowned let owner: ServerLoop
   let isUrgent: Bool
+  /// Who counts for the place that it takes, here and at the origin.
+  let holder: PlaceHolder
+  let began: Monotonic
   let attempt: Int
   /// When the upload was to be given up before this attempt; wall seconds.
   let formerEnd: Int64?
@@ -69,9 +72,12 @@ final class UploadForwarder {
   }
 
   /// The upload is in the phase `forwarding`, for this object.
-  init(_ upload: SpooledUpload, route: RouteSettings, uploads: UploadRoute, on owner: ServerLoop, isUrgent: Bool) {
+  init(
+    _ upload: SpooledUpload, route: RouteSettings, uploads: UploadRoute, on owner: ServerLoop, isUrgent: Bool,
+    holder: PlaceHolder
+  ) {
     (self.upload, self.route, self.uploads, self.owner) = (upload, route, uploads, owner)
-    self.isUrgent = isUrgent
+    (self.isUrgent, self.holder, began) = (isUrgent, holder, owner.loop.now)
     (attempt, formerEnd) = (upload.attempts + 1, upload.giveUpAt)
     let (directory, pool) = (uploads.directory, owner.pool)
     let room = uploads.store.makeRoom(for: upload.origin.client)
@@ -141,6 +147,7 @@ final class UploadForwarder {
     phase = .sending
     var asked = OriginRequest(head: request.head, use: isUrgent ? .passThrough : .fill)
     (asked.wantsFreshConnection, asked.holdsHead) = (true, request.isEmpty)
+    asked.holder = holder
     asked.outlivesAnswer = { ForwardPolicy.saysTaken(status: $0) }
     origin = owner.pool(for: route.upstream).start(asked, delegate: self)
   }

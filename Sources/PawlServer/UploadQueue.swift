@@ -1,5 +1,6 @@
 import PawlLoop
 import PawlStore
+import PawlUpstream
 
 /// One loop's completed uploads: those on their way to an origin, those that wait for a place, and those that wait for
 /// another attempt.
@@ -45,22 +46,28 @@ final class UploadQueue {
     // Its site may have moved to another upstream while it waited.
     if known[upload.id]?.upstream != place.upstream || (isUrgent && known[upload.id]?.isUrgent == false) {
       known[upload.id] = place
-      lines[place.upstream, default: DeliveryLines(limit: Self.limit)].append(
-        entry, of: upload.client, isUrgent: isUrgent)
+      lines[place.upstream, default: makeLines(route)].append(
+        entry, of: upload.client, PlaceAccount.holder(of: upload.origin), isUrgent: isUrgent)
     }
     startNext(to: place.upstream)
   }
 
+  /// A client, or a path, has the same share of them as of the upstream's connections.
+  private func makeLines(_ route: RouteSettings) -> DeliveryLines<Waiting> {
+    let settings = route.upstream.settings
+    return DeliveryLines(limit: Self.limit, clientShare: settings.clientShare, pathShare: settings.pathShare)
+  }
+
   private func startNext(to upstream: ObjectIdentifier) {
-    while let entry = lines[upstream]?.start(where: { known[$0.upload.id]?.upstream == upstream }) {
+    while let (entry, holder) = lines[upstream]?.start(where: { known[$0.upload.id]?.upstream == upstream }) {
       known[entry.upload.id] = nil
       guard let uploads = entry.route.uploads, entry.upload.beginForward() else {
-        lines[upstream]?.ended()
+        lines[upstream]?.ended(holder, isQuick: true)
         if entry.route.uploads != nil { lookAgain(at: entry.upload) }
         continue
       }
       let forwarder = UploadForwarder(
-        entry.upload, route: entry.route, uploads: uploads, on: owner, isUrgent: entry.isUrgent)
+        entry.upload, route: entry.route, uploads: uploads, on: owner, isUrgent: entry.isUrgent, holder: holder)
       running[entry.upload.id] = forwarder
       forwarder.start()
     }
@@ -72,7 +79,7 @@ final class UploadQueue {
     let upstream = ObjectIdentifier(forwarder.route.upstream)
     if running[forwarder.upload.id] === forwarder {
       running[forwarder.upload.id] = nil
-      lines[upstream]?.ended()
+      lines[upstream]?.ended(forwarder.holder, isQuick: owner.loop.now - forwarder.began < PlaceShares.quick)
     }
     if forwarder.upload.status.phase != .complete { pauses.forget(forwarder.upload.id) }
     startNext(to: upstream)

@@ -67,7 +67,7 @@ package final class OriginExchange {
 
   /// The one that it has, to be given back.
   private var place: OriginPlace {
-    let isQuick = grantedAt.map { loop.now - $0 < OriginPlace.quick } ?? false
+    let isQuick = grantedAt.map { loop.now - $0 < PlaceShares.quick } ?? false
     return OriginPlace(use: request.use, holder: request.holder, isQuick: isQuick)
   }
 

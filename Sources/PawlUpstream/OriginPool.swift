@@ -146,11 +146,8 @@ package final class OriginPool {
 struct OriginPlace {
   var use: OriginUse
   var holder: PlaceHolder
-  /// It was held for less than ``quick``.
+  /// It was held for less than ``PlaceShares/quick``.
   var isQuick: Bool
-
-  /// Whoever gives a place back within this time keeps it from nobody.
-  static let quick = Duration.milliseconds(100)
 }
 
 /// A pool as the upstream knows it, until the pool is gone. Touched on the pool's loop only. In place of a weak reference,

@@ -10,12 +10,14 @@ package struct PlaceHolder: Hashable, Sendable {
 
 /// How many places each client and each path of an upstream holds, and how many it may: so that nobody who is slow, and
 /// nothing that is, takes all of them.
-struct PlaceShares: Hashable {
+package struct PlaceShares: Hashable {
   /// An upstream with fewer places than this has no shares.
   static let leastLimit = 4
+  /// Whoever gives a place back within this time keeps it from nobody.
+  package static let quick = Duration.milliseconds(100)
 
   /// Whose share is taken: a client's, a path's, or a client's of what requests have whose content is on its way; by its mark.
-  enum Account: Hashable { case client(UInt64), path(UInt64), uploader(UInt64) }
+  package enum Account: Hashable { case client(UInt64), path(UInt64), uploader(UInt64) }
 
   /// The most places of one client, and of one path; `.max`: all.
   let clientLimit: Int
@@ -34,7 +36,7 @@ struct PlaceShares: Hashable {
   ///   - limit: places in all; 0: as many as anybody wants.
   ///   - clientShare: percent of them.
   ///   - pathShare: percent of them.
-  init(limit: Int, clientShare: Int, pathShare: Int) {
+  package init(limit: Int, clientShare: Int, pathShare: Int) {
     func most(_ share: Int) -> Int {
       limit < Self.leastLimit || share >= 100 ? .max : max(1, limit * max(0, share) / 100)
     }
@@ -44,7 +46,7 @@ struct PlaceShares: Hashable {
   }
 
   /// What keeps this holder from another place; `nil`: nothing.
-  func full(_ holder: PlaceHolder, _ use: OriginUse) -> Account? {
+  package func full(_ holder: PlaceHolder, _ use: OriginUse = .passThrough) -> Account? {
     guard areKept else { return nil }
     if use == .upload, holder.client != 0, isFull(.uploader(holder.client)) { return .uploader(holder.client) }
     // As long as all together hold less than one may, nobody holds too much.
@@ -53,7 +55,8 @@ struct PlaceShares: Hashable {
     return holder.client != 0 && isFull(.client(holder.client)) ? .client(holder.client) : nil
   }
 
-  func isFull(_ account: Account) -> Bool {
+  /// Whether the account holds all that it may.
+  package func isFull(_ account: Account) -> Bool {
     switch account {
     case .client(let mark): clients.count(of: mark) >= clientLimit
     case .path(let mark): paths.count(of: mark) >= pathLimit && !paths.isFlagged(mark)
@@ -61,7 +64,8 @@ struct PlaceShares: Hashable {
     }
   }
 
-  mutating func take(_ holder: PlaceHolder, _ use: OriginUse) {
+  /// A place is taken, above a share or not.
+  package mutating func take(_ holder: PlaceHolder, _ use: OriginUse = .passThrough) {
     guard areKept else { return }
     count += 1
     if holder.client != 0 {
@@ -71,8 +75,9 @@ struct PlaceShares: Hashable {
     if holder.path != 0 { paths.add(holder.path) }
   }
 
-  /// - Parameter isQuick: it was held for a short time only.
-  mutating func giveBack(_ holder: PlaceHolder, _ use: OriginUse, isQuick: Bool) {
+  /// A place is free again.
+  /// - Parameter isQuick: it was held for a short time only (``quick``).
+  package mutating func giveBack(_ holder: PlaceHolder, _ use: OriginUse = .passThrough, isQuick: Bool) {
     guard areKept else { return }
     count -= 1
     if holder.client != 0 {

@@ -1,3 +1,4 @@
+import PawlUpstream
 import Testing
 
 @testable import PawlServer
@@ -10,7 +11,7 @@ import Testing
     (0..<count).compactMap { _ in
       let entry = lines.start { _ in true }
       lines.ended()
-      return entry
+      return entry?.entry
     }
   }
 
@@ -18,10 +19,10 @@ import Testing
   func places(_ limit: Int) {
     var lines = DeliveryLines<String>(limit: limit)
     for number in 0...limit { lines.append("\(number)", of: anna, isUrgent: true) }
-    for number in 0..<limit { #expect(lines.start { _ in true } == "\(number)") }
+    for number in 0..<limit { #expect(lines.start { _ in true }?.entry == "\(number)") }
     #expect(lines.start { _ in true } == nil && lines.running == limit)
     lines.ended()
-    #expect(lines.start { _ in true } == "\(limit)")
+    #expect(lines.start { _ in true }?.entry == "\(limit)")
     for _ in 0..<limit {
       #expect(!lines.isIdle)
       lines.ended()
@@ -55,9 +56,9 @@ import Testing
     var lines = DeliveryLines<String>(limit: 1)
     for entry in ["x", "x", "a"] { lines.append(entry, of: anna, isUrgent: true) }
     for entry in ["x", "b"] { lines.append(entry, of: bela, isUrgent: false) }
-    #expect(lines.start { $0 != "x" } == "a")
+    #expect(lines.start { $0 != "x" }?.entry == "a")
     lines.ended()
-    #expect(lines.start { $0 != "x" } == "b")
+    #expect(lines.start { $0 != "x" }?.entry == "b")
     lines.ended()
     lines.append("x", of: bela, isUrgent: false)
     #expect(lines.start { $0 != "x" } == nil && lines.isIdle)
@@ -77,5 +78,75 @@ import Testing
     var lines = DeliveryLines<String>(limit: 1)
     for number in 0..<5000 { lines.append("\(number)", of: anna, isUrgent: true) }
     #expect(started(&lines, 5000) == (0..<5000).map(String.init) && lines.isIdle)
+  }
+
+  private func begun(_ lines: inout DeliveryLines<String>) -> [String] {
+    var entries: [String] = []
+    while let (entry, _) = lines.start(where: { _ in true }) { entries.append(entry) }
+    return entries
+  }
+
+  private let hung = PlaceHolder(client: 1, path: 1)
+  private let other = PlaceHolder(client: 2, path: 2)
+
+  @Test("a client has its share and not one more while others may come", arguments: [true, false])
+  func clientShare(_ isUrgent: Bool) {
+    var lines = DeliveryLines<String>(limit: 10, clientShare: 80, pathShare: 100)
+    for number in 0..<12 { lines.append("a\(number)", of: anna, hung, isUrgent: isUrgent) }
+    #expect(begun(&lines) == (0..<8).map { "a\($0)" })
+    for number in 0..<3 { lines.append("b\(number)", of: bela, other, isUrgent: isUrgent) }
+    #expect(begun(&lines) == ["b0", "b1"])
+    lines.ended(other)
+    #expect(begun(&lines) == ["b2"])
+    // What is above the share waits in its order, whatever becomes free beside it.
+    lines.ended(other)
+    #expect(begun(&lines).isEmpty && !lines.isIdle)
+    lines.ended(hung)
+    #expect(begun(&lines) == ["a8"])
+  }
+
+  @Test("a path whose deliveries take long has its share, whoever's they are; one that is quick may have all")
+  func pathShare() {
+    var lines = DeliveryLines<String>(limit: 10, clientShare: 100, pathShare: 60)
+    for number in 0..<5 {
+      lines.append("a\(number)", of: anna, PlaceHolder(client: 1, path: 1), isUrgent: true)
+      lines.append("b\(number)", of: bela, PlaceHolder(client: 2, path: 1), isUrgent: true)
+    }
+    #expect(begun(&lines) == ["a0", "b0", "a1", "b1", "a2", "b2"])
+    lines.append("c", of: bela, other, isUrgent: true)
+    #expect(begun(&lines) == ["c"])
+    lines.ended(hung, isQuick: true)
+    #expect(begun(&lines) == ["a3", "b3", "a4", "b4"])
+  }
+
+  @Test("what is back below its share takes turns with the others")
+  func turnsAtShare() {
+    var lines = DeliveryLines<String>(limit: 4, clientShare: 50, pathShare: 100)
+    for number in 0..<6 { lines.append("a\(number)", of: anna, hung, isUrgent: true) }
+    for number in 0..<6 { lines.append("b\(number)", of: bela, PlaceHolder(client: 0, path: 2), isUrgent: true) }
+    var order = begun(&lines)
+    #expect(Set(order) == ["a0", "a1", "b0", "b1"])
+    for _ in 0..<4 {
+      lines.ended(hung)
+      order += begun(&lines)
+    }
+    #expect(order.filter { $0.hasPrefix("b") }.count >= 3 && order.contains("a2"), "\(order)")
+  }
+
+  @Test("what waits above a share is dropped with the rest, and keeps nothing busy when it waits no more")
+  func staleAtShare() {
+    var lines = DeliveryLines<String>(limit: 4, clientShare: 25, pathShare: 100)
+    for entry in ["p", "q", "x"] { lines.append(entry, of: anna, hung, isUrgent: false) }
+    #expect(begun(&lines) == ["p"])
+    lines.ended(hung)
+    #expect(lines.start { $0 != "x" }?.entry == "q" && lines.start { $0 != "x" } == nil)
+    lines.ended(hung)
+    #expect(lines.start { $0 != "x" } == nil && lines.isIdle)
+    lines.append("r", of: anna, hung, isUrgent: false)
+    lines.append("s", of: anna, hung, isUrgent: false)
+    #expect(begun(&lines) == ["r"])
+    lines.dropPatient()
+    lines.ended(hung)
+    #expect(lines.isIdle)
   }
 }

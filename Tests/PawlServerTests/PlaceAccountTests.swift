@@ -1,5 +1,6 @@
 import PawlHTTP
 import PawlLoop
+import PawlStore
 import PawlUpstream
 import Testing
 
@@ -51,5 +52,30 @@ import Testing
       let lasting = holder(request(bench, "192.0.2.1:1", "/f", [field]))
       #expect(lasting.path == 0 && lasting.client == one.client)
     }
+  }
+
+  @Test(
+    "an upload counts for whom the client's other requests count for",
+    arguments: [
+      ("192.0.2.1:1", [], false), ("[2001:db8:1:2::1]:1", [], false), ("unix:/x", [], false), ("192.0.2.1:1", [], true),
+      ("192.0.2.1:1", ["203.0.113.9, 198.51.100.7"], false), ("192.0.2.1:1", ["203.0.113.9, 198.51.100.7"], true),
+      ("192.0.2.1:1", ["203.0.113.9, 2001:db8:1:2::1"], true), ("192.0.2.1:1", [","], true),
+    ])
+  func uploads(_ client: String, _ named: [String], _ isTrusted: Bool) throws {
+    let bench = try ServerBench()
+    let asked = request(bench, client, "/f?1", named.map { (FieldName.xForwardedFor, $0) }, isTrusted: isTrusted)
+    let upload = UploadOrigin(
+      head: asked.head, clientAddress: Array((asked.client?.hostText ?? "").utf8), peerIsTrusted: isTrusted,
+      client: UploadClient.name(Array("somebody".utf8)))
+    #expect(PlaceAccount.holder(of: upload) == holder(asked) && holder(asked).path != 0)
+  }
+
+  @Test("a question counts for the client whose request it is about, and for its own path")
+  func questions() throws {
+    let bench = try ServerBench()
+    let asked = request(bench, "192.0.2.1:1")
+    let question = PlaceAccount.holder(of: request(bench, "192.0.2.9:1", "/auth").head, for: asked)
+    #expect(question.client == holder(asked).client)
+    #expect(question.path == holder(request(bench, "192.0.2.7:1", "/auth")).path)
   }
 }

@@ -12,7 +12,8 @@ import Testing
     let answered: [OriginStep] = [.expectHead, .read(5), .send(created)]
     let scripts = Array(repeating: held, count: UploadQueue.limit) + [answered, answered]
     let origin = ScriptedOrigin(.tcp, scripts: scripts)
-    let bench = try UploadBench(origin, upstream: "max-connections = 1000")
+    let alone = "max-share-per-client = 100%\nmax-share-per-path = 100%"
+    let bench = try UploadBench(origin, upstream: "max-connections = 1000\n" + alone)
     let uploads = try (0..<UploadQueue.limit + 2).map { _ in try bench.complete(Array("hello".utf8)) }
     let queue = bench.bench.owner.uploads
     bench.bench.loop.nextTurn {

@@ -6,16 +6,20 @@ import time
 from harness.checks import check, same, true
 from harness.origin import Resource
 from harness.process import wait_for
-from harness.uploads import NO_STORE, Dialect, create, on_connection, stored
+from harness.uploads import NO_STORE, Dialect, ask, create, on_connection, stored, tus_create
 
 PLACES = 64  # deliveries of one loop to one upstream
 BODY = b"x" * 1000
 ROOM = {"spool:default": {"max-uploads-per-client": "10000"}}
 
 
+# One client may have all places.
+ALONE = {"max-share-per-client": "100%", "max-share-per-path": "100%"}
+
+
 def begin(bench, origin, extra=None, **pawl):
     return bench.pawl(origin, pawl={"workers": "1", "trusted-proxies": "127.0.0.1", **pawl}, site={"min-resumable": "0"},
-                      upstream={"max-connections": "1000"}, extra={**ROOM, **(extra or {})})
+                      upstream={"max-connections": "1000", **ALONE}, extra={**ROOM, **(extra or {})})
 
 
 def at_once(count, function):
@@ -28,6 +32,39 @@ def at_once(count, function):
     for thread in threads:
         thread.start()
     return threads
+
+
+SENDS = {
+    "IETF": lambda address, target, number, timeout: create(address, Dialect(6), BODY, target=target, fields=client(number), timeout=timeout),
+    "tus": lambda address, target, number, timeout: tus_create(address, len(BODY), client(number), BODY, target, timeout=timeout),
+    "spooled": lambda address, target, number, timeout: ask(address, target, "POST", client(number), BODY, timeout=timeout),
+}
+
+
+def hangs(bench, end):
+    """An origin that answers what is below /hang only after `end`."""
+    origin = bench.origin()
+
+    def answer(request):
+        if request.method == "OPTIONS":
+            return Resource(b"", status=405, fields=NO_STORE)
+        if request.target.startswith("/hang"):
+            return Resource(b"late", fields=NO_STORE, before_head=lambda r: end.wait(50))
+        return stored(request) if request.method == "POST" else Resource(b"page", fields=NO_STORE)
+    origin.default = answer
+    return origin
+
+
+def others_are_served(pawl, what, number=2):
+    """Requests and uploads of another client, each within two seconds."""
+    begun = time.monotonic()
+    for i in range(5):
+        answer = ask(pawl.address, f"/page/{i}", fields=client(number), timeout=10)
+        same((answer.status, answer.body), (200, b"page"), f"another client's request, {what}")
+        answer = create(pawl.address, Dialect(6), BODY, target=f"/other/{i}", fields=client(number), timeout=10)
+        same((answer.status, answer.body), (200, b"got 1000 octets"), f"another client's upload, {what}")
+        true(time.monotonic() - begun < 2, f"another client was kept waiting, {what}: {time.monotonic() - begun:.1f} s")
+        begun = time.monotonic()
 
 
 def client(number):
@@ -44,7 +81,7 @@ def hung(bench):
     deaf.default = on_connection(lambda request, connection, buffer: end.wait(50))
     extra = {}
     for name, origin in (("silent", silent), ("deaf", deaf)):
-        extra[f"upstream:{name}"] = {"url": origin.url, "max-connections": "1000"}
+        extra[f"upstream:{name}"] = {"url": origin.url, "max-connections": "1000", **ALONE}
         extra[f"site:{name}"] = {"host": f"{name}.test", "upstream": name, "min-resumable": "0"}
     pawl = begin(bench, other, extra)
 
@@ -123,3 +160,50 @@ def patient(bench):
         ended.set()
     for thread in threads:
         thread.join(20)
+
+
+@check("upload queue: one client's uploads to paths that hang leave others their share of the connections and deliveries", seconds=240, over=("clear",), why="places do not depend on the wire")
+def shared(bench):
+    for kind, connections, path in [(k, c, p) for k in SENDS for c in ("64", "8", "1000") for p in ("/hang", "/hang/{}")]:
+        if connections != "64" and kind != "IETF":
+            continue
+        what = f"{kind}, {connections} connections, {path}"
+        end, statuses = threading.Event(), []
+        origin = hangs(bench, end)
+        pawl = bench.pawl(origin, name=f"pawl-{len(bench.pawls)}", pawl={"workers": "1", "trusted-proxies": "127.0.0.1"},
+                          site={"min-resumable": "0", "plain-uploads": "spool" if kind == "spooled" else "stream"},
+                          upstream={"max-connections": connections, "queue-timeout": "2s"}, extra=ROOM)
+        threads = at_once(PLACES + 6, lambda i: statuses.append(SENDS[kind](pawl.address, path.format(i), 1, 40).status))
+        try:
+            share = min(int(connections), PLACES) * (60 if path == "/hang" else 80) // 100
+            wait_for(lambda: len([r for r in origin.requests if r.target.startswith("/hang") and r.method == "POST"]) >= share, 15, f"its share, {what}")
+            others_are_served(pawl, what)
+            if kind != "spooled":
+                time.sleep(2.2)  # queue-timeout: what waited for its place waits again
+                others_are_served(pawl, what)
+        finally:
+            end.set()
+        for thread in threads:
+            thread.join(40)
+        if kind == "IETF":
+            same(statuses, [200] * (PLACES + 6), f"the one client's own uploads, {what}")
+
+
+@check("upload queue: after a restart uploads count for the client that made them", seconds=90, over=("clear",), why="places do not depend on the wire")
+def shared_after_restart(bench):
+    end = threading.Event()
+    origin = hangs(bench, end)
+    pawl = bench.pawl(origin, pawl={"workers": "1", "trusted-proxies": "127.0.0.1"}, site={"min-resumable": "0", "delivery": "at-least-once"},
+                      extra=ROOM)
+    hung = lambda: [r for r in origin.requests if r.target == "/hang" and r.method == "POST"]
+    try:
+        at_once(PLACES + 6, lambda i: create(pawl.address, Dialect(6), BODY, target="/hang", fields=client(1), timeout=40))
+        wait_for(lambda: pawl.log().count("upload-completed") == PLACES + 6 and len(hung()) >= 38, 15, "its uploads")
+        origin.forget()
+        pawl.restart(hard=True)
+        wait_for(lambda: len(hung()) >= 30, 15, "deliveries after the restart")
+        time.sleep(0.5)
+        others_are_served(pawl, "after a restart")
+    finally:
+        end.set()
+    wait_for(lambda: pawl.log().count("upload-answered") >= PLACES + 6, 30, "the answers")

@@ -8,6 +8,7 @@
 #include <glob.h>
 #include <limits.h>
 #include <linux/sockios.h>
+#include <malloc.h>
 #include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>

@@ -194,6 +194,9 @@ package final class EventLoop: @unchecked Sendable {
 
   func forgetTime() { (turnTime, turnWallSeconds) = (nil, nil) }
 
+  /// Octets that who reads into the buffer takes at a time.
+  @exclusivity(unchecked) package var readLimit = EventLoop.readBufferSize
+
   /// 256 KiB that all connections of the loop read into, one at a time; to be given back. Who takes it while it is taken
   /// gets another.
   package func takeReadBuffer() -> [UInt8] {

@@ -10,12 +10,16 @@ protocol AnswerBufferHolder: AnyObject {
 }
 
 /// An answer that nobody may keep, between the origin and its reader. A reader who keeps up has it from memory, and the origin waits for
-/// him. For one who does not, it is read at the origin's pace into an ``Overflow``, up to ``calmLimit``, and while the upstream's places
+/// him. For one who does not, or where the ``BufferMemory`` has no room, it is read at the origin's pace into an ``Overflow``, up to ``calmLimit``, and while the upstream's places
 /// run short up to `max-response-buffer`, so that its place is free; beyond that the reader's pace counts again.
 final class AnswerBuffer {
   /// Octets in memory at which the origin waits, and at which it goes on.
   static let highWater = 256 << 10
   static let lowWater = 64 << 10
+  /// Octets in memory that count for nobody: a connection's, and a stream's, of which a connection has many.
+  static let free = (connection: 32 << 10, stream: 4 << 10)
+  /// Octets that a slow reader is given at a time.
+  private static let slowPiece = 16 << 10
   /// Whoever has not made room after this time is slow.
   static let patience = Duration.milliseconds(100)
 
@@ -24,6 +28,9 @@ final class AnswerBuffer {
 
   private let request: IncomingRequest
   private var queue = ChunkQueue()
+  private var memory = HeldMemory()
+  /// Octets that the reader took last, and may hold still.
+  private var handedOut = 0
   private var overflow: Overflow?
   /// Whether the origin waits for the reader.
   private(set) var isPaused = false
@@ -33,6 +40,8 @@ final class AnswerBuffer {
   unowned(unsafe) var holder: (any AnswerBufferHolder)?
 
   init(for request: IncomingRequest) { self.request = request }
+
+  deinit { memory.giveBack(on: request.loop) }
 
   /// Octets in memory that can be had at once.
   var count: Int { queue.count }
@@ -50,14 +59,44 @@ final class AnswerBuffer {
       if takesMore { timer?.schedule(after: mayGrow ? SpillPace.stretch : Self.patience) }
       return .pause
     }
-    guard queue.append(bytes) >= Self.highWater else { return .goOn }
+    let held = queue.append(bytes)
+    let counted = held + handedOut - free
+    if counted > 0, !memory.hold(counted, for: request) { return spillAtOnce() }
+    guard held >= Self.highWater else { return .goOn }
     if !isPaused { paused() }
     return .pause
   }
 
+  private var free: Int { request.head.version == .http2 ? Self.free.stream : Self.free.connection }
+
+  /// What it holds finds no room in memory.
+  private func spillAtOnce() -> Flow {
+    if !isPaused { paused() }
+    if canSpill { spill() }
+    if overflow == nil { memory.holdsMore(on: request.loop) }
+    guard overflow?.takesMore == true, mayGrow else { return .pause }
+    isPaused = false
+    return .goOn
+  }
+
+  private var canSpill: Bool { request.route.maxResponseBuffer > 0 && request.route.bufferSpace != nil }
+
+  /// From now on it goes by a file, with all that is here.
+  private func spill() {
+    overflow = Overflow(for: request, limit: request.route.maxResponseBuffer)
+    guard let overflow else { return }
+    overflow.changed = { [weak self] in self?.overflowChanged() }
+    while let (bytes, range) = queue.next(limit: .max) {
+      _ = bytes.withUnsafeBytes { overflow.append(UnsafeRawBufferPointer(rebasing: $0[range])) }
+    }
+    memory.giveBack(on: request.loop)
+    // The reader holds what it took.
+    _ = memory.hold(handedOut - free, for: request)
+  }
+
   private func paused() {
     (isPaused, pausedAt) = (true, request.loop.loop.now)
-    guard request.route.maxResponseBuffer > 0, request.route.bufferSpace != nil else { return }
+    guard canSpill else { return }
     let timer = timer ?? request.loop.loop.makeTimer { [weak self] in self?.lookAtReader() }
     self.timer = timer
     if !timer.isScheduled { timer.schedule(after: Self.patience) }
@@ -78,9 +117,8 @@ final class AnswerBuffer {
     guard queue.count > Self.lowWater else { return }
     let waited = request.loop.loop.now - pausedAt
     guard waited >= Self.patience else { return timer?.schedule(after: Self.patience - waited) ?? () }
-    overflow = Overflow(for: request, limit: request.route.maxResponseBuffer)
-    overflow?.changed = { [weak self] in self?.overflowChanged() }
-    if overflow != nil { goOn() }
+    spill()
+    if overflow?.takesMore == true { goOn() }
   }
 
   private func goOn() {
@@ -96,12 +134,15 @@ final class AnswerBuffer {
 
   /// The next octets, `later` or `failed`; `nil`: there is nothing here.
   func next(limit: Int) -> BodyPiece? {
+    handedOut = 0
+    if queue.isEmpty, !memory.isEmpty { memory.giveBack(on: request.loop) }
     if let (bytes, range) = queue.next(limit: limit) {
+      handedOut = range.count
       if overflow == nil, queue.count <= Self.lowWater { goOn() }
       return .memory(bytes, range)
     }
     guard let overflow else { return nil }
-    switch overflow.next(limit: limit) {
+    switch overflow.next(limit: min(limit, Self.slowPiece)) {
     case .octets(let octets):
       if overflow.isEmpty { caughtUp() }
       return .memory(octets, 0..<octets.count)
@@ -121,6 +162,7 @@ final class AnswerBuffer {
 
   func removeAll() {
     queue.removeAll()
+    memory.giveBack(on: request.loop)
     overflow = nil
     timer?.close()
     timer = nil

@@ -7,6 +7,8 @@ struct ChunkQueue {
   private var behind: [[UInt8]] = []
   private var next = 0
   private(set) var count = 0
+  /// Octets below which a chunk takes more.
+  private static let small = 1 << 10
 
   var isEmpty: Bool { count == 0 }
 
@@ -14,9 +16,25 @@ struct ChunkQueue {
   @discardableResult
   mutating func append(_ bytes: UnsafeRawBufferPointer) -> Int {
     guard !bytes.isEmpty else { return count }
-    if present.isEmpty { present = Array(bytes) } else { behind.append(Array(bytes)) }
     count += bytes.count
+    if present.isEmpty {
+      present = Array(bytes)
+    } else if bytes.count >= Self.small || !appendToLast(bytes) {
+      behind.append(Array(bytes))
+    }
     return count
+  }
+
+  /// Who sends little at a time has no chunk for each of it, which costs many times as much.
+  private mutating func appendToLast(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    if behind.isEmpty {
+      guard present.count < Self.small else { return false }
+      present.append(contentsOf: bytes)
+    } else {
+      guard behind[behind.count - 1].count < Self.small else { return false }
+      behind[behind.count - 1].append(contentsOf: bytes)
+    }
+    return true
   }
 
   /// The next octets, at most `limit`, without copying them; `nil` when there are none.

@@ -17,7 +17,7 @@ extension ClientConnection {
 
   private func readMessages() {
     var buffer = owner.loop.takeReadBuffer()
-    let limit = requestBody == nil ? Self.headRead : buffer.count
+    let limit = requestBody == nil ? Self.headRead : min(buffer.count, owner.loop.readLimit)
     let result = buffer.withUnsafeMutableBytes {
       stream.read(into: UnsafeMutableRawBufferPointer(rebasing: $0[..<limit]))
     }

@@ -141,7 +141,9 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
 
   /// Asks the source for its next piece while there is room.
   private func pull(_ budget: inout Int) -> Supply {
-    while let source, unsentFile == nil, output.count - outputSent < 64 << 10, budget > 0 {
+    // Whose socket was full takes little at a time: what is here waits in memory.
+    let room = outputSent > 0 ? 16 << 10 : 64 << 10
+    while let source, unsentFile == nil, output.count - outputSent < room, budget > 0 {
       switch source.next(limit: min(budget, 1 << 20)) {
       case .memory(let bytes, let range): queue(bytes, range, &budget)
       case .file(let run): queue(run)

@@ -108,7 +108,10 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
 
   private func readFrames() {
     var buffer = owner.loop.takeReadBuffer()
-    let result = buffer.withUnsafeMutableBytes { stream.read(into: $0) }
+    let limit = owner.loop.readLimit
+    let result = buffer.withUnsafeMutableBytes {
+      stream.read(into: UnsafeMutableRawBufferPointer(rebasing: $0[..<limit]))
+    }
     if case .bytes(let count) = result {
       buffer.withUnsafeMutableBytes { receive(UnsafeMutableRawBufferPointer(rebasing: $0[..<count])) }
     }

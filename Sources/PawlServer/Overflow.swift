@@ -18,7 +18,9 @@ final class Overflow {
 
   /// Octets that wait in memory while those before them are written.
   static let memoryLimit = 256 << 10
-  /// Octets read at a time.
+  /// Octets of them that count for nobody.
+  static let free = 16 << 10
+  /// Octets read, or written, at a time.
   private static let piece = 64 << 10
 
   private let loop: ServerLoop
@@ -31,6 +33,8 @@ final class Overflow {
 
   /// Behind those in the file.
   private var tail = ChunkQueue()
+  private var memory = HeldMemory()
+  private let who: () -> UInt64
   private var read: UInt64 = 0
   private var written: UInt64 = 0
   private var isBusy = false
@@ -43,23 +47,29 @@ final class Overflow {
 
   /// - Parameter limit: octets that the file may have.
   /// - Returns: `nil` where there is no file to be had.
-  init?(_ space: BufferSpace, for client: [UInt8], limit: UInt64, on loop: ServerLoop) {
+  /// - Parameter who: the client's mark, for what waits in memory.
+  init?(
+    _ space: BufferSpace, for client: [UInt8], limit: UInt64, on loop: ServerLoop, who: @escaping () -> UInt64 = { 0 }
+  ) {
     guard limit > 0, let cipher = BufferCipher(), let file = space.makeFile() else { return nil }
-    (self.loop, self.file, self.cipher, self.limit) = (loop, file, cipher, limit)
+    (self.loop, self.file, self.cipher, self.limit, self.who) = (loop, file, cipher, limit, who)
     room = space.budget.makeRoom(for: client)
   }
+
+  deinit { memory.giveBack(on: loop) }
 
   /// Counted for the request's client. `nil`, too, where its route has no space for such files.
   convenience init?(for request: IncomingRequest, limit: UInt64) {
     guard let space = request.route.bufferSpace else { return nil }
-    self.init(space, for: UploadClient.counted(UploadClient.address(of: request)), limit: limit, on: request.loop)
+    let client = UploadClient.counted(UploadClient.address(of: request))
+    self.init(space, for: client, limit: limit, on: request.loop) { PlaceAccount.client(of: request) }
   }
 
   var isEmpty: Bool { read == written && stuck.isEmpty && tail.isEmpty && !isBusy && fetched == nil }
   /// Octets that are in the file, or were.
   var count: UInt64 { written }
   /// Whether there is room for more: after a no from ``append(_:)`` worth looking at whenever something was taken or has changed.
-  var takesMore: Bool { !isFull && !isBroken && tail.count < Self.memoryLimit }
+  var takesMore: Bool { !isFull && !isBroken && tail.count < Self.memoryLimit && !memory.isDenied }
   /// Whether no more will be taken before this is empty.
   var isAtLimit: Bool { isFull || isBroken }
 
@@ -67,13 +77,15 @@ final class Overflow {
   func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
     tail.append(bytes)
     settle()
+    if tail.count > Self.free, !memory.hold(tail.count - Self.free, on: loop, who) { memory.holdsMore(on: loop) }
     return takesMore
   }
 
   /// Writes what waits, as far as the limits allow.
   private func settle() {
+    defer { if tail.count <= Self.free, !memory.isEmpty { memory.giveBack(on: loop) } }
     while !isBusy, !isFull, !isBroken, !tail.isEmpty {
-      let count = min(tail.count, Self.memoryLimit)
+      let count = min(tail.count, Self.piece)
       guard UInt64(count) <= limit - min(limit, written), room.grow(by: UInt64(count)) else { return isFull = true }
       var octets: [UInt8] = []
       octets.reserveCapacity(count)
@@ -127,6 +139,7 @@ final class Overflow {
       return .octets(stuck)
     }
     guard let (bytes, range) = tail.next(limit: limit) else { return .nothing }
+    if tail.isEmpty, !memory.isEmpty { memory.giveBack(on: loop) }
     return .octets(Array(bytes[range]))
   }
 

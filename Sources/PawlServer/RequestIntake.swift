@@ -2,8 +2,8 @@ import PawlHTTP
 import PawlLoop
 import PawlUpload
 
-/// A request's content between the client and the origin. While the request has no place there it is gathered here: in memory, then in
-/// an ``Overflow`` of at most `max-request-buffer`. So a client that takes its time holds nothing that others want.
+/// A request's content between the client and the origin. While the request has no place there it is gathered here: in memory, as far as
+/// the ``BufferMemory`` has room, then in an ``Overflow`` of at most `max-request-buffer`. So a client that takes its time holds nothing that others want.
 final class RequestIntake {
   enum Supply {
     case octets([UInt8], Range<Int>)
@@ -16,6 +16,8 @@ final class RequestIntake {
 
   /// Octets that are gathered in memory.
   static let memoryLimit = 256 << 10
+  /// Octets of them that count for nobody: a connection's, and a stream's, of which a connection has many.
+  static let free = (connection: 16 << 10, stream: 4 << 10)
   /// Content that comes at 4 MiB/s and faster is not waited for: so many octets within so much time show it.
   static let proof = 128 << 10
   static let proofTime = Duration.milliseconds(32)
@@ -26,9 +28,12 @@ final class RequestIntake {
 
   private let request: IncomingRequest
   private var queue = ChunkQueue()
+  private var memory = HeldMemory()
   private var overflow: Overflow?
   /// Whether it may be written to a file.
-  var spills: Bool
+  var spills: Bool {
+    didSet { if spills, memory.isDenied, overflow == nil, canSpill, !hasNoFile { overrun() } }
+  }
   private var hasNoFile = false
   /// It came fast, at least once.
   private(set) var isFast = false
@@ -44,24 +49,39 @@ final class RequestIntake {
   /// Whether nothing of it is here.
   var isEmpty: Bool { queue.isEmpty && overflow == nil }
 
+  deinit { memory.giveBack(on: request.loop) }
+
   /// Whether no more can be gathered.
-  var isAtLimit: Bool {
-    overflow?.isAtLimit ?? (queue.count >= Self.memoryLimit && (hasNoFile || !canSpill))
-  }
+  var isAtLimit: Bool { overflow?.isAtLimit ?? (isFull && (hasNoFile || !canSpill)) }
 
   /// Whether the client may send more.
-  var takesMore: Bool { overflow?.takesMore ?? (queue.count < Self.memoryLimit || spills && canSpill && !hasNoFile) }
+  var takesMore: Bool { overflow?.takesMore ?? (!isFull || spills && canSpill && !hasNoFile) }
+
+  /// Whether memory has no room for more of it.
+  private var isFull: Bool { queue.count >= Self.memoryLimit || memory.isDenied }
 
   private var canSpill: Bool { request.route.maxRequestBuffer > 0 && request.route.bufferSpace != nil }
 
   /// Takes all of what ``measure(_:)`` was told of. `false`: no more for now.
   func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    if overflow == nil, spills, canSpill, !hasNoFile, queue.count + bytes.count > Self.memoryLimit { overrun() }
+    let count = queue.count + bytes.count
+    let isStream = request.head.version == .http2
+    let counted = count - (isStream ? Self.free.stream : Self.free.connection)
+    if overflow == nil, counted > 0 { makeRoom(counted, beyondLimit: count > Self.memoryLimit) }
     guard let overflow else {
       queue.append(bytes)
       return takesMore
     }
     return overflow.append(bytes)
+  }
+
+  /// For so many octets that count, in memory or in a file.
+  private func makeRoom(_ counted: Int, beyondLimit: Bool) {
+    if beyondLimit, spills, canSpill, !hasNoFile { overrun() }
+    guard overflow == nil, !memory.hold(counted, for: request) else { return }
+    // One whose content comes fast has no file until it has waited for its place.
+    if spills, canSpill, !hasNoFile { overrun() }
+    if overflow == nil { memory.holdsMore(on: request.loop) }
   }
 
   /// So many octets have come.
@@ -78,10 +98,19 @@ final class RequestIntake {
     overflow = Overflow(for: request, limit: request.route.maxRequestBuffer)
     overflow?.changed = { [weak self] in self?.holder?.intakeChanged() }
     hasNoFile = overflow == nil
+    guard let overflow, memory.isDenied else { return }
+    // It is here for want of a file.
+    while let (bytes, range) = queue.next(limit: .max) {
+      _ = bytes.withUnsafeBytes { overflow.append(UnsafeRawBufferPointer(rebasing: $0[range])) }
+    }
+    memory.giveBack(on: request.loop)
   }
 
   func next() -> Supply {
-    if let (bytes, range) = queue.next(limit: .max) { return .octets(bytes, range) }
+    if let (bytes, range) = queue.next(limit: .max) {
+      if queue.isEmpty, !memory.isEmpty { memory.giveBack(on: request.loop) }
+      return .octets(bytes, range)
+    }
     guard let overflow else { return .nothing }
     switch overflow.next(limit: .max) {
     case .octets(let octets):
@@ -97,6 +126,7 @@ final class RequestIntake {
 
   func removeAll() {
     queue.removeAll()
+    memory.giveBack(on: request.loop)
     overflow = nil
   }
 

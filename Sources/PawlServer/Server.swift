@@ -37,6 +37,7 @@ package final class Server: Sendable {
   let resolver = Resolver()
   let abandoned = AbandonedFills()
   let probes = Locked(ProbeMemory())
+  let bufferMemory = BufferMemory()
   /// Answers to uploads that are too long to be kept, for clients that wait for them.
   let spilledAnswers = Locked<[UploadID: SpilledAnswer]>([:])
   let openings: OpeningLog

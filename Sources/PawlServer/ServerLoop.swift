@@ -35,6 +35,7 @@ final class ServerLoop {
   @exclusivity(unchecked) private var uncollapsed = UncollapsedResources()
   private var slowWrites = SlowWrites()
   var spillPace = SpillPace()
+  @exclusivity(unchecked) var memory = LoopMemory()
   @exclusivity(unchecked) var requestIDs = RequestIDs()
   private var dateSecond: Int64 = -1
   private var dateBytes: [UInt8] = []

@@ -13,7 +13,7 @@ extension OriginExchange {
     defer { loop.giveReadBuffer(buffer) }
     var budget = loop.turnShare(of: Self.turn)
     while budget > 0, isReceiving(on: connection) {
-      let limit = min(buffer.count, budget)
+      let limit = min(loop.readLimit, budget)
       let result = buffer.withUnsafeMutableBytes {
         connection.stream.read(into: UnsafeMutableRawBufferPointer(rebasing: $0[..<limit]))
       }

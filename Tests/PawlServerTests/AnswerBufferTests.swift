@@ -38,7 +38,7 @@ import Testing
 
   @Test(
     "one whose reader is slow is read on after 100 ms, up to max-response-buffer; then he counts",
-    arguments: [(256 << 10, 4), (0, 0)])
+    arguments: [(512 << 10, 4), (0, 0)])
   func slow(_ limit: Int, _ more: Int) throws {
     let bench = try ServerBench { $0.site = "max-response-buffer = \(limit)" }
     let (buffer, holder) = (AnswerBuffer(for: bench.request()), Holder())
@@ -52,7 +52,7 @@ import Testing
     for _ in 0..<more { #expect(append(buffer) == .goOn) }
     #expect(append(buffer) == .pause && buffer.isPaused)
     let space = try #require(bench.route.bufferSpace)
-    #expect(space.budget.usedBytes == UInt64(more * Self.chunk.count))
+    #expect(space.budget.usedBytes == UInt64((4 + more) * Self.chunk.count))
     #expect(take(buffer) == (4 + more + 1) * Self.chunk.count)
     // The reader has caught up: from memory again.
     #expect(holder.resumed == 2 && !buffer.hasOverflow && space.budget.usedBytes == 0)
@@ -132,5 +132,47 @@ import Testing
     #expect(answer.isWhole && answer.content == OriginStep.pattern(from: 0, count: size))
     for each in [client, other] { each.close() }
     #expect(pawl.stop() == [])
+  }
+
+  private func append(_ count: Int, to buffer: AnswerBuffer) -> Flow {
+    [UInt8](repeating: 7, count: count).withUnsafeBytes { buffer.append($0) }
+  }
+
+  @Test("where memory has no room, 32 KiB wait there; one octet more, and all is in a file")
+  func scarce() throws {
+    let bench = try ServerBench()
+    bench.exhaustMemory()
+    let (buffer, holder, free) = (AnswerBuffer(for: bench.request()), Holder(), AnswerBuffer.free.connection)
+    buffer.holder = holder
+    #expect(append(free, to: buffer) == .goOn && !buffer.hasOverflow)
+    #expect(append(1, to: buffer) == .goOn && buffer.hasOverflow && buffer.count == 0 && !buffer.isPaused)
+    let space = try #require(bench.route.bufferSpace)
+    #expect(space.budget.usedBytes == UInt64(free + 1) && bench.loop.readLimit == EventLoop.readBufferSize)
+    #expect(take(buffer) == free + 1 && !buffer.hasOverflow && space.budget.usedBytes == 0)
+    buffer.removeAll()
+  }
+
+  @Test("where there is no file either, the origin waits, and little is read at a time")
+  func scarceWithoutFile() throws {
+    let bench = try ServerBench { $0.site = "max-response-buffer = 0" }
+    bench.exhaustMemory()
+    let (buffer, holder, free) = (AnswerBuffer(for: bench.request()), Holder(), AnswerBuffer.free.connection)
+    buffer.holder = holder
+    #expect(append(free + 1, to: buffer) == .pause && buffer.isPaused)
+    #expect(bench.loop.readLimit == ServerLoop.scarceRead)
+    #expect(take(buffer) == free + 1 && holder.resumed == 1 && !buffer.isPaused)
+    #expect(bench.loop.readLimit == EventLoop.readBufferSize)
+    buffer.removeAll()
+  }
+
+  @Test("what the reader took last counts until he asks for more")
+  func handedOut() throws {
+    let bench = try ServerBench()
+    let (buffer, holder) = (AnswerBuffer(for: bench.request()), Holder())
+    buffer.holder = holder
+    #expect(append(buffer) == .goOn && bench.owner.memory.allowance < BufferMemory.allowance)
+    #expect(buffer.next(limit: .max) != nil && bench.owner.memory.allowance < BufferMemory.allowance)
+    #expect(buffer.next(limit: .max) == nil && bench.owner.memory.allowance == BufferMemory.allowance)
+    buffer.removeAll()
   }
 }

@@ -34,11 +34,26 @@ import Testing
     append([1, 2], to: &queue)
     #expect(take(&queue, 1) == [1])
     append([3], to: &queue)
-    #expect(take(&queue, 9) == [2])
-    #expect(take(&queue, 9) == [3])
+    #expect(take(&queue, 9) == [2, 3])
     #expect(take(&queue, 9) == nil)
     append([4], to: &queue)
     queue.removeAll()
     #expect(queue.isEmpty && take(&queue, 9) == nil)
+  }
+
+  @Test("what comes an octet at a time has few chunks, also while it is being taken")
+  func small() {
+    var queue = ChunkQueue()
+    let octets = (0..<10_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+    var (seen, pieces) = ([UInt8](), 0)
+    for (number, octet) in octets.enumerated() {
+      append([octet], to: &queue)
+      if number == 500 { seen += take(&queue, 100) ?? [] }
+    }
+    while let piece = take(&queue, .max) {
+      seen += piece
+      pieces += 1
+    }
+    #expect(seen == octets && pieces <= 10 && queue.isEmpty)
   }
 }

@@ -91,4 +91,20 @@ import Testing
     #expect(pread(overflow.file.descriptor, &written, written.count, 0) == written.count)
     #expect(zip(written, text).filter { $0 == $1 }.count < 8)
   }
+
+  @Test("where memory has no room, 16 KiB wait for what is being written, and not one octet more")
+  func scarce() throws {
+    let bench = try ServerBench()
+    bench.owner.noteWrite(.seconds(1))
+    bench.exhaustMemory()
+    let space = try #require(bench.route.bufferSpace)
+    let overflow = try #require(Overflow(space, for: [1], limit: 1 << 30, on: bench.owner))
+    #expect(append(0..<1, to: overflow))
+    #expect(append(1..<1 + Overflow.free, to: overflow))
+    #expect(!append(1 + Overflow.free..<2 + Overflow.free, to: overflow))
+    #expect(bench.loop.readLimit == ServerLoop.scarceRead)
+    bench.turn { overflow.takesMore }
+    #expect(bench.loop.readLimit == EventLoop.readBufferSize)
+    #expect(drain(overflow, bench) == Array(Self.octets[..<(2 + Overflow.free)]))
+  }
 }

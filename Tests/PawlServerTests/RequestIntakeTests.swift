@@ -65,4 +65,61 @@ import Testing
     #expect(!append(1, to: intake) && intake.isAtLimit)
     #expect(drain(intake) == RequestIntake.memoryLimit)
   }
+
+  private func intake(_ bench: ServerBench, spills: Bool = true) -> RequestIntake {
+    RequestIntake(for: bench.request(.post, framing: .length(1 << 20)), spills: spills)
+  }
+
+  @Test("where memory has no room, 16 KiB wait there, and the next octet in a file")
+  func scarce() throws {
+    let bench = try ServerBench()
+    bench.exhaustMemory()
+    bench.pass(.seconds(1))
+    let (intake, free) = (intake(bench), RequestIntake.free.connection)
+    let space = try #require(bench.route.bufferSpace)
+    #expect(append(free, to: intake) && intake.takesMore && space.budget.usedBytes == 0)
+    #expect(append(1, to: intake) && intake.takesMore && space.budget.usedBytes == 1)
+    #expect(bench.loop.readLimit == EventLoop.readBufferSize)
+    #expect(drain(intake) == free + 1 && space.budget.usedBytes == 0)
+  }
+
+  @Test("where there is no file either, the client waits, and the request asks for its place")
+  func scarceWithoutFile() throws {
+    let bench = try ServerBench { $0.site = "max-request-buffer = 0" }
+    bench.exhaustMemory()
+    bench.pass(.seconds(1))
+    let (intake, free) = (intake(bench), RequestIntake.free.connection)
+    #expect(append(free, to: intake) && !intake.isAtLimit)
+    #expect(!append(1, to: intake) && intake.isAtLimit && bench.loop.readLimit == ServerLoop.scarceRead)
+    #expect(drain(intake) == free + 1 && bench.loop.readLimit == EventLoop.readBufferSize)
+    #expect(append(1, to: intake) && !intake.isAtLimit)
+  }
+
+  @Test("what came fast waits for its place without a file, and goes to one when it waits long")
+  func scarceAndFast() throws {
+    let bench = try ServerBench()
+    bench.exhaustMemory()
+    let intake = intake(bench)
+    #expect(!append(RequestIntake.proof, to: intake) && intake.isFast && !intake.isAtLimit)
+    let space = try #require(bench.route.bufferSpace)
+    #expect(space.budget.usedBytes == 0 && bench.loop.readLimit == ServerLoop.scarceRead)
+    intake.spills = true
+    #expect(intake.takesMore && space.budget.usedBytes == UInt64(RequestIntake.proof))
+    #expect(bench.loop.readLimit == EventLoop.readBufferSize && drain(intake) == RequestIntake.proof)
+  }
+
+  @Test("what it holds of memory comes back when it is taken, forgotten or gone", arguments: [0, 1, 2])
+  func givesBack(_ how: Int) throws {
+    let bench = try ServerBench()
+    bench.pass(.seconds(1))
+    var intake: RequestIntake? = intake(bench)
+    #expect(intake.map { append(RequestIntake.free.connection + 1, to: $0) } == true)
+    #expect(bench.owner.memory.allowance == BufferMemory.allowance - HeldMemory.step)
+    switch how {
+    case 0: _ = intake.map { drain($0) }
+    case 1: intake?.removeAll()
+    default: intake = nil
+    }
+    #expect(bench.owner.memory.allowance == BufferMemory.allowance)
+  }
 }

@@ -6,6 +6,7 @@ answers of 200 MB.
 
 import hashlib
 import os
+import resource
 import socket
 import threading
 import time
@@ -221,3 +222,65 @@ def whole(bench):
                 time.sleep(0.04)
             same(client.response().body.decode(), sent.sha256(), "what the origin got")
         same([path.name for path in pawl.folder.rglob(".temporary*")], [], "files that were left")
+
+
+GROWTH = 60_000_000  # resident octets
+WAITING = {"as it comes": 10_000, "all at once": 250_000}
+
+
+def grown(pawl, before, what, seconds=3):
+    """Watches the memory for so long, the most of it."""
+    most = 0
+    for _ in range(4 * seconds):
+        time.sleep(0.25)
+        most = max(most, pawl.rss() - before)
+    note(f"    {what}: resident {before / MIB:.0f} MiB and {most / MIB:.0f} MiB more, at its peak {pawl.peak_rss() / MIB:.0f} MiB")
+    true(most < GROWTH, f"{what}: {most / MIB:.0f} MiB of memory")
+
+
+def comes_back(pawl, before, what):
+    wait_for(lambda: pawl.rss() - before < GROWTH // 2, 15, f"{what}: the memory given back, of which {(pawl.rss() - before) / MIB:.0f} MiB are more than before")
+
+
+def many_files():
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 8192) if hard != resource.RLIM_INFINITY else 8192, hard))
+
+
+@check("slow: a thousand requests of one client that wait with 250 kB each hold little memory, also where the disk has no room", seconds=240,
+       over=("clear",), why="octets of HTTP/1.1")
+def waiting(bench):
+    many_files()
+    for room in ("256M", "16M"):
+        for how, piece in WAITING.items():
+            origin = bench.use(ForkingOrigin(SIZE))
+            pawl = bench.pawl(origin, name=f"waiting-{room}-{piece}", extra={"spool:default": {"max-size": room}})
+            before, what = pawl.rss(), f"1000 requests, {how}, {room}"
+            sent = {}
+
+            def more(each):
+                count = sent.setdefault(each, piece)
+                if count < 250_000:
+                    sent[each] = count + each.send(b"x" * min(piece, 250_000 - count), socket.MSG_DONTWAIT)
+            head_of = lambda number: f"POST /form/{number} HTTP/1.1\r\nHost: a\r\nContent-Length: 300000\r\n\r\n".encode()
+            with Slow(pawl.address, 1000, lambda number: head_of(number) + b"x" * piece, more, source=lambda number: "127.0.0.7"):
+                with Ordinary(pawl.address) as ordinary:
+                    grown(pawl, before, what)
+                    time.sleep(4)  # silence: those that ask for a place
+                ordinary.judge(what)
+                grown(pawl, before, what)
+            comes_back(pawl, before, what)
+
+
+@check("slow: three hundred readers of what nobody keeps hold little memory", seconds=120, over=("clear",), why="octets of HTTP/1.1")
+def reading(bench):
+    many_files()
+    for path, size in (("/large", 3_000_000), ("/large", 300_000)):
+        origin = bench.use(ForkingOrigin(size))
+        pawl = bench.pawl(origin, name=f"reading-{size}")
+        before, what = pawl.rss(), f"300 readers of {size} octets"
+        with Slow(pawl.address, 300, reader(path), lambda each: None, 4096, lambda number: "127.0.0.7"):
+            with Ordinary(pawl.address) as ordinary:
+                grown(pawl, before, what, 10)
+            ordinary.judge(what)
+        comes_back(pawl, before, what)

@@ -284,3 +284,22 @@ def reading(bench):
                 grown(pawl, before, what, 10)
             ordinary.judge(what)
         comes_back(pawl, before, what)
+
+
+@check("slow: streams that wait with content hold little memory, however many connections of one client have them", seconds=120, over=("clear",),
+       why="frames of HTTP/2")
+def waiting_streams(bench):
+    from harness.h2raw import Frames
+    origin = bench.use(ForkingOrigin(SIZE))
+    pawl = bench.pawl(origin)
+    before, what = pawl.rss(), "2000 streams of 20 connections"
+    for _ in range(20):
+        connection = bench.use(Frames(pawl.address, "h2c", keep=False))
+        opened = [connection.request(f"/form?{each}", "POST", (("content-length", "300000"),), end=False) for each in range(100)]
+        for each in opened:
+            for _ in range(4):
+                connection.data(each, b"x" * 16_000)
+        connection.pump(0.05)
+    with Ordinary(pawl.address) as ordinary:
+        grown(pawl, before, what)
+    ordinary.judge(what)

@@ -104,8 +104,9 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
     let wantsContinue =
       use == .upload && head.fields.contains(.expect) && request.head.version.takesInterim
     if !wantsContinue { head.fields.removeAll(.expect) }
-    var asked = OriginRequest(head: head, use: use, isUpgrade: isUpgrade, wantsContinue: wantsContinue)
-    asked.holder = PlaceAccount.holder(of: request)
+    let asked = OriginRequest(
+      head: head, use: use, isUpgrade: isUpgrade, wantsContinue: wantsContinue,
+      holder: PlaceAccount.holder(of: request))
     if wantsContinue, continueTimer == nil { armContinue() }
     let pool = request.loop.pool(for: request.route.upstream)
     let exchange = atOnce ? pool.prepare(asked, delegate: self) : pool.start(asked, delegate: self)

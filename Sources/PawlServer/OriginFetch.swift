@@ -85,10 +85,10 @@ final class OriginFetch: OriginExchangeDelegate {
   private func ask(_ head: consuming RequestHead) {
     phase = .asking
     answerEnded = false
-    var asked = OriginRequest(head: head, use: use)
     // A fill is nobody's.
-    if use != .fill { asked.holder = PlaceAccount.holder(of: request) }
-    exchange = owner.pool(for: route.upstream).start(asked, delegate: self)
+    let holder = use == .fill ? PlaceHolder.nobody : PlaceAccount.holder(of: request)
+    exchange = owner.pool(for: route.upstream)
+      .start(OriginRequest(head: head, use: use, holder: holder), delegate: self)
   }
 
   /// The sink takes the content that begins at `start`; `end` (exclusive) where the answer is a span.

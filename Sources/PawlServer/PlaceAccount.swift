@@ -64,7 +64,10 @@ enum PlaceAccount {
         position += 8
       }
       var rest: UInt64 = 0
-      for octet in octets[position...] { rest = rest << 8 | UInt64(octet) }
+      while position < octets.count {
+        rest = rest << 8 | UInt64(octets[position])
+        position += 1
+      }
       return mix(hash ^ rest) | 1 << 63
     }
   }

@@ -21,9 +21,13 @@ package struct OriginRequest: Sendable {
   /// it hears of the connection. For requests without content, on a connection of their own.
   package var holdsHead = false
   /// On whose account the place is that it takes.
-  package var holder = PlaceHolder.nobody
+  package var holder: PlaceHolder
 
-  package init(head: RequestHead, use: OriginUse, isUpgrade: Bool = false, wantsContinue: Bool = false) {
-    (self.head, self.use, self.isUpgrade, self.wantsContinue) = (head, use, isUpgrade, wantsContinue)
+  package init(
+    head: consuming RequestHead, use: OriginUse, isUpgrade: Bool = false, wantsContinue: Bool = false,
+    holder: PlaceHolder = .nobody
+  ) {
+    self.head = head
+    (self.use, self.isUpgrade, self.wantsContinue, self.holder) = (use, isUpgrade, wantsContinue, holder)
   }
 }

@@ -10,22 +10,36 @@ enum Owner {
     marks(request, allowed).flatMap(\.self)
   }
 
-  /// Whether this request comes from whom ``ofUpload(_:allowed:)`` named. Takes as long whatever differs.
+  /// Whether this request comes from whom ``ofUpload(_:allowed:)`` named, also by rules that `owner` has lost since. Takes as long
+  /// whatever differs.
   static func owns(_ binding: [UInt8], _ request: IncomingRequest, allowed: Fields = Fields()) -> Bool {
     guard binding.count % 32 == 0 else { return false }
-    let marks = marks(request, allowed)
-    return stride(from: 0, to: binding.count, by: 32).reduce(true) { matches, start in
-      marks.reduce(false) { constantTimeEqual($1, binding[start..<(start + 32)]) || $0 } && matches
+    return areAll(binding, among: marks(request, allowed)) || areAll(binding, among: formerMarks(request, allowed))
+  }
+
+  private static func areAll(_ binding: [UInt8], among marks: [[UInt8]]) -> Bool {
+    stride(from: 0, to: binding.count, by: 32).reduce(true) { matches, start in
+      isOne(binding[start..<(start + 32)], of: marks) && matches
     }
+  }
+
+  private static func isOne(_ mark: ArraySlice<UInt8>, of marks: [[UInt8]]) -> Bool {
+    marks.reduce(false) { constantTimeEqual($1, mark) || $0 }
   }
 
   /// Where an upload is bound by what a token says of itself, the tokens that were more than a claim, by ``credential(_:)``: that
   /// of the creation, and the one that the application was given with the bytes. Empty: what binds it is looked at whole.
-  static func tokens(_ route: RouteSettings, creation: Fields, delivered: Fields?) -> [[UInt8]] {
-    guard route.owner.contains(.authorization), let first = creation.only(.authorization),
-      Credential.identity(first) != Array(first.trimmed)
-    else { return [] }
+  static func tokens(_ binding: [UInt8], creation: Fields, delivered: Fields?) -> [[UInt8]] {
+    guard let first = creation.only(.authorization) else { return [] }
+    let identity = Credential.identity(first)
+    guard identity != Array(first.trimmed), areAll(mark(identity, by: .authorization), among: split(binding)) else {
+      return []
+    }
     return [credential(creation), delivered.flatMap(credential)].compactMap(\.self)
+  }
+
+  private static func split(_ binding: [UInt8]) -> [[UInt8]] {
+    stride(from: 0, to: binding.count - binding.count % 32, by: 32).map { Array(binding[$0..<($0 + 32)]) }
   }
 
   /// Whether the request shows one of these ``tokens(_:creation:delivered:)``. Another one may have been made up.
@@ -49,18 +63,67 @@ enum Owner {
     route.owner.contains { if case .authRequest = $0 { true } else { false } }
   }
 
+  /// Whether it may take that answer nevertheless: the request shows something else than what binds the upload, which a rule
+  /// that `owner` has lost since may have found there.
+  static func mayNeedAuthRequest(_ binding: [UInt8], _ request: IncomingRequest) -> Bool {
+    request.route.authRequest != nil && !needsAuthRequest(request.route) && !owns(binding, request)
+  }
+
   private static func marks(_ request: IncomingRequest, _ allowed: Fields) -> [[UInt8]] {
-    request.route.owner.compactMap { rule in
-      let value: [UInt8]? =
-        if case .authRequest(let field) = rule {
-          allowed.combined(named: field.utf8).map(Array.init)
-        } else {
-          // Tokens are refreshed during long uploads; the origin judges the last of them when it gets the bytes.
-          rule == .authorization
-            ? request.head.fields.only(.authorization).map(Credential.identity) : value(of: rule, in: request)
-        }
-      return value.map { mark($0, by: rule) }
+    request.route.owner.compactMap { mark(by: $0, request, allowed) }
+  }
+
+  private static func mark(by rule: OwnerRule, _ request: IncomingRequest, _ allowed: Fields) -> [UInt8]? {
+    let value: [UInt8]? =
+      if case .authRequest(let field) = rule {
+        allowed.combined(named: field.utf8).map(Array.init)
+      } else {
+        // Tokens are refreshed during long uploads; the origin judges the last of them when it gets the bytes.
+        rule == .authorization
+          ? request.head.fields.only(.authorization).map(Credential.identity) : value(of: rule, in: request)
+      }
+    return value.map { mark($0, by: rule) }
+  }
+
+  // MARK: - Rules of before
+
+  /// So many different cookies of a request, and so many different fields of the application's answer, are held against what binds
+  /// an upload by a rule that `owner` has lost since; those behind them count for nothing there.
+  static let formerLimit = 64
+
+  /// All that the request shows, by whatever rule could have bound it: a mark stands for its rule and for what that found.
+  private static func formerMarks(_ request: IncomingRequest, _ allowed: Fields) -> [[UInt8]] {
+    var marks = [OwnerRule.authorization, .clientCertificate].compactMap { mark(by: $0, request, allowed) }
+    for (name, values) in cookies(in: request.head.fields) {
+      marks.append(sha256(Array("cookie:".utf8) + name + [0] + joined(values)))
     }
+    for name in names(of: allowed) {
+      guard let value = allowed.combined(named: name) else { continue }
+      marks.append(sha256(Array("auth-request:".utf8) + name + [0] + Array(value)))
+    }
+    return marks
+  }
+
+  /// The first ``formerLimit`` names, each with all its values.
+  private static func cookies(in fields: Fields) -> [(name: [UInt8], values: [Bytes])] {
+    var places: [[UInt8]: Int] = [:]
+    var found: [(name: [UInt8], values: [Bytes])] = []
+    eachCookie(in: fields) { name, value in
+      let name = Array(name)
+      if let place = places[name] { return found[place].values.append(value) }
+      guard found.count < formerLimit else { return }
+      places[name] = found.count
+      found.append((name, [value]))
+    }
+    return found
+  }
+
+  private static func names(of fields: Fields) -> Set<[UInt8]> {
+    var names: Set<[UInt8]> = []
+    for line in fields.lines where names.count < formerLimit {
+      names.insert(fields.name(line).map(\.lowercasedASCII))
+    }
+    return names
   }
 
   /// The rule stands in it by its name: a list that was changed since binds to nobody else.
@@ -83,14 +146,19 @@ enum Owner {
   /// Of several with this name all values: which of them the application takes, nobody knows.
   private static func cookie(_ name: String, in fields: Fields) -> [UInt8]? {
     var values: [Bytes] = []
+    eachCookie(in: fields) { if $0.elementsEqual(name.utf8) { values.append($1) } }
+    return values.isEmpty ? nil : joined(values)
+  }
+
+  private static func joined(_ values: [Bytes]) -> [UInt8] { Array(values.joined(separator: [0x3b])) }
+
+  private static func eachCookie(in fields: Fields, _ body: (_ name: Bytes, _ value: Bytes) -> Void) {
     for line in fields.all(.cookie) {
       for pair in line.split(separator: 0x3b) {
         let pair = pair.trimmed
-        guard let equals = pair.firstIndex(of: 0x3d), pair[..<equals].elementsEqual(name.utf8) else { continue }
-        values.append(pair[(equals + 1)...])
+        if let equals = pair.firstIndex(of: 0x3d) { body(pair[..<equals], pair[(equals + 1)...]) }
       }
     }
-    return values.isEmpty ? nil : Array(values.joined(separator: [0x3b]))
   }
 
   static func constantTimeEqual(_ a: [UInt8], _ b: ArraySlice<UInt8>) -> Bool {

@@ -167,7 +167,7 @@ extension UploadExchange {
     let secret = urls.flatMap { $0 + [0] } + Array(request.head.target) + [0] + (origin.metadata ?? []) + [0] + asked
     let same = UploadNames.token(from: secret)
     let (store, known) = (uploads.store, loop.router.held.find(UploadNames.id(same), near: uploads.store))
-    if case .live(let upload, _) = known, upload.origin.owner == origin.owner {
+    if case .live(let upload, _) = known, isOurs(upload, origin, allowed) {
       (token, self.upload) = (same, upload)
       refreshCredentials()
       deliver()
@@ -178,7 +178,7 @@ extension UploadExchange {
     store.concatenate(UploadNames.id(token), origin, parts: parts, on: loop.loop) { [self] result in
       if case .failure(.failed) = result, case .preparing = stage {
         // Another request was faster with the same parts, or one of them was removed.
-        if let upload = store.find(UploadNames.id(token)), upload.origin.owner == origin.owner {
+        if let upload = store.find(UploadNames.id(token)), isOurs(upload, origin, allowed) {
           self.upload = upload
           return awaitAnswer()
         }
@@ -186,6 +186,12 @@ extension UploadExchange {
       }
       joined(result)
     }
+  }
+
+  /// Whether whoever joined the parts before is who joins them now.
+  private func isOurs(_ upload: SpooledUpload, _ origin: UploadOrigin, _ allowed: Fields) -> Bool {
+    let binding = upload.origin.owner
+    return binding == origin.owner || (!binding.isEmpty && Owner.owns(binding, request, allowed: allowed))
   }
 
   /// What was joined goes to the application though its client may have left meanwhile: who comes again finds it, and

@@ -134,28 +134,35 @@ final class UploadExchange: Exchange {
   /// The application says who somebody is, where the route's `owner` goes by that; and whether a token is one that it has not
   /// seen with this upload yet.
   private func ask(ofUpload upload: SpooledUpload, then: @escaping (Fields) -> Void) {
-    guard !upload.origin.owner.isEmpty, Owner.needsAuthRequest(request.route) || !isKnown(of: upload) else {
-      return then(Fields())
+    let binding = upload.origin.owner
+    guard !binding.isEmpty else { return then(Fields()) }
+    if Owner.mayNeedAuthRequest(binding, request) {
+      // Who is refused here shows nothing of what binds the upload.
+      return ask(about: upload.origin.head, refused: { [weak self] in self?.refuse(.notFound) }, then: then)
     }
+    guard Owner.needsAuthRequest(request.route) || !isKnown(of: upload) else { return then(Fields()) }
     ask(about: upload.origin.head, then: then)
   }
 
   private func isKnown(of upload: SpooledUpload) -> Bool {
-    let (creation, route) = (upload.origin.head.fields, request.route)
+    let origin = upload.origin
     let tokens =
       upload.status.phase == .answered
-      ? upload.askers : Owner.tokens(route, creation: creation, delivered: upload.credentials)
+      ? upload.askers : Owner.tokens(origin.owner, creation: origin.head.fields, delivered: upload.credentials)
     return Owner.isKnown(request, among: tokens)
   }
 
   /// Asks `auth-request`; goes on only with its consent.
-  /// - Parameter original: the creation, where the request is to an upload; `nil`: the request is it.
-  func ask(about original: RequestHead?, then: @escaping (Fields) -> Void) {
+  /// - Parameters:
+  ///   - original: the creation, where the request is to an upload; `nil`: the request is it.
+  ///   - refused: called in place of giving the application's refusal.
+  func ask(about original: RequestHead?, refused: (() -> Void)? = nil, then: @escaping (Fields) -> Void) {
     auth = AuthRequest.ask(request, original: original.map { ($0.method, $0.target) }) { [weak self] verdict in
       guard let self, case .preparing = self.stage else { return }
       self.auth = nil
       switch verdict {
       case .allowed(let fields): then(fields)
+      case .refused where refused != nil: refused?()
       case .refused(let head, let body, let isWhole):
         self.replyRefused(head, body, isWhole: isWhole, isCreation: original == nil)
       case .unavailable:

@@ -102,8 +102,8 @@ extension UploadForwarder {
   }
 
   private var askers: [[UInt8]] {
-    let creation = upload.origin.head.fields
-    return Owner.tokens(route, creation: creation, delivered: request?.incoming.head.fields)
+    let origin = upload.origin
+    return Owner.tokens(origin.owner, creation: origin.head.fields, delivered: request?.incoming.head.fields)
   }
 
   /// Takes a step until it is recorded, and ends: a full disk leaves nothing behind that nobody sees to.

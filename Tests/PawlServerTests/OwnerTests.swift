@@ -29,7 +29,8 @@ import Testing
     let bench = try ServerBench { $0.site = "owner = authorization, cookie:sid" }
     func token(_ issue: Int) -> [Line] { [(.authorization, "Bearer e30.eyJzdWIiOiJzIn0.\(issue)")] }
     func isKnown(_ asker: [Line], _ creation: [Line], delivered: [Line]? = nil) -> Bool {
-      let tokens = Owner.tokens(bench.route, creation: Fields(creation), delivered: delivered.map { Fields($0) })
+      let binding = Owner.ofUpload(bench.request(.post, "/f", creation))
+      let tokens = Owner.tokens(binding, creation: Fields(creation), delivered: delivered.map { Fields($0) })
       return Owner.isKnown(bench.request(.get, "/f", asker), among: tokens)
     }
     #expect(isKnown(token(1), token(1)) && isKnown(token(2), token(1), delivered: token(2)))
@@ -42,7 +43,44 @@ import Testing
     #expect(isKnown([(.authorization, "Basic eB")], [(.authorization, "Basic eA")]))
     #expect(isKnown(sid + token(2), sid) && isKnown(sid, sid))
     let other = try ServerBench { $0.site = "owner = cookie:sid" }
-    #expect(Owner.tokens(other.route, creation: Fields(token(1)), delivered: nil).isEmpty)
+    let unbound = Owner.ofUpload(other.request(.post, "/f", token(1) + sid))
+    #expect(unbound.count == 32 && Owner.tokens(unbound, creation: Fields(token(1)), delivered: nil).isEmpty)
+    #expect(Owner.tokens([], creation: Fields(token(1)), delivered: nil).isEmpty)
+  }
+
+  @Test("what `owner` named when the upload began binds it still, and is found when the list names something else")
+  func formerRules() throws {
+    let old = try ServerBench {
+      $0.site = "auth-request = /may\nowner = authorization, cookie:sid, auth-request:X-User"
+    }
+    var user = Fields()
+    user.append(named: Bytes("X-USER"), Bytes("anna"))
+    let (token, cookie): ([Line], [Line]) = ([(.authorization, "Basic eA")], [(.cookie, "a=1; sid=x; sid=y")])
+    let binding = Owner.ofUpload(old.request(.post, "/f", token + cookie), allowed: user)
+    for owner in ["none", "authorization", "cookie:a", "client-certificate, cookie:sid", "auth-request:X-Group"] {
+      let now = try ServerBench { $0.site = "auth-request = /may\nowner = \(owner)" }
+      func owns(_ lines: [Line], _ allowed: Fields) -> Bool {
+        Owner.owns(binding, now.request(.head, "/f", lines), allowed: allowed)
+      }
+      #expect(owns(token + cookie, user), "\(owner)")
+      #expect(!owns(token, user) && !owns(cookie, user) && !owns(token + cookie, Fields()), "\(owner)")
+      #expect(!owns(token + [(.cookie, "sid=x")], user) && !owns([(.authorization, "Basic eB")] + cookie, user))
+      #expect(!owns(token + [(.cookie, "x=x; SID=x; SID=y")], user), "another cookie")
+      let asks = Owner.mayNeedAuthRequest(binding, now.request(.head, "/f", token + cookie))
+      #expect(asks == !owner.hasPrefix("auth-request"))
+    }
+  }
+
+  @Test("so many cookies of a request are held against a rule of before, and not one more")
+  func formerLimit() throws {
+    let old = try ServerBench { $0.site = "owner = cookie:sid" }
+    let now = try ServerBench { $0.site = "owner = none" }
+    let binding = Owner.ofUpload(old.request(.post, "/f", [(.cookie, "sid=x")]))
+    for others in [Owner.formerLimit - 1, Owner.formerLimit] {
+      let cookies = (0..<others).map { "c\($0)=1; c\($0)=2; " }.joined() + "sid=x"
+      #expect(Owner.owns(binding, now.request(.head, "/f", [(.cookie, cookies)])) == (others < Owner.formerLimit))
+      #expect(Owner.owns(binding, old.request(.head, "/f", [(.cookie, cookies)])), "the list's own rule has no limit")
+    }
   }
 
   @Test("of a cookie that comes twice both values count: which of them the application takes, nobody knows")

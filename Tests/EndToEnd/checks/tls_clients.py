@@ -3,6 +3,7 @@
 import ssl
 
 from checks.tls import FRESH, fetch, keys, refused
+from checks.upload_settings import reload
 from harness import certificates, transport
 from harness.certificates import authority
 from harness.checks import CLEAR, check, only, same, true
@@ -78,6 +79,23 @@ def owner(bench):
             same(append(pawl.address, d, location, 1000, BODY[1000:], how=how[renewed]).body, b"got 200000 octets", "the rest")
             free = careful(pawl.address, d, how=how[None])
             same(status(pawl.address, d, free, how=how[None]).status, 204, "an upload of nobody")
+        pawl.stop()
+
+
+@check("tls clients: a certificate owns an upload when `owner` names it no more, or something else", over=("tls",), why="what a client shows is the same over h2")
+def former_owner(bench):
+    ann, bob = person("ann"), person("bob")
+    how = {pair: {"over": "tls", "context": presenting(pair)} for pair in (ann, bob, None)}
+    d = Dialect(9)
+    for new in ("none", "authorization"):
+        _, pawl = begin(bench, "optional", site={"owner": "client-certificate"})
+        location = careful(pawl.address, d, how=how[ann])
+        same(append(pawl.address, d, location, 0, BODY[:1000], False, how=how[ann]).status, 204, "append")
+        reload(pawl, ("owner = client-certificate\n", f"owner = {new}\n"))
+        for pair in (bob, None):
+            same(status(pawl.address, d, location, how=how[pair]).status, 404, f"HEAD of a stranger, owner = {new}")
+            same(append(pawl.address, d, location, 1000, BODY[1000:], how=how[pair]).status, 404, f"PATCH of a stranger, owner = {new}")
+        same(append(pawl.address, d, location, 1000, BODY[1000:], how=how[ann]).body, b"got 200000 octets", f"the rest, owner = {new}")
         pawl.stop()
 
 

@@ -424,3 +424,81 @@ def auth(bench):
     same(append(pawl.address, D, location, 1000, BODY[1000:]).body, b"got 100000 octets", "the rest")
     same({r.get("X-Original-URI") for r in origin.of("/auth")}, {"/in"}, "X-Original-URI")
     nothing_leaked(origin, pawl, [location])
+
+
+# -- owner -------------------------------------------------------------------------------------------------------------
+
+def owned(name, made, others, old, new, **site):
+    return name, (made, others, old, new, site)
+
+
+ANN, SID = ("Authorization", bearer("ann")), ("Cookie", "a=1; sid=x")
+OWNED = dict((
+    owned("authorization to cookie", (ANN,), [(), (("Authorization", bearer("bob")),), (("Cookie", "sid=x"),)], "authorization", "cookie:sid"),
+    owned("authorization to none", (("Authorization", "Bearer abc"),), [(), (("Authorization", "Bearer abd"),), (("Cookie", "authorization=Bearer abc"),)], "authorization", "none"),
+    owned("cookie to authorization", (SID,), [(), (("Cookie", "sid=y"),), (("Cookie", "SID=x; xsid=x"),), (("Cookie", "sid=x; sid=y"),), (ANN,)], "cookie:sid", "authorization"),
+    owned("cookie to another", (SID,), [(), (("Cookie", "a=1; other=x"),)], "cookie:sid", "cookie:a"),
+    owned("both to one", (ANN, SID), [(), (ANN,), (SID,), (("Authorization", bearer("bob")), SID)], "authorization, cookie:sid", "authorization"),
+    owned("both to none", (ANN, SID), [(), (ANN,), (SID,)], "authorization, cookie:sid", "none"),
+    owned("auth-request to none", (("Authorization", "Bearer t1"),), [(), (("Authorization", "Bearer t3"),), (("Cookie", "x-user=ann"),)], "auth-request:X-User", "none", auth_request="/auth"),
+    owned("auth-request to cookie", (("Authorization", "Bearer t1"),), [(), (("Authorization", "Bearer t3"),), (SID,)], "auth-request:X-User", "cookie:sid", auth_request="/auth"),
+))
+
+
+def says_who(origin):
+    users = {"Bearer t1": "ann", "Bearer t3": "bob"}
+
+    def who(request):
+        user = users.get(request.get("Authorization"))
+        return Resource(b"", status=204, fields=NO_STORE + (("X-Mood", "good"), ("X-User", user))) if user else Resource(b"who?", status=401, fields=NO_STORE)
+    origin.at("/auth", who)
+
+
+@check("upload settings: whoever takes a rule out of `owner` leaves uploads under way to those who made them, and to nobody else", seconds=180)
+def owner_lost(bench):
+    def row(case):
+        name, how = case
+        mine, strangers, old, new, site = OWNED[name]
+        origin, pawl = begin(bench, name=f"{name.replace(' ', '-')}-{how}", owner=old, **site)
+        says_who(origin)
+        location, parts = careful(pawl.address, D, mine, target="/a"), []
+        same(append(pawl.address, D, location, 0, BODY[:1000], False, mine).status, 204, "the beginning")
+        tus = tus_new(pawl.address, len(BODY), mine, target="/b")
+        same(tus_patch(pawl.address, tus, 0, BODY[:1000], mine).status, 204, "the beginning by tus")
+        parts = [tus_new(pawl.address, 5, mine + (("Upload-Concat", "partial"),))]
+        same(tus_patch(pawl.address, parts[0], 0, b"first", mine).status, 204, "a part")
+        takes_effect(pawl, how, (f"owner = {old}\n", f"owner = {new}\n"))
+        for stranger in strangers:
+            for what, answer in (("HEAD", status(pawl.address, D, location, stranger)), ("PATCH", append(pawl.address, D, location, 1000, b"evil", True, stranger)),
+                                 ("DELETE", cancel(pawl.address, D, location, stranger)), ("tus HEAD", tus_head(pawl.address, tus, stranger)),
+                                 ("tus PATCH", tus_patch(pawl.address, tus, 1000, b"evil", stranger))):
+                same((answer.status, answer.get("Upload-Offset")), (404, None), f"{what} of {stranger}")
+        answer = status(pawl.address, D, location, mine)
+        same((answer.status, answer.get("Upload-Offset")), (204, "1000"), "HEAD of its maker")
+        same(append(pawl.address, D, location, 1000, BODY[1000:], True, mine).body, b"got 100000 octets", "the rest")
+        same(status(pawl.address, D, location, mine, "GET").body, b"got 100000 octets", "its answer")
+        same(tus_head(pawl.address, tus, mine).get("Upload-Offset"), "1000", "tus HEAD of its maker")
+        same(tus_patch(pawl.address, tus, 1000, BODY[1000:], mine).get("Upload-Offset"), "100000", "the rest by tus")
+        answer = tus_create(pawl.address, None, mine + (("Upload-Concat", f"final;{path_of(parts[0])}"),), target="/z")
+        same((answer.status, [r.body for r in whole(origin, "/z")]), (201, [b"first"]), "a part made before it")
+        for stranger in strangers:
+            same(status(pawl.address, D, location, stranger, "GET").status, 404, f"the answer for {stranger}")
+    each([(name, "reload") for name in OWNED] + [(name, "kill") for name in ("authorization to none", "both to one")], row)
+
+
+@check("upload settings: a token that only claims to be the owner's is not given the answer, whatever has become of `owner`", seconds=60)
+def owner_claimed(bench):
+    mine, claim = (ANN,), (("Authorization", bearer("ann", 3)),)
+    for new in ("none", "cookie:sid"):
+        origin, pawl = begin(bench, name=new.replace(":", "-"), owner="authorization")
+        location = careful(pawl.address, D, mine)
+        same(append(pawl.address, D, location, 0, BODY[:1000], False, mine).status, 204, "the beginning")
+        change = [(f"owner = authorization\n", f"owner = {new}\n")]
+        reload(pawl, *change)
+        same(append(pawl.address, D, location, 1000, BODY[1000:], True, mine).body, b"got 100000 octets", "the rest")
+        for why in ("then", "with the rule back"):
+            for who, code in ((mine, 200), (claim, 403)):
+                answer = status(pawl.address, D, location, who, "GET")
+                same((answer.status, b"got 100000" in answer.body), (code, code == 200), f"the answer for {who[0][1][-8:]} {why}")
+            if why == "then":
+                reload(pawl, *[(b, a) for a, b in change])

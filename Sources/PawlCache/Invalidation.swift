@@ -2,26 +2,27 @@ package import PawlHTTP
 
 /// The targets whose stored responses are out of date after this exchange (RFC 9111 §4.4): for a success or redirection of an
 /// unsafe method its own target, those of `Location` and `Content-Location`, and where something was moved or copied to, where
-/// these lie with the same authority.
+/// these lie with the same authority. In each of the spellings that clients have for them.
 package func invalidationTargets(request: RequestHead, response: ResponseHead) -> [Bytes] {
   guard changes(request, response) else { return [] }
-  var targets = [request.target]
+  var targets = PercentSpelling.common(of: request.target)
   let references = [FieldName.location, .contentLocation].compactMap(response.fields.only)
   for reference in references + destination(request) {
-    guard let target = resolveSameAuthority(reference, base: request), !targets.contains(target) else { continue }
-    targets.append(target)
+    guard let target = resolveSameAuthority(reference, base: request) else { continue }
+    for spelling in PercentSpelling.common(of: target) where !targets.contains(spelling) { targets.append(spelling) }
   }
   return targets
 }
 
-/// The paths, each with a slash at its end, below which all that is stored is out of date after this exchange: DELETE, MOVE, COPY
-/// and other methods that work on a collection work on all its members (RFC 4918 §9.6 to §9.9).
+/// The paths, each with a slash at its end, below which all that is stored is out of date after this exchange, as is what is stored
+/// of the path without that slash (RFC 4918 §5.2): DELETE, MOVE, COPY and other methods that work on a collection work on all its
+/// members (RFC 4918 §9.6 to §9.9). As ``PercentSpelling`` normalises them.
 package func outdatedTrees(request: RequestHead, response: ResponseHead) -> [Bytes] {
   guard changes(request, response), !leavesMembersAlone(request.method) else { return [] }
   let targets = [request.target] + destination(request).compactMap { resolveSameAuthority($0, base: request) }
   var trees: [Bytes] = []
   for target in targets where target.first == 0x2f {
-    let path = target.prefix { $0 != 0x3f }
+    let path = PercentSpelling.normalised(target.prefix { $0 != 0x3f })
     let tree = path.last == 0x2f ? path : path + [0x2f]
     if !trees.contains(tree) { trees.append(tree) }
   }

@@ -1,15 +1,16 @@
 package import PawlCache
 package import PawlLoop
 
-/// Paths below which all that was stored until a moment is out of date: a collection was removed, moved or replaced there
-/// (RFC 4918 §9.6, §9.8, §9.9). What is in memory goes at once; what is on disk alone goes when it is loaded.
+/// Paths at and below which all that was stored until a moment is out of date: a collection was removed, moved or replaced there
+/// (RFC 4918 §9.6, §9.8, §9.9). They end with a slash; what is stored of the path without it goes, too, and so does what has another
+/// spelling (``PercentSpelling``). What is in memory goes at once; what is on disk alone goes when it is loaded.
 final class OutdatedTrees: Sendable {
   /// So many paths are remembered. Then what lies on disk below the older half of them goes in one walk over the catalogue,
   /// and they are forgotten.
   static let limit = 1024
 
   private struct State {
-    /// By the octets that keys below begin with: objects whose numbers are lower are out of date.
+    /// By the octets that keys below begin with when they are normalised: objects whose numbers are lower are out of date.
     var stamps: [[UInt8]: Int64]
     /// What nobody has walked over yet, and who waits for that.
     var waiting: [(tree: [UInt8], done: LoopReply<[Resource]>)] = []
@@ -27,11 +28,27 @@ final class OutdatedTrees: Sendable {
     }
   }
 
-  /// What a key begins with, up to each slash of its path.
+  /// What a key begins with, up to each slash of its path; and all of it with a slash, for it may name a collection.
   private static func trees(above key: [UInt8]) -> [ArraySlice<UInt8>] {
+    let key = normalised(key)
     guard let path = key.firstIndex(of: 0) else { return [] }
-    let end = key[path...].firstIndex(of: 0x3f) ?? key.endIndex
-    return (path..<end).filter { key[$0] == 0x2f }.map { key[...$0] }
+    let end = key[path...].firstIndex(of: 0x3f)
+    let trees = (path..<(end ?? key.endIndex)).filter { key[$0] == 0x2f }.map { key[...$0] }
+    return end == nil && key.last != 0x2f ? trees + [(key + [0x2f])[...]] : trees
+  }
+
+  /// The authority is no path.
+  static func normalised(_ key: [UInt8]) -> [UInt8] {
+    guard let start = key.firstIndex(of: 0), key[start...].contains(0x25) else { return key }
+    return Array(key[...start] + PercentSpelling.normalised(key[(start + 1)...]))
+  }
+
+  /// Whether a key lies below one of these, or is one of them but for the slash.
+  static func isCovered(_ key: [UInt8], by trees: [[UInt8]]) -> Bool {
+    let key = normalised(key)
+    return trees.contains { tree in
+      key.starts(with: tree) || (key.count + 1 == tree.count && tree.starts(with: key))
+    }
   }
 
   /// - Returns: the paths that are too many now, with their stamps.
@@ -86,19 +103,23 @@ final class OutdatedTrees: Sendable {
     let statement = try database.statement("SELECT name, value FROM meta WHERE typeof(name) = 'blob'")
     defer { statement.reset() }
     var found: [[UInt8]: Int64] = [:]
-    while try statement.step() { found[statement.blob(0)] = statement.integer(1) }
+    while try statement.step() {
+      // Some were recorded as they came.
+      let (tree, number) = (normalised(statement.blob(0)), statement.integer(1))
+      found[tree] = max(number, found[tree] ?? number)
+    }
     return found
   }
 }
 
 extension CacheStore {
-  /// Forgets all that is stored below a path, for which that key stands; its target ends with a slash. Who asks from now on
+  /// Forgets all that is stored at and below a path, for which that key stands; its target ends with a slash. Who asks from now on
   /// waits for no answer to an earlier question. Readers of what goes read on. `completion` runs on `loop` when nothing of it
   /// is answered from the store any more; over a crash of the machine right after that it may come back.
   package func forgetAll(below key: CacheKey, on loop: EventLoop, _ completion: @escaping () -> Void) {
-    let number = core.takeNumber()
-    let surplus = core.trees.stamp(key.bytes, number)
-    core.submit([.outdated(key.bytes, number)])
+    let (number, tree) = (core.takeNumber(), OutdatedTrees.normalised(key.bytes))
+    let surplus = core.trees.stamp(tree, number)
+    core.submit([.outdated(tree, number)])
     if !surplus.isEmpty { core.pool.run { [core] in core.settle(surplus) } }
     let done = LoopReply<[Resource]>(on: loop) { [self] loading in
       // They were read before the stamp was there, perhaps.
@@ -111,7 +132,7 @@ extension CacheStore {
         }
       }
     }
-    guard core.trees.wait(key.bytes, done) else { return }
+    guard core.trees.wait(tree, done) else { return }
     if !core.pool.run({ [core] in core.walkOutdatedTrees() }) { core.walkOutdatedTrees() }
   }
 
@@ -139,7 +160,7 @@ extension StoreCore {
       guard !waiting.isEmpty else { return }
       let found = index.resources(below: waiting.map(\.tree))
       let loading = found.filter { !invalidate($0) }
-      for (tree, done) in waiting { done.send(loading.filter { $0.key.bytes.starts(with: tree) }) }
+      for (tree, done) in waiting { done.send(loading.filter { OutdatedTrees.isCovered($0.key.bytes, by: [tree]) }) }
     }
   }
 

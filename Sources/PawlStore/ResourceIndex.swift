@@ -72,10 +72,10 @@ final class ResourceIndex: Sendable {
     }
   }
 
-  /// Those in memory whose keys begin with one of these.
+  /// Those in memory whose keys lie at or below one of these paths (``OutdatedTrees``).
   func resources(below trees: [[UInt8]]) -> [Resource] {
     shards.flatMap { shard in
-      shard.withLock { shard in shard.all { key in trees.contains { key.starts(with: $0) } } }
+      shard.withLock { shard in shard.all { OutdatedTrees.isCovered($0, by: trees) } }
     }
   }
 

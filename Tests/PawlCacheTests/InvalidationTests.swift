@@ -61,12 +61,23 @@ import Testing
       (.other(Array("PROPFIND".utf8)), 207, nil, []), (.other(Array("LOCK".utf8)), 200, nil, []),
       (.other(Array("PROPPATCH".utf8)), 207, nil, []), (.other(Array("UPDATE".utf8)), 200, nil, ["/dir/file/"]),
       (.delete, 204, "/to", ["/dir/file/"]),
+      (.other(Array("MOVE".utf8)), 201, "/caf%c3%a9/", ["/dir/file/", "/caf%C3%A9/"]),
+      (.other(Array("COPY".utf8)), 201, "/%64ir/fil%65", ["/dir/file/"]),
     ] as [(Method, Int, String?, [String])])
   func trees(_ method: Method, _ status: Int, _ destination: String?, _ expected: [String]) {
     var request = Messages.request(method: method)
     if let destination { request.fields.append(named: Array("Destination".utf8), Array(destination.utf8)) }
     let trees = outdatedTrees(request: request, response: Messages.response([], status: status))
     #expect(trees == expected.map { Bytes($0) })
+  }
+
+  @Test("a target goes by all the spellings that are in use for it")
+  func spellings() {
+    let request = Messages.request(method: .put, target: "/caf%c3%a9")
+    let answer = Messages.response(["Location: /%64", "Content-Location: /caf%C3%A9"], status: 201)
+    #expect(
+      invalidationTargets(request: request, response: answer)
+        == ["/caf%c3%a9", "/caf%C3%A9", "/%64", "/d"].map { Bytes($0) })
   }
 
   @Test("a destination is a target, too; asking changes nothing")

@@ -398,9 +398,9 @@ def trees(bench):
     asked("at first", paths, 0)
     asked("again", (), 0)
     below = lambda *tops: [path for path in paths if any(path.startswith(f"/{top}/") for top in tops)]
-    cases = [("PROPFIND", "/one/", {}, ()), ("LOCK", "/one/", {}, ["/one/"]), ("PUT", "/one/new", {}, ()), ("DELETE", "/one/", {}, below("one")), ("DELETE", "/one", {}, below("one") + ["/one"]),
+    cases = [("PROPFIND", "/one/", {}, ()), ("LOCK", "/one/", {}, ["/one/"]), ("PUT", "/one/new", {}, ()), ("DELETE", "/one/", {}, below("one") + ["/one"]), ("DELETE", "/%6fne/", {}, below("one") + ["/one"]), ("DELETE", "/one", {}, below("one") + ["/one"]),
              ("MOVE", "/two/", {"Destination": "http://pawl.test/three/"}, below("two", "three")),
-             ("COPY", "/onetwo/", {"Destination": "/one/"}, below("one", "onetwo")), ("MOVE", "/two/a", {"Destination": "/three/"}, ["/two/a"] + below("three"))]
+             ("COPY", "/onetwo/", {"Destination": "/one/"}, below("one", "onetwo") + ["/one"]), ("MOVE", "/tw%6F", {"Destination": "/%6Fne/"}, below("one", "two") + ["/one"]), ("MOVE", "/two/a", {"Destination": "/three/"}, ["/two/a"] + below("three"))]
     for restarts in (False, True):
         for number, (method, target, fields, expected) in enumerate(cases, 1 + 100 * restarts):
             if restarts:
@@ -412,3 +412,39 @@ def trees(bench):
             if restarts:
                 pawl.restart()
             asked(f"{method} {target}", expected, number)
+
+
+@check("webdav: a collection goes by every spelling of its URL: with and without its slash, in small and capital hex, encoded though it need not be", seconds=60)
+def spellings(bench):
+    origin = bench.origin()
+    origin.default = lambda request: Resource(b"one" * 10, last_modified=OLD) if request.method == "GET" else Resource(b"", status=204)
+    pawl = bench.pawl(origin)
+    cases = [("DELETE", "/d/", {}, ["/d", "/d/", "/d/a"], ["/d?x", "/da"]), ("DELETE", "/e", {}, ["/e", "/e/", "/e/a?x"], ["/e?x"]),
+             ("MOVE", "/f/", {"Destination": "http://pawl.test/g/"}, ["/f", "/f/a", "/g", "/g/a"], ["/fg"]),
+             ("COPY", "/h/", {"Destination": "/i"}, ["/h", "/i", "/i/", "/i/a"], ["/hi"]),
+             ("DELETE", "/caf%c3%a9/", {}, ["/caf%C3%A9/a", "/caf%C3%A9", "/caf%c3%a9/b", "/caf%c3%A9/c", "/c%61f%C3%A9/d"], ["/caf%C3%A8/a"]),
+             ("DELETE", "/n%C3%A9", {}, ["/n%c3%a9", "/n%c3%a9/", "/n%C3%A9/a"], ["/n%c3"]),
+             ("DELETE", "/%64eep/%7ex/", {}, ["/deep/~x/a", "/deep/%7Ex", "/d%65ep/~x/b"], ["/deep/a", "/deep%2f~x/a"]),
+             ("DELETE", "/a%2fb/", {}, ["/a%2Fb/x", "/a%2Fb"], ["/a/b/x", "/a/b"]),
+             ("PUT", "/p%c3%a9", {}, ["/p%c3%a9", "/p%C3%A9"], ["/p%C3%A9/x"]), ("POST", "/q%C3%A9?%e9", {}, ["/q%c3%a9?%e9"], ["/q%c3%a9"])]
+    for how in ("in memory", "on disk"):
+        for method, target, fields, gone, left in cases:
+            for path in gone + left:
+                get(pawl.address, path)
+                before = origin.count(path)
+                get(pawl.address, path)
+                same(origin.count(path), before, f"{path} is kept")
+            if how == "on disk":
+                pawl.restart()
+            with Client(pawl.address) as client:
+                client.request(target, method, fields=tuple(fields.items()) + (("Content-Length", "0"),))
+                same(client.response().status, 204, f"{method} {target}")
+            if how == "on disk":
+                pawl.restart()
+            asked = {}
+            for path in gone + left:
+                before = len([r for r in origin.requests if r.target == path])
+                get(pawl.address, path)
+                asked[path] = len([r for r in origin.requests if r.target == path]) > before
+            same([path for path in gone if not asked[path]], [], f"{method} {target}, {how}: still answered from the store")
+            same([path for path in left if asked[path]], [], f"{method} {target}, {how}: dropped with it")

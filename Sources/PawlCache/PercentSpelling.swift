@@ -1,0 +1,66 @@
+package import PawlHTTP
+
+/// The spellings of a target that stand for one resource: percent-encoded octets in small or capital letters, and unreserved
+/// characters that are encoded though they need not be (RFC 3986 §6.2.2.1, §6.2.2.2). The cache has a key for each; what a change
+/// makes out of date goes by all of them.
+package enum PercentSpelling {
+  /// The one spelling that all others come to. Percent signs that encode nothing stay as they are, as does what is reserved.
+  package static func normalised(_ text: Bytes) -> Bytes {
+    guard text.contains(percent) else { return text }
+    return respelt(text, Array("0123456789ABCDEF".utf8))
+  }
+
+  /// The spellings that clients use of a target: this one first, then what it comes to, with capital and with small letters.
+  static func common(of target: Bytes) -> [Bytes] {
+    guard target.contains(percent) else { return [target] }
+    var found = [target]
+    for digits in ["0123456789ABCDEF", "0123456789abcdef"] {
+      let spelling = respelt(target, Array(digits.utf8))
+      if !found.contains(spelling) { found.append(spelling) }
+    }
+    return found
+  }
+
+  private static let percent: UInt8 = 0x25
+
+  private static func respelt(_ text: Bytes, _ digits: [UInt8]) -> Bytes {
+    var output: [UInt8] = []
+    output.reserveCapacity(text.count)
+    var index = text.startIndex
+    while index < text.endIndex {
+      let byte = text[index]
+      guard byte == percent, index + 2 < text.endIndex, let high = value(text[index + 1]),
+        let low = value(text[index + 2])
+      else {
+        output.append(byte)
+        index += 1
+        continue
+      }
+      let octet = high << 4 | low
+      if isUnreserved(octet) {
+        output.append(octet)
+      } else {
+        output += [percent, digits[Int(high)], digits[Int(low)]]
+      }
+      index += 3
+    }
+    return output[...]
+  }
+
+  private static func value(_ digit: UInt8) -> UInt8? {
+    switch digit {
+    case 0x30...0x39: digit - 0x30
+    case 0x41...0x46: digit - 0x37
+    case 0x61...0x66: digit - 0x57
+    default: nil
+    }
+  }
+
+  /// RFC 3986 §2.3.
+  private static func isUnreserved(_ octet: UInt8) -> Bool {
+    switch octet {
+    case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x2e, 0x5f, 0x7e: true
+    default: false
+    }
+  }
+}

@@ -21,6 +21,8 @@ final class DownloadExchange: Exchange {
   var joined: CollapsedFetch?
   /// The origin is asked whether what is kept for one user is this one's, too.
   var resumption: PrivateResumption?
+  /// Ends the waiting for the origin's word that it goes on with what is held for this user.
+  var continuationTimer: LoopTimer?
   private(set) var isOver = false
   private var timer: LoopTimer?
   /// Set when waiting has taken as long as it may: no range, no proof, the whole body.
@@ -221,6 +223,7 @@ final class DownloadExchange: Exchange {
     timer?.cancel()
     collapseTimer?.close()
     namingTimer?.close()
+    continuationTimer?.close()
     letKeeperGo()
     waited?.body.cancelWait(token: ObjectIdentifier(self))
     if let fetch, fetch.leader === self { fetch.leaderLeft() }

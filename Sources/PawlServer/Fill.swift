@@ -15,7 +15,7 @@ final class Fill: OriginFetchSink {
   let route: RouteSettings
   let response: StoredResponse
   let store: CacheStore
-  private(set) var coordinator: FillCoordinator?
+  var coordinator: FillCoordinator?
   private(set) var fetch: OriginFetch?
   private(set) var isPaused = false
   /// A piece is being written in the pool; nothing more comes until it is.
@@ -38,13 +38,15 @@ final class Fill: OriginFetchSink {
   var paceTimer: LoopTimer?
   private var seesRanges: Bool
   private var watch: LoopTimer?
-  private var confirmed: ((Confirmation) -> Void)?
+  var confirmed: ((Confirmation) -> Void)?
   /// It brings again what is lost.
   let mends: Bool
   /// Where that takes the whole body from its first byte on.
   private(set) var replay: MendingReplay?
   /// Begun for a reader that lacks it, in a body that others brought.
   let isSpan: Bool
+  /// Where it goes on with a private body that was left there.
+  private var continuesFrom: UInt64?
 
   /// What the origin says to a span that is asked of it.
   enum Confirmation {
@@ -113,13 +115,22 @@ final class Fill: OriginFetchSink {
     replay?.fill = self
   }
 
+  /// See ``goOn(with:for:in:confirmed:)``.
+  init(goingOnWith response: StoredResponse, from start: UInt64, for request: IncomingRequest, in store: CacheStore) {
+    (self.response, self.store, route, owner) = (response, store, request.route, request.loop)
+    (isSpan, seesRanges, mends, continuesFrom) = (true, true, false, start)
+    fetch = OriginFetch(for: request, base: request.asSent, use: .fill, sink: self)
+  }
+
   // MARK: - What comes
 
   func fetch(_ fetch: OriginFetch, interim head: ResponseHead) {}
   func fetch(_ fetch: OriginFetch, head: ResponseHead, framing: BodyFraming) {}
 
   /// Told with the first octets, which have to find room, but where those may be long in coming.
-  func fetchContinues(_ fetch: OriginFetch) { if fetch.originRefusesRanges { confirm(.same) } }
+  func fetchContinues(_ fetch: OriginFetch) {
+    if fetch.originRefusesRanges, continuesFrom == nil { confirm(.same) }
+  }
 
   private func confirm(_ confirmation: Confirmation) {
     let confirmed = confirmed
@@ -234,7 +245,12 @@ final class Fill: OriginFetchSink {
 
   func fetch(_ fetch: OriginFetch, compare bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Comparison {
     if let replay { return replay.agrees(bytes, at: offset) ? .equal : .different }
-    return StoredComparison.compare(bytes, at: offset, with: body, then: &streamed, for: fetch)
+    let outcome = StoredComparison.compare(bytes, at: offset, with: body, then: &streamed, for: fetch)
+    if outcome == .equal, offset + UInt64(bytes.count) == continuesFrom {
+      // All that was left here has come again.
+      owner.loop.nextTurn { [weak self] in self?.confirm(.same) }
+    }
+    return outcome
   }
 
   // MARK: - Ends
@@ -264,8 +280,11 @@ final class Fill: OriginFetchSink {
         .warning, "content-changed",
         ["upstream": route.upstreamName, "body": body.id.hex, "at": "\(fetch.frontier)", "why": why])
       coordinator?.failed(self, failure.end)
-      store.forget(response)
-      body.fail(.changed(why))
+      // What another answer says of one who asks anew takes nothing from what was left here.
+      if continuesFrom != fetch.frontier {
+        store.forget(response)
+        body.fail(.changed(why))
+      }
       letGo()
     case .narrower(let why):
       owner.events.log(

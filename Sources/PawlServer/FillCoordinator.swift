@@ -59,6 +59,8 @@ final class FillCoordinator: Sendable {
     var identity = RepresentationIdentity(stored: response.head, total: response.body.total)
     // What an origin gives ranges of is its representation, never what it said instead of one.
     if response.head.status != 200 { (identity.tag, identity.lastModifiedIsStrong) = (nil, false) }
+    // A page that each user gets otherwise may have one date.
+    if response.personal != nil { identity.lastModifiedIsStrong = false }
     self.identity = identity
     body = response.body
   }

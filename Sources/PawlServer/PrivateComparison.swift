@@ -7,7 +7,11 @@ import PawlStore
 /// in the pool, behind the fill. Ends when both are whole and equal, when they differ, and when that can not be found out any
 /// more. Of one loop, which holds it until then.
 final class PrivateComparison {
-  enum State: Hashable { case comparing, equal, different }
+  enum State: Hashable {
+    case comparing, equal, different
+    /// All that is held of the kept one begins the new one, and no more of it will come.
+    case covered
+  }
 
   private static let piece = 1 << 20
 
@@ -106,9 +110,11 @@ final class PrivateComparison {
     progressed?()
   }
 
-  /// Goes on when there is more of it; a fill that has ended without the rest proves nothing.
+  /// Goes on when there is more of it; a fill that has ended without the rest proves nothing beyond.
   private func wait(for response: StoredResponse) {
-    guard FillCoordinator.isFilling(response) || response.body.isComplete else { return decide(.different) }
+    guard FillCoordinator.isFilling(response) || response.body.isComplete else {
+      return decide(response === kept && compared > 0 ? .covered : .different)
+    }
     response.body.wait(at: compared, token: id, on: owner.loop) { [weak self] in self?.step() }
   }
 
@@ -118,7 +124,8 @@ final class PrivateComparison {
     owner.events.log(
       .info, "private-compared",
       [
-        "kept": kept.body.id.hex, "new": new.body.id.hex, "equal": "\(outcome == .equal)", "compared": "\(compared)",
+        "kept": kept.body.id.hex, "new": new.body.id.hex, "equal": "\(outcome != .different)",
+        "compared": "\(compared)",
       ])
     decided?(outcome)
     // Whoever goes on with one of them takes a seat before these are left.

@@ -15,10 +15,11 @@ extension DownloadExchange {
     else { return false }
     store.findPrivate(tag: tag.opaque, on: request.loop.loop) { [weak self] found in
       guard let self, !self.isOver else { return }
-      guard let found, found.body.isComplete || FillCoordinator.isFilling(found) else { return self.look() }
+      guard let found else { return self.look() }
       let asker = PrivateOwner(self.request)
       switch Self.access(to: found, for: asker) {
-      case .opened(let opened): self.serve(opened, Served(arrival: nil, isCollapsed: false))
+      case .opened(let opened): self.open(opened, for: asker)
+      case .asked where found.personal?.owner == asker.octets: self.openOnceProven(found, for: asker)
       case .asked: PrivateResumption.start(self, of: found, for: asker)
       case .none: self.look()
       }
@@ -68,13 +69,17 @@ final class PrivateResumption: OriginFetchSink {
     else { return exchange.look() }
     let resumption = PrivateResumption(exchange, resource, of: kept, for: asker)
     exchange.resumption = resumption
-    resumption.ask(PrivateProof.conditions(for: kept.head))
+    // A 304 would say nothing of where the rest is.
+    resumption.ask(resumption.isThere ? PrivateProof.conditions(for: kept.head) : [])
   }
 
   private init(_ exchange: DownloadExchange, _ resource: Resource, of kept: StoredResponse, for asker: PrivateOwner) {
     (self.exchange, request, store) = (exchange, exchange.request, exchange.store)
     (self.resource, self.kept, self.asker) = (resource, kept, asker)
   }
+
+  /// Whether all of what is kept is here, or on its way.
+  private var isThere: Bool { kept.body.isComplete || FillCoordinator.isFilling(kept) }
 
   private func ask(_ conditions: [(FieldName, [UInt8])]) {
     (self.conditions, began) = (conditions, loop.loop.now)
@@ -102,7 +107,6 @@ final class PrivateResumption: OriginFetchSink {
     guard let exchange else { return fetch.cancel() }
     if head.status == 304, !conditions.isEmpty {
       fetch.dismiss()
-      let isThere = kept.body.isComplete || FillCoordinator.isFilling(kept)
       return isThere && PrivateProof.isProven(by: head, kept.head) ? proven(by: head) : ask([])
     }
     let judge = resource.withLock { state in
@@ -178,19 +182,32 @@ final class PrivateResumption: OriginFetchSink {
 
   private func decided(_ outcome: PrivateComparison.State, _ new: StoredResponse) {
     if outcome == .equal { grant(new.head, saying: new.head.fields) }
-    let isAboutToBeServed = outcome == .different && exchange?.channel.hasResponded == false
+    if outcome == .covered { name(new) }
+    let isAboutToBeServed = outcome != .equal && exchange?.channel.hasResponded == false
     guard !isAboutToBeServed, store.privateResponse(tag: new.body.primaryTag)?.body === new.body else { return }
     // Nobody was told its tag, and nobody will be.
     store.forget(new)
     loop.loop.nextTurn { FillCoordinator.existing(new)?.pause("not-wanted") }
   }
 
+  /// What is held of the kept one begins the new one: the tag that the client has names that, too, so far; all of it, where the origin
+  /// has given both one strong tag.
+  private func name(_ new: StoredResponse) {
+    guard case .tag(let tag)? = IfRange(request.head.fields), let limit = kept.body.tagLimit(tag.opaque),
+      let compared = comparison?.compared
+    else { return }
+    let (own, other) = (kept.head.validators.tag, new.head.validators.tag)
+    let isOne = own.flatMap { own in other.map(own.matchesStrongly) } ?? false
+    new.body.addTag(TagRecord(tag: tag.opaque, limit: isOne ? limit : min(limit, compared)))
+  }
+
   private func look() {
     guard let comparison, let exchange, !exchange.channel.hasResponded else { return }
     let stored = kept.with(head: comparison.new.head)
     switch comparison.state {
-    case .different: return serveNew()
+    case .different, .covered: return serveNew()
     case .equal: return exchange.serve(stored, served)
+    case .comparing where !isThere: return
     case .comparing: break
     }
     let answer = StoredAnswer(stored, request: request, served: served, isOutOfPatience: false)

@@ -17,8 +17,8 @@ final class ProvenReader: BodySource {
   func next(limit: Int) -> BodyPiece {
     guard position < end else { return reader.next(limit: limit) }
     guard comparison.compared > position else {
-      return comparison.state == .different
-        ? .failed(BodyEnd(party: .origin, reason: "rest-cannot-be-proven")) : .later
+      return comparison.state == .comparing
+        ? .later : .failed(BodyEnd(party: .origin, reason: "rest-cannot-be-proven"))
     }
     let piece = reader.next(limit: Int(min(UInt64(limit), comparison.compared - position)))
     switch piece {

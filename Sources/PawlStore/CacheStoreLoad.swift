@@ -135,7 +135,8 @@ struct BodyLoader {
     state.tags = object.tags
     state.tags.keepToLimit()
     state.isTagTold = true
-    state.hasStrongValidator = head.isStronglyValidated
+    let isPersonal = row.kind == .personal
+    state.hasStrongValidator = isPersonal ? head.validators.tag.map { !$0.isWeak } ?? false : head.isStronglyValidated
     (state.uses, state.lastUsed) = (row.uses, row.lastUsed)
     state.lastTouch = core.openBodies.now()
     if let total = row.total, state.held.contains(0..<total), state.heldCount == total {

@@ -154,7 +154,7 @@ extension CacheStore {
   private func place(
     _ response: StoredResponse, in resource: Resource, _ change: (inout ResourceState) -> [StoredResponse]
   ) {
-    response.body.notePublished(under: resource.key, isStronglyValidated: response.head.isStronglyValidated)
+    response.body.notePublished(under: resource.key, isStronglyValidated: response.isStronglyValidated)
     var target = resource
     while true {
       let dropped = target.withLock { state in state.isDetached ? nil : change(&state) }

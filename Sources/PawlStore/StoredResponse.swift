@@ -62,6 +62,11 @@ package final class StoredResponse: Sendable {
 
   func supersede(at time: Int64) { superseded.withLock { $0 = time } }
 
+  /// Whether the origin's own validator names the bytes beyond doubt; not a date of what each user may get otherwise.
+  var isStronglyValidated: Bool {
+    personal == nil ? head.isStronglyValidated : head.validators.tag.map { !$0.isWeak } ?? false
+  }
+
   /// The same bytes under another head: of a 304 for all, or of what one request alone is answered with.
   package func with(head: StoredHead, personal: PersonalBinding? = nil) -> StoredResponse {
     StoredResponse(

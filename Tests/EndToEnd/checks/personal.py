@@ -1,5 +1,6 @@
 """resume-private: answers no shared cache may keep, for the rest of one body, for the user who began it."""
 
+import hashlib
 import signal
 import threading
 import time
@@ -7,7 +8,7 @@ import time
 from harness.checks import check, same, true
 from harness.client import Client, get
 from harness.content import Content
-from harness.origin import Resource
+from harness.origin import Break, Resource
 from harness.process import wait_for
 from harness.uploads import bearer
 
@@ -348,3 +349,131 @@ def reloaded(bench):
         wait_for(lambda: pawl.log().count(" reloaded") > reloads, what="the reload")
         opens(JAR, f"owner = {owner}") if same_one else asks(JAR, f"owner = {owner}", mine.sha256(MIB))
         asks(OTHER_JAR, f"another, owner = {owner}", body_of("session=bob").sha256())
+
+
+# -- bodies of which a part is held, and that nobody fills any more ------------------------------------------------------
+
+SHOWN = {"a credential": (ALICE,), "a cookie": (JAR,), "both": (ALICE, JAR), "nothing": ()}
+HOWS = {"the origin gives up": lambda pawl: None, "SIGTERM": lambda pawl: pawl.restart(), "kill -9": lambda pawl: pawl.restart(hard=True)}
+
+
+def hows(what):
+    """All for those that show one thing; the last one tells of the others."""
+    return list(HOWS.items())[0 if what in ("a credential", "a cookie") else -1:]
+
+
+class Breaking:
+    """An origin whose bodies break off at a place for ever, until that is moved; of octets that can be changed."""
+
+    def __init__(self, bench, name="pawl", size=4 * MIB, **site):
+        self.octets, self.at = Content("breaking", size).read(0, size), 2 * MIB
+        self.origin = bench.origin()
+        for number, kind in enumerate(ORIGINS):
+            self.origin.at(f"/{number}", self.answer(kind))
+        self.pawl = bench.pawl(self.origin, name, site={"resume-private": "5m", **site}, upstream={"resume-attempts": 1}, pawl={"log-level": "info"})
+
+    def answer(self, kind):
+        def answer(r):
+            if (r.get("Authorization") or "").endswith("forged"):
+                return Resource(b"no such token", status=401)
+            octets = self.octets if user_of(r) not in ("bob", BOB[1]) else bytes(reversed(self.octets))
+            name = hashlib.sha256(octets).hexdigest()[:8]
+            how = {k: v.format(user=name) if isinstance(v, str) else v for k, v in ORIGINS[kind].items()}
+            return Resource(octets, fields=KEPT, breaks=lambda start, end: Break(self.at, "fin") if self.at < end else None, **how)
+        return answer
+
+    def ask(self, path, shown, tag=None, wanted=None):
+        fields = tuple(shown) + ((("Range", f"bytes={wanted}"), ("If-Range", tag)) if tag else ())
+        return get(self.pawl.address, path, fields=fields, keep=True)
+
+    def begin(self, path, shown):
+        """Up to the break, and until pawl has given up: the tag."""
+        ended = self.pawl.log().count(" fill-ended ")
+        first = self.ask(path, shown)
+        same((first.status, first.body), (200, self.octets[:self.at]), f"{path}: the beginning")
+        wait_for(lambda: self.pawl.log().count(" fill-ended ") > ended, 10, "the end of the fill")
+        return first.get("ETag")
+
+
+@check("private: a body whose fill has ended goes on where it was: after the origin gave up, SIGTERM and kill -9; by a credential, a cookie or nothing; whatever the origin says of it", seconds=240, over=("clear",), why="what is kept is the same however it is sent")
+def left(bench):
+    for what, shown in SHOWN.items():
+        b = Breaking(bench, what.replace(" ", "-"))
+
+        def row(path, kind):
+            for how, act in hows(what):
+                why, b.at = f"{kind}, {what}, {how}", 2 * MIB
+                tag = b.begin(path, shown)
+                act(b.pawl)
+                count = b.origin.count(path)
+                if kind != "chunks" and what != "a cookie":
+                    answer = b.ask(path, shown, tag, "0-99")
+                    same((answer.status, answer.body), (206, b.octets[:100]), f"{why}: what is held")
+                    same(b.origin.count(path), count, f"{why}: the origin was asked for what is held")
+                b.at = 3 * MIB
+                if kind != "chunks":
+                    ended = b.pawl.log().count(" fill-ended ")
+                    second = b.ask(path, shown, tag, f"{2 * MIB}-")
+                    same((second.status, second.get("ETag")), (206, tag), f"{why}: the rest")
+                    true(b.octets[2 * MIB:3 * MIB] == second.body, f"{why}: {len(second.body)} octets of the rest")
+                    wait_for(lambda: b.pawl.log().count(" fill-ended ") > ended, 10, "the end of the second fill")
+                    act(b.pawl)
+                    start = 3 * MIB
+                else:
+                    start = 2 * MIB
+                b.at = 4 * MIB
+                last = b.ask(path, shown, tag, f"{start}-")
+                same((last.status, last.get("ETag"), last.body == b.octets[start:]), (206, tag, True), f"{why}: the end")
+        each_origin(row)
+        b.pawl.stop()
+
+
+@check("private: of a body whose fill has ended others get what the origin gives them: the same goes on, another is another, a forged token is refused", seconds=120, over=("clear",), why="what is kept is the same however it is sent")
+def left_for_others(bench):
+    b = Breaking(bench)
+
+    def row(path, kind):
+        for how, act in HOWS.items():
+            why, b.at = f"{kind}, {how}", 2 * MIB
+            tag = b.begin(path, (token("ann", 1),))
+            act(b.pawl)
+            b.at = 4 * MIB
+            count = b.origin.count(path)
+            answer = b.ask(path, (("Authorization", token("ann", 9)[1].rsplit(".", 1)[0] + ".forged"),), tag, f"{MIB}-")
+            same(answer.status, 401, f"{why}: a forged token")
+            answer = b.ask(path, (token("bob", 1),), tag, f"{MIB}-")
+            same((answer.status, answer.body == bytes(reversed(b.octets)), answer.get("ETag") != tag), (200, True, True), f"{why}: another user")
+            answer = b.ask(path, (token("ann", 2),), tag, f"{2 * MIB}-")
+            same((answer.status, answer.get("ETag"), answer.body == b.octets[2 * MIB:]), (206, tag, True), f"{why}: a refreshed token")
+            true(b.origin.count(path) >= count + 3, f"{why}: the origin was not asked")
+            count = b.origin.count(path)
+            answer = b.ask(path, (token("ann", 1),), tag, f"{MIB}-")
+            same((answer.status, answer.get("ETag"), answer.body == b.octets[MIB:]), (206, tag, True), f"{why}: the first token")
+    each_origin(row)
+
+
+@check("private: what is held in part is never joined to other content, and an answer that is not its rest takes nothing from it", seconds=240, over=("clear",), why="what is kept is the same however it is sent")
+def left_and_changed(bench):
+    for what, shown in SHOWN.items():
+        b = Breaking(bench, what.replace(" ", "-"))
+        mine = b.octets
+
+        def row(path, kind):
+            for how, act in hows(what):
+                why, b.at, b.octets = f"{kind}, {what}, {how}", 2 * MIB, mine
+                tag = b.begin(path, shown)
+                act(b.pawl)
+                b.at = 4 * MIB
+                for place in (0, 2 * MIB - 1):
+                    b.octets = mine[:place] + bytes([mine[place] ^ 1]) + mine[place + 1:]
+                    answer = b.ask(path, shown, tag, f"{2 * MIB}-")
+                    same((answer.status, answer.body == b.octets, answer.get("ETag") != tag), (200, True, True), f"{why}: an octet differs at {place}")
+                if kind != "chunks":
+                    b.octets = mine[:-1]
+                    answer = b.ask(path, shown, tag, f"{2 * MIB}-")
+                    same((answer.status, answer.body == b.octets), (200, True), f"{why}: a shorter one")
+                b.octets = mine
+                answer = b.ask(path, shown, tag, f"{2 * MIB}-")
+                same((answer.status, answer.get("ETag"), answer.body == mine[2 * MIB:]), (206, tag, True), f"{why}: the same again")
+        each_origin(row)
+        b.pawl.stop()

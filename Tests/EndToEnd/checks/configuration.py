@@ -221,7 +221,7 @@ def unreadable_spool(bench):
     same(run("list", "--state", str(pawl.folder / "state")), (0, "no uploads\n", ""), "by its state directory")
     missing = str(bench.folder / "none")
     moved = write(bench, text + f"\n[spool:default]\npath = {missing}\n", "moved.ini")
-    for command in (("list",), ("list", "--json"), ("show", "ab"), ("resend", "ab"), ("rm", "ab")):
+    for command in (("list",), ("list", "--json"), ("show", "ab"), ("resend", "abcd"), ("rm", "abcd")):
         for where in (("--state", missing), ("--config", moved)):
             code, out, err = run(*command, *where)
             same((code, out), (69, ""), f"{command} {where}: {err}")

@@ -52,21 +52,23 @@ let package = Package(
     clibrary("CXXHash", "libxxhash", ["libxxhash-dev"]),
     clibrary("CLinux"),
 
+    library("PawlBase", ["CLinux"]),
     library("PawlHTTP", [structuredFields]),
     library("PawlWire", ["PawlHTTP", "CNGHTTP2"]),
     library("PawlCache", ["PawlHTTP", structuredFields]),
     library("PawlUpload", ["PawlHTTP", structuredFields]),
     library("PawlTLS", ["COpenSSL", "CLinux"]),
-    library("PawlLoop", ["PawlTLS", "CLibevent", "CLinux"]),
+    library("PawlLoop", ["PawlBase", "PawlTLS", "CLibevent", "CLinux"]),
     library("PawlConfig"),
     library("PawlObserve", ["CLinux"]),
     library(
-      "PawlStore", ["PawlHTTP", "PawlCache", "PawlUpload", "PawlLoop", "PawlObserve", "CSQLite", "CXXHash", "CLinux"]),
-    library("PawlUpstream", ["PawlHTTP", "PawlWire", "PawlTLS", "PawlLoop"]),
+      "PawlStore",
+      ["PawlBase", "PawlHTTP", "PawlCache", "PawlUpload", "PawlLoop", "PawlObserve", "CSQLite", "CXXHash", "CLinux"]),
+    library("PawlUpstream", ["PawlBase", "PawlHTTP", "PawlWire", "PawlTLS", "PawlLoop"]),
     library(
       "PawlServer",
       [
-        "PawlHTTP", "PawlWire", "PawlCache", "PawlUpload", "PawlTLS", "PawlLoop", "PawlConfig", "PawlObserve",
+        "PawlBase", "PawlHTTP", "PawlWire", "PawlCache", "PawlUpload", "PawlTLS", "PawlLoop", "PawlConfig", "PawlObserve",
         "PawlStore", "PawlUpstream", "COpenSSL", "CXXHash", "CLinux",
       ]),
     .executableTarget(
@@ -81,7 +83,7 @@ let package = Package(
     library(
       "PawlBench",
       [
-        "PawlHTTP", "PawlWire", "PawlUpload", "PawlTLS", "PawlLoop", "CNGHTTP2", "COpenSSL", "CXXHash", "CLinux",
+        "PawlBase", "PawlHTTP", "PawlWire", "PawlUpload", "PawlTLS", "PawlLoop", "CNGHTTP2", "COpenSSL", "CXXHash", "CLinux",
         histogram,
       ]),
     .executableTarget(
@@ -91,23 +93,24 @@ let package = Package(
     .target(
       name: "PawlTestKit", dependencies: ["COpenSSL", "CLinux"], path: "Tests/PawlTestKit",
       cSettings: cSettings, swiftSettings: swiftSettings),
+    tests("PawlBase", ["PawlLoop"]),
     tests("PawlHTTP"),
     tests("PawlWire", ["PawlHTTP", "CNGHTTP2"]),
     tests("PawlCache", ["PawlHTTP"]),
     tests("PawlUpload", ["PawlHTTP"]),
     tests("PawlTLS", ["COpenSSL", "CLinux"]),
-    tests("PawlLoop", ["PawlTLS", "COpenSSL", "CLinux"]),
+    tests("PawlLoop", ["PawlBase", "PawlTLS", "COpenSSL", "CLinux"]),
     tests("PawlConfig", ["CLinux"]),
     tests("PawlObserve"),
-    tests("PawlStore", ["PawlHTTP", "PawlCache", "PawlUpload", "PawlLoop", "PawlObserve"]),
-    tests("PawlUpstream", ["PawlHTTP", "PawlWire", "PawlTLS", "PawlLoop", "CLinux"]),
+    tests("PawlStore", ["PawlBase", "PawlHTTP", "PawlCache", "PawlUpload", "PawlLoop", "PawlObserve"]),
+    tests("PawlUpstream", ["PawlBase", "PawlHTTP", "PawlWire", "PawlTLS", "PawlLoop", "CLinux"]),
     tests(
       "PawlServer",
       [
-        "PawlHTTP", "PawlWire", "PawlCache", "PawlUpload", "PawlTLS", "PawlLoop", "PawlConfig", "PawlObserve",
+        "PawlBase", "PawlHTTP", "PawlWire", "PawlCache", "PawlUpload", "PawlTLS", "PawlLoop", "PawlConfig", "PawlObserve",
         "PawlStore", "PawlUpstream", "CLinux", "CNGHTTP2",
       ]),
-    tests("PawlBench", ["PawlHTTP", "PawlWire", "PawlTLS", "PawlLoop", "CNGHTTP2", "CLinux"]),
+    tests("PawlBench", ["PawlBase", "PawlHTTP", "PawlWire", "PawlTLS", "PawlLoop", "CNGHTTP2", "CLinux"]),
     .testTarget(name: "PawlArchitectureTests", cSettings: cSettings, swiftSettings: swiftSettings),
   ]
 )

@@ -1,5 +1,6 @@
 import CLibevent
 import CLinux
+import PawlBase
 
 /// Why no connection came about.
 package enum ConnectError: Error, Hashable, Sendable, CustomStringConvertible {

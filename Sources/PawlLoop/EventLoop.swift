@@ -1,5 +1,6 @@
 import CLibevent
 import CLinux
+import PawlBase
 import PawlTLS
 
 /// One libevent base and the thread that turns it. Sockets, timers and everything built on them belong to one loop

@@ -1,5 +1,6 @@
 import CLibevent
 import CLinux
+import PawlBase
 
 /// A listening socket on one loop.
 package final class Listener {

@@ -1,4 +1,5 @@
 import CLinux
+import PawlBase
 
 extension EventLoop {
   /// Performs `work` on the loop and waits for what it says. Blocking, from a thread that turns no loop.

@@ -1,4 +1,5 @@
 import CLinux
+import PawlBase
 
 /// Where time comes from. Passed in, so that tests decide what time it is.
 package protocol LoopClock: AnyObject, Sendable {

@@ -1,5 +1,6 @@
 import CLibevent
 import CLinux
+import PawlBase
 
 /// A timer on one loop that can be set again and again. Never fires early; a set timer that is set later, or
 /// cancelled, costs no heap operation (the old alarm finds out when it rings).

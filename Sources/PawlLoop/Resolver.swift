@@ -1,4 +1,5 @@
 import CLinux
+import PawlBase
 
 /// Why a name has no address.
 package enum ResolveError: Error, Hashable, Sendable, CustomStringConvertible {

@@ -1,5 +1,6 @@
 import CLibevent
 import CLinux
+import PawlBase
 
 /// Tells a loop of signals to the process. libevent has one place for signals a process: all watchers must be on
 /// the same loop.

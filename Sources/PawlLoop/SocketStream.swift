@@ -1,5 +1,6 @@
 import CLibevent
 import CLinux
+import PawlBase
 import PawlTLS
 
 /// What one read or write on a socket came to.

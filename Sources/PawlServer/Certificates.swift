@@ -1,3 +1,4 @@
+import PawlBase
 import PawlConfig
 import PawlLoop
 import PawlObserve

@@ -1,4 +1,5 @@
 import CLinux
+import PawlBase
 package import PawlConfig
 import PawlLoop
 package import PawlObserve

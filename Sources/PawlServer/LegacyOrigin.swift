@@ -1,4 +1,5 @@
 import CLinux
+import PawlBase
 import PawlLoop
 
 /// The origin of `pawl demo`: a small HTTP/1.0 server from another time. It knows neither ranges nor validators, and

@@ -1,4 +1,5 @@
 import CLinux
+import PawlBase
 package import PawlConfig
 import PawlHTTP
 package import PawlLoop

@@ -1,4 +1,5 @@
 import CLinux
+import PawlBase
 import PawlLoop
 
 /// Empty files under `bodies/` for bodies to come: who has one need not wait for the disk, nor for a thread of the pool,

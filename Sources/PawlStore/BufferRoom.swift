@@ -1,3 +1,4 @@
+import PawlBase
 import PawlLoop
 
 /// What octets on their way may occupy on disk beside uploads: out of a spool's budget, or, where there is none, out of one of a

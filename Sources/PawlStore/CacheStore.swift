@@ -1,4 +1,5 @@
 import CLinux
+import PawlBase
 package import PawlCache
 package import PawlLoop
 package import PawlObserve

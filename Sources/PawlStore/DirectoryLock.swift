@@ -1,4 +1,5 @@
 import CLinux
+import PawlBase
 import PawlLoop
 
 /// Keeps a second process out of a cache directory: `flock(2)` on its file `lock`, which stays when pawl ends and means

@@ -1,3 +1,4 @@
+import PawlBase
 import PawlLoop
 
 /// What a store may occupy: `max-size` for all it holds, `min-free` left on the file system. Room is reserved before

@@ -1,4 +1,5 @@
 import CLinux
+import PawlBase
 import PawlLoop
 
 /// Brings bodies from the page cache to the disk, and only then says so in the catalogue, durably. Once a second all

@@ -1,4 +1,5 @@
 import CLinux
+import PawlBase
 import PawlLoop
 
 /// What readers may have been given of a body and the catalogue does not know yet. Each record is written behind the bytes that it is

@@ -1,3 +1,4 @@
+import PawlBase
 import PawlLoop
 
 /// Small complete bodies kept in memory, within `memory` bytes: a clock hand takes those not used since it last passed.

@@ -1,3 +1,4 @@
+import PawlBase
 import PawlLoop
 
 /// Bounds the files that are open without being used: the least recently used are closed.

@@ -1,3 +1,4 @@
+package import PawlBase
 package import PawlCache
 package import PawlLoop
 

@@ -1,4 +1,5 @@
 import CLinux
+import PawlBase
 import PawlLoop
 
 /// Where the directory of a store is. It may be moved while pawl has it open, which pawl learns of with its settings.

@@ -1,3 +1,4 @@
+import PawlBase
 package import PawlCache
 import PawlLoop
 

@@ -1,5 +1,6 @@
+package import PawlBase
 package import PawlCache
-package import PawlLoop
+import PawlLoop
 
 /// One response as it can be given to clients: a head and the body it came with. Immutable but for two slots; a 304
 /// makes a new one with the same body.

@@ -1,3 +1,4 @@
+import PawlBase
 import PawlLoop
 
 /// What uploads may occupy: the spool's own budget, and of it each client's share. Received bytes count, and of a

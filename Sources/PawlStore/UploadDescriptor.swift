@@ -1,4 +1,5 @@
 import CLinux
+import PawlBase
 import PawlLoop
 
 /// An open file of an upload, closed in the pool when the last one lets go of it; the file of an upload that is over then

@@ -1,3 +1,4 @@
+import PawlBase
 import PawlLoop
 
 /// Room of the spool for content that is no upload of its own: ordinary requests that are taken in whole first, answers too

@@ -4,6 +4,7 @@ import Testing
 @Suite("Imports") struct ImportTests {
   /// What each target may import, besides modules of the Swift standard library.
   static let allowed: [String: Set<String>] = [
+    "PawlBase": ["CLinux"],
     "PawlHTTP": ["RawStructuredFieldValues"],
     "PawlWire": ["PawlHTTP", "CNGHTTP2"],
     "PawlCache": ["PawlHTTP", "RawStructuredFieldValues"],
@@ -11,15 +12,15 @@ import Testing
     "PawlConfig": [],
     "PawlObserve": ["CLinux"],
     "PawlTLS": ["COpenSSL", "CLinux"],
-    "PawlLoop": ["PawlTLS", "CLibevent", "CLinux"],
-    "PawlStore": ["PawlHTTP", "PawlCache", "PawlUpload", "PawlLoop", "PawlObserve", "CSQLite", "CXXHash", "CLinux"],
-    "PawlUpstream": ["PawlHTTP", "PawlWire", "PawlTLS", "PawlLoop"],
+    "PawlLoop": ["PawlBase", "PawlTLS", "CLibevent", "CLinux"],
+    "PawlStore": ["PawlBase", "PawlHTTP", "PawlCache", "PawlUpload", "PawlLoop", "PawlObserve", "CSQLite", "CXXHash", "CLinux"],
+    "PawlUpstream": ["PawlBase", "PawlHTTP", "PawlWire", "PawlTLS", "PawlLoop"],
     "PawlServer": [
-      "PawlHTTP", "PawlWire", "PawlCache", "PawlUpload", "PawlTLS", "PawlLoop", "PawlConfig", "PawlObserve",
+      "PawlBase", "PawlHTTP", "PawlWire", "PawlCache", "PawlUpload", "PawlTLS", "PawlLoop", "PawlConfig", "PawlObserve",
       "PawlStore", "PawlUpstream", "COpenSSL", "CXXHash", "CLinux",
     ],
     "PawlBench": [
-      "PawlHTTP", "PawlWire", "PawlUpload", "PawlTLS", "PawlLoop", "CNGHTTP2", "COpenSSL", "CXXHash", "CLinux",
+      "PawlBase", "PawlHTTP", "PawlWire", "PawlUpload", "PawlTLS", "PawlLoop", "CNGHTTP2", "COpenSSL", "CXXHash", "CLinux",
       "Histogram",
     ],
     "pawl-bench": ["PawlBench", "ArgumentParser"],

@@ -1,4 +1,5 @@
 import CLinux
+import PawlBase
 import Testing
 
 @testable import PawlLoop

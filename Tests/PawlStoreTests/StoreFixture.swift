@@ -1,5 +1,6 @@
 import CLinux
 import Dispatch
+import PawlBase
 import PawlCache
 import PawlHTTP
 import PawlLoop

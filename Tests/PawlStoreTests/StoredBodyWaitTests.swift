@@ -1,4 +1,5 @@
 import CLinux
+import PawlBase
 import PawlCache
 import PawlHTTP
 import PawlLoop

@@ -1,4 +1,5 @@
 import CLinux
+import PawlBase
 import PawlHTTP
 import PawlLoop
 import PawlUpload

@@ -1,4 +1,5 @@
 import CLinux
+import PawlBase
 import PawlLoop
 
 /// One run from its first connection to its result: starts the workers, asks them once a second, adds up. Blocks the

@@ -1,4 +1,5 @@
 import CLinux
+import PawlBase
 import PawlLoop
 
 /// A fast origin to put behind the server that is tested: bodies of any size, and uploads that are counted and hashed.

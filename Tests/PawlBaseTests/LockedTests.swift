@@ -1,7 +1,9 @@
 import CLinux
 import Testing
 
-@testable import PawlLoop
+import PawlLoop
+
+@testable import PawlBase
 
 @Suite("Locked value", .timeLimit(.minutes(1))) struct LockedTests {
   @Test("a locked value counts right from several threads")

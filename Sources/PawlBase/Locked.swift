@@ -32,7 +32,7 @@ package final class Locked<Value>: @unchecked Sendable {
 }
 
 /// Empties `value` and returns what was in it: letting go of that may run code which comes back to the same property.
-func take<Value>(_ value: inout Value?) -> Value? {
+package func take<Value>(_ value: inout Value?) -> Value? {
   var taken: Value?
   swap(&taken, &value)
   return taken

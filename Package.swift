@@ -57,10 +57,10 @@ let package = Package(
     library("PawlWire", ["PawlHTTP", "CNGHTTP2"]),
     library("PawlCache", ["PawlHTTP", structuredFields]),
     library("PawlUpload", ["PawlHTTP", structuredFields]),
-    library("PawlTLS", ["COpenSSL", "CLinux"]),
+    library("PawlTLS", ["PawlBase", "COpenSSL", "CLinux"]),
     library("PawlLoop", ["PawlBase", "PawlTLS", "CLibevent", "CLinux"]),
     library("PawlConfig"),
-    library("PawlObserve", ["CLinux"]),
+    library("PawlObserve", ["PawlBase", "CLinux"]),
     library(
       "PawlStore",
       ["PawlBase", "PawlHTTP", "PawlCache", "PawlUpload", "PawlLoop", "PawlObserve", "CSQLite", "CXXHash", "CLinux"]),
@@ -68,7 +68,8 @@ let package = Package(
     library(
       "PawlServer",
       [
-        "PawlBase", "PawlHTTP", "PawlWire", "PawlCache", "PawlUpload", "PawlTLS", "PawlLoop", "PawlConfig", "PawlObserve",
+        "PawlBase", "PawlHTTP", "PawlWire", "PawlCache", "PawlUpload", "PawlTLS", "PawlLoop", "PawlConfig",
+        "PawlObserve",
         "PawlStore", "PawlUpstream", "COpenSSL", "CXXHash", "CLinux",
       ]),
     .executableTarget(
@@ -83,7 +84,8 @@ let package = Package(
     library(
       "PawlBench",
       [
-        "PawlBase", "PawlHTTP", "PawlWire", "PawlUpload", "PawlTLS", "PawlLoop", "CNGHTTP2", "COpenSSL", "CXXHash", "CLinux",
+        "PawlBase", "PawlHTTP", "PawlWire", "PawlUpload", "PawlTLS", "PawlLoop", "CNGHTTP2", "COpenSSL", "CXXHash",
+        "CLinux",
         histogram,
       ]),
     .executableTarget(
@@ -98,16 +100,17 @@ let package = Package(
     tests("PawlWire", ["PawlHTTP", "CNGHTTP2"]),
     tests("PawlCache", ["PawlHTTP"]),
     tests("PawlUpload", ["PawlHTTP"]),
-    tests("PawlTLS", ["COpenSSL", "CLinux"]),
+    tests("PawlTLS", ["PawlBase", "COpenSSL", "CLinux"]),
     tests("PawlLoop", ["PawlBase", "PawlTLS", "COpenSSL", "CLinux"]),
     tests("PawlConfig", ["CLinux"]),
-    tests("PawlObserve"),
+    tests("PawlObserve", ["PawlBase"]),
     tests("PawlStore", ["PawlBase", "PawlHTTP", "PawlCache", "PawlUpload", "PawlLoop", "PawlObserve"]),
     tests("PawlUpstream", ["PawlBase", "PawlHTTP", "PawlWire", "PawlTLS", "PawlLoop", "CLinux"]),
     tests(
       "PawlServer",
       [
-        "PawlBase", "PawlHTTP", "PawlWire", "PawlCache", "PawlUpload", "PawlTLS", "PawlLoop", "PawlConfig", "PawlObserve",
+        "PawlBase", "PawlHTTP", "PawlWire", "PawlCache", "PawlUpload", "PawlTLS", "PawlLoop", "PawlConfig",
+        "PawlObserve",
         "PawlStore", "PawlUpstream", "CLinux", "CNGHTTP2",
       ]),
     tests("PawlBench", ["PawlBase", "PawlHTTP", "PawlWire", "PawlTLS", "PawlLoop", "CNGHTTP2", "CLinux"]),

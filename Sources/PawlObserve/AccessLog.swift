@@ -1,4 +1,5 @@
 import CLinux
+import PawlBase
 
 /// `access-log-format` in the configuration.
 package enum AccessLogFormat: String, CaseIterable, Sendable {

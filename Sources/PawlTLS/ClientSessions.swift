@@ -1,4 +1,5 @@
 import COpenSSL
+import PawlBase
 
 /// Sessions that origins gave, to be resumed: few for each place, and the places used last. Safe on any thread.
 final class ClientSessions: Sendable {

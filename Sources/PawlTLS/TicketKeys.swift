@@ -1,4 +1,5 @@
 import COpenSSL
+import PawlBase
 
 /// The keys that session tickets are sealed with (RFC 5077 4): one set for all loops and all contexts of a server, over
 /// reloads; rotated by time. Safe on any thread.

@@ -1,7 +1,6 @@
 import CLinux
-import Testing
-
 import PawlLoop
+import Testing
 
 @testable import PawlBase
 

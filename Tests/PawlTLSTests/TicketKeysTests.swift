@@ -1,4 +1,5 @@
 import COpenSSL
+import PawlBase
 import PawlTestKit
 import Testing
 

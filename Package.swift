@@ -56,7 +56,7 @@ let package = Package(
     library("PawlHTTP", [structuredFields]),
     library("PawlWire", ["PawlHTTP", "CNGHTTP2"]),
     library("PawlCache", ["PawlHTTP", structuredFields]),
-    library("PawlUpload", ["PawlHTTP", structuredFields]),
+    library("PawlUpload", ["PawlBase", "PawlHTTP", structuredFields]),
     library("PawlTLS", ["PawlBase", "COpenSSL", "CLinux"]),
     library("PawlLoop", ["PawlBase", "PawlTLS", "CLibevent", "CLinux"]),
     library("PawlConfig"),
@@ -95,7 +95,7 @@ let package = Package(
     .target(
       name: "PawlTestKit", dependencies: ["COpenSSL", "CLinux"], path: "Tests/PawlTestKit",
       cSettings: cSettings, swiftSettings: swiftSettings),
-    tests("PawlBase", ["PawlLoop"]),
+    tests("PawlBase", ["PawlHTTP", "PawlLoop"]),
     tests("PawlHTTP"),
     tests("PawlWire", ["PawlHTTP", "CNGHTTP2"]),
     tests("PawlCache", ["PawlHTTP"]),

@@ -1,3 +1,4 @@
+import PawlBase
 package import PawlHTTP
 
 /// The digests pawl can check.

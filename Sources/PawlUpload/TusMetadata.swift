@@ -1,3 +1,4 @@
+import PawlBase
 package import PawlHTTP
 
 /// tus `Upload-Metadata` (tus 1.0.0, creation): what a client says of its file. Hostile input.

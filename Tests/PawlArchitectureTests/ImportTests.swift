@@ -8,7 +8,7 @@ import Testing
     "PawlHTTP": ["RawStructuredFieldValues"],
     "PawlWire": ["PawlHTTP", "CNGHTTP2"],
     "PawlCache": ["PawlHTTP", "RawStructuredFieldValues"],
-    "PawlUpload": ["PawlHTTP", "RawStructuredFieldValues"],
+    "PawlUpload": ["PawlBase", "PawlHTTP", "RawStructuredFieldValues"],
     "PawlConfig": [],
     "PawlObserve": ["PawlBase", "CLinux"],
     "PawlTLS": ["PawlBase", "COpenSSL", "CLinux"],

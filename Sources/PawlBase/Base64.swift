@@ -1,9 +1,7 @@
-import PawlHTTP
-
 /// Base64 as tus writes it (RFC 4648 §4): padded, nothing between the characters.
-enum Base64 {
+package enum Base64 {
   /// `nil` for anything that an encoder would not have written. Nothing is decoded to nothing.
-  static func decode(_ text: Bytes) -> [UInt8]? {
+  package static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
     guard text.count.isMultiple(of: 4) else { return nil }
     let padding = text.reversed().prefix { $0 == 0x3d }.count
     guard padding <= 2, padding < max(text.count, 1) else { return nil }

@@ -1,7 +1,7 @@
 import PawlHTTP
 import Testing
 
-@testable import PawlUpload
+@testable import PawlBase
 
 @Suite("Base64 (RFC 4648)") struct Base64Tests {
   @Test(

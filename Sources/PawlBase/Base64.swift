@@ -1,32 +1,85 @@
-/// Base64 as tus writes it (RFC 4648 §4): padded, nothing between the characters.
+/// Base64 (RFC 4648 §4): padded, nothing between the characters; and its form for URLs (§5), without padding.
 package enum Base64 {
+  package static func encode(_ octets: some Collection<UInt8>) -> [UInt8] {
+    var text = encode(octets, standard)
+    while !text.count.isMultiple(of: 4) { text.append(padding) }
+    return text
+  }
+
+  package static func encodeForURL(_ octets: some Collection<UInt8>) -> [UInt8] { encode(octets, forURL) }
+
   /// `nil` for anything that an encoder would not have written. Nothing is decoded to nothing.
   package static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
     guard text.count.isMultiple(of: 4) else { return nil }
-    let padding = text.reversed().prefix { $0 == 0x3d }.count
-    guard padding <= 2, padding < max(text.count, 1) else { return nil }
-    var output: [UInt8] = []
-    output.reserveCapacity(text.count / 4 * 3)
+    let count = text.reversed().prefix { $0 == padding }.count
+    guard count <= 2, count < max(text.count, 1) else { return nil }
+    guard let (octets, rest) = decode(text.dropLast(count), standard) else { return nil }
+    // Bits that stand for nothing are zero (RFC 4648 §3.5).
+    return rest == 0 ? octets : nil
+  }
+
+  /// `nil` where another character stands in it; bits that stand for nothing may be anything.
+  package static func decodeFromURL(_ text: ArraySlice<UInt8>) -> [UInt8]? { decode(text, forURL)?.octets }
+
+  /// Whether the character is one of those for URLs.
+  package static func isForURL(_ character: UInt8) -> Bool { value(of: character, forURL) != nil }
+
+  private static let padding: UInt8 = 0x3d
+  /// The last two characters are what the forms differ in.
+  private static let standard: (UInt8, UInt8) = (0x2b, 0x2f)
+  private static let forURL: (UInt8, UInt8) = (0x2d, 0x5f)
+
+  private static func encode(_ octets: some Collection<UInt8>, _ last: (UInt8, UInt8)) -> [UInt8] {
+    var text: [UInt8] = []
+    text.reserveCapacity((octets.count + 2) / 3 * 4)
     var (word, bits) = (UInt32(0), UInt32(0))
-    for octet in text.dropLast(padding) {
-      guard let digit = digit(octet) else { return nil }
-      (word, bits) = (word << 6 | digit, bits + 6)
+    for octet in octets {
+      (word, bits) = (word << 8 | UInt32(octet), bits + 8)
+      while bits >= 6 {
+        bits -= 6
+        text.append(character(of: word >> bits & 63, last))
+      }
+      word &= (1 << bits) - 1
+    }
+    if bits > 0 { text.append(character(of: word << (6 - bits), last)) }
+    return text
+  }
+
+  /// - Returns: the octets, and the bits left over.
+  private static func decode(
+    _ text: ArraySlice<UInt8>, _ last: (UInt8, UInt8)
+  ) -> (octets: [UInt8], rest: UInt32)? {
+    var output: [UInt8] = []
+    output.reserveCapacity(text.count / 4 * 3 + 2)
+    var (word, bits) = (UInt32(0), UInt32(0))
+    for octet in text {
+      guard let value = value(of: octet, last) else { return nil }
+      (word, bits) = (word << 6 | value, bits + 6)
       guard bits >= 8 else { continue }
       bits -= 8
       output.append(UInt8(truncatingIfNeeded: word >> bits))
       word &= (1 << bits) - 1
     }
-    // Bits that stand for nothing are zero (RFC 4648 §3.5).
-    return word == 0 ? output : nil
+    return (output, word)
   }
 
-  private static func digit(_ octet: UInt8) -> UInt32? {
-    switch octet {
-    case 0x41...0x5a: UInt32(octet) - 0x41
-    case 0x61...0x7a: UInt32(octet) - 0x61 + 26
-    case 0x30...0x39: UInt32(octet) - 0x30 + 52
-    case 0x2b: 62
-    case 0x2f: 63
+  private static func character(of value: UInt32, _ last: (UInt8, UInt8)) -> UInt8 {
+    switch value {
+    case 0..<26: 0x41 + UInt8(value)
+    case 26..<52: 0x61 + UInt8(value - 26)
+    case 52..<62: 0x30 + UInt8(value - 52)
+    case 62: last.0
+    default: last.1
+    }
+  }
+
+  private static func value(of character: UInt8, _ last: (UInt8, UInt8)) -> UInt32? {
+    switch character {
+    case 0x41...0x5a: UInt32(character) - 0x41
+    case 0x61...0x7a: UInt32(character) - 0x61 + 26
+    case 0x30...0x39: UInt32(character) - 0x30 + 52
+    case last.0: 62
+    case last.1: 63
     default: nil
     }
   }

@@ -1,4 +1,5 @@
 import COpenSSL
+import PawlBase
 import PawlHTTP
 import PawlTLS
 
@@ -13,9 +14,7 @@ enum ClientCertificateField {
   /// A byte sequence of RFC 9651 §3.3.5: Base64 between colons.
   static func value(_ certificate: PeerCertificate?) -> [UInt8]? {
     guard let der = certificate?.der, !der.isEmpty, der.count <= maxCertificate else { return nil }
-    var text = [UInt8](repeating: 0, count: (der.count + 2) / 3 * 4 + 1)
-    let count = EVP_EncodeBlock(&text, der, CInt(der.count))
-    return [0x3a] + text.prefix(Int(count)) + [0x3a]
+    return [0x3a] + Base64.encode(der) + [0x3a]
   }
 
   /// Puts a request's fields right: a stranger's claims go; what the connection proved is said where the route wants it

@@ -1,4 +1,5 @@
 import COpenSSL
+import PawlBase
 import PawlHTTP
 import PawlLoop
 import PawlWire
@@ -9,7 +10,7 @@ struct WebSocketHandshake {
   let key: [UInt8]
 
   /// `nil` when something else is asked for.
-  init?(_ request: HTTP2Request, key: [UInt8] = Self.base64(Randomness.bytes(16))) {
+  init?(_ request: HTTP2Request, key: [UInt8] = Base64.encode(Randomness.bytes(16))) {
     guard let name = request.protocol, name.equalsIgnoringCase("websocket") else { return nil }
     self.key = key
   }
@@ -45,12 +46,6 @@ struct WebSocketHandshake {
     var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
     var count: UInt32 = 0
     guard EVP_Digest(text, text.count, &digest, &count, EVP_sha1(), nil) == 1 else { return [] }
-    return base64(Array(digest[..<Int(count)]))
-  }
-
-  static func base64(_ octets: [UInt8]) -> [UInt8] {
-    var text = [UInt8](repeating: 0, count: (octets.count + 2) / 3 * 4 + 1)
-    let count = EVP_EncodeBlock(&text, octets, CInt(octets.count))
-    return Array(text[..<Int(count)])
+    return Base64.encode(digest[..<Int(count)])
   }
 }

@@ -59,11 +59,4 @@ import Testing
     }
     _ = Self.identity(Self.bearer(claims))
   }
-
-  @Test(
-    "base64url without padding",
-    arguments: [
-      ("", []), ("QQ", [0x41]), ("QUI", [0x41, 0x42]), ("-_8", [0xfb, 0xff]), ("QQ==", nil), ("+A", nil),
-    ] as [(String, [UInt8]?)])
-  func base64url(_ text: String, _ expected: [UInt8]?) { #expect(Credential.base64url(Bytes(text)) == expected) }
 }

@@ -53,7 +53,7 @@ let package = Package(
     clibrary("CLinux"),
 
     library("PawlBase", ["CLinux"]),
-    library("PawlHTTP", [structuredFields]),
+    library("PawlHTTP", ["PawlBase", structuredFields]),
     library("PawlWire", ["PawlHTTP", "CNGHTTP2"]),
     library("PawlCache", ["PawlHTTP", structuredFields]),
     library("PawlUpload", ["PawlBase", "PawlHTTP", structuredFields]),
@@ -75,7 +75,8 @@ let package = Package(
     .executableTarget(
       name: "pawl",
       dependencies: [
-        "PawlServer", "PawlStore", "PawlUpload", "PawlTLS", "PawlConfig", "PawlObserve", "CLibevent", "CNGHTTP2",
+        "PawlBase", "PawlServer", "PawlStore", "PawlUpload", "PawlTLS", "PawlConfig", "PawlObserve", "CLibevent",
+        "CNGHTTP2",
         "COpenSSL", "CSQLite", "CXXHash", "CLinux",
         argumentParser,
       ],

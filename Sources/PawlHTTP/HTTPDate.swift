@@ -1,3 +1,5 @@
+import PawlBase
+
 /// Dates as HTTP writes them, to and from seconds since 1970-01-01T00:00:00Z (RFC 9110 §5.6.7).
 ///
 /// All three formats are read. Names of days, months and `GMT` are compared without case, as RFC 9111 §4.2 lets
@@ -11,11 +13,11 @@ package enum HTTPDate {
   /// As ``parse(_:)``; a two-digit year is the latest one that is at most 50 years after `now`.
   package static func parse(_ value: Bytes, now: Int64) -> Int64? {
     parse(value) { date in
-      let today = civilDate(daysSince1970: floorDivide(now, secondsOfDay))
+      let today = CivilDate(daysSince1970: now.dividedDown(by: secondsOfDay))
       let latest = Int(today.year) + 50
-      let year = latest - floorModulo(latest - date.year, 100)
-      let limit = daysSince1970(year: today.year + 50, month: today.month, day: today.day) * secondsOfDay
-      guard let seconds = date.seconds(inYear: year), seconds <= limit + floorModulo(now, secondsOfDay) else {
+      let year = latest - (latest - date.year).restDown(by: 100)
+      let limit = CivilDate(year: today.year + 50, month: today.month, day: today.day).daysSince1970 * secondsOfDay
+      guard let seconds = date.seconds(inYear: year), seconds <= limit + now.restDown(by: secondsOfDay) else {
         return date.seconds(inYear: year - 100)
       }
       return seconds
@@ -40,12 +42,12 @@ package enum HTTPDate {
   /// An IMF-fixdate of 29 octets, such as `Sun, 06 Nov 1994 08:49:37 GMT`. Years are kept within 0 to 9999.
   package static func format(_ seconds: Int64) -> [UInt8] {
     let seconds = min(max(seconds, -62_167_219_200), 253_402_300_799)
-    let days = floorDivide(seconds, secondsOfDay)
-    let second = floorModulo(seconds, secondsOfDay)
-    let date = civilDate(daysSince1970: days)
+    let days = seconds.dividedDown(by: secondsOfDay)
+    let second = seconds.restDown(by: secondsOfDay)
+    let date = CivilDate(daysSince1970: days)
     var output: [UInt8] = []
     output.reserveCapacity(29)
-    output.append(DateNames.weekdays[Int(floorModulo(days + 4, 7))])
+    output.append(DateNames.weekdays[Int((days + 4).restDown(by: 7))])
     output.append(", " as StaticString)
     output.append(twoDigits: date.day)
     output.append(0x20)
@@ -117,7 +119,7 @@ private struct Broken {
     guard (1...Self.days(inMonth: month, of: year)).contains(day), hour < 24, minute < 60, second <= 60 else {
       return nil
     }
-    let days = daysSince1970(year: Int64(year), month: Int64(month), day: Int64(day))
+    let days = CivilDate(year: Int64(year), month: Int64(month), day: Int64(day)).daysSince1970
     return days * secondsOfDay + Int64(hour * 3600 + minute * 60 + second)
   }
 
@@ -152,32 +154,4 @@ extension [UInt8] {
     append(UInt8(truncatingIfNeeded: 0x30 + value / 10))
     append(UInt8(truncatingIfNeeded: 0x30 + value % 10))
   }
-}
-
-private func floorDivide<T: SignedInteger>(_ value: T, _ divisor: T) -> T {
-  value / divisor - (value % divisor < 0 ? 1 : 0)
-}
-
-private func floorModulo<T: SignedInteger>(_ value: T, _ divisor: T) -> T {
-  value % divisor + (value % divisor < 0 ? divisor : 0)
-}
-
-/// Days of the proleptic Gregorian calendar, counted in eras of 400 years that begin on 1 March.
-private func daysSince1970(year: Int64, month: Int64, day: Int64) -> Int64 {
-  let year = month <= 2 ? year - 1 : year
-  let era = floorDivide(year, 400)
-  let yearOfEra = year - era * 400
-  let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-  return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
-}
-
-private func civilDate(daysSince1970 days: Int64) -> (year: Int64, month: Int64, day: Int64) {
-  let days = days + 719_468
-  let era = floorDivide(days, 146_097)
-  let dayOfEra = days - era * 146_097
-  let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-  let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-  let shifted = (5 * dayOfYear + 2) / 153
-  let month = shifted < 10 ? shifted + 3 : shifted - 9
-  return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shifted + 2) / 5 + 1)
 }

@@ -1,3 +1,5 @@
+import PawlBase
+
 /// nginx's `combined`:
 /// `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent"`.
 extension [UInt8] {

@@ -1,4 +1,5 @@
 import CLinux
+import PawlBase
 
 /// What happened and why, one line an event, for the operator:
 /// `2026-11-21T10:00:00.123Z notice origin-resumed upstream=app target=/x at=123`.

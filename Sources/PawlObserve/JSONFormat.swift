@@ -1,3 +1,5 @@
+import PawlBase
+
 /// One JSON object a line (RFC 8259), always with the same members in the same order; `null` where there is nothing to say.
 extension [UInt8] {
   mutating func append(json record: AccessRecord) {

@@ -1,4 +1,5 @@
 import CLinux
+import PawlBase
 
 /// The identifier a request is given when it brought none: 32 hexadecimal digits, 128 random bits.
 package enum RequestID {
@@ -37,8 +38,8 @@ package struct RequestIDs: Sendable {
   private static func write(_ words: (UInt64, UInt64), to digits: UnsafeMutableBufferPointer<UInt8>) {
     for digit in 0..<16 {
       let shift = UInt64(60 - 4 * digit)
-      digits[digit] = Self.digit(UInt8(truncatingIfNeeded: words.0 >> shift) & 15)
-      digits[digit + 16] = Self.digit(UInt8(truncatingIfNeeded: words.1 >> shift) & 15)
+      digits[digit] = .hexDigit(UInt8(truncatingIfNeeded: words.0 >> shift) & 15)
+      digits[digit + 16] = .hexDigit(UInt8(truncatingIfNeeded: words.1 >> shift) & 15)
     }
   }
 
@@ -48,9 +49,6 @@ package struct RequestIDs: Sendable {
     defer { left -= 16 }
     return (word(before: left - 8), word(before: left))
   }
-
-  @inline(__always)
-  private static func digit(_ value: UInt8) -> UInt8 { value &+ (value < 10 ? 0x30 : 0x57) }
 
   private func word(before end: Int) -> UInt64 {
     octets.span.bytes.unsafeLoadUnaligned(fromByteOffset: end - 8, as: UInt64.self)

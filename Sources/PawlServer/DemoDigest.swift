@@ -1,4 +1,5 @@
 import COpenSSL
+import PawlBase
 
 /// The SHA-256 of what the demonstration sends and gets.
 final class DemoDigest {
@@ -20,8 +21,7 @@ final class DemoDigest {
     var bytes = [UInt8](repeating: 0, count: 32)
     var length: UInt32 = 0
     EVP_DigestFinal_ex(digest, &bytes, &length)
-    let digits = Array("0123456789abcdef".utf8)
-    return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    return String(decoding: bytes.hexadecimal, as: UTF8.self)
   }
 
   /// Of the first `size` octets of ``LegacyOrigin/content(_:)``.

@@ -1,3 +1,4 @@
+import PawlBase
 import PawlConfig
 import PawlHTTP
 
@@ -51,12 +52,8 @@ enum Owner {
 
   /// Names the octets of `Authorization`; in hexadecimal digits, for a field.
   static func credential(_ fields: Fields) -> [UInt8]? {
-    fields.only(.authorization).map { value in
-      sha256(Array(value.trimmed)).flatMap { [hexDigit($0 >> 4), hexDigit($0 & 15)] }
-    }
+    fields.only(.authorization).map { sha256(Array($0.trimmed)).hexadecimal }
   }
-
-  private static func hexDigit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
 
   /// Whether that takes the answer to `auth-request`.
   static func needsAuthRequest(_ route: RouteSettings) -> Bool {

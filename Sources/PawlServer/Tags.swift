@@ -1,3 +1,4 @@
+import PawlBase
 import PawlCache
 import PawlHTTP
 import PawlLoop
@@ -9,12 +10,7 @@ enum Tags {
   static let prefix = TagRecord.ownPrefix
 
   static func mint() -> [UInt8] {
-    var tag = Array("pawl-".utf8)
-    for byte in Randomness.bytes(16) {
-      tag.append(hexDigit(byte >> 4))
-      tag.append(hexDigit(byte & 15))
-    }
-    return tag
+    Array("pawl-".utf8) + Randomness.bytes(16).hexadecimal
   }
 
   static func isMinted(_ tag: EntityTag) -> Bool { tag.opaque[...].hasPrefix(prefix) }
@@ -38,6 +34,4 @@ enum Tags {
 
   /// A boundary for multipart/byteranges.
   static func boundary() -> [UInt8] { Array(mint().dropFirst(5)) }
-
-  private static func hexDigit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
 }

@@ -1,3 +1,4 @@
+import PawlBase
 import PawlLoop
 
 /// Names one byte sequence on disk: 128 random bits, never used twice.
@@ -42,7 +43,7 @@ package struct ObjectID: Hashable, Sendable {
     String(unsafeUninitializedCapacity: 32) { text in
       for index in 0..<32 {
         let digit = UInt8(truncatingIfNeeded: (index < 16 ? high : low) >> (60 - 4 * (UInt64(index) & 15))) & 15
-        text[index] = digit < 10 ? 0x30 + digit : 0x61 - 10 + digit
+        text[index] = .hexDigit(digit)
       }
       return 32
     }

@@ -1,4 +1,5 @@
 import CLinux
+import PawlBase
 import PawlStore
 import PawlUpload
 
@@ -122,11 +123,10 @@ enum UploadListing {
 
   private static func quoted(_ text: String) -> String {
     var output: [UInt8] = [0x22]
-    let digits = Array("0123456789abcdef".utf8)
     for octet in text.utf8 {
       switch octet {
       case 0x22, 0x5c: output += [0x5c, octet]
-      case ..<0x20: output += Array("\\u00".utf8) + [digits[Int(octet >> 4)], digits[Int(octet & 15)]]
+      case ..<0x20: output += Array("\\u00".utf8) + [octet].hexadecimal
       default: output.append(octet)
       }
     }

@@ -5,7 +5,7 @@ import Testing
   /// What each target may import, besides modules of the Swift standard library.
   static let allowed: [String: Set<String>] = [
     "PawlBase": ["CLinux"],
-    "PawlHTTP": ["RawStructuredFieldValues"],
+    "PawlHTTP": ["PawlBase", "RawStructuredFieldValues"],
     "PawlWire": ["PawlHTTP", "CNGHTTP2"],
     "PawlCache": ["PawlHTTP", "RawStructuredFieldValues"],
     "PawlUpload": ["PawlBase", "PawlHTTP", "RawStructuredFieldValues"],
@@ -28,7 +28,8 @@ import Testing
     ],
     "pawl-bench": ["PawlBench", "ArgumentParser"],
     "pawl": [
-      "PawlServer", "PawlStore", "PawlUpload", "PawlTLS", "PawlConfig", "PawlObserve", "ArgumentParser", "CLibevent",
+      "PawlBase", "PawlServer", "PawlStore", "PawlUpload", "PawlTLS", "PawlConfig", "PawlObserve", "ArgumentParser",
+      "CLibevent",
       "CNGHTTP2", "COpenSSL", "CSQLite", "CXXHash", "CLinux",
     ],
   ]

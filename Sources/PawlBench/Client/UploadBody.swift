@@ -1,4 +1,5 @@
 import CXXHash
+import PawlBase
 
 /// Content for uploads: a block of octets, repeated as often as it takes.
 package final class UploadBody: Sendable {
@@ -51,7 +52,6 @@ enum HashText {
   }
 
   static func hexadecimal(_ value: UInt64) -> String {
-    let digits = String(value, radix: 16)
-    return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+    String(decoding: (0..<8).map { UInt8(truncatingIfNeeded: value >> (56 - 8 * $0)) }.hexadecimal, as: UTF8.self)
   }
 }

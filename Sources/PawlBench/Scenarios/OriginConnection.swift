@@ -1,4 +1,5 @@
 import CXXHash
+import PawlBase
 import PawlLoop
 
 /// What the test origin was asked for, over all its connections: what `/count` tells.

@@ -1,0 +1,26 @@
+extension UInt8 {
+  /// The character of a hexadecimal digit, in lower case.
+  /// - Parameter value: 0 to 15.
+  @inlinable @inline(__always)
+  package static func hexDigit(_ value: UInt8) -> UInt8 { value &+ (value < 10 ? 0x30 : 0x57) }
+}
+
+extension [UInt8] {
+  /// Appends two digits.
+  package mutating func append(hexadecimal octet: UInt8, uppercase: Bool = false) {
+    for value in [octet >> 4, octet & 15] {
+      let digit = UInt8.hexDigit(value)
+      append(uppercase && value > 9 ? digit & ~0x20 : digit)
+    }
+  }
+}
+
+extension Collection<UInt8> {
+  /// Two digits of each octet, in lower case.
+  package var hexadecimal: [UInt8] {
+    var text: [UInt8] = []
+    text.reserveCapacity(count * 2)
+    for octet in self { text.append(hexadecimal: octet) }
+    return text
+  }
+}

@@ -1,4 +1,5 @@
 import CLinux
+import PawlBase
 import PawlLoop
 
 /// What requests and answers on their way may hold in memory beyond what each of them has freely: of the process, and of it one client.

@@ -40,7 +40,8 @@ import Testing
       #expect(Base64.decode(Base64.encode(some)[...]) == Array(some))
       #expect(Base64.decodeFromURL(Base64.encodeForURL(some)[...]) == Array(some))
     }
-    #expect(Base64.encode([0xfb, 0xff]) == Array("+/8=".utf8) && Base64.encodeForURL([0xfb, 0xff]) == Array("-_8".utf8))
+    #expect(
+      Base64.encode([0xfb, 0xff]) == Array("+/8=".utf8) && Base64.encodeForURL([0xfb, 0xff]) == Array("-_8".utf8))
     #expect(octets.filter(Base64.isForURL).count == 64 && !Base64.isForURL(0x3d))
   }
 }

@@ -32,8 +32,8 @@ package struct CivilDate: Hashable, Sendable {
 extension SignedInteger {
   /// Division that rounds towards negative infinity.
   /// - Parameter divisor: positive.
-  package func dividedDown(by divisor: Self) -> Self { self / divisor - (self % divisor < 0 ? 1 : 0) }
+  @inlinable package func dividedDown(by divisor: Self) -> Self { self / divisor - (self % divisor < 0 ? 1 : 0) }
 
   /// What is left over by ``dividedDown(by:)``: never negative.
-  package func restDown(by divisor: Self) -> Self { self % divisor + (self % divisor < 0 ? divisor : 0) }
+  @inlinable package func restDown(by divisor: Self) -> Self { self % divisor + (self % divisor < 0 ? divisor : 0) }
 }

@@ -23,7 +23,7 @@ package final class Locked<Value>: @unchecked Sendable {
   }
 
   /// Not reentrant: a second call from within `body` never returns.
-  @inlinable
+  @inlinable @inline(__always)
   package func withLock<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }

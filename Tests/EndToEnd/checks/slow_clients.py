@@ -164,6 +164,8 @@ def reader(path):
 @check("slow: readers of a large answer that nobody keeps hold no places that others want", seconds=240, over=("clear",), why="octets of HTTP/1.1")
 def readers(bench):
     seconds = 20 if FULL else 5
+    origin = bench.use(ForkingOrigin(SIZE))
+    beside(bench, origin, "readers", lambda address: Slow(address, COUNT, reader("/large"), lambda each: each.recv(512), 4096), seconds)
     for source in (None, lambda number: f"127.0.{1 + number // 200}.{1 + number % 200}"):
         origin = bench.use(ForkingOrigin(SIZE))
         pawl = bench.pawl(origin, name=f"readers-{source is None}")
@@ -171,7 +173,6 @@ def readers(bench):
             time.sleep(seconds)
             note(f"    at the origin {origin.active}, resident {pawl.rss() / MIB:.0f} MiB")
         ordinary.judge(f"{COUNT} slow readers{'' if source is None else ' of as many addresses'}")
-    beside(bench, origin, "readers", lambda address: Slow(address, COUNT, reader("/large"), lambda each: each.recv(512), 4096), seconds)
 
 
 @check("slow: an upload that is fast comes through beside many that are slow, of one client or of many", seconds=90, over=("clear",),

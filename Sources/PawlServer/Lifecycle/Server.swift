@@ -7,25 +7,6 @@ package import PawlObserve
 import PawlStore
 import PawlUpstream
 
-/// Why the server could not start.
-package enum ServerError: Error, CustomStringConvertible {
-  case address(String, String)
-  case storage(String, String)
-  case certificates(String)
-  case log(String)
-  case system(String)
-
-  package var description: String {
-    switch self {
-    case .address(let address, let why): "cannot listen on \(address): \(why)"
-    case .storage(let path, let why): "cannot use \(path): \(why)"
-    case .certificates(let why): "cannot speak TLS: \(why)"
-    case .log(let why): why
-    case .system(let why): why
-    }
-  }
-}
-
 /// The running program: loops, stores, upstreams, logs; started once, drained once. Shared by all threads.
 package final class Server: Sendable {
   let configuration: PawlConfig.Configuration

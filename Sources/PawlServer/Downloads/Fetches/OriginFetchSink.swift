@@ -3,9 +3,6 @@ import PawlHTTP
 import PawlUpstream
 import PawlWire
 
-/// What happens to content once it has come.
-enum Flow { case goOn, pause }
-
 /// Whether content that came again equals what is held.
 enum Comparison {
   case equal, different
@@ -71,12 +68,4 @@ extension OriginFetchSink {
   func fetch(_ fetch: OriginFetch, objectsTo head: ResponseHead) -> String? { nil }
   func fetchContinues(_ fetch: OriginFetch) {}
   func fetchDelivered(_ fetch: OriginFetch) {}
-}
-
-/// What the fetches for one request received; the access log's `origin`, `resumed` and `replayed`.
-struct FetchTally {
-  var received: UInt64 = 0
-  var resumed: UInt64 = 0
-  var replayed: UInt64 = 0
-  var resumes = 0
 }

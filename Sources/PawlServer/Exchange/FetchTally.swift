@@ -1,0 +1,7 @@
+/// What the fetches for one request received; the access log's `origin`, `resumed` and `replayed`.
+struct FetchTally {
+  var received: UInt64 = 0
+  var resumed: UInt64 = 0
+  var replayed: UInt64 = 0
+  var resumes = 0
+}

@@ -1,0 +1,18 @@
+/// Why the server could not start.
+package enum ServerError: Error, CustomStringConvertible {
+  case address(String, String)
+  case storage(String, String)
+  case certificates(String)
+  case log(String)
+  case system(String)
+
+  package var description: String {
+    switch self {
+    case .address(let address, let why): "cannot listen on \(address): \(why)"
+    case .storage(let path, let why): "cannot use \(path): \(why)"
+    case .certificates(let why): "cannot speak TLS: \(why)"
+    case .log(let why): why
+    case .system(let why): why
+    }
+  }
+}

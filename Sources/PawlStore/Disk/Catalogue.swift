@@ -278,7 +278,7 @@ final class Catalogue<Change: RowChange>: @unchecked Sendable {
   private func abandon(_ error: StoreError) {
     events.log(.error, "catalogue-lost", ["why": "\(error)", "path": directory])
     isBroken = true
-    CatalogueFile.markBroken(in: directory, events)
+    BrokenCatalogue.markBroken(in: directory, events)
   }
 }
 

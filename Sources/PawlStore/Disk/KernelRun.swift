@@ -22,7 +22,18 @@ struct KernelRun: Equatable {
   init?(of path: String, file: String) throws(StoreError) {
     guard let found = Self.look(path), let other = Self.look(file) else { return nil }
     (mount, directory, catalogue) = (found.mount, found.birth, other.birth)
-    boot = try UploadRecovery.runningBoot()
+    boot = try Self.runningBoot()
+  }
+
+  /// The kernel's own name for its run.
+  static func runningBoot() throws(StoreError) -> ObjectID {
+    let path = "/proc/sys/kernel/random/boot_id"
+    let file = OwnedDescriptor(adopting: try Files.open(path, O_RDONLY))
+    var text = [UInt8](repeating: 0, count: 64)
+    let count = read(file.raw, &text, text.count)
+    let digits = text.prefix(max(0, count)).filter { $0 != 0x2d && $0 > 0x20 }
+    // Where the kernel does not say, each run is another one: only what was synced counts.
+    return ObjectID(hex: digits) ?? ObjectID.make()
   }
 
   private static func look(_ path: String) -> (mount: UInt64, birth: Birth)? {

@@ -31,7 +31,7 @@ enum UploadCatalogue {
   /// Opens the catalogue. One that is corrupt is moved aside together with the bodies, so that nothing is lost that
   /// somebody could still save; so are bodies whose catalogue is missing.
   static func open(in directory: String, _ events: EventLog) throws(StoreError) -> Database {
-    let mark = CatalogueFile.mark(in: directory)
+    let mark = BrokenCatalogue.mark(in: directory)
     if Files.exists(mark) {
       try moveAside(directory, "it was found corrupt while pawl ran", events)
       try Files.unlink(mark)
@@ -71,7 +71,7 @@ enum UploadCatalogue {
   }
 
   private static func moveAside(_ directory: String, _ why: String, _ events: EventLog) throws(StoreError) {
-    let number = try CatalogueFile.moveAside(path(in: directory), why, events)
+    let number = try BrokenCatalogue.moveAside(path(in: directory), why, events)
     if Files.exists(directory + "/bodies") { _ = try moveBodiesAside(directory, from: number) }
   }
 

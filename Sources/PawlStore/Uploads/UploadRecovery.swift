@@ -22,17 +22,6 @@ struct UploadRecovery {
     (self.core, self.database, self.boot) = (core, database, boot)
   }
 
-  /// The kernel's own name for its run.
-  static func runningBoot() throws(StoreError) -> ObjectID {
-    let path = "/proc/sys/kernel/random/boot_id"
-    let file = OwnedDescriptor(adopting: try Files.open(path, O_RDONLY))
-    var text = [UInt8](repeating: 0, count: 64)
-    let count = read(file.raw, &text, text.count)
-    let digits = text.prefix(max(0, count)).filter { $0 != 0x2d && $0 > 0x20 }
-    // Where the kernel does not say, each run is another one: only what was synced counts.
-    return ObjectID(hex: digits) ?? ObjectID.make()
-  }
-
   mutating func recover() throws(StoreError) -> (live: Int, isSameBoot: Bool) {
     let (high, low) = (Int64(bitPattern: boot.high), Int64(bitPattern: boot.low))
     let known = (try CatalogueSchema.meta(database, "boot_high"), try CatalogueSchema.meta(database, "boot_low"))

@@ -33,7 +33,7 @@ package final class UploadStore: Sendable {
       budget: try Self.makeBudget(settings), reader: reader)
     try core.spares.open()
     var run = boot
-    if run == nil { run = try UploadRecovery.runningBoot() }
+    if run == nil { run = try KernelRun.runningBoot() }
     var recovery = UploadRecovery(core, database, boot: run ?? ObjectID.make())
     let counts = try recovery.recover()
     core.noteAlive()
@@ -121,4 +121,12 @@ package final class UploadStore: Sendable {
   /// Waits until all that happened so far is recorded. Blocking; for tests.
   @discardableResult
   func flush() -> Bool { catalogue.barrier() }
+}
+
+extension UploadStore {
+  /// Whether the directory of that path is this store's, which has it open.
+  package func lives(at path: String) -> Bool { directoryLock.isOf(path) }
+
+  /// The directory was moved: from now on it is there.
+  package func move(to path: String) { core.place.move(to: path) }
 }

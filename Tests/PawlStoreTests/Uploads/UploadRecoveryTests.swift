@@ -148,6 +148,6 @@ import Testing
   }
 
   @Test("the kernel names its run") func boot() throws {
-    #expect(try UploadRecovery.runningBoot() == UploadRecovery.runningBoot())
+    #expect(try KernelRun.runningBoot() == KernelRun.runningBoot())
   }
 }

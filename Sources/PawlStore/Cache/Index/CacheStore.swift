@@ -194,3 +194,11 @@ extension StoreCore {
     if !changes.isEmpty { submit(changes) }
   }
 }
+
+extension CacheStore {
+  /// Whether the directory of that path is this store's, which has it open.
+  package func lives(at path: String) -> Bool { directoryLock.isOf(path) }
+
+  /// The directory was moved: from now on it is there.
+  package func move(to path: String) { core.place.move(to: path) }
+}

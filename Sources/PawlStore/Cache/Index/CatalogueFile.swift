@@ -5,7 +5,6 @@ import PawlObserve
 /// Opens `catalogue.sqlite`, or moves one that cannot be trusted aside and begins an empty one.
 enum CatalogueFile {
   static func path(in directory: String) -> String { directory + "/catalogue.sqlite" }
-  static func mark(in directory: String) -> String { directory + "/catalogue.broken" }
 
   /// What stood in it at the start.
   struct Opened {
@@ -21,15 +20,15 @@ enum CatalogueFile {
   /// - Throws: only when not even an empty catalogue can be made.
   static func open(in directory: String, _ events: EventLog) throws(StoreError) -> Opened {
     let path = path(in: directory)
-    if Files.exists(mark(in: directory)) {
-      try moveAside(path, "it was found corrupt while pawl ran", events)
-      try Files.unlink(mark(in: directory))
+    if Files.exists(BrokenCatalogue.mark(in: directory)) {
+      try BrokenCatalogue.moveAside(path, "it was found corrupt while pawl ran", events)
+      try Files.unlink(BrokenCatalogue.mark(in: directory))
     }
     do throws(StoreError) {
       return try load(path, in: directory)
     } catch {
       guard error.isCorruptCatalogue else { throw error }
-      try moveAside(path, "\(error)", events)
+      try BrokenCatalogue.moveAside(path, "\(error)", events)
       return try load(path, in: directory)
     }
   }
@@ -62,26 +61,6 @@ enum CatalogueFile {
     try CatalogueSchema.setMeta(database, Ledger.gapName, 1)
     return Opened(
       database: database, seed: UInt64(bitPattern: seed), wasClean: wasClean, index: index, ledgerSequence: sequence)
-  }
-
-  /// Renames the catalogue and its companions to `.bad-N`, the first N that is free, which it says.
-  @discardableResult
-  static func moveAside(_ path: String, _ why: String, _ events: EventLog) throws(StoreError) -> Int {
-    var number = 1
-    while Files.exists("\(path).bad-\(number)") { number += 1 }
-    for suffix in ["", "-wal", "-shm"] where Files.exists(path + suffix) {
-      guard rename(path + suffix, "\(path).bad-\(number)\(suffix)") == 0 else { throw Files.failure("rename", path) }
-    }
-    events.log(.error, "catalogue-moved-aside", ["to": "\(path).bad-\(number)", "why": why])
-    return number
-  }
-
-  static func markBroken(in directory: String, _ events: EventLog) {
-    do throws(StoreError) {
-      close(try Files.open(mark(in: directory), O_WRONLY | O_CREAT))
-    } catch {
-      events.log(.error, "catalogue-mark-failed", ["why": "\(error)"])
-    }
   }
 }
 

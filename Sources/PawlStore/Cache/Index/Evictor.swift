@@ -55,6 +55,6 @@ extension StoreCore {
   /// A row could not be read. A catalogue that is corrupt begins anew at the next start.
   func noteReadFailure(_ error: StoreError) {
     events.log(.error, "catalogue-read-failed", ["path": directory, "why": "\(error)"])
-    if error.isCorruptCatalogue { CatalogueFile.markBroken(in: directory, events) }
+    if error.isCorruptCatalogue { BrokenCatalogue.markBroken(in: directory, events) }
   }
 }

@@ -1,0 +1,28 @@
+import CLinux
+import PawlLoop
+import PawlObserve
+
+/// A catalogue that cannot be trusted: marked as such while pawl runs, moved aside at the next start.
+enum BrokenCatalogue {
+  static func mark(in directory: String) -> String { directory + "/catalogue.broken" }
+
+  /// Renames the catalogue and its companions to `.bad-N`, the first N that is free, which it says.
+  @discardableResult
+  static func moveAside(_ path: String, _ why: String, _ events: EventLog) throws(StoreError) -> Int {
+    var number = 1
+    while Files.exists("\(path).bad-\(number)") { number += 1 }
+    for suffix in ["", "-wal", "-shm"] where Files.exists(path + suffix) {
+      guard rename(path + suffix, "\(path).bad-\(number)\(suffix)") == 0 else { throw Files.failure("rename", path) }
+    }
+    events.log(.error, "catalogue-moved-aside", ["to": "\(path).bad-\(number)", "why": why])
+    return number
+  }
+
+  static func markBroken(in directory: String, _ events: EventLog) {
+    do throws(StoreError) {
+      close(try Files.open(mark(in: directory), O_WRONLY | O_CREAT))
+    } catch {
+      events.log(.error, "catalogue-mark-failed", ["why": "\(error)"])
+    }
+  }
+}

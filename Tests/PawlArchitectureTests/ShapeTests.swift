@@ -36,12 +36,15 @@ import Testing
     }
   }
 
-  @Test("each source file with logic in it has its test file: Sources/T/Name.swift, Tests/TTests/NameTests.swift")
+  @Test(
+    "each source file with logic in it has its test file: Sources/T/Room/Name.swift, Tests/TTests/Room/NameTests.swift")
   func mirrors() {
     let missing = SourceTree.sources.filter { file in
       guard file.target != "pawl", hasLogic(file) else { return false }
       let stems = [file.stem, String(file.stem.split(separator: "+").first ?? "")].map { "\($0)Tests" }
-      return !SourceTree.tests.contains { $0.target == "\(file.target)Tests" && stems.contains($0.stem) }
+      let folder =
+        "Tests/\(file.target)Tests/" + file.path.split(separator: "/").dropFirst(2).dropLast().map { "\($0)/" }.joined()
+      return !SourceTree.tests.contains { $0.path == folder + $0.name && stems.contains($0.stem) }
     }
     #expect(missing.map(\.path) == [])
   }

@@ -48,7 +48,7 @@ import Testing
   @Test("every folder of Sources is a target these tests know")
   func targets() {
     let known = Self.allowed.keys.map { $0 + "/" } + Self.shims.map { $0 + "/" }
-    #expect(SourceTree.names(in: "Sources") == known.sorted())
+    #expect(SourceTree.names(in: "Sources").filter { $0.hasSuffix("/") } == known.sorted())
   }
 
   @Test("nothing imports Foundation: it costs three milliseconds of every start, and three megabytes")

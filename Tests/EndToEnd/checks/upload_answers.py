@@ -88,6 +88,8 @@ def restart(bench):
     origin, pawl = begin(bench)
     d = Dialect(9)
     location = lost(pawl.address, d)
+    # Who asks before the last octets are read ends the request that brought them.
+    wait_for(lambda: whole(origin), 8, "the request at the origin")
     settled(pawl.address, d, location)
     for hard in (False, True):
         pawl.restart(hard)

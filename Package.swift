@@ -55,7 +55,7 @@ let package = Package(
     library("PawlBase", ["CLinux"]),
     library("PawlHTTP", ["PawlBase", structuredFields]),
     library("PawlWire", ["PawlHTTP", "CNGHTTP2"]),
-    library("PawlCache", ["PawlHTTP", structuredFields]),
+    library("PawlCache", ["PawlBase", "PawlHTTP", structuredFields]),
     library("PawlUpload", ["PawlBase", "PawlHTTP", structuredFields]),
     library("PawlTLS", ["PawlBase", "COpenSSL", "CLinux"]),
     library("PawlLoop", ["PawlBase", "PawlTLS", "CLibevent", "CLinux"]),

@@ -3,6 +3,15 @@ extension UInt8 {
   /// - Parameter value: 0 to 15.
   @inlinable @inline(__always)
   package static func hexDigit(_ value: UInt8) -> UInt8 { value &+ (value < 10 ? 0x30 : 0x57) }
+
+  /// What the character stands for as a hexadecimal digit, in either case; `nil` where it is none.
+  package var hexValue: UInt8? {
+    switch self {
+    case 0x30...0x39: self - 0x30
+    case 0x41...0x46, 0x61...0x66: (self | 0x20) - 0x57
+    default: nil
+    }
+  }
 }
 
 extension [UInt8] {

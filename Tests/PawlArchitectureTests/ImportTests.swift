@@ -7,7 +7,7 @@ import Testing
     "PawlBase": ["CLinux"],
     "PawlHTTP": ["PawlBase", "RawStructuredFieldValues"],
     "PawlWire": ["PawlHTTP", "CNGHTTP2"],
-    "PawlCache": ["PawlHTTP", "RawStructuredFieldValues"],
+    "PawlCache": ["PawlBase", "PawlHTTP", "RawStructuredFieldValues"],
     "PawlUpload": ["PawlBase", "PawlHTTP", "RawStructuredFieldValues"],
     "PawlConfig": [],
     "PawlObserve": ["PawlBase", "CLinux"],

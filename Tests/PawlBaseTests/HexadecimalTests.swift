@@ -13,4 +13,11 @@ import Testing
     #expect(text == Array("AF90".utf8))
     #expect((0..<16).map { UInt8.hexDigit($0) } == Array("0123456789abcdef".utf8))
   }
+
+  @Test("are read in either case, and nothing else is")
+  func values() {
+    #expect("0123456789abcdef".utf8.map(\.hexValue) == (0..<16).map { $0 })
+    #expect("ABCDEF".utf8.map(\.hexValue) == (10..<16).map { $0 })
+    #expect((UInt8.min...UInt8.max).count { $0.hexValue != nil } == 22)
+  }
 }

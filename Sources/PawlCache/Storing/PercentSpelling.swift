@@ -1,3 +1,4 @@
+import PawlBase
 package import PawlHTTP
 
 /// The spellings of a target that stand for one resource: percent-encoded octets in small or capital letters, and unreserved
@@ -29,8 +30,8 @@ package enum PercentSpelling {
     var index = text.startIndex
     while index < text.endIndex {
       let byte = text[index]
-      guard byte == percent, index + 2 < text.endIndex, let high = value(text[index + 1]),
-        let low = value(text[index + 2])
+      guard byte == percent, index + 2 < text.endIndex, let high = text[index + 1].hexValue,
+        let low = text[index + 2].hexValue
       else {
         output.append(byte)
         index += 1
@@ -45,15 +46,6 @@ package enum PercentSpelling {
       index += 3
     }
     return output[...]
-  }
-
-  private static func value(_ digit: UInt8) -> UInt8? {
-    switch digit {
-    case 0x30...0x39: digit - 0x30
-    case 0x41...0x46: digit - 0x37
-    case 0x61...0x66: digit - 0x57
-    default: nil
-    }
   }
 
   /// RFC 3986 §2.3.

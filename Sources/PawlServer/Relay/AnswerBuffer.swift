@@ -10,8 +10,9 @@ protocol AnswerBufferHolder: AnyObject {
 }
 
 /// An answer that nobody may keep, between the origin and its reader. A reader who keeps up has it from memory, and the origin waits for
-/// him. For one who does not, or where the ``BufferMemory`` has no room, it is read at the origin's pace into an ``Overflow``, up to ``calmLimit``, and while the upstream's places
-/// run short up to `max-response-buffer`, so that its place is free; beyond that the reader's pace counts again.
+/// him. For one who does not, or where the ``BufferMemory`` has no room, it is read at the origin's pace into an ``Overflow``, up to
+/// ``calmLimit``, and while the upstream's places run short up to `max-response-buffer`, so that its place is free; beyond that the
+/// reader's pace counts again.
 final class AnswerBuffer {
   /// Octets in memory at which the origin waits, and at which it goes on.
   static let highWater = 256 << 10

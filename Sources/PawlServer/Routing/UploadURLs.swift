@@ -1,3 +1,4 @@
+import PawlBase
 import PawlHTTP
 import PawlStore
 import PawlUpload
@@ -114,8 +115,8 @@ final class UploadURLs: Sendable {
     var index = 0
     while index < text.count {
       origins.append(places[index])
-      if text[index] == 0x25, index + 2 < text.count, let high = digit(text[index + 1]),
-        let low = digit(text[index + 2])
+      if text[index] == 0x25, index + 2 < text.count, let high = text[index + 1].hexValue,
+        let low = text[index + 2].hexValue
       {
         output.append(high << 4 | low)
         index += 3
@@ -125,14 +126,6 @@ final class UploadURLs: Sendable {
       }
     }
     return (output, origins)
-  }
-
-  private static func digit(_ octet: UInt8) -> UInt8? {
-    switch octet {
-    case 0x30...0x39: octet - 0x30
-    case 0x41...0x46, 0x61...0x66: (octet | 0x20) - 0x57
-    default: nil
-    }
   }
 
   /// Whether the target is another spelling of one that is below these paths (RFC 3986 §6.2.2): no client of pawl writes it,

@@ -1,3 +1,4 @@
+import PawlBase
 import PawlHTTP
 
 /// `Content-Disposition` of an upload that is forwarded as it is (RFC 6266).
@@ -31,6 +32,6 @@ extension [UInt8] {
 
   mutating func append(percentEncoded octet: UInt8) {
     append(0x25)
-    for digit in [octet >> 4, octet & 15] { append(digit < 10 ? 0x30 + digit : 0x37 + digit) }
+    append(hexadecimal: octet, uppercase: true)
   }
 }

@@ -41,19 +41,17 @@ final class Certificates: Sendable {
   /// Reads the files of all listeners. Blocking.
   init(
     _ configuration: PawlConfig.Configuration, events: EventLog, clock: any LoopClock
-  ) throws(ServerError) {
+  ) throws(TLSProblem) {
     (self.events, self.clock) = (events, clock)
     for listener in configuration.listeners where !listener.tls.isEmpty {
       let sections = configuration.sections(of: listener)
       let marks = Self.marks(sections)
-      do throws(TLSProblem) {
-        let context = try TLSServerContext(sections, offersHTTP2: listener.http2, tickets: tickets)
-        let entry = Entry(
-          certificates: ListenerCertificates(context), sections: sections, offersHTTP2: listener.http2,
-          watch: CertificateWatch(marks))
-        entries.withLock { $0[listener.name] = entry }
-        sayDoubts(context)
-      } catch { throw .certificates(error.description) }
+      let context = try TLSServerContext(sections, offersHTTP2: listener.http2, tickets: tickets)
+      let entry = Entry(
+        certificates: ListenerCertificates(context), sections: sections, offersHTTP2: listener.http2,
+        watch: CertificateWatch(marks))
+      entries.withLock { $0[listener.name] = entry }
+      sayDoubts(context)
     }
     warn()
   }

@@ -21,7 +21,7 @@ final class Opening: StreamDelegate, ServedConnection {
   static let lingerTime = Duration.seconds(2)
   static let lingerBudget = 64 << 10
 
-  private unowned let owner: ServerLoop
+  private unowned let owner: LoopConnections
   private let listener: ListenerOnLoop
   let stream: SocketStream
   private let peer: SocketAddress
@@ -39,9 +39,9 @@ final class Opening: StreamDelegate, ServedConnection {
     var isSecure = false
   }
 
-  init(stream: SocketStream, peer: SocketAddress, listener: ListenerOnLoop, owner: ServerLoop) {
+  init(stream: SocketStream, peer: SocketAddress, listener: ListenerOnLoop, owner: LoopConnections) {
     (self.stream, self.peer, self.listener, self.owner) = (stream, peer, listener, owner)
-    caller = Caller(client: peer, isTrusted: owner.server.isTrusted(peer), port: listener.port)
+    caller = Caller(client: peer, isTrusted: owner.admission.isTrusted(peer), port: listener.port)
     phase = listener.settings.proxyProtocol ? .header([]) : .greeting
     stream.delegate = self
   }
@@ -110,7 +110,7 @@ final class Opening: StreamDelegate, ServedConnection {
       named.isTrusted = false
     case .internet(let client, let server):
       named.client = SocketAddress(client)
-      named.isTrusted = owner.server.isTrusted(named.client)
+      named.isTrusted = owner.admission.isTrusted(named.client)
       named.port = server.port
     }
     return named
@@ -125,7 +125,7 @@ final class Opening: StreamDelegate, ServedConnection {
   }
 
   private func refuseHeader(_ why: String) {
-    owner.server.openings.note(.proxyProtocol, of: peer, why: why, at: owner.loop.now)
+    owner.admission.openings.note(.proxyProtocol, of: peer, why: why, at: owner.loop.now)
     close()
   }
 
@@ -151,7 +151,7 @@ final class Opening: StreamDelegate, ServedConnection {
   }
 
   private func note(_ trouble: OpeningLog.Trouble, _ why: String) {
-    owner.server.openings.note(trouble, of: caller.client ?? peer, why: why, at: owner.loop.now)
+    owner.admission.openings.note(trouble, of: caller.client ?? peer, why: why, at: owner.loop.now)
   }
 
   /// The client has mistaken the port: told so in the words it understands.
@@ -173,7 +173,7 @@ final class Opening: StreamDelegate, ServedConnection {
     timer.close()
     // What was read with the handshake is told when reading starts anew.
     stream.stopReading()
-    owner.serve(stream, facts(tls, certificates), on: listener, after: self)
+    owner.dispatch.serve(stream, facts(tls, certificates), on: listener, after: self)
   }
 
   private func facts(_ tls: TLSFacts?, _ certificates: TLSServerContext?) -> ClientFacts {

@@ -81,8 +81,3 @@ extension IncomingRequest {
   /// A target or URL for a log: without the secret of an upload's.
   func shown(_ text: Bytes) -> Bytes { loop.shown(text) }
 }
-
-extension ServerLoop {
-  /// A target or URL for a log: without the secret of an upload's.
-  func shown(_ text: Bytes) -> Bytes { router.urls.redacted(text).map { $0[...] } ?? text }
-}

@@ -57,7 +57,7 @@ extension ResponseChannel {
   /// The origin gave no usable answer: says so to the client, and to the log.
   func fail(_ request: IncomingRequest, _ error: ProxyError) {
     request.record.end = BodyEnd(party: .origin, reason: error.kind.rawValue)
-    request.loop.server.failures.note(error, request)
+    request.loop.shared.failures.note(error, request)
     reply(Replies.failure(error, upstream: request.route.upstreamName, requestID: request.requestID))
   }
 }
@@ -67,7 +67,7 @@ final class IncomingRequest {
   let head: RequestHead
   /// Of the target; for an upload's URL that of the upload's creation, once it is known.
   var route: RouteSettings
-  let loop: ServerLoop
+  let loop: LoopServices
   let facts: ClientFacts
   let requestID: [UInt8]
   /// `false`: no site takes it, and `route` only lends its settings.
@@ -109,7 +109,7 @@ final class IncomingRequest {
   }
 
   init(
-    head: consuming RequestHead, route: RouteSettings, loop: ServerLoop, facts: ClientFacts, requestID: [UInt8],
+    head: consuming RequestHead, route: RouteSettings, loop: LoopServices, facts: ClientFacts, requestID: [UInt8],
     isRouted: Bool, record: TransferRecord
   ) {
     self.head = head

@@ -5,29 +5,18 @@ import PawlHTTP
 package import PawlLoop
 package import PawlObserve
 import PawlStore
+import PawlTLS
 import PawlUpstream
 
 /// The running program: loops, stores, upstreams, logs; started once, drained once. Shared by all threads.
 package final class Server: Sendable {
   let configuration: PawlConfig.Configuration
-  let events: EventLog
-  let accessLog: AccessLog?
-  let workers: WorkerPool
-  /// For what takes as long as an upload is large: joining parts, digests of stored bytes. Nobody's sync waits for it.
-  let longWorkers: WorkerPool
-  let clock: any LoopClock
-  let resolver = Resolver()
+  let services: SharedServices
+  let admission: ConnectionAdmission
   let abandoned = AbandonedFills()
-  let probes = Locked(ProbeMemory())
-  let bufferMemory = BufferMemory()
-  /// Answers to uploads that are too long to be kept, for clients that wait for them.
-  let spilledAnswers = Locked<[UploadID: SpilledAnswer]>([:])
-  let openings: OpeningLog
-  let failures: FailureLog
+  let spilledAnswers = SpilledAnswers([:])
   let certificates: Certificates
-  private let trusted: [AddressRange]
-  private let connectionLimit: Int
-  private let connectionCount = Locked(0)
+  let resolver = Resolver()
   private let parts: Locked<ServerParts>
   private let running = Locked<[RunningLoop]>([])
   private let bound = Locked<[(address: SocketAddress, isSecure: Bool)]>([])
@@ -40,6 +29,7 @@ package final class Server: Sendable {
     let server: LoopBound<ServerLoop>
   }
 
+  var events: EventLog { services.events }
   var loops: [RunningLoop] { running.withLock { $0 } }
   /// Where it listens, with the ports that the kernel chose.
   package var addresses: [SocketAddress] { bound.withLock { $0.map(\.address) } }
@@ -50,25 +40,23 @@ package final class Server: Sendable {
   package init(
     _ configuration: PawlConfig.Configuration, events: EventLog, clock: any LoopClock = SystemClock()
   ) throws(ServerError) {
-    (self.configuration, self.events, self.clock) = (configuration, events, clock)
+    self.configuration = configuration
     BrokenPipe.ignoreSignal()
     let descriptors = Self.raiseDescriptorLimit(events)
-    connectionLimit = configuration.process.maxConnections ?? max(64, Int(descriptors) - 256)
-    trusted = configuration.process.trustedProxies
-    openings = OpeningLog(events)
-    failures = FailureLog(events: events, clock: clock)
-    certificates = try Certificates(configuration, events: events, clock: clock)
-    accessLog = try Self.openAccessLog(configuration.process, events)
-    workers = WorkerPool(threads: 4)
-    longWorkers = WorkerPool(threads: 2, name: "pawl-long")
-    let parts = try ServerParts(
-      configuration, workers: workers, longWorkers: longWorkers, events: events, clock: clock, resolver: resolver,
-      old: nil)
+    admission = ConnectionAdmission(
+      limit: configuration.process.maxConnections ?? max(64, Int(descriptors) - 256),
+      trusted: configuration.process.trustedProxies, events: events)
+    do throws(TLSProblem) {
+      certificates = try Certificates(configuration, events: events, clock: clock)
+    } catch { throw .certificates(error.description) }
+    services = SharedServices(
+      events: events, accessLog: try Self.openAccessLog(configuration.process, events), clock: clock)
+    let parts = try ServerParts(configuration, services, resolver: resolver, old: nil)
     self.parts = Locked(parts)
     do {
       try startLoops(parts.router)
       watchCertificates()
-      UploadStart.begin(self, stores: parts.spools.stores, opened: parts.spools.stores)
+      beginDeliveries(stores: parts.spools.stores, opened: parts.spools.stores)
     } catch {
       stopLoops()
       parts.closeStores()
@@ -103,7 +91,7 @@ package final class Server: Sendable {
     let count = configuration.process.workers ?? max(1, Int(sysconf(CInt(_SC_NPROCESSORS_ONLN))))
     do throws(LoopError) {
       for index in 0..<count {
-        let (loop, thread) = try EventLoop.startThread(index: index, clock: clock)
+        let (loop, thread) = try EventLoop.startThread(index: index, clock: services.clock)
         let server = LoopBound(ServerLoop(loop: loop, server: self, router: router), on: loop)
         running.withLock { $0.append(RunningLoop(loop: loop, thread: thread, server: server)) }
       }
@@ -142,40 +130,18 @@ package final class Server: Sendable {
 
   // MARK: - Running
 
-  /// One more client connection; `false` at `max-connections`.
-  func admit() -> Bool {
-    connectionCount.withLock { count in
-      guard count < connectionLimit else { return false }
-      count += 1
-      return true
-    }
-  }
-
-  func release() { connectionCount.withLock { $0 -= 1 } }
-
-  func isTrusted(_ peer: SocketAddress?) -> Bool {
-    guard !trusted.isEmpty, let peer else { return false }
-    guard !peer.isUnix else { return trusted.contains(where: \.isUnixSockets) }
-    guard let address = NetworkAddress(peer.hostText) else { return false }
-    return trusted.contains { $0.contains(address.octets) }
-  }
-
-  /// Settings for requests that no site takes: they are refused, but logged and timed like others.
-  func noRoute(_ router: Router) -> RouteSettings { router.all[0] }
-
   /// Takes a new configuration without touching connections: sites, routes, upstreams, caches by name.
   /// What needs a restart (listeners, workers, state-dir, a cache's path) stays and is said.
   package func reload(_ new: PawlConfig.Configuration) {
     let made: ServerParts
     do throws(ServerError) {
       made = try parts.withLock { old throws(ServerError) in
-        try ServerParts(
-          new, workers: workers, longWorkers: longWorkers, events: events, clock: clock, resolver: resolver, old: old)
+        try ServerParts(new, services, resolver: resolver, old: old)
       }
     } catch { return events.log(.error, "reload-failed", ["error": "\(error)"]) }
     parts.withLock { $0 = made }
-    for entry in loops { entry.loop.run { entry.server.get().router = made.router } }
-    UploadStart.begin(self, stores: made.spools.stores, opened: made.spools.opened)
+    for entry in loops { entry.loop.run { entry.server.get().services.router = made.router } }
+    beginDeliveries(stores: made.spools.stores, opened: made.spools.opened)
     reopenLogs()
     certificates.reload(new)
     if new.listeners.map(\.untilRestart) != configuration.listeners.map(\.untilRestart) {
@@ -184,9 +150,13 @@ package final class Server: Sendable {
     events.log(.notice, "reloaded", [:])
   }
 
-  package func reopenLogs() {
-    accessLog?.reopen()
-    events.reopen()
+  package func reopenLogs() { services.reopenLogs() }
+
+  /// What is complete in the spools goes on its way.
+  private func beginDeliveries(stores: [UploadStore], opened: [UploadStore]) {
+    UploadStart.begin(stores: stores, opened: opened) { [weak self] in
+      (self?.loops ?? []).map { entry in UploadStart.Home(loop: entry.loop) { entry.server.get().uploads } }
+    }
   }
 
   // MARK: - Ending
@@ -203,7 +173,7 @@ package final class Server: Sendable {
   package func cutRemaining() { for entry in loops { entry.loop.run { entry.server.get().abandon() } } }
 
   func drained(_ loop: ServerLoop) {
-    guard loop.connections.isEmpty, loop.uploads.running.isEmpty, loop.hasClosedAll else { return }
+    guard loop.isDrained else { return }
     let isLast = undrained.withLock { left in left.remove(loop.loop.index) != nil && left.isEmpty }
     guard isLast else { return }
     whenDrained.withLock { drained in
@@ -217,10 +187,7 @@ package final class Server: Sendable {
     for entry in loops { entry.loop.run { entry.server.get().end() } }
     stopLoops()
     parts.withLock { $0.closeStores() }
-    longWorkers.stop()
-    workers.stop()
-    accessLog?.flushLast()
-    events.flushLast()
+    services.stop()
   }
 
   private func stopLoops() {

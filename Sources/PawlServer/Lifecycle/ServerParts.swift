@@ -17,9 +17,9 @@ struct ServerParts: Sendable {
   var router: Router
 
   init(
-    _ configuration: PawlConfig.Configuration, workers: WorkerPool, longWorkers: WorkerPool? = nil, events: EventLog,
-    clock: any LoopClock, resolver: Resolver, old: ServerParts?
+    _ configuration: Configuration, _ services: SharedServices, resolver: Resolver, old: ServerParts?
   ) throws(ServerError) {
+    let (workers, events, clock) = (services.workers, services.events, services.clock)
     var stores: [String: CacheStore] = [:]
     let known = (old?.former.compactMap(\.store) ?? []) + (old.map { Array($0.stores.values) } ?? [])
     for settings in configuration.caches {
@@ -39,7 +39,8 @@ struct ServerParts: Sendable {
       origins = try Origins(
         configuration, resolver: resolver, events: events, clock: clock, old: old?.upstreams)
       spools = try UploadSpools(
-        configuration, workers: workers, longWorkers: longWorkers, events: events, clock: clock, old: old?.spools)
+        configuration, workers: workers, longWorkers: services.longWorkers, events: events, clock: clock,
+        old: old?.spools)
     } catch {
       for store in stores.values where !known.contains(where: { $0 === store }) { store.close() }
       throw error

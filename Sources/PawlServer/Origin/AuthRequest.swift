@@ -114,7 +114,7 @@ final class AuthRequest: OriginExchangeDelegate {
 
   /// It says neither yes nor no.
   private func failed(_ why: String, keeping exchange: OriginExchange? = nil) {
-    if let unsaid = request.loop.server.failures.due("\(request.route.upstreamName) auth-request \(why)") {
+    if let unsaid = request.loop.shared.failures.due("\(request.route.upstreamName) auth-request \(why)") {
       request.loop.events.log(
         .warning, "auth-request-failed",
         [

@@ -38,7 +38,7 @@ enum OriginLesson {
   static func learn(passed request: IncomingRequest, _ answer: ResponseHead) {
     guard isTus(answer.fields) else {
       guard request.head.method == .post, answer.status < 500 else { return }
-      return request.loop.server.probes.withLock { $0.doubt(ProbeMemory.Key(request)) }
+      return request.loop.shared.probes.withLock { $0.doubt(ProbeMemory.Key(request)) }
     }
     guard answer.status != 404 else { return }
     for key in ProbeMemory.Key.creations(of: request) { learn(request, key, isSaid: true) }
@@ -50,7 +50,7 @@ enum OriginLesson {
     guard said.tus || said.ietf else { return }
     let key = ProbeMemory.Key(request, as: .post)
     let now = request.loop.loop.now
-    let isNews = request.loop.server.probes.withLock { memory in
+    let isNews = request.loop.shared.probes.withLock { memory in
       guard memory.answer(for: key, at: now) != said else { return false }
       memory.remember(said, for: key, isCertain: true, at: now)
       return true
@@ -60,7 +60,7 @@ enum OriginLesson {
 
   private static func learn(_ request: IncomingRequest, _ key: ProbeMemory.Key, isSaid: Bool) {
     let now = request.loop.loop.now
-    let isNews = request.loop.server.probes.withLock { $0.teach(tus: key, isSaid: isSaid, at: now) }
+    let isNews = request.loop.shared.probes.withLock { $0.teach(tus: key, isSaid: isSaid, at: now) }
     guard isNews else { return }
     var answer = ProbeMemory.Answer()
     answer.tus = true
@@ -75,5 +75,25 @@ enum OriginLesson {
         "route": request.route.name, "upstream": request.route.upstreamName, "path": key.path[...].text,
         "protocols": spoken,
       ])
+  }
+}
+
+extension ProbeMemory.Key {
+  /// - Parameter method: of the request that makes an upload there; `nil`: this one.
+  init(_ request: IncomingRequest, as method: Method? = nil) {
+    self.init(
+      upstream: request.route.upstream.id, route: request.route.name, method: method ?? request.head.method,
+      target: request.head.target.isEmpty ? [0x2f] : request.head.target)
+  }
+
+  /// Where uploads are made whose URLs stand below: a request to one of them teaches of both spellings.
+  static func creations(of request: IncomingRequest) -> [Self] {
+    guard request.head.method != .post else { return [Self(request)] }
+    let path = request.head.target.prefix { $0 != 0x3f }
+    let directory = path[...(path.lastIndex(of: 0x2f) ?? path.endIndex - 1)]
+    let (upstream, name) = (request.route.upstream.id, request.route.name)
+    return [directory, directory.count > 1 ? directory.dropLast() : directory].map {
+      Self(upstream: upstream, route: name, method: .post, target: $0)
+    }
   }
 }

@@ -23,7 +23,7 @@ final class Overflow {
   /// Octets read, or written, at a time.
   private static let piece = 64 << 10
 
-  private let loop: ServerLoop
+  private let loop: LoopServices
   let file: TemporaryFile
   private let room: BufferRoom
   private let cipher: BufferCipher
@@ -49,7 +49,7 @@ final class Overflow {
   /// - Returns: `nil` where there is no file to be had.
   /// - Parameter who: the client's mark, for what waits in memory.
   init?(
-    _ space: BufferSpace, for client: [UInt8], limit: UInt64, on loop: ServerLoop, who: @escaping () -> UInt64 = { 0 }
+    _ space: BufferSpace, for client: [UInt8], limit: UInt64, on loop: LoopServices, who: @escaping () -> UInt64 = { 0 }
   ) {
     guard limit > 0, let cipher = BufferCipher(), let file = space.makeFile() else { return nil }
     (self.loop, self.file, self.cipher, self.limit, self.who) = (loop, file, cipher, limit, who)

@@ -45,7 +45,7 @@ final class SpooledForwardExchange: Exchange {
       return channel.fail(request, ProxyError(.proxyLoopDetected))
     }
     guard let content = spool.makeFile(for: UploadClient.name(of: request)) else {
-      request.loop.server.failures.noteUpload(UploadStoreRefusal.full.why, request)
+      request.loop.shared.failures.noteUpload(UploadStoreRefusal.full.why, request)
       return refuse(507, "There is no room for the content now.")
     }
     self.content = content
@@ -94,7 +94,7 @@ final class SpooledForwardExchange: Exchange {
   /// - Parameter result: how long the system kept the thread, or why there was no room.
   private func wasWritten(_ result: Result<Duration, UploadStoreRefusal>) {
     if case .failure(let refusal) = result, content != nil {
-      request.loop.server.failures.noteUpload(refusal.why, request)
+      request.loop.shared.failures.noteUpload(refusal.why, request)
     }
     switch result {
     case .success(let took): request.loop.noteWrite(took)

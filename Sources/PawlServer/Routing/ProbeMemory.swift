@@ -29,29 +29,11 @@ struct ProbeMemory: Sendable {
     /// A longer path is remembered by its hash, in bytes.
     private static let pathLimit = 512
 
-    /// - Parameter method: of the request that makes an upload there; `nil`: this one.
-    init(_ request: IncomingRequest, as method: Method? = nil) {
-      self.init(
-        upstream: request.route.upstream.id, route: request.route.name, method: method ?? request.head.method,
-        target: request.head.target.isEmpty ? [0x2f] : request.head.target)
-    }
-
     /// Of the creation of an upload that goes this way now.
     init(_ origin: UploadOrigin, _ route: RouteSettings) {
       self.init(
         upstream: route.upstream.id, route: route.name, method: origin.head.method,
         target: origin.head.target.isEmpty ? [0x2f] : origin.head.target)
-    }
-
-    /// Where uploads are made whose URLs stand below: a request to one of them teaches of both spellings.
-    static func creations(of request: IncomingRequest) -> [Key] {
-      guard request.head.method != .post else { return [Key(request)] }
-      let path = request.head.target.prefix { $0 != 0x3f }
-      let directory = path[...(path.lastIndex(of: 0x2f) ?? path.endIndex - 1)]
-      let (upstream, name) = (request.route.upstream.id, request.route.name)
-      return [directory, directory.count > 1 ? directory.dropLast() : directory].map {
-        Key(upstream: upstream, route: name, method: .post, target: $0)
-      }
     }
   }
 

@@ -69,6 +69,9 @@ final class Router: Sendable {
 
   var all: [RouteSettings] { sites.flatMap(\.all) }
 
+  /// Settings for requests that no site takes: they are refused, but logged and timed like others.
+  var noRoute: RouteSettings { sites[0].settings }
+
   /// Where answers of this host may be stored.
   func caches(authority: Bytes) -> [CacheStore] {
     var found: [CacheStore] = []

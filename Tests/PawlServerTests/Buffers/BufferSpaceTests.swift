@@ -24,7 +24,7 @@ import Testing
   @Test("nowhere, where the directory cannot be used: that is said")
   func unusable() throws {
     let running = try TestServer(url: "http://127.0.0.1:1")
-    #expect(BufferSpace(under: "/proc/none", running.server.workers, running.server.loopEvents) == nil)
+    #expect(BufferSpace(under: "/proc/none", running.server.services.workers, running.server.loopEvents) == nil)
     #expect(running.events("no-buffers").count == 1)
   }
 }

@@ -23,7 +23,7 @@ import Testing
       _ = client.readAnswer()
       pawl.settle()
       let isIdle = pawl.onLoop { loop in
-        loop.connections.all.allSatisfy { connection in
+        loop.connections.members.all.allSatisfy { connection in
           guard let connection = connection as? ClientConnection else { return false }
           return connection.work == nil && connection.input.capacity == 0
         }
@@ -38,9 +38,9 @@ import Testing
   func sizes() throws {
     let pawl = try TestServer(url: "http://127.0.0.1:1")
     let clients = (0..<8).map { _ in pawl.connect() }
-    pawl.waitUntil("they are there") { pawl.onLoop { $0.connections.count } == clients.count }
+    pawl.waitUntil("they are there") { pawl.onLoop { $0.connections.members.count } == clients.count }
     let sizes: [[Int]]? = pawl.onLoop { loop in
-      loop.connections.all.compactMap { $0 as? ClientConnection }.map { connection in
+      loop.connections.members.all.compactMap { $0 as? ClientConnection }.map { connection in
         [connection, connection.stream, connection.facts].map { (object: AnyObject) in
           usableSize(Unmanaged.passUnretained(object).toOpaque())
         }
@@ -56,7 +56,7 @@ import Testing
   func closesAll() throws {
     let pawl = try TestServer(url: "http://127.0.0.1:1")
     let client = pawl.connect()
-    pawl.waitUntil("it is there") { pawl.onLoop { $0.connections.count } == 1 }
+    pawl.waitUntil("it is there") { pawl.onLoop { $0.connections.members.count } == 1 }
     pawl.stop()
     #expect(client.readToEnd().octets.isEmpty)
   }

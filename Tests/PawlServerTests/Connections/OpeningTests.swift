@@ -94,7 +94,7 @@ import Testing
     _ = pawl.connect().readToEnd()
     #expect(pawl.events("proxy-protocol-refused").last == line + " others=5")
     #expect(origin.acceptedCount == 0)
-    #expect(pawl.onLoop { $0.connections.count } == 0)
+    #expect(pawl.onLoop { $0.connections.members.count } == 0)
     #expect(pawl.stop() == [])
   }
 
@@ -117,7 +117,7 @@ import Testing
     let (_, pawl) = try makeServer()
     let (slow, idle) = (pawl.connect(), pawl.connect())
     slow.send("PROXY TCP4 203.0.113.7")
-    pawl.waitUntil("both are there") { pawl.onLoop { $0.connections.count } == 2 }
+    pawl.waitUntil("both are there") { pawl.onLoop { $0.connections.members.count } == 2 }
     pawl.clock.advance(by: .seconds(14))
     pawl.settle()
     #expect(slow.isQuiet && idle.isQuiet)
@@ -125,7 +125,7 @@ import Testing
     #expect(slow.readToEnd().octets == [])
     #expect(idle.readToEnd().octets == [])
     let last = pawl.connect()
-    pawl.waitUntil("it is there") { pawl.onLoop { $0.connections.count } == 1 }
+    pawl.waitUntil("it is there") { pawl.onLoop { $0.connections.members.count } == 1 }
     let drained = Gate()
     pawl.server.drain { drained.open() }
     #expect(last.readToEnd().octets == [])

@@ -108,7 +108,7 @@ import Testing
     let pawl = server.pawl
     let (slow, silent) = (pawl.connect(), pawl.connect())
     slow.send([0x16, 3, 1, 2, 0, 1])
-    pawl.waitUntil("both are there") { pawl.onLoop { $0.connections.count } == 2 }
+    pawl.waitUntil("both are there") { pawl.onLoop { $0.connections.members.count } == 2 }
     pawl.clock.advance(by: .seconds(14))
     pawl.settle()
     #expect(slow.isQuiet && silent.isQuiet)
@@ -118,7 +118,7 @@ import Testing
     let reason = "info tls-handshake-failed client=127.0.0.1 why=\"it took longer than header-timeout\""
     #expect(pawl.events("tls-handshake-failed") == [reason])
     let last = pawl.connect()
-    pawl.waitUntil("it is there") { pawl.onLoop { $0.connections.count } == 1 }
+    pawl.waitUntil("it is there") { pawl.onLoop { $0.connections.members.count } == 1 }
     let drained = Gate()
     pawl.server.drain { drained.open() }
     #expect(last.readToEnd().octets == [])
@@ -130,10 +130,10 @@ import Testing
   func limit() throws {
     let server = try SecureServer { $0.pawl = "max-connections = 2" }
     let first = [server.pawl.connect(), server.pawl.connect()]
-    server.pawl.waitUntil("both are there") { server.pawl.onLoop { $0.connections.count } == 2 }
+    server.pawl.waitUntil("both are there") { server.pawl.onLoop { $0.connections.members.count } == 2 }
     #expect(server.connect().failure != nil)
     for client in first { client.close() }
-    server.pawl.waitUntil("both are gone") { server.pawl.onLoop { $0.connections.count } == 0 }
+    server.pawl.waitUntil("both are gone") { server.pawl.onLoop { $0.connections.members.count } == 0 }
     #expect(server.connect().failure == nil)
     #expect(server.pawl.stop() == [])
   }

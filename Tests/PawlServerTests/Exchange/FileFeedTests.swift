@@ -36,7 +36,7 @@ import Testing
     let origin = ScriptedOrigin(.tcp, [.expectHead, .read(count), .send(created), .readToEnd])
     let bench = try ServerBench(url: "http://127.0.0.1:\(origin.port)")
     let folder = try TemporaryFolder()
-    let file = try #require(TemporaryFile(in: folder.path, pool: bench.owner.pool))
+    let file = try #require(TemporaryFile(in: folder.path, pool: bench.services.pool))
     let octets = OriginStep.pattern(from: 0, count: count + 5)
     #expect(octets.withUnsafeBytes { file.write($0, at: 0) })
     if isCold {
@@ -44,11 +44,11 @@ import Testing
       posix_fadvise(file.descriptor, 0, 0, CInt(POSIX_FADV_DONTNEED))
     }
     let feed = FileFeed(
-      file.descriptor, 5..<UInt64(count + 5), keeping: file, on: bench.loop, pool: bench.owner.pool)
+      file.descriptor, 5..<UInt64(count + 5), keeping: file, on: bench.loop, pool: bench.services.pool)
     let sender = Sender(feed)
     let head = RequestHead(
       method: .post, target: Bytes("/"), authority: Bytes("site"), framing: .length(UInt64(count)))
-    let exchange = bench.owner.pool(for: bench.route.upstream).start(
+    let exchange = bench.services.pool(for: bench.route.upstream).start(
       OriginRequest(head: head, use: .passThrough), delegate: sender)
     bench.turn { sender.isOver }
     withExtendedLifetime(exchange) {}

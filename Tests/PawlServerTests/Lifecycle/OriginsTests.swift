@@ -46,8 +46,7 @@ import Testing
   {
     try ServerParts(
       TestServer.configuration(url: "https://127.0.0.1:1", in: folder) { $0.upstream = "tls-ca = \(ca)" },
-      workers: running.server.workers, events: running.server.loopEvents, clock: running.clock,
-      resolver: running.server.resolver, old: old)
+      running.server.services, resolver: running.server.resolver, old: old)
   }
 
   @Test("whose files are broken stop the start or the reload, with section, file and reason")

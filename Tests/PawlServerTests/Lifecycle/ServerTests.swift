@@ -92,7 +92,7 @@ import Testing
     arguments: [("127.0.0.0/8", true), ("192.0.2.0/24", false), ("none", false)])
   func trust(_ ranges: String, _ isTrusted: Bool) throws {
     let pawl = try TestServer(url: "http://127.0.0.1:1") { $0.pawl = "trusted-proxies = \(ranges)" }
-    #expect(pawl.server.isTrusted(SocketAddress.parse("127.0.0.1:9")) == isTrusted)
-    #expect(!pawl.server.isTrusted(nil))
+    #expect(pawl.server.admission.isTrusted(SocketAddress.parse("127.0.0.1:9")) == isTrusted)
+    #expect(!pawl.server.admission.isTrusted(nil))
   }
 }

@@ -33,7 +33,7 @@ import Testing
     for _ in 0..<2 {
       guard case .allowed(let fields)? = ask(bench) else { return #expect(Bool(false)) }
       #expect(fields.all(named: Bytes("x-user")).map(\.text) == ["u"])
-      bench.turn { bench.owner.pool(for: bench.route.upstream).idleCount == 1 }
+      bench.turn { bench.services.pool(for: bench.route.upstream).idleCount == 1 }
     }
     bench.owner.closeOrigins()
     #expect(origin.finish() == [])

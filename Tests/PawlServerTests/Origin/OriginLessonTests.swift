@@ -30,13 +30,13 @@ import Testing
     OriginLesson.learn(passed: bench.request(.patch, "/files/abc", [(.tusResumable, "1.0.0")]), head)
     let now = bench.running.clock.now()
     let keys = ["/files", "/files/"].map { ProbeMemory.Key(bench.request(.post, $0)) }
-    bench.running.server.probes.withLock { memory in
+    bench.running.server.services.probes.withLock { memory in
       for key in keys { #expect(memory.answer(for: key, at: now)?.tus == true) }
       let isNews = memory.teach(tus: ProbeMemory.Key(bench.request(.post, "/g")), isSaid: false, at: now)
       #expect(isNews)
     }
     OriginLesson.learn(passed: bench.request(.post, "/g", [(.tusResumable, "1.0.0")]), ResponseHead(status: 201))
-    bench.running.server.probes.withLock { memory in
+    bench.running.server.services.probes.withLock { memory in
       #expect(memory.answer(for: ProbeMemory.Key(bench.request(.post, "/g")), at: now) == nil)
     }
   }
@@ -47,9 +47,9 @@ import Testing
     var head = ResponseHead(status: 204)
     OriginLesson.learn(options: bench.request(.options, "/files"), head)
     let (key, now) = (ProbeMemory.Key(bench.request(.post, "/files")), bench.running.clock.now())
-    #expect(bench.running.server.probes.withLock { $0.answer(for: key, at: now) } == nil)
+    #expect(bench.running.server.services.probes.withLock { $0.answer(for: key, at: now) } == nil)
     head.fields.append(named: Bytes("Tus-Version"), Bytes("1.0.0"))
     OriginLesson.learn(options: bench.request(.options, "/files"), head)
-    #expect(bench.running.server.probes.withLock { $0.answer(for: key, at: now)?.tus } == true)
+    #expect(bench.running.server.services.probes.withLock { $0.answer(for: key, at: now)?.tus } == true)
   }
 }

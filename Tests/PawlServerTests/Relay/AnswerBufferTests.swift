@@ -80,7 +80,7 @@ import Testing
     #expect(buffer.isPaused)
     bench.pass(.seconds(1))
     #expect(holder.resumed == resumed)
-    let pool = bench.owner.pool(for: bench.route.upstream)
+    let pool = bench.services.pool(for: bench.route.upstream)
     let probe = bench.request()
     let (first, second) = (UnkeptExchange(probe, channel: Silent()), UnkeptExchange(probe, channel: Silent()))
     for each in [first, second] { each.start() }
@@ -159,7 +159,7 @@ import Testing
     let (buffer, holder, free) = (AnswerBuffer(for: bench.request()), Holder(), AnswerBuffer.free.connection)
     buffer.holder = holder
     #expect(append(free + 1, to: buffer) == .pause && buffer.isPaused)
-    #expect(bench.loop.readLimit == ServerLoop.scarceRead)
+    #expect(bench.loop.readLimit == LoopServices.scarceRead)
     #expect(take(buffer) == free + 1 && holder.resumed == 1 && !buffer.isPaused)
     #expect(bench.loop.readLimit == EventLoop.readBufferSize)
     buffer.removeAll()
@@ -170,9 +170,9 @@ import Testing
     let bench = try ServerBench()
     let (buffer, holder) = (AnswerBuffer(for: bench.request()), Holder())
     buffer.holder = holder
-    #expect(append(buffer) == .goOn && bench.owner.memory.allowance < BufferMemory.allowance)
-    #expect(buffer.next(limit: .max) != nil && bench.owner.memory.allowance < BufferMemory.allowance)
-    #expect(buffer.next(limit: .max) == nil && bench.owner.memory.allowance == BufferMemory.allowance)
+    #expect(append(buffer) == .goOn && bench.services.memory.allowance < BufferMemory.allowance)
+    #expect(buffer.next(limit: .max) != nil && bench.services.memory.allowance < BufferMemory.allowance)
+    #expect(buffer.next(limit: .max) == nil && bench.services.memory.allowance == BufferMemory.allowance)
     buffer.removeAll()
   }
 }

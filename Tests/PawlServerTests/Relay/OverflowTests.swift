@@ -34,9 +34,9 @@ import Testing
   @Test("come out as they went in, also where writes are slow", arguments: [false, true])
   func order(_ isSlow: Bool) throws {
     let bench = try ServerBench()
-    if isSlow { bench.owner.noteWrite(.seconds(1)) }
+    if isSlow { bench.services.noteWrite(.seconds(1)) }
     let space = try #require(bench.route.bufferSpace)
-    let overflow = try #require(Overflow(space, for: [1], limit: 1 << 30, on: bench.owner))
+    let overflow = try #require(Overflow(space, for: [1], limit: 1 << 30, on: bench.services))
     var got: [UInt8] = []
     for start in stride(from: 0, to: Self.octets.count, by: 100_000) {
       let goesOn = append(start..<start + 100_000, to: overflow)
@@ -57,13 +57,13 @@ import Testing
     let bench = try ServerBench()
     let space = try #require(bench.route.bufferSpace)
     for (count, goesOn) in [(1000, true), (1001, false)] {
-      let overflow = try #require(Overflow(space, for: [1], limit: 1000, on: bench.owner))
+      let overflow = try #require(Overflow(space, for: [1], limit: 1000, on: bench.services))
       #expect(append(0..<500, to: overflow))
       #expect(append(500..<count, to: overflow) == goesOn)
       #expect(overflow.isAtLimit == !goesOn)
       #expect(drain(overflow, bench) == Array(Self.octets[..<count]))
     }
-    #expect(Overflow(space, for: [1], limit: 0, on: bench.owner) == nil)
+    #expect(Overflow(space, for: [1], limit: 0, on: bench.services) == nil)
   }
 
   @Test("the client's share of the spool is the limit, too, and comes back")
@@ -71,9 +71,9 @@ import Testing
     let bench = try ServerBench { $0.more = "[spool:default]\nmax-size = 1M\nmax-share-per-client = 10%" }
     let space = try #require(bench.route.bufferSpace)
     do {
-      let overflow = try #require(Overflow(space, for: [1], limit: 1 << 30, on: bench.owner))
+      let overflow = try #require(Overflow(space, for: [1], limit: 1 << 30, on: bench.services))
       #expect(append(0..<100_000, to: overflow) && !append(100_000..<110_000, to: overflow))
-      let other = try #require(Overflow(space, for: [2], limit: 1 << 30, on: bench.owner))
+      let other = try #require(Overflow(space, for: [2], limit: 1 << 30, on: bench.services))
       #expect(append(0..<100_000, to: other))
       #expect(drain(overflow, bench) == Array(Self.octets[..<110_000]))
     }
@@ -85,7 +85,7 @@ import Testing
     let bench = try ServerBench()
     let space = try #require(bench.route.bufferSpace)
     let text = Array("nobody may keep this. ".utf8)
-    let overflow = try #require(Overflow(space, for: [1], limit: 1 << 30, on: bench.owner))
+    let overflow = try #require(Overflow(space, for: [1], limit: 1 << 30, on: bench.services))
     _ = text.withUnsafeBytes { overflow.append($0) }
     var written = [UInt8](repeating: 0, count: text.count)
     #expect(pread(overflow.file.descriptor, &written, written.count, 0) == written.count)
@@ -95,14 +95,14 @@ import Testing
   @Test("where memory has no room, 16 KiB wait for what is being written, and not one octet more")
   func scarce() throws {
     let bench = try ServerBench()
-    bench.owner.noteWrite(.seconds(1))
+    bench.services.noteWrite(.seconds(1))
     bench.exhaustMemory()
     let space = try #require(bench.route.bufferSpace)
-    let overflow = try #require(Overflow(space, for: [1], limit: 1 << 30, on: bench.owner))
+    let overflow = try #require(Overflow(space, for: [1], limit: 1 << 30, on: bench.services))
     #expect(append(0..<1, to: overflow))
     #expect(append(1..<1 + Overflow.free, to: overflow))
     #expect(!append(1 + Overflow.free..<2 + Overflow.free, to: overflow))
-    #expect(bench.loop.readLimit == ServerLoop.scarceRead)
+    #expect(bench.loop.readLimit == LoopServices.scarceRead)
     bench.turn { overflow.takesMore }
     #expect(bench.loop.readLimit == EventLoop.readBufferSize)
     #expect(drain(overflow, bench) == Array(Self.octets[..<(2 + Overflow.free)]))

@@ -90,7 +90,7 @@ import Testing
     bench.pass(.seconds(1))
     let (intake, free) = (intake(bench), RequestIntake.free.connection)
     #expect(append(free, to: intake) && !intake.isAtLimit)
-    #expect(!append(1, to: intake) && intake.isAtLimit && bench.loop.readLimit == ServerLoop.scarceRead)
+    #expect(!append(1, to: intake) && intake.isAtLimit && bench.loop.readLimit == LoopServices.scarceRead)
     #expect(drain(intake) == free + 1 && bench.loop.readLimit == EventLoop.readBufferSize)
     #expect(append(1, to: intake) && !intake.isAtLimit)
   }
@@ -106,7 +106,7 @@ import Testing
     intake.spills = false
     #expect(!append(RequestIntake.proof, to: intake) && !intake.isAtLimit)
     let space = try #require(bench.route.bufferSpace)
-    #expect(space.budget.usedBytes == 0 && bench.loop.readLimit == ServerLoop.scarceRead)
+    #expect(space.budget.usedBytes == 0 && bench.loop.readLimit == LoopServices.scarceRead)
     intake.spills = true
     #expect(intake.takesMore && space.budget.usedBytes == UInt64(RequestIntake.proof))
     #expect(bench.loop.readLimit == EventLoop.readBufferSize && drain(intake) == RequestIntake.proof)
@@ -118,12 +118,12 @@ import Testing
     bench.pass(.seconds(1))
     var intake: RequestIntake? = intake(bench)
     #expect(intake.map { append(RequestIntake.free.connection + 1, to: $0) } == true)
-    #expect(bench.owner.memory.allowance == BufferMemory.allowance - HeldMemory.step)
+    #expect(bench.services.memory.allowance == BufferMemory.allowance - HeldMemory.step)
     switch how {
     case 0: _ = intake.map { drain($0) }
     case 1: intake?.removeAll()
     default: intake = nil
     }
-    #expect(bench.owner.memory.allowance == BufferMemory.allowance)
+    #expect(bench.services.memory.allowance == BufferMemory.allowance)
   }
 }

@@ -44,10 +44,10 @@ import Testing
     _ bench: ServerBench, capacity: UInt64 = 1 << 30
   ) throws -> (PlainSpool, UploadStore, TemporaryFolder) {
     let folder = try TemporaryFolder()
-    let pool = bench.owner.pool
+    let pool = bench.services.pool
     let settings = UploadStoreSettings(
       name: "test", path: folder.path, maxSize: capacity, minFree: 0, maxSharePerClient: 100)
-    let store = try UploadStore(settings, pool: pool, events: bench.owner.events, clock: bench.running.clock)
+    let store = try UploadStore(settings, pool: pool, events: bench.services.events, clock: bench.running.clock)
     return (PlainSpool(directory: folder.path, store: store, pool: pool), store, folder)
   }
 
@@ -94,7 +94,7 @@ import Testing
       [.expectHead, .read(octets.count), .send("HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok"), .readToEnd])
     let bench = try ServerBench(url: "http://127.0.0.1:\(origin.port)")
     let (spool, store, folder) = try spool(bench)
-    bench.owner.noteWrite(.seconds(1))
+    bench.services.noteWrite(.seconds(1))
     let channel = Channel()
     let request = bench.request(.post, "/f", framing: .chunked)
     let exchange = SpooledForwardExchange(request, channel: channel, spool: spool, maxUpload: nil)

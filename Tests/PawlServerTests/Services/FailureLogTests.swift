@@ -9,7 +9,7 @@ import Testing
   @Test("are told of once a minute each, and how many there were meanwhile; so many kinds at most")
   func due() throws {
     let running = try TestServer(url: "http://127.0.0.1:1")
-    let log = running.server.failures
+    let log = running.server.services.failures
     #expect(log.due("a") == 0 && log.due("a") == nil && log.due("a") == nil && log.due("b") == 0)
     running.clock.advance(by: .seconds(59))
     #expect(log.due("a") == nil)

@@ -16,6 +16,8 @@ final class ServerBench {
   let running: TestServer
   let loop: EventLoop
   let owner: ServerLoop
+  var services: LoopServices { owner.services }
+  var downloads: LoopDownloads { owner.downloads }
   let store: CacheStore
   let route: RouteSettings
   private let folder: TemporaryFolder
@@ -26,8 +28,8 @@ final class ServerBench {
     loop = try EventLoop(index: 7, clock: running.clock)
     folder = try TemporaryFolder()
     parts = try ServerParts(
-      TestServer.configuration(url: url, in: folder, change), workers: running.server.workers,
-      events: running.server.loopEvents, clock: running.clock, resolver: running.server.resolver, old: nil)
+      TestServer.configuration(url: url, in: folder, change), running.server.services,
+      resolver: running.server.resolver, old: nil)
     let router = parts.router
     owner = ServerLoop(loop: loop, server: running.server, router: router)
     route = router.all[0]
@@ -72,7 +74,8 @@ final class ServerBench {
       method: method, target: Bytes(target), authority: Bytes(authority), version: version, framing: framing)
     for (name, value) in fields { head.fields.append(name, value) }
     return IncomingRequest(
-      head: head, route: owner.router.route(authority: head.authority, target: head.target) ?? route, loop: owner,
+      head: head, route: owner.services.router.route(authority: head.authority, target: head.target) ?? route,
+      loop: services,
       facts: ClientFacts(client: SocketAddress.parse("192.0.2.9:4711"), isTrusted: isTrusted, port: 8080),
       requestID: Array("made-up".utf8), isRouted: true, record: TransferRecord(began: loop.now))
   }

@@ -71,7 +71,7 @@ final class TestServer: @unchecked Sendable {
       Self.configuration(url: "http://127.0.0.1:1", in: folder) { changes in
         changes.site = site
         changes.more = more
-      }, workers: server.workers, events: server.loopEvents, clock: clock, resolver: server.resolver, old: old)
+      }, server.services, resolver: server.resolver, old: old)
   }
 
   static func configuration(
@@ -165,7 +165,7 @@ final class TestServer: @unchecked Sendable {
 
   /// The access log so far, one line a transfer.
   var accessLog: [String] {
-    server.accessLog?.flush()
+    server.services.accessLog?.flush()
     return folder.read("access.log").split(separator: "\n").map(String.init)
   }
 
@@ -218,7 +218,7 @@ extension TestServer {
 
   /// As after a write that took a second.
   func expectSlowWrites() {
-    onLoop { $0.noteWrite(.seconds(1)) }
+    onLoop { $0.services.noteWrite(.seconds(1)) }
   }
 
   /// Every thread of the pool for the disk waits.
@@ -226,7 +226,7 @@ extension TestServer {
     let busy = TestLock(0)
     // More than there are threads: none is left to write.
     for _ in 0..<8 {
-      server.workers.run {
+      server.services.workers.run {
         busy.withLock { $0 += 1 }
         _ = gate.wait()
       }
@@ -238,7 +238,7 @@ extension TestServer {
   func stored(_ target: String = "/f") -> StoredResponse? {
     let key = CacheKey(authority: Bytes("site"), target: Bytes(target))
     let found = onLoop { loop in
-      loop.router.all[0].cache?.resource(for: key, create: false)?.withLock { $0.variants.first }
+      loop.services.router.all[0].cache?.resource(for: key, create: false)?.withLock { $0.variants.first }
     }
     return found ?? nil
   }

@@ -154,7 +154,7 @@ extension ClientConnection {
     let request = owner.makeRequest(head, facts: facts, began: requestBegan, known: known)
     self.request = request
     if framing != .none { setDeadline(after: request.route.minRate.window) }
-    let exchange = owner.makeExchange(for: request, channel: self)
+    let exchange = owner.dispatch.makeExchange(for: request, channel: self)
     self.exchange = exchange
     exchange.start()
     if framing == .length(0), self.exchange != nil { _ = consumeBody([], 0..<0) }

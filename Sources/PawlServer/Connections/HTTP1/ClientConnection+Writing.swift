@@ -269,7 +269,9 @@ extension ClientConnection: ResponseChannel, BodyConsumer {
   /// - Returns: whether to go on, if only to the visible end.
   private func giveBack(_ run: FileRun, _ why: String) -> Bool {
     unsentFile = nil
-    if source == nil, let request, let reader = (exchange as? HotExchange)?.reader(of: run, for: request) {
+    if source == nil, let request,
+      let reader = (exchange as? HotExchange)?.reader(of: run, for: request, on: owner.downloads)
+    {
       reader.consumer = self
       source = reader
     } else if isChunked || source?.takeBack(run) != true {

@@ -22,7 +22,7 @@ final class ClientConnection: StreamDelegate, ServedConnection, DeadlineHolder {
   // There may be ten thousand idle ones: what belongs to a request stands in `ConnectionWork`, and octets stand together.
 
   /// Each holds the other, until the connection is closed or the loop ends.
-  let owner: ServerLoop
+  let owner: LoopConnections
   let listener: ListenerOnLoop
   let stream: SocketStream
   let facts: ClientFacts
@@ -66,7 +66,7 @@ final class ClientConnection: StreamDelegate, ServedConnection, DeadlineHolder {
   /// How long a client whose content is not wanted may go on, or look for its answer, before the connection is closed.
   static let drainTime = Duration.seconds(1)
 
-  init(stream: SocketStream, facts: ClientFacts, listener: ListenerOnLoop, owner: ServerLoop) {
+  init(stream: SocketStream, facts: ClientFacts, listener: ListenerOnLoop, owner: LoopConnections) {
     (self.stream, self.facts, self.listener, self.owner) = (stream, facts, listener, owner)
     requestBegan = owner.loop.now
     // Over TLS the handshake has chosen.
@@ -165,8 +165,8 @@ final class ClientConnection: StreamDelegate, ServedConnection, DeadlineHolder {
     listener.takeParser(from: self)
     let connection = HTTP2Connection(
       stream: stream, facts: facts, listener: listener, owner: owner, received: received)
-    owner.connections.remove(self)
-    owner.connections.add(connection)
+    owner.members.remove(self)
+    owner.members.add(connection)
     connection.start()
   }
 

@@ -17,7 +17,7 @@ extension ClientConnection {
     let owner = self.owner
     guard output.isEmpty, !owner.isDraining, let get = listener.withParser({ $0.plainGet() }) else { return false }
     guard !get.hasVia || !isLoop(buffer) else { return false }
-    guard let hot = owner.hotResponse(HotRequest(get, in: buffer), facts, known: &known) else { return false }
+    guard let hot = owner.services.hotResponse(HotRequest(get, in: buffer), facts, known: &known) else { return false }
     let answer = hot.answer
     var part: ByteRange?
     if let range = get.range {
@@ -57,7 +57,7 @@ extension ClientConnection {
   /// - Parameter isNamed: whether the answer tells an identifier, since the request brought none.
   /// - Returns: where in the message that stands.
   private func append(
-    _ hot: HotResponse, _ part: ByteRange?, to message: inout [UInt8], isNamed: Bool, _ owner: ServerLoop
+    _ hot: HotResponse, _ part: ByteRange?, to message: inout [UInt8], isNamed: Bool, _ owner: LoopConnections
   ) -> Range<Int>? {
     let answer = hot.answer
     if let part {
@@ -91,7 +91,7 @@ extension ClientConnection {
     var newID: Range<Int>?
     if isNamed {
       message.append("\r\nX-Request-Id: " as StaticString)
-      owner.requestIDs.append(to: &message)
+      owner.services.requestIDs.append(to: &message)
       newID = message.count - RequestID.count..<message.count
     }
     message.append("\r\n\r\n" as StaticString)
@@ -142,13 +142,12 @@ extension ClientConnection {
     guard stream.bytesKept == 0 else { return goOn(with: message.count..., of: message, nil, buffer, sent) }
     setDeadline(after: listener.settings.keepaliveTimeout)
     let owner = self.owner
-    let server = owner.server
-    guard let log = server.accessLog else { return }
-    var record = AccessRecord(time: server.clock.wallMilliseconds(), remote: facts.text[...])
+    guard let log = owner.accessLog else { return }
+    var record = AccessRecord(time: owner.clock.wallMilliseconds(), remote: facts.text[...])
     record.note(HotRequest(sent.get, in: buffer), status: sent.status, bytes: sent.count, sent.route, facts.tls)
-    record.referer = listener.withParser({ $0.first(.referer) }).map { owner.shown(buffer[$0]) }
+    record.referer = listener.withParser({ $0.first(.referer) }).map { owner.services.shown(buffer[$0]) }
     record.userAgent = listener.withParser({ $0.first(.userAgent) }).map { buffer[$0] }
-    record.durationMicros = server.clock.now().microseconds(since: requestBegan)
+    record.durationMicros = owner.clock.now().microseconds(since: requestBegan)
     record.requestID = sent.id(message, buffer)
     log.write(record)
   }
@@ -208,11 +207,12 @@ final class HotExchange: Exchange {
   }
 
   /// Reads on where the file has not got what it was to have.
-  func reader(of run: FileRun, for request: IncomingRequest) -> CacheReader? {
+  func reader(of run: FileRun, for request: IncomingRequest, on downloads: LoopDownloads) -> CacheReader? {
     guard let hot else { return nil }
     let left = run.offset..<run.offset + UInt64(run.count)
     let reader = CacheReader(
-      [.body(left.lowerBound, through: left.upperBound)], of: hot.stored, for: request, in: hot.store)
+      [.body(left.lowerBound, through: left.upperBound)], of: hot.stored, for: request, in: hot.store,
+      on: downloads)
     // Not before somebody reads: a body of which nothing is left would be dropped.
     reader.distrust(left)
     return reader

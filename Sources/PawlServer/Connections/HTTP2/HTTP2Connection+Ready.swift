@@ -17,12 +17,12 @@ extension HTTP2Connection {
       authority: get.octets[get.authority], target: get.octets[get.target], hasCookie: get.hasCookie,
       namesScheme: get.namesScheme)
     var known: LookedUp?
-    guard let hot = owner.hotResponse(request, facts, known: &known), let body = hot.stored.body.inMemory,
+    guard let hot = owner.services.hotResponse(request, facts, known: &known), let body = hot.stored.body.inMemory,
       !body.isEmpty,
       hot.answer.total == UInt64(body.count)
     else { return nil }
     hot.store.noteUse(hot.stored)
-    let ownID = get.requestID == nil ? owner.requestIDs.make() : nil
+    let ownID = get.requestID == nil ? owner.services.requestIDs.make() : nil
     append(hot, id: ownID, to: &values)
     readyRequests.append(HTTP2ReadyRequest(id, get, request, ownID, hot.route, bytes: body.count, owner.loop.now))
     (hasServed, hasAnsweredReady) = (true, true)
@@ -71,7 +71,8 @@ extension HTTP2Connection {
     owner.events.log(
       .warning, "transfer-cut",
       [
-        "by": end.party.rawValue, "why": end.reason, "target": request.map { owner.shown($0.plain.target).text } ?? "-",
+        "by": end.party.rawValue, "why": end.reason,
+        "target": request.map { owner.services.shown($0.plain.target).text } ?? "-",
         "sent": "\(sent)", "request": request?.id.text ?? "-",
       ])
     session.reset(id, end.party == .client ? .cancel : .internalError)
@@ -119,13 +120,12 @@ extension HTTP2Connection {
   ///   - end: what ended it, where that was not the answer's own end.
   ///   - sent: octets of the body; `nil`: all.
   private func log(_ request: HTTP2ReadyRequest, _ end: BodyEnd? = nil, sent: Int? = nil) {
-    let server = owner.server
-    guard let log = server.accessLog else { return }
-    var record = AccessRecord(time: server.clock.wallMilliseconds(), remote: facts.text[...])
+    guard let log = owner.accessLog else { return }
+    var record = AccessRecord(time: owner.clock.wallMilliseconds(), remote: facts.text[...])
     record.note(request.plain, status: 200, bytes: UInt64(sent ?? request.bytes), request.route, facts.tls)
     record.bytesFromCache = UInt64(request.bytes)
     record.version = HTTPVersion.http2.text
-    record.referer = request.get.first(.referer).map { owner.shown(request.get.octets[$0]) }
+    record.referer = request.get.first(.referer).map { owner.services.shown(request.get.octets[$0]) }
     record.userAgent = request.get.first(.userAgent).map { request.get.octets[$0] }
     record.requestID = request.id
     record.durationMicros = owner.loop.now.microseconds(since: request.began)

@@ -12,7 +12,7 @@ extension HTTP2Connection: HTTP2SessionDelegate {
 
   /// As over HTTP/1.1, what came of an upload before its client left is kept.
   func session(_ session: HTTP2Session, keepsContentOf request: HTTP2Request) -> Bool {
-    owner.appends(request.head)
+    owner.dispatch.appends(request.head)
   }
 
   func session(_ session: HTTP2Session, refused refusal: RequestRefusal, on id: HTTP2StreamID) {

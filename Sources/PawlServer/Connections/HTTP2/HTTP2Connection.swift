@@ -27,7 +27,7 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
   /// The time where the whole server waits for it.
   static let drainLingerTime = Duration.seconds(1)
 
-  let owner: ServerLoop
+  let owner: LoopConnections
   let listener: ListenerOnLoop
   let stream: SocketStream
   let facts: ClientFacts
@@ -74,7 +74,7 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
 
   /// - Parameter received: octets that were read already: the preface where it was recognised in clear.
   init(
-    stream: SocketStream, facts: ClientFacts, listener: ListenerOnLoop, owner: ServerLoop, received: [UInt8] = []
+    stream: SocketStream, facts: ClientFacts, listener: ListenerOnLoop, owner: LoopConnections, received: [UInt8] = []
   ) {
     (self.stream, self.facts, self.listener, self.owner) = (stream, facts, listener, owner)
     self.received = received
@@ -242,7 +242,7 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
   func ended(_ reason: HTTP2Session.EndReason) {
     guard phase == .open else { return }
     if reason != .goAway {
-      owner.server.openings.note(.http2, of: facts.client, why: reason.rawValue, at: owner.loop.now)
+      owner.admission.openings.note(.http2, of: facts.client, why: reason.rawValue, at: owner.loop.now)
     }
     beginEnding()
     dropUnanswered(BodyEnd(party: .client, reason: reason.rawValue))

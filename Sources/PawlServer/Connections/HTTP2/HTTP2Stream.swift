@@ -9,7 +9,7 @@ final class HTTP2Stream {
   let id: HTTP2StreamID
   /// `nil` once the stream is over for the exchange, too.
   private(set) var connection: HTTP2Connection?
-  let loop: ServerLoop
+  let loop: LoopConnections
   private var arrival: Arrival?
   private(set) var request: IncomingRequest?
   var exchange: (any Exchange)?
@@ -97,7 +97,7 @@ final class HTTP2Stream {
       isHeadRequest = head.method == .head
       let request = loop.makeRequest(head, facts: connection.facts, began: began)
       self.request = request
-      let exchange = loop.makeExchange(for: request, channel: self)
+      let exchange = loop.dispatch.makeExchange(for: request, channel: self)
       self.exchange = exchange
       exchange.start()
       passContent()

@@ -16,7 +16,7 @@ final class HTTP2Tunnel: Exchange, ByteStream, BodySource {
   private(set) var isClosed = false
   /// Gone when both sides have ended; what the client sent before may still be on its way to the origin.
   private weak var channel: (any ResponseChannel)?
-  private unowned let owner: ServerLoop
+  private unowned let owner: LoopConnections
   private var tunnel: Tunnel?
   private var received = ChunkQueue()
   private var hasClientEnded = false
@@ -28,7 +28,7 @@ final class HTTP2Tunnel: Exchange, ByteStream, BodySource {
   /// Whether the origin has taken something since the timer was set.
   private var isTaken = false
 
-  init(channel: any ResponseChannel, owner: ServerLoop) { (self.channel, self.owner) = (channel, owner) }
+  init(channel: any ResponseChannel, owner: LoopConnections) { (self.channel, self.owner) = (channel, owner) }
 
   private var loop: EventLoop { owner.loop }
 

@@ -15,6 +15,7 @@ final class CacheReader: BodySource {
   private let request: IncomingRequest
   private let response: StoredResponse
   private let store: CacheStore
+  private unowned let downloads: LoopDownloads
   private let coordinator: FillCoordinator
   private var segments: ArraySlice<Segment>
   private let joined: Int
@@ -40,8 +41,12 @@ final class CacheReader: BodySource {
   private let seat: ReaderSeat
   private var token: ObjectIdentifier { ObjectIdentifier(seat) }
 
-  init(_ segments: [Segment], of response: StoredResponse, for request: IncomingRequest, in store: CacheStore) {
+  init(
+    _ segments: [Segment], of response: StoredResponse, for request: IncomingRequest, in store: CacheStore,
+    on downloads: LoopDownloads
+  ) {
     (self.segments, self.response, self.request, self.store) = (segments[...], response, request, store)
+    self.downloads = downloads
     let start = Self.firstPosition(segments)
     heldBefore = response.body.held.contiguousEnd(from: start)
     watch = FileWatch(response.body, from: start)
@@ -213,10 +218,11 @@ final class CacheReader: BodySource {
       guard body.lostRun(at: span.lowerBound) != nil || Fill.mayGrow(response, by: request) else {
         return .failed(BodyEnd(party: .pawl, reason: "not-for-others"))
       }
-      Fill.start(span, of: response, for: request, in: store)
+      Fill.start(span, of: response, for: request, in: store, on: downloads)
     case .replay where response.supersededAt != nil:
       return .failed(BodyEnd(party: .pawl, reason: "superseded"))
-    case .replay(let span): Fill.start(span, of: response, for: request, in: store, isReplayed: true)
+    case .replay(let span):
+      Fill.start(span, of: response, for: request, in: store, on: downloads, isReplayed: true)
     case .fail(let end):
       if case .missing = body.availability(at: position) { return .failed(end) }
     }

@@ -55,7 +55,7 @@ extension DownloadExchange {
       return true
     }
     keep(stored, from: wanted.lowerBound)
-    Fill.start(span, of: stored, for: request, in: store) { [weak self] confirmation in
+    Fill.start(span, of: stored, for: request, in: store, on: downloads) { [weak self] confirmation in
       guard let self, !self.isOver, !self.channel.hasResponded else { return }
       switch confirmation {
       case .same: self.serve(stored, self.served)
@@ -90,7 +90,7 @@ extension DownloadExchange {
   }
 
   private func reader(_ segments: [CacheReader.Segment], _ stored: StoredResponse) -> CacheReader {
-    CacheReader(segments, of: stored, for: request, in: store)
+    CacheReader(segments, of: stored, for: request, in: store, on: downloads)
   }
 
   private func sendWhole(_ stored: StoredResponse, _ answer: StoredAnswer) {

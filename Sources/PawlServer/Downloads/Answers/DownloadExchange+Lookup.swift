@@ -118,8 +118,8 @@ extension DownloadExchange {
     guard state.fetch == nil else { return nil }
     let (purpose, conditions) = Self.renewal(of: current, isConditional: true)
     let fetch = CollapsedFetch(
-      leader: nil, request: request.inBackground(), of: resource, &state, store: store, purpose: purpose, range: nil,
-      reason: .stale, isShared: true)
+      leader: nil, request: request.inBackground(), of: resource, &state, store: store, owner: downloads,
+      purpose: purpose, range: nil, reason: .stale, isShared: true)
     state.fetch = fetch
     return (fetch, conditions)
   }
@@ -147,8 +147,8 @@ extension DownloadExchange {
     let isShared =
       isFree && !goesAlone && !isUncacheable(state) && !RequestFields.hasOverride(request.head.fields)
     let fetch = CollapsedFetch(
-      leader: self, request: request, of: resource, &state, store: store, purpose: purpose, range: range,
-      reason: reason(purpose, state), isShared: isShared)
+      leader: self, request: request, of: resource, &state, store: store, owner: downloads, purpose: purpose,
+      range: range, reason: reason(purpose, state), isShared: isShared)
     if isShared { state.fetch = fetch }
     return .lead(fetch, extra)
   }

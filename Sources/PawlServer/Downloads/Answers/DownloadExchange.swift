@@ -14,6 +14,7 @@ final class DownloadExchange: Exchange {
   let request: IncomingRequest
   let channel: any ResponseChannel
   let store: CacheStore
+  let downloads: LoopDownloads
   let resource: Resource?
   private(set) var forward: ForwardExchange?
   var fetch: CollapsedFetch?
@@ -36,8 +37,10 @@ final class DownloadExchange: Exchange {
   /// Requests for the resource do not wait for each other for a while; it leaves the index after that, if it is empty.
   var resourceIsMarked = false
 
-  init(_ request: IncomingRequest, channel: any ResponseChannel, store: CacheStore) {
-    (self.request, self.channel, self.store) = (request, channel, store)
+  init(
+    _ request: IncomingRequest, channel: any ResponseChannel, store: CacheStore, downloads: LoopDownloads
+  ) {
+    (self.request, self.channel, self.store, self.downloads) = (request, channel, store, downloads)
     // `nil` only where none is to be made.
     resource = request.resource ?? store.resource(for: request.key(request.head.target), create: true)
   }
@@ -129,7 +132,7 @@ final class DownloadExchange: Exchange {
   /// A fill needs a reader, or it might pause; until the real one comes, this stands for it.
   func keep(_ stored: StoredResponse, from start: UInt64) {
     // Before the one before goes: between the two a window would move on.
-    let next = CacheReader([.body(start, through: nil)], of: stored, for: request, in: store)
+    let next = CacheReader([.body(start, through: nil)], of: stored, for: request, in: store, on: downloads)
     keeper?.finish()
     keeper = next
   }
@@ -231,7 +234,7 @@ final class DownloadExchange: Exchange {
     resumption?.end()
     joined?.left(ObjectIdentifier(self))
     joined = nil
-    if let resource, !resourceIsMarked { request.loop.letGo(of: resource, in: store) }
+    if let resource, !resourceIsMarked { downloads.letGo(of: resource, in: store) }
   }
 
   func requestBody(_ bytes: UnsafeRawBufferPointer) -> Bool { forward?.requestBody(bytes) ?? true }

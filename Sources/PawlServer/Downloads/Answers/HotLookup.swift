@@ -37,7 +37,7 @@ struct LookedUp {
   var resource: Resource?
 }
 
-extension ServerLoop {
+extension LoopServices {
   /// The one response that there is for the request; `nil` where anything about it takes the long way.
   /// - Parameter known: what the long way need not look up again.
   func hotResponse(_ request: HotRequest, _ facts: ClientFacts, known: inout LookedUp?) -> HotResponse? {

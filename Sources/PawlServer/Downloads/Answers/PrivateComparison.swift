@@ -17,7 +17,7 @@ final class PrivateComparison {
 
   let kept: StoredResponse
   let new: StoredResponse
-  private let owner: ServerLoop
+  private let owner: LoopDownloads
   /// Of both bodies: neither is evicted, and neither fill pauses, while they are compared.
   private let seats: [FillCoordinator]
   private(set) var state = State.comparing
@@ -31,7 +31,7 @@ final class PrivateComparison {
 
   /// - Parameter decided: called once, unless it is given up before.
   init(
-    _ kept: StoredResponse, with new: StoredResponse, on owner: ServerLoop, goesOnAlone: Bool,
+    _ kept: StoredResponse, with new: StoredResponse, on owner: LoopDownloads, goesOnAlone: Bool,
     decided: @escaping (State) -> Void
   ) {
     (self.kept, self.new, self.owner, self.goesOnAlone, self.decided) = (kept, new, owner, goesOnAlone, decided)

@@ -80,7 +80,7 @@ extension DownloadExchange {
     }
     let timer = request.loop.loop.makeTimer { decided(nil) }
     continuationTimer = timer
-    let hasBegun = Fill.goOn(with: stored, for: request, in: store) { confirmation in
+    let hasBegun = Fill.goOn(with: stored, for: request, in: store, on: downloads) { confirmation in
       if case .same = confirmation { decided(true) } else { decided(false) }
     }
     if hasBegun {
@@ -102,12 +102,12 @@ extension Fill {
   /// - Returns: `false` where nothing could prove what comes, or somebody else brings it.
   static func goOn(
     with response: StoredResponse, for request: IncomingRequest, in store: CacheStore,
-    confirmed: @escaping (Confirmation) -> Void
+    on downloads: LoopDownloads, confirmed: @escaping (Confirmation) -> Void
   ) -> Bool {
     let (body, held) = (response.body, response.body.held.prefix)
     // What lies behind a hole would be joined to what comes without a look at it.
     guard response.personal != nil, held > 0, body.held.count == held, body.failure == nil else { return false }
-    let fill = Fill(goingOnWith: response, from: held, for: request, in: store)
+    let fill = Fill(goingOnWith: response, from: held, for: request, in: store, on: downloads)
     let end = body.total ?? .max
     guard held < end,
       let coordinator = FillCoordinator.beganUnlessComing(fill, response, on: fill.owner.loop, held..<end)

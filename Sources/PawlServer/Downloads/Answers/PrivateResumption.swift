@@ -61,7 +61,7 @@ final class PrivateResumption: OriginFetchSink {
   private var served = Served(arrival: nil, isCollapsed: false)
   private var timer: LoopTimer?
 
-  private var loop: ServerLoop { request.loop }
+  private var loop: LoopServices { request.loop }
 
   static func start(_ exchange: DownloadExchange, of kept: StoredResponse, for asker: PrivateOwner) {
     let fields = exchange.request.head.fields
@@ -111,8 +111,8 @@ final class PrivateResumption: OriginFetchSink {
     }
     let judge = resource.withLock { state in
       CollapsedFetch(
-        leader: exchange, request: request, of: resource, &state, store: store, purpose: .miss, range: nil,
-        reason: .request, isShared: false)
+        leader: exchange, request: request, of: resource, &state, store: store, owner: exchange.downloads,
+        purpose: .miss, range: nil, reason: .request, isShared: false)
     }
     exchange.fetch = judge
     judge.adopt(fetch, adding: conditions.map(\.0), since: began, head: head, framing: framing)
@@ -163,12 +163,13 @@ final class PrivateResumption: OriginFetchSink {
   /// lacks once all before it is equal.
   /// - Returns: `false` where there is nothing to compare: it is served as it is.
   func compares(_ new: StoredResponse, _ served: Served) -> Bool {
-    guard comparison == nil, new.body !== kept.body,
+    guard let exchange, comparison == nil, new.body !== kept.body,
       PrivateProof.mayBeEqual(kept.head, total: kept.body.total, new.head, otherTotal: new.body.total)
     else { return false }
     self.served = served
     let isWorthIt = asker.isRecognisable
-    let comparison = PrivateComparison(kept, with: new, on: loop, goesOnAlone: isWorthIt) { [self] outcome in
+    let comparison = PrivateComparison(kept, with: new, on: exchange.downloads, goesOnAlone: isWorthIt) {
+      [self] outcome in
       decided(outcome, new)
     }
     self.comparison = comparison
@@ -218,7 +219,8 @@ final class PrivateResumption: OriginFetchSink {
       guard comparison.compared > range.first else { return }
       timer?.close()
       request.record.cacheOutcome = "miss"
-      let rest = CacheReader([.body(range.first, through: range.end)], of: stored, for: request, in: store)
+      let rest = CacheReader(
+        [.body(range.first, through: range.end)], of: stored, for: request, in: store, on: exchange.downloads)
       exchange.channel.respond(
         answer.part(range), length: .known(range.count), body: ProvenReader(rest, from: range, by: comparison))
     case .whole, .parts, .notModified, .unsatisfiable: serveNew()

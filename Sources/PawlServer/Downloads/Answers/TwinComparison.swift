@@ -14,19 +14,19 @@ final class TwinComparison: Sendable {
   private let old: StoredResponse
   private let new: StoredResponse
   private let store: CacheStore
-  private let owner: LoopBound<ServerLoop>
+  private let owner: LoopBound<LoopDownloads>
   private let loop: EventLoop
   private let policy: CachePolicy
   private let progress = Locked((compared: UInt64(0), isDecided: false))
   private let waiters = Locked<[@Sendable () -> Void]?>([])
 
-  private init(old: StoredResponse, new: StoredResponse, store: CacheStore, owner: ServerLoop, policy: CachePolicy) {
+  private init(old: StoredResponse, new: StoredResponse, store: CacheStore, owner: LoopDownloads, policy: CachePolicy) {
     (self.old, self.new, self.store, self.policy) = (old, new, store, policy)
     (self.owner, loop) = (LoopBound(owner, on: owner.loop), owner.loop)
   }
 
   static func start(
-    old: StoredResponse, new: StoredResponse, store: CacheStore, owner: ServerLoop, policy: CachePolicy
+    old: StoredResponse, new: StoredResponse, store: CacheStore, owner: LoopDownloads, policy: CachePolicy
   ) {
     let twin = TwinComparison(old: old, new: new, store: store, owner: owner, policy: policy)
     FillCoordinator.compare(new, with: twin)

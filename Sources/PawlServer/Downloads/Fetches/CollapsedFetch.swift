@@ -11,7 +11,7 @@ import PawlWire
 /// the answer is (stored, passed on, validated, stale after all) and tells all who wait; each then serves itself.
 /// Lives on the loop of the exchange that leads it; others join from any loop.
 final class CollapsedFetch: OriginFetchSink {
-  let owner: ServerLoop
+  let owner: LoopDownloads
   let resource: Resource
   var purpose: Purpose
   let store: CacheStore
@@ -44,13 +44,14 @@ final class CollapsedFetch: OriginFetchSink {
   /// - Parameter leader: whose request this is; `nil` for a validation in the background, which answers nobody.
   init(
     leader: DownloadExchange?, request: IncomingRequest, of resource: Resource, _ state: inout ResourceState,
-    store: CacheStore, purpose: Purpose, range: Range<UInt64>?, reason: CacheStatus.ForwardReason, isShared: Bool
+    store: CacheStore, owner: LoopDownloads, purpose: Purpose, range: Range<UInt64>?, reason: CacheStatus.ForwardReason,
+    isShared: Bool
   ) {
     (self.leader, self.request, self.resource, self.store) = (leader, request, resource, store)
     (asker, began) = (Asker(request), state.invalidations)
     state.asking += 1
     isInBackground = leader == nil
-    (self.purpose, rangeAsked, self.reason, owner) = (purpose, range, reason, request.loop)
+    (self.purpose, rangeAsked, self.reason, self.owner) = (purpose, range, reason, owner)
     waiters = isShared ? Locked([:]) : nil
   }
 
@@ -353,7 +354,7 @@ final class CollapsedFetch: OriginFetchSink {
     seesRanges: Bool, status: Int, _ sharing: Sharing
   ) {
     guard let fetch else { return }
-    let fill = Fill(fetch, of: stored, in: store, route: request.route, seesRanges: seesRanges)
+    let fill = Fill(fetch, of: stored, in: store, on: owner, route: request.route, seesRanges: seesRanges)
     self.fetch = nil
     if isInBackground { fill.renewed = purpose.stored?.body.total }
     let arrival = Arrival.fetched(status: status, why: reason)
@@ -381,7 +382,8 @@ final class CollapsedFetch: OriginFetchSink {
         stored, tag: tag, owner: PrivateOwner(self.request).octets, expires: now + lifetime)
       if self.saysSomethingToAll(.isPrivate, head.status) { self.owner.uncollapse(self.resource, in: self.store) }
       guard let fetch = self.fetch else { return }
-      let fill = Fill(fetch, of: stored, in: self.store, route: self.request.route, seesRanges: false)
+      let fill = Fill(
+        fetch, of: stored, in: self.store, on: self.owner, route: self.request.route, seesRanges: false)
       self.fetch = nil
       fill.begin(identity, from: 0, through: nil, sharing: nil)
       self.conclude(.notShared)?.fetched(

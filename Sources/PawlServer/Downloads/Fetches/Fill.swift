@@ -11,7 +11,7 @@ final class Fill: OriginFetchSink {
   /// A body of unknown length runs at most so far ahead of its fastest reader.
   static let unknownLead: UInt64 = 64 << 20
 
-  let owner: ServerLoop
+  let owner: LoopDownloads
   let route: RouteSettings
   let response: StoredResponse
   let store: CacheStore
@@ -62,11 +62,13 @@ final class Fill: OriginFetchSink {
   var advanced: UInt64 { fetch.map { $0.frontier - $0.spanStart } ?? 0 }
 
   /// Takes over a fetch whose first answer has just been stored.
-  init(_ fetch: OriginFetch, of response: StoredResponse, in store: CacheStore, route: RouteSettings, seesRanges: Bool)
-  {
+  init(
+    _ fetch: OriginFetch, of response: StoredResponse, in store: CacheStore, on owner: LoopDownloads,
+    route: RouteSettings, seesRanges: Bool
+  ) {
     (self.fetch, self.response, self.store, self.route) = (fetch, response, store, route)
     (self.seesRanges, isSpan, mends) = (seesRanges, false, false)
-    owner = fetch.owner
+    self.owner = owner
     fetch.sink = self
   }
 
@@ -85,9 +87,9 @@ final class Fill: OriginFetchSink {
   ///   - confirmed: called once.
   static func start(
     _ span: Range<UInt64>, of response: StoredResponse, for request: IncomingRequest, in store: CacheStore,
-    isReplayed: Bool = false, confirmed: ((Confirmation) -> Void)? = nil
+    on downloads: LoopDownloads, isReplayed: Bool = false, confirmed: ((Confirmation) -> Void)? = nil
   ) {
-    let fill = Fill(span, of: response, for: request, in: store, isReplayed: isReplayed)
+    let fill = Fill(span, of: response, for: request, in: store, on: downloads, isReplayed: isReplayed)
     guard let coordinator = FillCoordinator.beganUnlessComing(fill, response, on: fill.owner.loop, span) else {
       // It was never begun: the two would hold each other.
       fill.fetch?.cancel()
@@ -104,9 +106,9 @@ final class Fill: OriginFetchSink {
 
   private init(
     _ span: Range<UInt64>, of response: StoredResponse, for request: IncomingRequest, in store: CacheStore,
-    isReplayed: Bool
+    on owner: LoopDownloads, isReplayed: Bool
   ) {
-    (self.response, self.store, route, owner) = (response, store, request.route, request.loop)
+    (self.response, self.store, route, self.owner) = (response, store, request.route, owner)
     isSpan = true
     seesRanges = !isReplayed
     mends = isReplayed || response.body.lostRun(at: span.lowerBound) != nil
@@ -116,8 +118,11 @@ final class Fill: OriginFetchSink {
   }
 
   /// See ``goOn(with:for:in:confirmed:)``.
-  init(goingOnWith response: StoredResponse, from start: UInt64, for request: IncomingRequest, in store: CacheStore) {
-    (self.response, self.store, route, owner) = (response, store, request.route, request.loop)
+  init(
+    goingOnWith response: StoredResponse, from start: UInt64, for request: IncomingRequest, in store: CacheStore,
+    on owner: LoopDownloads
+  ) {
+    (self.response, self.store, route, self.owner) = (response, store, request.route, owner)
     (isSpan, seesRanges, mends, continuesFrom) = (true, true, false, start)
     fetch = OriginFetch(for: request, base: request.asSent, use: .fill, sink: self)
   }
@@ -143,7 +148,7 @@ final class Fill: OriginFetchSink {
     if body.total == nil, !isStreaming { keepWithinLimits(offset + UInt64(bytes.count)) }
     // Another fill of it found no room before: there is none for this one either.
     if !isStreaming, body.isStreaming { isStreaming = true }
-    if !isStreaming, owner.expectsSlowWrites, writeInPool(bytes, at: offset) { return .pause }
+    if !isStreaming, owner.services.expectsSlowWrites, writeInPool(bytes, at: offset) { return .pause }
     wasWritten(bytes, at: offset, Result { () throws(StoreError) in try body.write(bytes, at: offset) })
     return isPaused ? .pause : .goOn
   }
@@ -158,7 +163,7 @@ final class Fill: OriginFetchSink {
     _ bytes: UnsafeRawBufferPointer, at offset: UInt64, _ outcome: Result<Duration, StoreError>
   ) {
     switch outcome {
-    case .success(let took): owner.noteWrite(took)
+    case .success(let took): owner.services.noteWrite(took)
     case .failure(.differs):
       if let fetch { _ = differs(fetch, before: offset + UInt64(bytes.count)) }
       return
@@ -330,7 +335,7 @@ final class Fill: OriginFetchSink {
     overtaking?.end()
     fetch?.cancel()
     (fetch, afterWriting, replay) = (nil, nil, nil)
-    owner.server.abandoned.remove(self, of: route.upstream)
+    owner.abandoned.remove(self, of: route.upstream)
     owner.fills[ObjectIdentifier(self)] = nil
     body.fillPaused()
     body.wakeAll()
@@ -359,7 +364,7 @@ final class Fill: OriginFetchSink {
       isPaused = false
       fetch.resume()
     }
-    if let least = owner.server.abandoned.add(self, of: route.upstream, on: owner.loop) {
+    if let least = owner.abandoned.add(self, of: route.upstream, on: owner.loop) {
       least.loop.run { $0.pauseForGood("four-abandoned-fills") }
     }
   }

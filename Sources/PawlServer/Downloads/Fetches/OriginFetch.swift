@@ -13,7 +13,7 @@ final class OriginFetch: OriginExchangeDelegate {
 
   /// On whose behalf it is; its tally is kept.
   let request: IncomingRequest
-  let owner: ServerLoop
+  let owner: LoopServices
   private var route: RouteSettings { request.route }
   /// What the first request is made of; ``ResumptionRequest`` makes the others of it.
   let base: RequestHead

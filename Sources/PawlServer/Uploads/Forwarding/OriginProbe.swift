@@ -28,6 +28,7 @@ final class OriginProbe: OriginExchangeDelegate {
 
   private let request: IncomingRequest
   private let key: ProbeMemory.Key
+  private unowned let uploads: LoopUploads
   private let began: Monotonic
   private var origin: OriginExchange?
   private var timer: LoopTimer?
@@ -39,21 +40,23 @@ final class OriginProbe: OriginExchangeDelegate {
 
   /// `then` is called once, on the request's loop; at once where the answer is known. `true`: the request is the origin's.
   /// `nil`: nobody knows.
-  static func speaks(_ protocol: UploadProtocol, _ request: IncomingRequest, then: @escaping (Bool?) -> Void) {
+  static func speaks(
+    _ protocol: UploadProtocol, _ request: IncomingRequest, on uploads: LoopUploads, then: @escaping (Bool?) -> Void
+  ) {
     let loop = request.loop
     let key = ProbeMemory.Key(request)
     let waiting = Waiting(speech: `protocol`, since: loop.loop.now, then: then)
-    let known = loop.server.probes.withLock { $0.answer(for: key, at: loop.loop.now) }
+    let known = loop.shared.probes.withLock { $0.answer(for: key, at: loop.loop.now) }
     if let known { return waiting.tell(known) }
-    if let running = loop.probes[key] { return running.join(waiting) }
-    let probe = OriginProbe(request, key)
+    if let running = uploads.probes[key] { return running.join(waiting) }
+    let probe = OriginProbe(request, key, uploads)
     probe.waiting.append(waiting)
-    loop.probes[key] = probe
+    uploads.probes[key] = probe
     probe.start()
   }
 
-  private init(_ request: IncomingRequest, _ key: ProbeMemory.Key) {
-    (self.request, self.key, began) = (request, key, request.loop.loop.now)
+  private init(_ request: IncomingRequest, _ key: ProbeMemory.Key, _ uploads: LoopUploads) {
+    (self.request, self.key, self.uploads, began) = (request, key, uploads, uploads.loop.now)
   }
 
   // MARK: - Asking
@@ -108,7 +111,7 @@ final class OriginProbe: OriginExchangeDelegate {
 
   /// Tells those who wait no longer.
   private func settle(_ now: Monotonic) {
-    let said = request.loop.server.probes.withLock { [key] in $0.lastSaid(for: key) }
+    let said = request.loop.shared.probes.withLock { [key] in $0.lastSaid(for: key) }
     let told = waiting
     waiting = []
     for entry in told {
@@ -126,7 +129,7 @@ final class OriginProbe: OriginExchangeDelegate {
   }
 
   private func makeRoom() {
-    let late = request.loop.probes.values.filter { $0.isLate && $0.key.upstream == key.upstream }
+    let late = uploads.probes.values.filter { $0.isLate && $0.key.upstream == key.upstream }
     guard late.count > Self.lateLimit else { return }
     late.min { $0.began < $1.began }?.end()
   }
@@ -156,7 +159,7 @@ final class OriginProbe: OriginExchangeDelegate {
     guard !isOver else { return }
     let loop = request.loop
     let now = loop.loop.now
-    let answer = loop.server.probes.withLock { [key] memory in
+    let answer = loop.shared.probes.withLock { [key] memory in
       memory.remember(said, for: key, isCertain: isCertain, at: now)
       return memory.answer(for: key, at: now) ?? said
     }
@@ -175,7 +178,7 @@ final class OriginProbe: OriginExchangeDelegate {
     isOver = true
     timer?.close()
     origin = nil
-    if request.loop.probes[key] === self { request.loop.probes[key] = nil }
+    if uploads.probes[key] === self { uploads.probes[key] = nil }
     defer { waiting = [] }
     return waiting
   }

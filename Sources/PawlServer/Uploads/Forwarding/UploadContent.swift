@@ -15,7 +15,7 @@ final class UploadContent {
   private(set) var isHandedOver = false
 
   /// - Parameter last: of the stored bytes.
-  init(_ request: UploadRequest, _ body: UploadBody, last: UInt8?, on owner: ServerLoop) {
+  init(_ request: UploadRequest, _ body: UploadBody, last: UInt8?, on owner: LoopUploads) {
     prefix = request.prefix
     let isRaw = request.suffix.isEmpty
     let end = isRaw && body.count > 0 ? body.count - 1 : body.count

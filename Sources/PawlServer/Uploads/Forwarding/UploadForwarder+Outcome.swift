@@ -19,7 +19,7 @@ extension UploadForwarder {
       let answer = self.answer(head, collector)
       switch request?.isTus == true && !isTaken(head) ? .notConsumed : ForwardPolicy.verdict(status: head.status) {
       case .answered:
-        if head.status < 500 { owner.uploads.cameBack(route.upstreamName) }
+        if head.status < 500 { owner.queue.cameBack(route.upstreamName) }
         keep(answer, head, collector.spilled)
       case .notConsumed: passOn(answer, "the origin answered \(head.status)")
       }
@@ -37,7 +37,7 @@ extension UploadForwarder {
       letGo()
       guard let request else { return }
       // What it was given may have changed what is stored.
-      owner.invalidate(after: request.incoming, answer: head) { [self] in
+      owner.services.invalidate(after: request.incoming, answer: head) { [self] in
         leaveUnknown(why, answer: answer(head, collector))
       }
     }
@@ -88,7 +88,7 @@ extension UploadForwarder {
     letGo()
     if let spilled { lend(spilled) }
     guard let request else { return }
-    owner.invalidate(after: request.incoming, answer: head) { [self] in record(answer) }
+    owner.services.invalidate(after: request.incoming, answer: head) { [self] in record(answer) }
   }
 
   private func record(_ answer: UploadAnswer) {
@@ -129,9 +129,9 @@ extension UploadForwarder {
   }
 
   private func lend(_ spilled: SpilledAnswer) {
-    let (server, uploadID) = (owner.server, upload.id)
-    server.spilledAnswers.withLock { $0[uploadID] = spilled }
-    owner.uploads.perform(after: Self.spillLifetime) { server.spilledAnswers.withLock { $0[uploadID] = nil } }
+    let (answers, uploadID) = (owner.spilledAnswers, upload.id)
+    answers.withLock { $0[uploadID] = spilled }
+    owner.services.perform(after: Self.spillLifetime) { answers.withLock { $0[uploadID] = nil } }
   }
 
   func refuseForGood(_ why: String) {
@@ -183,7 +183,7 @@ extension UploadForwarder {
         "upload": id, "attempt": "\(attempt)", "upstream": route.upstreamName, "why": why,
         "next": pause.map { "\($0.wholeSeconds)s" } ?? "when-its-client-asks",
       ])
-    let queue = owner.uploads
+    let queue = owner.queue
     let wait = { [upload, route] in
       queue.pause(upload, for: pause, nextAttempt: nextAt, awaiting: isAway ? route.upstreamName : nil)
     }

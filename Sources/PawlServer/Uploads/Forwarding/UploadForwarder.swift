@@ -34,7 +34,7 @@ final class UploadForwarder {
   let upload: SpooledUpload
   let route: RouteSettings
   let uploads: UploadRoute
-  unowned let owner: ServerLoop
+  unowned let owner: LoopUploads
   let isUrgent: Bool
   /// Who counts for the place that it takes, here and at the origin.
   let holder: PlaceHolder
@@ -62,18 +62,18 @@ final class UploadForwarder {
 
   /// Starts if the upload is complete and nobody forwards it yet. Any number of calls; a waiting client's is served
   /// before those that nobody waits for. On the loop.
-  static func deliver(_ upload: SpooledUpload, route: RouteSettings, on loop: ServerLoop) {
-    loop.uploads.enter(upload, route, isUrgent: true)
+  static func deliver(_ upload: SpooledUpload, route: RouteSettings, on loop: LoopUploads) {
+    loop.queue.enter(upload, route, isUrgent: true)
   }
 
   /// The body of an answer that is longer than `response-max`, for some time after it came.
-  static func spilledAnswer(of upload: SpooledUpload, in server: Server) -> SpilledAnswer? {
-    server.spilledAnswers.withLock { $0[upload.id] }
+  static func spilledAnswer(of upload: SpooledUpload, in uploads: LoopUploads) -> SpilledAnswer? {
+    uploads.spilledAnswers.withLock { $0[upload.id] }
   }
 
   /// The upload is in the phase `forwarding`, for this object.
   init(
-    _ upload: SpooledUpload, route: RouteSettings, uploads: UploadRoute, on owner: ServerLoop, isUrgent: Bool,
+    _ upload: SpooledUpload, route: RouteSettings, uploads: UploadRoute, on owner: LoopUploads, isUrgent: Bool,
     holder: PlaceHolder
   ) {
     (self.upload, self.route, self.uploads, self.owner) = (upload, route, uploads, owner)
@@ -108,11 +108,11 @@ final class UploadForwarder {
   }
 
   private func check(_ body: UploadBody) {
-    let request = UploadRequest(upload, length: body.count, route: route, uploads: uploads, loop: owner)
+    let request = UploadRequest(upload, length: body.count, route: route, uploads: uploads, loop: owner.services)
     self.request = request
-    let claims = owner.uploads.isVerified(upload) ? [] : request.claims
+    let claims = owner.queue.isVerified(upload) ? [] : request.claims
     if claims.isEmpty, let result = UploadCheck.makeAtOnce(body) { return wasChecked(result, request, body) }
-    let pool = claims.isEmpty ? owner.pool : owner.server.longWorkers
+    let pool = claims.isEmpty ? owner.pool : owner.services.shared.longWorkers
     let isQueued = pool.run({ UploadCheck.make(body, claims) }, then: loop) { [self] result in
       if !isCut { wasChecked(result, request, body) }
     }
@@ -122,7 +122,7 @@ final class UploadForwarder {
   private func wasChecked(_ result: UploadCheck, _ request: UploadRequest, _ body: UploadBody) {
     switch result {
     case .good(let last):
-      owner.uploads.noteVerified(upload)
+      owner.queue.noteVerified(upload)
       content = UploadContent(request, body, last: last, on: owner)
       ask(request)
     case .mismatch(let algorithm): refuseForGood("the bytes are not those of Repr-Digest (\(algorithm.rawValue))")
@@ -149,7 +149,7 @@ final class UploadForwarder {
     (asked.wantsFreshConnection, asked.holdsHead) = (true, request.isEmpty)
     asked.holder = holder
     asked.outlivesAnswer = { ForwardPolicy.saysTaken(status: $0) }
-    origin = owner.pool(for: route.upstream).start(asked, delegate: self)
+    origin = owner.services.pool(for: route.upstream).start(asked, delegate: self)
   }
 
   // MARK: - Ending
@@ -187,6 +187,6 @@ final class UploadForwarder {
   func end() {
     phase = .over
     letGo()
-    owner.uploads.ended(self)
+    owner.queue.ended(self)
   }
 }

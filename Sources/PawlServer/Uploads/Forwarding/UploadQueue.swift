@@ -16,7 +16,7 @@ final class UploadQueue {
     let isUrgent: Bool
   }
 
-  private unowned let owner: ServerLoop
+  private unowned let owner: LoopUploads
   private(set) var running: [UploadID: UploadForwarder] = [:]
   /// By upstream: places belong to it, and one that hangs delays no other's uploads.
   private var lines: [ObjectIdentifier: DeliveryLines<Waiting>] = [:]
@@ -30,8 +30,10 @@ final class UploadQueue {
   private lazy var pauses = UploadPauses(owner.loop) { [unowned self] in isDue($0, $1) }
   private var isEnding = false
   private var isStopped = false
+  /// Called after each delivery.
+  var whenOneEnded: () -> Void = {}
 
-  init(_ owner: ServerLoop) { self.owner = owner }
+  init(_ owner: LoopUploads) { self.owner = owner }
 
   // MARK: - Deliveries
 
@@ -83,32 +85,19 @@ final class UploadQueue {
     }
     if forwarder.upload.status.phase != .complete { pauses.forget(forwarder.upload.id) }
     startNext(to: upstream)
-    if isEnding { owner.server.drained(owner) }
+    whenOneEnded()
   }
 
   // MARK: - What is remembered
 
   /// Uploads whose bytes were found to be what their digest says; read once only.
   private var verified: Set<UploadID> = []
-  private var reminders: [ObjectIdentifier: LoopTimer] = [:]
 
   func isVerified(_ upload: SpooledUpload) -> Bool { verified.contains(upload.id) }
 
   func noteVerified(_ upload: SpooledUpload) {
     if verified.count >= 4096 { verified = [] }
     verified.insert(upload.id)
-  }
-
-  /// Performs `action` once, unless pawl ends before.
-  func perform(after delay: Duration, _ action: @escaping () -> Void) {
-    var id: ObjectIdentifier?
-    let timer = owner.loop.makeTimer { [weak self] in
-      action()
-      if let id { self?.reminders.removeValue(forKey: id)?.close() }
-    }
-    id = ObjectIdentifier(timer)
-    reminders[ObjectIdentifier(timer)] = timer
-    timer.schedule(after: delay)
   }
 
   // MARK: - Later attempts
@@ -169,8 +158,6 @@ final class UploadQueue {
     drain()
     isStopped = true
     (lines, known) = ([:], [:])
-    for timer in reminders.values { timer.close() }
-    reminders = [:]
     for forwarder in Array(running.values) { forwarder.cut() }
     running = [:]
   }

@@ -17,10 +17,10 @@ struct UploadRequest {
   let isTus: Bool
 
   /// - Parameter route: where it goes now; the one it was created on may be gone.
-  init(_ upload: SpooledUpload, length: UInt64, route: RouteSettings, uploads: UploadRoute, loop: ServerLoop) {
+  init(_ upload: SpooledUpload, length: UInt64, route: RouteSettings, uploads: UploadRoute, loop: LoopServices) {
     let origin = upload.origin
     claims = RequestDigests.claims(origin.head.fields, .reprDigest)
-    let known = loop.server.probes.withLock { $0.lastSaid(for: ProbeMemory.Key(origin, route)) }
+    let known = loop.shared.probes.withLock { $0.lastSaid(for: ProbeMemory.Key(origin, route)) }
     isTus = origin.isTus && known?.tus == true
     let shape =
       isTus ? UploadShape.tus : UploadShape(origin, uploads.settings, boundary: UploadShape.randomBoundary)

@@ -106,7 +106,7 @@ extension UploadExchange {
 
   /// The upload stays at its offset; the client comes back later.
   private func paused(_ refusal: UploadRefusal) {
-    if case .noSpace = refusal { loop.server.failures.noteUpload(UploadStoreRefusal.full.why, request) }
+    if case .noSpace = refusal { loop.shared.failures.noteUpload(UploadStoreRefusal.full.why, request) }
     guard check == nil else { return spoiled(refusal) }
     stopTaking()
     upload?.sync(on: loop.loop) { [self] _ in refuse(refusal) }

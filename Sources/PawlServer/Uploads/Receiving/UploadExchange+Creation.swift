@@ -31,7 +31,7 @@ extension UploadExchange {
   /// Passes the request on where the origin speaks its protocol itself. A tus upload that an origin of tus did not make
   /// is none for it: while nobody knows, none is made.
   private func leave(toOriginOr take: @escaping (UploadExchange) -> Void) {
-    OriginProbe.speaks(dialect, request) { [weak self] speaks in
+    OriginProbe.speaks(dialect, request, on: deliveries) { [weak self] speaks in
       guard let self, case .preparing = self.stage else { return }
       switch speaks {
       case true?: self.passOn()
@@ -106,7 +106,7 @@ extension UploadExchange {
   private func made(_ result: Result<SpooledUpload, UploadStoreRefusal>, _ goOn: () -> Void) {
     switch result {
     case .failure(let refusal):
-      loop.server.failures.noteUpload(refusal.why, request)
+      loop.shared.failures.noteUpload(refusal.why, request)
       refuse(UploadRefusal(refusal))
     case .success(let made):
       upload = made

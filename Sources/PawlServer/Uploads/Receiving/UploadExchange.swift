@@ -28,6 +28,8 @@ final class UploadExchange: Exchange {
 
   let request: IncomingRequest
   let channel: any ResponseChannel
+  /// Where its upload goes on its way once it is complete.
+  let deliveries: LoopUploads
   let dialect: UploadProtocol
   private let question: Question
   var stage = Stage.preparing
@@ -72,11 +74,15 @@ final class UploadExchange: Exchange {
   var givesAnswer = false
 
   /// - Precondition: the route takes uploads.
-  init(_ question: Question, _ dialect: UploadProtocol, _ request: IncomingRequest, channel: any ResponseChannel) {
+  init(
+    _ question: Question, _ dialect: UploadProtocol, _ request: IncomingRequest, channel: any ResponseChannel,
+    deliveries: LoopUploads
+  ) {
     (self.question, self.dialect, self.request, self.channel) = (question, dialect, request, channel)
+    self.deliveries = deliveries
   }
 
-  var loop: ServerLoop { request.loop }
+  var loop: LoopServices { request.loop }
   var uploads: UploadRoute? { request.route.uploads }
   var limits: UploadLimits { uploads?.limits(for: upload, now: loop.loop.wallSeconds) ?? UploadLimits() }
   var status: UploadStatus? { upload?.status }

@@ -277,8 +277,8 @@ import Testing
     let second = pawl.connect()
     #expect(second.readToEnd().octets == [])
     first.close()
-    pawl.waitUntil("the first one's place is free") { pawl.server.admit() }
-    pawl.server.release()
+    pawl.waitUntil("the first one's place is free") { pawl.server.admission.admit() }
+    pawl.server.admission.release()
     #expect(pawl.connect().send("OPTIONS * HTTP/1.1\r\nHost: site\r\n\r\n"))
   }
 }

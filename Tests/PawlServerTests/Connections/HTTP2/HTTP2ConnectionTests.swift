@@ -207,9 +207,9 @@ import Testing
     pawl.settle()
     pawl.clock.advance(by: .seconds(1))
     pawl.settle()
-    #expect(pawl.onLoop { $0.connections.count } == 1)
+    #expect(pawl.onLoop { $0.connections.members.count } == 1)
     pawl.clock.advance(by: .seconds(1))
-    pawl.waitUntil("it is closed") { pawl.onLoop { $0.connections.count } == 0 }
+    pawl.waitUntil("it is closed") { pawl.onLoop { $0.connections.members.count } == 0 }
     #expect(client.readToEnd() == .inOrder)
     #expect(client.goAway == 0)
     #expect(pawl.stop() == [])

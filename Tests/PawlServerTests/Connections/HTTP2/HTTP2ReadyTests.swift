@@ -24,7 +24,7 @@ import Testing
   /// Answers that are sent on the short way at this moment.
   private func ready(_ pawl: TestServer) -> Int? {
     pawl.onLoop { loop in
-      loop.connections.all.compactMap { ($0 as? HTTP2Connection)?.session.readyCount }.reduce(0, +)
+      loop.connections.members.all.compactMap { ($0 as? HTTP2Connection)?.session.readyCount }.reduce(0, +)
     }
   }
 

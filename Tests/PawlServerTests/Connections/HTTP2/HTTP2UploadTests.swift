@@ -106,7 +106,7 @@ import Testing
     func waitForOffset(_ offset: Int) {
       // Without a request: that would end whoever still writes.
       talk.pawl.waitUntil("\(offset) octets are there") {
-        talk.pawl.onLoop { $0.router.all[0].uploads?.store.uploads.first?.status.offset } == UInt64(offset)
+        talk.pawl.onLoop { $0.services.router.all[0].uploads?.store.uploads.first?.status.offset } == UInt64(offset)
       }
       #expect(client.answer(client.open("HEAD \(target)", [Self.six]))["upload-offset"] == "\(offset)")
     }
@@ -155,7 +155,7 @@ import Testing
     client.read { client.answers[stream]?.interim.isEmpty == false }
     let target = target(client.answers[stream]?.interim[0] ?? [])
     talk.pawl.waitUntil("the bytes are there") {
-      talk.pawl.onLoop { $0.router.all[0].uploads?.store.uploads.first?.status.phase == .open } == true
+      talk.pawl.onLoop { $0.services.router.all[0].uploads?.store.uploads.first?.status.phase == .open } == true
     }
     #expect(client.answer(client.open("HEAD \(target)", [Self.six])).status == 204)
     let answer = client.answer(stream)

@@ -30,7 +30,7 @@ import Testing
     let pawl = try TestServer(origin) { $0.site = "max-unknown = 256K" }
     let (slow, fast) = (pawl.connect(receiveBuffer: 4096), pawl.connect())
     for client in [slow, fast] { client.send(TestServer.request()) }
-    func readers() -> StoredBody.Readers? { pawl.onLoop { $0.fills.values.first?.body.readers } ?? nil }
+    func readers() -> StoredBody.Readers? { pawl.onLoop { $0.downloads.fills.values.first?.body.readers } ?? nil }
     pawl.waitUntil("both read") { readers()?.count == 2 }
     let reading = TestThread { _ = fast.readAnswer() }
     goOn.open()

@@ -18,7 +18,7 @@ import Testing
     _ bench: ServerBench, _ kept: StoredResponse, _ new: StoredResponse
   ) -> (PrivateComparison, Outcome) {
     let outcome = Outcome()
-    let comparison = PrivateComparison(kept, with: new, on: bench.owner, goesOnAlone: true) {
+    let comparison = PrivateComparison(kept, with: new, on: bench.downloads, goesOnAlone: true) {
       outcome.states.append($0)
     }
     comparison.progressed = { outcome.news += 1 }
@@ -31,10 +31,10 @@ import Testing
     let bench = try ServerBench()
     let (kept, new) = (try bench.stored(total: UInt64(Self.size)), try bench.stored(total: UInt64(Self.size)))
     let (comparison, outcome) = compare(bench, kept, new)
-    #expect(bench.owner.comparisons.count == 1)
+    #expect(bench.downloads.comparisons.count == 1)
     bench.turn { comparison.state != .comparing }
     #expect(outcome.states == [.equal] && comparison.compared == UInt64(Self.size) && outcome.news == 4)
-    #expect(bench.owner.comparisons.isEmpty && kept.body.readers.count == 0 && new.body.readers.count == 0)
+    #expect(bench.downloads.comparisons.isEmpty && kept.body.readers.count == 0 && new.body.readers.count == 0)
   }
 
   @Test("it tells the octet at which they differ", arguments: [0, 5, 1 << 20, size - 1])
@@ -69,12 +69,12 @@ import Testing
     let (comparison, outcome) = compare(bench, kept, new)
     comparison.stop()
     comparison.stop()
-    #expect(outcome.states == [] && outcome.news == 0 && bench.owner.comparisons.isEmpty)
+    #expect(outcome.states == [] && outcome.news == 0 && bench.downloads.comparisons.isEmpty)
     var states: [PrivateComparison.State] = []
-    let left = PrivateComparison(kept, with: new, on: bench.owner, goesOnAlone: false) { states.append($0) }
+    let left = PrivateComparison(kept, with: new, on: bench.downloads, goesOnAlone: false) { states.append($0) }
     left.start()
     left.clientLeft()
-    #expect(states == [.different] && bench.owner.comparisons.isEmpty)
+    #expect(states == [.different] && bench.downloads.comparisons.isEmpty)
     bench.turn { true }
   }
 }

@@ -86,7 +86,7 @@ import Testing
       head.fields.append(named: Bytes(name), Bytes(value))
       return PrivateOwner(
         IncomingRequest(
-          head: head, route: bench.route, loop: bench.owner, facts: bench.request().facts, requestID: [],
+          head: head, route: bench.route, loop: bench.services, facts: bench.request().facts, requestID: [],
           isRouted: true, record: TransferRecord(began: bench.loop.now)))
     }
     #expect(of("X-Color", "red").access(for: of("x-color", "red")) == .open)

@@ -155,17 +155,17 @@ import Testing
     client.send(TestServer.request("/f", [Self.bob, "Range: bytes=4-", "If-Range: \(tag)"]))
     #expect(begun.wait())
     pawl.waitUntil("it is compared as far as it has come") {
-      pawl.onLoop { $0.comparisons.values.first?.compared } == 2
+      pawl.onLoop { $0.downloads.comparisons.values.first?.compared } == 2
     }
     pawl.clock.advance(by: .seconds(29))
     pawl.settle()
-    #expect(pawl.onLoop { $0.comparisons.count } == 1)
+    #expect(pawl.onLoop { $0.downloads.comparisons.count } == 1)
     pawl.clock.advance(by: .seconds(1))
     let head = client.readHead()
     #expect(head.hasPrefix("HTTP/1.1 200 OK\r\n") && !head.contains(tag))
     gate.open()
     #expect(String(decoding: client.read(10), as: UTF8.self) == "0123456789")
-    #expect(pawl.onLoop { $0.comparisons.count } == 0)
+    #expect(pawl.onLoop { $0.downloads.comparisons.count } == 0)
     #expect(pawl.stop() == [])
   }
 
@@ -179,7 +179,7 @@ import Testing
       let client = pawl.connect()
       client.send(TestServer.request("/f", [Self.bob, "Range: bytes=4-", "If-Range: \(tag)"]))
       #expect(begun.wait())
-      pawl.waitUntil("it is being compared") { pawl.onLoop { $0.comparisons.values.first?.compared } == 2 }
+      pawl.waitUntil("it is being compared") { pawl.onLoop { $0.downloads.comparisons.values.first?.compared } == 2 }
       client.reset()
       if !isKnown { pawl.waitFor("private-compared") }
       gate.open()

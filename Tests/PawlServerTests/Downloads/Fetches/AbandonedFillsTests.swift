@@ -10,9 +10,10 @@ import Testing
     let response = try bench.stored(total: 1 << 20, held: 0, [(.etag, "\"v\"")])
     for start in 0..<6 {
       Fill.start(
-        UInt64(start) << 10..<UInt64(start + 1) << 10, of: response, for: bench.request(), in: bench.store)
+        UInt64(start) << 10..<UInt64(start + 1) << 10, of: response, for: bench.request(), in: bench.store,
+        on: bench.downloads)
     }
-    let fills = Array(bench.owner.fills.values)
+    let fills = Array(bench.downloads.fills.values)
     let (abandoned, one, other) = (AbandonedFills(), Upstream(), Upstream())
     for fill in fills[..<4] { #expect(abandoned.add(fill, of: one, on: bench.loop) == nil) }
     #expect(abandoned.add(fills[4], of: other, on: bench.loop) == nil)

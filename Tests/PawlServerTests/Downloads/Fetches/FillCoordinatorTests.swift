@@ -91,7 +91,7 @@ import Testing
     let response = try stored(bench)
     let reader = Somebody()
     let (coordinator, _) = FillCoordinator.join(ObjectIdentifier(reader), response)
-    Fill.start(0..<Self.total, of: response, for: bench.request(), in: bench.store)
+    Fill.start(0..<Self.total, of: response, for: bench.request(), in: bench.store, on: bench.downloads)
     #expect(coordinator.isFilling && FillCoordinator.isFilling(response))
     #expect(need(coordinator, 0, bench) == "wait")
     #expect(need(coordinator, 16 << 20, bench) == "wait")
@@ -132,9 +132,10 @@ import Testing
       #expect(needed(mebibyte + 5) == expected && !FillCoordinator.canMend(response))
       if !fields.isEmpty {
         // One that runs has been there before.
-        Fill.start(2 * mebibyte..<4 * mebibyte, of: response, for: bench.request(), in: bench.store)
+        Fill.start(
+          2 * mebibyte..<4 * mebibyte, of: response, for: bench.request(), in: bench.store, on: bench.downloads)
         #expect(needed(mebibyte + 5) == expected)
-        Fill.start(mebibyte..<2 * mebibyte, of: response, for: bench.request(), in: bench.store)
+        Fill.start(mebibyte..<2 * mebibyte, of: response, for: bench.request(), in: bench.store, on: bench.downloads)
         #expect(needed(mebibyte + 5) == "wait" && needed(3 * mebibyte) == "wait")
       }
       bench.owner.closeOrigins()
@@ -165,7 +166,7 @@ import Testing
     for span in 0..<FillCoordinator.spanLimit {
       let start = UInt64(span) << 20
       #expect(need(coordinator, start, bench) != "wait")
-      Fill.start(start..<start + 1 << 20, of: response, for: bench.request(), in: bench.store)
+      Fill.start(start..<start + 1 << 20, of: response, for: bench.request(), in: bench.store, on: bench.downloads)
     }
     #expect(need(coordinator, 60 << 20, bench) == "wait")
     bench.owner.closeOrigins()
@@ -178,8 +179,8 @@ import Testing
     let response = try stored(bench)
     let reader = Somebody()
     let (coordinator, joined) = FillCoordinator.join(ObjectIdentifier(reader), response)
-    Fill.start(0..<Self.total, of: response, for: bench.request(), in: bench.store)
-    let fill = try #require(bench.owner.fills.values.first)
+    Fill.start(0..<Self.total, of: response, for: bench.request(), in: bench.store, on: bench.downloads)
+    let fill = try #require(bench.downloads.fills.values.first)
     coordinator.failed(fill, BodyEnd(party: .origin, reason: "why"))
     #expect(need(coordinator, 0, joinedAt: joined, bench) == "origin why")
     let (_, later) = FillCoordinator.join(ObjectIdentifier(fill), response)

@@ -29,7 +29,7 @@ import Testing
     let (slow, other) = (pawl.connect(receiveBuffer: 4096), pawl.connect())
     let answer = TestLock<Answer?>(nil)
     for client in [slow, other] { client.send(TestServer.request()) }
-    func readers() -> StoredBody.Readers? { pawl.onLoop { $0.fills.values.first?.body.readers } ?? nil }
+    func readers() -> StoredBody.Readers? { pawl.onLoop { $0.downloads.fills.values.first?.body.readers } ?? nil }
     pawl.waitUntil("both read") { readers()?.count == 2 }
     let reading = TestThread { answer.withLock { $0 = other.readAnswer() } }
     goOn.open()

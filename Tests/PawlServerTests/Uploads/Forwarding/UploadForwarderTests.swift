@@ -85,7 +85,7 @@ import Testing
     #expect(upload.status.phase == .sent && upload.lastRefusal == nil)
     bench.repair(catalogue)
     bench.clock.advance(by: .seconds(5))
-    bench.bench.turn { upload.status.phase == .complete && bench.bench.owner.uploads.running.isEmpty }
+    bench.bench.turn { upload.status.phase == .complete && bench.bench.owner.uploads.queue.running.isEmpty }
     #expect(upload.lastRefusal?.answer.status == status && upload.attempts == 1)
     _ = bench.finish()
   }
@@ -98,8 +98,8 @@ import Testing
     bench.holdJournal(until: gate)
     bench.deliver(upload)
     bench.bench.turn { upload.isBeingRecorded }
-    bench.bench.loop.nextTurn { bench.bench.owner.uploads.stop() }
-    bench.bench.turn { bench.bench.owner.uploads.running.isEmpty }
+    bench.bench.loop.nextTurn { bench.bench.owner.uploads.queue.stop() }
+    bench.bench.turn { bench.bench.owner.uploads.queue.running.isEmpty }
     gate.open()
     bench.bench.turn { upload.status.phase == .complete && upload.attempts == 1 }
     #expect(upload.lastError == "pawl ended before the last byte was sent")
@@ -320,10 +320,10 @@ import Testing
     let upload = try bench.complete(Array("hello".utf8))
     bench.attempt(upload)
     #expect(upload.answer?.isTruncated == true && upload.answer?.body == [])
-    let server = bench.bench.running.server
-    #expect(UploadForwarder.spilledAnswer(of: upload, in: server)?.count == UInt64(count))
+    let uploads = bench.bench.owner.uploads
+    #expect(UploadForwarder.spilledAnswer(of: upload, in: uploads)?.count == UInt64(count))
     bench.clock.advance(by: .seconds(60))
-    bench.bench.turn { UploadForwarder.spilledAnswer(of: upload, in: server) == nil }
+    bench.bench.turn { UploadForwarder.spilledAnswer(of: upload, in: uploads) == nil }
     _ = bench.finish()
   }
 

@@ -45,7 +45,7 @@ import Testing
   }
 
   private func upload(_ id: UploadID, of pawl: TestServer) -> SpooledUpload? {
-    pawl.onLoop { $0.router.all[0].uploads?.store.find(id) } ?? nil
+    pawl.onLoop { $0.services.router.all[0].uploads?.store.find(id) } ?? nil
   }
 
   @Test("what was complete is delivered")

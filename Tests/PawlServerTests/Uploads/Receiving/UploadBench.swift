@@ -57,7 +57,7 @@ final class UploadBench {
   }
 
   func deliver(_ upload: SpooledUpload) {
-    bench.loop.nextTurn { [bench] in UploadForwarder.deliver(upload, route: bench.route, on: bench.owner) }
+    bench.loop.nextTurn { [bench] in UploadForwarder.deliver(upload, route: bench.route, on: bench.owner.uploads) }
   }
 
   /// Delivers, and waits until the attempt is over.
@@ -72,9 +72,9 @@ final class UploadBench {
     bench.turn(
       until: {
         switch upload.status.phase {
-        case .complete: upload.attempts > attempts && bench.owner.uploads.running.isEmpty
+        case .complete: upload.attempts > attempts && bench.owner.uploads.queue.running.isEmpty
         case .forwarding, .sent: false
-        case .open, .answered, .unknown, .invalid, .removed: bench.owner.uploads.running.isEmpty
+        case .open, .answered, .unknown, .invalid, .removed: bench.owner.uploads.queue.running.isEmpty
         }
       }, sourceLocation: sourceLocation)
   }

@@ -105,7 +105,7 @@ import Testing
     client.send(leaves ? "hello" : "he")
     // The loop goes on, and has looked at the client's socket when it has answered twice.
     for _ in 0..<2 { #expect(talk.pawl.ask("GET /g HTTP/1.1\r\n\r\n").status == 400) }
-    #expect(talk.pawl.onLoop { $0.router.all[0].uploads?.store.uploads.first?.state.withLock { $0.end } } == 0)
+    #expect(talk.pawl.onLoop { $0.services.router.all[0].uploads?.store.uploads.first?.state.withLock { $0.end } } == 0)
     if leaves { client.reset() } else { client.send("llo") }
     for _ in 0..<2 { #expect(talk.pawl.ask("GET /g HTTP/1.1\r\n\r\n").status == 400) }
     disk.open()
@@ -121,7 +121,7 @@ import Testing
     client.send(talk.head("POST /f", [Self.six, "Upload-Complete: ?1"], length: 5) + "he")
     let target = uploadTarget(client.readHead())
     talk.pawl.waitUntil("the bytes are there") {
-      talk.pawl.onLoop { $0.router.all[0].uploads?.store.uploads.first?.status.phase == .open } == true
+      talk.pawl.onLoop { $0.services.router.all[0].uploads?.store.uploads.first?.status.phase == .open } == true
     }
     let state = talk.ask("HEAD \(target)", Self.six)
     #expect(state.status == 204)
@@ -138,7 +138,7 @@ import Testing
     let target = uploadTarget(client.readHead())
     func waitForEnd(_ end: UInt64) {
       talk.pawl.waitUntil("\(end) octets are there") {
-        talk.pawl.onLoop { $0.router.all[0].uploads?.store.uploads.first?.state.withLock { $0.end } } == end
+        talk.pawl.onLoop { $0.services.router.all[0].uploads?.store.uploads.first?.state.withLock { $0.end } } == end
       }
     }
     waitForEnd(2)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PawlServer
 
-@Suite("One loop of the server") struct ServerLoopTests {
+@Suite("Which exchange answers a request") struct DispatchTests {
   /// Where an answer of an exchange goes that nobody starts.
   private final class NoChannel: ResponseChannel {
     var hasResponded: Bool { false }
@@ -63,13 +63,5 @@ import Testing
     let pawl = try TestServer(url: "http://127.0.0.1:1") { $0.site = "host = a.example" }
     let answer = pawl.ask("GET /f HTTP/1.1\r\nHost: b.example\r\nX-Request-Id: r\r\n\r\n")
     #expect(answer.status == 404 && answer.text.hasSuffix("No site here answers for the host b.example.\n"))
-  }
-
-  @Test("the date is that of the clock, made once a second")
-  func date() throws {
-    let bench = try ServerBench()
-    #expect(String(decoding: bench.owner.dateField, as: UTF8.self) == today)
-    bench.running.clock.advance(by: .seconds(1))
-    #expect(String(decoding: bench.owner.dateField, as: UTF8.self) == "Tue, 14 Nov 2023 22:13:21 GMT")
   }
 }

@@ -1,0 +1,37 @@
+import PawlBase
+import PawlConfig
+import PawlLoop
+import PawlObserve
+
+/// Whom pawl lets in: so many connections in all, and whose word about its clients is believed. Shared by all loops.
+final class ConnectionAdmission: Sendable {
+  let openings: OpeningLog
+  private let trusted: [AddressRange]
+  private let limit: Int
+  private let count = Locked(0)
+
+  /// - Parameter limit: client connections of the whole process (`max-connections`).
+  init(limit: Int, trusted: [AddressRange], events: EventLog) {
+    (self.limit, self.trusted) = (limit, trusted)
+    openings = OpeningLog(events)
+  }
+
+  /// One more client connection; `false` at the limit.
+  func admit() -> Bool {
+    count.withLock { count in
+      guard count < limit else { return false }
+      count += 1
+      return true
+    }
+  }
+
+  func release() { count.withLock { $0 -= 1 } }
+
+  /// Whether the peer is among `trusted-proxies`.
+  func isTrusted(_ peer: SocketAddress?) -> Bool {
+    guard !trusted.isEmpty, let peer else { return false }
+    guard !peer.isUnix else { return trusted.contains(where: \.isUnixSockets) }
+    guard let address = NetworkAddress(peer.hostText) else { return false }
+    return trusted.contains { $0.contains(address.octets) }
+  }
+}

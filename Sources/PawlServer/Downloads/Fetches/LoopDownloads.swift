@@ -1,0 +1,37 @@
+import PawlLoop
+import PawlObserve
+import PawlStore
+import PawlUpstream
+
+/// What downloads keep for one loop: what is being fetched, filled and compared there. Touched on that loop only.
+final class LoopDownloads {
+  let services: LoopServices
+  let loop: EventLoop
+  /// Fills that nobody reads, of all loops.
+  let abandoned: AbandonedFills
+  var fills: [ObjectIdentifier: Fill] = [:]
+  var fetches: [ObjectIdentifier: CollapsedFetch] = [:]
+  var twins: [ObjectIdentifier: TwinComparison] = [:]
+  var comparisons: [ObjectIdentifier: PrivateComparison] = [:]
+  @exclusivity(unchecked) private var uncollapsed = UncollapsedResources()
+
+  var events: EventLog { services.events }
+  var pool: WorkerPool { services.pool }
+
+  init(_ services: LoopServices, abandoned: AbandonedFills) {
+    (self.services, loop, self.abandoned) = (services, services.loop, abandoned)
+  }
+
+  /// Requests for this resource do not wait for each other for a while; so long it stays in the index.
+  func uncollapse(_ resource: Resource, in store: CacheStore) { uncollapsed.mark(resource, in: store, at: loop.now) }
+
+  /// An exchange is done with a resource: one that holds nothing, and bears no mark, leaves the index.
+  func letGo(of resource: Resource, in store: CacheStore) { uncollapsed.letGo(of: resource, in: store, at: loop.now) }
+
+  /// What runs ends; what was fetched stays.
+  func stop() {
+    for fetch in Array(fetches.values) { fetch.stop() }
+    for fill in Array(fills.values) { fill.stop() }
+    for comparison in Array(comparisons.values) { comparison.stop() }
+  }
+}

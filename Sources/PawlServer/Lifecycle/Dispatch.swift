@@ -1,0 +1,100 @@
+import PawlCache
+import PawlHTTP
+import PawlLoop
+import PawlUpload
+
+/// Which kind of exchange answers a request. Decided once, from the request's head and its route's settings.
+extension ServerLoop: RequestDispatch {
+  func serve(_ stream: SocketStream, _ facts: ClientFacts, on listener: ListenerOnLoop, after opening: Opening?) {
+    if let opening { connections.members.remove(opening) }
+    if facts.tls?.applicationProtocol.elementsEqual("h2".utf8) == true {
+      let connection = HTTP2Connection(stream: stream, facts: facts, listener: listener, owner: connections)
+      connections.members.add(connection)
+      return connection.start()
+    }
+    let connection = ClientConnection(stream: stream, facts: facts, listener: listener, owner: connections)
+    connections.members.add(connection)
+    connection.start()
+  }
+
+  func connectionEnded() { if services.isEnding { server.drained(self) } }
+
+  func makeExchange(for request: IncomingRequest, channel: any ResponseChannel) -> any Exchange {
+    let (head, router) = (request.head, services.router)
+    guard !request.facts.isMisdirected(head.authority) else {
+      return ReplyExchange(Replies.misdirected(), request, channel)
+    }
+    guard request.isRouted || router.uploadRoute(authority: head.authority, target: head.target) != nil else {
+      return ReplyExchange(Replies.noSite(head.authority), request, channel)
+    }
+    if router.urls.isDisguised(head.target) { return ReplyExchange(Replies.noUpload(), request, channel) }
+    if MaxForwards.isOver(head) {
+      return ReplyExchange(head.method == .options ? Replies.options() : Replies.noTrace(), request, channel)
+    }
+    if head.method == .options, head.target.equals("*") { return ReplyExchange(Replies.options(), request, channel) }
+    if let exchange = makeUploadExchange(for: request, channel: channel) { return exchange }
+    let options = HopByHop.connectionOptions(head.fields)
+    let isRead = (head.method == .get || head.method == .head) && head.framing == .none
+    if isRead, !(options.upgrade && head.fields.contains(.upgrade)) {
+      if let cache = request.route.cache {
+        return DownloadExchange(request, channel: channel, store: cache, downloads: downloads)
+      }
+      if head.method == .get { return UnkeptExchange(request, channel: channel) }
+    }
+    return ForwardExchange(request, channel: channel, why: isRead ? .bypass : .method)
+  }
+
+  // MARK: - Uploads
+
+  /// Who answers a request that is about an upload, or has content that is spooled first (protocols 9.1). `nil`: a request
+  /// like any other. Costs reads outside of the upload prefix next to nothing.
+  private func makeUploadExchange(for request: IncomingRequest, channel: any ResponseChannel) -> (any Exchange)? {
+    let head = request.head
+    if let route = services.router.uploadRoute(authority: head.authority, target: head.target) {
+      request.route = route
+      request.isBelowPrefix = true
+    }
+    let isRead = (head.method == .get || head.method == .head) && head.framing == .none
+    if isRead, !request.isBelowPrefix { return nil }
+    guard let settings = request.route.uploads ?? joining(request) else { return spooled(request, channel) }
+    switch UploadDispatch.kind(of: head, settings.dispatch) {
+    case .plain: return spooled(request, channel)
+    case .foreign: return nil
+    case .small:
+      request.hidesUploadFields = true
+      return spooled(request, channel)
+    case .creation(let creation, let dialect):
+      return UploadExchange(.creation(creation), dialect, request, channel: channel, deliveries: uploads)
+    case .resource(let token, let command, let dialect):
+      return UploadExchange(.resource(token, command), dialect, request, channel: channel, deliveries: uploads)
+    case .refused(let refusal, let dialect, let token):
+      return UploadExchange(.refused(refusal, token), dialect, request, channel: channel, deliveries: uploads)
+    case .discovery: return OptionsExchange(request, channel: channel)
+    }
+  }
+
+  /// Whether the content is for an upload that a client knows already.
+  func appends(_ head: RequestHead) -> Bool {
+    guard
+      let uploads = services.router.uploadRoute(authority: head.authority, target: head.target)?.uploads,
+      case .resource(_, .append, _) = UploadDispatch.kind(of: head, uploads.dispatch)
+    else { return false }
+    return true
+  }
+
+  /// Parts that are here are joined here, whatever is said of new uploads now: nobody else has them.
+  private func joining(_ request: IncomingRequest) -> UploadRoute? {
+    guard !services.router.urls.isEmpty, let urls = TusRequest.parts(request.head),
+      let part = urls.lazy.compactMap({ self.services.router.findPart($0) }).first,
+      let spool = services.router.held.spool(of: part)
+    else { return nil }
+    request.route = services.router.held.route(
+      request.route, finishing: part.origin.prefix ?? UploadURLs.usual, in: spool, lending: request.route)
+    return request.route.uploads
+  }
+
+  private func spooled(_ request: IncomingRequest, _ channel: any ResponseChannel) -> (any Exchange)? {
+    guard let spool = request.route.plainSpool, SpooledForwardExchange.takes(request.head) else { return nil }
+    return SpooledForwardExchange(request, channel: channel, spool: spool, maxUpload: request.route.maxUpload)
+  }
+}

@@ -3,24 +3,6 @@ import CLinux
 import PawlBase
 import PawlTLS
 
-/// What one read or write on a socket came to.
-package enum IOResult: Hashable, Sendable {
-  /// So many bytes moved; at least one, unless none were asked for.
-  case bytes(Int)
-  /// Nothing now; readiness will be told.
-  case wouldBlock
-  /// Reading: the peer ends its side (writing may go on). `sendFile`: the file ends before the count.
-  case end
-  /// The connection is broken, or closed by us (`EBADF`); with the `errno`.
-  case failed(CInt)
-}
-
-/// Who is told that a socket is ready. Called on the loop; may close the stream and let go of it.
-package protocol StreamDelegate: AnyObject {
-  func streamReadable()
-  func streamWritable()
-}
-
 /// A non-blocking stream socket on one loop. Reads and writes are the owner's system calls, libevent only tells when:
 /// the read event stays added while reading, the write event is added after a write would have blocked and stays as
 /// long as each ``StreamDelegate/streamWritable()`` asks again (no `epoll_ctl` a request).
@@ -294,14 +276,6 @@ package final class SocketStream {
   func letGoOfDelegate() { _ = take(&told) }
 
   func releaseState() { (isReading, wantsWritable, writeEventIsAdded, protection) = (false, false, false, nil) }
-}
-
-/// Stands between a stream and a delegate that it must not keep alive.
-private final class WeakDelegate: StreamDelegate {
-  private(set) weak var target: (any StreamDelegate)?
-  init(_ target: any StreamDelegate) { self.target = target }
-  func streamReadable() { target?.streamReadable() }
-  func streamWritable() { target?.streamWritable() }
 }
 
 // Safe: a stream frees its events in close and deinit, so it exists when one of them fires; it is kept alive through

@@ -28,6 +28,12 @@ struct UploadRow: Sendable, Equatable {
   var isAnswerDelivered = false
 
   init(at time: Int64) { (lastByteAt, changedAt) = (time, time) }
+
+  /// An attempt to forward it has failed.
+  mutating func noteAttempt(failed why: String, nextAt: Int64?) {
+    attempts += 1
+    (lastError, nextAttempt) = (why, nextAt)
+  }
 }
 
 /// A row as it is first written.

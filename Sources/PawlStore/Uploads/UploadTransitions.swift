@@ -32,14 +32,23 @@ extension SpooledUpload {
   }
 
   /// forwarding, sent → complete: the origin does not have it, or may have it twice. The attempt is counted and kept for
-  /// show. Of one that was sent the record follows: a crash before it leaves it sent.
+  /// show. Of one that was sent the record follows: a crash before it leaves it sent. A step that is on its way to the
+  /// record comes first.
   /// - Parameter nextAt: when it is tried again; wall seconds.
   package func noteAttempt(failed why: String, nextAt: Int64?) {
+    let isWaiting = state.withLock { state in
+      guard let transition = state.transition, transition.from.contains(state.row.phase) else { return false }
+      state.queue.append(
+        UploadTransition(
+          from: [.forwarding, .sent], to: .complete, apply: { $0.noteAttempt(failed: why, nextAt: nextAt) },
+          then: { _ in }))
+      return true
+    }
+    guard !isWaiting else { return }
     change { row in
       guard row.phase == .forwarding || row.phase == .sent else { return false }
       row.phase = .complete
-      row.attempts += 1
-      (row.lastError, row.nextAttempt) = (why, nextAt)
+      row.noteAttempt(failed: why, nextAt: nextAt)
       return true
     }
     notify()
@@ -53,10 +62,7 @@ extension SpooledUpload {
     failed why: String, nextAt: Int64?, refusal: UploadLastRefusal? = nil, on loop: EventLoop,
     then: @escaping (Bool) -> Void
   ) {
-    begin(.sent, to: .complete, on: loop, refusal: refusal, then: then) { row in
-      row.attempts += 1
-      (row.lastError, row.nextAttempt) = (why, nextAt)
-    }
+    begin(.sent, to: .complete, on: loop, refusal: refusal, then: then) { $0.noteAttempt(failed: why, nextAt: nextAt) }
   }
 
   /// forwarding, sent → answered; the bytes are freed.

@@ -145,6 +145,22 @@ import Testing
     #expect(upload.beginForward())
   }
 
+  @Test("an attempt that fails while its journal is written has failed: it is not left as sent")
+  func failedWhileJournalled() throws {
+    let fixture = try UploadFixture()
+    let upload = try fixture.completed(pattern(10))
+    #expect(upload.beginForward())
+    var isRecorded: Bool?
+    upload.journalSent(on: fixture.loop) { isRecorded = $0 }
+    upload.noteAttempt(failed: "broke off", nextAt: 77)
+    try fixture.wait { isRecorded != nil && upload.status.phase == .complete }
+    try fixture.settle()
+    #expect(isRecorded == true && upload.status.phase == .complete)
+    #expect(upload.attempts == 1 && upload.lastError == "broke off" && upload.nextAttempt == 77)
+    #expect(try fixture.cut().found(upload).status.phase == .complete)
+    #expect(upload.beginForward())
+  }
+
   @Test("sent without an answer is unknown until it is sent again or dropped, by order")
   func unknown() throws {
     let fixture = try UploadFixture()

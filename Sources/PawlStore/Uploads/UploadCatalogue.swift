@@ -110,8 +110,7 @@ enum UploadCatalogue {
       guard let id = ObjectID(hex: statement.blob(0)), let phase = UploadPhase(rawValue: statement.integer(3)) else {
         throw .catalogue(code: StoreError.corrupt, message: "a row that pawl did not write")
       }
-      var row = UploadRow(at: 0)
-      row.phase = phase
+      var row = UploadRow(at: 0, phase: phase)
       row.offset = UInt64(clamping: statement.integer(4))
       row.verifying = statement.optionalNumber(5)
       row.length = statement.optionalNumber(6)

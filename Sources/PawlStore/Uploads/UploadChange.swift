@@ -3,7 +3,7 @@ import PawlUpload
 
 /// What changes of an upload's row.
 struct UploadRow: Sendable, Equatable {
-  var phase = UploadPhase.open
+  private(set) var phase: UploadPhase
   /// Bytes that were synced before they were recorded.
   var offset: UInt64 = 0
   /// Bytes behind this offset are being verified: after a crash they do not count.
@@ -27,13 +27,30 @@ struct UploadRow: Sendable, Equatable {
   var originStatus: Int64?
   var isAnswerDelivered = false
 
-  init(at time: Int64) { (lastByteAt, changedAt) = (time, time) }
+  init(at time: Int64, phase: UploadPhase = .open) { (self.phase, lastByteAt, changedAt) = (phase, time, time) }
+
+  /// The only way to another phase.
+  mutating func take(_ event: UploadEvent) -> UploadStep {
+    let step = phase.step(on: event)
+    if case .to(let next) = step { phase = next }
+    return step
+  }
+
+  /// As it is written down.
+  var recorded: UploadRow {
+    var row = self
+    row.phase = phase.recorded
+    return row
+  }
 
   /// An attempt to forward it has failed.
   mutating func noteAttempt(failed why: String, nextAt: Int64?) {
     attempts += 1
     (lastError, nextAttempt) = (why, nextAt)
   }
+
+  /// It is sent again: what became of it counts no more.
+  mutating func forgetOutcome() { (nextAttempt, originStatus) = (nil, nil) }
 }
 
 /// A row as it is first written.

@@ -2,6 +2,7 @@ import CLinux
 import PawlBase
 import PawlLoop
 import PawlObserve
+import PawlUpload
 
 /// What the parts of one spool share.
 final class UploadCore: Sendable {
@@ -50,6 +51,12 @@ final class UploadCore: Sendable {
   func path(of id: UploadID) -> String { "\(bodies)/\(id.hex)" }
 
   // MARK: The catalogue
+
+  /// What nobody may ask for changes nothing, and is told of.
+  func note(_ event: UploadEvent, of id: UploadID, _ step: UploadStep) {
+    guard step == .impossible else { return }
+    events.log(.error, "upload-event-impossible", ["upload": id.hex, "event": "\(event)"])
+  }
 
   func submit(_ changes: [UploadChange], durably: Bool = false, then completion: (@Sendable (Bool) -> Void)? = nil) {
     guard let catalogue else {

@@ -111,7 +111,7 @@ extension UploadCore {
   /// It was never told of.
   private func undo(_ upload: SpooledUpload) {
     remove(upload)
-    upload.state.withLock { $0.row.phase = .removed }
+    note(.undone, of: upload.id, upload.state.withLock { $0.row.take(.undone) })
     upload.free()
     upload.forgetRecord()
     upload.count(as: .none)
@@ -123,8 +123,8 @@ extension UploadCore {
     _ id: UploadID, _ origin: UploadOrigin, _ parts: [SpooledUpload], _ total: UInt64, kept: UInt64,
     then: @escaping @Sendable (Result<SpooledUpload, UploadStoreRefusal>) -> Void
   ) {
-    var row = UploadRow(at: clock.wallSeconds())
-    (row.phase, row.offset, row.length) = (.complete, total, total)
+    var row = UploadRow(at: clock.wallSeconds(), phase: .complete)
+    (row.offset, row.length) = (total, total)
     let whole = Locked<UInt64>(0)
     make(id, origin, row, kept: kept, durably: true) { (descriptor, upload) throws(StoreError) in
       let charge = upload.charge

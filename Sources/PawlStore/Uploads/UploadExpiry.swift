@@ -104,7 +104,8 @@ extension UploadCore {
   }
 
   private func collect(_ upload: SpooledUpload, _ phase: UploadPhase) {
-    upload.remove(from: [phase], why: Self.reason(phase)) { _ in }
+    // What has another phase by now has another time.
+    upload.remove(.expired, while: phase, why: Self.reason(phase))
   }
 
   /// The upload, unless its time is over: then it is collected now, whenever the next sweep comes. A completed one that was
@@ -132,7 +133,7 @@ extension UploadCore {
     }
     let excess = max(0, answered.count - settings.maxAnswered)
     for entry in answered.prefix(excess) {
-      entry.upload.remove(from: [.answered, .invalid], why: "more were answered than are remembered") { _ in }
+      entry.upload.remove(.crowdedOut, why: "more were answered than are remembered")
     }
     trimRecords(answered.dropFirst(excess).map(\.upload))
   }
@@ -174,14 +175,11 @@ extension UploadCore {
       if isDone { onOrder.withLock { $0 }?(order, upload) }
     }
     switch order.kind {
-    case .remove: upload.remove(then: done)
+    case .remove: upload.begin(UploadTransition(.removed, then: done))
     case .resend:
       // One that waits for its next attempt need not wait.
       if upload.status.phase == .complete { return done(true) }
-      upload.begin(
-        UploadTransition(
-          from: [.unknown], to: .complete,
-          apply: { ($0.nextAttempt, $0.originStatus) = (nil, nil) }, then: done))
+      upload.begin(UploadTransition(.resendOrdered, apply: { $0.forgetOutcome() }, then: done))
     }
   }
 

@@ -47,19 +47,21 @@ package enum UploadOrders {
     try database.execute("PRAGMA synchronous = FULL")
     var found: UploadRow?
     try UploadCatalogue.forEach(database, "id = ?1", [.text(id.hex)]) { found = $0.row }
-    guard var row = found, row.phase != .removed else { return .unknownUpload }
+    guard var row = found else { return .unknownUpload }
+    let phase = row.phase
     row.changedAt = SystemClock().wallSeconds()
     switch kind {
     case .remove:
-      row.phase = .removed
+      guard case .to = row.take(.removedAtRest) else { return .unknownUpload }
       row.credentials = nil
       try UploadChange.update(id, row).apply(to: database)
       try UploadChange.strip(id).apply(to: database)
       try Files.unlink("\(path)/bodies/\(id.hex)")
     case .resend:
       // What was sent when the server ended is as unknown as what a running one gave up on.
-      guard [.unknown, .sent, .complete, .forwarding].contains(row.phase) else { return .refused("\(row.phase)") }
-      (row.phase, row.nextAttempt, row.originStatus) = (.complete, nil, nil)
+      guard phase != .removed else { return .unknownUpload }
+      guard case .to = row.take(.resendOrderedAtRest) else { return .refused("\(phase)") }
+      row.forgetOutcome()
       try UploadChange.update(id, row).apply(to: database)
     }
     return .done

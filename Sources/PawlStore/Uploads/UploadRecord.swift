@@ -87,7 +87,7 @@ extension UploadCore {
       guard isOwn || total.kept > all || total.memory > allMemory else { continue }
       byClient[upload.client] = (use.kept - size.kept, use.memory - size.memory)
       total = (total.kept - size.kept, total.memory - size.memory)
-      upload.remove(from: [.answered, .invalid], why: "others need the room") { _ in }
+      upload.remove(.crowdedOut, why: "others need the room")
     }
   }
 }

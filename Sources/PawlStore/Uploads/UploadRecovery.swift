@@ -109,7 +109,8 @@ struct UploadRecovery {
     (row.offset, row.verifying) = (count, nil)
     let isWholeTus = origin.isTus && origin.concatenation != .partial && row.length == count
     if row.finalAt == count || isWholeTus {
-      (row.phase, row.length, row.changedAt) = (.complete, count, core.clock.wallSeconds())
+      core.note(.foundWhole, of: id, row.take(.foundWhole))
+      (row.length, row.changedAt) = (count, core.clock.wallSeconds())
       core.events.log(.info, "upload-completed", ["upload": id.hex, "length": "\(count)", "at": "start"])
     }
     row.finalAt = nil
@@ -141,9 +142,9 @@ struct UploadRecovery {
   private func invalidate(_ id: UploadID, _ row: inout UploadRow, _ why: String) {
     core.events.log(.error, "upload-invalid", ["upload": id.hex, "why": why])
     row.lastError = why
-    // What may have reached the origin stays in the operator's sight.
-    if row.phase == .sent || row.phase == .unknown { return }
-    (row.phase, row.changedAt) = (.invalid, core.clock.wallSeconds())
+    let step = row.take(.fileLost)
+    core.note(.fileLost, of: id, step)
+    if case .to = step { row.changedAt = core.clock.wallSeconds() }
   }
 
   /// Files that no row wants.

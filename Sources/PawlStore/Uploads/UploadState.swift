@@ -188,18 +188,35 @@ struct PendingHold: Sendable {
 
 /// A change of phase on its way to the catalogue.
 struct UploadTransition: Sendable {
-  let from: Set<UploadPhase>
-  let to: UploadPhase
-  /// All bytes are synced before, and there have to be as many as the length says.
-  var needsAllBytes = false
-  /// Whether a sent or forwarded one is left alone, is decided by `from`; this makes the row.
-  var apply: @Sendable (inout UploadRow) -> Void = { _ in }
-  var answer: UploadAnswer?
+  let event: UploadEvent
+  /// It counts in this phase only.
+  let phase: UploadPhase?
+  let answer: UploadAnswer?
   /// What the origin said where it did not take the upload.
-  var refusal: UploadLastRefusal?
+  let refusal: UploadLastRefusal?
   /// What is logged with it.
-  var why: String?
+  let why: String?
+  /// What of the row changes with the phase.
+  var apply: @Sendable (inout UploadRow) -> Void
   /// It is being recorded: the row that is taken has the new phase.
   var isRecording = false
   let then: @Sendable (Bool) -> Void
+
+  init(
+    _ event: UploadEvent, while phase: UploadPhase? = nil, answer: UploadAnswer? = nil,
+    refusal: UploadLastRefusal? = nil, why: String? = nil,
+    apply: @escaping @Sendable (inout UploadRow) -> Void = { _ in }, then: @escaping @Sendable (Bool) -> Void
+  ) {
+    (self.event, self.phase, self.answer, self.refusal, self.why) = (event, phase, answer, refusal, why)
+    (self.apply, self.then) = (apply, then)
+  }
+
+  /// All bytes are synced before, and there have to be as many as the length says.
+  var needsAllBytes: Bool { event == .completed }
+
+  /// What it comes to: as the table says.
+  func step(from phase: UploadPhase) -> UploadStep {
+    if let only = self.phase, only != phase { return .refused }
+    return phase.step(on: event)
+  }
 }

@@ -171,12 +171,11 @@ extension SpooledUpload: ChangeSource {
       var answer: UploadAnswer?
       if let transition = state.transition, transition.isRecording {
         transition.apply(&row)
-        row.phase = transition.to
+        _ = row.take(transition.event)
         row.changedAt = core.clock.wallSeconds()
         answer = transition.answer
       }
-      // An attempt that ends with the process begins again.
-      if row.phase == .forwarding { row.phase = .complete }
+      row = row.recorded
       row.expires = expires(row)
       state.takenRevision = state.revision
       state.takenOffset = row.offset

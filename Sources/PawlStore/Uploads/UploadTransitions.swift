@@ -6,19 +6,19 @@ import PawlUpload
 extension SpooledUpload {
   /// open → complete. All written bytes are synced first; they have to be as many as the length says.
   package func complete(on loop: EventLoop, then: @escaping (Bool) -> Void) {
-    begin(.open, to: .complete, on: loop, needsAllBytes: true, then: then)
+    begin(.completed, on: loop, then: then)
   }
 
   /// complete → forwarding, in memory: `true` for exactly one caller. Not for a part of a concatenation.
   package func beginForward() -> Bool {
     guard concatenation != .partial else { return false }
-    let isBegun = state.withLock { state in
-      guard state.row.phase == .complete, state.transition == nil, state.isMade else { return false }
-      state.row.phase = .forwarding
-      return true
+    let step = state.withLock { state in
+      state.transition == nil && state.isMade ? state.row.take(.attemptBegan) : .refused
     }
-    if isBegun { notify() }
-    return isBegun
+    core.note(.attemptBegan, of: id, step)
+    guard case .to = step else { return false }
+    notify()
+    return true
   }
 
   /// forwarding → sent.
@@ -26,7 +26,7 @@ extension SpooledUpload {
   package func journalSent(
     early answer: UploadAnswer? = nil, on loop: EventLoop, then: @escaping (Bool) -> Void
   ) {
-    begin(.forwarding, to: .sent, on: loop, answer: answer, then: then) { row in
+    begin(.requestSent, on: loop, answer: answer, then: then) { row in
       row.originStatus = answer.map { Int64($0.status) }
     }
   }
@@ -37,17 +37,16 @@ extension SpooledUpload {
   /// - Parameter nextAt: when it is tried again; wall seconds.
   package func noteAttempt(failed why: String, nextAt: Int64?) {
     let isWaiting = state.withLock { state in
-      guard let transition = state.transition, transition.from.contains(state.row.phase) else { return false }
+      guard case .to = state.transition?.step(from: state.row.phase) else { return false }
       state.queue.append(
-        UploadTransition(
-          from: [.forwarding, .sent], to: .complete, apply: { $0.noteAttempt(failed: why, nextAt: nextAt) },
-          then: { _ in }))
+        UploadTransition(.attemptFailed, apply: { $0.noteAttempt(failed: why, nextAt: nextAt) }, then: { _ in }))
       return true
     }
     guard !isWaiting else { return }
     change { row in
-      guard row.phase == .forwarding || row.phase == .sent else { return false }
-      row.phase = .complete
+      let step = row.take(.attemptFailed)
+      core.note(.attemptFailed, of: id, step)
+      guard case .to = step else { return false }
       row.noteAttempt(failed: why, nextAt: nextAt)
       return true
     }
@@ -62,7 +61,7 @@ extension SpooledUpload {
     failed why: String, nextAt: Int64?, refusal: UploadLastRefusal? = nil, on loop: EventLoop,
     then: @escaping (Bool) -> Void
   ) {
-    begin(.sent, to: .complete, on: loop, refusal: refusal, then: then) { $0.noteAttempt(failed: why, nextAt: nextAt) }
+    begin(.cameBack, on: loop, refusal: refusal, then: then) { $0.noteAttempt(failed: why, nextAt: nextAt) }
   }
 
   /// forwarding, sent → answered; the bytes are freed.
@@ -70,7 +69,7 @@ extension SpooledUpload {
   package func answer(
     _ answer: UploadAnswer, for askers: [[UInt8]] = [], on loop: EventLoop, then: @escaping (Bool) -> Void
   ) {
-    begin(.forwarding, .sent, to: .answered, on: loop, answer: answer, then: then) { row in
+    begin(.answered, on: loop, answer: answer, then: then) { row in
       row.answerUntil = answer.at + answer.keepFor.components.seconds
       row.originStatus = Int64(answer.status)
       row.nextAttempt = nil
@@ -85,7 +84,7 @@ extension SpooledUpload {
   package func becomeUnknown(
     why: String, answer: UploadAnswer? = nil, on loop: EventLoop, then: @escaping (Bool) -> Void
   ) {
-    begin(.forwarding, .sent, to: .unknown, on: loop, answer: answer, why: why, then: then) { row in
+    begin(.outcomeLost, on: loop, answer: answer, why: why, then: then) { row in
       row.lastError = why
       if let answer { row.originStatus = Int64(answer.status) }
     }
@@ -93,38 +92,32 @@ extension SpooledUpload {
 
   /// unknown → complete.
   package func sendAgain(on loop: EventLoop, then: @escaping (Bool) -> Void) {
-    begin(.unknown, to: .complete, on: loop, then: then) { ($0.nextAttempt, $0.originStatus) = (nil, nil) }
+    begin(.resendOrdered, on: loop, then: then) { $0.forgetOutcome() }
   }
 
   /// open, complete → invalid; the bytes are freed.
   package func invalidate(why: String, on loop: EventLoop, then: @escaping (Bool) -> Void) {
-    begin(.open, .complete, to: .invalid, on: loop, why: why, then: then) { $0.lastError = why }
+    begin(.invalidated, on: loop, why: why, then: then) { $0.lastError = why }
   }
 
   /// → removed; the bytes are freed. Not while it is forwarded or sent.
   package func remove(on loop: EventLoop, then: @escaping (Bool) -> Void) {
-    let reply = LoopReply(on: loop, then)
-    remove { reply.send($0) }
+    begin(.removed, on: loop, then: then)
   }
 
-  static let removable: Set<UploadPhase> = [.open, .complete, .answered, .unknown, .invalid]
-
-  func remove(
-    from phases: Set<UploadPhase> = removable, why: String? = nil, then: @escaping @Sendable (Bool) -> Void
-  ) {
-    begin(UploadTransition(from: phases, to: .removed, why: why, then: then))
+  /// By itself, unless it has another phase by then.
+  func remove(_ event: UploadEvent, while phase: UploadPhase? = nil, why: String) {
+    begin(UploadTransition(event, while: phase, why: why, then: { _ in }))
   }
 
   private func begin(
-    _ from: UploadPhase..., to phase: UploadPhase, on loop: EventLoop, needsAllBytes: Bool = false,
-    answer: UploadAnswer? = nil, refusal: UploadLastRefusal? = nil, why: String? = nil,
-    then: @escaping (Bool) -> Void, apply: @escaping @Sendable (inout UploadRow) -> Void = { _ in }
+    _ event: UploadEvent, on loop: EventLoop, answer: UploadAnswer? = nil, refusal: UploadLastRefusal? = nil,
+    why: String? = nil, then: @escaping (Bool) -> Void,
+    apply: @escaping @Sendable (inout UploadRow) -> Void = { _ in }
   ) {
     let reply = LoopReply(on: loop, then)
     begin(
-      UploadTransition(
-        from: Set(from), to: phase, needsAllBytes: needsAllBytes, apply: apply, answer: answer, refusal: refusal,
-        why: why, then: { reply.send($0) }))
+      UploadTransition(event, answer: answer, refusal: refusal, why: why, apply: apply, then: { reply.send($0) }))
   }
 
   // MARK: One at a time
@@ -142,13 +135,17 @@ extension SpooledUpload {
   }
 
   private func start(_ transition: UploadTransition) {
-    enum Check { case refused, record(UploadState.Displacement?) }
+    enum Check { case refused(UploadStep), record(UploadState.Displacement?) }
     let check = state.withLock { state -> Check in
-      guard transition.from.contains(state.row.phase) else { return .refused }
-      if transition.needsAllBytes { return hasAllBytes(state) ? .record(nil) : .refused }
+      let step = transition.step(from: state.row.phase)
+      guard case .to = step else { return .refused(step) }
+      if transition.needsAllBytes { return hasAllBytes(state) ? .record(nil) : .refused(.refused) }
       return .record(state.row.phase == .open ? state.endHolder() : nil)
     }
-    guard case .record(let ended) = check else { return end(transition, false) }
+    guard case .record(let ended) = check else {
+      if case .refused(let step) = check { core.note(transition.event, of: id, step) }
+      return end(transition, false)
+    }
     if let ended { tell(ended) }
     guard transition.needsAllBytes else { return record(transition) }
     syncBytes { [self] error in
@@ -183,27 +180,29 @@ extension SpooledUpload {
   }
 
   private func end(_ transition: UploadTransition, _ isDone: Bool) {
-    let (before, next, wasRecording) = state.withLock { state in
+    let (before, step, next, wasRecording) = state.withLock { state in
       let (before, current) = (state.row.phase, state.transition)
+      var step = UploadStep.refused
       state.transition = nil
       if isDone {
         current?.apply(&state.row)
-        state.row.phase = transition.to
+        step = state.row.take(transition.event)
         state.row.changedAt = core.clock.wallSeconds()
         state.lastChange = core.clock.now()
-        if transition.to == .answered { state.notBefore = core.dueTime(state.row.answerUntil ?? 0) }
-        if transition.to == .removed { state.row.credentials = nil }
+        let phase = state.row.phase
+        if phase == .answered { state.notBefore = core.dueTime(state.row.answerUntil ?? 0) }
+        if phase == .removed { state.row.credentials = nil }
         state.lastRefusal = transition.refusal ?? state.lastRefusal
-        state.answer = transition.to == .answered ? transition.answer ?? state.answer : nil
+        state.answer = phase == .answered ? transition.answer ?? state.answer : nil
       } else if current?.isRecording == true {
         state.touch()
       }
       let next = state.queue.isEmpty ? nil : state.queue.removeFirst()
       state.transition = next
-      return (before, next, current?.isRecording == true)
+      return (before, step, next, current?.isRecording == true)
     }
-    if isDone {
-      entered(transition, from: before)
+    if case .to(let phase) = step {
+      entered(phase, by: transition, from: before)
     } else if wasRecording {
       // What may be recorded later after all is followed by what is true.
       core.noteDirty(self, soon: true)
@@ -214,9 +213,9 @@ extension SpooledUpload {
   }
 
   /// What a change of phase frees.
-  private func entered(_ transition: UploadTransition, from before: UploadPhase) {
+  private func entered(_ phase: UploadPhase, by transition: UploadTransition, from before: UploadPhase) {
     if before == .open { count(as: .none) }
-    switch transition.to {
+    switch phase {
     case .answered:
       free()
       wasAnswered(transition.answer)
@@ -233,11 +232,11 @@ extension SpooledUpload {
       core.submit([.strip(id)])
     case .open, .complete, .forwarding, .sent, .unknown: break
     }
-    log(transition, from: before)
+    log(phase, transition.why, from: before)
   }
 
-  private func log(_ transition: UploadTransition, from before: UploadPhase) {
-    switch (transition.to, transition.why) {
+  private func log(_ phase: UploadPhase, _ why: String?, from before: UploadPhase) {
+    switch (phase, why) {
     case (.removed, let why?): core.events.log(.notice, "upload-expired", ["upload": id.hex, "why": why])
     case (.removed, nil): core.events.log(.info, "upload-removed", ["upload": id.hex])
     case (.invalid, let why): core.events.log(.warning, "upload-invalid", ["upload": id.hex, "why": why ?? ""])

@@ -9,8 +9,8 @@ import Testing
   func rows() throws {
     let fixture = try UploadFixture()
     let database = try Database(path: UploadCatalogue.path(in: fixture.directory.path + "/spool"), isReader: false)
-    var row = UploadRow(at: 7)
-    (row.phase, row.offset, row.verifying, row.length, row.finalAt) = (.unknown, 1, 2, 3, 4)
+    var row = UploadRow(at: 7, phase: .unknown)
+    (row.offset, row.verifying, row.length, row.finalAt) = (1, 2, 3, 4)
     (row.credentials, row.attempts, row.lastError, row.nextAttempt) = ([9], 5, "why", 6)
     (row.giveUpAt, row.answerUntil, row.originStatus, row.isAnswerDelivered, row.expires) = (8, 9, 200, true, 10)
     let (full, plain) = (ObjectID(high: 1, low: 1), ObjectID(high: 2, low: 2))

@@ -102,8 +102,8 @@ import Testing
   @Test("is not sent before it is whole and on record")
   func notBefore() throws {
     let fixture = try UploadFixture()
-    var row = UploadRow(at: fixture.clock.wallSeconds())
-    (row.phase, row.offset, row.length) = (.complete, 0, 0)
+    var row = UploadRow(at: fixture.clock.wallSeconds(), phase: .complete)
+    (row.offset, row.length) = (0, 0)
     let id = ObjectID.make()
     let isBegun = Locked(true)
     let made: UploadStore.Created = try fixture.result { then in

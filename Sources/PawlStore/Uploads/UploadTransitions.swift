@@ -283,23 +283,4 @@ extension SpooledUpload {
       withExtendedLifetime((charge, descriptor)) {}
     }
   }
-
-  /// The origin's answer. One that is not in memory any more is read from the catalogue here: some milliseconds.
-  package var answer: UploadAnswer? {
-    let (kept, phase) = state.withLock { ($0.answer, $0.row.phase) }
-    guard kept == nil, phase == .answered else { return kept }
-    do throws(StoreError) {
-      return try core.reader.withLock { (database) throws(StoreError) in try UploadCatalogue.answer(database, id) }
-    } catch {
-      core.events.log(.error, "upload-answer-lost", ["upload": id.hex, "why": "\(error)"])
-      return nil
-    }
-  }
-
-  /// As ``answer``, read in the pool.
-  package func loadAnswer(on loop: EventLoop, then: @escaping (UploadAnswer?) -> Void) {
-    let reply = LoopReply(on: loop, then)
-    if let kept = state.withLock({ $0.answer }) { return reply.send(kept) }
-    if !core.pool.run({ [self] in reply.send(answer) }) { reply.send(nil) }
-  }
 }

@@ -4,8 +4,8 @@ import PawlWire
 
 /// One client's connection on which HTTP/2 is spoken: moves octets between the socket and the ``HTTP2Session``, begins
 /// the requests that came, pulls answers in the session's order, and keeps the time limits that belong to the whole
-/// connection. Lives on one loop. Writing is in `HTTP2Connection+Writing`, what the session tells in
-/// `HTTP2Connection+Session`.
+/// connection. Lives on one loop. Writing is in `HTTP2Connection+Writing`, its end in `HTTP2Connection+Ending`, what the
+/// session tells in `HTTP2Connection+Session`.
 final class HTTP2Connection: StreamDelegate, ServedConnection {
   /// The life of the connection.
   enum Phase {
@@ -20,7 +20,7 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
   /// When it is looked whether the client has acknowledged the settings.
   private static let settingsTime = Duration.seconds(11)
   /// The same for its answer to the announcement of the end.
-  private static let drainTime = Duration.seconds(1)
+  static let drainTime = Duration.seconds(1)
   /// Octets, and time, in which what still arrives after the end is dropped.
   static let lingerBudget = 1 << 20
   static let lingerTime = Duration.seconds(5)
@@ -44,7 +44,7 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
   /// Request content in memory that exchanges have not taken yet: while there is some, its credit is missing to others.
   var heldContent = 0
   private var lingerBudget = HTTP2Connection.lingerBudget
-  private(set) var isDraining = false
+  var isDraining = false
 
   // Writing
   /// Produced, and not taken by the socket.
@@ -62,7 +62,7 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
   var hasAnsweredReady = false
 
   // Time
-  private lazy var timer = owner.loop.makeTimer { [weak self] in self?.timerFired() }
+  lazy var timer = owner.loop.makeTimer { [weak self] in self?.timerFired() }
   private var timerDue = Monotonic(nanoseconds: .max)
   /// Since when no stream is open.
   var idleSince: Monotonic
@@ -70,7 +70,7 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
   /// Since when the socket has taken nothing of what it is to take.
   var stuckSince: Monotonic?
   /// Once the connection ends: when it is closed, whatever is left.
-  private var endBy: Monotonic?
+  var endBy: Monotonic?
 
   /// - Parameter received: octets that were read already: the preface where it was recognised in clear.
   init(
@@ -203,101 +203,5 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
     if let due = cutStuckReady(now) { next = min(next ?? due, due) }
     if let next { expect(within: next) }
     pump()
-  }
-
-  // MARK: - Ends
-
-  /// The session ends, which it tells by itself, when all its streams have ended.
-  func drain() {
-    guard !isDraining else { return }
-    isDraining = true
-    switch phase {
-    case .open:
-      session.drain()
-      expect(within: Self.drainTime)
-      pump()
-    case .lingering: end(within: Self.drainLingerTime)
-    case .ending, .closed: break
-    }
-  }
-
-  /// Idle for too long.
-  private func endInOrder() {
-    session.end(.noError)
-    beginEnding()
-    pump()
-  }
-
-  private func beginEnding() {
-    phase = .ending
-    end(within: listener.settings.sendTimeout)
-  }
-
-  private func end(within duration: Duration) {
-    endBy = owner.loop.now.advanced(by: duration)
-    expect(within: duration)
-  }
-
-  /// The session has said that the connection ends: a flood, or a breach of the protocol.
-  func ended(_ reason: HTTP2Session.EndReason) {
-    guard phase == .open else { return }
-    if reason != .goAway {
-      owner.admission.openings.note(.http2, of: facts.client, why: reason.rawValue, at: owner.loop.now)
-    }
-    beginEnding()
-    dropUnanswered(BodyEnd(party: .client, reason: reason.rawValue))
-    pump()
-  }
-
-  func abandonAll(_ end: BodyEnd) {
-    guard phase == .open else { return close() }
-    for stream in Array(streams.values) { stream.endVisibly(end) }
-    for id in session.unfinishedReady { cutReady(id, end) }
-    session.end(.noError)
-    beginEnding()
-    pump()
-    close()
-  }
-
-  /// The client's side broke: nobody is left to answer.
-  func clientBroke(_ reason: String) {
-    guard phase != .closed else { return }
-    dropAll(BodyEnd(party: .client, reason: reason))
-    if reason == "send-timeout" { stream.reset() }
-    close()
-  }
-
-  /// Answers that are complete still go out.
-  private func dropUnanswered(_ end: BodyEnd) {
-    let lost = streams.values.filter { stream in !unsentAnswers.contains { $0.stream === stream } }
-    streams = [:]
-    for stream in lost { stream.drop(end) }
-    dropReady(end, unanswered: true)
-  }
-
-  private func dropAll(_ end: BodyEnd) {
-    let lost = Array(streams.values) + unsentAnswers.map(\.stream)
-    streams = [:]
-    unsentAnswers = []
-    for stream in lost { stream.drop(end) }
-    dropReady(end, unanswered: false)
-  }
-
-  /// All has gone out: FIN, then what still comes is dropped for a bounded time.
-  func finish() {
-    guard phase != .closed, phase != .lingering else { return }
-    phase = .lingering
-    stream.shutdownWrite()
-    if !stream.isReading { stream.startReading() }
-    end(within: isDraining ? Self.drainLingerTime : Self.lingerTime)
-  }
-
-  func close() {
-    guard phase != .closed else { return }
-    phase = .closed
-    timer.close()
-    dropAll(BodyEnd(party: .client, reason: "closed"))
-    stream.close()
-    owner.connectionClosed(self)
   }
 }

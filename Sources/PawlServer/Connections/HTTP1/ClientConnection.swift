@@ -4,7 +4,8 @@ import PawlWire
 
 /// One client's connection and the HTTP/1.1 spoken on it: reads heads and bodies, keeps requests in order,
 /// pulls answers, enforces the time limits, and ends visibly what cannot be finished.
-/// Lives on one loop. Reading is in `ClientConnection+Reading`, writing in `ClientConnection+Writing`.
+/// Lives on one loop. Reading is in `ClientConnection+Reading`, answering in `ClientConnection+Answer`, writing in
+/// `ClientConnection+Writing`.
 final class ClientConnection: StreamDelegate, ServedConnection, DeadlineHolder {
   /// The life of the connection.
   enum Phase {

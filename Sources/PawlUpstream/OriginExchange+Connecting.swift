@@ -11,13 +11,12 @@ extension OriginExchange {
       urlOrder = upstream.urlOrder(at: loop.now)
       preferredURL = urlOrder[0]
     }
-    isEntering = true
+    phase = .entering
     pool.enter(self)
-    isEntering = false
     switch phase {
     case .granted: proceed()
     case .queued: updatePatience(hasProgress: true)
-    case .starting, .dialling, .connected, .upgraded, .ended: break
+    case .starting, .entering, .dialling, .connected, .upgraded, .ended: break
     }
   }
 
@@ -25,10 +24,12 @@ extension OriginExchange {
 
   /// The place is this exchange's; never calls the delegate from within another exchange's end.
   func granted(_ connection: OriginConnection?) {
+    let previous = phase
     phase = .granted(connection)
     grantedAt = loop.now
     queueTimer?.cancel()
-    guard !isEntering else { return }
+    // Who enters goes on by itself.
+    if case .entering = previous { return }
     loop.nextTurn { [self] in proceed() }
   }
 
@@ -74,23 +75,20 @@ extension OriginExchange {
     connection.begin(self)
     if response.hasBegun { response.restart() }
     isPaused ? connection.stream.stopReading() : connection.stream.startReading()
-    if request.holdsHead, !hasAnnounced {
-      holdsHead = true
-      updatePatience(hasProgress: true)
-    } else {
+    let connected = attempts.connected(holdsHead: request.holdsHead)
+    if connected.sendsHead {
       sendHead(on: connection)
       wrote(output.flush(connection.stream), hasProgress: true)
+    } else {
+      updatePatience(hasProgress: true)
     }
-    guard !hasAnnounced else { return askForBody() }
-    hasAnnounced = true
-    delegate?.exchangeConnected(self)
+    if connected.isFirst { delegate?.exchangeConnected(self) }
     askForBody()
   }
 
   /// Sends the head that ``OriginRequest/holdsHead`` kept back.
   package func releaseHead() {
-    guard holdsHead else { return }
-    holdsHead = false
+    guard attempts.releaseHead() else { return }
     guard case .connected(let connection) = phase else { return }
     sendHead(on: connection)
     wrote(output.flush(connection.stream), hasProgress: true)
@@ -107,8 +105,7 @@ extension OriginExchange {
   /// RFC 9112 §9.3.1: once, for a reused connection that closed before any octet of a response.
   func retry(after connection: OriginConnection) -> Bool {
     let isRepeatable = request.head.method.isIdempotent && !output.hasTakenBody
-    guard connection.isReused, !hasRetried, isRepeatable else { return false }
-    (hasRetried, hasSentBefore) = (true, requestBytesSent)
+    guard connection.isReused, isRepeatable, attempts.begin(retryHavingSent: requestBytesSent) else { return false }
     connection.end()
     connection.stream.close()
     output.disconnect()

@@ -35,7 +35,7 @@ extension OriginExchange {
   private var presentPatience: Patience {
     switch phase {
     case .queued: return .queue
-    case .starting, .granted, .dialling, .upgraded, .ended: return .none
+    case .starting, .entering, .granted, .dialling, .upgraded, .ended: return .none
     case .connected:
       if isPaused { return output.hasUnsent ? .write : .none }
       if stillSends { return output.hasUnsent ? .write : .none }

@@ -31,7 +31,7 @@ extension OriginExchange {
   }
 
   private func receive(_ buffer: borrowing [UInt8], _ count: Int, on connection: OriginConnection) {
-    response.hasBegun = true
+    response.takeOctets()
     if response.held.isEmpty {
       isDelivering = true
       let used = deliver(buffer, 0..<count, on: connection)
@@ -130,7 +130,7 @@ extension OriginExchange {
     }
     response.takeFinal(head, framing, isEarly: !output.isSent)
     // An origin that has said no does not want the rest; one that answers while it listens does.
-    response.letsRequestEnd = response.isEarly && request.outlivesAnswer?(head.status) ?? false
+    if response.isEarly, request.outlivesAnswer?(head.status) == true { response.outlive() }
     if response.isEarly, head.status >= 300, !response.letsRequestEnd { output.stop() }
     response.whole = ResponseInput.whole(framing, in: rest).map { ($0, $0.count < rest.count) }
     delegate?.exchange(self, head: head, framing: framing)
@@ -149,7 +149,7 @@ extension OriginExchange {
 
   /// The response is complete (RFC 9112 §8). `hasMore`: octets that belong to no response came behind it (row 60).
   private func complete(hasMore: Bool) {
-    if response.letsRequestEnd, !output.isSent { return awaitRequest() }
+    if !output.isSent, response.endBeforeRequest() { return awaitRequest() }
     let trailers = response.decoder.trailers
     release(reusable: isReusable(hasMore: hasMore))?.exchangeEnded(self, trailers: trailers)
   }
@@ -163,7 +163,7 @@ extension OriginExchange {
       guard response.decoder.endOfStreamIsComplete() else {
         return fail(ProxyError(.httpResponseIncomplete, details: "closed after \(bodyBytesReceived) octets of content"))
       }
-      response.keepsAlive = false
+      response.takeEnd()
       return complete(hasMore: false)
     }
     if response.hasBegun {

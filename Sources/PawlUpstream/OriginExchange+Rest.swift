@@ -6,7 +6,7 @@ extension OriginExchange {
   /// Whether it has no place yet, nor is one on its way.
   package var isWaitingForPlace: Bool {
     switch phase {
-    case .starting, .queued: true
+    case .starting, .entering, .queued: true
     case .granted, .dialling, .connected, .upgraded, .ended: false
     }
   }
@@ -36,7 +36,6 @@ extension OriginExchange {
   /// Nothing is read any more: what the answer was given to still has to go.
   func awaitRequest() {
     guard let stream else { return }
-    response.isWhole = true
     stream.stopReading()
     guard !output.isStopped else { return refusedRest() }
     updatePatience(hasProgress: true)

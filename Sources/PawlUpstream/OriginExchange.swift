@@ -7,6 +7,8 @@ import PawlWire
 package final class OriginExchange {
   enum Phase {
     case starting
+    /// Asks for a place, within ``begin()``.
+    case entering
     case queued(ConnectionLimit.Ticket)
     /// Has a place, and perhaps an idle connection.
     case granted(OriginConnection?)
@@ -23,22 +25,17 @@ package final class OriginExchange {
   // access: those checks were a twentieth of what a request that is passed on costs.
   @exclusivity(unchecked) var delegate: (any OriginExchangeDelegate)?
   @exclusivity(unchecked) var phase = Phase.starting
-  var isEntering = false
   var grantedAt: Monotonic?
   var preferredURL = 0
   var urlOrder: [Int]
   var address: SocketAddress?
-  var hasAnnounced = false
-  var hasRetried = false
-  var hasSentBefore = false
+  var attempts = OriginAttempts()
   /// How much of the request had gone when what makes it whole was handed in.
   var heldBackAt: UInt64?
 
   @exclusivity(unchecked) var output: RequestOutput
   var senderWaits = false
   var flushed: (() -> Void)?
-  /// The head, which goes first on the present connection, is held back.
-  var holdsHead = false
   @exclusivity(unchecked) var response = ResponseInput()
   @exclusivity(unchecked) private(set) var isPaused = false
   /// Octets of the response's content so far, without framing.
@@ -82,7 +79,7 @@ package final class OriginExchange {
       let timer = queueTimer ?? loop.makeTimer { [weak self] in self?.ranOutOfPatience() }
       queueTimer = timer
       return timer
-    case .starting, .granted, .dialling, .upgraded, .ended: return queueTimer
+    case .starting, .entering, .granted, .dialling, .upgraded, .ended: return queueTimer
     }
   }
 
@@ -93,7 +90,7 @@ package final class OriginExchange {
   package var canBeRetried: Bool { !output.hasTakenBody }
 
   /// Whether any octet of the request was handed to a connection.
-  package var requestBytesSent: Bool { hasSentBefore || output.sentOnConnection > 0 }
+  package var requestBytesSent: Bool { attempts.retry == .usedSent || output.sentOnConnection > 0 }
 
   // MARK: Reading
 
@@ -129,7 +126,7 @@ package final class OriginExchange {
   var isOver: Bool {
     switch phase {
     case .upgraded, .ended: true
-    case .starting, .queued, .granted, .dialling, .connected: false
+    case .starting, .entering, .queued, .granted, .dialling, .connected: false
     }
   }
 
@@ -149,7 +146,8 @@ package final class OriginExchange {
     var failure = OriginFailure(
       error: error, beforeHead: !response.hasFinalHead, requestBytesSent: requestBytesSent,
       lacksHeldBack: lacksHeldBack)
-    (failure.requestWasWhole, failure.hasWholeAnswer) = (output.isSent, response.isWhole)
+    failure.requestWasWhole = output.isSent
+    if response.isWhole { failure.answer = .whole }
     release(reusable: false)?.exchange(self, broke: failure)
   }
 
@@ -164,7 +162,7 @@ package final class OriginExchange {
     output.stop()
     keeper = nil
     switch previous {
-    case .starting, .ended: break
+    case .starting, .entering, .ended: break
     case .queued(let ticket): pool.leave(ticket)
     case .granted(let connection): pool.ended(place, reusable: connection)
     case .dialling(let dial):

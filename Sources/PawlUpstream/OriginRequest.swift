@@ -8,9 +8,6 @@ package struct OriginRequest: Sendable {
   package var use: OriginUse
   /// Whether a 101 is an answer to this request; otherwise it is an error (protocols.md 8.2, row 66).
   package var isUpgrade: Bool
-  /// `Expect: 100-continue` is in the head: the 100 is passed up as any other 1xx. When to send the body without
-  /// having seen one is the caller's decision.
-  package var wantsContinue: Bool
   /// The request may be sent once only: of a connection that was idle, and that an origin closes at the same moment, it
   /// would stay open whether the request was seen.
   package var wantsFreshConnection = false
@@ -24,10 +21,9 @@ package struct OriginRequest: Sendable {
   package var holder: PlaceHolder
 
   package init(
-    head: consuming RequestHead, use: OriginUse, isUpgrade: Bool = false, wantsContinue: Bool = false,
-    holder: PlaceHolder = .nobody
+    head: consuming RequestHead, use: OriginUse, isUpgrade: Bool = false, holder: PlaceHolder = .nobody
   ) {
     self.head = head
-    (self.use, self.isUpgrade, self.wantsContinue, self.holder) = (use, isUpgrade, wantsContinue, holder)
+    (self.use, self.isUpgrade, self.holder) = (use, isUpgrade, holder)
   }
 }

@@ -1,25 +1,38 @@
 import PawlHTTP
 import PawlWire
 
-/// How far the reading of a response has come.
+/// How far the reading of a response has come. Pure; ``OriginExchange`` does what follows.
 struct ResponseInput {
+  /// Over the present connection.
+  enum Stage: Hashable {
+    /// Not an octet has come.
+    case awaited
+    /// A head is coming, or interim ones have come.
+    case heads
+    /// The final head has come.
+    case content(Order)
+    /// All of the answer is here, and the exchange goes on for the request's sake.
+    case whole
+  }
+
+  /// What there was of the request when the final head came.
+  enum Order: Hashable, CaseIterable {
+    /// All of it.
+    case afterRequest
+    /// Less: the connection carries no other.
+    case early
+    /// Less, and the rest is sent nevertheless (``OriginRequest/outlivesAnswer``).
+    case outlived
+  }
+
   /// 1xx heads before the final one (protocols.md 8.2, row 67).
   static let interimLimit = 64
 
+  private(set) var stage = Stage.awaited
   var decoder = BodyDecoder(.none)
-  var framing = BodyFraming.none
   var interimCount = 0
-  /// Whether any octet has come over the present connection.
-  var hasBegun = false
-  var hasFinalHead = false
   /// Whether the origin would take another request on this connection (RFC 9112 §9.3).
-  var keepsAlive = false
-  /// Whether the final head came before the request was fully sent.
-  var isEarly = false
-  /// The request is sent to its end, though this answer has begun before that (``OriginRequest/outlivesAnswer``).
-  var letsRequestEnd = false
-  /// All of the answer is here, and the exchange goes on for the request's sake.
-  var isWhole = false
+  private(set) var keepsAlive = false
   /// All of the content, while the delegate is told of the head that came with it; whether more came behind that.
   var whole: (content: UnsafeRawBufferPointer, hasMore: Bool)?
   /// Octets read that could not be delivered yet: the start of a head, or what came behind a pause.
@@ -34,13 +47,70 @@ struct ResponseInput {
     return UnsafeRawBufferPointer(rebasing: bytes[..<Int(count)])
   }
 
+  // MARK: What follows from the stage
+
+  /// Whether any octet has come over the present connection.
+  var hasBegun: Bool { stage != .awaited }
+
+  var hasFinalHead: Bool {
+    switch stage {
+    case .awaited, .heads: false
+    case .content, .whole: true
+    }
+  }
+
+  /// Whether the final head came before the request was fully sent.
+  var isEarly: Bool {
+    switch stage {
+    case .awaited, .heads, .content(.afterRequest): false
+    case .content(.early), .content(.outlived), .whole: true
+    }
+  }
+
+  /// Whether the request is sent to its end, though this answer has begun before that.
+  var letsRequestEnd: Bool {
+    switch stage {
+    case .awaited, .heads, .content(.afterRequest), .content(.early): false
+    case .content(.outlived), .whole: true
+    }
+  }
+
+  var isWhole: Bool { stage == .whole }
+
+  // MARK: Events
+
   /// A new connection carries the response.
   mutating func restart() { self = ResponseInput() }
 
+  mutating func takeOctets() {
+    if stage == .awaited { stage = .heads }
+  }
+
   mutating func takeFinal(_ head: ResponseHead, _ framing: BodyFraming, isEarly: Bool) {
-    (hasFinalHead, self.framing, self.isEarly) = (true, framing, isEarly)
+    stage = .content(isEarly ? .early : .afterRequest)
     decoder = BodyDecoder(framing, trailers: .all)
     let options = HopByHop.connectionOptions(head.fields)
     keepsAlive = !options.close && (head.version == .http11 || options.keepAlive)
   }
+
+  /// The rest of the request goes out all the same.
+  /// - Returns: `false` where none is left, and nothing changes.
+  @discardableResult
+  mutating func outlive() -> Bool {
+    guard stage == .content(.early) else { return false }
+    stage = .content(.outlived)
+    return true
+  }
+
+  /// The content is complete before a request that is sent to its end.
+  /// - Returns: `false` where it is not: the answer ends the exchange.
+  @discardableResult
+  mutating func endBeforeRequest() -> Bool {
+    guard stage == .content(.outlived) else { return false }
+    stage = .whole
+    return true
+  }
+
+  /// The origin has ended its side.
+  mutating func takeEnd() { keepsAlive = false }
 }

@@ -318,7 +318,6 @@ import Testing
     let bench = try Bench(origin)
     var request = OriginRequest.request(.put, "/", .length(5))
     request.head.fields.append(.expect, "100-continue")
-    request.wantsContinue = true
     let recorder = bench.run(request) { event, exchange in
       guard event == .interim(100) else { return }
       exchange.send("hello")

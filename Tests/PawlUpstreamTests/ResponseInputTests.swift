@@ -33,4 +33,70 @@ import Testing
     let octets = [UInt8](repeating: 0x61, count: arrived)
     octets.withUnsafeBytes { #expect(ResponseInput.whole(framing, in: $0)?.count == content) }
   }
+
+  private typealias Stage = ResponseInput.Stage
+
+  private enum Event: CaseIterable { case octets, final, earlyFinal, outlive, endBeforeRequest, restart }
+
+  private static let stages: [Stage] = [
+    .awaited, .heads, .content(.afterRequest), .content(.early), .content(.outlived), .whole,
+  ]
+
+  /// The stage after each event, in the order of the stages; `nil`: impossible, and nothing changes.
+  private static let next: [Event: [Stage?]] = [
+    .octets: [.heads, .heads, .content(.afterRequest), .content(.early), .content(.outlived), .whole],
+    .outlive: [nil, nil, nil, .content(.outlived), nil, nil],
+    .endBeforeRequest: [nil, nil, nil, nil, .whole, nil],
+    .final: [Stage](repeating: .content(.afterRequest), count: 6),
+    .earlyFinal: [Stage](repeating: .content(.early), count: 6),
+    .restart: [Stage](repeating: .awaited, count: 6),
+  ]
+
+  @Test("its stages, by what comes")
+  func stages() {
+    for event in Event.allCases {
+      for (index, stage) in Self.stages.enumerated() {
+        var input = Self.input(in: stage)
+        #expect(input.stage == stage)
+        let expected = Self.next[event].flatMap { $0[index] }
+        switch event {
+        case .octets: input.takeOctets()
+        case .final: input.takeFinal(ResponseHead(status: 200), .length(1), isEarly: false)
+        case .earlyFinal: input.takeFinal(ResponseHead(status: 200), .length(1), isEarly: true)
+        case .outlive:
+          let isPossible = input.outlive()
+          #expect(isPossible == (expected != nil))
+        case .endBeforeRequest:
+          let isPossible = input.endBeforeRequest()
+          #expect(isPossible == (expected != nil))
+        case .restart: input.restart()
+        }
+        #expect(input.stage == expected ?? stage, "\(stage) \(event)")
+      }
+    }
+  }
+
+  @Test("what follows from each stage")
+  func derived() {
+    let facts = Self.stages.map { stage in
+      let input = Self.input(in: stage)
+      return [input.hasBegun, input.hasFinalHead, input.isEarly, input.letsRequestEnd, input.isWhole]
+    }
+    #expect(
+      facts == [
+        [false, false, false, false, false], [true, false, false, false, false], [true, true, false, false, false],
+        [true, true, true, false, false], [true, true, true, true, false], [true, true, true, true, true],
+      ])
+  }
+
+  private static func input(in stage: Stage) -> ResponseInput {
+    var input = ResponseInput()
+    if stage == .awaited { return input }
+    input.takeOctets()
+    if stage == .heads { return input }
+    input.takeFinal(ResponseHead(status: 200), .length(1), isEarly: stage != .content(.afterRequest))
+    if stage == .content(.outlived) || stage == .whole { input.outlive() }
+    if stage == .whole { input.endBeforeRequest() }
+    return input
+  }
 }

@@ -105,8 +105,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
       use == .upload && head.fields.contains(.expect) && request.head.version.takesInterim
     if !wantsContinue { head.fields.removeAll(.expect) }
     let asked = OriginRequest(
-      head: head, use: use, isUpgrade: isUpgrade, wantsContinue: wantsContinue,
-      holder: PlaceAccount.holder(of: request))
+      head: head, use: use, isUpgrade: isUpgrade, holder: PlaceAccount.holder(of: request))
     if wantsContinue, continueTimer == nil { armContinue() }
     let pool = request.loop.pool(for: request.route.upstream)
     let exchange = atOnce ? pool.prepare(asked, delegate: self) : pool.start(asked, delegate: self)

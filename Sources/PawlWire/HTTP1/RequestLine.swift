@@ -44,7 +44,7 @@ extension RequestParser {
     guard let next = try takeVersion(octets, from: targetEnd + 1, to: end) else { return try incomplete(octets, start) }
 
     methodRange = start..<methodEnd
-    (isGet, isHead) = (octets.equals(methodRange, "GET"), octets.equals(methodRange, "HEAD"))
+    method = octets.equals(methodRange, "GET") ? .get : octets.equals(methodRange, "HEAD") ? .head : .other
     if octets.equals(methodRange, "CONNECT") {
       throw RequestRefusal(405, "This is a reverse proxy; it opens no tunnels.")
     }

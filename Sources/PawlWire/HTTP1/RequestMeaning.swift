@@ -37,7 +37,6 @@ extension RequestParser {
         throw RequestRefusal(417, "The expectation is none that can be met here.")
       }
     }
-    expectsContinue = true
   }
 
   /// RFC 9110 §7.2: exactly one valid `Host`, also beside an absolute target, which then decides.

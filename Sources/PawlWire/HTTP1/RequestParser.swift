@@ -4,6 +4,9 @@ package import PawlHTTP
 /// two ways is refused. It copies nothing and allocates nothing once its line table has grown; the ranges it
 /// leaves behind point into the buffer given and hold until the next call.
 package struct RequestParser: Sendable {
+  /// Methods that the shortest way knows.
+  package enum PlainMethod: Sendable { case get, head, other }
+
   let limits: HeadLimits
   /// Whether the client speaks TLS; an absolute target of the other scheme is refused. Between two connections it may be set
   /// anew.
@@ -28,10 +31,7 @@ package struct RequestParser: Sendable {
   /// 1.0 or 1.1; 1.2 to 1.9 are treated as 1.1.
   package internal(set) var version = HTTPVersion.http11
   package internal(set) var framing = BodyFraming.none
-  package internal(set) var isGet = false
-  package internal(set) var isHead = false
-  /// `Expect: 100-continue` in HTTP/1.1: the client waits before it sends the body (RFC 9110 §10.1.1).
-  package internal(set) var expectsContinue = false
+  package internal(set) var method = PlainMethod.other
   /// Whether the client lets the connection live on (RFC 9112 §9.3).
   package internal(set) var keepsAlive = true
   private(set) var present = FieldNameSet()
@@ -40,7 +40,11 @@ package struct RequestParser: Sendable {
     (self.limits, self.isSecure) = (limits, isSecure)
   }
 
-  package var isGetOrHead: Bool { isGet || isHead }
+  package var isGet: Bool { method == .get }
+  package var isHead: Bool { method == .head }
+  package var isGetOrHead: Bool { method != .other }
+  /// `Expect: 100-continue` in HTTP/1.1: the client waits before it sends the body (RFC 9110 §10.1.1).
+  package var expectsContinue: Bool { seen.hasExpect && version.minor != 0 }
 
   /// Whether ``makeHead(_:)`` gives another target than the octets of ``targetRange``: an absolute target without
   /// a path (RFC 9112 §3.2.4).
@@ -97,7 +101,7 @@ package struct RequestParser: Sendable {
     progress.begin(at: start)
     lines.removeAll(keepingCapacity: true)
     (emptyLines, present, seen) = (0, FieldNameSet(), FramingFields())
-    (authorityRange, framing, expectsContinue) = (start..<start, .none, false)
+    (authorityRange, framing) = (start..<start, .none)
   }
 
   /// `false` when the head goes on beyond the octets that are there.

@@ -84,7 +84,7 @@ enum HTTP2Callbacks {
       owner.endBlock(header.stream_id, isRequest: isRequest, isEnd: hasFirstFlag)
     case NGHTTP2_DATA.rawValue: if hasFirstFlag { owner.endContent(header.stream_id) }
     case NGHTTP2_RST_STREAM.rawValue: owner.noteReset(header.stream_id)
-    case NGHTTP2_SETTINGS.rawValue: if hasFirstFlag { owner.hasSettingsAcknowledged = true }
+    case NGHTTP2_SETTINGS.rawValue: if hasFirstFlag { owner.settingsState = .acknowledged }
     case NGHTTP2_PING.rawValue:
       guard hasFirstFlag else { return }
       let payload = withUnsafeBytes(of: frame.pointee.ping.opaque_data) { $0.loadUnaligned(as: UInt64.self) }

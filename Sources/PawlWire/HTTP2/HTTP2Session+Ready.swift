@@ -48,10 +48,10 @@ extension HTTP2Session {
       if let get, let answer = listener?.session(self, answers: get, on: id, with: &values) {
         return send(answer, slot)
       }
-      streams[slot].request = try plainHeads[index].request(isEnd: true)
+      streams[slot].telling = .request(try plainHeads[index].request(isEnd: true))
       tell(.began(slot))
     } catch {
-      streams[slot].refusal = error
+      streams[slot].telling = .refusal(error)
       tell(.refused(slot))
     }
   }
@@ -60,7 +60,7 @@ extension HTTP2Session {
     let id = streams[slot].id
     streams[slot].ready = answer
     streams[slot].ready?.seenAt = now
-    (streams[slot].hasHead, streams[slot].isTold) = (true, true)
+    (streams[slot].hasHead, streams[slot].telling) = (true, .told)
     readyCount += 1
     lines.removeAll(keepingCapacity: true)
     lines.append(contentsOf: answer.head.lines)

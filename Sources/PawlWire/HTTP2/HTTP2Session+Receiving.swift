@@ -30,11 +30,11 @@ extension HTTP2Session {
     prioritise(stream)
     if isEnd, reader.isPlain { return keepPlainHead(slot) }
     do throws(RequestRefusal) {
-      streams[slot].request = try reader.request(isEnd: isEnd)
+      streams[slot].telling = .request(try reader.request(isEnd: isEnd))
       events.append(.began(slot))
       if isEnd { events.append(.ended(slot)) }
     } catch {
-      streams[slot].refusal = error
+      streams[slot].telling = .refusal(error)
       events.append(.refused(slot))
     }
   }
@@ -70,7 +70,7 @@ extension HTTP2Session {
   /// Octets of content. They lie in what `receive` was given.
   func takeContent(_ octets: UnsafeRawBufferPointer, _ stream: HTTP2StreamID) {
     guard let slot = slot(of: stream) else { return }
-    guard streams[slot].refusal == nil else { return returnCredit(slot) }
+    guard !streams[slot].isRefused else { return returnCredit(slot) }
     // What came beyond the window: nghttp2 has begun to reset the stream.
     guard streams[slot].window.held + octets.count <= streams[slot].window.size else { return }
     streams[slot].window.arrive(octets.count)
@@ -79,8 +79,9 @@ extension HTTP2Session {
   }
 
   /// The event at that place, together with those behind it that are more content of the same stream; and how many they are.
-  func gathered(at index: Int) -> (event: HTTP2Event, count: Int) {
-    guard mayMoveContent, case .content(let slot, let first) = events[index], let start = first.baseAddress else {
+  /// - Parameter movable: whether content may be moved where it lies.
+  func gathered(at index: Int, movable: Bool) -> (event: HTTP2Event, count: Int) {
+    guard movable, case .content(let slot, let first) = events[index], let start = first.baseAddress else {
       return (events[index], 1)
     }
     var (end, last) = (first.count, index)
@@ -105,7 +106,7 @@ extension HTTP2Session {
   /// A frame broke a rule of its stream, which is reset with the next octets that go out: a request that has not been told
   /// of never will be.
   func noteInvalid(_ stream: HTTP2StreamID) {
-    if let slot = slot(of: stream) { streams[slot].isDoomed = true }
+    if let slot = slot(of: stream) { streams[slot].noteInvalid() }
   }
 
   /// Whether a request is to be told of, now that everything that came with it is known.
@@ -113,7 +114,7 @@ extension HTTP2Session {
     let stream = streams[slot]
     guard stream.mayBeTold else {
       // By the client itself, and behind content.
-      return stream.wasReset && !stream.isDoomed && stream.ownReset == nil && stream.window.held > 0
+      return stream.wasGivenUp && stream.window.held > 0
         && listener?.session(self, keepsContentOf: request) == true
     }
     // Content of another length than announced: more came than nghttp2 let pass, or the end too early.
@@ -122,7 +123,7 @@ extension HTTP2Session {
   }
 
   func noteReset(_ stream: HTTP2StreamID) {
-    if let slot = slot(of: stream) { streams[slot].wasReset = true }
+    if let slot = slot(of: stream) { streams[slot].noteReset() }
   }
 
   /// From within `receive` or `produce`. What the stream held is done with.
@@ -187,7 +188,7 @@ extension HTTP2Session {
       nghttp2_session_set_local_window_size(raw, 0, 0, Int32(clamping: window.size))
     }
     returnConnectionCredit()
-    guard window.arrived > 0, hasSettingsAcknowledged, roundTrip.begins(at: now) else { return }
+    guard window.arrived > 0, settingsState == .acknowledged, roundTrip.begins(at: now) else { return }
     window.restart()
     for slot in streams.indices { streams[slot].window.restart() }
     ping(.roundTrip)
@@ -199,7 +200,7 @@ extension HTTP2Session {
   }
 
   private func returnCredit(_ slot: Int) {
-    guard !streams[slot].hasEnded, streams[slot].ownReset == nil else { return }
+    guard !streams[slot].hasEnded, !streams[slot].isResetByOwn else { return }
     let id = streams[slot].id
     let spent = Int(nghttp2_session_get_stream_effective_recv_data_length(raw, id))
     let credit = streams[slot].window.credit(spent: spent)

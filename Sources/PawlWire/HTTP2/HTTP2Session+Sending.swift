@@ -34,8 +34,7 @@ extension HTTP2Session {
 
   /// RST_STREAM; nothing follows for this stream but its `closed`. It overtakes content that waits.
   package func reset(_ stream: HTTP2StreamID, _ code: HTTP2ErrorCode) {
-    guard let slot = slot(of: stream), !streams[slot].isClosed, streams[slot].ownReset == nil else { return }
-    streams[slot].ownReset = code
+    guard let slot = slot(of: stream), streams[slot].resetOwn(code) else { return }
     nghttp2_submit_rst_stream(raw, 0, stream, code.rawValue)
   }
 
@@ -45,7 +44,7 @@ extension HTTP2Session {
   }
 
   private func openSlot(_ stream: HTTP2StreamID) -> Int? {
-    guard ending == nil, let slot = slot(of: stream), !streams[slot].isClosed, streams[slot].ownReset == nil else {
+    guard ending == nil, let slot = slot(of: stream), !streams[slot].isClosed, !streams[slot].isResetByOwn else {
       return nil
     }
     return slot
@@ -84,7 +83,7 @@ extension HTTP2Session {
     }
     output.removeLast(max(0, output.count - start))
     // The stream is reset for a fault of ours: the client is not to pay for it.
-    if let slot = slot(of: stream) { streams[slot].ownReset = .internalError }
+    if let slot = slot(of: stream) { _ = streams[slot].resetOwn(.internalError) }
     return false
   }
 
@@ -106,9 +105,8 @@ extension HTTP2Session {
   private func noteResetSent(_ stream: HTTP2StreamID, _ code: UInt32) {
     watch.abandon(stream)
     if let slot = slot(of: stream) {
-      // An answer that is complete before its request ends well.
-      streams[slot].wasReset = streams[slot].ownReset != .noError
-      if streams[slot].ownReset != nil { return }
+      streams[slot].noteReset()
+      if streams[slot].isResetByOwn { return }
     }
     if let breach = watch.resetByFault(at: now) { finish(breach.reason, breach.code) }
   }

@@ -39,8 +39,6 @@ package final class HTTP2Session {
   var watch: HTTP2FrameWatch
   var streams = HTTP2Streams()
   var events: [HTTP2Event] = []
-  /// What is told of lies in octets that may be moved.
-  private(set) var mayMoveContent = false
   /// The connection's receive window.
   var window: HTTP2ReceiveWindow
   var roundTrip = HTTP2RoundTrip()
@@ -69,9 +67,16 @@ package final class HTTP2Session {
   private var lastWord: HTTP2ErrorCode?
   var isInside = false
   private var isTelling = false
-  private var settingsSince: Int64?
-  var hasSettingsAcknowledged = false
+  var settingsState = SettingsState.unsent
   private var drainage: Drainage?
+
+  /// Of our SETTINGS.
+  enum SettingsState: Hashable {
+    case unsent
+    /// The client has had octets since; it has a time to acknowledge them.
+    case sent(Int64)
+    case acknowledged
+  }
 
   private enum Drainage {
     /// Told to open no more streams; those on their way are still taken (RFC 9113 §6.8).
@@ -98,22 +103,19 @@ package final class HTTP2Session {
 
   /// Takes all of `bytes`. `now`: of a monotonic clock, in nanoseconds. Not to be called from within the delegate.
   package func receive(_ bytes: UnsafeRawBufferPointer, at now: Int64) -> Progress {
-    mayMoveContent = false
-    return take(bytes, at: now)
+    take(bytes, at: now, movable: false)
   }
 
   /// As ``receive(_:at:)-1``, of octets that need not stay where they are: content of one stream that came in several frames is
   /// moved together and told of once.
   package func receive(movable bytes: UnsafeMutableRawBufferPointer, at now: Int64) -> Progress {
-    mayMoveContent = true
-    defer { mayMoveContent = false }
-    return take(UnsafeRawBufferPointer(bytes), at: now)
+    take(UnsafeRawBufferPointer(bytes), at: now, movable: true)
   }
 
-  private func take(_ bytes: UnsafeRawBufferPointer, at now: Int64) -> Progress {
+  private func take(_ bytes: UnsafeRawBufferPointer, at now: Int64, movable: Bool) -> Progress {
     precondition(!isInside && !isTelling, "receive from within the session's own calls")
     self.now = now
-    if settingsSince == nil { settingsSince = now }
+    if settingsState == .unsent { settingsState = .sent(now) }
     guard ending == nil else { return progress }
     let octets = bytes.bindMemory(to: UInt8.self)
     if let breach = watch.take(octets.span, at: now) {
@@ -125,7 +127,7 @@ package final class HTTP2Session {
     let count = withExtendedLifetime(self) { nghttp2_session_mem_recv(raw, octets.baseAddress, octets.count) }
     isInside = false
     if count < 0 { finishAfter(CInt(truncatingIfNeeded: count)) }
-    tell()
+    tell(movable: movable)
     if ending == nil {
       returnCredit()
       if nghttp2_session_get_outbound_queue_size(raw) > settings.floods.queuedFrames {
@@ -202,7 +204,7 @@ package final class HTTP2Session {
   /// To be called about once a second: settings that nobody acknowledges, a drain that the client does not answer.
   package func check(at now: Int64) -> Progress {
     if case .announced(let since) = drainage, now - since >= 1_000_000_000 { endDrain() }
-    if !hasSettingsAcknowledged, let since = settingsSince, now - since >= settings.settingsTimeout {
+    if case .sent(let since) = settingsState, now - since >= settings.settingsTimeout {
       finish(.settingsTimeout, .settingsTimeout)
     }
     return progress
@@ -240,13 +242,14 @@ package final class HTTP2Session {
   // MARK: Telling
 
   /// Tells the delegate what came. What its own calls bring about meanwhile is told too.
-  private func tell() {
+  /// - Parameter movable: whether content lies in octets that may be moved.
+  private func tell(movable: Bool = false) {
     guard !isTelling, !events.isEmpty else { return }
     isTelling = true
     listener = delegate
     var next = 0
     while next < events.count {
-      let (event, count) = gathered(at: next)
+      let (event, count) = gathered(at: next, movable: movable)
       if ending == nil { tell(event) }
       next += count
     }
@@ -261,12 +264,12 @@ package final class HTTP2Session {
     switch event {
     case .plain(let slot, let index): tellPlain(slot, index)
     case .began(let slot):
-      guard let request = streams[slot].request, isWorthTelling(request, slot) else { return }
-      (streams[slot].isTold, streams[slot].request) = (true, nil)
+      guard case .request(let request) = streams[slot].telling, isWorthTelling(request, slot) else { return }
+      streams[slot].telling = .told
       listener?.session(self, began: request, on: streams[slot].id)
     case .refused(let slot):
-      guard streams[slot].mayBeTold, let refusal = streams[slot].refusal else { return }
-      streams[slot].isTold = true
+      guard streams[slot].mayBeTold, case .refusal(let refusal) = streams[slot].telling else { return }
+      streams[slot].telling = .toldRefusal
       listener?.session(self, refused: refusal, on: streams[slot].id)
     case .content(let slot, let octets):
       guard streams[slot].takesContent else { return }

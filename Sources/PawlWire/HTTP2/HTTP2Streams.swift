@@ -4,12 +4,7 @@ import PawlHTTP
 struct HTTP2Stream {
   var id: HTTP2StreamID = 0
   var window: HTTP2ReceiveWindow
-  /// Whether the delegate knows of it.
-  var isTold = false
-  /// Between the head and its `began`.
-  var request: HTTP2Request?
-  /// Why it was refused: what content comes is dropped.
-  var refusal: RequestRefusal?
+  var telling = Telling.unread
   var trailers: Fields?
   /// The peer has ended its side: it needs no credit.
   var hasEnded = false
@@ -17,18 +12,91 @@ struct HTTP2Stream {
   var hasHead = false
   /// The stream is gone; only what came before is still to be told.
   var isClosed = false
-  var wasReset = false
-  /// The client has broken a rule: nghttp2 is about to reset it.
-  var isDoomed = false
+  private(set) var reset = Reset.none
   /// What is sent without asking the delegate.
   var ready: HTTP2ReadyAnswer?
-  /// What ``HTTP2Session/reset(_:_:)`` was called with.
-  var ownReset: HTTP2ErrorCode?
+
+  /// What the delegate knows of it.
+  enum Telling {
+    /// Nothing: its head is not read, or kept as it is.
+    case unread
+    /// The head is read; its `began` is to come.
+    case request(HTTP2Request)
+    case told
+    /// It is refused, which is to be told; what content comes is dropped.
+    case refusal(RequestRefusal)
+    case toldRefusal
+  }
+
+  /// Why it ends, or has ended, before its end.
+  enum Reset: Hashable {
+    case none
+    /// The client has reset it, or nghttp2 has by itself.
+    case done
+    /// The client has broken a rule: nghttp2 is about to reset it.
+    case doomed
+    /// ``HTTP2Session/reset(_:_:)`` was called.
+    case own(HTTP2ErrorCode)
+  }
+
+  init(id: HTTP2StreamID = 0, window: HTTP2ReceiveWindow) { (self.id, self.window) = (id, window) }
+
+  // MARK: What follows from that
+
+  var isTold: Bool {
+    switch telling {
+    case .told, .toldRefusal: true
+    case .unread, .request, .refusal: false
+    }
+  }
+
+  var isRefused: Bool {
+    switch telling {
+    case .refusal, .toldRefusal: true
+    case .unread, .request, .told: false
+    }
+  }
 
   /// Whether it is worth beginning.
-  var mayBeTold: Bool { !isClosed && !isDoomed && ownReset == nil }
+  var mayBeTold: Bool { !isClosed && !isDoomed && !isResetByOwn }
+
   /// Whether content that came is for the delegate.
-  var takesContent: Bool { isTold && ready == nil && !isDoomed && refusal == nil && ownReset == nil }
+  var takesContent: Bool {
+    guard case .told = telling else { return false }
+    return ready == nil && !isDoomed && !isResetByOwn
+  }
+
+  private var isDoomed: Bool { reset == .doomed }
+
+  var isResetByOwn: Bool {
+    if case .own = reset { true } else { false }
+  }
+
+  /// Whether its client has ended it, having broken no rule.
+  var wasGivenUp: Bool { reset == .done }
+
+  /// Whether it ends by something else than its end. An answer that is complete before its request ends well.
+  var wasReset: Bool { reset != .none && reset != .own(.noError) }
+
+  // MARK: Events
+
+  /// RST_STREAM has come, or has gone without our asking. What was known before is the reason.
+  mutating func noteReset() {
+    if reset == .none { reset = .done }
+  }
+
+  /// A frame broke a rule of the stream.
+  mutating func noteInvalid() {
+    if !isResetByOwn { reset = .doomed }
+  }
+
+  /// It is to be reset by us.
+  /// - Returns: `false` where it is over, or was reset so before.
+  mutating func resetOwn(_ code: HTTP2ErrorCode) -> Bool {
+    guard !isClosed, !isResetByOwn else { return false }
+    reset = .own(code)
+    return true
+  }
 }
 
 /// The streams of a connection, each in a slot that is used again: no allocation for one more.

@@ -244,10 +244,10 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
 
   func exchange(_ exchange: OriginExchange, head: ResponseHead, framing: BodyFraming) {
     continueTimer?.cancel()
-    guard isAsked(head.status) else {
+    if let error = ProxyError.unasked(head.status, to: request.head.method, asks: request.head.fields.contains) {
       origin = nil
       exchange.cancel()
-      return fail(ProxyError(.httpProtocolError, receivedStatus: head.status))
+      return fail(error)
     }
     guard request.rangeCoding.takesPart(head) else { return askForWhole(instead: exchange) }
     if request.route.uploads != nil, request.head.fields.contains(.tusResumable) {
@@ -275,16 +275,6 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
     exchange.cancel()
     (isConnected, request.rangeCoding) = (false, .unknown)
     start()
-  }
-
-  /// A part, or a 304, only to who asked for one (protocols 8.2, rows 72 and 73).
-  private func isAsked(_ status: Int) -> Bool {
-    let fields = request.head.fields
-    switch (status, request.head.method) {
-    case (206, .get), (206, .head): return fields.contains(.range)
-    case (304, .get), (304, .head): return fields.contains(.ifNoneMatch) || fields.contains(.ifModifiedSince)
-    default: return true
-    }
   }
 
   /// HEAD says what a GET would: that pawl serves ranges of what it would keep (protocols 6.1).

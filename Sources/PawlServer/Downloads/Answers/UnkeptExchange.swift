@@ -24,10 +24,9 @@ final class UnkeptExchange: Exchange, OriginFetchSink {
   func fetch(_ fetch: OriginFetch, interim head: ResponseHead) { channel.interim(head) }
 
   func fetch(_ fetch: OriginFetch, head: ResponseHead, framing: BodyFraming) {
-    let conditions: [FieldName] = head.status == 206 ? [.range] : [.ifNoneMatch, .ifModifiedSince]
-    if head.status == 206 || head.status == 304, !conditions.contains(where: request.head.fields.contains) {
+    if let error = ProxyError.unasked(head.status, to: .get, asks: request.head.fields.contains) {
       fetch.cancel()
-      return fail(ProxyError(.httpProtocolError, receivedStatus: head.status))
+      return fail(error)
     }
     var reply = OriginRequests.relayed(head)
     var status = CacheStatus(fwd: .bypass)

@@ -171,7 +171,7 @@ final class CollapsedFetch: OriginFetchSink {
       return serveStale(stored)
     }
     setCookies = head.fields.all(.setCookie)
-    if isUnasked(head.status) { return refuse(head.status) }
+    if let error = ProxyError.unasked(head.status, to: .get, asks: asked.contains) { return refuse(error) }
     if head.status == 206 { return rangeAnswered(head, framing, now) }
     // Whether the client's If-Range holds is for the origin to say, which was not told of it.
     if head.status == 416, request.head.fields.contains(.ifRange) { return askAsItStands() }
@@ -187,18 +187,10 @@ final class CollapsedFetch: OriginFetchSink {
     }
   }
 
-  /// A part of a whole that was asked for, or a 304 to a request without conditions (protocols 8.2, rows 72 and 73).
-  private func isUnasked(_ status: Int) -> Bool {
-    switch status {
-    case 206: !asked.contains(.range)
-    case 304: !asked.contains(.ifNoneMatch) && !asked.contains(.ifModifiedSince)
-    default: false
-    }
-  }
-
-  private func refuse(_ status: Int) {
+  private func refuse(_ unasked: ProxyError) {
     fetch?.cancel()
-    let error = ProxyError(.httpProtocolError, details: "a \(status) that was not asked for", receivedStatus: status)
+    var error = unasked
+    error.details = "a \(error.receivedStatus ?? 0) that was not asked for"
     let failure = OriginFailure(error: error, beforeHead: true, requestBytesSent: true)
     conclude(.failed(failure))?.fetchFailed(failure)
   }

@@ -5,7 +5,7 @@ import PawlWire
 
 /// The rest of a body for one reader that was overtaken where it was streamed: a request of its own, at its own pace, which
 /// counts only behind octets that are proven to be those that the reader was given.
-final class OwnRest: OriginFetchSink {
+final class OwnRest: FetchBodySink {
   private static let highWater = 256 << 10
   private static let lowWater = 64 << 10
 
@@ -38,7 +38,7 @@ final class OwnRest: OriginFetchSink {
     let start = isComparable ? 0 : given?.start ?? position
     let decision = decideResume(held: position, spanStart: start, identity: identity, progress: progress)
     if case .giveUp = decision { return nil }
-    let fetch = OriginFetch(for: request, base: request.asSent, use: .passThrough, sink: self)
+    let fetch = OriginFetch(for: request, base: request.asSent, use: .passThrough, for: .body(self))
     self.fetch = fetch
     let isWhole = end == nil || end == identity.total
     // Who asks is in the middle of taking what there is.
@@ -60,9 +60,6 @@ final class OwnRest: OriginFetchSink {
     fetch = nil
     queue.removeAll()
   }
-
-  func fetch(_ fetch: OriginFetch, interim head: ResponseHead) {}
-  func fetch(_ fetch: OriginFetch, head: ResponseHead, framing: BodyFraming) {}
 
   func fetch(_ fetch: OriginFetch, bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Flow {
     if given == nil { given = DeliveredMemory(from: offset) }

@@ -47,7 +47,7 @@ extension DownloadExchange {
 /// A request that names the tag of a body which was kept for another, or for nobody that it can be told from: the origin is
 /// asked with the request's own cookies and credentials. Where that proves the bytes the same, the client goes on from what
 /// is held; else it gets the origin's answer, whole, which is judged and kept as any other. Lives on the exchange's loop.
-final class PrivateResumption: OriginFetchSink {
+final class PrivateResumption: FetchHeadSink {
   private weak var exchange: DownloadExchange?
   private let request: IncomingRequest
   private let store: CacheStore
@@ -83,7 +83,7 @@ final class PrivateResumption: OriginFetchSink {
 
   private func ask(_ conditions: [(FieldName, [UInt8])]) {
     (self.conditions, began) = (conditions, loop.loop.now)
-    let fetch = OriginFetch(for: request, base: request.makeSent(), use: .passThrough, sink: self)
+    let fetch = OriginFetch(for: request, base: request.makeSent(), use: .passThrough, for: .head(self))
     self.fetch = fetch
     fetch.start(adding: conditions)
   }
@@ -118,19 +118,10 @@ final class PrivateResumption: OriginFetchSink {
     judge.adopt(fetch, adding: conditions.map(\.0), since: began, head: head, framing: framing)
   }
 
-  func fetchFailed(_ fetch: OriginFetch, _ failure: FetchFailure) {
+  func fetch(_ fetch: OriginFetch, gotNoAnswer failure: OriginFailure) {
     self.fetch = nil
-    if case .noAnswer(let failure) = failure { return exchange?.fetchFailed(failure) ?? () }
-    exchange?.fetchFailed(OriginFailure.incomplete)
+    exchange?.fetchFailed(failure)
   }
-
-  // Nothing is accepted here: a body is for whoever takes the fetch over.
-  func fetch(_ fetch: OriginFetch, bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Flow { .pause }
-  func fetch(_ fetch: OriginFetch, compare bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Comparison {
-    .different
-  }
-  func fetchEnded(_ fetch: OriginFetch, at end: UInt64) {}
-  func fetchIsWanted(_ fetch: OriginFetch) -> Bool { true }
 
   /// By its strong tag the origin has said to this very request that these are its bytes.
   private func proven(by answer: ResponseHead) {

@@ -4,7 +4,7 @@ import PawlUpstream
 import PawlWire
 
 /// A GET on a route without a cache: nothing is kept, and still the origin may break off without the client noticing.
-final class UnkeptExchange: Exchange, OriginFetchSink {
+final class UnkeptExchange: Exchange, FetchHeadSink {
   private let request: IncomingRequest
   private let channel: any ResponseChannel
   private var fetch: OriginFetch?
@@ -16,7 +16,7 @@ final class UnkeptExchange: Exchange, OriginFetchSink {
     request.record.cacheOutcome = "bypass"
     var head = OriginRequests.forwarded(request)
     head.fields.removeAll(.expect)
-    let fetch = OriginFetch(for: request, base: head, use: .passThrough, sink: self)
+    let fetch = OriginFetch(for: request, base: head, use: .passThrough, for: .head(self))
     self.fetch = fetch
     fetch.start(adding: [])
   }
@@ -41,17 +41,7 @@ final class UnkeptExchange: Exchange, OriginFetchSink {
     fetch.acceptUnkept(head, framing, resumability, receivedAt: request.loop.loop.wallSeconds)
   }
 
-  func fetch(_ fetch: OriginFetch, bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Flow { .goOn }
-  func fetch(_ fetch: OriginFetch, compare bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Comparison {
-    .different
-  }
-  func fetchEnded(_ fetch: OriginFetch, at end: UInt64) {}
-  func fetchIsWanted(_ fetch: OriginFetch) -> Bool { false }
-
-  func fetchFailed(_ fetch: OriginFetch, _ failure: FetchFailure) {
-    guard case .noAnswer(let failure) = failure else { return fail(ProxyError(.httpResponseIncomplete)) }
-    fail(failure.error)
-  }
+  func fetch(_ fetch: OriginFetch, gotNoAnswer failure: OriginFailure) { fail(failure.error) }
 
   private func fail(_ error: ProxyError) {
     channel.fail(request, error)

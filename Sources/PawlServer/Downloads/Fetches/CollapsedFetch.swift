@@ -10,7 +10,7 @@ import PawlWire
 /// One request to the origin on behalf of everybody who misses the same resource at the same time. It decides what
 /// the answer is (stored, passed on, validated, stale after all) and tells all who wait; each then serves itself.
 /// Lives on the loop of the exchange that leads it; others join from any loop.
-final class CollapsedFetch: OriginFetchSink {
+final class CollapsedFetch: FetchHeadSink {
   let owner: LoopDownloads
   let resource: Resource
   var purpose: Purpose
@@ -59,7 +59,7 @@ final class CollapsedFetch: OriginFetchSink {
     if isShared { owner.fetches[ObjectIdentifier(self)] = self }
     requestBegan = owner.loop.now
     asked = extra.map(\.0)
-    let fetch = OriginFetch(for: request, base: request.makeSent(), use: .passThrough, sink: self)
+    let fetch = OriginFetch(for: request, base: request.makeSent(), use: .passThrough, for: .head(self))
     self.fetch = fetch
     fetch.start(adding: extra)
   }
@@ -69,7 +69,7 @@ final class CollapsedFetch: OriginFetchSink {
     _ fetch: OriginFetch, adding extra: [FieldName], since began: Monotonic, head: ResponseHead, framing: BodyFraming
   ) {
     (self.fetch, asked, requestBegan) = (fetch, extra, began)
-    fetch.sink = self
+    fetch.hand(to: .head(self))
     self.fetch(fetch, head: head, framing: framing)
   }
 
@@ -195,10 +195,8 @@ final class CollapsedFetch: OriginFetchSink {
     conclude(.failed(failure))?.fetchFailed(failure)
   }
 
-  func fetchFailed(_ fetch: OriginFetch, _ failure: FetchFailure) {
+  func fetch(_ fetch: OriginFetch, gotNoAnswer failure: OriginFailure) {
     guard isUndecided else { return }
-    let failed: OriginFailure
-    if case .noAnswer(let failure) = failure { failed = failure } else { failed = OriginFailure.incomplete }
     if let stored = purpose.stored,
       mayServeStaleOnError(
         stored.head, policy: request.route.policy, now: owner.loop.wallSeconds, failure: .disconnected),
@@ -206,15 +204,8 @@ final class CollapsedFetch: OriginFetchSink {
     {
       return serveStale(stored)
     }
-    conclude(.failed(failed))?.fetchFailed(failed)
+    conclude(.failed(failure))?.fetchFailed(failure)
   }
-
-  func fetch(_ fetch: OriginFetch, bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Flow { .pause }
-  func fetch(_ fetch: OriginFetch, compare bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Comparison {
-    .different
-  }
-  func fetchEnded(_ fetch: OriginFetch, at end: UInt64) {}
-  func fetchIsWanted(_ fetch: OriginFetch) -> Bool { true }
 
   // MARK: - Passed on
 

@@ -7,7 +7,7 @@ import PawlUpstream
 import PawlWire
 
 /// One span of a stored body on its way from the origin to disk. Owned by its loop, not by the client that caused it.
-final class Fill: OriginFetchSink {
+final class Fill: FetchBodySink {
   /// A body of unknown length runs at most so far ahead of its fastest reader.
   static let unknownLead: UInt64 = 64 << 20
 
@@ -69,7 +69,7 @@ final class Fill: OriginFetchSink {
     (self.fetch, self.response, self.store, self.route) = (fetch, response, store, route)
     (self.seesRanges, isSpan, mends) = (seesRanges, false, false)
     self.owner = owner
-    fetch.sink = self
+    fetch.hand(to: .body(self))
   }
 
   /// Begins with the content behind the first answer, at `start`.
@@ -113,7 +113,7 @@ final class Fill: OriginFetchSink {
     seesRanges = !isReplayed
     mends = isReplayed || response.body.lostRun(at: span.lowerBound) != nil
     replay = isReplayed ? MendingReplay(response.body, through: span.upperBound, on: request.loop.loop) : nil
-    fetch = OriginFetch(for: request, base: request.asSent, use: .fill, sink: self)
+    fetch = OriginFetch(for: request, base: request.asSent, use: .fill, for: .body(self))
     replay?.fill = self
   }
 
@@ -124,13 +124,10 @@ final class Fill: OriginFetchSink {
   ) {
     (self.response, self.store, route, self.owner) = (response, store, request.route, owner)
     (isSpan, seesRanges, mends, continuesFrom) = (true, true, false, start)
-    fetch = OriginFetch(for: request, base: request.asSent, use: .fill, sink: self)
+    fetch = OriginFetch(for: request, base: request.asSent, use: .fill, for: .body(self))
   }
 
   // MARK: - What comes
-
-  func fetch(_ fetch: OriginFetch, interim head: ResponseHead) {}
-  func fetch(_ fetch: OriginFetch, head: ResponseHead, framing: BodyFraming) {}
 
   /// Told with the first octets, which have to find room, but where those may be long in coming.
   func fetchContinues(_ fetch: OriginFetch) {
@@ -300,7 +297,7 @@ final class Fill: OriginFetchSink {
       if !isSpan { body.fail(.changed(why)) }
       confirm(.othersOnly)
       letGo()
-    case .noAnswer, .gaveUp:
+    case .gaveUp:
       giveUp(failure.end)
     }
   }

@@ -12,8 +12,6 @@ enum Comparison {
 
 /// Why a fetch ended without its content.
 enum FetchFailure: Error {
-  /// No usable answer ever began.
-  case noAnswer(OriginFailure)
   /// The content at the origin is no longer what was delivered.
   case changed(String)
   /// What came goes on with the content, and may not be given to all who have its beginning.
@@ -23,7 +21,6 @@ enum FetchFailure: Error {
 
   var end: BodyEnd {
     switch self {
-    case .noAnswer(let failure): BodyEnd(party: .origin, reason: failure.error.kind.rawValue)
     case .changed(let why): BodyEnd(party: .origin, reason: "changed: \(why)")
     case .narrower(let why): BodyEnd(party: .origin, reason: "narrower: \(why)")
     case .gaveUp(let why): BodyEnd(party: .origin, reason: why)
@@ -31,17 +28,18 @@ enum FetchFailure: Error {
   }
 }
 
-extension OriginFailure {
-  static let incomplete = OriginFailure(
-    error: ProxyError(.httpResponseIncomplete), beforeHead: true, requestBytesSent: true)
+/// Takes the first answer to an ``OriginFetch``, and says what becomes of it.
+protocol FetchHeadSink: AnyObject {
+  func fetch(_ fetch: OriginFetch, interim head: ResponseHead)
+  /// The first final head. The sink hands the fetch on to a ``FetchBodySink`` and answers with
+  /// ``OriginFetch/accept(_:from:through:)``, at once or later, or cancels; until then nothing more is read.
+  func fetch(_ fetch: OriginFetch, head: ResponseHead, framing: BodyFraming)
+  /// No usable answer ever began.
+  func fetch(_ fetch: OriginFetch, gotNoAnswer failure: OriginFailure)
 }
 
-/// Takes what an ``OriginFetch`` brings.
-protocol OriginFetchSink: AnyObject {
-  func fetch(_ fetch: OriginFetch, interim head: ResponseHead)
-  /// The first final head. The sink answers with ``OriginFetch/accept(_:from:through:)``, at once or later, or
-  /// cancels; until then nothing more is read.
-  func fetch(_ fetch: OriginFetch, head: ResponseHead, framing: BodyFraming)
+/// Takes the content that an ``OriginFetch`` brings.
+protocol FetchBodySink: AnyObject {
   /// Whether the answer that is about to go on with the content may be used; its octets have been proven to belong there as far as its
   /// head tells.
   /// - Returns: why not; `nil`: it may.
@@ -63,7 +61,8 @@ protocol OriginFetchSink: AnyObject {
   func fetchIsWanted(_ fetch: OriginFetch) -> Bool
 }
 
-extension OriginFetchSink {
+/// What those need not say that accept whatever goes on with their content, and hold nothing of it.
+extension FetchBodySink {
   func fetchHeldPrefix(_ fetch: OriginFetch) -> UInt64 { 0 }
   func fetch(_ fetch: OriginFetch, objectsTo head: ResponseHead) -> String? { nil }
   func fetchContinues(_ fetch: OriginFetch) {}

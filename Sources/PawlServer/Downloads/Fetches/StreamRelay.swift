@@ -4,7 +4,7 @@ import PawlWire
 
 /// An answer that pawl does not keep, on its way to one client: bounded memory, an ``AnswerBuffer`` for a slow reader, and enough of a
 /// memory of what was delivered (a running hash and the last 4 KiB) to go on after the origin broke off.
-final class StreamRelay: OriginFetchSink, BodySource, AnswerBufferHolder {
+final class StreamRelay: FetchBodySink, BodySource, AnswerBufferHolder {
   private let fetch: OriginFetch
   private let buffer: AnswerBuffer
   private var delivered: DeliveredMemory?
@@ -21,11 +21,8 @@ final class StreamRelay: OriginFetchSink, BodySource, AnswerBufferHolder {
     (self.fetch, toSkip, self.canResume) = (fetch, skipping, canResume)
     buffer = AnswerBuffer(for: fetch.request)
     buffer.holder = self
-    fetch.sink = self
+    fetch.hand(to: .body(self))
   }
-
-  func fetch(_ fetch: OriginFetch, interim head: ResponseHead) {}
-  func fetch(_ fetch: OriginFetch, head: ResponseHead, framing: BodyFraming) {}
 
   func fetch(_ fetch: OriginFetch, bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Flow {
     // What comes whole at once is never asked for again.

@@ -1,0 +1,87 @@
+import PawlCache
+import PawlHTTP
+import PawlLoop
+import PawlObserve
+import PawlWire
+
+/// What becomes of a fetch when its origin breaks off: the rest is asked for, and what answers to that is judged.
+extension OriginFetch {
+  func brokeOff() {
+    state.breaks()
+    // What came with the break need not wait for what comes after it.
+    sink?.fetchDelivered(self)
+    owner.events.log(
+      .notice, "origin-broke",
+      [
+        "upstream": route.upstreamName, "target": base.target.text, "at": "\(frontier)", "why": attempts.failure,
+      ])
+    attemptFailed()
+  }
+
+  private func attemptFailed() {
+    guard !state.isEnded else { return }
+    guard first?.isFinal == false else { return fail(.gaveUp("\(attempts.failure), cannot-be-resumed")) }
+    guard let identity, sink?.fetchIsWanted(self) == true else { return fail(.gaveUp("not-wanted")) }
+    let decision = attempts.next(held: frontier, spanStart: spanStart, prefix: heldPrefix, identity: identity)
+    if case .giveUp(let why) = decision { return fail(.gaveUp("\(attempts.failure), \(why)")) }
+    let delay = backoff(attempt: attempts.progress.attemptsWithoutProgress, jitter: Randomness.uint64())
+    waitToAsk(delay) { $0.perform(decision) }
+  }
+
+  /// What the sink can compare a body from zero with.
+  private var heldPrefix: UInt64 { spanStart == 0 ? 0 : sink?.fetchHeldPrefix(self) ?? 0 }
+
+  func perform(_ decision: ResumeDecision) {
+    guard !state.isEnded else { return }
+    attempts.asked = decision
+    if case .giveUp = decision { return }
+    ask(ResumptionRequest.head(base, decision, through: spanEnd, of: identity))
+  }
+
+  // MARK: - The answer to that
+
+  func judge(
+    _ head: ResponseHead, _ framing: BodyFraming, to asked: ResumeDecision, of identity: RepresentationIdentity
+  ) {
+    switch judgeContinuation(
+      asked: asked, identity: identity, answer: head, framing: framing,
+      canReplay: canReplay(spanStart: spanStart, prefix: heldPrefix))
+    {
+    case .append(let from): goOnReading(from: from, head)
+    case .replay: goOnReading(from: 0, head)
+    case .complete:
+      dropExchange()
+      end()
+    // What an origin refuses to one who asks for a part says nothing of the others' bytes.
+    case .changed(let why) where why.isAboutAsker && !state.hasBroken && frontier == spanStart:
+      fail(.narrower(why.rawValue))
+    // Nor does it to one who asks again; what is held stays.
+    case .changed(let why) where why.isAboutAsker: fail(.gaveUp(why.rawValue))
+    case .changed(let why): fail(.changed(why.rawValue))
+    case .tryAgain:
+      dropExchange()
+      attempts.ended("status-\(head.status)", AttemptEnding(status: head.status))
+      attemptFailed()
+    case .rangesRefused:
+      dropExchange()
+      attempts.rangesWereRefused()
+      attemptFailed()
+    }
+  }
+
+  private func goOnReading(from start: UInt64, _ head: ResponseHead) {
+    if let objection = sink?.fetch(self, objectsTo: head) { return fail(.narrower(objection)) }
+    guard reads(from: start) else { return endImpossibly() }
+    if state.hasBroken { request.tally.resumes += 1 }
+    if case .askForRest = attempts.asked, head.status == 200 { attempts.progress.originRefusesRanges = true }
+    defer { sink?.fetchContinues(self) }
+    guard state.hasBroken else { return }
+    owner.events.log(
+      .notice, "origin-resumed",
+      [
+        "upstream": route.upstreamName, "target": base.target.text, "at": "\(frontier)", "from": "\(start)",
+        "how": start == 0 && frontier > 0 ? "replay" : "range", "after": attempts.failure,
+        "attempt": "\(attempts.progress.attemptsWithoutProgress)",
+      ])
+  }
+}

@@ -1,0 +1,91 @@
+import PawlCache
+import PawlUpstream
+import PawlWire
+
+/// What comes of the content: old octets are compared, new ones handed on, and what has to wait waits.
+extension OriginFetch {
+  func exchange(_ exchange: OriginExchange, body bytes: UnsafeRawBufferPointer) {
+    guard state.isReading else { return }
+    request.tally.received += UInt64(bytes.count)
+    if state.isComparing || !undelivered.isEmpty || state.isPaused {
+      undelivered.append(contentsOf: bytes)
+      return exchange.pause()
+    }
+    let used = take(bytes)
+    if used < bytes.count, state.isReading {
+      undelivered.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[used...]))
+    }
+  }
+
+  /// Compares what is old, hands on what is new; returns how many octets were used before it has to wait.
+  private func take(_ bytes: UnsafeRawBufferPointer) -> Int {
+    var used = 0
+    while used < bytes.count, state.isReceiving, !state.isPaused {
+      let rest = UnsafeRawBufferPointer(rebasing: bytes[used...])
+      used += position < frontier ? compare(rest) : deliver(rest)
+    }
+    return used
+  }
+
+  private func compare(_ bytes: UnsafeRawBufferPointer) -> Int {
+    let count = Int(min(UInt64(bytes.count), frontier - position))
+    request.tally.replayed += UInt64(count)
+    attempts.replayed += UInt64(count)
+    let part = UnsafeRawBufferPointer(rebasing: bytes[..<count])
+    let offset = position
+    position += UInt64(count)
+    switch sink?.fetch(self, compare: part, at: offset) ?? .different {
+    case .equal: break
+    case .different: contentDiffers(at: offset)
+    case .later:
+      state.compares()
+      exchange?.pause()
+    }
+    return count
+  }
+
+  func compared(equal: Bool) {
+    guard state.compared() == .goOn else { return }
+    guard equal else { return contentDiffers(at: position) }
+    drain()
+  }
+
+  private func contentDiffers(at offset: UInt64) { fail(.changed("content-differs-before-\(offset + 1)")) }
+
+  private func deliver(_ bytes: UnsafeRawBufferPointer) -> Int {
+    let wanted = spanEnd.map { $0 - frontier } ?? .max
+    let count = Int(min(UInt64(bytes.count), wanted))
+    let part = UnsafeRawBufferPointer(rebasing: bytes[..<count])
+    let offset = frontier
+    frontier += UInt64(count)
+    position = frontier
+    if state.hasBroken { request.tally.resumed += UInt64(count) }
+    if count > 0, sink?.fetch(self, bytes: part, at: offset) == .pause { pause() }
+    guard state.isReading else { return bytes.count }
+    if let spanEnd, frontier >= spanEnd, total != spanEnd || count < bytes.count {
+      dropExchange()
+      end()
+      return bytes.count
+    }
+    return count
+  }
+
+  /// Goes on with what had to wait.
+  func drain() {
+    guard state.isReceiving else { return }
+    if !undelivered.isEmpty {
+      let bytes = undelivered
+      undelivered = []
+      let used = bytes.withUnsafeBytes { take($0) }
+      guard state.isReading else { return }
+      if used < bytes.count { undelivered = Array(bytes[used...]) + undelivered }
+    }
+    guard undelivered.isEmpty else { return }
+    switch state.usedAll() {
+    case .goOn: exchange?.resume()
+    case .conclude: answerIsOver()
+    case .breakOff: brokeOff()
+    case .nothing, .tellNoAnswer, .impossible: break
+    }
+  }
+}

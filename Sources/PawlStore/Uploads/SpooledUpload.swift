@@ -115,9 +115,7 @@ package final class SpooledUpload: Sendable {
 
   /// Whether somebody has the right to add to it, or is about to get it.
   package var isBeingWritten: Bool {
-    state.withLock { state in
-      state.pending.map { !$0.isReadOnly } ?? (state.holder != nil && !state.isReadOnly)
-    }
+    state.withLock { $0.hold.isWanted }
   }
 
   /// Where the last request that added to it said that the upload ends; `nil`: it did not, or brought less.
@@ -222,7 +220,7 @@ package final class SpooledUpload: Sendable {
     let isChanged = state.withLock { state in
       guard state.row.phase != .removed, body(&state.row) else { return false }
       state.touch()
-      return state.isMade
+      return state.making == .made
     }
     if isChanged { core.noteDirty(self) }
   }

@@ -99,7 +99,8 @@ extension UploadCore {
     record(upload, durably: durably) { [self] isRecorded in
       upload.noteRecorded(isRecorded, durably: durably)
       if isRecorded {
-        upload.state.withLock { $0.isMade = true }
+        let isPossible = upload.state.withLock { $0.making.wasMade() }
+        if !isPossible { events.log(.error, "upload-event-impossible", ["upload": id.hex, "event": "made"]) }
         return then(.success(upload))
       }
       undo(upload)

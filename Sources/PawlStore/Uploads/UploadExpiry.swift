@@ -50,7 +50,7 @@ extension UploadCore {
       let (promise, isBehind) = upload.state.withLock { state in
         let isLapsed = state.lastWrite <= lapsed
         let isBehind = state.durable < state.written || state.durableRevision < state.revision
-        return (isLapsed ? state.takePromise() : 0, isBehind && !state.isSyncing)
+        return (isLapsed ? state.takePromise() : 0, isBehind && !state.syncing.isRunning)
       }
       budget.giveBack(upload.client, promise)
       if isBehind { behind.append(upload) }
@@ -220,7 +220,7 @@ extension SpooledUpload {
     let grace = min(settings.expireAfter, UploadCore.startGrace)
     if bornAt == nil && core.age(since: core.startedWall, nil) < grace { return false }
     if core.age(since: createdAt, bornAt) >= settings.maxAge { return true }
-    if state.holder != nil && !state.isReadOnly { return false }
+    if state.hold.isWritten { return false }
     let never = Monotonic(nanoseconds: 0)
     let seen = max(state.lastByte, state.lastChange, bornAt ?? never)
     let last = max(state.row.lastByteAt, state.row.changedAt)

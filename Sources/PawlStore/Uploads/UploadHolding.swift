@@ -16,17 +16,14 @@ extension SpooledUpload {
     let writer = UploadWriter(self, on: loop, displaced: displaced)
     let reply = LoopReply<Bool>(on: loop) { [self] isGranted in
       // Another may have been faster after it was granted, too.
-      let isCurrent = isGranted && state.withLock { $0.generation == writer.generation }
+      let isCurrent = isGranted && state.withLock { $0.hold.generation == writer.generation }
       if isCurrent { then(writer) } else { writer.wasDisplaced() }
     }
     let hold = PendingHold(writer: LoopWeak(writer, on: loop), isReadOnly: readOnly, reply: reply)
     let (ended, superseded) = state.withLock { state in
-      let ended = state.endHolder()
-      let superseded = state.pending
-      state.pending = hold
-      state.isBroken = false
-      writer.generation = state.generation
-      return (ended, superseded)
+      let (ended, superseded) = state.hold.takenOver(by: hold)
+      writer.generation = state.hold.generation
+      return (state.ended(ended), superseded)
     }
     superseded?.reply.send(false)
     tell(ended)
@@ -36,7 +33,7 @@ extension SpooledUpload {
   /// The writer of that generation, if it still is, takes back what it has brought since.
   func goBack(to offset: UInt64, _ generation: UInt64) {
     let isMine = state.withLock { state in
-      guard state.generation == generation, state.holder != nil, state.takesBytes else { return false }
+      guard state.hold.generation == generation, !state.hold.isVacant, state.takesBytes else { return false }
       state.goBack(to: offset)
       return true
     }
@@ -51,21 +48,11 @@ extension SpooledUpload {
   /// The writer of that generation, if it still is, ends.
   func release(_ generation: UInt64) {
     let ended = state.withLock { state -> UploadState.Displacement? in
-      guard state.generation == generation else { return nil }
-      // One that was let go of before it got the right to write.
-      state.pending = nil
-      return state.endHolder()
+      state.hold.released(generation).map { state.ended($0) }
     }
     guard let ended else { return }
     core.budget.giveBack(client, ended.promise)
     settle()
-  }
-
-  private enum Step {
-    case none
-    case truncate(UInt64, UploadDescriptor?)
-    case open
-    case grant(PendingHold)
   }
 
   /// Does what has to come before somebody may write; asked again after each part of it.
@@ -74,44 +61,39 @@ extension SpooledUpload {
       switch state.withLock({ nextStep(&$0) }) {
       case .none: return
       case .grant(let hold): return hold.reply.send(true)
-      case .truncate(let size, let descriptor): return inPool { $0.truncate(to: size, descriptor) }
+      case .cut(let size): return inPool { $0.truncate(to: size) }
       case .open: return inPool { _ = $0.openForWriting() }
       }
     }
   }
 
-  private func nextStep(_ state: inout UploadState) -> Step {
-    guard !state.isWriting, !state.isSettling else { return .none }
-    if let size = state.goBack, !state.isBroken, !state.isFreed {
-      state.isSettling = true
-      return .truncate(size, state.descriptor)
-    }
-    // Who asks while the phase changes is told what it has become.
-    guard let hold = state.pending, state.transition == nil else { return .none }
-    if !hold.isReadOnly && state.takesBytes && state.descriptor == nil && !state.isBroken {
-      state.isSettling = true
-      return .open
-    }
-    state.pending = nil
-    state.holder = hold.writer
-    state.isReadOnly = hold.isReadOnly
-    state.lastWrite = core.clock.now()
-    return .grant(hold)
+  private func nextStep(_ state: inout UploadState) -> UploadHold<PendingHold>.Step {
+    let step = state.hold.nextStep(
+      .init(
+        cut: state.goBack, isFreed: state.isFreed, isOpen: state.descriptor != nil,
+        isChanging: state.transition != nil, takesBytes: state.takesBytes))
+    if case .grant = step { state.lastWrite = core.clock.now() }
+    return step
   }
 
   private func inPool(_ work: @escaping @Sendable (SpooledUpload) -> Void) {
     let isQueued = core.pool.run { [self] in
       work(self)
-      state.withLock { $0.isSettling = false }
-      settle()
+      settled()
     }
     guard !isQueued else { return }
     // At the end of the process: who waits is told when it writes.
-    state.withLock { state in
-      state.isSettling = false
-      state.isBroken = true
-    }
+    state.withLock { $0.hold.failed() }
+    settled()
+  }
+
+  private func settled() {
+    if !state.withLock({ $0.hold.settled() }) { noteImpossible("settled") }
     settle()
+  }
+
+  private func noteImpossible(_ event: String) {
+    core.events.log(.error, "upload-event-impossible", ["upload": id.hex, "event": event])
   }
 
   /// Closes the file that nobody reads or writes.
@@ -133,7 +115,7 @@ extension SpooledUpload {
     } catch {
       guard !state.withLock({ $0.isFreed }) else { return nil }
       core.events.log(.error, "upload-open-failed", ["upload": id.hex, "why": "\(error)"])
-      state.withLock { $0.isBroken = true }
+      state.withLock { $0.hold.failed() }
       return nil
     }
   }
@@ -156,13 +138,13 @@ extension SpooledUpload {
   }
 
   /// In the pool: what lies behind `size` never counted.
-  private func truncate(to size: UInt64, _ known: UploadDescriptor?) {
-    guard let descriptor = known ?? openForWriting() else { return }
+  private func truncate(to size: UInt64) {
+    guard let descriptor = state.withLock({ $0.descriptor }) ?? openForWriting() else { return }
     let isCut = withExtendedLifetime(descriptor) { ftruncate(descriptor.raw, off_t(clamping: size)) == 0 }
     guard isCut else {
       let error = Files.failure("ftruncate", core.path(of: id))
       core.events.log(.error, "upload-cut-failed", ["upload": id.hex, "why": "\(error)"])
-      return state.withLock { $0.isBroken = true }
+      return state.withLock { $0.hold.failed() }
     }
     let freed = state.withLock { state -> UInt64 in
       let freed = state.end - min(size, state.end)
@@ -225,10 +207,8 @@ extension SpooledUpload {
   }
 
   private func plan(_ count: Int, _ generation: UInt64, _ state: inout UploadState) -> PlannedWrite {
-    guard state.generation == generation, state.holder != nil, state.takesBytes, !state.isReadOnly else {
-      return .refuse(.displaced)
-    }
-    guard let descriptor = state.descriptor, !state.isBroken, state.goBack == nil else { return .refuse(.failed) }
+    guard state.hold.admits(generation), state.takesBytes else { return .refuse(.displaced) }
+    guard let descriptor = state.descriptor, !state.hold.isBroken, state.goBack == nil else { return .refuse(.failed) }
     guard count > 0 else {
       return .refuse(.written(unsynced: state.unsynced(isDurable: core.settings.isDurable)))
     }
@@ -238,8 +218,11 @@ extension SpooledUpload {
     topUp(&state, need: fitting, room: room)
     if fitting > state.promise { (fitting, less) = (state.promise, .full) }
     if fitting == 0, let less { return .refuse(less) }
+    guard state.hold.writeBegan() else {
+      noteImpossible("write-began")
+      return .refuse(.failed)
+    }
     state.promise -= fitting
-    state.isWriting = true
     return .write(descriptor, at: state.end, count: Int(fitting), less: less)
   }
 
@@ -266,22 +249,23 @@ extension SpooledUpload {
     // Before anybody may cut the file again.
     charge.grow(done)
     let isDurable = core.settings.isDurable
-    let (unsynced, wantsSync, isFirst, late, isFreed) = state.withLock { state in
+    let (unsynced, wantsSync, isFirst, late, isFreed, end) = state.withLock { state in
       let isFirst = state.written == state.row.offset
       state.end += done
-      if !state.isVerifying && state.goBack == nil { state.written = state.end }
-      state.writeEnded()
+      if !state.hold.isVerifying && state.goBack == nil { state.written = state.end }
+      let end = state.writeEnded()
       // The promise of a writer that ended meanwhile went back without these.
       var late = count - done
-      if state.holder != nil { (state.promise, late) = (state.promise + late, 0) }
+      if !state.hold.isVacant { (state.promise, late) = (state.promise + late, 0) }
       if done > 0 {
         state.row.lastByteAt = core.clock.wallSeconds()
         (state.lastWrite, state.lastByte) = (now, now)
       }
       let unsynced = state.unsynced(isDurable: isDurable)
-      let behind = state.isVerifying ? unsynced : state.written - min(state.written, state.row.offset)
-      return (unsynced, behind >= Self.syncEvery && !state.isSyncing, isFirst, late, state.isFreed)
+      let behind = state.hold.isVerifying ? unsynced : state.written - min(state.written, state.row.offset)
+      return (unsynced, behind >= Self.syncEvery && !state.syncing.isRunning, isFirst, late, state.isFreed, end)
     }
+    if end == .impossible { noteImpossible("write-ended") }
     if isFreed { core.budget.forget(client, done) }
     core.budget.giveBack(client, late)
     if isFirst { core.stir(self) }

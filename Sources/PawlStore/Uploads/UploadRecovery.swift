@@ -73,10 +73,9 @@ struct UploadRecovery {
     let upload = SpooledUpload(
       recorded.id, origin, createdAt: recorded.createdAt, charge: charge, core: core, row: row)
     upload.state.withLock { state in
-      state.isInserted = true
-      state.isMade = true
+      state.making = .made
       state.isNameSynced = true
-      state.isFreed = !hasBytes
+      if !hasBytes { state.file = .freed }
       state.place = place
       state.notBefore = core.dueTime(row.answerUntil ?? row.giveUpAt ?? 0)
       (state.durableRevision, state.takenRevision) = (state.revision, state.revision)

@@ -16,9 +16,7 @@ struct UploadState {
   var syncedEnd: UInt64
 
   // What is recorded.
-  var isInserted = false
-  /// It has all that it was made with, and is on record: before that nothing is done with it.
-  var isMade = false
+  var making = UploadMaking.new
   /// Counts changes of the row; what was taken for the commit under way; what is durable.
   var revision: UInt64 = 1
   var takenRevision: UInt64 = 0
@@ -29,22 +27,9 @@ struct UploadState {
   var queue: [UploadTransition] = []
 
   // Who writes.
-  /// Changes with each takeover: a writer of another generation adds nothing.
-  var generation: UInt64 = 0
-  var holder: LoopWeak<UploadWriter>?
-  var isReadOnly = false
-  var pending: PendingHold?
-  var isVerifying = false
-  /// A `pwrite` is under way on some loop.
-  var isWriting = false
-  /// The pool truncates or opens the file.
-  var isSettling = false
+  var hold = UploadHold<PendingHold>()
   /// The file has to be cut here before anybody writes.
   var goBack: UInt64?
-  /// Cutting or opening failed: who writes now is told so.
-  var isBroken = false
-  /// Somebody took over while a write was under way.
-  private var endedInWrite = false
   /// Room promised to the holder, bytes.
   var promise: UInt64 = 0
   /// When somebody got the right to write, or wrote.
@@ -67,14 +52,12 @@ struct UploadState {
   var charge: DiskCharge
   /// Kept as long as anybody else holds it: nobody opens the file a second time meanwhile.
   var descriptor: UploadDescriptor?
-  /// Somebody may have it open besides ``descriptor``: it never becomes another's.
-  var isOpenTwice = false
+  var file = UploadFileState.own
+  /// Once it is, it stays so.
   var isNameSynced = false
-  var isSyncing = false
-  var syncWaiters: [SyncWaiter] = []
+  var syncing = UploadSyncing.idle
   /// Counts how often bytes that counted were taken back: what a sync covered before says nothing of those after.
   var cutCount: UInt64 = 0
-  var isFreed = false
 
   // Only in memory.
   var observers: [UInt64: LoopWeak<UploadObservation>] = [:]
@@ -98,9 +81,10 @@ struct UploadState {
 
   /// Nothing has to be looked after.
   var isCalm: Bool {
-    durable >= written && durableRevision >= revision && promise == 0 && holder == nil && pending == nil
-      && !isSyncing && !isSettling
+    durable >= written && durableRevision >= revision && promise == 0 && hold.isCalm && !syncing.isRunning
   }
+
+  var isFreed: Bool { file == .freed }
 
   /// Whether nobody has the file in hand.
   var isFileIdle: Bool {
@@ -110,7 +94,7 @@ struct UploadState {
   /// Bytes that the disk has not got yet. Where uploads are not synced, those that are verified are none of them:
   /// nothing would ever end the wait.
   func unsynced(isDurable: Bool) -> UInt64 {
-    guard isVerifying else { return written - min(written, durable) }
+    guard hold.isVerifying else { return written - min(written, durable) }
     return isDurable ? end - min(end, max(syncedEnd, durable)) : 0
   }
 
@@ -118,17 +102,13 @@ struct UploadState {
   var takesBytes: Bool { row.phase == .open && transition == nil }
 
   /// Takes the right to write from whoever has it. What was being verified does not count.
-  mutating func endHolder() -> Displacement {
-    generation += 1
-    let displacement = Displacement(holder: holder, promise: takePromise())
-    if holder != nil { isWriting ? (endedInWrite = true) : dropUnreachedEnd() }
-    holder = nil
-    isReadOnly = false
-    if isVerifying {
-      isVerifying = false
-      goBack = min(goBack ?? .max, written)
-    }
-    return displacement
+  mutating func endHolder() -> Displacement { ended(hold.displaced()) }
+
+  /// The same, of one who has lost it.
+  mutating func ended(_ ended: UploadHold<PendingHold>.Ended) -> Displacement {
+    if ended.leavesEnd { dropUnreachedEnd() }
+    if ended.leavesUnverified { goBack = min(goBack ?? .max, written) }
+    return Displacement(holder: ended.holder, promise: takePromise())
   }
 
   /// Bytes behind `offset` count no more, nor does it where the request that brought them said that all ends.
@@ -137,14 +117,15 @@ struct UploadState {
     touch()
     guard offset < max(written, end) else { return }
     cutCount += 1
-    (isVerifying, row.verifying) = (false, offset)
+    hold.verifyingEnded()
+    row.verifying = offset
     written = min(written, offset)
     durable = min(durable, offset)
     takenOffset = min(takenOffset, offset)
     row.offset = min(row.offset, offset)
     syncedEnd = min(syncedEnd, offset)
     goBack = min(goBack ?? .max, offset)
-    syncWaiters = syncWaiters.map { SyncWaiter(target: min($0.target, offset), isAhead: $0.isAhead, then: $0.then) }
+    syncing.goBack(to: offset)
   }
 
   /// What a request was to complete and has not, another one has to.
@@ -154,13 +135,13 @@ struct UploadState {
     touch()
   }
 
-  /// The write that was under way counts, with its bytes. It may have been the last of a request that was overtaken
-  /// meanwhile, on another loop: whether that had brought all is known now.
-  mutating func writeEnded() {
-    isWriting = false
-    guard endedInWrite else { return }
-    endedInWrite = false
-    dropUnreachedEnd()
+  /// The write that was under way counts, with its bytes. Whether a request that was overtaken meanwhile had brought all
+  /// is known now.
+  @discardableResult
+  mutating func writeEnded() -> UploadHold<PendingHold>.WriteEnd {
+    let end = hold.writeEnded()
+    if end == .overtaken { dropUnreachedEnd() }
+    return end
   }
 
   /// Who has to be told, and what goes back to the budget.
@@ -170,16 +151,8 @@ struct UploadState {
   }
 }
 
-/// Somebody who waits until so many bytes are synced.
-struct SyncWaiter {
-  let target: UInt64
-  /// It is about bytes that are being verified, and may go away again.
-  let isAhead: Bool
-  let then: @Sendable (StoreError?) -> Void
-}
-
 /// Somebody who took the upload over and waits until nobody writes.
-struct PendingHold: Sendable {
+struct PendingHold: UploadClaim, Sendable {
   let writer: LoopWeak<UploadWriter>
   let isReadOnly: Bool
   /// `false`: another was faster.

@@ -20,7 +20,7 @@ extension SpooledUpload {
 
   /// As it grows. What is verified only goes to the disk, so that little is left to be synced once it counts.
   func syncBehindWriter() {
-    if state.withLock({ $0.isVerifying }) { syncBytes { _ in } } else { syncByItself() }
+    if state.withLock({ $0.hold.isVerifying }) { syncBytes { _ in } } else { syncByItself() }
   }
 
   private func makeDurable(_ then: @escaping @Sendable (Result<UInt64, StoreError>) -> Void) {
@@ -64,13 +64,11 @@ extension SpooledUpload {
         }
         return .done
       }
-      let isVerifiedSynced = !state.isVerifying || state.syncedEnd >= state.end
+      let isVerifying = state.hold.isVerifying
+      let isVerifiedSynced = !isVerifying || state.syncedEnd >= state.end
       if state.row.offset >= state.written && state.isNameSynced && isVerifiedSynced { return .done }
-      let target = state.isVerifying ? state.end : state.written
-      state.syncWaiters.append(SyncWaiter(target: target, isAhead: state.isVerifying, then: then))
-      guard !state.isSyncing else { return .wait }
-      state.isSyncing = true
-      return .start
+      let target = isVerifying ? state.end : state.written
+      return state.syncing.join(SyncWaiter(target: target, isAhead: isVerifying, then: then)) ? .start : .wait
     }
     switch next {
     case .done: then(nil)
@@ -104,13 +102,9 @@ extension SpooledUpload {
         }
         state.syncedEnd = max(state.syncedEnd, min(end, state.end))
         let present = state.end
-        let isOver = { (waiter: SyncWaiter) in
+        return state.syncing.satisfied { waiter in
           waiter.isAhead ? waiter.target <= end || waiter.target > present : waiter.target <= point
         }
-        let satisfied = state.syncWaiters.filter(isOver)
-        state.syncWaiters.removeAll(where: isOver)
-        if state.syncWaiters.isEmpty { state.isSyncing = false }
-        return (satisfied, state.syncWaiters.isEmpty)
       }
       for waiter in satisfied { waiter.then(nil) }
       if isDone { return }
@@ -130,11 +124,7 @@ extension SpooledUpload {
   }
 
   private func endSync(_ error: StoreError) {
-    let waiters = state.withLock { state in
-      defer { state.syncWaiters = [] }
-      state.isSyncing = false
-      return state.syncWaiters
-    }
+    let waiters = state.withLock { $0.syncing.end() }
     for waiter in waiters { waiter.then(error) }
   }
 
@@ -148,7 +138,7 @@ extension SpooledUpload {
       state.goBack = state.written
       // Opened again, the file tells of what fails from then on.
       state.descriptor = nil
-      state.isOpenTwice = true
+      state.file.wasReopened()
       // Killed before the file is cut, it must not count by its size.
       if state.row.phase == .open { state.row.verifying = state.written }
       state.touch()
@@ -180,8 +170,7 @@ extension SpooledUpload: ChangeSource {
       state.takenRevision = state.revision
       state.takenOffset = row.offset
       var changes: [UploadChange] = [.update(id, row)]
-      if !state.isInserted {
-        state.isInserted = true
+      if state.making.rowTaken() {
         changes = [.insert(UploadEntry(id: id, origin: origin, createdAt: createdAt, row: row))]
       }
       if row.phase == .answered || row.phase == .invalid, state.row.phase != row.phase {
@@ -197,9 +186,7 @@ extension SpooledUpload {
   /// At the end of the process. Blocking.
   func syncNow() {
     let isMine = state.withLock { state in
-      let isMine = core.settings.isDurable && !state.isSyncing && state.row.offset < state.written
-      if isMine { state.isSyncing = true }
-      return isMine
+      core.settings.isDurable && state.row.offset < state.written && state.syncing.begin()
     }
     if isMine { return syncUntilDone() }
     let done = DispatchedResult()

@@ -13,7 +13,7 @@ extension SpooledUpload {
   package func beginForward() -> Bool {
     guard concatenation != .partial else { return false }
     let step = state.withLock { state in
-      state.transition == nil && state.isMade ? state.row.take(.attemptBegan) : .refused
+      state.transition == nil && state.making == .made ? state.row.take(.attemptBegan) : .refused
     }
     core.note(.attemptBegan, of: id, step)
     guard case .to = step else { return false }
@@ -154,7 +154,7 @@ extension SpooledUpload {
   }
 
   private func hasAllBytes(_ state: UploadState) -> Bool {
-    !state.isVerifying && !state.isWriting && state.goBack == nil && state.end == state.written
+    !state.hold.isVerifying && state.hold.work != .writing && state.goBack == nil && state.end == state.written
       && (state.row.length ?? state.written) == state.written
   }
 
@@ -261,8 +261,7 @@ extension SpooledUpload {
   /// nobody has the file open any more.
   func free() {
     let freed = state.withLock { state -> (UInt64, DiskCharge, UploadDescriptor?, Bool)? in
-      guard !state.isFreed else { return nil }
-      state.isFreed = true
+      guard let isReusable = state.file.wasFreed() else { return nil }
       let descriptor = state.descriptor
       state.descriptor = nil
       state.goBack = nil
@@ -270,7 +269,7 @@ extension SpooledUpload {
       let (bytes, charge) = (state.end, state.charge)
       state.charge = DiskCharge(core.budget.disk, bytes: 0)
       state.charge.drop()
-      return (bytes, charge, descriptor, !state.isOpenTwice)
+      return (bytes, charge, descriptor, isReusable)
     }
     guard let (bytes, charge, descriptor, isReusable) = freed else { return }
     core.budget.forget(client, bytes)

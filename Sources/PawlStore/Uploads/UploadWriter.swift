@@ -19,7 +19,7 @@ package final class UploadWriter {
   package let upload: SpooledUpload
   private let loop: EventLoop
   private var displaced: (() -> Void)?
-  /// ``UploadState/generation`` for which this writer was made.
+  /// ``UploadHold/generation`` for which this writer was made.
   var generation: UInt64 = 0
 
   init(_ upload: SpooledUpload, on loop: EventLoop, displaced: @escaping () -> Void) {
@@ -45,7 +45,7 @@ package final class UploadWriter {
   }
 
   /// Whether nobody took over since; of what is told on another loop, `displaced` runs a moment later.
-  package var isCurrent: Bool { upload.state.withLock { [generation] in $0.generation == generation } }
+  package var isCurrent: Bool { upload.state.withLock { [generation] in $0.hold.generation == generation } }
 
   /// How long the system kept the thread for the last write.
   package private(set) var took = Duration.zero
@@ -78,10 +78,7 @@ package final class UploadWriter {
   package func beginVerified(then: @escaping (Bool) -> Void) {
     let reply = LoopReply(on: loop, then)
     let isBegun = upload.state.withLock { [generation] state in
-      guard state.generation == generation, state.takesBytes, !state.isVerifying, state.goBack == nil else {
-        return false
-      }
-      state.isVerifying = true
+      guard state.takesBytes, state.goBack == nil, state.hold.verifyingBegan(generation) else { return false }
       state.row.verifying = state.written
       state.touch()
       return true
@@ -94,8 +91,7 @@ package final class UploadWriter {
   @discardableResult
   package func accept() -> Bool {
     let isAccepted = upload.state.withLock { [generation] state in
-      guard state.generation == generation, state.isVerifying else { return false }
-      state.isVerifying = false
+      guard state.hold.verified(generation) else { return false }
       state.row.verifying = nil
       state.written = state.end
       state.touch()
@@ -118,7 +114,7 @@ package final class UploadWriter {
   /// This request completes the upload when so many bytes are there: a crash after the last of them completes it.
   package func expectEnd(at total: UInt64) {
     let isNew = upload.state.withLock { [generation] state in
-      guard state.generation == generation, state.takesBytes, state.row.finalAt != total else { return false }
+      guard state.hold.generation == generation, state.takesBytes, state.row.finalAt != total else { return false }
       state.row.finalAt = total
       state.touch()
       return true
@@ -129,7 +125,7 @@ package final class UploadWriter {
   /// This request completes nothing after all, whatever it has brought.
   package func expectNoEnd() {
     let isNew = upload.state.withLock { [generation] state in
-      guard state.generation == generation, state.row.finalAt != nil else { return false }
+      guard state.hold.generation == generation, state.row.finalAt != nil else { return false }
       state.row.finalAt = nil
       state.touch()
       return true

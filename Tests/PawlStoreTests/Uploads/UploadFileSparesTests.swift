@@ -101,7 +101,7 @@ import Testing
     for isOpenTwice in [false, true] {
       let fixture = try UploadFixture()
       let first = try fixture.completed(pattern(1000))
-      first.state.withLock { $0.isOpenTwice = isOpenTwice }
+      if isOpenTwice { first.state.withLock { $0.file.wasReopened() } }
       try answerWhileRead(first, fixture)
       try fixture.wait { spares(fixture).count == (isOpenTwice ? 0 : 1) && !fixture.hasFile(first) }
     }

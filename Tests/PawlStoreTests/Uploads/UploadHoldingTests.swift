@@ -53,7 +53,8 @@ import Testing
     let first = try fixture.writer(upload)
     first.expectEnd(at: 100)
     // As another loop has it while its bytes go to the page cache.
-    upload.state.withLock { $0.isWriting = true }
+    let isBegun = upload.state.withLock { $0.hold.writeBegan() }
+    #expect(isBegun)
     var second: UploadWriter?
     upload.takeOver(on: fixture.loop, readOnly: true, displaced: {}, then: { second = $0 })
     #expect(upload.expectedEnd == 100)

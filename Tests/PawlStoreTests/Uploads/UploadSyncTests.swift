@@ -107,13 +107,14 @@ import Testing
     writer.write(pattern(50))
     upload.state.withLock { state in
       // As if the pool never came to cut the file.
-      state.isSettling = true
+      _ = state.hold.nextStep(.init(cut: 100))
       (state.written, state.row.verifying) = (100, 100)
     }
     fixture.store.core.noteDirty(upload)
     fixture.store.flush()
     #expect(try fixture.killed().found(upload).status.offset == 100)
-    upload.state.withLock { $0.isSettling = false }
+    let isSettled = upload.state.withLock { $0.hold.settled() }
+    #expect(isSettled)
   }
 
   @Test("where the catalogue fails, no offset is told, nothing is lost, and it is tried again")

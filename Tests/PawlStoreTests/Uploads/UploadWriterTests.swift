@@ -65,7 +65,7 @@ import Testing
       let writer = try fixture.writer(upload)
       writer.write(pattern(10))
     }
-    #expect(upload.state.withLock { $0.holder == nil })
+    #expect(upload.state.withLock { $0.hold.isVacant })
     #expect(fixture.store.reservedBytes == 0)
   }
 

@@ -28,7 +28,7 @@ final class Opening: StreamDelegate, ServedConnection {
   private var phase: Phase
   var place = ConnectionPlace()
   private var caller: Caller
-  private var lingerBudget = Opening.lingerBudget
+  private var lingering = Lingering(budget: Opening.lingerBudget)
   private lazy var timer = owner.loop.makeTimer { [weak self] in self?.timerFired() }
 
   /// Who it is that opens the connection.
@@ -192,15 +192,9 @@ final class Opening: StreamDelegate, ServedConnection {
   }
 
   private func readAndDrop() {
-    var buffer = owner.loop.takeReadBuffer()
-    let result = buffer.withUnsafeMutableBytes { stream.readUnprotected(into: $0) }
-    owner.loop.giveReadBuffer(buffer)
-    switch result {
-    case .bytes(let count):
-      lingerBudget -= count
-      if lingerBudget <= 0 { close() }
-    case .wouldBlock: break
-    case .end, .failed: close()
+    switch lingering.read(on: owner.loop, { stream.readUnprotected(into: $0) }) {
+    case .goesOn: break
+    case .enough, .ended, .broken: close()
     }
   }
 

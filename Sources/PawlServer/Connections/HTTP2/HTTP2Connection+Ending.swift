@@ -5,15 +5,14 @@ import PawlWire
 extension HTTP2Connection {
   /// The session ends, which it tells by itself, when all its streams have ended.
   func drain() {
-    guard !isDraining else { return }
-    isDraining = true
     switch phase {
     case .open:
+      phase = .draining
       session.drain()
       expect(within: Self.drainTime)
       pump()
     case .lingering: end(within: Self.drainLingerTime)
-    case .ending, .closed: break
+    case .draining, .ending, .closed: break
     }
   }
 
@@ -36,7 +35,7 @@ extension HTTP2Connection {
 
   /// The session has said that the connection ends: a flood, or a breach of the protocol.
   func ended(_ reason: HTTP2Session.EndReason) {
-    guard phase == .open else { return }
+    guard isOpen else { return }
     if reason != .goAway {
       owner.admission.openings.note(.http2, of: facts.client, why: reason.rawValue, at: owner.loop.now)
     }
@@ -46,7 +45,7 @@ extension HTTP2Connection {
   }
 
   func abandonAll(_ end: BodyEnd) {
-    guard phase == .open else { return close() }
+    guard isOpen else { return close() }
     for stream in Array(streams.values) { stream.endVisibly(end) }
     for id in session.unfinishedReady { cutReady(id, end) }
     session.end(.noError)
@@ -85,7 +84,7 @@ extension HTTP2Connection {
     phase = .lingering
     stream.shutdownWrite()
     if !stream.isReading { stream.startReading() }
-    end(within: isDraining ? Self.drainLingerTime : Self.lingerTime)
+    end(within: owner.isDraining ? Self.drainLingerTime : Self.lingerTime)
   }
 
   func close() {

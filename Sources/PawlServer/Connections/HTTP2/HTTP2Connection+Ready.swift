@@ -12,7 +12,7 @@ extension HTTP2Connection {
   func session(
     _ session: HTTP2Session, answers get: HTTP2PlainGet, on id: HTTP2StreamID, with values: inout HTTP2FieldValues
   ) -> HTTP2ReadyAnswer? {
-    guard phase == .open, !isDraining else { return nil }
+    guard phase == .open else { return nil }
     let request = HotRequest(
       authority: get.octets[get.authority], target: get.octets[get.target], hasCookie: get.hasCookie,
       namesScheme: get.namesScheme)

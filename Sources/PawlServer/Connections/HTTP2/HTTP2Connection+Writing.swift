@@ -11,9 +11,9 @@ extension HTTP2Connection {
 
   /// Writes until the session has nothing to send, the socket is full, or the turn is over.
   func pump() {
-    guard !isPumping, !isReceiving, phase == .open || phase == .ending else { return }
-    isPumping = true
-    defer { isPumping = false }
+    guard activity == .none, isOpen || phase == .ending else { return }
+    activity = .pumping
+    defer { activity = .none }
     var budget = owner.loop.turnShare(of: Self.turn)
     var isOver = false
     while !isOver, flush() {
@@ -24,7 +24,7 @@ extension HTTP2Connection {
       let before = written
       isOver = !produce()
       budget -= Int(written - before)
-      guard phase == .open || phase == .ending else { return }
+      guard isOpen || phase == .ending else { return }
     }
     tellSent()
     guard isOver, output.isEmpty else { return }

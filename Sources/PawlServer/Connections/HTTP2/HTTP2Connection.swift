@@ -10,12 +10,17 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
   /// The life of the connection.
   enum Phase {
     case open
+    /// The same, and no more requests are to come: the session ends by itself when those that are here are answered.
+    case draining
     /// What is produced still goes out; then FIN.
     case ending
     /// FIN is sent; what still arrives is read and dropped, so that no RST overtakes what was sent.
     case lingering
     case closed
   }
+
+  /// What it is doing, which calls from within are not to do again.
+  enum Activity { case none, receiving, pumping }
 
   /// When it is looked whether the client has acknowledged the settings.
   private static let settingsTime = Duration.seconds(11)
@@ -40,17 +45,15 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
   var streams: [HTTP2StreamID: HTTP2Stream] = [:]
   /// Requests that came within what is being read: begun after it, those that were reset meanwhile not at all.
   var arrived: [HTTP2Stream] = []
-  var isReceiving = false
+  var activity = Activity.none
   /// Request content in memory that exchanges have not taken yet: while there is some, its credit is missing to others.
   var heldContent = 0
-  private var lingerBudget = HTTP2Connection.lingerBudget
-  var isDraining = false
+  private var lingering = Lingering(budget: HTTP2Connection.lingerBudget)
 
   // Writing
   /// Produced, and not taken by the socket.
   var output: [UInt8] = []
   var outputSent = 0
-  var isPumping = false
   /// Octets over the whole connection: produced, and taken by the socket.
   var produced: UInt64 = 0
   var written: UInt64 = 0
@@ -86,6 +89,9 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
     stream.delegate = self
   }
 
+  /// Requests are taken, or those that were are answered.
+  var isOpen: Bool { phase == .open || phase == .draining }
+
   func start() {
     stream.startReading()
     expect(within: listener.settings.headerTimeout)
@@ -100,7 +106,7 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
 
   func streamReadable() {
     switch phase {
-    case .open: readFrames()
+    case .open, .draining: readFrames()
     case .ending, .lingering: readAndDrop()
     case .closed: break
     }
@@ -125,11 +131,11 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
   }
 
   private func receive(_ bytes: UnsafeMutableRawBufferPointer) {
-    isReceiving = true
+    activity = .receiving
     let now = Int64(clamping: owner.loop.now.nanoseconds)
     let progress = bytes.isEmpty ? .goesOn : session.receive(movable: bytes, at: now)
     if case .goesOn = progress { beginArrived() }
-    isReceiving = false
+    activity = .none
     arrived.removeAll(keepingCapacity: true)
     if case .ends(let reason) = progress { return ended(reason) }
     pump()
@@ -139,7 +145,7 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
   /// Those that brought content have begun with it.
   private func beginArrived() {
     var index = 0
-    while index < arrived.count, phase == .open {
+    while index < arrived.count, isOpen {
       arrived[index].begin()
       index += 1
     }
@@ -147,18 +153,12 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
   }
 
   private func readAndDrop() {
-    var buffer = owner.loop.takeReadBuffer()
-    let result = buffer.withUnsafeMutableBytes { stream.read(into: $0) }
-    owner.loop.giveReadBuffer(buffer)
-    switch result {
-    case .bytes(let count):
-      lingerBudget -= count
-      if lingerBudget <= 0 { close() }
-    case .wouldBlock: break
-    case .end:
+    switch lingering.read(on: owner.loop, { stream.read(into: $0) }) {
+    case .goesOn: break
+    case .ended:
       stream.stopReading()
       if phase == .lingering { close() }
-    case .failed: close()
+    case .enough, .broken: close()
     }
   }
 
@@ -176,7 +176,7 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
 
   private func timerFired() {
     switch phase {
-    case .open: lookAtTime()
+    case .open, .draining: lookAtTime()
     case .ending, .lingering:
       let left = (endBy ?? owner.loop.now) - owner.loop.now
       left <= .zero ? close() : expect(within: left)
@@ -188,7 +188,7 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
     let settings = listener.settings
     let now = owner.loop.now
     if case .ends(let reason) = session.check(at: Int64(clamping: now.nanoseconds)) { return ended(reason) }
-    if isDraining { expect(within: Self.drainTime) }
+    if phase == .draining { expect(within: Self.drainTime) }
     if let stuckSince, now - stuckSince >= settings.sendTimeout { return clientBroke("send-timeout") }
     if isIdle {
       let limit = hasServed ? settings.keepaliveTimeout : settings.headerTimeout

@@ -32,8 +32,7 @@ final class HTTP2Outgoing {
   /// The same once it has said that it is at its end, until its last piece is in a frame: that may still come back.
   private var ended: (any BodySource)?
   private var piece: Piece?
-  /// Octets still to come of an announced length.
-  private var owed: UInt64?
+  private var owed = OwedContent.unknown
   /// Nothing follows the piece, no trailers either.
   private var isLast = false
   private var trailers = Fields()
@@ -42,7 +41,7 @@ final class HTTP2Outgoing {
   /// The source has said that it has nothing yet.
   var isWaiting = false
 
-  func begin(_ source: any BodySource, owed: UInt64?) { (self.source, self.owed) = (source, owed) }
+  func begin(_ source: any BodySource, owed: UInt64?) { (self.source, self.owed) = (source, OwedContent(owed)) }
 
   /// How much of what is there can go in one frame.
   func offer(_ limit: Int) -> Offer {
@@ -62,7 +61,7 @@ final class HTTP2Outgoing {
 
   private func wasTakenBack(_ run: FileRun, by keeper: any BodySource) {
     (source, ended, piece, isLast, trailers) = (keeper, nil, nil, false, Fields())
-    owed = owed.map { $0 + UInt64(run.count) }
+    owed.giveBack(run.count)
   }
 
   private func pull() -> Offer? {
@@ -74,7 +73,7 @@ final class HTTP2Outgoing {
       isWaiting = true
       return .later
     case .end:
-      if let owed, owed > 0 { return .failed(BodyEnd(party: .pawl, reason: "body-shorter-than-announced")) }
+      if let fault = owed.end() { return .failed(fault) }
       noteEnd()
       letGoOfEnded()
       return .end(trailers)
@@ -85,16 +84,9 @@ final class HTTP2Outgoing {
 
   private func take(_ next: Piece) {
     guard next.count > 0 else { return }
-    let count = UInt64(next.count)
-    if let owed {
-      guard count <= owed else {
-        // More than was announced is our own mistake.
-        return failure = BodyEnd(party: .pawl, reason: "body-longer-than-announced")
-      }
-      self.owed = owed - count
-    }
+    if let fault = owed.take(next.count) { return failure = fault }
     piece = next
-    if owed == 0 { lookAhead() }
+    if owed.isPaid { lookAhead() }
   }
 
   /// The last octets of a known length and the end of the stream go in one frame.
@@ -105,7 +97,7 @@ final class HTTP2Outgoing {
       isLast = trailers.count == 0
     case .failed(let end): failure = end
     case .memory(_, let range) where range.isEmpty: break
-    case .memory, .file: failure = BodyEnd(party: .pawl, reason: "body-longer-than-announced")
+    case .memory, .file: failure = OwedContent.tooLong
     case .later, .soon, nil: break
     }
   }

@@ -5,7 +5,7 @@ import PawlWire
 
 extension HTTP2Stream: ResponseChannel, BodyConsumer {
   func interim(_ head: ResponseHead) {
-    guard !hasResponded, !isClosed, let connection else { return }
+    guard state.mayAnswer, let connection else { return }
     var head = head
     HopByHop.strip(&head.fields)
     connection.session.sendInterim(head, on: id)
@@ -13,13 +13,13 @@ extension HTTP2Stream: ResponseChannel, BodyConsumer {
   }
 
   func respond(_ head: consuming ResponseHead, length: ContentLength, body: (any BodySource)?) {
-    guard !hasResponded, !isClosed, let connection else { return }
-    if webSocket != nil, !isTunnel, (200..<300).contains(head.status) {
+    guard state.mayAnswer, let connection else { return }
+    if case .asked = webSocket, (200..<300).contains(head.status) {
       // In HTTP/2 these would say that the tunnel stands.
       body?.finish()
       return failUpgrade(status: head.status)
     }
-    noteResponded()
+    state.respond()
     stopTimingContent()
     // The rest of the request may be here already, held back for an origin that answered before it took it.
     isPaused = false
@@ -28,7 +28,7 @@ extension HTTP2Stream: ResponseChannel, BodyConsumer {
     let length = head.length(length)
     if let request { request.dress(&head) } else { head.addOrigin(date: loop.dateField) }
     request?.record.status = head.status
-    let hasContent = !isHeadRequest && body != nil && length != .known(0) && length != .none
+    let hasContent = request?.head.method != .head && body != nil && length != .known(0) && length != .none
     var announced: UInt64?
     if case .known(let count) = length { announced = count }
     if hasContent, let body {
@@ -77,7 +77,7 @@ extension HTTP2Stream: ResponseChannel, BodyConsumer {
 
   /// How long the client may still take nothing of the answer; `nil` when it is not to take anything.
   func sendingDue(_ now: Monotonic) -> Duration? {
-    guard hasResponded, !hasAnswered, !isTunnel, !outgoing.isWaiting, let connection else { return nil }
+    guard state.isAnswering, !isTunnel, !outgoing.isWaiting, let connection else { return nil }
     let limit = connection.listener.settings.sendTimeout
     // A stream that waits behind others, or for the socket, is not to blame.
     if !connection.session.isHeldBack(id) { progressAt = max(progressAt, connection.stuckSince ?? now) }
@@ -89,13 +89,13 @@ extension HTTP2Stream: ResponseChannel, BodyConsumer {
   // MARK: - WebSocket (RFC 8441)
 
   func upgrade(_ head: ResponseHead, to origin: SocketStream, leftover: [UInt8], holding: AnyObject) {
-    guard !hasResponded, !isClosed, let webSocket else { return origin.close() }
-    guard let head = webSocket.answer(to: head) else {
+    guard state.mayAnswer, case .asked(let handshake) = webSocket else { return origin.close() }
+    guard let head = handshake.answer(to: head) else {
       origin.close()
       return failUpgrade(status: head.status)
     }
     exchange = nil
-    isTunnel = true
+    webSocket = .tunnel
     let tunnel = HTTP2Tunnel(channel: self, owner: loop)
     exchange = tunnel
     respond(head, length: .unknown, body: tunnel)
@@ -107,7 +107,7 @@ extension HTTP2Stream: ResponseChannel, BodyConsumer {
     guard let request else { return }
     exchange?.clientLeft()
     exchange = nil
-    webSocket = nil
+    webSocket = .none
     fail(request, ProxyError(.httpUpgradeFailed, receivedStatus: status))
   }
 }

@@ -38,12 +38,16 @@ extension HTTP2Stream {
   }
 
   func contentEnded(_ trailers: Fields) {
-    requestHasEnded = true
+    state.requestEnds()
     stopTimingContent()
     guard exchange != nil || !hasBegun else { return }
     untoldEnd = trailers
     // One that waits for its end was looked at before.
-    if !hasBegun, timesContent { begin() } else if hasBegun { passContent() }
+    switch arrival {
+    case .unended: begin()
+    case .begun: passContent()
+    case .request, .refusal: break
+    }
   }
 
   /// Hands on what is held, as far as the exchange takes it, then the end. Only content that was announced has one.
@@ -59,7 +63,9 @@ extension HTTP2Stream {
   }
 
   /// What comes before a WebSocket stands is kept for it.
-  private var takesContent: Bool { webSocket == nil || isTunnel }
+  private var takesContent: Bool {
+    if case .asked = webSocket { false } else { true }
+  }
 
   private func taken(_ count: Int) {
     connection?.heldContent -= count
@@ -79,19 +85,18 @@ extension HTTP2Stream {
 
   // MARK: - Content that nobody wants
 
-  func drainRequestBody() { drainsRequestBody = true }
+  func drainRequestBody() { wish = .drained }
 
   /// The answer is complete and the request is not: the rest is dropped where that is cheap or the exchange asked for it,
   /// since many clients do not read before they have sent; else it is given no more credit, then told to stop
   /// (RFC 9113 §8.1).
   func dropRest() {
     release()
-    let isCheap = contentLength.map { $0 - min($0, contentCount) <= UInt64(ClientConnection.drainBudget) } ?? false
-    let expects = request?.head.fields.contains(.expect) == true
-    dropBudget = drainsRequestBody || isCheap && !expects ? ClientConnection.drainBudget : 0
-    timesContent = true
+    dropBudget = UnwantedContent.budget(
+      wish, contentLength.map { $0 - min($0, contentCount) },
+      expects: request?.head.fields.contains(.expect) == true)
     // Some look at no answer any more once the stream is reset (curl before 8).
-    contentTimer.schedule(after: ClientConnection.drainTime)
+    timeContent(after: UnwantedContent.time)
   }
 
   private func dropContent(_ count: Int) {
@@ -108,7 +113,7 @@ extension HTTP2Stream {
 
   /// All that has come, wanted now or not: it may be all there is to come. Of a request that did not end, the last
   /// octet is for an upload alone, which is the same in any number of requests.
-  func give(all exchange: any Exchange) {
+  func give(all exchange: any Exchange, isMalformed: Bool = false) {
     let isWhole = exchange is UploadExchange && !isMalformed
     while takesContent, let (bytes, range) = isWhole ? held.next(limit: .max) : nextHeld() {
       _ = bytes.withUnsafeBytes { exchange.requestBody(UnsafeRawBufferPointer(rebasing: $0[range])) }
@@ -123,20 +128,19 @@ extension HTTP2Stream {
 
   /// Starts the time that content has; what the client could not send while it was held back is not held against it.
   func timeContent() {
-    guard !requestHasEnded, !hasResponded, !isClosed, webSocket == nil, let request else { return }
-    timesContent = true
-    contentTimer.schedule(after: request.route.minRate.window)
+    guard !requestHasEnded, state.mayAnswer, case .none = webSocket, let request else { return }
+    timeContent(after: request.route.minRate.window)
   }
 
   private func restartContentTime() {
-    guard timesContent, !contentTimer.isScheduled, !requestHasEnded, !hasResponded else { return }
+    guard let contentTimer, !contentTimer.isScheduled, !requestHasEnded, !hasResponded else { return }
     meter.restart()
     timeContent()
   }
 
   func stopTimingContent() {
-    guard timesContent, !hasAnswered || requestHasEnded else { return }
-    contentTimer.cancel()
+    guard !hasAnswered || requestHasEnded else { return }
+    contentTimer?.cancel()
   }
 
   func contentTimeIsOver() {

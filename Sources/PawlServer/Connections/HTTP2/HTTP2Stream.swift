@@ -10,57 +10,57 @@ final class HTTP2Stream {
   /// `nil` once the stream is over for the exchange, too.
   private(set) var connection: HTTP2Connection?
   let loop: LoopConnections
-  private var arrival: Arrival?
+  private(set) var arrival: Arrival
+  var state: HTTP2StreamState
   private(set) var request: IncomingRequest?
   var exchange: (any Exchange)?
   /// When the head came.
   private let began: Monotonic
 
   /// What has come and is not begun yet.
-  private enum Arrival {
+  enum Arrival {
     case request(HTTP2Request)
+    /// One that is complete with its end alone, which is waited for.
+    case unended(HTTP2Request)
     case refusal(RequestRefusal)
+    case begun
+  }
+
+  /// A WebSocket that was asked for (RFC 8441).
+  enum WebSocket {
+    case none
+    /// The origin is asked; with the key that was made for its half.
+    case asked(WebSocketHandshake)
+    /// The request's content and the answer's are its octets.
+    case tunnel
   }
 
   // The request's content
   /// Came, and the exchange would not take it yet. Bounded by the stream's window: no credit is given for it.
   var held = ChunkQueue()
   var isPaused = false
-  /// END_STREAM has come.
-  var requestHasEnded: Bool
   /// To be told to the exchange behind what is held.
   var untoldEnd: Fields?
   var meter = RateMeter()
   /// Octets of content so far, and those announced.
   var contentCount: UInt64 = 0
   var contentLength: UInt64?
-  /// The client has broken the rules of its request (RFC 9113 §8.1.1): it is never complete.
-  private(set) var isMalformed = false
-  var hasBegun = false
   /// Octets of unwanted content that are still dropped rather than refused.
   var dropBudget = 0
-  var drainsRequestBody = false
-  private(set) lazy var contentTimer = loop.loop.makeTimer { [weak self] in self?.contentTimeIsOver() }
-  var timesContent = false
+  var wish = UnwantedContent.Wish.none
+  /// Made when something of the content, or its end, has to come in time.
+  private(set) var contentTimer: LoopTimer?
 
   // The answer
-  private(set) var hasResponded = false
-  /// The answer is produced to its end.
-  private(set) var hasAnswered = false
-  /// Nothing more goes either way.
-  private(set) var isClosed = false
-  var isHeadRequest = false
   let outgoing = HTTP2Outgoing()
-  /// The key that was made for the origin's half of a WebSocket (RFC 8441).
-  var webSocket: WebSocketHandshake?
-  var isTunnel = false
+  var webSocket = WebSocket.none
   /// When the client last took some of the answer, or could have.
   var progressAt: Monotonic
 
   init(_ id: HTTP2StreamID, _ request: HTTP2Request, on connection: HTTP2Connection) {
     (self.id, self.connection, loop) = (id, connection, connection.owner)
     arrival = .request(request)
-    requestHasEnded = request.head.framing == .none
+    state = HTTP2StreamState(requestHasEnded: request.head.framing == .none)
     if case .length(let count) = request.head.framing { contentLength = count }
     began = connection.owner.loop.now
     progressAt = began
@@ -69,40 +69,58 @@ final class HTTP2Stream {
   init(_ id: HTTP2StreamID, refused refusal: RequestRefusal, on connection: HTTP2Connection) {
     (self.id, self.connection, loop) = (id, connection, connection.owner)
     arrival = .refusal(refusal)
-    requestHasEnded = false
+    state = HTTP2StreamState(requestHasEnded: false)
     began = connection.owner.loop.now
     progressAt = began
+  }
+
+  var hasBegun: Bool {
+    if case .begun = arrival { true } else { false }
+  }
+
+  var requestHasEnded: Bool { state.requestHasEnded }
+  var hasResponded: Bool { state.hasResponded }
+  var hasAnswered: Bool { state.hasAnswered }
+  var isClosed: Bool { state.isClosed }
+
+  var isTunnel: Bool {
+    if case .tunnel = webSocket { true } else { false }
   }
 
   // MARK: - Beginning
 
   /// After everything that came with the head was read: a request that was reset at once costs no exchange.
   func begin() {
-    guard let connection, !isClosed, let arrival else { return }
-    if case .request(let request) = arrival, isUnendedNothing(request.head) { return waitForEnd() }
-    self.arrival = nil
-    hasBegun = true
+    guard let connection, !isClosed else { return }
     switch arrival {
-    case .refusal(let refusal): refuse(refusal)
-    case .request(let request):
-      var head = request.head
-      // Only now it shows that there is no content: clients may say so in a frame of its own.
-      if head.framing == .chunked, requestHasEnded, contentCount == 0 { head.framing = .none }
-      if head.method == .connect {
-        guard let handshake = WebSocketHandshake(request) else { return refuseConnect() }
-        webSocket = handshake
-        contentLength = nil
-        head = handshake.request(head)
-      }
-      isHeadRequest = head.method == .head
-      let request = loop.makeRequest(head, facts: connection.facts, began: began)
-      self.request = request
-      let exchange = loop.dispatch.makeExchange(for: request, channel: self)
-      self.exchange = exchange
-      exchange.start()
-      passContent()
-      timeContent()
+    case .request(let request), .unended(let request):
+      if isUnendedNothing(request.head) { return waitForEnd(of: request) }
+      arrival = .begun
+      begin(request, on: connection)
+    case .refusal(let refusal):
+      arrival = .begun
+      refuse(refusal)
+    case .begun: break
     }
+  }
+
+  private func begin(_ request: HTTP2Request, on connection: HTTP2Connection) {
+    var head = request.head
+    // Only now it shows that there is no content: clients may say so in a frame of its own.
+    if head.framing == .chunked, requestHasEnded, contentCount == 0 { head.framing = .none }
+    if head.method == .connect {
+      guard let handshake = WebSocketHandshake(request) else { return refuseConnect() }
+      webSocket = .asked(handshake)
+      contentLength = nil
+      head = handshake.request(head)
+    }
+    let request = loop.makeRequest(head, facts: connection.facts, began: began)
+    self.request = request
+    let exchange = loop.dispatch.makeExchange(for: request, channel: self)
+    self.exchange = exchange
+    exchange.start()
+    passContent()
+    timeContent()
   }
 
   /// No content is announced, and the stream has not ended: with its head alone the origin would have the whole of a
@@ -112,16 +130,22 @@ final class HTTP2Stream {
   }
 
   /// Such a request is complete with its end, for which it has as long as for its head.
-  private func waitForEnd() {
-    guard let connection, !timesContent else { return }
-    timesContent = true
-    contentTimer.schedule(after: connection.listener.settings.headerTimeout)
+  private func waitForEnd(of request: HTTP2Request) {
+    guard let connection, case .request = arrival else { return }
+    arrival = .unended(request)
+    timeContent(after: connection.listener.settings.headerTimeout)
+  }
+
+  /// ``contentTimeIsOver()`` is called after this time.
+  func timeContent(after duration: Duration) {
+    let timer = contentTimer ?? loop.loop.makeTimer { [weak self] in self?.contentTimeIsOver() }
+    contentTimer = timer
+    timer.schedule(after: duration)
   }
 
   /// The end of a request that began with it did not come.
   func refuseUnended() {
-    arrival = nil
-    hasBegun = true
+    arrival = .begun
     refuse(RequestRefusal(408, "The request did not end in time."))
   }
 
@@ -138,12 +162,9 @@ final class HTTP2Stream {
 
   // MARK: - The answer's life
 
-  /// The channel's part of ``ResponseChannel/respond(_:length:body:)``.
-  func noteResponded() { hasResponded = true }
-
   /// END_STREAM is produced, within the session's call.
   func answered() {
-    hasAnswered = true
+    state.answerIsProduced()
     outgoing.finish()
   }
 
@@ -165,12 +186,12 @@ final class HTTP2Stream {
 
   /// Both sides have ended, or (`code`) the stream was reset.
   func closed(by code: UInt32?) {
-    isClosed = true
-    isMalformed = !requestHasEnded && code == HTTP2ErrorCode.protocolError.rawValue
-    if timesContent { contentTimer.close() }
+    state.close()
+    contentTimer?.close()
     // What the exchange has not taken yet may still be for it.
     guard hasAnswered, code == nil || !isTunnel else {
-      return drop(BodyEnd(party: .client, reason: Self.reason(of: code)))
+      let isMalformed = !requestHasEnded && code == HTTP2ErrorCode.protocolError.rawValue
+      return drop(BodyEnd(party: .client, reason: Self.reason(of: code)), isMalformed: isMalformed)
     }
     // The client was told that all is well: what is held of a tunnel is still the origin's.
     if isTunnel, let exchange { give(all: exchange) }
@@ -206,20 +227,20 @@ final class HTTP2Stream {
   }
 
   func reset(_ code: HTTP2ErrorCode) {
-    guard !isClosed, let connection else { return }
-    isClosed = true
+    guard let connection, state.close() else { return }
     connection.session.reset(id, code)
     connection.pump()
   }
 
   /// Nobody is left to answer: lets the exchange go. What came of the content still counts.
-  func drop(_ end: BodyEnd) {
-    isClosed = true
-    if timesContent { contentTimer.close() }
+  /// - Parameter isMalformed: the client has broken the rules of its request (RFC 9113 §8.1.1): it is never complete.
+  func drop(_ end: BodyEnd, isMalformed: Bool = false) {
+    state.close()
+    contentTimer?.close()
     outgoing.finish()
     if let exchange {
       self.exchange = nil
-      if !hasResponded { give(all: exchange) }
+      if !hasResponded { give(all: exchange, isMalformed: isMalformed) }
       if request?.record.end == nil { request?.record.end = end }
       exchange.clientLeft()
     }

@@ -12,18 +12,13 @@ final class HTTP2Tunnel: Exchange, ByteStream, BodySource {
 
   weak var delegate: (any StreamDelegate)?
   weak var consumer: (any BodyConsumer)?
-  private(set) var isReading = false
-  private(set) var isClosed = false
+  private var state = HTTP2TunnelState()
   /// Gone when both sides have ended; what the client sent before may still be on its way to the origin.
   private weak var channel: (any ResponseChannel)?
   private unowned let owner: LoopConnections
   private var tunnel: Tunnel?
   private var received = ChunkQueue()
-  private var hasClientEnded = false
   private var outgoing = ChunkQueue()
-  private var hasEnded = false
-  private var hasBroken = false
-  private var wantsToWrite = false
   private var timer: LoopTimer?
   /// Whether the origin has taken something since the timer was set.
   private var isTaken = false
@@ -31,6 +26,8 @@ final class HTTP2Tunnel: Exchange, ByteStream, BodySource {
   init(channel: any ResponseChannel, owner: LoopConnections) { (self.channel, self.owner) = (channel, owner) }
 
   private var loop: EventLoop { owner.loop }
+  var isReading: Bool { state.reading == .reading }
+  var isClosed: Bool { state.reading == .closed }
 
   /// - Parameter holding: kept as long as the tunnel lasts.
   func start(_ origin: SocketStream, leftover: [UInt8], holding: AnyObject) {
@@ -61,12 +58,12 @@ final class HTTP2Tunnel: Exchange, ByteStream, BodySource {
   }
 
   func requestBodyEnded(_ trailers: Fields) {
-    hasClientEnded = true
+    state.clientEnds()
     tell()
   }
 
   func clientLeft() {
-    hasBroken = true
+    state.clientBreaks()
     tunnel?.over(isBroken: true)
   }
 
@@ -88,23 +85,22 @@ final class HTTP2Tunnel: Exchange, ByteStream, BodySource {
   // MARK: - As a stream of octets, read and written by the tunnel
 
   func startReading() {
-    guard !isClosed, !isReading else { return }
-    isReading = true
-    if !received.isEmpty || hasClientEnded { loop.nextTurn { [weak self] in self?.tell() } }
+    guard state.startReading() else { return }
+    if !received.isEmpty || state.client == .ended { loop.nextTurn { [weak self] in self?.tell() } }
   }
 
-  func stopReading() { isReading = false }
+  func stopReading() { state.stopReading() }
 
   /// Until what came is read, or the tunnel wants no more.
   private func tell() {
-    while isReading, !isClosed, let delegate, !received.isEmpty { delegate.streamReadable() }
-    if isReading, !isClosed, hasClientEnded, received.isEmpty { delegate?.streamReadable() }
+    while isReading, let delegate, !received.isEmpty { delegate.streamReadable() }
+    if isReading, state.client == .ended, received.isEmpty { delegate?.streamReadable() }
   }
 
   func read(into buffer: UnsafeMutableRawBufferPointer) -> IOResult {
     guard let (bytes, range) = received.next(limit: buffer.count) else {
-      guard hasClientEnded else { return .wouldBlock }
-      isReading = false
+      guard state.client == .ended else { return .wouldBlock }
+      state.stopReading()
       return .end
     }
     isTaken = true
@@ -114,7 +110,7 @@ final class HTTP2Tunnel: Exchange, ByteStream, BodySource {
   }
 
   func write(_ bytes: UnsafeRawBufferPointer, more: Bool) -> IOResult {
-    guard !isClosed, !hasEnded else { return .failed(0) }
+    guard !isClosed, state.outgoing != .ended else { return .failed(0) }
     let room = Self.highWater - outgoing.count
     guard room > 0 else { return .wouldBlock }
     let count = min(room, bytes.count)
@@ -123,35 +119,32 @@ final class HTTP2Tunnel: Exchange, ByteStream, BodySource {
     return .bytes(count)
   }
 
-  func wantWritable() { wantsToWrite = true }
+  func wantWritable() { state.fills() }
 
   func shutdownWrite() {
-    hasEnded = true
+    state.originEnds()
     consumer?.bodyIsReady()
   }
 
   func close() {
-    guard !isClosed else { return }
-    isClosed = true
+    guard state.close() else { return }
     delegate = nil
     received.removeAll()
     shutdownWrite()
   }
 
   func reset() {
-    guard !isClosed else { return }
-    isClosed = true
+    guard state.close() else { return }
     delegate = nil
     received.removeAll()
-    if !hasBroken { channel?.abandon(BodyEnd(party: .origin, reason: "tunnel-broke")) }
+    if state.client != .broken { channel?.abandon(BodyEnd(party: .origin, reason: "tunnel-broke")) }
   }
 
   // MARK: - As content: towards the client
 
   func next(limit: Int) -> BodyPiece {
-    guard let (bytes, range) = outgoing.next(limit: limit) else { return hasEnded ? .end : .later }
-    if wantsToWrite, outgoing.count <= Self.lowWater {
-      wantsToWrite = false
+    guard let (bytes, range) = outgoing.next(limit: limit) else { return state.outgoing == .ended ? .end : .later }
+    if outgoing.count <= Self.lowWater, state.empties() {
       loop.nextTurn { [weak self] in self?.delegate?.streamWritable() }
     }
     return .memory(bytes, range)

@@ -1,0 +1,72 @@
+/// Where one request over HTTP/2 and its answer are. Pure: each event has one function, which says whether it was possible;
+/// ``HTTP2Stream`` does what follows.
+struct HTTP2StreamState: Hashable {
+  enum Answer: UInt8, CaseIterable {
+    /// Interim heads may have gone.
+    case awaited
+    /// The final head is with the session.
+    case begun
+    /// It is produced to its end: END_STREAM is in a frame.
+    case produced
+  }
+
+  enum Life: Hashable {
+    case open(Answer)
+    /// Nothing more goes either way; how far the answer had come.
+    case closed(Answer)
+  }
+
+  private(set) var life = Life.open(.awaited)
+  /// END_STREAM has come.
+  private(set) var requestHasEnded: Bool
+
+  init(requestHasEnded: Bool) { self.requestHasEnded = requestHasEnded }
+
+  // MARK: What follows from that
+
+  private var answer: Answer {
+    switch life {
+    case .open(let answer), .closed(let answer): answer
+    }
+  }
+
+  var isClosed: Bool {
+    if case .closed = life { true } else { false }
+  }
+
+  var hasResponded: Bool { answer != .awaited }
+  var hasAnswered: Bool { answer == .produced }
+  /// Whether an answer may begin now.
+  var mayAnswer: Bool { life == .open(.awaited) }
+  /// Whether the answer is on its way.
+  var isAnswering: Bool { life == .open(.begun) }
+
+  // MARK: Events
+
+  mutating func requestEnds() { requestHasEnded = true }
+
+  @discardableResult
+  mutating func respond() -> Bool {
+    guard mayAnswer else { return false }
+    life = .open(.begun)
+    return true
+  }
+
+  /// END_STREAM is in a frame, which may be the stream's last.
+  @discardableResult
+  mutating func answerIsProduced() -> Bool {
+    switch life {
+    case .open(.begun): life = .open(.produced)
+    case .closed(.begun): life = .closed(.produced)
+    case .open(.awaited), .open(.produced), .closed(.awaited), .closed(.produced): return false
+    }
+    return true
+  }
+
+  @discardableResult
+  mutating func close() -> Bool {
+    guard case .open(let answer) = life else { return false }
+    life = .closed(answer)
+    return true
+  }
+}

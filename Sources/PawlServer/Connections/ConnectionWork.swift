@@ -8,28 +8,30 @@ final class ConnectionWork {
   /// requests has in hand at the same time.
   static let sparesLimit = 64
 
-  var request: IncomingRequest?
-  var exchange: (any Exchange)?
+  /// What belongs to one request: replaced as a whole by the next.
+  struct Turn {
+    var request: IncomingRequest?
+    var exchange: (any Exchange)?
 
-  // The request's content
-  var requestBody: BodyDecoder?
-  var requestBodyIsPaused = false
-  var requestBodyMeter = RateMeter()
-  var lingerBudget = 0
+    // The request's content
+    var content = IncomingContent.none
+    var meter = RateMeter()
+    var lingering = Lingering(budget: UnwantedContent.limit)
 
-  // The answer's
+    // The answer's
+    var outputSent = 0
+    var source: (any BodySource)?
+    var unsentFile: BodyPiece?
+    var owed = OwedContent.unknown
+    var keptBytes = 0
+  }
+
+  @exclusivity(unchecked) var turn = Turn()
   var output: [UInt8] = []
-  var outputSent = 0
-  var source: (any BodySource)?
-  var unsentFile: BodyPiece?
-  var owed: UInt64?
-  var keptBytes = 0
 
   /// As new, but for the memory of the output.
   func forget() {
-    (request, exchange, requestBody, requestBodyIsPaused, lingerBudget) = (nil, nil, nil, false, 0)
-    requestBodyMeter.restart()
+    turn = Turn()
     output.removeAll(keepingCapacity: true)
-    (outputSent, source, unsentFile, owed, keptBytes) = (0, nil, nil, nil, 0)
   }
 }

@@ -32,18 +32,18 @@ final class ListenerOnLoop {
   }
 
   /// The parser goes on where it was only within one connection's head.
-  func lendParser(to connection: ClientConnection) {
+  func lendParser(to connection: some ServedConnection, isSecure: Bool) {
     guard parserUser != ObjectIdentifier(connection) else { return }
     parserUser = ObjectIdentifier(connection)
     parser.reset()
-    parser.isSecure = connection.facts.isSecure
+    parser.isSecure = isSecure
   }
 
   /// Lends the parser in its place: a method called on a property of a class is given a copy of it.
   @inline(__always) func withParser<Result>(_ body: (inout RequestParser) -> Result) -> Result { body(&parser) }
 
   /// The connection is gone; another one may get its identity.
-  func takeParser(from connection: ClientConnection) {
+  func takeParser(from connection: some ServedConnection) {
     if parserUser == ObjectIdentifier(connection) { parserUser = nil }
   }
 

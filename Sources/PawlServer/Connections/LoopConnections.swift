@@ -13,6 +13,13 @@ protocol RequestDispatch: AnyObject {
   /// From here on the client speaks HTTP: the version that its handshake chose.
   /// - Parameter opening: what the connection was until now, and counted as.
   func serve(_ stream: SocketStream, _ facts: ClientFacts, on listener: ListenerOnLoop, after opening: Opening?)
+  /// The client has shown that it speaks HTTP/2, by prior knowledge (RFC 9113 §3.3).
+  /// - Parameters:
+  ///   - connection: what the connection was until now, and counted as.
+  ///   - received: what the client has sent, all of which is the session's.
+  func serveHTTP2(
+    _ stream: SocketStream, _ facts: ClientFacts, on listener: ListenerOnLoop, after connection: any ServedConnection,
+    _ received: [UInt8])
   /// One connection is closed, and counts no more.
   func connectionEnded()
 }

@@ -8,11 +8,23 @@ extension ServerLoop: RequestDispatch {
   func serve(_ stream: SocketStream, _ facts: ClientFacts, on listener: ListenerOnLoop, after opening: Opening?) {
     if let opening { connections.members.remove(opening) }
     if facts.tls?.applicationProtocol.elementsEqual("h2".utf8) == true {
-      let connection = HTTP2Connection(stream: stream, facts: facts, listener: listener, owner: connections)
-      connections.members.add(connection)
-      return connection.start()
+      return startHTTP2(HTTP2Connection(stream: stream, facts: facts, listener: listener, owner: connections))
     }
     let connection = ClientConnection(stream: stream, facts: facts, listener: listener, owner: connections)
+    connections.members.add(connection)
+    connection.start()
+  }
+
+  func serveHTTP2(
+    _ stream: SocketStream, _ facts: ClientFacts, on listener: ListenerOnLoop, after connection: any ServedConnection,
+    _ received: [UInt8]
+  ) {
+    connections.members.remove(connection)
+    startHTTP2(
+      HTTP2Connection(stream: stream, facts: facts, listener: listener, owner: connections, received: received))
+  }
+
+  private func startHTTP2(_ connection: HTTP2Connection) {
     connections.members.add(connection)
     connection.start()
   }

@@ -5,7 +5,7 @@ import PawlWire
 extension ClientConnection {
   func streamReadable() {
     switch phase {
-    case .waiting, .exchanging: readMessages()
+    case .undecided, .idle, .inHead, .exchanging: readMessages()
     case .flushing, .lingering: readAndDrop()
     case .closed: break
     }
@@ -17,7 +17,7 @@ extension ClientConnection {
 
   private func readMessages() {
     var buffer = owner.loop.takeReadBuffer()
-    let limit = requestBody == nil ? Self.headRead : min(buffer.count, owner.loop.readLimit)
+    let limit = hasContent ? min(buffer.count, owner.loop.readLimit) : Self.headRead
     let result = buffer.withUnsafeMutableBytes {
       stream.read(into: UnsafeMutableRawBufferPointer(rebasing: $0[..<limit]))
     }
@@ -44,28 +44,28 @@ extension ClientConnection {
 
   /// Works through what was kept, after an exchange has ended or more has come.
   func consumeInput() {
-    guard phase == .waiting || phase == .exchanging else { return }
+    guard state.isOpen else { return }
     if input.isEmpty {
       // The last octets of a body came before the exchange could take more: its end has still to be told.
-      if let requestBody, requestBody.isEnded { _ = consumeBody([], 0..<0) }
+      if work?.turn.content.isEndUntold == true { _ = consumeBody([], 0..<0) }
       return
     }
     let bytes = input
     input = []
     let consumed = consume(bytes, 0..<bytes.count)
-    guard phase == .waiting || phase == .exchanging, consumed < bytes.count else { return }
+    guard state.isOpen, consumed < bytes.count else { return }
     input = consumed == 0 ? bytes : Array(bytes[consumed...])
   }
 
   /// All is used that can be used now: reads on, or not. Requests behind the one being answered wait in the kernel, not
   /// in memory; after the client's FIN those that came before it are still answered.
   func inputConsumed() {
-    guard phase == .waiting || phase == .exchanging, !requestBodyIsPaused else { return }
-    if clientEnded {
-      if phase == .waiting { return finishConnection() }
-      return requestBody == nil ? () : clientBroke("incomplete-request-body")
+    guard state.isOpen, !contentIsHeldBack else { return }
+    if hasClientEnded {
+      if state.isWaiting { return finishConnection() }
+      return hasContent ? clientBroke("incomplete-request-body") : ()
     }
-    let isCrowded = phase == .exchanging && requestBody == nil && input.count >= listener.settings.maxHeader
+    let isCrowded = phase == .exchanging && !hasContent && input.count >= listener.settings.maxHeader
     if isCrowded == stream.isReading { isCrowded ? stream.stopReading() : stream.startReading() }
   }
 
@@ -75,12 +75,12 @@ extension ClientConnection {
     defer { isConsuming = false }
     var position = range.lowerBound
     while position < range.upperBound {
-      if requestBody != nil {
+      if hasContent {
         let used = consumeBody(buffer, position..<range.upperBound)
         position += used
         if used == 0 { return position }
-      } else if phase == .waiting {
-        let isFirst = mayBecomeHTTP2
+      } else if state.isWaiting {
+        let isFirst = phase == .undecided
         if isFirst, isPreface(buffer, position..<range.upperBound) { return position }
         guard let used = consumeHead(buffer, position..<range.upperBound, isFirst: isFirst) else { return position }
         position += used
@@ -96,7 +96,7 @@ extension ClientConnection {
     let preface = HTTP2Session.preface
     let count = min(range.count, preface.utf8CodeUnitCount)
     let begins = preface.withUTF8Buffer { $0.prefix(count).elementsEqual(buffer[range].prefix(count)) }
-    mayBecomeHTTP2 = begins
+    state.seesPreface(begins)
     if begins, count == preface.utf8CodeUnitCount { becomeHTTP2(Array(buffer[range])) }
     return begins
   }
@@ -115,7 +115,7 @@ extension ClientConnection {
   ///   in the words of either (RFC 9113 §3.4).
   private func consumeHead(_ buffer: [UInt8], _ range: Range<Int>, isFirst: Bool) -> Int? {
     let began = headBegins()
-    listener.lendParser(to: self)
+    listener.lendParser(to: self, isSecure: facts.isSecure)
     switch listener.withParser({ $0.parse(buffer, range) }) {
     case .needMore:
       setDeadline(after: listener.settings.headerTimeout - (owner.loop.now - began))
@@ -138,17 +138,14 @@ extension ClientConnection {
   }
 
   private func begin(_ head: consuming RequestHead, _ known: LookedUp?) {
-    phase = .exchanging
-    hasResponded = false
-    drainsRequestBody = false
-    isHeadRequest = head.method == .head
-    clientVersion = head.version
     let options = HopByHop.connectionOptions(head.fields)
-    persists = !options.close && (head.version.minor >= 1 || options.keepAlive) && !owner.isDraining
+    state.begin(
+      HTTP1State.Turn(
+        version: head.version, isHead: head.method == .head,
+        persists: !options.close && (head.version.minor >= 1 || options.keepAlive) && !owner.isDraining))
     if head.framing != .none {
-      requestBody = BodyDecoder(head.framing)
-      requestBodyIsPaused = false
-      requestBodyMeter.restart()
+      content = .arriving(BodyDecoder(head.framing))
+      contentMeter.restart()
     }
     let framing = head.framing
     let request = owner.makeRequest(head, facts: facts, began: requestBegan, known: known)
@@ -163,31 +160,25 @@ extension ClientConnection {
   /// Hands request content on; 0 when it has to wait.
   private func consumeBody(_ buffer: [UInt8], _ range: Range<Int>) -> Int {
     var position = range.lowerBound
-    while var decoder = requestBody {
-      guard !requestBodyIsPaused else { return position - range.lowerBound }
-      let event = decoder.next(buffer, position..<range.upperBound)
-      requestBody = decoder
+    while let event = work?.turn.content.next(buffer, position..<range.upperBound) {
       switch event {
       case .needMore(let consumed): return position + consumed - range.lowerBound
-      case .data(let content, let consumed):
+      case .data(let piece, let consumed):
         position += consumed
-        requestBodyMeter.add(content.count)
-        if !pass(buffer, content) {
-          requestBodyIsPaused = true
-          stream.stopReading()
-        }
+        contentMeter.add(piece.count)
+        if !pass(buffer, piece), content.holdBack() { stream.stopReading() }
       case .end(let consumed):
-        requestBody = nil
+        let trailers = content.end()
         position += consumed
         if !hasResponded { clearDeadline() }
-        if drainsRequestBody, hasResponded, exchange == nil {
+        if state.turn.answer == .sent {
           awaitRequest()
         } else {
-          exchange?.requestBodyEnded(decoder.trailers)
+          exchange?.requestBodyEnded(trailers)
         }
         return position - range.lowerBound
       case .malformed(let reason):
-        requestBody = nil
+        content = .none
         malformedBody(reason)
         return range.count
       }
@@ -210,11 +201,11 @@ extension ClientConnection {
   }
 
   func resumeRequestBody() {
-    guard requestBodyIsPaused, phase == .exchanging else { return }
-    requestBodyIsPaused = false
+    guard contentIsHeldBack, phase == .exchanging else { return }
+    content.goOn()
     restartRequestBodyTime()
     owner.loop.nextTurn { [self] in
-      guard phase == .exchanging, !requestBodyIsPaused else { return }
+      guard phase == .exchanging, !contentIsHeldBack else { return }
       // The last octets may have been taken before the pause: then only the end is left to be told.
       if input.isEmpty { _ = consumeBody([], 0..<0) } else { consumeInput() }
       inputConsumed()
@@ -223,17 +214,17 @@ extension ClientConnection {
 
   /// FIN from the client: it may still read (RFC 9112 §9.6).
   private func clientHalfClosed() {
-    clientEnded = true
+    state.clientEnds()
     stream.stopReading()
     switch phase {
-    case .waiting:
+    case .undecided, .idle, .inHead:
       // Requests that came before it may be here still, if only until the next turn.
       guard !input.isEmpty else { return close() }
       consumeInput()
       inputConsumed()
     case .exchanging:
-      if input.isEmpty { persists = false }
-      if let requestBody, !requestBody.isEnded { clientBroke("incomplete-request-body") }
+      if input.isEmpty { state.endsHere() }
+      if contentIsUnended { clientBroke("incomplete-request-body") }
     case .flushing, .lingering, .closed: break
     }
   }
@@ -241,22 +232,18 @@ extension ClientConnection {
   /// Enough is read. The client has a moment more to see its answer, which a reset would take from it.
   private func stopsDraining() {
     stream.stopReading()
-    setDeadline(after: Self.drainTime)
+    setDeadline(after: UnwantedContent.time)
   }
 
   private func readAndDrop() {
-    var buffer = owner.loop.takeReadBuffer()
-    defer { owner.loop.giveReadBuffer(buffer) }
-    switch buffer.withUnsafeMutableBytes({ stream.read(into: $0) }) {
-    case .bytes(let count):
-      lingerBudget -= count
-      if phase == .lingering, lingerBudget <= 0 { stopsDraining() }
-    case .wouldBlock: break
-    case .end:
-      clientEnded = true
+    switch lingering.read(on: owner.loop, { stream.read(into: $0) }) {
+    case .goesOn: break
+    case .enough: if phase == .lingering { stopsDraining() }
+    case .ended:
+      state.clientEnds()
       stream.stopReading()
       if phase == .lingering { close() }
-    case .failed: close()
+    case .broken: close()
     }
   }
 }

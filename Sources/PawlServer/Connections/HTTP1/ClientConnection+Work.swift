@@ -4,33 +4,34 @@ import PawlWire
 /// What a connection holds of its request, where it has one: read as nothing where it has none, made when it is first needed.
 extension ClientConnection {
   var request: IncomingRequest? {
-    get { work?.request }
-    set { neededWork.request = newValue }
+    get { work?.turn.request }
+    set { neededWork.turn.request = newValue }
   }
 
   var exchange: (any Exchange)? {
-    get { work?.exchange }
-    set { neededWork.exchange = newValue }
+    get { work?.turn.exchange }
+    set { neededWork.turn.exchange = newValue }
   }
 
-  var requestBody: BodyDecoder? {
-    get { work?.requestBody }
-    set { neededWork.requestBody = newValue }
+  /// The request's.
+  var content: IncomingContent {
+    get { work?.turn.content ?? .none }
+    _modify { yield &neededWork.turn.content }
   }
 
-  var requestBodyIsPaused: Bool {
-    get { work?.requestBodyIsPaused ?? false }
-    set { neededWork.requestBodyIsPaused = newValue }
+  /// Whether some of it may still come, or be told.
+  var hasContent: Bool { work.map { !$0.turn.content.isNone } ?? false }
+  var contentIsUnended: Bool { work?.turn.content.isUnended ?? false }
+  var contentIsHeldBack: Bool { work?.turn.content.isHeldBack ?? false }
+
+  var contentMeter: RateMeter {
+    get { work?.turn.meter ?? RateMeter() }
+    _modify { yield &neededWork.turn.meter }
   }
 
-  var requestBodyMeter: RateMeter {
-    get { work?.requestBodyMeter ?? RateMeter() }
-    set { neededWork.requestBodyMeter = newValue }
-  }
-
-  var lingerBudget: Int {
-    get { work?.lingerBudget ?? 0 }
-    set { neededWork.lingerBudget = newValue }
+  var lingering: Lingering {
+    get { work?.turn.lingering ?? Lingering(budget: UnwantedContent.limit) }
+    _modify { yield &neededWork.turn.lingering }
   }
 
   /// Octets of the answer that are in memory: queued, and how many of them are sent.
@@ -40,30 +41,30 @@ extension ClientConnection {
   }
 
   var outputSent: Int {
-    get { work?.outputSent ?? 0 }
-    set { neededWork.outputSent = newValue }
+    get { work?.turn.outputSent ?? 0 }
+    set { neededWork.turn.outputSent = newValue }
   }
 
   var source: (any BodySource)? {
-    get { work?.source }
-    set { neededWork.source = newValue }
+    get { work?.turn.source }
+    set { neededWork.turn.source = newValue }
   }
 
   var unsentFile: BodyPiece? {
-    get { work?.unsentFile }
-    set { neededWork.unsentFile = newValue }
+    get { work?.turn.unsentFile }
+    set { neededWork.turn.unsentFile = newValue }
   }
 
-  /// Content octets still owed to the client under a known length.
-  var owed: UInt64? {
-    get { work?.owed }
-    set { neededWork.owed = newValue }
+  /// Of the answer's content, to the client.
+  var owed: OwedContent {
+    get { work?.turn.owed ?? .unknown }
+    _modify { yield &neededWork.turn.owed }
   }
 
   /// What of the answer's end TLS kept when it was last looked at, in octets.
   var keptBytes: Int {
-    get { work?.keptBytes ?? 0 }
-    set { neededWork.keptBytes = newValue }
+    get { work?.turn.keptBytes ?? 0 }
+    set { neededWork.turn.keptBytes = newValue }
   }
 
   /// The answer is sent, and nothing is asked.

@@ -14,13 +14,13 @@ extension ClientConnection: BodyConsumer {
   /// Sends until the socket is full, the source has nothing, or the turn is over. The head and the first piece
   /// leave together: in one write when that piece is in memory, with MSG_MORE when it is a file's.
   func pump() {
-    guard !isPumping, phase == .exchanging || phase == .flushing else { return }
+    guard !isPumping, state.isSending else { return }
     isPumping = true
     defer { isPumping = false }
     var budget = owner.loop.turnShare(of: Self.turn)
     while budget > 0 {
       let supply = pull(&budget)
-      guard phase == .exchanging || phase == .flushing else { return }
+      guard state.isSending else { return }
       if supply == .soon { return }
       guard flushOutput(more: unsentFile != nil) else { return }
       if unsentFile != nil {
@@ -58,14 +58,14 @@ extension ClientConnection: BodyConsumer {
   /// `false` when the socket is full or broken.
   private func flushOutput(more: Bool) -> Bool {
     guard let work else { return true }
-    while work.outputSent < work.output.count {
-      let sent = work.outputSent
+    while work.turn.outputSent < work.output.count {
+      let sent = work.turn.outputSent
       let result = work.output.withUnsafeBytes {
         stream.write(UnsafeRawBufferPointer(rebasing: $0[sent...]), more: more)
       }
       switch result {
       case .bytes(let count):
-        work.outputSent += count
+        work.turn.outputSent += count
         madeProgress()
       case .wouldBlock:
         stream.wantWritable()
@@ -73,17 +73,17 @@ extension ClientConnection: BodyConsumer {
         return false
       case .end: return false
       case .failed(let code):
-        guard let requestBody, !requestBody.isEnded, !hasResponded else {
+        guard contentIsUnended, !hasResponded else {
           clientBroke(errorName(code))
           return false
         }
         // What the client sent before it broke may be all there is to send: it is read to its end.
-        isDeaf = true
-        work.outputSent = work.output.count
+        state.clientGoesDeaf()
+        work.turn.outputSent = work.output.count
       }
     }
     work.output.removeAll(keepingCapacity: work.output.capacity <= 16 << 10)
-    work.outputSent = 0
+    work.turn.outputSent = 0
     return true
   }
 
@@ -97,25 +97,22 @@ extension ClientConnection: BodyConsumer {
   private func queue(_ bytes: [UInt8], _ range: Range<Int>, _ budget: inout Int) {
     guard account(range.count) else { return }
     budget -= range.count
-    if isChunked { ChunkedWriter.appendHeader(range.count, into: &output) }
+    if state.isChunked { ChunkedWriter.appendHeader(range.count, into: &output) }
     output.append(contentsOf: bytes[range])
-    if isChunked { output.append("\r\n" as StaticString) }
+    if state.isChunked { output.append("\r\n" as StaticString) }
   }
 
   private func queue(_ slice: FileRun) {
     guard account(slice.count) else { return }
-    if isChunked { ChunkedWriter.appendHeader(slice.count, into: &output) }
+    if state.isChunked { ChunkedWriter.appendHeader(slice.count, into: &output) }
     unsentFile = .file(slice)
   }
 
   /// Never more than was announced; a source that has more is our own mistake and ends the body visibly.
   private func account(_ count: Int) -> Bool {
-    if let owed {
-      guard UInt64(count) <= owed else {
-        endVisibly(BodyEnd(party: .pawl, reason: "body-longer-than-announced"))
-        return false
-      }
-      self.owed = owed - UInt64(count)
+    if let fault = owed.take(count) {
+      endVisibly(fault)
+      return false
     }
     request?.record.bytesSent += UInt64(count)
     return true
@@ -143,7 +140,7 @@ extension ClientConnection: BodyConsumer {
         unsentFile = .file(slice)
       } else {
         unsentFile = nil
-        if isChunked { output.append("\r\n" as StaticString) }
+        if state.isChunked { output.append("\r\n" as StaticString) }
       }
       return true
     case .wouldBlock:
@@ -173,21 +170,21 @@ extension ClientConnection: BodyConsumer {
     {
       reader.consumer = self
       source = reader
-    } else if isChunked || source?.takeBack(run) != true {
+    } else if state.isChunked || source?.takeBack(run) != true {
       endVisibly(BodyEnd(party: .pawl, reason: why))
       return phase != .closed
     }
-    owed = owed.map { $0 + UInt64(run.count) }
+    owed.giveBack(run.count)
     if let request { request.record.bytesSent -= min(request.record.bytesSent, UInt64(run.count)) }
     return true
   }
 
   private func bodyEnded() {
-    if let owed, owed > 0 { return endVisibly(BodyEnd(party: .pawl, reason: "body-shorter-than-announced")) }
+    if let fault = owed.end() { return endVisibly(fault) }
     let trailers = source?.trailers ?? Fields()
     source?.finish()
     source = nil
-    guard isChunked else { return }
+    guard state.isChunked else { return }
     ChunkedWriter.appendLast(trailers: takesTrailers ? trailers : Fields(), into: &output)
   }
 
@@ -204,14 +201,14 @@ extension ClientConnection: BodyConsumer {
     }
     keptBytes = 0
     if phase == .flushing { return finishConnection() }
-    guard phase == .exchanging, hasResponded else { return }
+    guard state.answerIsSent() else { return }
     let finished = exchange
     exchange = nil
     finished?.responseSent()
     logRequest()
-    if persists, drainsRequestBody, requestBody != nil {
-      requestBodyIsPaused = false
-      setDeadline(after: Self.drainTime)
+    if state.turn.persists, state.turn.wish == .drained, hasContent {
+      content.goOn()
+      setDeadline(after: UnwantedContent.time)
       return inputConsumed()
     }
     awaitRequest()
@@ -219,17 +216,15 @@ extension ClientConnection: BodyConsumer {
 
   /// The next request, if there may be one.
   func awaitRequest() {
-    guard persists, !owner.isDraining, requestBody == nil else { return finishConnection() }
-    phase = .waiting
+    guard state.turn.persists, !owner.isDraining, !hasContent else { return finishConnection() }
+    state.awaitRequest()
     letGoOfWork()
-    hasResponded = false
-    drainsRequestBody = false
     setDeadline(after: listener.settings.keepaliveTimeout)
     // Whoever takes messages off the input goes on by itself.
     guard !isConsuming else { return }
     guard !input.isEmpty else { return inputConsumed() }
     owner.loop.nextTurn { [self] in
-      guard phase == .waiting else { return }
+      guard state.isWaiting else { return }
       consumeInput()
       inputConsumed()
     }

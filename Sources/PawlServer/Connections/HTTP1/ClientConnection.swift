@@ -7,19 +7,6 @@ import PawlWire
 /// Lives on one loop. Reading is in `ClientConnection+Reading`, answering in `ClientConnection+Answer`, writing in
 /// `ClientConnection+Writing`.
 final class ClientConnection: StreamDelegate, ServedConnection, DeadlineHolder {
-  /// The life of the connection.
-  enum Phase {
-    /// Between requests, or inside a head.
-    case waiting
-    /// A request is being answered; its body may still arrive.
-    case exchanging
-    /// The last answer is being flushed; then FIN.
-    case flushing
-    /// FIN is sent; what still arrives is read and dropped so that no RST overtakes the answer (RFC 9112 §9.6).
-    case lingering
-    case closed
-  }
-
   // There may be ten thousand idle ones: what belongs to a request stands in `ConnectionWork`, and octets stand together.
 
   /// Each holds the other, until the connection is closed or the loop ends.
@@ -33,45 +20,27 @@ final class ClientConnection: StreamDelegate, ServedConnection, DeadlineHolder {
   @exclusivity(unchecked) var work: ConnectionWork?
   /// When the first octet came of the head that is being read, or of the request that is being answered.
   private(set) var requestBegan: Monotonic
+  @exclusivity(unchecked) var state: HTTP1State
   /// The last one that was set; whether it holds says ``hasDeadline``.
   private var deadline = Monotonic(nanoseconds: 0)
   @exclusivity(unchecked) var deadlinePlace = DeadlinePlace()
   var place = ConnectionPlace()
-  var phase = Phase.waiting
   private var hasDeadline = false
-  private var isInHead = false
-
-  // Reading
-  /// Nothing has come yet but, perhaps, a part of the preface of HTTP/2.
-  var mayBecomeHTTP2: Bool
-  var clientEnded = false
   /// While messages are taken off the input: what an answer that is done at once must leave alone.
   var isConsuming = false
-  /// What is left of the request's content is dropped, more of it than elsewhere.
-  var drainsRequestBody = false
-  /// The client takes nothing any more; what it sent may still be read.
-  var isDeaf = false
-
-  // The current exchange
-  var persists = true
-  var hasResponded = false
-  var isHeadRequest = false
-  var isChunked = false
-  var isCloseDelimited = false
+  /// While octets are sent: what an answer that comes within must leave alone.
   var isPumping = false
-  var clientVersion = HTTPVersion.http11
 
-  /// Octets of a refused body that are read, at most, for its client to come to the answer. One of which no more is left does
-  /// not cost the connection.
-  static let drainBudget = 1 << 20
-  /// How long a client whose content is not wanted may go on, or look for its answer, before the connection is closed.
-  static let drainTime = Duration.seconds(1)
+  var phase: HTTP1State.Phase { state.phase }
+  var hasResponded: Bool { state.hasResponded }
+  var hasClientEnded: Bool { state.hasClientEnded }
+  var clientVersion: HTTPVersion { state.turn.version }
 
   init(stream: SocketStream, facts: ClientFacts, listener: ListenerOnLoop, owner: LoopConnections) {
     (self.stream, self.facts, self.listener, self.owner) = (stream, facts, listener, owner)
     requestBegan = owner.loop.now
     // Over TLS the handshake has chosen.
-    mayBecomeHTTP2 = listener.settings.http2 != nil && facts.tls == nil
+    state = HTTP1State(mayBeHTTP2: listener.settings.http2 != nil && facts.tls == nil)
     stream.keep(self)
   }
 
@@ -119,16 +88,15 @@ final class ClientConnection: StreamDelegate, ServedConnection, DeadlineHolder {
       return setDeadline(after: listener.settings.sendTimeout)
     }
     switch phase {
-    case .waiting where input.isEmpty: close()
-    case .waiting: refuse(status: 408, reason: "The request head did not arrive in time.")
+    case .undecided, .idle, .inHead:
+      if input.isEmpty { return close() }
+      refuse(status: 408, reason: "The request head did not arrive in time.")
     case .exchanging:
-      if let requestBody, !requestBody.isEnded, !requestBodyIsPaused, !hasResponded {
-        requestBodyTooSlow()
-      } else if hasResponded, exchange == nil {
-        // The rest of a refused body took too long.
-        close()
-      } else if hasResponded {
-        endVisibly(BodyEnd(party: .client, reason: "send-timeout"))
+      switch state.turn.answer {
+      case .awaited, .unheard: if contentIsUnended, !contentIsHeldBack { requestBodyTooSlow() }
+      case .begun: endVisibly(BodyEnd(party: .client, reason: "send-timeout"))
+      // The rest of a refused body took too long.
+      case .sent: close()
       }
     case .flushing: cut()
     case .lingering: close()
@@ -138,15 +106,15 @@ final class ClientConnection: StreamDelegate, ServedConnection, DeadlineHolder {
 
   /// What the client could not send while it was held back is not held against it.
   func restartRequestBodyTime() {
-    guard let requestBody, !requestBody.isEnded, !hasResponded else { return }
-    if !hasDeadline { requestBodyMeter.restart() }
+    guard contentIsUnended, !hasResponded else { return }
+    if !hasDeadline { contentMeter.restart() }
     setDeadline(after: (request?.route.minRate ?? .default).window)
   }
 
   private func requestBodyTooSlow() {
     let rate = request?.route.minRate ?? .default
-    if requestBodyMeter.isFastEnough(rate) {
-      requestBodyMeter.restart()
+    if contentMeter.isFastEnough(rate) {
+      contentMeter.restart()
       return setDeadline(after: rate.window)
     }
     let end = BodyEnd(party: .client, reason: "min-rate")
@@ -160,20 +128,16 @@ final class ClientConnection: StreamDelegate, ServedConnection, DeadlineHolder {
 
   /// The client speaks HTTP/2, by prior knowledge (RFC 9113 §3.3): all that it sent is the session's.
   func becomeHTTP2(_ received: [UInt8]) {
-    phase = .closed
+    state.close()
     owner.deadlines.remove(self)
     stream.stopReading()
     listener.takeParser(from: self)
-    let connection = HTTP2Connection(
-      stream: stream, facts: facts, listener: listener, owner: owner, received: received)
-    owner.members.remove(self)
-    owner.members.add(connection)
-    connection.start()
+    owner.dispatch.serveHTTP2(stream, facts, on: listener, after: self, received)
   }
 
   // MARK: - Ends
 
-  func drain() { if phase == .waiting { close() } }
+  func drain() { if state.isWaiting { close() } }
 
   func abandonAll(_ end: BodyEnd) {
     endVisibly(end)
@@ -187,8 +151,7 @@ final class ClientConnection: StreamDelegate, ServedConnection, DeadlineHolder {
   func cut() { leave(BodyEnd(party: .pawl, reason: "cut")) { $0.reset() } }
 
   private func leave(_ end: BodyEnd, _ close: (SocketStream) -> Void) {
-    guard phase != .closed else { return }
-    phase = .closed
+    guard state.close() else { return }
     owner.deadlines.remove(self)
     dropExchange(end)
     close(stream)
@@ -231,34 +194,33 @@ final class ClientConnection: StreamDelegate, ServedConnection, DeadlineHolder {
     guard phase == .exchanging else { return }
     request?.record.end = end
     owner.noteCut(request, end)
-    if isCloseDelimited || end.reason == "send-timeout" { return cut() }
+    if state.isCloseDelimited || end.reason == "send-timeout" { return cut() }
     dropExchange(end)
-    persists = false
-    phase = .flushing
+    state.flush()
     setDeadline(after: listener.settings.sendTimeout)
     pump()
   }
 
   /// A head has come, or begun to come: since when it is read.
   func headBegins() -> Monotonic {
-    if !isInHead { (isInHead, requestBegan) = (true, owner.loop.now) }
+    if state.headBegins() { requestBegan = owner.loop.now }
     return requestBegan
   }
 
   func headEnds() {
-    isInHead = false
+    state.headEnds()
     clearDeadline()
   }
 
   /// After the last octet of the last answer: FIN, then drop what still comes for a bounded time.
   func finishConnection() {
     stream.shutdownWrite()
-    if clientEnded { return close() }
-    phase = .lingering
+    if hasClientEnded { return close() }
+    state.linger()
     input = []
-    requestBody = nil
-    lingerBudget = Self.drainBudget
-    setDeadline(after: drainsRequestBody ? Self.drainTime : .seconds(5))
+    content = .none
+    lingering = Lingering(budget: UnwantedContent.limit)
+    setDeadline(after: state.turn.wish == .drained ? UnwantedContent.time : .seconds(5))
     if !stream.isReading { stream.startReading() }
   }
 

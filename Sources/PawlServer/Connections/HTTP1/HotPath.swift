@@ -164,8 +164,9 @@ extension ClientConnection {
     request.record.cacheOutcome = "hit"
     request.record.bytesSent = sent.count
     request.record.bytesFromCache = sent.count
-    (phase, hasResponded, persists, isHeadRequest, clientVersion) = (.exchanging, true, true, false, .http11)
-    (isChunked, isCloseDelimited, owed, source) = (false, false, 0, nil)
+    state.begin(HTTP1State.Turn())
+    state.respond()
+    owed = .octets(0)
     (self.request, exchange, output) = (request, HotExchange(hot, from: sent.bytes.lowerBound), Array(message[rest]))
     if let run, run.count > 0 { unsentFile = .file(run) }
     setDeadline(after: listener.settings.sendTimeout)

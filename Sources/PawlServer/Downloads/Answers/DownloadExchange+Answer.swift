@@ -127,12 +127,4 @@ extension DownloadExchange {
       case .fetched?: served.isCollapsed ? "collapsed" : "miss"
       }
   }
-
-  /// Of an answer to a wider range what was asked for; `nil` where that is not one range, or none of it is in there.
-  func cut(_ part: ByteRange, total: UInt64) -> ByteRange? {
-    guard let field = RangeField(request.head.fields),
-      case .single(let wanted) = RangeSelection(field, length: total, maxRanges: request.route.maxRanges)
-    else { return nil }
-    return ByteRange(first: max(wanted.first, part.first), last: min(wanted.last, part.last))
-  }
 }

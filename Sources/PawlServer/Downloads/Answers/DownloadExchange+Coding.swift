@@ -44,16 +44,6 @@ extension DownloadExchange {
     for value in request.head.fields.all(.acceptEncoding) { sent.append(.acceptEncoding, value) }
     return sent
   }
-
-  /// Whether the whole that this request is given after all is, for certain, what its client holds a part of: then the
-  /// part can be asked for.
-  func isProvenUncoded(_ head: ResponseHead) -> Bool {
-    guard request.rangeCoding == .ownUnlessCoded, head.status == 200,
-      RepresentationIdentity.codings(head.fields) == nil,
-      let condition = IfRange(request.head.fields), RangeField(request.head.fields) != nil
-    else { return false }
-    return condition.holds(for: Validators(head.fields, receivedAt: request.loop.loop.wallSeconds))
-  }
 }
 
 /// What the conditions of a request with `Range` say of the bytes that its client holds.

@@ -130,8 +130,9 @@ extension DownloadExchange {
     if let running = state.fetch as? CollapsedFetch, mayJoin(running, control), !isUncacheable(state) {
       return .join(running, isPatient: state.wasShareable)
     }
-    let (range, extra) = coldRequest()
-    return lead(.miss, resource, range: range, extra, &state)
+    let cold = ColdRange(
+      request.head.fields, mayAskForRange: !isOutOfPatience && request.rangeCoding.mayAskForRange)
+    return lead(.miss, resource, range: cold.range, cold.fields, &state)
   }
 
   private func isUncacheable(_ state: ResourceState) -> Bool {
@@ -158,53 +159,6 @@ extension DownloadExchange {
     return state.variants.isEmpty ? .uriMiss : .varyMiss
   }
 
-  private static let conditions = FieldNameSet([.ifNoneMatch, .ifModifiedSince, .ifRange, .range])
-
-  /// What a request for something unknown asks: the client's own conditions, where they can be the origin's, and of
-  /// a range the aligned span around it. Not its `If-Range`: a 206 to that may leave out the fields of the representation
-  /// (RFC 9110 §15.3.7), of which all are wanted; whether it holds is decided when the answer is here.
-  private func coldRequest() -> (Range<UInt64>?, [(FieldName, [UInt8])]) {
-    guard request.head.fields.mayContain(anyOf: Self.conditions) else { return (nil, []) }
-    let fields = request.head.fields
-    var extra: [(FieldName, [UInt8])] = []
-    let tags = EntityTagList(fields.all(.ifNoneMatch))
-    if case .tags(let list)? = tags, !list.contains(where: Tags.isMinted) {
-      extra.append((.ifNoneMatch, Array(fields.combined(.ifNoneMatch) ?? [])))
-    }
-    if tags == nil, let since = fields.only(.ifModifiedSince) { extra.append((.ifModifiedSince, Array(since))) }
-    guard let range = RangeField(fields), let spec = range.specs.first, !isOutOfPatience,
-      request.rangeCoding.mayAskForRange
-    else { return (nil, extra) }
-    switch ifRange {
-    case .tag(let tag)? where Tags.isMinted(tag) || tag.isWeak: return (nil, extra)
-    case .unusable?: return (nil, extra)
-    case .tag?, .date?, nil: break
-    }
-    let (asked, value) = Self.aligned(spec)
-    extra.append((.range, value))
-    return (asked, extra)
-  }
-
-  /// The borders of `fetchSpan`, so that neighbouring requests do not leave crumbs; at most so much beyond what is wanted.
-  private static func aligned(_ spec: RangeSpec) -> (Range<UInt64>, [UInt8]) {
-    let border = fetchAlignment
-    var value = Array("bytes=".utf8)
-    switch spec {
-    case .suffix(let count):
-      value.append(0x2d)
-      value.append(decimal: count)
-      return (0..<UInt64(Int64.max), value)
-    case .from(let first, let last):
-      let start = first / border * border
-      value.append(decimal: start)
-      value.append(0x2d)
-      guard let last, last < UInt64(Int64.max) - border else { return (start..<UInt64(Int64.max), value) }
-      let end = (last / border + 1) * border
-      value.append(decimal: end - 1)
-      return (start..<end, value)
-    }
-  }
-
   func act(on decision: Decision, of resource: Resource) {
     switch decision {
     case .load: store.load(resource, on: request.loop.loop) { [weak self] in self?.look() }
@@ -214,7 +168,7 @@ extension DownloadExchange {
       if let (fetch, conditions) = validation { fetch.start(adding: conditions) }
     case .waitForProof(let twin, let stored): waitForProof(twin, of: stored, isOurs: false)
     case .lead(let fetch, let extra):
-      self.fetch = fetch
+      ticket = .leading(fetch)
       fetch.start(adding: extra)
     case .join(let fetch, let isPatient): join(fetch, isPatient: isPatient)
     case .forward(let reason): forwardInstead(reason)

@@ -77,7 +77,7 @@ extension DownloadExchange {
     guard fetch.join(ObjectIdentifier(self), { outcome in reference.run { $0.told(outcome) } }) else {
       return request.loop.loop.nextTurn { [weak self] in self?.look() }
     }
-    joined = fetch
+    ticket = .waiting(fetch, ObjectIdentifier(self))
     guard !isPatient, collapseTimer == nil else { return }
     let timer = request.loop.loop.makeTimer { [weak self] in self?.stopsWaiting() }
     timer.schedule(after: Self.collapsePatience)
@@ -85,17 +85,16 @@ extension DownloadExchange {
   }
 
   private func stopsWaiting() {
-    guard let joined, !isOver else { return }
-    joined.left(ObjectIdentifier(self))
-    self.joined = nil
+    guard ticket?.isWaiting == true, !isOver else { return }
+    giveTicketBack()
     goesAlone = true
     look()
   }
 
   func told(_ outcome: CollapsedFetch.Outcome) {
     // It was told while it went its own way.
-    guard joined != nil, !isOver else { return }
-    joined = nil
+    guard ticket?.isWaiting == true, !isOver else { return }
+    ticket = nil
     switch outcome {
     case .stored(let stored, let arrival, let sharing):
       let isShared =

@@ -17,9 +17,8 @@ final class DownloadExchange: Exchange {
   let downloads: LoopDownloads
   let resource: Resource?
   private(set) var forward: ForwardExchange?
-  var fetch: CollapsedFetch?
-  /// Another's, for whose outcome this one waits.
-  var joined: CollapsedFetch?
+  /// Its place in a fetch that it leads, or waits for.
+  var ticket: FetchTicket?
   /// The origin is asked whether what is kept for one user is this one's, too.
   var resumption: PrivateResumption?
   /// Ends the waiting for the origin's word that it goes on with what is held for this user.
@@ -34,8 +33,6 @@ final class DownloadExchange: Exchange {
   var goesAlone = false
   /// It has waited for another's answer already, in vain.
   var hasWaited = false
-  /// Requests for the resource do not wait for each other for a while; it leaves the index after that, if it is empty.
-  var resourceIsMarked = false
 
   init(
     _ request: IncomingRequest, channel: any ResponseChannel, store: CacheStore, downloads: LoopDownloads
@@ -70,46 +67,6 @@ final class DownloadExchange: Exchange {
     let forward = ForwardExchange(request, channel: channel, why: reason)
     self.forward = forward
     forward.start()
-  }
-
-  // MARK: - From the collapsed fetch
-
-  func interim(_ head: ResponseHead) { if !isOver { channel.interim(head) } }
-
-  func fetched(_ stored: StoredResponse, _ arrival: CollapsedFetch.Arrival, setCookies: [Bytes]) {
-    fetch = nil
-    guard !isOver else { return }
-    let served = Served(arrival: arrival, isCollapsed: false, setCookies: setCookies)
-    if resumption?.compares(stored, served) != true { serve(stored, served) }
-  }
-
-  /// An answer that is not kept, on its way through.
-  func passOn(_ head: ResponseHead, _ framing: BodyFraming, body: StreamRelay?) {
-    let reply = passing(head)
-    guard !isOver else { return body?.finish() ?? () }
-    channel.respond(reply, length: ContentLength(framing), body: body)
-  }
-
-  /// The same of one that is whole.
-  func passOn(_ head: ResponseHead, content: UnsafeRawBufferPointer) {
-    let reply = passing(head)
-    if !isOver { channel.respond(reply, content: content) }
-  }
-
-  private func passing(_ head: ResponseHead) -> ResponseHead {
-    var reply = OriginRequests.relayed(head)
-    var status = CacheStatus(fwd: fetch?.reason ?? .uriMiss)
-    status.fwdStatus = head.status
-    status.append(to: &reply.fields)
-    request.record.cacheOutcome = "miss"
-    fetch = nil
-    return reply
-  }
-
-  func fetchFailed(_ failure: OriginFailure) {
-    fetch = nil
-    guard !isOver else { return }
-    failed(failure.error)
   }
 
   func failed(_ error: ProxyError) {
@@ -229,12 +186,9 @@ final class DownloadExchange: Exchange {
     continuationTimer?.close()
     letKeeperGo()
     waited?.body.cancelWait(token: ObjectIdentifier(self))
-    if let fetch, fetch.leader === self { fetch.leaderLeft() }
-    fetch = nil
+    giveTicketBack()
     resumption?.end()
-    joined?.left(ObjectIdentifier(self))
-    joined = nil
-    if let resource, !resourceIsMarked { downloads.letGo(of: resource, in: store) }
+    if let resource { downloads.letGo(of: resource, in: store) }
   }
 
   func requestBody(_ bytes: UnsafeRawBufferPointer) -> Bool { forward?.requestBody(bytes) ?? true }

@@ -87,7 +87,7 @@ final class HotAnswer: Sendable {
     fields.removeAll(.age)
     // The same answer goes out in clear: this is put in where it goes out over TLS.
     if route.strictTransport != nil { StrictTransportField.remove(from: &fields) }
-    if status == 206 { StoredAnswer.leaveOutDigestsOfAll(&fields) }
+    if status == 206 { fields.removeMessageDigests() }
     if StoredAnswer.showsTag(stored, route) { fields.set(.etag, EntityTag(strong: stored.body.primaryTag).bytes) }
     fields.set(.acceptRanges, "bytes")
     Via.append(to: &fields, version: .http11)

@@ -114,7 +114,7 @@ final class PrivateResumption: FetchHeadSink {
         leader: exchange, request: request, of: resource, &state, store: store, owner: exchange.downloads,
         purpose: .miss, range: nil, reason: .request, isShared: false)
     }
-    exchange.fetch = judge
+    exchange.ticket = .leading(judge)
     judge.adopt(fetch, adding: conditions.map(\.0), since: began, head: head, framing: framing)
   }
 

@@ -117,20 +117,14 @@ struct StoredAnswer {
 
   func part(_ range: ByteRange) -> ResponseHead {
     var fields = stored.head.fields
-    Self.leaveOutDigestsOfAll(&fields)
+    fields.removeMessageDigests()
     fields.set(.contentRange, ContentRange.format(range, total: stored.body.total ?? range.end))
     return head(status: 206, fields: fields)
   }
 
-  /// What holds for the content of one message, and for no part of it and no whole that it is a part of (RFC 9530 §2).
-  static func leaveOutDigestsOfAll(_ fields: inout Fields) {
-    fields.removeAll(.contentMD5)
-    fields.removeAll(.contentDigest)
-  }
-
   func parts(contentType: [UInt8]) -> ResponseHead {
     var fields = stored.head.fields
-    Self.leaveOutDigestsOfAll(&fields)
+    fields.removeMessageDigests()
     fields.set(.contentType, contentType)
     return head(status: 206, fields: fields)
   }

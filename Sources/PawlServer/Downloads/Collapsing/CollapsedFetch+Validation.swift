@@ -63,7 +63,6 @@ extension CollapsedFetch {
   /// For a while nobody waits for another's answer here.
   func mark() {
     owner.uncollapse(resource, in: store)
-    leader?.resourceIsMarked = true
   }
 
   func sharing(_ head: ResponseHead) -> Sharing {
@@ -133,17 +132,6 @@ extension CollapsedFetch {
         old.head.status == head.status && Resumption.staysForResumption(old, policy: request.route.policy)
           && old.head.isSelected(by: request.head, asksIdentity: request.asksIdentity) { fields }
       }
-    }
-  }
-
-  /// The origin was not told of the client's `If-Range` (RFC 9110 §13.1.5): its part is the client's where that names it.
-  func ifRangeHolds(_ head: ResponseHead) -> Bool {
-    let validators = Validators(head.fields, receivedAt: owner.loop.wallSeconds)
-    switch IfRange(request.head.fields) {
-    case nil: return true
-    case .unusable?: return false
-    case .tag(let tag)?: return validators.tag?.matchesStrongly(tag) == true
-    case .date(let date)?: return validators.lastModified == date && validators.lastModifiedIsStrong(margin: 1)
     }
   }
 }

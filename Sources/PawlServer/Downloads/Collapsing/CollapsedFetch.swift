@@ -16,18 +16,21 @@ final class CollapsedFetch: FetchHeadSink {
   var purpose: Purpose
   let store: CacheStore
   let request: IncomingRequest
-  /// The range asked of the origin, and of it what the leader's client asked, where this is a cold range request.
-  private let rangeAsked: Range<UInt64>?
+  /// The range asked of the origin, where this is a cold range request.
+  let rangeAsked: Range<UInt64>?
   /// Why the origin is asked, for `Cache-Status`.
   let reason: CacheStatus.ForwardReason
   /// The leader's own cookies, which are not stored.
-  private var setCookies: [Bytes] = []
-  /// Until it has its answer, or its client has left; each holds the other for so long.
-  private(set) var leader: DownloadExchange?
+  private(set) var setCookies: [Bytes] = []
+  /// Until it has its answer, or its client has left.
+  private(set) weak var leader: (any FetchLeader)?
   /// A validation that nobody waits for from the start.
-  private let isInBackground: Bool
+  let isInBackground: Bool
   /// `nil` where nobody may join.
   private let waiters: Locked<[ObjectIdentifier: @Sendable (Outcome) -> Void]?>?
+  /// Told once: it is asking until it is told, or stopped.
+  private var state = CollapsedFetchState.asking
+  /// Until another takes its content.
   var fetch: OriginFetch?
   private var requestBegan = Monotonic(nanoseconds: 0)
   /// Set when the answer comes: so many whole seconds before it. The difference of two clock readings would make an
@@ -38,14 +41,13 @@ final class CollapsedFetch: FetchHeadSink {
   let asker: Asker
   /// The resource's count of invalidations when this began.
   private let began: UInt64
-  private var isDone = false
 
   /// With the resource's lock held.
   /// - Parameter leader: whose request this is; `nil` for a validation in the background, which answers nobody.
   init(
-    leader: DownloadExchange?, request: IncomingRequest, of resource: Resource, _ state: inout ResourceState,
-    store: CacheStore, owner: LoopDownloads, purpose: Purpose, range: Range<UInt64>?, reason: CacheStatus.ForwardReason,
-    isShared: Bool
+    leader: (any FetchLeader)?, request: IncomingRequest, of resource: Resource, _ state: inout ResourceState,
+    store: CacheStore, owner: LoopDownloads, purpose: Purpose, range: Range<UInt64>?,
+    reason: CacheStatus.ForwardReason, isShared: Bool
   ) {
     (self.leader, self.request, self.resource, self.store) = (leader, request, resource, store)
     (asker, began) = (Asker(request), state.invalidations)
@@ -101,41 +103,32 @@ final class CollapsedFetch: FetchHeadSink {
   /// Before the origin has answered, a request that nobody waits for any more holds one of its connections for nothing.
   private func endIfUnwanted() {
     guard !isInBackground, leader == nil, waiters?.withLock({ $0?.isEmpty ?? true }) ?? true else { return }
-    guard let fetch, !fetch.isEnded, isUndecided else { return }
+    guard let fetch, !fetch.isEnded, state == .asking else { return }
     fetch.cancel()
     conclude(.notShared)
     // A resource that holds nothing leaves the index with the last that cared for it.
     owner.letGo(of: resource, in: store)
   }
 
-  private var isUndecided = true
-
   /// Whether others may join: then it stands in the resource.
   private var isShared: Bool { waiters != nil }
-  /// Whether a newer answer came first: then this one is for those alone who had asked (RFC 9111 §4).
-  private var isOvertaken = false
   /// Whether an unsafe request has succeeded since. What the origin was asked for before that is for those who had asked, not for
   /// those who come later (RFC 9111 §4.4).
-  private var isOutdated: Bool { resource.withLock { $0.invalidations != began } }
+  var isOutdated: Bool { resource.withLock { $0.invalidations != began } }
 
   /// The server ends.
   func stop() {
     fetch?.cancel()
     leader = nil
-    isDoneAsking()
+    if state.stops() == .leave { leaveResource() }
   }
 
-  private func isDoneAsking() {
-    guard !isDone else { return }
-    isDone = true
-    resource.withLock { $0.asking -= 1 }
-  }
+  private func leaveResource() { resource.withLock { $0.asking -= 1 } }
 
   /// - Returns: the leader, which others, who may let go of this last on their own loops, must not let go of.
   @discardableResult
-  func conclude(_ outcome: Outcome) -> DownloadExchange? {
-    isUndecided = false
-    isDoneAsking()
+  func conclude(_ outcome: Outcome) -> (any FetchLeader)? {
+    if state.concludes() == .leave { leaveResource() }
     if isShared { tellOthers(outcome) }
     // Others may let go of this last, on their own loops: what belongs to this loop must not go with it.
     fetch = nil
@@ -154,6 +147,9 @@ final class CollapsedFetch: FetchHeadSink {
     for tell in told ?? [] { tell(outcome) }
     owner.fetches[ObjectIdentifier(self)] = nil
   }
+
+  /// What the origin was asked, without what ``start(adding:)`` added.
+  var sent: RequestHead { fetch?.base ?? request.asSent }
 
   // MARK: - The answer
 
@@ -196,7 +192,7 @@ final class CollapsedFetch: FetchHeadSink {
   }
 
   func fetch(_ fetch: OriginFetch, gotNoAnswer failure: OriginFailure) {
-    guard isUndecided else { return }
+    guard state == .asking else { return }
     if let stored = purpose.stored,
       mayServeStaleOnError(
         stored.head, policy: request.route.policy, now: owner.loop.wallSeconds, failure: .disconnected),
@@ -205,173 +201,5 @@ final class CollapsedFetch: FetchHeadSink {
       return serveStale(stored)
     }
     conclude(.failed(failure))?.fetchFailed(failure)
-  }
-
-  // MARK: - Passed on
-
-  /// For the leader alone; whoever waited asks for himself.
-  /// - Parameter isForAll: for a while nobody waits here.
-  private func passOn(_ head: ResponseHead, _ framing: BodyFraming, isForAll: Bool) {
-    if isForAll { mark() }
-    if leader?.isProvenUncoded(head) == true {
-      request.rangeCoding = .identity
-      return askAsItStands()
-    }
-    relay(head, framing)
-  }
-
-  private func relay(_ head: ResponseHead, _ framing: BodyFraming) {
-    let fetch = fetch
-    guard let leader = conclude(.notShared), let fetch else {
-      fetch?.cancel()
-      return
-    }
-    if let content = fetch.takeContent() { return leader.passOn(head, content: content) }
-    let resumability: Resumability = head.status == 200 ? .whole : .never
-    let hasBody = framing != .none && framing != .length(0)
-    let relay = hasBody ? StreamRelay(fetch, canResume: resumability != .never) : nil
-    leader.passOn(head, framing, body: relay)
-    guard relay != nil else { return fetch.dismiss() }
-    fetch.acceptUnkept(head, framing, resumability, receivedAt: owner.loop.wallSeconds)
-  }
-
-  // MARK: - Stored
-
-  private func store(_ head: ResponseHead, _ framing: BodyFraming, _ now: Int64, cookie: Bool) {
-    var identity = RepresentationIdentity(head: head, framing: framing, receivedAt: now)
-    if framing == .none { identity.total = 0 }
-    makeBody(identity, expected: identity.total) { body in
-      guard let body else { return self.relay(head, framing) }
-      let stored = self.publish(head, body, now, cookie: cookie)
-      let seesRanges = head.fields.first(.acceptRanges)?.equalsIgnoringCase("bytes") ?? false
-      self.begin(
-        stored, identity, from: 0, through: nil, seesRanges: seesRanges, status: head.status, self.sharing(head))
-    }
-  }
-
-  /// A part of a representation with a strong validator becomes a sparse body; any other part is passed on.
-  private func rangeAnswered(_ head: ResponseHead, _ framing: BodyFraming, _ now: Int64) {
-    var whole = head
-    whole.status = 200
-    var identity = RepresentationIdentity(head: head, framing: framing, receivedAt: now)
-    guard rangeAsked != nil else { return relay(head, framing) }
-    guard let part = SinglePart(head, framing: framing), framing != .untilClose else { return askAsItStands() }
-    let total = part.total
-    identity.total = total
-    // They are of the part (RFC 9530 §2).
-    for name in [FieldName.contentRange, .contentDigest, .contentMD5] { whole.fields.removeAll(name) }
-    let storable = Storability.decide(
-      request: sent, response: whole, framing: .length(total), policy: request.route.policy, receivedAt: now)
-    guard identity.strongValidator != nil, storable == .shared || storable == .sharedPerCookie else {
-      return passOnPart(head, part.range, total)
-    }
-    makeBody(identity, expected: part.range.count) { body in
-      guard let body else { return self.passOnPart(head, part.range, total) }
-      body.setTotal(total)
-      let stored = self.publish(whole, body, now, cookie: storable == .sharedPerCookie)
-      self.begin(
-        stored, identity, from: part.range.first, through: part.range.last + 1, seesRanges: true, status: 206,
-        self.sharing(head))
-    }
-  }
-
-  /// The origin was asked for aligned borders: the client gets what it asked for of them.
-  private func passOnPart(_ head: ResponseHead, _ part: ByteRange, _ total: UInt64) {
-    guard ifRangeHolds(head) else { return askAsItStands() }
-    guard let wanted = leader?.cut(part, total: total) else { return askAsItStands() }
-    var trimmed = head
-    trimmed.fields.set(.contentRange, ContentRange.format(wanted, total: total))
-    if wanted != part { StoredAnswer.leaveOutDigestsOfAll(&trimmed.fields) }
-    let fetch = fetch
-    guard let leader = conclude(.notShared), let fetch else {
-      fetch?.cancel()
-      return
-    }
-    var identity = RepresentationIdentity(head: head, framing: .length(part.count), receivedAt: owner.loop.wallSeconds)
-    identity.total = total
-    let isSuffix = RangeField(request.head.fields)?.specs.contains(where: \.isSuffix) ?? true
-    let relay = StreamRelay(fetch, skipping: wanted.first - part.first, canResume: !isSuffix)
-    leader.passOn(trimmed, .length(wanted.count), body: relay)
-    fetch.accept(FirstAnswer(identity), from: part.first, through: wanted.last + 1)
-  }
-
-  /// The origin was asked for more, or for less, than the client wants, and nothing of its answer can be kept.
-  private func askAsItStands() {
-    fetch?.cancel()
-    conclude(.notShared)?.forwardInstead(reason)
-  }
-
-  private func makeBody(
-    _ identity: RepresentationIdentity, expected: UInt64?, _ made: @escaping (StoredBody?) -> Void
-  ) {
-    let limit = request.route.policy.maxObject
-    if limit > 0, let total = identity.total, total > limit { return made(nil) }
-    store.createBody(expected: expected, total: identity.total, on: owner.loop) { [self] body in
-      guard fetch?.isEnded == false else { return }
-      made(body)
-    }
-  }
-
-  /// What the origin was asked, without what ``start(adding:)`` added.
-  var sent: RequestHead { fetch?.base ?? request.asSent }
-
-  private func publish(_ head: ResponseHead, _ body: StoredBody, _ now: Int64, cookie: Bool) -> StoredResponse {
-    let kept = StoredHead(
-      request: request.head, asSent: sent.fields, response: head, requestTime: requestTime, responseTime: now,
-      storability: cookie ? .sharedPerCookie : .shared, asksIdentity: request.asksIdentity)
-    let name = resource.withLock { Tags.name(for: head, beside: $0.responses) }
-    body.addTag(TagRecord(tag: name, limit: .max))
-    let stored = StoredResponse(head: kept, body: body, storedAt: now)
-    let replaced = resource.withLock { self.replaced(by: head, in: $0) }
-    isOvertaken = replaced.contains { kept.isOvertaken(by: $0.head) }
-    let old = isOvertaken ? nil : predecessor(replaced, of: head)
-    store.publish(stored, in: resource, replacing: [], superseding: isOvertaken ? [] : replaced)
-    if let old {
-      TwinComparison.start(old: old, new: stored, store: store, owner: owner, policy: request.route.policy)
-    }
-    return stored
-  }
-
-  private func begin(
-    _ stored: StoredResponse, _ identity: RepresentationIdentity, from start: UInt64, through end: UInt64?,
-    seesRanges: Bool, status: Int, _ sharing: Sharing
-  ) {
-    guard let fetch else { return }
-    let fill = Fill(fetch, of: stored, in: store, on: owner, route: request.route, seesRanges: seesRanges)
-    self.fetch = nil
-    if isInBackground { fill.renewed = purpose.stored?.body.total }
-    let arrival = Arrival.fetched(status: status, why: reason)
-    // Before anybody reads: whoever lacks bytes must find that they are on their way.
-    fill.begin(identity, from: start, through: end, sharing: sharing)
-    noteShareability(of: stored)
-    if isOutdated || isOvertaken { store.forget(stored) }
-    conclude(.stored(stored, arrival, sharing))?.fetched(stored, arrival, setCookies: setCookies)
-    fill.watchForReaders()
-  }
-
-  private func storePrivately(_ head: ResponseHead, _ framing: BodyFraming, _ now: Int64) {
-    let identity = RepresentationIdentity(head: head, framing: framing, receivedAt: now)
-    makeBody(identity, expected: identity.total) { body in
-      guard let body, let lifetime = self.request.route.policy.resumePrivate, self.leader != nil else {
-        return self.passOn(head, framing, isForAll: self.saysSomethingToAll(.isPrivate, head.status))
-      }
-      let tag = Tags.mint()
-      body.addTag(TagRecord(tag: tag, limit: .max))
-      let kept = StoredHead(
-        request: self.request.head, response: head, requestTime: self.requestTime, responseTime: now,
-        storability: .privately, asksIdentity: self.request.asksIdentity)
-      let stored = StoredResponse(head: kept, body: body, storedAt: now)
-      self.store.publishPrivate(
-        stored, tag: tag, owner: PrivateOwner(self.request).octets, expires: now + lifetime)
-      if self.saysSomethingToAll(.isPrivate, head.status) { self.owner.uncollapse(self.resource, in: self.store) }
-      guard let fetch = self.fetch else { return }
-      let fill = Fill(
-        fetch, of: stored, in: self.store, on: self.owner, route: self.request.route, seesRanges: false)
-      self.fetch = nil
-      fill.begin(identity, from: 0, through: nil, sharing: nil)
-      self.conclude(.notShared)?.fetched(
-        stored, .fetched(status: head.status, why: self.reason), setCookies: head.fields.all(.setCookie))
-      fill.watchForReaders()
-    }
   }
 }

@@ -1,0 +1,66 @@
+import PawlCache
+import PawlHTTP
+import PawlUpstream
+import PawlWire
+
+/// An answer that is not kept: for the leader alone.
+extension CollapsedFetch {
+  /// For the leader alone; whoever waited asks for himself.
+  /// - Parameter isForAll: for a while nobody waits here.
+  func passOn(_ head: ResponseHead, _ framing: BodyFraming, isForAll: Bool) {
+    if isForAll { mark() }
+    if leader != nil, isProvenUncoded(head) {
+      request.rangeCoding = .identity
+      return askAsItStands()
+    }
+    relay(head, framing)
+  }
+
+  func relay(_ head: ResponseHead, _ framing: BodyFraming) {
+    let fetch = fetch
+    guard let leader = conclude(.notShared), let fetch else {
+      fetch?.cancel()
+      return
+    }
+    if let content = fetch.takeContent() { return leader.passOn(head, content: content, why: reason) }
+    let resumability: Resumability = head.status == 200 ? .whole : .never
+    let hasBody = framing != .none && framing != .length(0)
+    let relay = hasBody ? StreamRelay(fetch, canResume: resumability != .never) : nil
+    leader.passOn(head, framing, body: relay, why: reason)
+    guard relay != nil else { return fetch.dismiss() }
+    fetch.acceptUnkept(head, framing, resumability, receivedAt: owner.loop.wallSeconds)
+  }
+
+  /// The origin was asked for aligned borders: the client gets what it asked for of them.
+  func passOnPart(_ head: ResponseHead, _ part: ByteRange, _ total: UInt64) {
+    guard leader != nil, ColdRange.ifRangeHolds(request.head.fields, for: head, now: owner.loop.wallSeconds),
+      let wanted = ColdRange.cut(
+        part, total: total, for: request.head.fields, maxRanges: request.route.maxRanges)
+    else { return askAsItStands() }
+    var trimmed = head
+    trimmed.fields.set(.contentRange, ContentRange.format(wanted, total: total))
+    if wanted != part { trimmed.fields.removeMessageDigests() }
+    let fetch = fetch
+    guard let leader = conclude(.notShared), let fetch else {
+      fetch?.cancel()
+      return
+    }
+    var identity = RepresentationIdentity(head: head, framing: .length(part.count), receivedAt: owner.loop.wallSeconds)
+    identity.total = total
+    let isSuffix = RangeField(request.head.fields)?.specs.contains(where: \.isSuffix) ?? true
+    let relay = StreamRelay(fetch, skipping: wanted.first - part.first, canResume: !isSuffix)
+    leader.passOn(trimmed, .length(wanted.count), body: relay, why: reason)
+    fetch.accept(FirstAnswer(identity), from: part.first, through: wanted.last + 1)
+  }
+
+  /// The origin was asked for more, or for less, than the client wants, and nothing of its answer can be kept.
+  func askAsItStands() {
+    fetch?.cancel()
+    conclude(.notShared)?.asksAsItStands(reason)
+  }
+
+  private func isProvenUncoded(_ head: ResponseHead) -> Bool {
+    ColdRange.isProvenUncoded(
+      request.head.fields, request.rangeCoding, for: head, now: owner.loop.wallSeconds)
+  }
+}

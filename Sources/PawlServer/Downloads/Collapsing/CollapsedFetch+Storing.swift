@@ -1,0 +1,119 @@
+import PawlCache
+import PawlHTTP
+import PawlStore
+import PawlWire
+
+/// An answer that is kept: for all, for those with the same cookies, or for one user.
+extension CollapsedFetch {
+  func store(_ head: ResponseHead, _ framing: BodyFraming, _ now: Int64, cookie: Bool) {
+    var identity = RepresentationIdentity(head: head, framing: framing, receivedAt: now)
+    if framing == .none { identity.total = 0 }
+    makeBody(identity, expected: identity.total) { body in
+      guard let body else { return self.relay(head, framing) }
+      let (stored, isOvertaken) = self.publish(head, body, now, cookie: cookie)
+      let seesRanges = head.fields.first(.acceptRanges)?.equalsIgnoringCase("bytes") ?? false
+      self.begin(
+        stored, identity, from: 0, through: nil, seesRanges: seesRanges, status: head.status, self.sharing(head),
+        isOvertaken: isOvertaken)
+    }
+  }
+
+  /// A part of a representation with a strong validator becomes a sparse body; any other part is passed on.
+  func rangeAnswered(_ head: ResponseHead, _ framing: BodyFraming, _ now: Int64) {
+    var whole = head
+    whole.status = 200
+    var identity = RepresentationIdentity(head: head, framing: framing, receivedAt: now)
+    guard rangeAsked != nil else { return relay(head, framing) }
+    guard let part = SinglePart(head, framing: framing), framing != .untilClose else { return askAsItStands() }
+    let total = part.total
+    identity.total = total
+    // They are of the part (RFC 9530 §2).
+    for name in [FieldName.contentRange, .contentDigest, .contentMD5] { whole.fields.removeAll(name) }
+    let storable = Storability.decide(
+      request: sent, response: whole, framing: .length(total), policy: request.route.policy, receivedAt: now)
+    guard identity.strongValidator != nil, storable == .shared || storable == .sharedPerCookie else {
+      return passOnPart(head, part.range, total)
+    }
+    makeBody(identity, expected: part.range.count) { body in
+      guard let body else { return self.passOnPart(head, part.range, total) }
+      body.setTotal(total)
+      let (stored, isOvertaken) = self.publish(whole, body, now, cookie: storable == .sharedPerCookie)
+      self.begin(
+        stored, identity, from: part.range.first, through: part.range.last + 1, seesRanges: true, status: 206,
+        self.sharing(head), isOvertaken: isOvertaken)
+    }
+  }
+
+  private func makeBody(
+    _ identity: RepresentationIdentity, expected: UInt64?, _ made: @escaping (StoredBody?) -> Void
+  ) {
+    let limit = request.route.policy.maxObject
+    if limit > 0, let total = identity.total, total > limit { return made(nil) }
+    store.createBody(expected: expected, total: identity.total, on: owner.loop) { [self] body in
+      guard fetch?.isEnded == false else { return }
+      made(body)
+    }
+  }
+
+  /// - Returns: with it, whether a newer answer came first: then this one is for those alone who had asked (RFC 9111 §4).
+  private func publish(
+    _ head: ResponseHead, _ body: StoredBody, _ now: Int64, cookie: Bool
+  ) -> (StoredResponse, isOvertaken: Bool) {
+    let kept = StoredHead(
+      request: request.head, asSent: sent.fields, response: head, requestTime: requestTime, responseTime: now,
+      storability: cookie ? .sharedPerCookie : .shared, asksIdentity: request.asksIdentity)
+    let name = resource.withLock { Tags.name(for: head, beside: $0.responses) }
+    body.addTag(TagRecord(tag: name, limit: .max))
+    let stored = StoredResponse(head: kept, body: body, storedAt: now)
+    let replaced = resource.withLock { self.replaced(by: head, in: $0) }
+    let isOvertaken = replaced.contains { kept.isOvertaken(by: $0.head) }
+    let old = isOvertaken ? nil : predecessor(replaced, of: head)
+    store.publish(stored, in: resource, replacing: [], superseding: isOvertaken ? [] : replaced)
+    if let old {
+      TwinComparison.start(old: old, new: stored, store: store, owner: owner, policy: request.route.policy)
+    }
+    return (stored, isOvertaken)
+  }
+
+  private func begin(
+    _ stored: StoredResponse, _ identity: RepresentationIdentity, from start: UInt64, through end: UInt64?,
+    seesRanges: Bool, status: Int, _ sharing: Sharing, isOvertaken: Bool
+  ) {
+    guard let fetch else { return }
+    let fill = Fill(fetch, of: stored, in: store, on: owner, route: request.route, seesRanges: seesRanges)
+    self.fetch = nil
+    if isInBackground { fill.renewed = purpose.stored?.body.total }
+    let arrival = Arrival.fetched(status: status, why: reason)
+    // Before anybody reads: whoever lacks bytes must find that they are on their way.
+    fill.begin(identity, from: start, through: end, sharing: sharing)
+    noteShareability(of: stored)
+    if isOutdated || isOvertaken { store.forget(stored) }
+    conclude(.stored(stored, arrival, sharing))?.fetched(stored, arrival, setCookies: setCookies)
+    fill.watchForReaders()
+  }
+
+  func storePrivately(_ head: ResponseHead, _ framing: BodyFraming, _ now: Int64) {
+    let identity = RepresentationIdentity(head: head, framing: framing, receivedAt: now)
+    makeBody(identity, expected: identity.total) { body in
+      guard let body, let lifetime = self.request.route.policy.resumePrivate, self.leader != nil else {
+        return self.passOn(head, framing, isForAll: self.saysSomethingToAll(.isPrivate, head.status))
+      }
+      let tag = Tags.mint()
+      body.addTag(TagRecord(tag: tag, limit: .max))
+      let kept = StoredHead(
+        request: self.request.head, response: head, requestTime: self.requestTime, responseTime: now,
+        storability: .privately, asksIdentity: self.request.asksIdentity)
+      let stored = StoredResponse(head: kept, body: body, storedAt: now)
+      self.store.publishPrivate(
+        stored, tag: tag, owner: PrivateOwner(self.request).octets, expires: now + lifetime)
+      if self.saysSomethingToAll(.isPrivate, head.status) { self.owner.uncollapse(self.resource, in: self.store) }
+      guard let fetch = self.fetch else { return }
+      let fill = Fill(fetch, of: stored, in: self.store, on: self.owner, route: self.request.route, seesRanges: false)
+      self.fetch = nil
+      fill.begin(identity, from: 0, through: nil, sharing: nil)
+      self.conclude(.notShared)?.fetched(
+        stored, .fetched(status: head.status, why: self.reason), setCookies: head.fields.all(.setCookie))
+      fill.watchForReaders()
+    }
+  }
+}

@@ -31,84 +31,95 @@ extension DownloadExchange {
     selector.values(of: request.head, asksIdentity: request.asksIdentity) { request.asSent.fields }
   }
 
-  /// One decision under the resource's lock; starts nothing yet.
+  /// One decision under the resource's lock (``AnswerPlan``), and what it is carried out with; starts nothing yet.
   func decide(_ resource: Resource) -> Decision {
     let now = request.loop.loop.wallSeconds
     return resource.withLock { state in
       guard state.isLoaded else { return .load }
       if request.head.fields.mayContain(anyOf: HeldPart.fields) { settleRangeCoding(state) }
-      if let resumed = resumable(state) { return resumed }
-      let current = state.variants.selected(by: values, where: matches)
-      if request.head.method == .head { return decideHead(current, now) }
-      guard let current else { return missing(resource, &state) }
-      return use(current, resource, &state, now)
+      let named = named(in: state)
+      let current = named == nil ? state.variants.selected(by: values, where: matches) : nil
+      let running = state.fetch as? CollapsedFetch
+      let plan = AnswerPlan.decide(
+        request.head, policy: policy, now: now, stored: current.map(known), named: named?.plan ?? .nothing,
+        isShared: current.map(mayTakeWhatComes) ?? false,
+        mayJoin: running.map { mayJoin($0) && (current != nil || !isUncacheable(state)) } ?? false)
+      return carriedOut(plan, current, named, running, resource, &state)
+    }
+  }
+
+  private func carriedOut(
+    _ plan: AnswerPlan, _ current: StoredResponse?, _ named: Named?, _ running: CollapsedFetch?, _ resource: Resource,
+    _ state: inout ResourceState
+  ) -> Decision {
+    switch (plan, current, named, running) {
+    case (.opened, _, .opened(let stored)?, _): .serve(stored, nil)
+    case (.awaitProof, _, .awaitsProof(let twin, let stored)?, _): .waitForProof(twin, stored)
+    case (.stored, let stored?, _, _): .serve(stored, nil)
+    case (.storedWhileValidating, let stored?, _, _): .serveWhile(validation(of: stored, resource, &state), stored)
+    case (.join, _, _, let running?): .join(running, isPatient: state.wasShareable)
+    case (.fetch(let renewal), _, _, _): lead(renewal, current, resource, &state)
+    case (.forward(let reason), _, _, _): .forward(reason)
+    case (.onlyIfCached, _, _, _): .onlyIfCached
+    // What is decided for is there: these are without it.
+    case (.opened, _, _, _), (.awaitProof, _, _, _), (.stored, nil, _, _), (.storedWhileValidating, nil, _, _),
+      (.join, _, _, nil):
+      .forward(.bypass)
+    }
+  }
+
+  /// What of a stored response its plan depends on.
+  func known(_ stored: StoredResponse) -> AnswerPlan.Stored {
+    let (body, isFilling) = (stored.body, FillCoordinator.isFilling(stored))
+    let canFinish = FillCoordinator.canMend(stored) || isFilling || FillCoordinator.canFetchRanges(stored)
+    return AnswerPlan.Stored(
+      stored.head, hasTotal: body.total != nil, isComplete: body.isComplete, isFilling: isFilling, canFinish: canFinish)
+  }
+
+  private func mayTakeWhatComes(_ stored: StoredResponse) -> Bool {
+    mayTake(stored, from: FillCoordinator.existing(stored)?.sharing, isEarly: false)
+  }
+
+  /// What the client's tag names.
+  private enum Named {
+    case opened(StoredResponse)
+    case awaitsProof(TwinComparison, StoredResponse)
+
+    var plan: AnswerPlan.Named {
+      switch self {
+      case .opened: .opened
+      case .awaitsProof: .awaitsProof
+      }
     }
   }
 
   /// A client that holds a part of a stored body goes on with it: by `resume-ttl`, or when the comparison that is
   /// under way has shown that the new body is the same.
-  private func resumable(_ state: ResourceState) -> Decision? {
+  private func named(in state: ResourceState) -> Named? {
     guard case .tag(let tag)? = ifRange, request.head.method == .get, !isOutOfPatience,
       request.rangeCoding.mayAskForRange
     else { return nil }
     let current = state.variants.allSelected(by: values, where: matches)
-    for stored in current + state.superseded.filter(matches) where opensByTag(stored) {
-      return .serve(stored, nil)
-    }
-    if let current = current.first, !names(current, tag),
+    for stored in current + state.superseded.filter(matches) where opensByTag(stored) { return .opened(stored) }
+    guard let current = current.first, !names(current, tag),
       let twin = FillCoordinator.existing(current)?.comparison, twin.concerns(tag)
-    {
-      return .waitForProof(twin, current)
-    }
-    return nil
+    else { return nil }
+    return .awaitsProof(twin, current)
   }
 
   private func names(_ stored: StoredResponse, _ tag: EntityTag) -> Bool {
     !tag.isWeak && stored.body.tagLimit(tag.opaque) != nil
   }
 
-  private func decideHead(_ current: StoredResponse?, _ now: Int64) -> Decision {
-    guard let current, current.body.total != nil,
-      case .fresh = Reuse.decide(
-        current.head, request: request.head, policy: policy, now: now)
-    else { return .forward(current == nil ? .uriMiss : .stale) }
-    return .serve(current, nil)
-  }
-
-  private func use(_ current: StoredResponse, _ resource: Resource, _ state: inout ResourceState, _ now: Int64)
-    -> Decision
-  {
-    let running = FillCoordinator.existing(current)
-    let isFilling = running?.isFilling ?? false
-    let canFinish = FillCoordinator.canMend(current) || isFilling || FillCoordinator.canFetchRanges(current)
-    let isTimely = canFinish && !comesLate(to: current)
-    switch Reuse.decide(current.head, request: request.head, policy: policy, now: now) {
-    case .fresh where isTimely, .staleAllowed where isTimely: return .serve(current, nil)
-    case .staleWhileRevalidate where current.body.isComplete:
-      return .serveWhile(validation(of: current, resource, &state), current)
-    case .fresh, .staleAllowed, .staleWhileRevalidate, .validate: break
-    }
-    if isFilling, mayTake(current, from: running?.sharing, isEarly: false) { return .serve(current, nil) }
-    let control = CacheControl(request.head.fields.all(.cacheControl))
-    if control.onlyIfCached { return .onlyIfCached }
-    if let running = state.fetch as? CollapsedFetch, mayJoin(running, control) {
-      return .join(running, isPatient: state.wasShareable)
-    }
-    let (purpose, conditions) = Self.renewal(of: current, isConditional: canFinish)
-    return lead(purpose, resource, range: nil, conditions, &state)
-  }
-
-  /// What is no 200 is asked for without conditions: an origin that repeats it would say it in answer to them, and nothing
-  /// but a 200 counts that comes so (``NotStored/conditional``).
-  /// While its body is still coming, only a strong tag says that it is this client's, too.
-  private static func renewal(
-    of current: StoredResponse, isConditional: Bool
+  private static func purpose(
+    _ renewal: AnswerPlan.Renewal, _ stored: StoredResponse?
   ) -> (CollapsedFetch.Purpose, [(FieldName, [UInt8])]) {
-    let isTelling =
-      current.head.status == 200
-      && (current.head.validators.tag.map { !$0.isWeak } ?? false || !FillCoordinator.isFilling(current))
-    let conditions = isConditional && isTelling ? current.head.conditions : []
-    return (conditions.isEmpty ? .refetch(current) : .validate(current), conditions)
+    guard let stored else { return (.miss, []) }
+    switch renewal {
+    case .miss: return (.miss, [])
+    case .validate: return (.validate(stored), stored.head.conditions)
+    case .refetch: return (.refetch(stored), [])
+    }
   }
 
   /// One validation in the background at a time (RFC 5861 §3); whoever may not have the stale copy joins it.
@@ -116,7 +127,7 @@ extension DownloadExchange {
     of current: StoredResponse, _ resource: Resource, _ state: inout ResourceState
   ) -> (CollapsedFetch, [(FieldName, [UInt8])])? {
     guard state.fetch == nil else { return nil }
-    let (purpose, conditions) = Self.renewal(of: current, isConditional: true)
+    let (purpose, conditions) = Self.purpose(known(current).renewal, current)
     let fetch = CollapsedFetch(
       leader: nil, request: request.inBackground(), of: resource, &state, store: store, owner: downloads,
       purpose: purpose, range: nil, reason: .stale, isShared: true)
@@ -124,29 +135,24 @@ extension DownloadExchange {
     return (fetch, conditions)
   }
 
-  private func missing(_ resource: Resource, _ state: inout ResourceState) -> Decision {
-    let control = CacheControl(request.head.fields.all(.cacheControl))
-    if control.onlyIfCached { return .onlyIfCached }
-    if let running = state.fetch as? CollapsedFetch, mayJoin(running, control), !isUncacheable(state) {
-      return .join(running, isPatient: state.wasShareable)
-    }
-    let cold = ColdRange(
-      request.head.fields, mayAskForRange: !isOutOfPatience && request.rangeCoding.mayAskForRange)
-    return lead(.miss, resource, range: cold.range, cold.fields, &state)
-  }
-
   private func isUncacheable(_ state: ResourceState) -> Bool {
     state.uncacheableUntil.map { $0 > request.loop.loop.now } ?? false
   }
 
   private func lead(
-    _ purpose: CollapsedFetch.Purpose, _ resource: Resource, range: Range<UInt64>?,
-    _ extra: [(FieldName, [UInt8])], _ state: inout ResourceState
+    _ renewal: AnswerPlan.Renewal, _ current: StoredResponse?, _ resource: Resource, _ state: inout ResourceState
   ) -> Decision {
+    var (purpose, extra) = Self.purpose(renewal, current)
+    var range: Range<UInt64>?
+    if current == nil {
+      let cold = ColdRange(
+        request.head.fields, mayAskForRange: !isOutOfPatience && request.rangeCoding.mayAskForRange)
+      (range, extra) = (cold.range, cold.fields)
+    }
     // Where nobody but the same client's ranges may join what runs, what others can join takes its place.
     let isFree = (state.fetch as? CollapsedFetch)?.asker.sharesNothing ?? (state.fetch == nil)
     let isShared =
-      isFree && !goesAlone && !isUncacheable(state) && !RequestFields.hasOverride(request.head.fields)
+      isFree && collapsing != .goesAlone && !isUncacheable(state) && !RequestFields.hasOverride(request.head.fields)
     let fetch = CollapsedFetch(
       leader: self, request: request, of: resource, &state, store: store, owner: downloads, purpose: purpose,
       range: range, reason: reason(purpose, state), isShared: isShared)

@@ -7,21 +7,18 @@ extension DownloadExchange {
   /// new tag, which becomes an alias.
   /// - Returns: whether the answer has to wait; it is then served again.
   func awaitsName(_ stored: StoredResponse) -> Bool {
-    guard !isNamed, namingTimer == nil, let twin = FillCoordinator.existing(stored)?.comparison, twin.isShort else {
+    guard case .unasked = naming, let twin = FillCoordinator.existing(stored)?.comparison, twin.isShort else {
       return false
     }
     let reference = LoopWeak(self, on: request.loop.loop)
     guard twin.wait({ reference.run { $0.nameIsKnown(stored) } }) else { return false }
     let timer = request.loop.loop.makeTimer { [weak self] in self?.nameIsKnown(stored) }
     timer.schedule(after: TwinComparison.shortPatience)
-    namingTimer = timer
+    naming = .waiting(timer)
     return true
   }
 
   private func nameIsKnown(_ stored: StoredResponse) {
-    guard !isNamed else { return }
-    isNamed = true
-    namingTimer?.close()
-    serve(stored, served)
+    if naming.settle() { serve(stored, served) }
   }
 }

@@ -15,7 +15,7 @@ extension DownloadExchange {
   ///   - isEarly: whether this request waited for its head: then it hears a body without an end from its beginning, as it should.
   func mayTake(_ stored: StoredResponse, from sharing: Sharing?, isEarly: Bool) -> Bool {
     guard matches(stored) else { return false }
-    if isReusable(stored), isEarly || !comesLate(to: stored) { return true }
+    if isReusable(stored), isEarly || !known(stored).comesLate { return true }
     if opensByTag(stored) { return true }
     guard let sharing, !sharing.isPersonal else { return false }
     return sharing.asker.isLike(request) || collapsesAlways(stored, sharing.asker)
@@ -29,12 +29,6 @@ extension DownloadExchange {
     case .fresh, .staleAllowed: true
     case .staleWhileRevalidate, .validate: false
     }
-  }
-
-  /// Whether the body has no length yet, and nothing but a guess or a setting says that it may be heard by others: a second listener of a
-  /// live stream wants the present, not its beginning.
-  func comesLate(to stored: StoredResponse) -> Bool {
-    stored.body.total == nil && !stored.head.givesLifetime && FillCoordinator.isFilling(stored)
   }
 
   /// The rule of `resume-ttl`: the client names the body by a tag of pawl's own, which it can have only from an answer. A tag is no
@@ -59,11 +53,12 @@ extension DownloadExchange {
   }
 
   /// Whether this request waits for an answer to `running`, which might be for both.
-  func mayJoin(_ running: CollapsedFetch, _ control: CacheControl) -> Bool {
+  func mayJoin(_ running: CollapsedFetch) -> Bool {
     let fields = request.head.fields
     // A request that came through pawl already would wait for itself.
-    guard !goesAlone, Via.occurrences(of: "pawl", in: fields) == 0 else { return false }
+    guard collapsing != .goesAlone, Via.occurrences(of: "pawl", in: fields) == 0 else { return false }
     if running.asker.isLike(request) { return true }
+    let control = CacheControl(fields)
     return !running.asker.sharesNothing && !control.noCache && !control.noStore && control.maxAge != 0
       && !RequestFields.isPersonal(fields)
       && !RequestFields.hasOverride(fields)
@@ -87,7 +82,7 @@ extension DownloadExchange {
   private func stopsWaiting() {
     guard ticket?.isWaiting == true, !isOver else { return }
     giveTicketBack()
-    goesAlone = true
+    collapsing.gaveUp()
     look()
   }
 
@@ -112,8 +107,7 @@ extension DownloadExchange {
   /// The answer was the other's own. Where that says nothing of the next one, all who waited look once more: one of them asks, and
   /// the others wait for that, no longer in all than ``collapsePatience``.
   private func looksAgain() {
-    if hasWaited { goesAlone = true }
-    hasWaited = true
+    collapsing.cameToNothing()
     look()
   }
 }

@@ -24,15 +24,11 @@ final class DownloadExchange: Exchange {
   /// Ends the waiting for the origin's word that it goes on with what is held for this user.
   var continuationTimer: LoopTimer?
   private(set) var isOver = false
-  private var timer: LoopTimer?
-  /// Set when waiting has taken as long as it may: no range, no proof, the whole body.
-  private(set) var isOutOfPatience = false
+  private var patience = Patience.unlimited
+  var isOutOfPatience: Bool { patience.isOver }
   /// Ends the waiting for another's answer.
   var collapseTimer: LoopTimer?
-  /// Set when an answer was not to be shared: this request asks for itself.
-  var goesAlone = false
-  /// It has waited for another's answer already, in vain.
-  var hasWaited = false
+  var collapsing = Collapsing.mayWait
 
   init(
     _ request: IncomingRequest, channel: any ResponseChannel, store: CacheStore, downloads: LoopDownloads
@@ -47,8 +43,7 @@ final class DownloadExchange: Exchange {
     guard !OriginRequests.isLoop(request.head.fields) else {
       return failed(ProxyError(.proxyLoopDetected))
     }
-    // Only the origin can say whether these fail (protocols 6.1, step 1).
-    if request.head.fields.contains(.ifMatch) || request.head.fields.contains(.ifUnmodifiedSince) {
+    if AnswerPlan.isForOriginToJudge(request.head.fields) {
       resource?.withLock { settleRangeCoding($0) }
       return forwardInstead(.request)
     }
@@ -115,12 +110,10 @@ final class DownloadExchange: Exchange {
 
   /// What the answer is to be made of, while its first octets are read back or mended.
   var proving: StoredResponse?
-  /// Runs while the answer waits for the name of its body; see ``awaitsName(_:)``.
-  var namingTimer: LoopTimer?
-  /// Set when that is over.
-  var isNamed = false
   /// Set when that came to nothing once, and something else was looked for.
   var hasLookedAgain = false
+  /// See ``awaitsName(_:)``.
+  var naming = Naming.unasked
 
   /// Whether the origin was asked whether it still has what is held in part.
   var hasConfirmed = false
@@ -146,23 +139,24 @@ final class DownloadExchange: Exchange {
 
   /// Whether what is missing of it is on its way or can be asked for.
   func canBeFinished(_ stored: StoredResponse) -> Bool {
-    FillCoordinator.canMend(stored) || FillCoordinator.isFilling(stored) || FillCoordinator.canFetchRanges(stored)
+    known(stored).canFinish
   }
 
   private func lookForWhole() {
-    isOutOfPatience = true
+    patience.end()
     letKeeperGo()
     look()
   }
 
   func armPatience() {
-    guard timer == nil else { return }
-    let timer = request.loop.loop.makeTimer { [weak self] in
-      guard let self, !self.isOver, !self.channel.hasResponded else { return }
-      self.lookForWhole()
+    patience.begin {
+      let timer = request.loop.loop.makeTimer { [weak self] in
+        guard let self, !self.isOver, !self.channel.hasResponded else { return }
+        self.lookForWhole()
+      }
+      timer.schedule(after: Self.patience)
+      return timer
     }
-    timer.schedule(after: Self.patience)
-    self.timer = timer
   }
 
   // MARK: - Ends
@@ -180,9 +174,9 @@ final class DownloadExchange: Exchange {
   func over() {
     guard !isOver else { return }
     isOver = true
-    timer?.cancel()
+    patience.close()
     collapseTimer?.close()
-    namingTimer?.close()
+    naming.close()
     continuationTimer?.close()
     letKeeperGo()
     waited?.body.cancelWait(token: ObjectIdentifier(self))

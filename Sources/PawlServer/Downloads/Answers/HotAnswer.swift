@@ -5,23 +5,20 @@ import PawlLoop
 import PawlStore
 import PawlWire
 
-/// A stored response as it goes out when nothing about the request is special: its head up to the fields that change
-/// by the second, and what those are made of. Belongs to one route, whose policy it was made by.
+/// What is decided for a stored response, remembered: its answer to requests about which nothing is special, up to the fields that
+/// change by the second. Made by what decides on the long way, ``AnswerPlan``, ``AnswerShape`` and ``StoredAnswer``, and of nothing else.
+/// Belongs to one route, whose settings it was made by.
 final class HotAnswer: Sendable {
   /// Of a 200, with its length; without the last line's end.
   let head: [UInt8]
   /// Of a 206, without the fields that say which part it is and how long.
   let partHead: [UInt8]
-  /// The tag that the answer shows, quotes and all, when it is strong and pawl's or the origin's own; else empty.
+  /// The tag that the answer shows, quotes and all, when any part of the body may be had by it; else empty.
   let tag: [UInt8]
   /// Of the body, in octets.
   let total: UInt64
-  /// Wall clock, seconds: from then on the response is stale.
-  let freshUntil: Int64
-  /// Wall clock, seconds: before then the clock was set back, and nobody knows how old it is.
-  let freshFrom: Int64
-  /// Wall clock, seconds: when the response was made, as its `Age` counts.
-  let bornAt: Int64
+  /// How long it was decided for.
+  private let window: FreshWindow
   /// Whether requests with cookies may have it.
   let isForEverybody: Bool
   /// Whether the origin gave a `Date`; else each answer bears the time it leaves at.
@@ -31,34 +28,76 @@ final class HotAnswer: Sendable {
   /// ``RouteSettings/serial``: after a reload another route may stand at the same address.
   private let route: Int
 
-  private init(_ stored: StoredResponse, total: UInt64, _ route: RouteSettings, now: Int64) {
-    let freshness = Freshness.evaluate(stored.head, policy: route.policy, now: now)
-    (freshUntil, bornAt) = (now + freshness.ttl, now - freshness.age)
-    freshFrom = stored.head.responseTime - Freshness.clockTolerance
-    (self.total, self.route) = (total, route.serial)
-    tag = StoredAnswer.showsTag(stored, route) ? EntityTag(strong: stored.body.primaryTag).bytes : []
+  private init(_ stored: StoredResponse, total: UInt64, tag: EntityTag?, _ route: RouteSettings, _ window: FreshWindow)
+  {
+    (self.total, self.window, self.route) = (total, window, route.serial)
+    self.tag = tag?.bytes ?? []
     isForEverybody = stored.head.isForEverybody
     hasDate = stored.head.fields.contains(.date)
     head = Self.render(stored, route, status: 200, .length(total))
     partHead = Self.render(stored, route, status: 206, .none)
   }
 
-  func isFresh(at now: Int64) -> Bool { freshFrom <= now && now < freshUntil }
+  func isFresh(at now: Int64) -> Bool { window.contains(now) }
+  /// Wall clock, seconds: from then on the response is stale.
+  var freshUntil: Int64 { window.until }
+  /// Wall clock, seconds: when the response was made, as its `Age` counts.
+  var bornAt: Int64 { window.born }
 
   /// The answer of `stored` on `route`, made once for each; `nil` where it depends on more than its URL, or the body is not
   /// complete.
   static func of(_ stored: StoredResponse, _ route: RouteSettings, now: Int64) -> HotAnswer? {
     if let known = stored.rendered.withLock({ $0 }) as? HotAnswer, known.route == route.serial { return known }
-    guard isRegular(stored.head, route), stored.body.isComplete, let total = stored.body.total else { return nil }
-    let made = HotAnswer(stored, total: total, route, now: now)
+    guard stored.body.isComplete, let total = stored.body.total,
+      stored.head.answersAlike(asksIdentity: route.asksIdentity)
+    else { return nil }
+    let window = FreshWindow(stored.head, policy: route.policy, now: now)
+    guard window.contains(now), givesWholeAndParts(stored, total, route, now) else { return nil }
+    let tag = EntityTag(strong: stored.body.primaryTag)
+    let isNamed = StoredAnswer.showsTag(stored, route) && givesAnyPart(of: stored, total, by: tag, route, now)
+    let made = HotAnswer(stored, total: total, tag: isNamed ? tag : nil, route, window)
     stored.rendered.withLock { $0 = made }
     return made
   }
 
-  private static func isRegular(_ head: StoredHead, _ route: RouteSettings) -> Bool {
-    head.givesParts && head.implicitKey.isEmpty && !head.cacheControl.noCache && !head.vary.isStar
-      && (head.vary.names.isEmpty || (route.asksIdentity && head.isOfIdentityRequests))
+  // MARK: - What the long way decides
+
+  /// Of requests without conditions: the whole to one that asks for no range, and to one that asks for a range that.
+  private static func givesWholeAndParts(
+    _ stored: StoredResponse, _ total: UInt64, _ route: RouteSettings, _ now: Int64
+  ) -> Bool {
+    let first = ByteRange(first: 0, last: 0)
+    let part = total > 0 ? first.map(AnswerShape.part) : .unsatisfiable
+    return decided([], stored, route, now)?.shape == .whole
+      && decided([(.range, Array("bytes=0-0".utf8))], stored, route, now)?.shape == part
   }
+
+  /// Of requests that go on behind a part which the tag names: any part, where the last octet is one. What is proven of the tag only so
+  /// far gives the whole.
+  private static func givesAnyPart(
+    of stored: StoredResponse, _ total: UInt64, by tag: EntityTag, _ route: RouteSettings, _ now: Int64
+  ) -> Bool {
+    guard total > 0 else { return false }
+    var range = Array("bytes=".utf8)
+    range.append(decimal: total - 1)
+    range.append(0x2d)
+    let answer = decided([(.range, range), (.ifRange, tag.bytes)], stored, route, now)
+    return answer?.shape == ByteRange(first: total - 1, last: total - 1).map(AnswerShape.part) && answer?.shown == tag
+  }
+
+  /// For a GET with these fields and nothing else that counts; `nil` where the answer is more than what is stored.
+  private static func decided(
+    _ lines: [(FieldName, [UInt8])], _ stored: StoredResponse, _ route: RouteSettings, _ now: Int64
+  ) -> (shape: AnswerShape, shown: EntityTag?)? {
+    var request = RequestHead(method: .get, target: [], authority: [])
+    for (name, value) in lines { request.fields.append(name, value) }
+    let plan = AnswerPlan.decide(
+      request, policy: route.policy, now: now, stored: AnswerPlan.Stored(whole: stored.head))
+    guard plan == .stored else { return nil }
+    return StoredAnswer.shape(of: stored, for: request, mayGivePart: true, maxRanges: route.maxRanges)
+  }
+
+  // MARK: - Its head
 
   /// Made when it is first wanted; of the same response and route.
   func headForHTTP2(_ stored: StoredResponse, _ route: RouteSettings) -> HTTP2FixedHead {
@@ -88,8 +127,7 @@ final class HotAnswer: Sendable {
     // The same answer goes out in clear: this is put in where it goes out over TLS.
     if route.strictTransport != nil { StrictTransportField.remove(from: &fields) }
     if status == 206 { fields.removeMessageDigests() }
-    if StoredAnswer.showsTag(stored, route) { fields.set(.etag, EntityTag(strong: stored.body.primaryTag).bytes) }
-    fields.set(.acceptRanges, "bytes")
+    StoredAnswer.name(&fields, EntityTag(strong: stored.body.primaryTag), of: stored, route)
     Via.append(to: &fields, version: .http11)
     return fields
   }

@@ -42,7 +42,7 @@ extension DownloadExchange {
   }
 
   /// Whether all before what is asked for is held, or can be known again: what comes behind it may be another's otherwise.
-  private func isProvable(_ shape: StoredAnswer.Shape, of stored: StoredResponse) -> Bool {
+  private func isProvable(_ shape: AnswerShape, of stored: StoredResponse) -> Bool {
     if let tag = stored.head.validators.tag, !tag.isWeak { return true }
     let end = stored.body.known.contiguousEnd(from: 0)
     return switch shape {
@@ -52,7 +52,7 @@ extension DownloadExchange {
     }
   }
 
-  private func shape(of stored: StoredResponse) -> StoredAnswer.Shape {
+  private func shape(of stored: StoredResponse) -> AnswerShape {
     StoredAnswer(stored, request: request, served: Self.opened, isOutOfPatience: false).shape
   }
 

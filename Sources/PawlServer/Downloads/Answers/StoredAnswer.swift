@@ -5,17 +5,7 @@ import PawlStore
 /// The answer that a stored response gives to a request: which of its shapes, and the head of each. Pure but for the
 /// momentary state of the body.
 struct StoredAnswer {
-  enum Shape: Hashable {
-    case whole
-    case part(ByteRange)
-    case parts([ByteRange])
-    case notModified
-    case unsatisfiable
-    /// A range of something whose length nobody knows yet.
-    case needsTotal
-  }
-
-  let shape: Shape
+  let shape: AnswerShape
   private let stored: StoredResponse
   private let request: IncomingRequest
   private let served: Served
@@ -24,63 +14,18 @@ struct StoredAnswer {
 
   init(_ stored: StoredResponse, request: IncomingRequest, served: Served, isOutOfPatience: Bool) {
     (self.stored, self.request, self.served) = (stored, request, served)
-    let body = stored.body
-    let own = EntityTag(strong: body.primaryTag)
-    let fields = request.head.fields
-    func names(_ tag: EntityTag, strongly: Bool) -> Bool {
-      if !tag.isWeak, body.tagLimit(tag.opaque) == .max { return true }
-      guard !strongly else { return false }
-      return stored.head.validators.tag.map { $0.matchesWeakly(tag) } ?? false || body.tagLimit(tag.opaque) == .max
-    }
-    var shown = own
-    var shape = Shape.whole
-    if stored.head.status == 200 {
-      if evaluatePreconditions(request.head, validators: stored.head.validators, isMatch: names) == .notModified {
-        shape = .notModified
-        if case .tags(let list)? = EntityTagList(fields.all(.ifNoneMatch)),
-          let named = list.first(where: { !$0.isWeak && names($0, strongly: true) })
-        {
-          shown = named
-        }
-      } else if request.head.method == .get, !isOutOfPatience, stored.head.givesParts,
-        request.rangeCoding.allowsPart(isCoded: stored.head.coding != nil), let field = RangeField(fields)
-      {
-        shape = Self.shape(of: field, stored, fields, request.route.maxRanges)
-        if shape != .whole, case .tag(let named)? = IfRange(fields) { shown = named }
-      }
-    }
-    (self.shape, tag) = (shape, shown)
+    let mayGivePart = !isOutOfPatience && request.rangeCoding.allowsPart(isCoded: stored.head.coding != nil)
+    let own = EntityTag(strong: stored.body.primaryTag)
+    let (shape, shown) = Self.shape(
+      of: stored, for: request.head, mayGivePart: mayGivePart, maxRanges: request.route.maxRanges)
+    (self.shape, tag) = (shape, shown ?? own)
   }
 
-  private static func shape(of field: RangeField, _ stored: StoredResponse, _ fields: Fields, _ maxRanges: Int) -> Shape
-  {
-    var limit = UInt64.max
-    switch IfRange(fields) {
-    case nil: break
-    case .unusable?: return .whole
-    case .tag(let tag)?:
-      guard !tag.isWeak, let found = stored.body.tagLimit(tag.opaque) else { return .whole }
-      limit = found
-    case .date(let date)?:
-      let validators = stored.head.validators
-      guard validators.lastModified == date, validators.lastModifiedIsStrong(margin: 1) else { return .whole }
-    }
-    guard let total = stored.body.total else { return .needsTotal }
-    let shape: Shape =
-      switch RangeSelection(field, length: total, maxRanges: maxRanges) {
-      case .whole: .whole
-      case .single(let range): .part(range)
-      case .several(let ranges): .parts(ranges)
-      case .unsatisfiable: .unsatisfiable
-      }
-    // Beyond what is proven of this tag, the bytes may be another's. All of them together continue what was proven; a piece may
-    // be put before others that the client holds.
-    switch shape {
-    case .part(let range) where range.end > limit && (range.first > limit || range.end < total): return .whole
-    case .parts(let ranges) where ranges.contains { $0.end > limit }: return .whole
-    case .unsatisfiable where limit < total: return .whole
-    default: return shape
-    }
+  static func shape(
+    of stored: StoredResponse, for request: RequestHead, mayGivePart: Bool, maxRanges: Int
+  ) -> (shape: AnswerShape, shown: EntityTag?) {
+    let body = AnswerShape.Body(total: stored.body.total, tagLimit: stored.body.tagLimit)
+    return AnswerShape.decide(request, of: stored.head, body, mayGivePart: mayGivePart, maxRanges: maxRanges)
   }
 
   /// Whether answers bear a tag of the body's, and not what the origin said of it: a tag of pawl's own where the route has
@@ -89,6 +34,12 @@ struct StoredAnswer {
     if route.etag == .auto { return true }
     guard let tag = stored.head.validators.tag, !tag.isWeak else { return false }
     return tag.opaque == stored.body.primaryTag
+  }
+
+  /// Puts in what names the bytes, and says whether parts of them can be had.
+  static func name(_ fields: inout Fields, _ tag: EntityTag, of stored: StoredResponse, _ route: RouteSettings) {
+    if showsTag(stored, route) { fields.set(.etag, tag.bytes) }
+    fields.set(.acceptRanges, stored.head.givesParts ? "bytes" : "none")
   }
 
   /// The bytes that the answer needs.
@@ -151,10 +102,7 @@ struct StoredAnswer {
 
   private func head(status: Int, fields: Fields) -> ResponseHead {
     var fields = fields
-    if stored.head.status == 200 {
-      if Self.showsTag(stored, request.route) { fields.set(.etag, tag.bytes) }
-      fields.set(.acceptRanges, stored.head.givesParts ? "bytes" : "none")
-    }
+    if stored.head.status == 200 { Self.name(&fields, tag, of: stored, request.route) }
     let now = request.loop.loop.wallSeconds
     let freshness = Freshness.evaluate(stored.head, policy: request.route.policy, now: now)
     if served.arrival.map({ !$0.isJustFetched }) ?? true || fields.contains(.age) { setAge(freshness.age, &fields) }

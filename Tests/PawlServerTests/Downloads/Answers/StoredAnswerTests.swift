@@ -11,21 +11,21 @@ import Testing
 
   private func shape(
     _ stored: StoredResponseBox, _ fields: [Line], method: PawlHTTP.Method = .get, isOutOfPatience: Bool = false
-  ) -> StoredAnswer.Shape {
+  ) -> AnswerShape {
     StoredAnswer(
       stored.response, request: stored.bench.request(method, "/f", fields),
       served: Served(arrival: nil, isCollapsed: false), isOutOfPatience: isOutOfPatience
     ).shape
   }
 
-  private func part(_ first: UInt64, _ last: UInt64) throws -> StoredAnswer.Shape {
+  private func part(_ first: UInt64, _ last: UInt64) throws -> AnswerShape {
     .part(try #require(ByteRange(first: first, last: last)))
   }
 
   @Test("conditions first, then If-Range, then the range (RFC 9110 §13.2.2)")
   func shapes() throws {
     let stored = try StoredResponseBox([(.etag, "W/\"origin\""), (.lastModified, Self.date), (.date, today)])
-    let rows: [([Line], StoredAnswer.Shape)] = [
+    let rows: [([Line], AnswerShape)] = [
       ([], .whole), ([(.range, "bytes=2-4")], try part(2, 4)), ([(.range, "bytes=-3")], try part(7, 9)),
       ([(.range, "bytes=9-99")], try part(9, 9)), ([(.range, "bytes=10-")], .unsatisfiable),
       ([(.range, "lines=1-2")], .whole),
@@ -52,7 +52,7 @@ import Testing
   func limits() throws {
     let stored = try StoredResponseBox(
       [], tags: [TagRecord(tag: Array("a".utf8), limit: 5), TagRecord(tag: Array("b".utf8))])
-    let rows: [([Line], StoredAnswer.Shape)] = [
+    let rows: [([Line], AnswerShape)] = [
       ([(.range, "bytes=5-"), (.ifRange, "\"a\"")], try part(5, 9)),
       ([(.range, "bytes=6-"), (.ifRange, "\"a\"")], .whole),
       ([(.range, "bytes=6-"), (.ifRange, "\"b\"")], try part(6, 9)),

@@ -1,0 +1,87 @@
+package import PawlHTTP
+
+/// What of a stored response answers a request: conditions first, then `If-Range`, then the range (RFC 9110 §13.2.2).
+package enum AnswerShape: Hashable, Sendable {
+  case whole
+  case part(ByteRange)
+  case parts([ByteRange])
+  /// 304.
+  case notModified
+  /// 416.
+  case unsatisfiable
+  /// A range of something whose length nobody knows yet.
+  case needsTotal
+
+  /// What else is known of the stored response.
+  package struct Body {
+    /// Its length in octets; `nil` while unknown.
+    let total: UInt64?
+    /// How far the bytes are proven to be what a strong tag names; `nil`: it does not name them.
+    let tagLimit: (_ opaque: [UInt8]) -> UInt64?
+
+    package init(total: UInt64?, tagLimit: @escaping (_ opaque: [UInt8]) -> UInt64?) {
+      (self.total, self.tagLimit) = (total, tagLimit)
+    }
+
+    func names(_ tag: EntityTag, _ head: StoredHead, strongly: Bool) -> Bool {
+      if !tag.isWeak, tagLimit(tag.opaque) == .max { return true }
+      guard !strongly else { return false }
+      return head.validators.tag.map { $0.matchesWeakly(tag) } ?? false
+    }
+  }
+
+  /// - Parameters:
+  ///   - mayGivePart: what this request, and its wait, leave of a right to a part; see ``RangeCoding/allowsPart(isCoded:)``.
+  ///   - maxRanges: beyond so many the whole is given.
+  /// - Returns: with it, the tag that the client named and is shown; `nil`: the body's own.
+  package static func decide(
+    _ request: RequestHead, of head: StoredHead, _ body: Body, mayGivePart: Bool, maxRanges: Int
+  ) -> (shape: AnswerShape, shown: EntityTag?) {
+    guard head.status == 200 else { return (.whole, nil) }
+    let fields = request.fields
+    let condition = evaluatePreconditions(request, validators: head.validators) {
+      body.names($0, head, strongly: $1)
+    }
+    if condition == .notModified {
+      guard case .tags(let list)? = EntityTagList(fields.all(.ifNoneMatch)) else { return (.notModified, nil) }
+      return (.notModified, list.first { !$0.isWeak && body.names($0, head, strongly: true) })
+    }
+    guard request.method == .get, mayGivePart, head.givesParts, let field = RangeField(fields) else {
+      return (.whole, nil)
+    }
+    let ifRange = IfRange(fields)
+    let shape = decide(field, ifRange, of: head, body, maxRanges)
+    if shape != .whole, case .tag(let named)? = ifRange { return (shape, named) }
+    return (shape, nil)
+  }
+
+  private static func decide(
+    _ field: RangeField, _ ifRange: IfRange?, of head: StoredHead, _ body: Body, _ maxRanges: Int
+  ) -> AnswerShape {
+    var limit = UInt64.max
+    switch ifRange {
+    case nil: break
+    case .tag(let tag)?:
+      guard !tag.isWeak, let found = body.tagLimit(tag.opaque) else { return .whole }
+      limit = found
+    case .date?, .unusable?:
+      guard ifRange?.holds(for: head.validators) == true else { return .whole }
+    }
+    guard let total = body.total else { return .needsTotal }
+    let shape: AnswerShape =
+      switch RangeSelection(field, length: total, maxRanges: maxRanges) {
+      case .whole: .whole
+      case .single(let range): .part(range)
+      case .several(let ranges): .parts(ranges)
+      case .unsatisfiable: .unsatisfiable
+      }
+    // Beyond what is proven of this tag, the bytes may be another's. All of them together continue what was proven; a piece may
+    // be put before others that the client holds.
+    switch shape {
+    case .part(let range) where range.end > limit && (range.first > limit || range.end < total): return .whole
+    case .parts(let ranges) where ranges.contains { $0.end > limit }: return .whole
+    case .unsatisfiable where limit < total: return .whole
+    default: return shape
+    }
+  }
+}

@@ -54,11 +54,7 @@ final class ServerIdentity: @unchecked Sendable {
   private static func makeSessionID(_ settings: TLSServerSettings, _ clients: ClientAuthority?) -> [UInt8] {
     var text = Array("\(settings.name)\0\(settings.clientCertificates)\0\(settings.minVersion)\0".utf8)
     if let clients { text += clients.octets }
-    var digest = [UInt8](repeating: 0, count: 32)
-    var count: UInt32 = 0
-    let isDone = EVP_Digest(text, text.count, &digest, &count, EVP_sha256(), nil) == 1
-    precondition(isDone && count == 32, "SHA-256 without its 32 octets")
-    return digest
+    return SHA256.digest(text)
   }
 }
 

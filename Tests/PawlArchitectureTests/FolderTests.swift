@@ -6,8 +6,17 @@ import Testing
   static let allowed: [String: [String: Set<String>]] = [
     "PawlWire": ["Common": [], "HTTP1": ["Common"], "HTTP2": ["Common", "HTTP1"], "PROXY": ["Common"]],
     "PawlStore": ["Disk": [], "Cache": ["Disk"], "Uploads": ["Disk"]],
-    "PawlServer": ["Certificates": ["Exchange"], "Demo": ["Exchange", "Lifecycle"]],
+    "PawlServer": [
+      "Buffers": [], "Routing": ["Buffers"], "Services": ["Buffers", "Routing"],
+      "Exchange": ["Buffers", "Routing", "Services"], "Identity": requests, "Origin": requests.union(["Identity"]),
+      "Relay": exchanges, "Downloads": exchanges.union(["Relay"]), "Uploads": exchanges.union(["Relay"]),
+      "Connections": exchanges.union(["Relay", "Downloads", "Uploads"]),
+    ],
   ]
+  /// What stands below all that is about one request.
+  private static let requests: Set<String> = ["Buffers", "Routing", "Services", "Exchange"]
+  /// What stands below all that answers one.
+  private static let exchanges = requests.union(["Identity", "Origin"])
   /// Swift files of one folder, those of folders in it not counted.
   static let limit = 30
 

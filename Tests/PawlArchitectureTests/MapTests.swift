@@ -13,7 +13,10 @@ import Testing
       SourceTree.sources.map { $0.path.split(separator: "/").dropFirst().dropLast().joined(separator: "/") })
     #expect(folders.subtracting(named) == [])
     let known = folders.union(SourceTree.names(in: "Sources").map { String($0.prefix { $0 != "/" }) })
-    let others: Set<String> = ["Tests", "ImportTests", "FolderTests", "ServerLoop", "pawl demo"]
+    let others: Set<String> = [
+      "Tests", "ImportTests", "FolderTests", "ServerLoop", "LoopServices", "LoopDownloads", "LoopUploads",
+      "LoopConnections", "pawl demo",
+    ]
     #expect(named.subtracting(known).subtracting(others) == [])
   }
 }

@@ -28,7 +28,7 @@ final class ClientFacts {
     init(_ authority: Bytes, _ version: HTTPVersion, _ facts: ClientFacts) {
       (self.authority, self.version) = (authority, version)
       var fields = Fields()
-      OriginRequests.introduce(&fields, facts, [], authority, version)
+      facts.introduce(&fields, authority, fallbackHost: [], version)
       self.fields = fields
     }
   }
@@ -39,6 +39,15 @@ final class ClientFacts {
     let made = Introduction(authority, version, self)
     introduced = made
     return made.fields
+  }
+
+  /// Says for which host the request is, and who asked, how and where.
+  func introduce(_ fields: inout Fields, _ authority: Bytes, fallbackHost: Bytes, _ version: HTTPVersion) {
+    fields.append(.host, authority.isEmpty ? fallbackHost : authority)
+    applyForwarded(
+      to: &fields, client: client == nil ? Bytes("unknown") : text[...], scheme: scheme, host: authority, port: port,
+      peerIsTrusted: isTrusted)
+    Via.append(to: &fields, version: version)
   }
 
   /// What the TLS handshake with pawl came to, and among which certificates it chose. Not in the facts themselves, which

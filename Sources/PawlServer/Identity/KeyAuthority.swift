@@ -78,7 +78,4 @@ extension IncomingRequest {
       return plain.isEmpty || plain[...].hasPrefix("for=") || plain[...].hasPrefix("by=") ? nil : plain
     }
   }
-
-  /// Whether the client speaks TLS with pawl, or with a trusted proxy that says so.
-  var isSecure: Bool { UploadNames.isSecure(self) }
 }

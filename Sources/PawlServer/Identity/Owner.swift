@@ -1,6 +1,7 @@
 import PawlBase
 import PawlConfig
 import PawlHTTP
+import PawlTLS
 
 /// Who an upload belongs to (`owner` in the configuration): a hash of each thing the creator sent that the route binds by. Only
 /// what the creator sent binds; the hash is stored, never the credential. What is kept of a response has ``PrivateOwner``.
@@ -52,7 +53,7 @@ enum Owner {
 
   /// Names the octets of `Authorization`; in hexadecimal digits, for a field.
   static func credential(_ fields: Fields) -> [UInt8]? {
-    fields.only(.authorization).map { sha256(Array($0.trimmed)).hexadecimal }
+    fields.only(.authorization).map { SHA256.digest(Array($0.trimmed)).hexadecimal }
   }
 
   /// Whether that takes the answer to `auth-request`.
@@ -92,11 +93,11 @@ enum Owner {
   private static func formerMarks(_ request: IncomingRequest, _ allowed: Fields) -> [[UInt8]] {
     var marks = [OwnerRule.authorization, .clientCertificate].compactMap { mark(by: $0, request, allowed) }
     for (name, values) in cookies(in: request.head.fields) {
-      marks.append(sha256(Array("cookie:".utf8) + name + [0] + joined(values)))
+      marks.append(SHA256.digest(Array("cookie:".utf8) + name + [0] + joined(values)))
     }
     for name in names(of: allowed) {
       guard let value = allowed.combined(named: name) else { continue }
-      marks.append(sha256(Array("auth-request:".utf8) + name + [0] + Array(value)))
+      marks.append(SHA256.digest(Array("auth-request:".utf8) + name + [0] + Array(value)))
     }
     return marks
   }
@@ -125,7 +126,7 @@ enum Owner {
 
   /// The rule stands in it by its name: a list that was changed since binds to nobody else.
   static func mark(_ value: [UInt8], by rule: OwnerRule) -> [UInt8] {
-    sha256(Array(rule.description.utf8) + [0] + value)
+    SHA256.digest(Array(rule.description.utf8) + [0] + value)
   }
 
   /// The octets that the rule finds in the request, as they came.
@@ -162,5 +163,4 @@ enum Owner {
     a.count == b.count && zip(a, b).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
   }
 
-  static func sha256(_ bytes: [UInt8]) -> [UInt8] { UploadNames.sha256(bytes) }
 }

@@ -35,7 +35,7 @@ enum PlaceAccount {
     guard isTrusted else { return mark(peer?.network ?? 0) }
     // A proxy that does not say who asks is nobody in particular.
     guard fields.contains(.xForwardedFor) else { return 0 }
-    return mark(UploadClient.counted(UploadClient.named(in: fields) ?? Bytes(peer?.hostText ?? "-"))[...])
+    return mark(UploadClient.counted(TrustedForwarding.client(in: fields) ?? Bytes(peer?.hostText ?? "-"))[...])
   }
 
   /// Without the query: whoever varies that asks for the same.

@@ -1,27 +1,14 @@
 import PawlConfig
 import PawlHTTP
 import PawlLoop
+import PawlTLS
 
 /// Who counts for the limits that each client has.
 enum UploadClient {
   /// What stands for who is known by nothing but its address.
-  static func name(of request: IncomingRequest) -> [UInt8] { name(counted(address(of: request))) }
+  static func name(of request: IncomingRequest) -> [UInt8] { name(counted(request.clientAddress)) }
 
-  static func name(_ who: [UInt8]) -> [UInt8] { Array(UploadNames.sha256(who)[..<16]) }
-
-  /// The peer, or whom a trusted one names.
-  static func address(of request: IncomingRequest) -> Bytes {
-    let named = request.isTrustedPeer ? named(in: request.head.fields) : nil
-    return named ?? Bytes(request.client?.hostText ?? "-")
-  }
-
-  /// Whom the peer names, if it is to be believed.
-  static func named(in fields: Fields) -> Bytes? {
-    guard let last = fields.combined(.xForwardedFor)?.split(separator: 0x2c).last?.trimmed, !last.isEmpty else {
-      return nil
-    }
-    return last
-  }
+  static func name(_ who: [UInt8]) -> [UInt8] { Array(SHA256.digest(who)[..<16]) }
 
   /// As it counts: of IPv6 the network of 64 bits, which is one customer's.
   static func counted(_ address: Bytes) -> [UInt8] {

@@ -7,14 +7,7 @@ import PawlUpload
 /// The spools that routes use, by their directory, and those that still hold uploads though no route uses them. Kept over
 /// reloads.
 struct UploadSpools: Sendable {
-  struct Open: Sendable {
-    let settings: SpoolSettings
-    let store: UploadStore
-    let plain: PlainSpool
-    let buffers: BufferSpace
-  }
-
-  private(set) var open: [String: Open] = [:]
+  private(set) var open: [String: OpenSpool] = [:]
   /// Those that were not open before.
   private(set) var opened: [UploadStore] = []
   private var byName: [String: String] = [:]
@@ -121,7 +114,7 @@ struct UploadSpools: Sendable {
   private func openStore(
     _ settings: SpoolSettings, _ workers: WorkerPool, _ longWorkers: WorkerPool?, _ events: EventLog,
     _ clock: any LoopClock
-  ) throws(StoreError) -> Open {
+  ) throws(StoreError) -> OpenSpool {
     let store = try UploadStore(settings.forStore, pool: workers, longJobs: longWorkers, events: events, clock: clock)
     let unsettled: Set<UploadPhase> = [.open, .complete, .forwarding, .sent, .unknown]
     for upload in store.uploads where unsettled.contains(upload.status.phase) {
@@ -134,8 +127,8 @@ struct UploadSpools: Sendable {
     return Self.entry(settings, store, workers)
   }
 
-  private static func entry(_ settings: SpoolSettings, _ store: UploadStore, _ workers: WorkerPool) -> Open {
-    Open(
+  private static func entry(_ settings: SpoolSettings, _ store: UploadStore, _ workers: WorkerPool) -> OpenSpool {
+    OpenSpool(
       settings: settings, store: store, plain: PlainSpool(directory: settings.path, store: store, pool: workers),
       buffers: BufferSpace(directory: settings.path, budget: BufferBudget(of: store), pool: workers))
   }
@@ -145,7 +138,7 @@ struct UploadSpools: Sendable {
   private func reopen(
     _ settings: SpoolSettings, _ workers: WorkerPool, _ longWorkers: WorkerPool?, _ events: EventLog,
     _ clock: any LoopClock
-  ) -> Open? {
+  ) -> OpenSpool? {
     do throws(StoreError) {
       guard try UploadCatalogueReading.hasUploads(settings.path) else { return nil }
       return try openStore(settings, workers, longWorkers, events, clock)
@@ -155,12 +148,12 @@ struct UploadSpools: Sendable {
     }
   }
 
-  subscript(name: String) -> Open? { byName[name].flatMap { open[$0] } }
+  subscript(name: String) -> OpenSpool? { byName[name].flatMap { open[$0] } }
 
   var stores: [UploadStore] { open.values.map(\.store) }
 
   /// Those that routes use come first.
-  var all: [Open] {
+  var all: [OpenSpool] {
     let used = Set(byName.values)
     return open.filter { used.contains($0.key) }.map(\.value) + open.filter { !used.contains($0.key) }.map(\.value)
   }

@@ -35,7 +35,7 @@ enum OriginRequests {
     if !request.isTrustedPeer { removeForwarded(from: &fields) }
     let authority = KeyAuthority.told(request.head.authority, isSecure: request.isSecure)
     if authority.isEmpty || fields.mayContain(anyOf: forwardedNames) {
-      introduce(&fields, request.facts, request.route.fallbackHost[...], authority, request.head.version)
+      request.facts.introduce(&fields, authority, fallbackHost: request.route.fallbackHost[...], request.head.version)
     } else {
       fields.append(request.facts.introduction(of: authority, request.head.version))
     }
@@ -52,17 +52,6 @@ enum OriginRequests {
   }
 
   private static let ownWords = FieldNameSet([.contentLength, .host, .requestRange])
-
-  /// Says for which host the request is, and who asked, how and where.
-  static func introduce(
-    _ fields: inout Fields, _ facts: ClientFacts, _ fallbackHost: Bytes, _ authority: Bytes, _ version: HTTPVersion
-  ) {
-    fields.append(.host, authority.isEmpty ? fallbackHost : authority)
-    applyForwarded(
-      to: &fields, client: facts.client == nil ? Bytes("unknown") : facts.text[...], scheme: facts.scheme,
-      host: authority, port: facts.port, peerIsTrusted: facts.isTrusted)
-    Via.append(to: &fields, version: version)
-  }
 
   /// The URL of an upload is a secret between its client and pawl.
   static func removeReferer(_ fields: inout Fields, _ urls: UploadURLs) {
@@ -115,4 +104,17 @@ enum OriginRequests {
     head.version = .http11
     return head
   }
+}
+
+extension IncomingRequest {
+  /// As the origin is asked for the stored representation.
+  var asSent: RequestHead {
+    if let sentHead { return sentHead }
+    let made = OriginRequests.fetch(self)
+    sentHead = made
+    return made
+  }
+
+  /// The same for a fetch, which keeps it itself.
+  func makeSent() -> RequestHead { sentHead ?? OriginRequests.fetch(self) }
 }

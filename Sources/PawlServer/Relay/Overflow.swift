@@ -61,7 +61,7 @@ final class Overflow {
   /// Counted for the request's client. `nil`, too, where its route has no space for such files.
   convenience init?(for request: IncomingRequest, limit: UInt64) {
     guard let space = request.route.bufferSpace else { return nil }
-    let client = UploadClient.counted(UploadClient.address(of: request))
+    let client = UploadClient.counted(request.clientAddress)
     self.init(space, for: client, limit: limit, on: request.loop) { PlaceAccount.client(of: request) }
   }
 

@@ -7,8 +7,8 @@ final class HeldUploads: Sendable {
   enum Place {
     case none
     /// There was one.
-    case tombstone(UploadSpools.Open)
-    case live(SpooledUpload, UploadSpools.Open)
+    case tombstone(OpenSpool)
+    case live(SpooledUpload, OpenSpool)
   }
 
   private struct Key: Hashable {
@@ -18,13 +18,13 @@ final class HeldUploads: Sendable {
   }
 
   /// All that are open, those that sites use first.
-  private let spools: [UploadSpools.Open]
+  private let spools: [OpenSpool]
   /// Sites that are no more.
   let retired: Router?
   /// Routes as they are for such uploads, made when they are first needed: as many as routes, spools and paths there are.
   private let routes = Locked<[Key: RouteSettings]>([:])
 
-  init(_ spools: [UploadSpools.Open] = [], retired: [Router.Site] = []) {
+  init(_ spools: [OpenSpool] = [], retired: [Router.Site] = []) {
     (self.spools, self.retired) = (spools, retired.isEmpty ? nil : Router(sites: retired))
   }
 
@@ -38,14 +38,14 @@ final class HeldUploads: Sendable {
     return spools.first { $0.store.isTombstone(id) }.map(Place.tombstone) ?? .none
   }
 
-  func spool(of upload: SpooledUpload) -> UploadSpools.Open? { spools.first { $0.store.holds(upload) } }
+  func spool(of upload: SpooledUpload) -> OpenSpool? { spools.first { $0.store.holds(upload) } }
 
   /// A route as it is for uploads of a spool that have their URLs below a path.
   /// - Parameters:
   ///   - route: `nil`: there is none any more.
   ///   - any: what it is made of then.
   func route(
-    _ route: RouteSettings?, finishing prefix: [UInt8], in spool: UploadSpools.Open, lending any: RouteSettings
+    _ route: RouteSettings?, finishing prefix: [UInt8], in spool: OpenSpool, lending any: RouteSettings
   ) -> RouteSettings {
     let key = Key(route: route.map(ObjectIdentifier.init), spool: spool.settings.path, prefix: prefix)
     return routes.withLock { routes in

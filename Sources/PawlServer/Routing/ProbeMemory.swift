@@ -1,6 +1,7 @@
 import PawlHTTP
 import PawlLoop
 import PawlStore
+import PawlTLS
 import PawlUpstream
 
 /// What origins said of the upload protocols they speak themselves, by route and path. Bounded.
@@ -23,7 +24,7 @@ struct ProbeMemory: Sendable {
       (self.upstream, self.route) = (upstream, route)
       let whole = target.prefix { $0 != 0x3f }
       let path = method == .post ? whole : whole[...(whole.lastIndex(of: 0x2f) ?? whole.endIndex - 1)]
-      self.path = path.count <= Self.pathLimit ? Array(path) : UploadNames.sha256(Array(path))
+      self.path = path.count <= Self.pathLimit ? Array(path) : SHA256.digest(Array(path))
     }
 
     /// A longer path is remembered by its hash, in bytes.

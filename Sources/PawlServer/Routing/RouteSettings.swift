@@ -60,7 +60,7 @@ final class RouteSettings: Sendable {
   ///   taken; `nil`: only new ones are meant.
   init(
     name: String, settings: PathSettings, upstream: Upstream, configuration: UpstreamConfiguration, cache: CacheStore?,
-    spool: UploadSpools.Open? = nil, finished: [UInt8]? = nil, isOrphan: Bool = false, buffers: BufferSpace? = nil
+    spool: OpenSpool? = nil, finished: [UInt8]? = nil, isOrphan: Bool = false, buffers: BufferSpace? = nil
   ) {
     (buffersRequests, bufferSpace) = (settings.requestBuffering, spool?.buffers ?? buffers)
     (maxRequestBuffer, maxResponseBuffer) = (settings.maxRequestBuffer, settings.maxResponseBuffer)
@@ -95,7 +95,7 @@ final class RouteSettings: Sendable {
   }
 
   /// The same route for uploads of a spool that were made under other settings.
-  convenience init(_ route: RouteSettings, finishing prefix: [UInt8], in spool: UploadSpools.Open) {
+  convenience init(_ route: RouteSettings, finishing prefix: [UInt8], in spool: OpenSpool) {
     self.init(
       name: route.name, settings: route.settings, upstream: route.upstream, configuration: route.configuration,
       cache: route.cache, spool: spool, finished: prefix, isOrphan: route.isOrphan, buffers: route.bufferSpace)
@@ -103,7 +103,7 @@ final class RouteSettings: Sendable {
 
   /// For uploads that no site is there for any more.
   /// - Parameter route: any; lends what such a route must have, and nothing uses.
-  convenience init(orphansOf spool: UploadSpools.Open, below prefix: [UInt8], lending route: RouteSettings) {
+  convenience init(orphansOf spool: OpenSpool, below prefix: [UInt8], lending route: RouteSettings) {
     self.init(
       name: "-", settings: PathSettings(), upstream: route.upstream, configuration: route.configuration, cache: nil,
       spool: spool, finished: prefix, isOrphan: true)

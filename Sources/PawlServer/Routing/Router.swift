@@ -29,7 +29,7 @@ final class Router: Sendable {
   /// - Parameters:
   ///   - spools: all that are open, those that the sites use first.
   ///   - old: what these sites replace: its uploads go on.
-  init(sites: [Site], spools: [UploadSpools.Open] = [], old: Router? = nil) {
+  init(sites: [Site], spools: [OpenSpool] = [], old: Router? = nil) {
     self.sites = sites
     defaultSite = sites.first { $0.hosts.isEmpty }
     let uploads = spools.flatMap(\.store.uploads)

@@ -1,6 +1,7 @@
 import PawlCache
 import PawlConfig
 import PawlHTTP
+import PawlTLS
 
 /// Whom a kept response is for that is not for everybody (`resume-private`): what the request showed that the origin answered
 /// with it, octet for octet, as hashes. What a token says of itself is not read: whoever makes one up can claim anything.
@@ -30,7 +31,7 @@ struct PrivateOwner: Equatable {
 
   init(_ request: IncomingRequest) {
     let (rules, fields) = (request.route.owner, request.head.fields)
-    place = Owner.sha256(Array(request.head.authority) + [0] + Array(request.head.target))
+    place = SHA256.digest(Array(request.head.authority) + [0] + Array(request.head.target))
     isWhoeverHasTheTag = rules.isEmpty
     for rule in rules {
       // An empty one tells nobody from anybody.
@@ -40,8 +41,8 @@ struct PrivateOwner: Equatable {
     marks.sort { $0.lexicographicallyPrecedes($1) }
     showsCredential = !marks.isEmpty || Credentials.areShown(in: fields)
     let namesCookies = rules.contains { if case .cookie = $0 { true } else { false } }
-    if !namesCookies, let all = fields.combined(.cookie) { cookies = Owner.sha256(Array(all)) }
-    unknown = Owner.sha256(Credentials.unknownFields(in: fields))
+    if !namesCookies, let all = fields.combined(.cookie) { cookies = SHA256.digest(Array(all)) }
+    unknown = SHA256.digest(Credentials.unknownFields(in: fields))
   }
 
   /// What `asker` may have of a response that was kept for this one.

@@ -85,7 +85,7 @@ extension UploadExchange {
     // An owner that only the client claims would be as many clients as it likes.
     let isVouchedFor = request.route.authRequest != nil && !owner.isEmpty
     var origin = UploadOrigin(
-      head: head, scheme: UploadNames.scheme(of: request), clientAddress: Array((request.client?.hostText ?? "").utf8),
+      head: head, scheme: request.scheme, clientAddress: Array((request.client?.hostText ?? "").utf8),
       peerIsTrusted: request.isTrustedPeer, port: request.port, owner: owner,
       client: isVouchedFor ? UploadClient.name(owner) : UploadClient.name(of: request), isTus: dialect == .tus,
       metadata: creation.metadata?.field,

@@ -91,7 +91,7 @@ final class UploadExchange: Exchange {
   /// The upload's URL as this client reaches it.
   var location: [UInt8] {
     guard let token, let uploads else { return [] }
-    return UploadNames.location(token, prefix: uploads.prefix, of: request)
+    return request.url(of: uploads.prefix + Array(token.text.utf8))
   }
 
   func start() {

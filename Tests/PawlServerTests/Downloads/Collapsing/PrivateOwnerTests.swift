@@ -1,4 +1,5 @@
 import PawlHTTP
+import PawlTLS
 import Testing
 
 @testable import PawlServer
@@ -120,7 +121,7 @@ import Testing
   func former() throws {
     let bench = try ServerBench { $0.site = "resume-private = 10m" }
     let anonymous = bench.request(.get, "/f")
-    let place = Owner.sha256(Array("site".utf8) + [0] + Array("/f".utf8))
+    let place = SHA256.digest(Array("site".utf8) + [0] + Array("/f".utf8))
     for rules in 0..<40 {
       let octets = place + [UInt8](repeating: 0, count: 33 * rules)
       let read = try #require(PrivateOwner(octets: octets), "\(rules) rules")

@@ -74,20 +74,22 @@ extension ClientConnection {
     } else {
       message.append(contentsOf: answer.head)
     }
-    if !answer.hasDate {
+    let fields = HitFields(hot, facts, owner)
+    if let value = fields.date {
       message.append("Date: " as StaticString)
-      message.append(contentsOf: owner.dateField)
+      message.append(contentsOf: value)
       message.append("\r\n" as StaticString)
     }
-    if facts.isSecure, let value = hot.route.strictTransport {
+    if let value = fields.strictTransport {
       message.append("Strict-Transport-Security: " as StaticString)
       message.append(contentsOf: value)
       message.append("\r\n" as StaticString)
     }
     message.append("Age: " as StaticString)
-    message.append(decimal: UInt64(max(0, hot.now - answer.bornAt)))
-    message.append("\r\nCache-Status: pawl; hit; ttl=" as StaticString)
-    message.append(decimal: UInt64(answer.freshUntil - hot.now))
+    message.append(decimal: fields.age)
+    message.append("\r\nCache-Status: " as StaticString)
+    message.append(HitFields.cacheStatus)
+    message.append(decimal: fields.timeToLive)
     var newID: Range<Int>?
     if isNamed {
       message.append("\r\nX-Request-Id: " as StaticString)
@@ -142,14 +144,14 @@ extension ClientConnection {
     guard stream.bytesKept == 0 else { return goOn(with: message.count..., of: message, nil, buffer, sent) }
     setDeadline(after: listener.settings.keepaliveTimeout)
     let owner = self.owner
-    guard let log = owner.accessLog else { return }
-    var record = AccessRecord(time: owner.clock.wallMilliseconds(), remote: facts.text[...])
-    record.note(HotRequest(sent.get, in: buffer), status: sent.status, bytes: sent.count, sent.route, facts.tls)
-    record.referer = listener.withParser({ $0.first(.referer) }).map { owner.services.shown(buffer[$0]) }
-    record.userAgent = listener.withParser({ $0.first(.userAgent) }).map { buffer[$0] }
-    record.durationMicros = owner.clock.now().microseconds(since: requestBegan)
-    record.requestID = sent.id(message, buffer)
-    log.write(record)
+    owner.logHit(facts) {
+      HitLine(
+        request: HotRequest(sent.get, in: buffer), route: sent.route, status: sent.status, sent: sent.count,
+        referer: listener.withParser({ $0.first(.referer) }).map { buffer[$0] },
+        userAgent: listener.withParser({ $0.first(.userAgent) }).map { buffer[$0] },
+        requestID: sent.id(message, buffer),
+        durationMicros: owner.owner.clock.now().microseconds(since: requestBegan))
+    }
   }
 
   /// What the socket does not take is the rest of an answer like any other's: with its limits, and its line in the log.
@@ -208,12 +210,11 @@ final class HotExchange: Exchange {
   }
 
   /// Reads on where the file has not got what it was to have.
-  func reader(of run: FileRun, for request: IncomingRequest, on downloads: LoopDownloads) -> CacheReader? {
+  func reader(of run: FileRun, for request: IncomingRequest) -> CacheReader? {
     guard let hot else { return nil }
     let left = run.offset..<run.offset + UInt64(run.count)
     let reader = CacheReader(
-      [.body(left.lowerBound, through: left.upperBound)], of: hot.stored, for: request, in: hot.store,
-      on: downloads)
+      [.body(left.lowerBound, through: left.upperBound)], of: hot.stored, for: request, in: hot.store)
     // Not before somebody reads: a body of which nothing is left would be dropped.
     reader.distrust(left)
     return reader

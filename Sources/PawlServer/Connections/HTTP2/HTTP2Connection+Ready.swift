@@ -30,11 +30,11 @@ extension HTTP2Connection {
   }
 
   private func append(_ hot: HotResponse, id: [UInt8]?, to values: inout HTTP2FieldValues) {
-    let answer = hot.answer
-    if !answer.hasDate { values.append("date", owner.dateField) }
-    if facts.isSecure, let value = hot.route.strictTransport { values.append("strict-transport-security", value) }
-    values.append("age", decimal: UInt64(max(0, hot.now - answer.bornAt)))
-    values.append("cache-status", "pawl; hit; ttl=", decimal: UInt64(answer.freshUntil - hot.now))
+    let fields = HitFields(hot, facts, owner)
+    if let value = fields.date { values.append("date", value) }
+    if let value = fields.strictTransport { values.append("strict-transport-security", value) }
+    values.append("age", decimal: fields.age)
+    values.append("cache-status", HitFields.cacheStatus, decimal: fields.timeToLive)
     if let id { values.append("x-request-id", id, isUnique: true) }
   }
 
@@ -71,8 +71,7 @@ extension HTTP2Connection {
     owner.events.log(
       .warning, "transfer-cut",
       [
-        "by": end.party.rawValue, "why": end.reason,
-        "target": request.map { owner.services.shown($0.plain.target).text } ?? "-",
+        "by": end.party.rawValue, "why": end.reason, "target": request.map { owner.services.shown($0.plain.target).text } ?? "-",
         "sent": "\(sent)", "request": request?.id.text ?? "-",
       ])
     session.reset(id, end.party == .client ? .cancel : .internalError)
@@ -120,17 +119,17 @@ extension HTTP2Connection {
   ///   - end: what ended it, where that was not the answer's own end.
   ///   - sent: octets of the body; `nil`: all.
   private func log(_ request: HTTP2ReadyRequest, _ end: BodyEnd? = nil, sent: Int? = nil) {
-    guard let log = owner.accessLog else { return }
-    var record = AccessRecord(time: owner.clock.wallMilliseconds(), remote: facts.text[...])
-    record.note(request.plain, status: 200, bytes: UInt64(sent ?? request.bytes), request.route, facts.tls)
-    record.bytesFromCache = UInt64(request.bytes)
-    record.version = HTTPVersion.http2.text
-    record.referer = request.get.first(.referer).map { owner.services.shown(request.get.octets[$0]) }
-    record.userAgent = request.get.first(.userAgent).map { request.get.octets[$0] }
-    record.requestID = request.id
-    record.durationMicros = owner.loop.now.microseconds(since: request.began)
-    if let end { record.end(end) }
-    log.write(record)
+    owner.logHit(facts) {
+      HitLine(
+        request: request.plain, route: request.route, status: 200, sent: UInt64(sent ?? request.bytes),
+        referer: request.get.first(.referer).map { request.get.octets[$0] },
+        userAgent: request.get.first(.userAgent).map { request.get.octets[$0] }, requestID: request.id,
+        durationMicros: owner.loop.now.microseconds(since: request.began))
+    } _: { record in
+      record.version = HTTPVersion.http2.text
+      record.bytesFromCache = UInt64(request.bytes)
+      if let end { record.end(end) }
+    }
   }
 }
 

@@ -1,0 +1,20 @@
+/// What the head of a hit that made no request says besides what is the same in each answer; whatever version of HTTP it goes
+/// out over. Each writes them in this order, and behind them the identifier of a request that brought none.
+struct HitFields {
+  /// `Date`, where the origin gave none.
+  let date: [UInt8]?
+  /// `Strict-Transport-Security`, over TLS.
+  let strictTransport: [UInt8]?
+  /// `Age`, in seconds.
+  let age: UInt64
+  /// `Cache-Status`, before the seconds that it is still fresh, and those.
+  static let cacheStatus: StaticString = "pawl; hit; ttl="
+  let timeToLive: UInt64
+
+  @inline(__always) init(_ hot: HotResponse, _ facts: ClientFacts, _ owner: LoopConnections) {
+    date = hot.answer.hasDate ? nil : owner.dateField
+    strictTransport = facts.isSecure ? hot.route.strictTransport : nil
+    age = UInt64(max(0, hot.now - hot.answer.bornAt))
+    timeToLive = UInt64(hot.answer.freshUntil - hot.now)
+  }
+}

@@ -1,4 +1,4 @@
-package import PawlHTTP
+import PawlHTTP
 import PawlLoop
 import PawlWire
 

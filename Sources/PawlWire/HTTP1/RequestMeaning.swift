@@ -1,6 +1,7 @@
 package import PawlHTTP
 
 /// Where the fields stand that decide what a request's head means for its framing and its connection.
+/// Its flags are facts of the head, each of one field, and say of no life where it is.
 struct FramingFields: Sendable {
   var host: Range<Int>?, contentLength: Range<Int>?, transferEncoding: Range<Int>?
   var isHostRepeated = false, isContentLengthRepeated = false, isTransferEncodingRepeated = false

@@ -1,0 +1,61 @@
+import PawlCache
+import PawlLoop
+import PawlStore
+
+/// What a reader does that lacks bytes: waits for those on their way, or has them fetched.
+extension FillCoordinator {
+  /// Decides for a reader at `position` that wants bytes up to `end` and has none.
+  func need(_ position: UInt64, through end: UInt64, held: HeldBytes, joinedAt failures: Int, now: Monotonic) -> Need {
+    if let lost = body?.lostRun(at: position) { return need(lost, through: end, joinedAt: failures) }
+    // What passes through memory has come, too.
+    let streamed = body?.windowEnd ?? 0
+    return state.withLock { state in
+      let hasFailed = state.failures > failures
+      let canRange = identity.strongValidator != nil && !state.refusesRanges
+      let covering = state.spans.first { $0.start <= position && position < $0.end ?? .max }
+      if let covering {
+        // After a failure nobody asks ahead; what is on its way may come all the same.
+        let mayAskAhead = canRange && !hasFailed && state.spans.count < Self.spanLimit
+        let isFar = mayAskAhead && Self.isFarAhead(position, of: covering, held, streamed, now)
+        if !isFar { return .wait }
+      }
+      if hasFailed { return .fail(state.failure ?? BodyEnd(party: .origin, reason: "failed")) }
+      guard canRange, let total else {
+        return .fail(BodyEnd(party: .origin, reason: "rest-cannot-be-proven"))
+      }
+      guard state.spans.count < Self.spanLimit else { return .wait }
+      let active = state.spans.compactMap { span -> Range<UInt64>? in
+        // A span that this reader overtakes still ends where the new one begins.
+        let end = span.fill == covering?.fill ? position : span.end ?? total
+        return span.start < end ? span.start..<end : nil
+      }
+      guard let span = fetchSpan(wanted: position..<end, held: held, active: active, total: total) else { return .wait }
+      return .fetch(span)
+    }
+  }
+
+  /// What has to be fetched before a reader of `wanted` can begin, or go on behind what is held; `nil`: it is all here, or
+  /// its first octets that are not are on their way.
+  static func unattended(_ response: StoredResponse, _ wanted: Range<UInt64>, of total: UInt64) -> Range<UInt64>? {
+    let held = response.body.known
+    let spans = existing(response)?.state.withLock { $0.spans } ?? []
+    let position = held.contiguousEnd(from: wanted.lowerBound)
+    guard spans.count < spanLimit, !spans.contains(where: { $0.start <= position && position < $0.end ?? .max }) else {
+      return nil
+    }
+    let active = spans.compactMap { span in span.start < span.end ?? total ? span.start..<(span.end ?? total) : nil }
+    return fetchSpan(wanted: wanted, held: held, active: active, total: total)
+  }
+
+  static func isFarAhead(
+    _ position: UInt64, of span: Span, _ held: HeldBytes, _ streamed: UInt64, _ now: Monotonic
+  ) -> Bool {
+    let frontier = max(held.contiguousEnd(from: span.start), streamed)
+    guard position > frontier, position - frontier > jumpDistance else { return false }
+    // Nothing is known of its speed before: the first moments of a fill would send every reader off on its own.
+    let elapsed = now - span.began
+    guard elapsed >= jumpMeasure else { return false }
+    let rate = Double(frontier - span.start) / (elapsed / .seconds(1))
+    return rate * jumpPatience < Double(position - frontier)
+  }
+}

@@ -11,7 +11,7 @@ enum Comparison {
 }
 
 /// Why a fetch ended without its content.
-enum FetchFailure: Error {
+enum FetchFailure: Error, Equatable {
   /// The content at the origin is no longer what was delivered.
   case changed(String)
   /// What came goes on with the content, and may not be given to all who have its beginning.

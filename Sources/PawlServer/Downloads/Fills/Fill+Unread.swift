@@ -1,5 +1,6 @@
 import PawlCache
 import PawlLoop
+import PawlObserve
 import PawlStore
 
 /// Where readers do not keep up, or have left: how far a body of unknown length goes on, and who waits for whom.
@@ -12,7 +13,7 @@ extension Fill {
 
   /// All that read the body were overtaken, and go on by themselves.
   func endUnread() {
-    guard let fetch, !isWriting else { return }
+    guard let fetch, !state.isWriting else { return }
     owner.events.log(
       .info, "fill-paused",
       ["upstream": route.upstreamName, "body": body.id.hex, "at": "\(fetch.frontier)", "why": "readers-overtaken"])
@@ -22,8 +23,8 @@ extension Fill {
 
   /// Nobody reads it, and it has brought as much as it may.
   func endIfEnough(_ frontier: UInt64) {
-    guard let allowance else { return }
-    if hasReaders { return self.allowance = nil }
+    guard let allowance = state.allowance else { return }
+    if hasReaders { return state.unread = .goesOn }
     if allowance.isEnough(frontier) { pauseForGood("abandoned-fill") }
   }
 
@@ -34,8 +35,64 @@ extension Fill {
   }
 
   func lookAtPace() {
-    guard let fetch, allowance != nil, !hasReaders else { return }
-    guard allowance?.keepsPace(fetch.frontier) == true else { return pauseForGood("no-readers") }
+    guard let fetch, case .measured(var allowance) = state.unread, !hasReaders else { return }
+    let keepsPace = allowance.keepsPace(fetch.frontier)
+    state.unread = .measured(allowance)
+    guard keepsPace else { return pauseForGood("no-readers") }
     paceTimer?.schedule(after: AbandonedUnknown.interval)
+  }
+
+  /// The last reader went: go on by rule, or pause with what is held.
+  func readersLeft() {
+    guard let fetch else { return }
+    guard !hasReaders else { return readersMoved() }
+    let total = fetch.spanEnd ?? body.total
+    let decision = decideAbandoned(
+      held: body.held.count, remaining: total.map { $0 - min($0, fetch.frontier) }, total: body.total,
+      originHasRanges: originHasRanges, abandonedFill: route.abandonedFill)
+    guard decision == .goOn, !isStreaming else { return pauseForGood("no-readers") }
+    state.unread = .goesOn
+    if body.total == nil {
+      let allowance = AbandonedUnknown(at: fetch.frontier, abandonedFill: max(route.abandonedFill, renewed ?? 0))
+      state.unread = .measured(allowance)
+      guard !allowance.isEnough(fetch.frontier) else { return pauseForGood("no-readers") }
+      // What was whole before is no live stream.
+      if renewed == nil { watchPace() }
+    }
+    if state.goesOnUnread() { fetch.resume() }
+    if let least = owner.abandoned.add(self, of: route.upstream, on: owner.loop) {
+      least.loop.run { $0.pauseForGood("four-abandoned-fills") }
+    }
+  }
+
+  private var originHasRanges: Bool {
+    coordinator?.identity.strongValidator != nil && tellsOfRanges && fetch?.originRefusesRanges == false
+  }
+
+  private var tellsOfRanges: Bool {
+    switch kind {
+    case .first(let seesRanges): seesRanges
+    case .span, .mending, .continuation: true
+    case .replay: false
+    }
+  }
+
+  /// A fill that nobody came to read after all is treated like one whose readers left.
+  func watchForReaders() {
+    let timer = owner.loop.makeTimer { [weak self] in self?.readersLeft() }
+    watch = timer
+    timer.schedule(after: .seconds(1))
+  }
+
+  /// The server ends; what was fetched stays.
+  func stop() { letGo() }
+
+  func pauseForGood(_ why: String) {
+    guard let fetch, let coordinator, coordinator.endUnlessRead(self) else { return }
+    owner.events.log(
+      .info, "fill-paused",
+      ["upstream": route.upstreamName, "body": body.id.hex, "at": "\(fetch.frontier)", "why": why])
+    if state.keeping == .memory(hasWindow: true) { body.fail(.notKept) }
+    letGo()
   }
 }

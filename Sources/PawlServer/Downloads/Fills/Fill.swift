@@ -16,37 +16,34 @@ final class Fill: FetchBodySink {
   let response: StoredResponse
   let store: CacheStore
   var coordinator: FillCoordinator?
-  private(set) var fetch: OriginFetch?
-  private(set) var isPaused = false
-  /// A piece is being written in the pool; nothing more comes until it is.
-  private(set) var isWriting = false
-  /// What came to its end meanwhile.
-  private var afterWriting: (() -> Void)?
-  private var isStreaming = false
-  /// Whether the body's window is for what this fill brings: then nobody else brings it.
-  private var hasWindow = false
+  /// Until it is over.
+  var fetch: OriginFetch?
+  let kind: Kind
+  var state = FillState()
+  /// Of what was streamed: it is in no file to compare with.
+  var streamed: DeliveredMemory?
   /// Looks for who holds up the others of what is streamed.
   var overtaking: Overtaking?
-  /// Of what was streamed: it is in no file to compare with.
-  private var streamed: DeliveredMemory?
-  private var isAbandoned = false
-  /// How far it goes on without readers where nobody knows its length.
-  var allowance: AbandonedUnknown?
   /// How long the body is that it takes the place of, where nobody was to read it at once (RFC 5861 §3).
   var renewed: UInt64?
   /// Looks at the pace of a fill that nobody reads, or at who holds up the others.
   var paceTimer: LoopTimer?
-  private var seesRanges: Bool
-  private var watch: LoopTimer?
+  var watch: LoopTimer?
   var confirmed: ((Confirmation) -> Void)?
-  /// It brings again what is lost.
-  let mends: Bool
-  /// Where that takes the whole body from its first byte on.
-  private(set) var replay: MendingReplay?
-  /// Begun for a reader that lacks it, in a body that others brought.
-  let isSpan: Bool
-  /// Where it goes on with a private body that was left there.
-  private var continuesFrom: UInt64?
+
+  /// What it was begun for.
+  enum Kind {
+    /// The first answer's content; whether that tells that the origin has ranges.
+    case first(seesRanges: Bool)
+    /// Begun for a reader that lacks it, in a body that others brought.
+    case span
+    /// Brings again what is lost, by range.
+    case mending
+    /// That takes the whole body from its first byte on.
+    case replay(MendingReplay)
+    /// Goes on with a private body that was left there.
+    case continuation(from: UInt64)
+  }
 
   /// What the origin says to a span that is asked of it.
   enum Confirmation {
@@ -58,6 +55,17 @@ final class Fill: FetchBodySink {
   }
 
   var body: StoredBody { response.body }
+  var isPaused: Bool { state.flow == .waiting }
+  var isStreaming: Bool { state.keeping != .file }
+  var isSpan: Bool { if case .first = kind { false } else { true } }
+  var mends: Bool {
+    switch kind {
+    case .mending, .replay: true
+    case .first, .span, .continuation: false
+    }
+  }
+  var replay: MendingReplay? { if case .replay(let replay) = kind, fetch != nil { replay } else { nil } }
+  var continuesFrom: UInt64? { if case .continuation(let start) = kind { start } else { nil } }
   /// How far this span has come, for the choice among abandoned fills.
   var advanced: UInt64 { fetch.map { $0.frontier - $0.spanStart } ?? 0 }
 
@@ -67,7 +75,7 @@ final class Fill: FetchBodySink {
     route: RouteSettings, seesRanges: Bool
   ) {
     (self.fetch, self.response, self.store, self.route) = (fetch, response, store, route)
-    (self.seesRanges, isSpan, mends) = (seesRanges, false, false)
+    kind = .first(seesRanges: seesRanges)
     self.owner = owner
     fetch.hand(to: .body(self))
   }
@@ -109,10 +117,11 @@ final class Fill: FetchBodySink {
     on owner: LoopDownloads, isReplayed: Bool
   ) {
     (self.response, self.store, route, self.owner) = (response, store, request.route, owner)
-    isSpan = true
-    seesRanges = !isReplayed
-    mends = isReplayed || response.body.lostRun(at: span.lowerBound) != nil
-    replay = isReplayed ? MendingReplay(response.body, through: span.upperBound, on: request.loop.loop) : nil
+    if isReplayed {
+      kind = .replay(MendingReplay(response.body, through: span.upperBound, on: request.loop.loop))
+    } else {
+      kind = response.body.lostRun(at: span.lowerBound) == nil ? .span : .mending
+    }
     fetch = OriginFetch(for: request, base: request.asSent, use: .fill, for: .body(self))
     replay?.fill = self
   }
@@ -123,7 +132,7 @@ final class Fill: FetchBodySink {
     on owner: LoopDownloads
   ) {
     (self.response, self.store, route, self.owner) = (response, store, request.route, owner)
-    (isSpan, seesRanges, mends, continuesFrom) = (true, true, false, start)
+    kind = .continuation(from: start)
     fetch = OriginFetch(for: request, base: request.asSent, use: .fill, for: .body(self))
   }
 
@@ -134,7 +143,7 @@ final class Fill: FetchBodySink {
     if fetch.originRefusesRanges, continuesFrom == nil { confirm(.same) }
   }
 
-  private func confirm(_ confirmation: Confirmation) {
+  func confirm(_ confirmation: Confirmation) {
     let confirmed = confirmed
     self.confirmed = nil
     confirmed?(confirmation)
@@ -144,7 +153,7 @@ final class Fill: FetchBodySink {
     if replay?.agrees(bytes, at: offset) == false { return differs(fetch, before: offset + UInt64(bytes.count)) }
     if body.total == nil, !isStreaming { keepWithinLimits(offset + UInt64(bytes.count)) }
     // Another fill of it found no room before: there is none for this one either.
-    if !isStreaming, body.isStreaming { isStreaming = true }
+    if !isStreaming, body.isStreaming { state.streams() }
     if !isStreaming, owner.services.expectsSlowWrites, writeInPool(bytes, at: offset) { return .pause }
     wasWritten(bytes, at: offset, Result { () throws(StoreError) in try body.write(bytes, at: offset) })
     return isPaused ? .pause : .goOn
@@ -172,7 +181,7 @@ final class Fill: FetchBodySink {
       if streamed == nil { streamed = DeliveredMemory(from: offset) }
       streamed?.note(bytes)
     }
-    isPaused = mustWait(at: offset + UInt64(bytes.count))
+    state.comes(mustWait: mustWait(at: offset + UInt64(bytes.count)))
     if isPaused, isStreaming { watchSlowReaders() }
     // Who is told may read at once, and so move this fill.
     if confirmed != nil, fetch != nil { owner.loop.nextTurn { [weak self] in self?.confirm(.same) } }
@@ -183,31 +192,34 @@ final class Fill: FetchBodySink {
   /// - Returns: `false` when the pool has stopped.
   private func writeInPool(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Bool {
     let (copy, body) = (Array(bytes), body)
-    isWriting = owner.pool.run(
+    guard state.writes() else { return false }
+    let isWriting = owner.pool.run(
       {
         copy.withUnsafeBytes { bytes in Result { () throws(StoreError) in try body.write(bytes, at: offset) } }
       }, then: owner.loop
     ) { [self] outcome in
-      isWriting = false
+      let end = state.written()
       // It has ended without it: what was reserved for it goes back.
-      guard fetch != nil else { return body.fillPaused() }
+      guard let fetch else { return body.fillPaused() }
       copy.withUnsafeBytes { wasWritten($0, at: offset, outcome) }
-      if let afterWriting {
-        self.afterWriting = nil
-        return afterWriting()
+      guard self.fetch != nil else { return }
+      switch end {
+      case .ended(let end)?: fetchEnded(fetch, at: end)
+      case .failed(let failure)?: fetchFailed(fetch, failure)
+      case nil: if !isPaused { fetch.resume() }
       }
-      if !isPaused { fetch?.resume() }
     }
+    if !isWriting { _ = state.written() }
     return isWriting
   }
 
   /// Room on disk is gone, or not allowed: from here on bytes pass through memory at the pace of the readers.
   private func stream(_ why: String) {
     guard !isStreaming else { return }
-    isStreaming = true
+    state.streams()
     owner.events.log(
       .warning, "streaming-unstored", ["upstream": route.upstreamName, "body": body.id.hex, "why": why])
-    hasWindow = body.beginStreaming()
+    if body.beginStreaming() { state.takesWindow() }
     store.forget(response)
     if !hasReaders { giveUp(BodyEnd(party: .pawl, reason: why)) }
   }
@@ -224,16 +236,15 @@ final class Fill: FetchBodySink {
     guard body.total == nil else { return false }
     guard let fastest = body.readers.fastest else {
       // Until somebody has come to read it, or somebody notes that nobody has.
-      return allowance == nil && frontier - (fetch?.spanStart ?? 0) > min(route.abandonedFill, Self.unknownLead)
+      return state.allowance == nil && frontier - (fetch?.spanStart ?? 0) > min(route.abandonedFill, Self.unknownLead)
     }
     return frontier > fastest + Self.unknownLead
   }
 
   func readersMoved() {
     if isStreaming, body.isWindowUnread { return endUnread() }
-    guard isPaused, !isWriting, let fetch, !mustWait(at: fetch.frontier) else { return }
-    isPaused = false
-    fetch.resume()
+    guard isPaused, let fetch, !mustWait(at: fetch.frontier) else { return }
+    if state.moves() { fetch.resume() }
   }
 
   func shorten(to end: UInt64) { fetch?.shorten(to: end) }
@@ -253,139 +264,5 @@ final class Fill: FetchBodySink {
       owner.loop.nextTurn { [weak self] in self?.confirm(.same) }
     }
     return outcome
-  }
-
-  // MARK: - Ends
-
-  func fetchEnded(_ fetch: OriginFetch, at end: UInt64) {
-    guard !isWriting else { return afterWriting = { [weak self] in self?.fetchEnded(fetch, at: end) } }
-    // Lost bytes that came again say nothing of where the body ends.
-    if body.total == nil, !mends { body.setTotal(end) }
-    let isWhole = isStreaming || body.total.map { body.held.contiguousEnd(from: 0) >= $0 } ?? false
-    if isWhole { body.complete() }
-    confirm(.same)
-    coordinator?.ended(self)
-    letGo()
-  }
-
-  func fetchFailed(_ fetch: OriginFetch, _ failure: FetchFailure) {
-    guard !isWriting else { return afterWriting = { [weak self] in self?.fetchFailed(fetch, failure) } }
-    if fetch.originRefusesRanges {
-      coordinator?.originRefusesRanges()
-      if mends, replay == nil, case .gaveUp = failure { return replayInstead() }
-      // With a hole before it the rest can be had neither by range nor by replay: who comes next starts anew.
-      if fetch.spanStart > body.held.prefix { store.forget(response) }
-    }
-    switch failure {
-    case .changed(let why):
-      owner.events.log(
-        .warning, "content-changed",
-        ["upstream": route.upstreamName, "body": body.id.hex, "at": "\(fetch.frontier)", "why": why])
-      coordinator?.failed(self, failure.end)
-      // What another answer says of one who asks anew takes nothing from what was left here.
-      if continuesFrom != fetch.frontier {
-        store.forget(response)
-        body.fail(.changed(why))
-      }
-      letGo()
-    case .narrower(let why):
-      owner.events.log(
-        .notice, "fill-not-shared",
-        ["upstream": route.upstreamName, "body": body.id.hex, "at": "\(fetch.frontier)", "why": why])
-      coordinator?.failed(self, failure.end)
-      // Others have the beginning of what was for one of them.
-      if !isSpan { body.fail(.changed(why)) }
-      confirm(.othersOnly)
-      letGo()
-    case .gaveUp:
-      giveUp(failure.end)
-    }
-  }
-
-  /// Whoever waits asks again, and finds that no range is to be had.
-  private func replayInstead() {
-    coordinator?.ended(self)
-    confirm(.same)
-    letGo()
-  }
-
-  private func giveUp(_ end: BodyEnd) {
-    guard fetch != nil else { return }
-    owner.events.log(
-      .warning, "fill-ended",
-      ["upstream": route.upstreamName, "body": body.id.hex, "at": "\(fetch?.frontier ?? 0)", "why": end.reason])
-    coordinator?.failed(self, end)
-    if hasWindow { body.fail(end.party == .pawl ? .notKept : .origin(end.reason)) }
-    letGo()
-  }
-
-  /// Around lost bytes what stands in the file is compared by its digests only.
-  func fetchHeldPrefix(_ fetch: OriginFetch) -> UInt64 { mends ? 0 : body.held.prefix }
-
-  func fetchIsWanted(_ fetch: OriginFetch) -> Bool { hasReaders || isAbandoned }
-
-  var hasReaders: Bool { coordinator?.hasReaders ?? false }
-
-  func letGo() {
-    watch?.cancel()
-    paceTimer?.close()
-    overtaking?.end()
-    fetch?.cancel()
-    (fetch, afterWriting, replay) = (nil, nil, nil)
-    owner.abandoned.remove(self, of: route.upstream)
-    owner.fills[ObjectIdentifier(self)] = nil
-    body.fillPaused()
-    body.wakeAll()
-    confirm(.changed)
-  }
-
-  // MARK: - Without readers
-
-  /// The last reader went: go on by rule, or pause with what is held.
-  func readersLeft() {
-    guard let fetch else { return }
-    guard !hasReaders else { return readersMoved() }
-    let total = fetch.spanEnd ?? body.total
-    let decision = decideAbandoned(
-      held: body.held.count, remaining: total.map { $0 - min($0, fetch.frontier) }, total: body.total,
-      originHasRanges: originHasRanges, abandonedFill: route.abandonedFill)
-    guard decision == .goOn, !isStreaming else { return pauseForGood("no-readers") }
-    isAbandoned = true
-    if body.total == nil {
-      allowance = AbandonedUnknown(at: fetch.frontier, abandonedFill: max(route.abandonedFill, renewed ?? 0))
-      guard allowance?.isEnough(fetch.frontier) == false else { return pauseForGood("no-readers") }
-      // What was whole before is no live stream.
-      if renewed == nil { watchPace() }
-    }
-    if !isWriting {
-      isPaused = false
-      fetch.resume()
-    }
-    if let least = owner.abandoned.add(self, of: route.upstream, on: owner.loop) {
-      least.loop.run { $0.pauseForGood("four-abandoned-fills") }
-    }
-  }
-
-  private var originHasRanges: Bool {
-    coordinator?.identity.strongValidator != nil && seesRanges && fetch?.originRefusesRanges == false
-  }
-
-  /// A fill that nobody came to read after all is treated like one whose readers left.
-  func watchForReaders() {
-    let timer = owner.loop.makeTimer { [weak self] in self?.readersLeft() }
-    watch = timer
-    timer.schedule(after: .seconds(1))
-  }
-
-  /// The server ends; what was fetched stays.
-  func stop() { letGo() }
-
-  func pauseForGood(_ why: String) {
-    guard let fetch, let coordinator, coordinator.endUnlessRead(self) else { return }
-    owner.events.log(
-      .info, "fill-paused",
-      ["upstream": route.upstreamName, "body": body.id.hex, "at": "\(fetch.frontier)", "why": why])
-    if hasWindow { body.fail(.notKept) }
-    letGo()
   }
 }

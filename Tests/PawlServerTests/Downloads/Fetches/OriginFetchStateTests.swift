@@ -10,6 +10,7 @@ import Testing
     .comparing(.coming), .comparing(.ended), .comparing(.broken), .backingOff, .ended,
   ]
 
+  /// "Early": octets of the answer wait to be used.
   private static let events: [(String, @Sendable (inout OriginFetchState) -> OriginFetchState.Action)] = [
     ("asks", { $0.asks() }),
     ("first head", { $0.receivedHead(goesOn: false) }),
@@ -22,10 +23,10 @@ import Testing
       }
     ),
     ("compared", { $0.compared() }),
-    ("answer ended, more", { $0.answerEnded(hasMore: true) }),
+    ("answer ended early", { $0.answerEnded(hasMore: true) }),
     ("answer ended", { $0.answerEnded(hasMore: false) }),
     ("broke before answer", { $0.broke(hasMore: false, beforeAnyAnswer: true) }),
-    ("broke, more", { $0.broke(hasMore: true, beforeAnyAnswer: false) }),
+    ("broke early", { $0.broke(hasMore: true, beforeAnyAnswer: false) }),
     ("broke", { $0.broke(hasMore: false, beforeAnyAnswer: false) }),
     ("used all", { $0.usedAll() }),
     (
@@ -94,17 +95,17 @@ import Testing
       first head: goOn -> accepting, coming
       head goes on: goOn -> receiving, coming
       broke before answer: tellNoAnswer
-      broke, more: breakOff
+      broke early: breakOff
       broke: breakOff
       backs off: nothing -> backingOff
       ends: nothing -> ended
-      impossible: answer ended, more, answer ended
+      impossible: answer ended early, answer ended
     accepting, coming
       accepted: goOn -> receiving, coming
-      answer ended, more: nothing -> accepting, ended
+      answer ended early: nothing -> accepting, ended
       answer ended: nothing -> accepting, ended
       broke before answer: tellNoAnswer
-      broke, more: breakOff
+      broke early: breakOff
       broke: breakOff
       backs off: nothing -> backingOff
       ends: nothing -> ended
@@ -113,13 +114,13 @@ import Testing
       accepted: conclude -> receiving, ended
       backs off: nothing -> backingOff
       ends: nothing -> ended
-      impossible: asks, first head, head goes on, answer ended, more, answer ended, broke before answer, broke, more, broke
+      impossible: asks, first head, head goes on, answer ended early, answer ended, broke before answer, broke early, broke
     receiving, coming
       compares: nothing -> comparing, coming
-      answer ended, more: nothing -> receiving, ended
+      answer ended early: nothing -> receiving, ended
       answer ended: conclude -> receiving, ended
       broke before answer: breakOff
-      broke, more: nothing -> receiving, broken
+      broke early: nothing -> receiving, broken
       broke: breakOff
       used all: goOn
       backs off: nothing -> backingOff
@@ -130,19 +131,19 @@ import Testing
       used all: conclude
       backs off: nothing -> backingOff
       ends: nothing -> ended
-      impossible: asks, first head, head goes on, answer ended, more, answer ended, broke before answer, broke, more, broke
+      impossible: asks, first head, head goes on, answer ended early, answer ended, broke before answer, broke early, broke
     receiving, broken
       compares: nothing -> comparing, broken
       used all: breakOff
       backs off: nothing -> backingOff
       ends: nothing -> ended
-      impossible: asks, first head, head goes on, answer ended, more, answer ended, broke before answer, broke, more, broke
+      impossible: asks, first head, head goes on, answer ended early, answer ended, broke before answer, broke early, broke
     comparing, coming
       compared: goOn -> receiving, coming
-      answer ended, more: nothing -> comparing, ended
+      answer ended early: nothing -> comparing, ended
       answer ended: nothing -> comparing, ended
       broke before answer: nothing -> comparing, broken
-      broke, more: nothing -> comparing, broken
+      broke early: nothing -> comparing, broken
       broke: nothing -> comparing, broken
       backs off: nothing -> backingOff
       ends: nothing -> ended
@@ -151,16 +152,16 @@ import Testing
       compared: goOn -> receiving, ended
       backs off: nothing -> backingOff
       ends: nothing -> ended
-      impossible: asks, first head, head goes on, answer ended, more, answer ended, broke before answer, broke, more, broke
+      impossible: asks, first head, head goes on, answer ended early, answer ended, broke before answer, broke early, broke
     comparing, broken
       compared: goOn -> receiving, broken
       backs off: nothing -> backingOff
       ends: nothing -> ended
-      impossible: asks, first head, head goes on, answer ended, more, answer ended, broke before answer, broke, more, broke
+      impossible: asks, first head, head goes on, answer ended early, answer ended, broke before answer, broke early, broke
     backingOff
       asks: goOn -> asking
       ends: nothing -> ended
-      impossible: first head, head goes on, answer ended, more, answer ended, broke before answer, broke, more, broke
+      impossible: first head, head goes on, answer ended early, answer ended, broke before answer, broke early, broke
     ended
 
     """

@@ -54,7 +54,7 @@ import Testing
   }
 
   /// Names that the file declares for others.
-  private func types(in file: SourceFile) -> [String] {
+  func types(in file: SourceFile) -> [String] {
     let kinds: Set<Substring> = ["class", "struct", "enum", "protocol", "typealias"]
     var (names, depth) = ([String](), 0)
     for line in file.bare.lines {
@@ -69,7 +69,7 @@ import Testing
     return names
   }
 
-  private func words(in file: SourceFile) -> Set<String> {
+  func words(in file: SourceFile) -> Set<String> {
     var found: Set<String> = []
     for line in file.bare.lines {
       for word in line.split(whereSeparator: { !($0.isLetter || $0.isNumber || $0 == "_") }) {

@@ -14,18 +14,18 @@ struct HitLine {
   let durationMicros: UInt64
 }
 
-extension ServerLoop {
+extension LoopConnections {
   /// Writes the line of a hit, where there is a log.
   /// - Parameters:
   ///   - line: asked for only then.
   ///   - more: puts in what only one version of HTTP has to say.
   @inline(__always)
   func logHit(_ facts: ClientFacts, _ line: () -> HitLine, _ more: (inout AccessRecord) -> Void = { _ in }) {
-    guard let log = server.accessLog else { return }
+    guard let log = accessLog else { return }
     let line = line()
-    var record = AccessRecord(time: owner.clock.wallMilliseconds(), remote: facts.text[...])
+    var record = AccessRecord(time: clock.wallMilliseconds(), remote: facts.text[...])
     record.note(line.request, status: line.status, bytes: line.sent, line.route, facts.tls)
-    record.referer = line.referer.map(shown)
+    record.referer = line.referer.map(services.shown)
     record.userAgent = line.userAgent
     record.requestID = line.requestID
     record.durationMicros = line.durationMicros

@@ -6,7 +6,7 @@ import PawlStore
 /// Holds a body that the origin has just begun to give to one request against one that is kept for another, octet by octet,
 /// in the pool, behind the fill. Ends when both are whole and equal, when they differ, and when that can not be found out any
 /// more. Of one loop, which holds it until then.
-final class PrivateComparison {
+final class PrivateComparison: DownloadJob {
   enum State: Hashable {
     case comparing, equal, different
     /// All that is held of the kept one begins the new one, and no more of it will come.

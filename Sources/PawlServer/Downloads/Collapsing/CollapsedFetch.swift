@@ -10,7 +10,7 @@ import PawlWire
 /// One request to the origin on behalf of everybody who misses the same resource at the same time. It decides what
 /// the answer is (stored, passed on, validated, stale after all) and tells all who wait; each then serves itself.
 /// Lives on the loop of the exchange that leads it; others join from any loop.
-final class CollapsedFetch: FetchHeadSink {
+final class CollapsedFetch: FetchHeadSink, DownloadJob {
   let owner: LoopDownloads
   let resource: Resource
   var purpose: Purpose

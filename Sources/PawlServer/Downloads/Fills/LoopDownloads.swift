@@ -3,6 +3,12 @@ import PawlObserve
 import PawlStore
 import PawlUpstream
 
+/// What runs on a loop for a download until it ends by itself, or with the loop.
+protocol DownloadJob: AnyObject {
+  /// It ends now; what was fetched stays.
+  func stop()
+}
+
 /// What downloads keep for one loop: what is being fetched, filled and compared there. Touched on that loop only.
 final class LoopDownloads {
   let services: LoopServices
@@ -10,9 +16,10 @@ final class LoopDownloads {
   /// Fills that nobody reads, of all loops.
   let abandoned: AbandonedFills
   var fills: [ObjectIdentifier: Fill] = [:]
-  var fetches: [ObjectIdentifier: CollapsedFetch] = [:]
+  var fetches: [ObjectIdentifier: any DownloadJob] = [:]
+  var comparisons: [ObjectIdentifier: any DownloadJob] = [:]
+  /// Comparisons of what is here with what is here: they end with their bodies.
   var twins: [ObjectIdentifier: TwinComparison] = [:]
-  var comparisons: [ObjectIdentifier: PrivateComparison] = [:]
   @exclusivity(unchecked) private var uncollapsed = UncollapsedResources()
 
   var events: EventLog { services.events }

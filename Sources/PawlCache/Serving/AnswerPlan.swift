@@ -34,21 +34,26 @@ package enum AnswerPlan: Hashable, Sendable {
   package struct Stored {
     package var head: StoredHead
     package var hasTotal: Bool
-    package var isComplete: Bool
+    package var missing: Missing
     /// More of it is on its way.
     package var isFilling: Bool
-    /// What is missing is on its way, or can be asked for.
-    package var canFinish: Bool
 
-    package init(_ head: StoredHead, hasTotal: Bool, isComplete: Bool, isFilling: Bool, canFinish: Bool) {
-      (self.head, self.hasTotal, self.isComplete) = (head, hasTotal, isComplete)
-      (self.isFilling, self.canFinish) = (isFilling, canFinish)
+    /// What of it is not here.
+    package enum Missing: Hashable, Sendable {
+      case nothing
+      /// It is on its way, or can be asked for.
+      case obtainable
+      case lost
+    }
+
+    package init(_ head: StoredHead, hasTotal: Bool, missing: Missing, isFilling: Bool) {
+      (self.head, self.hasTotal, self.missing, self.isFilling) = (head, hasTotal, missing, isFilling)
     }
 
     /// All of it is here.
-    package init(whole head: StoredHead) {
-      self.init(head, hasTotal: true, isComplete: true, isFilling: false, canFinish: true)
-    }
+    package init(whole head: StoredHead) { self.init(head, hasTotal: true, missing: .nothing, isFilling: false) }
+
+    package var canFinish: Bool { missing != .lost }
 
     /// It has no length yet, and nothing but a guess or a setting says that it may be heard by others: a second listener of a live
     /// stream wants the present, not its beginning.
@@ -95,7 +100,7 @@ package enum AnswerPlan: Hashable, Sendable {
       let isTimely = stored.canFinish && !stored.comesLate
       switch reuse {
       case .fresh? where isTimely, .staleAllowed? where isTimely: return .stored
-      case .staleWhileRevalidate? where stored.isComplete: return .storedWhileValidating
+      case .staleWhileRevalidate? where stored.missing == .nothing: return .storedWhileValidating
       case .fresh?, .staleAllowed?, .staleWhileRevalidate?, .validate?, nil: break
       }
       if stored.isFilling, isShared() { return .stored }

@@ -36,10 +36,10 @@ import Testing
     guard let head = head(row.kept) else { return nil }
     return switch row.here {
     case .whole: AnswerPlan.Stored(whole: head)
-    case .filling: AnswerPlan.Stored(head, hasTotal: true, isComplete: false, isFilling: true, canFinish: true)
-    case .lengthless: AnswerPlan.Stored(head, hasTotal: false, isComplete: false, isFilling: true, canFinish: true)
-    case .resumable: AnswerPlan.Stored(head, hasTotal: true, isComplete: false, isFilling: false, canFinish: true)
-    case .lost: AnswerPlan.Stored(head, hasTotal: true, isComplete: false, isFilling: false, canFinish: false)
+    case .filling: AnswerPlan.Stored(head, hasTotal: true, missing: .obtainable, isFilling: true)
+    case .lengthless: AnswerPlan.Stored(head, hasTotal: false, missing: .obtainable, isFilling: true)
+    case .resumable: AnswerPlan.Stored(head, hasTotal: true, missing: .obtainable, isFilling: false)
+    case .lost: AnswerPlan.Stored(head, hasTotal: true, missing: .lost, isFilling: false)
     }
   }
 
@@ -98,7 +98,7 @@ import Testing
     let policy = CachePolicy(defaultTTL: 60)
     func plan(_ lines: [String]) -> AnswerPlan {
       let stored = AnswerPlan.Stored(
-        Messages.stored(lines), hasTotal: false, isComplete: false, isFilling: true, canFinish: true)
+        Messages.stored(lines), hasTotal: false, missing: .obtainable, isFilling: true)
       return AnswerPlan.decide(Messages.request(), policy: policy, now: Messages.now, stored: stored)
     }
     #expect(plan([]) == .fetch(.refetch) && plan(["Cache-Control: max-age=60"]) == .stored)

@@ -71,9 +71,15 @@ extension DownloadExchange {
   /// What of a stored response its plan depends on.
   func known(_ stored: StoredResponse) -> AnswerPlan.Stored {
     let (body, isFilling) = (stored.body, FillCoordinator.isFilling(stored))
-    let canFinish = FillCoordinator.canMend(stored) || isFilling || FillCoordinator.canFetchRanges(stored)
-    return AnswerPlan.Stored(
-      stored.head, hasTotal: body.total != nil, isComplete: body.isComplete, isFilling: isFilling, canFinish: canFinish)
+    let missing: AnswerPlan.Stored.Missing =
+      if body.isComplete {
+        .nothing
+      } else if isFilling || FillCoordinator.canMend(stored) || FillCoordinator.canFetchRanges(stored) {
+        .obtainable
+      } else {
+        .lost
+      }
+    return AnswerPlan.Stored(stored.head, hasTotal: body.total != nil, missing: missing, isFilling: isFilling)
   }
 
   private func mayTakeWhatComes(_ stored: StoredResponse) -> Bool {

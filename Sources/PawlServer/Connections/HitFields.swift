@@ -8,7 +8,9 @@ struct HitFields {
   /// `Age`, in seconds.
   let age: UInt64
   /// `Cache-Status`, before the seconds that it is still fresh, and those.
-  static let cacheStatus: StaticString = "pawl; hit; ttl="
+  @inline(__always) static var cacheStatus: StaticString { "pawl; hit; ttl=" }
+  /// The same behind its name, and that behind the end of a line: one run of octets.
+  @inline(__always) static var cacheStatusLine: StaticString { "\r\nCache-Status: pawl; hit; ttl=" }
   let timeToLive: UInt64
 
   @inline(__always) init(_ hot: HotResponse, _ facts: ClientFacts, _ owner: LoopConnections) {

@@ -1,34 +1,20 @@
-import PawlHTTP
 import PawlObserve
 
-/// What the access log says of a hit that made no request, whatever version of HTTP it went out over.
-struct HitLine {
-  let request: HotRequest
-  let route: RouteSettings
-  let status: Int
-  /// Octets of the body that were sent.
-  let sent: UInt64
-  let referer: Bytes?
-  let userAgent: Bytes?
-  let requestID: Bytes
-  let durationMicros: UInt64
-}
-
-extension LoopConnections {
-  /// Writes the line of a hit, where there is a log.
+extension ServerLoop {
+  /// Writes the line of a hit that made no request into the access log, where there is one; whatever version of HTTP it went
+  /// out over.
   /// - Parameters:
-  ///   - line: asked for only then.
-  ///   - more: puts in what only one version of HTTP has to say.
+  ///   - sent: octets of the body.
+  ///   - more: puts in what stands in the octets of the request. In place: a copy of all that costs a hundred instructions.
   @inline(__always)
-  func logHit(_ facts: ClientFacts, _ line: () -> HitLine, _ more: (inout AccessRecord) -> Void = { _ in }) {
-    guard let log = accessLog else { return }
-    let line = line()
-    var record = AccessRecord(time: clock.wallMilliseconds(), remote: facts.text[...])
-    record.note(line.request, status: line.status, bytes: line.sent, line.route, facts.tls)
-    record.referer = line.referer.map(services.shown)
-    record.userAgent = line.userAgent
-    record.requestID = line.requestID
-    record.durationMicros = line.durationMicros
+  func logHit(
+    _ request: @autoclosure () -> HotRequest, _ facts: ClientFacts, _ route: RouteSettings, status: Int, sent: UInt64,
+    _ more: (inout AccessRecord) -> Void
+  ) {
+    let server = self.server
+    guard let log = server.accessLog else { return }
+    var record = AccessRecord(time: owner.clock.wallMilliseconds(), remote: facts.text[...])
+    record.note(request(), status: status, bytes: sent, route, facts.tls)
     more(&record)
     log.write(record)
   }

@@ -87,8 +87,7 @@ extension ClientConnection {
     }
     message.append("Age: " as StaticString)
     message.append(decimal: fields.age)
-    message.append("\r\nCache-Status: " as StaticString)
-    message.append(HitFields.cacheStatus)
+    message.append(HitFields.cacheStatusLine)
     message.append(decimal: fields.timeToLive)
     var newID: Range<Int>?
     if isNamed {
@@ -144,13 +143,11 @@ extension ClientConnection {
     guard stream.bytesKept == 0 else { return goOn(with: message.count..., of: message, nil, buffer, sent) }
     setDeadline(after: listener.settings.keepaliveTimeout)
     let owner = self.owner
-    owner.logHit(facts) {
-      HitLine(
-        request: HotRequest(sent.get, in: buffer), route: sent.route, status: sent.status, sent: sent.count,
-        referer: listener.withParser({ $0.first(.referer) }).map { buffer[$0] },
-        userAgent: listener.withParser({ $0.first(.userAgent) }).map { buffer[$0] },
-        requestID: sent.id(message, buffer),
-        durationMicros: owner.owner.clock.now().microseconds(since: requestBegan))
+    owner.logHit(HotRequest(sent.get, in: buffer), facts, sent.route, status: sent.status, sent: sent.count) { record in
+      record.referer = listener.withParser({ $0.first(.referer) }).map { owner.services.shown(buffer[$0]) }
+      record.userAgent = listener.withParser({ $0.first(.userAgent) }).map { buffer[$0] }
+      record.durationMicros = owner.owner.clock.now().microseconds(since: requestBegan)
+      record.requestID = sent.id(message, buffer)
     }
   }
 

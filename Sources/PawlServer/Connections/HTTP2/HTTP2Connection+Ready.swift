@@ -119,15 +119,16 @@ extension HTTP2Connection {
   ///   - end: what ended it, where that was not the answer's own end.
   ///   - sent: octets of the body; `nil`: all.
   private func log(_ request: HTTP2ReadyRequest, _ end: BodyEnd? = nil, sent: Int? = nil) {
-    owner.logHit(facts) {
-      HitLine(
-        request: request.plain, route: request.route, status: 200, sent: UInt64(sent ?? request.bytes),
-        referer: request.get.first(.referer).map { request.get.octets[$0] },
-        userAgent: request.get.first(.userAgent).map { request.get.octets[$0] }, requestID: request.id,
-        durationMicros: owner.loop.now.microseconds(since: request.began))
-    } _: { record in
-      record.version = HTTPVersion.http2.text
+    let owner = self.owner
+    owner.logHit(
+      request.plain, facts, request.route, status: 200, sent: UInt64(sent ?? request.bytes)
+    ) { record in
       record.bytesFromCache = UInt64(request.bytes)
+      record.version = HTTPVersion.http2.text
+      record.referer = request.get.first(.referer).map { owner.services.shown(request.get.octets[$0]) }
+      record.userAgent = request.get.first(.userAgent).map { request.get.octets[$0] }
+      record.requestID = request.id
+      record.durationMicros = owner.loop.now.microseconds(since: request.began)
       if let end { record.end(end) }
     }
   }

@@ -66,16 +66,21 @@ let package = Package(
       ["PawlBase", "PawlHTTP", "PawlCache", "PawlUpload", "PawlLoop", "PawlObserve", "CSQLite", "CXXHash", "CLinux"]),
     library("PawlUpstream", ["PawlBase", "PawlHTTP", "PawlWire", "PawlTLS", "PawlLoop"]),
     library(
+      "PawlCertificates",
+      ["PawlBase", "PawlHTTP", "PawlTLS", "PawlLoop", "PawlConfig", "PawlObserve", "CLinux"]),
+    library(
       "PawlServer",
       [
         "PawlBase", "PawlHTTP", "PawlWire", "PawlCache", "PawlUpload", "PawlTLS", "PawlLoop", "PawlConfig",
-        "PawlObserve",
+        "PawlObserve", "PawlCertificates",
         "PawlStore", "PawlUpstream", "COpenSSL", "CXXHash", "CLinux",
       ]),
+    library("PawlDemo", ["PawlBase", "PawlLoop", "PawlConfig", "PawlObserve", "PawlServer", "COpenSSL", "CLinux"]),
     .executableTarget(
       name: "pawl",
       dependencies: [
-        "PawlBase", "PawlServer", "PawlStore", "PawlUpload", "PawlTLS", "PawlConfig", "PawlObserve", "CLibevent",
+        "PawlBase", "PawlCertificates", "PawlDemo", "PawlServer", "PawlStore", "PawlUpload", "PawlTLS", "PawlConfig",
+        "PawlObserve", "CLibevent",
         "CNGHTTP2",
         "COpenSSL", "CSQLite", "CXXHash", "CLinux",
         argumentParser,
@@ -111,9 +116,12 @@ let package = Package(
       "PawlServer",
       [
         "PawlBase", "PawlHTTP", "PawlWire", "PawlCache", "PawlUpload", "PawlTLS", "PawlLoop", "PawlConfig",
-        "PawlObserve",
+        "PawlObserve", "PawlCertificates",
         "PawlStore", "PawlUpstream", "CLinux", "CNGHTTP2",
       ]),
+    tests(
+      "PawlCertificates", ["PawlBase", "PawlHTTP", "PawlTLS", "PawlLoop", "PawlConfig", "PawlObserve", "CLinux"]),
+    tests("PawlDemo", ["PawlConfig", "PawlLoop", "PawlObserve", "PawlServer"]),
     tests("PawlBench", ["PawlBase", "PawlHTTP", "PawlWire", "PawlTLS", "PawlLoop", "CNGHTTP2", "CLinux"]),
     .testTarget(name: "PawlArchitectureTests", cSettings: cSettings, swiftSettings: swiftSettings),
   ]

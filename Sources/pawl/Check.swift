@@ -1,5 +1,6 @@
 import ArgumentParser
 import CLinux
+import PawlCertificates
 import PawlConfig
 import PawlServer
 

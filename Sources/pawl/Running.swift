@@ -1,5 +1,6 @@
 import CLinux
 import PawlConfig
+import PawlDemo
 import PawlObserve
 import PawlServer
 

@@ -17,10 +17,12 @@ import Testing
       "PawlBase", "PawlHTTP", "PawlCache", "PawlUpload", "PawlLoop", "PawlObserve", "CSQLite", "CXXHash", "CLinux",
     ],
     "PawlUpstream": ["PawlBase", "PawlHTTP", "PawlWire", "PawlTLS", "PawlLoop"],
+    "PawlCertificates": ["PawlBase", "PawlHTTP", "PawlTLS", "PawlLoop", "PawlConfig", "PawlObserve", "CLinux"],
     "PawlServer": [
       "PawlBase", "PawlHTTP", "PawlWire", "PawlCache", "PawlUpload", "PawlTLS", "PawlLoop", "PawlConfig", "PawlObserve",
-      "PawlStore", "PawlUpstream", "COpenSSL", "CXXHash", "CLinux",
+      "PawlCertificates", "PawlStore", "PawlUpstream", "COpenSSL", "CXXHash", "CLinux",
     ],
+    "PawlDemo": ["PawlBase", "PawlLoop", "PawlConfig", "PawlObserve", "PawlServer", "COpenSSL", "CLinux"],
     "PawlBench": [
       "PawlBase", "PawlHTTP", "PawlWire", "PawlUpload", "PawlTLS", "PawlLoop", "CNGHTTP2", "COpenSSL", "CXXHash",
       "CLinux",
@@ -28,7 +30,8 @@ import Testing
     ],
     "pawl-bench": ["PawlBench", "ArgumentParser"],
     "pawl": [
-      "PawlBase", "PawlServer", "PawlStore", "PawlUpload", "PawlTLS", "PawlConfig", "PawlObserve", "ArgumentParser",
+      "PawlBase", "PawlCertificates", "PawlDemo", "PawlServer", "PawlStore", "PawlUpload", "PawlTLS", "PawlConfig",
+      "PawlObserve", "ArgumentParser",
       "CLibevent",
       "CNGHTTP2", "COpenSSL", "CSQLite", "CXXHash", "CLinux",
     ],

@@ -1,3 +1,4 @@
+import PawlCertificates
 import PawlConfig
 import PawlLoop
 import PawlWire

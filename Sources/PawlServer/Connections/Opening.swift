@@ -1,3 +1,4 @@
+import PawlCertificates
 import PawlLoop
 import PawlTLS
 import PawlWire

@@ -1,3 +1,4 @@
+import PawlCertificates
 package import PawlConfig
 import PawlHTTP
 import PawlLoop
@@ -72,15 +73,6 @@ extension UpstreamConfiguration {
       queueTimeout: queueTimeout, maxConnections: maxConnections)
     (made.clientShare, made.pathShare) = (maxSharePerClient, maxSharePerPath)
     return made
-  }
-
-  /// How its `https://` URLs are spoken to; `nil`: there is none.
-  package var forTLS: TLSClientSettings? {
-    guard urls.contains(where: \.isTLS) else { return nil }
-    var pair: TLSKeyPair?
-    if let tlsCertificate, let tlsKey { pair = TLSKeyPair(certificate: tlsCertificate, key: tlsKey) }
-    return TLSClientSettings(
-      verifies: tlsVerify, ca: tlsCA, pair: pair, minVersion: tlsMinVersion == .v13 ? .v13 : .v12)
   }
 
   /// Without brackets, and without the root's dot, which no certificate has.

@@ -1,5 +1,6 @@
 import CLinux
 import PawlBase
+import PawlCertificates
 package import PawlConfig
 import PawlHTTP
 package import PawlLoop

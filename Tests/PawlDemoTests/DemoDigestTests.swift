@@ -1,6 +1,6 @@
 import Testing
 
-@testable import PawlServer
+@testable import PawlDemo
 
 @Suite("The demonstration's SHA-256") struct DemoDigestTests {
   @Test("is that of FIPS 180-4")

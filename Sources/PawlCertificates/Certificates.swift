@@ -1,26 +1,26 @@
 import PawlBase
-import PawlConfig
-import PawlLoop
-import PawlObserve
-import PawlTLS
+package import PawlConfig
+package import PawlLoop
+package import PawlObserve
+package import PawlTLS
 
 /// The certificates that one listener shows from now on; loops take from here at each handshake. Connections keep those
 /// they began with.
-final class ListenerCertificates: Sendable {
+package final class ListenerCertificates: Sendable {
   private let context: Locked<TLSServerContext>
 
   init(_ context: TLSServerContext) { self.context = Locked(context) }
 
-  var current: TLSServerContext { context.withLock { $0 } }
+  package var current: TLSServerContext { context.withLock { $0 } }
 
   func replace(by new: TLSServerContext) { context.withLock { $0 = new } }
 }
 
 /// All certificates of the server: read at the start, at a reload, and when their files change. Connections notice
 /// nothing. What cannot be read leaves the old ones in use. Safe on any thread.
-final class Certificates: Sendable {
+package final class Certificates: Sendable {
   /// How often files are looked at.
-  static let interval = Duration.seconds(1)
+  package static let interval = Duration.seconds(1)
 
   private struct Entry {
     let certificates: ListenerCertificates
@@ -39,7 +39,7 @@ final class Certificates: Sendable {
   private let expiry = Locked(CertificateExpiry())
 
   /// Reads the files of all listeners. Blocking.
-  init(
+  package init(
     _ configuration: PawlConfig.Configuration, events: EventLog, clock: any LoopClock
   ) throws(TLSProblem) {
     (self.events, self.clock) = (events, clock)
@@ -57,16 +57,16 @@ final class Certificates: Sendable {
   }
 
   /// `nil`: the listener speaks in clear.
-  func of(_ listener: ListenerSettings) -> ListenerCertificates? {
+  package func of(_ listener: ListenerSettings) -> ListenerCertificates? {
     entries.withLock { $0[listener.name]?.certificates }
   }
 
-  var isEmpty: Bool { entries.withLock { $0.isEmpty } }
+  package var isEmpty: Bool { entries.withLock { $0.isEmpty } }
 
   // MARK: - Reading again
 
   /// Reads all files again, and by new settings. A listener whose files cannot be read keeps what it has. Blocking.
-  func reload(_ configuration: PawlConfig.Configuration) {
+  package func reload(_ configuration: PawlConfig.Configuration) {
     for listener in configuration.listeners where !listener.tls.isEmpty {
       let sections = configuration.sections(of: listener)
       let generation = entries.withLock { entries -> Int? in
@@ -80,7 +80,7 @@ final class Certificates: Sendable {
   }
 
   /// Looks whether files have changed, and reads those that have. Blocking, once in ``interval``.
-  func look() {
+  package func look() {
     let all = entries.withLock { $0 }
     for (name, entry) in all {
       let marks = Self.marks(entry.sections)

@@ -3,6 +3,7 @@ import PawlBase
 package import PawlConfig
 import PawlLoop
 package import PawlObserve
+package import PawlServer
 
 /// `pawl demo`: a legacy origin, pawl before it, one download that is interrupted twice over (by the origin, again and
 /// again, which the client does not notice, and by the client itself, which goes on where it was), and one upload that is

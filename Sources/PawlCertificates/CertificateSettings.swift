@@ -30,9 +30,20 @@ extension PawlConfig.Configuration {
 
 extension ListenerSettings {
   /// What a reload cannot change of it: all but which sections it shows, as long as it shows some.
-  var untilRestart: ListenerSettings {
+  package var untilRestart: ListenerSettings {
     var settings = self
     settings.tls = tls.isEmpty ? [] : ["-"]
     return settings
+  }
+}
+
+extension UpstreamConfiguration {
+  /// How its `https://` URLs are spoken to; `nil`: there is none.
+  package var forTLS: TLSClientSettings? {
+    guard urls.contains(where: \.isTLS) else { return nil }
+    var pair: TLSKeyPair?
+    if let tlsCertificate, let tlsKey { pair = TLSKeyPair(certificate: tlsCertificate, key: tlsKey) }
+    return TLSClientSettings(
+      verifies: tlsVerify, ca: tlsCA, pair: pair, minVersion: tlsMinVersion == .v13 ? .v13 : .v12)
   }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PawlServer
 
-@Suite("Certificates that are replaced") struct CertificatesTests {
+@Suite("Certificates that are replaced") struct CertificateReloadTests {
   private func replace(_ old: TestCertificate, by new: TestCertificate, in certificates: TestCertificates) {
     certificates.write(new.certificatePEM, "next.pem")
     certificates.write(new.keyPEM, "next.key")

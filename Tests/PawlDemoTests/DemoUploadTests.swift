@@ -1,20 +1,19 @@
 import PawlTestKit
 import Testing
 
-@testable import PawlServer
+@testable import PawlDemo
 
 @Suite("The upload that the demonstration shows") struct DemoUploadTests {
   @Test("is broken off, gone on with, and reaches the origin once and whole")
   func shown() throws {
     let origin = try LegacyOrigin(size: 10)
     try origin.start()
-    // The clock moves faster than the client sends.
-    let pawl = try TestServer(url: "http://127.0.0.1:\(origin.port)") { $0.site = "min-rate = 1/7d" }
+    let pawl = try DemoServer(before: origin)
     let lines = TestLock<[String]>([])
-    let upload = DemoUpload(address: "127.0.0.1:\(pawl.port)", origin: origin) { line in
+    let upload = DemoUpload(address: pawl.address, origin: origin) { line in
       lines.withLock { $0.append(line) }
     }
-    #expect(pawl.advancing { upload.show() })
+    #expect(upload.show())
     let said = lines.withLock { $0 }.joined(separator: "\n")
     #expect(said.contains("HTTP/1.1 104 Upload Resumption Supported  with the upload's URL  -> hung up after 10066329"))
     #expect(said.contains("HTTP/1.1 201 Created  Upload-Offset: \(DemoUpload.size)"))

@@ -1,7 +1,7 @@
 import PawlTLS
 import Testing
 
-@testable import PawlServer
+@testable import PawlCertificates
 
 @Suite("Certificates that expire") struct CertificateExpiryTests {
   private let day: Int64 = 86_400

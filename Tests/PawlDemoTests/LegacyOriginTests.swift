@@ -1,7 +1,7 @@
 import PawlTestKit
 import Testing
 
-@testable import PawlServer
+@testable import PawlDemo
 
 @Suite("The demonstration's legacy origin") struct LegacyOriginTests {
   @Test("any part of its file can be made without the others")

@@ -1,6 +1,7 @@
 import CLinux
 import PawlBase
 import PawlLoop
+package import PawlServer
 
 /// The origin of `pawl demo`: a small HTTP/1.0 server from another time. It knows neither ranges nor validators, and
 /// breaks off at random; uploads it takes whole or not at all. One thread for each connection; for demonstrations only.

@@ -3,7 +3,7 @@ import PawlLoop
 import PawlTestKit
 import Testing
 
-@testable import PawlServer
+@testable import PawlCertificates
 
 @Suite("When certificates are read again") struct CertificateWatchTests {
   private func at(_ seconds: Double) -> Monotonic {

@@ -4,7 +4,7 @@ import PawlHTTP
 import PawlTestKit
 import Testing
 
-@testable import PawlServer
+@testable import PawlCertificates
 
 @Suite("What check says of certificates") struct CertificateCheckTests {
   private let maker = TestCertificates()

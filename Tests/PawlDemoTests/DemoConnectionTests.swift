@@ -1,7 +1,7 @@
 import PawlTestKit
 import Testing
 
-@testable import PawlServer
+@testable import PawlDemo
 
 @Suite("A connection of the demonstration's clients") struct DemoConnectionTests {
   @Test("reads heads one by one, interim ones too, and the content behind them")

@@ -1,6 +1,6 @@
 import PawlObserve
 
-extension ServerLoop {
+extension LoopConnections {
   /// Writes the line of a hit that made no request into the access log, where there is one; whatever version of HTTP it went
   /// out over.
   /// - Parameters:
@@ -11,9 +11,8 @@ extension ServerLoop {
     _ request: @autoclosure () -> HotRequest, _ facts: ClientFacts, _ route: RouteSettings, status: Int, sent: UInt64,
     _ more: (inout AccessRecord) -> Void
   ) {
-    let server = self.server
-    guard let log = server.accessLog else { return }
-    var record = AccessRecord(time: owner.clock.wallMilliseconds(), remote: facts.text[...])
+    guard let log = accessLog else { return }
+    var record = AccessRecord(time: clock.wallMilliseconds(), remote: facts.text[...])
     record.note(request(), status: status, bytes: sent, route, facts.tls)
     more(&record)
     log.write(record)

@@ -89,25 +89,6 @@ final class LoopConnections {
     return services.requestIDs.make()
   }
 
-  func tunnel(
-    from connection: ClientConnection, client: SocketStream, origin: SocketStream, toClient: [UInt8],
-    toOrigin: [UInt8], headCount: UInt64, request: IncomingRequest, holding: AnyObject
-  ) {
-    let version = connection.clientVersion
-    let id = ObjectIdentifier(connection)
-    let tunnel = Tunnel(client: client, origin: origin, toClient: toClient, toOrigin: toOrigin) {
-      [unowned self] down, _ in
-      // The connection and the origin's place are kept until now.
-      _ = holding
-      request.record.bytesSent = down - min(down, headCount)
-      self.log(request, version: version)
-      self.tunnels[id] = nil
-      connection.wasClosed()
-    }
-    tunnels[id] = tunnel
-    tunnel.start()
-  }
-
   // MARK: - Buffers
 
   /// Where an answer from memory is put together.

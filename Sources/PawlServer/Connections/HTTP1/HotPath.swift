@@ -146,7 +146,7 @@ extension ClientConnection {
     owner.logHit(HotRequest(sent.get, in: buffer), facts, sent.route, status: sent.status, sent: sent.count) { record in
       record.referer = listener.withParser({ $0.first(.referer) }).map { owner.services.shown(buffer[$0]) }
       record.userAgent = listener.withParser({ $0.first(.userAgent) }).map { buffer[$0] }
-      record.durationMicros = owner.owner.clock.now().microseconds(since: requestBegan)
+      record.durationMicros = owner.clock.now().microseconds(since: requestBegan)
       record.requestID = sent.id(message, buffer)
     }
   }
@@ -207,11 +207,12 @@ final class HotExchange: Exchange {
   }
 
   /// Reads on where the file has not got what it was to have.
-  func reader(of run: FileRun, for request: IncomingRequest) -> CacheReader? {
+  func reader(of run: FileRun, for request: IncomingRequest, on downloads: LoopDownloads) -> CacheReader? {
     guard let hot else { return nil }
     let left = run.offset..<run.offset + UInt64(run.count)
     let reader = CacheReader(
-      [.body(left.lowerBound, through: left.upperBound)], of: hot.stored, for: request, in: hot.store)
+      [.body(left.lowerBound, through: left.upperBound)], of: hot.stored, for: request, in: hot.store,
+      on: downloads)
     // Not before somebody reads: a body of which nothing is left would be dropped.
     reader.distrust(left)
     return reader

@@ -179,7 +179,9 @@ import Testing
       let client = pawl.connect()
       client.send(TestServer.request("/f", [Self.bob, "Range: bytes=4-", "If-Range: \(tag)"]))
       #expect(begun.wait())
-      pawl.waitUntil("it is being compared") { pawl.onLoop { ($0.downloads.comparisons.values.first as? PrivateComparison)?.compared } == 2 }
+      pawl.waitUntil("it is being compared") {
+        pawl.onLoop { ($0.downloads.comparisons.values.first as? PrivateComparison)?.compared } == 2
+      }
       client.reset()
       if !isKnown { pawl.waitFor("private-compared") }
       gate.open()

@@ -1,0 +1,27 @@
+import PawlHTTP
+import PawlLoop
+
+extension LoopConnections {
+  /// After 101: the connection's octets go to the origin as they are, and the origin's to it, until both have ended.
+  /// - Parameters:
+  ///   - headCount: octets of the 101 in `toClient`, which the log does not count.
+  ///   - holding: kept until then.
+  func tunnel(
+    from connection: ClientConnection, client: SocketStream, origin: SocketStream, toClient: [UInt8],
+    toOrigin: [UInt8], headCount: UInt64, request: IncomingRequest, holding: AnyObject
+  ) {
+    let version = connection.clientVersion
+    let id = ObjectIdentifier(connection)
+    let tunnel = Tunnel(client: client, origin: origin, toClient: toClient, toOrigin: toOrigin) {
+      [unowned self] down, _ in
+      // The connection and the origin's place are kept until now.
+      _ = holding
+      request.record.bytesSent = down - min(down, headCount)
+      self.log(request, version: version)
+      self.tunnels[id] = nil
+      connection.wasClosed()
+    }
+    tunnels[id] = tunnel
+    tunnel.start()
+  }
+}

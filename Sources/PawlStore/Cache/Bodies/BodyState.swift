@@ -1,11 +1,13 @@
 import PawlCache
 import PawlLoop
 
-/// Everything about a body that changes; behind the body's mutex.
+/// Everything about a body that changes; behind the body's mutex. Where it is in its life is said by ``BodyContent``,
+/// ``BodyStanding``, ``BodyReport``, ``BodySync``, ``BodyMemory`` and ``BodyGrowth``, none of which follows from another.
+///
+/// Three flags are left, which are facts and no life: two of its tags, and that the store has noted its use.
 struct BodyState {
   var total: UInt64?
-  var isComplete = false
-  var failure: BodyFailure?
+  var content = BodyContent.filling
 
   /// On disk, as far as this process or the catalogue knows.
   var held = HeldBytes()
@@ -30,32 +32,22 @@ struct BodyState {
   var writes: UInt64 = 0
   var writing = 0
   var memory: [UInt8]?
-  var wasMemoryUsed = false
-  var isPromoting = false
+  var memoryUse = BodyMemory.none
   var usesOutsideMemory: UInt64 = 0
-  /// Whether it was ever counted against `memory`.
-  var wasAdmitted = false
 
   /// Room promised to this body, not written yet.
   var reservation: UInt64 = 0
   var writtenHere: UInt64 = 0
-  var isGrowing = false
-  /// How often fills have paused: room that was asked for before goes back.
-  var pauses = 0
+  var growth = BodyGrowth.idle
 
   // Recording
   /// Under which key it was published.
   var home: CacheKey?
-  var isPublished = false
+  var standing = BodyStanding.unpublished
   /// Its row, where the catalogue may not have it yet and the ledger has not either.
   var birth: (row: ObjectRow, tags: [TagRecord])?
-  var isDoomed = false
-  var isDirty = false
-  /// Dirty, and the catalogue was told not to wait.
-  var isHurried = false
-  var isNameSynced = false
-  var isSyncing = false
-  var isCompleteRecorded = false
+  var report = BodyReport.clean
+  var sync = BodySync.never
   var sequence: UInt64 = 0
   /// Segments recorded up to here are on the disk.
   var syncedSequence: UInt64 = 0
@@ -85,12 +77,19 @@ struct BodyState {
   var uses: UInt64 = 0
   var lastUsed: Int64 = 0
   var isUseNoted = false
-  /// Used since it was looked at for what goes of too many variants.
-  var wasVariantUsed = false
+  /// Of ``uses``, when it was looked at last for what goes of too many variants.
+  var usesSeen: UInt64 = 0
+
+  /// Whether all bytes are held; of a body that has failed, were.
+  var isComplete: Bool { content.isComplete }
+  var failure: BodyFailure? { content.failure }
+  /// To be found, and to be recorded.
+  var isPublished: Bool { standing == .published }
+  var isDoomed: Bool { standing == .doomed }
 
   /// Nobody reads, fills, writes or syncs it.
   var isIdle: Bool {
-    readers.isEmpty && fill == nil && claims.isEmpty && checks.isEmpty && waiters.isEmpty && !isSyncing
+    readers.isEmpty && fill == nil && claims.isEmpty && checks.isEmpty && waiters.isEmpty && !sync.isRunning
   }
 
   /// What of `range` is neither held nor being written.
@@ -185,7 +184,13 @@ struct BodyState {
     closeAllSegments()
     let suspects = unrecorded + segments.records.filter { $0.sequence > synced || $0.sequence == 0 }
     for record in suspects { verified.remove(record.range) }
+    dropMemory()
+  }
+
+  /// The copy in memory is no good, or the memory is for others.
+  mutating func dropMemory() {
     memory = nil
+    memoryUse.wasDropped()
   }
 
   /// Lets the tags match only up to `end`, unless the origin's validator vouches for the rest.

@@ -108,11 +108,7 @@ struct SyncPoint {
 
 extension StoredBody {
   func beginSync() -> Bool {
-    state.withLock { state in
-      guard state.isPublished, !state.isDoomed, !state.isSyncing else { return false }
-      state.isSyncing = true
-      return true
-    }
+    state.withLock { $0.isPublished && $0.sync.began() }
   }
 
   /// All rows taken so far describe bytes that were written before this moment.
@@ -120,12 +116,13 @@ extension StoredBody {
     let opened = state.withLock { $0.descriptor } ?? BodyFile.reopen(self)
     return state.withLock { state in
       guard let descriptor = opened, !state.isDoomed else {
-        state.isSyncing = false
+        _ = state.sync.failed()
         return nil
       }
-      let isWhole = state.isComplete && !state.isCompleteRecorded && !state.hasUnrecorded
+      let isWhole = state.content == .complete && !state.hasUnrecorded
       return SyncPoint(
-        descriptor: descriptor, isNameSynced: state.isNameSynced, sequence: state.sequence, bytes: state.unsyncedBytes,
+        descriptor: descriptor, isNameSynced: state.sync.isNameSynced, sequence: state.sequence,
+        bytes: state.unsyncedBytes,
         completeTotal: isWhole ? state.total : nil)
     }
   }
@@ -142,14 +139,12 @@ extension StoredBody {
 
   func finishSync(_ point: SyncPoint, isRecorded: Bool) {
     let isBehind = state.withLock { state in
-      state.isSyncing = false
-      state.isNameSynced = true
+      _ = state.sync.ended()
       guard isRecorded else { return true }
       state.syncedSequence = max(state.syncedSequence, point.sequence)
       state.unsyncedBytes -= min(point.bytes, state.unsyncedBytes)
-      if point.completeTotal != nil, state.isComplete { state.isCompleteRecorded = true }
-      let isOpenEnded = state.isComplete && !state.isCompleteRecorded
-      return !state.isDoomed && (state.unsyncedBytes > 0 || isOpenEnded)
+      if point.completeTotal != nil { state.content.wasRecorded() }
+      return !state.isDoomed && (state.unsyncedBytes > 0 || state.content == .complete)
     }
     if isBehind { core.durability.add(self) }
   }
@@ -158,7 +153,7 @@ extension StoredBody {
   func syncFailed(_ error: StoreError) {
     core.events.log(.error, "body-sync-failed", ["body": id.hex, "why": "\(error)"])
     state.withLock { state in
-      state.isSyncing = false
+      _ = state.sync.failed()
       state.demoteUnsynced(after: state.syncedSequence)
     }
   }

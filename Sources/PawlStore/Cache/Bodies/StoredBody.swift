@@ -34,13 +34,11 @@ package final class StoredBody: @unchecked Sendable {
   deinit {
     core.noteDead(number)
     core.openBodies.remove(ObjectIdentifier(self))
-    let last = state.withLock { state in
-      (state.wasAdmitted, state.reservation, !state.isPublished && !state.isDoomed)
-    }
-    if last.0 { core.memory.remove(ObjectIdentifier(self)) }
-    if last.1 > 0 { core.budget.release(last.1) }
-    // Never published: nothing will ever find it again.
-    if last.2 { BodyFile.remove(id, core, charge) }
+    core.memory.remove(ObjectIdentifier(self))
+    let (reservation, standing) = state.withLock { ($0.reservation, $0.standing) }
+    if reservation > 0 { core.budget.release(reservation) }
+    // Nothing will ever find it again.
+    if standing == .unpublished { BodyFile.remove(id, core, charge) }
   }
 
   // MARK: Facts
@@ -75,7 +73,7 @@ package final class StoredBody: @unchecked Sendable {
   package var inMemory: [UInt8]? {
     state.withLock { state in
       guard let memory = state.memory else { return nil }
-      state.wasMemoryUsed = true
+      state.memoryUse = .used
       return memory
     }
   }
@@ -182,11 +180,8 @@ package final class StoredBody: @unchecked Sendable {
   /// Gives the memory up; with `unlessUsed` a body that was used since the last call is spared once.
   func leaveMemory(unlessUsed: Bool) -> Bool {
     state.withLock { state in
-      if unlessUsed, state.memory != nil, state.wasMemoryUsed {
-        state.wasMemoryUsed = false
-        return false
-      }
-      state.memory = nil
+      if unlessUsed, state.memoryUse.wasPassed() { return false }
+      state.dropMemory()
       return true
     }
   }

@@ -199,15 +199,14 @@ extension StoredBody {
       settle(&state)
       state.heldCount = state.held.count
       if state.heldCount < held {
-        state.isComplete = false
-        state.isCompleteRecorded = false
-        state.memory = nil
+        state.content.wasCut()
+        state.dropMemory()
       }
       var changes: [CatalogueChange] = [.cut(number, held: state.occupied)]
       let freed = occupied - min(occupied, state.occupied)
       if freed > 0, state.limitTags(to: state.provable.prefix) { changes.append(.tags(number, state.tags)) }
       return (
-        state.isPublished && !state.isDoomed ? changes : [], held - min(held, state.heldCount), freed,
+        state.isPublished ? changes : [], held - min(held, state.heldCount), freed,
         !state.held.isEmpty || state.fill != nil
       )
     }
@@ -245,40 +244,37 @@ extension StoredBody {
   func promote() {
     guard core.settings.memory > 0 else { return }
     let isWanted = state.withLock { state in
-      guard state.isComplete, state.memory == nil, !state.isPromoting, state.failure == nil, let total = state.total,
-        total > 0, total <= core.settings.memoryObject
-      else { return false }
-      state.isPromoting = true
-      return true
+      guard state.content.isWhole, let total = state.total, total > 0, total <= core.settings.memoryObject else {
+        return false
+      }
+      return state.memoryUse.promotionBegan()
     }
     guard isWanted else { return }
     let isQueued = core.pool.run { [self] in
-      loadMemory()
-      state.withLock { $0.isPromoting = false }
+      if !loadMemory() { state.withLock { $0.memoryUse.promotionFailed() } }
     }
-    if !isQueued { state.withLock { $0.isPromoting = false } }
+    if !isQueued { state.withLock { $0.memoryUse.promotionFailed() } }
   }
 
-  /// Blocking.
-  func loadMemory() {
-    guard let total, total <= core.settings.memoryObject else { return }
+  /// Blocking. `false`: it cannot be, or must not be, in memory.
+  private func loadMemory() -> Bool {
+    guard let total, total <= core.settings.memoryObject else { return false }
     var position: UInt64 = 0
     while position < total {
-      guard case .verified(let end) = checkSegment(at: position) else { return }
+      guard case .verified(let end) = checkSegment(at: position) else { return false }
       position = end
     }
     var bytes = [UInt8](repeating: 0, count: Int(total))
     let count = bytes.withUnsafeMutableBytes { read(0..<total, into: $0) }
-    guard count == bytes.count else { return }
+    guard count == bytes.count else { return false }
     let isKept = state.withLock { state in
-      guard state.isComplete, state.failure == nil, !state.isDoomed, state.memory == nil else { return false }
-      state.memory = bytes
-      state.wasMemoryUsed = true
-      state.wasAdmitted = true
+      guard state.content.isWhole, !state.isDoomed, state.memory == nil else { return false }
+      (state.memory, state.memoryUse) = (bytes, .used)
       return true
     }
-    guard isKept else { return }
+    guard isKept else { return false }
     core.memory.remove(ObjectIdentifier(self))
     if !core.memory.admit(self, size: total) { _ = leaveMemory(unlessUsed: false) }
+    return true
   }
 }

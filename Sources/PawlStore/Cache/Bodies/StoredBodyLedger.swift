@@ -8,7 +8,7 @@ extension StoredBody {
   func noteInLedger(_ segments: [OpenSegment], _ run: Range<UInt64>) -> Ledger.Writing? {
     guard let ledger = core.ledger else { return nil }
     let found = state.withLock { state -> (row: ObjectRow, tags: [TagRecord])?? in
-      guard state.isPublished, !state.isDoomed, !state.hasStrongValidator,
+      guard state.isPublished, !state.hasStrongValidator,
         run.lowerBound > 0 || state.total.map({ run.upperBound < $0 }) ?? true
       else { return nil }
       defer { state.birth = nil }

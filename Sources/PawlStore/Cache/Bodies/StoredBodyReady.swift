@@ -17,9 +17,9 @@ extension StoredBody {
     let lately = core.openBodies.lately
     let moment = BodyState.moment(now)
     let found = state.withLock { state -> (bytes: ReadyBytes, isWarm: Bool, unseen: FileStamp??)? in
-      guard state.failure == nil, state.isComplete, !isNamed || state.tags.first?.limit == .max else { return nil }
+      guard state.content.isWhole, !isNamed || state.tags.first?.limit == .max else { return nil }
       if let memory = state.memory {
-        state.wasMemoryUsed = true
+        state.memoryUse = .used
         return (.memory(memory), true, nil)
       }
       guard let descriptor = state.descriptor, state.verified.contiguousEnd(from: range.lowerBound) >= range.upperBound

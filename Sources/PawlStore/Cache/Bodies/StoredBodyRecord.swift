@@ -4,9 +4,8 @@ extension StoredBody: ChangeSource {
   /// What the catalogue does not know yet. On its thread.
   func takeChanges() -> [CatalogueChange] {
     state.withLock { state in
-      state.isDirty = false
-      state.isHurried = false
-      guard state.isPublished, !state.isDoomed else { return [] }
+      state.report.wasTaken()
+      guard state.isPublished else { return [] }
       let records = state.takeRecords()
       return records.isEmpty ? [] : [.segments(number, records, held: state.occupied)]
     }
@@ -16,7 +15,7 @@ extension StoredBody: ChangeSource {
   func notePublished(under key: CacheKey, isStronglyValidated: Bool) {
     let news = state.withLock { state in
       state.home = key
-      state.isPublished = true
+      _ = state.standing.wasPublished()
       state.hasStrongValidator = isStronglyValidated
       return state.takeNews(isForced: true)
     }
@@ -28,17 +27,12 @@ extension StoredBody: ChangeSource {
   /// The object is gone from the index: its file and row go, too. Readers keep what they have open.
   /// - Returns: `false` when that was done before.
   func doom() -> Bool {
-    let wasPublished = state.withLock { state -> Bool? in
-      guard !state.isDoomed else { return nil }
-      state.isDoomed = true
-      return state.isPublished
-    }
-    guard let wasPublished else { return false }
+    guard let former = state.withLock({ $0.standing.wasDoomed() }) else { return false }
     charge.drop()
     core.durability.remove(self)
     let used = core.used.withLock { $0.removeValue(forKey: ObjectIdentifier(self)) }
     withExtendedLifetime(used) {}
-    if wasPublished { core.recordRemoval(of: number) }
+    if former == .published { core.recordRemoval(of: number) }
     return true
   }
 
@@ -47,7 +41,6 @@ extension StoredBody: ChangeSource {
     state.withLock { state in
       state.uses += 1
       state.lastUsed = now
-      state.wasVariantUsed = true
       guard !state.isUseNoted, state.isPublished else { return false }
       state.isUseNoted = true
       return true
@@ -57,17 +50,17 @@ extension StoredBody: ChangeSource {
   /// Nothing of it is in memory only, and nobody used it since `time` (wall clock, seconds).
   func isSpare(notUsedSince time: Int64) -> Bool {
     state.withLock { state in
-      state.isPublished && state.isIdle && !state.isDoomed && state.failure == nil && state.window == nil
-        && state.lastUsed <= time && !state.isUseNoted && !state.isDirty && !state.hasUnrecorded
-        && state.unsyncedBytes == 0 && (!state.isComplete || state.isCompleteRecorded)
+      state.isPublished && state.isIdle && (state.content == .filling || state.content == .recorded)
+        && state.window == nil && state.lastUsed <= time && !state.isUseNoted && state.report == .clean
+        && !state.hasUnrecorded && state.unsyncedBytes == 0
     }
   }
 
   /// Whether nobody is here, and nobody has used it since this was asked last: of too many variants it is one that goes.
   func isUnusedVariant() -> Bool {
     state.withLock { state in
-      defer { state.wasVariantUsed = false }
-      return !state.wasVariantUsed && state.isIdle
+      defer { state.usesSeen = state.uses }
+      return state.usesSeen == state.uses && state.isIdle
     }
   }
 

@@ -7,7 +7,7 @@ extension StoredBody {
   package func addTag(_ record: TagRecord) {
     let tags = state.withLock { state -> [TagRecord]? in
       guard state.tags.note(record) else { return nil }
-      return state.isPublished && !state.isDoomed ? state.tags : nil
+      return state.isPublished ? state.tags : nil
     }
     if let tags { core.submit([.tags(number, tags)]) }
   }
@@ -47,7 +47,7 @@ extension StoredBody {
         (state.tags.first.map { isMinted($0.tag) } ?? false) && older.first.map { isMinted($0.tag) } ?? false
       let takesName = isWhole && areMinted
       state.tags.inherit(older, takesName: takesName, isTold: state.isTagTold)
-      return (state.heir, state.isPublished && !state.isDoomed ? state.tags : nil)
+      return (state.heir, state.isPublished ? state.tags : nil)
     }
     if let heir {
       // It has been found equal to a newer one meanwhile.

@@ -90,19 +90,18 @@ extension StoredBody {
         throw .full
       }
     }
-    guard !state.isGrowing, state.reservation - wanted < growthStep(state) / 2 else { return }
+    guard state.growth == .idle, state.reservation - wanted < growthStep(state) / 2 else { return }
     let step = growthStep(state)
-    let pauses = state.pauses
-    state.isGrowing = core.pool.run { [self] in
+    let isAsked = core.pool.run { [self] in
       let isGranted = core.makeRoom(step)
       let isLate = self.state.withLock { state in
-        state.isGrowing = false
-        let isUseful = !state.isComplete && state.failure == nil && state.pauses == pauses
+        let isUseful = state.growth.wasAnswered() && !state.isComplete && state.failure == nil
         if isGranted && isUseful { state.reservation += step }
         return isGranted && !isUseful
       }
       if isLate { core.budget.release(step) }
     }
+    if isAsked { state.growth = .asked }
   }
 
   /// Unknown lengths grow by 64 MiB, known ones by as much as came so far, and never beyond what can come.
@@ -165,17 +164,17 @@ extension StoredBody {
 
   /// What the recorders have to be told.
   struct News {
-    var isNewlyDirty = false
-    var hurries = false
+    var telling = BodyReport.Telling.nothing
     var wantsSync = false
   }
 
   func announce(_ news: News) {
-    if news.isNewlyDirty {
-      core.catalogue?.noteDirty(self, soon: news.hurries)
+    switch news.telling {
+    case .nothing: break
+    case .dirty, .dirtySoon:
+      core.catalogue?.noteDirty(self, soon: news.telling == .dirtySoon)
       core.durability.add(self)
-    } else if news.hurries {
-      core.catalogue?.hurry()
+    case .hurry: core.catalogue?.hurry()
     }
     if news.wantsSync { core.durability.sync([self], core) }
   }
@@ -192,8 +191,8 @@ extension StoredBody {
       }
       let total = state.total ?? state.held.prefix
       guard state.held.prefix == total, state.heldCount == total else { return nil }
+      guard state.content.completed() else { return nil }
       state.total = total
-      state.isComplete = true
       state.closeAllSegments()
       return (true, state.takeReservation(), state.takeNews(isForced: true))
     }
@@ -210,7 +209,7 @@ extension StoredBody {
   package func fillPaused() {
     let (released, news) = state.withLock { state in
       state.closeAllSegments()
-      state.pauses += 1
+      state.growth.paused()
       return (state.takeReservation(), state.takeNews(isForced: true))
     }
     core.budget.release(released)
@@ -222,9 +221,8 @@ extension StoredBody {
   /// Ends every reader with this failure and drops the object from index, catalogue and disk. The first failure stays.
   package func fail(_ failure: BodyFailure) {
     let released = state.withLock { state -> UInt64? in
-      guard state.failure == nil else { return nil }
-      state.failure = failure
-      state.memory = nil
+      guard state.content.failed(failure) else { return nil }
+      state.dropMemory()
       return state.takeReservation()
     }
     guard let released else { return }
@@ -242,18 +240,10 @@ extension BodyState {
 
   /// Marks the body dirty where it is recorded at all.
   mutating func takeNews(isForced: Bool = false) -> StoredBody.News {
-    guard isPublished, !isDoomed, failure == nil else { return StoredBody.News() }
-    var news = StoredBody.News()
-    let isLarge = unrecordedBytes >= SegmentTable.span
-    if !isDirty && (hasUnrecorded || isForced) {
-      isDirty = true
-      news.isNewlyDirty = true
-      news.hurries = isLarge
-    } else if isDirty && isLarge && !isHurried {
-      isHurried = true
-      news.hurries = true
-    }
-    news.wantsSync = unsyncedBytes >= 8 << 20 && !isSyncing
-    return news
+    guard isPublished, failure == nil else { return StoredBody.News() }
+    let isDue = report == .clean && (isForced || hasUnrecorded)
+    return StoredBody.News(
+      telling: report.told(isDue: isDue, isLarge: unrecordedBytes >= SegmentTable.span),
+      wantsSync: unsyncedBytes >= 8 << 20 && !sync.isRunning)
   }
 }

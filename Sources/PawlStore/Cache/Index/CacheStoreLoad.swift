@@ -131,16 +131,16 @@ struct BodyLoader {
     state.heldCount = state.held.count
     state.sequence = object.segments.reduce(row.synced) { max($0, $1.sequence) }
     state.syncedSequence = row.synced
-    (state.isPublished, state.isNameSynced) = (true, true)
+    (state.standing, state.sync) = (.published, .idle)
     state.tags = object.tags
     state.tags.keepToLimit()
     state.isTagTold = true
     let isPersonal = row.kind == .personal
     state.hasStrongValidator = isPersonal ? head.validators.tag.map { !$0.isWeak } ?? false : head.isStronglyValidated
-    (state.uses, state.lastUsed) = (row.uses, row.lastUsed)
+    (state.uses, state.usesSeen, state.lastUsed) = (row.uses, row.uses, row.lastUsed)
     state.lastTouch = core.openBodies.now()
     if let total = row.total, state.held.contains(0..<total), state.heldCount == total {
-      (state.isComplete, state.isCompleteRecorded) = (true, row.isComplete)
+      state.content = row.isComplete ? .recorded : .complete
     }
     return state
   }
@@ -164,7 +164,7 @@ struct BodyLoader {
       return body.fail(.disk("nothing of it is held"))
     }
     // Complete in fact, but the row does not say so yet.
-    let isNews = body.state.withLock { $0.isComplete && !$0.isCompleteRecorded }
+    let isNews = body.state.withLock { $0.content == .complete }
     if isNews { core.durability.add(body) }
   }
 

@@ -15,7 +15,7 @@ import Testing
     state.total = 100
     state.held = HeldBytes([0..<10, 20..<30])
     #expect(state.availability(at: position) == expected)
-    state.failure = .removed
+    state.content = .failed(.removed, wasComplete: false)
     #expect(state.availability(at: position) == .failed(.removed))
   }
 

@@ -45,8 +45,9 @@ extension TLSEngine {
   func kernelEnd() {
     ERR_clear_error()
     let result = SSL_shutdown(ssl)
-    owesCloseNotify = result < 0 && SSL_get_error(ssl, result) == SSL_ERROR_WANT_WRITE
-    if owesCloseNotify { isBlocked = true }
+    let isOwed = result < 0 && SSL_get_error(ssl, result) == SSL_ERROR_WANT_WRITE
+    _ = writing.noteCloseNotify(isOwed: isOwed)
+    if isOwed { isBlocked = true }
   }
 
   private func fail(_ code: CInt) -> Step {

@@ -3,7 +3,7 @@ import COpenSSL
 
 extension TLSEngine {
   /// Ciphertext that the kernel has not taken, in octets.
-  package var pendingCount: Int { pendingLength + (owesCloseNotify ? 1 : 0) }
+  package var pendingCount: Int { pendingLength + (writing == .owing ? 1 : 0) }
 
   /// Encrypts both pieces, in this order, and sends them, until the socket takes no more.
   /// - Parameters:
@@ -63,15 +63,14 @@ extension TLSEngine {
   @discardableResult
   package func flush() -> Bool {
     isBlocked = false
-    if owesCloseNotify { kernelEnd() }
+    if writing == .owing { kernelEnd() }
     settle(more: false)
     return pendingCount == 0
   }
 
   /// Puts `close_notify` behind all that was written. Reading goes on.
   package func endWriting() {
-    guard !hasEndedWriting else { return }
-    hasEndedWriting = true
+    guard writing.end() else { return }
     guard facts != nil, writeFailure == nil else { return }
     if kernelSends { return kernelEnd() }
     reclaimHeld()
@@ -83,7 +82,7 @@ extension TLSEngine {
   /// `nil`: go ahead.
   private func beginWriting(_ now: UInt64) -> Step? {
     if let writeFailure { return .failed(writeFailure) }
-    guard !hasEndedWriting else { return .failed(EPIPE) }
+    guard writing == .open else { return .failed(EPIPE) }
     guard facts != nil else { return .failed(ENOTCONN) }
     guard !isBlocked else { return .wouldBlock }
     reclaimHeld()

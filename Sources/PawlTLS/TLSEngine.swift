@@ -40,16 +40,9 @@ package final class TLSEngine {
   var scratch: RecordScratch?
 
   // Receiving
-  /// The last receive found less than it asked for: asking again before the socket is readable is a wasted call.
-  var isDrained = false
+  @exclusivity(unchecked) var socket = TLSSocket.open
   var receiveBudget = 0
-  var receiveError: CInt = 0
-  var sawEndOfStream = false
-  /// Records may be left in OpenSSL's buffer because the caller's was full.
-  var mayHoldRecords = false
-  /// How reading ended, for good.
-  var readEnd: Step?
-  var readEndWasTold = false
+  @exclusivity(unchecked) var reading = TLSReading.idle
   /// Why reading failed after the handshake, where TLS did: the peer's alert, or what it was sent one for.
   package internal(set) var readFailure: TLSFailure?
 
@@ -62,9 +55,7 @@ package final class TLSEngine {
   @exclusivity(unchecked) package internal(set) var isBlocked = false
   @exclusivity(unchecked) var writeFailure: CInt?
   var sizer = RecordSizer()
-  @exclusivity(unchecked) package internal(set) var hasEndedWriting = false
-  /// The kernel's records: `close_notify` found the socket full.
-  var owesCloseNotify = false
+  @exclusivity(unchecked) var writing = TLSWriting.open
 
   // Handshake
   package private(set) var facts: TLSFacts?
@@ -136,7 +127,7 @@ package final class TLSEngine {
   private func outcome(_ result: CInt, _ code: CInt) -> Handshake {
     if result == 1 {
       facts = makeFacts()
-      mayHoldRecords = true
+      reading.noteHolding(true)
       takeUpKernel()
       return .done
     }
@@ -167,13 +158,13 @@ package final class TLSEngine {
     if let verifyProblem, verified != Int(X509_V_OK), code == SSL_ERROR_SSL, error.peerAlert == nil {
       return TLSFailure(.certificate, verifyProblem)
     }
-    if code == SSL_ERROR_SSL, error.code != 0, !sawEndOfStream {
+    if code == SSL_ERROR_SSL, error.code != 0, socket != .ended {
       if let alert = error.peerAlert { return TLSFailure(.alert(alert), error.reason) }
       var failure = TLSFailure(.protocolError, error.reason)
       failure.isClearRequest = error.isClearRequest
       return failure
     }
-    if receiveError != 0 { return TLSFailure(.protocolError, systemText(receiveError)) }
+    if case .failed(let code) = socket { return TLSFailure(.protocolError, systemText(code)) }
     if let writeFailure { return TLSFailure(.protocolError, systemText(writeFailure)) }
     return TLSFailure(.protocolError, "the peer closed the connection during the handshake")
   }

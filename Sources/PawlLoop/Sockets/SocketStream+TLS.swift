@@ -2,14 +2,40 @@ import CLinux
 package import PawlTLS
 
 /// What a protected stream has besides its socket.
+///
+/// Two flags are left: either is a call that is on its way to the next turn, and both may be.
 struct StreamProtection {
   let engine: TLSEngine
-  /// Reading was started for the handshake, not by the stream's owner.
-  var readsForHandshake = false
+  var stage = Stage.open
   var willAnnounce = false
   var willFlush = false
-  /// FIN goes out when all that is kept has gone.
-  var endsWhenFlushed = false
+
+  enum Stage: UInt8, Hashable, CaseIterable {
+    case open
+    /// Reading was started for the handshake, not by the stream's owner.
+    case readingForHandshake
+    /// FIN goes out when all that is kept has gone.
+    case ending
+    case ended
+
+    /// The handshake needs to read, and nobody does.
+    mutating func readingBegan() { if self == .open { self = .readingForHandshake } }
+
+    /// - Returns: whether reading was started for it alone.
+    mutating func handshakeEnded() -> Bool { go(to: .open, from: [.readingForHandshake]) }
+
+    /// The owner writes no more; `false`: it has said so before.
+    mutating func ends() -> Bool { go(to: .ending, from: [.open, .readingForHandshake]) }
+
+    /// All that was kept has gone. - Returns: whether FIN follows now.
+    mutating func flushed() -> Bool { go(to: .ended, from: [.ending]) }
+
+    private mutating func go(to next: Self, from known: [Self]) -> Bool {
+      guard known.contains(self) else { return false }
+      self = next
+      return true
+    }
+  }
 }
 
 /// TLS on a stream: its users see octets in clear, as on any other.
@@ -35,15 +61,12 @@ extension SocketStream {
     switch outcome {
     case .wantsRead:
       if !isReading {
-        protection?.readsForHandshake = true
+        protection?.stage.readingBegan()
         startReading()
       }
     case .wantsWrite: wantWritable()
     case .done, .failed:
-      if protection?.readsForHandshake == true {
-        protection?.readsForHandshake = false
-        stopReading()
-      }
+      if protection?.stage.handshakeEnded() == true { stopReading() }
       announceUnread()
     }
     return outcome
@@ -139,10 +162,7 @@ extension SocketStream {
     guard let engine = protection?.engine else { return true }
     let isFlushed = engine.flush()
     watchForEngine()
-    if isFlushed, protection?.endsWhenFlushed == true {
-      protection?.endsWhenFlushed = false
-      shutdown(descriptor, pawl_SHUT_WR)
-    }
+    if isFlushed, protection?.stage.flushed() == true { shutdown(descriptor, pawl_SHUT_WR) }
     return isFlushed
   }
 
@@ -150,10 +170,9 @@ extension SocketStream {
 
   /// `close_notify` and FIN, behind all that is kept.
   func endProtected() {
-    guard let engine = protection?.engine, protection?.endsWhenFlushed == false else { return }
+    guard let engine = protection?.engine, protection?.stage.ends() == true else { return }
     wantsWritable = false
     engine.endWriting()
-    protection?.endsWhenFlushed = true
     if !engine.isBlocked { flushEngine() }
     watchForEngine()
     removeIdleWriteEvent()

@@ -293,4 +293,26 @@ import Testing
     try #require(write(file.raw, content, content.count) == content.count)
     return file
   }
+
+  @Test("each stage of a protected stream goes where the table says")
+  func stages() {
+    typealias Stage = StreamProtection.Stage
+    // Reading for the handshake began; the handshake ended, and whether that reading ends; the owner ends, and whether that is
+    // news; all has gone, and whether FIN follows.
+    let table: [(Stage, began: Stage, shaken: (Stage, Bool), ends: (Stage, Bool), flushed: (Stage, Bool))] = [
+      (.open, .readingForHandshake, (.open, false), (.ending, true), (.open, false)),
+      (.readingForHandshake, .readingForHandshake, (.open, true), (.ending, true), (.readingForHandshake, false)),
+      (.ending, .ending, (.ending, false), (.ending, false), (.ended, true)),
+      (.ended, .ended, (.ended, false), (.ended, false), (.ended, false)),
+    ]
+    #expect(table.map(\.0) == Stage.allCases)
+    for (stage, began, shaken, ends, flushed) in table {
+      var (first, second, third, fourth) = (stage, stage, stage, stage)
+      first.readingBegan()
+      #expect(first == began)
+      #expect(second.handshakeEnded() == shaken.1 && second == shaken.0)
+      #expect(third.ends() == ends.1 && third == ends.0)
+      #expect(fourth.flushed() == flushed.1 && fourth == flushed.0)
+    }
+  }
 }

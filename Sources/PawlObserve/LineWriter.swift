@@ -3,6 +3,8 @@ import CLinux
 /// Takes lines from any thread and writes them on a thread of its own, so that no caller waits for a disk or a pipe.
 /// The queue is bounded: lines that find no room are dropped and counted.
 ///
+/// Two flags are left: an order from outside, and what its thread remembers of the last write.
+///
 /// Safe: everything below `lock` is touched only while it is held; `output` only by the writer's thread.
 final class LineWriter: @unchecked Sendable {
   private let lock: UnsafeMutablePointer<pthread_mutex_t>
@@ -15,14 +17,24 @@ final class LineWriter: @unchecked Sendable {
   private var dropped: UInt64 = 0
   private var linesQueued: UInt64 = 0
   private var linesDone: UInt64 = 0
-  private var isUrgent = false
+  /// Lines up to this one are waited for.
+  private var linesUrgent: UInt64 = 0
   private var wantsReopen = false
-  private var isClosing = false
-  private var hasEnded = false
+  private var stage = Stage.open
   private var output: LogOutput
   private let trouble: (@Sendable (String) -> Void)?
   /// Of the writer's thread: what was last told as trouble still goes on.
   private var isFailing = false
+
+  private enum Stage {
+    case open
+    /// What is queued is still written, and nothing more is taken.
+    case closing
+    /// Its thread is gone.
+    case ended
+  }
+
+  private var isUrgent: Bool { linesDone < linesUrgent }
 
   /// What is left at the end of the program is waited for no longer than this: nobody may read the pipe any more.
   static let lastWait = Duration.seconds(2)
@@ -71,7 +83,7 @@ final class LineWriter: @unchecked Sendable {
     pthread_mutex_lock(lock)
     defer { pthread_mutex_unlock(lock) }
     let before = queue.count
-    guard !isClosing, before < capacity else {
+    guard stage == .open, before < capacity else {
       dropped += 1
       return
     }
@@ -94,8 +106,8 @@ final class LineWriter: @unchecked Sendable {
     defer { pthread_mutex_unlock(lock) }
     let goal = linesQueued
     var deadline = Self.deadline(in: limit)
-    while linesDone < goal, !hasEnded {
-      isUrgent = true
+    linesUrgent = max(linesUrgent, goal)
+    while linesDone < goal, stage != .ended {
       pthread_cond_signal(wakeWriter)
       if pthread_cond_timedwait(written, lock, &deadline) == ETIMEDOUT { return }
     }
@@ -113,10 +125,10 @@ final class LineWriter: @unchecked Sendable {
   func close() {
     pthread_mutex_lock(lock)
     defer { pthread_mutex_unlock(lock) }
-    isClosing = true
+    if stage == .open { stage = .closing }
     pthread_cond_signal(wakeWriter)
     var deadline = Self.deadline(in: Self.lastWait)
-    while !hasEnded, pthread_cond_timedwait(written, lock, &deadline) != ETIMEDOUT {}
+    while stage != .ended, pthread_cond_timedwait(written, lock, &deadline) != ETIMEDOUT {}
   }
 
   private static func deadline(in duration: Duration) -> timespec {
@@ -148,7 +160,7 @@ final class LineWriter: @unchecked Sendable {
     guard code == 0 else {
       // Without a thread every line is dropped and counted; the program goes on.
       retained.release()
-      (isClosing, hasEnded) = (true, true)
+      stage = .ended
       return
     }
     pthread_setname_np(thread, "pawl-log")
@@ -159,13 +171,13 @@ final class LineWriter: @unchecked Sendable {
     var taken: [UInt8] = []
     pthread_mutex_lock(lock)
     while true {
-      while queue.isEmpty, !isClosing, !wantsReopen { pthread_cond_wait(wakeWriter, lock) }
-      if queue.count < batch, !isUrgent, !isClosing, !wantsReopen { linger() }
-      if queue.isEmpty, isClosing { break }
+      while queue.isEmpty, stage == .open, !wantsReopen { pthread_cond_wait(wakeWriter, lock) }
+      if queue.count < batch, !isUrgent, stage == .open, !wantsReopen { linger() }
+      if queue.isEmpty, stage != .open { break }
       taken.removeAll(keepingCapacity: true)
       swap(&taken, &queue)
       let (goal, reopens) = (linesQueued, wantsReopen)
-      (isUrgent, wantsReopen) = (false, false)
+      wantsReopen = false
       pthread_mutex_unlock(lock)
       let failures = deliver(taken, reopening: reopens)
       pthread_mutex_lock(lock)
@@ -173,7 +185,7 @@ final class LineWriter: @unchecked Sendable {
       linesDone = goal
       pthread_cond_broadcast(written)
     }
-    hasEnded = true
+    stage = .ended
     pthread_cond_broadcast(written)
     pthread_mutex_unlock(lock)
   }
@@ -201,7 +213,7 @@ final class LineWriter: @unchecked Sendable {
   private func linger() {
     guard lingerMilliseconds > 0 else { return }
     var deadline = Self.deadline(in: .milliseconds(lingerMilliseconds))
-    while queue.count < batch, !isUrgent, !isClosing, !wantsReopen {
+    while queue.count < batch, !isUrgent, stage == .open, !wantsReopen {
       if pthread_cond_timedwait(wakeWriter, lock, &deadline) != 0 { return }
     }
   }

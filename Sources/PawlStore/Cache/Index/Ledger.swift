@@ -17,15 +17,10 @@ final class Ledger: Sendable {
     var ends = [0, 0]
     /// Writers whose records are not among the catalogue's changes yet.
     var writing = [0, 0]
-    /// Whether the half that is not current may be written to.
-    var isSpare = true
-    /// Whether that will be so once the batch under way is committed.
-    var isDrained = false
+    var other = LedgerHalf.spare
     var sequence: UInt64
     var toldSequence: UInt64
-    /// Whether something found no room or could not be written.
-    var hasGap = false
-    var toldGap = false
+    var gap = LedgerGap.none
   }
 
   /// A writer's place; see ``end(_:)``.
@@ -55,7 +50,7 @@ final class Ledger: Sendable {
     let place = state.withLock { state -> (half: Int, offset: Int, sequence: UInt64)? in
       let (half, end) = (state.current, state.ends[state.current])
       guard end + bytes <= Self.half else {
-        state.hasGap = true
+        state.gap.appeared()
         return nil
       }
       state.ends[half] = end + bytes
@@ -75,7 +70,7 @@ final class Ledger: Sendable {
     }
     let writing = Writing(half: place.half)
     guard isWritten else {
-      state.withLock { $0.hasGap = true }
+      state.withLock { $0.gap.appeared() }
       end(writing)
       return nil
     }
@@ -91,13 +86,13 @@ final class Ledger: Sendable {
   /// - Returns: what the catalogue knows with it.
   func batchBegins() -> [CatalogueChange] {
     state.withLock { state in
-      state.isDrained = !state.isSpare && state.writing[1 - state.current] == 0
+      state.other.batchBegins(isWritten: state.writing[1 - state.current] > 0)
       var changes: [CatalogueChange] = []
       if state.sequence > state.toldSequence {
         changes.append(.meta(Self.sequenceName, Int64(clamping: state.sequence)))
       }
-      if state.hasGap, !state.toldGap { changes.append(.meta(Self.gapName, 1)) }
-      (state.toldSequence, state.toldGap) = (state.sequence, state.hasGap)
+      if state.gap.tell() { changes.append(.meta(Self.gapName, 1)) }
+      state.toldSequence = state.sequence
       return changes
     }
   }
@@ -105,11 +100,10 @@ final class Ledger: Sendable {
   /// That batch is committed.
   func batchIsCommitted() {
     state.withLock { state in
-      if state.isDrained { state.isSpare = true }
-      guard state.isSpare, state.ends[state.current] >= Self.half / 4 else { return }
+      state.other.batchIsCommitted()
+      guard state.ends[state.current] >= Self.half / 4, state.other.take() else { return }
       state.current = 1 - state.current
       state.ends[state.current] = 0
-      (state.isSpare, state.isDrained) = (false, false)
     }
   }
 
@@ -117,4 +111,42 @@ final class Ledger: Sendable {
   static let sequenceName = "ledger"
   /// The name under which it knows whether something is missing in here.
   static let gapName = "ledger_gap"
+}
+
+/// The half of the ledger that is not written to.
+enum LedgerHalf: UInt8, Hashable, CaseIterable {
+  /// The catalogue may lack some of it.
+  case needed
+  /// The batch under way has all of it.
+  case drained
+  /// It may be written to.
+  case spare
+
+  /// - Parameter isWritten: somebody's records in it are not among the catalogue's changes yet.
+  mutating func batchBegins(isWritten: Bool) { if self != .spare { self = isWritten ? .needed : .drained } }
+
+  mutating func batchIsCommitted() { if self == .drained { self = .spare } }
+
+  /// It becomes the one that is written to, and the other stands in its place; `false`: it is still needed.
+  mutating func take() -> Bool {
+    guard self == .spare else { return false }
+    self = .needed
+    return true
+  }
+}
+
+/// Whether something found no room in the ledger, or could not be written.
+enum LedgerGap: UInt8, Hashable, CaseIterable {
+  case none, found
+  /// The catalogue knows.
+  case told
+
+  mutating func appeared() { if self == .none { self = .found } }
+
+  /// - Returns: whether the catalogue has to be told now.
+  mutating func tell() -> Bool {
+    guard self == .found else { return false }
+    self = .told
+    return true
+  }
 }

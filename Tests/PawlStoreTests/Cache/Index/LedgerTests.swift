@@ -53,4 +53,39 @@ import Testing
     let free = try #require(append(ledger))
     ledger.end(free)
   }
+
+  @Test("the half that is not written to is spare once a batch that had all of it is committed, and then once")
+  func otherHalf() {
+    typealias Row = (
+      LedgerHalf, begunWritten: LedgerHalf, begun: LedgerHalf, committed: LedgerHalf, isTaken: Bool, taken: LedgerHalf
+    )
+    let table: [Row] = [
+      (.needed, .needed, .drained, .needed, false, .needed),
+      (.drained, .needed, .drained, .spare, false, .drained),
+      (.spare, .spare, .spare, .spare, true, .needed),
+    ]
+    #expect(table.map(\.0) == LedgerHalf.allCases)
+    for row in table {
+      var (first, second, third, fourth) = (row.0, row.0, row.0, row.0)
+      first.batchBegins(isWritten: true)
+      second.batchBegins(isWritten: false)
+      third.batchIsCommitted()
+      #expect(first == row.begunWritten && second == row.begun && third == row.committed)
+      #expect(fourth.take() == row.isTaken && fourth == row.taken)
+    }
+  }
+
+  @Test("a gap is told once")
+  func gap() {
+    let table: [(LedgerGap, appeared: LedgerGap, isTold: Bool, told: LedgerGap)] = [
+      (.none, .found, false, .none), (.found, .found, true, .told), (.told, .told, false, .told),
+    ]
+    #expect(table.map(\.0) == LedgerGap.allCases)
+    for (state, appeared, isTold, told) in table {
+      var (first, second) = (state, state)
+      first.appeared()
+      #expect(first == appeared)
+      #expect(second.tell() == isTold && second == told)
+    }
+  }
 }

@@ -102,10 +102,9 @@ struct UploadHold<Claim: UploadClaim> {
     var cut: UInt64?
     var isFreed = false
     var isOpen = true
-    /// The phase changes.
-    var isChanging = false
-    /// It is open, and stays so.
-    var takesBytes = true
+    var phase = Phase.takesBytes
+
+    enum Phase: Hashable { case takesBytes, changing, over }
   }
 
   enum Step {
@@ -123,8 +122,8 @@ struct UploadHold<Claim: UploadClaim> {
       return .cut(size)
     }
     // Who asks while the phase changes is told what it has become.
-    guard let claim = next, !facts.isChanging else { return .none }
-    if !claim.isReadOnly && facts.takesBytes && !facts.isOpen && !isBroken {
+    guard let claim = next, facts.phase != .changing else { return .none }
+    if !claim.isReadOnly && facts.phase == .takesBytes && !facts.isOpen && !isBroken {
       work = .settling
       return .open
     }

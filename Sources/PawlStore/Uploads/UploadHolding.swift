@@ -71,7 +71,7 @@ extension SpooledUpload {
     let step = state.hold.nextStep(
       .init(
         cut: state.goBack, isFreed: state.isFreed, isOpen: state.descriptor != nil,
-        isChanging: state.transition != nil, takesBytes: state.takesBytes))
+        phase: state.transition != nil ? .changing : state.takesBytes ? .takesBytes : .over))
     if case .grant = step { state.lastWrite = core.clock.now() }
     return step
   }

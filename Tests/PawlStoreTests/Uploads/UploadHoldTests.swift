@@ -129,7 +129,7 @@ import Testing
     case "cut": _ = hold.nextStep(.init(cut: 1))
     case "open": _ = hold.nextStep(.init(isOpen: false))
     case "go": _ = hold.nextStep(.init())
-    case "changing": _ = hold.nextStep(.init(isOpen: false, isChanging: true))
+    case "changing": _ = hold.nextStep(.init(isOpen: false, phase: .changing))
     case "settled": isPossible = hold.settled()
     case "began": isPossible = hold.writeBegan()
     case "ended":
@@ -201,7 +201,7 @@ import Testing
   func freed() {
     var hold = Hold()
     _ = hold.takenOver(by: Claim(writer: 1, isReadOnly: false))
-    guard case .grant = hold.nextStep(.init(cut: 1, isFreed: true, isOpen: false, takesBytes: false)) else {
+    guard case .grant = hold.nextStep(.init(cut: 1, isFreed: true, isOpen: false, phase: .over)) else {
       return #expect(Bool(false))
     }
   }

@@ -13,13 +13,13 @@ extension StoredBody: ChangeSource {
 
   /// The object has a row from now on. Everything about it that is known already is recorded next.
   func notePublished(under key: CacheKey, isStronglyValidated: Bool) {
-    let news = state.withLock { state in
+    let news = state.withLock { state -> News? in
       state.home = key
-      _ = state.standing.wasPublished()
       state.hasStrongValidator = isStronglyValidated
-      return state.takeNews(isForced: true)
+      return state.standing.wasPublished() ? state.takeNews(isForced: true) : nil
     }
-    announce(news)
+    // It failed before, and its file is gone: so goes the row that has just been asked for.
+    if let news { announce(news) } else { core.recordRemoval(of: number) }
   }
 
   func noteValidator(isStrong: Bool) { state.withLock { $0.hasStrongValidator = isStrong } }

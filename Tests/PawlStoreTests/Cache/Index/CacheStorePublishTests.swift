@@ -28,6 +28,20 @@ import Testing
     #expect(try !fixture.store.core.reader.contains(old.id))
   }
 
+  @Test("a body that failed before leaves no row behind")
+  func failedBefore() throws {
+    let fixture = try StoreFixture()
+    let body = try fixture.body(total: 100)
+    try body.write(pattern(50))
+    body.fail(.notKept)
+    let response = StoredResponse(head: fixture.head(), body: body, storedAt: 5)
+    fixture.store.publish(response, in: try fixture.resource("/a"))
+    try fixture.settle()
+    fixture.store.flush()
+    #expect(fixture.store.resource(for: fixture.key("/a"), create: false) == nil)
+    #expect(try !fixture.store.core.reader.contains(body.id))
+  }
+
   @Test("a private response is found by its tag alone, until it expires")
   func personal() throws {
     let fixture = try StoreFixture()

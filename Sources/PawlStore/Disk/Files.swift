@@ -39,6 +39,13 @@ enum Files {
     guard fsync(descriptor) == 0 else { throw failure("fsync", path) }
   }
 
+  /// Brings all files of the file system that a directory is on to the disk.
+  static func syncFileSystem(of path: String) throws(StoreError) {
+    let descriptor = try open(path, O_RDONLY | O_DIRECTORY)
+    defer { close(descriptor) }
+    guard syncfs(descriptor) == 0 else { throw failure("syncfs", path) }
+  }
+
   /// The size in bytes of an open regular file.
   static func size(_ descriptor: CInt, _ path: String) throws(StoreError) -> UInt64 {
     var status = stat()

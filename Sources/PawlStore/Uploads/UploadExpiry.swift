@@ -62,10 +62,7 @@ extension UploadCore {
   /// Many files at once cost one journal commit. Whether it worked, each file's own sync finds out.
   private func syncFileSystem() {
     do throws(StoreError) {
-      let directory = OwnedDescriptor(adopting: try Files.open(bodies, O_RDONLY | O_DIRECTORY))
-      if syncfs(directory.raw) != 0 {
-        events.log(.warning, "spool-sync-failed", ["why": "\(Files.failure("syncfs", bodies))"])
-      }
+      try Files.syncFileSystem(of: bodies)
     } catch {
       events.log(.warning, "spool-sync-failed", ["why": "\(error)"])
     }

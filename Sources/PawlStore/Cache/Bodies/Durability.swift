@@ -76,9 +76,8 @@ final class Durability: Sendable {
 
   private func syncFileSystem(_ core: StoreCore) -> StoreError? {
     do throws(StoreError) {
-      let directory = try Files.open(core.bodiesDirectory, O_RDONLY | O_DIRECTORY)
-      defer { close(directory) }
-      return syncfs(directory) == 0 ? nil : Files.failure("syncfs", core.bodiesDirectory)
+      try Files.syncFileSystem(of: core.bodiesDirectory)
+      return nil
     } catch {
       return error
     }

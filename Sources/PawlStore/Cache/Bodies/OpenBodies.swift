@@ -1,3 +1,4 @@
+import CLinux
 import PawlBase
 import PawlLoop
 
@@ -47,6 +48,17 @@ final class OpenBodies: Sendable {
   func closeSome() {
     let crowd = state.withLock { $0.entries.values.compactMap(\.body) }
     closeOldest(crowd, count: max(1, crowd.count / 8))
+  }
+
+  /// Opens a file; where the process is out of descriptors, once more with fewer.
+  func makingRoom<File>(_ open: () throws(StoreError) -> File) throws(StoreError) -> File {
+    do throws(StoreError) {
+      return try open()
+    } catch {
+      guard case .system(_, _, EMFILE) = error else { throw error }
+      closeSome()
+      return try open()
+    }
   }
 
   /// Closes the idle ones until an eighth below the limit, so that this is not done for each body.

@@ -223,8 +223,7 @@ extension StoredBody {
     if outcome.isLeft {
       wake()
     } else {
-      core.counters.withLock { $0.drops += 1 }
-      core.events.log(.warning, "body-dropped", ["body": id.hex, "why": why])
+      core.noteDropped(id, why)
       fail(.disk(why))
     }
   }

@@ -73,7 +73,7 @@ struct BodyLoader {
     if let body = core.liveBody(row.number) {
       return StoredHead(serialized: row.head).map { response($0, body) }
     }
-    let charge = DiskCharge(core.budget, bytes: row.held + DiskBudget.objectOverhead)
+    let charge = charge
     guard let head = StoredHead(serialized: row.head) else { return drop(charge, "its head is not what pawl wrote") }
     let file: (BodyDescriptor, UInt64)
     do throws(StoreError) {
@@ -96,6 +96,9 @@ struct BodyLoader {
     return body.failure == nil ? response(head, body) : nil
   }
 
+  /// What it is counted as since the start.
+  private var charge: DiskCharge { DiskCharge(core.budget, bytes: object.row.held + DiskBudget.objectOverhead) }
+
   private func response(_ head: StoredHead, _ body: StoredBody) -> StoredResponse {
     let row = object.row
     let personal =
@@ -107,14 +110,7 @@ struct BodyLoader {
 
   private func open(_ charge: DiskCharge) throws(StoreError) -> (BodyDescriptor, UInt64) {
     let path = core.path(of: object.row.id)
-    let raw: CInt
-    do throws(StoreError) {
-      raw = try Files.open(path, O_RDWR | O_NOFOLLOW)
-    } catch {
-      guard case .system(_, _, EMFILE) = error else { throw error }
-      core.openBodies.closeSome()
-      raw = try Files.open(path, O_RDWR | O_NOFOLLOW)
-    }
+    let raw = try core.openBodies.makingRoom { () throws(StoreError) in try Files.open(path, O_RDWR | O_NOFOLLOW) }
     let descriptor = BodyDescriptor(adopting: raw, pool: core.pool, charge: charge)
     return (descriptor, try Files.size(raw, path))
   }
@@ -159,8 +155,7 @@ struct BodyLoader {
     guard body.failure == nil else { return }
     let isEmpty = body.state.withLock { $0.held.isEmpty && !$0.isComplete }
     if isEmpty {
-      core.counters.withLock { $0.drops += 1 }
-      core.events.log(.warning, "body-dropped", ["body": row.id.hex, "why": "nothing of it is held"])
+      core.noteDropped(row.id, "nothing of it is held")
       return body.fail(.disk("nothing of it is held"))
     }
     // Complete in fact, but the row does not say so yet.
@@ -197,21 +192,15 @@ struct BodyLoader {
   private func removed() -> StoredResponse? {
     if let body = core.liveBody(object.row.number) {
       core.drop(body)
-    } else if core.doomed.withLock({ $0.insert(object.row.number).inserted }) {
-      core.recordRemoval(of: object.row.number)
-      BodyFile.remove(
-        object.row.id, core, DiskCharge(core.budget, bytes: object.row.held + DiskBudget.objectOverhead))
+    } else {
+      _ = core.remove(object.row, charge)
     }
     return nil
   }
 
   private func drop(_ charge: DiskCharge, _ why: String) -> StoredResponse? {
     // The sweep after a start may have found the same, and taken it out of the accounts.
-    guard core.doomed.withLock({ $0.insert(object.row.number).inserted }) else { return nil }
-    core.counters.withLock { $0.drops += 1 }
-    core.events.log(.warning, "body-dropped", ["body": object.row.id.hex, "why": why])
-    core.recordRemoval(of: object.row.number)
-    BodyFile.remove(object.row.id, core, charge)
+    if core.remove(object.row, charge) { core.noteDropped(object.row.id, why) }
     return nil
   }
 }

@@ -59,8 +59,7 @@ final class OrphanSweep: Sendable {
       number: row.number, id: row.id, keyHash: row.keyHash, held: row.held,
       score: EvictionScore(.partial, idle: 0, uses: 0, size: row.held))
     guard core.evict(candidate) else { return }
-    core.counters.withLock { $0.drops += 1 }
-    core.events.log(.warning, "body-dropped", ["body": row.id.hex, "why": "its file is missing"])
+    core.noteDropped(row.id, "its file is missing")
   }
 }
 
@@ -77,7 +76,7 @@ extension StoreCore {
     _ = unrecorded.withLock { $0.insert(id) }
     let charge = DiskCharge(budget, bytes: 0)
     do throws(StoreError) {
-      let descriptor = try makeFile(id, charge)
+      let descriptor = try openBodies.makingRoom { () throws(StoreError) in try BodyFile.create(id, self, charge) }
       return newBody(id, descriptor, charge, total: total, reservation: content)
     } catch {
       _ = unrecorded.withLock { $0.remove(id) }
@@ -101,15 +100,5 @@ extension StoreCore {
     (state.total, state.descriptor, state.reservation) = (total, descriptor, reservation)
     (state.lastTouch, state.lastUsed) = (openBodies.now(), clock.wallSeconds())
     return StoredBody(id: id, number: takeNumber(), core: self, charge: charge, state: state)
-  }
-
-  private func makeFile(_ id: ObjectID, _ charge: DiskCharge) throws(StoreError) -> BodyDescriptor {
-    do throws(StoreError) {
-      return try BodyFile.create(id, self, charge)
-    } catch {
-      guard case .system(_, _, EMFILE) = error else { throw error }
-      openBodies.closeSome()
-      return try BodyFile.create(id, self, charge)
-    }
   }
 }

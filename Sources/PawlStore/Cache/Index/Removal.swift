@@ -11,6 +11,22 @@ extension StoreCore {
     if body.doom() { BodyFile.remove(body.id, self, body.charge) }
   }
 
+  /// Takes an object out whose body is not in memory. In the pool.
+  /// - Parameter charge: what it is counted as.
+  /// - Returns: `false` when it is on its way out already, and has left the accounts.
+  func remove(_ row: ObjectRow, _ charge: @autoclosure () -> DiskCharge) -> Bool {
+    guard doomed.withLock({ $0.insert(row.number).inserted }) else { return false }
+    recordRemoval(of: row.number)
+    BodyFile.remove(row.id, self, charge())
+    return true
+  }
+
+  /// Nothing of it can be trusted.
+  func noteDropped(_ id: ObjectID, _ why: String) {
+    counters.withLock { $0.drops += 1 }
+    events.log(.warning, "body-dropped", ["body": id.hex, "why": why])
+  }
+
   /// Takes an object out that nobody uses; its bytes are free when this returns. Blocking: in the pool.
   func evict(_ candidate: EvictionCandidate) -> Bool {
     guard doomed.withLock({ $0.insert(candidate.number).inserted }) else { return false }

@@ -71,7 +71,8 @@ extension HTTP2Connection {
     owner.events.log(
       .warning, "transfer-cut",
       [
-        "by": end.party.rawValue, "why": end.reason, "target": request.map { owner.services.shown($0.plain.target).text } ?? "-",
+        "by": end.party.rawValue, "why": end.reason,
+        "target": request.map { owner.services.shown($0.plain.target).text } ?? "-",
         "sent": "\(sent)", "request": request?.id.text ?? "-",
       ])
     session.reset(id, end.party == .client ? .cancel : .internalError)

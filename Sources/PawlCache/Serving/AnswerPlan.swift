@@ -30,13 +30,17 @@ package enum AnswerPlan: Hashable, Sendable {
     case refetch
   }
 
-  /// What is stored and selected for the request (RFC 9111 §4.1), and how much of it is here.
-  package struct Stored {
-    package var head: StoredHead
-    package var hasTotal: Bool
-    package var missing: Missing
-    /// More of it is on its way.
-    package var isFilling: Bool
+  /// What is known of the response that is stored and selected for a request (RFC 9111 §4.1): what it may be used for, and how much of
+  /// it is here. Small: it is looked at under a lock.
+  package struct Stored: Hashable, Sendable {
+    let reuse: Reuse
+    let missing: Missing
+    let proof: Proof
+    let hasTotal: Bool
+    let isFilling: Bool
+    /// It has no length yet, and nothing but a guess or a setting says that it may be heard by others: a second listener of a live
+    /// stream wants the present, not its beginning.
+    package let comesLate: Bool
 
     /// What of it is not here.
     package enum Missing: Hashable, Sendable {
@@ -46,25 +50,36 @@ package enum AnswerPlan: Hashable, Sendable {
       case lost
     }
 
-    package init(_ head: StoredHead, hasTotal: Bool, missing: Missing, isFilling: Bool) {
-      (self.head, self.hasTotal, self.missing, self.isFilling) = (head, hasTotal, missing, isFilling)
-    }
+    /// By what its origin can say that it still is right.
+    enum Proof: Hashable, Sendable { case none, validator, strongTag }
 
-    /// All of it is here.
-    package init(whole head: StoredHead) { self.init(head, hasTotal: true, missing: .nothing, isFilling: false) }
+    /// - Parameters:
+    ///   - fields: the request's.
+    ///   - now: wall clock, seconds since 1970.
+    ///   - isFilling: more of it is on its way.
+    package init(
+      _ head: StoredHead, asked fields: Fields, policy: CachePolicy, now: Int64, hasTotal: Bool, missing: Missing,
+      isFilling: Bool
+    ) {
+      reuse = Reuse.decide(head, asked: fields, policy: policy, now: now)
+      (self.hasTotal, self.missing, self.isFilling) = (hasTotal, missing, isFilling)
+      comesLate = !hasTotal && !head.givesLifetime && isFilling
+      // What is no 200 is asked for without conditions: an origin that repeats it would say it in answer to them, and nothing but a 200
+      // counts that comes so (``NotStored/conditional``).
+      if head.status != 200 || !head.canBeValidated {
+        proof = .none
+      } else if let tag = head.validators.tag, !tag.isWeak {
+        proof = .strongTag
+      } else {
+        proof = .validator
+      }
+    }
 
     package var canFinish: Bool { missing != .lost }
 
-    /// It has no length yet, and nothing but a guess or a setting says that it may be heard by others: a second listener of a live
-    /// stream wants the present, not its beginning.
-    package var comesLate: Bool { !hasTotal && !head.givesLifetime && isFilling }
-
-    /// What is no 200 is asked for without conditions: an origin that repeats it would say it in answer to them, and nothing but a 200
-    /// counts that comes so (``NotStored/conditional``). While its body is still coming, only a strong tag says that it is this client's,
-    /// too.
+    /// While its body is still coming, only a strong tag says that it is this client's, too.
     package var renewal: Renewal {
-      let isTelling = head.status == 200 && (head.validators.tag.map { !$0.isWeak } ?? false || !isFilling)
-      return canFinish && isTelling && !head.conditions.isEmpty ? .validate : .refetch
+      canFinish && (proof == .strongTag || proof == .validator && !isFilling) ? .validate : .refetch
     }
   }
 
@@ -77,35 +92,34 @@ package enum AnswerPlan: Hashable, Sendable {
   }
 
   /// - Parameters:
-  ///   - now: wall clock, seconds since 1970.
+  ///   - fields: the request's.
   ///   - isShared: whether what comes of the stored response was fetched for this client, too.
   ///   - mayJoin: whether somebody asks for the same, and this request may wait for the answer.
   package static func decide(
-    _ request: RequestHead, policy: CachePolicy, now: Int64, stored: Stored?, named: Named = .nothing,
+    _ method: Method, _ fields: Fields, stored: Stored?, named: Named = .nothing,
     isShared: @autoclosure () -> Bool = false, mayJoin: @autoclosure () -> Bool = false
   ) -> AnswerPlan {
-    if isForOriginToJudge(request.fields) { return .forward(.request) }
+    if isForOriginToJudge(fields) { return .forward(.request) }
     switch named {
     case .opened: return .opened
     case .awaitsProof: return .awaitProof
     case .nothing: break
     }
-    let reuse = stored.map { Reuse.decide($0.head, request: request, policy: policy, now: now) }
-    if request.method == .head {
+    if method == .head {
       guard let stored else { return .forward(.uriMiss) }
-      if stored.hasTotal, case .fresh? = reuse { return .stored }
+      if stored.hasTotal, case .fresh = stored.reuse { return .stored }
       return .forward(.stale)
     }
     if let stored {
       let isTimely = stored.canFinish && !stored.comesLate
-      switch reuse {
-      case .fresh? where isTimely, .staleAllowed? where isTimely: return .stored
-      case .staleWhileRevalidate? where stored.missing == .nothing: return .storedWhileValidating
-      case .fresh?, .staleAllowed?, .staleWhileRevalidate?, .validate?, nil: break
+      switch stored.reuse {
+      case .fresh where isTimely, .staleAllowed where isTimely: return .stored
+      case .staleWhileRevalidate where stored.missing == .nothing: return .storedWhileValidating
+      case .fresh, .staleAllowed, .staleWhileRevalidate, .validate: break
       }
       if stored.isFilling, isShared() { return .stored }
     }
-    if CacheControl(request.fields).onlyIfCached { return .onlyIfCached }
+    if CacheControl(fields).onlyIfCached { return .onlyIfCached }
     return mayJoin() ? .join : .fetch(stored?.renewal ?? .miss)
   }
 }

@@ -12,8 +12,13 @@ package enum Reuse: Hashable, Sendable {
 
   /// - Parameter now: wall clock, seconds since 1970.
   package static func decide(_ head: StoredHead, request: RequestHead, policy: CachePolicy, now: Int64) -> Reuse {
-    let asked = CacheControl(request.fields)
-    if head.cacheControl.noCache || asked.noCache || hasPragmaNoCache(request.fields) { return .validate }
+    decide(head, asked: request.fields, policy: policy, now: now)
+  }
+
+  /// - Parameter fields: the request's.
+  package static func decide(_ head: StoredHead, asked fields: Fields, policy: CachePolicy, now: Int64) -> Reuse {
+    let asked = CacheControl(fields)
+    if head.cacheControl.noCache || asked.noCache || hasPragmaNoCache(fields) { return .validate }
     let freshness = Freshness.evaluate(head, policy: policy, now: now)
     if let limit = asked.maxAge {
       // A reload does not reach what its origin calls immutable (RFC 8246 §2).

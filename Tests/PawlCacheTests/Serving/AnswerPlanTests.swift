@@ -34,12 +34,17 @@ import Testing
 
   private static func stored(_ row: Row) -> AnswerPlan.Stored? {
     guard let head = head(row.kept) else { return nil }
+    func make(_ hasTotal: Bool, _ missing: AnswerPlan.Stored.Missing, _ isFilling: Bool) -> AnswerPlan.Stored {
+      AnswerPlan.Stored(
+        head, asked: Messages.fields(row.request), policy: CachePolicy(), now: Messages.now, hasTotal: hasTotal,
+        missing: missing, isFilling: isFilling)
+    }
     return switch row.here {
-    case .whole: AnswerPlan.Stored(whole: head)
-    case .filling: AnswerPlan.Stored(head, hasTotal: true, missing: .obtainable, isFilling: true)
-    case .lengthless: AnswerPlan.Stored(head, hasTotal: false, missing: .obtainable, isFilling: true)
-    case .resumable: AnswerPlan.Stored(head, hasTotal: true, missing: .obtainable, isFilling: false)
-    case .lost: AnswerPlan.Stored(head, hasTotal: true, missing: .lost, isFilling: false)
+    case .whole: make(true, .nothing, false)
+    case .filling: make(true, .obtainable, true)
+    case .lengthless: make(false, .obtainable, true)
+    case .resumable: make(true, .obtainable, false)
+    case .lost: make(true, .lost, false)
     }
   }
 
@@ -88,8 +93,8 @@ import Testing
     ])
   func decides(_ row: Row) {
     let plan = AnswerPlan.decide(
-      Messages.request(row.request, method: row.method), policy: CachePolicy(), now: Messages.now,
-      stored: Self.stored(row), named: row.named, isShared: row.isShared, mayJoin: row.mayJoin)
+      row.method, Messages.fields(row.request), stored: Self.stored(row), named: row.named, isShared: row.isShared,
+      mayJoin: row.mayJoin)
     #expect(plan == row.plan)
   }
 
@@ -98,8 +103,9 @@ import Testing
     let policy = CachePolicy(defaultTTL: 60)
     func plan(_ lines: [String]) -> AnswerPlan {
       let stored = AnswerPlan.Stored(
-        Messages.stored(lines), hasTotal: false, missing: .obtainable, isFilling: true)
-      return AnswerPlan.decide(Messages.request(), policy: policy, now: Messages.now, stored: stored)
+        Messages.stored(lines), asked: Fields(), policy: policy, now: Messages.now, hasTotal: false,
+        missing: .obtainable, isFilling: true)
+      return AnswerPlan.decide(.get, Fields(), stored: stored)
     }
     #expect(plan([]) == .fetch(.refetch) && plan(["Cache-Control: max-age=60"]) == .stored)
   }

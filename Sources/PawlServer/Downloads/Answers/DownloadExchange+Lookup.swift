@@ -33,15 +33,14 @@ extension DownloadExchange {
 
   /// One decision under the resource's lock (``AnswerPlan``), and what it is carried out with; starts nothing yet.
   func decide(_ resource: Resource) -> Decision {
-    let now = request.loop.loop.wallSeconds
-    return resource.withLock { state in
+    resource.withLock { state in
       guard state.isLoaded else { return .load }
       if request.head.fields.mayContain(anyOf: HeldPart.fields) { settleRangeCoding(state) }
       let named = named(in: state)
       let current = named == nil ? state.variants.selected(by: values, where: matches) : nil
       let running = state.fetch as? CollapsedFetch
       let plan = AnswerPlan.decide(
-        request.head, policy: policy, now: now, stored: current.map(known), named: named?.plan ?? .nothing,
+        request.head.method, request.head.fields, stored: current.map(known), named: named?.plan ?? .nothing,
         isShared: current.map(mayTakeWhatComes) ?? false,
         mayJoin: running.map { mayJoin($0) && (current != nil || !isUncacheable(state)) } ?? false)
       return carriedOut(plan, current, named, running, resource, &state)
@@ -79,7 +78,9 @@ extension DownloadExchange {
       } else {
         .lost
       }
-    return AnswerPlan.Stored(stored.head, hasTotal: body.total != nil, missing: missing, isFilling: isFilling)
+    return AnswerPlan.Stored(
+      stored.head, asked: request.head.fields, policy: policy, now: request.loop.loop.wallSeconds,
+      hasTotal: body.total != nil, missing: missing, isFilling: isFilling)
   }
 
   private func mayTakeWhatComes(_ stored: StoredResponse) -> Bool {

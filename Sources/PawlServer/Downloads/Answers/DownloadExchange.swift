@@ -18,17 +18,17 @@ final class DownloadExchange: Exchange {
   let resource: Resource?
   private(set) var forward: ForwardExchange?
   /// Its place in a fetch that it leads, or waits for.
-  var ticket: FetchTicket?
+  @exclusivity(unchecked) var ticket: FetchTicket?
   /// The origin is asked whether what is kept for one user is this one's, too.
   var resumption: PrivateResumption?
   /// Ends the waiting for the origin's word that it goes on with what is held for this user.
   var continuationTimer: LoopTimer?
   private(set) var isOver = false
-  private var patience = Patience.unlimited
+  @exclusivity(unchecked) private var patience = Patience.unlimited
   var isOutOfPatience: Bool { patience.isOver }
   /// Ends the waiting for another's answer.
   var collapseTimer: LoopTimer?
-  var collapsing = Collapsing.mayWait
+  @exclusivity(unchecked) var collapsing = Collapsing.mayWait
 
   init(
     _ request: IncomingRequest, channel: any ResponseChannel, store: CacheStore, downloads: LoopDownloads
@@ -113,7 +113,7 @@ final class DownloadExchange: Exchange {
   /// Set when that came to nothing once, and something else was looked for.
   var hasLookedAgain = false
   /// See ``awaitsName(_:)``.
-  var naming = Naming.unasked
+  @exclusivity(unchecked) var naming = Naming.unasked
 
   /// Whether the origin was asked whether it still has what is held in part.
   var hasConfirmed = false

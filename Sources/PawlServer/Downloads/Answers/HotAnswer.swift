@@ -91,8 +91,10 @@ final class HotAnswer: Sendable {
   ) -> (shape: AnswerShape, shown: EntityTag?)? {
     var request = RequestHead(method: .get, target: [], authority: [])
     for (name, value) in lines { request.fields.append(name, value) }
-    let plan = AnswerPlan.decide(
-      request, policy: route.policy, now: now, stored: AnswerPlan.Stored(whole: stored.head))
+    let whole = AnswerPlan.Stored(
+      stored.head, asked: request.fields, policy: route.policy, now: now, hasTotal: true, missing: .nothing,
+      isFilling: false)
+    let plan = AnswerPlan.decide(.get, request.fields, stored: whole)
     guard plan == .stored else { return nil }
     return StoredAnswer.shape(of: stored, for: request, mayGivePart: true, maxRanges: route.maxRanges)
   }

@@ -79,10 +79,10 @@ struct ColdRange {
     IfRange(asked)?.holds(for: Validators(answer.fields, receivedAt: now)) ?? true
   }
 
-  /// Whether the whole that a request is given after all is, for certain, what its client holds a part of: then the part can be asked
+  /// With ``RangeCoding/ownUnlessCoded``, whether the whole that a request is given after all is, for certain, what its client holds a part of: then the part can be asked
   /// for.
-  static func isProvenUncoded(_ asked: Fields, _ coding: RangeCoding, for answer: ResponseHead, now: Int64) -> Bool {
-    coding == .ownUnlessCoded && answer.status == 200 && RepresentationIdentity.codings(answer.fields) == nil
+  static func isProvenUncoded(_ asked: Fields, for answer: ResponseHead, now: Int64) -> Bool {
+    answer.status == 200 && RepresentationIdentity.codings(answer.fields) == nil
       && asked.contains(.ifRange) && RangeField(asked) != nil && ifRangeHolds(asked, for: answer, now: now)
   }
 }

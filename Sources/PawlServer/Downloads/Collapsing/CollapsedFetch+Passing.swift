@@ -60,7 +60,7 @@ extension CollapsedFetch {
   }
 
   private func isProvenUncoded(_ head: ResponseHead) -> Bool {
-    ColdRange.isProvenUncoded(
-      request.head.fields, request.rangeCoding, for: head, now: owner.loop.wallSeconds)
+    request.rangeCoding == .ownUnlessCoded
+      && ColdRange.isProvenUncoded(request.head.fields, for: head, now: owner.loop.wallSeconds)
   }
 }

@@ -22,14 +22,15 @@ final class CollapsedFetch: FetchHeadSink, DownloadJob {
   let reason: CacheStatus.ForwardReason
   /// The leader's own cookies, which are not stored.
   private(set) var setCookies: [Bytes] = []
-  /// Until it has its answer, or its client has left.
-  private(set) weak var leader: (any FetchLeader)?
+  /// Until it has been told, or has given its ``FetchTicket`` back; so long neither goes without the other. A weak reference would make
+  /// each retain of an exchange a dear one from then on.
+  @exclusivity(unchecked) private(set) var leader: (any FetchLeader)?
   /// A validation that nobody waits for from the start.
   let isInBackground: Bool
   /// `nil` where nobody may join.
   private let waiters: Locked<[ObjectIdentifier: @Sendable (Outcome) -> Void]?>?
   /// Told once: it is asking until it is told, or stopped.
-  private var state = CollapsedFetchState.asking
+  @exclusivity(unchecked) private var state = CollapsedFetchState.asking
   /// Until another takes its content.
   var fetch: OriginFetch?
   private var requestBegan = Monotonic(nanoseconds: 0)

@@ -23,23 +23,23 @@ final class OriginFetch: OriginExchangeDelegate {
   /// What the first request is made of; ``ResumptionRequest`` makes the others of it.
   let base: RequestHead
   private let use: OriginUse
-  private var taker: Taker
+  @exclusivity(unchecked) private var taker: Taker
   var sink: (any FetchBodySink)? { if case .body(let sink) = taker { sink } else { nil } }
 
-  var state = OriginFetchState()
-  var attempts: FetchAttempts
-  var exchange: OriginExchange?
+  @exclusivity(unchecked) var state = OriginFetchState()
+  @exclusivity(unchecked) var attempts: FetchAttempts
+  @exclusivity(unchecked) var exchange: OriginExchange?
   /// What the first answer said of the representation, read when the origin breaks off.
-  private(set) var first: FirstAnswer?
+  @exclusivity(unchecked) private(set) var first: FirstAnswer?
   var identity: RepresentationIdentity? { first?.identity }
   var total: UInt64? { first?.total }
   private(set) var spanStart: UInt64 = 0
   private(set) var spanEnd: UInt64?
   /// The next octet that was never handed on.
-  var frontier: UInt64 = 0
+  @exclusivity(unchecked) var frontier: UInt64 = 0
   /// The next octet of the answer being read.
-  var position: UInt64 = 0
-  var undelivered: [UInt8] = []
+  @exclusivity(unchecked) var position: UInt64 = 0
+  @exclusivity(unchecked) var undelivered: [UInt8] = []
   private var timer: LoopTimer?
   /// What stood behind the whole content; nothing where that was put together from parts.
   private(set) var trailers = Fields()

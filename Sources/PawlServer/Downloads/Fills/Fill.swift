@@ -17,11 +17,11 @@ final class Fill: FetchBodySink {
   let store: CacheStore
   var coordinator: FillCoordinator?
   /// Until it is over.
-  var fetch: OriginFetch?
+  @exclusivity(unchecked) var fetch: OriginFetch?
   let kind: Kind
-  var state = FillState()
+  @exclusivity(unchecked) var state = FillState()
   /// Of what was streamed: it is in no file to compare with.
-  var streamed: DeliveredMemory?
+  @exclusivity(unchecked) var streamed: DeliveredMemory?
   /// Looks for who holds up the others of what is streamed.
   var overtaking: Overtaking?
   /// How long the body is that it takes the place of, where nobody was to read it at once (RFC 5861 §3).

@@ -75,12 +75,11 @@ import Testing
       let asked = Fields((row.ifRange.map { [(.ifRange, $0)] } ?? []) + [(.range, "bytes=5-")])
       #expect(ColdRange.ifRangeHolds(asked, for: answer, now: now) == row.holds, "\(row)")
       #expect(
-        ColdRange.isProvenUncoded(asked, .ownUnlessCoded, for: answer, now: now) == (row.holds && row.ifRange != nil),
+        ColdRange.isProvenUncoded(asked, for: answer, now: now) == (row.holds && row.ifRange != nil),
         "\(row)")
-      #expect(!ColdRange.isProvenUncoded(asked, .unknown, for: answer, now: now))
       var coded = answer
       coded.fields.append(.contentEncoding, "gzip")
-      #expect(!ColdRange.isProvenUncoded(asked, .ownUnlessCoded, for: coded, now: now))
+      #expect(!ColdRange.isProvenUncoded(asked, for: coded, now: now))
     }
   }
 }

@@ -13,7 +13,7 @@ package final class SocketStream {
   var readEvent: UnsafeMutablePointer<event>?
   var writeEvent: UnsafeMutablePointer<event>?
   /// Set where the connection is protected.
-  var protection: StreamProtection?
+  @exclusivity(unchecked) var protection: StreamProtection?
   var descriptor: CInt
   /// Set when the kernel refused to watch the socket.
   var failure: CInt?

@@ -39,7 +39,7 @@ enum ContextRules {
   }
 
   /// Puts a certificate, its chain and its key into their place by kind of key.
-  static func use(_ pair: LoadedPair, in context: OpaquePointer) throws(TLSProblem) {
+  static func use(_ pair: CertificatePair, in context: OpaquePointer) throws(TLSProblem) {
     guard let chain = OPENSSL_sk_new_null() else { throw TLSProblem("out of memory") }
     defer { OPENSSL_sk_free(chain) }
     for link in pair.chain.dropFirst() { OPENSSL_sk_push(chain, UnsafeRawPointer(link.raw)) }
@@ -47,57 +47,5 @@ enum ContextRules {
     guard SSL_CTX_use_cert_and_key(context, pair.leaf.raw, pair.key.raw, chain, 1) == 1 else {
       throw TLSProblem("cannot be used: \(OpenSSLError.take().reason)", file: pair.files.certificate)
     }
-  }
-}
-
-/// A certificate, its chain and its key, read and found to belong together.
-struct LoadedPair {
-  let files: TLSKeyPair
-  /// The leaf first; never empty.
-  let chain: [Certificate]
-  let key: PrivateKey
-  let leaf: Certificate
-
-  /// - Throws: ``TLSProblem`` about either file.
-  init(_ files: TLSKeyPair) throws(TLSProblem) {
-    self.files = files
-    chain = try PEMFile(files.certificate).certificates()
-    guard let first = chain.first else { throw TLSProblem("holds no certificate", file: files.certificate) }
-    leaf = first
-    key = try PEMFile(files.key).privateKey()
-    ERR_clear_error()
-    guard X509_check_private_key(leaf.raw, key.raw) == 1 else {
-      ERR_clear_error()
-      let isElsewhere = chain.dropFirst().contains { X509_check_private_key($0.raw, key.raw) == 1 }
-      ERR_clear_error()
-      if isElsewhere {
-        throw TLSProblem("the certificate that belongs to the key must be the first one", file: files.certificate)
-      }
-      throw TLSProblem("the key does not belong to the certificate in \(files.certificate)", file: files.key)
-    }
-  }
-
-  /// Who issued the only certificate of the file, where that is somebody else.
-  var missingIssuer: String? { chain.count == 1 && !leaf.isSelfIssued ? leaf.issuer : nil }
-
-  /// What does not hinder, but will disappoint somebody.
-  var warnings: [TLSProblem] {
-    guard !leaf.isSelfIssued else { return [] }
-    let file = files.certificate
-    guard chain.count > 1 else {
-      // Where an authority of one's own has issued it, its root is what clients have.
-      guard leaf.saysWhereIssuerIs else { return [] }
-      let words = "holds no certificate of its issuer (\(leaf.issuer)): clients that do not have it can not verify"
-      return [TLSProblem(words, file: file)]
-    }
-    for (link, next) in zip(chain, chain.dropFirst()) where !link.wasIssued(by: next) {
-      let isThere = chain.contains { link.wasIssued(by: $0) }
-      let words =
-        isThere
-        ? "the chain is out of order: \(next.subject) stands where the issuer of \(link.subject) should"
-        : "holds no certificate of the issuer of \(link.subject) (\(link.issuer))"
-      return [TLSProblem(words, file: file)]
-    }
-    return []
   }
 }

@@ -34,7 +34,7 @@ final class ServerIdentity: @unchecked Sendable {
 
   deinit { SSL_CTX_free(context) }
 
-  func add(_ pair: LoadedPair) throws(TLSProblem) {
+  func add(_ pair: CertificatePair) throws(TLSProblem) {
     try ContextRules.use(pair, in: context)
     keyTypes.insert(pair.leaf.keyType)
     names.formUnion(pair.leaf.dnsNames)

@@ -14,9 +14,9 @@ package final class TLSClientContext: @unchecked Sendable {
   package init(_ settings: TLSClientSettings) throws(TLSProblem) {
     _ = KernelTLS.isAvailable  // Found out here, where blocking is allowed.
     var warnings: [TLSProblem] = []
-    var pair: LoadedPair?
+    var pair: CertificatePair?
     if let files = settings.pair {
-      let loaded = try LoadedPair(files)
+      let loaded = try CertificatePair(files)
       warnings = loaded.warnings
       pair = loaded
     }

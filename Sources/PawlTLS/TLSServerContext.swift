@@ -99,7 +99,7 @@ struct ServerLoading {
     var staples = try settings.ocspResponses.map { path throws(TLSProblem) in (file: try PEMFile(path), isUsed: false) }
     var own: [ServerIdentity] = []
     for files in settings.pairs {
-      let pair = try LoadedPair(files)
+      let pair = try CertificatePair(files)
       warnings += pair.warnings
       let identity: ServerIdentity
       if let known = own.first(where: { Self.fits(pair, $0) }) {
@@ -121,7 +121,7 @@ struct ServerLoading {
   }
 
   /// Says so when every name of a pair is taken, for its kind of key, by those before it.
-  private func hiddenBy(_ own: [ServerIdentity], _ pair: LoadedPair) -> TLSProblem? {
+  private func hiddenBy(_ own: [ServerIdentity], _ pair: CertificatePair) -> TLSProblem? {
     let names = pair.leaf.dnsNames
     let isHidden = names.allSatisfy { name in own.contains { $0.names.contains(name) } }
     guard !names.isEmpty, isHidden else { return nil }
@@ -131,14 +131,14 @@ struct ServerLoading {
   }
 
   /// Another kind of key for the same names.
-  private static func fits(_ pair: LoadedPair, _ identity: ServerIdentity) -> Bool {
+  private static func fits(_ pair: CertificatePair, _ identity: ServerIdentity) -> Bool {
     let names = pair.leaf.dnsNames
     return !identity.keyTypes.contains(pair.leaf.keyType)
       && (names.contains { identity.names.contains($0) } || names.isEmpty && identity.names.isEmpty)
   }
 
   private mutating func staple(
-    _ pair: LoadedPair, to identity: ServerIdentity, _ staples: inout [(file: PEMFile, isUsed: Bool)]
+    _ pair: CertificatePair, to identity: ServerIdentity, _ staples: inout [(file: PEMFile, isUsed: Bool)]
   ) throws(TLSProblem) -> Bool {
     let issuer = pair.chain.dropFirst().first ?? (pair.leaf.isSelfIssued ? pair.leaf : nil)
     var isStapled = false
@@ -159,7 +159,7 @@ struct ServerLoading {
 }
 
 extension CertificateFacts {
-  init(_ pair: LoadedPair, section: String, isStapled: Bool) {
+  init(_ pair: CertificatePair, section: String, isStapled: Bool) {
     self.init(
       section: section, file: pair.files.certificate, names: pair.leaf.allNames, keyKind: pair.leaf.keyKind,
       notBefore: pair.leaf.notBefore, notAfter: pair.leaf.notAfter, isStapled: isStapled,

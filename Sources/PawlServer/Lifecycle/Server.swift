@@ -155,8 +155,8 @@ package final class Server: Sendable {
 
   /// What is complete in the spools goes on its way.
   private func beginDeliveries(stores: [UploadStore], opened: [UploadStore]) {
-    UploadStart.begin(stores: stores, opened: opened) { [weak self] in
-      (self?.loops ?? []).map { entry in UploadStart.Home(loop: entry.loop) { entry.server.get().uploads } }
+    DeliveryRecovery.begin(stores: stores, opened: opened) { [weak self] in
+      (self?.loops ?? []).map { entry in DeliveryRecovery.Home(loop: entry.loop) { entry.server.get().uploads } }
     }
   }
 

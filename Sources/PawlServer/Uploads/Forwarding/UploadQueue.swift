@@ -41,7 +41,7 @@ final class UploadQueue {
   /// - Parameter isUrgent: a client waits: it comes before most of those that nobody waits for.
   func enter(_ upload: SpooledUpload, _ route: RouteSettings, isUrgent: Bool) {
     guard !isStopped, running[upload.id] == nil, upload.status.phase == .complete else { return }
-    guard !route.isOrphan else { return UploadStart.noteWaiting(upload, on: owner) }
+    guard !route.isOrphan else { return DeliveryRecovery.noteWaiting(upload, on: owner) }
     pauses.cancel(upload.id)
     let entry = Waiting(upload: upload, route: route, isUrgent: isUrgent)
     let place = Place(upstream: ObjectIdentifier(route.upstream), isUrgent: isUrgent)
@@ -118,7 +118,7 @@ final class UploadQueue {
 
   private func isDue(_ upload: SpooledUpload, _ next: UploadPauses.Next) {
     switch next {
-    case .attempt: UploadStart.deliver(upload, on: owner, isUrgent: false)
+    case .attempt: DeliveryRecovery.deliver(upload, on: owner, isUrgent: false)
     case .end: giveUp(upload)
     }
   }

@@ -66,7 +66,7 @@ import Testing
     upload.journalSent(on: bench.bench.loop) { isSent = $0 }
     bench.bench.turn { isSent }
     let catalogue = UploadBench.breakCatalogue(bench.store)
-    bench.bench.loop.nextTurn { UploadStart.recover(upload, on: bench.bench.owner.uploads) }
+    bench.bench.loop.nextTurn { DeliveryRecovery.recover(upload, on: bench.bench.owner.uploads) }
     bench.waitFor("upload-step-not-stored")
     #expect(upload.status.phase == .sent)
     bench.repair(catalogue)

@@ -100,7 +100,7 @@ import Testing
     #expect(upload.giveUpAt == first && upload.status.expires == first)
     bench.clock.advance(by: .seconds(3600))
     // A start of pawl tries too, and is no request of the client.
-    bench.bench.loop.nextTurn { UploadStart.deliver(upload, on: bench.bench.owner.uploads, isUrgent: false) }
+    bench.bench.loop.nextTurn { DeliveryRecovery.deliver(upload, on: bench.bench.owner.uploads, isUrgent: false) }
     bench.settle(upload, after: 1)
     #expect(upload.giveUpAt == first)
     bench.attempt(upload)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import PawlServer
 
-@Suite("Uploads after a start") struct UploadStartTests {
+@Suite("Uploads after a start") struct DeliveryRecoveryTests {
   /// Leaves an upload in the folder as a pawl does that ended in this phase.
   private func leave(
     _ phase: UploadPhase, isAnswered: Bool = false, host: String = "site", in folder: TemporaryFolder

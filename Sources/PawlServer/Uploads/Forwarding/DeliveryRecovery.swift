@@ -4,7 +4,7 @@ import PawlStore
 import PawlUpload
 
 /// Sees to it that what is complete is delivered: after a start, after a reload, and when the operator says so.
-enum UploadStart {
+enum DeliveryRecovery {
   /// A loop, and what it keeps for uploads.
   struct Home: Sendable {
     let loop: EventLoop

@@ -201,7 +201,7 @@ def request_cases():
     add(36, "short Content-Length", post(b"Content-Length: 10\r\n", b"hello"), Refuse(400, partly=True, silent=True), True)
     for name in (b"Content-Length: 99", b"Transfer-Encoding: chunked", b"Host: evil", b"Authorization: evil", b"X-Evil: 1", b"Content-Type: evil/x"):
         add(37, "trailer " + name.decode(), post(CHUNKED + b"Connection: close\r\n", b"5\r\nhello\r\n0\r\n" + name + b"\r\n\r\n"),
-            Either(Forward(rb"hello", rb"(?i)evil|: 99"), Refuse(400, partly=True)))
+            Either(Forward(rb"hello", rb"(?i)evil|: 99\r"), Refuse(400, partly=True)))
     add(37, "malformed", post(CHUNKED, b"5\r\nhello\r\n0\r\nbad line\r\n\r\n"), Refuse(400, partly=True))
     add(37, "huge", post(CHUNKED, b"5\r\nhello\r\n0\r\nX: " + b"a" * 100_000 + b"\r\n\r\n"), Refuse(400, 431, partly=True))
     add(39, "another expectation", post(b"Expect: 200-maybe\r\nContent-Length: 0\r\nConnection: close\r\n"), Local(417))

@@ -57,6 +57,9 @@ package enum Method: Hashable, Sendable {
     }
   }
 
+  /// GET or HEAD: a representation is asked for, or what is to be known of it (RFC 9110 §9.3.1, §9.3.2).
+  package var isRetrieval: Bool { self == .get || self == .head }
+
   /// RFC 9110 §9.2.2.
   package var isIdempotent: Bool { isSafe || self == .put || self == .delete }
 

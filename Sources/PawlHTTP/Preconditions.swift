@@ -22,13 +22,12 @@ package func evaluatePreconditions(
   } else if let limit = date(.ifUnmodifiedSince, of: fields), let modified = validators.lastModified {
     guard modified <= limit else { return .failed }
   }
-  let isRetrieval = request.method == .get || request.method == .head
   if fields.contains(.ifNoneMatch) {
     // A list that cannot be read matches nothing, and still silences If-Modified-Since.
     guard names(fields.all(.ifNoneMatch), { isMatch($0, false) }) else { return .proceed }
-    return isRetrieval ? .notModified : .failed
+    return request.method.isRetrieval ? .notModified : .failed
   }
-  guard isRetrieval, let since = date(.ifModifiedSince, of: fields) else { return .proceed }
+  guard request.method.isRetrieval, let since = date(.ifModifiedSince, of: fields) else { return .proceed }
   // RFC 9111 §4.3.2: Date, then the time of receipt, stand in for a missing Last-Modified.
   let modified = validators.lastModified ?? validators.date ?? validators.receivedAt
   return modified <= since ? .notModified : .proceed

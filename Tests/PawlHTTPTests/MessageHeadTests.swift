@@ -15,6 +15,7 @@ import Testing
     #expect(method.bytes.text == token)
     #expect(method.isSafe == isSafe)
     #expect(method.isIdempotent == isIdempotent)
+    #expect(method.isRetrieval == ["GET", "HEAD"].contains(token))
   }
 
   @Test("case matters") func spelling() {

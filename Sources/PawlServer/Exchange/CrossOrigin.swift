@@ -5,8 +5,7 @@ extension IncomingRequest {
   /// What pages of other origins may read of the answer (`cors`): what is about uploads, and nothing else of the origin.
   func dressForOthers(_ head: inout ResponseHead) {
     guard let cors = route.uploads?.cors else { return }
-    let isRead = self.head.method == .get || self.head.method == .head
-    if isBelowPrefix || !isRead && CORSPolicy.isAboutUploads(self.head.fields) {
+    if isBelowPrefix || !self.head.method.isRetrieval && CORSPolicy.isAboutUploads(self.head.fields) {
       cors.dress(&head, for: self.head.fields)
     }
   }

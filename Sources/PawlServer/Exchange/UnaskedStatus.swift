@@ -5,7 +5,7 @@ extension ProxyError {
   /// protocols 8.2, rows 72 and 73); `nil` where the request asked for it, or the status is neither.
   /// - Parameter asks: whether the request to the origin had such a field.
   static func unasked(_ status: Int, to method: Method, asks: (FieldName) -> Bool) -> ProxyError? {
-    guard method == .get || method == .head else { return nil }
+    guard method.isRetrieval else { return nil }
     let isAsked =
       switch status {
       case 206: asks(.range)

@@ -44,9 +44,9 @@ extension ServerLoop: RequestDispatch {
       return ReplyExchange(head.method == .options ? Replies.options() : Replies.noTrace(), request, channel)
     }
     if head.method == .options, head.target.equals("*") { return ReplyExchange(Replies.options(), request, channel) }
-    if let exchange = makeUploadExchange(for: request, channel: channel) { return exchange }
+    let isRead = head.method.isRetrieval && head.framing == .none
+    if let exchange = makeUploadExchange(for: request, isRead: isRead, channel) { return exchange }
     let options = HopByHop.connectionOptions(head.fields)
-    let isRead = (head.method == .get || head.method == .head) && head.framing == .none
     if isRead, !(options.upgrade && head.fields.contains(.upgrade)) {
       if let cache = request.route.cache {
         return DownloadExchange(request, channel: channel, store: cache, downloads: downloads)
@@ -60,13 +60,14 @@ extension ServerLoop: RequestDispatch {
 
   /// Who answers a request that is about an upload, or has content that is spooled first (protocols 9.1). `nil`: a request
   /// like any other. Costs reads outside of the upload prefix next to nothing.
-  private func makeUploadExchange(for request: IncomingRequest, channel: any ResponseChannel) -> (any Exchange)? {
+  private func makeUploadExchange(
+    for request: IncomingRequest, isRead: Bool, _ channel: any ResponseChannel
+  ) -> (any Exchange)? {
     let head = request.head
     if let route = services.router.uploadRoute(authority: head.authority, target: head.target) {
       request.route = route
       request.isBelowPrefix = true
     }
-    let isRead = (head.method == .get || head.method == .head) && head.framing == .none
     if isRead, !request.isBelowPrefix { return nil }
     guard let settings = request.route.uploads ?? joining(request) else { return spooled(request, channel) }
     switch UploadDispatch.kind(of: head, settings.dispatch) {

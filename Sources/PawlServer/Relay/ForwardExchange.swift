@@ -52,8 +52,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
     (self.request, self.channel, spooled, self.isStream) = (request, channel, content, isStream)
     answer = AnswerBuffer(for: request)
     requestTime = request.loop.loop.wallSeconds
-    let isRead = request.head.method == .get || request.head.method == .head
-    bypass = isRead ? reason.map { CacheStatus(fwd: $0) } : nil
+    bypass = request.head.method.isRetrieval ? reason.map { CacheStatus(fwd: $0) } : nil
     answer.holder = self
   }
 

@@ -8,7 +8,7 @@ package enum UploadDispatch {
       return resource(head, token: UploadToken(path.dropFirst(policy.uploadPrefix.count)), policy)
     }
     // Most requests: nothing of an upload, whatever fields they carry.
-    if head.method == .get || head.method == .head { return ForeignUpload.isWebSocket(head.fields) ? .foreign : .plain }
+    if head.method.isRetrieval { return ForeignUpload.isWebSocket(head.fields) ? .foreign : .plain }
     if TusRequest.isSpoken(head), head.method != .options { return tusCreation(head) }
     if ForeignUpload.isSpoken(head) { return .foreign }
     if head.method == .options { return isDiscovery(head) ? .discovery : .plain }

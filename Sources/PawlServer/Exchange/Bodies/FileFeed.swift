@@ -1,0 +1,89 @@
+import CLinux
+import PawlLoop
+import PawlUpstream
+
+/// Sends a run of a file to an origin, some MiB at a time: what is not in the page cache is read there in the pool first,
+/// so that `sendfile` never keeps the loop waiting for the disk.
+final class FileFeed {
+  /// Octets looked at, and handed over, at a time.
+  static let window: UInt64 = 4 << 20
+  /// A look at every so many octets tells whether a window is in memory: the kernel reads and drops in such runs.
+  private static let stride: UInt64 = 64 << 10
+
+  private let descriptor: CInt
+  private let owner: any AnyObject & Sendable
+  private let end: UInt64
+  private let loop: EventLoop
+  private let pool: WorkerPool
+  private var position: UInt64
+  private var isReading = false
+  /// Up to here it was read just now: where the kernel cannot tell what is in memory, it is not asked again.
+  private var readUntil: UInt64 = 0
+
+  /// - Parameter owner: keeps the descriptor open.
+  init(
+    _ descriptor: CInt, _ range: Range<UInt64>, keeping owner: any AnyObject & Sendable, on loop: EventLoop,
+    pool: WorkerPool
+  ) {
+    (self.descriptor, self.owner, self.loop, self.pool) = (descriptor, owner, loop, pool)
+    (position, end) = (range.lowerBound, range.upperBound)
+  }
+
+  /// Whether all has been handed to the exchange.
+  var isDone: Bool { position == end }
+
+  /// Hands over the next window; to be called again when the exchange wants more.
+  /// - Parameter more: called, not from within, when there is more to give without the exchange asking for it.
+  /// - Returns: whether all is handed over, and the exchange takes more.
+  func send(to exchange: OriginExchange, more: @escaping () -> Void) -> Bool {
+    guard !isReading else { return false }
+    guard position < end else { return true }
+    let window = position..<(position + min(Self.window, end - position))
+    guard isInMemory(window) else {
+      read(window, then: more)
+      return false
+    }
+    position = window.upperBound
+    let takesMore = exchange.sendFile(
+      descriptor, at: window.lowerBound, count: window.upperBound - window.lowerBound, keeping: owner)
+    guard takesMore, position < end else { return takesMore }
+    // A fast origin leaves time to others.
+    loop.nextTurn(more)
+    return false
+  }
+
+  private func isInMemory(_ range: Range<UInt64>) -> Bool {
+    guard range.upperBound > readUntil else { return true }
+    var octet: UInt8 = 0
+    var at = range.lowerBound
+    while at < range.upperBound {
+      guard pawl_pread_nowait(descriptor, &octet, 1, off_t(at)) == 1 else { return false }
+      at += Self.stride
+    }
+    return pawl_pread_nowait(descriptor, &octet, 1, off_t(range.upperBound - 1)) == 1
+  }
+
+  private func read(_ range: Range<UInt64>, then more: @escaping () -> Void) {
+    isReading = true
+    let (descriptor, owner) = (descriptor, owner)
+    let isQueued = pool.run({ Self.readIn(descriptor, range, owner) }, then: loop) { [weak self] in
+      guard let self else { return }
+      self.isReading = false
+      self.readUntil = range.upperBound
+      more()
+    }
+    if !isQueued { isReading = false }
+  }
+
+  /// Blocking. Errors are left to `sendfile`, which meets them again.
+  private static func readIn(_ descriptor: CInt, _ range: Range<UInt64>, _ owner: any AnyObject & Sendable) {
+    var buffer = [UInt8](repeating: 0, count: 256 << 10)
+    var at = range.lowerBound
+    while at < range.upperBound {
+      let count = pread(descriptor, &buffer, min(buffer.count, Int(range.upperBound - at)), off_t(at))
+      guard count > 0 else { break }
+      at += UInt64(count)
+    }
+    withExtendedLifetime(owner) {}
+  }
+}

@@ -1,0 +1,2 @@
+/// What happens to content once it has come.
+enum Flow { case goOn, pause }

@@ -39,23 +39,26 @@ extension DownloadExchange {
       let named = named(in: state)
       let current = named == nil ? state.variants.selected(by: values, where: matches) : nil
       let running = state.fetch as? CollapsedFetch
+      let known = current.map(known)
       let plan = AnswerPlan.decide(
-        request.head.method, request.head.fields, stored: current.map(known), named: named?.plan ?? .nothing,
+        request.head.method, request.head.fields, stored: known, named: named?.plan ?? .nothing,
         isShared: current.map(mayTakeWhatComes) ?? false,
         mayJoin: running.map { mayJoin($0) && (current != nil || !isUncacheable(state)) } ?? false)
-      return carriedOut(plan, current, named, running, resource, &state)
+      return carriedOut(plan, current, known?.renewal ?? .miss, named, running, resource, &state)
     }
   }
 
   private func carriedOut(
-    _ plan: AnswerPlan, _ current: StoredResponse?, _ named: Named?, _ running: CollapsedFetch?, _ resource: Resource,
+    _ plan: AnswerPlan, _ current: StoredResponse?, _ renewal: AnswerPlan.Renewal, _ named: Named?,
+    _ running: CollapsedFetch?, _ resource: Resource,
     _ state: inout ResourceState
   ) -> Decision {
     switch (plan, current, named, running) {
     case (.opened, _, .opened(let stored)?, _): .serve(stored, nil)
     case (.awaitProof, _, .awaitsProof(let twin, let stored)?, _): .waitForProof(twin, stored)
     case (.stored, let stored?, _, _): .serve(stored, nil)
-    case (.storedWhileValidating, let stored?, _, _): .serveWhile(validation(of: stored, resource, &state), stored)
+    case (.storedWhileValidating, let stored?, _, _):
+      .serveWhile(validation(of: stored, renewal, resource, &state), stored)
     case (.join, _, _, let running?): .join(running, isPatient: state.wasShareable)
     case (.fetch(let renewal), _, _, _): lead(renewal, current, resource, &state)
     case (.forward(let reason), _, _, _): .forward(reason)
@@ -131,10 +134,10 @@ extension DownloadExchange {
 
   /// One validation in the background at a time (RFC 5861 §3); whoever may not have the stale copy joins it.
   private func validation(
-    of current: StoredResponse, _ resource: Resource, _ state: inout ResourceState
+    of current: StoredResponse, _ renewal: AnswerPlan.Renewal, _ resource: Resource, _ state: inout ResourceState
   ) -> (CollapsedFetch, [(FieldName, [UInt8])])? {
     guard state.fetch == nil else { return nil }
-    let (purpose, conditions) = Self.purpose(known(current).renewal, current)
+    let (purpose, conditions) = Self.purpose(renewal, current)
     let fetch = CollapsedFetch(
       leader: nil, request: request.inBackground(), of: resource, &state, store: store, owner: downloads,
       purpose: purpose, range: nil, reason: .stale, isShared: true)

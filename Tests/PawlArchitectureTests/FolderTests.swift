@@ -2,7 +2,7 @@ import Testing
 
 /// Rooms: what lives in a folder refers only to folders it may know, so that no two of them can only be understood together.
 @Suite("Folders") struct FolderTests {
-  /// For each target, the folders that are decided, and which other folders of the target each may refer to.
+  /// For each folder of `Sources` whose rooms are decided, which others of them each may refer to. `""` is the folder's own files.
   static let allowed: [String: [String: Set<String>]] = [
     "PawlWire": ["Common": [], "HTTP1": ["Common"], "HTTP2": ["Common", "HTTP1"], "PROXY": ["Common"]],
     "PawlStore": ["Disk": [], "Cache": ["Disk"], "Uploads": ["Disk"]],
@@ -10,29 +10,41 @@ import Testing
       "Buffers": [], "Routing": ["Buffers"], "Services": ["Buffers", "Routing"],
       "Exchange": ["Buffers", "Routing", "Services"], "Identity": requests, "Origin": requests.union(["Identity"]),
       "Relay": exchanges, "Downloads": exchanges.union(["Relay"]), "Uploads": exchanges.union(["Relay"]),
-      "Connections": exchanges.union(["Relay", "Downloads", "Uploads"]),
+      "Connections": answers, "Lifecycle": answers.union(["Connections"]),
+    ],
+    "PawlServer/Connections": ["": [], "HTTP1": [""], "HTTP2": [""]],
+    "PawlServer/Downloads": [
+      "Fetches": [], "Fills": ["Fetches"], "Collapsing": ["Fetches", "Fills"],
+      "Answers": ["Fetches", "Fills", "Collapsing"],
     ],
   ]
   /// What stands below all that is about one request.
   private static let requests: Set<String> = ["Buffers", "Routing", "Services", "Exchange"]
   /// What stands below all that answers one.
   private static let exchanges = requests.union(["Identity", "Origin"])
+  /// What stands below all that a client speaks to.
+  private static let answers = exchanges.union(["Relay", "Downloads", "Uploads"])
+  /// Files that refer to what they may not know, and why.
+  private static let excepted: Set<String> = [
+    // It owns the queue of what waits for a deadline, by its type: a queue of anything costs a call through a witness table each time.
+    "Sources/PawlServer/Connections/LoopConnections.swift"
+  ]
   /// Swift files of one folder, those of folders in it not counted.
   static let limit = 30
 
   @Test("refer only to those they may know", arguments: allowed.keys.sorted())
-  func directions(_ target: String) throws {
-    let files = SourceTree.sources.filter { $0.target == target }
-    let rules = try #require(Self.allowed[target])
+  func directions(_ folder: String) throws {
+    let files = SourceTree.sources.filter { $0.path.hasPrefix("Sources/\(folder)/") }
+    let rules = try #require(Self.allowed[folder])
+    #expect(Set(files.map { room(of: $0, in: folder) }) == Set(rules.keys))
     var homes: [String: Set<String>] = [:]
-    for file in files { for type in types(in: file) { homes[type, default: []].insert(room(of: file)) } }
-    #expect(Set(files.map(room)).isSuperset(of: rules.keys))
-    for file in files {
-      guard let known = rules[room(of: file)] else { continue }
+    for file in files { for type in types(in: file) { homes[type, default: []].insert(room(of: file, in: folder)) } }
+    for file in files where !Self.excepted.contains(file.path) {
+      let own = room(of: file, in: folder)
+      let known = rules[own, default: []].union([own])
       for word in words(in: file) {
-        // A name that several rooms have for themselves says nothing.
-        guard let home = homes[word], home.count == 1, let other = home.first, other != room(of: file) else { continue }
-        #expect(known.contains(other), "\(file) refers to \(word) in \(other)")
+        guard let home = homes[word], home.isDisjoint(with: known) else { continue }
+        Issue.record("\(file) refers to \(word) in \(home.sorted())")
       }
     }
   }
@@ -43,10 +55,10 @@ import Testing
     for (folder, files) in folders { #expect(files.count <= Self.limit, "\(folder): \(files.count)") }
   }
 
-  /// The first folder below the target.
-  private func room(of file: SourceFile) -> String {
-    let parts = file.path.split(separator: "/")
-    return parts.count > 3 ? String(parts[2]) : ""
+  /// The folder in `folder` in which the file is; `""` where it is the file's own.
+  private func room(of file: SourceFile, in folder: String) -> String {
+    let parts = file.path.dropFirst("Sources/\(folder)/".count).split(separator: "/")
+    return parts.count > 1 ? String(parts[0]) : ""
   }
 
   private func folder(of file: SourceFile) -> String {
@@ -54,7 +66,7 @@ import Testing
   }
 
   /// Names that the file declares for others.
-  func types(in file: SourceFile) -> [String] {
+  private func types(in file: SourceFile) -> [String] {
     let kinds: Set<Substring> = ["class", "struct", "enum", "protocol", "typealias"]
     var (names, depth) = ([String](), 0)
     for line in file.bare.lines {
@@ -69,7 +81,7 @@ import Testing
     return names
   }
 
-  func words(in file: SourceFile) -> Set<String> {
+  private func words(in file: SourceFile) -> Set<String> {
     var found: Set<String> = []
     for line in file.bare.lines {
       for word in line.split(whereSeparator: { !($0.isLetter || $0.isNumber || $0 == "_") }) {

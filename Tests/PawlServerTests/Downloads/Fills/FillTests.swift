@@ -82,31 +82,17 @@ import Testing
   @Test("of a body that is streamed, a slow reader that leaves holds up nobody any more")
   func slowReaderLeaves() throws {
     let goOn = Gate()
-    let (chunk, count) = (1 << 16, 256)
-    var script: [OriginStep] = [
-      .expectHead, .send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nTransfer-Encoding: chunked\r\n\r\n"),
-    ]
-    for index in 0..<count {
-      script += [.send("10000\r\n"), .sendPattern(from: UInt64(index * chunk), count: chunk), .send("\r\n")]
-      if index == 0 { script.append(.wait(goOn)) }
-    }
-    let origin = ScriptedOrigin(.tcp, script + [.send("0\r\n\r\n"), .readToEnd])
-    let pawl = try TestServer(origin) { $0.site = "max-unknown = 256K" }
-    let (slow, other) = (pawl.connect(receiveBuffer: 4096), pawl.connect())
+    let origin = ScriptedOrigin(.tcp, StreamedBody.script(waitingFor: goOn))
+    let pawl = try TestServer.streaming(origin)
+    let (slow, fast) = pawl.connectSlowAndFast()
     let answer = TestLock<Answer?>(nil)
-    for client in [slow, other] { client.send(TestServer.request()) }
-    func readers() -> StoredBody.Readers? { pawl.onLoop { $0.downloads.fills.values.first?.body.readers } ?? nil }
-    pawl.waitUntil("both read") { readers()?.count == 2 }
-    let reading = TestThread { answer.withLock { $0 = other.readAnswer() } }
+    let reading = TestThread { answer.withLock { $0 = fast.readAnswer() } }
     goOn.open()
-    pawl.waitUntil("all wait for the slow one") {
-      guard let readers = readers(), let slowest = readers.slowest, let fastest = readers.fastest else { return false }
-      return fastest - slowest >= 1 << 20
-    }
+    pawl.waitUntilTheFastWaits()
     slow.reset()
     reading.join()
     let whole = answer.withLock { $0 }
-    #expect(whole?.isWhole == true && whole?.content == OriginStep.pattern(from: 0, count: chunk * count))
+    #expect(whole?.isWhole == true && whole?.content == StreamedBody.content)
     #expect(pawl.stop() == [] && origin.acceptedCount == 1)
   }
 

@@ -10,13 +10,8 @@ import Testing
   private let maker = TestCertificates()
   private let now = Int64(time(nil))
 
-  /// Lines 1 to 4 are an upstream and a site.
   private func check(_ text: String, now: Int64? = nil, site: String = "") throws -> CertificateCheck {
-    let all = "[upstream:app]\nurl = http://a\n[site:default]\nupstream = app\(site)\n\(text)"
-    let surroundings = Surroundings(
-      environment: { _ in nil }, readFile: { _ in .success(Array(all.utf8)) }, listFiles: { _ in [] }, isRoot: false)
-    let configuration = try ConfigurationLoader.load(path: "/t.ini", surroundings: surroundings)
-    return CertificateCheck(configuration, now: now ?? self.now)
+    CertificateCheck(try Configuration(site: site, text), now: now ?? self.now)
   }
 
   private func section(_ pairs: (String, String)..., more: String = "") -> String {

@@ -12,10 +12,7 @@ import Testing
   private let maker = TestCertificates()
 
   private func configuration(_ listen: String, _ sections: String) throws -> Configuration {
-    let all = "[upstream:app]\nurl = http://a\n[site:default]\nupstream = app\n[listen:a]\n\(listen)\n\(sections)"
-    let surroundings = Surroundings(
-      environment: { _ in nil }, readFile: { _ in .success(Array(all.utf8)) }, listFiles: { _ in [] }, isRoot: false)
-    return try ConfigurationLoader.load(path: "/t.ini", surroundings: surroundings)
+    try Configuration(site: "", "[listen:a]\n\(listen)\n\(sections)")
   }
 
   private func section(_ certificate: TestCertificate) -> String {

@@ -13,6 +13,7 @@ import Testing
       "Connections": answers, "Lifecycle": answers.union(["Connections"]),
     ],
     "PawlServer/Connections": ["": [], "HTTP1": [""], "HTTP2": [""]],
+    "PawlServer/Exchange": ["Bodies": [], "": ["Bodies"]],
     "PawlServer/Downloads": [
       "Fetches": [], "Fills": ["Fetches"], "Collapsing": ["Fetches", "Fills"],
       "Answers": ["Fetches", "Fills", "Collapsing"],

@@ -1,2 +1,0 @@
-/// What happens to content once it has come.
-enum Flow { case goOn, pause }

@@ -1,9 +1,9 @@
 import PawlCertificates
-package import PawlConfig
+import PawlConfig
 import PawlHTTP
 import PawlLoop
 import PawlObserve
-package import PawlTLS
+import PawlTLS
 import PawlUpstream
 
 /// The upstreams of a configuration: those that are as they were stay, with their connections.

@@ -18,14 +18,13 @@ extension ClientConnection {
     guard output.isEmpty, !owner.isDraining, let get = listener.withParser({ $0.plainGet() }) else { return false }
     guard !get.hasVia || !isLoop(buffer) else { return false }
     guard let hot = owner.services.hotResponse(HotRequest(get, in: buffer), facts, known: &known) else { return false }
-    let answer = hot.answer
-    var part: ByteRange?
-    if let range = get.range {
-      part = RangeField.single(buffer[range], length: answer.total)
-      guard part != nil else { return false }
+    let asked = hot.answer.shape(range: get.range.map { buffer[$0] }, ifRange: get.ifRange.map { buffer[$0] })
+    let (part, wanted): (ByteRange?, Range<UInt64>)
+    switch asked {
+    case .whole?: (part, wanted) = (nil, 0..<hot.answer.total)
+    case .part(let range)?: (part, wanted) = (range, range.first..<range.end)
+    default: return false
     }
-    let wanted = part.map { $0.first..<$0.end } ?? 0..<answer.total
-    if let name = get.ifRange, answer.tag.isEmpty || !buffer[name].elementsEqual(answer.tag) { return false }
     guard wanted.upperBound - wanted.lowerBound <= Self.hotLimit,
       let bytes = hot.stored.body.ready(wanted, isNamed: get.ifRange != nil, now: owner.loop.now)
     else { return false }

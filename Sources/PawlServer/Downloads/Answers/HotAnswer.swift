@@ -14,7 +14,7 @@ final class HotAnswer: Sendable {
   /// Of a 206, without the fields that say which part it is and how long.
   let partHead: [UInt8]
   /// The tag that the answer shows, quotes and all, when any part of the body may be had by it; else empty.
-  let tag: [UInt8]
+  private let tag: [UInt8]
   /// Of the body, in octets.
   let total: UInt64
   /// How long it was decided for.
@@ -58,6 +58,14 @@ final class HotAnswer: Sendable {
     let made = HotAnswer(stored, total: total, tag: isNamed ? tag : nil, route, window)
     stored.rendered.withLock { $0 = made }
     return made
+  }
+
+  /// What a request with these fields gets, the whole or one part, by what was decided; `nil`: anything else, or the long way has to
+  /// say.
+  func shape(range: Bytes?, ifRange: Bytes?) -> AnswerShape? {
+    guard let range else { return ifRange == nil ? .whole : nil }
+    if let ifRange, tag.isEmpty || !ifRange.elementsEqual(tag) { return nil }
+    return RangeField.single(range, length: total).map(AnswerShape.part)
   }
 
   // MARK: - What the long way decides

@@ -43,11 +43,37 @@ import Testing
 
   @Test("a tag that does not name all of the body opens no part on the short way")
   func tags() throws {
-    func tag(_ limit: UInt64) throws -> String? {
-      try answer(tags: [TagRecord(tag: Array("a".utf8), limit: limit)]).map { String(decoding: $0.tag, as: UTF8.self) }
+    func opens(_ limit: UInt64) throws -> Bool? {
+      let made = try answer(tags: [TagRecord(tag: Array("a".utf8), limit: limit)])
+      return made.map { $0.shape(range: Bytes("bytes=3-5".utf8), ifRange: Bytes("\"a\"".utf8)) == Self.part(3, 5) }
     }
-    #expect(try tag(.max) == "\"a\"" && tag(10) == "\"a\"" && tag(9) == "\"a\"")
-    #expect(try tag(8) == "" && tag(0) == "")
+    #expect(try opens(.max) == true && opens(10) == true && opens(9) == true)
+    #expect(try opens(8) == false && opens(0) == false)
+  }
+
+  private static func part(_ first: UInt64, _ last: UInt64) -> AnswerShape? {
+    ByteRange(first: first, last: last).map(AnswerShape.part)
+  }
+
+  @Test(
+    "what it gives of the body is what the long way gives; what it does not know it leaves to that",
+    arguments: [
+      (nil, nil, .whole), ("bytes=0-0", nil, part(0, 0)), ("bytes=9-", nil, part(9, 9)), ("bytes=-4", nil, part(6, 9)),
+      ("bytes=0-99", nil, part(0, 9)), ("BYTES=3-5", nil, part(3, 5)), ("bytes=3-5", "\"a\"", part(3, 5)),
+      ("bytes=3-5", "\"b\"", nil), ("bytes=3-5", "W/\"a\"", nil), ("bytes=3-5", "", nil), (nil, "\"a\"", nil),
+      ("bytes=10-", nil, nil), ("bytes=-0", nil, nil), ("bytes=5-3", nil, nil), ("bytes=0-1,3-4", nil, nil),
+      ("octets=0-1", nil, nil), ("", nil, nil),
+    ] as [(String?, String?, AnswerShape?)])
+  func shapes(_ range: String?, _ ifRange: String?, _ expected: AnswerShape?) throws {
+    let box = try StoredResponseBox([Self.fresh])
+    let made = try #require(HotAnswer.of(box.response, box.bench.route, now: box.bench.running.clock.wallSeconds()))
+    let shape = made.shape(range: range.map { Bytes($0.utf8) }, ifRange: ifRange.map { Bytes($0.utf8) })
+    #expect(shape == expected)
+    guard let shape else { return }
+    var request = RequestHead(method: .get, target: [], authority: [])
+    if let range { request.fields.append(.range, Array(range.utf8)) }
+    if let ifRange { request.fields.append(.ifRange, Array(ifRange.utf8)) }
+    #expect(StoredAnswer.shape(of: box.response, for: request, mayGivePart: true, maxRanges: 8).shape == shape)
   }
 
   @Test("its heads are those of the long way but for what changes by the second")

@@ -2,7 +2,7 @@ import PawlCache
 import PawlHTTP
 import Testing
 
-@Suite("Origin resume") struct OriginResumeTests {
+@Suite("Resume decision") struct ResumeDecisionTests {
   private static let tagged = ["ETag: \"a\""]
   private static let mib: UInt64 = 1 << 20
   private static let ifRange = Array("\"a\"".utf8)
@@ -13,8 +13,8 @@ import Testing
   }
 
   struct Row: Sendable {
-    var lines = OriginResumeTests.tagged
-    var total: UInt64? = 10 * OriginResumeTests.mib
+    var lines = ResumeDecisionTests.tagged
+    var total: UInt64? = 10 * ResumeDecisionTests.mib
     var held: UInt64
     var spanStart: UInt64 = 0
     var prefix: UInt64 = 0

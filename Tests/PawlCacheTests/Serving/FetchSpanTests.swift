@@ -1,7 +1,7 @@
 import PawlCache
 import Testing
 
-@Suite("Serve plan") struct ServePlanTests {
+@Suite("Fetch span") struct FetchSpanTests {
   private static let kib: UInt64 = 1024
   private static let total: UInt64 = 10 << 20
 
@@ -9,7 +9,7 @@ import Testing
     var wanted: Range<UInt64>
     var held: [Range<UInt64>] = []
     var active: [Range<UInt64>] = []
-    var total: UInt64? = ServePlanTests.total
+    var total: UInt64? = FetchSpanTests.total
     var expected: Range<UInt64>?
     var testDescription: String { "\(wanted) of \(held) and \(active)" }
   }

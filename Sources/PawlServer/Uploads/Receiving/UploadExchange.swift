@@ -31,10 +31,10 @@ final class UploadExchange: Exchange {
   /// Where its upload goes on its way once it is complete.
   let deliveries: LoopUploads
   let dialect: UploadProtocol
-  private let question: Question
+  let question: Question
   var stage = Stage.preparing
   var isClientGone = false
-  private var auth: AuthRequest?
+  var auth: AuthRequest?
 
   var upload: SpooledUpload?
   /// Of the upload's URL: known where the request is to it, or has made it.
@@ -114,105 +114,6 @@ final class UploadExchange: Exchange {
     case .cancel: cancel()
     case .options: answerOptions(token)
     }
-  }
-
-  // MARK: - Whose it is
-
-  /// Looks the upload up for whom it belongs to; for anyone else there is none.
-  private func find(_ token: UploadToken?, then: @escaping () -> Void) {
-    guard let token else { return refuse(.notFound) }
-    let (router, id) = (loop.router, UploadNames.id(token))
-    switch router.findUpload(id, authority: request.head.authority, near: request.route) {
-    case .none: refuse(.notFound)
-    case .tombstone: refuse(.gone)
-    case .found(let upload, let route):
-      request.route = route
-      ask(ofUpload: upload) { [weak self] fields in
-        guard let self, case .preparing = self.stage else { return }
-        guard Owner.owns(upload.origin.owner, self.request, allowed: fields) else { return self.refuse(.notFound) }
-        (self.upload, self.token, self.isLocationTold) = (upload, token, true)
-        self.takeCredentials()
-        then()
-      }
-    }
-  }
-
-  /// The application says who somebody is, where the route's `owner` goes by that; and whether a token is one that it has not
-  /// seen with this upload yet.
-  private func ask(ofUpload upload: SpooledUpload, then: @escaping (Fields) -> Void) {
-    let binding = upload.origin.owner
-    guard !binding.isEmpty else { return then(Fields()) }
-    if Owner.mayNeedAuthRequest(binding, request) {
-      // Who is refused here shows nothing of what binds the upload.
-      return ask(about: upload.origin.head, refused: { [weak self] in self?.refuse(.notFound) }, then: then)
-    }
-    guard Owner.needsAuthRequest(request.route) || !isKnown(of: upload) else { return then(Fields()) }
-    ask(about: upload.origin.head, then: then)
-  }
-
-  private func isKnown(of upload: SpooledUpload) -> Bool {
-    let origin = upload.origin
-    let tokens =
-      upload.status.phase == .answered
-      ? upload.askers : Owner.tokens(origin.owner, creation: origin.head.fields, delivered: upload.credentials)
-    return Owner.isKnown(request, among: tokens)
-  }
-
-  /// Asks `auth-request`; goes on only with its consent.
-  /// - Parameters:
-  ///   - original: the creation, where the request is to an upload; `nil`: the request is it.
-  ///   - refused: called in place of giving the application's refusal.
-  func ask(about original: RequestHead?, refused: (() -> Void)? = nil, then: @escaping (Fields) -> Void) {
-    auth = AuthRequest.ask(request, original: original.map { ($0.method, $0.target) }) { [weak self] verdict in
-      guard let self, case .preparing = self.stage else { return }
-      self.auth = nil
-      switch verdict {
-      case .allowed(let fields): then(fields)
-      case .refused where refused != nil: refused?()
-      case .refused(let head, let body, let isWhole):
-        self.replyRefused(head, body, isWhole: isWhole, isCreation: original == nil)
-      case .unavailable:
-        var reply = Replies.plain(
-          status: 503, sentence: "The application could not be asked whether it takes this upload.")
-        reply.head.fields.append(.retryAfter, "5")
-        reply.head.fields.append(.proxyStatus, ProxyError(.destinationUnavailable).fieldValue)
-        self.reply(UploadReply(reply.head, body: reply.body))
-      }
-    }
-  }
-
-  /// The application's no. An upload that exists stays as it is, and who is not its owner learns nothing of it.
-  private func replyRefused(_ head: ResponseHead, _ body: [UInt8], isWhole: Bool, isCreation: Bool) {
-    var (shaped, _) = UploadReplies.answer(head, dialect, total: 0, location: nil, consumed: isCreation)
-    if !isCreation { shaped.fields.removeAll(.uploadOffset) }
-    guard !isWhole else { return reply(UploadReply(shaped, body: body)) }
-    seal(&shaped)
-    respond(shaped, CutBody(MemoryBody(body), Self.notWhole), length: .unknown)
-  }
-
-  /// Of an upload that is bound to nobody, only an append brings credentials: no page can make a browser send one to
-  /// another site by itself, as it can a GET with the cookies of whoever looks at it.
-  private func takeCredentials() {
-    guard let upload else { return }
-    if case .resource(_, .append) = question { return refreshCredentials() }
-    if !upload.origin.owner.isEmpty { refreshCredentials() }
-  }
-
-  /// Tokens expire during long uploads: the origin is given what the owner sent last.
-  func refreshCredentials() {
-    guard let upload else { return }
-    let fields = request.head.fields
-    guard fields.contains(.authorization) || fields.contains(.cookie) else { return }
-    let before = upload.credentials ?? upload.origin.head.fields
-    var fresh = Fields()
-    var hasChanged = false
-    for name in [FieldName.authorization, .cookie] {
-      let (old, new) = (before.all(name), fields.all(name))
-      for value in new.isEmpty ? old : new { fresh.append(name, value) }
-      hasChanged = hasChanged || (!new.isEmpty && new != old)
-    }
-    hasFreshCredentials = hasChanged
-    if hasChanged { upload.refreshCredentials(fresh) }
   }
 
   // MARK: - Answers

@@ -13,28 +13,28 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
   /// How long a client that expects `100 (Continue)` waits for the origin's before pawl gives its own.
   private static let continuePatience = Duration.seconds(1)
 
-  private let request: IncomingRequest
-  private let channel: any ResponseChannel
+  let request: IncomingRequest
+  let channel: any ResponseChannel
   private let bypass: CacheStatus?
-  private var origin: OriginExchange?
-  private var isConnected = false
-  private let spooled: SpooledContent?
+  var origin: OriginExchange?
+  var isConnected = false
+  let spooled: SpooledContent?
   private let isStream: Bool
-  private var feed: FileFeed?
+  var feed: FileFeed?
   /// Where content of the request waits; `nil`: it has none, or that is spooled.
-  private var intake: RequestIntake?
+  var intake: RequestIntake?
   /// The origin does not hear of the request before its content is here.
-  private var isHeld = false
+  var isHeld = false
   /// Not only for this turn.
-  private var waits = false
-  private var intakeTimer: LoopTimer?
-  private var waitingTrailers: Fields?
+  var waits = false
+  var intakeTimer: LoopTimer?
+  var waitingTrailers: Fields?
   /// Octets of the request's content so far.
-  private var received: UInt64 = 0
+  var received: UInt64 = 0
   private let answer: AnswerBuffer
-  private var answerEnded = false
+  var answerEnded = false
   private(set) var trailers = Fields()
-  private var answerFailed: BodyEnd?
+  var answerFailed: BodyEnd?
   private var continueTimer: LoopTimer?
   private var keptAnswer: KeptAnswer?
   private let requestTime: Int64
@@ -92,7 +92,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
 
   /// Asks for a place at the origin.
   /// - Parameter atOnce: it may be had within this call, and ``isConnected`` then.
-  private func ask(_ use: OriginUse, atOnce: Bool = false) {
+  func ask(_ use: OriginUse, atOnce: Bool = false) {
     isHeld = false
     intakeTimer?.close()
     let options = HopByHop.connectionOptions(request.head.fields)
@@ -138,100 +138,6 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
     }
     timer.schedule(after: Self.continuePatience)
     continueTimer = timer
-  }
-
-  // MARK: - The request's content, towards the origin
-
-  func requestBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    guard let intake, isHeld || origin != nil else { return true }
-    received += UInt64(bytes.count)
-    guard received <= maxUpload else {
-      refuseContent()
-      return true
-    }
-    intake.measure(bytes.count)
-    // Before it is copied: where a connection is idle it need not be.
-    if isHeld, waits, intake.isFast { ask(.upload, atOnce: true) }
-    guard isHeld || origin != nil else { return true }
-    if isConnected, intake.isEmpty, let origin { return origin.sendBody(bytes) }
-    let goesOn = intake.append(bytes)
-    if isHeld, waits {
-      if intake.isAtLimit { ask(.upload) } else { intakeTimer?.schedule(after: RequestIntake.silence) }
-    }
-    return goesOn && (isHeld || origin?.isWaitingForPlace == true)
-  }
-
-  /// `max-upload`, of content that goes to the origin while it comes; what was spooled was measured there.
-  private var maxUpload: UInt64 { spooled == nil ? request.route.maxUpload ?? .max : .max }
-
-  /// What went to the origin is no whole request, and never will be.
-  private func refuseContent() {
-    letGo()
-    waitingTrailers = nil
-    channel.drainRequestBody()
-    guard channel.hasResponded else {
-      return channel.reply(Replies.plain(status: 413, sentence: "The content is larger than \(maxUpload) bytes."))
-    }
-    guard !answerEnded else { return }
-    answerFailed = BodyEnd(party: .client, reason: "max-upload")
-    consumer?.bodyIsReady()
-  }
-
-  func requestBodyEnded(_ trailers: Fields) {
-    if isConnected, intake?.isEmpty != false, let origin { return origin.finishBody(trailers: trailers) }
-    waitingTrailers = trailers
-    if isHeld { return ask(.passThrough) }
-    // It is no longer one that its client may keep waiting.
-    guard let origin, origin.isWaitingForPlace, origin.request.use == .upload else { return }
-    origin.cancel()
-    ask(.passThrough)
-  }
-
-  func intakeChanged() {
-    if isConnected, let origin {
-      exchangeWantsBody(origin)
-    } else if intake?.takesMore == true {
-      channel.resumeRequestBody()
-    }
-  }
-
-  func exchangeConnected(_ exchange: OriginExchange) {
-    isConnected = true
-    intakeTimer?.close()
-    intake?.spills = false
-    feed = spooled.map { content in
-      FileFeed(
-        content.file.descriptor, 0..<content.count, keeping: content, on: request.loop.loop, pool: request.loop.pool)
-    }
-    exchangeWantsBody(exchange)
-  }
-
-  func exchangeWantsBody(_ exchange: OriginExchange) {
-    if let feed {
-      _ = feed.send(to: exchange) { [weak self] in self?.origin.map { self?.exchangeWantsBody($0) } }
-      return
-    }
-    while let intake {
-      switch intake.next() {
-      case .octets(let bytes, let range):
-        let goOn = bytes.withUnsafeBytes { exchange.sendBody(UnsafeRawBufferPointer(rebasing: $0[range])) }
-        guard goOn else { return }
-        continue
-      case .later: return
-      case .nothing: break
-      case .failed:
-        exchange.cancel()
-        origin = nil
-        return fail(ProxyError(.proxyInternalError, details: "the content cannot be read back"))
-      }
-      break
-    }
-    if let trailers = waitingTrailers {
-      waitingTrailers = nil
-      exchange.finishBody(trailers: trailers)
-    } else {
-      channel.resumeRequestBody()
-    }
   }
 
   // MARK: - The answer, towards the client
@@ -335,7 +241,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
     channel.upgrade(reply, to: stream, leftover: leftover, holding: exchange)
   }
 
-  private func fail(_ error: ProxyError) {
+  func fail(_ error: ProxyError) {
     isAnswering = false
     channel.fail(request, error)
   }
@@ -355,7 +261,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
   /// What the origin still says to an answered request ends by itself: the connection may be used again.
   func responseSent() { continueTimer?.cancel() }
 
-  private func letGo() {
+  func letGo() {
     isAnswering = false
     continueTimer?.cancel()
     origin?.cancel()

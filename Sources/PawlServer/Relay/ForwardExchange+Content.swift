@@ -1,0 +1,97 @@
+import PawlHTTP
+import PawlUpstream
+
+/// The request's content, towards the origin.
+extension ForwardExchange {
+  func requestBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard let intake, isHeld || origin != nil else { return true }
+    received += UInt64(bytes.count)
+    guard received <= maxUpload else {
+      refuseContent()
+      return true
+    }
+    intake.measure(bytes.count)
+    // Before it is copied: where a connection is idle it need not be.
+    if isHeld, waits, intake.isFast { ask(.upload, atOnce: true) }
+    guard isHeld || origin != nil else { return true }
+    if isConnected, intake.isEmpty, let origin { return origin.sendBody(bytes) }
+    let goesOn = intake.append(bytes)
+    if isHeld, waits {
+      if intake.isAtLimit { ask(.upload) } else { intakeTimer?.schedule(after: RequestIntake.silence) }
+    }
+    return goesOn && (isHeld || origin?.isWaitingForPlace == true)
+  }
+
+  /// `max-upload`, of content that goes to the origin while it comes; what was spooled was measured there.
+  var maxUpload: UInt64 { spooled == nil ? request.route.maxUpload ?? .max : .max }
+
+  /// What went to the origin is no whole request, and never will be.
+  func refuseContent() {
+    letGo()
+    waitingTrailers = nil
+    channel.drainRequestBody()
+    guard channel.hasResponded else {
+      return channel.reply(Replies.plain(status: 413, sentence: "The content is larger than \(maxUpload) bytes."))
+    }
+    guard !answerEnded else { return }
+    answerFailed = BodyEnd(party: .client, reason: "max-upload")
+    consumer?.bodyIsReady()
+  }
+
+  func requestBodyEnded(_ trailers: Fields) {
+    if isConnected, intake?.isEmpty != false, let origin { return origin.finishBody(trailers: trailers) }
+    waitingTrailers = trailers
+    if isHeld { return ask(.passThrough) }
+    // It is no longer one that its client may keep waiting.
+    guard let origin, origin.isWaitingForPlace, origin.request.use == .upload else { return }
+    origin.cancel()
+    ask(.passThrough)
+  }
+
+  func intakeChanged() {
+    if isConnected, let origin {
+      exchangeWantsBody(origin)
+    } else if intake?.takesMore == true {
+      channel.resumeRequestBody()
+    }
+  }
+
+  func exchangeConnected(_ exchange: OriginExchange) {
+    isConnected = true
+    intakeTimer?.close()
+    intake?.spills = false
+    feed = spooled.map { content in
+      FileFeed(
+        content.file.descriptor, 0..<content.count, keeping: content, on: request.loop.loop, pool: request.loop.pool)
+    }
+    exchangeWantsBody(exchange)
+  }
+
+  func exchangeWantsBody(_ exchange: OriginExchange) {
+    if let feed {
+      _ = feed.send(to: exchange) { [weak self] in self?.origin.map { self?.exchangeWantsBody($0) } }
+      return
+    }
+    while let intake {
+      switch intake.next() {
+      case .octets(let bytes, let range):
+        let goOn = bytes.withUnsafeBytes { exchange.sendBody(UnsafeRawBufferPointer(rebasing: $0[range])) }
+        guard goOn else { return }
+        continue
+      case .later: return
+      case .nothing: break
+      case .failed:
+        exchange.cancel()
+        origin = nil
+        return fail(ProxyError(.proxyInternalError, details: "the content cannot be read back"))
+      }
+      break
+    }
+    if let trailers = waitingTrailers {
+      waitingTrailers = nil
+      exchange.finishBody(trailers: trailers)
+    } else {
+      channel.resumeRequestBody()
+    }
+  }
+}

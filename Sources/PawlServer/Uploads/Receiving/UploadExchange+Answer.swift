@@ -19,7 +19,7 @@ extension UploadExchange {
     let wait = AnswerWait(
       upload, on: loop.loop, since: baseline, patience: uploads.settings.tusWait, isBounded: dialect == .tus,
       isRepeatable: uploads.delivery == .atLeastOnce)
-    stage = .waiting(wait)
+    guard did(state.waits(wait), "waits") else { return }
     wait.start(
       keepAlive: { [weak self] in self?.keepAlive() }, then: { [weak self] in self?.waited($0) })
   }
@@ -56,10 +56,10 @@ extension UploadExchange {
     let (shaped, keepsBody) = UploadReplies.answer(
       origin, dialect, total: status?.offset ?? 0, location: isCreation ? location : nil, consumed: consumed,
       target: upload?.origin.head.target)
-    givesAnswer = consumed
     let head = isCreation ? shaped : sandboxed(shaped)
-    guard keepsBody else { return respond(head, MemoryBody([]), length: .known(0)) }
-    give(answer, under: head)
+    let told = consumed ? State.Told.originAnswer : .other
+    guard keepsBody else { return respond(head, MemoryBody([]), length: .known(0), as: told) }
+    give(answer, under: head, as: told)
   }
 
   /// The answer as the origin gave it, to whom reads it by GET in tus.
@@ -68,8 +68,7 @@ extension UploadExchange {
     if let upload { RelativeReferences.anchor(&head.fields, at: upload.origin.head.target) }
     head.fields.set(.tusResumable, "1.0.0")
     seal(&head)
-    givesAnswer = true
-    give(answer, under: sandboxed(head))
+    give(answer, under: sandboxed(head), as: .originAnswer)
   }
 
   /// Content that one user has made the origin say, under a URL of the site: no browser runs it as the site's own page.
@@ -85,23 +84,23 @@ extension UploadExchange {
 
   /// A body longer than is kept is there for who waited for it. Of what is not whole, whoever asks gets the beginning that
   /// there is, and sees that it was cut: by its status the upload is settled.
-  private func give(_ answer: UploadAnswer, under head: ResponseHead) {
+  private func give(_ answer: UploadAnswer, under head: ResponseHead, as told: State.Told) {
     guard answer.isTruncated else {
-      return respond(head, MemoryBody(answer.body), length: .known(UInt64(answer.body.count)))
+      return respond(head, MemoryBody(answer.body), length: .known(UInt64(answer.body.count)), as: told)
     }
     var head = head
     head.fields.removeAll(.contentLength)
     let spilled = upload.flatMap { UploadForwarder.spilledAnswer(of: $0, in: deliveries) }
-    if let spilled, spilled.isWhole { return respond(head, spilled.body, length: .known(spilled.count)) }
+    if let spilled, spilled.isWhole { return respond(head, spilled.body, length: .known(spilled.count), as: told) }
     head.fields.append(.proxyStatus, "pawl; details=\"\(Self.lostContent)\"")
     let announced = answer.fields.only(.contentLength)?.strictDecimal.map(ContentLength.known)
     let body = CutBody(spilled?.body ?? MemoryBody(answer.body), Self.notWhole) { [weak self] in self?.gaveBeginning() }
-    respond(head, body, length: announced ?? .unknown)
+    respond(head, body, length: announced ?? .unknown, as: told)
   }
 
   /// More of the answer nobody will ever get: for versions that ask until they have had one, this was it.
   private func gaveBeginning() {
-    if givesAnswer, !channel.hasClientEnded { upload?.noteAnswerDelivered() }
+    if state.answerSent() == .noteDelivered, !channel.hasClientEnded { upload?.noteAnswerDelivered() }
   }
 
   /// The origin could not be asked so far. A creation that is answered with an error would be sent once more: in tus it is

@@ -22,7 +22,7 @@ extension UploadExchange {
   ) {
     var (hasGoneOn, isOvertaken) = (false, false)
     let goOn = { [self] in
-      guard !hasGoneOn, case .preparing = stage else { return }
+      guard !hasGoneOn, state.isPreparing else { return }
       hasGoneOn = true
       settle { [self] in
         guard completing else { return then() }
@@ -37,7 +37,7 @@ extension UploadExchange {
       goOn()
     }
     upload?.takeOver(on: loop.loop, readOnly: readOnly, displaced: { overtaken() }) { [self] writer in
-      guard case .preparing = stage else { return writer.detach() }
+      guard state.isPreparing else { return writer.detach() }
       self.writer = writer
       goOn()
     }
@@ -47,7 +47,7 @@ extension UploadExchange {
   /// sent before, and that overtook it. That request ends by itself soon, or is ended.
   private func lookAgain(_ then: @escaping () -> Void) {
     let timer = loop.loop.makeTimer { [weak self] in
-      guard let self, case .preparing = self.stage else { return }
+      guard let self, self.state.isPreparing else { return }
       self.hold(readOnly: true, isSecond: true, then: then)
     }
     lookTimer = timer
@@ -61,7 +61,7 @@ extension UploadExchange {
       // It may have been completed by who was overtaken.
       guard upload.status.phase != .open else { return refuse(.storage) }
       deliver()
-      guard case .preparing = stage else { return }
+      guard state.isPreparing else { return }
       then()
     }
   }
@@ -76,7 +76,7 @@ extension UploadExchange {
   /// Everything written becomes durable.
   func settle(_ then: @escaping () -> Void) {
     upload?.sync(on: loop.loop) { [self] result in
-      if case .over = stage { return }
+      if state.isOver { return }
       switch result {
       case .success: then()
       case .failure: refuse(.storage)
@@ -108,7 +108,6 @@ extension UploadExchange {
     if let length = upload.status.length, end > length { return exceeded(from: append.offset) }
     if let sizeLimit, end > sizeLimit { return refuse(.tooLarge) }
     if append.offset > 0, append.hasContent { note("upload-resumed") }
-    completes = append.completes
     expectEnd(told: append.length ?? append.contentLength.map { _ in end }, length: upload.status.length)
     receive(append.digests)
   }
@@ -131,13 +130,16 @@ extension UploadExchange {
       return refuse(.alreadyComplete)
     }
     // Of a chunked one, its first octet or its end says whether it is empty.
-    guard append.contentLength != nil || trailers != nil || !pending.isEmpty else { return isLate = true }
+    guard append.contentLength != nil || trailers != nil || !pending.isEmpty else {
+      _ = did(state.awaitsContent(), "awaits-content")
+      return
+    }
     judgeLate()
   }
 
   /// An append to a complete upload, whose content is known to be there or not.
   func judgeLate() {
-    isLate = false
+    _ = did(state.judgesContent(), "judges-content")
     guard pending.isEmpty else { return refuse(.alreadyComplete) }
     deliver()
     awaitAnswer()

@@ -15,14 +15,14 @@ extension UploadExchange {
     guard let check = ContentCheck(digests, dialect), let writer else { return open() }
     self.check = check
     writer.beginVerified { [self] isRecorded in
-      guard case .preparing = stage else { return }
+      guard state.isPreparing else { return }
       if isRecorded { return open() }
       self.writer?.isCurrent == true ? refuse(.storage) : displaced()
     }
   }
 
   private func open() {
-    stage = .receiving
+    guard did(state.opens(), "opens") else { return }
     toldOffset = writer?.offset ?? 0
     contentStart = toldOffset
     let loop = loop.loop
@@ -31,7 +31,7 @@ extension UploadExchange {
       channel.interim(ResponseHead(status: 100, reason: Bytes("Continue")))
     }
     drainPending()
-    if isClientGone { leftInContent() }
+    if state.isClientGone { leftInContent() }
   }
 
   private var expectsContinue: Bool {
@@ -41,12 +41,12 @@ extension UploadExchange {
   /// What came too early, then what comes.
   func drainPending() {
     takePending()
-    guard case .receiving = stage, !isWriting else { return }
-    if let trailers { contentEnded(trailers) } else if !isPaused { channel.resumeRequestBody() }
+    guard state.mayWrite else { return }
+    if let trailers { contentEnded(trailers) } else if state.mayRead { channel.resumeRequestBody() }
   }
 
   private func takePending() {
-    while case .receiving = stage, !isWriting, let (bytes, range) = pending.next(limit: .max) {
+    while state.mayWrite, let (bytes, range) = pending.next(limit: .max) {
       _ = bytes.withUnsafeBytes { take(UnsafeRawBufferPointer(rebasing: $0[range])) }
     }
   }
@@ -68,16 +68,16 @@ extension UploadExchange {
   /// Where the disk does not follow: the loop goes on, this upload waits.
   /// - Returns: `false` when the pool has stopped.
   private func writeInPool(_ bytes: [UInt8], _ writer: UploadWriter) -> Bool {
-    isWriting = writer.writeInPool(bytes) { [self] result in
-      isWriting = false
+    let isBegun = writer.writeInPool(bytes) { [self] result in
       loop.noteWrite(writer.took)
-      guard case .receiving = stage else { return }
+      guard did(state.written(), "written") else { return }
       _ = bytes.withUnsafeBytes { wasWritten($0, result) }
       // What came meanwhile, and what came to its end.
       drainPending()
-      if isClientGone { leftInContent() }
+      if state.isClientGone { leftInContent() }
     }
-    return isWriting
+    if isBegun { _ = did(state.writes(), "writes") }
+    return isBegun
   }
 
   private func wasWritten(_ bytes: UnsafeRawBufferPointer, _ result: UploadWriteResult) -> Bool {
@@ -97,9 +97,9 @@ extension UploadExchange {
 
   /// Until the disk has what was written.
   private func pause() {
-    isPaused = true
+    guard did(state.syncs(), "syncs") else { return }
     upload?.sync(on: loop.loop) { [weak self] result in
-      guard let self, case .receiving = self.stage else { return }
+      guard let self, self.state.isReceiving else { return }
       if case .failure = result { self.paused(.storage) } else { self.stored() }
     }
   }
@@ -124,16 +124,15 @@ extension UploadExchange {
   func stopTaking() {
     observation?.cancel()
     observation = nil
-    stage = .storing
+    _ = did(state.stopsTaking(), "stops-taking")
   }
 
   /// Something became durable.
   private func stored() {
-    guard case .receiving = stage, let upload else { return }
+    guard state.isReceiving, let upload else { return }
     let durable = upload.status.offset
-    if isPaused, writer?.unsynced ?? 0 <= Self.lowWater {
-      isPaused = false
-      if !isWriting { channel.resumeRequestBody() }
+    if state.isSyncing, writer?.unsynced ?? 0 <= Self.lowWater, did(state.synced(), "synced") {
+      if state.mayRead { channel.resumeRequestBody() }
     }
     guard let version, check == nil, durable > toldOffset, request.head.version.takesInterim else { return }
     let now = loop.loop.now
@@ -199,8 +198,8 @@ extension UploadExchange {
       }
       deliver()
       // Who took the upload over meanwhile waits now.
-      guard case .storing = stage else { return }
-      isClientGone ? letGo() : awaitAnswer()
+      guard state.isStoring else { return }
+      state.isClientGone ? letGo() : awaitAnswer()
     }
     dropWriter()
   }
@@ -219,7 +218,7 @@ extension UploadExchange {
   /// What arrived counts; if it is provably all there is, the upload is complete although its end was not read.
   func leftInContent() {
     takePending()
-    guard case .receiving = stage, !isWriting else { return }
+    guard state.mayWrite else { return }
     if check != nil {
       writer?.discard()
       writer = nil

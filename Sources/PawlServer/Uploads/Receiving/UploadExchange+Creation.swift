@@ -8,7 +8,6 @@ import PawlUpload
 /// A request that makes an upload (protocols 1.4; tus 1.0.0, creation and concatenation).
 extension UploadExchange {
   func begin(_ creation: UploadCreation) {
-    isCreation = true
     guard !OriginRequests.isLoop(request.head.fields) else {
       return channel.fail(request, ProxyError(.proxyLoopDetected))
     }
@@ -32,7 +31,7 @@ extension UploadExchange {
   /// is none for it: while nobody knows, none is made.
   private func leave(toOriginOr take: @escaping (UploadExchange) -> Void) {
     OriginProbe.speaks(dialect, request, on: deliveries) { [weak self] speaks in
-      guard let self, case .preparing = self.stage else { return }
+      guard let self, self.state.isPreparing else { return }
       switch speaks {
       case true?: self.passOn()
       case false?: take(self)
@@ -47,7 +46,7 @@ extension UploadExchange {
   /// The origin does all this itself: nothing of the request is touched.
   private func passOn() {
     let forward = ForwardExchange(request, channel: channel, why: .method, isStream: true)
-    stage = .passedOn(forward)
+    guard did(state.passesOn(forward), "passes-on") else { return }
     forward.start()
     while let (bytes, range) = pending.next(limit: .max) {
       let goOn = bytes.withUnsafeBytes { forward.requestBody(UnsafeRawBufferPointer(rebasing: $0[range])) }
@@ -66,7 +65,7 @@ extension UploadExchange {
     let origin = origin(of: creation, allowed)
     if case .final(let urls)? = creation.concat { return concatenate(urls, origin, allowed, in: uploads) }
     let token = UploadNames.makeToken()
-    self.token = token
+    address = .made(token)
     // Where it ends is in its first record: to be said while it is written, it would take one more.
     let end = creation.completes && headTellsEnd ? creation.length ?? creation.contentLength : nil
     // Nothing but the answer tells of an upload that is made without content.
@@ -110,7 +109,7 @@ extension UploadExchange {
       refuse(UploadRefusal(refusal))
     case .success(let made):
       upload = made
-      guard case .preparing = stage else { return forget() }
+      guard state.isPreparing else { return forget() }
       note("upload-created")
       goOn()
     }
@@ -120,13 +119,12 @@ extension UploadExchange {
   private func forget() { upload?.remove(on: loop.loop) { _ in } }
 
   private func begun(_ creation: UploadCreation) {
-    completes = creation.completes
     let isEmpty = creation.length == 0 && completesAtLength
     guard creation.hasContent || creation.completes || isEmpty else { return replyStored() }
     let loop = loop.loop
     // The URL is told by whoever holds the upload already: what comes by it is newer, and takes over.
     upload?.takeOver(on: loop, displaced: { [weak self] in self?.displaced() }) { [self] writer in
-      guard case .preparing = stage else { return writer.detach() }
+      guard state.isPreparing else { return writer.detach() }
       self.writer = writer
       announce()
       expectEnd(told: creation.length ?? creation.contentLength, length: creation.length)
@@ -139,7 +137,7 @@ extension UploadExchange {
     guard let version, request.head.version.takesInterim,
       let head = UploadReplies.announcement(version, location: location, limits: limits)
     else { return }
-    isLocationTold = true
+    if case .made(let token) = address { address = .told(token) }
     toldAt = loop.loop.now
     channel.interim(head)
   }
@@ -168,15 +166,15 @@ extension UploadExchange {
     let same = UploadNames.token(from: secret)
     let (store, known) = (uploads.store, loop.router.held.find(UploadNames.id(same), near: uploads.store))
     if case .live(let upload, _) = known, isOurs(upload, origin, allowed) {
-      (token, self.upload) = (same, upload)
+      (address, self.upload) = (.made(same), upload)
       refreshCredentials()
       deliver()
       return awaitAnswer()
     }
     let token = if case .none = known { same } else { UploadNames.makeToken() }
-    self.token = token
+    address = .made(token)
     store.concatenate(UploadNames.id(token), origin, parts: parts, on: loop.loop) { [self] result in
-      if case .failure(.failed) = result, case .preparing = stage {
+      if case .failure(.failed) = result, state.isPreparing {
         // Another request was faster with the same parts, or one of them was removed.
         if let upload = store.find(UploadNames.id(token)), isOurs(upload, origin, allowed) {
           self.upload = upload
@@ -201,7 +199,7 @@ extension UploadExchange {
     upload = whole
     note("upload-created")
     deliver()
-    if case .preparing = stage { awaitAnswer() }
+    if state.isPreparing { awaitAnswer() }
   }
 
   // MARK: - A client that leaves
@@ -213,9 +211,11 @@ extension UploadExchange {
     letGo()
   }
 
+  private var isLocationTold: Bool { if case .told = address { true } else { false } }
+
   /// Nobody can come back to an upload whose URL was never told.
   func forgetUnheard() {
-    if isCreation, !isLocationTold, upload != nil { forget() }
+    if !isLocationTold, upload != nil { forget() }
   }
 }
 

@@ -22,7 +22,7 @@ extension UploadExchange {
       let isQueued = loop.shared.longWorkers.run({ UploadCheck.make(body, claims, of: content) }, then: loop.loop) {
         [self] in
         switch $0 {
-        case .good: if case .storing = stage { then() }
+        case .good: if state.isStoring { then() }
         case .mismatch: mismatched()
         case .unreadable: unverified()
         }
@@ -32,7 +32,7 @@ extension UploadExchange {
   }
 
   private func unverified() {
-    if case .storing = stage { settle { [self] in refuse(.storage) } }
+    if state.isStoring { settle { [self] in refuse(.storage) } }
   }
 
   /// No offset goes back that may have been told, and nobody is to go on behind wrong bytes: not even who took the upload

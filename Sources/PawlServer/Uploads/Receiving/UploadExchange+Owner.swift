@@ -15,9 +15,9 @@ extension UploadExchange {
     case .found(let upload, let route):
       request.route = route
       ask(ofUpload: upload) { [weak self] fields in
-        guard let self, case .preparing = self.stage else { return }
+        guard let self, self.state.isPreparing else { return }
         guard Owner.owns(upload.origin.owner, self.request, allowed: fields) else { return self.refuse(.notFound) }
-        (self.upload, self.token, self.isLocationTold) = (upload, token, true)
+        (self.upload, self.address) = (upload, .told(token))
         self.takeCredentials()
         then()
       }
@@ -51,7 +51,7 @@ extension UploadExchange {
   ///   - refused: called in place of giving the application's refusal.
   func ask(about original: RequestHead?, refused: (() -> Void)? = nil, then: @escaping (Fields) -> Void) {
     auth = AuthRequest.ask(request, original: original.map { ($0.method, $0.target) }) { [weak self] verdict in
-      guard let self, case .preparing = self.stage else { return }
+      guard let self, self.state.isPreparing else { return }
       self.auth = nil
       switch verdict {
       case .allowed(let fields): then(fields)

@@ -13,17 +13,14 @@ final class UploadExchange: Exchange {
     case refused(UploadRefusal, UploadToken?)
   }
 
-  /// The life of the request.
-  enum Stage {
-    /// Others are asked (the application, the disk, the writer before); content waits.
-    case preparing
-    case receiving
-    /// All content is here and becomes durable; this goes on when the client has left.
-    case storing
-    case waiting(AnswerWait)
-    /// The origin speaks the protocol itself.
-    case passedOn(ForwardExchange)
-    case over
+  typealias State = UploadExchangeState<AnswerWait, ForwardExchange>
+
+  /// The upload's URL, where the request is to it or has made it.
+  enum Address {
+    case none
+    /// Nobody has been told it.
+    case made(UploadToken)
+    case told(UploadToken)
   }
 
   let request: IncomingRequest
@@ -32,35 +29,22 @@ final class UploadExchange: Exchange {
   let deliveries: LoopUploads
   let dialect: UploadProtocol
   let question: Question
-  var stage = Stage.preparing
-  var isClientGone = false
+  @exclusivity(unchecked) var state = State()
   var auth: AuthRequest?
 
   var upload: SpooledUpload?
-  /// Of the upload's URL: known where the request is to it, or has made it.
-  var token: UploadToken?
+  var address = Address.none
   var writer: UploadWriter?
   /// Until it looks for the second time how far the upload is.
   var lookTimer: LoopTimer?
   /// The request brought other credentials than the one before.
   var hasFreshCredentials = false
-  /// Whether the request made the upload.
-  var isCreation = false
-  /// The client has been told the upload's URL, or nobody will be.
-  var isLocationTold = false
-  /// The content ends the upload (IETF `?1`).
-  var completes = false
 
   // Content
   var check: ContentCheck?
   var pending = ChunkQueue()
   /// All content is here.
   var trailers: Fields?
-  var isPaused = false
-  /// Content is being written in the pool; what comes meanwhile waits.
-  var isWriting = false
-  /// Waits for content, or for its end, of an append to an upload that is complete.
-  var isLate = false
   /// Bytes of the upload beyond which nothing is taken.
   var sizeLimit: UInt64?
   /// Where in the upload the request's content begins.
@@ -70,8 +54,6 @@ final class UploadExchange: Exchange {
   var toldAt: Monotonic?
   /// Attempts to reach the origin up to this one are not what is waited for.
   var baseline = 0
-  /// What is being answered is the origin's final answer.
-  var givesAnswer = false
 
   /// - Precondition: the route takes uploads.
   init(
@@ -87,6 +69,25 @@ final class UploadExchange: Exchange {
   var limits: UploadLimits { uploads?.limits(for: upload, now: loop.loop.wallSeconds) ?? UploadLimits() }
   var status: UploadStatus? { upload?.status }
   var version: InteropVersion? { if case .ietf(let version) = dialect { version } else { nil } }
+
+  /// Whether the request makes the upload.
+  var isCreation: Bool { if case .creation = question { true } else { false } }
+
+  /// Whether the content ends the upload (IETF `?1`).
+  var completes: Bool {
+    switch question {
+    case .creation(let creation): creation.completes
+    case .resource(_, .append(let append)): append.completes
+    case .resource, .refused: false
+    }
+  }
+
+  private var token: UploadToken? {
+    switch address {
+    case .none: nil
+    case .made(let token), .told(let token): token
+    }
+  }
 
   /// The upload's URL as this client reaches it.
   var location: [UInt8] {
@@ -120,7 +121,7 @@ final class UploadExchange: Exchange {
 
   /// The protocol's own no. What is left of the content is dropped so that the client gets to read this.
   func refuse(_ refusal: UploadRefusal) {
-    if case .over = stage { return }
+    if state.isOver { return }
     reply(refusalReply(refusal))
   }
 
@@ -157,18 +158,20 @@ final class UploadExchange: Exchange {
     head.fields.append(named: Bytes("Referrer-Policy"), Bytes("no-referrer"))
   }
 
-  func respond(_ head: ResponseHead, _ body: any BodySource, length: ContentLength) {
-    if case .over = stage { return }
-    letGo()
+  func respond(
+    _ head: ResponseHead, _ body: any BodySource, length: ContentLength, as told: State.Told = .other
+  ) {
+    if state.isOver { return }
+    letGo(told)
     if !head.fields.contains(.location), upload?.status.phase == .open { forgetUnheard() }
-    guard !isClientGone else { return body.finish() }
+    guard !state.isClientGone else { return body.finish() }
     channel.drainRequestBody()
     channel.respond(head, length: length, body: body)
   }
 
   /// Ends this request's part in the upload.
-  func letGo() {
-    stage = .over
+  func letGo(_ told: State.Told = .other) {
+    _ = state.ends(told)
     dropWriter()
     lookTimer?.close()
     lookTimer = nil
@@ -187,7 +190,7 @@ final class UploadExchange: Exchange {
 
   /// A newer request has taken the upload over: this one is answered by nothing but the end of its connection.
   func displaced() {
-    if case .over = stage { return }
+    if state.isOver { return }
     note("upload-displaced")
     letGo()
     channel.abandon(BodyEnd(party: .client, reason: "displaced"))
@@ -204,48 +207,60 @@ final class UploadExchange: Exchange {
       ])
   }
 
+  /// `false`: it was too late for this, or cannot have come here, which is told of.
+  func did(_ step: State.Step, _ event: StaticString) -> Bool {
+    if step == .impossible {
+      loop.events.log(
+        .error, "upload-event-impossible", ["upload": upload?.id.hex ?? "-", "event": "\(event)"])
+    }
+    return step == .done
+  }
+
   // MARK: - Exchange
 
   func requestBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    switch stage {
-    case .receiving where !isPaused && !isWriting && pending.isEmpty: return take(bytes)
-    case .preparing, .receiving:
+    switch state.contentComes(hasWaiting: !pending.isEmpty) {
+    case .take: return take(bytes)
+    case .judge:
       pending.append(bytes)
-      if isLate { judgeLate() }
+      judgeLate()
       return false
-    case .passedOn(let forward): return forward.requestBody(bytes)
-    case .storing, .waiting, .over: return true
+    case .pass: return state.forward?.requestBody(bytes) ?? true
+    case .keep:
+      pending.append(bytes)
+      return false
+    default: return true
     }
   }
 
   func requestBodyEnded(_ trailers: Fields) {
-    switch stage {
-    case .preparing:
-      self.trailers = trailers
-      if isLate { judgeLate() }
-    case .receiving:
-      self.trailers = trailers
-      drainPending()
-    case .passedOn(let forward): forward.requestBodyEnded(trailers)
-    case .storing, .waiting, .over: break
+    let action = state.contentEnds()
+    switch action {
+    case .keep, .judge, .take: self.trailers = trailers
+    case .pass: state.forward?.requestBodyEnded(trailers)
+    default: break
     }
+    if action == .judge { judgeLate() }
+    if action == .take { drainPending() }
   }
 
   func clientLeft() {
-    isClientGone = true
-    switch stage {
-    case .preparing: leftEarly()
-    case .receiving: leftInContent()
-    case .storing, .over: break
-    case .waiting(let wait):
-      wait.cancel()
+    switch state.clientLeaves() {
+    case .leaveEarly: leftEarly()
+    case .leaveInContent: leftInContent()
+    case .cancelWait:
+      state.wait?.cancel()
       letGo()
-    case .passedOn(let forward): forward.clientLeft()
+    case .pass: state.forward?.clientLeft()
+    default: break
     }
   }
 
   func responseSent() {
-    if case .passedOn(let forward) = stage { return forward.responseSent() }
-    if givesAnswer, !channel.hasClientEnded { upload?.noteAnswerDelivered() }
+    switch state.answerSent() {
+    case .pass: state.forward?.responseSent()
+    case .noteDelivered: if !channel.hasClientEnded { upload?.noteAnswerDelivered() }
+    default: break
+    }
   }
 }

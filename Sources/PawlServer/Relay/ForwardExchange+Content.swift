@@ -4,7 +4,7 @@ import PawlUpstream
 /// The request's content, towards the origin.
 extension ForwardExchange {
   func requestBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    guard let intake, isHeld || origin != nil else { return true }
+    guard let intake, state.isHeld || origin != nil else { return true }
     received += UInt64(bytes.count)
     guard received <= maxUpload else {
       refuseContent()
@@ -12,14 +12,14 @@ extension ForwardExchange {
     }
     intake.measure(bytes.count)
     // Before it is copied: where a connection is idle it need not be.
-    if isHeld, waits, intake.isFast { ask(.upload, atOnce: true) }
-    guard isHeld || origin != nil else { return true }
-    if isConnected, intake.isEmpty, let origin { return origin.sendBody(bytes) }
+    if state.waits, intake.isFast { ask(.upload, atOnce: true) }
+    guard state.isHeld || origin != nil else { return true }
+    if state.isConnected, intake.isEmpty, let origin { return origin.sendBody(bytes) }
     let goesOn = intake.append(bytes)
-    if isHeld, waits {
+    if state.waits {
       if intake.isAtLimit { ask(.upload) } else { intakeTimer?.schedule(after: RequestIntake.silence) }
     }
-    return goesOn && (isHeld || origin?.isWaitingForPlace == true)
+    return goesOn && (state.isHeld || origin?.isWaitingForPlace == true)
   }
 
   /// `max-upload`, of content that goes to the origin while it comes; what was spooled was measured there.
@@ -33,15 +33,14 @@ extension ForwardExchange {
     guard channel.hasResponded else {
       return channel.reply(Replies.plain(status: 413, sentence: "The content is larger than \(maxUpload) bytes."))
     }
-    guard !answerEnded else { return }
-    answerFailed = BodyEnd(party: .client, reason: "max-upload")
+    state.answerFails(.contentTooLarge)
     consumer?.bodyIsReady()
   }
 
   func requestBodyEnded(_ trailers: Fields) {
-    if isConnected, intake?.isEmpty != false, let origin { return origin.finishBody(trailers: trailers) }
+    if state.isConnected, intake?.isEmpty != false, let origin { return origin.finishBody(trailers: trailers) }
     waitingTrailers = trailers
-    if isHeld { return ask(.passThrough) }
+    if state.isHeld { return ask(.passThrough) }
     // It is no longer one that its client may keep waiting.
     guard let origin, origin.isWaitingForPlace, origin.request.use == .upload else { return }
     origin.cancel()
@@ -49,7 +48,7 @@ extension ForwardExchange {
   }
 
   func intakeChanged() {
-    if isConnected, let origin {
+    if state.isConnected, let origin {
       exchangeWantsBody(origin)
     } else if intake?.takesMore == true {
       channel.resumeRequestBody()
@@ -57,7 +56,7 @@ extension ForwardExchange {
   }
 
   func exchangeConnected(_ exchange: OriginExchange) {
-    isConnected = true
+    state.connects()
     intakeTimer?.close()
     intake?.spills = false
     feed = spooled.map { content in
@@ -82,7 +81,7 @@ extension ForwardExchange {
       case .nothing: break
       case .failed:
         exchange.cancel()
-        origin = nil
+        originEnds()
         return fail(ProxyError(.proxyInternalError, details: "the content cannot be read back"))
       }
       break

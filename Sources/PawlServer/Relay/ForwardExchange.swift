@@ -16,30 +16,22 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
   let request: IncomingRequest
   let channel: any ResponseChannel
   private let bypass: CacheStatus?
+  @exclusivity(unchecked) var state = ForwardState()
   var origin: OriginExchange?
-  var isConnected = false
   let spooled: SpooledContent?
   private let isStream: Bool
   var feed: FileFeed?
   /// Where content of the request waits; `nil`: it has none, or that is spooled.
   var intake: RequestIntake?
-  /// The origin does not hear of the request before its content is here.
-  var isHeld = false
-  /// Not only for this turn.
-  var waits = false
   var intakeTimer: LoopTimer?
   var waitingTrailers: Fields?
   /// Octets of the request's content so far.
   var received: UInt64 = 0
   private let answer: AnswerBuffer
-  var answerEnded = false
   private(set) var trailers = Fields()
-  var answerFailed: BodyEnd?
   private var continueTimer: LoopTimer?
   private var keptAnswer: KeptAnswer?
   private let requestTime: Int64
-  /// The answer is to be given, and nothing has happened meanwhile.
-  private var isAnswering = false
   weak var consumer: (any BodyConsumer)?
 
   /// - Parameters:
@@ -71,12 +63,12 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
 
   /// Until the content is here, or for this turn: it may come with the head.
   private func holdBack(_ waits: Bool) {
-    (isHeld, self.waits) = (true, waits)
+    state.holds(waits: waits)
     let intake = RequestIntake(for: request, spills: waits)
     intake.holder = self
     self.intake = intake
     request.loop.loop.nextTurn { [self] in
-      guard isHeld else { return }
+      guard state.isHeld else { return }
       if waits { expectContent() } else { ask(.upload) }
     }
   }
@@ -84,16 +76,16 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
   /// A client that falls silent before its content is here may wait for the origin to say something.
   private func expectContent() {
     let timer = request.loop.loop.makeTimer { [weak self] in
-      if self?.isHeld == true { self?.ask(.upload) }
+      if self?.state.isHeld == true { self?.ask(.upload) }
     }
     intakeTimer = timer
     timer.schedule(after: RequestIntake.silence)
   }
 
   /// Asks for a place at the origin.
-  /// - Parameter atOnce: it may be had within this call, and ``isConnected`` then.
+  /// - Parameter atOnce: it may be had within this call, and it is connected then.
   func ask(_ use: OriginUse, atOnce: Bool = false) {
-    isHeld = false
+    guard state.asks() else { return }
     intakeTimer?.close()
     let options = HopByHop.connectionOptions(request.head.fields)
     let isUpgrade = options.upgrade && request.head.fields.contains(.upgrade) && !isHTTP2Upgrade
@@ -110,7 +102,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
     let exchange = atOnce ? pool.prepare(asked, delegate: self) : pool.start(asked, delegate: self)
     origin = exchange
     if atOnce { exchange.begin() }
-    if use == .upload, !isConnected { watchQueue() }
+    if use == .upload, !state.isConnected { watchQueue() }
   }
 
   /// A request that waits long for a place is gathered meanwhile.
@@ -150,7 +142,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
   func exchange(_ exchange: OriginExchange, head: ResponseHead, framing: BodyFraming) {
     continueTimer?.cancel()
     if let error = ProxyError.unasked(head.status, to: request.head.method, asks: request.head.fields.contains) {
-      origin = nil
+      originEnds()
       exchange.cancel()
       return fail(error)
     }
@@ -166,10 +158,10 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
     }
     if request.head.method == .head { promiseRanges(head, &reply) }
     keptAnswer = KeptAnswer(to: request, head, framing, requestTime: requestTime)
-    isAnswering = true
+    state.answerBegins()
     let (answered, length) = (reply, length(head, framing))
     request.loop.invalidate(after: request, answer: head) { [weak self] in
-      guard let self, self.isAnswering else { return }
+      guard let self, self.state.givesAnswer else { return }
       self.keptAnswer?.invalidated()
       self.channel.respond(answered, length: length, body: framing == .none ? nil : self)
     }
@@ -178,7 +170,8 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
   /// Of what came no octet can be put behind what the client holds.
   private func askForWhole(instead exchange: OriginExchange) {
     exchange.cancel()
-    (isConnected, request.rangeCoding) = (false, .unknown)
+    state.restarts()
+    request.rangeCoding = .unknown
     start()
   }
 
@@ -213,25 +206,25 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
   func exchangeDelivered(_ exchange: OriginExchange) { consumer?.bodyIsReady() }
 
   func exchangeEnded(_ exchange: OriginExchange, trailers: Fields) {
-    origin = nil
-    answerEnded = true
+    originEnds()
+    state.answerEnds()
     self.trailers = Trailers.relayed(trailers)
     keptAnswer?.ended()
     consumer?.bodyIsReady()
   }
 
   func exchange(_ exchange: OriginExchange, broke failure: OriginFailure) {
-    origin = nil
+    originEnds()
     continueTimer?.cancel()
     if !channel.hasResponded { return fail(failure.error) }
-    answerFailed = BodyEnd(party: .origin, reason: failure.error.kind.rawValue)
+    state.answerFails(.origin(failure.error.kind))
     consumer?.bodyIsReady()
   }
 
   func exchange(
     _ exchange: OriginExchange, upgraded stream: SocketStream, head: ResponseHead, leftover: [UInt8]
   ) {
-    origin = nil
+    originEnds()
     continueTimer?.cancel()
     var reply = head
     reply.reason = []
@@ -242,15 +235,17 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
   }
 
   func fail(_ error: ProxyError) {
-    isAnswering = false
+    state.dropsAnswer()
     channel.fail(request, error)
   }
 
   func next(limit: Int) -> BodyPiece {
     if let piece = answer.next(limit: limit) { return piece }
-    if let answerFailed { return .failed(answerFailed) }
-    if answerEnded { return .end }
-    return origin?.isDelivering == true ? .soon : .later
+    return switch state.answer {
+    case .failed(let failure): .failed(failure.end)
+    case .ended: .end
+    case .awaited, .coming, .dropped: origin?.isDelivering == true ? .soon : .later
+    }
   }
 
   func bufferTakesMore() { origin?.resume() }
@@ -262,14 +257,19 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
   func responseSent() { continueTimer?.cancel() }
 
   func letGo() {
-    isAnswering = false
+    state.dropsAnswer()
     continueTimer?.cancel()
     origin?.cancel()
-    origin = nil
+    originEnds()
     answer.removeAll()
     intake?.removeAll()
-    isHeld = false
     intakeTimer?.close()
     feed = nil
+  }
+
+  /// There is none any more, or what it says is of no use.
+  func originEnds() {
+    origin = nil
+    state.originEnds()
   }
 }

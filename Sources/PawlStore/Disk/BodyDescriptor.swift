@@ -33,22 +33,3 @@ package struct FileSlice: Sendable {
     (self.fd, self.offset, self.count, self.owner) = (fd, offset, count, owner)
   }
 }
-
-/// A callback that is performed, and let go of, on its loop alone.
-final class LoopReply<Value: Sendable>: @unchecked Sendable {
-  // Safe: `body` is touched on the loop only, but for a loop that has ended.
-  private let loop: EventLoop
-  private var body: ((Value) -> Void)?
-
-  init(on loop: EventLoop, _ body: @escaping (Value) -> Void) { (self.loop, self.body) = (loop, body) }
-
-  /// On the loop.
-  func perform(_ value: Value) {
-    let body = body
-    self.body = nil
-    body?(value)
-  }
-
-  /// From any thread.
-  func send(_ value: Value) { loop.run { self.perform(value) } }
-}

@@ -1,14 +1,15 @@
 import CLinux
 import PawlLoop
-import PawlObserve
+package import PawlObserve
 
 /// A catalogue that cannot be trusted: marked as such while pawl runs, moved aside at the next start.
-enum BrokenCatalogue {
-  static func mark(in directory: String) -> String { directory + "/catalogue.broken" }
+package enum BrokenCatalogue {
+  /// The path of the file that marks the catalogue in this directory.
+  package static func mark(in directory: String) -> String { directory + "/catalogue.broken" }
 
   /// Renames the catalogue and its companions to `.bad-N`, the first N that is free, which it says.
   @discardableResult
-  static func moveAside(_ path: String, _ why: String, _ events: EventLog) throws(StoreError) -> Int {
+  package static func moveAside(_ path: String, _ why: String, _ events: EventLog) throws(StoreError) -> Int {
     var number = 1
     while Files.exists("\(path).bad-\(number)") { number += 1 }
     for suffix in ["", "-wal", "-shm"] where Files.exists(path + suffix) {
@@ -18,7 +19,8 @@ enum BrokenCatalogue {
     return number
   }
 
-  static func markBroken(in directory: String, _ events: EventLog) {
+  /// Leaves the mark, so that the next start moves the catalogue aside. Blocking.
+  package static func markBroken(in directory: String, _ events: EventLog) {
     do throws(StoreError) {
       close(try Files.open(mark(in: directory), O_WRONLY | O_CREAT))
     } catch {

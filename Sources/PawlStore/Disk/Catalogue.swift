@@ -1,9 +1,10 @@
 import CLinux
-import PawlLoop
-import PawlObserve
+package import PawlLoop
+package import PawlObserve
 
 /// A change to the rows of a catalogue.
-protocol RowChange: Sendable {
+package protocol RowChange: Sendable {
+  /// Writes the change, within a transaction.
   func apply(to database: Database) throws(StoreError)
   /// The same end in fewer changes, where several tries to record them failed.
   static func compacted(_ changes: [Self]) -> [Self]
@@ -12,7 +13,8 @@ protocol RowChange: Sendable {
 }
 
 /// Something whose changes are collected when the catalogue commits next.
-protocol ChangeSource<Change>: AnyObject, Sendable {
+package protocol ChangeSource<Change>: AnyObject, Sendable {
+  /// What it has to record.
   associatedtype Change: RowChange
   /// Called on the catalogue's thread only; what it gives is recorded or asked for never again.
   func takeChanges() -> [Change]
@@ -22,7 +24,7 @@ protocol ChangeSource<Change>: AnyObject, Sendable {
 ///
 /// A commit survives `kill -9` (`synchronous=NORMAL`); a durable one survives a power cut (`FULL`). A commit that fails
 /// is tried again each second; a catalogue that is found corrupt is left alone and moved aside at the next start.
-final class Catalogue<Change: RowChange>: @unchecked Sendable {
+package final class Catalogue<Change: RowChange>: @unchecked Sendable {
   // Safe: `database` and `retry` belong to the writer thread once it runs; `state` is touched with `mutex` held.
   private let database: Database
   private let directory: String
@@ -53,7 +55,7 @@ final class Catalogue<Change: RowChange>: @unchecked Sendable {
   /// The longest a written byte waits for its record, nanoseconds.
   static var linger: UInt64 { 50_000_000 }
   /// Commits that nobody waits for are at least this far apart, nanoseconds.
-  static var pace: UInt64 { 4_000_000 }
+  package static var pace: UInt64 { 4_000_000 }
   /// So many who waited for one commit are a crowd: others are about to come, and one commit for all of them costs little
   /// more than one for each costs. The next is as much later, nanoseconds.
   private static var crowd: Int { 4 }
@@ -65,7 +67,7 @@ final class Catalogue<Change: RowChange>: @unchecked Sendable {
   ///   - onBatch: runs before what was submitted is taken, with more to record; it must not call the catalogue.
   ///   - onCommit: runs when that is committed.
   ///   - onTick: runs about once a second and must not block; as the others on the catalogue's thread.
-  init(
+  package init(
     _ database: Database, directory: String, events: EventLog, onBatch: @escaping @Sendable () -> [Change] = { [] },
     onCommit: @escaping @Sendable () -> Void = {}, onTick: @escaping @Sendable () -> Void
   ) throws(StoreError) {
@@ -88,7 +90,8 @@ final class Catalogue<Change: RowChange>: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  func start() throws(StoreError) {
+  /// Begins to commit, on a thread of its own.
+  package func start() throws(StoreError) {
     do throws(LoopError) {
       thread = try LoopThread(name: "pawl-catalogue") { [self] in writeUntilClosed() }
     } catch {
@@ -99,7 +102,7 @@ final class Catalogue<Change: RowChange>: @unchecked Sendable {
   // MARK: From any thread
 
   /// Records these soon; `completion` runs on the catalogue's thread after the commit, with whether it succeeded.
-  func submit(
+  package func submit(
     _ changes: [Change], durably: Bool = false, isUrgent: Bool = false,
     then completion: (@Sendable (Bool) -> Void)? = nil
   ) {
@@ -113,7 +116,7 @@ final class Catalogue<Change: RowChange>: @unchecked Sendable {
   }
 
   /// Asks `source` for its changes at the next commit: within 50 ms, or at once when `soon`.
-  func noteDirty(_ source: any ChangeSource<Change>, soon: Bool) {
+  package func noteDirty(_ source: any ChangeSource<Change>, soon: Bool) {
     update { state in
       state.dirty.append(source)
       state.due = min(state.due, clock.now().nanoseconds + (soon ? Self.pace : Self.linger))
@@ -121,10 +124,10 @@ final class Catalogue<Change: RowChange>: @unchecked Sendable {
   }
 
   /// A source that is dirty already has more to record than can wait 50 ms.
-  func hurry() { update { $0.due = min($0.due, clock.now().nanoseconds + Self.pace) } }
+  package func hurry() { update { $0.due = min($0.due, clock.now().nanoseconds + Self.pace) } }
 
   /// Records what `source` has to record, then runs `completion` on the catalogue's thread.
-  func record(
+  package func record(
     _ source: any ChangeSource<Change>, durably: Bool = false, then completion: @escaping @Sendable (Bool) -> Void
   ) {
     let isTaken = update { state in
@@ -138,14 +141,14 @@ final class Catalogue<Change: RowChange>: @unchecked Sendable {
 
   /// Waits until all submitted so far is committed. Blocking: never on a loop or the catalogue's thread.
   @discardableResult
-  func barrier(durably: Bool = false) -> Bool {
+  package func barrier(durably: Bool = false) -> Bool {
     let done = DispatchedResult()
     submit([], durably: durably, isUrgent: true) { done.set($0) }
     return done.wait()
   }
 
   /// Commits the rest durably and ends the thread.
-  func close() {
+  package func close() {
     update { state in
       state.isClosing = true
       state.due = 0

@@ -1,11 +1,11 @@
 /// What every catalogue file has, and how a file of another making is told.
-enum CatalogueSchema {
+package enum CatalogueSchema {
   /// `PRAGMA application_id`: "pawl".
   static let applicationID: Int64 = 0x7061_776c
 
   /// Makes these tables in a new file, and says whether it was one.
   /// - Throws: ``StoreError/foreignSchema`` for a file that is not this version's.
-  static func prepare(_ database: Database, tables: String, version: Int64) throws(StoreError) -> Bool {
+  package static func prepare(_ database: Database, tables: String, version: Int64) throws(StoreError) -> Bool {
     try database.execute("PRAGMA journal_mode = WAL")
     try database.execute("PRAGMA wal_autocheckpoint = 4000")
     try database.execute("PRAGMA temp_store = MEMORY")
@@ -24,11 +24,13 @@ enum CatalogueSchema {
     return false
   }
 
-  static func meta(_ database: Database, _ name: String) throws(StoreError) -> Int64? {
+  /// A number that the catalogue keeps about itself; `nil` where there is none of this name.
+  package static func meta(_ database: Database, _ name: String) throws(StoreError) -> Int64? {
     try database.integer("SELECT value FROM meta WHERE name = '\(name)'")
   }
 
-  static func setMeta(_ database: Database, _ name: String, _ value: Int64) throws(StoreError) {
+  /// Keeps a number under this name.
+  package static func setMeta(_ database: Database, _ name: String, _ value: Int64) throws(StoreError) {
     try database.run("INSERT OR REPLACE INTO meta(name, value) VALUES('\(name)', ?1)", .integer(value))
   }
 }

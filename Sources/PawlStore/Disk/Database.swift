@@ -1,12 +1,12 @@
 import CSQLite
 
 /// One SQLite connection and its prepared statements. One thread at a time uses it.
-final class Database {
+package final class Database {
   private let handle: OpaquePointer
   private var statements: [String: Statement] = [:]
 
   /// Opens or creates the file; `isReader` connections cannot write.
-  init(path: String, isReader: Bool) throws(StoreError) {
+  package init(path: String, isReader: Bool) throws(StoreError) {
     var opened: OpaquePointer?
     let flags = (isReader ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) | SQLITE_OPEN_NOMUTEX
     let code = sqlite3_open_v2(path, &opened, flags, nil)
@@ -24,17 +24,17 @@ final class Database {
   }
 
   /// What SQLite says went wrong last.
-  func failure() -> StoreError {
+  package func failure() -> StoreError {
     .catalogue(code: sqlite3_extended_errcode(handle), message: String(cString: sqlite3_errmsg(handle)))
   }
 
   /// Runs statements that give no rows that matter.
-  func execute(_ sql: String) throws(StoreError) {
+  package func execute(_ sql: String) throws(StoreError) {
     guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else { throw failure() }
   }
 
   /// The prepared statement for this text, made once.
-  func statement(_ sql: String) throws(StoreError) -> Statement {
+  package func statement(_ sql: String) throws(StoreError) -> Statement {
     if let known = statements[sql] { return known }
     var prepared: OpaquePointer?
     guard sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil) == SQLITE_OK,
@@ -46,12 +46,12 @@ final class Database {
   }
 
   /// Runs one statement with these values.
-  func run(_ sql: String, _ values: SQLValue...) throws(StoreError) {
+  package func run(_ sql: String, _ values: SQLValue...) throws(StoreError) {
     try statement(sql).run(values)
   }
 
   /// The first column of the first row as an integer; `nil` without a row or for NULL.
-  func integer(_ sql: String, _ values: SQLValue...) throws(StoreError) -> Int64? {
+  package func integer(_ sql: String, _ values: SQLValue...) throws(StoreError) -> Int64? {
     let statement = try statement(sql)
     defer { statement.reset() }
     try statement.bind(values)
@@ -60,23 +60,26 @@ final class Database {
 }
 
 /// What can stand in a column.
-enum SQLValue {
+package enum SQLValue {
   case null
   case integer(Int64)
   case blob([UInt8])
   case text([UInt8])
 
   /// Offsets and lengths: all of pawl's are below 2^63; a tag's "everywhere" is `Int64.max`.
-  static func number(_ value: UInt64) -> SQLValue { .integer(Int64(clamping: value)) }
+  package static func number(_ value: UInt64) -> SQLValue { .integer(Int64(clamping: value)) }
   /// All 64 bits of a digest or hash.
-  static func bits(_ value: UInt64) -> SQLValue { .integer(Int64(bitPattern: value)) }
-  static func optional(_ value: Int64?) -> SQLValue { value.map { .integer($0) } ?? .null }
-  static func text(_ value: String) -> SQLValue { .text(Array(value.utf8)) }
-  static func optional(_ value: UInt64?) -> SQLValue { value.map { .number($0) } ?? .null }
+  package static func bits(_ value: UInt64) -> SQLValue { .integer(Int64(bitPattern: value)) }
+  /// NULL where there is none.
+  package static func optional(_ value: Int64?) -> SQLValue { value.map { .integer($0) } ?? .null }
+  /// Text in UTF-8.
+  package static func text(_ value: String) -> SQLValue { .text(Array(value.utf8)) }
+  /// NULL where there is none.
+  package static func optional(_ value: UInt64?) -> SQLValue { value.map { .number($0) } ?? .null }
 }
 
 /// A prepared statement; reset after each use.
-final class Statement {
+package final class Statement {
   private let handle: OpaquePointer
   private unowned let database: Database
 
@@ -84,7 +87,8 @@ final class Statement {
 
   deinit { sqlite3_finalize(handle) }
 
-  func bind(_ values: [SQLValue]) throws(StoreError) {
+  /// Puts these values in the place of the parameters, from `?1` on.
+  package func bind(_ values: [SQLValue]) throws(StoreError) {
     for (index, value) in values.enumerated() {
       let position = CInt(index + 1)
       let code =
@@ -98,14 +102,15 @@ final class Statement {
     }
   }
 
-  func run(_ values: [SQLValue]) throws(StoreError) {
+  /// Runs the statement with these values to its end.
+  package func run(_ values: [SQLValue]) throws(StoreError) {
     defer { reset() }
     try bind(values)
     while try step() {}
   }
 
   /// Whether there is a (further) row.
-  func step() throws(StoreError) -> Bool {
+  package func step() throws(StoreError) -> Bool {
     switch sqlite3_step(handle) {
     case SQLITE_ROW: return true
     case SQLITE_DONE: return false
@@ -113,18 +118,21 @@ final class Statement {
     }
   }
 
-  func reset() {
+  /// Makes it ready to run once more, with other values.
+  package func reset() {
     sqlite3_reset(handle)
     sqlite3_clear_bindings(handle)
   }
 
-  func integer(_ column: CInt) -> Int64 { sqlite3_column_int64(handle, column) }
-  func optionalInteger(_ column: CInt) -> Int64? {
+  /// An integer of the row; 0 for NULL. Columns count from 0.
+  package func integer(_ column: CInt) -> Int64 { sqlite3_column_int64(handle, column) }
+  /// An integer of the row; `nil` for NULL.
+  package func optionalInteger(_ column: CInt) -> Int64? {
     sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : sqlite3_column_int64(handle, column)
   }
 
   /// The octets of a blob (or text); empty for NULL.
-  func blob(_ column: CInt) -> [UInt8] {
+  package func blob(_ column: CInt) -> [UInt8] {
     guard let start = sqlite3_column_blob(handle, column) else { return [] }
     return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
   }

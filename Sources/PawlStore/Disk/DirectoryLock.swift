@@ -4,12 +4,12 @@ import PawlLoop
 
 /// Keeps a second process out of a cache directory: `flock(2)` on its file `lock`, which stays when pawl ends and means
 /// nothing by itself.
-final class DirectoryLock: Sendable {
+package final class DirectoryLock: Sendable {
   private let descriptor: Locked<CInt>
 
   /// Makes the directory where it is missing.
   /// - Throws: ``StoreError/inUse(path:)`` while another has it.
-  init(_ path: String) throws(StoreError) {
+  package init(_ path: String) throws(StoreError) {
     try Files.makeDirectories(path)
     let file = try Files.open(path + "/lock", O_RDWR | O_CREAT)
     guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
@@ -23,7 +23,7 @@ final class DirectoryLock: Sendable {
   deinit { release() }
 
   /// Whether it is this process that has the directory of that path, by this lock.
-  func isOf(_ path: String) -> Bool {
+  package func isOf(_ path: String) -> Bool {
     var (mine, other) = (stat(), stat())
     let isHeld = descriptor.withLock { $0 >= 0 && fstat($0, &mine) == 0 }
     guard isHeld, stat(path + "/lock", &other) == 0 else { return false }
@@ -31,7 +31,7 @@ final class DirectoryLock: Sendable {
   }
 
   /// Lets others in.
-  func release() {
+  package func release() {
     descriptor.withLock { descriptor in
       if descriptor >= 0 { close(descriptor) }
       descriptor = -1

@@ -3,7 +3,7 @@ import PawlLoop
 
 /// What a store may occupy: `max-size` for all it holds, `min-free` left on the file system. Room is reserved before
 /// bytes come, so a burst cannot pass the limits.
-final class DiskBudget: Sendable {
+package final class DiskBudget: Sendable {
   private struct State {
     /// Bytes on disk, with ``objectOverhead`` for each object.
     var used: UInt64 = 0
@@ -15,20 +15,25 @@ final class DiskBudget: Sendable {
     var granted: UInt64 = 0
   }
 
-  let maxSize: UInt64
-  let minFree: UInt64
+  /// The most bytes that all of it may occupy.
+  package let maxSize: UInt64
+  /// The bytes that are left free on the file system.
+  package let minFree: UInt64
   private let state = Locked(State())
 
   /// What an object costs besides its bytes: its rows and the unused rest of its last block.
-  static let objectOverhead: UInt64 = 4096
+  package static let objectOverhead: UInt64 = 4096
 
-  init(maxSize: UInt64, minFree: UInt64) { (self.maxSize, self.minFree) = (maxSize, minFree) }
+  /// A budget of which nothing is used.
+  package init(maxSize: UInt64, minFree: UInt64) { (self.maxSize, self.minFree) = (maxSize, minFree) }
 
-  var used: UInt64 { state.withLock { $0.used } }
-  var reserved: UInt64 { state.withLock { $0.reserved } }
+  /// Bytes on disk, with ``objectOverhead`` for each object.
+  package var used: UInt64 { state.withLock { $0.used } }
+  /// Bytes that are promised and not written yet.
+  package var reserved: UInt64 { state.withLock { $0.reserved } }
 
   /// Promises room where there is some; makes none.
-  func reserve(_ bytes: UInt64) -> Bool {
+  package func reserve(_ bytes: UInt64) -> Bool {
     state.withLock { state in
       guard Self.shortfall(state, self, bytes) == 0 else { return false }
       state.reserved += bytes
@@ -38,7 +43,7 @@ final class DiskBudget: Sendable {
   }
 
   /// Promises as much of `bytes` as there is room for, and says how much that is.
-  func reserve(upTo bytes: UInt64) -> UInt64 {
+  package func reserve(upTo bytes: UInt64) -> UInt64 {
     state.withLock { state in
       let granted = bytes - min(bytes, Self.shortfall(state, self, bytes))
       state.reserved += granted
@@ -48,7 +53,7 @@ final class DiskBudget: Sendable {
   }
 
   /// Bytes that must go before so many can be reserved; `nil` when no eviction would do.
-  func shortfall(_ bytes: UInt64) -> UInt64? {
+  package func shortfall(_ bytes: UInt64) -> UInt64? {
     state.withLock { state in
       let missing = Self.shortfall(state, self, bytes)
       return missing > state.used ? nil : missing
@@ -64,7 +69,7 @@ final class DiskBudget: Sendable {
   }
 
   /// Reserved bytes were written.
-  func convert(_ bytes: UInt64) {
+  package func convert(_ bytes: UInt64) {
     state.withLock { state in
       state.reserved -= min(bytes, state.reserved)
       state.used += bytes
@@ -72,7 +77,7 @@ final class DiskBudget: Sendable {
   }
 
   /// Gives back what was reserved and not written.
-  func release(_ bytes: UInt64) {
+  package func release(_ bytes: UInt64) {
     state.withLock { state in
       state.reserved -= min(bytes, state.reserved)
       state.granted -= min(bytes, state.granted)
@@ -80,10 +85,10 @@ final class DiskBudget: Sendable {
   }
 
   /// Counts what stands on disk already.
-  func charge(_ bytes: UInt64) { state.withLock { $0.used += bytes } }
+  package func charge(_ bytes: UInt64) { state.withLock { $0.used += bytes } }
 
   /// Bytes left the disk.
-  func uncharge(_ bytes: UInt64) {
+  package func uncharge(_ bytes: UInt64) {
     state.withLock { state in
       state.used -= min(bytes, state.used)
       state.granted -= min(bytes, state.granted)
@@ -91,7 +96,7 @@ final class DiskBudget: Sendable {
   }
 
   /// What the file system said just now. What is reserved and not written yet is still to come out of it.
-  func noteFree(_ bytes: UInt64) {
+  package func noteFree(_ bytes: UInt64) {
     state.withLock { state in
       state.free = bytes
       state.granted = state.reserved
@@ -105,7 +110,7 @@ final class DiskBudget: Sendable {
 }
 
 /// What one file occupies. When its object is dropped, the bytes are free once the last descriptor is closed, too.
-final class DiskCharge: Sendable {
+package final class DiskCharge: Sendable {
   private struct State {
     var bytes: UInt64
     var isDropped = false
@@ -114,7 +119,7 @@ final class DiskCharge: Sendable {
   private let state: Locked<State>
 
   /// - Parameter bytes: charged already.
-  init(_ budget: DiskBudget, bytes: UInt64) { (self.budget, state) = (budget, Locked(State(bytes: bytes))) }
+  package init(_ budget: DiskBudget, bytes: UInt64) { (self.budget, state) = (budget, Locked(State(bytes: bytes))) }
 
   deinit {
     let bytes = state.withLock { $0.isDropped ? $0.bytes : 0 }
@@ -122,18 +127,19 @@ final class DiskCharge: Sendable {
   }
 
   /// Reserved bytes of the budget became bytes of this file.
-  func grow(_ bytes: UInt64) {
+  package func grow(_ bytes: UInt64) {
     budget.convert(bytes)
     state.withLock { $0.bytes += bytes }
   }
 
   /// More stands on disk than was known.
-  func add(_ bytes: UInt64) {
+  package func add(_ bytes: UInt64) {
     budget.charge(bytes)
     state.withLock { $0.bytes += bytes }
   }
 
-  func shrink(_ bytes: UInt64) {
+  /// So many bytes of the file are gone; no more than it has.
+  package func shrink(_ bytes: UInt64) {
     let freed = state.withLock { state in
       let freed = min(bytes, state.bytes)
       state.bytes -= freed
@@ -143,7 +149,7 @@ final class DiskCharge: Sendable {
   }
 
   /// The file is gone, and nobody has it open.
-  func release() {
+  package func release() {
     let freed = state.withLock { state in
       defer { state.bytes = 0 }
       return state.bytes
@@ -152,5 +158,5 @@ final class DiskCharge: Sendable {
   }
 
   /// The file is unlinked, or will be.
-  func drop() { state.withLock { $0.isDropped = true } }
+  package func drop() { state.withLock { $0.isDropped = true } }
 }

@@ -4,7 +4,7 @@ import PawlLoop
 /// Which run of the kernel, and which mount of its file system, a cache was seen in, and which files it was made of. Where all are the
 /// same, whatever was written to its files is there, though it was never synced: only the process has ended. A cache that was copied,
 /// or put back from a copy, has other files.
-struct KernelRun: Equatable {
+package struct KernelRun: Equatable {
   private let boot: ObjectID
   /// The kernel's number for a mount, which it never gives twice.
   private let mount: UInt64
@@ -19,14 +19,14 @@ struct KernelRun: Equatable {
 
   /// `nil` where the kernel does not say it beyond doubt.
   /// - Parameter file: the catalogue, which lies in the directory.
-  init?(of path: String, file: String) throws(StoreError) {
+  package init?(of path: String, file: String) throws(StoreError) {
     guard let found = Self.look(path), let other = Self.look(file) else { return nil }
     (mount, directory, catalogue) = (found.mount, found.birth, other.birth)
     boot = try Self.runningBoot()
   }
 
   /// The kernel's own name for its run.
-  static func runningBoot() throws(StoreError) -> ObjectID {
+  package static func runningBoot() throws(StoreError) -> ObjectID {
     let path = "/proc/sys/kernel/random/boot_id"
     let file = OwnedDescriptor(adopting: try Files.open(path, O_RDONLY))
     var text = [UInt8](repeating: 0, count: 64)
@@ -50,7 +50,7 @@ struct KernelRun: Equatable {
   private static let mountOffset = 0x90
 
   /// Whether the catalogue was last opened in the same one; notes this one.
-  static func isUnchanged(_ run: KernelRun?, in database: Database) throws(StoreError) -> Bool {
+  package static func isUnchanged(_ run: KernelRun?, in database: Database) throws(StoreError) -> Bool {
     let facts: KeyValuePairs = [
       "boot_high": run?.boot.high, "boot_low": run?.boot.low, "mount": run?.mount,
       "directory": run?.directory.inode, "directory_born": run?.directory.nanoseconds,

@@ -18,26 +18,27 @@ package enum StoreError: Error, Hashable, Sendable {
   case catalogue(code: CInt, message: String)
 
   /// Whether the process was short of something just now: not the file's fault.
-  var isOfThisMoment: Bool {
+  package var isOfThisMoment: Bool {
     guard case .system(_, _, let errno) = self else { return false }
     return [EMFILE, ENFILE, ENOMEM, EINTR].contains(errno)
   }
 
   /// Whether the catalogue file itself is not what pawl wrote.
-  var isCorruptCatalogue: Bool {
+  package var isCorruptCatalogue: Bool {
     guard case .catalogue(let code, _) = self else { return false }
     // SQLITE_CORRUPT, SQLITE_NOTADB and pawl's own "another schema"; the low octet is the primary code.
     return [11, 26, Self.foreignSchema].contains(code & 0xff)
   }
 
   /// SQLITE_FORMAT, which SQLite itself no longer uses: the schema is of another version.
-  static let foreignSchema: CInt = 24
+  package static let foreignSchema: CInt = 24
   /// SQLITE_ERROR: a commit that failed for a reason the log has.
-  static let failedCommit: CInt = 1
+  package static let failedCommit: CInt = 1
   /// SQLITE_CORRUPT.
-  static let corrupt: CInt = 11
+  package static let corrupt: CInt = 11
 
-  var isForeignSchema: Bool {
+  /// Whether the catalogue is of another version.
+  package var isForeignSchema: Bool {
     guard case .catalogue(let code, _) = self else { return false }
     return code & 0xff == Self.foreignSchema
   }
@@ -55,18 +56,4 @@ extension StoreError: CustomStringConvertible {
     case .catalogue(let code, let message): "catalogue: \(message) (\(code))"
     }
   }
-}
-
-/// Why the readers of a body cannot have the rest of it.
-package enum BodyFailure: Error, Hashable, Sendable {
-  /// The origin broke off and could not be resumed; the text says how.
-  case origin(String)
-  /// The origin's content is another one now.
-  case changed(String)
-  /// The bytes wanted passed by in memory and were never on disk.
-  case notKept
-  /// The file is missing, corrupt or cannot be opened.
-  case disk(String)
-  /// The object was taken out of the cache.
-  case removed
 }

@@ -2,7 +2,7 @@ import PawlHTTP
 import PawlUpload
 
 /// What changes of an upload's row.
-struct UploadRow: Sendable, Equatable {
+package struct UploadRow: Sendable, Equatable {
   private(set) var phase: UploadPhase
   /// Bytes that were synced before they were recorded.
   var offset: UInt64 = 0
@@ -54,7 +54,7 @@ struct UploadRow: Sendable, Equatable {
 }
 
 /// A row as it is first written.
-struct UploadEntry: Sendable {
+package struct UploadEntry: Sendable {
   var id: UploadID
   var origin: UploadOrigin
   var createdAt: Int64
@@ -62,7 +62,7 @@ struct UploadEntry: Sendable {
 }
 
 /// One change to what is recorded of uploads.
-enum UploadChange: RowChange {
+package enum UploadChange: RowChange {
   case insert(UploadEntry)
   case update(UploadID, UploadRow)
   case answer(UploadID, UploadAnswer)
@@ -75,7 +75,7 @@ enum UploadChange: RowChange {
   case meta(String, Int64)
 
   /// Of an upload's rows and answers only the last ones: each says all there is.
-  static func compacted(_ changes: [UploadChange]) -> [UploadChange] {
+  package static func compacted(_ changes: [UploadChange]) -> [UploadChange] {
     var (rows, answers) = (Set<UploadID>(), Set<UploadID>())
     let kept = changes.reversed().filter { change in
       switch change {
@@ -87,9 +87,9 @@ enum UploadChange: RowChange {
     return kept.reversed()
   }
 
-  static func synced(at time: Int64) -> UploadChange { .meta("synced", time) }
+  package static func synced(at time: Int64) -> UploadChange { .meta("synced", time) }
 
-  func apply(to database: Database) throws(StoreError) {
+  package func apply(to database: Database) throws(StoreError) {
     switch self {
     case .insert(let entry): try Self.insert(entry, into: database)
     case .update(let id, let row): try Self.update(id, row, in: database)

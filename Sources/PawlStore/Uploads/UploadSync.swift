@@ -155,7 +155,8 @@ extension SpooledUpload {
 // MARK: The row
 
 extension SpooledUpload: ChangeSource {
-  func takeChanges() -> [UploadChange] {
+  /// What the catalogue does not know yet of the row. On its thread.
+  package func takeChanges() -> [UploadChange] {
     state.withLock { state in
       var row = state.row
       var answer: UploadAnswer?

@@ -1,5 +1,5 @@
 /// One run of bytes that lies within one MiB of the body, and what they hashed to when they were written.
-struct SegmentRecord: Hashable, Sendable {
+package struct SegmentRecord: Hashable, Sendable {
   var offset: UInt64
   /// 1 to ``SegmentTable/span``.
   var length: UInt64

@@ -2,7 +2,7 @@ import PawlCache
 
 extension StoredBody: ChangeSource {
   /// What the catalogue does not know yet. On its thread.
-  func takeChanges() -> [CatalogueChange] {
+  package func takeChanges() -> [CatalogueChange] {
     state.withLock { state in
       state.report.wasTaken()
       guard state.isPublished else { return [] }

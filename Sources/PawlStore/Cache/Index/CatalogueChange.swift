@@ -1,8 +1,8 @@
-import PawlCache
+package import PawlCache
 
 /// An object's row as it is first written.
-struct ObjectRow: Sendable {
-  enum Kind: Int64, Sendable { case shared = 0, personal = 1 }
+package struct ObjectRow: Sendable {
+  package enum Kind: Int64, Sendable { case shared = 0, personal = 1 }
 
   /// The catalogue's own short name for the object; never used twice in one catalogue.
   var number: Int64
@@ -31,7 +31,7 @@ struct ObjectRow: Sendable {
 }
 
 /// One change to what is recorded. Changes of one object are applied in the order they were submitted.
-enum CatalogueChange: RowChange {
+package enum CatalogueChange: RowChange {
   case insert(ObjectRow)
   case remove(Int64)
   case head(Int64, [UInt8])
@@ -56,10 +56,10 @@ enum CatalogueChange: RowChange {
   /// Nothing out of date is left below it.
   case settled([UInt8])
 
-  static func compacted(_ changes: [CatalogueChange]) -> [CatalogueChange] { changes }
-  static func synced(at time: Int64) -> CatalogueChange { .meta("synced", time) }
+  package static func compacted(_ changes: [CatalogueChange]) -> [CatalogueChange] { changes }
+  package static func synced(at time: Int64) -> CatalogueChange { .meta("synced", time) }
 
-  func apply(to database: Database) throws(StoreError) {
+  package func apply(to database: Database) throws(StoreError) {
     switch self {
     case .insert(let row): try Self.insert(row, into: database)
     case .remove(let number):

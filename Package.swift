@@ -61,9 +61,12 @@ let package = Package(
     library("PawlLoop", ["PawlBase", "PawlTLS", "CLibevent", "CLinux"]),
     library("PawlConfig"),
     library("PawlObserve", ["PawlBase", "CLinux"]),
+    library("PawlDisk", ["PawlBase", "PawlLoop", "PawlObserve", "CSQLite", "CLinux"]),
     library(
-      "PawlStore",
-      ["PawlBase", "PawlHTTP", "PawlCache", "PawlUpload", "PawlLoop", "PawlObserve", "CSQLite", "CXXHash", "CLinux"]),
+      "PawlCacheStore",
+      ["PawlBase", "PawlHTTP", "PawlCache", "PawlLoop", "PawlObserve", "PawlDisk", "CXXHash", "CLinux"]),
+    library(
+      "PawlUploadStore", ["PawlBase", "PawlHTTP", "PawlUpload", "PawlLoop", "PawlObserve", "PawlDisk", "CLinux"]),
     library("PawlUpstream", ["PawlBase", "PawlHTTP", "PawlWire", "PawlTLS", "PawlLoop"]),
     library(
       "PawlCertificates",
@@ -73,14 +76,15 @@ let package = Package(
       [
         "PawlBase", "PawlHTTP", "PawlWire", "PawlCache", "PawlUpload", "PawlTLS", "PawlLoop", "PawlConfig",
         "PawlObserve", "PawlCertificates",
-        "PawlStore", "PawlUpstream", "COpenSSL", "CXXHash", "CLinux",
+        "PawlDisk", "PawlCacheStore", "PawlUploadStore", "PawlUpstream", "COpenSSL", "CXXHash", "CLinux",
       ]),
     library("PawlDemo", ["PawlBase", "PawlLoop", "PawlConfig", "PawlObserve", "PawlServer", "COpenSSL", "CLinux"]),
     .executableTarget(
       name: "pawl",
       dependencies: [
-        "PawlBase", "PawlCertificates", "PawlDemo", "PawlServer", "PawlStore", "PawlUpload", "PawlTLS", "PawlConfig",
-        "PawlObserve", "CLibevent",
+        "PawlBase", "PawlCertificates", "PawlDemo", "PawlServer", "PawlDisk", "PawlUploadStore", "PawlUpload",
+        "PawlTLS",
+        "PawlConfig", "PawlObserve", "CLibevent",
         "CNGHTTP2",
         "COpenSSL", "CSQLite", "CXXHash", "CLinux",
         argumentParser,
@@ -110,14 +114,23 @@ let package = Package(
     tests("PawlLoop", ["PawlBase", "PawlTLS", "COpenSSL", "CLinux"]),
     tests("PawlConfig", ["CLinux"]),
     tests("PawlObserve", ["PawlBase"]),
-    tests("PawlStore", ["PawlBase", "PawlHTTP", "PawlCache", "PawlUpload", "PawlLoop", "PawlObserve"]),
+    .target(
+      name: "PawlStoreTestKit", dependencies: ["PawlDisk", "PawlLoop", "CLinux"], path: "Tests/PawlStoreTestKit",
+      cSettings: cSettings, swiftSettings: swiftSettings),
+    tests("PawlDisk", ["PawlStoreTestKit", "PawlBase", "PawlLoop", "PawlObserve", "CLinux"]),
+    tests(
+      "PawlCacheStore",
+      ["PawlStoreTestKit", "PawlBase", "PawlHTTP", "PawlCache", "PawlLoop", "PawlObserve", "PawlDisk", "CLinux"]),
+    tests(
+      "PawlUploadStore",
+      ["PawlStoreTestKit", "PawlBase", "PawlHTTP", "PawlUpload", "PawlLoop", "PawlObserve", "PawlDisk", "CLinux"]),
     tests("PawlUpstream", ["PawlBase", "PawlHTTP", "PawlWire", "PawlTLS", "PawlLoop", "CLinux"]),
     tests(
       "PawlServer",
       [
         "PawlBase", "PawlHTTP", "PawlWire", "PawlCache", "PawlUpload", "PawlTLS", "PawlLoop", "PawlConfig",
         "PawlObserve", "PawlCertificates",
-        "PawlStore", "PawlUpstream", "CLinux", "CNGHTTP2",
+        "PawlDisk", "PawlCacheStore", "PawlUploadStore", "PawlUpstream", "CLinux", "CNGHTTP2",
       ]),
     tests(
       "PawlCertificates", ["PawlBase", "PawlHTTP", "PawlTLS", "PawlLoop", "PawlConfig", "PawlObserve", "CLinux"]),

@@ -1,7 +1,8 @@
 import CLinux
 import PawlBase
-import PawlStore
+import PawlDisk
 import PawlUpload
+import PawlUploadStore
 
 /// How uploads look on a terminal, and as JSON.
 enum UploadListing {

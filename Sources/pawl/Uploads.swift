@@ -1,6 +1,7 @@
 import ArgumentParser
 import PawlConfig
-import PawlStore
+import PawlDisk
+import PawlUploadStore
 
 struct Uploads: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -5,7 +5,7 @@ import Testing
   /// For each folder of `Sources` whose rooms are decided, which others of them each may refer to. `""` is the folder's own files.
   static let allowed: [String: [String: Set<String>]] = [
     "PawlWire": ["Common": [], "HTTP1": ["Common"], "HTTP2": ["Common", "HTTP1"], "PROXY": ["Common"]],
-    "PawlStore": ["Disk": [], "Cache": ["Disk"], "Uploads": ["Disk"]],
+    "PawlCacheStore": ["Segments": [], "Bodies": ["Segments", "Index"], "Index": ["Segments", "Bodies"]],
     "PawlServer": [
       "Buffers": [], "Routing": ["Buffers"], "Services": ["Buffers", "Routing"],
       "Exchange": ["Buffers", "Routing", "Services"], "Identity": requests, "Origin": requests.union(["Identity"]),

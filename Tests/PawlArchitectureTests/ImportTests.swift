@@ -13,14 +13,17 @@ import Testing
     "PawlObserve": ["PawlBase", "CLinux"],
     "PawlTLS": ["PawlBase", "COpenSSL", "CLinux"],
     "PawlLoop": ["PawlBase", "PawlTLS", "CLibevent", "CLinux"],
-    "PawlStore": [
-      "PawlBase", "PawlHTTP", "PawlCache", "PawlUpload", "PawlLoop", "PawlObserve", "CSQLite", "CXXHash", "CLinux",
+    "PawlDisk": ["PawlBase", "PawlLoop", "PawlObserve", "CSQLite", "CLinux"],
+    "PawlCacheStore": [
+      "PawlBase", "PawlHTTP", "PawlCache", "PawlLoop", "PawlObserve", "PawlDisk", "CXXHash", "CLinux",
     ],
+    "PawlUploadStore": ["PawlBase", "PawlHTTP", "PawlUpload", "PawlLoop", "PawlObserve", "PawlDisk", "CLinux"],
     "PawlUpstream": ["PawlBase", "PawlHTTP", "PawlWire", "PawlTLS", "PawlLoop"],
     "PawlCertificates": ["PawlBase", "PawlHTTP", "PawlTLS", "PawlLoop", "PawlConfig", "PawlObserve", "CLinux"],
     "PawlServer": [
       "PawlBase", "PawlHTTP", "PawlWire", "PawlCache", "PawlUpload", "PawlTLS", "PawlLoop", "PawlConfig", "PawlObserve",
-      "PawlCertificates", "PawlStore", "PawlUpstream", "COpenSSL", "CXXHash", "CLinux",
+      "PawlCertificates", "PawlDisk", "PawlCacheStore", "PawlUploadStore", "PawlUpstream", "COpenSSL", "CXXHash",
+      "CLinux",
     ],
     "PawlDemo": ["PawlBase", "PawlLoop", "PawlConfig", "PawlObserve", "PawlServer", "COpenSSL", "CLinux"],
     "PawlBench": [
@@ -30,8 +33,8 @@ import Testing
     ],
     "pawl-bench": ["PawlBench", "ArgumentParser"],
     "pawl": [
-      "PawlBase", "PawlCertificates", "PawlDemo", "PawlServer", "PawlStore", "PawlUpload", "PawlTLS", "PawlConfig",
-      "PawlObserve", "ArgumentParser",
+      "PawlBase", "PawlCertificates", "PawlDemo", "PawlServer", "PawlDisk", "PawlUploadStore", "PawlUpload", "PawlTLS",
+      "PawlConfig", "PawlObserve", "ArgumentParser",
       "CLibevent",
       "CNGHTTP2", "COpenSSL", "CSQLite", "CXXHash", "CLinux",
     ],

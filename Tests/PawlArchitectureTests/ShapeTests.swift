@@ -60,7 +60,9 @@ import Testing
   func unsafeCode() {
     let promises = ["@unchecked Sendable", "nonisolated(unsafe)"]
     let pointers = ["Unmanaged", "unsafeBitCast(", ".assumingMemoryBound"]
-    let homes: Set<String> = ["PawlBase", "PawlLoop", "PawlStore", "PawlTLS", "PawlObserve"]
+    let homes: Set<String> = [
+      "PawlBase", "PawlLoop", "PawlDisk", "PawlCacheStore", "PawlUploadStore", "PawlTLS", "PawlObserve",
+    ]
     // What C hands back to its callbacks: the one way to get there from a pointer. And what is made once for C to read.
     let exceptions = ["HTTP2Callbacks": "Unmanaged", "HTTP2FixedHead": "@unchecked Sendable"]
     for file in SourceTree.sources {

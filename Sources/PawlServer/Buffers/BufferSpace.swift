@@ -1,6 +1,7 @@
+import PawlDisk
 import PawlLoop
 import PawlObserve
-import PawlStore
+import PawlUploadStore
 
 /// Where what is on its way waits outside memory: files without a name in a spool's directory, or in `state-dir` where a route has no
 /// spool. Any thread.

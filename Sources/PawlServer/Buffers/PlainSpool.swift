@@ -1,6 +1,6 @@
 import PawlBase
 import PawlLoop
-import PawlStore
+import PawlUploadStore
 
 /// Room for ordinary uploads that are spooled before they are forwarded (`plain-uploads = spool`): in files without a
 /// name beside the resumable ones, and out of the same `max-size` and `min-free`.

@@ -2,7 +2,6 @@ import CLinux
 import PawlBase
 import PawlHTTP
 import PawlLoop
-import PawlStore
 
 /// Octets on disk under no name: they are gone when the last one who holds this lets go, or the program ends.
 final class TemporaryFile: Sendable {

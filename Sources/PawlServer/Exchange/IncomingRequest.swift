@@ -1,7 +1,7 @@
 import PawlCache
+import PawlCacheStore
 import PawlHTTP
 import PawlLoop
-import PawlStore
 
 /// A request together with all that routing and the listener know about it.
 final class IncomingRequest {

@@ -1,8 +1,8 @@
 import PawlBase
 import PawlCache
+import PawlCacheStore
 import PawlHTTP
 import PawlLoop
-import PawlStore
 
 /// The entity tags pawl gives (architecture, "Entity tags"): the origin's where it is strong, else 128 random bits.
 enum Tags {

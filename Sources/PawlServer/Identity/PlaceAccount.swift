@@ -1,6 +1,6 @@
 import PawlHTTP
 import PawlLoop
-import PawlStore
+import PawlUploadStore
 import PawlUpstream
 
 /// On whose account a request has its place at an upstream: its client's, as uploads count it (``UploadClient``), and its path's.

@@ -5,8 +5,8 @@ package import PawlConfig
 import PawlHTTP
 package import PawlLoop
 package import PawlObserve
-import PawlStore
 import PawlTLS
+import PawlUploadStore
 import PawlUpstream
 
 /// The running program: loops, stores, upstreams, logs; started once, drained once. Shared by all threads.

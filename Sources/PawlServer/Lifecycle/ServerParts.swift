@@ -1,8 +1,9 @@
 import CLinux
+import PawlCacheStore
 import PawlConfig
+import PawlDisk
 import PawlLoop
 import PawlObserve
-import PawlStore
 import PawlUpstream
 
 /// What a reload replaces: stores and upstreams by name, and the routes that use them.

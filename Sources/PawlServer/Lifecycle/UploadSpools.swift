@@ -1,8 +1,9 @@
 import PawlConfig
+import PawlDisk
 import PawlLoop
 import PawlObserve
-import PawlStore
 import PawlUpload
+import PawlUploadStore
 
 /// The spools that routes use, by their directory, and those that still hold uploads though no route uses them. Kept over
 /// reloads.

@@ -1,6 +1,5 @@
 import PawlCache
 import PawlHTTP
-import PawlStore
 
 extension OriginRequests {
   /// A GET or HEAD that goes to the origin as it is, where a cache is on: what is asked for has the coding that a fetch

@@ -1,7 +1,6 @@
 import PawlCache
 import PawlHTTP
 import PawlLoop
-import PawlStore
 import PawlUpstream
 import PawlWire
 

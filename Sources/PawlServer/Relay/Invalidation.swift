@@ -1,6 +1,5 @@
 import PawlCache
 import PawlHTTP
-import PawlStore
 
 extension LoopServices {
   /// What an unsafe request that succeeded may have changed is no longer answered from the store (RFC 9111 §4.4).

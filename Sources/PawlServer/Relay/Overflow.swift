@@ -1,7 +1,7 @@
 import CLinux
 import PawlHTTP
 import PawlLoop
-import PawlStore
+import PawlUploadStore
 
 /// Octets that one side brings faster than the other takes them, first in, first out: in a file without a name, encrypted, and counted
 /// for the client. Of one loop, which it never keeps waiting for the disk.

@@ -1,7 +1,7 @@
 import PawlCache
 import PawlHTTP
 import PawlLoop
-import PawlStore
+import PawlUploadStore
 import PawlUpstream
 
 /// An ordinary upload that is taken in whole before the origin hears of it (`plain-uploads = spool`): a slow client costs

@@ -1,6 +1,6 @@
 import PawlBase
 import PawlLoop
-import PawlStore
+import PawlUploadStore
 
 /// Where all uploads are, and how those go on that were made under other settings than those of now.
 final class HeldUploads: Sendable {

@@ -1,5 +1,5 @@
 import PawlConfig
-import PawlStore
+import PawlUploadStore
 
 /// A spool that is open: its settings, its uploads, and what else has room in its directory.
 struct OpenSpool: Sendable {

@@ -1,7 +1,7 @@
 import PawlHTTP
 import PawlLoop
-import PawlStore
 import PawlTLS
+import PawlUploadStore
 import PawlUpstream
 
 /// What origins said of the upload protocols they speak themselves, by route and path. Bounded.

@@ -1,9 +1,9 @@
 import PawlBase
 import PawlCache
+import PawlCacheStore
 import PawlConfig
 import PawlHTTP
 import PawlLoop
-import PawlStore
 import PawlUpstream
 
 /// All that a request needs to know of the route it took; made once from the configuration, shared by all loops.

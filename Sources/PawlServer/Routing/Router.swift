@@ -1,8 +1,9 @@
+import PawlCacheStore
 import PawlConfig
 import PawlHTTP
 import PawlLoop
-import PawlStore
 import PawlUpload
+import PawlUploadStore
 
 /// Which route a request takes: the site that names its host, else the default site; then the longest path.
 final class Router: Sendable {

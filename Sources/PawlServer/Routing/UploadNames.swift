@@ -1,8 +1,8 @@
 import PawlHTTP
 import PawlLoop
-import PawlStore
 import PawlTLS
 import PawlUpload
+import PawlUploadStore
 
 /// What an upload is called: its URL carries a secret token, everything else (files, catalogue, logs) the ID made of it.
 enum UploadNames {

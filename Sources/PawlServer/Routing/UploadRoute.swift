@@ -1,6 +1,6 @@
 import PawlConfig
-import PawlStore
 import PawlUpload
+import PawlUploadStore
 
 /// What a route that takes uploads does with them (`uploads = on`).
 final class UploadRoute: Sendable {

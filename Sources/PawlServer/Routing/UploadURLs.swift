@@ -1,6 +1,5 @@
 import PawlBase
 import PawlHTTP
-import PawlStore
 import PawlUpload
 
 /// Below which paths uploads have their URLs: those of the settings of now, and those under which URLs were given out

@@ -1,6 +1,6 @@
 import PawlHTTP
 import PawlLoop
-import PawlStore
+import PawlUploadStore
 import PawlUpstream
 import Testing
 

@@ -5,8 +5,9 @@ import PawlLoop
 import PawlTestKit
 import Testing
 
+@testable import PawlDisk
 @testable import PawlServer
-@testable import PawlStore
+@testable import PawlUploadStore
 
 @Suite("Which spools are open") struct UploadSpoolsTests {
   /// An open upload stays in the spool.

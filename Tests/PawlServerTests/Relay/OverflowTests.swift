@@ -1,6 +1,5 @@
 import CLinux
 import PawlLoop
-import PawlStore
 import PawlTestKit
 import Testing
 

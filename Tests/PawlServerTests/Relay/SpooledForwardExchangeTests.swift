@@ -1,7 +1,7 @@
 import PawlHTTP
 import PawlLoop
-import PawlStore
 import PawlTestKit
+import PawlUploadStore
 import Testing
 
 @testable import PawlServer

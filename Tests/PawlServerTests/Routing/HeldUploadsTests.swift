@@ -4,7 +4,7 @@ import PawlTestKit
 import Testing
 
 @testable import PawlServer
-@testable import PawlStore
+@testable import PawlUploadStore
 
 @Suite("Uploads of other settings than those of now") struct HeldUploadsTests {
   private static let six = "Upload-Draft-Interop-Version: 6"

@@ -1,5 +1,4 @@
 import PawlHTTP
-import PawlStore
 import PawlTestKit
 import PawlUpload
 import Testing

@@ -1,10 +1,11 @@
 import CLinux
 import PawlCache
+import PawlCacheStore
 import PawlConfig
+import PawlDisk
 import PawlHTTP
 import PawlLoop
 import PawlObserve
-import PawlStore
 import PawlTestKit
 import PawlUpstream
 import Testing

@@ -1,10 +1,10 @@
 import CLinux
 import PawlCache
+import PawlCacheStore
 import PawlConfig
 import PawlHTTP
 import PawlLoop
 import PawlObserve
-import PawlStore
 import PawlTestKit
 import Testing
 

@@ -1,8 +1,8 @@
 import PawlCache
+import PawlCacheStore
 import PawlHTTP
 import PawlLoop
 import PawlObserve
-import PawlStore
 import PawlWire
 
 extension ClientConnection {

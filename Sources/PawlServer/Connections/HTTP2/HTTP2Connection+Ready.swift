@@ -2,7 +2,6 @@ import PawlCache
 import PawlHTTP
 import PawlLoop
 import PawlObserve
-import PawlStore
 import PawlWire
 
 /// Over HTTP/2 what ``ClientConnection/answerAtOnce(_:)`` is over HTTP/1.1: a plain GET of a small, fresh, complete body

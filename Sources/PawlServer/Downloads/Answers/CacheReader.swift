@@ -1,6 +1,6 @@
+import PawlCacheStore
 import PawlHTTP
 import PawlLoop
-import PawlStore
 
 /// One client's way through a stored body: sends what is held, waits for what is on its way, asks for what is
 /// missing. Every reader has its own speed and its own ranges.

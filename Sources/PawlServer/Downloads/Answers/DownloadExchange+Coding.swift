@@ -1,6 +1,6 @@
 import PawlCache
+import PawlCacheStore
 import PawlHTTP
-import PawlStore
 
 extension DownloadExchange {
   /// Decides of which coding the range is that the request asks for, before anything is looked for or asked of the origin:

@@ -1,5 +1,5 @@
+import PawlCacheStore
 import PawlLoop
-import PawlStore
 
 /// What was fetched anew and is what was held before keeps its tag: each new one would be one more to remember.
 extension DownloadExchange {

@@ -1,6 +1,6 @@
 import PawlCache
+import PawlCacheStore
 import PawlHTTP
-import PawlStore
 
 /// What is on disk may be damaged. Before the head goes out, the first octets that the answer needs are read back: what is
 /// damaged is mended, or something else is looked for, while the client can still be given either. Behind the head its reader

@@ -1,7 +1,7 @@
 import PawlCache
+import PawlCacheStore
 import PawlHTTP
 import PawlLoop
-import PawlStore
 
 /// Whose answer it is: whether a request may have what another one brought, or is bringing, without asking the origin itself.
 extension DownloadExchange {

@@ -1,7 +1,7 @@
 import PawlCache
+import PawlCacheStore
 import PawlHTTP
 import PawlLoop
-import PawlStore
 import PawlUpstream
 import PawlWire
 

@@ -1,8 +1,8 @@
 import PawlBase
 import PawlCache
+import PawlCacheStore
 import PawlHTTP
 import PawlLoop
-import PawlStore
 import PawlWire
 
 /// What is decided for a stored response, remembered: its answer to requests about which nothing is special, up to the fields that

@@ -1,7 +1,7 @@
 import PawlCache
+import PawlCacheStore
 import PawlHTTP
 import PawlLoop
-import PawlStore
 
 /// A fresh, complete response that such a request gets as it stands.
 struct HotResponse {

@@ -1,6 +1,6 @@
 import PawlCache
+import PawlCacheStore
 import PawlHTTP
-import PawlStore
 import PawlWire
 
 /// The rest of a body for one reader that was overtaken where it was streamed: a request of its own, at its own pace, which

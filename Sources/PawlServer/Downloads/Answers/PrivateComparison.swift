@@ -1,7 +1,7 @@
 import PawlCache
+import PawlCacheStore
 import PawlHTTP
 import PawlLoop
-import PawlStore
 
 /// Holds a body that the origin has just begun to give to one request against one that is kept for another, octet by octet,
 /// in the pool, behind the fill. Ends when both are whole and equal, when they differ, and when that can not be found out any

@@ -1,7 +1,7 @@
 import PawlCache
+import PawlCacheStore
 import PawlHTTP
 import PawlLoop
-import PawlStore
 
 /// A private body of which a part is held and that nobody fills any more: its origin broke off for good, its last client left,
 /// or pawl was started anew. The origin is asked to go on, with this request's own cookies and credentials: the body grows

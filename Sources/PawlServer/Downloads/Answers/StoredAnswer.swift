@@ -1,6 +1,6 @@
 import PawlCache
+import PawlCacheStore
 import PawlHTTP
-import PawlStore
 
 /// The answer that a stored response gives to a request: which of its shapes, and the head of each. Pure but for the
 /// momentary state of the body.

@@ -1,6 +1,6 @@
 import PawlCache
+import PawlCacheStore
 import PawlHTTP
-import PawlStore
 import PawlUpstream
 
 extension CollapsedFetch {

@@ -1,6 +1,6 @@
 import PawlCache
+import PawlCacheStore
 import PawlHTTP
-import PawlStore
 import PawlWire
 
 /// An answer that is kept: for all, for those with the same cookies, or for one user.

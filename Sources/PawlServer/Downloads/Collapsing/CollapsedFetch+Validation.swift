@@ -1,6 +1,6 @@
 import PawlCache
+import PawlCacheStore
 import PawlHTTP
-import PawlStore
 
 /// What an answer means for what is stored already, and for those who wait for it.
 extension CollapsedFetch {

@@ -1,9 +1,9 @@
 import PawlBase
 import PawlCache
+import PawlCacheStore
 import PawlHTTP
 import PawlLoop
 import PawlObserve
-import PawlStore
 import PawlUpstream
 import PawlWire
 

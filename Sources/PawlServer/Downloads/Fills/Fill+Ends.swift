@@ -2,7 +2,6 @@ import PawlCache
 import PawlHTTP
 import PawlLoop
 import PawlObserve
-import PawlStore
 
 /// How a fill ends: with its span, with what the origin made of it, or for want of anybody who wants it.
 extension Fill {

@@ -1,6 +1,6 @@
 import PawlCache
+import PawlCacheStore
 import PawlHTTP
-import PawlStore
 
 /// Whether what comes may be put with what others have.
 extension Fill {

@@ -1,7 +1,6 @@
 import PawlCache
 import PawlLoop
 import PawlObserve
-import PawlStore
 
 /// Where readers do not keep up, or have left: how far a body of unknown length goes on, and who waits for whom.
 extension Fill {

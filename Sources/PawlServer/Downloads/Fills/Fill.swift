@@ -1,8 +1,9 @@
 import PawlCache
+import PawlCacheStore
+import PawlDisk
 import PawlHTTP
 import PawlLoop
 import PawlObserve
-import PawlStore
 import PawlUpstream
 import PawlWire
 

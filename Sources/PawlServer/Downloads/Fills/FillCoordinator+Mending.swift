@@ -1,5 +1,5 @@
 import PawlCache
-import PawlStore
+import PawlCacheStore
 
 /// Bytes that were held, and were found damaged or gone: how they come again. By range where the origin can; else with the
 /// whole body from its first byte on, which is compared with what was held. They count only with the digests that were recorded.

@@ -1,6 +1,6 @@
 import PawlCache
+import PawlCacheStore
 import PawlLoop
-import PawlStore
 
 /// What a reader does that lacks bytes: waits for those on their way, or has them fetched.
 extension FillCoordinator {

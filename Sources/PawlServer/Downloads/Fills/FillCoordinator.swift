@@ -1,8 +1,8 @@
 import PawlBase
 import PawlCache
+import PawlCacheStore
 import PawlHTTP
 import PawlLoop
-import PawlStore
 
 /// Who reads one stored body, and which spans of it are on their way from the origin. Shared by all loops; one lock,
 /// held for a decision only. A fill belongs to nobody: it is started for a reader's need and outlives that reader

@@ -1,6 +1,6 @@
+import PawlCacheStore
 import PawlLoop
 import PawlObserve
-import PawlStore
 import PawlUpstream
 
 /// What runs on a loop for a download until it ends by itself, or with the loop.

@@ -1,5 +1,5 @@
+import PawlCacheStore
 import PawlLoop
-import PawlStore
 
 /// A body that comes again from its first byte on, for the sake of what is lost of it. Every segment is held against the digest
 /// that was recorded for it, so that no other content passes; and what is still in the file is read back before the origin's

@@ -1,5 +1,4 @@
 import PawlLoop
-import PawlStore
 
 /// Sees to it that one slow reader does not hold up all others of a body that is streamed: whom they have waited for some
 /// time is overtaken, and goes on by a request of its own (``OwnRest``). Of one fill, on its loop.

@@ -1,5 +1,5 @@
 import PawlCache
-import PawlStore
+import PawlCacheStore
 
 /// Who may be answered from stored bytes that are no longer fresh, or no longer current.
 enum Resumption {

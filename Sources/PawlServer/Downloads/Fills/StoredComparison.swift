@@ -1,6 +1,6 @@
 import CLinux
+import PawlCacheStore
 import PawlLoop
-import PawlStore
 
 /// Octets that came again beside those that are held, in the file or only as what is remembered of what went past it.
 enum StoredComparison {

@@ -1,9 +1,9 @@
 import PawlBase
 import PawlCache
+import PawlCacheStore
 import PawlHTTP
 import PawlLoop
 import PawlObserve
-import PawlStore
 
 /// Proves, or disproves, that a body fetched anew equals the one it replaces: every octet, in the pool, behind the
 /// fill. Equal: the new body takes the old one's tag, and its aliases, as far as the old one could be proven. Different: the

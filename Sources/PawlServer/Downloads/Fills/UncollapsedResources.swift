@@ -1,5 +1,5 @@
+import PawlCacheStore
 import PawlLoop
-import PawlStore
 
 /// The resources whose last answer was for one client alone: for a while requests for one of them do not wait for each
 /// other, and so long it stays in its store's index, though it may hold nothing. Of one loop.

@@ -1,5 +1,5 @@
+import PawlCacheStore
 import PawlHTTP
-import PawlStore
 
 /// A run of content that a connection can send.
 enum BodyPiece {

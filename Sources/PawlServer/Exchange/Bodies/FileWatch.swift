@@ -1,5 +1,5 @@
+import PawlCacheStore
 import PawlLoop
-import PawlStore
 
 /// What a look at the file behind a run shows before the run goes on.
 enum FileLook: Hashable {

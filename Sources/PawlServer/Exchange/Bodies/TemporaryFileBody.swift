@@ -1,4 +1,4 @@
-import PawlStore
+import PawlCacheStore
 
 /// A body that is a temporary file's first octets.
 final class TemporaryFileBody: BodySource {

@@ -1,6 +1,6 @@
 import PawlHTTP
 import PawlLoop
-import PawlStore
+import PawlUploadStore
 
 /// The body of an origin's answer to an upload: what may be kept in memory, and all of it, on disk, for a client that
 /// waits.

@@ -1,7 +1,7 @@
 import PawlHTTP
 import PawlLoop
-import PawlStore
 import PawlUpload
+import PawlUploadStore
 
 /// Sees to it that what is complete is delivered: after a start, after a reload, and when the operator says so.
 enum DeliveryRecovery {

@@ -1,7 +1,7 @@
 import PawlBase
 import PawlLoop
 import PawlObserve
-import PawlStore
+import PawlUploadStore
 
 /// Answers to uploads that are too long to be kept, for clients that wait for them: of all loops.
 typealias SpilledAnswers = Locked<[UploadID: SpilledAnswer]>

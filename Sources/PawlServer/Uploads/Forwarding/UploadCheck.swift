@@ -1,7 +1,7 @@
 import CLinux
 import PawlLoop
-import PawlStore
 import PawlUpload
+import PawlUploadStore
 
 /// What is looked at in an upload's bytes before they go: whether they are what their digest says, and the last of
 /// them, which is held back.

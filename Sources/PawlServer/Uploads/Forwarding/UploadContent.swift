@@ -1,6 +1,6 @@
 import PawlHTTP
 import PawlLoop
-import PawlStore
+import PawlUploadStore
 import PawlUpstream
 
 /// The content of an upload's one request, on its way: what stands before the stored bytes, these, and what stands

@@ -1,7 +1,7 @@
 import PawlHTTP
 import PawlLoop
-import PawlStore
 import PawlUpload
+import PawlUploadStore
 import PawlUpstream
 
 /// What an attempt came to, and what follows (architecture.md, Uploads).

@@ -1,6 +1,6 @@
 import PawlHTTP
-import PawlStore
 import PawlUpload
+import PawlUploadStore
 import PawlUpstream
 
 /// The request goes out, and the answer comes in.

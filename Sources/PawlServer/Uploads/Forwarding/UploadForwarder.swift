@@ -1,7 +1,7 @@
 import PawlHTTP
 import PawlLoop
-import PawlStore
 import PawlUpload
+import PawlUploadStore
 import PawlUpstream
 
 /// One attempt to deliver a completed upload to its origin: everything but what makes the request whole (its last byte;

@@ -1,5 +1,5 @@
 import PawlLoop
-import PawlStore
+import PawlUploadStore
 
 /// One loop's completed uploads between attempts. It goes by the monotonic clock: a wall clock that is set back delays
 /// no attempt, and one that is set forward ends no upload.

@@ -1,5 +1,5 @@
 import PawlLoop
-import PawlStore
+import PawlUploadStore
 import PawlUpstream
 
 /// One loop's completed uploads: those on their way to an origin, those that wait for a place, and those that wait for

@@ -1,8 +1,8 @@
 import PawlHTTP
 import PawlLoop
 import PawlObserve
-import PawlStore
 import PawlUpload
+import PawlUploadStore
 
 /// The one request that an upload becomes for its origin: head, and what stands before and behind the stored bytes.
 struct UploadRequest {

@@ -1,6 +1,6 @@
 import PawlLoop
-import PawlStore
 import PawlUpload
+import PawlUploadStore
 
 /// One client's wait for the origin's answer to a completed upload. The delivery goes on without it. Of one loop.
 final class AnswerWait {

@@ -1,7 +1,7 @@
 import PawlHTTP
 import PawlLoop
-import PawlStore
 import PawlUpload
+import PawlUploadStore
 
 /// The origin's answer, for whom it is.
 extension UploadExchange {

@@ -1,7 +1,7 @@
 import PawlHTTP
 import PawlLoop
-import PawlStore
 import PawlUpload
+import PawlUploadStore
 
 /// A request that adds to an upload, or completes it (protocols 1.6; tus 1.0.0, PATCH).
 extension UploadExchange {

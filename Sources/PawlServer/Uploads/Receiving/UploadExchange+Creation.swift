@@ -2,8 +2,8 @@ import PawlCache
 import PawlConfig
 import PawlHTTP
 import PawlLoop
-import PawlStore
 import PawlUpload
+import PawlUploadStore
 
 /// A request that makes an upload (protocols 1.4; tus 1.0.0, creation and concatenation).
 extension UploadExchange {

@@ -1,6 +1,5 @@
 import PawlHTTP
 import PawlLoop
-import PawlStore
 import PawlUpload
 
 /// A digest in the trailers that no `Trailer` field announced (RFC 9530 §2). Nothing was computed while the content came,

@@ -1,7 +1,7 @@
 import PawlHTTP
 import PawlLoop
-import PawlStore
 import PawlUpload
+import PawlUploadStore
 
 /// HEAD, GET, DELETE and OPTIONS on an upload's URL (protocols 1.5, 1.7, 9.3).
 extension UploadExchange {

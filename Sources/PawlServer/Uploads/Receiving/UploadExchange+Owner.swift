@@ -1,6 +1,6 @@
 import PawlHTTP
 import PawlLoop
-import PawlStore
+import PawlUploadStore
 import PawlUpload
 
 /// Whose the upload is, and with which credentials it is delivered.

@@ -1,10 +1,10 @@
 import PawlHTTP
 import PawlLoop
-import PawlStore
 import PawlUpload
+import PawlUploadStore
 
 /// One request about an upload, from its head to its answer: between the wire and the spool. What the protocols say is
-/// decided in PawlUpload, what is kept in PawlStore; here bytes go from one to the other and nobody is told more than is
+/// decided in PawlUpload, what is kept in PawlUploadStore; here bytes go from one to the other and nobody is told more than is
 /// durable. Creation, appending, waiting for the origin and the rest are in the extensions.
 final class UploadExchange: Exchange {
   enum Question {

@@ -1,8 +1,8 @@
 import PawlConfig
 import PawlHTTP
 import PawlLoop
-import PawlStore
 import PawlUpload
+import PawlUploadStore
 
 /// How an upload's content is described to its origin, and what it is wrapped in (`tus-forward`).
 struct UploadShape {

@@ -1,6 +1,6 @@
 import CLinux
+import PawlCacheStore
 import PawlHTTP
-import PawlStore
 import PawlTestKit
 import Testing
 

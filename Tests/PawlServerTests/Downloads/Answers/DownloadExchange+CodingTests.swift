@@ -1,6 +1,5 @@
 import PawlCache
 import PawlHTTP
-import PawlStore
 import PawlTestKit
 import Testing
 

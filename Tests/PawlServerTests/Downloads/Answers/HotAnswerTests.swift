@@ -1,6 +1,5 @@
 import PawlCache
 import PawlHTTP
-import PawlStore
 import Testing
 
 @testable import PawlServer

@@ -1,6 +1,6 @@
+import PawlCacheStore
 import PawlHTTP
 import PawlLoop
-import PawlStore
 import PawlTestKit
 import Testing
 

@@ -1,8 +1,8 @@
 import CLinux
 import PawlCache
+import PawlCacheStore
 import PawlHTTP
 import PawlLoop
-import PawlStore
 import Testing
 
 @testable import PawlServer

@@ -1,5 +1,4 @@
 import CLinux
-import PawlStore
 import PawlTestKit
 import Testing
 

@@ -1,4 +1,4 @@
-import PawlStore
+import PawlCacheStore
 import PawlTestKit
 import Testing
 

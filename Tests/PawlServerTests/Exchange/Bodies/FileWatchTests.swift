@@ -1,7 +1,7 @@
 import CLinux
+import PawlCacheStore
 import PawlHTTP
 import PawlLoop
-import PawlStore
 import Testing
 
 @testable import PawlServer

@@ -1,9 +1,9 @@
 import PawlHTTP
 import PawlLoop
 import PawlObserve
-import PawlStore
 import PawlTestKit
 import PawlUpload
+import PawlUploadStore
 import Testing
 
 @testable import PawlServer

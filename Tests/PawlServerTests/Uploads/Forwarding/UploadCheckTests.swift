@@ -1,8 +1,8 @@
 import CLinux
 import PawlLoop
-import PawlStore
 import PawlTestKit
 import PawlUpload
+import PawlUploadStore
 import Testing
 
 @testable import PawlServer

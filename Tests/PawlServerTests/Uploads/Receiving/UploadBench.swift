@@ -1,11 +1,11 @@
 import PawlHTTP
 import PawlLoop
-import PawlStore
 import PawlTestKit
 import Testing
 
+@testable import PawlDisk
 @testable import PawlServer
-@testable import PawlStore
+@testable import PawlUploadStore
 
 /// A spool with completed uploads, and an origin for them, on a loop that turns on the test's thread.
 final class UploadBench {

@@ -2,7 +2,7 @@ import PawlTestKit
 import Testing
 
 @testable import PawlServer
-@testable import PawlStore
+@testable import PawlUploadStore
 
 @Suite("Uploads by the drafts") struct UploadExchangeTests {
   private static let six = "Upload-Draft-Interop-Version: 6"

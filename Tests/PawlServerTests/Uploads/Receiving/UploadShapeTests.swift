@@ -1,6 +1,6 @@
 import PawlConfig
 import PawlHTTP
-import PawlStore
+import PawlUploadStore
 import Testing
 
 @testable import PawlServer

@@ -1,0 +1,99 @@
+import CLinux
+import PawlBase
+import PawlDisk
+import PawlLoop
+
+/// Empty files under `bodies/` for bodies to come: who has one need not wait for the disk, nor for a thread of the pool,
+/// before the first octet of an answer that is kept. They bear their names already, and the sweep for orphans knows them as
+/// bodies not recorded yet; those of a process that was killed go with its orphans.
+final class BodyFileSpares: Sendable {
+  /// Each holds a descriptor.
+  static let limit = DescriptorLimit.spare(atMost: 16)
+
+  struct Spare: Sendable {
+    let id: ObjectID
+    let descriptor: CInt
+  }
+
+  private struct State {
+    var waiting: [Spare] = []
+    var isRefilling = false
+    var isClosed = false
+  }
+
+  private let state = Locked(State())
+
+  /// For tests.
+  var count: Int { state.withLock { $0.waiting.count } }
+
+  /// One of those that wait, and whether to see to it that more come. Never blocks.
+  func take() -> (spare: Spare?, wantsMore: Bool) {
+    state.withLock { state in
+      let spare = state.waiting.popLast()
+      let wantsMore = !state.isRefilling && !state.isClosed && state.waiting.count <= Self.limit / 2 && Self.limit > 0
+      if wantsMore { state.isRefilling = true }
+      return (spare, wantsMore)
+    }
+  }
+
+  /// It was not needed after all.
+  func giveBack(_ spare: Spare) { state.withLock { $0.waiting.append(spare) } }
+
+  /// Makes files until there are enough. What fails here fails again, and is told, where a body is made without a spare.
+  /// Blocking.
+  func refill(_ core: StoreCore) {
+    defer { state.withLock { $0.isRefilling = false } }
+    while state.withLock({ !$0.isClosed && $0.waiting.count < Self.limit }) {
+      let id = ObjectID.make()
+      _ = core.unrecorded.withLock { $0.insert(id) }
+      do throws(StoreError) {
+        keep(Spare(id: id, descriptor: try BodyFile.create(id, core)), core)
+      } catch {
+        _ = core.unrecorded.withLock { $0.remove(id) }
+        return core.events.log(.debug, "body-spare-failed", ["why": "\(error)"])
+      }
+    }
+  }
+
+  private func keep(_ spare: Spare, _ core: StoreCore) {
+    let isKept = state.withLock { state in
+      if !state.isClosed { state.waiting.append(spare) }
+      return !state.isClosed
+    }
+    if !isKept { drop(spare, core) }
+  }
+
+  /// At the end. Blocking.
+  func close(_ core: StoreCore) {
+    let spares = state.withLock { state in
+      defer { (state.waiting, state.isClosed) = ([], true) }
+      return state.waiting
+    }
+    for spare in spares { drop(spare, core) }
+  }
+
+  private func drop(_ spare: Spare, _ core: StoreCore) {
+    BodyFile.unlink(spare.id, core)
+    CLinux.close(spare.descriptor)
+    _ = core.unrecorded.withLock { $0.remove(spare.id) }
+  }
+}
+
+extension StoreCore {
+  /// As ``makeBody(expected:total:)``, where that needs neither the disk nor an eviction. Never blocks.
+  func makeBodyAtOnce(expected: UInt64?, total: UInt64?) -> StoredBody? {
+    // Others might have to be closed for its descriptor.
+    guard openBodies.hasRoom else { return nil }
+    let (spare, wantsMore) = spares.take()
+    if wantsMore { pool.run { [self] in spares.refill(self) } }
+    guard let spare else { return nil }
+    let content = reservation(expected: expected, total: total)
+    guard budget.reserve(content + DiskBudget.objectOverhead) else {
+      spares.giveBack(spare)
+      return nil
+    }
+    let charge = DiskCharge(budget, bytes: 0)
+    let descriptor = BodyDescriptor(adopting: spare.descriptor, pool: pool, charge: charge)
+    return newBody(spare.id, descriptor, charge, total: total, reservation: content)
+  }
+}

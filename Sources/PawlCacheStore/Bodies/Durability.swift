@@ -1,0 +1,160 @@
+import CLinux
+import PawlBase
+import PawlDisk
+import PawlLoop
+
+/// Brings bodies from the page cache to the disk, and only then says so in the catalogue, durably. Once a second all
+/// that were written; a body that has 8 MiB outstanding, at once.
+final class Durability: Sendable {
+  private let waiting = Locked([ObjectIdentifier: StoredBody]())
+
+  /// More bodies than this are synced by one `syncfs(2)`.
+  private static let crowd = 32
+
+  /// `body` was written and is published.
+  func add(_ body: StoredBody) { waiting.withLock { $0[ObjectIdentifier(body)] = body } }
+
+  /// `body` is dropped: what would be synced is gone.
+  func remove(_ body: StoredBody) {
+    let removed = waiting.withLock { $0.removeValue(forKey: ObjectIdentifier(body)) }
+    withExtendedLifetime(removed) {}
+  }
+
+  /// Once a second, on the catalogue's thread.
+  func tick(_ core: StoreCore) {
+    let bodies = takeAll()
+    if !bodies.isEmpty { sync(bodies, core) }
+  }
+
+  private func takeAll() -> [StoredBody] {
+    waiting.withLock { waiting in
+      defer { waiting.removeAll() }
+      return Array(waiting.values)
+    }
+  }
+
+  /// Records what these bodies have written, syncs them in the pool, and records that durably.
+  func sync(_ bodies: [StoredBody], _ core: StoreCore) {
+    let chosen = bodies.filter { $0.beginSync() }
+    guard let last = chosen.last, let catalogue = core.catalogue else { return }
+    for body in chosen.dropLast() { catalogue.noteDirty(body, soon: true) }
+    catalogue.record(last) { [self] _ in
+      if !core.pool.run({ self.perform(chosen, core) }) { perform(chosen, core) }
+    }
+  }
+
+  /// At the end of the process: all that waits, on this thread. The catalogue is closed after it.
+  func syncAll(_ core: StoreCore) {
+    let bodies = takeAll().filter { $0.beginSync() }
+    guard !bodies.isEmpty, let catalogue = core.catalogue else { return }
+    for body in bodies { catalogue.noteDirty(body, soon: true) }
+    catalogue.barrier()
+    perform(bodies, core)
+  }
+
+  /// Blocking. The rows of everything captured here are recorded, or will be before the change submitted below.
+  private func perform(_ bodies: [StoredBody], _ core: StoreCore) {
+    var points: [(body: StoredBody, point: SyncPoint)] = []
+    for body in bodies {
+      if let point = body.syncPoint() { points.append((body, point)) }
+    }
+    guard !points.isEmpty else { return }
+    var failed: [(StoredBody, StoreError)] = []
+    if points.count > Self.crowd {
+      if let error = syncFileSystem(core) { failed = points.map { ($0.body, error) } }
+    } else {
+      for (body, point) in points {
+        if let error = syncFile(body, point, core) { failed.append((body, error)) }
+      }
+    }
+    for (body, error) in failed { body.syncFailed(error) }
+    let synced = points.filter { entry in !failed.contains { $0.0 === entry.body } }
+    guard !synced.isEmpty else { return }
+    core.submit(synced.flatMap { $0.body.changes(after: $0.point) }, durably: true) { isRecorded in
+      for (body, point) in synced { body.finishSync(point, isRecorded: isRecorded) }
+    }
+  }
+
+  private func syncFileSystem(_ core: StoreCore) -> StoreError? {
+    do throws(StoreError) {
+      try Files.syncFileSystem(of: core.bodiesDirectory)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  private func syncFile(_ body: StoredBody, _ point: SyncPoint, _ core: StoreCore) -> StoreError? {
+    guard fdatasync(point.descriptor.raw) == 0 else { return Files.failure("fdatasync", core.path(of: body.id)) }
+    guard !point.isNameSynced else { return nil }
+    do throws(StoreError) {
+      try Files.syncDirectory(core.folder(of: body.id))
+      return nil
+    } catch {
+      return error
+    }
+  }
+}
+
+/// What a sync that begins now will have made durable.
+struct SyncPoint {
+  let descriptor: BodyDescriptor
+  let isNameSynced: Bool
+  let sequence: UInt64
+  let bytes: UInt64
+  /// The body's total, when all of it is recorded: its row may say complete.
+  let completeTotal: UInt64?
+}
+
+extension StoredBody {
+  func beginSync() -> Bool {
+    state.withLock { $0.isPublished && $0.sync.began() }
+  }
+
+  /// All rows taken so far describe bytes that were written before this moment.
+  func syncPoint() -> SyncPoint? {
+    let opened = state.withLock { $0.descriptor } ?? BodyFile.reopen(self)
+    return state.withLock { state in
+      guard let descriptor = opened, !state.isDoomed else {
+        _ = state.sync.failed()
+        return nil
+      }
+      let isWhole = state.content == .complete && !state.hasUnrecorded
+      return SyncPoint(
+        descriptor: descriptor, isNameSynced: state.sync.isNameSynced, sequence: state.sequence,
+        bytes: state.unsyncedBytes,
+        completeTotal: isWhole ? state.total : nil)
+    }
+  }
+
+  func changes(after point: SyncPoint) -> [CatalogueChange] {
+    state.withLock { state in
+      guard !state.isDoomed else { return [] }
+      var changes: [CatalogueChange] = [.synced(number, sequence: point.sequence)]
+      // Unless a segment was found corrupt and cut out since.
+      if let total = point.completeTotal, state.isComplete { changes.append(.complete(number, total: total)) }
+      return changes
+    }
+  }
+
+  func finishSync(_ point: SyncPoint, isRecorded: Bool) {
+    let isBehind = state.withLock { state in
+      _ = state.sync.ended()
+      guard isRecorded else { return true }
+      state.syncedSequence = max(state.syncedSequence, point.sequence)
+      state.unsyncedBytes -= min(point.bytes, state.unsyncedBytes)
+      if point.completeTotal != nil { state.content.wasRecorded() }
+      return !state.isDoomed && (state.unsyncedBytes > 0 || state.content == .complete)
+    }
+    if isBehind { core.durability.add(self) }
+  }
+
+  /// The kernel may have dropped what it could not write: nothing since the last sync is trusted without its digest.
+  func syncFailed(_ error: StoreError) {
+    core.events.log(.error, "body-sync-failed", ["body": id.hex, "why": "\(error)"])
+    state.withLock { state in
+      _ = state.sync.failed()
+      state.demoteUnsynced(after: state.syncedSequence)
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import CLinux
+import PawlBase
+import PawlDisk
+import PawlLoop
+
+/// Bounds the files that are open without being used: the least recently used are closed.
+final class OpenBodies: Sendable {
+  private struct Entry { weak var body: StoredBody? }
+  private struct State {
+    var entries: [ObjectIdentifier: Entry] = [:]
+  }
+  private let limit: Int
+  private let state = Locked(State())
+  private let tick = AtomicWord(0)
+
+  init(limit: Int) { self.limit = max(1, limit) }
+
+  var count: Int { state.withLock { $0.entries.count } }
+
+  /// Whether one more can be opened without another being closed.
+  var hasRoom: Bool { count < limit }
+
+  /// A moment later than all before.
+  func now() -> UInt64 { UInt64(tick.add(1)) }
+
+  /// The last moment that was given out: for what is touched so often that no other order counts.
+  var lately: UInt64 { UInt64(tick.load()) }
+
+  /// `body` has opened its file: others may have to close theirs. Not with a body's lock held.
+  func add(_ body: StoredBody) {
+    let crowd = state.withLock { state -> [StoredBody] in
+      state.entries[ObjectIdentifier(body)] = Entry(body: body)
+      guard state.entries.count > limit else { return [] }
+      return state.entries.values.compactMap(\.body)
+    }
+    guard !crowd.isEmpty else { return }
+    closeOldest(crowd.filter { $0 !== body })
+  }
+
+  func remove(_ identifier: ObjectIdentifier) { _ = state.withLock { $0.entries.removeValue(forKey: identifier) } }
+
+  /// Once a second: those that could not be closed when others were opened, because they were not synced yet.
+  func trim() {
+    let crowd = state.withLock { state in state.entries.count > limit ? state.entries.values.compactMap(\.body) : [] }
+    if !crowd.isEmpty { closeOldest(crowd) }
+  }
+
+  /// The process is out of descriptors: closes an eighth of what is idle.
+  func closeSome() {
+    let crowd = state.withLock { $0.entries.values.compactMap(\.body) }
+    closeOldest(crowd, count: max(1, crowd.count / 8))
+  }
+
+  /// Opens a file; where the process is out of descriptors, once more with fewer.
+  func makingRoom<File>(_ open: () throws(StoreError) -> File) throws(StoreError) -> File {
+    do throws(StoreError) {
+      return try open()
+    } catch {
+      guard case .system(_, _, EMFILE) = error else { throw error }
+      closeSome()
+      return try open()
+    }
+  }
+
+  /// Closes the idle ones until an eighth below the limit, so that this is not done for each body.
+  private func closeOldest(_ crowd: [StoredBody]) {
+    closeOldest(crowd, count: crowd.count + 1 - (limit - limit / 8))
+  }
+
+  private func closeOldest(_ crowd: [StoredBody], count: Int) {
+    let idle = crowd.compactMap { body in body.idleSince.map { (body, $0) } }.sorted { $0.1 < $1.1 }
+    var excess = count
+    for (body, _) in idle where excess > 0 {
+      guard body.closeIfIdle() else { continue }
+      remove(ObjectIdentifier(body))
+      excess -= 1
+    }
+  }
+}

@@ -1,0 +1,280 @@
+import CLinux
+import PawlCache
+import PawlDisk
+package import PawlLoop
+
+/// What a check has found.
+package enum CheckOutcome: Hashable, Sendable {
+  /// Ask ``StoredBody/availability(at:)`` again: there are bytes now, or the corrupt ones were cut out and are missing.
+  case checked
+  /// The file could not be opened or read for want of something (descriptors, memory): nothing is lost.
+  case unavailable(String)
+}
+
+extension StoredBody {
+  /// Opens the file if it is closed, reads the segment at `position` back and compares its XXH3, in the pool; then the
+  /// next few, so that a reader that goes on need not wait again. A segment that is not what was written is cut out of
+  /// `held`. `completion` runs on `loop`. On that loop.
+  package func check(at position: UInt64, on loop: EventLoop, _ completion: @escaping (CheckOutcome) -> Void) {
+    let reply = LoopReply(on: loop, completion)
+    let key = state.withLock { state -> UInt64? in
+      let key = state.segments.segment(at: position)?.offset ?? .max
+      state.checks[key, default: []].append(reply)
+      return state.checks[key]?.count == 1 ? key : nil
+    }
+    guard let key else { return }
+    let isQueued = core.pool.run { [self] in
+      let (outcome, isDamaged) = checkFirst(at: position)
+      finishCheck(key, outcome)
+      if outcome == .checked, !isDamaged {
+        _ = checkSegments(from: SegmentTable.border(after: position), ahead: 3)
+      }
+    }
+    if !isQueued { finishCheck(key, .unavailable("the cache is closed")) }
+  }
+
+  /// Verifies all of `range` that is held, whatever is found, in the pool; `completion` runs on `loop`. On that loop.
+  package func checkAll(_ range: Range<UInt64>, on loop: EventLoop, _ completion: @escaping (CheckOutcome) -> Void) {
+    let reply = LoopReply(on: loop, completion)
+    let isQueued = core.pool.run { [self] in reply.send(checkAll(range)) }
+    if !isQueued { reply.send(.unavailable("the cache is closed")) }
+  }
+
+  /// Blocking.
+  private func checkAll(_ range: Range<UInt64>) -> CheckOutcome {
+    var position = range.lowerBound
+    while position < range.upperBound {
+      switch checkSegment(at: position) {
+      case .verified(let end): position = end
+      case .cut(let end): position = end
+      case .failed(let why): return .unavailable(why)
+      }
+    }
+    return .checked
+  }
+
+  /// Where one segment is damaged others may be, too: what has to come again is known before it is asked for.
+  private func checkFirst(at position: UInt64) -> (outcome: CheckOutcome, isDamaged: Bool) {
+    switch checkSegment(at: position) {
+    case .verified: (.checked, false)
+    case .cut(let end): (checkAll(end..<max(end, min(position + Self.lookAhead, total ?? .max))), true)
+    case .failed(let why): (.unavailable(why), false)
+    }
+  }
+
+  /// Bytes behind a damaged segment that are verified with it.
+  private static let lookAhead: UInt64 = 16 << 20
+
+  private func finishCheck(_ key: UInt64, _ outcome: CheckOutcome) {
+    let replies = state.withLock { $0.checks.removeValue(forKey: key) ?? [] }
+    wake()
+    for reply in replies { reply.send(outcome) }
+  }
+
+  /// Blocking. Verifies the segment at `position` and up to `ahead` after it without a hole.
+  func checkSegments(from position: UInt64, ahead: Int) -> CheckOutcome {
+    var position = position
+    for _ in 0...ahead {
+      switch checkSegment(at: position) {
+      case .verified(let end): position = end
+      case .cut: return .checked
+      case .failed(let why): return .unavailable(why)
+      }
+    }
+    return .checked
+  }
+
+  /// With where to go on. What is not held, and a body that has failed, counts as cut.
+  private enum SegmentCheck { case verified(end: UInt64), cut(end: UInt64), failed(String) }
+
+  private func checkSegment(at position: UInt64) -> SegmentCheck {
+    let found = state.withLock { state in (state.descriptor, state.failure) }
+    if found.1 != nil { return .cut(end: .max) }
+    guard let descriptor = found.0 ?? openForCheck() else {
+      return failure == nil ? .failed("\(core.path(of: id)) cannot be opened") : .cut(end: .max)
+    }
+    // What is read from here on is of the file as it is now.
+    look(at: descriptor)
+    let known = state.withLock { state -> (record: SegmentRecord?, verifiedEnd: UInt64, heldEnd: UInt64) in
+      (
+        state.segments.segment(at: position), state.verified.contiguousEnd(from: position),
+        state.held.contiguousEnd(from: position)
+      )
+    }
+    if known.verifiedEnd > position { return .verified(end: known.verifiedEnd) }
+    guard known.heldEnd > position else {
+      return .cut(end: state.withLock { $0.held.nextHeld(after: position) } ?? .max)
+    }
+    guard let record = known.record else {
+      let end = state.withLock { $0.segments.next(after: position)?.offset } ?? .max
+      cutUnprovable(position..<min(known.heldEnd, end), "no digest")
+      return .cut(end: min(known.heldEnd, end))
+    }
+    return compare(record, descriptor)
+  }
+
+  private func compare(_ record: SegmentRecord, _ descriptor: BodyDescriptor) -> SegmentCheck {
+    let verdict = core.withSegmentBuffer { buffer -> Result<Bool, StoreError> in
+      let target = UnsafeMutableRawBufferPointer(rebasing: buffer[..<Int(record.length)])
+      do throws(StoreError) {
+        let count = try Files.read(descriptor.raw, target, at: record.offset)
+        return .success(count == target.count && SegmentDigest.of(UnsafeRawBufferPointer(target)) == record.digest)
+      } catch {
+        return .failure(error)
+      }
+    }
+    switch verdict {
+    case .success(true):
+      state.withLock { state in
+        // Unless it was cut out meanwhile.
+        if state.segments.segment(at: record.offset) == record { state.verified.insert(record.range) }
+      }
+      return .verified(end: record.end)
+    case .success(false): cut([record], "its digest does not agree")
+    case .failure(.system(let call, let path, let errno)) where errno != EIO:
+      return .failed("\(StoreError.system(call: call, path: path, errno: errno))")
+    case .failure(let error): cut([record], "\(error)")
+    }
+    return .cut(end: record.end)
+  }
+
+  /// Opens the file; one that is missing, no regular file or not to be read ends the object. Segments beyond its size are cut
+  /// out.
+  private func openForCheck() -> BodyDescriptor? {
+    let path = core.path(of: id)
+    do throws(StoreError) {
+      let raw = try Files.open(path, O_RDWR | O_NOFOLLOW)
+      let descriptor = BodyDescriptor(adopting: raw, pool: core.pool, charge: charge)
+      let size = try Files.size(raw, path)
+      let chosen = adopt(descriptor)
+      cutBeyond(size)
+      return chosen
+    } catch {
+      if error.isOfThisMoment {
+        core.openBodies.closeSome()
+        core.events.log(.warning, "body-open-failed", ["body": id.hex, "why": "\(error)"])
+      } else {
+        fail(.disk("\(error)"))
+      }
+      return nil
+    }
+  }
+
+  /// A truncated file: what was held beyond its size is gone.
+  func cutBeyond(_ size: UInt64) {
+    let (lost, loose) = state.withLock { state -> ([SegmentRecord], [Range<UInt64>]) in
+      guard let end = state.held.intervals.last?.upperBound, end > size else { return ([], []) }
+      state.closeAllSegments()
+      let lost = state.segments.records.filter { $0.end > size && state.held.contains($0.range) }
+      let known = HeldBytes(lost.map(\.range))
+      let beyond = state.held.intervals.filter { $0.upperBound > size }
+      return (lost, beyond.flatMap { known.gaps(in: max($0.lowerBound, size)..<$0.upperBound) })
+    }
+    let why = "the file ends at \(size)"
+    if !lost.isEmpty { cut(lost, why) }
+    for range in loose { cutUnprovable(range, why) }
+  }
+
+  /// Takes segments out of what is held, and logs it: what comes in their place is known again by their digests, which stay in
+  /// the catalogue.
+  private func cut(_ records: [SegmentRecord], _ why: String) {
+    remove(HeldBytes(records.map(\.range)), why) { state in
+      for record in records where state.segments.segment(at: record.offset) == record {
+        state.segments.remove(record)
+        state.lost.insert(record)
+      }
+    }
+  }
+
+  /// The same of bytes that nothing is known of.
+  private func cutUnprovable(_ range: Range<UInt64>, _ why: String) { remove(HeldBytes([range]), why) { _ in } }
+
+  /// A body of which nothing is left is dropped, unless somebody has begun to read it: for him it is mended.
+  private func remove(_ gone: HeldBytes, _ why: String, _ settle: (inout BodyState) -> Void) {
+    let outcome = state.withLock { state -> (changes: [CatalogueChange], cut: UInt64, freed: UInt64, isLeft: Bool) in
+      let (held, occupied) = (state.heldCount, state.occupied)
+      for range in gone.intervals {
+        state.held.remove(range)
+        state.verified.remove(range)
+      }
+      settle(&state)
+      state.heldCount = state.held.count
+      if state.heldCount < held {
+        state.content.wasCut()
+        state.dropMemory()
+      }
+      var changes: [CatalogueChange] = [.cut(number, held: state.occupied)]
+      let freed = occupied - min(occupied, state.occupied)
+      if freed > 0, state.limitTags(to: state.provable.prefix) { changes.append(.tags(number, state.tags)) }
+      return (
+        state.isPublished ? changes : [], held - min(held, state.heldCount), freed,
+        !state.held.isEmpty || state.fill != nil
+      )
+    }
+    // Two that found the same at once tell of it once.
+    guard outcome.cut > 0 else { return }
+    charge.shrink(outcome.freed)
+    core.counters.withLock { $0.mendings += 1 }
+    core.events.log(
+      .warning, "body-damaged",
+      [
+        "body": id.hex, "at": "\(gone.intervals.first?.lowerBound ?? 0)", "bytes": "\(outcome.cut)", "why": why,
+      ])
+    core.submit(outcome.changes)
+    if outcome.isLeft {
+      wake()
+    } else {
+      core.noteDropped(id, why)
+      fail(.disk(why))
+    }
+  }
+
+  /// At its first use, and at every fourth while memory is too small for all that is used.
+  func wantsMemory() -> Bool {
+    state.withLock { state in
+      guard state.memory == nil, state.isComplete, (state.total ?? .max) <= core.settings.memoryObject else {
+        return false
+      }
+      state.usesOutsideMemory += 1
+      return state.usesOutsideMemory & 3 == 1
+    }
+  }
+
+  /// Takes a small complete body into memory, verifying what is not yet; in the pool.
+  func promote() {
+    guard core.settings.memory > 0 else { return }
+    let isWanted = state.withLock { state in
+      guard state.content.isWhole, let total = state.total, total > 0, total <= core.settings.memoryObject else {
+        return false
+      }
+      return state.memoryUse.promotionBegan()
+    }
+    guard isWanted else { return }
+    let isQueued = core.pool.run { [self] in
+      if !loadMemory() { state.withLock { $0.memoryUse.promotionFailed() } }
+    }
+    if !isQueued { state.withLock { $0.memoryUse.promotionFailed() } }
+  }
+
+  /// Blocking. `false`: it cannot be, or must not be, in memory.
+  private func loadMemory() -> Bool {
+    guard let total, total <= core.settings.memoryObject else { return false }
+    var position: UInt64 = 0
+    while position < total {
+      guard case .verified(let end) = checkSegment(at: position) else { return false }
+      position = end
+    }
+    var bytes = [UInt8](repeating: 0, count: Int(total))
+    let count = bytes.withUnsafeMutableBytes { read(0..<total, into: $0) }
+    guard count == bytes.count else { return false }
+    let isKept = state.withLock { state in
+      guard state.content.isWhole, !state.isDoomed, state.memory == nil else { return false }
+      (state.memory, state.memoryUse) = (bytes, .used)
+      return true
+    }
+    guard isKept else { return false }
+    core.memory.remove(ObjectIdentifier(self))
+    if !core.memory.admit(self, size: total) { _ = leaveMemory(unlessUsed: false) }
+    return true
+  }
+}

@@ -1,0 +1,123 @@
+package import PawlCache
+import PawlDisk
+
+/// Bytes that were held and are damaged or gone: what comes again in their place.
+extension StoredBody {
+  /// The lost segments from the one at `position` on that have nothing between them that is not lost; `nil` when that byte
+  /// is not lost. Bytes.
+  package func lostRun(at position: UInt64) -> Range<UInt64>? {
+    state.withLock { state in
+      guard let record = state.lost.segment(at: position) else { return nil }
+      return record.offset..<state.lost.contiguousEnd(from: position)
+    }
+  }
+
+  /// What is held, and what was: lost bytes are there again before anything else is asked for in their place.
+  package var known: HeldBytes { state.withLock { $0.provable } }
+
+  /// `span` with all of the lost segments that it begins or ends in: less than all of one proves nothing.
+  package func wideningToSegments(_ span: Range<UInt64>) -> Range<UInt64> {
+    state.withLock { state in
+      guard !state.lost.isEmpty, !span.isEmpty else { return span }
+      let first = state.lost.segment(at: span.lowerBound)?.offset ?? span.lowerBound
+      let end = state.lost.segment(at: span.upperBound - 1)?.end ?? span.upperBound
+      return first..<end
+    }
+  }
+
+  /// Where the last of the segments ends that are lost below `end`, in bytes; `nil` when none is.
+  package func lastLost(below end: UInt64) -> UInt64? {
+    state.withLock { $0.lost.records.last { $0.offset < end }?.end }
+  }
+
+  /// Bytes that are lost and can be known again.
+  package var lostCount: UInt64 { state.withLock { $0.lost.bytes } }
+
+  /// Whether all that is missing can be known again by its digest.
+  package var isProvable: Bool {
+    state.withLock { state in
+      guard let total = state.total, state.failure == nil, state.window == nil else { return false }
+      return state.occupied == total
+    }
+  }
+
+  /// Writes what came in the place of lost segments; each that is whole counts when its digest is the one that was recorded.
+  /// - Throws: ``StoreError/differs`` when it is not.
+  func writeLost(
+    _ runs: [LostRun], of bytes: UnsafeRawBufferPointer, at offset: UInt64, _ descriptor: BodyDescriptor
+  ) throws(StoreError) {
+    for (index, run) in runs.enumerated() {
+      do throws(StoreError) {
+        let piece = UnsafeRawBufferPointer(
+          rebasing: bytes[Int(run.range.lowerBound - offset)..<Int(run.range.upperBound - offset)])
+        try Files.writeAll(descriptor.raw, piece, at: run.range.lowerBound)
+        run.segment.append(piece)
+        try settle(run)
+      } catch {
+        state.withLock { state in
+          for left in runs[index...] {
+            state.lost.drop(left)
+            state.claims.removeAll { $0 == left.range }
+          }
+        }
+        throw error
+      }
+    }
+  }
+
+  private func settle(_ run: LostRun) throws(StoreError) {
+    let second = core.clock.now().seconds
+    let outcome = try state.withLock { (state) throws(StoreError) -> (news: News, told: Range<UInt64>?)? in
+      guard run.segment.end == run.record.end else {
+        state.claims.removeAll { $0 == run.range }
+        state.lost.giveBack(run)
+        return nil
+      }
+      guard run.segment.record(sequence: 0).digest == run.record.digest else { throw .differs }
+      state.claims.removeAll { $0 == run.range }
+      state.warmth.note(run.record.range, at: second)
+      let told = state.mended?.upperBound == run.record.offset ? nil : state.takeMended()
+      state.mend(run)
+      return (state.takeNews(), told)
+    }
+    guard let outcome else { return }
+    if let told = outcome.told { logMended(told) }
+    announce(outcome.news)
+    wake()
+  }
+
+  /// Tells of what was mended since the last time, if anything was.
+  func tellMended() {
+    guard let range = state.withLock({ $0.takeMended() }) else { return }
+    logMended(range)
+  }
+
+  private func logMended(_ range: Range<UInt64>) {
+    core.events.log(
+      .notice, "body-mended",
+      ["body": id.hex, "at": "\(range.lowerBound)", "bytes": "\(range.upperBound - range.lowerBound)"])
+  }
+}
+
+extension BodyState {
+  /// The segment is back: held, proven, and to be recorded as new.
+  fileprivate mutating func mend(_ run: LostRun) {
+    lost.drop(run)
+    lost.remove(run.record)
+    var record = run.record
+    record.sequence = 0
+    guard segments.insert(record) else { return }
+    unrecorded.append(record)
+    held.insert(record.range)
+    verified.insert(record.range)
+    heldCount += record.length
+    unrecordedBytes += record.length
+    unsyncedBytes += record.length
+    mended = (mended?.lowerBound ?? record.offset)..<record.end
+  }
+
+  fileprivate mutating func takeMended() -> Range<UInt64>? {
+    defer { mended = nil }
+    return mended
+  }
+}

@@ -1,0 +1,100 @@
+import CLinux
+import PawlDisk
+package import PawlLoop
+
+/// Bytes of a body that can be sent without asking anybody.
+package enum ReadyBytes {
+  /// The whole body.
+  case memory([UInt8])
+  /// The run that was asked for; in the page cache, as far as can be told.
+  case file(FileSlice)
+}
+
+extension StoredBody {
+  /// `range` of a complete body, when it is in memory, or verified, its file open and its pages in the page cache; else
+  /// `nil`. For sending at once and whole: it takes no reader's seat.
+  /// - Parameter isNamed: the client named these bytes by ``primaryTag``, which must be proven for all of them.
+  package func ready(_ range: Range<UInt64>, isNamed: Bool, now: Monotonic) -> ReadyBytes? {
+    let lately = core.openBodies.lately
+    let moment = BodyState.moment(now)
+    let found = state.withLock { state -> (bytes: ReadyBytes, isWarm: Bool, unseen: FileStamp??)? in
+      guard state.content.isWhole, !isNamed || state.tags.first?.limit == .max else { return nil }
+      if let memory = state.memory {
+        state.memoryUse = .used
+        return (.memory(memory), true, nil)
+      }
+      guard let descriptor = state.descriptor, state.verified.contiguousEnd(from: range.lowerBound) >= range.upperBound
+      else { return nil }
+      state.lastTouch = lately
+      let slice = FileSlice(
+        fd: descriptor.raw, offset: range.lowerBound, count: Int(range.upperBound - range.lowerBound), owner: descriptor
+      )
+      return (
+        .file(slice), state.warmth.isWarm(range, at: now.seconds), state.lookedAt == moment ? nil : .some(state.stamp)
+      )
+    }
+    guard let found else { return nil }
+    if case .file(let slice) = found.bytes, let stamp = found.unseen, !isAsItWas(slice.fd, stamp, at: moment) {
+      return nil
+    }
+    guard found.isWarm || isInPageCache(range, now: now) else { return nil }
+    return found.bytes
+  }
+
+  /// The first look at the file in this millisecond.
+  private func isAsItWas(_ descriptor: CInt, _ stamp: FileStamp?, at moment: UInt64) -> Bool {
+    guard let stamp, FileStamp(of: descriptor) == stamp else { return isUntouched() }
+    state.withLock { $0.lookedAt = moment }
+    return true
+  }
+
+  /// Whether the pages of `range` can be sent without waiting for the disk; where the file system cannot tell, they can. On
+  /// a loop: asks the kernel with reads that never wait, a page for each 64 KiB, and remembers what was there.
+  package func isInPageCache(_ range: Range<UInt64>, now: Monotonic) -> Bool {
+    let (isWarm, descriptor) = state.withLock { ($0.warmth.isWarm(range, at: now.seconds), $0.descriptor) }
+    guard !isWarm, let descriptor else { return true }
+    let end = total.map { min($0, PageWarmth.around(range).upperBound) } ?? range.upperBound
+    var position = PageWarmth.around(range).lowerBound
+    var octet: UInt8 = 0
+    while position < end {
+      let last = min(position + Self.probeStep, end) - 1
+      if pawl_pread_nowait(descriptor.raw, &octet, 1, off_t(clamping: last)) < 0, pawl_errno() == EAGAIN {
+        return false
+      }
+      position += Self.probeStep
+    }
+    state.withLock { $0.warmth.note(range, at: now.seconds) }
+    return true
+  }
+
+  /// Of how many octets one is asked for: what the kernel reads ahead comes in larger pieces.
+  private static let probeStep: UInt64 = 64 << 10
+
+  /// Reads `range` into the page cache, in the pool; then `completion` runs on `loop`. What cannot be read is found out
+  /// where it is sent. On that loop.
+  package func warm(_ range: Range<UInt64>, on loop: EventLoop, _ completion: @escaping () -> Void) {
+    let reply = LoopReply<Void>(on: loop) { completion() }
+    let now = loop.now
+    let isQueued = core.pool.run { [self] in
+      if let descriptor = state.withLock({ $0.descriptor }) { readAll(PageWarmth.around(range), of: descriptor) }
+      state.withLock { $0.warmth.note(range, at: now.seconds) }
+      reply.send(())
+    }
+    if !isQueued { reply.send(()) }
+  }
+
+  private func readAll(_ range: Range<UInt64>, of descriptor: BodyDescriptor) {
+    core.withSegmentBuffer { buffer in
+      var position = range.lowerBound
+      while position < range.upperBound {
+        let count = Int(min(UInt64(buffer.count), range.upperBound - position))
+        let read = pread(descriptor.raw, buffer.baseAddress, count, off_t(clamping: position))
+        guard read > 0 else { return }
+        position += UInt64(read)
+      }
+    }
+    // The next run is on its way while this one is sent.
+    _ = posix_fadvise(
+      descriptor.raw, off_t(clamping: range.upperBound), off_t(SegmentTable.span), POSIX_FADV_WILLNEED)
+  }
+}

@@ -1,0 +1,97 @@
+import PawlDisk
+package import PawlLoop
+
+extension StoredBody {
+  /// Calls `ready` on `loop`, once, when the state at `position` is another than ``Availability/missing``: bytes, the
+  /// end, a failure. At the next turn where it is so already. A new call with the same token takes the place of the
+  /// one before. On the loop.
+  package func wait(
+    at position: UInt64, token: ObjectIdentifier, on loop: EventLoop, _ ready: @escaping () -> Void
+  ) {
+    let callback = LoopReply<Void>(on: loop) { _ in ready() }
+    state.withLock { state in
+      state.removeWaits(of: token)
+      state.waiters.append(BodyWaiter(token: token, position: position, loop: loop, ready: callback))
+    }
+    wake()
+  }
+
+  /// No call follows. On the loop that waits.
+  package func cancelWait(token: ObjectIdentifier) {
+    let removed = state.withLock { $0.removeWaits(of: token) }
+    withExtendedLifetime(removed) {}
+  }
+
+  /// Tells the loops whose readers can go on; a loop that was told and has not looked yet is not told again.
+  func wake() {
+    let loops = state.withLock { state -> [EventLoop] in
+      guard !state.waiters.isEmpty else { return [] }
+      return state.takeWakes()
+    }
+    for loop in loops { loop.run { [self] in deliver(on: loop) } }
+  }
+
+  /// Tells every reader that waits, whatever is there for it: a fill has ended, and nothing more may come by itself.
+  package func wakeAll() {
+    let loops = state.withLock { $0.takeWakes(evenWithoutNews: true) }
+    for loop in loops { loop.run { [self] in deliver(on: loop) } }
+  }
+
+  private func deliver(on loop: EventLoop) {
+    state.withLock { state in
+      if let index = state.wakes.firstIndex(where: { $0.loop === loop }) { state.wakes[index].isScheduled = false }
+    }
+    // One at a time: a callback may cancel the wait of another.
+    while let callback = state.withLock({ $0.popWake(of: loop) }) { callback.perform(()) }
+  }
+}
+
+extension BodyState {
+  @discardableResult
+  mutating func removeWaits(of token: ObjectIdentifier) -> [LoopReply<Void>] {
+    var removed: [LoopReply<Void>] = []
+    waiters.removeAll { waiter in
+      guard waiter.token == token else { return false }
+      removed.append(waiter.ready)
+      return true
+    }
+    for index in wakes.indices {
+      wakes[index].ready.removeAll { entry in
+        guard entry.token == token else { return false }
+        removed.append(entry.callback)
+        return true
+      }
+    }
+    return removed
+  }
+
+  /// Moves those who can go on to their loops' lists; the loops that must be woken for it.
+  fileprivate mutating func takeWakes(evenWithoutNews: Bool = false) -> [EventLoop] {
+    var loops: [EventLoop] = []
+    var left: [BodyWaiter] = []
+    for waiter in waiters {
+      if !evenWithoutNews, availability(at: waiter.position) == .missing {
+        left.append(waiter)
+        continue
+      }
+      let index = wakes.firstIndex { $0.loop === waiter.loop } ?? wakes.count
+      if index == wakes.count { wakes.append(LoopWake(loop: waiter.loop, ready: [], isScheduled: false)) }
+      wakes[index].ready.append((waiter.token, waiter.ready))
+      if !wakes[index].isScheduled {
+        wakes[index].isScheduled = true
+        loops.append(waiter.loop)
+      }
+    }
+    waiters = left
+    return loops
+  }
+
+  fileprivate mutating func popWake(of loop: EventLoop) -> LoopReply<Void>? {
+    guard let index = wakes.firstIndex(where: { $0.loop === loop }) else { return nil }
+    guard !wakes[index].ready.isEmpty else {
+      if !wakes[index].isScheduled { wakes.remove(at: index) }
+      return nil
+    }
+    return wakes[index].ready.removeFirst().callback
+  }
+}

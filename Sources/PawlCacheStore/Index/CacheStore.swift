@@ -1,0 +1,205 @@
+import CLinux
+import PawlBase
+package import PawlCache
+package import PawlDisk
+package import PawlLoop
+package import PawlObserve
+
+/// A cache directory: index in memory, catalogue and bodies on disk. Every method may be called on any thread unless it
+/// says otherwise; those with a completion do their disk work in the pool and complete on the loop.
+package final class CacheStore: @unchecked Sendable {
+  // Safe: all is constant; what changes has its own lock.
+  let core: StoreCore
+  var index: ResourceIndex { core.index }
+  private let catalogue: Catalogue<CatalogueChange>
+  let directoryLock: DirectoryLock
+  private let isClosed = Locked(false)
+
+  /// Opens the cache, blocking: before the loops start.
+  ///
+  /// A catalogue that is corrupt or of another version is moved aside, and the cache is empty. Files without a row are
+  /// removed in the pool afterwards. After an unclean end, what is incomplete is verified when it is first used.
+  /// - Throws: ``StoreError/inUse(path:)`` when another process has the directory, ``StoreError/full``,
+  ///   ``StoreError/system(call:path:errno:)``.
+  package init(
+    _ settings: CacheStoreSettings, pool: WorkerPool, events: EventLog, clock: any LoopClock = SystemClock()
+  ) throws(StoreError) {
+    directoryLock = try DirectoryLock(settings.path)
+    try Self.makeBodyDirectories(settings.path)
+    let opened = try CatalogueFile.open(in: settings.path, events)
+    let budget = try Self.makeBudget(settings, opened)
+    let reader = try CatalogueReader(path: CatalogueFile.path(in: settings.path))
+    core = StoreCore(
+      settings: settings, pool: pool, events: events, clock: clock, budget: budget, reader: reader,
+      index: ResourceIndex(seed: opened.seed, hashes: opened.index.hashes),
+      trees: OutdatedTrees(opened.index.outdated), nextNumber: opened.index.nextNumber,
+      ledger: Self.makeLedger(settings, opened, events))
+    let ticker = Ticker(core)
+    let ledger = core.ledger
+    catalogue = try Catalogue(
+      opened.database, directory: settings.path, events: events, onBatch: { ledger?.batchBegins() ?? [] },
+      onCommit: { ledger?.batchIsCommitted() }
+    ) { ticker.tick() }
+    core.catalogue = catalogue
+    try catalogue.start()
+    events.log(
+      .info, "cache-opened",
+      [
+        "cache": settings.name, "objects": "\(opened.index.hashes.count)", "bytes": "\(opened.index.heldBytes)",
+        "max-size": "\(budget.maxSize)", "clean": opened.wasClean ? "yes" : "no",
+      ])
+    core.pool.run { [core] in core.spares.refill(core) }
+    removeOrphans()
+  }
+
+  deinit { close() }
+
+  /// Makes everything durable and closes the catalogue, blocking, at the end: no write, publish or load may follow.
+  package func close() {
+    let isFirst = isClosed.withLock { isClosed in
+      defer { isClosed = true }
+      return !isClosed
+    }
+    guard isFirst else { return }
+    core.flushUses()
+    core.spares.close(core)
+    core.durability.syncAll(core)
+    let isRecorded = catalogue.barrier(durably: true)
+    if isRecorded { catalogue.submit([.meta("clean", 1)], durably: true) }
+    catalogue.close()
+    core.catalogue = nil
+    // Bodies hold the core, which holds the index.
+    index.clear()
+    directoryLock.release()
+  }
+
+  // MARK: Opening
+
+  private static func makeBodyDirectories(_ path: String) throws(StoreError) {
+    let bodies = path + "/bodies"
+    let isNew = !Files.exists(bodies + "/ff")
+    for octet in 0...255 {
+      let name = String(octet, radix: 16)
+      try Files.makeDirectories("\(bodies)/\(octet < 16 ? "0" : "")\(name)")
+    }
+    if isNew {
+      try Files.syncDirectory(bodies)
+      try Files.syncDirectory(path)
+    }
+  }
+
+  /// Without one the cache works, and forgets a little more at an unclean end.
+  private static func makeLedger(
+    _ settings: CacheStoreSettings, _ opened: CatalogueFile.Opened, _ events: EventLog
+  ) -> Ledger? {
+    do throws(StoreError) {
+      let ledger = try Ledger(in: settings.path, sequence: opened.ledgerSequence)
+      try CatalogueSchema.setMeta(opened.database, Ledger.gapName, 0)
+      return ledger
+    } catch {
+      events.log(.warning, "ledger-failed", ["path": settings.path, "why": "\(error)"])
+      return nil
+    }
+  }
+
+  private static func makeBudget(
+    _ settings: CacheStoreSettings, _ opened: CatalogueFile.Opened
+  ) throws(StoreError) -> DiskBudget {
+    let used = opened.index.heldBytes + UInt64(opened.index.hashes.count) * DiskBudget.objectOverhead
+    let free = try Files.space(of: settings.path).free
+    var maxSize = settings.maxSize
+    if maxSize == nil {
+      // Of the first start: later the cache itself has used much of it.
+      if let known = try CatalogueSchema.meta(opened.database, "max_size") {
+        maxSize = UInt64(clamping: known)
+      } else {
+        maxSize = (used + free) / 5 * 4
+        try CatalogueSchema.setMeta(opened.database, "max_size", Int64(clamping: maxSize ?? 0))
+      }
+    }
+    let budget = DiskBudget(maxSize: maxSize ?? .max, minFree: settings.minFree)
+    budget.charge(used)
+    budget.noteFree(free)
+    return budget
+  }
+
+  // MARK: Facts
+
+  /// Bytes on disk, with 4 KiB for each object's rows.
+  package var usedBytes: UInt64 { core.budget.used }
+  /// Bytes promised to fills.
+  package var reservedBytes: UInt64 { core.budget.reserved }
+  package var maxSize: UInt64 { core.budget.maxSize }
+
+  package var statistics: StoreStatistics {
+    var statistics = core.counters.withLock { $0 }
+    statistics.resources = index.count
+    statistics.openBodies = core.openBodies.count
+    statistics.memoryBytes = core.memory.bytes
+    statistics.usedBytes = usedBytes
+    statistics.reservedBytes = reservedBytes
+    return statistics
+  }
+
+  /// Waits until all that happened so far is recorded. Blocking; for tests and the end.
+  func flush() { catalogue.barrier() }
+
+  // MARK: Index
+
+  /// What is known under this key; the hot path. Look at ``ResourceState/isLoaded`` first.
+  package func resource(authority: UnsafeRawBufferPointer, target: UnsafeRawBufferPointer) -> Resource? {
+    index.find(authority, target)
+  }
+
+  package func resource(for key: CacheKey, create: Bool) -> Resource? { index.find(key, create: create) }
+
+  /// Takes the resource out of the index if nothing is stored or fetched under its key.
+  package func remove(_ resource: Resource) { index.removeIfEmpty(resource) }
+
+  /// A response was given to a client: for the order in which objects are evicted, and what is kept in memory.
+  package func noteUse(_ response: StoredResponse) {
+    let body = response.body
+    if body.noteUse(at: core.clock.wallSeconds()) { core.used.withLock { $0[ObjectIdentifier(body)] = body } }
+    if body.wantsMemory() { body.promote() }
+  }
+}
+
+/// What happens once a second, on the catalogue's thread.
+private final class Ticker: @unchecked Sendable {
+  // Safe: touched on the catalogue's thread only.
+  private unowned let core: StoreCore
+  private var count = 0
+
+  init(_ core: StoreCore) { self.core = core }
+
+  func tick() {
+    count += 1
+    core.durability.tick(core)
+    if count % 10 == 0 { core.flushUses() }
+    core.pool.run { [core] in
+      core.watchFreeSpace()
+      core.openBodies.trim()
+      core.index.unload(beyond: core.settings.loadedResources, responses: core.liveCount, now: core.clock.wallSeconds())
+    }
+  }
+}
+
+extension StoreCore {
+  /// Records who was used since the last time.
+  func flushUses() {
+    let bodies = used.withLock { used in
+      defer { used = [:] }
+      return Array(used.values)
+    }
+    let changes = bodies.compactMap { $0.takeUse() }
+    if !changes.isEmpty { submit(changes) }
+  }
+}
+
+extension CacheStore {
+  /// Whether the directory of that path is this store's, which has it open.
+  package func lives(at path: String) -> Bool { directoryLock.isOf(path) }
+
+  /// The directory was moved: from now on it is there.
+  package func move(to path: String) { core.place.move(to: path) }
+}

@@ -1,0 +1,207 @@
+import CLinux
+import PawlCache
+import PawlDisk
+package import PawlLoop
+
+extension CacheStore {
+  /// Brings what is on disk under the resource's key into memory, once: rows, files opened, sizes checked, and after an
+  /// unclean end the digests of what was not synced. `completion` runs on `loop` when that is done, or was before.
+  /// What cannot be trusted is dropped or mended and logged; it never fails. On `loop`.
+  package func load(_ resource: Resource, on loop: EventLoop, _ completion: @escaping () -> Void) {
+    let reply = LoopReply<Void>(on: loop) { _ in completion() }
+    let isFirst = resource.withLock { state -> Bool? in
+      guard !state.isLoaded else { return nil }
+      state.loads.append(reply)
+      return state.loads.count == 1
+    }
+    guard let isFirst else { return reply.send(()) }
+    guard isFirst else { return }
+    let isQueued = core.pool.run { [core] in Self.loadNow(resource, core) }
+    if !isQueued { Self.finishLoad(resource, [], core.index) }
+  }
+
+  private static func loadNow(_ resource: Resource, _ core: StoreCore) {
+    var responses: [StoredResponse] = []
+    do throws(StoreError) {
+      for object in try core.reader.objects(keyHash: resource.hash) where object.row.key == resource.key.bytes {
+        if core.doomed.withLock({ $0.contains(object.row.number) }) { continue }
+        if let response = BodyLoader(object, core).load(under: resource.key) { responses.append(response) }
+      }
+    } catch {
+      core.noteReadFailure(error)
+    }
+    finishLoad(resource, Reunion(core: core).join(responses), core.index)
+  }
+
+  private static func finishLoad(_ resource: Resource, _ responses: [StoredResponse], _ index: ResourceIndex) {
+    let (replies, excess) = resource.withLock { state in
+      var excess: [StoredResponse] = []
+      // What was published here before the load is here already.
+      for response in responses where state.response(number: response.body.number) == nil {
+        if response.supersededAt == nil {
+          excess += state.variants.append(response)
+        } else {
+          state.superseded.append(response)
+        }
+      }
+      state.superseded.sort { ($0.supersededAt ?? 0) > ($1.supersededAt ?? 0) }
+      state.isLoaded = true
+      defer { state.loads = [] }
+      return (state.loads, excess)
+    }
+    for response in excess { response.body.core.drop(response.body) }
+    // A body may have failed before it was here to be taken out.
+    for response in responses where response.body.failure != nil {
+      resource.withLock { $0.removeAll(of: response.body) }
+    }
+    index.removeIfEmpty(resource)
+    for reply in replies { reply.send(()) }
+  }
+}
+
+/// Makes a response of what is recorded, as far as the file bears it out.
+struct BodyLoader {
+  private let object: RecordedObject
+  private let core: StoreCore
+
+  init(_ object: RecordedObject, _ core: StoreCore) { (self.object, self.core) = (object, core) }
+
+  /// Blocking. `nil` when the object was dropped.
+  func load(under key: CacheKey) -> StoredResponse? {
+    let row = object.row
+    if core.trees.covers(row.key, number: row.number) { return removed() }
+    // Unloaded a moment ago while someone still had it: one file has one body.
+    if let body = core.liveBody(row.number) {
+      return StoredHead(serialized: row.head).map { response($0, body) }
+    }
+    let charge = charge
+    guard let head = StoredHead(serialized: row.head) else { return drop(charge, "its head is not what pawl wrote") }
+    let file: (BodyDescriptor, UInt64)
+    do throws(StoreError) {
+      file = try open(charge)
+    } catch {
+      // Out of descriptors or memory: not the object's fault. It is not found this time, and stays.
+      if error.isOfThisMoment {
+        core.events.log(.error, "body-open-failed", ["body": row.id.hex, "why": "\(error)"])
+        return nil
+      }
+      return drop(charge, "\(error)")
+    }
+    let body = StoredBody(
+      id: row.id, number: row.number, core: core, charge: charge,
+      state: state(head, under: key, descriptor: file.0))
+    let recorded = row.held
+    let found = body.held.count
+    if recorded > found { charge.shrink(recorded - found) } else { charge.add(found - recorded) }
+    settle(body, size: file.1)
+    return body.failure == nil ? response(head, body) : nil
+  }
+
+  /// What it is counted as since the start.
+  private var charge: DiskCharge { DiskCharge(core.budget, bytes: object.row.held + DiskBudget.objectOverhead) }
+
+  private func response(_ head: StoredHead, _ body: StoredBody) -> StoredResponse {
+    let row = object.row
+    let personal =
+      row.kind == .personal
+      ? StoredResponse.PersonalBinding(owner: row.owner ?? [], expires: row.expires ?? 0) : nil
+    return StoredResponse(
+      head: head, body: body, storedAt: row.storedAt, personal: personal, supersededAt: row.supersededAt)
+  }
+
+  private func open(_ charge: DiskCharge) throws(StoreError) -> (BodyDescriptor, UInt64) {
+    let path = core.path(of: object.row.id)
+    let raw = try core.openBodies.makingRoom { () throws(StoreError) in try Files.open(path, O_RDWR | O_NOFOLLOW) }
+    let descriptor = BodyDescriptor(adopting: raw, pool: core.pool, charge: charge)
+    return (descriptor, try Files.size(raw, path))
+  }
+
+  private func state(_ head: StoredHead, under key: CacheKey, descriptor: BodyDescriptor) -> BodyState {
+    let row = object.row
+    var state = BodyState()
+    (state.total, state.descriptor, state.home) = (row.total, descriptor, key)
+    for segment in object.segments {
+      // Rows that overlap or lie beyond the total were not written by pawl: the first counts.
+      guard segment.end <= row.total ?? .max, state.segments.insert(segment) else { continue }
+      state.held.insert(segment.range)
+    }
+    state.heldCount = state.held.count
+    state.sequence = object.segments.reduce(row.synced) { max($0, $1.sequence) }
+    state.syncedSequence = row.synced
+    (state.standing, state.sync) = (.published, .idle)
+    state.tags = object.tags
+    state.tags.keepToLimit()
+    state.isTagTold = true
+    let isPersonal = row.kind == .personal
+    state.hasStrongValidator = isPersonal ? head.validators.tag.map { !$0.isWeak } ?? false : head.isStronglyValidated
+    (state.uses, state.usesSeen, state.lastUsed) = (row.uses, row.uses, row.lastUsed)
+    state.lastTouch = core.openBodies.now()
+    if let total = row.total, state.held.contains(0..<total), state.heldCount == total {
+      state.content = row.isComplete ? .recorded : .complete
+    }
+    return state
+  }
+
+  /// Cuts what the file does not have; after an unclean end verifies what was not synced, and narrows the tags.
+  private func settle(_ body: StoredBody, size: UInt64) {
+    let row = object.row
+    body.cutBeyond(size)
+    if let total = row.total, row.isComplete, size != total, body.failure == nil {
+      core.events.log(
+        .warning, "body-size-differs", ["body": row.id.hex, "size": "\(size)", "total": "\(total)"])
+      // Longer than it was: what pawl wrote is still there and proves itself; the rest is not pawl's.
+      if size > total { truncate(body, to: total) }
+    }
+    if row.isSuspect, body.failure == nil { verify(body) }
+    guard body.failure == nil else { return }
+    let isEmpty = body.state.withLock { $0.held.isEmpty && !$0.isComplete }
+    if isEmpty {
+      core.noteDropped(row.id, "nothing of it is held")
+      return body.fail(.disk("nothing of it is held"))
+    }
+    // Complete in fact, but the row does not say so yet.
+    let isNews = body.state.withLock { $0.content == .complete }
+    if isNews { core.durability.add(body) }
+  }
+
+  private func truncate(_ body: StoredBody, to total: UInt64) {
+    guard let descriptor = body.state.withLock({ $0.descriptor }) else { return }
+    if ftruncate(descriptor.raw, off_t(clamping: total)) != 0 {
+      core.events.log(.warning, "body-truncate-failed", ["body": body.id.hex, "errno": "\(pawl_errno())"])
+    }
+  }
+
+  /// What was recorded before it was synced proves itself by its digest, or is cut out. Then the tags match only up to
+  /// where everything is held: beyond, clients may have got bytes that nobody can prove any more; unless all that they were
+  /// given is recorded, and proven.
+  private func verify(_ body: StoredBody) {
+    let row = object.row
+    for segment in object.segments where segment.sequence > row.synced {
+      guard body.failure == nil else { return }
+      _ = body.checkSegments(from: segment.offset, ahead: 0)
+    }
+    guard body.failure == nil else { return }
+    let changes = body.state.withLock { state -> [CatalogueChange] in
+      let isProven = row.isExact && object.segments.allSatisfy { state.held.contains($0.range) }
+      let isNarrowed = !state.isComplete && !isProven && state.limitTags(to: state.provable.prefix)
+      return isNarrowed ? [.tags(row.number, state.tags), .cleared(row.number)] : [.cleared(row.number)]
+    }
+    core.submit(changes)
+  }
+
+  /// Something above it was removed, or replaced, while it was on disk alone.
+  private func removed() -> StoredResponse? {
+    if let body = core.liveBody(object.row.number) {
+      core.drop(body)
+    } else {
+      _ = core.remove(object.row, charge)
+    }
+    return nil
+  }
+
+  private func drop(_ charge: DiskCharge, _ why: String) -> StoredResponse? {
+    // The sweep after a start may have found the same, and taken it out of the accounts.
+    if core.remove(object.row, charge) { core.noteDropped(object.row.id, why) }
+    return nil
+  }
+}

@@ -1,0 +1,172 @@
+package import PawlCache
+import PawlDisk
+import PawlHTTP
+package import PawlLoop
+
+extension CacheStore {
+  /// Reserves room (all of a known length, 64 MiB of an unknown one) and makes the file: at once, and completes before it
+  /// returns, where a file is there and nothing has to be evicted; else in the pool.
+  /// - Parameters:
+  ///   - expected: bytes this fetch will bring; `nil`: all.
+  ///   - total: bytes of the whole body, if they are known.
+  ///   - completion: gets `nil` where there is no room or the disk refuses: stream without storing.
+  package func createBody(
+    expected: UInt64?, total: UInt64?, on loop: EventLoop, _ completion: @escaping (StoredBody?) -> Void
+  ) {
+    if let body = core.makeBodyAtOnce(expected: expected, total: total) { return completion(body) }
+    let reply = LoopReply(on: loop, completion)
+    let isQueued = core.pool.run { [core] in reply.send(core.makeBody(expected: expected, total: total)) }
+    if !isQueued { reply.send(nil) }
+  }
+
+  /// Puts a response where look-ups find it and records it; its body may still be filled.
+  /// - Parameters:
+  ///   - replacing: these go, bytes and all, when their readers have left.
+  ///   - superseding: these are current no more and stay for clients that hold half of them; the oldest beyond 16 go.
+  package func publish(
+    _ response: StoredResponse, in resource: Resource, replacing: [StoredResponse] = [],
+    superseding: [StoredResponse] = []
+  ) {
+    let now = core.clock.wallSeconds()
+    var changes = insertion(of: response, hash: resource.hash, key: resource.key, now: now)
+    for old in superseding where old.body !== response.body {
+      old.supersede(at: now)
+      changes.append(.superseded(old.body.number, at: now))
+    }
+    record(changes, of: response.body)
+    place(response, in: resource) { state in
+      let leaving = replacing + superseding
+      for old in leaving + [response] { state.variants.remove(old.body) }
+      state.superseded.removeAll { old in leaving.contains { $0.body === old.body } }
+      state.superseded.insert(contentsOf: superseding.filter { $0.body !== response.body }, at: 0)
+      let unused = state.variants.insert(response)
+      let excess = state.superseded.dropFirst(ResourceState.supersededLimit)
+      state.superseded.removeLast(excess.count)
+      return unused + Array(excess) + replacing.filter { $0.body !== response.body }
+    }
+  }
+
+  /// A response is current no more, and nothing takes its place: it stays for clients that hold half of it; the oldest beyond 16 go.
+  package func supersede(_ response: StoredResponse, in resource: Resource) {
+    let now = core.clock.wallSeconds()
+    let gone = resource.withLock { state -> [StoredResponse]? in
+      guard let current = state.variants.response(of: response.body) else { return nil }
+      current.supersede(at: now)
+      state.variants.remove(current.body)
+      state.superseded.insert(current, at: 0)
+      let excess = state.superseded.dropFirst(ResourceState.supersededLimit)
+      state.superseded.removeLast(excess.count)
+      return Array(excess)
+    }
+    guard let gone else { return }
+    core.submit([.superseded(response.body.number, at: now)])
+    for old in gone { core.drop(old.body) }
+  }
+
+  /// Keeps a response that is found by its tag alone, by its owner, until `expires` (wall clock, seconds).
+  package func publishPrivate(_ response: StoredResponse, tag: [UInt8], owner: [UInt8], expires: Int64) {
+    guard let resource = index.find(Self.privateKey(tag), create: true) else { return }
+    let bound = response.with(head: response.head, personal: .init(owner: owner, expires: expires))
+    record(
+      insertion(of: bound, hash: resource.hash, key: resource.key, now: core.clock.wallSeconds()), of: response.body)
+    place(bound, in: resource) { state in
+      let old = Array(state.variants)
+      for each in old { state.variants.remove(each.body) }
+      return old.filter { $0.body !== bound.body } + state.variants.insert(bound)
+    }
+  }
+
+  /// The private response that was given out with this tag, if it was used or stored since the start and has not
+  /// expired; compare ``StoredResponse/personal``'s owner. ``findPrivate(tag:on:_:)`` asks the disk, too.
+  package func privateResponse(tag: [UInt8]) -> StoredResponse? {
+    guard let resource = index.find(Self.privateKey(tag), create: false),
+      let response = resource.withLock({ $0.variants.first })
+    else { return nil }
+    return validPrivate(response)
+  }
+
+  /// As ``privateResponse(tag:)``, after loading what was stored before the start. On `loop`.
+  package func findPrivate(tag: [UInt8], on loop: EventLoop, _ completion: @escaping (StoredResponse?) -> Void) {
+    guard let resource = index.find(Self.privateKey(tag), create: false) else {
+      return LoopReply(on: loop, completion).send(nil)
+    }
+    load(resource, on: loop) { [self] in completion(privateResponse(tag: tag)) }
+  }
+
+  private func validPrivate(_ response: StoredResponse) -> StoredResponse? {
+    guard let personal = response.personal else { return nil }
+    if personal.expires > core.clock.wallSeconds() { return response }
+    forget(response)
+    return nil
+  }
+
+  /// A target begins with `/`, `*` or a scheme; no request makes this key.
+  private static func privateKey(_ tag: [UInt8]) -> CacheKey {
+    CacheKey(authority: [], target: Bytes("private:") + tag.filter { $0 != 0 })
+  }
+
+  /// After a 304: the same body under another head. Takes the old one's place wherever that stands.
+  package func updateHead(_ response: StoredResponse, head: StoredHead) -> StoredResponse {
+    let updated = response.with(head: head)
+    let body = response.body
+    body.noteValidator(isStrong: head.isStronglyValidated)
+    guard let key = body.state.withLock({ $0.home }), let resource = index.find(key, create: false) else {
+      return updated
+    }
+    resource.withLock { state in
+      state.variants.replace(updated)
+      for index in state.superseded.indices where state.superseded[index].body === body {
+        state.superseded[index] = updated
+      }
+    }
+    core.submit([.head(body.number, head.serialize())])
+    return updated
+  }
+
+  /// Drops a response: index, rows, tags, and the file once its readers have left.
+  package func forget(_ response: StoredResponse) { core.drop(response.body) }
+
+  // MARK: Parts
+
+  private func insertion(
+    of response: StoredResponse, hash: UInt64, key: CacheKey, now: Int64
+  ) -> [CatalogueChange] {
+    let body = response.body
+    let (total, tags) = body.state.withLock { ($0.total, $0.tags) }
+    let row = ObjectRow(
+      number: body.number, id: body.id, keyHash: hash, key: key.bytes,
+      kind: response.personal == nil ? .shared : .personal, owner: response.personal?.owner,
+      head: response.head.serialize(), total: total, isComplete: false, held: 0,
+      synced: 0, isSuspect: false, storedAt: response.storedAt, supersededAt: nil, lastUsed: now, uses: 0,
+      expires: response.personal?.expires)
+    body.state.withLock { $0.birth = (row, tags) }
+    return [.insert(row), .tags(body.number, tags)]
+  }
+
+  private func record(_ changes: [CatalogueChange], of body: StoredBody) {
+    core.submit(changes) { [core] isRecorded in
+      guard isRecorded else { return }
+      _ = core.unrecorded.withLock { $0.remove(body.id) }
+      body.state.withLock { $0.birth = nil }
+    }
+  }
+
+  /// Changes the resource, or the one that has taken its place in the index; drops what `change` gives back.
+  private func place(
+    _ response: StoredResponse, in resource: Resource, _ change: (inout ResourceState) -> [StoredResponse]
+  ) {
+    response.body.notePublished(under: resource.key, isStronglyValidated: response.isStronglyValidated)
+    var target = resource
+    while true {
+      let dropped = target.withLock { state in state.isDetached ? nil : change(&state) }
+      if let dropped {
+        for old in dropped { core.drop(old.body) }
+        break
+      }
+      guard let other = index.find(resource.key, create: true) else { break }
+      target = other
+    }
+    // It failed while it was published: nobody else takes it out again.
+    if response.body.failure != nil { core.drop(response.body) }
+  }
+}

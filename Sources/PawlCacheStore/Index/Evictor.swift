@@ -1,0 +1,61 @@
+import PawlCache
+import PawlDisk
+
+/// Makes room: superseded objects first, then partial and expired ones, then those worth least. Never one with readers or
+/// a running fill.
+extension StoreCore {
+  /// Reserves so many bytes, evicting what is in the way. Blocking: in the pool.
+  /// - Returns: `false` when there is no room and none can be made.
+  func makeRoom(_ bytes: UInt64) -> Bool {
+    // Each round evicts something, or is the last.
+    while !budget.reserve(bytes) {
+      guard let missing = budget.shortfall(bytes), evictOnce(missing) else { return budget.reserve(bytes) }
+    }
+    return true
+  }
+
+  /// One round over the candidates. `false` when nothing could be evicted.
+  private func evictOnce(_ missing: UInt64) -> Bool {
+    let limit: Int64 = 128
+    doomed.withLock { $0.beginRound() }
+    defer { doomed.withLock { $0.endRound() } }
+    do throws(StoreError) {
+      if try evict(try reader.candidates(now: clock.wallSeconds(), limit: limit), missing) { return true }
+      // All that was seen is going already, or in use: what others evicted has to be committed, and the view widened.
+      catalogue?.barrier()
+      return try evict(try reader.candidates(now: clock.wallSeconds(), limit: limit * 64), missing)
+    } catch {
+      noteReadFailure(error)
+      return false
+    }
+  }
+
+  private func evict(_ candidates: [EvictionCandidate], _ missing: UInt64) throws(StoreError) -> Bool {
+    var freed: UInt64 = 0
+    for candidate in candidates where freed < missing {
+      guard evict(candidate) else { continue }
+      freed += candidate.held + DiskBudget.objectOverhead
+      counters.withLock { $0.evictions += 1 }
+      events.log(
+        .info, "body-evicted",
+        ["body": candidate.id.hex, "bytes": "\(candidate.held)", "kind": "\(candidate.score.objectClass)"])
+    }
+    return freed > 0
+  }
+
+  /// Asks the file system what is left, and evicts where others have used up what should stay free.
+  func watchFreeSpace() {
+    do throws(StoreError) {
+      budget.noteFree(try Files.space(of: directory).free)
+    } catch {
+      events.log(.warning, "cache-space-unknown", ["path": directory, "why": "\(error)"])
+    }
+    _ = makeRoom(0)
+  }
+
+  /// A row could not be read. A catalogue that is corrupt begins anew at the next start.
+  func noteReadFailure(_ error: StoreError) {
+    events.log(.error, "catalogue-read-failed", ["path": directory, "why": "\(error)"])
+    if error.isCorruptCatalogue { BrokenCatalogue.markBroken(in: directory, events) }
+  }
+}

@@ -1,0 +1,197 @@
+import PawlBase
+package import PawlCache
+import PawlDisk
+package import PawlLoop
+
+/// Paths at and below which all that was stored until a moment is out of date: a collection was removed, moved or replaced there
+/// (RFC 4918 §9.6, §9.8, §9.9). They end with a slash; what is stored of the path without it goes, too, and so does what has another
+/// spelling (``PercentSpelling``). What is in memory goes at once; what is on disk alone goes when it is loaded.
+final class OutdatedTrees: Sendable {
+  /// So many paths are remembered. Then what lies on disk below the older half of them goes in one walk over the catalogue,
+  /// and they are forgotten.
+  static let limit = 1024
+
+  private struct State {
+    /// By the octets that keys below begin with when they are normalised: objects whose numbers are lower are out of date.
+    var stamps: [[UInt8]: Int64]
+    /// What nobody has walked over yet, and who waits for that.
+    var waiting: [(tree: [UInt8], done: LoopReply<[Resource]>)] = []
+    var isWalking = false
+  }
+  private let state: Locked<State>
+
+  init(_ stamps: [[UInt8]: Int64] = [:]) { state = Locked(State(stamps: stamps)) }
+
+  /// Whether the object was stored before something above it was removed or replaced. In the pool.
+  func covers(_ key: [UInt8], number: Int64) -> Bool {
+    state.withLock { state in
+      guard !state.stamps.isEmpty else { return false }
+      return Self.trees(above: key).contains { state.stamps[Array($0)].map { number < $0 } ?? false }
+    }
+  }
+
+  /// What a key begins with, up to each slash of its path; and all of it with a slash, for it may name a collection.
+  private static func trees(above key: [UInt8]) -> [ArraySlice<UInt8>] {
+    let key = normalised(key)
+    guard let path = key.firstIndex(of: 0) else { return [] }
+    let end = key[path...].firstIndex(of: 0x3f)
+    let trees = (path..<(end ?? key.endIndex)).filter { key[$0] == 0x2f }.map { key[...$0] }
+    return end == nil && key.last != 0x2f ? trees + [(key + [0x2f])[...]] : trees
+  }
+
+  /// The authority is no path.
+  static func normalised(_ key: [UInt8]) -> [UInt8] {
+    guard let start = key.firstIndex(of: 0), key[start...].contains(0x25) else { return key }
+    return Array(key[...start] + PercentSpelling.normalised(key[(start + 1)...]))
+  }
+
+  /// Whether a key lies below one of these, or is one of them but for the slash.
+  static func isCovered(_ key: [UInt8], by trees: [[UInt8]]) -> Bool {
+    let key = normalised(key)
+    return trees.contains { tree in
+      key.starts(with: tree) || (key.count + 1 == tree.count && tree.starts(with: key))
+    }
+  }
+
+  /// - Returns: the paths that are too many now, with their stamps.
+  fileprivate func stamp(_ tree: [UInt8], _ number: Int64) -> [[UInt8]: Int64] {
+    state.withLock { state in
+      state.stamps[tree] = number
+      guard state.stamps.count > Self.limit else { return [:] }
+      let oldest = state.stamps.sorted { $0.value < $1.value }.prefix(Self.limit / 2)
+      return Dictionary(uniqueKeysWithValues: oldest.map { ($0.key, $0.value) })
+    }
+  }
+
+  fileprivate func forget(_ stamps: [[UInt8]: Int64]) {
+    state.withLock { state in
+      for (tree, number) in stamps where state.stamps[tree] == number { state.stamps[tree] = nil }
+    }
+  }
+
+  /// - Returns: whether a walk has to be begun.
+  fileprivate func wait(_ tree: [UInt8], _ done: LoopReply<[Resource]>) -> Bool {
+    state.withLock { state in
+      state.waiting.append((tree, done))
+      defer { state.isWalking = true }
+      return !state.isWalking
+    }
+  }
+
+  fileprivate func takeWaiting() -> [(tree: [UInt8], done: LoopReply<[Resource]>)] {
+    state.withLock { state in
+      defer { state.waiting = [] }
+      if state.waiting.isEmpty { state.isWalking = false }
+      return state.waiting
+    }
+  }
+
+  // MARK: On disk
+
+  // They stand among the facts about the catalogue, and are no text as the names of those are: catalogues of before stay good.
+
+  static func record(_ tree: [UInt8], _ number: Int64, in database: Database) throws(StoreError) {
+    try database.run("INSERT OR REPLACE INTO meta(name, value) VALUES(?1, ?2)", .blob(tree), .integer(number))
+  }
+
+  static func remove(_ tree: [UInt8], from database: Database) throws(StoreError) {
+    try database.run("DELETE FROM meta WHERE name = ?1", .blob(tree))
+  }
+
+  /// All that are recorded. Those that nothing older is left for are removed.
+  static func read(_ database: Database) throws(StoreError) -> [[UInt8]: Int64] {
+    let oldest = try database.integer("SELECT min(number) FROM objects") ?? .max
+    try database.run("DELETE FROM meta WHERE typeof(name) = 'blob' AND value <= ?1", .integer(oldest))
+    let statement = try database.statement("SELECT name, value FROM meta WHERE typeof(name) = 'blob'")
+    defer { statement.reset() }
+    var found: [[UInt8]: Int64] = [:]
+    while try statement.step() {
+      // Some were recorded as they came.
+      let (tree, number) = (normalised(statement.blob(0)), statement.integer(1))
+      found[tree] = max(number, found[tree] ?? number)
+    }
+    return found
+  }
+}
+
+extension CacheStore {
+  /// Forgets all that is stored at and below a path, for which that key stands; its target ends with a slash. Who asks from now on
+  /// waits for no answer to an earlier question. Readers of what goes read on. `completion` runs on `loop` when nothing of it
+  /// is answered from the store any more; over a crash of the machine right after that it may come back.
+  package func forgetAll(below key: CacheKey, on loop: EventLoop, _ completion: @escaping () -> Void) {
+    let (number, tree) = (core.takeNumber(), OutdatedTrees.normalised(key.bytes))
+    let surplus = core.trees.stamp(tree, number)
+    core.submit([.outdated(tree, number)])
+    if !surplus.isEmpty { core.pool.run { [core] in core.settle(surplus) } }
+    let done = LoopReply<[Resource]>(on: loop) { [self] loading in
+      // They were read before the stamp was there, perhaps.
+      var left = loading.count
+      if left == 0 { return completion() }
+      for resource in loading {
+        forgetOnceLoaded(resource, on: loop) {
+          left -= 1
+          if left == 0 { completion() }
+        }
+      }
+    }
+    guard core.trees.wait(tree, done) else { return }
+    if !core.pool.run({ [core] in core.walkOutdatedTrees() }) { core.walkOutdatedTrees() }
+  }
+
+  /// Forgets all that is stored of a resource (RFC 9111 §4.4), as ``forgetAll(below:on:_:)`` does. `completion` runs on `loop`, at
+  /// once unless something has to be read from the catalogue first.
+  package func invalidate(_ resource: Resource, on loop: EventLoop, _ completion: @escaping () -> Void) {
+    if core.invalidate(resource) { completion() } else { forgetOnceLoaded(resource, on: loop, completion) }
+  }
+
+  private func forgetOnceLoaded(
+    _ resource: Resource, on loop: EventLoop, _ completion: @escaping () -> Void
+  ) {
+    load(resource, on: loop) { [core] in
+      core.forgetAll(of: resource)
+      completion()
+    }
+  }
+}
+
+extension StoreCore {
+  /// One walk over what is in memory for all who wait.
+  fileprivate func walkOutdatedTrees() {
+    while true {
+      let waiting = trees.takeWaiting()
+      guard !waiting.isEmpty else { return }
+      let found = index.resources(below: waiting.map(\.tree))
+      let loading = found.filter { !invalidate($0) }
+      for (tree, done) in waiting { done.send(loading.filter { OutdatedTrees.isCovered($0.key.bytes, by: [tree]) }) }
+    }
+  }
+
+  /// - Returns: `false` where what is on disk is being loaded, or will be.
+  fileprivate func invalidate(_ resource: Resource) -> Bool {
+    let isLoaded = resource.withLock { state in
+      state.invalidate()
+      return state.isLoaded
+    }
+    if isLoaded { forgetAll(of: resource) }
+    return isLoaded
+  }
+
+  fileprivate func forgetAll(of resource: Resource) {
+    for response in resource.withLock({ $0.responses }) { drop(response.body) }
+  }
+
+  /// Removes what lies on disk below these paths, and forgets them.
+  fileprivate func settle(_ stamps: [[UInt8]: Int64]) {
+    let settled = OutdatedTrees(stamps)
+    doomed.withLock { $0.beginRound() }
+    defer { doomed.withLock { $0.endRound() } }
+    do throws(StoreError) {
+      let old = try reader.objects(before: stamps.values.max() ?? 0) { settled.covers($0, number: $1) }
+      for candidate in old { _ = evict(candidate) }
+    } catch {
+      return noteReadFailure(error)
+    }
+    trees.forget(stamps)
+    submit(stamps.keys.map { .settled($0) })
+  }
+}

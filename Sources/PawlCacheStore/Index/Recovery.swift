@@ -1,0 +1,105 @@
+import CLinux
+import PawlCache
+import PawlDisk
+import PawlLoop
+
+/// After a start: files under `bodies/` that no row knows go, and so do rows whose file is missing. One directory of the
+/// 256 after another, each its own piece of work for the pool.
+extension CacheStore {
+  func removeOrphans() {
+    let sweep = OrphanSweep(core)
+    core.pool.run { sweep.step(0) }
+  }
+}
+
+final class OrphanSweep: Sendable {
+  private let core: StoreCore
+
+  init(_ core: StoreCore) { self.core = core }
+
+  func step(_ octet: Int) {
+    guard octet < 256, core.catalogue != nil else { return core.isSwept.withLock { $0 = true } }
+    sweep(UInt8(octet))
+    core.pool.run { [self] in step(octet + 1) }
+  }
+
+  private func sweep(_ octet: UInt8) {
+    let folder = core.bodiesDirectory + (octet < 16 ? "/0" : "/") + String(octet, radix: 16)
+    // What a reader drops while this goes by rows read before is not dropped twice.
+    core.doomed.withLock { $0.beginRound() }
+    defer { core.doomed.withLock { $0.endRound() } }
+    do throws(StoreError) {
+      // Rows first: a file that comes later has a row later, and is asked for again.
+      let rows = try core.reader.identities(firstOctet: octet)
+      var files = Set(try Files.names(in: folder))
+      for row in rows where files.remove(row.id.hex) == nil {
+        if !Files.exists("\(folder)/\(row.id.hex)") { dropRow(row) }
+      }
+      for name in files { try removeForeign(name, in: folder) }
+    } catch {
+      core.events.log(.warning, "cache-sweep-failed", ["path": folder, "why": "\(error)"])
+    }
+  }
+
+  private func removeForeign(_ name: String, in folder: String) throws(StoreError) {
+    if let id = ObjectID(hex: Array(name.utf8)) {
+      // Made by this process and not recorded yet, or recorded a moment ago.
+      if core.unrecorded.withLock({ $0.contains(id) }) { return }
+      if try core.reader.contains(id) { return }
+    }
+    let path = "\(folder)/\(name)"
+    let wasEmpty = Files.isEmpty(path)
+    try Files.unlink(path)
+    // A spare, that nothing is lost with.
+    if wasEmpty { return }
+    core.events.log(.notice, "body-dropped", ["path": path, "why": "no row knows it"])
+  }
+
+  private func dropRow(_ row: ObjectIdentity) {
+    let candidate = EvictionCandidate(
+      number: row.number, id: row.id, keyHash: row.keyHash, held: row.held,
+      score: EvictionScore(.partial, idle: 0, uses: 0, size: row.held))
+    guard core.evict(candidate) else { return }
+    core.noteDropped(row.id, "its file is missing")
+  }
+}
+
+extension StoreCore {
+  /// Makes room, number and file for a new body; `nil`, logged, where that cannot be. Blocking.
+  func makeBody(expected: UInt64?, total: UInt64?) -> StoredBody? {
+    let content = reservation(expected: expected, total: total)
+    let room = content + DiskBudget.objectOverhead
+    guard makeRoom(room) else {
+      events.log(.notice, "body-refused", ["bytes": "\(room)", "why": "no room"])
+      return nil
+    }
+    let id = ObjectID.make()
+    _ = unrecorded.withLock { $0.insert(id) }
+    let charge = DiskCharge(budget, bytes: 0)
+    do throws(StoreError) {
+      let descriptor = try openBodies.makingRoom { () throws(StoreError) in try BodyFile.create(id, self, charge) }
+      return newBody(id, descriptor, charge, total: total, reservation: content)
+    } catch {
+      _ = unrecorded.withLock { $0.remove(id) }
+      budget.release(room)
+      events.log(.warning, "body-refused", ["bytes": "\(room)", "why": "\(error)"])
+      return nil
+    }
+  }
+
+  /// Bytes to reserve for a new body's content.
+  func reservation(expected: UInt64?, total: UInt64?) -> UInt64 {
+    min(expected ?? total ?? StoredBody.step, total ?? .max, HeldBytes.limit / 2)
+  }
+
+  /// A body whose room is reserved, with what it costs besides its content, and whose file is there.
+  func newBody(
+    _ id: ObjectID, _ descriptor: BodyDescriptor, _ charge: DiskCharge, total: UInt64?, reservation: UInt64
+  ) -> StoredBody {
+    charge.grow(DiskBudget.objectOverhead)
+    var state = BodyState()
+    (state.total, state.descriptor, state.reservation) = (total, descriptor, reservation)
+    (state.lastTouch, state.lastUsed) = (openBodies.now(), clock.wallSeconds())
+    return StoredBody(id: id, number: takeNumber(), core: self, charge: charge, state: state)
+  }
+}

@@ -1,0 +1,74 @@
+import PawlCache
+import PawlDisk
+
+/// The ways out of the cache.
+extension StoreCore {
+  /// Takes a body out of index, catalogue and disk.
+  func drop(_ body: StoredBody) {
+    if let key = body.state.withLock({ $0.home }), let resource = index.find(key, create: false) {
+      resource.withLock { $0.removeAll(of: body) }
+      index.removeIfEmpty(resource)
+    }
+    if body.doom() { BodyFile.remove(body.id, self, body.charge) }
+  }
+
+  /// Takes an object out whose body is not in memory. In the pool.
+  /// - Parameter charge: what it is counted as.
+  /// - Returns: `false` when it is on its way out already, and has left the accounts.
+  func remove(_ row: ObjectRow, _ charge: @autoclosure () -> DiskCharge) -> Bool {
+    guard doomed.withLock({ $0.insert(row.number).inserted }) else { return false }
+    recordRemoval(of: row.number)
+    BodyFile.remove(row.id, self, charge())
+    return true
+  }
+
+  /// Nothing of it can be trusted.
+  func noteDropped(_ id: ObjectID, _ why: String) {
+    counters.withLock { $0.drops += 1 }
+    events.log(.warning, "body-dropped", ["body": id.hex, "why": why])
+  }
+
+  /// Takes an object out that nobody uses; its bytes are free when this returns. Blocking: in the pool.
+  func evict(_ candidate: EvictionCandidate) -> Bool {
+    guard doomed.withLock({ $0.insert(candidate.number).inserted }) else { return false }
+    switch index.presence(of: candidate.keyHash) {
+    case .unmarked: break
+    case .inMemory(let resources):
+      switch detach(candidate, from: resources) {
+      case .busy:
+        doomed.withLock { $0.remove(candidate.number) }
+        return false
+      case .body(let body):
+        for resource in resources { index.removeIfEmpty(resource) }
+        guard body.doom() else { return false }
+        BodyFile.unlink(candidate.id, self)
+        body.charge.release()
+        return true
+      case .notLoaded: break
+      }
+    }
+    recordRemoval(of: candidate.number)
+    BodyFile.unlink(candidate.id, self)
+    budget.uncharge(candidate.held + DiskBudget.objectOverhead)
+    return true
+  }
+
+  private enum Detachment { case busy, notLoaded, body(StoredBody) }
+
+  private func detach(
+    _ candidate: EvictionCandidate, from resources: [Resource]
+  ) -> Detachment {
+    for resource in resources {
+      let found = resource.withLock { state -> Detachment? in
+        if !state.loads.isEmpty { return .busy }
+        guard let body = state.response(number: candidate.number)?.body else { return nil }
+        guard body.state.withLock({ $0.isIdle }) else { return .busy }
+        state.removeAll(of: body)
+        return .body(body)
+      }
+      if let found { return found }
+    }
+    // In no resource: not loaded yet, or about to be placed in one.
+    return isLive(candidate.number) ? .busy : .notLoaded
+  }
+}

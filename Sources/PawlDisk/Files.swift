@@ -1,0 +1,137 @@
+import CLinux
+
+/// The blocking file calls of the store: each retries `EINTR` and throws what the kernel said.
+/// Never on a loop, but for `writeAll` (into the page cache).
+package enum Files {
+  /// What the C library says of an error number.
+  package static func text(of errno: CInt) -> String {
+    var buffer = [CChar](repeating: 0, count: 128)
+    guard let message = strerror_r(errno, &buffer, buffer.count) else { return "error \(errno)" }
+    return String(cString: message)
+  }
+
+  /// The error of the call that has just failed. ``StoreError/full`` where the disk or a quota has no room.
+  package static func failure(_ call: String, _ path: String) -> StoreError {
+    let code = pawl_errno()
+    return code == ENOSPC || code == EDQUOT || code == EFBIG ? .full : .system(call: call, path: path, errno: code)
+  }
+
+  /// Opens the file, or makes it with mode 0600 where `flags` say so.
+  package static func open(_ path: String, _ flags: CInt) throws(StoreError) -> CInt {
+    while true {
+      let descriptor = pawl_open(path, flags, 0o600)
+      if descriptor >= 0 { return descriptor }
+      guard pawl_errno() == EINTR else { throw failure("open", path) }
+    }
+  }
+
+  /// Makes the directory and those above it, 0700 each; those that exist stay as they are.
+  package static func makeDirectories(_ path: String) throws(StoreError) {
+    if mkdir(path, 0o700) == 0 || pawl_errno() == EEXIST { return }
+    guard pawl_errno() == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
+      throw failure("mkdir", path)
+    }
+    try makeDirectories(String(path[..<slash]))
+    guard mkdir(path, 0o700) == 0 || pawl_errno() == EEXIST else { throw failure("mkdir", path) }
+  }
+
+  /// Makes names in a directory survive a power cut.
+  package static func syncDirectory(_ path: String) throws(StoreError) {
+    let descriptor = try open(path, O_RDONLY | O_DIRECTORY)
+    defer { close(descriptor) }
+    guard fsync(descriptor) == 0 else { throw failure("fsync", path) }
+  }
+
+  /// Brings all files of the file system that a directory is on to the disk.
+  package static func syncFileSystem(of path: String) throws(StoreError) {
+    let descriptor = try open(path, O_RDONLY | O_DIRECTORY)
+    defer { close(descriptor) }
+    guard syncfs(descriptor) == 0 else { throw failure("syncfs", path) }
+  }
+
+  /// The size in bytes of an open regular file.
+  package static func size(_ descriptor: CInt, _ path: String) throws(StoreError) -> UInt64 {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw failure("fstat", path) }
+    guard status.st_mode & mode_t(S_IFMT) == mode_t(S_IFREG), status.st_size >= 0 else {
+      throw .system(call: "open", path: path, errno: EINVAL)
+    }
+    return UInt64(status.st_size)
+  }
+
+  /// Writes all octets or throws; what was written before an error stays in the file.
+  package static func writeAll(_ descriptor: CInt, _ bytes: UnsafeRawBufferPointer, at offset: UInt64)
+    throws(StoreError)
+  {
+    var done = 0
+    try write(descriptor, bytes, at: offset, &done)
+  }
+
+  /// As ``writeAll(_:_:at:)``; `done` says how many octets were written, after an error too.
+  package static func write(
+    _ descriptor: CInt, _ bytes: UnsafeRawBufferPointer, at offset: UInt64, _ done: inout Int
+  ) throws(StoreError) {
+    while done < bytes.count {
+      let count = pwrite(
+        descriptor, bytes.baseAddress?.advanced(by: done), bytes.count - done, off_t(offset) + off_t(done))
+      if count > 0 {
+        done += count
+      } else if count == 0 || pawl_errno() != EINTR {
+        throw count == 0 ? .full : failure("pwrite", "body")
+      }
+    }
+  }
+
+  /// Reads until the buffer is full or the file ends; the count read, or the error.
+  package static func read(
+    _ descriptor: CInt, _ buffer: UnsafeMutableRawBufferPointer, at offset: UInt64
+  ) throws(StoreError) -> Int {
+    var done = 0
+    while done < buffer.count {
+      let count = pread(
+        descriptor, buffer.baseAddress?.advanced(by: done), buffer.count - done, off_t(offset) + off_t(done))
+      if count == 0 { break }
+      if count > 0 {
+        done += count
+      } else if pawl_errno() != EINTR {
+        throw failure("pread", "body")
+      }
+    }
+    return done
+  }
+
+  /// Removes a file; one that is not there is no error.
+  package static func unlink(_ path: String) throws(StoreError) {
+    guard CLinux.unlink(path) == 0 || pawl_errno() == ENOENT else { throw failure("unlink", path) }
+  }
+
+  /// Whether there is something of this name.
+  package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+  /// Whether it is a file without content.
+  package static func isEmpty(_ path: String) -> Bool {
+    var found = stat()
+    return lstat(path, &found) == 0 && found.st_mode & mode_t(S_IFMT) == mode_t(S_IFREG) && found.st_size == 0
+  }
+
+  /// The names in a directory without `.` and `..`.
+  package static func names(in path: String) throws(StoreError) -> [String] {
+    guard let directory = opendir(path) else { throw failure("opendir", path) }
+    defer { closedir(directory) }
+    var names: [String] = []
+    while let entry = readdir(directory) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+        pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != "." && name != ".." { names.append(name) }
+    }
+    return names
+  }
+
+  /// What the file system has free for us and in all, in bytes.
+  package static func space(of path: String) throws(StoreError) -> (free: UInt64, total: UInt64) {
+    var status = statvfs()
+    guard statvfs(path, &status) == 0 else { throw failure("statvfs", path) }
+    return (UInt64(status.f_bavail) * UInt64(status.f_frsize), UInt64(status.f_blocks) * UInt64(status.f_frsize))
+  }
+}

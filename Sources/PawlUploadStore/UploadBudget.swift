@@ -1,0 +1,184 @@
+import PawlBase
+import PawlDisk
+import PawlLoop
+
+/// What uploads may occupy: the spool's own budget, and of it each client's share. Received bytes count, and of a
+/// transfer under way what is promised to it; a declared length alone locks nothing.
+final class UploadBudget: Sendable {
+  private struct Use {
+    var openCount = 0
+    var wholePartCount = 0
+    /// Received and promised.
+    var bytes: UInt64 = 0
+  }
+  /// What an upload is for the limits of its client.
+  enum Place {
+    case none, open
+    /// A part of a concatenation that has all its bytes: nothing comes any more, and it waits for the whole.
+    case wholePart
+  }
+
+  let disk: DiskBudget
+  /// Of ``disk`` what is kept of uploads besides their bytes.
+  private let keptBytes = Locked<UInt64>(0)
+  /// The most bytes of one client.
+  let share: UInt64
+  private let openLimit: Int
+  private let clients = Locked([[UInt8]: Use]())
+
+  /// Promised to a writer at the beginning, bytes.
+  static let leastStep: UInt64 = 256 << 10
+  /// Promised to one writer at the most, bytes.
+  static let step: UInt64 = 64 << 20
+  /// Whole parts that a client may have for each upload that it may have open.
+  static let wholePartsPerOpen = 10
+
+  init(_ disk: DiskBudget, sharePercent: Int, openLimit: Int) {
+    (self.disk, self.openLimit) = (disk, openLimit)
+    let percent = UInt64(clamping: max(1, min(100, sharePercent)))
+    share = percent == 100 ? disk.maxSize : disk.maxSize / 100 * percent
+  }
+
+  /// Counts a new upload of this client, or says why not. A client without a name has no share.
+  /// - Parameter record: what is kept of it besides its bytes.
+  func admit(
+    _ client: [UInt8], length: UInt64?, isPart: Bool = false, record: UInt64 = 0
+  ) -> UploadStoreRefusal? {
+    let wanted = length ?? 1
+    if wanted > (client.isEmpty ? disk.maxSize : share) { return .tooLarge }
+    let (whole, overflows) = wanted.addingReportingOverflow(record)
+    if overflows || disk.shortfall(whole) != 0 { return .full }
+    let refusal = client.isEmpty ? nil : count(client, whole, isPart: isPart, record: record)
+    if refusal == nil { noteKept(from: 0, to: record) }
+    return refusal
+  }
+
+  private func count(_ client: [UInt8], _ wanted: UInt64, isPart: Bool, record: UInt64) -> UploadStoreRefusal? {
+    clients.withLock { clients in
+      var use = clients[client] ?? Use()
+      if use.openCount >= openLimit { return .tooManyUploads }
+      if isPart && use.wholePartCount / Self.wholePartsPerOpen >= openLimit { return .tooManyUploads }
+      if wanted > share - min(share, use.bytes) { return .clientShare }
+      use.openCount += 1
+      use.bytes += record
+      clients[client] = use
+      return nil
+    }
+  }
+
+  // MARK: What is kept besides bytes
+
+  /// Bytes, of all uploads together.
+  var kept: UInt64 { keptBytes.withLock { $0 } }
+
+  /// So much is kept of an upload now. What is known already is not refused: it counts against what comes.
+  func keep(_ client: [UInt8], from old: UInt64, to new: UInt64) {
+    guard old != new else { return }
+    noteKept(from: old, to: new)
+    change(client) { $0.bytes = $0.bytes - min(old, $0.bytes) + new }
+  }
+
+  /// Whether this client may keep so many bytes more.
+  func hasRoom(_ client: [UInt8], _ bytes: UInt64) -> Bool {
+    guard disk.shortfall(bytes) == 0 else { return false }
+    guard !client.isEmpty else { return true }
+    return bytes <= share - min(share, clients.withLock { $0[client]?.bytes ?? 0 })
+  }
+
+  private func noteKept(from old: UInt64, to new: UInt64) {
+    new > old ? disk.charge(new - old) : disk.uncharge(old - new)
+    keptBytes.withLock { $0 = $0 - min(old, $0) + new }
+  }
+
+  // MARK: Others
+
+  /// Counts one that is made of others, whole from the start and so never open, and promises its bytes. Of what this
+  /// client has, `replaced` bytes are those of the parts, which go soon after the whole was answered: they do not stand
+  /// in its way.
+  func admitWhole(
+    _ client: [UInt8], length: UInt64, replacing replaced: UInt64, record: UInt64 = 0
+  ) -> UploadStoreRefusal? {
+    if length > (client.isEmpty ? disk.maxSize : share) { return .tooLarge }
+    guard client.isEmpty else { return countWhole(client, length, replaced, record) }
+    guard disk.reserve(length) else { return .full }
+    noteKept(from: 0, to: record)
+    return nil
+  }
+
+  private func countWhole(
+    _ client: [UInt8], _ length: UInt64, _ replaced: UInt64, _ record: UInt64
+  ) -> UploadStoreRefusal? {
+    clients.withLock { clients in
+      var use = clients[client] ?? Use()
+      let others = use.bytes - min(use.bytes, replaced)
+      if length > share - min(share, others) { return .clientShare }
+      guard disk.reserve(length) else { return .full }
+      noteKept(from: 0, to: record)
+      use.bytes += length + record
+      clients[client] = use
+      return nil
+    }
+  }
+
+  /// An upload that was there at the start.
+  func recover(_ client: [UInt8], bytes: UInt64, as place: Place) {
+    disk.charge(bytes)
+    change(client) { $0.bytes += bytes }
+    move(client, from: .none, to: place)
+  }
+
+  /// An upload is not open any more.
+  func leave(_ client: [UInt8]) { move(client, from: .open, to: .none) }
+
+  func move(_ client: [UInt8], from old: Place, to new: Place) {
+    guard old != new else { return }
+    change(client) { use in
+      for (place, step) in [(old, -1), (new, 1)] {
+        switch place {
+        case .none: break
+        case .open: use.openCount += step
+        case .wholePart: use.wholePartCount += step
+        }
+      }
+    }
+  }
+
+  /// As much of `wanted` as the spool and the client's share have room for.
+  func promise(_ client: [UInt8], upTo wanted: UInt64) -> UInt64 {
+    guard !client.isEmpty else { return disk.reserve(upTo: wanted) }
+    return clients.withLock { clients in
+      var use = clients[client] ?? Use()
+      let granted = disk.reserve(upTo: min(wanted, share - min(share, use.bytes)))
+      use.bytes += granted
+      clients[client] = use
+      return granted
+    }
+  }
+
+  /// Takes so many bytes for this client, all or none of them.
+  func take(_ client: [UInt8], _ bytes: UInt64) -> UploadStoreRefusal? {
+    let granted = promise(client, upTo: bytes)
+    guard granted < bytes else { return nil }
+    giveBack(client, granted)
+    return disk.shortfall(bytes) == 0 ? .clientShare : .full
+  }
+
+  /// A promise ends without bytes.
+  func giveBack(_ client: [UInt8], _ bytes: UInt64) {
+    guard bytes > 0 else { return }
+    disk.release(bytes)
+    forget(client, bytes)
+  }
+
+  /// Received bytes do not count for the client any more; the disk has its own account of them.
+  func forget(_ client: [UInt8], _ bytes: UInt64) { change(client) { $0.bytes -= min(bytes, $0.bytes) } }
+
+  private func change(_ client: [UInt8], _ body: (inout Use) -> Void) {
+    guard !client.isEmpty else { return }
+    clients.withLock { clients in
+      var use = clients[client] ?? Use()
+      body(&use)
+      clients[client] = use.openCount == 0 && use.wholePartCount == 0 && use.bytes == 0 ? nil : use
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import CLinux
+package import PawlDisk
+package import PawlUpload
+
+/// An upload as the command line shows it.
+package struct UploadSummary: Hashable, Sendable {
+  package var id: UploadID
+  package var phase: UploadPhase
+  /// Recorded bytes.
+  package var offset: UInt64
+  package var length: UInt64?
+  package var method: [UInt8]
+  package var scheme: [UInt8]
+  package var authority: [UInt8]
+  package var target: [UInt8]
+  package var clientAddress: [UInt8]
+  package var isTus: Bool
+  /// Wall clock, seconds since 1970, as are all times here.
+  package var createdAt: Int64
+  package var lastByteAt: Int64
+  /// When it is collected, as it was when it was last recorded.
+  package var expires: Int64?
+  /// To forward it, the one under way included.
+  package var attempts: Int
+  package var lastError: String?
+  package var nextAttempt: Int64?
+  package var originStatus: Int?
+  package var isAnswerDelivered: Bool
+
+  init(_ recorded: UploadCatalogue.Recorded) {
+    let (row, origin) = (recorded.row, recorded.origin)
+    (id, phase, offset, length) = (recorded.id, row.phase, row.offset, row.length)
+    method = origin?.head.method.bytes ?? []
+    scheme = origin?.scheme ?? []
+    authority = origin.map { Array($0.head.authority) } ?? []
+    target = origin.map { Array($0.head.target) } ?? []
+    clientAddress = origin?.clientAddress ?? []
+    isTus = origin?.isTus ?? false
+    (createdAt, lastByteAt, expires) = (recorded.createdAt, row.lastByteAt, row.expires)
+    // The row counts those that failed.
+    let last = [.forwarding, .sent, .answered, .unknown].contains(row.phase) ? 1 : 0
+    (attempts, lastError, nextAttempt) = (Int(row.attempts) + last, row.lastError, row.nextAttempt)
+    (originStatus, isAnswerDelivered) = (row.originStatus.map { Int($0) }, row.isAnswerDelivered)
+  }
+}
+
+/// Reads a spool's catalogue beside a running server. Blocking.
+package enum UploadCatalogueReading {
+  /// All uploads in the order they were created, tombstones left out.
+  /// - Parameter path: the spool's directory; one without a catalogue has no uploads.
+  /// - Throws: also where there is no such directory, or what is in it may not be seen.
+  package static func list(_ path: String) throws(StoreError) -> [UploadSummary] {
+    try read(path, "phase <> \(UploadPhase.removed.rawValue)", [])
+  }
+
+  /// Whether there is no such directory; `false`, too, where that may not be seen.
+  package static func isMissing(_ path: String) -> Bool { access(path, F_OK) != 0 && pawl_errno() == ENOENT }
+
+  /// Whether a spool has anything left in it that may still be asked for.
+  /// - Parameter path: its directory; there need not be one.
+  package static func hasUploads(_ path: String) throws(StoreError) -> Bool {
+    let file = UploadCatalogue.path(in: path)
+    guard Files.exists(file) else { return false }
+    let database = try Database(path: file, isReader: true)
+    let condition = "phase <> \(UploadPhase.removed.rawValue)"
+    return try database.integer("SELECT EXISTS(SELECT 1 FROM uploads WHERE \(condition))") == 1
+  }
+
+  /// One upload, a tombstone too.
+  package static func show(_ id: UploadID, _ path: String) throws(StoreError) -> UploadSummary? {
+    try read(path, "id = ?1", [.text(id.hex)]).first
+  }
+
+  private static func read(
+    _ path: String, _ condition: String, _ values: [SQLValue]
+  ) throws(StoreError) -> [UploadSummary] {
+    let file = UploadCatalogue.path(in: path)
+    guard access(file, F_OK) == 0 else {
+      if pawl_errno() != ENOENT { throw Files.failure("access", file) }
+      if isMissing(path) { throw Files.failure("access", path) }
+      return []
+    }
+    let database = try Database(path: file, isReader: true)
+    var found: [UploadSummary] = []
+    try UploadCatalogue.forEach(database, condition, values) { found.append(UploadSummary($0)) }
+    return found
+  }
+}

@@ -1,0 +1,160 @@
+package import PawlDisk
+import PawlHTTP
+import PawlUpload
+
+/// What changes of an upload's row.
+package struct UploadRow: Sendable, Equatable {
+  private(set) var phase: UploadPhase
+  /// Bytes that were synced before they were recorded.
+  var offset: UInt64 = 0
+  /// Bytes behind this offset are being verified: after a crash they do not count.
+  var verifying: UInt64?
+  var length: UInt64?
+  /// The request that brought the last byte so far completes the upload at this length.
+  var finalAt: UInt64?
+  /// Wall clock, seconds since 1970, as are all times here.
+  var lastByteAt: Int64
+  /// Of the phase.
+  var changedAt: Int64
+  var credentials: [UInt8]?
+  var attempts: Int64 = 0
+  var lastError: String?
+  var nextAttempt: Int64?
+  var giveUpAt: Int64?
+  /// When it is collected, as it was when this was recorded.
+  var expires: Int64?
+  /// When an answered upload is forgotten.
+  var answerUntil: Int64?
+  var originStatus: Int64?
+  var isAnswerDelivered = false
+
+  init(at time: Int64, phase: UploadPhase = .open) { (self.phase, lastByteAt, changedAt) = (phase, time, time) }
+
+  /// The only way to another phase.
+  mutating func take(_ event: UploadEvent) -> UploadStep {
+    let step = phase.step(on: event)
+    if case .to(let next) = step { phase = next }
+    return step
+  }
+
+  /// As it is written down.
+  var recorded: UploadRow {
+    var row = self
+    row.phase = phase.recorded
+    return row
+  }
+
+  /// An attempt to forward it has failed.
+  mutating func noteAttempt(failed why: String, nextAt: Int64?) {
+    attempts += 1
+    (lastError, nextAttempt) = (why, nextAt)
+  }
+
+  /// It is sent again: what became of it counts no more.
+  mutating func forgetOutcome() { (nextAttempt, originStatus) = (nil, nil) }
+}
+
+/// A row as it is first written.
+package struct UploadEntry: Sendable {
+  var id: UploadID
+  var origin: UploadOrigin
+  var createdAt: Int64
+  var row: UploadRow
+}
+
+/// One change to what is recorded of uploads.
+package enum UploadChange: RowChange {
+  case insert(UploadEntry)
+  case update(UploadID, UploadRow)
+  case answer(UploadID, UploadAnswer)
+  /// Lets go of what was needed to send it.
+  case slim(UploadID, UploadOrigin)
+  /// Lets go of all but the id and its phase.
+  case strip(UploadID)
+  case forget(UploadID)
+  case orderResult(Int64, String)
+  case meta(String, Int64)
+
+  /// Of an upload's rows and answers only the last ones: each says all there is.
+  package static func compacted(_ changes: [UploadChange]) -> [UploadChange] {
+    var (rows, answers) = (Set<UploadID>(), Set<UploadID>())
+    let kept = changes.reversed().filter { change in
+      switch change {
+      case .update(let id, _): rows.insert(id).inserted
+      case .answer(let id, _): answers.insert(id).inserted
+      case .insert, .slim, .strip, .forget, .orderResult, .meta: true
+      }
+    }
+    return kept.reversed()
+  }
+
+  package static func synced(at time: Int64) -> UploadChange { .meta("synced", time) }
+
+  package func apply(to database: Database) throws(StoreError) {
+    switch self {
+    case .insert(let entry): try Self.insert(entry, into: database)
+    case .update(let id, let row): try Self.update(id, row, in: database)
+    case .answer(let id, let answer):
+      try database.run(
+        """
+        INSERT OR REPLACE INTO answers(id, status, reason, fields, body, truncated, at, keep)
+        VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+        """, .text(id.hex), .integer(Int64(answer.status)), .text(answer.reason),
+        .blob(FieldsCoding.serialize(answer.fields)), .blob(answer.body), .integer(answer.isTruncated ? 1 : 0),
+        .integer(answer.at), .integer(answer.keepFor.components.seconds))
+    case .slim(let id, let origin):
+      try database.run("UPDATE uploads SET origin = ?2 WHERE id = ?1", .text(id.hex), .blob(origin.serialize()))
+    case .strip(let id):
+      try database.run(
+        "UPDATE uploads SET origin = x'', credentials = NULL, target = '', client_address = '' WHERE id = ?1",
+        .text(id.hex))
+      try database.run("DELETE FROM answers WHERE id = ?1", .text(id.hex))
+    case .forget(let id):
+      try database.run("DELETE FROM uploads WHERE id = ?1", .text(id.hex))
+      try database.run("DELETE FROM answers WHERE id = ?1", .text(id.hex))
+    case .orderResult(let number, let result):
+      try database.run("UPDATE orders SET result = ?2 WHERE number = ?1", .integer(number), .text(result))
+    case .meta(let name, let value): try CatalogueSchema.setMeta(database, name, value)
+    }
+  }
+
+  /// In one statement: a row that is made and then filled costs twice.
+  private static func insert(_ entry: UploadEntry, into database: Database) throws(StoreError) {
+    let (origin, head) = (entry.origin, entry.origin.head)
+    let fixed: [SQLValue] = [
+      .blob(origin.serialize()), .integer(entry.createdAt), .text(head.method.bytes), .text(origin.scheme),
+      .text(Array(head.authority)), .text(Array(head.target)), .text(origin.clientAddress),
+      .integer(origin.isTus ? 1 : 0),
+    ]
+    try database.statement(
+      """
+      INSERT OR REPLACE INTO uploads(id, phase, "offset", verifying, length, final_at, last_byte_at, changed_at,
+        credentials, attempts, last_error, next_attempt, give_up_at, answer_until, origin_status, answer_delivered,
+        expires, origin, created_at, method, scheme, authority, target, client_address, tus)
+      VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23,
+        ?24, ?25)
+      """
+    ).run(changing(entry.id, entry.row) + fixed)
+  }
+
+  private static func update(_ id: UploadID, _ row: UploadRow, in database: Database) throws(StoreError) {
+    try database.statement(
+      """
+      UPDATE uploads SET phase = ?2, "offset" = ?3, verifying = ?4, length = ?5, final_at = ?6, last_byte_at = ?7,
+        changed_at = ?8, credentials = ?9, attempts = ?10, last_error = ?11, next_attempt = ?12, give_up_at = ?13,
+        answer_until = ?14, origin_status = ?15, answer_delivered = ?16, expires = ?17 WHERE id = ?1
+      """
+    ).run(changing(id, row))
+  }
+
+  /// The id and the columns that change, in the order of both statements.
+  private static func changing(_ id: UploadID, _ row: UploadRow) -> [SQLValue] {
+    [
+      .text(id.hex), .integer(row.phase.rawValue), .number(row.offset), .optional(row.verifying),
+      .optional(row.length), .optional(row.finalAt), .integer(row.lastByteAt), .integer(row.changedAt),
+      row.credentials.map { .blob($0) } ?? .null, .integer(row.attempts), row.lastError.map { .text($0) } ?? .null,
+      .optional(row.nextAttempt), .optional(row.giveUpAt), .optional(row.answerUntil), .optional(row.originStatus),
+      .integer(row.isAnswerDelivered ? 1 : 0), .optional(row.expires),
+    ]
+  }
+}

@@ -1,0 +1,145 @@
+import CLinux
+import PawlBase
+import PawlDisk
+import PawlLoop
+import PawlObserve
+import PawlUpload
+
+/// What the parts of one spool share.
+final class UploadCore: Sendable {
+  let settings: UploadStoreSettings
+  let pool: WorkerPool
+  /// For what takes as long as an upload is large: a pool of its own, so that nobody's sync waits for it.
+  let longJobs: WorkerPool
+  let events: EventLog
+  let clock: any LoopClock
+  let budget: UploadBudget
+  /// What the clocks said when the spool was opened.
+  let startedAt: Monotonic
+  let startedWall: Int64
+  /// Reads the catalogue beside its writer. In the pool.
+  let reader: Locked<Database>
+  let spares: UploadFileSpares
+  let place: StorePlace
+  private let catalogueBox = Locked<Catalogue<UploadChange>?>(nil)
+  private let live = Locked([UploadID: SpooledUpload]())
+  private let tombstones = Locked([UploadID: Int64]())
+  /// Uploads with bytes that are not durable yet, or with a promise.
+  private let restless = Locked([UploadID: SpooledUpload]())
+  let onOrder = Locked<(@Sendable (UploadOrder, SpooledUpload) -> Void)?>(nil)
+  /// Orders that are being carried out.
+  let carried = Locked(Set<Int64>())
+
+  init(
+    _ settings: UploadStoreSettings, pool: WorkerPool, longJobs: WorkerPool, events: EventLog, clock: any LoopClock,
+    budget: UploadBudget, reader: Database
+  ) {
+    (self.settings, self.pool, self.longJobs) = (settings, pool, longJobs)
+    (self.events, self.clock) = (events, clock)
+    (self.budget, self.reader) = (budget, Locked(reader))
+    place = StorePlace(settings.path)
+    spares = UploadFileSpares(in: place, events)
+    (startedAt, startedWall) = (clock.now(), clock.wallSeconds())
+  }
+
+  /// Set once before the spool is used; `nil` when it is closed.
+  var catalogue: Catalogue<UploadChange>? {
+    get { catalogueBox.withLock { $0 } }
+    set { catalogueBox.withLock { $0 = newValue } }
+  }
+
+  var bodies: String { place.path + "/bodies" }
+  func path(of id: UploadID) -> String { "\(bodies)/\(id.hex)" }
+
+  // MARK: The catalogue
+
+  /// What nobody may ask for changes nothing, and is told of.
+  func note(_ event: UploadEvent, of id: UploadID, _ step: UploadStep) {
+    guard step == .impossible else { return }
+    events.log(.error, "upload-event-impossible", ["upload": id.hex, "event": "\(event)"])
+  }
+
+  func submit(_ changes: [UploadChange], durably: Bool = false, then completion: (@Sendable (Bool) -> Void)? = nil) {
+    guard let catalogue else {
+      completion?(false)
+      return
+    }
+    catalogue.submit(changes, durably: durably && settings.isDurable, isUrgent: completion != nil, then: completion)
+  }
+
+  /// Records the upload as it is then; durably unless the spool is not.
+  func record(_ upload: SpooledUpload, durably: Bool = true, then completion: @escaping @Sendable (Bool) -> Void) {
+    guard let catalogue else { return completion(false) }
+    catalogue.record(upload, durably: durably && settings.isDurable, then: completion)
+  }
+
+  func noteDirty(_ upload: SpooledUpload, soon: Bool = false) { catalogue?.noteDirty(upload, soon: soon) }
+
+  /// In the pool, or here where that has stopped.
+  func perform(_ work: @escaping @Sendable () -> Void) { if !pool.run(work) { work() } }
+
+  // MARK: Who is there
+
+  var uploads: [SpooledUpload] { live.withLock { Array($0.values) } }
+  func find(_ id: UploadID) -> SpooledUpload? { live.withLock { $0[id] } }
+  func isTombstone(_ id: UploadID) -> Bool { tombstones.withLock { $0[id] != nil } }
+
+  /// `false` when the name is taken.
+  func add(_ upload: SpooledUpload) -> Bool {
+    guard !isTombstone(upload.id) else { return false }
+    return live.withLock { live in
+      guard live[upload.id] == nil else { return false }
+      live[upload.id] = upload
+      return true
+    }
+  }
+
+  func remove(_ upload: SpooledUpload) {
+    let removed = live.withLock { $0.removeValue(forKey: upload.id) }
+    let calmed = restless.withLock { $0.removeValue(forKey: upload.id) }
+    withExtendedLifetime((removed, calmed)) {}
+  }
+
+  func bury(_ id: UploadID, at time: Int64) { tombstones.withLock { $0[id] = time } }
+
+  /// Tombstones from before `time`, and of the others the oldest beyond `limit`: they are forgotten now.
+  func takeTombstones(before time: Int64, limit: Int) -> [UploadID] {
+    tombstones.withLock { tombstones in
+      var old = tombstones.filter { $0.value < time }.map(\.key)
+      for id in old { tombstones[id] = nil }
+      if tombstones.count > limit {
+        let oldest = tombstones.sorted { $0.value < $1.value }.prefix(tombstones.count - limit).map(\.key)
+        for id in oldest { tombstones[id] = nil }
+        old += oldest
+      }
+      return old
+    }
+  }
+
+  /// Looks after this upload once a second, until it is calm.
+  func stir(_ upload: SpooledUpload) { restless.withLock { $0[upload.id] = upload } }
+  /// Those that have to be looked after, and those that had to be until now.
+  /// - Parameter moment: what was written to after it may be sent soon: its file stays open.
+  func takeRestless(since moment: Monotonic) -> (restless: [SpooledUpload], calmed: [SpooledUpload]) {
+    restless.withLock { restless in
+      // Whoever writes after this look stirs the upload again.
+      let calmed = restless.values.filter { upload in
+        upload.state.withLock { $0.isCalm && $0.lastWrite <= moment && $0.isFileIdle }
+      }
+      for upload in calmed { restless[upload.id] = nil }
+      return (Array(restless.values), calmed)
+    }
+  }
+
+  func clear() {
+    let (live, restless) = (live.withLock { $0.take() }, restless.withLock { $0.take() })
+    withExtendedLifetime((live, restless)) {}
+  }
+}
+
+extension Dictionary {
+  fileprivate mutating func take() -> Self {
+    defer { self = [:] }
+    return self
+  }
+}

@@ -1,0 +1,100 @@
+import CLinux
+package import PawlDisk
+import PawlLoop
+import PawlUpload
+
+/// What the operator wants done with an upload.
+package struct UploadOrder: Hashable, Sendable {
+  package enum Kind: String, Hashable, Sendable { case remove = "rm", resend }
+  package let number: Int64
+  package let id: UploadID
+  package let kind: Kind
+}
+
+/// How the command line gives orders: to the server that has the spool, or to the spool itself when none runs.
+package enum UploadOrders {
+  package enum Outcome: Hashable, Sendable {
+    case done
+    /// There is no such upload.
+    case unknownUpload
+    /// Its phase does not allow it; the text says which it has.
+    case refused(String)
+    /// A server has the spool and did not answer in time: the order may still be carried out.
+    case noAnswer
+  }
+
+  static let done = "done"
+  static let missing = "missing"
+
+  /// Blocking; waits at most `patience` for the server.
+  /// - Parameter path: the spool's directory.
+  package static func give(
+    _ kind: UploadOrder.Kind, _ id: UploadID, path: String, patience: Duration = .seconds(10)
+  ) throws(StoreError) -> Outcome {
+    guard Files.exists(UploadCatalogue.path(in: path)) else { return .unknownUpload }
+    do throws(StoreError) {
+      let lock = try DirectoryLock(path)
+      defer { lock.release() }
+      return try carryOut(kind, id, path)
+    } catch {
+      guard case .inUse = error else { throw error }
+      return try ask(kind, id, path, patience)
+    }
+  }
+
+  /// No server runs, and none starts meanwhile.
+  private static func carryOut(_ kind: UploadOrder.Kind, _ id: UploadID, _ path: String) throws(StoreError) -> Outcome {
+    let database = try Database(path: UploadCatalogue.path(in: path), isReader: false)
+    try database.execute("PRAGMA synchronous = FULL")
+    var found: UploadRow?
+    try UploadCatalogue.forEach(database, "id = ?1", [.text(id.hex)]) { found = $0.row }
+    guard var row = found else { return .unknownUpload }
+    let phase = row.phase
+    row.changedAt = SystemClock().wallSeconds()
+    switch kind {
+    case .remove:
+      guard case .to = row.take(.removedAtRest) else { return .unknownUpload }
+      row.credentials = nil
+      try UploadChange.update(id, row).apply(to: database)
+      try UploadChange.strip(id).apply(to: database)
+      try Files.unlink("\(path)/bodies/\(id.hex)")
+    case .resend:
+      // What was sent when the server ended is as unknown as what a running one gave up on.
+      guard phase != .removed else { return .unknownUpload }
+      guard case .to = row.take(.resendOrderedAtRest) else { return .refused("\(phase)") }
+      row.forgetOutcome()
+      try UploadChange.update(id, row).apply(to: database)
+    }
+    return .done
+  }
+
+  private static func ask(
+    _ kind: UploadOrder.Kind, _ id: UploadID, _ path: String, _ patience: Duration
+  ) throws(StoreError) -> Outcome {
+    let database = try Database(path: UploadCatalogue.path(in: path), isReader: false)
+    try database.run(
+      "INSERT INTO orders(id, \"order\") VALUES(?1, ?2)", .text(id.hex), .text(kind.rawValue))
+    guard let number = try database.integer("SELECT last_insert_rowid()") else { return .noAnswer }
+    let clock = SystemClock()
+    let end = clock.now().advanced(by: patience)
+    while true {
+      if let result = try result(of: number, database) {
+        try database.run("DELETE FROM orders WHERE number = ?1", .integer(number))
+        switch result {
+        case done: return .done
+        case missing: return .unknownUpload
+        default: return .refused(result)
+        }
+      }
+      if clock.now() >= end { return .noAnswer }
+      usleep(50_000)
+    }
+  }
+
+  private static func result(of number: Int64, _ database: Database) throws(StoreError) -> String? {
+    let statement = try database.statement("SELECT result FROM orders WHERE number = ?1 AND result IS NOT NULL")
+    defer { statement.reset() }
+    try statement.bind([.integer(number)])
+    return try statement.step() ? String(decoding: statement.blob(0), as: UTF8.self) : nil
+  }
+}

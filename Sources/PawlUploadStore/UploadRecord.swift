@@ -1,0 +1,116 @@
+import PawlDisk
+package import PawlLoop
+import PawlUpload
+
+/// What is kept of an upload besides its bytes: what it was asked with, what answered it, its row. It counts for its client
+/// and for the spool as the bytes do: else many small uploads would fill a disk for nothing.
+enum UploadRecord {
+  /// Of any upload that is remembered: its row and the entries of indexes, bytes.
+  static let row: UInt64 = 512
+  /// Of one that has a file besides: what its last block leaves unused, bytes.
+  static let file: UInt64 = 4096
+
+  /// Of a new upload.
+  static func size(of origin: UploadOrigin) -> UInt64 { row + file + UInt64(origin.serialize().count) }
+
+  /// - Parameters:
+  ///   - origin: as it is now: of one that is over the fields of its request are gone.
+  ///   - answer: ``size(of:)`` of the answer, 0 without one.
+  static func size(of origin: UploadOrigin, _ row: UploadRow, answer: UInt64) -> UInt64 {
+    switch row.phase {
+    case .removed: 0
+    case .answered, .invalid: Self.row + UInt64(origin.serialize().count + (row.credentials?.count ?? 0)) + answer
+    case .open, .complete, .forwarding, .sent, .unknown:
+      size(of: origin) + UInt64(row.credentials?.count ?? 0)
+    }
+  }
+
+  static func size(of answer: UploadAnswer) -> UInt64 {
+    UInt64(answer.body.count + answer.reason.count + FieldsCoding.serialize(answer.fields).count)
+  }
+}
+
+extension SpooledUpload {
+  /// Counts what is kept of it now.
+  func recount() {
+    guard core.settings.countsRecords else { return }
+    let origin = origin
+    let (before, now) = state.withLock { state in
+      let before = state.kept
+      state.kept = UploadRecord.size(of: origin, state.row, answer: state.answerSize)
+      return (before, state.kept)
+    }
+    core.budget.keep(client, from: before, to: now)
+  }
+
+  /// Nothing is kept of it any more.
+  func forgetRecord() {
+    let before = state.withLock { state in
+      defer { state.kept = 0 }
+      return state.kept
+    }
+    core.budget.keep(client, from: before, to: 0)
+  }
+}
+
+extension SpooledUpload {
+  /// The origin's answer. One that is not in memory any more is read from the catalogue here: some milliseconds.
+  package var answer: UploadAnswer? {
+    let (kept, phase) = state.withLock { ($0.answer, $0.row.phase) }
+    guard kept == nil, phase == .answered else { return kept }
+    do throws(StoreError) {
+      return try core.reader.withLock { (database) throws(StoreError) in try UploadCatalogue.answer(database, id) }
+    } catch {
+      core.events.log(.error, "upload-answer-lost", ["upload": id.hex, "why": "\(error)"])
+      return nil
+    }
+  }
+
+  /// As ``answer``, read in the pool.
+  package func loadAnswer(on loop: EventLoop, then: @escaping (UploadAnswer?) -> Void) {
+    let reply = LoopReply(on: loop, then)
+    if let kept = state.withLock({ $0.answer }) { return reply.send(kept) }
+    if !core.pool.run({ [self] in reply.send(answer) }) { reply.send(nil) }
+  }
+}
+
+extension UploadOrigin {
+  /// Of an upload that is over: nothing has to be sent any more, and the room is for others.
+  func slimmed() -> UploadOrigin {
+    var slim = self
+    slim.head.fields = .init()
+    slim.head.target = Array(head.target)[...]
+    slim.head.authority = Array(head.authority)[...]
+    (slim.clientAddress, slim.parts) = ([], [])
+    return slim
+  }
+}
+
+extension UploadCore {
+  /// Of what is kept of answered uploads, the oldest goes where it is more than half of its client's share, or of the spool:
+  /// what comes needs the room more. So it does where their records take more memory than they may.
+  /// - Parameter answered: in the order in which they go.
+  func trimRecords(_ answered: [SpooledUpload]) {
+    guard settings.countsRecords else { return }
+    let (own, all) = (budget.share / 2, budget.disk.maxSize / 2)
+    let (ownMemory, allMemory) = (settings.maxAnsweredMemory / 4, settings.maxAnsweredMemory)
+    var byClient: [[UInt8]: (kept: UInt64, memory: UInt64)] = [:]
+    var total: (kept: UInt64, memory: UInt64) = (0, 0)
+    let sizes = answered.map { upload -> (kept: UInt64, memory: UInt64) in
+      let (kept, answer) = upload.state.withLock { ($0.kept, $0.answerSize) }
+      let memory = kept - min(kept, answer)
+      byClient[upload.client, default: (0, 0)].kept += kept
+      byClient[upload.client, default: (0, 0)].memory += memory
+      total = (total.kept + kept, total.memory + memory)
+      return (kept, memory)
+    }
+    for (upload, size) in zip(answered, sizes) {
+      guard let use = byClient[upload.client] else { continue }
+      let isOwn = !upload.client.isEmpty && (use.kept > own || use.memory > ownMemory)
+      guard isOwn || total.kept > all || total.memory > allMemory else { continue }
+      byClient[upload.client] = (use.kept - size.kept, use.memory - size.memory)
+      total = (total.kept - size.kept, total.memory - size.memory)
+      upload.remove(.crowdedOut, why: "others need the room")
+    }
+  }
+}

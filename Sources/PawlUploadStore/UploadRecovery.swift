@@ -1,0 +1,157 @@
+import CLinux
+import PawlDisk
+import PawlLoop
+import PawlUpload
+
+/// What a start makes of what the last run left. Blocking.
+///
+/// In the same run of the kernel the page cache has every byte that was written, and a file's size counts, up to what
+/// was being verified; after another boot only what was recorded does. Files are cut there.
+struct UploadRecovery {
+  private let core: UploadCore
+  private let database: Database
+  private let boot: ObjectID
+  private var isSameBoot = false
+  /// Seconds in which no pawl had the spool.
+  private var absence: Int64 = 0
+  private var changes: [UploadChange] = []
+  private var keptFiles = Set<String>()
+  private var liveCount = 0
+  private var answerSizes: [UploadID: UInt64] = [:]
+
+  init(_ core: UploadCore, _ database: Database, boot: ObjectID) {
+    (self.core, self.database, self.boot) = (core, database, boot)
+  }
+
+  mutating func recover() throws(StoreError) -> (live: Int, isSameBoot: Bool) {
+    let (high, low) = (Int64(bitPattern: boot.high), Int64(bitPattern: boot.low))
+    let known = (try CatalogueSchema.meta(database, "boot_high"), try CatalogueSchema.meta(database, "boot_low"))
+    isSameBoot = known.0 == high && known.1 == low
+    absence = UploadAbsence.length(in: core.settings.path, now: core.clock.wallSeconds())
+    var rows: [UploadCatalogue.Recorded] = []
+    try UploadCatalogue.forEach(database) { rows.append($0) }
+    answerSizes = try UploadCatalogue.answerSizes(database)
+    for recorded in rows { recover(recorded) }
+    try Files.syncDirectory(core.bodies)
+    changes += [.meta("boot_high", high), .meta("boot_low", low)]
+    try database.execute("BEGIN IMMEDIATE")
+    for change in changes { try change.apply(to: database) }
+    // Who gave an order that was not carried out was told so.
+    try database.execute("DELETE FROM orders; COMMIT")
+    try removeOrphans()
+    return (liveCount, isSameBoot)
+  }
+
+  private mutating func recover(_ recorded: UploadCatalogue.Recorded) {
+    var row = recorded.row
+    if row.phase == .removed { return core.bury(recorded.id, at: row.changedAt) }
+    keptFiles.insert(recorded.id.hex)
+    UploadAbsence.putOff(&row, by: absence)
+    guard let origin = recorded.origin else {
+      return core.events.log(.error, "upload-unreadable", ["upload": recorded.id.hex, "why": "its row is damaged"])
+    }
+    do throws(StoreError) {
+      switch row.phase {
+      case .open: try recoverOpen(recorded.id, origin, &row)
+      case .complete, .forwarding, .sent, .unknown: try checkWhole(recorded.id, &row)
+      case .answered, .invalid, .removed: break
+      }
+    } catch {
+      // Left as it is: another start may find it readable.
+      return core.events.log(.error, "upload-unreadable", ["upload": recorded.id.hex, "why": "\(error)"])
+    }
+    if row != recorded.row { changes.append(.update(recorded.id, row)) }
+    bring(recorded, origin, row)
+  }
+
+  private mutating func bring(_ recorded: UploadCatalogue.Recorded, _ origin: UploadOrigin, _ row: UploadRow) {
+    let hasBytes = row.phase != .answered && row.phase != .invalid
+    let bytes = hasBytes ? row.offset : 0
+    let isWholePart = origin.concatenation == .partial && row.length == row.offset
+    let place = row.phase != .open ? .none : isWholePart ? UploadBudget.Place.wholePart : .open
+    core.budget.recover(origin.client, bytes: bytes, as: place)
+    let charge = DiskCharge(core.budget.disk, bytes: bytes)
+    let upload = SpooledUpload(
+      recorded.id, origin, createdAt: recorded.createdAt, charge: charge, core: core, row: row)
+    upload.state.withLock { state in
+      state.making = .made
+      state.isNameSynced = true
+      if !hasBytes { state.file = .freed }
+      state.place = place
+      state.notBefore = core.dueTime(row.answerUntil ?? row.giveUpAt ?? 0)
+      (state.durableRevision, state.takenRevision) = (state.revision, state.revision)
+    }
+    if !hasBytes {
+      keptFiles.remove(recorded.id.hex)
+      upload.state.withLock { $0.answerSize = row.phase == .answered ? answerSizes[recorded.id] ?? 0 : 0 }
+      upload.slim()
+    }
+    upload.recount()
+    if core.add(upload) { liveCount += 1 }
+  }
+
+  private func recoverOpen(_ id: UploadID, _ origin: UploadOrigin, _ row: inout UploadRow) throws(StoreError) {
+    let path = core.path(of: id)
+    guard let file = try open(id, &row) else { return }
+    let descriptor = OwnedDescriptor(adopting: file)
+    let size = try Files.size(descriptor.raw, path)
+    var count = min(row.offset, size)
+    if count < row.offset && core.settings.isDurable {
+      return invalidate(id, &row, "its file is shorter than what was recorded")
+    }
+    if isSameBoot { count = max(count, min(row.verifying ?? .max, row.length ?? .max, size)) }
+    if count > row.offset && core.settings.isDurable && fdatasync(descriptor.raw) != 0 {
+      core.events.log(
+        .error, "upload-sync-failed", ["upload": id.hex, "why": "\(Files.failure("fdatasync", path))"])
+      count = row.offset
+    }
+    if size > count && ftruncate(descriptor.raw, off_t(clamping: count)) != 0 { throw Files.failure("ftruncate", path) }
+    (row.offset, row.verifying) = (count, nil)
+    let isWholeTus = origin.isTus && origin.concatenation != .partial && row.length == count
+    if row.finalAt == count || isWholeTus {
+      core.note(.foundWhole, of: id, row.take(.foundWhole))
+      (row.length, row.changedAt) = (count, core.clock.wallSeconds())
+      core.events.log(.info, "upload-completed", ["upload": id.hex, "length": "\(count)", "at": "start"])
+    }
+    row.finalAt = nil
+  }
+
+  /// All bytes of what is to be sent have to be there.
+  private func checkWhole(_ id: UploadID, _ row: inout UploadRow) throws(StoreError) {
+    guard let file = try open(id, &row) else { return }
+    let descriptor = OwnedDescriptor(adopting: file)
+    let size = try Files.size(descriptor.raw, core.path(of: id))
+    if size < row.length ?? row.offset { invalidate(id, &row, "its file is shorter than what was recorded") }
+  }
+
+  /// `nil` without a file.
+  private func open(_ id: UploadID, _ row: inout UploadRow) throws(StoreError) -> CInt? {
+    do throws(StoreError) {
+      return try Files.open(core.path(of: id), O_RDWR)
+    } catch {
+      guard case .system(_, _, ENOENT) = error else { throw error }
+      // Made for a 104: the power cut took the name of a file without a byte that was told of.
+      if !isSameBoot && row.phase == .open && row.offset == 0 {
+        return try Files.open(core.path(of: id), O_RDWR | O_CREAT)
+      }
+      invalidate(id, &row, "its file is missing")
+      return nil
+    }
+  }
+
+  private func invalidate(_ id: UploadID, _ row: inout UploadRow, _ why: String) {
+    core.events.log(.error, "upload-invalid", ["upload": id.hex, "why": why])
+    row.lastError = why
+    let step = row.take(.fileLost)
+    core.note(.fileLost, of: id, step)
+    if case .to = step { row.changedAt = core.clock.wallSeconds() }
+  }
+
+  /// Files that no row wants.
+  private func removeOrphans() throws(StoreError) {
+    for name in try Files.names(in: core.bodies) where !keptFiles.contains(name) {
+      try Files.unlink("\(core.bodies)/\(name)")
+      core.events.log(.notice, "upload-file-dropped", ["path": "\(core.bodies)/\(name)", "why": "no upload has it"])
+    }
+  }
+}

@@ -31,6 +31,7 @@ let structuredFields = Target.Dependency.product(
   name: "RawStructuredFieldValues", package: "swift-http-structured-headers")
 let argumentParser = Target.Dependency.product(
   name: "ArgumentParser", package: "swift-argument-parser")
+let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
 
 let package = Package(
@@ -41,6 +42,7 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.7.0"),
     .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
   ],
@@ -67,7 +69,7 @@ let package = Package(
       ["PawlBase", "PawlHTTP", "PawlCache", "PawlLoop", "PawlObserve", "PawlDisk", "CXXHash", "CLinux"]),
     library(
       "PawlUploadStore", ["PawlBase", "PawlHTTP", "PawlUpload", "PawlLoop", "PawlObserve", "PawlDisk", "CLinux"]),
-    library("PawlUpstream", ["PawlBase", "PawlHTTP", "PawlWire", "PawlTLS", "PawlLoop"]),
+    library("PawlUpstream", ["PawlBase", "PawlHTTP", "PawlWire", "PawlTLS", "PawlLoop", deque]),
     library(
       "PawlCertificates",
       ["PawlBase", "PawlHTTP", "PawlTLS", "PawlLoop", "PawlConfig", "PawlObserve", "CLinux"]),
@@ -76,7 +78,7 @@ let package = Package(
       [
         "PawlBase", "PawlHTTP", "PawlWire", "PawlCache", "PawlUpload", "PawlTLS", "PawlLoop", "PawlConfig",
         "PawlObserve", "PawlCertificates",
-        "PawlDisk", "PawlCacheStore", "PawlUploadStore", "PawlUpstream", "COpenSSL", "CXXHash", "CLinux",
+        "PawlDisk", "PawlCacheStore", "PawlUploadStore", "PawlUpstream", "COpenSSL", "CXXHash", "CLinux", deque,
       ]),
     library("PawlDemo", ["PawlBase", "PawlLoop", "PawlConfig", "PawlObserve", "PawlServer", "COpenSSL", "CLinux"]),
     .executableTarget(

@@ -1,28 +1,29 @@
+import DequeModule
+
 /// Requests in the order they came; any of them may leave.
 struct WaitingLine: Hashable, Sendable {
   private struct Place: Hashable {
     var entry: ConnectionLimit.Waiter
     var isTaken = true
   }
-  /// Ascending tickets; those before `start` are gone.
-  private var places: [Place] = []
-  private var start = 0
+  /// Ascending tickets; the first one still waits.
+  private var places = Deque<Place>()
   private(set) var count = 0
 
-  var first: ConnectionLimit.Waiter? { start < places.count ? places[start].entry : nil }
+  var first: ConnectionLimit.Waiter? { places.first?.entry }
 
   /// Where it belongs by its ticket: as a rule last.
   mutating func append(_ waiter: ConnectionLimit.Waiter) {
     count += 1
-    guard let last = places.last, start < places.count, last.entry.ticket > waiter.ticket else {
+    guard let last = places.last, last.entry.ticket > waiter.ticket else {
       return places.append(Place(entry: waiter))
     }
-    let index = places[start...].firstIndex { $0.entry.ticket > waiter.ticket } ?? places.endIndex
+    let index = places.firstIndex { $0.entry.ticket > waiter.ticket } ?? places.endIndex
     places.insert(Place(entry: waiter), at: index)
   }
 
   mutating func removeFirst() {
-    start += 1
+    places.removeFirst()
     count -= 1
     skipGaps()
   }
@@ -37,14 +38,11 @@ struct WaitingLine: Hashable, Sendable {
   }
 
   private mutating func skipGaps() {
-    while start < places.count, !places[start].isTaken { start += 1 }
-    guard start > 64, start * 2 > places.count else { return }
-    places.removeFirst(start)
-    start = 0
+    while let first = places.first, !first.isTaken { places.removeFirst() }
   }
 
   private func index(of ticket: ConnectionLimit.Ticket) -> Int? {
-    var (low, high) = (start, places.count)
+    var (low, high) = (0, places.count)
     while low < high {
       let middle = (low + high) / 2
       if places[middle].entry.ticket < ticket { low = middle + 1 } else { high = middle }

@@ -1,3 +1,4 @@
+import DequeModule
 import PawlHTTP
 import PawlLoop
 import PawlTLS
@@ -80,7 +81,7 @@ struct ProbeMemory: Sendable {
   }
 
   private var entries: [Key: Entry] = [:]
-  private var order: [(key: Key, number: UInt64)] = []
+  private var order = Deque<(key: Key, number: UInt64)>()
   private var lastNumber: UInt64 = 0
 
   var count: Int { entries.count }

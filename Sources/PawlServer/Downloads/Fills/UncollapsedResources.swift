@@ -1,3 +1,4 @@
+import DequeModule
 import PawlCacheStore
 import PawlLoop
 
@@ -15,11 +16,10 @@ struct UncollapsedResources {
     let store: CacheStore
   }
 
-  /// In the order of their coming; those before `start` are gone.
-  private var entries: [Entry] = []
-  private var start = 0
+  /// In the order of their coming.
+  private var entries = Deque<Entry>()
 
-  var count: Int { entries.count - start }
+  var count: Int { entries.count }
 
   /// An answer was not to be shared.
   mutating func mark(_ resource: Resource, in store: CacheStore, at now: Monotonic) {
@@ -41,11 +41,10 @@ struct UncollapsedResources {
 
   /// Takes the marks whose time is over, and of too many the oldest.
   private mutating func sweep(at now: Monotonic) {
-    while start < entries.count {
-      let isOver = entries[start].until <= now
+    while var oldest = entries.first {
+      let isOver = oldest.until <= now
       guard isOver || count > Self.limit else { break }
-      var oldest = entries[start]
-      start += 1
+      entries.removeFirst()
       let renewed = oldest.resource.withLock { state -> Monotonic? in
         if isOver, count < Self.limit, let until = state.uncacheableUntil, until > now { return until }
         state.uncacheableUntil = nil
@@ -58,8 +57,5 @@ struct UncollapsedResources {
         oldest.store.remove(oldest.resource)
       }
     }
-    guard start > 64, start * 2 > entries.count else { return }
-    entries.removeFirst(start)
-    start = 0
   }
 }

@@ -1,3 +1,4 @@
+import DequeModule
 import PawlUpstream
 
 /// What waits to be delivered to one upstream, and how many deliveries it has at a time. Pure: the caller starts them.
@@ -122,15 +123,15 @@ struct ShareLine<Entry> {
 
 /// Those that wait, of each client first in, first out; clients take turns.
 struct FairLine<Entry> {
-  private var lines: [[UInt8]: Line<Entry>] = [:]
+  private var lines: [[UInt8]: Deque<Entry>] = [:]
   /// Clients that have something here, each once.
-  private var turns = Line<[UInt8]>()
+  private var turns = Deque<[UInt8]>()
 
   var isEmpty: Bool { lines.isEmpty }
 
   mutating func append(_ entry: Entry, of client: [UInt8]) {
     if lines[client] == nil { turns.append(client) }
-    lines[client, default: Line()].append(entry)
+    lines[client, default: Deque()].append(entry)
   }
 
   mutating func popFirst(where isWaiting: (Entry) -> Bool) -> Entry? {
@@ -141,29 +142,5 @@ struct FairLine<Entry> {
       if let found { return found }
     }
     return nil
-  }
-}
-
-/// First in, first out, without moving what waits.
-private struct Line<Element> {
-  private var elements: [Element?] = []
-  private var first = 0
-
-  var isEmpty: Bool { first == elements.count }
-
-  mutating func append(_ element: Element) { elements.append(element) }
-
-  mutating func popFirst() -> Element? {
-    guard first < elements.count else { return nil }
-    let element = elements[first]
-    elements[first] = nil
-    first += 1
-    if first == elements.count {
-      (elements, first) = ([], 0)
-    } else if first >= 1024, first * 2 > elements.count {
-      elements.removeFirst(first)
-      first = 0
-    }
-    return element
   }
 }

@@ -68,7 +68,8 @@ let package = Package(
       "PawlCacheStore",
       ["PawlBase", "PawlHTTP", "PawlCache", "PawlLoop", "PawlObserve", "PawlDisk", "CXXHash", "CLinux"]),
     library(
-      "PawlUploadStore", ["PawlBase", "PawlHTTP", "PawlUpload", "PawlLoop", "PawlObserve", "PawlDisk", "CLinux"]),
+      "PawlUploadStore",
+      ["PawlBase", "PawlHTTP", "PawlCache", "PawlUpload", "PawlLoop", "PawlObserve", "PawlDisk", "CLinux"]),
     library("PawlUpstream", ["PawlBase", "PawlHTTP", "PawlWire", "PawlTLS", "PawlLoop", deque]),
     library(
       "PawlCertificates",

@@ -17,7 +17,9 @@ import Testing
     "PawlCacheStore": [
       "PawlBase", "PawlHTTP", "PawlCache", "PawlLoop", "PawlObserve", "PawlDisk", "CXXHash", "CLinux",
     ],
-    "PawlUploadStore": ["PawlBase", "PawlHTTP", "PawlUpload", "PawlLoop", "PawlObserve", "PawlDisk", "CLinux"],
+    "PawlUploadStore": [
+      "PawlBase", "PawlHTTP", "PawlCache", "PawlUpload", "PawlLoop", "PawlObserve", "PawlDisk", "CLinux",
+    ],
     "PawlUpstream": ["PawlBase", "PawlHTTP", "PawlWire", "PawlTLS", "PawlLoop", "DequeModule"],
     "PawlCertificates": ["PawlBase", "PawlHTTP", "PawlTLS", "PawlLoop", "PawlConfig", "PawlObserve", "CLinux"],
     "PawlServer": [

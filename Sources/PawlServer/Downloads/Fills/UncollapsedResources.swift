@@ -41,10 +41,10 @@ struct UncollapsedResources {
 
   /// Takes the marks whose time is over, and of too many the oldest.
   private mutating func sweep(at now: Monotonic) {
-    while var oldest = entries.first {
-      let isOver = oldest.until <= now
+    while !entries.isEmpty {
+      let isOver = entries[0].until <= now
       guard isOver || count > Self.limit else { break }
-      entries.removeFirst()
+      var oldest = entries.removeFirst()
       let renewed = oldest.resource.withLock { state -> Monotonic? in
         if isOver, count < Self.limit, let until = state.uncacheableUntil, until > now { return until }
         state.uncacheableUntil = nil

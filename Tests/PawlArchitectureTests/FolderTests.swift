@@ -4,6 +4,8 @@ import Testing
 @Suite("Folders") struct FolderTests {
   /// For each folder of `Sources` whose rooms are decided, which others of them each may refer to. `""` is the folder's own files.
   static let allowed: [String: [String: Set<String>]] = [
+    "PawlCache": ["Storing": [], "Resuming": ["Storing"], "Serving": ["Storing", "Resuming"]],
+    "PawlLoop": ["System": [], "Loop": ["System"], "Sockets": ["System", "Loop"]],
     "PawlWire": ["Common": [], "HTTP1": ["Common"], "HTTP2": ["Common", "HTTP1"], "PROXY": ["Common"]],
     "PawlCacheStore": ["Segments": [], "Bodies": ["Segments", "Index"], "Index": ["Segments", "Bodies"]],
     "PawlServer": [
@@ -18,6 +20,7 @@ import Testing
       "Fetches": [], "Fills": ["Fetches"], "Collapsing": ["Fetches", "Fills"],
       "Answers": ["Fetches", "Fills", "Collapsing"],
     ],
+    "PawlServer/Uploads": ["Forwarding": [], "Receiving": ["Forwarding"]],
   ]
   /// What stands below all that is about one request.
   private static let requests: Set<String> = ["Buffers", "Routing", "Services", "Exchange"]

@@ -6,6 +6,11 @@ import Testing
   static let allowed: [String: [String: Set<String>]] = [
     "PawlCache": ["Storing": [], "Resuming": ["Storing"], "Serving": ["Storing", "Resuming"]],
     "PawlLoop": ["System": [], "Loop": ["System"], "Sockets": ["System", "Loop"]],
+    "PawlUpload": [
+      "Fields": [], "Uploads": ["Fields"], "Forwarding": ["Fields", "Uploads"],
+      "IETF": ["Fields", "Uploads", "Forwarding"], "Tus": ["Fields", "Uploads", "Forwarding", "IETF"],
+      "Dialects": ["Fields", "Uploads", "Forwarding", "IETF", "Tus"],
+    ],
     "PawlWire": ["Common": [], "HTTP1": ["Common"], "HTTP2": ["Common", "HTTP1"], "PROXY": ["Common"]],
     "PawlCacheStore": ["Segments": [], "Bodies": ["Segments", "Index"], "Index": ["Segments", "Bodies"]],
     "PawlServer": [

@@ -34,7 +34,7 @@ package enum ForwardedHead {
 
   /// Makes it a tus creation that brings everything (tus 1.0.0, creation-with-upload).
   package static func speakTus(_ fields: inout Fields, length: UInt64, metadata: [UInt8]?) {
-    fields.set(.tusResumable, Array(TusDialect.version.utf8))
+    fields.set(.tusResumable, Array(TusVersion.spoken.utf8))
     fields.set(.uploadLength, length.decimal)
     if let metadata { fields.set(.uploadMetadata, metadata) }
   }

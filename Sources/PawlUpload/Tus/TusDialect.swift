@@ -2,7 +2,6 @@ import PawlHTTP
 
 /// Answers in tus 1.0.0.
 enum TusDialect {
-  static let version = "1.0.0"
   static let extensions =
     "creation,creation-with-upload,creation-defer-length,expiration,checksum,checksum-trailer,termination,concatenation"
   static let checksumAlgorithms = "sha1,md5,crc32,sha256"
@@ -76,7 +75,7 @@ enum TusDialect {
     var head = answer
     head.fields.removeAll { name, spelling, _ in isOfUploads(name, spelling) }
     head.fields.shield()
-    head.fields.append(.tusResumable, version)
+    head.fields.append(.tusResumable, TusVersion.spoken)
     guard consumed, (200..<400).contains(answer.status) else { return (head, true) }
     head.fields.removeAll { name, _, _ in describesContent(name) }
     (head.status, head.reason) = location == nil ? (204, Bytes("No Content")) : (201, Bytes("Created"))
@@ -112,8 +111,8 @@ enum TusDialect {
   /// What OPTIONS tells (tus 1.0.0, OPTIONS).
   static func discovery(_ limits: UploadLimits) -> Fields {
     var fields = Fields()
-    fields.append(.tusResumable, version)
-    fields.append(named: "Tus-Version".utf8, version.utf8)
+    fields.append(.tusResumable, TusVersion.spoken)
+    fields.append(named: "Tus-Version".utf8, TusVersion.spoken.utf8)
     fields.append(named: "Tus-Extension".utf8, extensions.utf8)
     if let size = limits.maxSize { fields.append(named: "Tus-Max-Size".utf8, size.decimal) }
     fields.append(named: "Tus-Checksum-Algorithm".utf8, checksumAlgorithms.utf8)
@@ -132,7 +131,7 @@ enum TusDialect {
   /// The head of an answer that pawl gives itself.
   static func own(_ status: Int, _ reason: StaticString) -> ResponseHead {
     var head = ResponseHead(status: status, reason: Bytes(String(describing: reason)))
-    head.fields.append(.tusResumable, version)
+    head.fields.append(.tusResumable, TusVersion.spoken)
     head.fields.shield()
     return head
   }

@@ -34,7 +34,7 @@ extension TusDialect {
 
   private static func further(_ refusal: UploadRefusal, _ limits: UploadLimits) -> [(String, String)] {
     switch refusal {
-    case .unsupportedTusVersion: [("Tus-Version", version)]
+    case .unsupportedTusVersion: [("Tus-Version", TusVersion.spoken)]
     case .unknownDigest: [("Tus-Checksum-Algorithm", checksumAlgorithms)]
     case .methodNotAllowed: [("Allow", "GET, HEAD, POST, PATCH, DELETE, OPTIONS")]
     case .wrongMediaType: [("Accept-Patch", "application/offset+octet-stream")]
@@ -58,7 +58,7 @@ extension TusDialect {
   private static func sentence(_ refusal: UploadRefusal) -> String {
     switch refusal {
     case .malformed(let sentence): sentence.text
-    case .unsupportedTusVersion: "Version \(version) of tus is spoken here, and no other."
+    case .unsupportedTusVersion: "Version \(TusVersion.spoken) of tus is spoken here, and no other."
     case .notFound: "There is no such upload."
     case .gone: "The upload is gone."
     case .wrongOffset: "The upload goes on elsewhere than at this Upload-Offset."

@@ -76,7 +76,7 @@ package enum TusRequest {
   /// A request in another version is not acted upon (tus 1.0.0, Tus-Resumable).
   private static func checkVersion(_ head: RequestHead) throws(UploadRefusal) {
     let version = try head.fields.single(.tusResumable, "Tus-Resumable comes more than once.")
-    guard let version, version.equals("1.0.0") else { throw .unsupportedTusVersion }
+    guard let version, version.elementsEqual(TusVersion.spoken.utf8) else { throw .unsupportedTusVersion }
   }
 
   private static func checkMediaType(_ head: RequestHead) throws(UploadRefusal) {

@@ -12,6 +12,7 @@ import Testing
       "Dialects": ["Fields", "Uploads", "Forwarding", "IETF", "Tus"],
     ],
     "PawlWire": ["Common": [], "HTTP1": ["Common"], "HTTP2": ["Common", "HTTP1"], "PROXY": ["Common"]],
+    // A body writes its own rows, and what holds the catalogue holds the bodies: two rooms by size alone.
     "PawlCacheStore": ["Segments": [], "Bodies": ["Segments", "Index"], "Index": ["Segments", "Bodies"]],
     "PawlServer": [
       "Buffers": [], "Routing": ["Buffers"], "Services": ["Buffers", "Routing"],

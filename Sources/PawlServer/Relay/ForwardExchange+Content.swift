@@ -81,8 +81,7 @@ extension ForwardExchange {
       case .nothing: break
       case .failed:
         exchange.cancel()
-        originEnds()
-        return fail(ProxyError(.proxyInternalError, details: "the content cannot be read back"))
+        return broke(ProxyError(.proxyInternalError, details: "the content cannot be read back"))
       }
       break
     }

@@ -212,11 +212,14 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
     consumer?.bodyIsReady()
   }
 
-  func exchange(_ exchange: OriginExchange, broke failure: OriginFailure) {
+  func exchange(_ exchange: OriginExchange, broke failure: OriginFailure) { broke(failure.error) }
+
+  /// There will be no answer, or no more of it.
+  func broke(_ error: ProxyError) {
     originEnds()
     continueTimer?.cancel()
-    if !channel.hasResponded { return fail(failure.error) }
-    state.answerFails(.origin(failure.error.kind))
+    if !channel.hasResponded { return fail(error) }
+    state.answerFails(.origin(error.kind))
     consumer?.bodyIsReady()
   }
 

@@ -1,5 +1,5 @@
 import CLinux
-package import PawlLoop
+import PawlLoop
 package import PawlObserve
 
 /// A change to the rows of a catalogue.

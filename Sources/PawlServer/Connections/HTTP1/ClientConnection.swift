@@ -93,7 +93,7 @@ final class ClientConnection: StreamDelegate, ServedConnection, DeadlineHolder {
       refuse(status: 408, reason: "The request head did not arrive in time.")
     case .exchanging:
       switch state.turn.answer {
-      case .awaited, .unheard: if contentIsUnended, !contentIsHeldBack { requestBodyTooSlow() }
+      case .awaited, .unheard: if contentIsUnended { contentTimeIsOver() }
       case .begun: endVisibly(BodyEnd(party: .client, reason: "send-timeout"))
       // The rest of a refused body took too long.
       case .sent: close()
@@ -111,19 +111,22 @@ final class ClientConnection: StreamDelegate, ServedConnection, DeadlineHolder {
     setDeadline(after: (request?.route.minRate ?? .default).window)
   }
 
-  private func requestBodyTooSlow() {
+  private func contentTimeIsOver() {
     let rate = request?.route.minRate ?? .default
-    if contentMeter.isFastEnough(rate) {
+    let isUpload = exchange is UploadExchange
+    switch RateFloor.decide(contentMeter, rate, isHeldBack: contentIsHeldBack, othersHoldUp: false, isUpload: isUpload)
+    {
+    case .waits: break
+    case .goesOn:
       contentMeter.restart()
-      return setDeadline(after: rate.window)
+      setDeadline(after: rate.window)
+    case .cut: clientBroke(RateFloor.end.reason)
+    case .refuse:
+      request?.record.end = RateFloor.end
+      exchange?.clientLeft()
+      exchange = nil
+      refuse(status: RateFloor.refusal.status, reason: RateFloor.refusal.reason)
     }
-    let end = BodyEnd(party: .client, reason: "min-rate")
-    // What came of an upload stays. By any final answer its client would give up; by the end of the connection it asks.
-    if exchange is UploadExchange { return clientBroke(end.reason) }
-    request?.record.end = end
-    exchange?.clientLeft()
-    exchange = nil
-    refuse(status: 408, reason: "The request body arrived more slowly than min-rate allows.")
   }
 
   /// The client speaks HTTP/2, by prior knowledge (RFC 9113 §3.3): all that it sent is the session's.

@@ -147,19 +147,22 @@ extension HTTP2Stream {
     guard !isClosed, !requestHasEnded else { return }
     if hasAnswered { return reset(.noError) }
     guard hasBegun else { return refuseUnended() }
-    guard !isPaused, !hasResponded, let request, let connection else { return }
-    let rate = request.route.minRate
-    // Content of other streams that waits here may have used up the credit of this one.
-    if meter.isFastEnough(rate) || connection.heldContent > 0 {
+    guard !hasResponded, let request, let connection else { return }
+    let isUpload = exchange is UploadExchange
+    let othersHoldUp = connection.heldContent > 0
+    switch RateFloor.decide(
+      meter, request.route.minRate, isHeldBack: isPaused, othersHoldUp: othersHoldUp, isUpload: isUpload)
+    {
+    case .waits: break
+    case .goesOn:
       meter.restart()
-      return timeContent()
+      timeContent()
+    case .cut: abandon(RateFloor.end)
+    case .refuse:
+      request.record.end = RateFloor.end
+      exchange?.clientLeft()
+      exchange = nil
+      reply(Replies.refusal(status: RateFloor.refusal.status, reason: RateFloor.refusal.reason))
     }
-    let end = BodyEnd(party: .client, reason: "min-rate")
-    // What came of an upload stays. By any final answer its client would give up; by the stream's end it asks.
-    if exchange is UploadExchange { return abandon(end) }
-    request.record.end = end
-    exchange?.clientLeft()
-    exchange = nil
-    reply(Replies.refusal(status: 408, reason: "The request body arrived more slowly than min-rate allows."))
   }
 }

@@ -37,6 +37,7 @@ final class Overflow {
   private let who: () -> UInt64
   private var read: UInt64 = 0
   private var written: UInt64 = 0
+  /// The pool writes, or reads. No ``WriteFlow``: one piece at a time of both, and what waits for it knows no end.
   private var isBusy = false
   private var isFull = false
   private var isBroken = false

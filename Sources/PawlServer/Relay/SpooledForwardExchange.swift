@@ -12,10 +12,9 @@ final class SpooledForwardExchange: Exchange {
   private let spool: PlainSpool
   private let maxUpload: UInt64?
   private var content: SpooledContent?
-  /// A piece is being written in the pool; what comes meanwhile waits.
-  private var isWriting = false
+  /// What comes while a piece is with the pool waits in ``pending``.
+  private var flow = WriteFlow<Fields>.open
   private var pending = ChunkQueue()
-  private var trailers: Fields?
   private var forward: ForwardExchange?
 
   init(_ request: IncomingRequest, channel: any ResponseChannel, spool: PlainSpool, maxUpload: UInt64?) {
@@ -55,7 +54,7 @@ final class SpooledForwardExchange: Exchange {
   }
 
   func requestBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    guard !isWriting else {
+    guard !flow.isWriting else {
       pending.append(bytes)
       return false
     }
@@ -78,17 +77,17 @@ final class SpooledForwardExchange: Exchange {
   /// - Returns: `false` when the pool has stopped.
   private func writeInPool(_ bytes: [UInt8], to content: SpooledContent) -> Bool {
     let (loop, clock) = (request.loop, request.loop.loop.clock)
-    isWriting = loop.pool.run({ bytes.withUnsafeBytes { content.append($0, by: clock) } }, then: loop.loop) {
+    let isBegun = loop.pool.run({ bytes.withUnsafeBytes { content.append($0, by: clock) } }, then: loop.loop) {
       [self] took in
-      isWriting = false
+      let next = flow.written()
       wasWritten(took)
-      while !isWriting, let (bytes, range) = pending.next(limit: .max) {
+      while !flow.isWriting, let (bytes, range) = pending.next(limit: .max) {
         _ = bytes.withUnsafeBytes { take(UnsafeRawBufferPointer(rebasing: $0[range])) }
       }
-      guard !isWriting, self.content != nil else { return }
-      if let trailers { requestBodyEnded(trailers) } else { channel.resumeRequestBody() }
+      if case .end(let trailers) = next { return requestBodyEnded(trailers) }
+      if !flow.isWriting, self.content != nil { channel.resumeRequestBody() }
     }
-    return isWriting
+    return isBegun && flow.writes()
   }
 
   /// - Parameter result: how long the system kept the thread, or why there was no room.
@@ -105,8 +104,7 @@ final class SpooledForwardExchange: Exchange {
   }
 
   func requestBodyEnded(_ trailers: Fields) {
-    guard !isWriting else { return self.trailers = trailers }
-    guard let content else { return }
+    guard !flow.ends(trailers), let content else { return }
     self.content = nil
     let forward = ForwardExchange(request, channel: channel, why: nil, content: content)
     self.forward = forward

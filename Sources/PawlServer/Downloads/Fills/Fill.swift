@@ -56,7 +56,7 @@ final class Fill: FetchBodySink {
   }
 
   var body: StoredBody { response.body }
-  var isPaused: Bool { state.flow == .waiting }
+  var isPaused: Bool { state.isWaiting }
   var isStreaming: Bool { state.keeping != .file }
   var isSpan: Bool { if case .first = kind { false } else { true } }
   var mends: Bool {

@@ -2,13 +2,9 @@ import PawlCache
 
 /// Where a fill is: whether more may come, where it goes, and for whom it goes on. Pure.
 struct FillState {
-  /// Whether more may come.
   enum Flow: Equatable {
-    case going
-    /// Who reads it, or looks through its file, has to move first.
-    case waiting
-    /// A piece is being written in the pool, and nothing more comes until it is; what came to its end meanwhile waits for that.
-    case writing(End?)
+    /// Whether more may come. It is held where who reads it, or looks through its file, has to move first.
+    case coming(WriteFlow<End>)
     case over
   }
 
@@ -32,63 +28,52 @@ struct FillState {
     case measured(AbandonedUnknown)
   }
 
-  private(set) var flow = Flow.going
+  private(set) var flow = Flow.coming(.open)
   private(set) var keeping = Keeping.file
   var unread = Unread.never
 
-  init(_ flow: Flow = .going) { self.flow = flow }
+  init(_ flow: Flow = .coming(.open)) { self.flow = flow }
 
-  var isWriting: Bool { if case .writing = flow { true } else { false } }
+  /// Whether it waits for who reads it.
+  var isWaiting: Bool { if case .coming(.held) = flow { true } else { false } }
+  var isWriting: Bool { if case .coming(.writing) = flow { true } else { false } }
   var allowance: AbandonedUnknown? { if case .measured(let allowance) = unread { allowance } else { nil } }
 
   /// A piece goes to the pool.
   /// - Returns: `false` where none can come: more than one piece at a time never does.
   mutating func writes() -> Bool {
-    guard flow == .going || flow == .waiting else { return false }
-    flow = .writing(nil)
-    return true
+    change { $0.writes() } ?? false
   }
 
   /// It is written, or was not taken.
   /// - Returns: the end that waited for it.
   mutating func written() -> End? {
-    guard case .writing(let end) = flow else { return nil }
-    flow = .going
-    return end
+    if case .end(let end) = change({ $0.written() }) { end } else { nil }
   }
 
   /// - Returns: whether the end has to wait.
   mutating func ends(_ end: End) -> Bool {
-    guard isWriting else { return false }
-    flow = .writing(end)
-    return true
+    change { $0.ends(end) } ?? false
   }
 
   /// A piece is where it goes.
   mutating func comes(mustWait: Bool) {
-    switch flow {
-    case .going, .waiting: flow = mustWait ? .waiting : .going
-    case .writing, .over: break
-    }
+    _ = change { mustWait ? $0.holds() : $0.releases() }
   }
 
   /// Those that it waited for have moved.
   /// - Returns: whether more is to come.
   mutating func moves() -> Bool {
-    guard flow == .waiting else { return false }
-    flow = .going
-    return true
+    change { $0.releases() } ?? false
   }
 
   /// The last reader has gone, and it goes on for nobody.
   /// - Returns: whether more is to come; after what is being written it does by itself.
   mutating func goesOnUnread() -> Bool {
-    switch flow {
-    case .going, .waiting:
-      flow = .going
-      return true
-    case .writing, .over: return false
-    }
+    change { flow in
+      _ = flow.releases()
+      return !flow.isWriting
+    } ?? false
   }
 
   /// Once past the disk, it stays there.
@@ -99,4 +84,12 @@ struct FillState {
   mutating func takesWindow() { if keeping != .file { keeping = .memory(hasWindow: true) } }
 
   mutating func letsGo() { flow = .over }
+
+  /// - Returns: `nil`: it is over, and nothing changes.
+  private mutating func change<R>(_ event: (inout WriteFlow<End>) -> R) -> R? {
+    guard case .coming(var coming) = flow else { return nil }
+    let said = event(&coming)
+    flow = .coming(coming)
+    return said
+  }
 }

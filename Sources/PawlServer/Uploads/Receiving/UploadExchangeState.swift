@@ -6,22 +6,15 @@ struct UploadExchangeState<Wait, Forward> {
     case preparing
     /// The upload is complete: whether this append brings anything, its first octet or its end will say.
     case awaitingContent
-    case receiving(Taking)
+    /// Whether more content may be read; it is held while too much of it is not durable yet. Its end stands with the content that
+    /// waits, whatever that waits for.
+    case receiving(WriteFlow<Never>)
     /// All content is here and becomes durable; this goes on when the client has left.
     case storing
     case waiting(Wait)
     /// The origin speaks the protocol itself.
     case passedOn(Forward)
     case over(Told)
-  }
-
-  /// Whether more content may be read.
-  enum Taking: Hashable {
-    case open
-    /// Too much of it is not durable yet.
-    case syncing
-    /// Content is being written in the pool; what comes meanwhile waits.
-    case writing(isSyncing: Bool)
   }
 
   /// What the client was answered.
@@ -70,13 +63,13 @@ struct UploadExchangeState<Wait, Forward> {
   var isStoring: Bool { if case .storing = phase { true } else { false } }
   var isOver: Bool { if case .over = phase { true } else { false } }
 
-  private var taking: Taking? { if case .receiving(let taking) = phase { taking } else { nil } }
+  private var taking: WriteFlow<Never>? { if case .receiving(let taking) = phase { taking } else { nil } }
   /// Whether content that is here may be written now.
-  var mayWrite: Bool { taking == .open || taking == .syncing }
+  var mayWrite: Bool { taking?.isWriting == false }
   /// Whether the client may send more.
-  var mayRead: Bool { taking == .open }
+  var mayRead: Bool { if case .receiving(.open) = phase { true } else { false } }
   /// Whether the disk is behind.
-  var isSyncing: Bool { taking == .syncing || taking == .writing(isSyncing: true) }
+  var isSyncing: Bool { taking?.isHeld == true }
 
   var wait: Wait? { if case .waiting(let wait) = phase { wait } else { nil } }
   var forward: Forward? { if case .passedOn(let forward) = phase { forward } else { nil } }
@@ -116,32 +109,26 @@ struct UploadExchangeState<Wait, Forward> {
   }
 
   /// A piece goes to the pool.
-  mutating func writes() -> Step {
-    move(.receiving(.writing(isSyncing: taking == .syncing))) { $0.mayWrite }
-  }
+  mutating func writes() -> Step { take { $0.writes() ? .done : .impossible } }
 
   /// The pool has written it, or could not.
   mutating func written() -> Step {
     switch phase {
-    case .receiving(.writing(let isSyncing)):
-      phase = .receiving(isSyncing ? .syncing : .open)
-      return .done
-    case .storing, .waiting, .over: return .late
-    case .preparing, .awaitingContent, .receiving, .passedOn: return .impossible
+    case .storing, .waiting, .over: .late
+    case .preparing, .awaitingContent, .receiving, .passedOn: take { $0.written() == .goOn ? .done : .impossible }
     }
   }
 
   /// No more is read until the disk has what was written.
-  mutating func syncs() -> Step { move(.receiving(.syncing)) { $0.mayWrite } }
+  mutating func syncs() -> Step { take { $0.holds() ? .done : .impossible } }
 
   /// The disk has enough of it.
   mutating func synced() -> Step {
-    switch taking {
-    case .syncing: phase = .receiving(.open)
-    case .writing(true): phase = .receiving(.writing(isSyncing: false))
-    case .open, .writing(false), nil: return .late
+    guard isSyncing else { return .late }
+    return take { taking in
+      _ = taking.releases()
+      return .done
     }
-    return .done
   }
 
   /// The rest of the content is not wanted, and the answer is being made.
@@ -177,6 +164,13 @@ struct UploadExchangeState<Wait, Forward> {
     case .over(.originAnswer): .noteDelivered
     case .preparing, .awaitingContent, .receiving, .storing, .waiting, .over: .nothing
     }
+  }
+
+  private mutating func take(_ event: (inout WriteFlow<Never>) -> Step) -> Step {
+    guard var taking else { return isOver ? .late : .impossible }
+    let step = event(&taking)
+    phase = .receiving(taking)
+    return step
   }
 
   private mutating func move(_ next: Phase, from isPossible: (Self) -> Bool) -> Step {

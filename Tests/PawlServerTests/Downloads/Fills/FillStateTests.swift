@@ -5,9 +5,12 @@ import Testing
 
 @Suite("Where a fill is") struct FillStateTests {
   typealias Flow = FillState.Flow
-  private static let flows: [Flow] = [
-    .going, .waiting, .writing(nil), .writing(.ended(at: 7)), .writing(.failed(.gaveUp("x"))), .over,
-  ]
+  private static var flows: [Flow] {
+    [
+      .coming(.open), .coming(.held), .coming(.writing(isHeld: false, nil)),
+      .coming(.writing(isHeld: false, .ended(at: 7))), .coming(.writing(isHeld: false, .failed(.gaveUp("x")))), .over,
+    ]
+  }
 
   private static let events: [(String, @Sendable (inout FillState) -> String)] = [
     ("a piece goes to the pool", { $0.writes() ? "begun" : "no" }),
@@ -40,10 +43,10 @@ import Testing
 
   private static func shown(_ flow: Flow) -> String {
     switch flow {
-    case .going: "going"
-    case .waiting: "waiting"
-    case .writing(nil): "writing"
-    case .writing(let end?): "writing, then \(shown(end))"
+    case .coming(.open): "going"
+    case .coming(.held): "waiting"
+    case .coming(.writing(let isHeld, nil)): isHeld ? "writing, then waiting" : "writing"
+    case .coming(.writing(_, let end?)): "writing, then \(shown(end))"
     case .over: "over"
     }
   }
@@ -94,7 +97,7 @@ import Testing
       readers leave: more
       it lets go: - -> over
     waiting
-      a piece goes to the pool: begun -> writing
+      a piece goes to the pool: begun -> writing, then waiting
       it is written: no end
       the end comes: at once
       a failure comes: at once

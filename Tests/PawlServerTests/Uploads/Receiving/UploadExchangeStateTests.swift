@@ -7,8 +7,8 @@ import Testing
 
   private static var phases: [State.Phase] {
     [
-      .preparing, .awaitingContent, .receiving(.open), .receiving(.syncing), .receiving(.writing(isSyncing: false)),
-      .receiving(.writing(isSyncing: true)), .storing, .waiting(1), .passedOn(2), .over(.other), .over(.originAnswer),
+      .preparing, .awaitingContent, .receiving(.open), .receiving(.held), .receiving(.writing(isHeld: false, nil)),
+      .receiving(.writing(isHeld: true, nil)), .storing, .waiting(1), .passedOn(2), .over(.other), .over(.originAnswer),
     ]
   }
 
@@ -51,8 +51,9 @@ import Testing
 
   private static func shown(_ phase: State.Phase) -> String {
     switch phase {
-    case .receiving(.writing(let isSyncing)): "receiving(writing\(isSyncing ? ", syncing" : ""))"
-    case .receiving(let taking): "receiving(\(taking))"
+    case .receiving(.writing(let isSyncing, _)): "receiving(writing\(isSyncing ? ", syncing" : ""))"
+    case .receiving(.held): "receiving(syncing)"
+    case .receiving(.open): "receiving(open)"
     case .over(let told): "over(\(told))"
     case .preparing, .awaitingContent, .storing, .waiting, .passedOn: "\(phase)"
     }
@@ -74,10 +75,10 @@ import Testing
   @Test("what may be written and read, and what is waited with, follows from the state") func derived() {
     for phase in Self.phases {
       let state = State(phase)
-      #expect(state.mayWrite == [.receiving(.open), .receiving(.syncing)].contains(phase), "\(phase)")
+      #expect(state.mayWrite == [.receiving(.open), .receiving(.held)].contains(phase), "\(phase)")
       #expect(state.mayRead == (phase == .receiving(.open)), "\(phase)")
       #expect(
-        state.isSyncing == [.receiving(.syncing), .receiving(.writing(isSyncing: true))].contains(phase), "\(phase)")
+        state.isSyncing == [.receiving(.held), .receiving(.writing(isHeld: true, nil))].contains(phase), "\(phase)")
       #expect(state.wait == (phase == .waiting(1) ? 1 : nil) && state.forward == (phase == .passedOn(2) ? 2 : nil))
     }
   }

@@ -42,3 +42,10 @@ func mistakes(
     return try load(text, files: files, environment: environment).warnings.map { "\($0)" }
   } catch { return error.issues.map { "\($0)" } }
 }
+
+/// The message for a value in the site section; `nil` when it is accepted.
+func refusal(_ key: String, _ value: String) -> String? {
+  let text = "[upstream:app]\nurl = http://a\n[site:default]\nupstream = app\n\(key) = \(value)"
+  let prefix = "/etc/pawl/pawl.ini:5: [site:default] \(key): "
+  return mistakes(in: text).first.map { $0.hasPrefix(prefix) ? String($0.dropFirst(prefix.count)) : $0 }
+}

@@ -3,13 +3,6 @@ import Testing
 @testable import PawlConfig
 
 @Suite("Values of keys") struct ValueFormatTests {
-  /// The message for a value in the site section; `nil` when it is accepted.
-  private func refusal(_ key: String, _ value: String) -> String? {
-    let text = "[upstream:app]\nurl = http://a\n[site:default]\nupstream = app\n\(key) = \(value)"
-    let prefix = "/etc/pawl/pawl.ini:5: [site:default] \(key): "
-    return mistakes(in: text).first.map { $0.hasPrefix(prefix) ? String($0.dropFirst(prefix.count)) : $0 }
-  }
-
   @Test(
     "are refused with what was expected",
     arguments: [
@@ -44,22 +37,6 @@ import Testing
         "expected off, * or an origin such as https://app.example.com, found \"https://a/x\" - did you mean \"https://a\"?"
       ),
       ("cors", "app", "expected off, * or an origin such as https://app.example.com, found \"app\""),
-      (
-        "owner", "authorisation",
-        "expected none, authorization, client-certificate, cookie:NAME or auth-request:FIELD, found \"authorisation\" - did you mean \"authorization\"?"
-      ),
-      (
-        "owner", "none, authorization",
-        "expected none by itself, or others without it, found \"none, authorization\""
-      ),
-      (
-        "owner", "cookie:",
-        "expected none, authorization, client-certificate, cookie:NAME or auth-request:FIELD, found \"cookie:\""
-      ),
-      ("tus-form", "title", "expected a form field such as title={title}, found \"title\""),
-      ("tus-form", "a=}{", "expected a form field such as title={title}, found \"a=}{\""),
-      ("tus-form", "a b=c", "expected a form field such as title={title}, found \"a b=c\""),
-      ("spool", "a/b", "expected the name of a section, found \"a/b\""),
     ])
   func refused(_ key: String, _ value: String, _ message: String) { #expect(refusal(key, value) == message) }
 
@@ -85,14 +62,6 @@ import Testing
   @Test(
     "of other sections are refused with what was expected",
     arguments: [
-      (
-        "[pawl]\naccess-log = stdout",
-        "[pawl] access-log: expected stderr, off or a path, found \"stdout\" - did you mean \"/dev/stdout\"?"
-      ),
-      (
-        "[pawl]\naccess-log = stder",
-        "[pawl] access-log: expected stderr, off or a path, found \"stder\" - did you mean \"stderr\"?"
-      ),
       (
         "[listen:a]\naddress = unix:/" + String(repeating: "s", count: 107),
         "[listen:a] address: expected a socket path of at most 107 bytes, found 108: /"

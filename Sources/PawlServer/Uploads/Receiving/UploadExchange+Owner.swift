@@ -1,7 +1,7 @@
 import PawlHTTP
 import PawlLoop
-import PawlUploadStore
 import PawlUpload
+import PawlUploadStore
 
 /// Whose the upload is, and with which credentials it is delivered.
 extension UploadExchange {

@@ -1,81 +1,7 @@
 extension ValueFormat where Value == String {
-  /// Counts from the file it stands in.
-  static var path: ValueFormat {
-    ValueFormat("a path", show: { $0 }) { (text: String, directory: String) throws(BadValue) -> String in
-      if text.isEmpty { throw BadValue(expected: "a path", found: text) }
-      return FilePath.resolve(text, from: directory)
-    }
-  }
-
   /// The name of another section; whether there is one is judged later.
   static var name: ValueFormat {
     ValueFormat("the name of a section", show: { $0 }) { SectionLabel.isName($0) ? $0 : nil }
-  }
-
-  static var host: ValueFormat {
-    ValueFormat(
-      "a host name without scheme, port or wildcard", show: { $0 }, repaired: repairedHost
-    ) { text in
-      if text.hasPrefix("["), text.hasSuffix("]"), NetworkAddress(text.dropFirst().dropLast()) != nil {
-        return text.lowercased()
-      }
-      return HostName.isValid(text) ? text.lowercased() : nil
-    }
-  }
-
-  private static func repairedHost(_ text: String) -> String? {
-    if let url = OriginURL(text) { return url.host }
-    if let url = OriginURL("http://\(text)"), url.socketPath == nil { return url.host }
-    return nil
-  }
-
-  static var uploadPrefix: ValueFormat {
-    ValueFormat(
-      "a path that begins and ends with /", show: { $0 },
-      repaired: { text in
-        let inner = text.split(separator: "/").joined(separator: "/")
-        return isPath("/\(inner)/") && !inner.isEmpty ? "/\(inner)/" : nil
-      }
-    ) { isPath($0) && $0.hasSuffix("/") && $0 != "/" ? $0 : nil }
-  }
-
-  static var requestPath: ValueFormat {
-    ValueFormat("a path that begins with /", show: { $0 }, repaired: { isPath("/" + $0) ? "/" + $0 : nil }) {
-      isPath($0) ? $0 : nil
-    }
-  }
-
-  static var formField: ValueFormat {
-    ValueFormat("the name of a form field", show: { $0 }) { text in
-      !text.isEmpty && text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7f && $0 != "\"" }
-        ? text : nil
-    }
-  }
-
-  /// `*`, or an origin as browsers send it: scheme, host and port, nothing after.
-  static var crossOrigin: ValueFormat {
-    ValueFormat(
-      "off, * or an origin such as https://app.example.com", show: { $0 },
-      repaired: { text in OriginURL(text).flatMap { $0.socketPath == nil ? bareOrigin($0) : nil } }
-    ) { text in
-      if text == "*" || text == "null" { return text }
-      guard let url = OriginURL(text), url.socketPath == nil, url.basePath.isEmpty, !text.hasSuffix("/") else {
-        return nil
-      }
-      return url.description
-    }
-  }
-
-  private static func bareOrigin(_ url: OriginURL) -> String {
-    var bare = url
-    bare.basePath = ""
-    return bare.description
-  }
-
-  /// Visible ASCII that begins with a slash and has neither query nor fragment.
-  fileprivate static func isPath(_ text: String) -> Bool {
-    text.hasPrefix("/")
-      && text.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
   }
 }
 
@@ -120,39 +46,6 @@ extension ValueFormat where Value == PathPattern {
       guard ValueFormat<String>.isPath(literal), !literal.contains("*") else { return nil }
       return PathPattern(literal: Array(literal.utf8), isPrefix: isPrefix)
     }
-  }
-}
-
-extension ValueFormat where Value == ListenAddress {
-  static var listenAddress: ValueFormat {
-    let expected = "an address such as 127.0.0.1:8080, [::]:443 or unix:PATH"
-    return ValueFormat(expected, show: \.description) {
-      (text: String, directory: String) throws(BadValue) -> ListenAddress in
-      if let address = ListenAddress(text, directory: directory) {
-        // `sockaddr_un.sun_path` holds 108 bytes, the closing zero included.
-        guard case .unix(let path) = address, path.utf8.count > 107 else { return address }
-        throw BadValue("expected a socket path of at most 107 bytes, found \(path.utf8.count): \(path)")
-      }
-      throw BadValue(expected: expected, found: text, suggestion: ListenAddress.repaired(text))
-    }
-  }
-}
-
-extension ValueFormat where Value == AddressRange {
-  static var addressRange: ValueFormat {
-    ValueFormat(
-      "an address, a range such as 10.0.0.0/8 or fd00::/8, or unix:", show: \.description,
-      repaired: { $0.lowercased() == "unix" ? "unix:" : nil }
-    ) { AddressRange($0) }
-  }
-}
-
-extension ValueFormat where Value == OriginURL {
-  static var originURL: ValueFormat {
-    ValueFormat(
-      "a URL such as http://127.0.0.1:9000", show: \.description,
-      repaired: { text in text.contains("://") ? nil : OriginURL("http://\(text)").map { _ in "http://\(text)" } }
-    ) { OriginURL($0) }
   }
 }
 

@@ -65,16 +65,16 @@ extension UploadPhase {
     case .undone:
       go(to: .removed, from: [.open, .complete, .invalid], never: [.forwarding, .sent, .answered, .unknown])
     case .foundWhole:
-      go(to: .complete, from: [.open], never: Set(Self.allCases).subtracting([.open]))
+      self == .open ? .to(.complete) : .impossible
     case .fileLost:
       // What may have reached the origin stays in the operator's sight.
       go(to: .invalid, from: [.open, .complete, .forwarding], never: [.answered, .invalid, .removed])
     case .resendOrderedAtRest: go(to: .complete, from: [.complete, .forwarding, .sent, .unknown])
-    case .removedAtRest: go(to: .removed, from: Set(Self.allCases).subtracting([.removed]))
+    case .removedAtRest: self == .removed ? .refused : .to(.removed)
     }
   }
 
-  private func go(to phase: Self, from known: Set<Self>, never foreign: Set<Self> = []) -> UploadStep {
+  private func go(to phase: Self, from known: [Self], never foreign: [Self] = []) -> UploadStep {
     known.contains(self) ? .to(phase) : foreign.contains(self) ? .impossible : .refused
   }
 

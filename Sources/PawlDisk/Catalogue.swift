@@ -2,48 +2,30 @@ import CLinux
 import PawlLoop
 package import PawlObserve
 
-/// A change to the rows of a catalogue.
-package protocol RowChange: Sendable {
-  /// Writes the change, within a transaction.
-  func apply(to database: Database) throws(StoreError)
-  /// The same end in fewer changes, where several tries to record them failed.
-  static func compacted(_ changes: [Self]) -> [Self]
-  /// Notes that all before it was made durable; wall seconds.
-  static func synced(at time: Int64) -> Self
-}
-
-/// Something whose changes are collected when the catalogue commits next.
-package protocol ChangeSource<Change>: AnyObject, Sendable {
-  /// What it has to record.
-  associatedtype Change: RowChange
-  /// Called on the catalogue's thread only; what it gives is recorded or asked for never again.
-  func takeChanges() -> [Change]
-}
-
 /// The one writer of a catalogue: a thread of its own that commits what came in the meantime as one transaction.
 ///
 /// A commit survives `kill -9` (`synchronous=NORMAL`); a durable one survives a power cut (`FULL`). A commit that fails
 /// is tried again each second; a catalogue that is found corrupt is left alone and moved aside at the next start.
-package final class Catalogue<Change: RowChange>: @unchecked Sendable {
+package final class Catalogue: @unchecked Sendable {
   // Safe: `database` and `retry` belong to the writer thread once it runs; `state` is touched with `mutex` held.
   private let database: Database
   private let directory: String
   private let events: EventLog
   private let clock = SystemClock()
   private let onTick: @Sendable () -> Void
-  private let onBatch: @Sendable () -> [Change]
+  private let onBatch: @Sendable () -> (any RowChanges)?
   private let onCommit: @Sendable () -> Void
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let arrived = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
   private var state = State()
-  private var retry: [Change] = []
+  private var retry: [any RowChanges] = []
   private var isDurableMode: Bool?
   private var isBroken = false
   private var thread: LoopThread?
 
   private struct State {
-    var changes: [Change] = []
-    var dirty: [any ChangeSource<Change>] = []
+    var changes: [any RowChanges] = []
+    var dirty: [any ChangeSource] = []
     var completions: [@Sendable (Bool) -> Void] = []
     var wantsDurable = false
     /// When the next commit is due, monotonic nanoseconds; `.max` without work.
@@ -68,7 +50,8 @@ package final class Catalogue<Change: RowChange>: @unchecked Sendable {
   ///   - onCommit: runs when that is committed.
   ///   - onTick: runs about once a second and must not block; as the others on the catalogue's thread.
   package init(
-    _ database: Database, directory: String, events: EventLog, onBatch: @escaping @Sendable () -> [Change] = { [] },
+    _ database: Database, directory: String, events: EventLog,
+    onBatch: @escaping @Sendable () -> (any RowChanges)? = { nil },
     onCommit: @escaping @Sendable () -> Void = {}, onTick: @escaping @Sendable () -> Void
   ) throws(StoreError) {
     (self.onBatch, self.onCommit) = (onBatch, onCommit)
@@ -103,11 +86,11 @@ package final class Catalogue<Change: RowChange>: @unchecked Sendable {
 
   /// Records these soon; `completion` runs on the catalogue's thread after the commit, with whether it succeeded.
   package func submit(
-    _ changes: [Change], durably: Bool = false, isUrgent: Bool = false,
+    _ changes: (any RowChanges)?, durably: Bool = false, isUrgent: Bool = false,
     then completion: (@Sendable (Bool) -> Void)? = nil
   ) {
     let isTaken = update { state in
-      state.changes.append(contentsOf: changes)
+      if let changes, changes.count > 0 { state.changes.append(changes) }
       if let completion { state.completions.append(completion) }
       if durably { state.wantsDurable = true }
       state.due = durably || isUrgent ? 0 : min(state.due, clock.now().nanoseconds + Self.pace)
@@ -116,7 +99,7 @@ package final class Catalogue<Change: RowChange>: @unchecked Sendable {
   }
 
   /// Asks `source` for its changes at the next commit: within 50 ms, or at once when `soon`.
-  package func noteDirty(_ source: any ChangeSource<Change>, soon: Bool) {
+  package func noteDirty(_ source: any ChangeSource, soon: Bool) {
     update { state in
       state.dirty.append(source)
       state.due = min(state.due, clock.now().nanoseconds + (soon ? Self.pace : Self.linger))
@@ -128,7 +111,7 @@ package final class Catalogue<Change: RowChange>: @unchecked Sendable {
 
   /// Records what `source` has to record, then runs `completion` on the catalogue's thread.
   package func record(
-    _ source: any ChangeSource<Change>, durably: Bool = false, then completion: @escaping @Sendable (Bool) -> Void
+    _ source: any ChangeSource, durably: Bool = false, then completion: @escaping @Sendable (Bool) -> Void
   ) {
     let isTaken = update { state in
       state.dirty.append(source)
@@ -143,7 +126,7 @@ package final class Catalogue<Change: RowChange>: @unchecked Sendable {
   @discardableResult
   package func barrier(durably: Bool = false) -> Bool {
     let done = DispatchedResult()
-    submit([], durably: durably, isUrgent: true) { done.set($0) }
+    submit(nil, durably: durably, isUrgent: true) { done.set($0) }
     return done.wait()
   }
 
@@ -221,9 +204,9 @@ package final class Catalogue<Change: RowChange>: @unchecked Sendable {
       time.tv_nsec = CLong(deadline % Self.second)
       pthread_cond_timedwait(arrived, mutex, &time)
     }
-    let more = state.changes.isEmpty && state.dirty.isEmpty ? [] : onBatch()
+    let more = state.changes.isEmpty && state.dirty.isEmpty ? nil : onBatch()
     var batch = state
-    batch.changes += more
+    if let more, more.count > 0 { batch.changes.append(more) }
     state = State()
     state.isClosing = batch.isClosing
     return batch
@@ -231,7 +214,9 @@ package final class Catalogue<Change: RowChange>: @unchecked Sendable {
 
   private func commit(_ batch: State) {
     var changes = retry + batch.changes
-    for source in batch.dirty { changes.append(contentsOf: source.takeChanges()) }
+    for source in batch.dirty {
+      if let taken = source.takeChanges() { changes.append(taken) }
+    }
     retry = []
     var isRecorded = !isBroken
     if !isBroken && (!changes.isEmpty || batch.wantsDurable) {
@@ -246,16 +231,16 @@ package final class Catalogue<Change: RowChange>: @unchecked Sendable {
     for completion in batch.completions { completion(isRecorded) }
   }
 
-  private func transact(_ changes: [Change], durably: Bool) throws(StoreError) {
+  private func transact(_ changes: [any RowChanges], durably: Bool) throws(StoreError) {
     if isDurableMode != durably {
       try database.execute("PRAGMA synchronous = \(durably ? "FULL" : "NORMAL")")
       isDurableMode = durably
     }
     try database.run("BEGIN IMMEDIATE")
     do throws(StoreError) {
-      for change in changes { try change.apply(to: database) }
+      for some in changes { try some.apply(to: database) }
       // Something has to be written, or nothing is synced.
-      if changes.isEmpty { try Change.synced(at: clock.wallSeconds()).apply(to: database) }
+      if changes.isEmpty { try CatalogueSchema.setMeta(database, "synced", clock.wallSeconds()) }
       try database.run("COMMIT")
     } catch {
       do throws(StoreError) {
@@ -269,11 +254,12 @@ package final class Catalogue<Change: RowChange>: @unchecked Sendable {
   }
 
   /// Keeps what could not be recorded for the next second, or for good lets go of a catalogue that is beyond that.
-  private func giveUp(_ changes: [Change], on error: StoreError) {
-    let changes = Change.compacted(changes)
-    guard !error.isCorruptCatalogue, changes.count <= Self.retryLimit else { return abandon(error) }
-    events.log(.error, "catalogue-failed", ["why": "\(error)", "kept": "\(changes.count)"])
-    retry = changes
+  private func giveUp(_ changes: [any RowChanges], on error: StoreError) {
+    let kept = changes.compacted()
+    let count = kept.reduce(0) { $0 + $1.count }
+    guard !error.isCorruptCatalogue, count <= Self.retryLimit else { return abandon(error) }
+    events.log(.error, "catalogue-failed", ["why": "\(error)", "kept": "\(count)"])
+    retry = kept
     update { $0.due = min($0.due, clock.now().nanoseconds + Self.second) }
   }
 

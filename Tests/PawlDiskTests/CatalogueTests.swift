@@ -6,23 +6,33 @@ import Testing
 
 @testable import PawlDisk
 
-/// A number under a name.
-struct TestChange: RowChange {
-  var name: String
-  var value: Int64
+/// Numbers under names, of which only the last under a name matters.
+struct TestChanges: RowChanges {
+  var list: [(name: String, value: Int64)]
+  var count: Int { list.count }
 
   static let tables = "CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;"
 
-  func apply(to database: Database) throws(StoreError) { try CatalogueSchema.setMeta(database, name, value) }
-  static func compacted(_ changes: [TestChange]) -> [TestChange] { changes }
-  static func synced(at time: Int64) -> TestChange { TestChange(name: "synced", value: time) }
+  init(_ name: String, _ value: Int64) { list = [(name, value)] }
+
+  func apply(to database: Database) throws(StoreError) {
+    for (name, value) in list { try CatalogueSchema.setMeta(database, name, value) }
+  }
+
+  func compacted(before later: inout Set<RowSubject>) -> TestChanges {
+    var copy = self
+    copy.list = list.filter {
+      later.insert(RowSubject(kind: $0.name.utf8.count, id: ObjectID(high: 0, low: 0))).inserted
+    }
+    return copy
+  }
 }
 
 @Suite("Catalogue") struct CatalogueTests {
   /// A catalogue that runs, with what it logs.
   private final class Fixture {
     let directory = TestDirectory()
-    let catalogue: Catalogue<TestChange>
+    let catalogue: Catalogue
     private let log = Locked([String]())
     private let events: EventLog
     var path: String { directory.path + "/catalogue.sqlite" }
@@ -31,7 +41,7 @@ struct TestChange: RowChange {
       let log = log
       events = EventLog { line in log.withLock { $0.append(line) } }
       let database = try Database(path: directory.path + "/catalogue.sqlite", isReader: false)
-      #expect(try CatalogueSchema.prepare(database, tables: TestChange.tables, version: 1))
+      #expect(try CatalogueSchema.prepare(database, tables: TestChanges.tables, version: 1))
       catalogue = try Catalogue(database, directory: directory.path, events: events, onTick: {})
       try catalogue.start()
     }
@@ -50,7 +60,7 @@ struct TestChange: RowChange {
     let other = try Database(path: fixture.path, isReader: false)
     // Another writer holds the file for longer than SQLite waits: as a full disk, an error that passes.
     try other.execute("BEGIN IMMEDIATE")
-    fixture.catalogue.submit([TestChange(name: "probe", value: 5)])
+    fixture.catalogue.submit(TestChanges("probe", 5))
     fixture.catalogue.barrier()
     #expect(fixture.logged("catalogue-failed").count == 1)
     try other.execute("COMMIT")
@@ -63,7 +73,7 @@ struct TestChange: RowChange {
     let fixture = try Fixture()
     let told = Locked(0)
     for number in 1...40 {
-      fixture.catalogue.submit([TestChange(name: "probe\(number)", value: 1)], isUrgent: true) { isRecorded in
+      fixture.catalogue.submit(TestChanges("probe\(number)", 1), isUrgent: true) { isRecorded in
         told.withLock { $0 += isRecorded ? 1 : 0 }
       }
       if number % 8 == 0 { fixture.catalogue.barrier() }

@@ -11,7 +11,7 @@ import Testing
     let directory = TestDirectory()
     let file = directory.path + "/catalogue.sqlite"
     let database = try Database(path: file, isReader: false)
-    #expect(try CatalogueSchema.prepare(database, tables: TestChange.tables, version: 1))
+    #expect(try CatalogueSchema.prepare(database, tables: TestChanges.tables, version: 1))
     let run = try KernelRun(of: directory.path, file: file)
     #expect(try !KernelRun.isUnchanged(run, in: database))
     #expect(try KernelRun.isUnchanged(run, in: database) == (run != nil))

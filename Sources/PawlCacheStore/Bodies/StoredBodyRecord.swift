@@ -1,14 +1,15 @@
 import PawlCache
-import PawlDisk
+package import PawlDisk
 
 extension StoredBody: ChangeSource {
   /// What the catalogue does not know yet. On its thread.
-  package func takeChanges() -> [CatalogueChange] {
+  package func takeChanges() -> (any RowChanges)? {
     state.withLock { state in
       state.report.wasTaken()
-      guard state.isPublished else { return [] }
+      guard state.isPublished else { return nil }
       let records = state.takeRecords()
-      return records.isEmpty ? [] : [.segments(number, records, held: state.occupied)]
+      return records.isEmpty
+        ? nil : CatalogueChanges(list: [.segments(number, records, held: state.occupied)])
     }
   }
 

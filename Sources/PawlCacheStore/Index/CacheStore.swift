@@ -11,7 +11,7 @@ package final class CacheStore: @unchecked Sendable {
   // Safe: all is constant; what changes has its own lock.
   let core: StoreCore
   var index: ResourceIndex { core.index }
-  private let catalogue: Catalogue<CatalogueChange>
+  private let catalogue: Catalogue
   let directoryLock: DirectoryLock
   private let isClosed = Locked(false)
 
@@ -37,7 +37,8 @@ package final class CacheStore: @unchecked Sendable {
     let ticker = Ticker(core)
     let ledger = core.ledger
     catalogue = try Catalogue(
-      opened.database, directory: settings.path, events: events, onBatch: { ledger?.batchBegins() ?? [] },
+      opened.database, directory: settings.path, events: events,
+      onBatch: { ledger.map { CatalogueChanges(list: $0.batchBegins()) } },
       onCommit: { ledger?.batchIsCommitted() }
     ) { ticker.tick() }
     core.catalogue = catalogue
@@ -65,7 +66,7 @@ package final class CacheStore: @unchecked Sendable {
     core.spares.close(core)
     core.durability.syncAll(core)
     let isRecorded = catalogue.barrier(durably: true)
-    if isRecorded { catalogue.submit([.meta("clean", 1)], durably: true) }
+    if isRecorded { core.submit([.meta("clean", 1)], durably: true) }
     catalogue.close()
     core.catalogue = nil
     // Bodies hold the core, which holds the index.

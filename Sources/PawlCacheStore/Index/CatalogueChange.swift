@@ -32,7 +32,7 @@ package struct ObjectRow: Sendable {
 }
 
 /// One change to what is recorded. Changes of one object are applied in the order they were submitted.
-package enum CatalogueChange: RowChange {
+package enum CatalogueChange: Sendable {
   case insert(ObjectRow)
   case remove(Int64)
   case head(Int64, [UInt8])
@@ -57,10 +57,7 @@ package enum CatalogueChange: RowChange {
   /// Nothing out of date is left below it.
   case settled([UInt8])
 
-  package static func compacted(_ changes: [CatalogueChange]) -> [CatalogueChange] { changes }
-  package static func synced(at time: Int64) -> CatalogueChange { .meta("synced", time) }
-
-  package func apply(to database: Database) throws(StoreError) {
+  func apply(to database: Database) throws(StoreError) {
     switch self {
     case .insert(let row): try Self.insert(row, into: database)
     case .remove(let number):
@@ -124,4 +121,17 @@ package enum CatalogueChange: RowChange {
         .blob(tag.tag), .integer(Int64(position)), .number(tag.limit))
     }
   }
+}
+
+/// Changes to what is recorded of bodies, in their order.
+package struct CatalogueChanges: RowChanges {
+  var list: [CatalogueChange]
+  package var count: Int { list.count }
+
+  package func apply(to database: Database) throws(StoreError) {
+    for change in list { try change.apply(to: database) }
+  }
+
+  /// All of them: most say only a part of what is known of a body.
+  package func compacted(before later: inout Set<RowSubject>) -> CatalogueChanges { self }
 }

@@ -25,7 +25,7 @@ final class StoreCore: @unchecked Sendable {
   let isSwept = Locked(false)
   private let buffers = Locked([[UInt8]]())
   private let nextNumber: Locked<Int64>
-  private let catalogueBox = Locked<Catalogue<CatalogueChange>?>(nil)
+  private let catalogueBox = Locked<Catalogue?>(nil)
   let reader: CatalogueReader
   /// `nil` where it could not be made.
   let ledger: Ledger?
@@ -52,7 +52,7 @@ final class StoreCore: @unchecked Sendable {
   }
 
   /// Set once, before the store is used.
-  var catalogue: Catalogue<CatalogueChange>? {
+  var catalogue: Catalogue? {
     get { catalogueBox.withLock { $0 } }
     set { catalogueBox.withLock { $0 = newValue } }
   }
@@ -88,7 +88,7 @@ final class StoreCore: @unchecked Sendable {
       completion?(false)
       return
     }
-    catalogue.submit(changes, durably: durably, then: completion)
+    catalogue.submit(CatalogueChanges(list: changes), durably: durably, then: completion)
   }
 
   /// Lends a buffer of one MiB for reading a segment back. In the pool.

@@ -63,7 +63,7 @@ package struct UploadEntry: Sendable {
 }
 
 /// One change to what is recorded of uploads.
-package enum UploadChange: RowChange {
+package enum UploadChange: Sendable {
   case insert(UploadEntry)
   case update(UploadID, UploadRow)
   case answer(UploadID, UploadAnswer)
@@ -75,22 +75,7 @@ package enum UploadChange: RowChange {
   case orderResult(Int64, String)
   case meta(String, Int64)
 
-  /// Of an upload's rows and answers only the last ones: each says all there is.
-  package static func compacted(_ changes: [UploadChange]) -> [UploadChange] {
-    var (rows, answers) = (Set<UploadID>(), Set<UploadID>())
-    let kept = changes.reversed().filter { change in
-      switch change {
-      case .update(let id, _): rows.insert(id).inserted
-      case .answer(let id, _): answers.insert(id).inserted
-      case .insert, .slim, .strip, .forget, .orderResult, .meta: true
-      }
-    }
-    return kept.reversed()
-  }
-
-  package static func synced(at time: Int64) -> UploadChange { .meta("synced", time) }
-
-  package func apply(to database: Database) throws(StoreError) {
+  func apply(to database: Database) throws(StoreError) {
     switch self {
     case .insert(let entry): try Self.insert(entry, into: database)
     case .update(let id, let row): try Self.update(id, row, in: database)
@@ -156,5 +141,27 @@ package enum UploadChange: RowChange {
       .optional(row.nextAttempt), .optional(row.giveUpAt), .optional(row.answerUntil), .optional(row.originStatus),
       .integer(row.isAnswerDelivered ? 1 : 0), .optional(row.expires),
     ]
+  }
+}
+
+/// Changes to what is recorded of uploads, in their order.
+package struct UploadChanges: RowChanges {
+  var list: [UploadChange]
+  package var count: Int { list.count }
+
+  package func apply(to database: Database) throws(StoreError) {
+    for change in list { try change.apply(to: database) }
+  }
+
+  /// Of an upload's rows and answers only the last ones: each says all there is.
+  package func compacted(before later: inout Set<RowSubject>) -> UploadChanges {
+    let kept = list.reversed().filter { change in
+      switch change {
+      case .update(let id, _): later.insert(RowSubject(kind: 0, id: id)).inserted
+      case .answer(let id, _): later.insert(RowSubject(kind: 1, id: id)).inserted
+      case .insert, .slim, .strip, .forget, .orderResult, .meta: true
+      }
+    }
+    return UploadChanges(list: kept.reversed())
   }
 }

@@ -8,7 +8,7 @@ package import PawlObserve
 /// otherwise; completions run on the loop that was given, never within the call.
 package final class UploadStore: Sendable {
   let core: UploadCore
-  private let catalogue: Catalogue<UploadChange>
+  private let catalogue: Catalogue
   let directoryLock: DirectoryLock
   private let isClosed = Locked(false)
 

@@ -21,7 +21,7 @@ final class UploadCore: Sendable {
   let reader: Locked<Database>
   let spares: UploadFileSpares
   let place: StorePlace
-  private let catalogueBox = Locked<Catalogue<UploadChange>?>(nil)
+  private let catalogueBox = Locked<Catalogue?>(nil)
   private let live = Locked([UploadID: SpooledUpload]())
   private let tombstones = Locked([UploadID: Int64]())
   /// Uploads with bytes that are not durable yet, or with a promise.
@@ -43,7 +43,7 @@ final class UploadCore: Sendable {
   }
 
   /// Set once before the spool is used; `nil` when it is closed.
-  var catalogue: Catalogue<UploadChange>? {
+  var catalogue: Catalogue? {
     get { catalogueBox.withLock { $0 } }
     set { catalogueBox.withLock { $0 = newValue } }
   }
@@ -64,7 +64,9 @@ final class UploadCore: Sendable {
       completion?(false)
       return
     }
-    catalogue.submit(changes, durably: durably && settings.isDurable, isUrgent: completion != nil, then: completion)
+    catalogue.submit(
+      UploadChanges(list: changes), durably: durably && settings.isDurable, isUrgent: completion != nil,
+      then: completion)
   }
 
   /// Records the upload as it is then; durably unless the spool is not.

@@ -157,8 +157,8 @@ extension SpooledUpload {
 
 extension SpooledUpload: ChangeSource {
   /// What the catalogue does not know yet of the row. On its thread.
-  package func takeChanges() -> [UploadChange] {
-    state.withLock { state in
+  package func takeChanges() -> (any RowChanges)? {
+    let changes = state.withLock { state -> [UploadChange] in
       var row = state.row
       var answer: UploadAnswer?
       if let transition = state.transition, transition.isRecording {
@@ -181,6 +181,7 @@ extension SpooledUpload: ChangeSource {
       if let answer { changes.append(.answer(id, answer)) }
       return changes
     }
+    return UploadChanges(list: changes)
   }
 }
 

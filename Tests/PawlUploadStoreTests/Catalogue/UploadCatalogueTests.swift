@@ -37,7 +37,8 @@ import Testing
     let (a, b) = (ObjectID(high: 1, low: 1), ObjectID(high: 2, low: 2))
     func update(_ id: ObjectID, _ time: Int64) -> UploadChange { .update(id, UploadRow(at: time)) }
     let changes = (0..<1000).flatMap { [update(a, $0), update(b, $0), .meta("m", $0)] }
-    let compacted = UploadChange.compacted(changes)
+    var later: Set<RowSubject> = []
+    let compacted = UploadChanges(list: changes).compacted(before: &later).list
     #expect(compacted.count == 1002)
     let rows = compacted.compactMap { change in if case .update(_, let row) = change { row.lastByteAt } else { nil } }
     #expect(rows == [999, 999])

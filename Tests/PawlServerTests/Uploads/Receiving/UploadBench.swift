@@ -80,15 +80,15 @@ final class UploadBench {
   }
 
   /// As with a full disk: nothing can be recorded until the catalogue that was there is set again.
-  static func breakCatalogue(_ store: UploadStore) -> Catalogue<UploadChange>? {
+  static func breakCatalogue(_ store: UploadStore) -> Catalogue? {
     defer { store.core.catalogue = nil }
     return store.core.catalogue
   }
 
   /// Nothing that is to be recorded from now on is before the gate opens.
-  func holdJournal(until gate: Gate) { store.core.catalogue?.submit([]) { _ in _ = gate.wait() } }
+  func holdJournal(until gate: Gate) { store.core.catalogue?.submit(nil) { _ in _ = gate.wait() } }
 
-  func repair(_ catalogue: Catalogue<UploadChange>?) { store.core.catalogue = catalogue }
+  func repair(_ catalogue: Catalogue?) { store.core.catalogue = catalogue }
 
   /// Waits until the log tells of `event`.
   func waitFor(_ event: String, sourceLocation: SourceLocation = #_sourceLocation) {

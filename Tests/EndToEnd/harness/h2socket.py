@@ -312,7 +312,7 @@ class H2Socket:
         found = {n.lower(): v for n, v in fields}
         named = {w.strip().lower() for n, v in fields if n.lower() == "connection" for w in v.split(",")}
         authority = found.get("host")
-        if "://" in target:
+        if not target.startswith("/") and "://" in target:
             authority, _, path = target.partition("://")[2].partition("/")
             target = "/" + path
         websocket = method == "GET" and "upgrade" in named and found.get("upgrade", "").lower() == "websocket"

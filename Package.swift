@@ -60,7 +60,7 @@ let package = Package(
     library("PawlCache", ["PawlBase", "PawlHTTP", structuredFields]),
     library("PawlUpload", ["PawlBase", "PawlHTTP", structuredFields]),
     library("PawlTLS", ["PawlBase", "COpenSSL", "CLinux"]),
-    library("PawlLoop", ["PawlBase", "PawlTLS", "CLibevent", "CLinux"]),
+    library("PawlLoop", ["PawlBase", "PawlTLS", "CLibevent", "CLinux", deque]),
     library("PawlConfig"),
     library("PawlObserve", ["PawlBase", "CLinux"]),
     library("PawlDisk", ["PawlBase", "PawlLoop", "PawlObserve", "CSQLite", "CLinux"]),

@@ -12,7 +12,7 @@ import Testing
     "PawlConfig": [],
     "PawlObserve": ["PawlBase", "CLinux"],
     "PawlTLS": ["PawlBase", "COpenSSL", "CLinux"],
-    "PawlLoop": ["PawlBase", "PawlTLS", "CLibevent", "CLinux"],
+    "PawlLoop": ["PawlBase", "PawlTLS", "CLibevent", "CLinux", "DequeModule"],
     "PawlDisk": ["PawlBase", "PawlLoop", "PawlObserve", "CSQLite", "CLinux"],
     "PawlCacheStore": [
       "PawlBase", "PawlHTTP", "PawlCache", "PawlLoop", "PawlObserve", "PawlDisk", "CXXHash", "CLinux",

@@ -1,4 +1,5 @@
 import CLinux
+import DequeModule
 
 /// Threads for calls that may block: disk, name service. Work starts in the order it came; threads are started
 /// when first needed.
@@ -8,7 +9,7 @@ package final class WorkerPool: @unchecked Sendable {
   private let threadLimit: Int
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let arrived: UnsafeMutablePointer<pthread_cond_t>
-  private var queue = WorkQueue()
+  private var queue = Deque<@Sendable () -> Void>()
   private var threads: [LoopThread] = []
   private var idleCount = 0
   private var isStopping = false
@@ -105,31 +106,6 @@ package final class WorkerPool: @unchecked Sendable {
       }
     }
     pthread_mutex_unlock(mutex)
-  }
-}
-
-/// First in, first out, without moving what waits.
-private struct WorkQueue {
-  private var slots: [(@Sendable () -> Void)?] = []
-  private var first = 0
-
-  var count: Int { slots.count - first }
-
-  mutating func append(_ work: @escaping @Sendable () -> Void) { slots.append(work) }
-
-  mutating func popFirst() -> (@Sendable () -> Void)? {
-    guard first < slots.count else { return nil }
-    let work = slots[first]
-    slots[first] = nil
-    first += 1
-    if first == slots.count {
-      slots.removeAll(keepingCapacity: true)
-      first = 0
-    } else if first >= 1024, first * 2 >= slots.count {
-      slots.removeFirst(first)
-      first = 0
-    }
-    return work
   }
 }
 

@@ -1,11 +1,11 @@
+import DequeModule
+
 /// Content between an origin and a client, in the order it came. Bounded by whoever fills it.
 struct ChunkQueue {
   /// The one that is being taken; empty when all are. Most answers are one chunk.
   private var present: [UInt8] = []
   private var taken = 0
-  /// Those behind it, from `next` on.
-  private var behind: [[UInt8]] = []
-  private var next = 0
+  private var behind: Deque<[UInt8]> = []
   private(set) var count = 0
   /// Octets below which a chunk takes more.
   private static let small = 1 << 10
@@ -50,13 +50,7 @@ struct ChunkQueue {
 
   private mutating func advance() {
     (present, taken) = ([], 0)
-    guard next < behind.count else { return }
-    swap(&present, &behind[next])
-    next += 1
-    if next == behind.count {
-      behind.removeAll(keepingCapacity: true)
-      next = 0
-    }
+    if let first = behind.popFirst() { present = first }
   }
 
   mutating func removeAll() { self = ChunkQueue() }

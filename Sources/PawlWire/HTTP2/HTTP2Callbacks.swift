@@ -24,7 +24,7 @@ enum HTTP2Callbacks {
     nghttp2_option_set_builtin_recv_extension_type(options, UInt8(NGHTTP2_PRIORITY_UPDATE.rawValue))
     nghttp2_option_set_no_closed_streams(options, 1)
     nghttp2_option_set_max_send_header_block_length(options, 256 << 10)
-    // Floods are counted by HTTP2FrameWatch, whose limits have names; nghttp2's own stand behind them.
+    // Floods are counted by HTTP2FloodWatch, whose limits have names; nghttp2's own stand behind them.
     nghttp2_option_set_max_outbound_ack(options, settings.floods.queuedFrames)
     nghttp2_option_set_stream_reset_rate_limit(options, 1 << 40, 1 << 40)
     nghttp2_option_set_max_continuations(options, settings.floods.continuations + 1)

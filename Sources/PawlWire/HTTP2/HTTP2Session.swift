@@ -36,7 +36,7 @@ package final class HTTP2Session {
   /// nghttp2's side; its callbacks come back to this object, which owns it.
   let raw: OpaquePointer
   var reader: HTTP2HeadReader
-  var watch: HTTP2FrameWatch
+  var watch: HTTP2FloodWatch
   var streams = HTTP2Streams()
   var events: [HTTP2Event] = []
   /// The connection's receive window.
@@ -87,7 +87,7 @@ package final class HTTP2Session {
   package init(_ settings: HTTP2Settings) {
     self.settings = settings
     reader = HTTP2HeadReader(settings)
-    watch = HTTP2FrameWatch(settings)
+    watch = HTTP2FloodWatch(settings)
     window = HTTP2ReceiveWindow(size: settings.connectionWindow)
     raw = HTTP2Callbacks.makeSession(settings)
     HTTP2Callbacks.attach(self, to: raw)

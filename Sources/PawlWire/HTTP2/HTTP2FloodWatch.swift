@@ -12,7 +12,7 @@ struct HTTP2Breach: Hashable, Sendable {
 /// Reads the frame headers of what a client sends, before anything else looks at it: counts what could be a flood, and
 /// finds what is sent for streams that cannot take it. Sees every frame, also those of streams that are gone.
 /// Pure: octets and time in, a verdict out.
-struct HTTP2FrameWatch: Sendable {
+struct HTTP2FloodWatch: Sendable {
   /// Frame types of RFC 9113 §6 and RFC 9218 §7.
   private enum Kind {
     static let data: UInt8 = 0, headers: UInt8 = 1, priority: UInt8 = 2, reset: UInt8 = 3, settings: UInt8 = 4

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PawlWire
 
-@Suite("Floods over HTTP/2 (RFC 9113 §10.5)") struct HTTP2FrameWatchTests {
+@Suite("Floods over HTTP/2 (RFC 9113 §10.5)") struct HTTP2FloodWatchTests {
   private static let preface = HTTP2Session.preface.withUTF8Buffer { Array($0) }
   private static let padded = HTTP2Frame(kind: 0, flags: 8, stream: 1, payload: [3, 0, 0, 0])
   private static let paddedContent = HTTP2Frame(kind: 0, flags: 8, stream: 1, payload: [3, 7, 0, 0, 0])
@@ -41,7 +41,7 @@ import Testing
     ])
   func limits(_ frame: HTTP2Frame, _ reason: HTTP2Session.EndReason) {
     for piece in [Int.max, 1, 3] {
-      var watch = HTTP2FrameWatch(Self.settings)
+      var watch = HTTP2FloodWatch(Self.settings)
       func take(_ octets: [UInt8], at now: Int64) -> HTTP2Breach? {
         for part in octets.pieces(piece) { if let breach = watch.take(part.span, at: now) { return breach } }
         return nil
@@ -60,20 +60,20 @@ import Testing
       HTTP2Frame.data(1, [1]), paddedContent, HTTP2Frame.settingsAcknowledgement,
     ])
   func harmless(_ frame: HTTP2Frame) {
-    var watch = HTTP2FrameWatch(Self.settings)
+    var watch = HTTP2FloodWatch(Self.settings)
     let octets = Self.preface + HTTP2Frame.get(1, end: false).octets + (0..<1000).flatMap { _ in frame.octets }
     #expect(watch.take(octets.span, at: 0) == nil)
   }
 
   @Test("count acknowledgements of pawl's own PINGs as none, and WINDOW_UPDATE against what was sent")
   func expected() {
-    var watch = HTTP2FrameWatch(Self.settings)
+    var watch = HTTP2FloodWatch(Self.settings)
     _ = watch.take(Self.preface.span, at: 0)
     for _ in 0..<10 { watch.sentPing() }
     let answers = (0..<14).flatMap { _ in HTTP2Frame.ping(1).octets }
     #expect(watch.take(answers.span, at: 0) == nil)
     #expect(watch.take(HTTP2Frame.ping(1).octets.span, at: 0) == .flood(.pingFlood))
-    watch = HTTP2FrameWatch(Self.settings)
+    watch = HTTP2FloodWatch(Self.settings)
     _ = watch.take(Self.preface.span, at: 0)
     for _ in 0..<3 { watch.sentData() }
     let updates = (0..<16).flatMap { _ in HTTP2Frame.window(1, 1).octets }
@@ -84,7 +84,7 @@ import Testing
   @Test("in one header block: CONTINUATION frames, and octets")
   func blocks() {
     func verdict(_ first: Int, _ rest: [Int]) -> HTTP2Breach? {
-      var watch = HTTP2FrameWatch(Self.settings)
+      var watch = HTTP2FloodWatch(Self.settings)
       let frames =
         [HTTP2Frame(kind: 1, stream: 1, payload: [UInt8](repeating: 0, count: first))]
         + rest.map { HTTP2Frame(kind: 9, stream: 1, payload: [UInt8](repeating: 0, count: $0)) }
@@ -108,7 +108,7 @@ import Testing
     ])
   func breaches(_ frame: HTTP2Frame, _ code: HTTP2ErrorCode) {
     for piece in [Int.max, 1, 3] {
-      var watch = HTTP2FrameWatch(HTTP2Settings())
+      var watch = HTTP2FloodWatch(HTTP2Settings())
       var breach: HTTP2Breach?
       let octets = Self.preface + HTTP2Frame.get(1).octets + frame.octets
       for part in octets.pieces(piece) where breach == nil { breach = watch.take(part.span, at: 0) }
@@ -118,7 +118,7 @@ import Testing
 
   @Test("a stream that the client makes pawl reset counts as one that it reset")
   func faults() {
-    var watch = HTTP2FrameWatch(Self.settings)
+    var watch = HTTP2FloodWatch(Self.settings)
     let resets = Self.preface + HTTP2Frame.reset(1).octets + HTTP2Frame.reset(3).octets
     #expect(watch.take(resets.span, at: 0) == nil)
     #expect(watch.resetByFault(at: 0) == nil)

@@ -41,8 +41,8 @@ final class LoopConnections {
   /// The server ends: nothing is asked any more on a connection whose answer has been given.
   var isDraining = false
   private var hotBuffer: [UInt8] = []
-  /// Of connections that are idle again; at most ``ConnectionWork/sparesLimit``.
-  @exclusivity(unchecked) var spareWorks: [ConnectionWork] = []
+  /// Of connections that are idle again; at most ``BusyState/sparesLimit``.
+  @exclusivity(unchecked) var spareStates: [BusyState] = []
 
   var events: EventLog { services.events }
   var pool: WorkerPool { services.pool }

@@ -218,7 +218,7 @@ extension ClientConnection: BodyConsumer {
   func awaitRequest() {
     guard state.turn.persists, !owner.isDraining, !hasContent else { return finishConnection() }
     state.awaitRequest()
-    letGoOfWork()
+    becomeIdle()
     setDeadline(after: listener.settings.keepaliveTimeout)
     // Whoever takes messages off the input goes on by itself.
     guard !isConsuming else { return }

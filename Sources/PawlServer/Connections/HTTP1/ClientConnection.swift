@@ -7,7 +7,7 @@ import PawlWire
 /// Lives on one loop. Reading is in `ClientConnection+Reading`, answering in `ClientConnection+Answer`, writing in
 /// `ClientConnection+Writing`.
 final class ClientConnection: StreamDelegate, ServedConnection, DeadlineHolder {
-  // There may be ten thousand idle ones: what belongs to a request stands in `ConnectionWork`, and octets stand together.
+  // There may be ten thousand idle ones: what belongs to a request stands in `BusyState`, and octets stand together.
 
   /// Each holds the other, until the connection is closed or the loop ends.
   let owner: LoopConnections
@@ -17,7 +17,7 @@ final class ClientConnection: StreamDelegate, ServedConnection, DeadlineHolder {
   /// Received and not consumed: a head in part, or pipelined requests.
   @exclusivity(unchecked) var input: [UInt8] = []
   /// `nil` while nothing is asked and nothing owed.
-  @exclusivity(unchecked) var work: ConnectionWork?
+  @exclusivity(unchecked) var work: BusyState?
   /// When the first octet came of the head that is being read, or of the request that is being answered.
   private(set) var requestBegan: Monotonic
   @exclusivity(unchecked) var state: HTTP1State

@@ -5,18 +5,18 @@ import PawlWire
 extension ClientConnection {
   var request: IncomingRequest? {
     get { work?.turn.request }
-    set { neededWork.turn.request = newValue }
+    set { neededState.turn.request = newValue }
   }
 
   var exchange: (any Exchange)? {
     get { work?.turn.exchange }
-    set { neededWork.turn.exchange = newValue }
+    set { neededState.turn.exchange = newValue }
   }
 
   /// The request's.
   var content: IncomingContent {
     get { work?.turn.content ?? .none }
-    _modify { yield &neededWork.turn.content }
+    _modify { yield &neededState.turn.content }
   }
 
   /// Whether some of it may still come, or be told.
@@ -26,58 +26,58 @@ extension ClientConnection {
 
   var contentMeter: RateMeter {
     get { work?.turn.meter ?? RateMeter() }
-    _modify { yield &neededWork.turn.meter }
+    _modify { yield &neededState.turn.meter }
   }
 
   var lingering: Lingering {
     get { work?.turn.lingering ?? Lingering(budget: UnwantedContent.limit) }
-    _modify { yield &neededWork.turn.lingering }
+    _modify { yield &neededState.turn.lingering }
   }
 
   /// Octets of the answer that are in memory: queued, and how many of them are sent.
   var output: [UInt8] {
     get { work?.output ?? [] }
-    _modify { yield &neededWork.output }
+    _modify { yield &neededState.output }
   }
 
   var outputSent: Int {
     get { work?.turn.outputSent ?? 0 }
-    set { neededWork.turn.outputSent = newValue }
+    set { neededState.turn.outputSent = newValue }
   }
 
   var source: (any BodySource)? {
     get { work?.turn.source }
-    set { neededWork.turn.source = newValue }
+    set { neededState.turn.source = newValue }
   }
 
   var unsentFile: BodyPiece? {
     get { work?.turn.unsentFile }
-    set { neededWork.turn.unsentFile = newValue }
+    set { neededState.turn.unsentFile = newValue }
   }
 
   /// Of the answer's content, to the client.
   var owed: OwedContent {
     get { work?.turn.owed ?? .unknown }
-    _modify { yield &neededWork.turn.owed }
+    _modify { yield &neededState.turn.owed }
   }
 
   /// What of the answer's end TLS kept when it was last looked at, in octets.
   var keptBytes: Int {
     get { work?.turn.keptBytes ?? 0 }
-    set { neededWork.turn.keptBytes = newValue }
+    set { neededState.turn.keptBytes = newValue }
   }
 
   /// The answer is sent, and nothing is asked.
-  func letGoOfWork() {
+  func becomeIdle() {
     guard let done = work else { return }
     work = nil
     done.forget()
-    if owner.spareWorks.count < ConnectionWork.sparesLimit { owner.spareWorks.append(done) }
+    if owner.spareStates.count < BusyState.sparesLimit { owner.spareStates.append(done) }
   }
 
-  private var neededWork: ConnectionWork {
+  private var neededState: BusyState {
     if let work { return work }
-    let begun = owner.spareWorks.popLast() ?? ConnectionWork()
+    let begun = owner.spareStates.popLast() ?? BusyState()
     work = begun
     return begun
   }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PawlServer
 
-@Suite("Memory of idle connections", .timeLimit(.minutes(1))) struct ConnectionWorkTests {
+@Suite("Memory of idle connections", .timeLimit(.minutes(1))) struct BusyStateTests {
   private static let answer = "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 3\r\n\r\nabc"
 
   @Test("between requests a connection holds nothing of the last one, however that was answered")

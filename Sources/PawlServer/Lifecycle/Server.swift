@@ -14,7 +14,7 @@ package final class Server: Sendable {
   let configuration: PawlConfig.Configuration
   let services: SharedServices
   let admission: ConnectionAdmission
-  let abandoned = AbandonedFills()
+  let abandoned = AbandonedFillLimiter()
   let spilledAnswers = SpilledAnswers([:])
   let certificates: Certificates
   let resolver = Resolver()

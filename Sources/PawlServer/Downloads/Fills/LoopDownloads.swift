@@ -14,7 +14,7 @@ final class LoopDownloads {
   let services: LoopServices
   let loop: EventLoop
   /// Fills that nobody reads, of all loops.
-  let abandoned: AbandonedFills
+  let abandoned: AbandonedFillLimiter
   var fills: [ObjectIdentifier: Fill] = [:]
   var fetches: [ObjectIdentifier: any DownloadJob] = [:]
   var comparisons: [ObjectIdentifier: any DownloadJob] = [:]
@@ -25,7 +25,7 @@ final class LoopDownloads {
   var events: EventLog { services.events }
   var pool: WorkerPool { services.pool }
 
-  init(_ services: LoopServices, abandoned: AbandonedFills) {
+  init(_ services: LoopServices, abandoned: AbandonedFillLimiter) {
     (self.services, loop, self.abandoned) = (services, services.loop, abandoned)
   }
 

@@ -3,7 +3,7 @@ import PawlCache
 import PawlLoop
 
 /// The fills of each upstream that go on without readers: never more than `abandonedFillLimit`; the least advanced ends first.
-final class AbandonedFills: Sendable {
+final class AbandonedFillLimiter: Sendable {
   struct Entry {
     var fill: ObjectIdentifier
     var upstream: ObjectIdentifier

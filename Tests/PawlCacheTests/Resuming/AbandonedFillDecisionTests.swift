@@ -1,7 +1,7 @@
 import PawlCache
 import Testing
 
-@Suite("Abandoned fill") struct AbandonedFillTests {
+@Suite("Abandoned fill") struct AbandonedFillDecisionTests {
   struct Row: Sendable {
     var held: UInt64
     var total: UInt64?

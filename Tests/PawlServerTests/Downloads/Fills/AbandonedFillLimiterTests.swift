@@ -3,7 +3,7 @@ import Testing
 
 @testable import PawlServer
 
-@Suite("Fills that go on without readers") struct AbandonedFillsTests {
+@Suite("Fills that go on without readers") struct AbandonedFillLimiterTests {
   @Test("are never more than four per upstream: the least advanced has to end")
   func limit() throws {
     let bench = try ServerBench()
@@ -14,7 +14,7 @@ import Testing
         on: bench.downloads)
     }
     let fills = Array(bench.downloads.fills.values)
-    let (abandoned, one, other) = (AbandonedFills(), Upstream(), Upstream())
+    let (abandoned, one, other) = (AbandonedFillLimiter(), Upstream(), Upstream())
     for fill in fills[..<4] { #expect(abandoned.add(fill, of: one, on: bench.loop) == nil) }
     #expect(abandoned.add(fills[4], of: other, on: bench.loop) == nil)
     #expect(abandoned.add(fills[3], of: one, on: bench.loop) == nil, "the same again is not one more")

@@ -12,7 +12,7 @@ import PawlServer
 func runServer(configuration: Configuration, source: ConfigurationSource) throws(RunFailure) {
   let events = try eventLog(configuration.process.logLevel)
   do throws(ServerError) {
-    try ServerRun.serve(configuration, events: events, reload: { reloaded(source) }, ready: printLine)
+    try ServerSignals.serve(configuration, events: events, reload: { reloaded(source) }, ready: printLine)
   } catch { throw RunFailure(error) }
 }
 

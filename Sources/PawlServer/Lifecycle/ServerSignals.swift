@@ -4,7 +4,7 @@ import PawlLoop
 package import PawlObserve
 
 /// A server in the foreground: signals, the service manager, the end.
-package enum ServerRun {
+package enum ServerSignals {
   /// Serves until SIGTERM or SIGINT, reloads at SIGHUP. Blocking, on the main thread.
   /// - Parameters:
   ///   - reload: reads the configuration again; `nil` when it is not valid (the mistakes have been printed).
@@ -56,13 +56,13 @@ private final class Run {
   }
 
   func reload(_ read: () -> Configuration?) {
-    ServerRun.notify("RELOADING=1", events)
+    ServerSignals.notify("RELOADING=1", events)
     if let new = read() {
       server.reload(new)
     } else {
       events.log(.error, "reload-failed", ["why": "the configuration is not valid; the old one stays"])
     }
-    ServerRun.notify("READY=1", events)
+    ServerSignals.notify("READY=1", events)
   }
 
   func end(_ signal: CInt) {
@@ -71,7 +71,7 @@ private final class Run {
       return server.cutRemaining()
     }
     isEnding = true
-    ServerRun.notify("STOPPING=1", events)
+    ServerSignals.notify("STOPPING=1", events)
     events.log(.notice, "draining", ["timeout": "\(configuration.process.drainTimeout)"])
     let timer = loop.makeTimer { [server, events] in
       events.log(.warning, "drain-timeout", ["why": "cutting what still runs"])

@@ -34,10 +34,10 @@ struct ServerParts: Sendable {
           settings, patience: old == nil ? 0 : 100, workers: workers, events: events, clock: clock)
       } catch { throw .storage(settings.path, "\(error)") }
     }
-    let origins: Origins
+    let origins: Upstreams
     let spools: UploadSpools
     do throws(ServerError) {
-      origins = try Origins(
+      origins = try Upstreams(
         configuration, resolver: resolver, events: events, clock: clock, old: old?.upstreams)
       spools = try UploadSpools(
         configuration, workers: workers, longWorkers: services.longWorkers, events: events, clock: clock,

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PawlServer
 
-@Suite("Which exchange answers a request") struct DispatchTests {
+@Suite("Which exchange answers a request") struct ServerLoopDispatchTests {
   /// Where an answer of an exchange goes that nobody starts.
   private final class NoChannel: ResponseChannel {
     var hasResponded: Bool { false }

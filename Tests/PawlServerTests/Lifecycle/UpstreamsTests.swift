@@ -7,7 +7,7 @@ import Testing
 
 @testable import PawlServer
 
-@Suite("Upstreams over TLS") struct OriginsTests {
+@Suite("Upstreams over TLS") struct UpstreamsTests {
   private let maker = TestCertificates()
 
   private func upstream(_ lines: String) throws -> UpstreamConfiguration {

@@ -7,7 +7,7 @@ import PawlTLS
 import PawlUpstream
 
 /// The upstreams of a configuration: those that are as they were stay, with their connections.
-struct Origins {
+struct Upstreams {
   typealias Entry = (settings: UpstreamConfiguration, upstream: Upstream)
 
   private(set) var upstreams: [String: Entry] = [:]

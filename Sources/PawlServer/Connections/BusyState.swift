@@ -1,7 +1,7 @@
 import PawlLoop
 import PawlWire
 
-/// What a connection holds while it does something: from a request's head to the end of the answer, and while it ends.
+/// What a connection holds while it is busy: from a request's head to the end of the answer, and while it ends.
 /// An idle one has none of it, which is most of what a connection is made of.
 final class BusyState {
   /// So many are kept on a loop for whoever needs one next, with outputs of at most 16 KiB each: as many as a crowd of

@@ -25,7 +25,7 @@ import Testing
       let isIdle = pawl.onLoop { loop in
         loop.connections.members.all.allSatisfy { connection in
           guard let connection = connection as? ClientConnection else { return false }
-          return connection.work == nil && connection.input.capacity == 0
+          return connection.busy == nil && connection.input.capacity == 0
         }
       }
       #expect(isIdle == true, "\(request)")

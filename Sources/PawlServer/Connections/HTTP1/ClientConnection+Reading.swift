@@ -47,7 +47,7 @@ extension ClientConnection {
     guard state.isOpen else { return }
     if input.isEmpty {
       // The last octets of a body came before the exchange could take more: its end has still to be told.
-      if work?.turn.content.isEndUntold == true { _ = consumeBody([], 0..<0) }
+      if busy?.turn.content.isEndUntold == true { _ = consumeBody([], 0..<0) }
       return
     }
     let bytes = input
@@ -160,7 +160,7 @@ extension ClientConnection {
   /// Hands request content on; 0 when it has to wait.
   private func consumeBody(_ buffer: [UInt8], _ range: Range<Int>) -> Int {
     var position = range.lowerBound
-    while let event = work?.turn.content.next(buffer, position..<range.upperBound) {
+    while let event = busy?.turn.content.next(buffer, position..<range.upperBound) {
       switch event {
       case .needMore(let consumed): return position + consumed - range.lowerBound
       case .data(let piece, let consumed):

@@ -57,15 +57,15 @@ extension ClientConnection: BodyConsumer {
 
   /// `false` when the socket is full or broken.
   private func flushOutput(more: Bool) -> Bool {
-    guard let work else { return true }
-    while work.turn.outputSent < work.output.count {
-      let sent = work.turn.outputSent
-      let result = work.output.withUnsafeBytes {
+    guard let busy else { return true }
+    while busy.turn.outputSent < busy.output.count {
+      let sent = busy.turn.outputSent
+      let result = busy.output.withUnsafeBytes {
         stream.write(UnsafeRawBufferPointer(rebasing: $0[sent...]), more: more)
       }
       switch result {
       case .bytes(let count):
-        work.turn.outputSent += count
+        busy.turn.outputSent += count
         madeProgress()
       case .wouldBlock:
         stream.wantWritable()
@@ -79,11 +79,11 @@ extension ClientConnection: BodyConsumer {
         }
         // What the client sent before it broke may be all there is to send: it is read to its end.
         state.clientGoesDeaf()
-        work.turn.outputSent = work.output.count
+        busy.turn.outputSent = busy.output.count
       }
     }
-    work.output.removeAll(keepingCapacity: work.output.capacity <= 16 << 10)
-    work.turn.outputSent = 0
+    busy.output.removeAll(keepingCapacity: busy.output.capacity <= 16 << 10)
+    busy.turn.outputSent = 0
     return true
   }
 

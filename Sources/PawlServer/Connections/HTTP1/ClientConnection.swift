@@ -17,7 +17,7 @@ final class ClientConnection: StreamDelegate, ServedConnection, DeadlineHolder {
   /// Received and not consumed: a head in part, or pipelined requests.
   @exclusivity(unchecked) var input: [UInt8] = []
   /// `nil` while nothing is asked and nothing owed.
-  @exclusivity(unchecked) var work: BusyState?
+  @exclusivity(unchecked) var busy: BusyState?
   /// When the first octet came of the head that is being read, or of the request that is being answered.
   private(set) var requestBegan: Monotonic
   @exclusivity(unchecked) var state: HTTP1State

@@ -1,7 +1,7 @@
 import PawlCache
 import Testing
 
-@Suite("Backoff") struct BackoffTests {
+@Suite("Backoff") struct ResumeBackoffTests {
   @Test(
     "doubles from nothing to five seconds",
     arguments: [

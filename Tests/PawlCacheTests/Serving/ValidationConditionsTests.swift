@@ -2,7 +2,7 @@ import PawlCache
 import PawlHTTP
 import Testing
 
-@Suite("Validation (RFC 9111 §4.3.1)") struct ValidationTests {
+@Suite("Validation (RFC 9111 §4.3.1)") struct ValidationConditionsTests {
   @Test(
     "asks with the validators the origin gave, as it wrote them",
     arguments: [

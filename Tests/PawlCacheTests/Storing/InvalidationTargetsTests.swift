@@ -2,7 +2,7 @@ import PawlCache
 import PawlHTTP
 import Testing
 
-@Suite("Invalidation (RFC 9111 §4.4)") struct InvalidationTests {
+@Suite("Invalidation (RFC 9111 §4.4)") struct InvalidationTargetsTests {
   @Test(
     "follows unsafe methods that succeeded",
     arguments: [

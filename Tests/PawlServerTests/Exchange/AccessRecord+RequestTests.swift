@@ -5,7 +5,7 @@ import Testing
 
 @testable import PawlServer
 
-@Suite("A transfer as the access log tells it") struct AccessRecordsTests {
+@Suite("A transfer as the access log tells it") struct AccessRecordRequestTests {
   @Test("takes all that the exchange noted")
   func whole() throws {
     let bench = try ServerBench()

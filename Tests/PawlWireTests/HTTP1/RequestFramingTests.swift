@@ -3,7 +3,7 @@ import PawlTestKit
 import PawlWire
 import Testing
 
-@Suite("What a request head means for its connection") struct RequestMeaningTests {
+@Suite("What a request head means for its connection") struct RequestFramingTests {
   private static func parse(_ text: String) -> RequestParser {
     var parser = RequestParser()
     let octets = latin(text)

@@ -14,9 +14,9 @@ import Testing
     "PawlTLS": ["Common": [], "Certificates": ["Common"], "Engine": ["Common", "Certificates"]],
     "PawlUploadStore": ["Catalogue": [], "Uploads": ["Catalogue"], "Spool": ["Catalogue", "Uploads"]],
     "PawlUpload": [
-      "Fields": [], "Uploads": ["Fields"], "Forwarding": ["Fields", "Uploads"],
-      "IETF": ["Fields", "Uploads", "Forwarding"], "Tus": ["Fields", "Uploads", "Forwarding", "IETF"],
-      "Dialects": ["Fields", "Uploads", "Forwarding", "IETF", "Tus"],
+      "Fields": [], "Uploads": ["Fields"], "Delivery": ["Fields", "Uploads"],
+      "IETF": ["Fields", "Uploads", "Delivery"], "Tus": ["Fields", "Uploads", "Delivery", "IETF"],
+      "Dialects": ["Fields", "Uploads", "Delivery", "IETF", "Tus"],
     ],
     "PawlWire": ["Common": [], "HTTP1": ["Common"], "HTTP2": ["Common", "HTTP1"], "PROXY": ["Common"]],
     // A body writes its own rows, and what holds the catalogue holds the bodies: two rooms by size alone.
@@ -33,7 +33,7 @@ import Testing
       "Fetches": [], "Fills": ["Fetches"], "Collapsing": ["Fetches", "Fills"],
       "Answers": ["Fetches", "Fills", "Collapsing"],
     ],
-    "PawlServer/Uploads": ["Forwarding": [], "Receiving": ["Forwarding"]],
+    "PawlServer/Uploads": ["Delivering": [], "Receiving": ["Delivering"]],
   ]
   /// What stands below all that is about some fields.
   private static let messages: Set<String> = ["Octets", "Messages"]

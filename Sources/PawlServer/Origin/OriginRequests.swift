@@ -24,7 +24,7 @@ enum OriginRequests {
     fields.reserve(octets: 320, lines: 10)
     HopByHop.strip(&fields)
     fields.removeAll(anyOf: ownWords)
-    if request.hidesUploadFields { ForwardedHead.stripped(&fields) }
+    if request.hidesUploadFields { DeliveryHead.stripped(&fields) }
     // An application may trust it.
     if !request.isDelivery {
       fields.removeAll(known: { _ in false }, others: { $0.equalsIgnoringCase("x-pawl-upload-id") })
@@ -89,7 +89,7 @@ enum OriginRequests {
 
   /// What clients and pawl say to each other about uploads, and origins do not hear (protocols 9.2).
   static func removeUploadFields(_ fields: inout Fields) {
-    ForwardedHead.stripped(&fields)
+    DeliveryHead.stripped(&fields)
     for name in [FieldName.incremental, .xHTTPMethodOverride] { fields.removeAll(name) }
   }
 

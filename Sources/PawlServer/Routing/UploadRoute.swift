@@ -12,7 +12,7 @@ final class UploadRoute: Sendable {
   let dispatch: DispatchPolicy
   let settings: UploadSettings
   let cors: CORSPolicy
-  let delivery: ForwardPolicy.Delivery
+  let delivery: DeliveryPolicy.Delivery
 
   /// - Parameter prefix: `nil`: as the settings say.
   init(_ settings: PathSettings, store: UploadStore, directory: String, prefix: [UInt8]? = nil) {

@@ -77,7 +77,7 @@ package enum UploadReplies {
   ///   - head: without hop-by-hop fields.
   ///   - total: bytes of the upload.
   ///   - location: the upload's URL when the request was its creation, else `nil`.
-  ///   - consumed: `false` when the upload can be completed again (``ForwardPolicy/verdict(status:)``).
+  ///   - consumed: `false` when the upload can be completed again (``DeliveryPolicy/verdict(status:)``).
   ///   - target: the creation's, to which the origin's references are relative.
   /// - Returns: `keepsBody` tells whether the origin's content goes with it.
   package static func answer(

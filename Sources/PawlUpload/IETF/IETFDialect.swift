@@ -64,7 +64,7 @@ enum IETFDialect {
   ) -> ResponseHead {
     var head = answer
     // What the origin says of uploads is about none of pawl's.
-    ForwardedHead.stripped(&head.fields)
+    DeliveryHead.stripped(&head.fields)
     if let location {
       if !consumed || (version.needsLocationOnAnswer && !head.fields.contains(.location)) {
         head.fields.set(.location, location)

@@ -100,7 +100,7 @@ private struct SplitMix: RandomNumberGenerator {
     _ = UploadReplies.status(speech, status, UploadLimits(maxSize: .max, minSize: .max, maxAge: .min))
     let origin = ResponseHead(status: 200, fields: head.fields)
     _ = UploadReplies.answer(origin, speech, total: .max, location: nil, consumed: false)
-    let forwarded = ForwardedHead.make(
+    let forwarded = DeliveryHead.make(
       creation: head, credentials: head.fields, id: "0", length: .max, contentType: octets(&random), disposition: nil)
     #expect(!forwarded.fields.contains(.uploadComplete) && forwarded.framing == .length(.max))
   }

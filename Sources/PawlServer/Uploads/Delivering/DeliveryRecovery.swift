@@ -79,7 +79,7 @@ enum DeliveryRecovery {
     let route = loop.services.router.finishing(upload)
     let delivery = route?.uploads?.delivery ?? .atMostOnce
     // What an origin said that it had taken is not sent again by itself.
-    guard upload.status.originStatus != nil || ForwardPolicy.afterRestart(.sent, delivery) == .unknown else {
+    guard upload.status.originStatus != nil || DeliveryPolicy.afterRestart(.sent, delivery) == .unknown else {
       // By way of no other phase: whenever pawl ends, what is recorded has it sent again.
       upload.noteAttempt(failed: why, nextAt: nil)
       return deliver(upload, on: loop, isUrgent: false)

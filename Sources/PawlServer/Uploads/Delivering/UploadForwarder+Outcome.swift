@@ -17,7 +17,7 @@ extension UploadForwarder {
         return comeBack("the origin wants tus (\(head.status))", after: .zero)
       }
       let answer = self.answer(head, collector)
-      switch request?.isTus == true && !isTaken(head) ? .notConsumed : ForwardPolicy.verdict(status: head.status) {
+      switch request?.isTus == true && !isTaken(head) ? .notConsumed : DeliveryPolicy.verdict(status: head.status) {
       case .answered:
         if head.status < 500 { owner.queue.cameBack(route.upstreamName) }
         keep(answer, head, collector.spilled)
@@ -28,7 +28,7 @@ extension UploadForwarder {
       guard case .sent = phase, !failure.lacksHeldBack else {
         return comeBack(why, isAway: failure.beforeHead && !failure.requestBytesSent)
       }
-      switch ForwardPolicy.afterBreak(sent: true, uploads.delivery) {
+      switch DeliveryPolicy.afterBreak(sent: true, uploads.delivery) {
       case .again: comeBack(why)
       case .unknown: leaveUnknown(why)
       }
@@ -73,7 +73,7 @@ extension UploadForwarder {
       status: head.status, reason: Array(head.reason), fields: head.fields, body: body, isTruncated: !isWhole,
       at: loop.wallSeconds, keepFor: uploads.settings.responseTTL)
     let why = "auth-request answered \(head.status)"
-    switch ForwardPolicy.verdict(status: head.status) {
+    switch DeliveryPolicy.verdict(status: head.status) {
     case .answered:
       owner.events.log(.notice, "upload-refused", ["upload": id, "why": why])
       keep(answer, head, nil)
@@ -145,7 +145,7 @@ extension UploadForwarder {
 
   /// 401, 429, 503: the client that waits is given the answer, and the upload stays.
   func passOn(_ answer: UploadAnswer, _ why: String) {
-    let pause = ForwardPolicy.pauseWithoutClient(status: answer.status, retryAfter: retryAfter(answer.fields))
+    let pause = DeliveryPolicy.pauseWithoutClient(status: answer.status, retryAfter: retryAfter(answer.fields))
     if pause == nil, uploads.settings.forwardGiveUp == nil {
       // Its client need not ever come back. A start of pawl is no request of its client.
       let end = loop.wallSeconds + uploads.store.expireAfter.wholeSeconds
@@ -165,7 +165,7 @@ extension UploadForwarder {
   /// - Parameter after: `nil`: as long as it takes, the longer the more attempts there were.
   func comeBack(_ why: String, isAway: Bool = false, after: Duration? = nil) {
     if let after { return goBack(why, after: after) }
-    let pause = ForwardPolicy.backoff(attempt: attempt)
+    let pause = DeliveryPolicy.backoff(attempt: attempt)
     // Uploads that failed together do not come back together.
     goBack(why, after: pause - pause / 4 * Int(Randomness.uint64() % 256) / 256, isAway: isAway)
   }

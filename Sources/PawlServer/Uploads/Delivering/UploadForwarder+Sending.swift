@@ -102,7 +102,7 @@ extension UploadForwarder: OriginExchangeDelegate {
   func exchange(_ exchange: OriginExchange, broke failure: OriginFailure) {
     origin = nil
     guard let head else { return came(.broke(failure)) }
-    if ForwardPolicy.saysTaken(status: head.status), !failure.requestWasWhole {
+    if DeliveryPolicy.saysTaken(status: head.status), !failure.requestWasWhole {
       let why = "the origin answered \(head.status) before it had all"
       return came(failure.hasWholeAnswer ? .takenInPart(head, collector, why) : .broke(failure))
     }

@@ -148,7 +148,7 @@ final class UploadForwarder {
     var asked = OriginRequest(head: request.head, use: isUrgent ? .passThrough : .fill)
     (asked.wantsFreshConnection, asked.holdsHead) = (true, request.isEmpty)
     asked.holder = holder
-    asked.outlivesAnswer = { ForwardPolicy.saysTaken(status: $0) }
+    asked.outlivesAnswer = { DeliveryPolicy.saysTaken(status: $0) }
     origin = owner.services.pool(for: route.upstream).start(asked, delegate: self)
   }
 

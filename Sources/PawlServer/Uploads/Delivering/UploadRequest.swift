@@ -26,10 +26,10 @@ struct UploadRequest {
       isTus ? UploadShape.tus : UploadShape(origin, uploads.settings, boundary: UploadShape.randomBoundary)
     (prefix, suffix) = (shape.prefix, shape.suffix)
     let total = length + UInt64(prefix.count) + UInt64(suffix.count)
-    var head = ForwardedHead.make(
+    var head = DeliveryHead.make(
       creation: origin.head, credentials: upload.credentials, id: upload.id.hex, length: total,
       contentType: shape.contentType, disposition: shape.disposition)
-    if isTus { ForwardedHead.speakTus(&head.fields, length: length, metadata: origin.metadata) }
+    if isTus { DeliveryHead.speakTus(&head.fields, length: length, metadata: origin.metadata) }
     incoming = IncomingRequest(
       head: head, route: route, loop: loop,
       facts: ClientFacts(

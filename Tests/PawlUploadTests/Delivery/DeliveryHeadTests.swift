@@ -3,14 +3,14 @@ import Testing
 
 @testable import PawlUpload
 
-@Suite("The request to the origin (protocols 9.2)") struct ForwardedHeadTests {
+@Suite("The request to the origin (protocols 9.2)") struct DeliveryHeadTests {
   private let id = String(repeating: "0a", count: 16)
 
   private func make(
     _ creation: RequestHead, credentials: Fields? = nil, length: UInt64 = 9, type: String? = nil,
     disposition: String? = nil
   ) -> RequestHead {
-    ForwardedHead.make(
+    DeliveryHead.make(
       creation: creation, credentials: credentials, id: id, length: length, contentType: type.map { Array($0.utf8) },
       disposition: disposition.map { Array($0.utf8) })
   }
@@ -133,7 +133,7 @@ import Testing
       X-HTTP-Method-Override: PUT
       Upload-Reason: own
       """)
-    ForwardedHead.stripped(&fields)
+    DeliveryHead.stripped(&fields)
     #expect(
       fields.lines.map { fields.name($0).text } == [
         "Host", "Content-Length", "Expect", "Incremental", "X-HTTP-Method-Override", "Upload-Reason",

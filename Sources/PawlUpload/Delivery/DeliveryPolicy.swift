@@ -1,5 +1,5 @@
 /// When a completed upload goes to its origin, and when it goes again.
-package enum ForwardPolicy {
+package enum DeliveryPolicy {
   /// What a route asks for (`delivery`).
   package enum Delivery: Hashable, Sendable { case atMostOnce, atLeastOnce }
 

@@ -1,7 +1,7 @@
 package import PawlHTTP
 
 /// The one request in which a completed upload reaches its origin (protocols 9.2).
-package enum ForwardedHead {
+package enum DeliveryHead {
   /// - Parameters:
   ///   - creation: as it was received.
   ///   - credentials: `Authorization` and `Cookie` of the latest request of the same owner, in place of the creation's.

@@ -89,7 +89,7 @@ enum DeliveryRecovery {
     upload.becomeUnknown(why: why, on: loop.loop) { isRecorded in
       guard !isRecorded else { return }
       loop.events.log(.error, "upload-step-not-stored", ["upload": upload.id.hex, "step": "unknown"])
-      loop.services.perform(after: UploadQueue.storePatience) { [unowned loop] in recover(upload, on: loop) }
+      loop.services.perform(after: DeliveryQueue.storePatience) { [unowned loop] in recover(upload, on: loop) }
     }
   }
 }

@@ -11,7 +11,7 @@ final class LoopUploads {
   let services: LoopServices
   let loop: EventLoop
   let spilledAnswers: SpilledAnswers
-  private(set) lazy var queue = UploadQueue(self)
+  private(set) lazy var queue = DeliveryQueue(self)
   var probes: [ProbeMemory.Key: OriginProbe] = [:]
 
   var events: EventLog { services.events }

@@ -9,7 +9,7 @@ extension UploadExchange {
   func deliver() {
     guard let upload else { return }
     baseline = upload.lastRefusal?.attempt ?? 0
-    UploadForwarder.deliver(upload, route: request.route, on: deliveries)
+    DeliveryAttempt.deliver(upload, route: request.route, on: deliveries)
   }
 
   /// Waits with the client, whose connection is kept alive where the protocol has means for that.
@@ -90,7 +90,7 @@ extension UploadExchange {
     }
     var head = head
     head.fields.removeAll(.contentLength)
-    let spilled = upload.flatMap { UploadForwarder.spilledAnswer(of: $0, in: deliveries) }
+    let spilled = upload.flatMap { DeliveryAttempt.spilledAnswer(of: $0, in: deliveries) }
     if let spilled, spilled.isWhole { return respond(head, spilled.body, length: .known(spilled.count), as: told) }
     head.fields.append(.proxyStatus, "pawl; details=\"\(Self.lostContent)\"")
     let announced = answer.fields.only(.contentLength)?.strictDecimal.map(ContentLength.known)

@@ -57,7 +57,7 @@ final class UploadBench {
   }
 
   func deliver(_ upload: SpooledUpload) {
-    bench.loop.nextTurn { [bench] in UploadForwarder.deliver(upload, route: bench.route, on: bench.owner.uploads) }
+    bench.loop.nextTurn { [bench] in DeliveryAttempt.deliver(upload, route: bench.route, on: bench.owner.uploads) }
   }
 
   /// Delivers, and waits until the attempt is over.

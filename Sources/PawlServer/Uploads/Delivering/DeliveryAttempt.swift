@@ -5,8 +5,8 @@ import PawlUploadStore
 import PawlUpstream
 
 /// One attempt to deliver a completed upload to its origin: everything but what makes the request whole (its last byte;
-/// the end of a form), then the journal, then that, then the answer. Lives on one loop, in its ``UploadQueue``.
-final class UploadForwarder {
+/// the end of a form), then the journal, then that, then the answer. Lives on one loop, in its ``DeliveryQueue``.
+final class DeliveryAttempt {
   /// How far the request is.
   enum Phase {
     case preparing(AuthRequest?)

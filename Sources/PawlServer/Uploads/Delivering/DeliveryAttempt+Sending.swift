@@ -4,7 +4,7 @@ import PawlUploadStore
 import PawlUpstream
 
 /// The request goes out, and the answer comes in.
-extension UploadForwarder: OriginExchangeDelegate {
+extension DeliveryAttempt: OriginExchangeDelegate {
   func exchangeConnected(_ exchange: OriginExchange) {
     // Without content the head is what must not go before the journal has it.
     guard let content, !content.heldBack.isEmpty else { return journal(exchange) }

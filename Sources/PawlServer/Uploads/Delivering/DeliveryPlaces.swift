@@ -7,7 +7,7 @@ import PawlUpstream
 /// to one path whose answers take long: each has its share of the places, as of the upstream's connections, and what is above it lets
 /// others pass. Clients take turns, so that one with many uploads delays each of the others by one; and every fourth place is for what
 /// nobody waits for any more.
-struct DeliveryLines<Entry> {
+struct DeliveryPlaces<Entry> {
   /// So many deliveries at a time.
   let limit: Int
   /// Of so many places that become free while both kinds wait, one is for uploads whose client does not wait.

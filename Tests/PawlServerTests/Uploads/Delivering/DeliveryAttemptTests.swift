@@ -6,7 +6,7 @@ import Testing
 
 @testable import PawlServer
 
-@Suite("A completed upload on its way to its origin") struct UploadForwarderTests {
+@Suite("A completed upload on its way to its origin") struct DeliveryAttemptTests {
   @Test("becomes one ordinary request, and its answer is kept", arguments: [1, 2, 100, 6 << 20])
   func delivered(_ count: Int) throws {
     let octets = OriginStep.pattern(from: 0, count: count)
@@ -320,9 +320,9 @@ import Testing
     bench.attempt(upload)
     #expect(upload.answer?.isTruncated == true && upload.answer?.body == [])
     let uploads = bench.bench.owner.uploads
-    #expect(UploadForwarder.spilledAnswer(of: upload, in: uploads)?.count == UInt64(count))
+    #expect(DeliveryAttempt.spilledAnswer(of: upload, in: uploads)?.count == UInt64(count))
     bench.clock.advance(by: .seconds(60))
-    bench.bench.turn { UploadForwarder.spilledAnswer(of: upload, in: uploads) == nil }
+    bench.bench.turn { DeliveryAttempt.spilledAnswer(of: upload, in: uploads) == nil }
     _ = bench.finish()
   }
 

@@ -4,31 +4,31 @@ import Testing
 
 @testable import PawlServer
 
-@Suite("Completed uploads on a loop") struct UploadQueueTests {
+@Suite("Completed uploads on a loop") struct DeliveryQueueTests {
   @Test("those beyond the limit wait their turn; those a client waits for come first")
   func order() throws {
     let gate = Gate()
     let held: [OriginStep] = [.expectHead, .read(5), .wait(gate), .send(created)]
     let answered: [OriginStep] = [.expectHead, .read(5), .send(created)]
-    let scripts = Array(repeating: held, count: UploadQueue.limit) + [answered, answered]
+    let scripts = Array(repeating: held, count: DeliveryQueue.limit) + [answered, answered]
     let origin = ScriptedOrigin(.tcp, scripts: scripts)
     let alone = "max-share-per-client = 100%\nmax-share-per-path = 100%"
     let bench = try UploadBench(origin, upstream: "max-connections = 1000\n" + alone)
-    let uploads = try (0..<UploadQueue.limit + 2).map { _ in try bench.complete(Array("hello".utf8)) }
+    let uploads = try (0..<DeliveryQueue.limit + 2).map { _ in try bench.complete(Array("hello".utf8)) }
     let queue = bench.bench.owner.uploads.queue
     bench.bench.loop.nextTurn {
       for upload in uploads.dropLast() { queue.enter(upload, bench.bench.route, isUrgent: false) }
-      queue.enter(uploads[UploadQueue.limit + 1], bench.bench.route, isUrgent: true)
-      queue.enter(uploads[UploadQueue.limit + 1], bench.bench.route, isUrgent: true)
+      queue.enter(uploads[DeliveryQueue.limit + 1], bench.bench.route, isUrgent: true)
+      queue.enter(uploads[DeliveryQueue.limit + 1], bench.bench.route, isUrgent: true)
     }
-    bench.bench.turn { queue.running.count == UploadQueue.limit }
+    bench.bench.turn { queue.running.count == DeliveryQueue.limit }
     #expect(uploads.suffix(2).allSatisfy { $0.status.phase == .complete })
     gate.open()
     bench.bench.turn { uploads.allSatisfy { $0.status.phase == .answered } }
-    #expect(origin.acceptedCount == UploadQueue.limit + 2)
+    #expect(origin.acceptedCount == DeliveryQueue.limit + 2)
     _ = bench.finish()
     let ids = origin.received.suffix(2).map { String(decoding: $0, as: UTF8.self) }
-    #expect(ids.first?.contains(uploads[UploadQueue.limit + 1].id.hex) == true)
+    #expect(ids.first?.contains(uploads[DeliveryQueue.limit + 1].id.hex) == true)
   }
 
   @Test("an upload is entered once, whoever asks how often")

@@ -4,7 +4,7 @@ import PawlUpstream
 
 /// One loop's completed uploads: those on their way to an origin, those that wait for a place, and those that wait for
 /// another attempt.
-final class UploadQueue {
+final class DeliveryQueue {
   /// Deliveries of one loop to one upstream at a time: each holds a descriptor and a connection.
   static let limit = 64
   /// What could not be recorded is tried again after this.
@@ -17,9 +17,9 @@ final class UploadQueue {
   }
 
   private unowned let owner: LoopUploads
-  private(set) var running: [UploadID: UploadForwarder] = [:]
+  private(set) var running: [UploadID: DeliveryAttempt] = [:]
   /// By upstream: places belong to it, and one that hangs delays no other's uploads.
-  private var lines: [ObjectIdentifier: DeliveryLines<Waiting>] = [:]
+  private var lines: [ObjectIdentifier: DeliveryPlaces<Waiting>] = [:]
   private struct Place: Equatable {
     let upstream: ObjectIdentifier
     let isUrgent: Bool
@@ -27,7 +27,7 @@ final class UploadQueue {
 
   /// Those in the lines; who is there twice is taken once, and where it was told to wait last.
   private var known: [UploadID: Place] = [:]
-  private lazy var pauses = UploadPauses(owner.loop) { [unowned self] in isDue($0, $1) }
+  private lazy var pauses = DeliveryRetries(owner.loop) { [unowned self] in isDue($0, $1) }
   private var isEnding = false
   private var isStopped = false
   /// Called after each delivery.
@@ -55,9 +55,9 @@ final class UploadQueue {
   }
 
   /// A client, or a path, has the same share of them as of the upstream's connections.
-  private func makeLines(_ route: RouteSettings) -> DeliveryLines<Waiting> {
+  private func makeLines(_ route: RouteSettings) -> DeliveryPlaces<Waiting> {
     let settings = route.upstream.settings
-    return DeliveryLines(limit: Self.limit, clientShare: settings.clientShare, pathShare: settings.pathShare)
+    return DeliveryPlaces(limit: Self.limit, clientShare: settings.clientShare, pathShare: settings.pathShare)
   }
 
   private func startNext(to upstream: ObjectIdentifier) {
@@ -68,7 +68,7 @@ final class UploadQueue {
         if entry.route.uploads != nil { lookAgain(at: entry.upload) }
         continue
       }
-      let forwarder = UploadForwarder(
+      let forwarder = DeliveryAttempt(
         entry.upload, route: entry.route, uploads: uploads, on: owner, isUrgent: entry.isUrgent, holder: holder)
       running[entry.upload.id] = forwarder
       forwarder.start()
@@ -77,7 +77,7 @@ final class UploadQueue {
   }
 
   /// A delivery is over, or will go on later.
-  func ended(_ forwarder: UploadForwarder) {
+  func ended(_ forwarder: DeliveryAttempt) {
     let upstream = ObjectIdentifier(forwarder.route.upstream)
     if running[forwarder.upload.id] === forwarder {
       running[forwarder.upload.id] = nil
@@ -116,7 +116,7 @@ final class UploadQueue {
 
   func cameBack(_ upstream: String) { pauses.cameBack(upstream) }
 
-  private func isDue(_ upload: SpooledUpload, _ next: UploadPauses.Next) {
+  private func isDue(_ upload: SpooledUpload, _ next: DeliveryRetries.Next) {
     switch next {
     case .attempt: DeliveryRecovery.deliver(upload, on: owner, isUrgent: false)
     case .end: giveUp(upload)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PawlServer
 
-@Suite("Deliveries whose outcome cannot be recorded") struct UploadForwarderOutcomeTests {
+@Suite("Deliveries whose outcome cannot be recorded") struct DeliveryAttemptOutcomeTests {
   @Test("what was sent and not answered becomes unknown when that can be recorded")
   func unknown() throws {
     let (broken, goOn) = (Gate(), Gate())

@@ -5,7 +5,7 @@ import PawlUploadStore
 import PawlUpstream
 
 /// What an attempt came to, and what follows (architecture.md, Uploads).
-extension UploadForwarder {
+extension DeliveryAttempt {
   /// So long the client that waits can have a body that is too long to be kept.
   private static let spillLifetime = Duration.seconds(60)
 
@@ -119,7 +119,7 @@ extension UploadForwarder {
       guard isRecorded else {
         owner.events.log(.error, "upload-step-not-stored", ["upload": id, "step": name])
         let timer = loop.makeTimer { [weak self] in self?.insist(name, from: phases, step, then: then) }
-        timer.schedule(after: UploadQueue.storePatience)
+        timer.schedule(after: DeliveryQueue.storePatience)
         self.timer = timer
         return
       }

@@ -3,7 +3,7 @@ import PawlUploadStore
 
 /// One loop's completed uploads between attempts. It goes by the monotonic clock: a wall clock that is set back delays
 /// no attempt, and one that is set forward ends no upload.
-final class UploadPauses {
+final class DeliveryRetries {
   enum Next {
     case attempt
     /// Its time is over (``SpooledUpload/giveUpAt``).

@@ -3,11 +3,11 @@ import Testing
 
 @testable import PawlServer
 
-@Suite("What waits to be delivered to one upstream") struct DeliveryLinesTests {
+@Suite("What waits to be delivered to one upstream") struct DeliveryPlacesTests {
   private let anna = Array("anna".utf8)
   private let bela = Array("bela".utf8)
 
-  private func started(_ lines: inout DeliveryLines<String>, _ count: Int) -> [String] {
+  private func started(_ lines: inout DeliveryPlaces<String>, _ count: Int) -> [String] {
     (0..<count).compactMap { _ in
       let entry = lines.start { _ in true }
       lines.ended()
@@ -17,7 +17,7 @@ import Testing
 
   @Test("no more run than there are places", arguments: [1, 64])
   func places(_ limit: Int) {
-    var lines = DeliveryLines<String>(limit: limit)
+    var lines = DeliveryPlaces<String>(limit: limit)
     for number in 0...limit { lines.append("\(number)", of: anna, isUrgent: true) }
     for number in 0..<limit { #expect(lines.start { _ in true }?.entry == "\(number)") }
     #expect(lines.start { _ in true } == nil && lines.running == limit)
@@ -32,7 +32,7 @@ import Testing
 
   @Test("clients take turns, however many uploads each has", arguments: [true, false])
   func turns(_ isUrgent: Bool) {
-    var lines = DeliveryLines<String>(limit: 1)
+    var lines = DeliveryPlaces<String>(limit: 1)
     for number in 0..<5 { lines.append("a\(number)", of: anna, isUrgent: isUrgent) }
     for number in 0..<2 { lines.append("b\(number)", of: bela, isUrgent: isUrgent) }
     #expect(started(&lines, 7) == ["a0", "b0", "a1", "b1", "a2", "a3", "a4"])
@@ -44,7 +44,7 @@ import Testing
 
   @Test("every fourth place is for what nobody waits for, and none is kept free for it")
   func patience() {
-    var lines = DeliveryLines<String>(limit: 1)
+    var lines = DeliveryPlaces<String>(limit: 1)
     for number in 0..<8 { lines.append("u\(number)", of: anna, isUrgent: true) }
     #expect(started(&lines, 2) == ["u0", "u1"])
     for number in 0..<3 { lines.append("p\(number)", of: anna, isUrgent: false) }
@@ -53,7 +53,7 @@ import Testing
 
   @Test("what waits no more takes neither a place nor a turn")
   func stale() {
-    var lines = DeliveryLines<String>(limit: 1)
+    var lines = DeliveryPlaces<String>(limit: 1)
     for entry in ["x", "x", "a"] { lines.append(entry, of: anna, isUrgent: true) }
     for entry in ["x", "b"] { lines.append(entry, of: bela, isUrgent: false) }
     #expect(lines.start { $0 != "x" }?.entry == "a")
@@ -66,7 +66,7 @@ import Testing
 
   @Test("at the end what nobody waits for is forgotten")
   func drops() {
-    var lines = DeliveryLines<String>(limit: 1)
+    var lines = DeliveryPlaces<String>(limit: 1)
     lines.append("p", of: anna, isUrgent: false)
     lines.append("u", of: anna, isUrgent: true)
     lines.dropPatient()
@@ -75,12 +75,12 @@ import Testing
 
   @Test("many that wait are taken in their order, and nothing stays behind")
   func many() {
-    var lines = DeliveryLines<String>(limit: 1)
+    var lines = DeliveryPlaces<String>(limit: 1)
     for number in 0..<5000 { lines.append("\(number)", of: anna, isUrgent: true) }
     #expect(started(&lines, 5000) == (0..<5000).map(String.init) && lines.isIdle)
   }
 
-  private func begun(_ lines: inout DeliveryLines<String>) -> [String] {
+  private func begun(_ lines: inout DeliveryPlaces<String>) -> [String] {
     var entries: [String] = []
     while let (entry, _) = lines.start(where: { _ in true }) { entries.append(entry) }
     return entries
@@ -91,7 +91,7 @@ import Testing
 
   @Test("a client has its share and not one more while others may come", arguments: [true, false])
   func clientShare(_ isUrgent: Bool) {
-    var lines = DeliveryLines<String>(limit: 10, clientShare: 80, pathShare: 100)
+    var lines = DeliveryPlaces<String>(limit: 10, clientShare: 80, pathShare: 100)
     for number in 0..<12 { lines.append("a\(number)", of: anna, hung, isUrgent: isUrgent) }
     #expect(begun(&lines) == (0..<8).map { "a\($0)" })
     for number in 0..<3 { lines.append("b\(number)", of: bela, other, isUrgent: isUrgent) }
@@ -107,7 +107,7 @@ import Testing
 
   @Test("a path whose deliveries take long has its share, whoever's they are; one that is quick may have all")
   func pathShare() {
-    var lines = DeliveryLines<String>(limit: 10, clientShare: 100, pathShare: 60)
+    var lines = DeliveryPlaces<String>(limit: 10, clientShare: 100, pathShare: 60)
     for number in 0..<5 {
       lines.append("a\(number)", of: anna, PlaceHolder(client: 1, path: 1), isUrgent: true)
       lines.append("b\(number)", of: bela, PlaceHolder(client: 2, path: 1), isUrgent: true)
@@ -121,7 +121,7 @@ import Testing
 
   @Test("what is back below its share takes turns with the others")
   func turnsAtShare() {
-    var lines = DeliveryLines<String>(limit: 4, clientShare: 50, pathShare: 100)
+    var lines = DeliveryPlaces<String>(limit: 4, clientShare: 50, pathShare: 100)
     for number in 0..<6 { lines.append("a\(number)", of: anna, hung, isUrgent: true) }
     for number in 0..<6 { lines.append("b\(number)", of: bela, PlaceHolder(client: 0, path: 2), isUrgent: true) }
     var order = begun(&lines)
@@ -135,7 +135,7 @@ import Testing
 
   @Test("what waits above a share is dropped with the rest, and keeps nothing busy when it waits no more")
   func staleAtShare() {
-    var lines = DeliveryLines<String>(limit: 4, clientShare: 25, pathShare: 100)
+    var lines = DeliveryPlaces<String>(limit: 4, clientShare: 25, pathShare: 100)
     for entry in ["p", "q", "x"] { lines.append(entry, of: anna, hung, isUrgent: false) }
     #expect(begun(&lines) == ["p"])
     lines.ended(hung)

@@ -45,9 +45,9 @@ final class DeliveryAttempt {
 
   var phase = Phase.preparing(nil)
   var recorded = Journal.nothing
-  var request: UploadRequest?
+  var request: DeliveryRequest?
   var origin: OriginExchange?
-  var content: UploadContent?
+  var content: DeliveryContent?
   var head: ResponseHead?
   /// Octets of content that the answer announces.
   var announced: UInt64?
@@ -108,22 +108,22 @@ final class DeliveryAttempt {
   }
 
   private func check(_ body: UploadBody) {
-    let request = UploadRequest(upload, length: body.count, route: route, uploads: uploads, loop: owner.services)
+    let request = DeliveryRequest(upload, length: body.count, route: route, uploads: uploads, loop: owner.services)
     self.request = request
     let claims = owner.queue.isVerified(upload) ? [] : request.claims
-    if claims.isEmpty, let result = UploadCheck.makeAtOnce(body) { return wasChecked(result, request, body) }
+    if claims.isEmpty, let result = DeliveryCheck.makeAtOnce(body) { return wasChecked(result, request, body) }
     let pool = claims.isEmpty ? owner.pool : owner.services.shared.longWorkers
-    let isQueued = pool.run({ UploadCheck.make(body, claims) }, then: loop) { [self] result in
+    let isQueued = pool.run({ DeliveryCheck.make(body, claims) }, then: loop) { [self] result in
       if !isCut { wasChecked(result, request, body) }
     }
     if !isQueued { comeBack("pawl is ending") }
   }
 
-  private func wasChecked(_ result: UploadCheck, _ request: UploadRequest, _ body: UploadBody) {
+  private func wasChecked(_ result: DeliveryCheck, _ request: DeliveryRequest, _ body: UploadBody) {
     switch result {
     case .good(let last):
       owner.queue.noteVerified(upload)
-      content = UploadContent(request, body, last: last, on: owner)
+      content = DeliveryContent(request, body, last: last, on: owner)
       ask(request)
     case .mismatch(let algorithm): refuseForGood("the bytes are not those of Repr-Digest (\(algorithm.rawValue))")
     case .unreadable(let why): comeBack(why)
@@ -131,7 +131,7 @@ final class DeliveryAttempt {
   }
 
   /// The application is asked again: its mind may have changed while the bytes came.
-  private func ask(_ request: UploadRequest) {
+  private func ask(_ request: DeliveryRequest) {
     let asked = AuthRequest.ask(request.incoming) { [self] verdict in
       guard !isCut else { return }
       switch verdict {
@@ -143,7 +143,7 @@ final class DeliveryAttempt {
     if let asked { phase = .preparing(asked) }
   }
 
-  private func connect(_ request: UploadRequest) {
+  private func connect(_ request: DeliveryRequest) {
     phase = .sending
     var asked = OriginRequest(head: request.head, use: isUrgent ? .passThrough : .fill)
     (asked.wantsFreshConnection, asked.holdsHead) = (true, request.isEmpty)

@@ -18,7 +18,7 @@ extension UploadExchange {
     let content = contentStart..<max(contentStart, writer.offset)
     upload.openBody(on: loop.loop) { [self] result in
       guard case .success(let body) = result else { return unverified() }
-      let isQueued = loop.shared.longWorkers.run({ UploadCheck.make(body, claims, of: content) }, then: loop.loop) {
+      let isQueued = loop.shared.longWorkers.run({ DeliveryCheck.make(body, claims, of: content) }, then: loop.loop) {
         [self] in
         switch $0 {
         case .good: if state.isStoring { then() }

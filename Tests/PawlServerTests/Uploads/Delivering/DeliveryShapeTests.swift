@@ -5,19 +5,19 @@ import Testing
 
 @testable import PawlServer
 
-@Suite("How an upload is described to its origin") struct UploadShapeTests {
+@Suite("How an upload is described to its origin") struct DeliveryShapeTests {
   /// name: ü.png, type: image/png, title: hi
   private static let metadata = "filename w7wucG5n,filetype aW1hZ2UvcG5n,title aGk="
 
   private func shape(
     isTus: Bool = true, metadata: String? = metadata, _ fields: [(FieldName, String)] = [],
     _ change: (inout UploadSettings) -> Void = { _ in }
-  ) -> UploadShape {
+  ) -> DeliveryShape {
     let head = RequestHead(method: .post, target: Bytes("/"), fields: Fields(fields))
     let origin = UploadOrigin(head: head, isTus: isTus, metadata: metadata.map { Array($0.utf8) })
     var settings = UploadSettings()
     change(&settings)
-    return UploadShape(origin, settings) { Array("b".utf8) }
+    return DeliveryShape(origin, settings) { Array("b".utf8) }
   }
 
   private func text(_ octets: [UInt8]?) -> String? { octets.map { String(decoding: $0, as: UTF8.self) } }
@@ -53,7 +53,7 @@ import Testing
 
   @Test("a boundary is random")
   func boundary() {
-    let (one, other) = (UploadShape.randomBoundary(), UploadShape.randomBoundary())
+    let (one, other) = (DeliveryShape.randomBoundary(), DeliveryShape.randomBoundary())
     #expect(one != other && one.count == 36)
   }
 }

@@ -5,7 +5,7 @@ import PawlUpload
 import PawlUploadStore
 
 /// How an upload's content is described to its origin, and what it is wrapped in (`tus-forward`).
-struct UploadShape {
+struct DeliveryShape {
   private(set) var prefix: [UInt8] = []
   private(set) var suffix: [UInt8] = []
   /// In place of the creation's; `nil`: that one stays.
@@ -13,7 +13,7 @@ struct UploadShape {
   private(set) var disposition: [UInt8]?
 
   /// As tus itself sends it (creation-with-upload): the type is the protocol's.
-  static let tus = UploadShape(contentType: Array("application/offset+octet-stream".utf8))
+  static let tus = DeliveryShape(contentType: Array("application/offset+octet-stream".utf8))
 
   private init(contentType: [UInt8]) { self.contentType = contentType }
 

@@ -5,7 +5,7 @@ import PawlUpload
 import PawlUploadStore
 
 /// The one request that an upload becomes for its origin: head, and what stands before and behind the stored bytes.
-struct UploadRequest {
+struct DeliveryRequest {
   /// As a client's request: forwarded, asked about and invalidated like one.
   let incoming: IncomingRequest
   /// Before and behind the stored bytes: a form's; empty when they are the content.
@@ -23,7 +23,7 @@ struct UploadRequest {
     let known = loop.shared.probes.withLock { $0.lastSaid(for: ProbeMemory.Key(origin, route)) }
     isTus = origin.isTus && known?.tus == true
     let shape =
-      isTus ? UploadShape.tus : UploadShape(origin, uploads.settings, boundary: UploadShape.randomBoundary)
+      isTus ? DeliveryShape.tus : DeliveryShape(origin, uploads.settings, boundary: DeliveryShape.randomBoundary)
     (prefix, suffix) = (shape.prefix, shape.suffix)
     let total = length + UInt64(prefix.count) + UInt64(suffix.count)
     var head = DeliveryHead.make(

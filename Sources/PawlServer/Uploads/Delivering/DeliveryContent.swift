@@ -5,7 +5,7 @@ import PawlUpstream
 
 /// The content of an upload's one request, on its way: what stands before the stored bytes, these, and what stands
 /// behind them. What makes it whole is held back: readers of forms act on the closing delimiter, not on its last byte.
-final class UploadContent {
+final class DeliveryContent {
   private let prefix: [UInt8]
   private let feed: FileFeed
   /// Held back until the journal says that it may go: what stands behind the stored bytes, or else the last of them.
@@ -15,7 +15,7 @@ final class UploadContent {
   private(set) var isHandedOver = false
 
   /// - Parameter last: of the stored bytes.
-  init(_ request: UploadRequest, _ body: UploadBody, last: UInt8?, on owner: LoopUploads) {
+  init(_ request: DeliveryRequest, _ body: UploadBody, last: UInt8?, on owner: LoopUploads) {
     prefix = request.prefix
     let isRaw = request.suffix.isEmpty
     let end = isRaw && body.count > 0 ? body.count - 1 : body.count

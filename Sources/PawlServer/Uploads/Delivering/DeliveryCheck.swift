@@ -5,7 +5,7 @@ import PawlUploadStore
 
 /// What is looked at in an upload's bytes before they go: whether they are what their digest says, and the last of
 /// them, which is held back.
-enum UploadCheck: Sendable {
+enum DeliveryCheck: Sendable {
   case good(last: UInt8?)
   /// Not the bytes that were announced.
   case mismatch(DigestAlgorithm)
@@ -13,7 +13,7 @@ enum UploadCheck: Sendable {
 
   /// Blocking: in the pool.
   /// - Parameter part: what the claims are of; `nil`: the whole.
-  static func make(_ body: UploadBody, _ claims: [DigestClaim], of part: Range<UInt64>? = nil) -> UploadCheck {
+  static func make(_ body: UploadBody, _ claims: [DigestClaim], of part: Range<UInt64>? = nil) -> DeliveryCheck {
     let hashes = claims.map { ContentHash($0.algorithm) }
     if !hashes.isEmpty, !read(part ?? 0..<body.count, of: body, into: hashes) {
       return .unreadable("the stored bytes cannot be read")
@@ -30,7 +30,7 @@ enum UploadCheck: Sendable {
   }
 
   /// As ``make(_:_:)`` where nothing was announced and the last byte is in memory, as a rule; else `nil`. On a loop.
-  static func makeAtOnce(_ body: UploadBody) -> UploadCheck? {
+  static func makeAtOnce(_ body: UploadBody) -> DeliveryCheck? {
     guard body.count > 0 else { return .good(last: nil) }
     var last: UInt8 = 0
     let count = withExtendedLifetime(body) { pawl_pread_nowait(body.fd, &last, 1, off_t(body.count - 1)) }

@@ -7,15 +7,15 @@ import Testing
 
 @testable import PawlServer
 
-@Suite("An upload's bytes before they go") struct UploadCheckTests {
+@Suite("An upload's bytes before they go") struct DeliveryCheckTests {
   private let pool = WorkerPool(threads: 1)
 
-  private func check(_ text: String, _ claims: [DigestClaim] = [], count: UInt64? = nil) throws -> UploadCheck {
+  private func check(_ text: String, _ claims: [DigestClaim] = [], count: UInt64? = nil) throws -> DeliveryCheck {
     let folder = try TemporaryFolder()
     let file = try #require(TemporaryFile(in: folder.path, pool: pool))
     let isWritten = Array(text.utf8).withUnsafeBytes { file.write($0, at: 0) }
     #expect(isWritten)
-    return UploadCheck.make(
+    return DeliveryCheck.make(
       UploadBody(fd: file.descriptor, count: count ?? UInt64(text.utf8.count), owner: file), claims)
   }
 
@@ -29,8 +29,8 @@ import Testing
     let file = try #require(TemporaryFile(in: folder.path, pool: pool))
     let isWritten = Array("abc".utf8).withUnsafeBytes { file.write($0, at: 0) }
     #expect(isWritten)
-    func check(_ count: UInt64) -> UploadCheck? {
-      UploadCheck.makeAtOnce(UploadBody(fd: file.descriptor, count: count, owner: file))
+    func check(_ count: UInt64) -> DeliveryCheck? {
+      DeliveryCheck.makeAtOnce(UploadBody(fd: file.descriptor, count: count, owner: file))
     }
     guard case .good(last: 0x63?)? = check(3) else { return #expect(Bool(false)) }
     guard case .good(last: nil)? = check(0) else { return #expect(Bool(false)) }

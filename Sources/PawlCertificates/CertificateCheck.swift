@@ -134,7 +134,7 @@ package struct CertificateCheck {
 
   // MARK: Origins
 
-  private mutating func check(_ upstream: UpstreamConfiguration) {
+  private mutating func check(_ upstream: UpstreamSection) {
     guard let settings = upstream.forTLS else { return }
     let label = "upstream:\(upstream.name)"
     let files = Files(

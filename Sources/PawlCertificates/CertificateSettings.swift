@@ -37,7 +37,7 @@ extension ListenerSettings {
   }
 }
 
-extension UpstreamConfiguration {
+extension UpstreamSection {
   /// How its `https://` URLs are spoken to; `nil`: there is none.
   package var forTLS: TLSClientSettings? {
     guard urls.contains(where: \.isTLS) else { return nil }

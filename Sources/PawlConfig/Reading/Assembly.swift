@@ -11,9 +11,9 @@ struct Assembly {
   var tls = [ReadSection<TLSSettings>]()
   var caches = [ReadSection<CacheSettings>]()
   var spools = [ReadSection<SpoolSettings>]()
-  var upstreams = [ReadSection<UpstreamConfiguration>]()
-  var sites = [ReadSection<SiteConfiguration>]()
-  var routes = [ReadSection<RouteConfiguration>]()
+  var upstreams = [ReadSection<UpstreamSection>]()
+  var sites = [ReadSection<SiteSection>]()
+  var routes = [ReadSection<RouteSection>]()
 
   init(_ surroundings: Surroundings, origin: ValueOrigin, issues: [Issue]) {
     (self.surroundings, self.origin, self.issues) = (surroundings, origin, issues)
@@ -69,12 +69,12 @@ struct Assembly {
       spools.append(readSection(section, over: start, keys: SpoolSettings.keys, issues: &issues))
     }
     for section in byKind[.upstream] ?? [] {
-      let start = UpstreamConfiguration(name: section.label.name)
-      upstreams.append(readSection(section, over: start, keys: UpstreamConfiguration.keys, issues: &issues))
+      let start = UpstreamSection(name: section.label.name)
+      upstreams.append(readSection(section, over: start, keys: UpstreamSection.keys, issues: &issues))
     }
     for section in byKind[.site] ?? [] {
-      let start = SiteConfiguration(name: section.label.name)
-      sites.append(readSection(section, over: start, keys: SiteConfiguration.keys, issues: &issues))
+      let start = SiteSection(name: section.label.name)
+      sites.append(readSection(section, over: start, keys: SiteSection.keys, issues: &issues))
     }
     for section in byKind[.route] ?? [] { readRoute(section) }
   }
@@ -93,10 +93,10 @@ struct Assembly {
     }
     var inherited = site?.origins ?? [:]
     inherited["host"] = nil
-    let start = RouteConfiguration(site: parts[0], name: parts[1], settings: site?.model.settings ?? PathSettings())
+    let start = RouteSection(site: parts[0], name: parts[1], settings: site?.model.settings ?? SiteSettings())
     routes.append(
       readSection(
-        section, over: start, keys: RouteConfiguration.keys, inherited: inherited, satisfied: ["upstream"],
+        section, over: start, keys: RouteSection.keys, inherited: inherited, satisfied: ["upstream"],
         issues: &issues))
   }
 
@@ -140,11 +140,11 @@ struct Assembly {
     sections += tls.map { $0.effective(TLSSettings.keys) }
     sections += caches.map { $0.effective(CacheSettings.keys) }
     sections += spools.map { $0.effective(SpoolSettings.keys) }
-    sections += upstreams.map { $0.effective(UpstreamConfiguration.keys) }
+    sections += upstreams.map { $0.effective(UpstreamSection.keys) }
     for site in sites {
-      sections.append(site.effective(SiteConfiguration.keys))
+      sections.append(site.effective(SiteSection.keys))
       let own = routes.filter { $0.model.site == site.model.name }
-      sections += own.sorted { $0.model.path.precedes($1.model.path) }.map { $0.effective(RouteConfiguration.keys) }
+      sections += own.sorted { $0.model.path.precedes($1.model.path) }.map { $0.effective(RouteSection.keys) }
     }
     let none = ReadSection(label: SectionLabel(.admin), origin: .builtIn, model: AdminSettings())
     sections.append((admin ?? none).effective(AdminSettings.keys))

@@ -95,7 +95,7 @@ extension Assembly {
     "tls-verify", "tls-ca", "tls-certificate", "tls-key", "tls-server-name", "tls-min-version",
   ]
 
-  private mutating func checkOrigin(_ upstream: ReadSection<UpstreamConfiguration>) {
+  private mutating func checkOrigin(_ upstream: ReadSection<UpstreamSection>) {
     let model = upstream.model
     switch (model.tlsCertificate, model.tlsKey) {
     case (.some, nil) where !upstream.refused.contains("tls-key"):
@@ -118,7 +118,7 @@ extension Assembly {
 
   /// - Parameter inherited: where values of the site stand that a route begins with; they are judged there.
   private mutating func checkSite<Model>(
-    _ section: ReadSection<Model>, settings: PathSettings, inherited: [String: [ValueOrigin]]
+    _ section: ReadSection<Model>, settings: SiteSettings, inherited: [String: [ValueOrigin]]
   ) {
     func isOwn(_ key: String) -> Bool { isSaid(key, section) && section.origins[key] != inherited[key] }
     if let hsts = settings.hsts, isOwn("hsts") {

@@ -41,7 +41,7 @@ extension Assembly {
   }
 
   private mutating func checkReferences<Model>(
-    _ section: ReadSection<Model>, settings: PathSettings, isInherited: (String) -> Bool
+    _ section: ReadSection<Model>, settings: SiteSettings, isInherited: (String) -> Bool
   ) {
     let references: [(key: String, kind: SectionKind, name: String?, names: [String])] = [
       ("upstream", .upstream, settings.upstream, upstreams.map(\.model.name)),
@@ -60,7 +60,7 @@ extension Assembly {
 
   /// What is allowed, and hardly meant.
   private mutating func checkUploads<Model>(
-    _ section: ReadSection<Model>, _ settings: PathSettings, _ isInherited: (String) -> Bool
+    _ section: ReadSection<Model>, _ settings: SiteSettings, _ isInherited: (String) -> Bool
   ) {
     let upload = settings.upload
     func isSaid(_ key: String) -> Bool {
@@ -79,7 +79,7 @@ extension Assembly {
     }
   }
 
-  private mutating func checkOwner<Model>(_ section: ReadSection<Model>, _ settings: PathSettings) {
+  private mutating func checkOwner<Model>(_ section: ReadSection<Model>, _ settings: SiteSettings) {
     guard settings.upload.authRequest == nil else { return }
     for (index, rule) in settings.owner.enumerated() {
       if case .authRequest = rule {
@@ -90,7 +90,7 @@ extension Assembly {
 
   private mutating func checkHosts() {
     var owners = [String: ValueOrigin]()
-    var fallback: ReadSection<SiteConfiguration>?
+    var fallback: ReadSection<SiteSection>?
     for site in sites {
       if site.model.hosts.isEmpty, !site.refused.contains("host") {
         if let fallback {
@@ -173,7 +173,7 @@ extension Assembly {
     }
   }
 
-  private mutating func checkCrossOrigin<Model>(_ section: ReadSection<Model>, _ settings: PathSettings) {
+  private mutating func checkCrossOrigin<Model>(_ section: ReadSection<Model>, _ settings: SiteSettings) {
     guard case .origins(let origins) = settings.upload.cors, origins.contains("*") else { return }
     report(section, "cors", "* stands alone: it allows every origin already")
   }

@@ -8,15 +8,15 @@ package struct Configuration: Sendable {
   package var tls: [TLSSettings]
   package var caches: [CacheSettings]
   package var spools: [SpoolSettings]
-  package var upstreams: [UpstreamConfiguration]
-  package var sites: [SiteConfiguration]
+  package var upstreams: [UpstreamSection]
+  package var sites: [SiteSection]
   package var admin: AdminSettings
   /// Each section with each of its keys, the value in effect and where it came from.
   package var effective: [EffectiveSection]
   /// What is doubtful but does not keep pawl from starting.
   package var warnings: [Issue]
 
-  package func upstream(named name: String) -> UpstreamConfiguration? { upstreams.first { $0.name == name } }
+  package func upstream(named name: String) -> UpstreamSection? { upstreams.first { $0.name == name } }
   package func cache(named name: String) -> CacheSettings? { caches.first { $0.name == name } }
   package func spool(named name: String) -> SpoolSettings? { spools.first { $0.name == name } }
   /// The spool that exists by itself, whether or not anything uses it.
@@ -37,7 +37,7 @@ package struct Configuration: Sendable {
 
   /// The site that names `host`, else the default site.
   /// - Parameter host: in lower case and without a port.
-  package func site(forHost host: String) -> SiteConfiguration? {
+  package func site(forHost host: String) -> SiteSection? {
     sites.first { $0.hosts.contains(host) } ?? sites.first { $0.hosts.isEmpty }
   }
 }

@@ -26,9 +26,9 @@ enum SectionKind: String, CaseIterable {
     case .tls: TLSSettings.keys.map(\.name)
     case .cache: CacheSettings.keys.map(\.name)
     case .spool: SpoolSettings.keys.map(\.name)
-    case .upstream: UpstreamConfiguration.keys.map(\.name)
-    case .site: SiteConfiguration.keys.map(\.name)
-    case .route: RouteConfiguration.keys.map(\.name)
+    case .upstream: UpstreamSection.keys.map(\.name)
+    case .site: SiteSection.keys.map(\.name)
+    case .route: RouteSection.keys.map(\.name)
     case .admin: AdminSettings.keys.map(\.name)
     case .include: ["files"]
     }

@@ -11,7 +11,7 @@ struct ServerParts: Sendable {
   var stores: [String: CacheStore] = [:]
   /// Caches of settings before: as long as somebody has one, its directory is taken.
   private var former: [FormerCache] = []
-  var upstreams: [String: (settings: UpstreamConfiguration, upstream: Upstream)] = [:]
+  var upstreams: [String: (settings: UpstreamSection, upstream: Upstream)] = [:]
   var spools: UploadSpools
   /// For routes without a spool.
   var buffers: BufferSpace?
@@ -54,7 +54,7 @@ struct ServerParts: Sendable {
     let buffers =
       needsBuffers ? old?.buffers ?? BufferSpace(under: configuration.process.stateDirectory, workers, events) : nil
     self.buffers = buffers
-    func route(_ name: String, _ settings: PathSettings) throws(ServerError) -> RouteSettings {
+    func route(_ name: String, _ settings: SiteSettings) throws(ServerError) -> RouteSettings {
       guard let entry = upstreams[settings.upstream] else { throw .system("no upstream \(settings.upstream)") }
       return RouteSettings(
         name: name, settings: settings, upstream: entry.upstream, configuration: entry.settings,

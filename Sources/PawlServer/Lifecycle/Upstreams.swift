@@ -8,7 +8,7 @@ import PawlUpstream
 
 /// The upstreams of a configuration: those that are as they were stay, with their connections.
 struct Upstreams {
-  typealias Entry = (settings: UpstreamConfiguration, upstream: Upstream)
+  typealias Entry = (settings: UpstreamSection, upstream: Upstream)
 
   private(set) var upstreams: [String: Entry] = [:]
   /// For upstreams that stay: what their new connections are to use.
@@ -37,7 +37,7 @@ struct Upstreams {
     for entry in certificates { entry.upstream.replaceTLS(entry.context) }
   }
 
-  private static func context(_ settings: UpstreamConfiguration) throws(ServerError) -> TLSClientContext? {
+  private static func context(_ settings: UpstreamSection) throws(ServerError) -> TLSClientContext? {
     guard let tls = settings.forTLS else { return nil }
     do throws(TLSProblem) {
       return try TLSClientContext(tls)
@@ -61,7 +61,7 @@ final class OriginFailureLog: Sendable {
   }
 }
 
-extension UpstreamConfiguration {
+extension UpstreamSection {
   var forPool: UpstreamSettings {
     var made = UpstreamSettings(
       name: name,

@@ -15,8 +15,8 @@ final class RouteSettings: Sendable {
   /// `files` or `files/downloads`, for the log.
   let name: String
   /// As they were written.
-  let settings: PathSettings
-  private let configuration: UpstreamConfiguration
+  let settings: SiteSettings
+  private let configuration: UpstreamSection
   let upstream: Upstream
   let upstreamName: String
   /// What `Host` says where the client named none.
@@ -59,7 +59,7 @@ final class RouteSettings: Sendable {
   /// - Parameter finished: uploads that have their URLs below this path are gone on with, whether or not new ones are
   ///   taken; `nil`: only new ones are meant.
   init(
-    name: String, settings: PathSettings, upstream: Upstream, configuration: UpstreamConfiguration, cache: CacheStore?,
+    name: String, settings: SiteSettings, upstream: Upstream, configuration: UpstreamSection, cache: CacheStore?,
     spool: OpenSpool? = nil, finished: [UInt8]? = nil, isOrphan: Bool = false, buffers: BufferSpace? = nil
   ) {
     (buffersRequests, bufferSpace) = (settings.requestBuffering, spool?.buffers ?? buffers)
@@ -105,7 +105,7 @@ final class RouteSettings: Sendable {
   /// - Parameter route: any; lends what such a route must have, and nothing uses.
   convenience init(orphansOf spool: OpenSpool, below prefix: [UInt8], lending route: RouteSettings) {
     self.init(
-      name: "-", settings: PathSettings(), upstream: route.upstream, configuration: route.configuration, cache: nil,
+      name: "-", settings: SiteSettings(), upstream: route.upstream, configuration: route.configuration, cache: nil,
       spool: spool, finished: prefix, isOrphan: true)
   }
 

@@ -15,7 +15,7 @@ final class UploadRoute: Sendable {
   let delivery: DeliveryPolicy.Delivery
 
   /// - Parameter prefix: `nil`: as the settings say.
-  init(_ settings: PathSettings, store: UploadStore, directory: String, prefix: [UInt8]? = nil) {
+  init(_ settings: SiteSettings, store: UploadStore, directory: String, prefix: [UInt8]? = nil) {
     (self.settings, self.store, self.directory) = (settings.upload, store, directory)
     self.prefix = prefix ?? Array(settings.uploadPrefix.utf8)
     dispatch = DispatchPolicy(

@@ -23,7 +23,7 @@ import Testing
     let configuration = try load(text)
     let site = try #require(configuration.sites.first)
     #expect(site.routes.map(\.name) == ["exact", "big", "all"])
-    func settings(_ path: String) -> PathSettings { site.settings(forPath: Array(path.utf8)[...]) }
+    func settings(_ path: String) -> SiteSettings { site.settings(forPath: Array(path.utf8)[...]) }
     #expect(settings("/").defaultTTL == .seconds(300))
     #expect(settings("/pub").defaultTTL == .seconds(300))
     #expect(settings("/pub/x").defaultTTL == .seconds(3600))

@@ -11,7 +11,7 @@ import Testing
     #expect(configuration.spools.map(\.path) == ["/var/lib/pawl/spool"])
     #expect(configuration.upstreams.map(\.urls.first?.description) == ["http://127.0.0.1:9000"])
     let site = try #require(configuration.site(forHost: "any.example"))
-    #expect(site.settings == PathSettings(upstream: "app"))
+    #expect(site.settings == SiteSettings(upstream: "app"))
     #expect(configuration.process == ProcessSettings(stateDirectory: "/var/lib/pawl"))
     #expect(configuration.warnings.isEmpty)
   }

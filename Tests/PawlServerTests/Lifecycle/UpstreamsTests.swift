@@ -10,7 +10,7 @@ import Testing
 @Suite("Upstreams over TLS") struct UpstreamsTests {
   private let maker = TestCertificates()
 
-  private func upstream(_ lines: String) throws -> UpstreamConfiguration {
+  private func upstream(_ lines: String) throws -> UpstreamSection {
     let text = "[upstream:app]\n\(lines)\n[site:default]\nupstream = app"
     let surroundings = Surroundings(
       environment: { _ in nil }, readFile: { _ in .success(Array(text.utf8)) }, listFiles: { _ in [] }, isRoot: false)

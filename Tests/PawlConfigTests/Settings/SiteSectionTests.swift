@@ -2,7 +2,7 @@ import Testing
 
 @testable import PawlConfig
 
-@Suite("Paths of routes") struct SiteConfigurationTests {
+@Suite("Paths of routes") struct SiteSectionTests {
   @Test(
     "match exactly, or as a prefix",
     arguments: [

@@ -1,5 +1,5 @@
 /// `[upstream:NAME]`: an application and the limits of pawl's use of it.
-package struct UpstreamConfiguration: Hashable, Sendable {
+package struct UpstreamSection: Hashable, Sendable {
   package var name: String
   /// At least one in a loaded configuration.
   package var urls = [OriginURL]()
@@ -34,7 +34,7 @@ package struct UpstreamConfiguration: Hashable, Sendable {
 
   package init(name: String) { self.name = name }
 
-  static var keys: [Key<UpstreamConfiguration>] {
+  static var keys: [Key<UpstreamSection>] {
     [
       .list("url", \.urls, .originURL, empty: nil, commas: false, isRequired: true),
       .scalar("connect-timeout", \.connectTimeout, .positiveTime),

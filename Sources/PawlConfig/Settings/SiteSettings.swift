@@ -1,5 +1,5 @@
 /// What a site says, and a route may say otherwise: every key of `[site:…]` but `host`.
-package struct PathSettings: Hashable, Sendable {
+package struct SiteSettings: Hashable, Sendable {
   package enum EntityTags: String, Hashable, Sendable, CaseIterable { case auto, origin }
   package enum Collapse: String, Hashable, Sendable, CaseIterable { case auto, always }
   package enum OriginEncoding: String, Hashable, Sendable, CaseIterable { case identity, pass }
@@ -51,7 +51,7 @@ package struct PathSettings: Hashable, Sendable {
 
   package init(upstream: String = "") { self.upstream = upstream }
 
-  static var keys: [Key<PathSettings>] {
+  static var keys: [Key<SiteSettings>] {
     [
       .scalar("upstream", \.upstream, .name, isRequired: true),
       .scalar("cache", \.cache, .optional(.name, word: "off")),

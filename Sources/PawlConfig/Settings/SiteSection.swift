@@ -1,40 +1,40 @@
 /// `[site:NAME]`: the hosts a set of rules is for.
-package struct SiteConfiguration: Hashable, Sendable {
+package struct SiteSection: Hashable, Sendable {
   package var name: String
   /// Lower case, without port. Empty: the default site, for every other host.
   package var hosts = [String]()
   /// What holds where no route does.
-  package var settings = PathSettings()
+  package var settings = SiteSettings()
   /// In the order they are tried: the longest path first.
-  package var routes = [RouteConfiguration]()
+  package var routes = [RouteSection]()
 
   package init(name: String) { self.name = name }
 
   /// The settings of the route that `path` falls into, else the site's own.
   /// - Parameter path: of the request target, as received, without the query.
-  package func settings(forPath path: ArraySlice<UInt8>) -> PathSettings {
+  package func settings(forPath path: ArraySlice<UInt8>) -> SiteSettings {
     routes.first { $0.path.matches(path) }?.settings ?? settings
   }
 
-  static var keys: [Key<SiteConfiguration>] {
+  static var keys: [Key<SiteSection>] {
     [.list("host", \.hosts, .host, empty: "any", commas: true)]
-      + PathSettings.keys.map { $0.lifted(through: \.settings) }
+      + SiteSettings.keys.map { $0.lifted(through: \.settings) }
   }
 }
 
 /// `[route:SITE/NAME]`: the part of a site below a path, with all of its settings, inherited ones included.
-package struct RouteConfiguration: Hashable, Sendable {
+package struct RouteSection: Hashable, Sendable {
   package var site: String
   package var name: String
   package var path = PathPattern(literal: [], isPrefix: true)
-  package var settings: PathSettings
+  package var settings: SiteSettings
 
-  package init(site: String, name: String, settings: PathSettings) {
+  package init(site: String, name: String, settings: SiteSettings) {
     (self.site, self.name, self.settings) = (site, name, settings)
   }
 
-  static var keys: [Key<RouteConfiguration>] {
-    [.scalar("path", \.path, .pathPattern, isRequired: true)] + PathSettings.keys.map { $0.lifted(through: \.settings) }
+  static var keys: [Key<RouteSection>] {
+    [.scalar("path", \.path, .pathPattern, isRequired: true)] + SiteSettings.keys.map { $0.lifted(through: \.settings) }
   }
 }
 

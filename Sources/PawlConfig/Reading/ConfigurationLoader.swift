@@ -7,7 +7,7 @@ package enum ConfigurationLoader {
     var collector = SectionCollector(surroundings)
     collector.collect(path)
     let origin = ValueOrigin.file(path: collector.files.first ?? path, line: 0)
-    var assembly = Assembly(surroundings, origin: origin, issues: collector.issues)
+    var assembly = ConfigurationAssembly(surroundings, origin: origin, issues: collector.issues)
     // A file that can not be read is one mistake, not a configuration that lacks everything.
     if collector.files.isEmpty { throw InvalidConfiguration(issues: collector.issues) }
     return try assembly.assemble(collector.sections, files: collector.files)
@@ -33,7 +33,7 @@ package enum ConfigurationLoader {
       try add("upstream:default", "url", [url])
       try add("site:default", "upstream", ["default"])
     } catch { throw InvalidConfiguration(issues: [Issue(at: .commandLine, error.message)]) }
-    var assembly = Assembly(surroundings, origin: .commandLine, issues: [])
+    var assembly = ConfigurationAssembly(surroundings, origin: .commandLine, issues: [])
     do throws(InvalidConfiguration) { return try assembly.assemble(sections, files: []) } catch {
       throw InvalidConfiguration(issues: error.issues.map(namingOption))
     }

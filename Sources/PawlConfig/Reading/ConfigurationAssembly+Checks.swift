@@ -1,6 +1,6 @@
 /// What no section can say by itself: that names lead somewhere, that nothing stands twice, and that this version can do
 /// what is asked of it.
-extension Assembly {
+extension ConfigurationAssembly {
   mutating func validate() {
     requireSomethingToServe()
     checkReferences()

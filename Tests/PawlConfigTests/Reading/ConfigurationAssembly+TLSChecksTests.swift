@@ -1,7 +1,7 @@
 import PawlConfig
 import Testing
 
-@Suite("What a configuration may not say about TLS") struct ValidationTLSTests {
+@Suite("What a configuration may not say about TLS") struct ConfigurationTLSChecksTests {
   static let web = "[tls:web]\ncertificate = c.pem\nkey = k.pem\n"
   static let other = "[tls:other]\ncertificate = o.pem\nkey = k.pem\n"
   static let listen = "[listen:a]\ntls = web\n"

@@ -1,6 +1,6 @@
 /// What TLS, HTTP/2 and the PROXY protocol need of several keys at once. What stands in the files that keys name is
 /// judged by who reads them.
-extension Assembly {
+extension ConfigurationAssembly {
   mutating func checkTLS() {
     for listener in listeners {
       checkNames(listener)

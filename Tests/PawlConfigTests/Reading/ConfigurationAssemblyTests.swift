@@ -2,7 +2,7 @@ import Testing
 
 @testable import PawlConfig
 
-@Suite("Putting a configuration together") struct AssemblyTests {
+@Suite("Putting a configuration together") struct ConfigurationAssemblyTests {
   @Test("a route takes what its site says and overrides it; the longest path wins")
   func routes() throws {
     let text =

@@ -1,5 +1,5 @@
 /// Puts a configuration together from its sections: first what others refer to, then what refers.
-struct Assembly {
+struct ConfigurationAssembly {
   private let surroundings: Surroundings
   /// Where the configuration as a whole stands.
   let origin: ValueOrigin

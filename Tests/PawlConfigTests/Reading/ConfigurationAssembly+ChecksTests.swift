@@ -1,7 +1,7 @@
 import PawlConfig
 import Testing
 
-@Suite("What a configuration may not say") struct ValidationTests {
+@Suite("What a configuration may not say") struct ConfigurationChecksTests {
   static let file = "/etc/pawl/pawl.ini"
 
   @Test(

@@ -28,7 +28,7 @@ struct UploadState {
   var queue: [UploadTransition] = []
 
   // Who writes.
-  var hold = UploadHold<PendingHold>()
+  var hold = WritingRight<PendingHold>()
   /// The file has to be cut here before anybody writes.
   var goBack: UInt64?
   /// Room promised to the holder, bytes.
@@ -106,7 +106,7 @@ struct UploadState {
   mutating func endHolder() -> Displacement { ended(hold.displaced()) }
 
   /// The same, of one who has lost it.
-  mutating func ended(_ ended: UploadHold<PendingHold>.Ended) -> Displacement {
+  mutating func ended(_ ended: WritingRight<PendingHold>.Ended) -> Displacement {
     if ended.leavesEnd { dropUnreachedEnd() }
     if ended.leavesUnverified { goBack = min(goBack ?? .max, written) }
     return Displacement(holder: ended.holder, promise: takePromise())
@@ -139,7 +139,7 @@ struct UploadState {
   /// The write that was under way counts, with its bytes. Whether a request that was overtaken meanwhile had brought all
   /// is known now.
   @discardableResult
-  mutating func writeEnded() -> UploadHold<PendingHold>.WriteEnd {
+  mutating func writeEnded() -> WritingRight<PendingHold>.WriteEnd {
     let end = hold.writeEnded()
     if end == .overtaken { dropUnreachedEnd() }
     return end

@@ -20,7 +20,7 @@ package final class UploadWriter {
   package let upload: SpooledUpload
   private let loop: EventLoop
   private var displaced: (() -> Void)?
-  /// ``UploadHold/generation`` for which this writer was made.
+  /// ``WritingRight/generation`` for which this writer was made.
   var generation: UInt64 = 0
 
   init(_ upload: SpooledUpload, on loop: EventLoop, displaced: @escaping () -> Void) {

@@ -68,7 +68,7 @@ extension SpooledUpload {
     }
   }
 
-  private func nextStep(_ state: inout UploadState) -> UploadHold<PendingHold>.Step {
+  private func nextStep(_ state: inout UploadState) -> WritingRight<PendingHold>.Step {
     let step = state.hold.nextStep(
       .init(
         cut: state.goBack, isFreed: state.isFreed, isOpen: state.descriptor != nil,

@@ -9,7 +9,7 @@ import Testing
 
 @testable import PawlUploadStore
 
-@Suite("Who writes an upload") struct UploadHoldingTests {
+@Suite("Who writes an upload") struct UploadTakeoverTests {
   @Test("a takeover ends the old writer at once, whose displacement is told once, and goes on at its offset")
   func takesOver() throws {
     let fixture = try UploadFixture()

@@ -2,12 +2,12 @@ import Testing
 
 @testable import PawlUploadStore
 
-@Suite("Who may add to an upload") struct UploadHoldTests {
+@Suite("Who may add to an upload") struct WritingRightTests {
   private struct Claim: UploadClaim {
     var writer: Int
     var isReadOnly: Bool
   }
-  private typealias Hold = UploadHold<Claim>
+  private typealias Hold = WritingRight<Claim>
 
   // A row for each state: who has the right, what is done with the file, who waits; a column for each event. What it becomes; `=`
   // where that changes nothing, `!` where it is impossible; `*`: the write that ended was one of somebody who was overtaken.

@@ -10,7 +10,7 @@ protocol UploadClaim {
 /// and no loop.
 ///
 /// One flag is left: that cutting or opening failed outlives the work that it happened in, until somebody takes over.
-struct UploadHold<Claim: UploadClaim> {
+struct WritingRight<Claim: UploadClaim> {
   enum Seat {
     case vacant
     /// It only looks.

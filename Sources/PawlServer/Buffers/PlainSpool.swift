@@ -27,12 +27,12 @@ final class PlainSpool: Sendable {
 final class SpooledContent: Sendable {
   let file: TemporaryFile
   /// Given back with this.
-  private let room: UploadRoom
+  private let room: SpoolRoom
   private let written = Locked<UInt64>(0)
   /// Octets.
   var count: UInt64 { written.withLock { $0 } }
 
-  fileprivate init(_ file: TemporaryFile, _ room: UploadRoom) { (self.file, self.room) = (file, room) }
+  fileprivate init(_ file: TemporaryFile, _ room: SpoolRoom) { (self.file, self.room) = (file, room) }
 
   /// From any thread; one at a time.
   /// - Returns: how long the system kept the thread for it, or why there is no room.

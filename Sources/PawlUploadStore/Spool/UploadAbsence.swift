@@ -47,7 +47,7 @@ enum UploadAbsence {
   }
 }
 
-extension UploadCore {
+extension SpoolCore {
   /// Until now pawl was there.
   func noteAlive() {
     do throws(StoreError) {

@@ -68,7 +68,7 @@ extension UploadStore {
   }
 }
 
-extension UploadCore {
+extension SpoolCore {
   /// Makes file, object and row of an upload that was admitted. Blocking.
   /// - Parameter kept: what was counted for it besides its bytes.
   func make(

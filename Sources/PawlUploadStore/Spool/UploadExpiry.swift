@@ -6,10 +6,10 @@ import PawlUpload
 /// What happens once a second, begun on the catalogue's thread.
 final class UploadTicker: @unchecked Sendable {
   // Safe: touched on the catalogue's thread only.
-  private let core: UploadCore
+  private let core: SpoolCore
   private var count = 0
 
-  init(_ core: UploadCore) { self.core = core }
+  init(_ core: SpoolCore) { self.core = core }
 
   func tick() {
     count += 1
@@ -27,7 +27,7 @@ final class UploadTicker: @unchecked Sendable {
 }
 
 /// All of it in the pool.
-extension UploadCore {
+extension SpoolCore {
   /// A promise without bytes ends after this.
   static let promiseLapse = Duration.seconds(60)
   /// A file that nobody writes is closed after this.
@@ -215,7 +215,7 @@ extension SpooledUpload {
 
   private func isAbandoned(_ state: UploadState) -> Bool {
     let settings = core.settings
-    let grace = min(settings.expireAfter, UploadCore.startGrace)
+    let grace = min(settings.expireAfter, SpoolCore.startGrace)
     if bornAt == nil && core.age(since: core.startedWall, nil) < grace { return false }
     if core.age(since: createdAt, bornAt) >= settings.maxAge { return true }
     if state.hold.isWritten { return false }

@@ -8,7 +8,7 @@ import PawlUpload
 /// In the same run of the kernel the page cache has every byte that was written, and a file's size counts, up to what
 /// was being verified; after another boot only what was recorded does. Files are cut there.
 struct UploadRecovery {
-  private let core: UploadCore
+  private let core: SpoolCore
   private let database: Database
   private let boot: ObjectID
   private var isSameBoot = false
@@ -19,7 +19,7 @@ struct UploadRecovery {
   private var liveCount = 0
   private var answerSizes: [UploadID: UInt64] = [:]
 
-  init(_ core: UploadCore, _ database: Database, boot: ObjectID) {
+  init(_ core: SpoolCore, _ database: Database, boot: ObjectID) {
     (self.core, self.database, self.boot) = (core, database, boot)
   }
 

@@ -7,7 +7,7 @@ package import PawlObserve
 /// A spool directory: uploads, their journal and their bytes. Every method may be called on any thread unless it says
 /// otherwise; completions run on the loop that was given, never within the call.
 package final class UploadStore: Sendable {
-  let core: UploadCore
+  let core: SpoolCore
   private let catalogue: Catalogue
   let directoryLock: DirectoryLock
   private let isClosed = Locked(false)
@@ -29,7 +29,7 @@ package final class UploadStore: Sendable {
     let database = try UploadCatalogue.open(in: settings.path, events)
     try Self.makeBodies(settings.path)
     let reader = try Database(path: UploadCatalogue.path(in: settings.path), isReader: true)
-    core = UploadCore(
+    core = SpoolCore(
       settings, pool: pool, longJobs: longJobs ?? pool, events: events, clock: clock,
       budget: try Self.makeBudget(settings), reader: reader)
     try core.spares.open()

@@ -17,12 +17,12 @@ package final class SpooledUpload: Sendable {
   package let createdAt: Int64
   /// When it was made, if this process did.
   let bornAt: Monotonic?
-  let core: UploadCore
+  let core: SpoolCore
   let state: Locked<UploadState>
 
   init(
     _ id: UploadID, _ origin: UploadOrigin, createdAt: Int64, bornAt: Monotonic? = nil, charge: DiskCharge,
-    core: UploadCore, row: UploadRow
+    core: SpoolCore, row: UploadRow
   ) {
     (self.id, from, self.createdAt, self.bornAt) = (id, Locked(origin), createdAt, bornAt)
     (client, concatenation, largest) = (origin.client, origin.concatenation, origin.largest)
@@ -199,7 +199,7 @@ package final class SpooledUpload: Sendable {
   /// What was made of this part was answered: it goes soon, unless it goes earlier.
   func wasUsed() {
     guard concatenation == .partial, giveUpAt == nil else { return }
-    drop(at: core.clock.wallSeconds() + UploadCore.usedPartAge)
+    drop(at: core.clock.wallSeconds() + SpoolCore.usedPartAge)
   }
 
   /// What it is from now on for the limits of its client.

@@ -7,11 +7,11 @@ import PawlLoop
 /// becomes another's. Who calls the kernel with `raw` keeps this for as long: the number may be another file's after it.
 final class UploadDescriptor: Sendable {
   let raw: CInt
-  private let core: UploadCore
+  private let core: SpoolCore
   private let charge: DiskCharge
   private let nameOfOver = Locked<String?>(nil)
 
-  init(adopting raw: CInt, _ core: UploadCore, _ charge: DiskCharge) {
+  init(adopting raw: CInt, _ core: SpoolCore, _ charge: DiskCharge) {
     (self.raw, self.core, self.charge) = (raw, core, charge)
   }
 

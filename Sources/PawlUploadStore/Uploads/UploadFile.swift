@@ -6,7 +6,7 @@ import PawlObserve
 /// The files under `bodies/`: 32 hexadecimal digits each, 0600. All calls block: in the pool.
 enum UploadFile {
   /// Makes an empty one; `durably`: its name, too.
-  static func create(_ id: UploadID, durably: Bool, _ core: UploadCore, _ charge: DiskCharge) throws(StoreError)
+  static func create(_ id: UploadID, durably: Bool, _ core: SpoolCore, _ charge: DiskCharge) throws(StoreError)
     -> UploadDescriptor
   {
     let raw = try core.spares.file(called: core.path(of: id))

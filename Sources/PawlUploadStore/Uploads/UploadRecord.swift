@@ -86,7 +86,7 @@ extension UploadOrigin {
   }
 }
 
-extension UploadCore {
+extension SpoolCore {
   /// Of what is kept of answered uploads, the oldest goes where it is more than half of its client's share, or of the spool:
   /// what comes needs the room more. So it does where their records take more memory than they may.
   /// - Parameter answered: in the order in which they go.

@@ -12,7 +12,7 @@ struct AnswerCollector {
   private let limit: UInt64
   private let makeFile: () -> TemporaryFile?
   /// Of the spool, for who uploads: taken as the file grows; `nil`: as much as it likes.
-  private let room: UploadRoom?
+  private let room: SpoolRoom?
   private(set) var memory: [UInt8] = []
   /// What came of a body that broke off before it was longer than is kept.
   private(set) var part: [UInt8] = []
@@ -22,7 +22,7 @@ struct AnswerCollector {
   /// Nothing more of it is taken.
   private var isOver = false
 
-  init(limit: UInt64, room: UploadRoom? = nil, makeFile: @escaping () -> TemporaryFile?) {
+  init(limit: UInt64, room: SpoolRoom? = nil, makeFile: @escaping () -> TemporaryFile?) {
     (self.limit, self.room, self.makeFile) = (limit, room, makeFile)
   }
 
@@ -71,7 +71,7 @@ struct AnswerCollector {
 struct SpilledAnswer: Sendable {
   let file: TemporaryFile
   /// Given back with this.
-  fileprivate let room: UploadRoom?
+  fileprivate let room: SpoolRoom?
   /// Bytes.
   fileprivate(set) var count: UInt64
   /// Whether they are all of it.

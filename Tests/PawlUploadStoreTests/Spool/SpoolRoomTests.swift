@@ -3,7 +3,7 @@ import Testing
 
 @testable import PawlUploadStore
 
-@Suite("Room for content that is no upload") struct UploadRoomTests {
+@Suite("Room for content that is no upload") struct SpoolRoomTests {
   @Test("comes out of what uploads have, and goes back with its owner")
   func shared() throws {
     let fixture = try UploadFixture { $0.maxSize = 1000 }

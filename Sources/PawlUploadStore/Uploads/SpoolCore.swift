@@ -6,7 +6,7 @@ import PawlObserve
 import PawlUpload
 
 /// What the parts of one spool share.
-final class UploadCore: Sendable {
+final class SpoolCore: Sendable {
   let settings: UploadStoreSettings
   let pool: WorkerPool
   /// For what takes as long as an upload is large: a pool of its own, so that nobody's sync waits for it.

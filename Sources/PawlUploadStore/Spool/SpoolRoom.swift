@@ -5,7 +5,7 @@ import PawlLoop
 /// Room of the spool for content that is no upload of its own: ordinary requests that are taken in whole first, answers too
 /// long to be kept. It comes out of what uploads have and out of its client's share, and goes back when the last one lets
 /// go of this. Any thread.
-package final class UploadRoom: Sendable {
+package final class SpoolRoom: Sendable {
   private let budget: UploadBudget
   private let client: [UInt8]
   private let charge: DiskCharge
@@ -31,5 +31,5 @@ package final class UploadRoom: Sendable {
 extension UploadStore {
   /// Room for one content; none is taken yet.
   /// - Parameter client: whose share it comes out of (``UploadOrigin/client``); empty: nobody's.
-  package func makeRoom(for client: [UInt8]) -> UploadRoom { UploadRoom(core.budget, client) }
+  package func makeRoom(for client: [UInt8]) -> SpoolRoom { SpoolRoom(core.budget, client) }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PawlUploadStore
 
-@Suite("What the parts of a spool share") struct UploadCoreTests {
+@Suite("What the parts of a spool share") struct SpoolCoreTests {
   @Test("tombstones are forgotten with age, and the oldest beyond their limit")
   func tombstones() throws {
     let core = try UploadFixture().store.core

@@ -27,7 +27,7 @@ package enum UploadReplies {
 
   /// The upload is made and not complete.
   package static func created(
-    _ protocol: UploadProtocol, location: [UInt8], _ status: UploadStatus, _ limits: UploadLimits
+    _ protocol: UploadProtocol, location: [UInt8], _ status: UploadFacts, _ limits: UploadLimits
   ) -> UploadReply {
     switch `protocol` {
     case .ietf(let version): IETFDialect.created(version, location: location, status, limits)
@@ -37,7 +37,7 @@ package enum UploadReplies {
 
   /// Content was added, and the upload is not complete.
   package static func appended(
-    _ protocol: UploadProtocol, _ status: UploadStatus, _ limits: UploadLimits
+    _ protocol: UploadProtocol, _ status: UploadFacts, _ limits: UploadLimits
   ) -> UploadReply {
     switch `protocol` {
     case .ietf(let version): IETFDialect.appended(version, status, limits)
@@ -47,7 +47,7 @@ package enum UploadReplies {
 
   /// The answer to HEAD, and to GET where nothing else is to be had; in any phase.
   package static func status(
-    _ protocol: UploadProtocol, _ status: UploadStatus, _ limits: UploadLimits
+    _ protocol: UploadProtocol, _ status: UploadFacts, _ limits: UploadLimits
   ) -> UploadReply {
     switch `protocol` {
     case .ietf(let version): IETFDialect.status(version, status, limits)
@@ -64,7 +64,7 @@ package enum UploadReplies {
 
   /// - Parameter status: of the upload that the request was about; `nil` where there is none.
   package static func refusal(
-    _ refusal: UploadRefusal, _ protocol: UploadProtocol, _ status: UploadStatus?, _ limits: UploadLimits
+    _ refusal: UploadRefusal, _ protocol: UploadProtocol, _ status: UploadFacts?, _ limits: UploadLimits
   ) -> UploadReply {
     switch `protocol` {
     case .ietf(let version): IETFDialect.refusal(refusal, version, status, limits)

@@ -25,7 +25,7 @@ enum IETFDialect {
   }
 
   static func created(
-    _ version: InteropVersion, location: [UInt8], _ status: UploadStatus, _ limits: UploadLimits
+    _ version: InteropVersion, location: [UInt8], _ status: UploadFacts, _ limits: UploadLimits
   ) -> UploadReply {
     var head = own(201, version, isComplete: false)
     head.fields.append(.location, location)
@@ -34,14 +34,14 @@ enum IETFDialect {
     return UploadReply(head)
   }
 
-  static func appended(_ version: InteropVersion, _ status: UploadStatus, _ limits: UploadLimits) -> UploadReply {
+  static func appended(_ version: InteropVersion, _ status: UploadFacts, _ limits: UploadLimits) -> UploadReply {
     var head = own(version.incompleteAppendStatus, version, isComplete: false)
     head.fields.append(offset: status.offset)
     head.fields.append(limits, version)
     return UploadReply(head)
   }
 
-  static func status(_ version: InteropVersion, _ status: UploadStatus, _ limits: UploadLimits) -> UploadReply {
+  static func status(_ version: InteropVersion, _ status: UploadFacts, _ limits: UploadLimits) -> UploadReply {
     guard status.phase.isLive else { return refusal(.gone, version, nil, limits) }
     var head = own(204, version, isComplete: isComplete(status, version))
     head.fields.append(offset: status.offset)
@@ -93,7 +93,7 @@ enum IETFDialect {
 
   /// Completeness as offset retrieval tells it (protocols 9.3): `?0` until the origin has answered; before -12, where a
   /// client that reads `?1` asks no more, until that answer has reached one.
-  private static func isComplete(_ status: UploadStatus, _ version: InteropVersion) -> Bool {
+  private static func isComplete(_ status: UploadFacts, _ version: InteropVersion) -> Bool {
     switch status.phase {
     case .open, .complete, .forwarding, .sent, .invalid, .removed: false
     case .answered, .unknown: version.completenessTellsWhoSpeaks || status.isAnswerDelivered

@@ -3,7 +3,7 @@ import PawlHTTP
 /// Refusals in the drafts: a status, a problem (RFC 9457) and, where there is an upload, its offset (protocols 1.10, 1.11).
 extension IETFDialect {
   static func refusal(
-    _ refusal: UploadRefusal, _ version: InteropVersion, _ status: UploadStatus?, _ limits: UploadLimits
+    _ refusal: UploadRefusal, _ version: InteropVersion, _ status: UploadFacts?, _ limits: UploadLimits
   ) -> UploadReply {
     let problem = problem(refusal, version, offset: status?.offset)
     var head = own(problem.status, version, isComplete: refusal == .outcomeUnknown)
@@ -16,7 +16,7 @@ extension IETFDialect {
   }
 
   /// An offset is a promise that the upload will go on from there.
-  private static func tellsOffset(_ refusal: UploadRefusal, _ status: UploadStatus) -> Bool {
+  private static func tellsOffset(_ refusal: UploadRefusal, _ status: UploadFacts) -> Bool {
     status.phase.isLive && refusal != .notFound && refusal != .gone && refusal != .tooLong
   }
 

@@ -8,7 +8,7 @@ enum TusDialect {
 
   /// The upload is made. Where all bytes are there and the origin has not decided, no offset is told: a client would
   /// take offset = length for success.
-  static func created(location: [UInt8], _ status: UploadStatus, _ limits: UploadLimits) -> UploadReply {
+  static func created(location: [UInt8], _ status: UploadFacts, _ limits: UploadLimits) -> UploadReply {
     var head = own(201, "Created")
     head.fields.append(.location, location)
     if tellsOffset(status) { head.fields.append(offset: status.offset) }
@@ -16,7 +16,7 @@ enum TusDialect {
     return UploadReply(head)
   }
 
-  static func appended(_ status: UploadStatus, _ limits: UploadLimits) -> UploadReply {
+  static func appended(_ status: UploadFacts, _ limits: UploadLimits) -> UploadReply {
     var head = own(204, "No Content")
     head.fields.append(offset: status.offset)
     head.fields.append(expiry: status)
@@ -25,7 +25,7 @@ enum TusDialect {
 
   /// The answer to HEAD. A client takes offset = length for success: neither is told while the origin has not decided,
   /// nor when it refused.
-  static func status(_ status: UploadStatus, _ limits: UploadLimits) -> UploadReply {
+  static func status(_ status: UploadFacts, _ limits: UploadLimits) -> UploadReply {
     switch status.phase {
     case .open: return found(status)
     case .complete, .forwarding, .sent, .unknown:
@@ -40,7 +40,7 @@ enum TusDialect {
     }
   }
 
-  private static func found(_ status: UploadStatus) -> UploadReply {
+  private static func found(_ status: UploadFacts) -> UploadReply {
     var head = own(200, "OK")
     if tellsOffset(status) { head.fields.append(offset: status.offset) }
     if let length = status.length {
@@ -56,7 +56,7 @@ enum TusDialect {
   }
 
   /// A concatenation has an offset once it is done (tus 1.0.0, concatenation).
-  private static func tellsOffset(_ status: UploadStatus) -> Bool {
+  private static func tellsOffset(_ status: UploadFacts) -> Bool {
     switch status.phase {
     case .open: !status.isConcatFinal
     case .complete, .forwarding, .sent, .unknown: status.isConcatPartial
@@ -139,7 +139,7 @@ enum TusDialect {
 
 extension Fields {
   /// `Upload-Expires`, of uploads that are not finished and will be collected (tus 1.0.0, expiration).
-  fileprivate mutating func append(expiry status: UploadStatus) {
+  fileprivate mutating func append(expiry status: UploadFacts) {
     guard status.phase == .open, let expires = status.expires else { return }
     append(.uploadExpires, HTTPDate.format(expires))
   }

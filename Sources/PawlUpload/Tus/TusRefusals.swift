@@ -2,7 +2,7 @@ import PawlHTTP
 
 /// Refusals in tus: a status and a sentence (protocols 4.3).
 extension TusDialect {
-  static func refusal(_ refusal: UploadRefusal, _ status: UploadStatus?, _ limits: UploadLimits) -> UploadReply {
+  static func refusal(_ refusal: UploadRefusal, _ status: UploadFacts?, _ limits: UploadLimits) -> UploadReply {
     let (code, reason) = line(refusal)
     var head = own(code, reason)
     for (name, value) in further(refusal, limits) { head.fields.append(named: name.utf8, value.utf8) }

@@ -40,9 +40,9 @@ package final class SpooledUpload: Sendable {
 
   var charge: DiskCharge { state.withLock { $0.charge } }
 
-  package var status: UploadStatus {
+  package var status: UploadFacts {
     state.withLock { state in
-      var status = UploadStatus(offset: state.durable, length: state.row.length, phase: state.row.phase)
+      var status = UploadFacts(offset: state.durable, length: state.row.length, phase: state.row.phase)
       status.isAnswerDelivered = state.row.isAnswerDelivered
       status.originStatus = state.row.originStatus.map { Int($0) }
       status.expires = expires(state.row)

@@ -10,7 +10,7 @@ import Testing
   @Test("a client of the drafts is never told completeness in two ways")
   func completeness() {
     for version in Draft.versions {
-      let status = UploadStatus(offset: 5, length: 9)
+      let status = UploadFacts(offset: 5, length: 9)
       let replies = [
         UploadReplies.created(.ietf(version), location: Draft.location, status, UploadLimits()).head,
         UploadReplies.appended(.ietf(version), status, UploadLimits()).head,

@@ -91,7 +91,7 @@ private struct SplitMix: RandomNumberGenerator {
     case .creation(_, let spoken), .resource(_, _, let spoken), .refused(_, let spoken, _): speech = spoken
     case .plain, .foreign, .small, .discovery: speech = .ietf(Draft.versions.randomElement(using: &random) ?? .final)
     }
-    let status = UploadStatus(
+    let status = UploadFacts(
       offset: .random(in: 0...UInt64.max, using: &random),
       phase: UploadPhase.allCases.randomElement(using: &random) ?? .open)
     if case .refused(let refusal, _, _) = kind {

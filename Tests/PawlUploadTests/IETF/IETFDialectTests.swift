@@ -41,7 +41,7 @@ import Testing
   @Test("a creation that is not complete: 201, where it is, how far it is", arguments: 3...12)
   func created(_ number: Int) {
     let reply = UploadReplies.created(
-      .ietf(Draft.version(number)), location: Draft.location, UploadStatus(offset: 5, length: 9), limits)
+      .ietf(Draft.version(number)), location: Draft.location, UploadFacts(offset: 5, length: 9), limits)
     #expect(
       Draft.text(reply.head)
         == joined(
@@ -52,7 +52,7 @@ import Testing
 
   @Test("an append that does not complete: 201 up to version 6, 204 since", arguments: 3...12)
   func appended(_ number: Int) {
-    let reply = UploadReplies.appended(.ietf(Draft.version(number)), UploadStatus(offset: 5), limits)
+    let reply = UploadReplies.appended(.ietf(Draft.version(number)), UploadFacts(offset: 5), limits)
     #expect(
       Draft.text(reply.head)
         == joined(
@@ -62,13 +62,13 @@ import Testing
 
   @Test("offset retrieval: 204, length and limits since version 6", arguments: 3...12)
   func status(_ number: Int) {
-    let known = UploadReplies.status(.ietf(Draft.version(number)), UploadStatus(offset: 0, length: 9), limits)
+    let known = UploadReplies.status(.ietf(Draft.version(number)), UploadFacts(offset: 0, length: 9), limits)
     #expect(
       Draft.text(known.head)
         == joined(
           ["204"], echo(number), [completeness(number, false)], Draft.shield, ["Upload-Offset: 0"],
           ["Upload-Length: 9"], limit(number)))
-    let open = UploadReplies.status(.ietf(Draft.version(number)), UploadStatus(offset: 5), UploadLimits())
+    let open = UploadReplies.status(.ietf(Draft.version(number)), UploadFacts(offset: 5), UploadLimits())
     #expect(!open.head.fields.contains(.uploadLength))
     #expect(open.head.fields.first(.uploadLimit)?.text == (number >= 6 ? "min-size=0" : nil))
   }
@@ -77,7 +77,7 @@ import Testing
   func completion(_ number: Int) {
     for phase in UploadPhase.allCases {
       for isDelivered in [false, true] {
-        var status = UploadStatus(offset: 9, length: 9, phase: phase)
+        var status = UploadFacts(offset: 9, length: 9, phase: phase)
         status.isAnswerDelivered = isDelivered
         status.originStatus = phase == .answered ? 422 : nil
         let head = UploadReplies.status(.ietf(Draft.version(number)), status, limits).head

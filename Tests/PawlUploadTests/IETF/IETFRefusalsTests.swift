@@ -7,7 +7,7 @@ import Testing
   private static let base = "https://iana.org/assignments/http-problem-types#"
   private let limits = UploadLimits(maxSize: 50)
 
-  private func refusal(_ refusal: UploadRefusal, _ number: Int, _ status: UploadStatus? = nil) -> UploadReply {
+  private func refusal(_ refusal: UploadRefusal, _ number: Int, _ status: UploadFacts? = nil) -> UploadReply {
     UploadReplies.refusal(refusal, .ietf(Draft.version(number)), status, limits)
   }
 
@@ -38,7 +38,7 @@ import Testing
       let furtherLines = further.flatMap { $0 == "Upload-Limit" ? limit : [$0] }
       let start = ["\(status)"] + Draft.echo(version) + [Draft.completeness(version, false)] + Draft.shield
       let end = furtherLines + ["Content-Type: application/problem+json"]
-      let reply = self.refusal(refusal, number, UploadStatus(offset: 7, phase: .complete))
+      let reply = self.refusal(refusal, number, UploadFacts(offset: 7, phase: .complete))
       let offset = tellsOffset ? ["Upload-Offset: 7"] : []
       #expect(Draft.text(reply.head) == (start + offset + end).joined(separator: "\n"))
       #expect(Draft.text(self.refusal(refusal, number).head) == (start + end).joined(separator: "\n"))
@@ -49,7 +49,7 @@ import Testing
 
   @Test("a wrong offset names the right one", arguments: 3...12)
   func offsets(_ number: Int) {
-    let reply = refusal(.wrongOffset(provided: 3), number, UploadStatus(offset: 7))
+    let reply = refusal(.wrongOffset(provided: 3), number, UploadFacts(offset: 7))
     #expect(
       String(decoding: reply.body, as: UTF8.self) == """
         {"type":"\(Self.base)mismatching-upload-offset","title":"The upload goes on elsewhere","status":409,\
@@ -60,7 +60,7 @@ import Testing
 
   @Test("content for a complete upload is refused as the version says", arguments: 3...12)
   func complete(_ number: Int) {
-    let reply = refusal(.alreadyComplete, number, UploadStatus(offset: 7, phase: .answered))
+    let reply = refusal(.alreadyComplete, number, UploadFacts(offset: 7, phase: .answered))
     #expect(reply.head.status == (number == 8 ? 410 : 400))
     let type = number <= 8 ? Self.base + "completed-upload" : "about:blank"
     #expect(String(decoding: reply.body, as: UTF8.self).hasPrefix("{\"type\":\"\(type)\""))
@@ -70,7 +70,7 @@ import Testing
 
   @Test("an outcome that nobody knows ends the upload and says so", arguments: 3...12)
   func unknown(_ number: Int) {
-    let reply = refusal(.outcomeUnknown, number, UploadStatus(offset: 7, phase: .unknown))
+    let reply = refusal(.outcomeUnknown, number, UploadFacts(offset: 7, phase: .unknown))
     #expect(reply.head.status == 502)
     #expect(Draft.text(reply.head).contains(Draft.completeness(Draft.version(number), true)))
     #expect(Draft.text(reply.head).contains("\nUpload-Offset: 7\n"))
@@ -82,7 +82,7 @@ import Testing
   @Test("no offset is told of an upload that will not go on")
   func lost() {
     for phase in [UploadPhase.invalid, .removed] {
-      let reply = refusal(.malformed("No."), 9, UploadStatus(offset: 7, phase: phase))
+      let reply = refusal(.malformed("No."), 9, UploadFacts(offset: 7, phase: phase))
       #expect(!reply.head.fields.contains(.uploadOffset))
     }
   }

@@ -13,10 +13,10 @@ private func text(_ status: Int, _ lines: [String]) -> String {
   private let limits = UploadLimits(maxSize: 100)
   private let expiry = "Upload-Expires: Thu, 01 Jan 1970 00:01:40 GMT"
 
-  private func status(_ phase: UploadPhase, _ offset: UInt64 = 5, _ change: (inout UploadStatus) -> Void = { _ in })
-    -> UploadStatus
+  private func status(_ phase: UploadPhase, _ offset: UInt64 = 5, _ change: (inout UploadFacts) -> Void = { _ in })
+    -> UploadFacts
   {
-    var status = UploadStatus(offset: offset, length: 9, phase: phase)
+    var status = UploadFacts(offset: offset, length: 9, phase: phase)
     change(&status)
     return status
   }
@@ -36,7 +36,7 @@ private func text(_ status: Int, _ lines: [String]) -> String {
   @Test("a creation is told its URL and how much was taken; a length of zero is not told until the origin answered")
   func created() {
     let location = "/u/1"
-    func head(_ status: UploadStatus) -> String {
+    func head(_ status: UploadFacts) -> String {
       Draft.text(TusDialect.created(location: Array(location.utf8), status, limits).head)
     }
     #expect(head(status(.open)) == text(201, ["Location: /u/1", "Upload-Offset: 5"]))
@@ -59,7 +59,7 @@ private func text(_ status: Int, _ lines: [String]) -> String {
 
   @Test("HEAD of an upload that takes bytes")
   func inspected() {
-    func head(_ change: (inout UploadStatus) -> Void) -> String {
+    func head(_ change: (inout UploadFacts) -> Void) -> String {
       Draft.text(TusDialect.status(status(.open, 0, change), limits).head)
     }
     #expect(head { _ in } == text(200, ["Upload-Offset: 0", "Upload-Length: 9"]))

@@ -25,7 +25,7 @@ import Testing
   func table(_ refusal: UploadRefusal, _ status: Int, _ lines: [String]) {
     let own = ["\(status)", "Tus-Resumable: 1.0.0"] + Draft.shield
     let type = ["Content-Type: text/plain; charset=utf-8"]
-    let upload = UploadStatus(offset: 5, length: 9)
+    let upload = UploadFacts(offset: 5, length: 9)
     let reply = TusDialect.refusal(refusal, upload, limits)
     #expect(Draft.text(reply.head) == (own + lines + type).joined(separator: "\n"))
     #expect(reply.body.last == 0x0a && reply.body.count > 10)
@@ -36,7 +36,7 @@ import Testing
 
   @Test("an offset is told only of an upload that takes bytes", arguments: UploadPhase.allCases)
   func offsets(_ phase: UploadPhase) {
-    let status = UploadStatus(offset: 9, length: 9, phase: phase)
+    let status = UploadFacts(offset: 9, length: 9, phase: phase)
     let reply = TusDialect.refusal(.wrongOffset(provided: 0), status, limits)
     #expect(reply.head.fields.contains(.uploadOffset) == (phase == .open))
   }

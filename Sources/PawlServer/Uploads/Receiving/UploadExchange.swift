@@ -67,7 +67,7 @@ final class UploadExchange: Exchange {
   var loop: LoopServices { request.loop }
   var uploads: UploadRoute? { request.route.uploads }
   var limits: UploadLimits { uploads?.limits(for: upload, now: loop.loop.wallSeconds) ?? UploadLimits() }
-  var status: UploadStatus? { upload?.status }
+  var status: UploadFacts? { upload?.status }
   var version: InteropVersion? { if case .ietf(let version) = dialect { version } else { nil } }
 
   /// Whether the request makes the upload.

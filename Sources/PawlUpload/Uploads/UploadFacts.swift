@@ -1,5 +1,5 @@
 /// What a dialect tells of an upload.
-package struct UploadStatus: Hashable, Sendable {
+package struct UploadFacts: Hashable, Sendable {
   /// Bytes that are durable: what a client may be told.
   package var offset: UInt64
   /// Bytes of the whole, once declared.

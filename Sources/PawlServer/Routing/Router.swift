@@ -25,7 +25,7 @@ final class Router: Sendable {
   /// Where upload URLs live, over all sites, and where they did.
   let urls: UploadURLs
   /// Of all spools that are open.
-  let held: HeldUploads
+  let held: UploadLookup
 
   /// - Parameters:
   ///   - spools: all that are open, those that the sites use first.
@@ -39,7 +39,7 @@ final class Router: Sendable {
     urls = UploadURLs(
       current: sites.flatMap(\.all).compactMap { $0.uploads?.prefix }, former: former,
       remembered: (old?.urls.former ?? []) + (old?.urls.remembered ?? []))
-    held = HeldUploads(spools, retired: Self.retired(from: old, by: sites, uploads))
+    held = UploadLookup(spools, retired: Self.retired(from: old, by: sites, uploads))
   }
 
   /// Sites that are no more, the latest first: those of a moment ago whose hosts nobody answers for now, and of those

@@ -12,7 +12,7 @@ extension UploadExchange {
   private static let progressInterval = Duration.seconds(1)
 
   func receive(_ digests: RequestDigests) {
-    guard let check = ContentCheck(digests, dialect), let writer else { return open() }
+    guard let check = DigestCheck(digests, dialect), let writer else { return open() }
     self.check = check
     writer.beginVerified { [self] isRecorded in
       guard state.isPreparing else { return }

@@ -41,7 +41,7 @@ final class UploadExchange: Exchange {
   var hasFreshCredentials = false
 
   // Content
-  var check: ContentCheck?
+  var check: DigestCheck?
   var pending = ChunkQueue()
   /// All content is here.
   var trailers: Fields?

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PawlServer
 
-@Suite("Content held against its digests") struct ContentCheckTests {
+@Suite("Content held against its digests") struct DigestCheckTests {
   private let abc = Array("abc".utf8)
   /// SHA-1 and CRC-32 of `abc`.
   private let sha1: [UInt8] = [
@@ -18,7 +18,7 @@ import Testing
   ) -> UploadRefusal?? {
     var digests = RequestDigests()
     (digests.content, digests.isInTrailer) = (claims, inTrailer)
-    guard let check = ContentCheck(digests, .tus) else { return .none }
+    guard let check = DigestCheck(digests, .tus) else { return .none }
     abc.withUnsafeBytes { check.update($0) }
     return .some(check.verdict(Fields(trailers)))
   }

@@ -3,7 +3,7 @@ import PawlLoop
 import PawlUploadStore
 
 /// Where all uploads are, and how those go on that were made under other settings than those of now.
-final class HeldUploads: Sendable {
+final class UploadLookup: Sendable {
   enum Place {
     case none
     /// There was one.

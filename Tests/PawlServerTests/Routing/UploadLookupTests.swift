@@ -6,7 +6,7 @@ import Testing
 @testable import PawlServer
 @testable import PawlUploadStore
 
-@Suite("Uploads of other settings than those of now") struct HeldUploadsTests {
+@Suite("Uploads of other settings than those of now") struct UploadLookupTests {
   private static let six = "Upload-Draft-Interop-Version: 6"
   private static let partial = "Content-Type: application/partial-upload"
 

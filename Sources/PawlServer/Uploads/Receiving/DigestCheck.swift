@@ -2,7 +2,7 @@ import PawlHTTP
 import PawlUpload
 
 /// Holds one request's content against the digests it came with (RFC 9530; tus 1.0.0, checksum).
-final class ContentCheck {
+final class DigestCheck {
   private let dialect: UploadProtocol
   private let claims: [DigestClaim]
   private let isInTrailer: Bool

@@ -29,7 +29,7 @@ final class AnswerBuffer {
 
   private let request: IncomingRequest
   private var queue = ChunkQueue()
-  private var memory = HeldMemory()
+  private var memory = TransferMemory()
   /// Octets that the reader took last, and may hold still.
   private var handedOut = 0
   private var overflow: Overflow?

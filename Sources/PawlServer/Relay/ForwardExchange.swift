@@ -29,7 +29,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
   private let answer: AnswerBuffer
   private(set) var trailers = Fields()
   private var continueTimer: LoopTimer?
-  private var keptAnswer: KeptAnswer?
+  private var keptAnswer: KeptPostAnswer?
   private let requestTime: Int64
   weak var consumer: (any BodyConsumer)?
 
@@ -156,7 +156,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
       status.append(to: &reply.fields)
     }
     if request.head.method == .head { promiseRanges(head, &reply) }
-    keptAnswer = KeptAnswer(to: request, head, framing, requestTime: requestTime)
+    keptAnswer = KeptPostAnswer(to: request, head, framing, requestTime: requestTime)
     state.answerBegins()
     let (answered, length) = (reply, length(head, framing))
     request.loop.invalidate(after: request, answer: head) { [weak self] in

@@ -33,7 +33,7 @@ final class Overflow {
 
   /// Behind those in the file.
   private var tail = ChunkQueue()
-  private var memory = HeldMemory()
+  private var memory = TransferMemory()
   private let who: () -> UInt64
   private var read: UInt64 = 0
   private var written: UInt64 = 0

@@ -28,7 +28,7 @@ final class RequestIntake {
 
   private let request: IncomingRequest
   private var queue = ChunkQueue()
-  private var memory = HeldMemory()
+  private var memory = TransferMemory()
   private var overflow: Overflow?
   /// Whether it may be written to a file.
   var spills: Bool {

@@ -118,7 +118,7 @@ import Testing
     bench.pass(.seconds(1))
     var intake: RequestIntake? = intake(bench)
     #expect(intake.map { append(RequestIntake.free.connection + 1, to: $0) } == true)
-    #expect(bench.services.memory.allowance == BufferMemory.allowance - HeldMemory.step)
+    #expect(bench.services.memory.allowance == BufferMemory.allowance - TransferMemory.step)
     switch how {
     case 0: _ = intake.map { drain($0) }
     case 1: intake?.removeAll()

@@ -5,7 +5,7 @@ import PawlWire
 
 /// The answer to a POST that says it is what a GET of the same URL would be given (RFC 9110 §9.3.3): it passes to the client
 /// as it is, and is kept for those who GET it. Small ones only: there is no fill that could bring the rest of it.
-final class KeptAnswer {
+final class KeptPostAnswer {
   /// The longest content kept, in bytes.
   static let limit: UInt64 = 1 << 20
 

@@ -1,7 +1,7 @@
 import PawlLoop
 
 /// What one transfer holds of the ``BufferMemory``. Of its loop; whoever has it gives it back at its end.
-struct HeldMemory {
+struct TransferMemory {
   /// Octets that are taken at a time.
   static let step = 16 << 10
 

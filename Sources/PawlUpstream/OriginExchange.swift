@@ -29,7 +29,7 @@ package final class OriginExchange {
   var preferredURL = 0
   var urlOrder: [Int]
   var address: SocketAddress?
-  var attempts = OriginAttempts()
+  var attempts = ConnectionTries()
   /// How much of the request had gone when what makes it whole was handed in.
   var heldBackAt: UInt64?
 

@@ -20,11 +20,11 @@ struct PlaceQueue: Hashable {
     }
   }
 
-  private var passThroughs = WaitingLine()
-  private var fills = WaitingLine()
-  private var uploads = WaitingLine()
+  private var passThroughs = RemovableQueue()
+  private var fills = RemovableQueue()
+  private var uploads = RemovableQueue()
   /// None of them is empty.
-  private var heldBack: [Line: WaitingLine] = [:]
+  private var heldBack: [Line: RemovableQueue] = [:]
   private(set) var count = 0
   /// Where the one is that ``next(_:_:)`` gave last.
   private var chosen: Line?
@@ -88,8 +88,8 @@ struct PlaceQueue: Hashable {
     return servable
   }
 
-  private subscript(_ line: Line) -> WaitingLine {
-    guard line.account == nil else { return heldBack[line] ?? WaitingLine() }
+  private subscript(_ line: Line) -> RemovableQueue {
+    guard line.account == nil else { return heldBack[line] ?? RemovableQueue() }
     return switch line.use {
     case .passThrough: passThroughs
     case .fill: fills
@@ -98,9 +98,9 @@ struct PlaceQueue: Hashable {
   }
 
   @discardableResult
-  private mutating func change<R>(_ line: Line, _ body: (inout WaitingLine) -> R) -> R {
+  private mutating func change<R>(_ line: Line, _ body: (inout RemovableQueue) -> R) -> R {
     guard line.account == nil else {
-      let result = body(&heldBack[line, default: WaitingLine()])
+      let result = body(&heldBack[line, default: RemovableQueue()])
       if heldBack[line]?.count == 0 { heldBack[line] = nil }
       return result
     }

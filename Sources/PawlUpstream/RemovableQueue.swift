@@ -1,7 +1,7 @@
 import DequeModule
 
 /// Requests in the order they came; any of them may leave.
-struct WaitingLine: Hashable, Sendable {
+struct RemovableQueue: Hashable, Sendable {
   private struct Place: Hashable {
     var entry: ConnectionLimit.Waiter
     var isTaken = true

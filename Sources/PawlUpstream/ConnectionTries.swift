@@ -1,6 +1,6 @@
 /// What an exchange has tried and told: a connection at most twice, and its delegate of the first alone. Pure;
 /// ``OriginExchange`` does what follows.
-struct OriginAttempts {
+struct ConnectionTries {
   enum Head: Hashable, CaseIterable {
     /// No connection has been there yet; the delegate knows of none.
     case unannounced

@@ -2,11 +2,11 @@ import Testing
 
 @testable import PawlUpstream
 
-@Suite("What an exchange has tried and told") struct OriginAttemptsTests {
+@Suite("What an exchange has tried and told") struct ConnectionTriesTests {
   private enum Event { case connected, connectedHolding, release }
 
   /// What becomes of the head, and what is done, after each event in each state of it.
-  private static let heads: [(OriginAttempts.Head, Event, OriginAttempts.Head, OriginAttempts.Connected?)] = [
+  private static let heads: [(ConnectionTries.Head, Event, ConnectionTries.Head, ConnectionTries.Connected?)] = [
     (.unannounced, .connected, .free, .init(sendsHead: true, isFirst: true)),
     (.unannounced, .connectedHolding, .held, .init(sendsHead: false, isFirst: true)),
     // Impossible: nothing is held back.
@@ -38,7 +38,7 @@ import Testing
 
   @Test("one more connection is tried, whatever had gone over the first", arguments: [false, true])
   func retry(_ hasSent: Bool) {
-    for state in OriginAttempts.Head.allCases {
+    for state in ConnectionTries.Head.allCases {
       var attempts = Self.attempts(in: state)
       let isBegun = attempts.begin(retryHavingSent: hasSent)
       #expect(isBegun)
@@ -51,8 +51,8 @@ import Testing
     }
   }
 
-  private static func attempts(in head: OriginAttempts.Head) -> OriginAttempts {
-    var attempts = OriginAttempts()
+  private static func attempts(in head: ConnectionTries.Head) -> ConnectionTries {
+    var attempts = ConnectionTries()
     if head != .unannounced { _ = attempts.connected(holdsHead: head == .held) }
     return attempts
   }

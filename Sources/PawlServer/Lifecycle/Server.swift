@@ -21,8 +21,8 @@ package final class Server: Sendable {
   private let parts: Locked<ServerParts>
   private let running = Locked<[RunningLoop]>([])
   private let bound = Locked<[(address: SocketAddress, isSecure: Bool)]>([])
-  private let undrained = Locked<Set<Int>>([])
-  private let whenDrained = Locked<(@Sendable () -> Void)?>(nil)
+  let undrained = Locked<Set<Int>>([])
+  let whenDrained = Locked<(@Sendable () -> Void)?>(nil)
 
   struct RunningLoop: Sendable {
     let loop: EventLoop
@@ -161,27 +161,6 @@ package final class Server: Sendable {
   }
 
   // MARK: - Ending
-
-  /// Stops accepting, lets running answers end within `drain-timeout`, then cuts what is left. Calls back once, from
-  /// a loop, when no connection is left.
-  package func drain(_ drained: @escaping @Sendable () -> Void) {
-    whenDrained.withLock { $0 = drained }
-    undrained.withLock { $0 = Set(loops.indices) }
-    for entry in loops { entry.loop.run { entry.server.get().drain() } }
-  }
-
-  /// The time for draining is over.
-  package func cutRemaining() { for entry in loops { entry.loop.run { entry.server.get().abandon() } } }
-
-  func drained(_ loop: ServerLoop) {
-    guard loop.isDrained else { return }
-    let isLast = undrained.withLock { left in left.remove(loop.loop.index) != nil && left.isEmpty }
-    guard isLast else { return }
-    whenDrained.withLock { drained in
-      defer { drained = nil }
-      return drained
-    }?()
-  }
 
   /// Ends the loops and puts on record all that was fetched. Blocking; after `drain`.
   package func stop() {

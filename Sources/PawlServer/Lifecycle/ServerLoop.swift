@@ -12,17 +12,13 @@ final class ServerLoop {
   /// Each holds the other until the loops have stopped: a weak or unowned reference would be counted at every use, which two
   /// loops pay for by turns.
   let server: Server
-  private var listeners: [ListenerOnLoop] = []
+  private(set) var listeners: [ListenerOnLoop] = []
   /// Of the loop that watches the files of certificates.
   private var certificateTimer: LoopTimer?
-  private var isAbandoned = false
+  /// The time for draining is over.
+  var isAbandoned = false
 
   var loop: EventLoop { services.loop }
-  /// Whether no answer that counts as sent is still on its way to its client's socket.
-  var hasClosedAll: Bool { loop.closingCount == 0 || isAbandoned }
-  /// Whether nothing is left that a drain waits for.
-  var isDrained: Bool { connections.members.isEmpty && uploads.queue.running.isEmpty && hasClosedAll }
-
   init(loop: EventLoop, server: Server, router: Router) {
     self.server = server
     services = LoopServices(loop: loop, shared: server.services, router: router)
@@ -84,24 +80,6 @@ final class ServerLoop {
   }
 
   // MARK: - Ending
-
-  func drain() {
-    services.isEnding = true
-    loop.whenNoneCloses = { [weak self] in self.map { $0.server.drained($0) } }
-    for listener in listeners { listener.close() }
-    connections.drain()
-    uploads.queue.drain()
-    server.drained(self)
-  }
-
-  /// The time for draining is over: what still runs is cut, what was fetched stays.
-  func abandon() {
-    isAbandoned = true
-    connections.abandon()
-    uploads.queue.stop()
-    services.forgetReminders()
-    server.drained(self)
-  }
 
   /// The loop is about to stop.
   func end() {

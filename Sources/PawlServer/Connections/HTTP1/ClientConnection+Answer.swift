@@ -50,7 +50,7 @@ extension ClientConnection: ResponseChannel {
       content.goOn()
       consumeInput()
     }
-    if owner.isDraining || contentIsUnended && !goesOnBehindContent { state.endsHere() }
+    decideWhetherItGoesOn()
     let length = head.length(length)
     let framing = state.frame(length)
     owed = if case .known(let count) = length { .octets(count) } else { .unknown }
@@ -62,11 +62,6 @@ extension ClientConnection: ResponseChannel {
   }
 
   func drainRequestBody() { state.turn.wish = .drained }
-
-  private var goesOnBehindContent: Bool {
-    UnwantedContent.keepsConnection(
-      state.turn.wish, content.remaining, expects: request?.head.fields.contains(.expect) != false)
-  }
 
   /// A complete answer of pawl's own to something that never became an exchange; the connection ends after it.
   func refuse(status: Int, reason: StaticString) {

@@ -138,71 +138,7 @@ final class ClientConnection: StreamDelegate, ServedConnection, DeadlineHolder {
     owner.dispatch.serveHTTP2(stream, facts, on: listener, after: self, received)
   }
 
-  // MARK: - Ends
-
-  func drain() { if state.isWaiting { close() } }
-
-  func abandonAll(_ end: BodyEnd) {
-    endVisibly(end)
-    close()
-  }
-
-  /// Lets the exchange go and closes at once; the kernel sends what it already took.
-  func close() { leave(BodyEnd(party: .client, reason: "closed")) { $0.close() } }
-
-  /// RST: for close-delimited bodies, where nothing else would show the loss, and for peers that stopped reading.
-  func cut() { leave(BodyEnd(party: .pawl, reason: "cut")) { $0.reset() } }
-
-  private func leave(_ end: BodyEnd, _ close: (SocketStream) -> Void) {
-    guard state.close() else { return }
-    owner.deadlines.remove(self)
-    dropExchange(end)
-    close(stream)
-    wasClosed()
-  }
-
-  /// Nothing of it is left but what a tunnel took over.
-  func wasClosed() {
-    listener.takeParser(from: self)
-    owner.connectionClosed(self)
-  }
-
-  /// Ends abruptly what is not to be answered.
-  func abandon(_ end: BodyEnd) {
-    guard phase == .exchanging else { return }
-    request?.record.end = end
-    cut()
-  }
-
-  /// The client's side broke: nobody is left to answer.
-  func clientBroke(_ reason: String) {
-    dropExchange(BodyEnd(party: .client, reason: reason))
-    close()
-  }
-
-  private func dropExchange(_ end: BodyEnd) {
-    guard let exchange else { return }
-    self.exchange = nil
-    source?.finish()
-    source = nil
-    unsentFile = nil
-    if request?.record.end == nil { request?.record.end = end }
-    exchange.clientLeft()
-    logRequest()
-  }
-
-  /// The body cannot be finished: FIN short of its length, or without the last chunk; RST where the end of the
-  /// connection would look like the end of the body.
-  func endVisibly(_ end: BodyEnd) {
-    guard phase == .exchanging else { return }
-    request?.record.end = end
-    owner.noteCut(request, end)
-    if state.isCloseDelimited || end.reason == "send-timeout" { return cut() }
-    dropExchange(end)
-    state.flush()
-    setDeadline(after: listener.settings.sendTimeout)
-    pump()
-  }
+  // MARK: - One request after the other
 
   /// A head has come, or begun to come: since when it is read.
   func headBegins() -> Monotonic {
@@ -213,18 +149,6 @@ final class ClientConnection: StreamDelegate, ServedConnection, DeadlineHolder {
   func headEnds() {
     state.headEnds()
     clearDeadline()
-  }
-
-  /// After the last octet of the last answer: FIN, then drop what still comes for a bounded time.
-  func finishConnection() {
-    stream.shutdownWrite()
-    if hasClientEnded { return close() }
-    state.linger()
-    input = []
-    content = .none
-    lingering = Lingering(budget: UnwantedContent.limit)
-    setDeadline(after: state.turn.wish == .drained ? UnwantedContent.time : .seconds(5))
-    if !stream.isReading { stream.startReading() }
   }
 
   func logRequest() {

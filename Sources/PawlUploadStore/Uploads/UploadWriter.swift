@@ -140,3 +140,119 @@ package final class UploadWriter {
     upload.release(generation)
   }
 }
+
+// MARK: - Writing, and what a full disk leaves of it
+
+extension SpooledUpload {
+  /// A write that counts as under way: who takes over waits for it. Needs ``perform(_:_:)`` or ``abandon(_:)``.
+  enum PlannedWrite {
+    case refuse(UploadWriteResult)
+    /// So many bytes go there; `less` says why they are not all.
+    case write(UploadDescriptor, at: UInt64, count: Int, less: UploadWriteResult?)
+  }
+
+  /// What is to be done with so many bytes of the writer of that generation. One at a time.
+  func plan(_ count: Int, _ generation: UInt64) -> PlannedWrite { state.withLock { plan(count, generation, &$0) } }
+
+  /// Nothing of it was or will be written.
+  func abandon(_ plan: PlannedWrite) {
+    if case .write(_, _, let count, _) = plan { _ = finish(0, of: UInt64(count), at: core.clock.now()) }
+  }
+
+  /// From any thread.
+  /// - Returns: what became of the bytes, and how long the system kept the thread for it.
+  func perform(_ plan: PlannedWrite, _ bytes: UnsafeRawBufferPointer) -> (UploadWriteResult, took: Duration) {
+    switch plan {
+    case .refuse(let result): return (result, .zero)
+    case .write(let descriptor, let offset, let count, let less):
+      var done = 0
+      var failure: StoreError?
+      let began = core.clock.now()
+      do throws(StoreError) {
+        try Files.write(descriptor.raw, UnsafeRawBufferPointer(rebasing: bytes.prefix(count)), at: offset, &done)
+      } catch {
+        failure = error
+      }
+      withExtendedLifetime(descriptor) {}
+      let now = core.clock.now()
+      let took = now - began
+      let result = finish(UInt64(done), of: UInt64(count), at: now)
+      guard let failure else { return (less ?? result, took) }
+      if failure == .full { return (.full, took) }
+      core.events.log(.error, "upload-write-failed", ["upload": id.hex, "why": "\(failure)"])
+      return (.failed, took)
+    }
+  }
+
+  private func plan(_ count: Int, _ generation: UInt64, _ state: inout UploadState) -> PlannedWrite {
+    guard state.hold.admits(generation), state.takesBytes else { return .refuse(.displaced) }
+    guard let descriptor = state.descriptor, !state.hold.isBroken, state.goBack == nil else { return .refuse(.failed) }
+    guard count > 0 else {
+      return .refuse(.written(unsynced: state.unsynced(isDurable: core.settings.isDurable)))
+    }
+    let room = min(state.row.length ?? .max, UInt64(Int64.max)) - state.end
+    var (fitting, less) = (UInt64(count), UploadWriteResult?.none)
+    if fitting > room { (fitting, less) = (room, .tooLong) }
+    topUp(&state, need: fitting, room: room)
+    if fitting > state.promise { (fitting, less) = (state.promise, .full) }
+    if fitting == 0, let less { return .refuse(less) }
+    guard state.hold.writeBegan() else {
+      noteImpossible("write-began")
+      return .refuse(.failed)
+    }
+    state.promise -= fitting
+    return .write(descriptor, at: state.end, count: Int(fitting), less: less)
+  }
+
+  /// What is known to need little more gets all of that, or nothing: else many uploads that no room is left for would
+  /// fill the spool with their beginnings. Of others, promises grow with what came, so that they do not lock the spool;
+  /// half of one gone, more is asked for.
+  private func topUp(_ state: inout UploadState, need: UInt64, room: UInt64) {
+    if room <= UploadBudget.step {
+      guard state.promise < room else { return }
+      let missing = room - state.promise
+      let granted = core.budget.promise(client, upTo: missing)
+      if granted == missing { state.promise = room } else { core.budget.giveBack(client, granted) }
+      return
+    }
+    let step = min(max(state.end, UploadBudget.leastStep), UploadBudget.step)
+    guard state.promise < need || state.promise < min(room, step / 2) else { return }
+    let wanted = max(need, min(room, step))
+    if wanted > state.promise {
+      state.promise += core.budget.promise(client, upTo: wanted - state.promise)
+    }
+  }
+
+  private func finish(_ done: UInt64, of count: UInt64, at now: Monotonic) -> UploadWriteResult {
+    // Before anybody may cut the file again.
+    charge.grow(done)
+    let isDurable = core.settings.isDurable
+    let (unsynced, wantsSync, isFirst, late, isFreed, end) = state.withLock { state in
+      let isFirst = state.written == state.row.offset
+      state.end += done
+      if !state.hold.isVerifying && state.goBack == nil { state.written = state.end }
+      let end = state.writeEnded()
+      // The promise of a writer that ended meanwhile went back without these.
+      var late = count - done
+      if !state.hold.isVacant { (state.promise, late) = (state.promise + late, 0) }
+      if done > 0 {
+        state.row.lastByteAt = core.clock.wallSeconds()
+        (state.lastWrite, state.lastByte) = (now, now)
+      }
+      let unsynced = state.unsynced(isDurable: isDurable)
+      let behind = state.hold.isVerifying ? unsynced : state.written - min(state.written, state.row.offset)
+      return (unsynced, behind >= Self.syncEvery && !state.syncing.isRunning, isFirst, late, state.isFreed, end)
+    }
+    if end == .impossible { noteImpossible("write-ended") }
+    if isFreed { core.budget.forget(client, done) }
+    core.budget.giveBack(client, late)
+    if isFirst { core.stir(self) }
+    if wantsSync { syncBehindWriter() }
+    // A takeover may wait for this write.
+    settle()
+    return .written(unsynced: unsynced)
+  }
+
+  /// So many bytes are synced by themselves.
+  static let syncEvery: UInt64 = 4 << 20
+}

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PawlServer
 
-@Suite("What a request waits for") struct WaitsTests {
+@Suite("What a request waits for") struct DownloadWaitsTests {
   @Test("another's answer that was its own is waited for once more, and no longer after that")
   func collapsing() {
     let rows: [(Collapsing, cameToNothing: Collapsing)] = [

@@ -86,9 +86,6 @@ package final class OriginExchange {
   /// The origin's address once connected, else the host of the URL; for logs.
   package var peer: String { address?.description ?? upstream.settings.urls[preferredURL].host }
 
-  /// Whether none of the request's content has been taken, so that it could be sent again from its start.
-  package var canBeRetried: Bool { !output.hasTakenBody }
-
   /// Whether any octet of the request was handed to a connection.
   package var requestBytesSent: Bool { attempts.retry == .usedSent || output.sentOnConnection > 0 }
 

@@ -43,9 +43,9 @@ import Testing
     let bench = try Bench(origin)
     let recorder = ExchangeRecorder()
     let exchange = bench.start(.request(.post, "/", .length(5)), recorder)
-    #expect(exchange.canBeRetried)
+    #expect(!exchange.output.hasTakenBody)
     #expect(exchange.send("hello"))
-    #expect(!exchange.canBeRetried)
+    #expect(exchange.output.hasTakenBody)
     bench.turn { recorder.isOver }
     #expect(recorder.story == Self.okayStory)
     #expect(exchange.peer == "127.0.0.1:\(origin.port)")

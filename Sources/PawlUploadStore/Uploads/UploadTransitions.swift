@@ -91,11 +91,6 @@ extension SpooledUpload {
     }
   }
 
-  /// unknown → complete.
-  package func sendAgain(on loop: EventLoop, then: @escaping (Bool) -> Void) {
-    begin(.resendOrdered, on: loop, then: then) { $0.forgetOutcome() }
-  }
-
   /// open, complete → invalid; the bytes are freed.
   package func invalidate(why: String, on loop: EventLoop, then: @escaping (Bool) -> Void) {
     begin(.invalidated, on: loop, why: why, then: then) { $0.lastError = why }

@@ -42,7 +42,6 @@ package struct RequestParser: Sendable {
 
   package var isGet: Bool { method == .get }
   package var isHead: Bool { method == .head }
-  package var isGetOrHead: Bool { method != .other }
   /// `Expect: 100-continue` in HTTP/1.1: the client waits before it sends the body (RFC 9110 §10.1.1).
   package var expectsContinue: Bool { seen.hasExpect && version.minor != 0 }
 

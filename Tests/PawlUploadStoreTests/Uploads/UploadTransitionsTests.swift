@@ -1,5 +1,6 @@
 import CLinux
 import PawlBase
+import PawlDisk
 import PawlHTTP
 import PawlLoop
 import PawlStoreTestKit
@@ -9,6 +10,12 @@ import Testing
 @testable import PawlUploadStore
 
 @Suite("The story of an upload") struct UploadTransitionsTests {
+  /// As an order of the operator does it.
+  private func resend(_ upload: SpooledUpload, on loop: EventLoop, then: @escaping (Bool) -> Void) {
+    let reply = LoopReply(on: loop, then)
+    upload.begin(UploadTransition(.resendOrdered, apply: { $0.forgetOutcome() }, then: { reply.send($0) }))
+  }
+
   private func answer(_ fixture: UploadFixture, body: Int = 10) -> UploadAnswer {
     var fields = Fields()
     fields.append(.contentType, "text/plain")
@@ -169,12 +176,12 @@ import Testing
     #expect(try !fixture.step { upload.becomeUnknown(why: "x", on: $0, then: $1) })
     #expect(upload.beginForward())
     #expect(try fixture.step { upload.journalSent(on: $0, then: $1) })
-    #expect(try !fixture.step { upload.sendAgain(on: $0, then: $1) })
+    #expect(try !fixture.step { resend(upload, on: $0, then: $1) })
     #expect(try fixture.step { upload.becomeUnknown(why: "broke off", on: $0, then: $1) })
     #expect(try fixture.cut().found(upload).status.phase == .unknown)
     #expect(!upload.beginForward())
     #expect(fixture.logged("upload-unknown").count == 1)
-    #expect(try fixture.step { upload.sendAgain(on: $0, then: $1) })
+    #expect(try fixture.step { resend(upload, on: $0, then: $1) })
     #expect(upload.beginForward())
     #expect(try fixture.contents(upload) == pattern(10))
   }

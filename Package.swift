@@ -56,7 +56,7 @@ let package = Package(
 
     library("PawlBase", ["CLinux"]),
     library("PawlHTTP", ["PawlBase", structuredFields]),
-    library("PawlWire", ["PawlHTTP", "CNGHTTP2"]),
+    library("PawlWire", ["PawlBase", "PawlHTTP", "CNGHTTP2"]),
     library("PawlCache", ["PawlBase", "PawlHTTP", structuredFields]),
     library("PawlUpload", ["PawlBase", "PawlHTTP", structuredFields]),
     library("PawlTLS", ["PawlBase", "COpenSSL", "CLinux"]),
@@ -109,7 +109,7 @@ let package = Package(
       name: "PawlTestKit", dependencies: ["COpenSSL", "CLinux"], path: "Tests/PawlTestKit",
       cSettings: cSettings, swiftSettings: swiftSettings),
     tests("PawlBase", ["PawlHTTP", "PawlLoop"]),
-    tests("PawlHTTP"),
+    tests("PawlHTTP", ["PawlBase"]),
     tests("PawlWire", ["PawlHTTP", "CNGHTTP2"]),
     tests("PawlCache", ["PawlHTTP"]),
     tests("PawlUpload", ["PawlHTTP"]),

@@ -5,6 +5,7 @@ extension UInt8 {
   package static func hexDigit(_ value: UInt8) -> UInt8 { value &+ (value < 10 ? 0x30 : 0x57) }
 
   /// What the character stands for as a hexadecimal digit, in either case; `nil` where it is none.
+  @inlinable
   package var hexValue: UInt8? {
     switch self {
     case 0x30...0x39: self - 0x30

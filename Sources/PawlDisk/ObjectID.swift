@@ -11,7 +11,7 @@ package struct ObjectID: Hashable, Sendable {
   /// A new one from the kernel's random generator.
   package static func make() -> ObjectID { ObjectID(high: Randomness.uint64(), low: Randomness.uint64()) }
 
-  /// 32 lower-case hexadecimal digits; `nil` for anything else.
+  /// 32 lower-case hexadecimal digits; `nil` for anything else: a name has one spelling, while `hexValue` takes either case.
   package init?(hex: some Collection<UInt8>) {
     guard hex.count == 32 else { return nil }
     var halves: (UInt64, UInt64) = (0, 0)

@@ -6,7 +6,7 @@ import Testing
   static let allowed: [String: Set<String>] = [
     "PawlBase": ["CLinux"],
     "PawlHTTP": ["PawlBase", "RawStructuredFieldValues"],
-    "PawlWire": ["PawlHTTP", "CNGHTTP2"],
+    "PawlWire": ["PawlBase", "PawlHTTP", "CNGHTTP2"],
     "PawlCache": ["PawlBase", "PawlHTTP", "RawStructuredFieldValues"],
     "PawlUpload": ["PawlBase", "PawlHTTP", "RawStructuredFieldValues"],
     "PawlConfig": [],

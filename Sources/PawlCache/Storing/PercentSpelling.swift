@@ -8,15 +8,15 @@ package enum PercentSpelling {
   /// The one spelling that all others come to. Percent signs that encode nothing stay as they are, as does what is reserved.
   package static func normalised(_ text: Bytes) -> Bytes {
     guard text.contains(percent) else { return text }
-    return respelt(text, Array("0123456789ABCDEF".utf8))
+    return respelt(text, uppercase: true)
   }
 
   /// The spellings that clients use of a target: this one first, then what it comes to, with capital and with small letters.
   static func common(of target: Bytes) -> [Bytes] {
     guard target.contains(percent) else { return [target] }
     var found = [target]
-    for digits in ["0123456789ABCDEF", "0123456789abcdef"] {
-      let spelling = respelt(target, Array(digits.utf8))
+    for isUppercase in [true, false] {
+      let spelling = respelt(target, uppercase: isUppercase)
       if !found.contains(spelling) { found.append(spelling) }
     }
     return found
@@ -24,7 +24,7 @@ package enum PercentSpelling {
 
   private static let percent: UInt8 = 0x25
 
-  private static func respelt(_ text: Bytes, _ digits: [UInt8]) -> Bytes {
+  private static func respelt(_ text: Bytes, uppercase: Bool) -> Bytes {
     var output: [UInt8] = []
     output.reserveCapacity(text.count)
     var index = text.startIndex
@@ -41,7 +41,8 @@ package enum PercentSpelling {
       if isUnreserved(octet) {
         output.append(octet)
       } else {
-        output += [percent, digits[Int(high)], digits[Int(low)]]
+        output.append(percent)
+        output.append(hexadecimal: octet, uppercase: uppercase)
       }
       index += 3
     }

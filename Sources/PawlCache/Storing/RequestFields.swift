@@ -149,7 +149,7 @@ package enum RequestFields {
   /// Digits of any base below 17, and hyphens: what identifies one request.
   private static func isIdentifier(_ value: Bytes) -> Bool {
     value.count <= longValue
-      && value.allSatisfy { $0 == 0x2d || $0.isDigit || (0x61...0x66).contains($0.lowercasedASCII) }
+      && value.allSatisfy { $0 == 0x2d || $0.isHexDigit }
   }
 
   /// Whether any browser sends values like this one, so that no origin takes offence at it.

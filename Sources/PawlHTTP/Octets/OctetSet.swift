@@ -1,3 +1,5 @@
+import PawlBase
+
 /// A set of ASCII octets as a bit map: membership is a shift and a mask.
 package struct OctetSet: Hashable, Sendable {
   private var low: UInt64 = 0
@@ -30,7 +32,7 @@ extension UInt8 {
   /// An ASCII letter.
   package var isLetter: Bool { lowercasedASCII &- 0x61 <= 25 }
 
-  package var isHexDigit: Bool { isDigit || lowercasedASCII &- 0x61 <= 5 }
+  package var isHexDigit: Bool { hexValue != nil }
 
   /// Optional white space: a space or a horizontal tab (RFC 9110 §5.6.3).
   package var isBlank: Bool { self == 0x20 || self == 0x09 }

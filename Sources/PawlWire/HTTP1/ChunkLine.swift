@@ -1,21 +1,14 @@
+import PawlBase
+
 /// A chunk size read digit by digit (RFC 9112 §7.1).
 struct ChunkSize: Hashable, Sendable {
   private(set) var value: UInt64 = 0
   private(set) var digits = 0
 
-  static func digit(_ octet: UInt8) -> UInt64? {
-    switch octet {
-    case 0x30...0x39: UInt64(octet - 0x30)
-    case 0x41...0x46: UInt64(octet - 0x41 + 10)
-    case 0x61...0x66: UInt64(octet - 0x61 + 10)
-    default: nil
-    }
-  }
-
   /// `false` beyond sixteen digits, leading zeros included, or beyond 2^63-1.
-  mutating func take(_ digit: UInt64) -> Bool {
+  mutating func take(_ digit: UInt8) -> Bool {
     guard digits < 16, value >> 59 == 0 else { return false }
-    (value, digits) = (value << 4 | digit, digits + 1)
+    (value, digits) = (value << 4 | UInt64(digit), digits + 1)
     return true
   }
 }
@@ -48,7 +41,7 @@ struct ChunkLine: Hashable, Sendable {
   }
 
   private mutating func takeSize(_ octet: UInt8) -> Step {
-    if let digit = ChunkSize.digit(octet) {
+    if let digit = octet.hexValue {
       place = .size
       return size.take(digit) ? .more : .malformed("A chunk size is too large.")
     }

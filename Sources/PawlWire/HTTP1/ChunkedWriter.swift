@@ -1,3 +1,4 @@
+import PawlBase
 package import PawlHTTP
 
 /// Writes the lines around chunks (RFC 9112 §7.1). A chunk is ``appendHeader(_:into:)``, that many octets of
@@ -17,8 +18,7 @@ package enum ChunkedWriter {
     guard count > 0 else { return }
     var shift = (Int.bitWidth - 1 - count.leadingZeroBitCount) & ~3
     while shift >= 0 {
-      let digit = UInt8(truncatingIfNeeded: count >> shift) & 0x0f
-      output.append(digit < 10 ? 0x30 + digit : 0x61 + digit - 10)
+      output.append(.hexDigit(UInt8(truncatingIfNeeded: count >> shift) & 0x0f))
       shift -= 4
     }
     output.append(contentsOf: lineEnd)

@@ -80,16 +80,16 @@ struct LocalTimeText: Sendable {
   static func format(_ second: Int64, secondsEastOfUTC offset: Int64) -> [UInt8] {
     let time = CivilTime(secondsSince1970: second.addingReportingOverflow(offset).partialValue)
     var text: [UInt8] = []
-    text.append(number: UInt64(time.day), width: 2)
+    text.append(decimal: UInt64(time.day), width: 2)
     text.append(0x2f)
     text.append(text: monthName(time.month))
     text.append(0x2f)
-    text.append(number: UInt64(time.year), width: 4)
+    text.append(decimal: UInt64(time.year), width: 4)
     text.append(0x3a)
     text.append(clock: time)
     text.append(text: offset < 0 ? " -" : " +")
-    text.append(number: UInt64(offset.magnitude / 3600), width: 2)
-    text.append(number: UInt64(offset.magnitude / 60 % 60), width: 2)
+    text.append(decimal: UInt64(offset.magnitude / 3600), width: 2)
+    text.append(decimal: UInt64(offset.magnitude / 60 % 60), width: 2)
     return text
   }
 

@@ -1,39 +1,33 @@
 import PawlBase
 
-/// Writing numbers and times into a line without a detour over text.
+/// Writing text and times into a line without a detour over text.
 extension [UInt8] {
   mutating func append(text literal: StaticString) {
     literal.withUTF8Buffer { append(contentsOf: $0) }
   }
 
-  /// Decimal, at least `width` digits.
-  mutating func append(number value: UInt64, width: Int = 1) {
-    if value >= 10 || width > 1 { append(number: value / 10, width: width - 1) }
-    append(UInt8(truncatingIfNeeded: 0x30 + value % 10))
-  }
-
   /// RFC 3339, UTC, with milliseconds: `2026-11-21T10:00:00.123Z`.
   mutating func append(timestamp milliseconds: Int64) {
     let time = CivilTime(secondsSince1970: milliseconds.dividedDown(by: 1000))
-    append(number: UInt64(time.year), width: 4)
+    append(decimal: UInt64(time.year), width: 4)
     append(0x2d)
-    append(number: UInt64(time.month), width: 2)
+    append(decimal: UInt64(time.month), width: 2)
     append(0x2d)
-    append(number: UInt64(time.day), width: 2)
+    append(decimal: UInt64(time.day), width: 2)
     append(0x54)
     append(clock: time)
     append(0x2e)
-    append(number: UInt64(milliseconds.restDown(by: 1000)), width: 3)
+    append(decimal: UInt64(milliseconds.restDown(by: 1000)), width: 3)
     append(0x5a)
   }
 
   /// `hh:mm:ss`.
   mutating func append(clock time: CivilTime) {
-    append(number: UInt64(time.secondOfDay / 3600), width: 2)
+    append(decimal: UInt64(time.secondOfDay / 3600), width: 2)
     append(0x3a)
-    append(number: UInt64(time.secondOfDay / 60 % 60), width: 2)
+    append(decimal: UInt64(time.secondOfDay / 60 % 60), width: 2)
     append(0x3a)
-    append(number: UInt64(time.secondOfDay % 60), width: 2)
+    append(decimal: UInt64(time.secondOfDay % 60), width: 2)
   }
 }
 

@@ -42,7 +42,7 @@ extension [UInt8] {
 
   private mutating func append(member name: StaticString, number: UInt64) {
     append(memberName: name)
-    append(number: number)
+    append(decimal: number)
   }
 
   private mutating func append(member name: StaticString, literal: StaticString) {

@@ -1,3 +1,4 @@
+import PawlBase
 import Testing
 
 @testable import PawlObserve
@@ -11,7 +12,7 @@ import Testing
       as [(UInt64, Int, String)])
   func numbers(_ value: UInt64, _ width: Int, _ expected: String) {
     var line: [UInt8] = []
-    line.append(number: value, width: width)
+    line.append(decimal: value, width: width)
     #expect(String(decoding: line, as: UTF8.self) == expected)
   }
 

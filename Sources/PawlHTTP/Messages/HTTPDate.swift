@@ -49,18 +49,17 @@ package enum HTTPDate {
     output.reserveCapacity(29)
     output.append(DateNames.weekdays[Int((days + 4).restDown(by: 7))])
     output.append(", " as StaticString)
-    output.append(twoDigits: date.day)
+    output.append(decimal: UInt64(date.day), width: 2)
     output.append(0x20)
     output.append(DateNames.months[Int(date.month) - 1])
     output.append(0x20)
-    output.append(twoDigits: date.year / 100)
-    output.append(twoDigits: date.year % 100)
+    output.append(decimal: UInt64(date.year), width: 4)
     output.append(0x20)
-    output.append(twoDigits: second / 3600)
+    output.append(decimal: UInt64(second / 3600), width: 2)
     output.append(0x3a)
-    output.append(twoDigits: second / 60 % 60)
+    output.append(decimal: UInt64(second / 60 % 60), width: 2)
     output.append(0x3a)
-    output.append(twoDigits: second % 60)
+    output.append(decimal: UInt64(second % 60), width: 2)
     output.append(" GMT" as StaticString)
     return output
   }
@@ -146,12 +145,5 @@ extension OctetScanner {
   fileprivate mutating func skipName(of names: [StaticString]) -> Int? {
     for (index, name) in names.enumerated() where skip(ignoringCase: name) { return index }
     return nil
-  }
-}
-
-extension [UInt8] {
-  fileprivate mutating func append(twoDigits value: Int64) {
-    append(UInt8(truncatingIfNeeded: 0x30 + value / 10))
-    append(UInt8(truncatingIfNeeded: 0x30 + value % 10))
   }
 }

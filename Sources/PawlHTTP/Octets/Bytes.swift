@@ -1,3 +1,5 @@
+import PawlBase
+
 /// Octets of a message: a view into the buffer they arrived in. Fields are octets, never text (RFC 9110 §5.5).
 package typealias Bytes = ArraySlice<UInt8>
 
@@ -49,18 +51,7 @@ extension Bytes {
 
   /// A non-negative decimal integer of ASCII digits only (RFC 9110 §8.6 `1*DIGIT`).
   /// `nil` when empty, when anything else stands in it, or when it exceeds `UInt64.max`.
-  package var strictDecimal: UInt64? {
-    guard !isEmpty else { return nil }
-    var value: UInt64 = 0
-    for byte in self {
-      guard byte &- 0x30 <= 9 else { return nil }
-      let (product, overflow) = value.multipliedReportingOverflow(by: 10)
-      let (sum, carry) = product.addingReportingOverflow(UInt64(byte &- 0x30))
-      guard !overflow, !carry else { return nil }
-      value = sum
-    }
-    return value
-  }
+  package var strictDecimal: UInt64? { span.decimal(0..<count) }
 }
 
 extension UInt8 {
@@ -68,12 +59,6 @@ extension UInt8 {
 }
 
 extension [UInt8] {
-  /// Appends decimal digits without a detour over text.
-  package mutating func append(decimal value: UInt64) {
-    if value >= 10 { append(decimal: value / 10) }
-    append(UInt8(truncatingIfNeeded: 0x30 + value % 10))
-  }
-
   package mutating func append(_ literal: StaticString) {
     literal.withUTF8Buffer { append(contentsOf: $0) }
   }

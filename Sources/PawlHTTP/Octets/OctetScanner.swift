@@ -43,7 +43,8 @@ package struct OctetScanner {
     return start == position ? nil : octets[start..<position]
   }
 
-  /// One or more digits; a value beyond `Int64.max` is `Int64.max`. `nil` when no digit stands here.
+  /// One or more digits, up to whatever follows, which `Span.decimal` would refuse; a value beyond `Int64.max` is
+  /// `Int64.max`. `nil` when no digit stands here.
   package mutating func saturatingDecimal() -> UInt64? {
     let limit = UInt64(Int64.max)
     guard var value = peek?.isDigit == true ? UInt64(0) : nil else { return nil }
@@ -55,7 +56,7 @@ package struct OctetScanner {
     return value
   }
 
-  /// Exactly `count` digits; a further digit may follow.
+  /// Exactly `count` digits; a further digit may follow. Dates have columns, not numbers of any length.
   package mutating func decimal(digits count: Int) -> Int? {
     guard octets.endIndex - position >= count else { return nil }
     var value = 0

@@ -29,7 +29,7 @@ package struct OctetWriter {
 
   package mutating func put(_ octets: ArraySlice<UInt8>) { octets.withUnsafeBufferPointer { put($0) } }
 
-  /// At most 20 digits.
+  /// At most 20 digits. As `append(decimal:)` of an array, for room that is not one.
   package mutating func put(decimal value: UInt64) {
     if value >= 10 { put(decimal: value / 10) }
     put(UInt8(truncatingIfNeeded: 0x30 + value % 10))

@@ -1,3 +1,5 @@
+import PawlBase
+
 /// Tells the origin who asked, how and where: writes `X-Forwarded-For`, `-Proto`, `-Host`, `-Port` and `X-Real-IP`.
 ///
 /// What a stranger sent in such fields, `Forwarded` (RFC 7239) and every other `X-Forwarded-…` included, is removed.

@@ -1,3 +1,5 @@
+import PawlBase
+
 /// Why pawl could not pass a message on as it should have, as its member of `Proxy-Status` (RFC 9209).
 package struct ProxyError: Error, Hashable, Sendable {
   /// The types of RFC 9209 §2.3, and of draft-ietf-httpbis-incremental.

@@ -1,3 +1,5 @@
+import PawlBase
+
 /// The `Content-Range` field (RFC 9110 §14.4), in bytes.
 package enum ContentRange {
   package struct Satisfied: Hashable, Sendable {

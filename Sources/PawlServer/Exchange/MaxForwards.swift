@@ -1,3 +1,4 @@
+import PawlBase
 import PawlHTTP
 
 /// How many more proxies may pass an OPTIONS or a TRACE on (RFC 9110 §7.6.2); for other methods the field means nothing.

@@ -1,3 +1,4 @@
+import PawlBase
 import PawlHTTP
 
 /// Answers in the resumable upload drafts: one behaviour for all versions, spelled for each (protocols 2.3).

@@ -1,3 +1,5 @@
+import PawlBase
+
 /// What a client is told that it may send (`Upload-Limit`, `Tus-Max-Size`).
 package struct UploadLimits: Hashable, Sendable {
   /// Bytes of a whole upload; `nil`: no limit to tell.

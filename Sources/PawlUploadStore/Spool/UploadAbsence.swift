@@ -1,4 +1,5 @@
 import CLinux
+import PawlBase
 import PawlDisk
 import PawlHTTP
 import PawlLoop
@@ -19,8 +20,8 @@ enum UploadAbsence {
     let path = path(in: directory)
     let file = OwnedDescriptor(adopting: try Files.open(path, O_WRONLY | O_CREAT))
     // As long as it ever was: a part of it is never left over.
-    let digits = Array("\(max(0, time))".utf8)
-    let text = [UInt8](repeating: 0x30, count: max(0, digitCount - digits.count)) + digits
+    var text: [UInt8] = []
+    text.append(decimal: UInt64(max(0, time)), width: digitCount)
     guard pwrite(file.raw, text, text.count, 0) == text.count else { throw Files.failure("pwrite", path) }
   }
 

@@ -1,3 +1,4 @@
+import PawlBase
 import PawlHTTP
 
 /// `uri-host [ ":" port ]` as it stands in `Host` and in absolute targets (RFC 9110 §4.2, §7.2). It accepts what
@@ -25,13 +26,7 @@ struct HostSyntax: Equatable {
   }
 
   private static func isPort(_ octets: Span<UInt8>, _ range: Range<Int>) -> Bool {
-    guard range.count <= 5 else { return false }
-    var port = 0
-    for at in range {
-      guard Octet.isDigit(octets[at]) else { return false }
-      port = port * 10 + Int(octets[at] - 0x30)
-    }
-    return port <= 65535
+    range.isEmpty || range.count <= 5 && octets.decimal(range, atMost: 65_535) != nil
   }
 
   /// IPv6 is rare enough for a copy.

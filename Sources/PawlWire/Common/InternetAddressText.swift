@@ -1,3 +1,5 @@
+import PawlBase
+
 /// Literal addresses as text, read strictly: no leading zeros, no zone, no brackets (RFC 3986 section 3.2.2).
 enum InternetAddressText {
   /// `192.0.2.1`: four octets.
@@ -7,7 +9,7 @@ enum InternetAddressText {
     var octets: [UInt8] = []
     for part in parts {
       guard part.count <= 3, part.first != 0x30 || part.count == 1,
-        let value = decimal(part).flatMap({ UInt8(exactly: $0) })
+        let value = part.strictDecimal.flatMap({ UInt8(exactly: $0) })
       else { return nil }
       octets.append(value)
     }
@@ -24,12 +26,6 @@ enum InternetAddressText {
       let back = groups(text[(gap + 2)...], takesFourth: true), front.count + back.count <= 14
     else { return nil }
     return front + [UInt8](repeating: 0, count: 16 - front.count - back.count) + back
-  }
-
-  /// Digits alone, at most seven.
-  static func decimal(_ digits: ArraySlice<UInt8>) -> Int? {
-    guard (1...7).contains(digits.count), digits.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return nil }
-    return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
   }
 
   /// Where the first `::` stands.
@@ -58,11 +54,8 @@ enum InternetAddressText {
     guard (1...4).contains(digits.count) else { return nil }
     var value = 0
     for digit in digits {
-      switch digit {
-      case 0x30...0x39: value = value << 4 | Int(digit - 0x30)
-      case 0x41...0x46, 0x61...0x66: value = value << 4 | Int((digit | 0x20) - 0x61 + 10)
-      default: return nil
-      }
+      guard let next = digit.hexValue else { return nil }
+      value = value << 4 | Int(next)
     }
     return value
   }

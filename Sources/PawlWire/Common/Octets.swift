@@ -124,16 +124,5 @@ extension Span<UInt8> {
   }
 
   /// `1*DIGIT` up to 2^63-1 (RFC 9110 §8.6); `nil` for anything else.
-  func contentLength(_ range: Range<Int>) -> UInt64? {
-    guard !range.isEmpty else { return nil }
-    var value: UInt64 = 0
-    for at in range {
-      let digit = self[at] &- 0x30
-      guard digit <= 9 else { return nil }
-      let (product, overflow) = value.multipliedReportingOverflow(by: 10)
-      guard !overflow, product <= UInt64(Int64.max) - UInt64(digit) else { return nil }
-      value = product &+ UInt64(digit)
-    }
-    return value
-  }
+  func contentLength(_ range: Range<Int>) -> UInt64? { decimal(range, atMost: UInt64(Int64.max)) }
 }

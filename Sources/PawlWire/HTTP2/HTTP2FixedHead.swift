@@ -1,4 +1,5 @@
 import CNGHTTP2
+import PawlBase
 package import PawlHTTP
 
 /// The part of a head that goes out again and again, as nghttp2 takes it: made once, never copied for an answer.

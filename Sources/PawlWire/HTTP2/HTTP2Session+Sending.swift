@@ -1,4 +1,5 @@
 import CNGHTTP2
+import PawlBase
 package import PawlHTTP
 
 /// Answers: heads, content and trailers on their way out.

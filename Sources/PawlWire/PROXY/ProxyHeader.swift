@@ -100,6 +100,6 @@ extension ProxyHeader {
 
   private static func port(_ digits: ArraySlice<UInt8>) -> UInt16? {
     guard let first = digits.first, digits.count <= 5, first != 0x30 || digits.count == 1 else { return nil }
-    return InternetAddressText.decimal(digits).flatMap { UInt16(exactly: $0) }
+    return digits.strictDecimal.flatMap { UInt16(exactly: $0) }
   }
 }

@@ -1,3 +1,4 @@
+import PawlBase
 import PawlHTTP
 import Testing
 

@@ -1,3 +1,4 @@
+import PawlBase
 import PawlCache
 import PawlHTTP
 

@@ -64,11 +64,11 @@ enum OriginRequests {
   /// Tags that pawl minted mean nothing to an origin: conditions on them are as if they were false.
   private static func keepOwnTags(_ fields: inout Fields) {
     guard fields.mayContain(anyOf: tagged) else { return }
-    if case .tag(let tag)? = IfRange(fields), Tags.isMinted(tag) {
+    if case .tag(let tag)? = IfRange(fields), AnswerTags.isMinted(tag) {
       fields.removeAll(.ifRange)
       fields.removeAll(.range)
     }
-    if case .tags(let tags)? = EntityTagList(fields.all(.ifNoneMatch)), tags.contains(where: Tags.isMinted) {
+    if case .tags(let tags)? = EntityTagList(fields.all(.ifNoneMatch)), tags.contains(where: AnswerTags.isMinted) {
       fields.removeAll(.ifNoneMatch)
     }
   }

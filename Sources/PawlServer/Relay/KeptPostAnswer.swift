@@ -83,7 +83,7 @@ final class KeptPostAnswer {
     } catch {
       return body.fail(.notKept)
     }
-    let name = resource.withLock { Tags.name(for: answer, beside: $0.responses) }
+    let name = resource.withLock { AnswerTags.name(for: answer, beside: $0.responses) }
     body.addTag(TagRecord(tag: name, limit: .max))
     let stored = StoredResponse(head: head, body: body, storedAt: head.responseTime)
     let replaced = resource.withLock { state in

@@ -97,7 +97,7 @@ import Testing
   @Test("tags that pawl minted never reach an origin; its own do")
   func tags() throws {
     let bench = try ServerBench()
-    let minted = String(decoding: EntityTag(strong: Tags.mint()).bytes, as: UTF8.self)
+    let minted = String(decoding: EntityTag(strong: AnswerTags.mint()).bytes, as: UTF8.self)
     func sent(_ fields: [(FieldName, String)]) -> String {
       let all = OriginRequests.forwarded(bench.request(.get, "/f", fields)).fields
       return [FieldName.range, .ifRange, .ifNoneMatch].map { all.first($0)?.text ?? "-" }.joined(separator: " ")

@@ -106,7 +106,7 @@ extension DownloadExchange {
   private func sendParts(_ ranges: [ByteRange], _ stored: StoredResponse, _ answer: StoredAnswer) {
     let total = stored.body.total ?? 0
     let multipart = MultipartRanges(
-      ranges: ranges, total: total, contentType: stored.head.fields.only(.contentType), boundary: Tags.boundary())
+      ranges: ranges, total: total, contentType: stored.head.fields.only(.contentType), boundary: AnswerTags.boundary())
     var segments: [CacheReader.Segment] = []
     for (index, range) in ranges.enumerated() {
       segments.append(.own(multipart.head(of: index)))

@@ -67,7 +67,7 @@ struct HeldPart {
     tags.removeAll(where: \.isWeak)
     (self.tags, self.date) = (tags, date)
     condition =
-      tags.isEmpty ? (date == nil ? .none : .date) : tags.allSatisfy(Tags.isMinted) ? .minted : .tag
+      tags.isEmpty ? (date == nil ? .none : .date) : tags.allSatisfy(AnswerTags.isMinted) ? .minted : .tag
   }
 
   /// Whether a body is one that the client may hold a part of. By the origin's tag it is, even where pawl shows another.

@@ -11,7 +11,7 @@ extension DownloadExchange {
   /// - Returns: whether the answer waits for that; where there is none, the exchange goes on by itself.
   func asksPrivately() -> Bool {
     guard request.head.method == .get, request.head.fields.contains(.range), request.route.policy.resumePrivate != nil,
-      case .tag(let tag)? = IfRange(request.head.fields), !tag.isWeak, Tags.isMinted(tag)
+      case .tag(let tag)? = IfRange(request.head.fields), !tag.isWeak, AnswerTags.isMinted(tag)
     else { return false }
     store.findPrivate(tag: tag.opaque, on: request.loop.loop) { [weak self] found in
       guard let self, !self.isOver else { return }

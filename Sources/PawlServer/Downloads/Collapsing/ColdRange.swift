@@ -22,7 +22,7 @@ struct ColdRange {
     }
     var extra: [(FieldName, [UInt8])] = []
     let tags = EntityTagList(asked.all(.ifNoneMatch))
-    if case .tags(let list)? = tags, !list.contains(where: Tags.isMinted) {
+    if case .tags(let list)? = tags, !list.contains(where: AnswerTags.isMinted) {
       extra.append((.ifNoneMatch, Array(asked.combined(.ifNoneMatch) ?? [])))
     }
     if tags == nil, let since = asked.only(.ifModifiedSince) { extra.append((.ifModifiedSince, Array(since))) }
@@ -38,7 +38,7 @@ struct ColdRange {
   /// Whether the origin's answer may be what the client holds a part of.
   private static func mayHold(_ condition: IfRange?) -> Bool {
     switch condition {
-    case .tag(let tag)?: !Tags.isMinted(tag) && !tag.isWeak
+    case .tag(let tag)?: !AnswerTags.isMinted(tag) && !tag.isWeak
     case .unusable?: false
     case .date?, nil: true
     }

@@ -62,7 +62,7 @@ extension CollapsedFetch {
     let kept = StoredHead(
       request: request.head, asSent: sent.fields, response: head, requestTime: requestTime, responseTime: now,
       storability: cookie ? .sharedPerCookie : .shared, asksIdentity: request.asksIdentity)
-    let name = resource.withLock { Tags.name(for: head, beside: $0.responses) }
+    let name = resource.withLock { AnswerTags.name(for: head, beside: $0.responses) }
     body.addTag(TagRecord(tag: name, limit: .max))
     let stored = StoredResponse(head: kept, body: body, storedAt: now)
     let replaced = resource.withLock { self.replaced(by: head, in: $0) }
@@ -98,7 +98,7 @@ extension CollapsedFetch {
       guard let body, let lifetime = self.request.route.policy.resumePrivate, self.leader != nil else {
         return self.passOn(head, framing, isForAll: self.saysSomethingToAll(.isPrivate, head.status))
       }
-      let tag = Tags.mint()
+      let tag = AnswerTags.mint()
       body.addTag(TagRecord(tag: tag, limit: .max))
       let kept = StoredHead(
         request: self.request.head, response: head, requestTime: self.requestTime, responseTime: now,

@@ -15,7 +15,7 @@ import Testing
 
   @Test("is asked for with aligned borders, beside the conditions that can be the origin's")
   func asked() {
-    let minted = String(decoding: EntityTag(strong: Tags.mint()).bytes, as: UTF8.self)
+    let minted = String(decoding: EntityTag(strong: AnswerTags.mint()).bytes, as: UTF8.self)
     let rows: [([Line], Range<UInt64>?, [String])] = [
       ([], nil, []), ([(.accept, "a/b")], nil, []),
       ([(.range, "bytes=0-0")], 0..<65_536, ["range: bytes=0-65535"]),

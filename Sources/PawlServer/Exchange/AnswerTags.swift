@@ -5,7 +5,7 @@ import PawlHTTP
 import PawlLoop
 
 /// The entity tags pawl gives (architecture, "Entity tags"): the origin's where it is strong, else 128 random bits.
-enum Tags {
+enum AnswerTags {
   /// Marks a minted tag, so that one that is no longer known is never sent to an origin.
   static let prefix = TagRecord.ownPrefix
 

@@ -5,14 +5,14 @@ import Testing
 
 @testable import PawlServer
 
-@Suite("Tags that pawl gives") struct TagsTests {
+@Suite("Tags that pawl gives") struct AnswerTagsTests {
   @Test("are random, marked as its own, and usable as they are")
   func minted() {
-    let tags = Set((0..<100).map { _ in Tags.mint() })
+    let tags = Set((0..<100).map { _ in AnswerTags.mint() })
     #expect(tags.count == 100)
     for tag in tags {
       #expect(tag.count == 37)
-      #expect(Tags.isMinted(EntityTag(strong: tag)))
+      #expect(AnswerTags.isMinted(EntityTag(strong: tag)))
       #expect(
         tag.dropFirst(5).allSatisfy {
           UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || UInt8(ascii: "a")...UInt8(ascii: "f") ~= $0
@@ -27,8 +27,12 @@ import Testing
     ] as [(String, String?)])
   func named(_ field: String, _ expected: String?) throws {
     let head = ResponseHead(status: 200, fields: Fields([(.etag, field)]))
-    let name = Tags.name(for: head, beside: [])
-    if let expected { #expect(name == Array(expected.utf8)) } else { #expect(Tags.isMinted(EntityTag(strong: name))) }
+    let name = AnswerTags.name(for: head, beside: [])
+    if let expected {
+      #expect(name == Array(expected.utf8))
+    } else {
+      #expect(AnswerTags.isMinted(EntityTag(strong: name)))
+    }
   }
 
   @Test("no tag of the origin's names two codings, nor comes back when it was found to")
@@ -41,7 +45,7 @@ import Testing
     }
     let (plain, coded) = ([(FieldName.etag, "\"t\"")], [(FieldName.etag, "\"t\""), (.contentEncoding, "gzip")])
     func keeps(_ fields: [(FieldName, String)], beside other: StoredResponse) -> Bool {
-      Tags.name(for: ResponseHead(status: 200, fields: Fields(fields)), beside: [other]) == Array("t".utf8)
+      AnswerTags.name(for: ResponseHead(status: 200, fields: Fields(fields)), beside: [other]) == Array("t".utf8)
     }
     #expect(try keeps(plain, beside: stored("t", nil)) && keeps(coded, beside: stored("t", "GZIP")))
     #expect(try !keeps(plain, beside: stored("t", "gzip")) && !keeps(coded, beside: stored("t", nil)))
@@ -52,7 +56,7 @@ import Testing
 
   @Test("a boundary is 32 digits, never the same twice")
   func boundary() {
-    #expect(Tags.boundary().count == 32)
-    #expect(Tags.boundary() != Tags.boundary())
+    #expect(AnswerTags.boundary().count == 32)
+    #expect(AnswerTags.boundary() != AnswerTags.boundary())
   }
 }

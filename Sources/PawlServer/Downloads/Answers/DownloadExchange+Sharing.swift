@@ -41,7 +41,7 @@ extension DownloadExchange {
       stored.head.isForEverybody || !RequestFields.hasCredential(fields)
     else { return false }
     return !CacheControl(fields).noCache
-      && Resumption.answersFromStore(stored, policy: request.route.policy, now: request.loop.loop.wallSeconds)
+      && ResumeTTL.answersFromStore(stored, policy: request.route.policy, now: request.loop.loop.wallSeconds)
   }
 
   /// `collapse = always`, for what the origin says nothing of.

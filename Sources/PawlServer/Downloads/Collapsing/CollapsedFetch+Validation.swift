@@ -99,7 +99,7 @@ extension CollapsedFetch {
       request: sent, response: head, framing: .chunked, isConditional: !asked.isEmpty,
       policy: request.route.policy, receivedAt: owner.loop.wallSeconds)
     guard case .no = storable else { return }
-    if Resumption.staysForResumption(stored, policy: request.route.policy) {
+    if ResumeTTL.staysForResumption(stored, policy: request.route.policy) {
       store.supersede(stored, in: resource)
     } else {
       store.forget(stored)
@@ -129,7 +129,7 @@ extension CollapsedFetch {
     let fields = sent.fields
     return resource.withLock { state in
       state.superseded.first { old in
-        old.head.status == head.status && Resumption.staysForResumption(old, policy: request.route.policy)
+        old.head.status == head.status && ResumeTTL.staysForResumption(old, policy: request.route.policy)
           && old.head.isSelected(by: request.head, asksIdentity: request.asksIdentity) { fields }
       }
     }

@@ -151,7 +151,7 @@ final class TwinComparison: Sendable {
       ) { [store, old] in store.forget(old) }
       // Made by the tag that gave way.
       new.rendered.withLock { $0 = nil }
-    } else if !keeps, !Resumption.staysForResumption(old, policy: policy) {
+    } else if !keeps, !ResumeTTL.staysForResumption(old, policy: policy) {
       store.forget(old)
     }
     owner.get().events.log(

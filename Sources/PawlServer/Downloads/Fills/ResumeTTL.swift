@@ -1,8 +1,8 @@
 import PawlCache
 import PawlCacheStore
 
-/// Who may be answered from stored bytes that are no longer fresh, or no longer current.
-enum Resumption {
+/// `resume-ttl`: who may be answered from stored bytes that are no longer fresh, or no longer current.
+enum ResumeTTL {
   /// A replaced or stale body is kept for clients that hold a part of it only where the origin cannot tell by itself
   /// whether it still is what it was, and did not forbid it.
   static func staysForResumption(_ stored: StoredResponse, policy: CachePolicy) -> Bool {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PawlServer
 
-@Suite("Stale bytes for those who hold a part of them (resume-ttl)") struct ResumptionTests {
+@Suite("Stale bytes for those who hold a part of them (resume-ttl)") struct ResumeTTLTests {
   @Test("are given only where the origin cannot tell by itself, and did not forbid it")
   func stays() throws {
     let bench = try ServerBench()
@@ -18,11 +18,11 @@ import Testing
     for (index, row) in rows.enumerated() {
       let stored = try bench.stored(status: row.status, row.fields)
       let policy = CachePolicy(resumeTTL: row.resumeTTL)
-      #expect(Resumption.staysForResumption(stored, policy: policy) == row.stays, "row \(index)")
+      #expect(ResumeTTL.staysForResumption(stored, policy: policy) == row.stays, "row \(index)")
       let now = stored.storedAt
       #expect(
-        Resumption.answersFromStore(stored, policy: policy, now: now + row.resumeTTL) == row.stays, "row \(index)")
-      #expect(!Resumption.answersFromStore(stored, policy: policy, now: now + row.resumeTTL + 1), "row \(index)")
+        ResumeTTL.answersFromStore(stored, policy: policy, now: now + row.resumeTTL) == row.stays, "row \(index)")
+      #expect(!ResumeTTL.answersFromStore(stored, policy: policy, now: now + row.resumeTTL + 1), "row \(index)")
     }
   }
 }

@@ -5,7 +5,7 @@ import PawlWire
 /// One client's connection and the HTTP/1.1 spoken on it: reads heads and bodies, keeps requests in order,
 /// pulls answers, enforces the time limits, and ends visibly what cannot be finished.
 /// Lives on one loop. Reading is in `ClientConnection+Reading`, answering in `ClientConnection+Answer`, writing in
-/// `ClientConnection+Writing`.
+/// `ClientConnection+Writing`, all that ends it in `ClientConnection+Ending`.
 final class ClientConnection: StreamDelegate, ServedConnection, DeadlineHolder {
   // There may be ten thousand idle ones: what belongs to a request stands in `BusyState`, and octets stand together.
 

@@ -1,3 +1,5 @@
+import PawlBase
+
 /// Finds the content in a chunked answer (RFC 9112 §7.1). Extensions and trailers are read over.
 struct ChunkReader: Hashable {
   enum Step: Hashable {
@@ -59,13 +61,12 @@ struct ChunkReader: Hashable {
   }
 
   private mutating func takeSize(_ octet: UInt8) -> Bool {
-    let digit: UInt8
-    switch octet {
-    case 0x30...0x39: digit = octet - 0x30
-    case 0x41...0x46, 0x61...0x66: digit = (octet | 0x20) - 0x57
-    case 0x0d where digits > 0: return move(to: .sizeFeed)
-    case UInt8(ascii: ";") where digits > 0, 0x20 where digits > 0: return move(to: .extensions)
-    default: return false
+    guard let digit = octet.hexValue else {
+      switch octet {
+      case 0x0d where digits > 0: return move(to: .sizeFeed)
+      case UInt8(ascii: ";") where digits > 0, 0x20 where digits > 0: return move(to: .extensions)
+      default: return false
+      }
     }
     left = (digits == 0 ? 0 : left << 4) | UInt64(digit)
     digits += 1

@@ -1,3 +1,5 @@
+import PawlBase
+
 /// What the test origin answers a download with: `/bytes/SIZE[/NAME][?validators=none&ranges=no&cut=N&delay=MS&cache=no]`.
 struct OriginPlan: Hashable {
   var size: UInt64
@@ -67,12 +69,12 @@ struct OriginPlan: Hashable {
     head.reserveCapacity(512)
     if let length {
       head += "Content-Length: ".utf8
-      head.appendDecimal(length)
+      head.append(decimal: length)
       head += "\r\nContent-Type: application/octet-stream\r\n".utf8
     }
     if hasValidators {
       head += "ETag: \"bench-".utf8
-      head.appendDecimal(size)
+      head.append(decimal: size)
       head += "\"\r\nLast-Modified: ".utf8
       head += Self.date.utf8
       head += "\r\n".utf8

@@ -1,3 +1,5 @@
+import PawlBase
+
 /// Random ranges of one body: one in each request, or several, which come as `multipart/byteranges` and are checked part by
 /// part. A server may join ranges, or send more than was asked for; what was asked for has to be there.
 final class RangesScript: Script {
@@ -32,9 +34,9 @@ final class RangesScript: Script {
       value.append(contentsOf: "bytes=".utf8)
       for (index, range) in wanted.enumerated() {
         if index > 0 { value.append(0x2c) }
-        value.appendDecimal(range.lowerBound)
+        value.append(decimal: range.lowerBound)
         value.append(0x2d)
-        value.appendDecimal(range.upperBound)
+        value.append(decimal: range.upperBound)
       }
     }
     request.finish()
@@ -109,12 +111,5 @@ final class RangesScript: Script {
       return .failed(.length)
     }
     return isCovered.allSatisfy { $0 } ? .done : .failed(.range)
-  }
-}
-
-extension [UInt8] {
-  mutating func appendDecimal(_ value: UInt64) {
-    if value >= 10 { appendDecimal(value / 10) }
-    append(UInt8(truncatingIfNeeded: 0x30 + value % 10))
   }
 }

@@ -1,3 +1,5 @@
+import PawlBase
+
 /// Downloads that the client breaks off and takes up again with `Range` and `If-Range`, as download managers do. What comes
 /// has to be, all together, the reference.
 final class ResumeScript: Script {
@@ -104,7 +106,7 @@ final class ResumeScript: Script {
     rest.rewind()
     rest.append("Range") { value in
       value.append(contentsOf: "bytes=".utf8)
-      value.appendDecimal(held)
+      value.append(decimal: held)
       value.append(0x2d)
     }
     if !validator.isEmpty { rest.append("If-Range") { $0.append(contentsOf: validator) } }

@@ -6,12 +6,12 @@ import PawlLoop
 enum BodyFile {
   /// Makes a new one. Blocking. Its blocks come with its bytes: to take them ahead keeps the first octet of a large body
   /// waiting (1 ms a GiB on ext4), and file systems that allocate late lay out one that is written in order just as well.
-  static func create(_ id: ObjectID, _ core: StoreCore, _ charge: DiskCharge) throws(StoreError) -> BodyDescriptor {
+  static func create(_ id: ObjectID, _ core: BodyCore, _ charge: DiskCharge) throws(StoreError) -> BodyDescriptor {
     BodyDescriptor(adopting: try create(id, core), pool: core.pool, charge: charge)
   }
 
   /// The same, of which nobody is the owner yet.
-  static func create(_ id: ObjectID, _ core: StoreCore) throws(StoreError) -> CInt {
+  static func create(_ id: ObjectID, _ core: BodyCore) throws(StoreError) -> CInt {
     try Files.open(core.path(of: id), O_RDWR | O_CREAT | O_EXCL)
   }
 
@@ -29,7 +29,7 @@ enum BodyFile {
   }
 
   /// Unlinks the file, in the pool or, where that has stopped, here; its bytes are free when it is closed, too.
-  static func remove(_ id: ObjectID, _ core: StoreCore, _ charge: DiskCharge) {
+  static func remove(_ id: ObjectID, _ core: BodyCore, _ charge: DiskCharge) {
     charge.drop()
     let remove: @Sendable () -> Void = {
       unlink(id, core)
@@ -40,7 +40,7 @@ enum BodyFile {
   }
 
   /// Blocking.
-  static func unlink(_ id: ObjectID, _ core: StoreCore) {
+  static func unlink(_ id: ObjectID, _ core: BodyCore) {
     do throws(StoreError) {
       try Files.unlink(core.path(of: id))
     } catch {

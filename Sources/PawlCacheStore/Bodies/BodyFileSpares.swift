@@ -1,5 +1,6 @@
 import CLinux
 import PawlBase
+import PawlCache
 import PawlDisk
 import PawlLoop
 
@@ -41,7 +42,7 @@ final class BodyFileSpares: Sendable {
 
   /// Makes files until there are enough. What fails here fails again, and is told, where a body is made without a spare.
   /// Blocking.
-  func refill(_ core: StoreCore) {
+  func refill(_ core: BodyCore) {
     defer { state.withLock { $0.isRefilling = false } }
     while state.withLock({ !$0.isClosed && $0.waiting.count < Self.limit }) {
       let id = ObjectID.make()
@@ -55,7 +56,7 @@ final class BodyFileSpares: Sendable {
     }
   }
 
-  private func keep(_ spare: Spare, _ core: StoreCore) {
+  private func keep(_ spare: Spare, _ core: BodyCore) {
     let isKept = state.withLock { state in
       if !state.isClosed { state.waiting.append(spare) }
       return !state.isClosed
@@ -64,7 +65,7 @@ final class BodyFileSpares: Sendable {
   }
 
   /// At the end. Blocking.
-  func close(_ core: StoreCore) {
+  func close(_ core: BodyCore) {
     let spares = state.withLock { state in
       defer { (state.waiting, state.isClosed) = ([], true) }
       return state.waiting
@@ -72,14 +73,14 @@ final class BodyFileSpares: Sendable {
     for spare in spares { drop(spare, core) }
   }
 
-  private func drop(_ spare: Spare, _ core: StoreCore) {
+  private func drop(_ spare: Spare, _ core: BodyCore) {
     BodyFile.unlink(spare.id, core)
     CLinux.close(spare.descriptor)
     _ = core.unrecorded.withLock { $0.remove(spare.id) }
   }
 }
 
-extension StoreCore {
+extension BodyCore {
   /// As ``makeBody(expected:total:)``, where that needs neither the disk nor an eviction. Never blocks.
   func makeBodyAtOnce(expected: UInt64?, total: UInt64?) -> StoredBody? {
     // Others might have to be closed for its descriptor.
@@ -95,5 +96,43 @@ extension StoreCore {
     let charge = DiskCharge(budget, bytes: 0)
     let descriptor = BodyDescriptor(adopting: spare.descriptor, pool: pool, charge: charge)
     return newBody(spare.id, descriptor, charge, total: total, reservation: content)
+  }
+
+  /// Makes room, number and file for a new body; `nil`, logged, where that cannot be. Blocking.
+  func makeBody(expected: UInt64?, total: UInt64?) -> StoredBody? {
+    let content = reservation(expected: expected, total: total)
+    let room = content + DiskBudget.objectOverhead
+    guard makeRoom(room) else {
+      events.log(.notice, "body-refused", ["bytes": "\(room)", "why": "no room"])
+      return nil
+    }
+    let id = ObjectID.make()
+    _ = unrecorded.withLock { $0.insert(id) }
+    let charge = DiskCharge(budget, bytes: 0)
+    do throws(StoreError) {
+      let descriptor = try openBodies.makingRoom { () throws(StoreError) in try BodyFile.create(id, self, charge) }
+      return newBody(id, descriptor, charge, total: total, reservation: content)
+    } catch {
+      _ = unrecorded.withLock { $0.remove(id) }
+      budget.release(room)
+      events.log(.warning, "body-refused", ["bytes": "\(room)", "why": "\(error)"])
+      return nil
+    }
+  }
+
+  /// Bytes to reserve for a new body's content.
+  func reservation(expected: UInt64?, total: UInt64?) -> UInt64 {
+    min(expected ?? total ?? StoredBody.step, total ?? .max, HeldBytes.limit / 2)
+  }
+
+  /// A body whose room is reserved, with what it costs besides its content, and whose file is there.
+  func newBody(
+    _ id: ObjectID, _ descriptor: BodyDescriptor, _ charge: DiskCharge, total: UInt64?, reservation: UInt64
+  ) -> StoredBody {
+    charge.grow(DiskBudget.objectOverhead)
+    var state = BodyState()
+    (state.total, state.descriptor, state.reservation) = (total, descriptor, reservation)
+    (state.lastTouch, state.lastUsed) = (openBodies.now(), clock.wallSeconds())
+    return StoredBody(id: id, number: takeNumber(), core: self, charge: charge, state: state)
   }
 }

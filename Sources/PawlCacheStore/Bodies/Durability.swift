@@ -21,7 +21,7 @@ final class Durability: Sendable {
   }
 
   /// Once a second, on the catalogue's thread.
-  func tick(_ core: StoreCore) {
+  func tick(_ core: BodyCore) {
     let bodies = takeAll()
     if !bodies.isEmpty { sync(bodies, core) }
   }
@@ -34,7 +34,7 @@ final class Durability: Sendable {
   }
 
   /// Records what these bodies have written, syncs them in the pool, and records that durably.
-  func sync(_ bodies: [StoredBody], _ core: StoreCore) {
+  func sync(_ bodies: [StoredBody], _ core: BodyCore) {
     let chosen = bodies.filter { $0.beginSync() }
     guard let last = chosen.last, let catalogue = core.catalogue else { return }
     for body in chosen.dropLast() { catalogue.noteDirty(body, soon: true) }
@@ -44,7 +44,7 @@ final class Durability: Sendable {
   }
 
   /// At the end of the process: all that waits, on this thread. The catalogue is closed after it.
-  func syncAll(_ core: StoreCore) {
+  func syncAll(_ core: BodyCore) {
     let bodies = takeAll().filter { $0.beginSync() }
     guard !bodies.isEmpty, let catalogue = core.catalogue else { return }
     for body in bodies { catalogue.noteDirty(body, soon: true) }
@@ -53,7 +53,7 @@ final class Durability: Sendable {
   }
 
   /// Blocking. The rows of everything captured here are recorded, or will be before the change submitted below.
-  private func perform(_ bodies: [StoredBody], _ core: StoreCore) {
+  private func perform(_ bodies: [StoredBody], _ core: BodyCore) {
     var points: [(body: StoredBody, point: SyncPoint)] = []
     for body in bodies {
       if let point = body.syncPoint() { points.append((body, point)) }
@@ -75,7 +75,7 @@ final class Durability: Sendable {
     }
   }
 
-  private func syncFileSystem(_ core: StoreCore) -> StoreError? {
+  private func syncFileSystem(_ core: BodyCore) -> StoreError? {
     do throws(StoreError) {
       try Files.syncFileSystem(of: core.bodiesDirectory)
       return nil
@@ -84,7 +84,7 @@ final class Durability: Sendable {
     }
   }
 
-  private func syncFile(_ body: StoredBody, _ point: SyncPoint, _ core: StoreCore) -> StoreError? {
+  private func syncFile(_ body: StoredBody, _ point: SyncPoint, _ core: BodyCore) -> StoreError? {
     guard fdatasync(point.descriptor.raw) == 0 else { return Files.failure("fdatasync", core.path(of: body.id)) }
     guard !point.isNameSynced else { return nil }
     do throws(StoreError) {

@@ -9,7 +9,7 @@ package final class StoredBody: @unchecked Sendable {
   // Safe: what changes is in `state`, behind its mutex.
   package let id: ObjectID
   let number: Int64
-  let core: StoreCore
+  let core: BodyCore
   let charge: DiskCharge
   let state: Locked<BodyState>
 
@@ -25,7 +25,7 @@ package final class StoredBody: @unchecked Sendable {
     case failed(BodyFailure)
   }
 
-  init(id: ObjectID, number: Int64, core: StoreCore, charge: DiskCharge, state: BodyState) {
+  init(id: ObjectID, number: Int64, core: BodyCore, charge: DiskCharge, state: BodyState) {
     (self.id, self.number, self.core, self.charge) = (id, number, core, charge)
     self.state = Locked(state)
     core.noteLive(self)

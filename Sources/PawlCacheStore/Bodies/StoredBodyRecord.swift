@@ -75,7 +75,7 @@ extension StoredBody: ChangeSource {
   }
 }
 
-extension StoreCore {
+extension BodyCore {
   /// Forgets a row; loads and evictions skip the object until that is committed.
   func recordRemoval(of number: Int64) {
     doomed.withLock { _ = $0.insert(number) }

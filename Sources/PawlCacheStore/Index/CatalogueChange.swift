@@ -96,8 +96,8 @@ package enum CatalogueChange: Sendable {
         "UPDATE objects SET last_used = ?2, uses = ?3 WHERE number = ?1", .integer(number), .integer(time),
         .number(uses))
     case .meta(let name, let value): try CatalogueSchema.setMeta(database, name, value)
-    case .outdated(let tree, let number): try OutdatedTrees.record(tree, number, in: database)
-    case .settled(let tree): try OutdatedTrees.remove(tree, from: database)
+    case .outdated(let tree, let number): try OutdatedRows.record(tree, number, in: database)
+    case .settled(let tree): try OutdatedRows.remove(tree, from: database)
     }
   }
 

@@ -77,7 +77,7 @@ struct CatalogueIndex {
   let nextNumber: Int64
 
   init(_ database: Database) throws(StoreError) {
-    outdated = try OutdatedTrees.read(database)
+    outdated = try OutdatedRows.read(database)
     nextNumber = max(try database.integer("SELECT max(number) FROM objects") ?? 0, outdated.values.max() ?? 0) + 1
     let statement = try database.statement("SELECT key_hash, held FROM objects INDEXED BY objects_by_hash")
     defer { statement.reset() }

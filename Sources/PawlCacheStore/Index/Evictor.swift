@@ -4,9 +4,8 @@ import PawlDisk
 /// Makes room: superseded objects first, then partial and expired ones, then those worth least. Never one with readers or
 /// a running fill.
 extension StoreCore {
-  /// Reserves so many bytes, evicting what is in the way. Blocking: in the pool.
-  /// - Returns: `false` when there is no room and none can be made.
-  func makeRoom(_ bytes: UInt64) -> Bool {
+  /// Reserves so many bytes, evicting what is in the way.
+  func reserveEvicting(_ bytes: UInt64) -> Bool {
     // Each round evicts something, or is the last.
     while !budget.reserve(bytes) {
       guard let missing = budget.shortfall(bytes), evictOnce(missing) else { return budget.reserve(bytes) }

@@ -32,22 +32,16 @@ final class OutdatedTrees: Sendable {
 
   /// What a key begins with, up to each slash of its path; and all of it with a slash, for it may name a collection.
   private static func trees(above key: [UInt8]) -> [ArraySlice<UInt8>] {
-    let key = normalised(key)
+    let key = OutdatedRows.normalised(key)
     guard let path = key.firstIndex(of: 0) else { return [] }
     let end = key[path...].firstIndex(of: 0x3f)
     let trees = (path..<(end ?? key.endIndex)).filter { key[$0] == 0x2f }.map { key[...$0] }
     return end == nil && key.last != 0x2f ? trees + [(key + [0x2f])[...]] : trees
   }
 
-  /// The authority is no path.
-  static func normalised(_ key: [UInt8]) -> [UInt8] {
-    guard let start = key.firstIndex(of: 0), key[start...].contains(0x25) else { return key }
-    return Array(key[...start] + PercentSpelling.normalised(key[(start + 1)...]))
-  }
-
   /// Whether a key lies below one of these, or is one of them but for the slash.
   static func isCovered(_ key: [UInt8], by trees: [[UInt8]]) -> Bool {
-    let key = normalised(key)
+    let key = OutdatedRows.normalised(key)
     return trees.contains { tree in
       key.starts(with: tree) || (key.count + 1 == tree.count && tree.starts(with: key))
     }
@@ -85,33 +79,6 @@ final class OutdatedTrees: Sendable {
       return state.waiting
     }
   }
-
-  // MARK: On disk
-
-  // They stand among the facts about the catalogue, and are no text as the names of those are: catalogues of before stay good.
-
-  static func record(_ tree: [UInt8], _ number: Int64, in database: Database) throws(StoreError) {
-    try database.run("INSERT OR REPLACE INTO meta(name, value) VALUES(?1, ?2)", .blob(tree), .integer(number))
-  }
-
-  static func remove(_ tree: [UInt8], from database: Database) throws(StoreError) {
-    try database.run("DELETE FROM meta WHERE name = ?1", .blob(tree))
-  }
-
-  /// All that are recorded. Those that nothing older is left for are removed.
-  static func read(_ database: Database) throws(StoreError) -> [[UInt8]: Int64] {
-    let oldest = try database.integer("SELECT min(number) FROM objects") ?? .max
-    try database.run("DELETE FROM meta WHERE typeof(name) = 'blob' AND value <= ?1", .integer(oldest))
-    let statement = try database.statement("SELECT name, value FROM meta WHERE typeof(name) = 'blob'")
-    defer { statement.reset() }
-    var found: [[UInt8]: Int64] = [:]
-    while try statement.step() {
-      // Some were recorded as they came.
-      let (tree, number) = (normalised(statement.blob(0)), statement.integer(1))
-      found[tree] = max(number, found[tree] ?? number)
-    }
-    return found
-  }
 }
 
 extension CacheStore {
@@ -119,7 +86,7 @@ extension CacheStore {
   /// waits for no answer to an earlier question. Readers of what goes read on. `completion` runs on `loop` when nothing of it
   /// is answered from the store any more; over a crash of the machine right after that it may come back.
   package func forgetAll(below key: CacheKey, on loop: EventLoop, _ completion: @escaping () -> Void) {
-    let (number, tree) = (core.takeNumber(), OutdatedTrees.normalised(key.bytes))
+    let (number, tree) = (core.takeNumber(), OutdatedRows.normalised(key.bytes))
     let surplus = core.trees.stamp(tree, number)
     core.submit([.outdated(tree, number)])
     if !surplus.isEmpty { core.pool.run { [core] in core.settle(surplus) } }

@@ -3,13 +3,11 @@ import PawlDisk
 
 /// The ways out of the cache.
 extension StoreCore {
-  /// Takes a body out of index, catalogue and disk.
-  func drop(_ body: StoredBody) {
-    if let key = body.state.withLock({ $0.home }), let resource = index.find(key, create: false) {
-      resource.withLock { $0.removeAll(of: body) }
-      index.removeIfEmpty(resource)
-    }
-    if body.doom() { BodyFile.remove(body.id, self, body.charge) }
+  /// From now on nobody finds it.
+  func removeFromIndex(_ body: StoredBody) {
+    guard let key = body.state.withLock({ $0.home }), let resource = index.find(key, create: false) else { return }
+    resource.withLock { $0.removeAll(of: body) }
+    index.removeIfEmpty(resource)
   }
 
   /// Takes an object out whose body is not in memory. In the pool.
@@ -20,12 +18,6 @@ extension StoreCore {
     recordRemoval(of: row.number)
     BodyFile.remove(row.id, self, charge())
     return true
-  }
-
-  /// Nothing of it can be trusted.
-  func noteDropped(_ id: ObjectID, _ why: String) {
-    counters.withLock { $0.drops += 1 }
-    events.log(.warning, "body-dropped", ["body": id.hex, "why": why])
   }
 
   /// Takes an object out that nobody uses; its bytes are free when this returns. Blocking: in the pool.

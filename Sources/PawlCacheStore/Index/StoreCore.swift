@@ -3,144 +3,28 @@ import PawlDisk
 import PawlLoop
 import PawlObserve
 
-/// What the parts of one cache share.
-final class StoreCore: @unchecked Sendable {
-  // Safe: all is constant; what changes has its own lock.
-  let place: StorePlace
-  let settings: CacheStoreSettings
-  let pool: WorkerPool
-  let events: EventLog
-  let clock: any LoopClock
-  let budget: DiskBudget
-  let openBodies: OpenBodies
-  let memory: MemoryBodies
-  let durability: Durability
-  let counters = Locked(StoreStatistics())
-  /// Bodies whose files are there but whose rows may not be committed yet.
-  let unrecorded = Locked(Set<ObjectID>())
-  let spares = BodyFileSpares()
-  /// Objects that are gone although their rows may still be there.
-  let doomed = Locked(DoomedObjects())
-  /// Whether orphans were looked for in every directory since the start.
-  let isSwept = Locked(false)
-  private let buffers = Locked([[UInt8]]())
-  private let nextNumber: Locked<Int64>
-  private let catalogueBox = Locked<Catalogue?>(nil)
-  let reader: CatalogueReader
-  /// `nil` where it could not be made.
-  let ledger: Ledger?
+/// What the parts of one cache share: its bodies, and the index over them.
+final class StoreCore: BodyCore, @unchecked Sendable {
+  // Safe: as for the bodies.
   let index: ResourceIndex
   let trees: OutdatedTrees
-  /// The bodies in memory, by number.
-  private let live = Locked([Int64: WeakBody]())
-  private struct WeakBody { weak var body: StoredBody? }
-  /// Bodies used since their recency was last recorded.
-  let used = Locked([ObjectIdentifier: StoredBody]())
+  /// Whether orphans were looked for in every directory since the start.
+  let isSwept = Locked(false)
 
   init(
     settings: CacheStoreSettings, pool: WorkerPool, events: EventLog, clock: any LoopClock, budget: DiskBudget,
     reader: CatalogueReader, index: ResourceIndex, trees: OutdatedTrees, nextNumber: Int64, ledger: Ledger? = nil
   ) {
-    self.ledger = ledger
-    (place, self.settings, self.pool) = (StorePlace(settings.path), settings, pool)
-    (self.events, self.clock, self.budget, self.reader) = (events, clock, budget, reader)
     (self.index, self.trees) = (index, trees)
-    openBodies = OpenBodies(limit: settings.openBodies)
-    memory = MemoryBodies(limit: settings.memory)
-    durability = Durability()
-    self.nextNumber = Locked(nextNumber)
+    super.init(
+      settings: settings, pool: pool, events: events, clock: clock, budget: budget, reader: reader,
+      nextNumber: nextNumber, ledger: ledger)
   }
 
-  /// Set once, before the store is used.
-  var catalogue: Catalogue? {
-    get { catalogueBox.withLock { $0 } }
-    set { catalogueBox.withLock { $0 = newValue } }
+  override func drop(_ body: StoredBody) {
+    removeFromIndex(body)
+    super.drop(body)
   }
 
-  func takeNumber() -> Int64 {
-    nextNumber.withLock { number in
-      defer { number += 1 }
-      return number
-    }
-  }
-
-  func noteLive(_ body: StoredBody) { live.withLock { $0[body.number] = WeakBody(body: body) } }
-  /// A body of that number has ended; another may have been loaded since.
-  func noteDead(_ number: Int64) {
-    live.withLock { live in
-      if let entry = live[number], entry.body == nil { live[number] = nil }
-    }
-  }
-  /// Bodies in memory.
-  var liveCount: Int { live.withLock { $0.count } }
-  func isLive(_ number: Int64) -> Bool { live.withLock { $0[number] != nil } }
-  func liveBody(_ number: Int64) -> StoredBody? { live.withLock { $0[number]?.body } }
-
-  var directory: String { place.path }
-  var bodiesDirectory: String { directory + "/bodies" }
-  func folder(of id: ObjectID) -> String { "\(bodiesDirectory)/\(id.hex.prefix(2))" }
-  func path(of id: ObjectID) -> String { "\(folder(of: id))/\(id.hex)" }
-
-  func submit(
-    _ changes: [CatalogueChange], durably: Bool = false, then completion: (@Sendable (Bool) -> Void)? = nil
-  ) {
-    guard let catalogue else {
-      completion?(false)
-      return
-    }
-    catalogue.submit(CatalogueChanges(list: changes), durably: durably, then: completion)
-  }
-
-  /// Lends a buffer of one MiB for reading a segment back. In the pool.
-  func withSegmentBuffer<R>(_ body: (UnsafeMutableRawBufferPointer) -> R) -> R {
-    var buffer = buffers.withLock { $0.popLast() } ?? [UInt8](repeating: 0, count: Int(SegmentTable.span))
-    defer { buffers.withLock { if $0.count < 8 { $0.append(buffer) } } }
-    return buffer.withUnsafeMutableBytes { body($0) }
-  }
-}
-
-/// What a cache has done since it was opened, and what it holds now.
-package struct StoreStatistics: Hashable, Sendable {
-  /// Keys in the index.
-  package var resources = 0
-  /// Body files held open.
-  package var openBodies = 0
-  /// Bytes of small bodies in memory.
-  package var memoryBytes: UInt64 = 0
-  package var usedBytes: UInt64 = 0
-  package var reservedBytes: UInt64 = 0
-  /// Objects evicted to make room.
-  package var evictions: UInt64 = 0
-  /// How often bytes were cut out because they were not what was written.
-  package var mendings: UInt64 = 0
-  /// Objects dropped because nothing of them could be trusted.
-  package var drops: UInt64 = 0
-}
-
-/// Where a cache lives and how much it may use.
-package struct CacheStoreSettings: Sendable {
-  /// `[cache:NAME]`.
-  package var name: String
-  /// The cache's own directory; made when missing.
-  package var path: String
-  /// Bytes for all bodies; `nil`: 80 % of what is free when the cache is first opened.
-  package var maxSize: UInt64?
-  /// Bytes left free on the file system.
-  package var minFree: UInt64
-  /// Bytes of memory for small bodies, and the largest such body.
-  package var memory: UInt64
-  package var memoryObject: UInt64
-  /// Body files kept open while nobody uses them.
-  package var openBodies: Int
-  /// Responses kept in memory with their heads while nobody uses them, some 3 KiB each.
-  package var loadedResources: Int
-
-  package init(
-    name: String, path: String, maxSize: UInt64? = nil, minFree: UInt64 = 1 << 30, memory: UInt64 = 64 << 20,
-    memoryObject: UInt64 = 32 << 10, openBodies: Int = 8192, loadedResources: Int = 32_768
-  ) {
-    (self.name, self.path, self.maxSize, self.minFree) = (name, path, maxSize, minFree)
-    (self.memory, self.memoryObject) = (memory, memoryObject)
-    (self.openBodies, self.loadedResources) = (openBodies, loadedResources)
-  }
+  override func makeRoom(_ bytes: UInt64) -> Bool { reserveEvicting(bytes) }
 }

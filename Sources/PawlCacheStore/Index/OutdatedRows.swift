@@ -1,0 +1,36 @@
+import PawlCache
+import PawlDisk
+
+/// Out-of-date paths as the catalogue keeps them.
+///
+/// They stand among the facts about the catalogue, and are no text as the names of those are: catalogues of before stay good.
+enum OutdatedRows {
+  /// The authority is no path.
+  static func normalised(_ key: [UInt8]) -> [UInt8] {
+    guard let start = key.firstIndex(of: 0), key[start...].contains(0x25) else { return key }
+    return Array(key[...start] + PercentSpelling.normalised(key[(start + 1)...]))
+  }
+
+  static func record(_ tree: [UInt8], _ number: Int64, in database: Database) throws(StoreError) {
+    try database.run("INSERT OR REPLACE INTO meta(name, value) VALUES(?1, ?2)", .blob(tree), .integer(number))
+  }
+
+  static func remove(_ tree: [UInt8], from database: Database) throws(StoreError) {
+    try database.run("DELETE FROM meta WHERE name = ?1", .blob(tree))
+  }
+
+  /// All that are recorded. Those that nothing older is left for are removed.
+  static func read(_ database: Database) throws(StoreError) -> [[UInt8]: Int64] {
+    let oldest = try database.integer("SELECT min(number) FROM objects") ?? .max
+    try database.run("DELETE FROM meta WHERE typeof(name) = 'blob' AND value <= ?1", .integer(oldest))
+    let statement = try database.statement("SELECT name, value FROM meta WHERE typeof(name) = 'blob'")
+    defer { statement.reset() }
+    var found: [[UInt8]: Int64] = [:]
+    while try statement.step() {
+      // Some were recorded as they came.
+      let (tree, number) = (normalised(statement.blob(0)), statement.integer(1))
+      found[tree] = max(number, found[tree] ?? number)
+    }
+    return found
+  }
+}

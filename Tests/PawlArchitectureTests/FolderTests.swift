@@ -19,8 +19,14 @@ import Testing
       "Dialects": ["Fields", "Uploads", "Delivery", "IETF", "Tus"],
     ],
     "PawlWire": ["Common": [], "HTTP1": ["Common"], "HTTP2": ["Common", "HTTP1"], "PROXY": ["Common"]],
-    // A body writes its own rows, and what holds the catalogue holds the bodies: two rooms by size alone.
-    "PawlCacheStore": ["Segments": [], "Bodies": ["Segments", "Index"], "Index": ["Segments", "Bodies"]],
+    "PawlBench": [
+      "Common": [], "Process": ["Common"], "Client": ["Common"], "Scenarios": ["Common", "Client"],
+      "Load": ["Common", "Client", "Scenarios"], "Report": ["Common"],
+    ],
+    "PawlCacheStore": [
+      "Segments": [], "Catalogue": ["Segments"], "Bodies": ["Segments", "Catalogue"],
+      "Index": ["Segments", "Catalogue", "Bodies"],
+    ],
     "PawlServer": [
       "Buffers": [], "Routing": ["Buffers"], "Services": ["Buffers", "Routing"],
       "Exchange": ["Buffers", "Routing", "Services"], "Identity": requests, "Origin": requests.union(["Identity"]),
@@ -66,6 +72,15 @@ import Testing
         Issue.record("\(file) refers to \(word) in \(home.sorted())")
       }
     }
+  }
+
+  @Test("have a direction wherever there are several")
+  func rules() {
+    let parents = Set(
+      SourceTree.sources.map { folder(of: $0).split(separator: "/").dropFirst() }.flatMap { parts in
+        (1..<max(parts.count, 1)).map { parts.prefix($0).joined(separator: "/") }
+      })
+    #expect(parents == Set(Self.allowed.keys))
   }
 
   @Test("have no more files than a newcomer takes in at a glance")

@@ -83,8 +83,8 @@ import Testing
     first.store.close()
     do {
       let database = try Database(path: CatalogueFile.path(in: first.directory.path + "/cache"), isReader: false)
-      try OutdatedTrees.record(key("/%e9/").bytes, 1000, in: database)
-      try OutdatedTrees.record(key("/%E9/").bytes, 1, in: database)
+      try OutdatedRows.record(key("/%e9/").bytes, 1000, in: database)
+      try OutdatedRows.record(key("/%E9/").bytes, 1, in: database)
     }
     #expect(try StoreFixture(in: first.directory).first("/%E9/a") == nil)
   }

@@ -7,7 +7,8 @@ import PawlWire
 extension DownloadExchange {
   /// Answers from a stored response: conditions, then ranges (RFC 9110 §13.2.2), then what is held and what comes.
   func serve(_ stored: StoredResponse, _ served: Served) {
-    guard !isOver, forward == nil, !channel.hasResponded else { return }
+    guard isUnanswered else { return }
+    enter(.deciding)
     self.served = served
     if awaitsName(stored) { return }
     store.noteUse(stored)
@@ -55,8 +56,9 @@ extension DownloadExchange {
       return true
     }
     keep(stored, from: wanted.lowerBound)
+    enter(.waiting(for: .confirmation, of: stored, nil))
     Fill.start(span, of: stored, for: request, in: store, on: downloads) { [weak self] confirmation in
-      guard let self, !self.isOver, !self.channel.hasResponded else { return }
+      guard let self, self.state.hears(.came(.confirmation), of: stored), !self.channel.hasResponded else { return }
       switch confirmation {
       case .same: self.serve(stored, self.served)
       case .othersOnly: self.passUnkept()

@@ -177,14 +177,17 @@ extension DownloadExchange {
 
   func act(on decision: Decision, of resource: Resource) {
     switch decision {
-    case .load: store.load(resource, on: request.loop.loop) { [weak self] in self?.look() }
+    case .load:
+      store.load(resource, on: request.loop.loop) { [weak self] in
+        if let self, self.state.hears(.loaded) { self.look() }
+      }
     case .serve(let stored, let arrival): serve(stored, Served(arrival: arrival, isCollapsed: false))
     case .serveWhile(let validation, let stored):
       serve(stored, Served(arrival: nil, isCollapsed: false))
       if let (fetch, conditions) = validation { fetch.start(adding: conditions) }
     case .waitForProof(let twin, let stored): waitForProof(twin, of: stored, isOurs: false)
     case .lead(let fetch, let extra):
-      ticket = .leading(fetch)
+      enter(.leading(fetch))
       fetch.start(adding: extra)
     case .join(let fetch, let isPatient): join(fetch, isPatient: isPatient)
     case .forward(let reason): forwardInstead(reason)

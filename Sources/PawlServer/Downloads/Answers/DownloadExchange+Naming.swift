@@ -7,18 +7,19 @@ extension DownloadExchange {
   /// new tag, which becomes an alias.
   /// - Returns: whether the answer has to wait; it is then served again.
   func awaitsName(_ stored: StoredResponse) -> Bool {
-    guard case .unasked = naming, let twin = FillCoordinator.existing(stored)?.comparison, twin.isShort else {
+    guard !hasWaitedForName, let twin = FillCoordinator.existing(stored)?.comparison, twin.isShort else {
       return false
     }
     let reference = LoopWeak(self, on: request.loop.loop)
     guard twin.wait({ reference.run { $0.nameIsKnown(stored) } }) else { return false }
     let timer = request.loop.loop.makeTimer { [weak self] in self?.nameIsKnown(stored) }
     timer.schedule(after: TwinComparison.shortPatience)
-    naming = .waiting(timer)
+    hasWaitedForName = true
+    enter(.waiting(for: .name, of: stored, timer))
     return true
   }
 
   private func nameIsKnown(_ stored: StoredResponse) {
-    if naming.settle() { serve(stored, served) }
+    if state.hears(.came(.name), of: stored) { serve(stored, served) }
   }
 }

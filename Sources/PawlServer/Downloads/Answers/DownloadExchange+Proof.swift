@@ -20,28 +20,25 @@ extension DownloadExchange: BodyConsumer {
     if start > 0 { armPatience() }
     keep(stored, from: start)
     keeper?.consumer = self
-    proving = stored
+    enter(.waiting(for: .octets, of: stored, nil))
     // Those that wait for the same place are told one after the other: not within this turn.
     request.loop.loop.nextTurn { [weak self] in self?.bodyIsReady() }
     return true
   }
 
   func bodyIsReady() {
-    guard let stored = proving, let keeper, !isOver, forward == nil, !channel.hasResponded else { return }
+    guard state.hears(.came(.octets)), case .waiting(_, let stored, _) = state, let keeper, !channel.hasResponded
+    else { return }
     let isLost = keeper.start.map { stored.body.lostRun(at: $0) != nil } ?? false
     if isLost, CacheControl(request.head.fields.all(.cacheControl)).onlyIfCached, let resource {
-      proving = nil
       letKeeperGo()
+      enter(.deciding)
       return act(on: .onlyIfCached, of: resource)
     }
     switch keeper.prepare() {
     case .later: break
-    case .ready:
-      proving = nil
-      serve(stored, served)
-    case .failed:
-      proving = nil
-      cannotServe(stored)
+    case .ready: serve(stored, served)
+    case .failed: cannotServe(stored)
     }
   }
 

@@ -68,11 +68,11 @@ extension DownloadExchange {
 
   /// - Parameter isPatient: whether the last answer under this key was shared.
   func join(_ fetch: CollapsedFetch, isPatient: Bool) {
-    let reference = LoopWeak(self, on: request.loop.loop)
-    guard fetch.join(ObjectIdentifier(self), { outcome in reference.run { $0.told(outcome) } }) else {
+    let (reference, teller) = (LoopWeak(self, on: request.loop.loop), ObjectIdentifier(fetch))
+    guard fetch.join(ObjectIdentifier(self), { outcome in reference.run { $0.told(outcome, by: teller) } }) else {
       return request.loop.loop.nextTurn { [weak self] in self?.look() }
     }
-    ticket = .waiting(fetch, ObjectIdentifier(self))
+    enter(.joined(fetch))
     guard !isPatient, collapseTimer == nil else { return }
     let timer = request.loop.loop.makeTimer { [weak self] in self?.stopsWaiting() }
     timer.schedule(after: Self.collapsePatience)
@@ -80,16 +80,16 @@ extension DownloadExchange {
   }
 
   private func stopsWaiting() {
-    guard ticket?.isWaiting == true, !isOver else { return }
-    giveTicketBack()
+    guard state.hears(.joinedTooLong), case .joined(let fetch) = state else { return }
+    fetch.left(ObjectIdentifier(self))
     collapsing.gaveUp()
     look()
   }
 
-  func told(_ outcome: CollapsedFetch.Outcome) {
-    // It was told while it went its own way.
-    guard ticket?.isWaiting == true, !isOver else { return }
-    ticket = nil
+  private func told(_ outcome: CollapsedFetch.Outcome, by teller: ObjectIdentifier) {
+    // It may be told while it goes its own way, or waits for another fetch by now.
+    guard state.hears(.told), case .joined(let fetch) = state, ObjectIdentifier(fetch) == teller else { return }
+    enter(.deciding)
     switch outcome {
     case .stored(let stored, let arrival, let sharing):
       let isShared =

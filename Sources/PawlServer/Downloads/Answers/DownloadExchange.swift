@@ -16,19 +16,24 @@ final class DownloadExchange: Exchange {
   let store: CacheStore
   let downloads: LoopDownloads
   let resource: Resource?
-  private(set) var forward: ForwardExchange?
-  /// Its place in a fetch that it leads, or waits for.
-  @exclusivity(unchecked) var ticket: FetchTicket?
-  /// The origin is asked whether what is kept for one user is this one's, too.
-  var resumption: PrivateResumption?
-  /// Ends the waiting for the origin's word that it goes on with what is held for this user.
-  var continuationTimer: LoopTimer?
-  private(set) var isOver = false
+  @exclusivity(unchecked) private(set) var state = DownloadState.deciding
+  /// From when the origin is asked whether what is kept for one user is this one's, too, until this is over.
+  private(set) var resumption: PrivateResumption?
   @exclusivity(unchecked) private var patience = Patience.unlimited
   var isOutOfPatience: Bool { patience.isOver }
-  /// Ends the waiting for another's answer.
+  /// Ends the waiting for another's answer, over all fetches that it joins.
   var collapseTimer: LoopTimer?
   @exclusivity(unchecked) var collapsing = Collapsing.mayWait
+  /// A fill needs a reader, or it might pause; until the real one comes, this stands for it.
+  private(set) var keeper: CacheReader?
+  var served = Served(arrival: nil, isCollapsed: false)
+
+  /// Whether something else was looked for, after what was to be served turned out to be damaged.
+  var hasLookedAgain = false
+  /// Whether the answer has waited for the name of its body, see ``awaitsName(_:)``.
+  var hasWaitedForName = false
+  /// Whether the origin was asked whether it still has what is held in part.
+  var hasConfirmed = false
 
   init(
     _ request: IncomingRequest, channel: any ResponseChannel, store: CacheStore, downloads: LoopDownloads
@@ -51,17 +56,35 @@ final class DownloadExchange: Exchange {
     look()
   }
 
+  /// Whether it is still to be found out what the answer is.
+  var isUnanswered: Bool { state.isOpen && !channel.hasResponded }
+
+  /// Ends what belongs to where it is now alone.
+  func enter(_ next: DownloadState) {
+    if case .waiting(let wait, let stored, let timer) = state {
+      timer?.close()
+      if wait == .total { stored.body.cancelWait(token: ObjectIdentifier(self)) }
+    }
+    state = next
+  }
+
   /// Looks at what is stored, after having read it from the catalogue where that is still owed.
   func look() {
-    guard !isOver, forward == nil, !channel.hasResponded else { return }
+    guard isUnanswered else { return }
+    enter(.deciding)
     guard let resource else { return forwardInstead(.bypass) }
     act(on: decide(resource), of: resource)
   }
 
   func forwardInstead(_ reason: CacheStatus.ForwardReason) {
     let forward = ForwardExchange(request, channel: channel, why: reason)
-    self.forward = forward
+    enter(.forwarded(forward))
     forward.start()
+  }
+
+  func resume(by resumption: PrivateResumption) {
+    self.resumption = resumption
+    enter(.resuming)
   }
 
   func failed(_ error: ProxyError) {
@@ -74,14 +97,11 @@ final class DownloadExchange: Exchange {
   func waitForTotal(of stored: StoredResponse) {
     armPatience()
     keep(stored, from: 0)
-    waited = stored
+    enter(.waiting(for: .total, of: stored, nil))
     waitForChange(stored)
   }
 
-  private(set) var keeper: CacheReader?
-  private var waited: StoredResponse?
-
-  /// A fill needs a reader, or it might pause; until the real one comes, this stands for it.
+  /// Takes the seat of a reader, from an offset on.
   func keep(_ stored: StoredResponse, from start: UInt64) {
     // Before the one before goes: between the two a window would move on.
     let next = CacheReader([.body(start, through: nil)], of: stored, for: request, in: store, on: downloads)
@@ -99,7 +119,7 @@ final class DownloadExchange: Exchange {
     let body = stored.body
     body.wait(at: body.held.contiguousEnd(from: 0), token: ObjectIdentifier(self), on: request.loop.loop) {
       [weak self] in
-      guard let self, !self.isOver, !self.channel.hasResponded else { return }
+      guard let self, self.state.hears(.came(.total), of: stored), !self.channel.hasResponded else { return }
       let isHopeless = body.failure != nil || body.isStreaming || !FillCoordinator.isFilling(stored)
       if body.total != nil { return self.serve(stored, self.served) }
       guard isHopeless else { return self.waitForChange(stored) }
@@ -108,30 +128,20 @@ final class DownloadExchange: Exchange {
     }
   }
 
-  /// What the answer is to be made of, while its first octets are read back or mended.
-  var proving: StoredResponse?
-  /// Set when that came to nothing once, and something else was looked for.
-  var hasLookedAgain = false
-  /// See ``awaitsName(_:)``.
-  @exclusivity(unchecked) var naming = Naming.unasked
-
-  /// Whether the origin was asked whether it still has what is held in part.
-  var hasConfirmed = false
-  var served = Served(arrival: nil, isCollapsed: false)
-
   /// Until it is decided whether `stored` is what the client's tag names.
   /// - Parameter isOurs: whether it is this request's answer either way; else what is decided is looked at like anything that is stored.
   func waitForProof(_ twin: TwinComparison, of stored: StoredResponse, isOurs: Bool) {
     armPatience()
     // What is compared is on its way for this one.
     keep(stored, from: 0)
+    enter(.waiting(for: .twin, of: stored, nil))
     let reference = LoopWeak(self, on: request.loop.loop)
     let isWaiting = twin.wait { reference.run { $0.isProven(stored, isOurs) } }
     if !isWaiting { request.loop.loop.nextTurn { [weak self] in self?.isProven(stored, isOurs) } }
   }
 
   private func isProven(_ stored: StoredResponse, _ isOurs: Bool) {
-    guard !isOver, !channel.hasResponded else { return }
+    guard state.hears(.came(.twin), of: stored), !channel.hasResponded else { return }
     if isOurs, canBeFinished(stored) { return serve(stored, served) }
     letKeeperGo()
     look()
@@ -151,8 +161,10 @@ final class DownloadExchange: Exchange {
   func armPatience() {
     patience.begin {
       let timer = request.loop.loop.makeTimer { [weak self] in
-        guard let self, !self.isOver, !self.channel.hasResponded else { return }
-        self.lookForWhole()
+        guard let self else { return }
+        // Wherever it is: from now on it asks for no part.
+        self.patience.end()
+        if self.state.hears(.patienceIsOver) { self.lookForWhole() }
       }
       timer.schedule(after: Self.patience)
       return timer
@@ -162,31 +174,33 @@ final class DownloadExchange: Exchange {
   // MARK: - Ends
 
   func clientLeft() {
-    forward?.clientLeft()
+    state.forward?.clientLeft()
     over()
   }
 
   func responseSent() {
-    forward?.responseSent()
+    state.forward?.responseSent()
     over()
   }
 
-  func over() {
-    guard !isOver else { return }
-    isOver = true
+  private func over() {
+    let last = state
+    guard !last.isOver else { return }
+    enter(.over(last.forward))
     patience.close()
     collapseTimer?.close()
-    naming.close()
-    continuationTimer?.close()
     letKeeperGo()
-    waited?.body.cancelWait(token: ObjectIdentifier(self))
-    giveTicketBack()
+    switch last {
+    case .leading(let fetch): fetch.leaderLeft()
+    case .joined(let fetch): fetch.left(ObjectIdentifier(self))
+    case .deciding, .resuming, .waiting, .forwarded, .over: break
+    }
     resumption?.end()
     if let resource { downloads.letGo(of: resource, in: store) }
   }
 
-  func requestBody(_ bytes: UnsafeRawBufferPointer) -> Bool { forward?.requestBody(bytes) ?? true }
-  func requestBodyEnded(_ trailers: Fields) { forward?.requestBodyEnded(trailers) }
+  func requestBody(_ bytes: UnsafeRawBufferPointer) -> Bool { state.forward?.requestBody(bytes) ?? true }
+  func requestBodyEnded(_ trailers: Fields) { state.forward?.requestBodyEnded(trailers) }
 }
 
 /// How an answer came about, for `Cache-Status` and the log.

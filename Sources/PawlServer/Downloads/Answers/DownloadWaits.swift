@@ -34,20 +34,3 @@ enum Patience {
 
   func close() { if case .running(let timer) = self { timer.close() } }
 }
-
-/// Whether the answer waits for the name of its body.
-enum Naming {
-  case unasked
-  case waiting(LoopTimer)
-  case settled
-
-  /// - Returns: `false` where it was settled before.
-  mutating func settle() -> Bool {
-    if case .settled = self { return false }
-    close()
-    self = .settled
-    return true
-  }
-
-  func close() { if case .waiting(let timer) = self { timer.close() } }
-}

@@ -73,21 +73,19 @@ extension DownloadExchange {
     // A fill without readers might pause.
     keep(stored, from: stored.body.held.prefix)
     let decided = { [weak self] (isProven: Bool?) in
-      guard let self, let timer = self.continuationTimer, !self.isOver else { return }
-      timer.close()
-      self.continuationTimer = nil
+      guard let self, self.state.hears(.came(.continuation), of: stored) else { return }
+      self.enter(.deciding)
       then(isProven)
     }
     let timer = request.loop.loop.makeTimer { decided(nil) }
-    continuationTimer = timer
+    enter(.waiting(for: .continuation, of: stored, timer))
     let hasBegun = Fill.goOn(with: stored, for: request, in: store, on: downloads) { confirmation in
       if case .same = confirmation { decided(true) } else { decided(false) }
     }
     if hasBegun {
       timer.schedule(after: Self.patience)
     } else {
-      timer.close()
-      continuationTimer = nil
+      enter(.deciding)
       letKeeperGo()
     }
     return hasBegun

@@ -14,7 +14,7 @@ extension DownloadExchange {
       case .tag(let tag)? = IfRange(request.head.fields), !tag.isWeak, AnswerTags.isMinted(tag)
     else { return false }
     store.findPrivate(tag: tag.opaque, on: request.loop.loop) { [weak self] found in
-      guard let self, !self.isOver else { return }
+      guard let self, self.state.hears(.loaded) else { return }
       guard let found else { return self.look() }
       let asker = PrivateOwner(self.request)
       switch Self.access(to: found, for: asker) {
@@ -68,7 +68,7 @@ final class PrivateResumption: FetchHeadSink {
     guard let resource = exchange.resource, RangeField(fields)?.specs.count == 1, !CacheControl(fields).onlyIfCached
     else { return exchange.look() }
     let resumption = PrivateResumption(exchange, resource, of: kept, for: asker)
-    exchange.resumption = resumption
+    exchange.resume(by: resumption)
     // A 304 would say nothing of where the rest is.
     resumption.ask(resumption.isThere ? PrivateProof.conditions(for: kept.head) : [])
   }
@@ -114,7 +114,7 @@ final class PrivateResumption: FetchHeadSink {
         leader: exchange, request: request, of: resource, &state, store: store, owner: exchange.downloads,
         purpose: .miss, range: nil, reason: .request, isShared: false)
     }
-    exchange.ticket = .leading(judge)
+    exchange.enter(.leading(judge))
     judge.adopt(fetch, adding: conditions.map(\.0), since: began, head: head, framing: framing)
   }
 

@@ -22,7 +22,7 @@ final class CollapsedFetch: FetchHeadSink, DownloadJob {
   let reason: CacheStatus.ForwardReason
   /// The leader's own cookies, which are not stored.
   private(set) var setCookies: [Bytes] = []
-  /// Until it has been told, or has given its ``FetchTicket`` back; so long neither goes without the other. A weak reference would make
+  /// Until it has been told, or has left; so long neither goes without the other. A weak reference would make
   /// each retain of an exchange a dear one from then on.
   @exclusivity(unchecked) private(set) var leader: (any FetchLeader)?
   /// A validation that nobody waits for from the start.

@@ -19,21 +19,3 @@ protocol FetchLeader: AnyObject {
   func asksAsItStands(_ reason: CacheStatus.ForwardReason)
   func fetchFailed(_ failure: OriginFailure)
 }
-
-/// A place in a fetch, until there is an outcome.
-enum FetchTicket {
-  /// It is asked on this one's behalf.
-  case leading(CollapsedFetch)
-  /// One of those that wait for another's answer.
-  case waiting(CollapsedFetch, ObjectIdentifier)
-
-  var isWaiting: Bool { if case .waiting = self { true } else { false } }
-
-  /// Whoever had it is gone, or wants the outcome no longer.
-  func giveBack() {
-    switch self {
-    case .leading(let fetch): fetch.leaderLeft()
-    case .waiting(let fetch, let waiter): fetch.left(waiter)
-    }
-  }
-}

@@ -39,14 +39,4 @@ import Testing
     unarmed.begin(timer)
     #expect(count == 1 && unarmed.isOver)
   }
-
-  @Test("a name is settled once")
-  func naming() throws {
-    let bench = try ServerBench()
-    var naming = Naming.unasked
-    #expect(naming.settle() && !naming.settle())
-    var waiting = Naming.waiting(bench.loop.makeTimer {})
-    #expect(waiting.settle() && !waiting.settle())
-    waiting.close()
-  }
 }

@@ -61,7 +61,7 @@ final class Durability: Sendable {
     guard !points.isEmpty else { return }
     var failed: [(StoredBody, StoreError)] = []
     if points.count > Self.crowd {
-      if let error = syncFileSystem(core) { failed = points.map { ($0.body, error) } }
+      if let error = syncFileSystem(points[0].point, core) { failed = points.map { ($0.body, error) } }
     } else {
       for (body, point) in points {
         if let error = syncFile(body, point, core) { failed.append((body, error)) }
@@ -75,13 +75,9 @@ final class Durability: Sendable {
     }
   }
 
-  private func syncFileSystem(_ core: BodyCore) -> StoreError? {
-    do throws(StoreError) {
-      try Files.syncFileSystem(of: core.bodiesDirectory)
-      return nil
-    } catch {
-      return error
-    }
+  /// By a file that is open: a process that is out of descriptors must be able to sync, or nothing could be closed ever again.
+  private func syncFileSystem(_ point: SyncPoint, _ core: BodyCore) -> StoreError? {
+    syncfs(point.descriptor.raw) == 0 ? nil : Files.failure("syncfs", core.bodiesDirectory)
   }
 
   private func syncFile(_ body: StoredBody, _ point: SyncPoint, _ core: BodyCore) -> StoreError? {
@@ -91,7 +87,8 @@ final class Durability: Sendable {
       try Files.syncDirectory(core.folder(of: body.id))
       return nil
     } catch {
-      return error
+      guard case .system(_, _, EMFILE) = error else { return error }
+      return syncFileSystem(point, core)
     }
   }
 }

@@ -21,6 +21,20 @@ import Testing
     #expect(response.body.state.withLock { $0.unsyncedBytes } == 0)
   }
 
+  @Test("many bodies are synced by a file that is open: out of descriptors no other could be opened")
+  func crowd() throws {
+    let fixture = try StoreFixture { $0.memory = 0 }
+    let bodies = try (0..<40).map { try fixture.store("/\($0)", pattern(5000)).body }
+    let core = fixture.store.core
+    let away = core.bodiesDirectory + ".away"
+    #expect(rename(core.bodiesDirectory, away) == 0)
+    core.durability.syncAll(core)
+    fixture.store.flush()
+    #expect(rename(away, core.bodiesDirectory) == 0)
+    #expect(fixture.logged("body-sync-failed").isEmpty)
+    #expect(bodies.allSatisfy { body in body.state.withLock { $0.unsyncedBytes } == 0 })
+  }
+
   @Test("after a failed sync nothing since the last one is trusted without its digest")
   func failedSync() throws {
     let fixture = try StoreFixture()

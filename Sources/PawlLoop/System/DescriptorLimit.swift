@@ -20,10 +20,18 @@ package enum DescriptorLimit {
 
   /// How many descriptors may be held by what is kept open only because that is faster: a sixty-fourth of all, and at most
   /// `most`.
-  package static func spare(atMost most: Int) -> Int {
+  package static func spare(atMost most: Int) -> Int { min(most, current / 64) }
+
+  /// How many files one of several caches may keep open while nobody reads them: all caches together a quarter of all
+  /// descriptors, each at most `most` and at least one. The rest is for connections, each of which may need two.
+  package static func idle(atMost most: Int, among caches: Int) -> Int {
+    max(1, min(most, current / 4 / max(1, caches)))
+  }
+
+  private static var current: Int {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 0 }
-    return min(most, Int(clamping: limit.rlim_cur / 64))
+    return Int(clamping: limit.rlim_cur)
   }
 }
 

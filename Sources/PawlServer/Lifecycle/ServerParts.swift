@@ -31,7 +31,8 @@ struct ServerParts: Sendable {
       }
       do throws(StoreError) {
         stores[settings.name] = try Self.open(
-          settings, patience: old == nil ? 0 : 100, workers: workers, events: events, clock: clock)
+          settings, among: configuration.caches.count, patience: old == nil ? 0 : 100, workers: workers, events: events,
+          clock: clock)
       } catch { throw .storage(settings.path, "\(error)") }
     }
     let origins: Upstreams
@@ -73,14 +74,18 @@ struct ServerParts: Sendable {
     origins.takeCertificates()
   }
 
-  /// - Parameter patience: how often, each 50 ms, a directory is looked at again that is in use: this process may be closing
-  ///   the cache that was there a moment ago.
+  /// - Parameters:
+  ///   - caches: how many share the descriptors of the process.
+  ///   - patience: how often, each 50 ms, a directory is looked at again that is in use: this process may be closing the cache
+  ///     that was there a moment ago.
   private static func open(
-    _ settings: CacheSettings, patience: Int, workers: WorkerPool, events: EventLog, clock: any LoopClock
+    _ settings: CacheSettings, among caches: Int, patience: Int, workers: WorkerPool, events: EventLog,
+    clock: any LoopClock
   ) throws(StoreError) -> CacheStore {
     let wanted = CacheStoreSettings(
       name: settings.name, path: settings.path, maxSize: settings.maxSize, minFree: settings.minFree,
-      memory: settings.memory, memoryObject: settings.memoryObject)
+      memory: settings.memory, memoryObject: settings.memoryObject,
+      openBodies: DescriptorLimit.idle(atMost: 8192, among: caches))
     for _ in 0..<patience {
       do throws(StoreError) {
         return try CacheStore(wanted, pool: workers, events: events, clock: clock)

@@ -5,7 +5,7 @@ import Testing
 @Suite("Keys and their defaults") struct SectionKeysTests {
   static let pathKeys = [
     "upstream = app", "cache = default", "uploads = on", "spool = default", "upload-prefix = /.pawl/uploads/",
-    "etag = auto", "default-ttl = 0s", "resume-ttl = 1h", "collapse = auto",
+    "etag = auto", "default-ttl = 0s", "heuristic-ttl = 24h", "resume-ttl = 1h", "collapse = auto",
     "origin-encoding = identity", "stale-if-error = 0s",
     "max-object = 0", "max-unknown = 1G", "abandoned-fill = 64M", "max-ranges = 16", "resume-private = off",
     "resume-private-no-store = off", "hsts = off", "client-certificate-field = off", "request-buffering = on",
@@ -90,7 +90,8 @@ import Testing
     }
     let second = try load(text)
     #expect(second.process == first.process)
-    #expect(second.sites == first.sites)
+    // Sites by what they show: that a value was written may count, as that of `default-ttl` does.
+    #expect(second.effective.map(\.shown) == first.effective.map(\.shown))
     #expect(second.listeners == first.listeners)
     #expect(second.caches == first.caches)
     #expect(second.spools == first.spools)
@@ -126,8 +127,12 @@ import Testing
     let second = try load(text)
     #expect(second.tls == first.tls)
     #expect(second.listeners == first.listeners)
-    #expect(second.sites == first.sites)
+    #expect(second.effective.map(\.shown) == first.effective.map(\.shown))
     #expect(first.tls[0].certificateFiles == ["/etc/pawl/ec.pem", "/etc/pawl/a file with blanks.pem"])
     #expect(first.listeners[0].tls == ["web", "other"])
   }
+}
+
+extension EffectiveSection {
+  fileprivate var shown: [String] { values.map { "\(label) \($0.key) = \($0.text)" } }
 }

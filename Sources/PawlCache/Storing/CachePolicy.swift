@@ -2,6 +2,8 @@
 package struct CachePolicy: Hashable, Sendable {
   /// `default-ttl`: freshness of responses that give none, where no heuristic applies.
   package var defaultTTL: Int64
+  /// `heuristic-ttl`: the longest that a response is taken for fresh by its age alone; 0 = never.
+  package var heuristicTTL: Int64
   /// `stale-if-error`: for responses that do not say.
   package var staleIfError: Int64
   /// `resume-ttl`: how long stale bytes are good for those who hold the first part of them.
@@ -17,10 +19,11 @@ package struct CachePolicy: Hashable, Sendable {
   package var asksIdentity: Bool
 
   package init(
-    defaultTTL: Int64 = 0, staleIfError: Int64 = 0, resumeTTL: Int64 = 3600, maxObject: UInt64 = 0,
-    resumePrivate: Int64? = nil, resumePrivateNoStore: Bool = false, asksIdentity: Bool = true
+    defaultTTL: Int64 = 0, heuristicTTL: Int64 = 24 * 3600, staleIfError: Int64 = 0, resumeTTL: Int64 = 3600,
+    maxObject: UInt64 = 0, resumePrivate: Int64? = nil, resumePrivateNoStore: Bool = false, asksIdentity: Bool = true
   ) {
-    (self.defaultTTL, self.staleIfError, self.resumeTTL) = (defaultTTL, staleIfError, resumeTTL)
+    (self.defaultTTL, self.heuristicTTL) = (defaultTTL, heuristicTTL)
+    (self.staleIfError, self.resumeTTL) = (staleIfError, resumeTTL)
     (self.maxObject, self.asksIdentity) = (maxObject, asksIdentity)
     (self.resumePrivate, self.resumePrivateNoStore) = (resumePrivate, resumePrivateNoStore)
   }

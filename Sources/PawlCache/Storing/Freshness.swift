@@ -36,15 +36,15 @@ package struct Freshness: Hashable, Sendable {
   /// So far a clock may go back without anything becoming stale, in seconds: clocks are corrected by moments.
   package static let clockTolerance: Int64 = 5
 
-  /// The longest a response is taken for fresh by its age alone, in seconds.
-  private static let longestHeuristic: Int64 = 24 * 3600
-
-  /// For a response that does not say (RFC 9111 §4.2.2): a tenth of the time since it was last modified, or `default-ttl`.
+  /// For a response that does not say (RFC 9111 §4.2.2): a tenth of the time since it was last modified, at most `heuristic-ttl`; where
+  /// no such date is given, or that is off, `default-ttl`.
   static func heuristicLifetime(
     status: Int, isPublic: Bool, lastModified: Int64?, date: Int64, policy: CachePolicy
   ) -> Int64 {
     guard StatusRules.isHeuristicallyCacheable(status) || isPublic else { return 0 }
-    if let lastModified { return min(max(0, date.clampedDifference(lastModified)) / 10, longestHeuristic) }
+    if let lastModified, policy.heuristicTTL > 0 {
+      return min(max(0, date.clampedDifference(lastModified)) / 10, policy.heuristicTTL)
+    }
     return max(0, policy.defaultTTL)
   }
 }

@@ -13,8 +13,12 @@ package struct SiteSettings: Hashable, Sendable {
   package var uploadPrefix = "/.pawl/uploads/"
 
   package var etag = EntityTags.auto
-  /// Freshness when the response gives none and no heuristic applies.
-  package var defaultTTL = Duration.zero
+  /// Freshness when the response gives none and no heuristic applies; `nil`: not written, and none.
+  package var defaultTTL: Duration?
+  /// The longest that a response is taken for fresh by its age alone, zero: never; `nil`: not written.
+  package var heuristicTTL: Duration?
+  /// As it counts: who writes `default-ttl = 0s` wants nothing to be fresh that does not say so.
+  package var heuristicLimit: Duration { heuristicTTL ?? (defaultTTL == .zero ? .zero : .seconds(24 * 3600)) }
   /// How long a resumption is answered from stored bytes whose origin gave no validator.
   package var resumeTTL = Duration.seconds(3600)
   /// Whether requests share a fetch whose answer may be reused without asking only, or also one of which the origin says nothing.
@@ -59,7 +63,8 @@ package struct SiteSettings: Hashable, Sendable {
       .scalar("spool", \.spool, .name),
       .scalar("upload-prefix", \.uploadPrefix, .uploadPrefix),
       .scalar("etag", \.etag, .choice()),
-      .scalar("default-ttl", \.defaultTTL, .time),
+      .scalar("default-ttl", \.defaultTTL, .defaulted(.time, shown: "0s")),
+      .heuristicTTL,
       .scalar("resume-ttl", \.resumeTTL, .time),
       .scalar("collapse", \.collapse, .choice()),
       .scalar("origin-encoding", \.originEncoding, .choice()),
@@ -78,6 +83,25 @@ package struct SiteSettings: Hashable, Sendable {
     ] + UploadSettings.keys.map { $0.lifted(through: \.upload) } + [
       .list("owner", \.owner, .ownerRule, empty: "none", commas: true)
     ]
+  }
+}
+
+extension Key<SiteSettings> {
+  /// Shown as it counts.
+  fileprivate static var heuristicTTL: Key {
+    let format = ValueFormat<Duration?>.optional(.time, word: "off")
+    let written = Key.scalar("heuristic-ttl", \.writtenHeuristicTTL, format)
+    return Key(
+      name: written.name, isList: false, isRequired: false, clear: written.clear, read: written.read,
+      show: { [format.show($0.heuristicLimit > .zero ? $0.heuristicLimit : nil)] })
+  }
+}
+
+extension SiteSettings {
+  /// `nil`: `off`.
+  fileprivate var writtenHeuristicTTL: Duration? {
+    get { heuristicLimit > .zero ? heuristicLimit : nil }
+    set { heuristicTTL = newValue ?? .zero }
   }
 }
 

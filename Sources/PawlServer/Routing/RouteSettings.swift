@@ -70,7 +70,8 @@ final class RouteSettings: Sendable {
     fallbackHost = Array((configuration.urls.first.map { "\($0.host):\($0.port)" } ?? "localhost").utf8)
     asksIdentity = settings.originEncoding == .identity
     policy = CachePolicy(
-      defaultTTL: settings.defaultTTL.wholeSeconds, staleIfError: settings.staleIfError.wholeSeconds,
+      defaultTTL: settings.defaultTTL?.wholeSeconds ?? 0, heuristicTTL: settings.heuristicLimit.wholeSeconds,
+      staleIfError: settings.staleIfError.wholeSeconds,
       resumeTTL: settings.resumeTTL.wholeSeconds, maxObject: settings.maxObject ?? 0,
       resumePrivate: settings.resumePrivate?.wholeSeconds, resumePrivateNoStore: settings.resumePrivateNoStore,
       asksIdentity: settings.originEncoding == .identity)

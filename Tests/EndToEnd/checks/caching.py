@@ -63,6 +63,23 @@ def freshness(bench):
     true(not wrong, f"{wrong}")
 
 
+@check("cache: heuristic-ttl bounds what a date alone gives; off, or default-ttl = 0s in the file, a replaced file is seen at once")
+def heuristic(bench):
+    for name, site, hit in (("usual", {}, True), ("off", {"heuristic-ttl": "off"}, False), ("zero", {"default-ttl": "0s"}, False),
+                            ("bounded", {"heuristic-ttl": "1s"}, False), ("both", {"default-ttl": "0s", "heuristic-ttl": "1h"}, True)):
+        inner = bench.__class__(bench.folder / name)
+        with inner.stack:
+            origin = inner.origin()
+            origin.at("/file", lambda r: Resource(b"old" if r.serial == 0 else b"new", last_modified="old", conditional=False))
+            pawl = inner.pawl(origin, site=site)
+            first = get(pawl.address, "/file")
+            if name == "bounded":
+                same(get(pawl.address, "/file").hit, True, "within heuristic-ttl = 1s")
+                time.sleep(1.1)
+            second = get(pawl.address, "/file")
+            same((first.body, second.body), (b"old", b"old" if hit else b"new"), f"bodies with {name}")
+
+
 @check("cache: statuses: what may be kept and what not")
 def statuses(bench):
     origin = bench.origin()

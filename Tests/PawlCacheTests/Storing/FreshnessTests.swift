@@ -45,6 +45,16 @@ import Testing
       Row(fields: [Messages.dated("Last-Modified", -1000)], status: 403, lifetime: 0),
       Row(fields: [Messages.dated("Last-Modified", -1000), "Cache-Control: public"], status: 599, lifetime: 100),
       Row(fields: [Messages.dated("Last-Modified", -1000)], policy: CachePolicy(defaultTTL: 7), lifetime: 100),
+      Row(
+        fields: [Messages.dated("Last-Modified", -10_000)], policy: CachePolicy(heuristicTTL: 1000), lifetime: 1000),
+      Row(
+        fields: [Messages.dated("Last-Modified", -10_010)], policy: CachePolicy(heuristicTTL: 1000), lifetime: 1000),
+      Row(fields: [Messages.dated("Last-Modified", -9990)], policy: CachePolicy(heuristicTTL: 1000), lifetime: 999),
+      Row(fields: [Messages.dated("Last-Modified", -1000)], policy: CachePolicy(heuristicTTL: 0), lifetime: 0),
+      Row(
+        fields: [Messages.dated("Last-Modified", -1000)], policy: CachePolicy(defaultTTL: 7, heuristicTTL: 0),
+        lifetime: 7),
+      Row(fields: ["Cache-Control: max-age=3600"], policy: CachePolicy(heuristicTTL: 0), lifetime: 3600),
       // default-ttl.
       Row(fields: [], policy: CachePolicy(defaultTTL: 7), lifetime: 7),
       Row(fields: ["Cache-Control: max-age=0"], policy: CachePolicy(defaultTTL: 7), lifetime: 0),

@@ -12,6 +12,7 @@ import Testing
         etag = origin
         origin-encoding = pass
         default-ttl = 1500ms
+        heuristic-ttl = 90s
         stale-if-error = 2m
         resume-ttl = 3h
         max-object = 5M
@@ -28,7 +29,7 @@ import Testing
     #expect(
       route.policy
         == CachePolicy(
-          defaultTTL: 2, staleIfError: 120, resumeTTL: 10_800, maxObject: 5 << 20, resumePrivate: 600,
+          defaultTTL: 2, heuristicTTL: 90, staleIfError: 120, resumeTTL: 10_800, maxObject: 5 << 20, resumePrivate: 600,
           resumePrivateNoStore: true, asksIdentity: false))
     #expect(route.etag == .origin && !route.asksIdentity && route.maxRanges == 3)
     #expect(route.maxUnknown == 7 << 20 && route.abandonedFill == 9 << 20)

@@ -77,6 +77,21 @@ extension ValueFormat where Value == ProcessSettings.AccessLog {
   }
 }
 
+extension ValueFormat where Value == CookiePattern {
+  static var cookiePattern: ValueFormat {
+    ValueFormat(
+      "none, all, analytics, or names of cookies such as lang or pref_*", words: ["none", "all", "analytics"],
+      show: \.description
+    ) { text in
+      switch text.lowercased() {
+      case "all", "*": return .all
+      case "analytics": return .analytics
+      default: return ValueFormat<OwnerRule>.isToken(text[...]) ? .named(text) : nil
+      }
+    }
+  }
+}
+
 extension ValueFormat where Value == OwnerRule {
   static var ownerRule: ValueFormat {
     ValueFormat(
@@ -99,7 +114,7 @@ extension ValueFormat where Value == OwnerRule {
   }
 
   /// RFC 9110 §5.6.2.
-  private static func isToken(_ text: Substring) -> Bool {
+  fileprivate static func isToken(_ text: Substring) -> Bool {
     let marks = Set("!#$%&'*+-.^_`|~".utf8)
     return !text.isEmpty
       && text.utf8.allSatisfy {

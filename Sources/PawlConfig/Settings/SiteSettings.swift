@@ -19,6 +19,10 @@ package struct SiteSettings: Hashable, Sendable {
   package var heuristicTTL: Duration?
   /// As it counts: who writes `default-ttl = 0s` wants nothing to be fresh that does not say so.
   package var heuristicLimit: Duration { heuristicTTL ?? (defaultTTL == .zero ? .zero : .seconds(24 * 3600)) }
+  /// Cookies that are left out of the key, and of the requests that fill what is stored.
+  package var ignoreCookies: [CookiePattern] = [.analytics]
+  /// The only cookies that count.
+  package var keyCookies: [CookiePattern] = [.all]
   /// How long a resumption is answered from stored bytes whose origin gave no validator.
   package var resumeTTL = Duration.seconds(3600)
   /// Whether requests share a fetch whose answer may be reused without asking only, or also one of which the origin says nothing.
@@ -66,6 +70,8 @@ package struct SiteSettings: Hashable, Sendable {
       .scalar("default-ttl", \.defaultTTL, .defaulted(.time, shown: "0s")),
       .heuristicTTL,
       .scalar("resume-ttl", \.resumeTTL, .time),
+      .list("ignore-cookies", \.ignoreCookies, .cookiePattern, empty: "none", commas: true),
+      .list("key-cookies", \.keyCookies, .cookiePattern, empty: "none", commas: true),
       .scalar("collapse", \.collapse, .choice()),
       .scalar("origin-encoding", \.originEncoding, .choice()),
       .scalar("stale-if-error", \.staleIfError, .time),
@@ -102,6 +108,23 @@ extension SiteSettings {
   fileprivate var writtenHeuristicTTL: Duration? {
     get { heuristicLimit > .zero ? heuristicLimit : nil }
     set { heuristicTTL = newValue ?? .zero }
+  }
+}
+
+/// Names of cookies.
+package enum CookiePattern: Hashable, Sendable, CustomStringConvertible {
+  case all
+  /// Those of web analytics that are known not to change content.
+  case analytics
+  /// With `*` for any number of octets.
+  case named(String)
+
+  package var description: String {
+    switch self {
+    case .all: "all"
+    case .analytics: "analytics"
+    case .named(let pattern): pattern
+    }
   }
 }
 

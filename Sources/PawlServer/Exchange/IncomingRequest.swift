@@ -5,7 +5,10 @@ import PawlLoop
 
 /// A request together with all that routing and the listener know about it.
 final class IncomingRequest {
-  let head: RequestHead
+  /// As the client sent it, but for cookies that do not count, see ``leaveOutCookies()``.
+  @exclusivity(unchecked) private(set) var head: RequestHead
+  /// All its cookies, where ``head`` is without some: what `owner` names counts in any case.
+  private var allCookies: [Bytes]?
   /// Of the target; for an upload's URL that of the upload's creation, once it is known.
   var route: RouteSettings
   let loop: LoopServices
@@ -47,6 +50,16 @@ final class IncomingRequest {
     self.head = head
     (self.route, self.loop, self.facts) = (route, loop, facts)
     (self.requestID, self.isRouted, self.record) = (requestID, isRouted, record)
+  }
+
+  var cookies: [Bytes] { allCookies ?? head.fields.all(.cookie) }
+
+  /// Takes out of it what has nothing to do with its answer: neither a key nor the origin sees that (`ignore-cookies`,
+  /// `key-cookies`).
+  func leaveOutCookies() {
+    guard head.fields.contains(.cookie), let counted = route.cookies?.counted(in: head.fields) else { return }
+    allCookies = head.fields.all(.cookie)
+    head.fields = counted
   }
 
   /// The same request, made by nobody: what it costs is in no client's record.

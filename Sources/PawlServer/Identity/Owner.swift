@@ -92,7 +92,7 @@ enum Owner {
   /// All that the request shows, by whatever rule could have bound it: a mark stands for its rule and for what that found.
   private static func formerMarks(_ request: IncomingRequest, _ allowed: Fields) -> [[UInt8]] {
     var marks = [OwnerRule.authorization, .clientCertificate].compactMap { mark(by: $0, request, allowed) }
-    for (name, values) in cookies(in: request.head.fields) {
+    for (name, values) in cookies(of: request) {
       marks.append(SHA256.digest(Array("cookie:".utf8) + name + [0] + joined(values)))
     }
     for name in names(of: allowed) {
@@ -103,10 +103,10 @@ enum Owner {
   }
 
   /// The first ``formerLimit`` names, each with all its values.
-  private static func cookies(in fields: Fields) -> [(name: [UInt8], values: [Bytes])] {
+  private static func cookies(of request: IncomingRequest) -> [(name: [UInt8], values: [Bytes])] {
     var places: [[UInt8]: Int] = [:]
     var found: [(name: [UInt8], values: [Bytes])] = []
-    eachCookie(in: fields) { name, value in
+    eachCookie(of: request) { name, value in
       let name = Array(name)
       if let place = places[name] { return found[place].values.append(value) }
       guard found.count < formerLimit else { return }
@@ -133,7 +133,7 @@ enum Owner {
   static func value(of rule: OwnerRule, in request: IncomingRequest) -> [UInt8]? {
     switch rule {
     case .authorization: request.head.fields.only(.authorization).map { Array($0.trimmed) }
-    case .cookie(let name): cookie(name, in: request.head.fields)
+    case .cookie(let name): cookie(name, of: request)
     // Issuer and subject: who has renewed the certificate is still the same.
     case .clientCertificate: request.facts.tls?.peerCertificate?.identity
     // An auth-request's answer comes with uploads only; without it nothing is bound.
@@ -142,16 +142,16 @@ enum Owner {
   }
 
   /// Of several with this name all values: which of them the application takes, nobody knows.
-  private static func cookie(_ name: String, in fields: Fields) -> [UInt8]? {
+  private static func cookie(_ name: String, of request: IncomingRequest) -> [UInt8]? {
     var values: [Bytes] = []
-    eachCookie(in: fields) { if $0.elementsEqual(name.utf8) { values.append($1) } }
+    eachCookie(of: request) { if $0.elementsEqual(name.utf8) { values.append($1) } }
     return values.isEmpty ? nil : joined(values)
   }
 
   private static func joined(_ values: [Bytes]) -> [UInt8] { Array(values.joined(separator: [0x3b])) }
 
-  private static func eachCookie(in fields: Fields, _ body: (_ name: Bytes, _ value: Bytes) -> Void) {
-    for line in fields.all(.cookie) {
+  private static func eachCookie(of request: IncomingRequest, _ body: (_ name: Bytes, _ value: Bytes) -> Void) {
+    for line in request.cookies {
       for pair in line.split(separator: 0x3b) {
         let pair = pair.trimmed
         if let equals = pair.firstIndex(of: 0x3d) { body(pair[..<equals], pair[(equals + 1)...]) }

@@ -49,6 +49,7 @@ extension ServerLoop: RequestDispatch {
     let options = HopByHop.connectionOptions(head.fields)
     if isRead, !(options.upgrade && head.fields.contains(.upgrade)) {
       if let cache = request.route.cache {
+        request.leaveOutCookies()
         return DownloadExchange(request, channel: channel, store: cache, downloads: downloads)
       }
       if head.method == .get { return UnkeptExchange(request, channel: channel) }

@@ -23,6 +23,8 @@ final class RouteSettings: Sendable {
   let fallbackHost: [UInt8]
   let cache: CacheStore?
   let policy: CachePolicy
+  /// Which cookies of a GET or HEAD count; `nil`: all.
+  let cookies: CookieRules?
   /// `collapse = always`: who asks while a body comes of which the origin says nothing joins it.
   let collapsesAlways: Bool
   let etag: TagMode
@@ -75,6 +77,7 @@ final class RouteSettings: Sendable {
       resumeTTL: settings.resumeTTL.wholeSeconds, maxObject: settings.maxObject ?? 0,
       resumePrivate: settings.resumePrivate?.wholeSeconds, resumePrivateNoStore: settings.resumePrivateNoStore,
       asksIdentity: settings.originEncoding == .identity)
+    cookies = CookieRules(settings)
     collapsesAlways = settings.collapse == .always
     etag = settings.etag == .auto ? .auto : .origin
     maxRanges = settings.maxRanges
@@ -123,4 +126,23 @@ final class RouteSettings: Sendable {
 extension Duration {
   /// Seconds, a begun one counting as whole.
   var wholeSeconds: Int64 { components.seconds + (components.attoseconds > 0 ? 1 : 0) }
+}
+
+extension CookieRules {
+  /// `nil`: all cookies count.
+  fileprivate init?(_ settings: SiteSettings) {
+    let ignored = Self.globs(settings.ignoreCookies)
+    if ignored.isEmpty, settings.keyCookies.contains(.all) { return nil }
+    self.init(keyed: Self.globs(settings.keyCookies), ignored: ignored)
+  }
+
+  private static func globs(_ patterns: [CookiePattern]) -> [CookieGlob] {
+    patterns.flatMap { pattern in
+      switch pattern {
+      case .all: [CookieGlob("*")]
+      case .analytics: AnalyticsCookies.globs
+      case .named(let name): [CookieGlob(name)]
+      }
+    }
+  }
 }

@@ -39,14 +39,17 @@ package func judgeContinuedHead(
   let isPart = answer.status == 206
   if saysTheSame(answer.fields, stored.fields, isPart: isPart) { return .agrees }
   let fields = isPart ? overlaid(stored.fields, by: answer.fields) : answer.fields
+  // What is for those to whom the origin confirms it may grow by what any of them is told.
+  let isConfirmed = !stored.isForEverybody && hasStrongTag(of: stored, answer.fields)
   switch Storability.decide(
     request: request, response: ResponseHead(status: stored.status, fields: fields), framing: .chunked, policy: policy,
     receivedAt: responseTime)
   {
   case .no, .privately: return .narrower(.notStorable)
-  case .sharedPerCookie where stored.isForEverybody || !stored.hasCookies(of: request.fields):
+  case .sharedOnceConfirmed where !isConfirmed: return .narrower(.notStorable)
+  case .sharedPerCookie where !isConfirmed && (stored.isForEverybody || !stored.hasCookies(of: request.fields)):
     if !hasOnlyExpired(stored, fields) { return .narrower(.audience) }
-  case .shared, .sharedPerCookie: break
+  case .shared, .sharedPerCookie, .sharedOnceConfirmed: break
   }
   let directives = ResponseDirectives(fields)
   let isForEverybody = directives.meansEverybody(fields, receivedAt: responseTime)
@@ -95,6 +98,12 @@ private func hasOnlyExpired(_ stored: StoredHead, _ fields: Fields) -> Bool {
   return directives.cacheControl == stored.cacheControl && fields.only(.expires) == expires
 }
 
+/// One strong tag names one sequence of octets.
+private func hasStrongTag(of stored: StoredHead, _ fields: Fields) -> Bool {
+  guard let own = stored.validators.tag, let other = fields.only(.etag).flatMap(EntityTag.init) else { return false }
+  return own.matchesStrongly(other)
+}
+
 private func overlaid(_ stored: Fields, by answer: Fields) -> Fields {
   var fields = stored
   let update = answer.lines.filter { ![.contentRange, .contentLength, .contentType].contains($0.name) }
@@ -116,7 +125,7 @@ extension StoredHead {
       request: request, response: response, framing: .chunked, policy: policy, receivedAt: responseTime)
     {
     case .shared: return true
-    case .sharedPerCookie: return !isForEverybody && hasCookies(of: request.fields)
+    case .sharedPerCookie, .sharedOnceConfirmed: return !isForEverybody && hasCookies(of: request.fields)
     case .privately, .no: return false
     }
   }

@@ -7,6 +7,8 @@ package enum AnswerPlan: Hashable, Sendable {
   case stored
   /// The stored body that the client's tag names, whatever has become of it since (`resume-ttl`).
   case opened
+  /// The origin is asked whether the body that the client's tag names, which was stored for others, is this request's, too.
+  case prove
   /// It is being found out whether the stored body is what the client's tag names.
   case awaitProof
   /// The stored response, stale, while the origin is asked whether it still is right (RFC 5861 §3).
@@ -84,7 +86,7 @@ package enum AnswerPlan: Hashable, Sendable {
   }
 
   /// What a tag that the client names has to do with what is stored.
-  package enum Named: Hashable, Sendable { case nothing, opened, awaitsProof }
+  package enum Named: Hashable, Sendable { case nothing, opened, ofOthers, awaitsProof }
 
   /// Whether the origin alone can say if these conditions fail (protocols 6.1, step 1): its is the 412.
   package static func isForOriginToJudge(_ fields: Fields) -> Bool {
@@ -102,6 +104,7 @@ package enum AnswerPlan: Hashable, Sendable {
     if isForOriginToJudge(fields) { return .forward(.request) }
     switch named {
     case .opened: return .opened
+    case .ofOthers: return .prove
     case .awaitsProof: return .awaitProof
     case .nothing: break
     }

@@ -49,7 +49,7 @@ package func judgeNotModified(
   switch storability(whole) {
   case .shared: break
   case .sharedPerCookie where !stored.isForEverybody && stored.hasCookies(of: request.fields): return .freshens(own)
-  case .sharedPerCookie, .privately, .no: return .confirms(own: own, shared: nil)
+  case .sharedPerCookie, .sharedOnceConfirmed, .privately, .no: return .confirms(own: own, shared: nil)
   }
   guard RequestFields.isPersonal(request.fields), stored.isForEverybody || !stored.hasCookies(of: request.fields),
     storability(answer.fields) != .shared

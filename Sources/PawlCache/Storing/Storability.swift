@@ -30,9 +30,20 @@ package enum Storability: Hashable, Sendable {
   case shared
   /// For requests with the same cookies: the request had some, and the response does not say that it is for everybody.
   case sharedPerCookie
+  /// For each request to which the origin says that these bytes are its own, by a 304 with their strong tag: the answer sets a cookie,
+  /// which is one client's.
+  case sharedOnceConfirmed
   /// For the rest of this very body, for its own user (`resume-private`); never found by URL.
   case privately
   case no(NotStored)
+
+  /// Whether it is found by its URL.
+  package var isForOthers: Bool {
+    switch self {
+    case .shared, .sharedPerCookie, .sharedOnceConfirmed: true
+    case .privately, .no: false
+    }
+  }
 
   /// A 200 to a GET is kept even when it is never fresh: half of it may be asked for again.
   /// - Parameters:
@@ -50,10 +61,16 @@ package enum Storability: Hashable, Sendable {
       (isConditional && response.status != 200 ? NotStored.conditional : nil)
       ?? obstacle(request, response, framing, directives, policy)
       ?? uselessness(request, response, directives, policy, receivedAt)
+    if obstacle == .setCookie, isStronglyTagged(request, response) { return .sharedOnceConfirmed }
     if let reason = obstacle {
       return mayBeKeptPrivately(request, response, reason, policy) ? .privately : .no(reason)
     }
     return request.fields.contains(.cookie) && !isForEverybody ? .sharedPerCookie : .shared
+  }
+
+  private static func isStronglyTagged(_ request: RequestHead, _ response: ResponseHead) -> Bool {
+    guard request.method == .get, response.status == 200 else { return false }
+    return response.fields.only(.etag).flatMap(EntityTag.init).map { !$0.isWeak } ?? false
   }
 
   /// The first thing that forbids keeping it for others. What forbids it altogether comes first.
@@ -103,7 +120,8 @@ package enum Storability: Hashable, Sendable {
     return type.equalsIgnoringCase("text/event-stream") || type.equalsIgnoringCase("multipart/x-mixed-replace")
   }
 
-  private static func permitsAuthorized(_ control: CacheControl) -> Bool {
+  /// RFC 9111 §3.5.
+  static func permitsAuthorized(_ control: CacheControl) -> Bool {
     control.isPublic || control.sMaxAge != nil || control.mustRevalidate
   }
 

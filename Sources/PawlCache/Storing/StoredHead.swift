@@ -34,6 +34,12 @@ package struct StoredHead: Equatable, Sendable {
   /// that does not say it is for everybody; for one that is no success what may have provoked it
   /// (``RequestFields/errorKey(status:_:)``). Empty where there was none of that.
   package let implicitKey: [UInt8]
+  /// Whether it is given to nobody to whom the origin has not confirmed it (``Storability/sharedOnceConfirmed``).
+  package var isOnceConfirmed: Bool { implicitKey == Self.onceConfirmed }
+  /// The cookies of the request that was answered, as far as they count.
+  package var keyCookies: Bytes { isOnceConfirmed ? [] : implicitKey.prefix { $0 != 0 } }
+  /// Of such a one in place of the key: no request has it.
+  private static let onceConfirmed: [UInt8] = [1]
 
   /// - Parameters:
   ///   - request: as the client sent it.
@@ -46,8 +52,10 @@ package struct StoredHead: Equatable, Sendable {
   ) {
     var fields = Self.storedFields(response.fields)
     if RequestFields.isEchoed(request.fields, in: fields), !VaryRule(fields).isStar { fields.append(.vary, "Origin") }
-    let key = Self.implicitKey(
-      status: response.status, request.fields, countsCookies: storability == .sharedPerCookie)
+    let key =
+      storability == .sharedOnceConfirmed
+      ? Self.onceConfirmed
+      : Self.implicitKey(status: response.status, request.fields, countsCookies: storability == .sharedPerCookie)
     let selecting = Self.varyRule(fields).selectingValues(
       in: Self.selectionFields(asSent ?? request.fields, asksIdentity: asksIdentity))
     self.init(
@@ -71,7 +79,8 @@ package struct StoredHead: Equatable, Sendable {
     validators.date = bytesDate
     self.validators = validators
     (cacheControl, isTargeted) = (directives.cacheControl, directives.isTargeted)
-    isForEverybody = directives.meansEverybody(fields, receivedAt: responseTime)
+    isForEverybody =
+      implicitKey != Self.onceConfirmed && directives.meansEverybody(fields, receivedAt: responseTime)
     givesParts = status == 200 && !fields.isMultipartRanges
     explicitLifetime = directives.explicitLifetime(fields, receivedAt: responseTime)
     initialAge = Freshness.initialAge(
@@ -111,6 +120,7 @@ package struct StoredHead: Equatable, Sendable {
   private static let identityOnly = selectionFields(Fields(), asksIdentity: true)
 
   private func hasImplicitKey(of fields: Fields) -> Bool {
+    if isOnceConfirmed { return false }
     if isForEverybody, status < 300 { return true }
     if implicitKey.isEmpty, status < 300 { return !fields.contains(.cookie) }
     return implicitKey == Self.implicitKey(status: status, fields, countsCookies: !isForEverybody)

@@ -17,6 +17,8 @@ package final class StoredResponse: Sendable {
   /// What the server made of it for its shortest way.
   package let rendered = Locked<(any AnyObject & Sendable)?>(nil)
   private let superseded: Locked<Int64?>
+  /// Its head is what one request alone was told: that is nobody else's, and not what is stored.
+  package let isOfOneRequest: Bool
 
   /// The owner is told by the same rule that made `owner`; after `expires` (wall clock, seconds) it is not given out.
   package struct PersonalBinding: Hashable, Sendable {
@@ -50,7 +52,11 @@ package final class StoredResponse: Sendable {
     self.init(head: head, body: body, storedAt: storedAt, personal: nil, supersededAt: nil)
   }
 
-  init(head: StoredHead, body: StoredBody, storedAt: Int64, personal: PersonalBinding?, supersededAt: Int64?) {
+  init(
+    head: StoredHead, body: StoredBody, storedAt: Int64, personal: PersonalBinding?, supersededAt: Int64?,
+    isOfOneRequest: Bool = false
+  ) {
+    self.isOfOneRequest = isOfOneRequest
     (self.head, self.body, self.storedAt, self.personal) = (head, body, storedAt, personal)
     granted = personal == nil ? nil : Locked([])
     superseded = Locked(supersededAt)
@@ -69,7 +75,13 @@ package final class StoredResponse: Sendable {
     personal == nil ? head.isStronglyValidated : head.validators.tag.map { !$0.isWeak } ?? false
   }
 
-  /// The same bytes under another head: of a 304 for all, or of what one request alone is answered with.
+  /// The same bytes under the head that one request alone is answered with.
+  package func ofOneRequest(head: StoredHead) -> StoredResponse {
+    StoredResponse(
+      head: head, body: body, storedAt: storedAt, personal: personal, supersededAt: supersededAt, isOfOneRequest: true)
+  }
+
+  /// The same bytes under another head, as of a 304 for all.
   package func with(head: StoredHead, personal: PersonalBinding? = nil) -> StoredResponse {
     StoredResponse(
       head: head, body: body, storedAt: storedAt, personal: personal ?? self.personal, supersededAt: supersededAt)

@@ -57,6 +57,15 @@ package struct Variants: RandomAccessCollection {
     return candidates(values).filter(isSelected).sorted { $0.body.number > $1.body.number }
   }
 
+  /// The newest that `isMeant` of those that came last, at most `limit`.
+  package func newest(_ limit: Int, where isMeant: (StoredResponse) -> Bool) -> [StoredResponse] {
+    let latest = index == nil ? entries[...] : ArraySlice(entries.suffix(Self.lookedAt).reversed())
+    return Array(latest.lazy.filter(isMeant).prefix(limit))
+  }
+
+  /// Of thousands of responses, so many are looked at.
+  static let lookedAt = 64
+
   private func candidates(_ values: (VariantSelector) -> [UInt8]) -> [StoredResponse] {
     guard let index else { return entries }
     var found: [StoredResponse] = []

@@ -106,7 +106,7 @@ enum Owner {
   private static func cookies(of request: IncomingRequest) -> [(name: [UInt8], values: [Bytes])] {
     var places: [[UInt8]: Int] = [:]
     var found: [(name: [UInt8], values: [Bytes])] = []
-    eachCookie(of: request) { name, value in
+    eachCookie(in: request.cookies) { name, value in
       let name = Array(name)
       if let place = places[name] { return found[place].values.append(value) }
       guard found.count < formerLimit else { return }
@@ -133,7 +133,7 @@ enum Owner {
   static func value(of rule: OwnerRule, in request: IncomingRequest) -> [UInt8]? {
     switch rule {
     case .authorization: request.head.fields.only(.authorization).map { Array($0.trimmed) }
-    case .cookie(let name): cookie(name, of: request)
+    case .cookie(let name): cookie(name, in: request.cookies)
     // Issuer and subject: who has renewed the certificate is still the same.
     case .clientCertificate: request.facts.tls?.peerCertificate?.identity
     // An auth-request's answer comes with uploads only; without it nothing is bound.
@@ -141,17 +141,33 @@ enum Owner {
     }
   }
 
+  /// Whether a request has the same owner as one that had these cookies, as far as cookies tell it: `owner` names one that both have,
+  /// and none in which they differ. Where it names a credential, and this one shows it, nobody knows of the other.
+  static func isSame(_ request: IncomingRequest, asWithCookies other: Bytes) -> Bool {
+    var isFound = false
+    for rule in request.route.owner {
+      guard case .cookie(let name) = rule else {
+        if value(of: rule, in: request) != nil { return false }
+        continue
+      }
+      let (own, theirs) = (cookie(name, in: request.cookies), cookie(name, in: [other]))
+      guard own == theirs else { return false }
+      if let own, !own.isEmpty { isFound = true }
+    }
+    return isFound
+  }
+
   /// Of several with this name all values: which of them the application takes, nobody knows.
-  private static func cookie(_ name: String, of request: IncomingRequest) -> [UInt8]? {
+  private static func cookie(_ name: String, in lines: [Bytes]) -> [UInt8]? {
     var values: [Bytes] = []
-    eachCookie(of: request) { if $0.elementsEqual(name.utf8) { values.append($1) } }
+    eachCookie(in: lines) { if $0.elementsEqual(name.utf8) { values.append($1) } }
     return values.isEmpty ? nil : joined(values)
   }
 
   private static func joined(_ values: [Bytes]) -> [UInt8] { Array(values.joined(separator: [0x3b])) }
 
-  private static func eachCookie(of request: IncomingRequest, _ body: (_ name: Bytes, _ value: Bytes) -> Void) {
-    for line in request.cookies {
+  private static func eachCookie(in lines: [Bytes], _ body: (_ name: Bytes, _ value: Bytes) -> Void) {
+    for line in lines {
       for pair in line.split(separator: 0x3b) {
         let pair = pair.trimmed
         if let equals = pair.firstIndex(of: 0x3d) { body(pair[..<equals], pair[(equals + 1)...]) }

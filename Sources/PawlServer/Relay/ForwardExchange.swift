@@ -184,7 +184,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
       request: asGet, response: head, framing: framing, policy: request.route.policy,
       receivedAt: request.loop.loop.wallSeconds)
     {
-    case .shared, .sharedPerCookie: reply.fields.set(.acceptRanges, "bytes")
+    case .shared, .sharedPerCookie, .sharedOnceConfirmed: reply.fields.set(.acceptRanges, "bytes")
     case .privately, .no: break
     }
   }

@@ -63,6 +63,22 @@ import Testing
     #expect(variants.isEmpty && found(variants, "a0").isEmpty)
   }
 
+  @Test("the newest of a kind are found, few or many, and no more than were wanted", arguments: [3, 50, 100])
+  func newest(_ count: Int) throws {
+    var variants = Variants()
+    var made: [StoredResponse] = []
+    for number in 0..<count {
+      made.append(try response("a\(number)"))
+      #expect(variants.insert(made[number]).isEmpty)
+    }
+    #expect(variants.newest(2) { _ in true }.map(\.id) == made.suffix(2).reversed().map(\.id))
+    #expect(variants.newest(2) { $0 !== made[count - 1] }.map(\.id) == made.dropLast().suffix(2).reversed().map(\.id))
+    #expect(variants.newest(2) { $0 === made[count - 3] }.map(\.id) == [made[count - 3].id])
+    #expect(variants.newest(.max) { _ in false }.isEmpty && variants.newest(0) { _ in true }.isEmpty)
+    // Of thousands not all are looked at.
+    #expect(variants.newest(.max) { _ in true }.count == min(count, Variants.lookedAt))
+  }
+
   @Test("at the limit all are kept; of one more the longest unused goes")
   func limit() throws {
     var variants = Variants()

@@ -53,6 +53,16 @@ import Testing
       Row(stored: [minute], answer: ["Cache-Control: max-age=9"], expected: "freshens"),
       Row(stored: [minute], answer: ["Cache-Control: no-cache, max-age=9"], expected: "freshens"),
       Row(stored: [], request: ["Cookie: a=b"], answer: [], expected: "agrees"),
+      Row(stored: ["ETag: \"x\"", "Set-Cookie: a=b"], answer: ["ETag: \"x\"", "Set-Cookie: a=c"], expected: "agrees"),
+      Row(stored: ["ETag: \"x\"", "Set-Cookie: a=b"], answer: ["ETag: \"x\""], expected: "agrees"),
+      Row(
+        stored: ["ETag: \"x\"", "Set-Cookie: a=b"], answer: ["ETag: \"y\"", "Set-Cookie: a=c"],
+        expected: "not-storable"),
+      Row(
+        stored: ["ETag: \"x\"", "Set-Cookie: a=b"], answer: ["ETag: \"x\"", "Cache-Control: private"],
+        expected: "not-storable"),
+      Row(
+        stored: [minute, "ETag: \"x\""], answer: [minute, "ETag: \"x\"", "Set-Cookie: a=c"], expected: "not-storable"),
       Row(stored: [minute], request: ["Cookie: a=b"], answer: [], expected: "audience"),
       // It becomes nobody's who could not have had its beginning.
       Row(stored: [], request: ["Cookie: a=b"], answer: [minute], expected: "agrees"),

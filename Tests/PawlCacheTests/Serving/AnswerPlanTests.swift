@@ -58,6 +58,8 @@ import Testing
       Row(kept: .nothing, request: ["If-Unmodified-Since: x"], plan: .forward(.request)),
       // What the client's tag names goes before all else.
       Row(kept: .stale, named: .opened, plan: .opened),
+      Row(kept: .nothing, named: .ofOthers, plan: .prove),
+      Row(kept: .fresh, named: .ofOthers, plan: .prove),
       Row(kept: .fresh, named: .awaitsProof, plan: .awaitProof),
       Row(kept: .nothing, request: [cacheOnly], named: .opened, plan: .opened),
       // HEAD is never worth a fetch.

@@ -64,6 +64,21 @@ import Testing
     "gives what was made with cookies to the same cookies only, unless it says that it is for everybody",
     arguments: [
       Row(request: ["Cookie: a=b"], response: [], expected: .sharedPerCookie),
+      // Its cookie is one client's, its bytes are whose the origin says.
+      Row(response: ["Set-Cookie: a=b", "ETag: \"x\""], expected: .sharedOnceConfirmed),
+      Row(response: ["Set-Cookie: a=b", "ETag: \"x\"", "Cache-Control: max-age=9"], expected: .sharedOnceConfirmed),
+      Row(response: ["Set-Cookie: a=b", "ETag: \"x\"", "Cache-Control: public"], expected: .shared),
+      Row(response: ["Set-Cookie: a=b", "ETag: W/\"x\""], expected: .no(.setCookie)),
+      Row(response: ["Set-Cookie: a=b", "ETag: \"x\"", "ETag: \"y\""], expected: .no(.setCookie)),
+      Row(response: ["Set-Cookie: a=b", "ETag: \"x\"", "Cache-Control: private"], expected: .no(.isPrivate)),
+      Row(response: ["Set-Cookie: a=b", "ETag: \"x\"", "Cache-Control: no-store"], expected: .no(.noStore)),
+      Row(response: ["Set-Cookie: a=b", "ETag: \"x\"", "Vary: *"], expected: .no(.varyStar)),
+      Row(status: 404, response: ["Set-Cookie: a=b", "ETag: \"x\""], expected: .no(.setCookie)),
+      Row(
+        request: ["Authorization: a"], response: ["Set-Cookie: a=b", "ETag: \"x\""], expected: .no(.authorization)),
+      Row(
+        request: ["X-HTTP-Method-Override: PUT"], response: ["Set-Cookie: a=b", "ETag: \"x\""],
+        expected: .no(.override)),
       Row(request: ["Cookie: a=b"], response: [Messages.dated("Last-Modified", -1000)], expected: .sharedPerCookie),
       Row(request: ["Cookie: a=b"], response: ["Cache-Control: max-age=0"], expected: .sharedPerCookie),
       Row(request: ["Cookie: a=b"], response: ["Cache-Control: no-cache"], expected: .sharedPerCookie),

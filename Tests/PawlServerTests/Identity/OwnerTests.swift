@@ -83,6 +83,27 @@ import Testing
     }
   }
 
+  @Test("two requests have one owner where the cookie that owner names is there, and the same in both")
+  func sameOwner() throws {
+    let rows: [(rules: String, asker: [Line], other: String, isSame: Bool)] = [
+      ("cookie:sid", [(.cookie, "a=1; sid=x")], "sid=x; a=2", true),
+      ("cookie:sid", [(.cookie, "sid=x")], "sid=y", false),
+      ("cookie:sid", [(.cookie, "a=1")], "a=1", false), ("cookie:sid", [(.cookie, "sid=")], "sid=", false),
+      ("cookie:sid", [(.cookie, "sid=x; sid=y")], "sid=x", false), ("cookie:sid", [], "", false),
+      ("none", [(.cookie, "sid=x")], "sid=x", false), ("authorization", [(.cookie, "sid=x")], "sid=x", false),
+      ("authorization, cookie:sid", [(.cookie, "sid=x")], "sid=x", true),
+      ("authorization, cookie:sid", [(.cookie, "sid=x"), (.authorization, "a")], "sid=x", false),
+      ("cookie:sid, cookie:org", [(.cookie, "sid=x; org=1")], "sid=x", false),
+      ("cookie:sid, cookie:org", [(.cookie, "sid=x; org=1")], "org=1; sid=x", true),
+      ("cookie:sid, cookie:org", [(.cookie, "sid=x")], "sid=x", true),
+    ]
+    for row in rows {
+      let bench = try ServerBench { $0.site = "owner = \(row.rules)" }
+      let request = bench.request(.get, "/f", row.asker)
+      #expect(Owner.isSame(request, asWithCookies: Bytes(row.other)) == row.isSame, "\(row)")
+    }
+  }
+
   @Test("of a cookie that comes twice both values count: which of them the application takes, nobody knows")
   func cookies() throws {
     let bench = try ServerBench { $0.site = "owner = cookie:sid" }

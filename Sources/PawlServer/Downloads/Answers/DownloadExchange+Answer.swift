@@ -124,7 +124,7 @@ extension DownloadExchange {
     request.record.cacheOutcome =
       switch served.arrival {
       case nil: stored.body.isComplete ? "hit" : "partial"
-      case .validated?: "revalidated"
+      case .validated?, .confirmed?: "revalidated"
       case .staleOnError?: "stale"
       case .fetched?: served.isCollapsed ? "collapsed" : "miss"
       }

@@ -11,6 +11,8 @@ extension DownloadExchange {
     /// Stale, while the origin is asked in the background; `nil`: somebody asks already.
     case serveWhile((CollapsedFetch, [(FieldName, [UInt8])])?, StoredResponse)
     case waitForProof(TwinComparison, StoredResponse)
+    /// Whether what was stored for others is this one's, too, is for the origin to say.
+    case prove(StoredResponse)
     /// Patiently: as long as it takes.
     case join(CollapsedFetch, isPatient: Bool)
     case lead(CollapsedFetch, [(FieldName, [UInt8])])
@@ -55,6 +57,7 @@ extension DownloadExchange {
   ) -> Decision {
     switch (plan, current, named, running) {
     case (.opened, _, .opened(let stored)?, _): .serve(stored, nil)
+    case (.prove, _, .ofOthers(let stored)?, _): .prove(stored)
     case (.awaitProof, _, .awaitsProof(let twin, let stored)?, _): .waitForProof(twin, stored)
     case (.stored, let stored?, _, _): .serve(stored, nil)
     case (.storedWhileValidating, let stored?, _, _):
@@ -64,7 +67,8 @@ extension DownloadExchange {
     case (.forward(let reason), _, _, _): .forward(reason)
     case (.onlyIfCached, _, _, _): .onlyIfCached
     // What is decided for is there: these are without it.
-    case (.opened, _, _, _), (.awaitProof, _, _, _), (.stored, nil, _, _), (.storedWhileValidating, nil, _, _),
+    case (.opened, _, _, _), (.prove, _, _, _), (.awaitProof, _, _, _), (.stored, nil, _, _),
+      (.storedWhileValidating, nil, _, _),
       (.join, _, _, nil):
       .forward(.bypass)
     }
@@ -93,11 +97,13 @@ extension DownloadExchange {
   /// What the client's tag names.
   private enum Named {
     case opened(StoredResponse)
+    case ofOthers(StoredResponse)
     case awaitsProof(TwinComparison, StoredResponse)
 
     var plan: AnswerPlan.Named {
       switch self {
       case .opened: .opened
+      case .ofOthers: .ofOthers
       case .awaitsProof: .awaitsProof
       }
     }
@@ -111,10 +117,27 @@ extension DownloadExchange {
     else { return nil }
     let current = state.variants.allSelected(by: values, where: matches)
     for stored in current + state.superseded.filter(matches) where opensByTag(stored) { return .opened(stored) }
-    guard let current = current.first, !names(current, tag),
-      let twin = FillCoordinator.existing(current)?.comparison, twin.concerns(tag)
+    if current.contains(where: { names($0, tag) }) { return nil }
+    if let current = current.first, let twin = FillCoordinator.existing(current)?.comparison, twin.concerns(tag) {
+      return .awaitsProof(twin, current)
+    }
+    return ofOthers(tag, in: state)
+  }
+
+  /// What was stored for requests with other cookies, and is named by this one: the cookies may have changed since, and nothing else.
+  private func ofOthers(_ tag: EntityTag, in state: ResourceState) -> Named? {
+    let others = (Array(state.variants) + state.superseded).filter { stored in
+      names(stored, tag)
+        && stored.head.mayBeProven(to: request.head, asksIdentity: request.asksIdentity) {
+          request.asSent.fields
+        }
+    }
+    if let own = others.first(where: { opensByTag($0) && isOfSameOwner($0) }) { return .opened(own) }
+    // A strong tag of the origin's is offered to it, with the range.
+    guard resumption == nil, PrivateResumption.canProve(to: request.head),
+      let other = others.first(where: { $0.head.validators.tag?.isWeak ?? true && !$0.body.isStreaming })
     else { return nil }
-    return .awaitsProof(twin, current)
+    return .ofOthers(other)
   }
 
   private func names(_ stored: StoredResponse, _ tag: EntityTag) -> Bool {
@@ -158,6 +181,10 @@ extension DownloadExchange {
       let cold = ColdRange(
         request.head.fields, mayAskForRange: !isOutOfPatience && request.rangeCoding.mayAskForRange)
       (range, extra) = (cold.range, cold.fields)
+      let offered = offered(state)
+      if !offered.isEmpty {
+        (purpose, extra) = (.offer(offered), Offer.conditions(offered.map(\.head), beside: extra))
+      }
     }
     // Where nobody but the same client's ranges may join what runs, what others can join takes its place.
     let isFree = (state.fetch as? CollapsedFetch)?.asker.sharesNothing ?? (state.fetch == nil)
@@ -168,6 +195,15 @@ extension DownloadExchange {
       range: range, reason: reason(purpose, state), isShared: isShared)
     if isShared { state.fetch = fetch }
     return .lead(fetch, extra)
+  }
+
+  /// What others have of it, and may be this request's, too.
+  private func offered(_ state: ResourceState) -> [StoredResponse] {
+    guard !request.head.fields.contains(.ifRange) || request.rangeCoding.mayAskForRange else { return [] }
+    return state.variants.newest(Offer.limit) { stored in
+      stored.head.mayBeOffered(to: request.head, asksIdentity: request.asksIdentity) { request.asSent.fields }
+        && known(stored).canFinish && !stored.body.isStreaming
+    }
   }
 
   private func reason(_ purpose: CollapsedFetch.Purpose, _ state: ResourceState) -> CacheStatus.ForwardReason {
@@ -186,6 +222,7 @@ extension DownloadExchange {
       serve(stored, Served(arrival: nil, isCollapsed: false))
       if let (fetch, conditions) = validation { fetch.start(adding: conditions) }
     case .waitForProof(let twin, let stored): waitForProof(twin, of: stored, isOurs: false)
+    case .prove(let stored): PrivateResumption.start(self, of: stored, for: PrivateOwner(request))
     case .lead(let fetch, let extra):
       enter(.leading(fetch))
       fetch.start(adding: extra)

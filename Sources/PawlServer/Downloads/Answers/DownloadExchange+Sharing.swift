@@ -44,6 +44,11 @@ extension DownloadExchange {
       && ResumeTTL.answersFromStore(stored, policy: request.route.policy, now: request.loop.loop.wallSeconds)
   }
 
+  /// Whether the request comes from whom the stored response was for: what `owner` names is the same in both, and is there.
+  func isOfSameOwner(_ stored: StoredResponse) -> Bool {
+    Owner.isSame(request, asWithCookies: stored.head.keyCookies)
+  }
+
   /// `collapse = always`, for what the origin says nothing of.
   private func collapsesAlways(_ stored: StoredResponse, _ asker: Asker) -> Bool {
     let control = CacheControl(request.head.fields)

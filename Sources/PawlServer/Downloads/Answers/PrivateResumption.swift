@@ -44,7 +44,7 @@ extension DownloadExchange {
   }
 }
 
-/// A request that names the tag of a body which was kept for another, or for nobody that it can be told from: the origin is
+/// A request that names the tag of a body which was kept for another, for other cookies, or for nobody that it can be told from: the origin is
 /// asked with the request's own cookies and credentials. Where that proves the bytes the same, the client goes on from what
 /// is held; else it gets the origin's answer, whole, which is judged and kept as any other. Lives on the exchange's loop.
 final class PrivateResumption: FetchHeadSink {
@@ -64,13 +64,16 @@ final class PrivateResumption: FetchHeadSink {
   private var loop: LoopServices { request.loop }
 
   static func start(_ exchange: DownloadExchange, of kept: StoredResponse, for asker: PrivateOwner) {
-    let fields = exchange.request.head.fields
-    guard let resource = exchange.resource, RangeField(fields)?.specs.count == 1, !CacheControl(fields).onlyIfCached
-    else { return exchange.look() }
+    guard let resource = exchange.resource, canProve(to: exchange.request.head) else { return exchange.look() }
     let resumption = PrivateResumption(exchange, resource, of: kept, for: asker)
     exchange.resume(by: resumption)
     // A 304 would say nothing of where the rest is.
     resumption.ask(resumption.isThere ? PrivateProof.conditions(for: kept.head) : [])
+  }
+
+  /// Whether this is a way for the request at all: it asks for one range, and allows that the origin is asked.
+  static func canProve(to request: RequestHead) -> Bool {
+    RangeField(request.fields)?.specs.count == 1 && !CacheControl(request.fields).onlyIfCached
   }
 
   private init(_ exchange: DownloadExchange, _ resource: Resource, of kept: StoredResponse, for asker: PrivateOwner) {
@@ -132,7 +135,7 @@ final class PrivateResumption: FetchHeadSink {
       asksIdentity: request.asksIdentity)
     grant(head, saying: answer.fields)
     exchange?.serve(
-      kept.with(head: head),
+      kept.ofOneRequest(head: head),
       Served(arrival: .validated, isCollapsed: false, setCookies: answer.fields.all(.setCookie)))
   }
 
@@ -158,7 +161,7 @@ final class PrivateResumption: FetchHeadSink {
       PrivateProof.mayBeEqual(kept.head, total: kept.body.total, new.head, otherTotal: new.body.total)
     else { return false }
     self.served = served
-    let isWorthIt = asker.isRecognisable
+    let isWorthIt = asker.isRecognisable && kept.personal != nil
     let comparison = PrivateComparison(kept, with: new, on: exchange.downloads, goesOnAlone: isWorthIt) {
       [self] outcome in
       decided(outcome, new)
@@ -176,7 +179,10 @@ final class PrivateResumption: FetchHeadSink {
     if outcome == .equal { grant(new.head, saying: new.head.fields) }
     if outcome == .covered { name(new) }
     let isAboutToBeServed = outcome != .equal && exchange?.channel.hasResponded == false
-    guard !isAboutToBeServed, store.privateResponse(tag: new.body.primaryTag)?.body === new.body else { return }
+    let isSpare =
+      kept.personal == nil
+      ? outcome == .equal : store.privateResponse(tag: new.body.primaryTag)?.body === new.body
+    guard !isAboutToBeServed, isSpare else { return }
     // Nobody was told its tag, and nobody will be.
     store.forget(new)
     loop.loop.nextTurn { FillCoordinator.existing(new)?.pause("not-wanted") }
@@ -195,7 +201,7 @@ final class PrivateResumption: FetchHeadSink {
 
   private func look() {
     guard let comparison, let exchange, !exchange.channel.hasResponded else { return }
-    let stored = kept.with(head: comparison.new.head)
+    let stored = kept.ofOneRequest(head: comparison.new.head)
     switch comparison.state {
     case .different, .covered: return serveNew()
     case .equal: return exchange.serve(stored, served)

@@ -130,6 +130,10 @@ struct StoredAnswer {
       status.fwdStatus = 304
       status.collapsed = served.isCollapsed
       return status
+    case .confirmed?:
+      var status = CacheStatus(fwd: .varyMiss)
+      status.fwdStatus = 304
+      return status
     case .staleOnError?:
       var status = CacheStatus(hit: true)
       status.ttl = freshness.lifetime - freshness.age

@@ -10,6 +10,8 @@ struct ColdRange {
   let fields: [(FieldName, [UInt8])]
 
   private static let conditions = FieldNameSet([.ifNoneMatch, .ifModifiedSince, .ifRange, .range])
+  /// Conditions of a client's own that a 304 may answer.
+  static let conditional = FieldNameSet([.ifNoneMatch, .ifModifiedSince])
 
   /// The client's own conditions, where they can be the origin's, and of a range the aligned span around it. Not its `If-Range`: a 206
   /// to that may leave out the fields of the representation (RFC 9110 §15.3.7), of which all are wanted; whether it holds is decided

@@ -11,10 +11,12 @@ extension CollapsedFetch {
     case validate(StoredResponse)
     /// Nothing to validate with: fetch anew and compare with what is stored.
     case refetch(StoredResponse)
+    /// Nothing is this request's yet; what others have, the origin may confirm to it.
+    case offer([StoredResponse])
 
     var stored: StoredResponse? {
       switch self {
-      case .miss: nil
+      case .miss, .offer: nil
       case .validate(let stored), .refetch(let stored): stored
       }
     }
@@ -32,5 +34,7 @@ extension CollapsedFetch {
   enum Arrival: Sendable {
     case fetched(status: Int, why: CacheStatus.ForwardReason)
     case validated, staleOnError
+    /// Stored for others, and confirmed to this one.
+    case confirmed
   }
 }

@@ -5,12 +5,12 @@ import PawlWire
 
 /// An answer that is kept: for all, for those with the same cookies, or for one user.
 extension CollapsedFetch {
-  func store(_ head: ResponseHead, _ framing: BodyFraming, _ now: Int64, cookie: Bool) {
+  func store(_ head: ResponseHead, _ framing: BodyFraming, _ now: Int64, for storability: Storability) {
     var identity = RepresentationIdentity(head: head, framing: framing, receivedAt: now)
     if framing == .none { identity.total = 0 }
     makeBody(identity, expected: identity.total) { body in
       guard let body else { return self.relay(head, framing) }
-      let (stored, isOvertaken) = self.publish(head, body, now, cookie: cookie)
+      let (stored, isOvertaken) = self.publish(head, body, now, for: storability)
       let seesRanges = head.fields.first(.acceptRanges)?.equalsIgnoringCase("bytes") ?? false
       self.begin(
         stored, identity, from: 0, through: nil, seesRanges: seesRanges, status: head.status, self.sharing(head),
@@ -31,13 +31,11 @@ extension CollapsedFetch {
     for name in [FieldName.contentRange, .contentDigest, .contentMD5] { whole.fields.removeAll(name) }
     let storable = Storability.decide(
       request: sent, response: whole, framing: .length(total), policy: request.route.policy, receivedAt: now)
-    guard identity.strongValidator != nil, storable == .shared || storable == .sharedPerCookie else {
-      return passOnPart(head, part.range, total)
-    }
+    guard identity.strongValidator != nil, storable.isForOthers else { return passOnPart(head, part.range, total) }
     makeBody(identity, expected: part.range.count) { body in
       guard let body else { return self.passOnPart(head, part.range, total) }
       body.setTotal(total)
-      let (stored, isOvertaken) = self.publish(whole, body, now, cookie: storable == .sharedPerCookie)
+      let (stored, isOvertaken) = self.publish(whole, body, now, for: storable)
       self.begin(
         stored, identity, from: part.range.first, through: part.range.last + 1, seesRanges: true, status: 206,
         self.sharing(head), isOvertaken: isOvertaken)
@@ -57,22 +55,31 @@ extension CollapsedFetch {
 
   /// - Returns: with it, whether a newer answer came first: then this one is for those alone who had asked (RFC 9111 §4).
   private func publish(
-    _ head: ResponseHead, _ body: StoredBody, _ now: Int64, cookie: Bool
+    _ head: ResponseHead, _ body: StoredBody, _ now: Int64, for storability: Storability
   ) -> (StoredResponse, isOvertaken: Bool) {
     let kept = StoredHead(
       request: request.head, asSent: sent.fields, response: head, requestTime: requestTime, responseTime: now,
-      storability: cookie ? .sharedPerCookie : .shared, asksIdentity: request.asksIdentity)
+      storability: storability, asksIdentity: request.asksIdentity)
     let name = resource.withLock { AnswerTags.name(for: head, beside: $0.responses) }
     body.addTag(TagRecord(tag: name, limit: .max))
     let stored = StoredResponse(head: kept, body: body, storedAt: now)
     let replaced = resource.withLock { self.replaced(by: head, in: $0) }
     let isOvertaken = replaced.contains { kept.isOvertaken(by: $0.head) }
     let old = isOvertaken ? nil : predecessor(replaced, of: head)
-    store.publish(stored, in: resource, replacing: [], superseding: isOvertaken ? [] : replaced)
+    store.publish(
+      stored, in: resource, replacing: [],
+      superseding: isOvertaken ? [] : replaced + (kept.isOnceConfirmed ? excessOfConfirmed() : []))
     if let old {
       TwinComparison.start(old: old, new: stored, store: store, owner: owner, policy: request.route.policy)
     }
     return (stored, isOvertaken)
+  }
+
+  /// Nobody's answer takes the place of what is given to those alone to whom it is confirmed: of too many the oldest go.
+  private func excessOfConfirmed() -> [StoredResponse] {
+    resource.withLock { state in
+      Array(state.variants.newest(.max) { $0.head.isOnceConfirmed }.dropFirst(Offer.limit - 1))
+    }
   }
 
   private func begin(

@@ -12,7 +12,7 @@ extension CollapsedFetch {
     {
     case .unrelated: askPlainly(instead: stored)
     case .freshens(let merged) where isOvertaken(merged, of: stored):
-      conclude(.notShared)?.fetched(stored.with(head: merged), .validated, setCookies: setCookies)
+      conclude(.notShared)?.fetched(stored.ofOneRequest(head: merged), .validated, setCookies: setCookies)
     case .freshens(let merged):
       let renewed = store.updateHead(stored, head: merged)
       noteShareability(of: renewed)
@@ -20,8 +20,27 @@ extension CollapsedFetch {
     case .confirms(let own, let shared):
       if let shared { _ = store.updateHead(stored, head: shared) }
       if !asker.isPersonal { mark() }
-      conclude(.notShared)?.fetched(stored.with(head: own), .validated, setCookies: setCookies)
+      conclude(.notShared)?.fetched(stored.ofOneRequest(head: own), .validated, setCookies: setCookies)
     }
+  }
+
+  /// The origin has said to this request that what others have is its own, too: by the tag that it names.
+  /// - Returns: `false` where it names none of them.
+  func confirmed(_ offered: [StoredResponse], _ head: ResponseHead, _ now: Int64) -> Bool {
+    guard let index = Offer.index(namedBy: head, of: offered.map(\.head)) else { return false }
+    let own = Offer.head(
+      of: offered[index].head, confirmedBy: head, for: request.head, asSent: sent.fields, requestTime: requestTime,
+      responseTime: now, asksIdentity: request.asksIdentity)
+    conclude(.notShared)?.fetched(
+      offered[index].ofOneRequest(head: own), .confirmed, setCookies: head.fields.all(.setCookie))
+    return true
+  }
+
+  /// A 304 that names nothing: the whole of what the origin has is wanted, where the client did not ask for that answer itself.
+  func askWithoutOffer() {
+    fetch?.cancel()
+    purpose = .miss
+    start(adding: [])
   }
 
   /// Whether a newer answer about the same body came first.

@@ -162,6 +162,10 @@ final class CollapsedFetch: FetchHeadSink, DownloadJob {
     let now = owner.loop.wallSeconds
     requestTime = now - (owner.loop.now - requestBegan).wholeNanoseconds / 1_000_000_000
     if case .validate(let stored) = purpose, head.status == 304 { return validated(stored, head, now) }
+    if case .offer(let offered) = purpose, head.status == 304 {
+      if confirmed(offered, head, now) { return }
+      if !request.head.fields.mayContain(anyOf: ColdRange.conditional) { return askWithoutOffer() }
+    }
     if let stored = purpose.stored, head.status >= 500, canBeFinished(stored),
       mayServeStaleOnError(stored.head, policy: request.route.policy, now: now, failure: .status(head.status))
     {
@@ -173,12 +177,11 @@ final class CollapsedFetch: FetchHeadSink, DownloadJob {
     // Whether the client's If-Range holds is for the origin to say, which was not told of it.
     if head.status == 416, request.head.fields.contains(.ifRange) { return askAsItStands() }
     if let failed = purpose.stored { dropReplaced(failed, by: head) }
-    switch Storability.decide(
+    let storability = Storability.decide(
       request: fetch.base, response: head, framing: framing, isConditional: !asked.isEmpty,
       policy: request.route.policy, receivedAt: now)
-    {
-    case .shared: store(head, framing, now, cookie: false)
-    case .sharedPerCookie: store(head, framing, now, cookie: true)
+    switch storability {
+    case .shared, .sharedPerCookie, .sharedOnceConfirmed: store(head, framing, now, for: storability)
     case .privately: storePrivately(head, framing, now)
     case .no(let reason): passOn(head, framing, isForAll: saysSomethingToAll(reason, head.status))
     }

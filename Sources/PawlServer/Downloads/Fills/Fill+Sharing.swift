@@ -23,6 +23,8 @@ extension Fill {
       : .agrees
     switch judged {
     case .agrees: return nil
+    // What one request was told, and is told now, is in nobody else's answer.
+    case .freshens where response.isOfOneRequest: return nil
     case .freshens(let newer):
       _ = store.updateHead(response, head: newer)
       return nil

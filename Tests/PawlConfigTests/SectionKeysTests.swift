@@ -5,7 +5,7 @@ import Testing
 @Suite("Keys and their defaults") struct SectionKeysTests {
   static let pathKeys = [
     "upstream = app", "cache = default", "uploads = on", "spool = default", "upload-prefix = /.pawl/uploads/",
-    "etag = auto", "default-ttl = 0s", "heuristic-ttl = 24h", "resume-ttl = 1h",
+    "etag = auto", "default-ttl = 0s", "heuristic-ttl = 24h", "resume-ttl = 1h", "resume-ttl-no-cache = off",
     "ignore-cookies = analytics", "key-cookies = all", "collapse = auto",
     "origin-encoding = identity", "stale-if-error = 0s",
     "max-object = 0", "max-unknown = 1G", "abandoned-fill = 64M", "max-ranges = 16", "resume-private = off",

@@ -8,6 +8,8 @@ package struct CachePolicy: Hashable, Sendable {
   package var staleIfError: Int64
   /// `resume-ttl`: how long stale bytes are good for those who hold the first part of them.
   package var resumeTTL: Int64
+  /// `resume-ttl-no-cache`: also those that are to be validated before each use, and can not be.
+  package var resumeTTLNoCache: Bool
   /// `max-object`: the largest body kept; 0 = as the cache allows.
   package var maxObject: UInt64
   /// `resume-private`: how long an uncacheable response is kept for its own user; `nil` = off.
@@ -20,10 +22,11 @@ package struct CachePolicy: Hashable, Sendable {
 
   package init(
     defaultTTL: Int64 = 0, heuristicTTL: Int64 = 24 * 3600, staleIfError: Int64 = 0, resumeTTL: Int64 = 3600,
-    maxObject: UInt64 = 0, resumePrivate: Int64? = nil, resumePrivateNoStore: Bool = false, asksIdentity: Bool = true
+    resumeTTLNoCache: Bool = false, maxObject: UInt64 = 0, resumePrivate: Int64? = nil,
+    resumePrivateNoStore: Bool = false, asksIdentity: Bool = true
   ) {
     (self.defaultTTL, self.heuristicTTL) = (defaultTTL, heuristicTTL)
-    (self.staleIfError, self.resumeTTL) = (staleIfError, resumeTTL)
+    (self.staleIfError, self.resumeTTL, self.resumeTTLNoCache) = (staleIfError, resumeTTL, resumeTTLNoCache)
     (self.maxObject, self.asksIdentity) = (maxObject, asksIdentity)
     (self.resumePrivate, self.resumePrivateNoStore) = (resumePrivate, resumePrivateNoStore)
   }

@@ -25,6 +25,8 @@ package struct SiteSettings: Hashable, Sendable {
   package var keyCookies: [CookiePattern] = [.all]
   /// How long a resumption is answered from stored bytes whose origin gave no validator.
   package var resumeTTL = Duration.seconds(3600)
+  /// Also of answers that are to be validated before each use.
+  package var resumeTTLNoCache = false
   /// Whether requests share a fetch whose answer may be reused without asking only, or also one of which the origin says nothing.
   package var collapse = Collapse.auto
   package var originEncoding = OriginEncoding.identity
@@ -70,6 +72,7 @@ package struct SiteSettings: Hashable, Sendable {
       .scalar("default-ttl", \.defaultTTL, .defaulted(.time, shown: "0s")),
       .heuristicTTL,
       .scalar("resume-ttl", \.resumeTTL, .time),
+      .scalar("resume-ttl-no-cache", \.resumeTTLNoCache, .boolean),
       .list("ignore-cookies", \.ignoreCookies, .cookiePattern, empty: "none", commas: true),
       .list("key-cookies", \.keyCookies, .cookiePattern, empty: "none", commas: true),
       .scalar("collapse", \.collapse, .choice()),

@@ -74,7 +74,8 @@ final class RouteSettings: Sendable {
     policy = CachePolicy(
       defaultTTL: settings.defaultTTL?.wholeSeconds ?? 0, heuristicTTL: settings.heuristicLimit.wholeSeconds,
       staleIfError: settings.staleIfError.wholeSeconds,
-      resumeTTL: settings.resumeTTL.wholeSeconds, maxObject: settings.maxObject ?? 0,
+      resumeTTL: settings.resumeTTL.wholeSeconds, resumeTTLNoCache: settings.resumeTTLNoCache,
+      maxObject: settings.maxObject ?? 0,
       resumePrivate: settings.resumePrivate?.wholeSeconds, resumePrivateNoStore: settings.resumePrivateNoStore,
       asksIdentity: settings.originEncoding == .identity)
     cookies = CookieRules(settings)

@@ -9,6 +9,8 @@ final class SharedServices: Sendable {
   /// `nil`: `access-log = off`.
   let accessLog: AccessLog?
   let failures: FailureLog
+  /// What is said once an hour: settings that routes lack.
+  let advice: FailureLog
   let clock: any LoopClock
   let workers: WorkerPool
   /// For what takes as long as an upload is large: joining parts, digests of stored bytes. Nobody's sync waits for it.
@@ -20,6 +22,7 @@ final class SharedServices: Sendable {
   init(events: EventLog, accessLog: AccessLog?, clock: any LoopClock) {
     (self.events, self.accessLog, self.clock) = (events, accessLog, clock)
     failures = FailureLog(events: events, clock: clock)
+    advice = FailureLog(events: events, clock: clock, pause: .seconds(3600))
     workers = WorkerPool(threads: 4)
     longWorkers = WorkerPool(threads: 2, name: "pawl-long")
   }

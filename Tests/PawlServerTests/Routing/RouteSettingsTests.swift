@@ -15,6 +15,7 @@ import Testing
         heuristic-ttl = 90s
         stale-if-error = 2m
         resume-ttl = 3h
+        resume-ttl-no-cache = on
         max-object = 5M
         resume-private = 10m
         resume-private-no-store = yes
@@ -29,7 +30,8 @@ import Testing
     #expect(
       route.policy
         == CachePolicy(
-          defaultTTL: 2, heuristicTTL: 90, staleIfError: 120, resumeTTL: 10_800, maxObject: 5 << 20, resumePrivate: 600,
+          defaultTTL: 2, heuristicTTL: 90, staleIfError: 120, resumeTTL: 10_800, resumeTTLNoCache: true,
+          maxObject: 5 << 20, resumePrivate: 600,
           resumePrivateNoStore: true, asksIdentity: false))
     #expect(route.etag == .origin && !route.asksIdentity && route.maxRanges == 3)
     #expect(route.maxUnknown == 7 << 20 && route.abandonedFill == 9 << 20)

@@ -59,6 +59,21 @@ extension CollapsedFetch {
     conclude(.notShared)?.asksAsItStands(reason)
   }
 
+  /// Says once an hour for a route that a setting is missing, without which what it gives can not be resumed.
+  func advise(_ storability: Storability, _ head: ResponseHead, _ framing: BodyFraming) {
+    guard
+      let advice = ResumeAdvice(
+        head, framing: framing, to: sent, storability: storability, policy: request.route.policy),
+      let unsaid = owner.services.shared.advice.due("\(request.route.name) \(advice.why)")
+    else { return }
+    owner.events.log(
+      .notice, "not-resumable",
+      [
+        "route": request.route.name, "path": request.head.target.prefix { $0 != 0x3f }.text, "why": advice.why,
+        "write": advice.lines.joined(separator: "; "), "unsaid": "\(unsaid)",
+      ])
+  }
+
   private func isProvenUncoded(_ head: ResponseHead) -> Bool {
     request.rangeCoding == .ownUnlessCoded
       && ColdRange.isProvenUncoded(request.head.fields, for: head, now: owner.loop.wallSeconds)

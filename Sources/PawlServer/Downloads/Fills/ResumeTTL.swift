@@ -7,8 +7,8 @@ enum ResumeTTL {
   /// whether it still is what it was, and did not forbid it.
   static func staysForResumption(_ stored: StoredResponse, policy: CachePolicy) -> Bool {
     let control = stored.head.cacheControl
-    return policy.resumeTTL > 0 && stored.head.status == 200 && !stored.head.canBeValidated
-      && !control.noCache && !control.noStore && !control.mustRevalidate
+    let isForbidden = control.noStore || (control.noCache || control.mustRevalidate) && !policy.resumeTTLNoCache
+    return policy.resumeTTL > 0 && stored.head.status == 200 && !stored.head.canBeValidated && !isForbidden
   }
 
   /// The rule of `resume-ttl`.

@@ -5,6 +5,21 @@ import Testing
 @testable import PawlServer
 
 @Suite("Stale bytes for those who hold a part of them (resume-ttl)") struct ResumeTTLTests {
+  @Test("with resume-ttl-no-cache also where each use is to be validated, and can not be")
+  func noCache() throws {
+    let bench = try ServerBench()
+    let policy = CachePolicy(resumeTTL: 60, resumeTTLNoCache: true)
+    let rows: [(fields: [(FieldName, String)], stays: Bool)] = [
+      ([(.cacheControl, "no-cache")], true), ([(.cacheControl, "must-revalidate, max-age=0")], true),
+      ([(.cacheControl, "no-cache, no-store")], false), ([(.cacheControl, "no-cache"), (.etag, "W/\"v\"")], false),
+    ]
+    for row in rows {
+      let stored = try bench.stored(status: 200, row.fields)
+      #expect(ResumeTTL.answersFromStore(stored, policy: policy, now: stored.storedAt + 60) == row.stays, "\(row)")
+      #expect(!ResumeTTL.answersFromStore(stored, policy: policy, now: stored.storedAt + 61), "\(row)")
+    }
+  }
+
   @Test("are given only where the origin cannot tell by itself, and did not forbid it")
   func stays() throws {
     let bench = try ServerBench()

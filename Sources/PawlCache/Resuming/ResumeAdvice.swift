@@ -1,0 +1,47 @@
+package import PawlHTTP
+
+/// What an operator may write so that answers like this one can be resumed, where nothing but a setting is missing for that.
+package struct ResumeAdvice: Hashable, Sendable {
+  /// Of the answer: the word of the event log.
+  package let why: String
+  /// Keys of the route and their values, as they are written.
+  package let lines: [String]
+
+  /// Bodies from this length on count as downloads, bytes; of others nobody misses the rest.
+  package static let leastLength: UInt64 = 1 << 20
+
+  /// - Parameters:
+  ///   - request: as it was sent to the origin, but for range and conditions.
+  ///   - storability: what has become of the answer.
+  /// - Returns: `nil` where it can be resumed as it is, is no download, or no setting would help.
+  package init?(
+    _ answer: ResponseHead, framing: BodyFraming, to request: RequestHead, storability: Storability,
+    policy: CachePolicy
+  ) {
+    guard request.method == .get, answer.status == 200, Self.isDownload(answer, framing) else { return nil }
+    let control = ResponseDirectives(answer.fields).cacheControl
+    switch storability {
+    case .shared, .sharedPerCookie, .sharedOnceConfirmed:
+      let validators = Validators(answer.fields, receivedAt: 0)
+      guard validators.tag == nil, validators.lastModified == nil, control.noCache || control.mustRevalidate,
+        policy.resumeTTL > 0, !policy.resumeTTLNoCache
+      else { return nil }
+      (why, lines) = (control.noCache ? "no-cache" : "must-revalidate", ["resume-ttl-no-cache = on"])
+    case .privately: return nil
+    case .no(let reason):
+      let kept = policy.resumePrivate == nil ? ["resume-private = 15m"] : []
+      switch reason {
+      case .isPrivate, .authorization, .varyStar, .setCookie: lines = kept
+      case .noStore: lines = policy.resumePrivateNoStore ? kept : kept + ["resume-private-no-store = on"]
+      case .requestNoStore, .method, .status, .liveStream, .tooLarge, .noFreshness, .conditional, .override: return nil
+      }
+      guard !lines.isEmpty else { return nil }
+      why = reason.rawValue
+    }
+  }
+
+  private static func isDownload(_ answer: ResponseHead, _ framing: BodyFraming) -> Bool {
+    if case .length(let length) = framing, length >= leastLength { return true }
+    return answer.fields.only(.contentDisposition)?.trimmed.prefix(10).equalsIgnoringCase("attachment") ?? false
+  }
+}

@@ -12,6 +12,7 @@ import Testing
     ],
     "PawlLoop": ["System": [], "Loop": ["System"], "Sockets": ["System", "Loop"]],
     "PawlTLS": ["Common": [], "Certificates": ["Common"], "Engine": ["Common", "Certificates"]],
+    "PawlUpstream": ["Places": [], "Nodes": [], "Exchanges": ["Places", "Nodes"]],
     "PawlUploadStore": ["Catalogue": [], "Uploads": ["Catalogue"], "Spool": ["Catalogue", "Uploads"]],
     "PawlUpload": [
       "Fields": [], "Uploads": ["Fields"], "Delivery": ["Fields", "Uploads"],

@@ -63,7 +63,8 @@ import Testing
         "upstream:app",
         [
           "url = http://127.0.0.1:9000", "connect-timeout = 5s", "response-timeout = 15m", "idle-timeout = 60s",
-          "max-connections = 64", "queue-timeout = 30s", "max-share-per-client = 80%", "max-share-per-path = 60%",
+          "max-connections = 64", "max-live-connections = 10000", "queue-timeout = 30s", "max-share-per-client = 80%",
+          "max-share-per-path = 60%",
           "resume-attempts = 10", "replay-limit = 20",
           "tls-verify = on", "tls-ca = system", "tls-certificate = none", "tls-key = none", "tls-server-name = auto",
           "tls-min-version = 1.2",

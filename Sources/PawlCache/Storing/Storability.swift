@@ -81,7 +81,7 @@ package enum Storability: Hashable, Sendable {
     let (fields, control) = (response.fields, directives.cacheControl)
     if response.status < 200 || response.status == 206 || response.status == 304 { return .status }
     guard isMethodCacheable(request, response, directives) else { return .method }
-    if isLiveStream(fields) { return .liveStream }
+    if LiveStream.isOne(fields) { return .liveStream }
     if case .length(let length) = framing, policy.maxObject > 0, length > policy.maxObject { return .tooLarge }
     if control.mustUnderstand {
       // It may say `no-store` too, for caches that do not know must-understand (RFC 9111 §5.2.2.3).
@@ -109,15 +109,6 @@ package enum Storability: Hashable, Sendable {
       let location = response.fields.only(.contentLocation)
     else { return false }
     return resolveSameAuthority(location, base: request) == request.target
-  }
-
-  private static func isLiveStream(_ fields: Fields) -> Bool {
-    // What begins with neither `t` nor `m` is neither.
-    guard let value = fields.first(.contentType), let first = value.first, [0x74, 0x6d].contains(first | 0x20) else {
-      return false
-    }
-    let type = value.prefix { $0 != 0x3b }.trimmed
-    return type.equalsIgnoringCase("text/event-stream") || type.equalsIgnoringCase("multipart/x-mixed-replace")
   }
 
   /// RFC 9111 §3.5.

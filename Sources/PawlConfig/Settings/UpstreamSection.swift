@@ -10,6 +10,8 @@ package struct UpstreamSection: Hashable, Sendable {
   package var idleTimeout = Duration.seconds(60)
   /// Over all loops; fills may take half.
   package var maxConnections = 64
+  /// Event streams and tunnels (WebSockets), which are not counted there.
+  package var maxLiveConnections = 10_000
   /// How long a request waits for a connection before it is refused with 503.
   package var queueTimeout = Duration.seconds(30)
   /// Percent of `max-connections` that the requests of one client may hold.
@@ -41,6 +43,7 @@ package struct UpstreamSection: Hashable, Sendable {
       .scalar("response-timeout", \.responseTimeout, .positiveTime),
       .scalar("idle-timeout", \.idleTimeout, .positiveTime),
       .scalar("max-connections", \.maxConnections, .count(1...60_000)),
+      .scalar("max-live-connections", \.maxLiveConnections, .count(0...1_000_000)),
       .scalar("queue-timeout", \.queueTimeout, .time),
       .scalar("max-share-per-client", \.maxSharePerClient, .percentage),
       .scalar("max-share-per-path", \.maxSharePerPath, .percentage),

@@ -16,6 +16,7 @@ func bindSocket(_ address: SocketAddress, sharing: PortSharing = .alone) throws(
   let socket = OwnedDescriptor(adopting: raw)
   if !address.isUnix {
     setSocketOption(raw, SOL_SOCKET, SO_REUSEADDR, 1)
+    probePeers(of: raw)
     if sharing == .further { setSocketOption(raw, SOL_SOCKET, SO_REUSEPORT, 1) }
     if address.staysOnMachine { sendUnpaced(raw) }
     if address.isIPv6 { setSocketOption(raw, CInt(IPPROTO_IPV6), IPV6_V6ONLY, 1) }

@@ -43,3 +43,12 @@ func withAddressSpace(
   }
   return (result, result < 0 ? nil : SocketAddress(storage, length: length))
 }
+
+/// Lets the kernel ask a silent peer whether it is there, after a minute, and four times within the next: what is silent for good reason
+/// goes on, and what is dead ends. Of a listening socket those that it accepts have it, too.
+func probePeers(of fd: CInt) {
+  setSocketOption(fd, SOL_SOCKET, SO_KEEPALIVE, 1)
+  setSocketOption(fd, CInt(IPPROTO_TCP), TCP_KEEPIDLE, 60)
+  setSocketOption(fd, CInt(IPPROTO_TCP), TCP_KEEPINTVL, 15)
+  setSocketOption(fd, CInt(IPPROTO_TCP), TCP_KEEPCNT, 4)
+}

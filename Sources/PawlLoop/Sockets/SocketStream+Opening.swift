@@ -19,6 +19,9 @@ extension SocketStream {
     shutdown(rawDescriptor, pawl_SHUT_WR)
   }
 
+  /// The kernel asks the peer from time to time whether it is there still.
+  package func probePeer() { if !isClosed { probePeers(of: rawDescriptor) } }
+
   private func take(_ buffer: UnsafeMutableRawBufferPointer, flags: CInt) -> IOResult {
     guard !isClosed else { return .failed(EBADF) }
     guard buffer.count > 0 else { return .bytes(0) }

@@ -47,8 +47,7 @@ enum PlaceAccount {
 
   /// Tunnels and event streams are there to stay: many of one path are no sign that it is slow.
   private static func lastsByNature(_ head: RequestHead) -> Bool {
-    head.fields.contains(.upgrade)
-      || head.fields.first(.accept).map { $0.trimmed.hasPrefix("text/event-stream") } ?? false
+    head.fields.contains(.upgrade) || LiveStream.isWanted(head.fields)
   }
 
   private static func mark(_ number: UInt64) -> UInt64 {

@@ -71,6 +71,7 @@ extension UpstreamSection {
           serverName: url.isTLS ? Self.bareName(tlsServerName ?? url.host) : nil)
       }, connectTimeout: connectTimeout, responseTimeout: responseTimeout, idleTimeout: idleTimeout,
       queueTimeout: queueTimeout, maxConnections: maxConnections)
+    made.maxLiveConnections = maxLiveConnections
     (made.clientShare, made.pathShare) = (maxSharePerClient, maxSharePerPath)
     return made
   }

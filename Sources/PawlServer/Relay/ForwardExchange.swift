@@ -28,6 +28,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
   var received: UInt64 = 0
   private let answer: AnswerBuffer
   private(set) var trailers = Fields()
+  private(set) var isLive = false
   private var continueTimer: LoopTimer?
   private var keptAnswer: KeptPostAnswer?
   private let requestTime: Int64
@@ -158,6 +159,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
     if request.head.method == .head { promiseRanges(head, &reply) }
     keptAnswer = KeptPostAnswer(to: request, head, framing, requestTime: requestTime)
     state.answerBegins()
+    isLive = LiveStream.isOne(head.fields)
     let (answered, length) = (reply, length(head, framing))
     request.loop.invalidate(after: request, answer: head) { [weak self] in
       guard let self, self.state.givesAnswer else { return }

@@ -35,7 +35,7 @@ QUIET = 0.06
 def settings_of(route):
     """A route's keys as reuse.py has them, in the configuration's words."""
     given = ROUTES[route]
-    return {"default-ttl": f"{given.default_ttl}s", "resume-private": f"{given.resume_private}s" if given.resume_private else "off"}
+    return {**({"default-ttl": f"{given.default_ttl}s"} if given.default_ttl else {}), "resume-private": f"{given.resume_private}s" if given.resume_private else "off"}
 
 
 @dataclasses.dataclass(frozen=True)

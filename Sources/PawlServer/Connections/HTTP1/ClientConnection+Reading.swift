@@ -223,6 +223,7 @@ extension ClientConnection {
       consumeInput()
       inputConsumed()
     case .exchanging:
+      if source?.isLive == true { return clientBroke("closed") }
       if input.isEmpty { state.endsHere() }
       if contentIsUnended { clientBroke("incomplete-request-body") }
     case .flushing, .lingering, .closed: break

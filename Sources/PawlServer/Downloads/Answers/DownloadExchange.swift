@@ -48,6 +48,8 @@ final class DownloadExchange: Exchange {
     guard !OriginRequests.isLoop(request.head.fields) else {
       return failed(ProxyError(.proxyLoopDetected))
     }
+    // Nobody waits for the first word of another's events.
+    if LiveStream.isWanted(request.head.fields) { collapsing.gaveUp() }
     if AnswerPlan.isForOriginToJudge(request.head.fields) {
       resource?.withLock { settleRangeCoding($0) }
       return forwardInstead(.request)

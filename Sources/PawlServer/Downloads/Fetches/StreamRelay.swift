@@ -11,14 +11,16 @@ final class StreamRelay: FetchBodySink, BodySource, AnswerBufferHolder {
   private var end: BodyPiece?
   private var toSkip: UInt64
   private let canResume: Bool
+  let isLive: Bool
   /// Holds this, and lets go of it at the end, as this does of it.
   var consumer: (any BodyConsumer)?
 
   /// - Parameters:
   ///   - skipping: so many octets at the front are not the client's.
   ///   - canResume: whether it may go on after a break; then what was delivered is remembered.
-  init(_ fetch: OriginFetch, skipping: UInt64 = 0, canResume: Bool = true) {
-    (self.fetch, toSkip, self.canResume) = (fetch, skipping, canResume)
+  ///   - isLive: see ``LiveStream``.
+  init(_ fetch: OriginFetch, skipping: UInt64 = 0, canResume: Bool = true, isLive: Bool = false) {
+    (self.fetch, toSkip, self.canResume, self.isLive) = (fetch, skipping, canResume, isLive)
     buffer = AnswerBuffer(for: fetch.request)
     buffer.holder = self
     fetch.hand(to: .body(self))

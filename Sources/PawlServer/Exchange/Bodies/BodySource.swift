@@ -43,6 +43,9 @@ protocol BodySource: AnyObject {
   func next(limit: Int) -> BodyPiece
   /// Who is told that more has come. Set before the first `next`.
   var consumer: (any BodyConsumer)? { get set }
+  /// Whether it goes on as long as its client listens (``LiveStream``): one that ends its side has left, and nothing may come for long by
+  /// which that were noticed otherwise.
+  var isLive: Bool { get }
   /// What stands behind the content; asked for after ``BodyPiece/end``.
   var trailers: Fields { get }
   /// Whether the file that the last run is taken of is still what it was. Where it is not, and where sending fails for want of
@@ -56,6 +59,7 @@ protocol BodySource: AnyObject {
 }
 
 extension BodySource {
+  var isLive: Bool { false }
   var trailers: Fields { Fields() }
   func look(at run: FileRun, isCopied: Bool) -> FileLook { .same }
   func takeBack(_ run: FileRun) -> Bool { false }

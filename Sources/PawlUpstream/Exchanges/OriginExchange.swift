@@ -41,6 +41,8 @@ package final class OriginExchange {
   /// Octets of the response's content so far, without framing.
   package internal(set) var bodyBytesReceived: UInt64 = 0
 
+  /// It has no place of `max-connections`: see ``becomeLive(on:)``.
+  var isLive = false
   var patience = Patience.none
   /// For the wait for a place: a connection has a clock of its own.
   var queueTimer: LoopTimer?
@@ -59,11 +61,11 @@ package final class OriginExchange {
   }
 
   deinit {
-    if case .upgraded = phase { pool.ended(place, reusable: nil) }
+    if case .upgraded = phase { givePlaceBack(nil) }
   }
 
   /// The one that it has, to be given back.
-  private var place: OriginPlace {
+  var place: OriginPlace {
     let isQuick = grantedAt.map { loop.now - $0 < PlaceShares.quick } ?? false
     return OriginPlace(use: request.use, holder: request.holder, isQuick: isQuick)
   }
@@ -171,13 +173,13 @@ package final class OriginExchange {
       if !reusable {
         heldBackAt != nil && connection.stream.bytesKept > 0 ? connection.stream.reset() : connection.stream.close()
       }
-      pool.ended(place, reusable: reusable ? connection : nil)
-    case .upgraded: pool.ended(place, reusable: nil)
+      givePlaceBack(reusable ? connection : nil)
+    case .upgraded: givePlaceBack(nil)
     }
     return heir
   }
 
-  /// The stream is the delegate's from now on; the place stays held.
+  /// The stream is the delegate's from now on; it counts as long as this is there.
   func handOver(_ connection: OriginConnection, head: ResponseHead, leftover: [UInt8]) {
     let heir = delegate
     delegate = nil

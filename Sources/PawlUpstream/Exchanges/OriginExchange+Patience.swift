@@ -39,7 +39,7 @@ extension OriginExchange {
     case .connected:
       if isPaused { return output.hasUnsent ? .write : .none }
       if stillSends { return output.hasUnsent ? .write : .none }
-      if response.hasFinalHead { return .body }
+      if response.hasFinalHead { return isLive ? .none : .body }
       if !response.held.isEmpty { return .head }
       if output.hasUnsent { return .write }
       // While its sender has more to give, the origin owes nothing yet.

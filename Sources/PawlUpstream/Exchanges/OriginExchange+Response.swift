@@ -110,6 +110,7 @@ extension OriginExchange {
     guard output.isSent else {
       return fail(ProxyError(.httpUpgradeFailed, details: "101 before the request was complete"))
     }
+    guard becomeLive(on: connection) else { return }
     handOver(connection, head: head, leftover: leftover)
   }
 
@@ -127,6 +128,9 @@ extension OriginExchange {
       framing = try responseFraming(head, requestMethod: request.head.method)
     } catch {
       return fail(error)
+    }
+    if LiveStream.isOne(head.fields), framing != .none, case .connected(let connection) = phase {
+      guard becomeLive(on: connection) else { return }
     }
     response.takeFinal(head, framing, isEarly: !output.isSent)
     // An origin that has said no does not want the rest; one that answers while it listens does.

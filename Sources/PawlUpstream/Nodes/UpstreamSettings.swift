@@ -30,8 +30,10 @@ package struct UpstreamSettings: Sendable {
   package var idleTimeout: Duration
   /// How long a request may wait for a place below ``maxConnections``.
   package var queueTimeout: Duration
-  /// Connections over all loops, idle ones and tunnels included; 0: no limit.
+  /// Connections over all loops, idle ones included, event streams and tunnels not; 0: no limit.
   package var maxConnections: Int
+  /// Event streams and tunnels over all loops.
+  package var maxLiveConnections = 10_000
   /// How long an idle connection is kept; less than what origins commonly allow (5 s).
   package var keepalive: Duration
   /// Percent of ``maxConnections`` that one client may hold.

@@ -14,6 +14,7 @@ package final class Upstream: Sendable {
   private struct Shared {
     var tls: TLSClientContext?
     var limit: ConnectionLimit
+    var live: LiveLimit
     var rotation: URLRotation
     var pools: [PoolLink] = []
   }
@@ -37,6 +38,7 @@ package final class Upstream: Sendable {
         tls: tls,
         limit: ConnectionLimit(
           limit: settings.maxConnections, clientShare: settings.clientShare, pathShare: settings.pathShare),
+        live: LiveLimit(limit: settings.maxLiveConnections, clientShare: settings.clientShare),
         rotation: URLRotation(count: settings.urls.count)))
   }
 
@@ -109,6 +111,12 @@ package final class Upstream: Sendable {
       $0.limit.endedUnawaited(pool, use: place.use, staysIdle: staysIdle, place.holder, isQuick: place.isQuick)
     }
   }
+
+  /// An event stream or a tunnel begins; `false`: there are too many.
+  func takeLive(_ holder: PlaceHolder) -> Bool { shared.withLock { $0.live.take(holder) } }
+  func giveBackLive(_ holder: PlaceHolder) { shared.withLock { $0.live.giveBack(holder) } }
+  /// Event streams and tunnels, over all loops.
+  package var liveCount: Int { shared.withLock { $0.live.count } }
 
   private func send(to link: PoolLink, _ work: @escaping @Sendable (OriginPool) -> Void) {
     link.loop.run {

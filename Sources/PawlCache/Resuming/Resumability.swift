@@ -13,10 +13,13 @@ package enum Resumability: Hashable, Sendable {
   /// - Parameters:
   ///   - answer: the first one, before anything broke.
   ///   - asked: the fields of the request that it answers.
-  package static func decide(_ answer: ResponseHead, framing: BodyFraming, asked: Fields) -> Resumability {
+  ///   - isLive: it goes on as long as somebody listens (``LiveStream``).
+  package static func decide(
+    _ answer: ResponseHead, framing: BodyFraming, asked: Fields, isLive: Bool = false
+  ) -> Resumability {
     switch answer.status {
     // What is said again is not what was missed: a client that knows better asks for what it wants to hear again.
-    case 200: return LiveStream.isOne(answer.fields) ? .never : .whole
+    case 200: return isLive ? .never : .whole
     case 206:
       // A suffix counts from an end that nobody named: where it begins is the origin's word alone.
       guard let range = RangeField(asked), !range.specs.contains(where: \.isSuffix),

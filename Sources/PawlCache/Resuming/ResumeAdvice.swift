@@ -18,7 +18,7 @@ package struct ResumeAdvice: Hashable, Sendable {
     _ answer: ResponseHead, framing: BodyFraming, to request: RequestHead, storability: Storability,
     policy: CachePolicy
   ) {
-    guard request.method == .get, answer.status == 200, Self.isDownload(answer, framing) else { return nil }
+    guard request.method == .get, Self.concerns(answer, framing) else { return nil }
     let control = ResponseDirectives(answer.fields).cacheControl
     switch storability {
     case .shared, .sharedPerCookie, .sharedOnceConfirmed:
@@ -40,8 +40,13 @@ package struct ResumeAdvice: Hashable, Sendable {
     }
   }
 
-  private static func isDownload(_ answer: ResponseHead, _ framing: BodyFraming) -> Bool {
+  private static let disposition = FieldNameSet([.contentDisposition])
+
+  /// Whether an answer is a download at all: the cheap part of the question.
+  package static func concerns(_ answer: borrowing ResponseHead, _ framing: BodyFraming) -> Bool {
+    guard answer.status == 200 else { return false }
     if case .length(let length) = framing, length >= leastLength { return true }
+    guard answer.fields.mayContain(anyOf: disposition) else { return false }
     return answer.fields.only(.contentDisposition)?.trimmed.prefix(10).equalsIgnoringCase("attachment") ?? false
   }
 }

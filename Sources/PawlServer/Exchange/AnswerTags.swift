@@ -32,6 +32,20 @@ enum AnswerTags {
     return isTaken ? mint() : tag.opaque
   }
 
+  /// Whether answers bear a tag of the body's, and not what the origin said of it: a tag of pawl's own where the route has
+  /// that, or the origin's strong one.
+  static func areShown(of stored: StoredResponse, _ route: RouteSettings) -> Bool {
+    if route.etag == .auto { return true }
+    guard let tag = stored.head.validators.tag, !tag.isWeak else { return false }
+    return tag.opaque == stored.body.primaryTag
+  }
+
+  /// Puts in what names the bytes, and says whether parts of them can be had.
+  static func put(into fields: inout Fields, _ tag: EntityTag, of stored: StoredResponse, _ route: RouteSettings) {
+    if areShown(of: stored, route) { fields.set(.etag, tag.bytes) }
+    fields.set(.acceptRanges, stored.head.givesParts ? "bytes" : "none")
+  }
+
   /// A boundary for multipart/byteranges.
   static func boundary() -> [UInt8] { Array(mint().dropFirst(5)) }
 }

@@ -27,6 +27,8 @@ protocol ResponseChannel: AnyObject {
   func respond(_ head: consuming ResponseHead, length: ContentLength, body: (any BodySource)?)
   /// The final answer, all of whose content is here; the octets are valid during the call.
   func respond(_ head: consuming ResponseHead, content: UnsafeRawBufferPointer)
+  /// The request goes on as another one (``IncomingRequest``): that is logged.
+  func goesOn(as request: IncomingRequest)
   /// The exchange can take request content again.
   func resumeRequestBody()
   /// 101: the connection's bytes belong to `tunnel` from now on.
@@ -43,6 +45,8 @@ protocol ResponseChannel: AnyObject {
 }
 
 extension ResponseChannel {
+  func goesOn(as request: IncomingRequest) {}
+
   func respond(_ head: consuming ResponseHead, content: UnsafeRawBufferPointer) {
     respond(head, length: .known(UInt64(content.count)), body: MemoryBody(Array(content)))
   }

@@ -5,10 +5,8 @@ import PawlLoop
 
 /// A request together with all that routing and the listener know about it.
 final class IncomingRequest {
-  /// As the client sent it, but for cookies that do not count, see ``leaveOutCookies()``.
-  @exclusivity(unchecked) private(set) var head: RequestHead
-  /// All its cookies, where ``head`` is without some: what `owner` names counts in any case.
-  private var allCookies: [Bytes]?
+  /// As the client sent it, but for what ``IncomingRequest+Changes`` takes out of it.
+  let head: RequestHead
   /// Of the target; for an upload's URL that of the upload's creation, once it is known.
   var route: RouteSettings
   let loop: LoopServices
@@ -34,6 +32,13 @@ final class IncomingRequest {
   /// As the origin is asked for the stored representation, once that is made up.
   var sentHead: RequestHead?
 
+  /// All its cookies, where ``head`` is without some.
+  let allCookies: [Bytes]?
+  /// What the answer has to be named by, where that is the condition of the request (`If-Match`) and pawl judges it: the origin hears
+  /// nothing of it.
+  let match: [EntityTag]?
+  let hasMatch: Bool
+
   /// Of which coding its range is, where the route leaves that open.
   var rangeCoding = RangeCoding.identity { didSet { sentHead = nil } }
 
@@ -45,21 +50,12 @@ final class IncomingRequest {
 
   init(
     head: consuming RequestHead, route: RouteSettings, loop: LoopServices, facts: ClientFacts, requestID: [UInt8],
-    isRouted: Bool, record: TransferRecord
+    isRouted: Bool, record: TransferRecord, allCookies: [Bytes]? = nil, match: [EntityTag]? = nil
   ) {
     self.head = head
+    (self.allCookies, self.match, hasMatch) = (allCookies, match, match != nil)
     (self.route, self.loop, self.facts) = (route, loop, facts)
     (self.requestID, self.isRouted, self.record) = (requestID, isRouted, record)
-  }
-
-  var cookies: [Bytes] { allCookies ?? head.fields.all(.cookie) }
-
-  /// Takes out of it what has nothing to do with its answer: neither a key nor the origin sees that (`ignore-cookies`,
-  /// `key-cookies`).
-  func leaveOutCookies() {
-    guard head.fields.contains(.cookie), let counted = route.cookies?.counted(in: head.fields) else { return }
-    allCookies = head.fields.all(.cookie)
-    head.fields = counted
   }
 
   /// The same request, made by nobody: what it costs is in no client's record.

@@ -43,6 +43,11 @@ enum Replies {
     return reply
   }
 
+  /// A tag of pawl's own names nothing that is known to be there still.
+  static func preconditionFailed() -> Reply {
+    plain(status: 412, sentence: "The condition of this request does not hold, or can not be judged any more.")
+  }
+
   static func noSite(_ authority: Bytes) -> Reply {
     plain(
       status: 404,

@@ -45,16 +45,35 @@ extension ServerLoop: RequestDispatch {
     }
     if head.method == .options, head.target.equals("*") { return ReplyExchange(Replies.options(), request, channel) }
     let isRead = head.method.isRetrieval && head.framing == .none
+    if !isRead, let cache = request.route.cache, MintedConditions.areThere(in: head.fields) {
+      return TranslatedExchange(request, channel: channel, store: cache) { [unowned self] translated in
+        makeRouted(translated, isRead: false, channel)
+      }
+    }
+    return makeRouted(request, isRead: isRead, channel)
+  }
+
+  private func makeRouted(_ request: IncomingRequest, isRead: Bool, _ channel: any ResponseChannel) -> any Exchange {
+    let head = request.head
     if let exchange = makeUploadExchange(for: request, isRead: isRead, channel) { return exchange }
     let options = HopByHop.connectionOptions(head.fields)
     if isRead, !(options.upgrade && head.fields.contains(.upgrade)) {
       if let cache = request.route.cache {
-        request.leaveOutCookies()
-        return DownloadExchange(request, channel: channel, store: cache, downloads: downloads)
+        return DownloadExchange(counted(request, channel), channel: channel, store: cache, downloads: downloads)
       }
       if head.method == .get { return UnkeptExchange(request, channel: channel) }
     }
     return ForwardExchange(request, channel: channel, why: isRead ? .bypass : .method)
+  }
+
+  private static let uncounted = FieldNameSet([.cookie, .ifMatch])
+
+  /// As it goes on where a cache is on.
+  private func counted(_ request: IncomingRequest, _ channel: any ResponseChannel) -> IncomingRequest {
+    guard request.head.fields.mayContain(anyOf: Self.uncounted) else { return request }
+    let counted = request.withoutCookies().takingMatch()
+    if counted !== request { channel.goesOn(as: counted) }
+    return counted
   }
 
   // MARK: - Uploads

@@ -1,3 +1,4 @@
+import PawlCache
 import PawlHTTP
 import PawlUpload
 import PawlUpstream
@@ -68,9 +69,7 @@ enum OriginRequests {
       fields.removeAll(.ifRange)
       fields.removeAll(.range)
     }
-    if case .tags(let tags)? = EntityTagList(fields.all(.ifNoneMatch)), tags.contains(where: AnswerTags.isMinted) {
-      fields.removeAll(.ifNoneMatch)
-    }
+    if fields.contains(.ifNoneMatch) { fields = MintedConditions.ofRetrieval(fields) { _ in nil } }
   }
 
   /// A GET for the stored representation: nothing of the client's conditions or ranges, no content.

@@ -1,4 +1,5 @@
 import PawlCache
+import PawlCacheStore
 import PawlHTTP
 import PawlLoop
 import PawlUpstream
@@ -29,6 +30,8 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
   private let answer: AnswerBuffer
   private(set) var trailers = Fields()
   private(set) var isLive = false
+  /// What a GET would be given, if it still is what the origin has: HEAD says what that is called.
+  var stored: StoredResponse?
   private var continueTimer: LoopTimer?
   private var keptAnswer: KeptPostAnswer?
   private let requestTime: Int64
@@ -156,10 +159,16 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
       status.fwdStatus = head.status
       status.append(to: &reply.fields)
     }
-    if request.head.method == .head { promiseRanges(head, &reply) }
+    if request.head.method == .head {
+      guard promises(head, &reply) else {
+        exchange.cancel()
+        originEnds()
+        return channel.reply(Replies.preconditionFailed())
+      }
+    }
     keptAnswer = KeptPostAnswer(to: request, head, framing, requestTime: requestTime)
     state.answerBegins()
-    isLive = LiveStream.isOne(head.fields)
+    isLive = exchange.isLive
     let (answered, length) = (reply, length(head, framing))
     request.loop.invalidate(after: request, answer: head) { [weak self] in
       guard let self, self.state.givesAnswer else { return }
@@ -176,19 +185,32 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
     start()
   }
 
-  /// HEAD says what a GET would: that pawl serves ranges of what it would keep (protocols 6.1).
+  /// HEAD says what a GET would: that pawl serves ranges of what it would keep (protocols 6.1), and under which tag.
+  /// - Returns: `false` where the client wants another thing than there is (`If-Match`).
+  private func promises(_ head: ResponseHead, _ reply: inout ResponseHead) -> Bool {
+    let body = stored.flatMap { $0.head.isAgreed(by: head, total: $0.body.total) ? $0 : nil }
+    if let tags = request.match, head.status < 300 || head.status == 304 {
+      guard let body, tags.contains(where: { !$0.isWeak && body.body.tagLimit($0.opaque) == .max }) else {
+        return false
+      }
+    }
+    if let body, head.status == 200 || head.status == 304 {
+      AnswerTags.put(into: &reply.fields, EntityTag(strong: body.body.primaryTag), of: body, request.route)
+      return true
+    }
+    promiseRanges(head, &reply)
+    return true
+  }
+
   private func promiseRanges(_ head: ResponseHead, _ reply: inout ResponseHead) {
     guard request.route.cache != nil, head.status == 200, !head.fields.isMultipartRanges else { return }
     var asGet = request.head
     asGet.method = .get
     let framing = head.fields.only(.contentLength)?.strictDecimal.map(BodyFraming.length) ?? .chunked
-    switch Storability.decide(
+    let storability = Storability.decide(
       request: asGet, response: head, framing: framing, policy: request.route.policy,
       receivedAt: request.loop.loop.wallSeconds)
-    {
-    case .shared, .sharedPerCookie, .sharedOnceConfirmed: reply.fields.set(.acceptRanges, "bytes")
-    case .privately, .no: break
-    }
+    if storability.isForOthers { reply.fields.set(.acceptRanges, "bytes") }
   }
 
   private func length(_ head: ResponseHead, _ framing: BodyFraming) -> ContentLength {

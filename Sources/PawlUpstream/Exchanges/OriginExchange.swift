@@ -41,8 +41,8 @@ package final class OriginExchange {
   /// Octets of the response's content so far, without framing.
   package internal(set) var bodyBytesReceived: UInt64 = 0
 
-  /// It has no place of `max-connections`: see ``becomeLive(on:)``.
-  var isLive = false
+  /// Its answer goes on as long as somebody listens, or it is a tunnel: it has no place of `max-connections`.
+  @exclusivity(unchecked) package internal(set) var isLive = false
   var patience = Patience.none
   /// For the wait for a place: a connection has a clock of its own.
   var queueTimer: LoopTimer?

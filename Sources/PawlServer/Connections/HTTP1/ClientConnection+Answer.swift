@@ -4,6 +4,8 @@ import PawlWire
 
 /// How exchanges answer: heads on their way into the output, and what of the connection they decide.
 extension ClientConnection: ResponseChannel {
+  func goesOn(as request: IncomingRequest) { self.request = request }
+
   func interim(_ head: ResponseHead) {
     guard state.takesInterim else { return }
     var head = head

@@ -4,6 +4,8 @@ import PawlUpstream
 import PawlWire
 
 extension HTTP2Stream: ResponseChannel, BodyConsumer {
+  func goesOn(as request: IncomingRequest) { self.request = request }
+
   func interim(_ head: ResponseHead) {
     guard state.mayAnswer, let connection else { return }
     var head = head

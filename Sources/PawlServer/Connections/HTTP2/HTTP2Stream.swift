@@ -12,7 +12,7 @@ final class HTTP2Stream {
   let loop: LoopConnections
   private(set) var arrival: Arrival
   var state: HTTP2StreamState
-  private(set) var request: IncomingRequest?
+  var request: IncomingRequest?
   var exchange: (any Exchange)?
   /// When the head came.
   private let began: Monotonic

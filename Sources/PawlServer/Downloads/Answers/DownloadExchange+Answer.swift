@@ -17,6 +17,7 @@ extension DownloadExchange {
     if hasGoneBy(stored, answer) { return passUnkept() }
     if confirmsFirst(stored, answer) || provesFirst(stored, answer) { return }
     note(served, stored)
+    if request.hasMatch, let tags = request.match, !answer.isNamed(by: tags) { return preconditionFailed() }
     switch answer.shape {
     case .notModified: channel.respond(answer.notModified(), length: .none, body: nil)
     case .needsTotal: waitForTotal(of: stored)
@@ -30,6 +31,12 @@ extension DownloadExchange {
       channel.reply(reply)
     }
     if channel.hasResponded { letKeeperGo() }
+  }
+
+  /// 412: what is there is not what the client named.
+  func preconditionFailed() {
+    letKeeperGo()
+    channel.reply(Replies.preconditionFailed())
   }
 
   /// A range whose `If-Range` names the body that this one replaces has to wait for the comparison.

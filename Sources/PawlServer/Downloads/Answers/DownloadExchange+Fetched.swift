@@ -19,11 +19,23 @@ extension DownloadExchange: FetchLeader {
     _ head: ResponseHead, _ framing: BodyFraming, body: StreamRelay?, why reason: CacheStatus.ForwardReason
   ) {
     guard hasOutcome() else { return body?.finish() ?? () }
+    guard isWanted(head) else {
+      body?.finish()
+      return preconditionFailed()
+    }
     channel.respond(passing(head, reason), length: ContentLength(framing), body: body)
   }
 
   func passOn(_ head: ResponseHead, content: UnsafeRawBufferPointer, why reason: CacheStatus.ForwardReason) {
-    if hasOutcome() { channel.respond(passing(head, reason), content: content) }
+    guard hasOutcome() else { return }
+    isWanted(head) ? channel.respond(passing(head, reason), content: content) : preconditionFailed()
+  }
+
+  /// A success has to be what `If-Match` names; any other answer would be the same without it (RFC 9110 §13.2.1).
+  private func isWanted(_ head: ResponseHead) -> Bool {
+    guard request.hasMatch, let tags = request.match, (200..<300).contains(head.status) else { return true }
+    guard let own = head.fields.only(.etag).flatMap(EntityTag.init) else { return false }
+    return tags.contains(where: own.matchesStrongly)
   }
 
   private func passing(_ head: ResponseHead, _ reason: CacheStatus.ForwardReason) -> ResponseHead {

@@ -33,6 +33,11 @@ extension DownloadExchange {
     selector.values(of: request.head, asksIdentity: request.asksIdentity) { request.asSent.fields }
   }
 
+  /// The newest that the request selects.
+  func selected(in state: inout ResourceState) -> StoredResponse? {
+    state.variants.selected(by: values, where: matches)
+  }
+
   /// One decision under the resource's lock (``AnswerPlan``), and what it is carried out with; starts nothing yet.
   func decide(_ resource: Resource) -> Decision {
     resource.withLock { state in
@@ -198,8 +203,10 @@ extension DownloadExchange {
   }
 
   /// What others have of it, and may be this request's, too.
-  private func offered(_ state: ResourceState) -> [StoredResponse] {
-    guard !request.head.fields.contains(.ifRange) || request.rangeCoding.mayAskForRange else { return [] }
+  private func offered(_ state: borrowing ResourceState) -> [StoredResponse] {
+    guard !state.variants.isEmpty, !request.head.fields.contains(.ifRange) || request.rangeCoding.mayAskForRange else {
+      return []
+    }
     return state.variants.newest(Offer.limit) { stored in
       stored.head.mayBeOffered(to: request.head, asksIdentity: request.asksIdentity) { request.asSent.fields }
         && known(stored).canFinish && !stored.body.isStreaming

@@ -18,7 +18,16 @@ extension DownloadExchange {
     if isReusable(stored), isEarly || !known(stored).comesLate { return true }
     if opensByTag(stored) { return true }
     guard let sharing, !sharing.isPersonal else { return false }
-    return sharing.asker.isLike(request) || collapsesAlways(stored, sharing.asker)
+    return sharing.asker.isLike(request) || isPiece(of: stored, sharing.asker) || collapsesAlways(stored, sharing.asker)
+  }
+
+  /// Whether the client that it was asked for wants a part of it, and names it by its tag.
+  private func isPiece(of stored: StoredResponse, _ asker: Asker) -> Bool {
+    let fields = request.head.fields
+    guard request.head.method == .get, fields.contains(.range), case .tag(let tag)? = IfRange(fields), !tag.isWeak,
+      stored.body.tagLimit(tag.opaque) != nil
+    else { return false }
+    return asker.isSameClient(as: request)
   }
 
   /// Fresh enough for this request.

@@ -79,9 +79,23 @@ final class DownloadExchange: Exchange {
   }
 
   func forwardInstead(_ reason: CacheStatus.ForwardReason) {
-    let forward = ForwardExchange(request, channel: channel, why: reason)
+    guard let asked = request.head.method == .head ? request : request.givingMatchBack() else {
+      return preconditionFailed()
+    }
+    let forward = ForwardExchange(inWordsOfOrigin(asked), channel: channel, why: reason)
+    if request.head.method == .head, let resource { forward.stored = resource.withLock(selected) }
     enter(.forwarded(forward))
     forward.start()
+  }
+
+  private func inWordsOfOrigin(_ asked: IncomingRequest) -> IncomingRequest {
+    var translated = asked
+    if asked.head.method == .head, let resource, MintedConditions.areThere(in: asked.head.fields) {
+      translated = asked.with(
+        fields: MintedConditions.ofRetrieval(asked.head.fields) { tag in resource.known(by: tag) })
+    }
+    if translated !== request { channel.goesOn(as: translated) }
+    return translated
   }
 
   func resume(by resumption: PrivateResumption) {

@@ -54,7 +54,7 @@ final class HotAnswer: Sendable {
     let window = FreshWindow(stored.head, policy: route.policy, now: now)
     guard window.contains(now), givesWholeAndParts(stored, total, route, now) else { return nil }
     let tag = EntityTag(strong: stored.body.primaryTag)
-    let isNamed = StoredAnswer.showsTag(stored, route) && givesAnyPart(of: stored, total, by: tag, route, now)
+    let isNamed = AnswerTags.areShown(of: stored, route) && givesAnyPart(of: stored, total, by: tag, route, now)
     let made = HotAnswer(stored, total: total, tag: isNamed ? tag : nil, route, window)
     stored.rendered.withLock { $0 = made }
     return made
@@ -137,7 +137,7 @@ final class HotAnswer: Sendable {
     // The same answer goes out in clear: this is put in where it goes out over TLS.
     if route.strictTransport != nil { StrictTransportField.remove(from: &fields) }
     if status == 206 { fields.removeMessageDigests() }
-    StoredAnswer.name(&fields, EntityTag(strong: stored.body.primaryTag), of: stored, route)
+    AnswerTags.put(into: &fields, EntityTag(strong: stored.body.primaryTag), of: stored, route)
     Via.append(to: &fields, version: .http11)
     return fields
   }

@@ -29,18 +29,12 @@ struct StoredAnswer {
     return AnswerShape.decide(request, of: stored.head, body, mayGivePart: mayGivePart, maxRanges: maxRanges)
   }
 
-  /// Whether answers bear a tag of the body's, and not what the origin said of it: a tag of pawl's own where the route has
-  /// that, or the origin's strong one.
-  static func showsTag(_ stored: StoredResponse, _ route: RouteSettings) -> Bool {
-    if route.etag == .auto { return true }
-    guard let tag = stored.head.validators.tag, !tag.isWeak else { return false }
-    return tag.opaque == stored.body.primaryTag
-  }
-
-  /// Puts in what names the bytes, and says whether parts of them can be had.
-  static func name(_ fields: inout Fields, _ tag: EntityTag, of stored: StoredResponse, _ route: RouteSettings) {
-    if showsTag(stored, route) { fields.set(.etag, tag.bytes) }
-    fields.set(.acceptRanges, stored.head.givesParts ? "bytes" : "none")
+  /// Whether it is what one of the tags names, beyond doubt for all that it gives (`If-Match`, RFC 9110 §13.1.1).
+  func isNamed(by tags: [EntityTag]) -> Bool {
+    tags.contains { tag in
+      guard !tag.isWeak, let limit = stored.body.tagLimit(tag.opaque) else { return false }
+      return limit == .max || shape != .whole
+    }
   }
 
   /// The bytes that the answer needs.
@@ -103,7 +97,7 @@ struct StoredAnswer {
 
   private func head(status: Int, fields: Fields) -> ResponseHead {
     var fields = fields
-    if stored.head.status == 200 { Self.name(&fields, tag, of: stored, request.route) }
+    if stored.head.status == 200 { AnswerTags.put(into: &fields, tag, of: stored, request.route) }
     let now = request.loop.loop.wallSeconds
     let freshness = Freshness.evaluate(stored.head, policy: request.route.policy, now: now)
     if served.arrival.map({ !$0.isJustFetched }) ?? true || fields.contains(.age) { setAge(freshness.age, &fields) }

@@ -34,9 +34,8 @@ final class UnkeptExchange: Exchange, FetchHeadSink {
     status.append(to: &reply.fields)
     if let content = fetch.takeContent() { return channel.respond(consume reply, content: content) }
     let hasBody = framing != .none && framing != .length(0)
-    let resumability = Resumability.decide(head, framing: framing, asked: request.head.fields)
-    let isLive = LiveStream.isOne(head.fields)
-    let relay = hasBody ? StreamRelay(fetch, canResume: resumability != .never, isLive: isLive) : nil
+    let resumability = Resumability.decide(head, framing: framing, asked: request.head.fields, isLive: fetch.isLive)
+    let relay = hasBody ? StreamRelay(fetch, canResume: resumability != .never) : nil
     channel.respond(consume reply, length: ContentLength(framing), body: relay)
     guard hasBody else { return fetch.dismiss() }
     fetch.acceptUnkept(head, framing, resumability, receivedAt: request.loop.loop.wallSeconds)

@@ -23,10 +23,9 @@ extension CollapsedFetch {
       return
     }
     if let content = fetch.takeContent() { return leader.passOn(head, content: content, why: reason) }
-    let isLive = LiveStream.isOne(head.fields)
-    let resumability: Resumability = head.status == 200 && !isLive ? .whole : .never
+    let resumability: Resumability = head.status == 200 && !fetch.isLive ? .whole : .never
     let hasBody = framing != .none && framing != .length(0)
-    let relay = hasBody ? StreamRelay(fetch, canResume: resumability != .never, isLive: isLive) : nil
+    let relay = hasBody ? StreamRelay(fetch, canResume: resumability != .never) : nil
     leader.passOn(head, framing, body: relay, why: reason)
     guard relay != nil else { return fetch.dismiss() }
     fetch.acceptUnkept(head, framing, resumability, receivedAt: owner.loop.wallSeconds)

@@ -180,7 +180,7 @@ final class CollapsedFetch: FetchHeadSink, DownloadJob {
     let storability = Storability.decide(
       request: fetch.base, response: head, framing: framing, isConditional: !asked.isEmpty,
       policy: request.route.policy, receivedAt: now)
-    advise(storability, head, framing)
+    if ResumeAdvice.concerns(head, framing) { advise(storability, head, framing) }
     switch storability {
     case .shared, .sharedPerCookie, .sharedOnceConfirmed: store(head, framing, now, for: storability)
     case .privately: storePrivately(head, framing, now)

@@ -55,6 +55,8 @@ final class OriginFetch: OriginExchangeDelegate {
 
   var originRefusesRanges: Bool { attempts.progress.originRefusesRanges }
   var isEnded: Bool { state.isEnded }
+  /// Whether its answer goes on as long as somebody listens.
+  var isLive: Bool { exchange?.isLive ?? false }
 
   /// Another is told from now on.
   func hand(to taker: Taker) { self.taker = taker }

@@ -18,9 +18,8 @@ final class StreamRelay: FetchBodySink, BodySource, AnswerBufferHolder {
   /// - Parameters:
   ///   - skipping: so many octets at the front are not the client's.
   ///   - canResume: whether it may go on after a break; then what was delivered is remembered.
-  ///   - isLive: see ``LiveStream``.
-  init(_ fetch: OriginFetch, skipping: UInt64 = 0, canResume: Bool = true, isLive: Bool = false) {
-    (self.fetch, toSkip, self.canResume, self.isLive) = (fetch, skipping, canResume, isLive)
+  init(_ fetch: OriginFetch, skipping: UInt64 = 0, canResume: Bool = true) {
+    (self.fetch, toSkip, self.canResume, isLive) = (fetch, skipping, canResume, fetch.isLive)
     buffer = AnswerBuffer(for: fetch.request)
     buffer.holder = self
     fetch.hand(to: .body(self))

@@ -31,6 +31,16 @@ struct Asker: Sendable {
       }
   }
 
+  /// Whether `request` comes from the same address and shows the same cookies, credentials and whatever else an application may know its
+  /// client by: browsers ask for the pieces of a download with other fields than for its beginning.
+  func isSameClient(as request: IncomingRequest) -> Bool {
+    let others = request.head.fields
+    return client == request.facts.text && hasSameCookies(request)
+      && fields.all(.authorization) == others.all(.authorization)
+      && fields.all(.proxyAuthorization) == others.all(.proxyAuthorization)
+      && Credentials.unknownFields(in: fields) == Credentials.unknownFields(in: others)
+  }
+
   /// Whether both have the same cookies, or none.
   func hasSameCookies(_ request: IncomingRequest) -> Bool {
     fields.all(.cookie) == request.head.fields.all(.cookie)

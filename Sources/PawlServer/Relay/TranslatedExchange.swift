@@ -1,0 +1,87 @@
+import PawlCache
+import PawlCacheStore
+import PawlHTTP
+import PawlLoop
+
+/// An unsafe request with a condition on one of pawl's own tags: what the origin knows of the body that it names is put in its place,
+/// and the request goes on as any other. Where that is on disk alone, it is read first, and the content waits.
+final class TranslatedExchange: Exchange {
+  private let request: IncomingRequest
+  private let channel: any ResponseChannel
+  private let store: CacheStore
+  /// Makes what answers the request once its conditions are the origin's.
+  private let then: (IncomingRequest) -> any Exchange
+  private var next: (any Exchange)?
+  private var pending: [UInt8] = []
+  private var end: Fields?
+  private var isOver = false
+
+  init(
+    _ request: IncomingRequest, channel: any ResponseChannel, store: CacheStore,
+    then: @escaping (IncomingRequest) -> any Exchange
+  ) {
+    (self.request, self.channel, self.store, self.then) = (request, channel, store, then)
+  }
+
+  func start() {
+    guard let resource = store.resource(for: request.key(request.head.target), create: false) else { return goOn(nil) }
+    guard resource.withLock({ $0.isLoaded }) else {
+      return store.load(resource, on: request.loop.loop) { [weak self] in self?.goOn(resource) }
+    }
+    goOn(resource)
+  }
+
+  private func goOn(_ resource: Resource?) {
+    guard !isOver else { return }
+    guard let fields = MintedConditions.ofUnsafe(request.head.fields, known: { resource?.known(by: $0) }) else {
+      channel.drainRequestBody()
+      pending = []
+      return channel.reply(Replies.preconditionFailed())
+    }
+    let translated = request.with(fields: fields)
+    channel.goesOn(as: translated)
+    let next = then(translated)
+    self.next = next
+    next.start()
+    feed()
+  }
+
+  /// What came of the content meanwhile.
+  private func feed() {
+    guard let next, !isOver else { return }
+    let bytes = pending
+    pending = []
+    let takesMore = bytes.isEmpty || bytes.withUnsafeBytes { next.requestBody($0) }
+    if let end { return next.requestBodyEnded(end) }
+    if takesMore, !bytes.isEmpty { channel.resumeRequestBody() }
+  }
+
+  func requestBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    if let next { return next.requestBody(bytes) }
+    // The answer is given already.
+    if channel.hasResponded { return true }
+    pending.append(contentsOf: bytes)
+    return false
+  }
+
+  func requestBodyEnded(_ trailers: Fields) { next.map { $0.requestBodyEnded(trailers) } ?? (end = trailers) }
+
+  func clientLeft() {
+    isOver = true
+    next?.clientLeft()
+  }
+
+  func responseSent() {
+    isOver = true
+    next?.responseSent()
+  }
+}
+
+extension Resource {
+  /// What is stored with the body that a tag names.
+  func known(by tag: EntityTag) -> MintedConditions.Known? {
+    withLock { state in
+      state.responses.first { $0.body.tagLimit(tag.opaque) == .max }.map { MintedConditions.Known($0.head) }
+    }
+  }
+}

@@ -52,3 +52,9 @@ package enum Reuse: Hashable, Sendable {
 func forbidsStale(_ control: CacheControl, unlessItSays isExplicit: Bool = false) -> Bool {
   control.noCache || control.mustRevalidate || control.proxyRevalidate || (control.sMaxAge != nil && !isExplicit)
 }
+
+extension StoredHead {
+  /// Whether, once the origin has said to a client that this is still right, it may be given further ranges of it for a few seconds: its
+  /// player seeks, or goes on in pieces. Not where the origin wants to be asked each time.
+  package var allowsSeeking: Bool { status == 200 && !forbidsStale(cacheControl) }
+}

@@ -29,6 +29,8 @@ package struct ResourceState {
   package var fetch: AnyObject?
   /// Until then nobody waits for another's fetch: the last answer could not be kept.
   package var uncacheableUntil: Monotonic?
+  /// What the origin has said to single clients a moment ago: ``Confirmations``.
+  package var confirmations = Confirmations()
   /// Whether the last answer could be shared: then others wait for the next one as long as it takes.
   package var wasShareable = false
   /// Counts the unsafe requests that succeeded: what was asked before the last of them is not kept (RFC 9111 §4.4).
@@ -68,6 +70,7 @@ package struct ResourceState {
   /// Who asks from now on does not wait for an answer to an earlier question, and that is not kept (RFC 9111 §4.4).
   mutating func invalidate() {
     fetch = nil
+    confirmations.removeAll()
     invalidations += 1
   }
 

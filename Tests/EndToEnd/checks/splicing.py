@@ -271,8 +271,12 @@ def one_tag(bench):
                 coding = coding_of(got)
                 holds = "gzip" if accept == GZIP else "identity"
                 label = got.get("Content-Encoding") or "identity"
+                # Which of two bodies If-Match speaks of, nobody can tell.
+                refused = got.status == 412 and condition == (("If-Match", '"t"'),)
                 with lock:
-                    if coding is None or got.status not in (200, 206) or (got.status == 206 and coding != holds) or (got.status == 200 and label != coding):
+                    if refused:
+                        pass
+                    elif coding is None or got.status not in (200, 206) or (got.status == 206 and coding != holds) or (got.status == 200 and label != coding):
                         wrong.append((case[1:6] + (accept,), got, coding, origin.of(path)))
                     if got.status == 206 and keeps and condition == (("If-Range", '"t"'),):
                         parts[(kind, vary, state, accept)] = coding

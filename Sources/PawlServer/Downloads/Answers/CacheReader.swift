@@ -12,6 +12,8 @@ final class CacheReader: BodySource {
     case body(UInt64, through: UInt64?)
   }
 
+  private static let lookAgain = Duration.milliseconds(500)
+
   private let request: IncomingRequest
   private let response: StoredResponse
   private let store: CacheStore
@@ -229,12 +231,13 @@ final class CacheReader: BodySource {
     return waiting
   }
 
-  /// A fill that proves slow is not waited for: the need is looked at again when its speed can be told.
+  /// A fill that proves slow is not waited for: the need is looked at again when its speed can be told, and from time to time.
   private func askAgainLater() {
     guard coordinator.canFetchRanges, patience?.isScheduled != true else { return }
+    let delay = patience == nil ? FillCoordinator.jumpMeasure : Self.lookAgain
     let timer = patience ?? request.loop.loop.makeTimer { [weak self] in self?.consumer?.bodyIsReady() }
     patience = timer
-    timer.schedule(after: FillCoordinator.jumpMeasure)
+    timer.schedule(after: delay)
   }
 
   private func wait(at position: UInt64) -> BodyPiece {

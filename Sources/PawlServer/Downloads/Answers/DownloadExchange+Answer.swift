@@ -53,15 +53,16 @@ extension DownloadExchange {
   /// there is no room for them beside what others fetch.
   private func confirmsFirst(_ stored: StoredResponse, _ answer: StoredAnswer) -> Bool {
     guard !hasConfirmed, request.head.method == .get, let total = stored.body.total, !stored.body.isComplete,
-      FillCoordinator.canFetchRanges(stored), let wanted = answer.wanted(of: total),
-      let span = FillCoordinator.unattended(stored, wanted, of: total)
+      FillCoordinator.canFetchRanges(stored), let wanted = answer.wanted(of: total)
     else { return false }
-    hasConfirmed = true
-    // What the origin says to this request must not be put with what is there for others.
-    guard Fill.mayGrow(stored, by: request) else {
+    // What the origin says to this request must not be put with what is there for others: all of it has to be here, or on its way.
+    guard Fill.mayGrow(stored, by: request) || FillCoordinator.isAllComing(stored, wanted) else {
+      hasConfirmed = true
       passUnkept()
       return true
     }
+    guard let span = FillCoordinator.unattended(stored, wanted, of: total) else { return false }
+    hasConfirmed = true
     keep(stored, from: wanted.lowerBound)
     enter(.waiting(for: .confirmation, of: stored, nil))
     Fill.start(span, of: stored, for: request, in: store, on: downloads) { [weak self] confirmation in

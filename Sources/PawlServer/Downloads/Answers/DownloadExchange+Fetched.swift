@@ -11,6 +11,7 @@ extension DownloadExchange: FetchLeader {
   func fetched(_ stored: StoredResponse, _ arrival: CollapsedFetch.Arrival, setCookies: [Bytes]) {
     guard hasOutcome() else { return }
     let served = Served(arrival: arrival, isCollapsed: false, setCookies: setCookies)
+    remember(stored, arrival)
     guard let resumption, resumption.compares(stored, served) else { return serve(stored, served) }
     enter(.resuming)
   }

@@ -43,6 +43,7 @@ extension DownloadExchange {
     resource.withLock { state in
       guard state.isLoaded else { return .load }
       if request.head.fields.mayContain(anyOf: HeldPart.fields) { settleRangeCoding(state) }
+      if let stored = confirmed(in: state) { return .serve(stored, nil) }
       let named = named(in: state)
       let current = named == nil ? state.variants.selected(by: values, where: matches) : nil
       let running = state.fetch as? CollapsedFetch
@@ -53,6 +54,39 @@ extension DownloadExchange {
         mayJoin: running.map { mayJoin($0) && (current != nil || !isUncacheable(state)) } ?? false)
       return carriedOut(plan, current, known?.renewal ?? .miss, named, running, resource, &state)
     }
+  }
+
+  /// What the origin has confirmed to this very client a moment ago: another range of it does not cost another question.
+  private func confirmed(in state: ResourceState) -> StoredResponse? {
+    guard !state.confirmations.isEmpty, asksForPart,
+      let stored = state.confirmations.response(for: seeker, at: request.loop.loop.now),
+      matches(stored), state.responses.contains(where: { $0.body === stored.body }), known(stored).canFinish
+    else { return nil }
+    return stored
+  }
+
+  /// Tells this client from others, with all that it shows.
+  private var seeker: [UInt8] { PrivateOwner(request).octets + request.facts.text }
+
+  /// A range, of whatever is there, and nothing that speaks against an answer of a moment ago.
+  private var asksForPart: Bool {
+    let fields = request.head.fields
+    guard request.head.method == .get, fields.contains(.range), !fields.contains(.ifNoneMatch),
+      !fields.contains(.ifModifiedSince), !Reuse.hasPragmaNoCache(fields)
+    else { return false }
+    let control = CacheControl(fields)
+    return !control.noCache && !control.noStore && control.maxAge == nil && control.minFresh == nil
+  }
+
+  /// The origin has just said that this is this client's.
+  func remember(_ stored: StoredResponse, _ arrival: CollapsedFetch.Arrival) {
+    switch arrival {
+    case .validated, .confirmed: break
+    case .fetched, .staleOnError: return
+    }
+    guard asksForPart, stored.head.allowsSeeking, let resource else { return }
+    let (asker, now) = (seeker, request.loop.loop.now)
+    resource.withLock { $0.confirmations.note(stored, for: asker, at: now) }
   }
 
   private func carriedOut(

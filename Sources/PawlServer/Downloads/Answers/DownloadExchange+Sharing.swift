@@ -23,9 +23,9 @@ extension DownloadExchange {
 
   /// Whether the client that it was asked for wants a part of it, and names it by its tag.
   private func isPiece(of stored: StoredResponse, _ asker: Asker) -> Bool {
-    let fields = request.head.fields
+    let (fields, control) = (request.head.fields, stored.head.cacheControl)
     guard request.head.method == .get, fields.contains(.range), case .tag(let tag)? = IfRange(fields), !tag.isWeak,
-      stored.body.tagLimit(tag.opaque) != nil
+      stored.body.tagLimit(tag.opaque) != nil, !control.noCache, !control.mustRevalidate, !CacheControl(fields).noCache
     else { return false }
     return asker.isSameClient(as: request)
   }

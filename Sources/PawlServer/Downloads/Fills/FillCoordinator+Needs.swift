@@ -4,6 +4,12 @@ import PawlLoop
 
 /// What a reader does that lacks bytes: waits for those on their way, or has them fetched.
 extension FillCoordinator {
+  /// Where a span began, and when: by that its speed is known.
+  struct Course {
+    var start: UInt64
+    var began: Monotonic
+  }
+
   /// Decides for a reader at `position` that wants bytes up to `end` and has none.
   func need(_ position: UInt64, through end: UInt64, held: HeldBytes, joinedAt failures: Int, now: Monotonic) -> Need {
     if let lost = body?.lostRun(at: position) { return need(lost, through: end, joinedAt: failures) }
@@ -16,7 +22,9 @@ extension FillCoordinator {
       if let covering {
         // After a failure nobody asks ahead; what is on its way may come all the same.
         let mayAskAhead = canRange && !hasFailed && state.spans.count < Self.spanLimit
-        let isFar = mayAskAhead && Self.isFarAhead(position, of: covering, held, streamed, now)
+        let isFar =
+          mayAskAhead
+          && Self.isFarAhead(position, of: covering.course, among: state.spans.map(\.course), held, streamed, now)
         if !isFar { return .wait }
       }
       if hasFailed { return .fail(state.failure ?? BodyEnd(party: .origin, reason: "failed")) }
@@ -47,15 +55,44 @@ extension FillCoordinator {
     return fetchSpan(wanted: wanted, held: held, active: active, total: total)
   }
 
+  /// Whether all that is wanted is held, or on its way by what is asked for already.
+  static func isAllComing(_ response: StoredResponse, _ wanted: Range<UInt64>) -> Bool {
+    let held = response.body.known
+    let spans = existing(response)?.state.withLock { $0.spans } ?? []
+    var position = wanted.lowerBound
+    while position < wanted.upperBound {
+      let end = held.contiguousEnd(from: position)
+      if end > position {
+        position = end
+      } else if let span = spans.first(where: { $0.start <= position && position < $0.end ?? .max }) {
+        position = span.end ?? .max
+      } else {
+        return false
+      }
+    }
+    return true
+  }
+
+  /// Whether a span would need too long to come to a position (``jumpPatience``), by its speed; while that is not known, by that of the
+  /// others.
   static func isFarAhead(
-    _ position: UInt64, of span: Span, _ held: HeldBytes, _ streamed: UInt64, _ now: Monotonic
+    _ position: UInt64, of span: Course, among spans: [Course], _ held: HeldBytes, _ streamed: UInt64, _ now: Monotonic
   ) -> Bool {
     let frontier = max(held.contiguousEnd(from: span.start), streamed)
     guard position > frontier, position - frontier > jumpDistance else { return false }
     // Nothing is known of its speed before: the first moments of a fill would send every reader off on its own.
+    let rate =
+      rate(of: span, held, streamed, now)
+      ?? spans.compactMap { $0.start == span.start ? nil : Self.rate(of: $0, held, 0, now) }.max()
+    return rate.map { $0 * jumpPatience < Double(position - frontier) } ?? false
+  }
+
+  /// In octets a second, over all its time; `nil` before ``jumpMeasure``.
+  private static func rate(of span: Course, _ held: HeldBytes, _ streamed: UInt64, _ now: Monotonic) -> Double? {
     let elapsed = now - span.began
-    guard elapsed >= jumpMeasure else { return false }
-    let rate = Double(frontier - span.start) / (elapsed / .seconds(1))
-    return rate * jumpPatience < Double(position - frontier)
+    guard elapsed >= jumpMeasure else { return nil }
+    // What it passed by on its way may have been there before, or have come by another: that is no slower.
+    let frontier = max(held.contiguousEnd(from: span.start), streamed)
+    return Double(frontier - span.start) / (elapsed / .seconds(1))
   }
 }

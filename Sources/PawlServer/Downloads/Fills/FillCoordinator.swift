@@ -17,6 +17,8 @@ final class FillCoordinator: Sendable {
     var began: Monotonic
     /// It brings again what is lost, while others pass it by.
     var mends = false
+
+    var course: Course { Course(start: start, began: began) }
   }
 
   struct State {
@@ -44,12 +46,12 @@ final class FillCoordinator: Sendable {
     case fail(BodyEnd)
   }
 
-  /// A reader at least so far ahead of a fill may ask for its own range.
-  static let jumpDistance: UInt64 = 16 << 20
-  /// … when the fill would need longer than this to get there.
-  static let jumpPatience: Double = 5
+  /// A reader ahead of a fill asks for its own range when the fill would need longer than this to get there, in seconds.
+  static let jumpPatience: Double = 0.5
+  /// … and it is not within what is asked for in one piece anyway.
+  static let jumpDistance = fetchAlignment
   /// How long a fill is watched before its speed counts.
-  static let jumpMeasure = Duration.seconds(2)
+  static let jumpMeasure = Duration.milliseconds(100)
   static let spanLimit = 8
 
   let identity: RepresentationIdentity
@@ -211,7 +213,8 @@ final class FillCoordinator: Sendable {
     state.withLock { state in
       state.spans.contains { span in
         guard span.start <= position, position < span.end ?? .max else { return false }
-        return mending ? span.mends : !Self.isFarAhead(position, of: span, held, 0, now)
+        return mending
+          ? span.mends : !Self.isFarAhead(position, of: span.course, among: state.spans.map(\.course), held, 0, now)
       }
     }
   }

@@ -37,6 +37,34 @@ import Testing
     }
   }
 
+  @Test(
+    "a reader ahead of a fill asks for its own range where the fill would need more than half a second by its speed")
+  func ahead() {
+    typealias Course = FillCoordinator.Course
+    func span(_ start: UInt64, age: Duration, _ now: Monotonic) -> Course {
+      Course(start: start, began: Monotonic(nanoseconds: now.nanoseconds - UInt64(age.wholeNanoseconds)))
+    }
+    let now = Monotonic(nanoseconds: 1_000_000_000_000)
+    // 1 MiB in 100 ms: 10 MiB a second, 5 MiB within half a second.
+    var held = HeldBytes()
+    held.insert(0..<(1 << 20))
+    let first = span(0, age: .milliseconds(100), now)
+    func isFar(_ position: UInt64, of span: Course, among: [Course]) -> Bool {
+      FillCoordinator.isFarAhead(position, of: span, among: among, held, 0, now)
+    }
+    #expect(!isFar(6 << 20, of: first, among: [first]) && isFar((6 << 20) + 100, of: first, among: [first]))
+    #expect(!isFar(1 << 20, of: first, among: [first]))
+    // A moment earlier nobody knows how fast it is, but where another is under way.
+    let young = span(0, age: .milliseconds(99), now)
+    #expect(!isFar(60 << 20, of: young, among: [young]))
+    let later = span(20 << 20, age: .milliseconds(1), now)
+    #expect(!isFar(21 << 20, of: later, among: [first, later]) && isFar(40 << 20, of: later, among: [first, later]))
+    // One that brings nothing is not waited for, however near; within one piece it is.
+    let stalled = span(30 << 20, age: .seconds(3), now)
+    #expect(isFar((31 << 20), of: stalled, among: [stalled]))
+    #expect(!isFar((30 << 20) + FillCoordinator.jumpDistance, of: stalled, among: [stalled]))
+  }
+
   @Test("a body is kept while anybody reads it")
   func readers() throws {
     let bench = try ServerBench()
@@ -98,10 +126,10 @@ import Testing
     let far: UInt64 = 40 << 20
     // Nothing is known of its speed yet.
     #expect(need(coordinator, far, bench) == "wait")
-    // Fast enough by what it brought in its first two seconds, or not.
+    // Fast enough by what it brought in its first two seconds to be there in half a second, or not.
     bench.running.clock.advance(by: .seconds(2))
-    #expect(need(coordinator, far, held: HeldBytes([0..<20 << 20]), bench) == "wait")
-    #expect(need(coordinator, far, held: HeldBytes([0..<4 << 20]), bench) == "\(far)..<\(Self.total)")
+    #expect(need(coordinator, far, held: HeldBytes([0..<36 << 20]), bench) == "wait")
+    #expect(need(coordinator, far, held: HeldBytes([0..<20 << 20]), bench) == "\(far)..<\(Self.total)")
     bench.owner.closeOrigins()
     #expect(need(coordinator, far, bench) != "wait")
     coordinator.left(ObjectIdentifier(reader))

@@ -55,7 +55,9 @@ final class PrivateComparison: DownloadJob {
   /// The client has gone.
   func clientLeft() {
     progressed = nil
-    if state == .comparing, !goesOnAlone { decide(.different) }
+    guard state == .comparing, !goesOnAlone else { return }
+    // It may have left with the last octet.
+    decide(compared == kept.body.total && compared == new.body.total ? .equal : .different)
   }
 
   // MARK: - Comparing

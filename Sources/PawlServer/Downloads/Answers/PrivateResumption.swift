@@ -191,12 +191,23 @@ final class PrivateResumption: FetchHeadSink {
   /// What is held of the kept one begins the new one: the tag that the client has names that, too, so far; all of it, where the origin
   /// has given both one strong tag.
   private func name(_ new: StoredResponse) {
+    if kept.personal == nil { return takePlace(new) }
     guard case .tag(let tag)? = IfRange(request.head.fields), let limit = kept.body.tagLimit(tag.opaque),
       let compared = comparison?.compared
     else { return }
     let (own, other) = (kept.head.validators.tag, new.head.validators.tag)
     let isOne = own.flatMap { own in other.map(own.matchesStrongly) } ?? false
     new.body.addTag(TagRecord(tag: tag.opaque, limit: isOne ? limit : min(limit, compared)))
+  }
+
+  /// As above, of what is found by its URL. Where nobody has been given more of the kept one, the new one is all that it was, and takes
+  /// its place: whoever is given the rest of the new one comes back with the kept one's tag.
+  private func takePlace(_ new: StoredResponse) {
+    guard let compared = comparison?.compared else { return }
+    let reach = kept.body.reach(compared)
+    new.body.inheritTags(
+      of: kept.body, upTo: reach, isWhole: false, isMinted: { TagRecord.isOwn($0) }, then: {})
+    if reach == .max { store.forget(kept) }
   }
 
   private func look() {

@@ -49,9 +49,11 @@ package enum ContentChange: String, CaseIterable, Hashable, Sendable {
 ///   - framing: of the answer (RFC 9112 §6.3).
 ///   - canReplay: false for a span that begins in the middle with bytes below it missing. A 200 that agrees, from an origin
 ///     that ignored the range, is then of no use and counts as ``Continuation/rangesRefused``.
+///   - isOtherNode: it comes from another URL of the upstream, which may have validators of its own for the same octets: what is whole
+///     is compared whatever they are.
 package func judgeContinuation(
   asked: ResumeDecision, identity: RepresentationIdentity, answer: ResponseHead, framing: BodyFraming,
-  canReplay: Bool = true
+  canReplay: Bool = true, isOtherNode: Bool = false
 ) -> Continuation {
   let wanted: (from: UInt64, held: UInt64)?
   switch asked {
@@ -61,7 +63,7 @@ package func judgeContinuation(
   }
   switch answer.status {
   case 200:
-    let verdict = judgeWhole(identity, answer, framing)
+    let verdict = judgeWhole(identity, answer, framing, comparesValidators: !isOtherNode)
     return verdict == .replay && !canReplay ? .rangesRefused : verdict
   case 206:
     // Nobody asked for a part: row 72 of protocols.md 8.2.
@@ -112,16 +114,16 @@ private func isContinuation(
 
 /// Whether a 200 is the whole of the same representation, as far as its head tells.
 private func judgeWhole(
-  _ identity: RepresentationIdentity, _ answer: ResponseHead, _ framing: BodyFraming
+  _ identity: RepresentationIdentity, _ answer: ResponseHead, _ framing: BodyFraming, comparesValidators: Bool
 ) -> Continuation {
   let claimed = RepresentationIdentity(head: answer, framing: framing, receivedAt: 0)
   if let total = identity.total, let other = claimed.total, total != other { return .changed(.otherLength) }
   if claimed.contentEncoding != identity.contentEncoding { return .changed(.otherEncoding) }
-  if let tag = identity.tag, let other = claimed.tag {
+  if comparesValidators, let tag = identity.tag, let other = claimed.tag {
     if !tag.matchesWeakly(other) { return .changed(.otherTag) }
     if tag.matchesStrongly(other) { return .replay }
   }
-  if let date = identity.lastModified, let other = claimed.lastModified, date != other {
+  if comparesValidators, let date = identity.lastModified, let other = claimed.lastModified, date != other {
     return .changed(.otherDate)
   }
   if claimed.contentType != identity.contentType { return .changed(.otherType) }

@@ -46,6 +46,31 @@ enum AnswerTags {
     fields.set(.acceptRanges, stored.head.givesParts ? "bytes" : "none")
   }
 
+  /// What asks the origin whether a stored response is still right: its own validators, and other tags of the origin's that are proven to
+  /// name the same octets, as nodes give them.
+  static func conditions(of stored: StoredResponse) -> [(FieldName, [UInt8])] {
+    var conditions = stored.head.conditions
+    guard let own = stored.head.validators.tag, !own.isWeak,
+      let place = conditions.firstIndex(where: { $0.0 == .ifNoneMatch })
+    else { return conditions }
+    let others = stored.body.tags.filter { $0.limit == .max && !TagRecord.isOwn($0.tag) && $0.tag != own.opaque }
+    for record in others.prefix(Offer.limit) {
+      conditions[place].1 += [0x2c, 0x20] + EntityTag(strong: record.tag).bytes
+    }
+    return conditions
+  }
+
+  /// A 304 that names the stored octets by another of their tags, as if it named them by the one that is stored.
+  static func inStoredWords(_ answer: ResponseHead, of stored: StoredResponse) -> ResponseHead {
+    guard let own = stored.head.validators.tag, !own.isWeak,
+      let named = answer.fields.only(.etag).flatMap(EntityTag.init), !named.isWeak, named.opaque != own.opaque,
+      !isMinted(named), stored.body.tagLimit(named.opaque) == .max
+    else { return answer }
+    var answer = answer
+    answer.fields.set(.etag, own.bytes)
+    return answer
+  }
+
   /// A boundary for multipart/byteranges.
   static func boundary() -> [UInt8] { Array(mint().dropFirst(5)) }
 }

@@ -8,7 +8,7 @@ extension OriginExchange {
   package func begin() {
     guard case .starting = phase else { return }
     if upstream.settings.urls.count > 1 {
-      urlOrder = upstream.urlOrder(at: loop.now)
+      urlOrder = upstream.urlOrder(at: loop.now, preferring: request.preferredURL)
       preferredURL = urlOrder[0]
     }
     phase = .entering

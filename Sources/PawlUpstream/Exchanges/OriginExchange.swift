@@ -85,6 +85,12 @@ package final class OriginExchange {
     }
   }
 
+  /// Index of the URL that it is connected to.
+  package var url: Int? {
+    guard case .connected(let connection) = phase else { return nil }
+    return connection.url
+  }
+
   /// The origin's address once connected, else the host of the URL; for logs.
   package var peer: String { address?.description ?? upstream.settings.urls[preferredURL].host }
 

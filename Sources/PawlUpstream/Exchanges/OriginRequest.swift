@@ -17,6 +17,8 @@ package struct OriginRequest: Sendable {
   /// Nothing is sent, not even the head, before ``OriginExchange/releaseHead()``: the delegate has something to do once
   /// it hears of the connection. For requests without content, on a connection of their own.
   package var holdsHead = false
+  /// Index of the URL that is asked first, where it works; `nil`: whose turn it is.
+  package var preferredURL: Int?
   /// On whose account the place is that it takes.
   package var holder: PlaceHolder
 

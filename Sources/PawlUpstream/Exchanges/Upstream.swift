@@ -70,7 +70,9 @@ package final class Upstream: Sendable {
 
   // MARK: URLs
 
-  func urlOrder(at now: Monotonic) -> [Int] { shared.withLock { $0.rotation.order(at: now) } }
+  func urlOrder(at now: Monotonic, preferring url: Int? = nil) -> [Int] {
+    shared.withLock { $0.rotation.order(at: now, preferring: url) }
+  }
   func connected(_ url: Int) { shared.withLock { $0.rotation.connected(url) } }
   func failed(_ url: Int, at now: Monotonic) { shared.withLock { $0.rotation.failed(url, at: now) } }
 

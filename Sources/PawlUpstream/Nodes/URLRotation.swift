@@ -10,8 +10,14 @@ package struct URLRotation: Hashable, Sendable {
   package init(count: Int) { health = Array(repeating: Health(), count: count) }
 
   /// Indices of all URLs, the one to try first in front. Moves the rotation on.
-  package mutating func order(at now: Monotonic) -> [Int] {
+  /// - Parameter preferred: stands in front where it works, and the rotation stays.
+  package mutating func order(at now: Monotonic, preferring preferred: Int? = nil) -> [Int] {
     guard health.count > 1 else { return [0] }
+    if let preferred, health.indices.contains(preferred), !isSkipped(preferred, at: now) {
+      let turn = next
+      defer { next = turn }
+      return [preferred] + order(at: now).filter { $0 != preferred }
+    }
     let turn = health.indices.map { (next + $0) % health.count }
     let working = turn.filter { !isSkipped($0, at: now) }
     next = ((working.first ?? next) + 1) % health.count

@@ -43,6 +43,31 @@ def ahead(bench):
     true(origin.of("/slow")[0].sent < 3 * MIB, "the slow fill was not waited for")
 
 
+@check("seek: an origin without ranges is waited for, also one that announces them: nobody is cut off, and the body is fetched once")
+def without(bench):
+    content = Content("without", 6 * MIB)
+    for name, fields in (("says-nothing", ()), ("announces", (("Accept-Ranges", "bytes"),))):
+        inner = bench.__class__(bench.folder / name)
+        with inner.stack:
+            origin = inner.origin()
+            origin.at("/x", Resource(content, etag='"w"', pace=3e6, fields=fields + (("Cache-Control", "max-age=60"),)))
+            pawl = inner.pawl(origin)
+            answers = {}
+
+            def ask(start):
+                answers[start] = part(pawl, "/x", start, start + MIB, timeout=30) if start else get(pawl.address, "/x", timeout=30)
+
+            threads = [threading.Thread(target=ask, args=(n * MIB,)) for n in (0, 3, 5)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            for start, answer in answers.items():
+                true(answer.complete and answer.body == (content.read(start, start + MIB) if start else content.read(0, 6 * MIB)), f"{name}: from {start}: {answer}")
+            wholes = [r for r in origin.of("/x") if r.sent > 4 * MIB]
+            same(len(wholes), 1, f"{name}: fetches: {origin.of('/x')}")
+
+
 @check("seek: a range within a stale body costs one validation a few seconds for one client, not one a seek; other clients, cookies and directives ask")
 def stale(bench):
     origin = bench.origin()

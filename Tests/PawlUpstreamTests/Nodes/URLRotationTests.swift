@@ -62,4 +62,19 @@ import Testing
   func pauses(_ failures: Int, _ seconds: Int) {
     #expect(URLRotation.pause(failures: failures) == .seconds(seconds))
   }
+
+  @Test("one that is preferred stands in front while it works, and the turn of the others stays")
+  func preferred() {
+    var rotation = URLRotation(count: 3)
+    let now = Monotonic(nanoseconds: 0)
+    var order = rotation.order(at: now, preferring: 2)
+    #expect(order == [2, 0, 1])
+    order = rotation.order(at: now)
+    #expect(order == [0, 1, 2])
+    rotation.failed(2, at: now)
+    order = rotation.order(at: now, preferring: 2)
+    #expect(order == [1, 0, 2])
+    order = rotation.order(at: now, preferring: 7)
+    #expect(order == [0, 1, 2])
+  }
 }

@@ -189,7 +189,7 @@ extension DownloadExchange {
     guard let stored else { return (.miss, []) }
     switch renewal {
     case .miss: return (.miss, [])
-    case .validate: return (.validate(stored), stored.head.conditions)
+    case .validate: return (.validate(stored), AnswerTags.conditions(of: stored))
     case .refetch: return (.refetch(stored), [])
     }
   }

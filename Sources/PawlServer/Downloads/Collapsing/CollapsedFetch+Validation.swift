@@ -6,6 +6,7 @@ import PawlHTTP
 extension CollapsedFetch {
   func validated(_ stored: StoredResponse, _ head: ResponseHead, _ now: Int64) {
     let setCookies = head.fields.all(.setCookie)
+    let head = AnswerTags.inStoredWords(head, of: stored)
     switch judgeNotModified(
       stored.head, head, request: sent, policy: request.route.policy, requestTime: requestTime,
       responseTime: now)

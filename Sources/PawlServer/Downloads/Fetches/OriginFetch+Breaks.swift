@@ -18,8 +18,9 @@ extension OriginFetch {
     attemptFailed()
   }
 
-  private func attemptFailed() {
+  func attemptFailed() {
     guard !state.isEnded else { return }
+    nodes.attemptEnded()
     guard first?.isFinal == false else { return fail(.gaveUp("\(attempts.failure), cannot-be-resumed")) }
     guard let identity, sink?.fetchIsWanted(self) == true else { return fail(.gaveUp("not-wanted")) }
     let decision = attempts.next(held: frontier, spanStart: spanStart, prefix: heldPrefix, identity: identity)
@@ -43,12 +44,18 @@ extension OriginFetch {
   func judge(
     _ head: ResponseHead, _ framing: BodyFraming, to asked: ResumeDecision, of identity: RepresentationIdentity
   ) {
+    let (url, canBeCompared) = (exchange?.url, canReplay(spanStart: spanStart, prefix: heldPrefix))
+    let isOther = nodes.isOther(url)
     switch judgeContinuation(
-      asked: asked, identity: identity, answer: head, framing: framing,
-      canReplay: canReplay(spanStart: spanStart, prefix: heldPrefix))
+      asked: asked, identity: identity, answer: head, framing: framing, canReplay: canBeCompared, isOtherNode: isOther)
     {
     case .append(let from): goOnReading(from: from, head)
-    case .replay: goOnReading(from: 0, head)
+    case .replay:
+      nodes.compares(url, head, framing, total: total, receivedAt: owner.loop.wallSeconds)
+      goOnReading(from: 0, head)
+    // Another one may still have what is wanted, or be able to prove it.
+    case .changed(let why) where nodes.disagrees(url): askAnother(why.rawValue)
+    case .rangesRefused where isOther && !canBeCompared && nodes.disagrees(url): askAnother("rest-cannot-be-proven")
     case .complete:
       dropExchange()
       end()
@@ -67,6 +74,23 @@ extension OriginFetch {
       attempts.rangesWereRefused()
       attemptFailed()
     }
+  }
+
+  private func askAnother(_ why: String) {
+    dropExchange()
+    attempts.ended(why, .brokeOff)
+    attemptFailed()
+  }
+
+  /// Said once an hour: it costs a replay each time that a node takes over.
+  func tellNodesDiffer() {
+    guard let unsaid = owner.shared.advice.due("\(route.upstreamName) nodes") else { return }
+    owner.events.log(
+      .notice, "nodes-tag-differently",
+      [
+        "upstream": route.upstreamName, "target": base.target.text,
+        "why": "two URLs gave equal octets under other validators", "unsaid": "\(unsaid)",
+      ])
   }
 
   private func goOnReading(from start: UInt64, _ head: ResponseHead) {

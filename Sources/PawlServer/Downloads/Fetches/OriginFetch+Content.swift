@@ -50,7 +50,13 @@ extension OriginFetch {
     drain()
   }
 
-  private func contentDiffers(at offset: UInt64) { fail(.changed("content-differs-before-\(offset + 1)")) }
+  private func contentDiffers(at offset: UInt64) {
+    let why = "content-differs-before-\(offset + 1)"
+    guard nodes.isOther(exchange?.url), nodes.disagrees(exchange?.url) else { return fail(.changed(why)) }
+    dropExchange()
+    attempts.ended(why, .brokeOff)
+    attemptFailed()
+  }
 
   private func deliver(_ bytes: UnsafeRawBufferPointer) -> Int {
     let wanted = spanEnd.map { $0 - frontier } ?? .max
@@ -59,7 +65,10 @@ extension OriginFetch {
     let offset = frontier
     frontier += UInt64(count)
     position = frontier
-    if state.hasBroken { request.tally.resumed += UInt64(count) }
+    if state.hasBroken {
+      request.tally.resumed += UInt64(count)
+      if nodes.progressed(known: first?.identity) { tellNodesDiffer() }
+    }
     if count > 0, sink?.fetch(self, bytes: part, at: offset) == .pause { pause() }
     guard state.isReading else { return bytes.count }
     if let spanEnd, frontier >= spanEnd, total != spanEnd || count < bytes.count {

@@ -30,8 +30,10 @@ final class OriginFetch: OriginExchangeDelegate {
   @exclusivity(unchecked) var attempts: FetchAttempts
   @exclusivity(unchecked) var exchange: OriginExchange?
   /// What the first answer said of the representation, read when the origin breaks off.
-  @exclusivity(unchecked) private(set) var first: FirstAnswer?
-  var identity: RepresentationIdentity? { first?.identity }
+  @exclusivity(unchecked) var first: FirstAnswer?
+  var identity: RepresentationIdentity? { nodes.identity ?? first?.identity }
+  /// Which of several URLs has what is being fetched.
+  @exclusivity(unchecked) var nodes: FetchNodes
   var total: UInt64? { first?.total }
   private(set) var spanStart: UInt64 = 0
   private(set) var spanEnd: UInt64?
@@ -49,6 +51,7 @@ final class OriginFetch: OriginExchangeDelegate {
     (self.request, owner, self.use, self.taker) = (request, request.loop, use, taker)
     self.base = base
     let route = request.route
+    nodes = FetchNodes(count: route.upstream.settings.urls.count)
     attempts = FetchAttempts(
       attemptLimit: route.resumeAttempts, replayFactor: UInt64(max(0, route.replayLimit)))
   }
@@ -90,8 +93,9 @@ final class OriginFetch: OriginExchangeDelegate {
     guard state.asks() == .goOn else { return endImpossibly() }
     // A fill is nobody's.
     let holder = use == .fill ? PlaceHolder.nobody : PlaceAccount.holder(of: request)
-    exchange = owner.pool(for: route.upstream)
-      .start(OriginRequest(head: head, use: use, holder: holder), delegate: self)
+    var asked = OriginRequest(head: head, use: use, holder: holder)
+    asked.preferredURL = nodes.preferred
+    exchange = owner.pool(for: route.upstream).start(asked, delegate: self)
   }
 
   /// The sink takes the content that begins at `start`; `end` (exclusive) where the answer is a span.
@@ -117,6 +121,12 @@ final class OriginFetch: OriginExchangeDelegate {
   func shorten(to end: UInt64) {
     guard end > frontier, end < spanEnd ?? .max else { return }
     spanEnd = end
+  }
+
+  /// After ``shorten(to:)``: nobody else brings what follows.
+  func lengthen(to end: UInt64) {
+    guard let spanEnd, end > spanEnd, !isEnded else { return }
+    self.spanEnd = end == .max ? nil : end
   }
 
   func pause() {
@@ -167,6 +177,7 @@ final class OriginFetch: OriginExchangeDelegate {
   func exchange(_ exchange: OriginExchange, head: ResponseHead, framing: BodyFraming) {
     if let asked = attempts.asked, let identity { return judge(head, framing, to: asked, of: identity) }
     guard state.receivedHead(goesOn: false) == .goOn else { return endImpossibly() }
+    nodes.answered(by: exchange.url)
     if case .head(let sink) = taker { sink.fetch(self, head: head, framing: framing) }
     // Who takes it at once gets what came with it at once.
     guard state.isAccepting, framing != .none else { return }

@@ -20,6 +20,10 @@ extension Fill {
     if state.ends(.failed(failure)) { return }
     if fetch.originRefusesRanges {
       coordinator?.originRefusesRanges()
+      if case .span = kind, coordinator?.givesBack(self) == true {
+        confirm(.same)
+        return letGo()
+      }
       if mends, replay == nil, case .gaveUp = failure { return replayInstead() }
       // With a hole before it the rest can be had neither by range nor by replay: who comes next starts anew.
       if fetch.spanStart > body.held.prefix { store.forget(response) }

@@ -249,6 +249,7 @@ final class Fill: FetchBodySink {
   }
 
   func shorten(to end: UInt64) { fetch?.shorten(to: end) }
+  func lengthen(to end: UInt64) { fetch?.lengthen(to: end) }
 
   /// All that is lost has come again.
   func endReplay() {

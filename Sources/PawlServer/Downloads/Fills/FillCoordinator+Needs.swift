@@ -21,7 +21,7 @@ extension FillCoordinator {
       let covering = state.spans.first { $0.start <= position && position < $0.end ?? .max }
       if let covering {
         // After a failure nobody asks ahead; what is on its way may come all the same.
-        let mayAskAhead = canRange && !hasFailed && state.spans.count < Self.spanLimit
+        let mayAskAhead = canRange && announcesRanges && !hasFailed && state.spans.count < Self.spanLimit
         let isFar =
           mayAskAhead
           && Self.isFarAhead(position, of: covering.course, among: state.spans.map(\.course), held, streamed, now)

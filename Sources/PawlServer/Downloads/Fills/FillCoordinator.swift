@@ -14,6 +14,8 @@ final class FillCoordinator: Sendable {
     var start: UInt64
     /// Exclusive; `nil` until the total is known.
     var end: UInt64?
+    /// Where it would end had nobody overtaken it.
+    let wanted: UInt64?
     var began: Monotonic
     /// It brings again what is lost, while others pass it by.
     var mends = false
@@ -65,6 +67,7 @@ final class FillCoordinator: Sendable {
     // A page that each user gets otherwise may have one date.
     if response.personal != nil { identity.lastModifiedIsStrong = false }
     self.identity = identity
+    announcesRanges = response.head.fields.first(.acceptRanges)?.trimmed.equalsIgnoringCase("bytes") ?? false
     body = response.body
   }
 
@@ -109,6 +112,8 @@ final class FillCoordinator: Sendable {
   var isFilling: Bool { state.withLock { !$0.spans.isEmpty } }
   var comparison: TwinComparison? { state.withLock { $0.comparison } }
   var sharing: Sharing? { state.withLock { $0.sharing } }
+  /// Whether ranges have been seen of it, or are announced: only then one is asked for that others need not wait for.
+  let announcesRanges: Bool
   var refusesRanges: Bool { state.withLock { $0.refusesRanges } }
   func originRefusesRanges() { state.withLock { $0.refusesRanges = true } }
 
@@ -222,7 +227,7 @@ final class FillCoordinator: Sendable {
   /// Notes the span; those that it overtakes end where it begins.
   private func enter(_ fill: Fill, on loop: EventLoop, from start: UInt64, through end: UInt64?) -> [(Span, UInt64)] {
     let span = Span(
-      fill: ObjectIdentifier(fill), loop: LoopWeak(fill, on: loop), start: start, end: end,
+      fill: ObjectIdentifier(fill), loop: LoopWeak(fill, on: loop), start: start, end: end, wanted: end,
       began: loop.now, mends: fill.mends)
     return state.withLock { state -> [(Span, UInt64)] in
       var overtaken: [(Span, UInt64)] = []
@@ -256,6 +261,29 @@ final class FillCoordinator: Sendable {
   func ended(_ fill: Fill) {
     state.withLock { $0.spans.removeAll { [id = ObjectIdentifier(fill)] in $0.fill == id } }
     releaseIfIdle()
+  }
+
+  /// The origin has no ranges after all: a span that this one has overtaken brings the rest as it would have.
+  /// - Returns: `false` where there is none any more.
+  func givesBack(_ fill: Fill) -> Bool {
+    let before = state.withLock { state -> Span? in
+      let id = ObjectIdentifier(fill)
+      guard let own = state.spans.firstIndex(where: { $0.fill == id }) else { return nil }
+      let start = state.spans[own].start
+      let others = state.spans.indices.filter { index in
+        let other = state.spans[index]
+        return other.fill != id && other.start < start && start < other.wanted ?? .max
+      }
+      guard let other = others.max(by: { state.spans[$0].start < state.spans[$1].start }) else { return nil }
+      // Those in between have no ranges either.
+      state.spans[other].end = state.spans[other].wanted
+      let span = state.spans[other]
+      state.spans.remove(at: own)
+      return span
+    }
+    guard let before else { return false }
+    before.loop.run { [end = before.wanted ?? .max] in $0.lengthen(to: end) }
+    return true
   }
 
   /// The rest cannot be had now: whoever waits ends visibly; who comes later may try again.

@@ -116,7 +116,7 @@ import Testing
   @Test("a reader waits for a fill that brings it its bytes soon, and jumps ahead of one that does not")
   func jumps() throws {
     let bench = try ServerBench()
-    let response = try stored(bench)
+    let response = try stored(bench, Self.strong + [(.acceptRanges, "bytes")])
     let reader = Somebody()
     let (coordinator, _) = FillCoordinator.join(ObjectIdentifier(reader), response)
     Fill.start(0..<Self.total, of: response, for: bench.request(), in: bench.store, on: bench.downloads)

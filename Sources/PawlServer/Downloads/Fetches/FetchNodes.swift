@@ -1,0 +1,69 @@
+import PawlCache
+import PawlHTTP
+
+/// Which of several URLs of an upstream a content comes from, and what proves that another one has the same: each may have validators of
+/// its own for equal octets. Pure. With one URL it says nothing.
+struct FetchNodes {
+  /// How many URLs there are.
+  private let count: Int
+  /// The one whose validators ``identity`` has; `nil`: nobody knows.
+  private(set) var holder: Int?
+  /// As another node described what was compared with what is held; until then nothing.
+  private(set) var identity: RepresentationIdentity?
+  /// Of the answer that is being compared, while it is not proven.
+  private var candidate: (url: Int, identity: RepresentationIdentity)?
+  /// Those that have had something else since there was progress.
+  private var disagreed: Set<Int> = []
+  /// Those whose answers are no parts of what others give.
+  private(set) var hasSwitched = false
+
+  init(count: Int) { self.count = count }
+
+  private var areSeveral: Bool { count > 1 }
+
+  /// The first answer came from there.
+  mutating func answered(by url: Int?) { if areSeveral { holder = url } }
+
+  /// Which of them is to be asked first; `nil`: as the rotation has it.
+  var preferred: Int? {
+    guard areSeveral else { return nil }
+    if let holder, !disagreed.contains(holder) { return holder }
+    return disagreed.isEmpty ? nil : (0..<count).first { !disagreed.contains($0) }
+  }
+
+  /// Whether an answer from there may have other validators for the same octets.
+  func isOther(_ url: Int?) -> Bool { areSeveral && (url == nil || url != holder) }
+
+  /// It has something else, or nothing.
+  /// - Returns: whether another one may still have it.
+  mutating func disagrees(_ url: Int?) -> Bool {
+    candidate = nil
+    guard areSeveral, let url else { return false }
+    disagreed.insert(url)
+    return disagreed.count < count
+  }
+
+  /// A whole answer from there is being compared with what is held.
+  mutating func compares(
+    _ url: Int?, _ head: ResponseHead, _ framing: BodyFraming, total: UInt64?, receivedAt now: Int64
+  ) {
+    guard isOther(url), let url else { return }
+    var identity = RepresentationIdentity(head: head, framing: framing, receivedAt: now)
+    identity.total = identity.total ?? total
+    candidate = (url, identity)
+  }
+
+  /// Something new has been handed on: what came before it was equal.
+  /// - Returns: whether that shows, for the first time, that two nodes describe equal octets otherwise.
+  mutating func progressed(known: RepresentationIdentity?) -> Bool {
+    if !disagreed.isEmpty { disagreed = [] }
+    guard let candidate else { return false }
+    self.candidate = nil
+    let isNews = !hasSwitched && (identity ?? known)?.tag != candidate.identity.tag
+    (holder, identity, hasSwitched) = (candidate.url, candidate.identity, true)
+    return isNews
+  }
+
+  /// The attempt is over.
+  mutating func attemptEnded() { candidate = nil }
+}

@@ -1,0 +1,68 @@
+import PawlCache
+import PawlHTTP
+import Testing
+
+@testable import PawlServer
+
+@Suite("Which node a content comes from") struct FetchNodesTests {
+  private func head(_ tag: String) -> ResponseHead {
+    var fields = Fields()
+    fields.append(.etag, Array(tag.utf8))
+    return ResponseHead(status: 200, fields: fields)
+  }
+
+  private func identity(_ tag: String) -> RepresentationIdentity {
+    RepresentationIdentity(head: head(tag), framing: .length(9), receivedAt: 0)
+  }
+
+  @Test("with one URL it says nothing")
+  func one() {
+    var nodes = FetchNodes(count: 1)
+    nodes.answered(by: 0)
+    let mayAsk = nodes.disagrees(0)
+    #expect(nodes.preferred == nil && !nodes.isOther(0) && !mayAsk)
+  }
+
+  @Test("the node that began it is asked first, until it has something else; then those that have not said so")
+  func preferred() {
+    var nodes = FetchNodes(count: 3)
+    #expect(nodes.preferred == nil && nodes.isOther(0))
+    nodes.answered(by: 1)
+    #expect(nodes.preferred == 1 && !nodes.isOther(1) && nodes.isOther(0))
+    var mayAsk = nodes.disagrees(1)
+    #expect(mayAsk && nodes.preferred == 0)
+    mayAsk = nodes.disagrees(0)
+    #expect(mayAsk && nodes.preferred == 2)
+    mayAsk = nodes.disagrees(2)
+    #expect(!mayAsk)
+    let isNews = nodes.progressed(known: nil)
+    #expect(!isNews && nodes.preferred == 1)
+  }
+
+  @Test("another's validators count once what it gave was equal up to something new, and not before")
+  func switched() {
+    var nodes = FetchNodes(count: 2)
+    nodes.answered(by: 0)
+    nodes.compares(1, head("\"b\""), .length(9), total: 9, receivedAt: 0)
+    #expect(nodes.identity == nil && nodes.preferred == 0)
+    nodes.attemptEnded()
+    var isNews = nodes.progressed(known: identity("\"a\""))
+    #expect(!isNews && nodes.identity == nil)
+    nodes.compares(1, head("\"b\""), .length(9), total: 9, receivedAt: 0)
+    isNews = nodes.progressed(known: identity("\"a\""))
+    #expect(isNews && nodes.identity?.tag == EntityTag(Bytes("\"b\"")) && nodes.identity?.total == 9)
+    #expect(nodes.preferred == 1 && nodes.isOther(0))
+    nodes.compares(0, head("\"a\""), .length(9), total: 9, receivedAt: 0)
+    isNews = nodes.progressed(known: identity("\"a\""))
+    #expect(!isNews && nodes.preferred == 0)
+  }
+
+  @Test("the same tag elsewhere is no news")
+  func sameTag() {
+    var nodes = FetchNodes(count: 2)
+    nodes.answered(by: 0)
+    nodes.compares(1, head("\"a\""), .length(9), total: 9, receivedAt: 0)
+    let isNews = nodes.progressed(known: identity("\"a\""))
+    #expect(!isNews && nodes.preferred == 1)
+  }
+}

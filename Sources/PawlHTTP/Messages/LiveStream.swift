@@ -2,8 +2,10 @@
 package enum LiveStream {
   /// Whether a response with these fields is one: `text/event-stream` (HTML Standard, Server-sent events), or `multipart/x-mixed-replace`.
   package static func isOne(_ fields: Fields) -> Bool {
-    // What begins with neither `t` nor `m` is neither.
-    guard let value = fields.first(.contentType), let first = value.first, [0x74, 0x6d].contains(first | 0x20) else {
+    guard let value = fields.first(.contentType), value.count >= 17 else { return false }
+    // What does not begin with `text/e` or `m` is neither.
+    let first = value[value.startIndex] | 0x20
+    guard first == 0x74 ? value[value.startIndex + 5] | 0x20 == 0x65 : first == 0x6d || first == 0x20 else {
       return false
     }
     let type = value.prefix { $0 != 0x3b }.trimmed
@@ -12,6 +14,7 @@ package enum LiveStream {
 
   /// Whether a request asks for events, as `EventSource` does.
   package static func isWanted(_ fields: Fields) -> Bool {
-    fields.first(.accept).map { $0.trimmed.hasPrefix("text/event-stream") } ?? false
+    guard let value = fields.first(.accept), value.count >= 17 else { return false }
+    return value.trimmed.hasPrefix("text/event-stream")
   }
 }

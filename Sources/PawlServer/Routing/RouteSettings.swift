@@ -19,6 +19,8 @@ final class RouteSettings: Sendable {
   private let configuration: UpstreamSection
   let upstream: Upstream
   let upstreamName: String
+  /// How many URLs the upstream has.
+  let nodeCount: Int
   /// What `Host` says where the client named none.
   let fallbackHost: [UInt8]
   let cache: CacheStore?
@@ -68,6 +70,7 @@ final class RouteSettings: Sendable {
     (maxRequestBuffer, maxResponseBuffer) = (settings.maxRequestBuffer, settings.maxResponseBuffer)
     (self.name, self.upstream, self.cache) = (name, upstream, cache)
     (self.settings, self.configuration, self.isOrphan) = (settings, configuration, isOrphan)
+    nodeCount = upstream.settings.urls.count
     upstreamName = isOrphan ? "-" : configuration.name
     fallbackHost = Array((configuration.urls.first.map { "\($0.host):\($0.port)" } ?? "localhost").utf8)
     asksIdentity = settings.originEncoding == .identity

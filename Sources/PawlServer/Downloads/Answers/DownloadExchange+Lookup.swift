@@ -43,7 +43,7 @@ extension DownloadExchange {
     resource.withLock { state in
       guard state.isLoaded else { return .load }
       if request.head.fields.mayContain(anyOf: HeldPart.fields) { settleRangeCoding(state) }
-      if let stored = confirmed(in: state) { return .serve(stored, nil) }
+      if !state.confirmations.isEmpty, let stored = confirmed(in: state) { return .serve(stored, nil) }
       let named = named(in: state)
       let current = named == nil ? state.variants.selected(by: values, where: matches) : nil
       let running = state.fetch as? CollapsedFetch
@@ -57,8 +57,8 @@ extension DownloadExchange {
   }
 
   /// What the origin has confirmed to this very client a moment ago: another range of it does not cost another question.
-  private func confirmed(in state: ResourceState) -> StoredResponse? {
-    guard !state.confirmations.isEmpty, asksForPart,
+  private func confirmed(in state: borrowing ResourceState) -> StoredResponse? {
+    guard asksForPart,
       let stored = state.confirmations.response(for: seeker, at: request.loop.loop.now),
       matches(stored), state.responses.contains(where: { $0.body === stored.body }), known(stored).canFinish
     else { return nil }
@@ -207,7 +207,7 @@ extension DownloadExchange {
     return (fetch, conditions)
   }
 
-  private func isUncacheable(_ state: ResourceState) -> Bool {
+  private func isUncacheable(_ state: borrowing ResourceState) -> Bool {
     state.uncacheableUntil.map { $0 > request.loop.loop.now } ?? false
   }
 
@@ -247,7 +247,8 @@ extension DownloadExchange {
     }
   }
 
-  private func reason(_ purpose: CollapsedFetch.Purpose, _ state: ResourceState) -> CacheStatus.ForwardReason {
+  private func reason(_ purpose: CollapsedFetch.Purpose, _ state: borrowing ResourceState) -> CacheStatus.ForwardReason
+  {
     if purpose.stored != nil { return .stale }
     return state.variants.isEmpty ? .uriMiss : .varyMiss
   }

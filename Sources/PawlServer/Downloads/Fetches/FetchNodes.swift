@@ -2,8 +2,8 @@ import PawlCache
 import PawlHTTP
 
 /// Which of several URLs of an upstream a content comes from, and what proves that another one has the same: each may have validators of
-/// its own for equal octets. Pure. With one URL it says nothing.
-struct FetchNodes {
+/// its own for equal octets. Of one fetch; with one URL there is none.
+final class FetchNodes {
   /// How many URLs there are.
   private let count: Int
   /// The one whose validators ``identity`` has; `nil`: nobody knows.
@@ -14,7 +14,7 @@ struct FetchNodes {
   private var candidate: (url: Int, identity: RepresentationIdentity)?
   /// Those that have had something else since there was progress.
   private var disagreed: Set<Int> = []
-  /// Those whose answers are no parts of what others give.
+  /// Whether another one has taken over.
   private(set) var hasSwitched = false
 
   init(count: Int) { self.count = count }
@@ -22,7 +22,7 @@ struct FetchNodes {
   private var areSeveral: Bool { count > 1 }
 
   /// The first answer came from there.
-  mutating func answered(by url: Int?) { if areSeveral { holder = url } }
+  func answered(by url: Int?) { if areSeveral { holder = url } }
 
   /// Which of them is to be asked first; `nil`: as the rotation has it.
   var preferred: Int? {
@@ -36,7 +36,7 @@ struct FetchNodes {
 
   /// It has something else, or nothing.
   /// - Returns: whether another one may still have it.
-  mutating func disagrees(_ url: Int?) -> Bool {
+  func disagrees(_ url: Int?) -> Bool {
     candidate = nil
     guard areSeveral, let url else { return false }
     disagreed.insert(url)
@@ -44,7 +44,7 @@ struct FetchNodes {
   }
 
   /// A whole answer from there is being compared with what is held.
-  mutating func compares(
+  func compares(
     _ url: Int?, _ head: ResponseHead, _ framing: BodyFraming, total: UInt64?, receivedAt now: Int64
   ) {
     guard isOther(url), let url else { return }
@@ -55,7 +55,7 @@ struct FetchNodes {
 
   /// Something new has been handed on: what came before it was equal.
   /// - Returns: whether that shows, for the first time, that two nodes describe equal octets otherwise.
-  mutating func progressed(known: RepresentationIdentity?) -> Bool {
+  func progressed(known: RepresentationIdentity?) -> Bool {
     if !disagreed.isEmpty { disagreed = [] }
     guard let candidate else { return false }
     self.candidate = nil
@@ -65,5 +65,5 @@ struct FetchNodes {
   }
 
   /// The attempt is over.
-  mutating func attemptEnded() { candidate = nil }
+  func attemptEnded() { candidate = nil }
 }

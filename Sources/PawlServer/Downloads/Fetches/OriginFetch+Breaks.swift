@@ -20,7 +20,7 @@ extension OriginFetch {
 
   func attemptFailed() {
     guard !state.isEnded else { return }
-    nodes.attemptEnded()
+    nodes?.attemptEnded()
     guard first?.isFinal == false else { return fail(.gaveUp("\(attempts.failure), cannot-be-resumed")) }
     guard let identity, sink?.fetchIsWanted(self) == true else { return fail(.gaveUp("not-wanted")) }
     let decision = attempts.next(held: frontier, spanStart: spanStart, prefix: heldPrefix, identity: identity)
@@ -45,17 +45,18 @@ extension OriginFetch {
     _ head: ResponseHead, _ framing: BodyFraming, to asked: ResumeDecision, of identity: RepresentationIdentity
   ) {
     let (url, canBeCompared) = (exchange?.url, canReplay(spanStart: spanStart, prefix: heldPrefix))
-    let isOther = nodes.isOther(url)
+    let isOther = nodes?.isOther(url) ?? false
     switch judgeContinuation(
       asked: asked, identity: identity, answer: head, framing: framing, canReplay: canBeCompared, isOtherNode: isOther)
     {
     case .append(let from): goOnReading(from: from, head)
     case .replay:
-      nodes.compares(url, head, framing, total: total, receivedAt: owner.loop.wallSeconds)
+      nodes?.compares(url, head, framing, total: total, receivedAt: owner.loop.wallSeconds)
       goOnReading(from: 0, head)
     // Another one may still have what is wanted, or be able to prove it.
-    case .changed(let why) where nodes.disagrees(url): askAnother(why.rawValue)
-    case .rangesRefused where isOther && !canBeCompared && nodes.disagrees(url): askAnother("rest-cannot-be-proven")
+    case .changed(let why) where nodes?.disagrees(url) == true: askAnother(why.rawValue)
+    case .rangesRefused where isOther && !canBeCompared && nodes?.disagrees(url) == true:
+      askAnother("rest-cannot-be-proven")
     case .complete:
       dropExchange()
       end()

@@ -52,7 +52,7 @@ extension OriginFetch {
 
   private func contentDiffers(at offset: UInt64) {
     let why = "content-differs-before-\(offset + 1)"
-    guard nodes.isOther(exchange?.url), nodes.disagrees(exchange?.url) else { return fail(.changed(why)) }
+    guard let nodes, nodes.isOther(exchange?.url), nodes.disagrees(exchange?.url) else { return fail(.changed(why)) }
     dropExchange()
     attempts.ended(why, .brokeOff)
     attemptFailed()
@@ -67,7 +67,7 @@ extension OriginFetch {
     position = frontier
     if state.hasBroken {
       request.tally.resumed += UInt64(count)
-      if nodes.progressed(known: first?.identity) { tellNodesDiffer() }
+      if let nodes, nodes.progressed(known: first?.identity) { tellNodesDiffer() }
     }
     if count > 0, sink?.fetch(self, bytes: part, at: offset) == .pause { pause() }
     guard state.isReading else { return bytes.count }

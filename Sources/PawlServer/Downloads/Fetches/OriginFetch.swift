@@ -31,9 +31,9 @@ final class OriginFetch: OriginExchangeDelegate {
   @exclusivity(unchecked) var exchange: OriginExchange?
   /// What the first answer said of the representation, read when the origin breaks off.
   @exclusivity(unchecked) var first: FirstAnswer?
-  var identity: RepresentationIdentity? { nodes.identity ?? first?.identity }
-  /// Which of several URLs has what is being fetched.
-  @exclusivity(unchecked) var nodes: FetchNodes
+  var identity: RepresentationIdentity? { nodes?.identity ?? first?.identity }
+  /// Which of several URLs has what is being fetched; `nil`: there is one.
+  let nodes: FetchNodes?
   var total: UInt64? { first?.total }
   private(set) var spanStart: UInt64 = 0
   private(set) var spanEnd: UInt64?
@@ -51,7 +51,7 @@ final class OriginFetch: OriginExchangeDelegate {
     (self.request, owner, self.use, self.taker) = (request, request.loop, use, taker)
     self.base = base
     let route = request.route
-    nodes = FetchNodes(count: route.upstream.settings.urls.count)
+    nodes = route.nodeCount > 1 ? FetchNodes(count: route.nodeCount) : nil
     attempts = FetchAttempts(
       attemptLimit: route.resumeAttempts, replayFactor: UInt64(max(0, route.replayLimit)))
   }
@@ -94,7 +94,7 @@ final class OriginFetch: OriginExchangeDelegate {
     // A fill is nobody's.
     let holder = use == .fill ? PlaceHolder.nobody : PlaceAccount.holder(of: request)
     var asked = OriginRequest(head: head, use: use, holder: holder)
-    asked.preferredURL = nodes.preferred
+    asked.preferredURL = nodes?.preferred
     exchange = owner.pool(for: route.upstream).start(asked, delegate: self)
   }
 
@@ -177,7 +177,7 @@ final class OriginFetch: OriginExchangeDelegate {
   func exchange(_ exchange: OriginExchange, head: ResponseHead, framing: BodyFraming) {
     if let asked = attempts.asked, let identity { return judge(head, framing, to: asked, of: identity) }
     guard state.receivedHead(goesOn: false) == .goOn else { return endImpossibly() }
-    nodes.answered(by: exchange.url)
+    nodes?.answered(by: exchange.url)
     if case .head(let sink) = taker { sink.fetch(self, head: head, framing: framing) }
     // Who takes it at once gets what came with it at once.
     guard state.isAccepting, framing != .none else { return }

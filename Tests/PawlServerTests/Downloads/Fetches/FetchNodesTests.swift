@@ -17,7 +17,7 @@ import Testing
 
   @Test("with one URL it says nothing")
   func one() {
-    var nodes = FetchNodes(count: 1)
+    let nodes = FetchNodes(count: 1)
     nodes.answered(by: 0)
     let mayAsk = nodes.disagrees(0)
     #expect(nodes.preferred == nil && !nodes.isOther(0) && !mayAsk)
@@ -25,7 +25,7 @@ import Testing
 
   @Test("the node that began it is asked first, until it has something else; then those that have not said so")
   func preferred() {
-    var nodes = FetchNodes(count: 3)
+    let nodes = FetchNodes(count: 3)
     #expect(nodes.preferred == nil && nodes.isOther(0))
     nodes.answered(by: 1)
     #expect(nodes.preferred == 1 && !nodes.isOther(1) && nodes.isOther(0))
@@ -41,7 +41,7 @@ import Testing
 
   @Test("another's validators count once what it gave was equal up to something new, and not before")
   func switched() {
-    var nodes = FetchNodes(count: 2)
+    let nodes = FetchNodes(count: 2)
     nodes.answered(by: 0)
     nodes.compares(1, head("\"b\""), .length(9), total: 9, receivedAt: 0)
     #expect(nodes.identity == nil && nodes.preferred == 0)
@@ -59,7 +59,7 @@ import Testing
 
   @Test("the same tag elsewhere is no news")
   func sameTag() {
-    var nodes = FetchNodes(count: 2)
+    let nodes = FetchNodes(count: 2)
     nodes.answered(by: 0)
     nodes.compares(1, head("\"a\""), .length(9), total: 9, receivedAt: 0)
     let isNews = nodes.progressed(known: identity("\"a\""))

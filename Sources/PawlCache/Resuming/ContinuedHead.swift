@@ -40,7 +40,7 @@ package func judgeContinuedHead(
   if saysTheSame(answer.fields, stored.fields, isPart: isPart) { return .agrees }
   let fields = isPart ? overlaid(stored.fields, by: answer.fields) : answer.fields
   // What is for those to whom the origin confirms it may grow by what any of them is told.
-  let isConfirmed = !stored.isForEverybody && hasStrongTag(of: stored, answer.fields)
+  let isConfirmed = !stored.isForEverybody && stored.isNamedStrongly(by: answer.fields)
   switch Storability.decide(
     request: request, response: ResponseHead(status: stored.status, fields: fields), framing: .chunked, policy: policy,
     receivedAt: responseTime)
@@ -96,12 +96,6 @@ private func hasOnlyExpired(_ stored: StoredHead, _ fields: Fields) -> Bool {
   let directives = ResponseDirectives(fields)
   guard let expires = stored.fields.only(.expires) else { return false }
   return directives.cacheControl == stored.cacheControl && fields.only(.expires) == expires
-}
-
-/// One strong tag names one sequence of octets.
-private func hasStrongTag(of stored: StoredHead, _ fields: Fields) -> Bool {
-  guard let own = stored.validators.tag, let other = fields.only(.etag).flatMap(EntityTag.init) else { return false }
-  return own.matchesStrongly(other)
 }
 
 private func overlaid(_ stored: Fields, by answer: Fields) -> Fields {

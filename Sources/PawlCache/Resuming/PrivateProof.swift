@@ -13,8 +13,7 @@ package enum PrivateProof {
   /// Whether the answer says that these bytes are the asker's: a 304 that names their strong tag (RFC 9110 §15.4.5 has it
   /// name one; RFC 9111 §4.3.4).
   package static func isProven(by answer: ResponseHead, _ stored: StoredHead) -> Bool {
-    guard answer.status == 304, let own = stored.validators.tag else { return false }
-    return answer.fields.only(.etag).flatMap(EntityTag.init).map(own.matchesStrongly) ?? false
+    answer.status == 304 && stored.isNamedStrongly(by: answer.fields)
   }
 
   /// Whether bytes under this head may turn out to be those of the other, if all of them are compared.

@@ -103,6 +103,12 @@ package struct StoredHead: Equatable, Sendable {
     return vary.selectingValues(in: Self.selectionFields(asSent(), asksIdentity: asksIdentity)) == selecting
   }
 
+  /// Whether the fields of another answer name these octets: one strong tag is of one sequence of them (RFC 9110 §8.8.3.2).
+  func isNamedStrongly(by fields: Fields) -> Bool {
+    guard let own = validators.tag else { return false }
+    return fields.only(.etag).flatMap(EntityTag.init).map(own.matchesStrongly) ?? false
+  }
+
   /// Whether `newer`, which came while this one was on its way, is of a later date (RFC 9111 §4).
   package func isOvertaken(by newer: StoredHead) -> Bool {
     guard let date, let later = newer.date else { return false }

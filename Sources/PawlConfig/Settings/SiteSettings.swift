@@ -70,7 +70,7 @@ package struct SiteSettings: Hashable, Sendable {
       .scalar("upload-prefix", \.uploadPrefix, .uploadPrefix),
       .scalar("etag", \.etag, .choice()),
       .scalar("default-ttl", \.defaultTTL, .defaulted(.time, shown: "0s")),
-      .heuristicTTL,
+      .scalar("heuristic-ttl", \.writtenHeuristicTTL, .optional(.time, word: "off")),
       .scalar("resume-ttl", \.resumeTTL, .time),
       .scalar("resume-ttl-no-cache", \.resumeTTLNoCache, .boolean),
       .list("ignore-cookies", \.ignoreCookies, .cookiePattern, empty: "none", commas: true),
@@ -95,19 +95,8 @@ package struct SiteSettings: Hashable, Sendable {
   }
 }
 
-extension Key<SiteSettings> {
-  /// Shown as it counts.
-  fileprivate static var heuristicTTL: Key {
-    let format = ValueFormat<Duration?>.optional(.time, word: "off")
-    let written = Key.scalar("heuristic-ttl", \.writtenHeuristicTTL, format)
-    return Key(
-      name: written.name, isList: false, isRequired: false, clear: written.clear, read: written.read,
-      show: { [format.show($0.heuristicLimit > .zero ? $0.heuristicLimit : nil)] })
-  }
-}
-
 extension SiteSettings {
-  /// `nil`: `off`.
+  /// Shown as it counts; `nil`: `off`.
   fileprivate var writtenHeuristicTTL: Duration? {
     get { heuristicLimit > .zero ? heuristicLimit : nil }
     set { heuristicTTL = newValue ?? .zero }

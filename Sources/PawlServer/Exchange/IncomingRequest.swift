@@ -37,7 +37,7 @@ final class IncomingRequest {
   /// What the answer has to be named by, where that is the condition of the request (`If-Match`) and pawl judges it: the origin hears
   /// nothing of it.
   let match: [EntityTag]?
-  let hasMatch: Bool
+  var hasMatch: Bool { match != nil }
 
   /// Of which coding its range is, where the route leaves that open.
   var rangeCoding = RangeCoding.identity { didSet { sentHead = nil } }
@@ -53,7 +53,7 @@ final class IncomingRequest {
     isRouted: Bool, record: TransferRecord, allCookies: [Bytes]? = nil, match: [EntityTag]? = nil
   ) {
     self.head = head
-    (self.allCookies, self.match, hasMatch) = (allCookies, match, match != nil)
+    (self.allCookies, self.match) = (allCookies, match)
     (self.route, self.loop, self.facts) = (route, loop, facts)
     (self.requestID, self.isRouted, self.record) = (requestID, isRouted, record)
   }

@@ -33,7 +33,7 @@ final class KeptPostAnswer {
       request: request.head, response: answer, framing: framing,
       isConditional: request.head.fields.mayContain(anyOf: Self.conditions), policy: request.route.policy,
       receivedAt: now)
-    guard storability == .shared || storability == .sharedPerCookie else { return nil }
+    guard storability.isForOthers else { return nil }
     guard let resource = store.resource(for: request.key(request.head.target), create: true) else { return nil }
     resource.withLock { $0.asking += 1 }
     (self.request, self.store, self.resource) = (request, store, resource)

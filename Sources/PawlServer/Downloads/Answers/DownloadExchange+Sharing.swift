@@ -23,11 +23,19 @@ extension DownloadExchange {
 
   /// Whether the client that it was asked for wants a part of it, and names it by its tag.
   private func isPiece(of stored: StoredResponse, _ asker: Asker) -> Bool {
-    let (fields, control) = (request.head.fields, stored.head.cacheControl)
-    guard request.head.method == .get, fields.contains(.range), case .tag(let tag)? = IfRange(fields), !tag.isWeak,
-      stored.body.tagLimit(tag.opaque) != nil, !control.noCache, !control.mustRevalidate, !CacheControl(fields).noCache
+    let control = stored.head.cacheControl
+    guard namesPart(of: stored), !control.noCache, !control.mustRevalidate, !CacheControl(request.head.fields).noCache
     else { return false }
     return asker.isSameClient(as: request)
+  }
+
+  /// Whether a range of it is asked for, and its tag named.
+  private func namesPart(of stored: StoredResponse) -> Bool {
+    let fields = request.head.fields
+    guard request.head.method == .get, fields.contains(.range), case .tag(let tag)? = IfRange(fields) else {
+      return false
+    }
+    return !tag.isWeak && stored.body.tagLimit(tag.opaque) != nil
   }
 
   /// Fresh enough for this request.
@@ -44,8 +52,7 @@ extension DownloadExchange {
   /// credential: who shows one, or a cookie, and is not answered for everybody anyway, is judged by the origin.
   func opensByTag(_ stored: StoredResponse) -> Bool {
     let fields = request.head.fields
-    guard request.head.method == .get, fields.contains(.range), case .tag(let tag)? = IfRange(fields), !tag.isWeak,
-      stored.body.tagLimit(tag.opaque) != nil,
+    guard namesPart(of: stored),
       FillCoordinator.canMend(stored, isNamed: true) || FillCoordinator.isFilling(stored),
       stored.head.isForEverybody || !RequestFields.hasCredential(fields)
     else { return false }

@@ -11,7 +11,7 @@ extension CollapsedFetch {
       stored.head, head, request: sent, policy: request.route.policy, requestTime: requestTime,
       responseTime: now)
     {
-    case .unrelated: askPlainly(instead: stored)
+    case .unrelated: askPlainly(for: .refetch(stored))
     case .freshens(let merged) where isOvertaken(merged, of: stored):
       conclude(.notShared)?.fetched(stored.ofOneRequest(head: merged), .validated, setCookies: setCookies)
     case .freshens(let merged):
@@ -37,13 +37,6 @@ extension CollapsedFetch {
     return true
   }
 
-  /// A 304 that names nothing: the whole of what the origin has is wanted, where the client did not ask for that answer itself.
-  func askWithoutOffer() {
-    fetch?.cancel()
-    purpose = .miss
-    start(adding: [])
-  }
-
   /// Whether a newer answer about the same body came first.
   private func isOvertaken(_ merged: StoredHead, of stored: StoredResponse) -> Bool {
     let current = resource.withLock { state in state.variants.response(of: stored.body) }
@@ -51,9 +44,9 @@ extension CollapsedFetch {
   }
 
   /// The origin spoke of something else than what it was asked about: the whole of what it has now is wanted.
-  private func askPlainly(instead stored: StoredResponse) {
+  func askPlainly(for purpose: Purpose) {
     fetch?.cancel()
-    purpose = .refetch(stored)
+    self.purpose = purpose
     start(adding: [])
   }
 

@@ -164,7 +164,7 @@ final class CollapsedFetch: FetchHeadSink, DownloadJob {
     if case .validate(let stored) = purpose, head.status == 304 { return validated(stored, head, now) }
     if case .offer(let offered) = purpose, head.status == 304 {
       if confirmed(offered, head, now) { return }
-      if !request.head.fields.mayContain(anyOf: ColdRange.conditional) { return askWithoutOffer() }
+      if !request.head.fields.mayContain(anyOf: ColdRange.conditional) { return askPlainly(for: .miss) }
     }
     if let stored = purpose.stored, head.status >= 500, canBeFinished(stored),
       mayServeStaleOnError(stored.head, policy: request.route.policy, now: now, failure: .status(head.status))

@@ -18,7 +18,7 @@ extension OriginFetch {
     attemptFailed()
   }
 
-  func attemptFailed() {
+  private func attemptFailed() {
     guard !state.isEnded else { return }
     nodes?.attemptEnded()
     guard first?.isFinal == false else { return fail(.gaveUp("\(attempts.failure), cannot-be-resumed")) }
@@ -77,7 +77,8 @@ extension OriginFetch {
     }
   }
 
-  private func askAnother(_ why: String) {
+  /// What came is not what is wanted; another URL may have it still.
+  func askAnother(_ why: String) {
     dropExchange()
     attempts.ended(why, .brokeOff)
     attemptFailed()

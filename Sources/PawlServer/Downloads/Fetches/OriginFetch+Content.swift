@@ -53,9 +53,7 @@ extension OriginFetch {
   private func contentDiffers(at offset: UInt64) {
     let why = "content-differs-before-\(offset + 1)"
     guard let nodes, nodes.isOther(exchange?.url), nodes.disagrees(exchange?.url) else { return fail(.changed(why)) }
-    dropExchange()
-    attempts.ended(why, .brokeOff)
-    attemptFailed()
+    askAnother(why)
   }
 
   private func deliver(_ bytes: UnsafeRawBufferPointer) -> Int {

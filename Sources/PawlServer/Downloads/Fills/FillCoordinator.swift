@@ -112,7 +112,7 @@ final class FillCoordinator: Sendable {
   var isFilling: Bool { state.withLock { !$0.spans.isEmpty } }
   var comparison: TwinComparison? { state.withLock { $0.comparison } }
   var sharing: Sharing? { state.withLock { $0.sharing } }
-  /// Whether ranges have been seen of it, or are announced: only then one is asked for that others need not wait for.
+  /// Whether the origin says that it has ranges: only then one is asked for ahead of what comes anyway.
   let announcesRanges: Bool
   var refusesRanges: Bool { state.withLock { $0.refusesRanges } }
   func originRefusesRanges() { state.withLock { $0.refusesRanges = true } }

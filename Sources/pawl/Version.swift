@@ -1,9 +1,12 @@
 import ArgumentParser
+import CBrotli
 import CLibevent
 import CNGHTTP2
 import COpenSSL
 import CSQLite
 import CXXHash
+import CZlib
+import CZstd
 import PawlTLS
 
 struct Version: ParsableCommand {
@@ -29,6 +32,9 @@ enum ComponentVersions {
       ("SQLite", text(sqlite3_libversion())),
       ("xxHash", xxHash),
       ("nghttp2", nghttp2),
+      ("zlib", text(zlibVersion())),
+      ("Brotli", brotli),
+      ("zstd", text(ZSTD_versionString())),
       ("kernel TLS", KernelTLS.isAvailable ? "used for downloads over TLS" : "not in this kernel"),
       ("upload interop versions", "3 4 5 6 7 8 9 10, tus 1.0.0"),
     ]
@@ -46,6 +52,11 @@ enum ComponentVersions {
   private static var xxHash: String {
     let number = XXH_versionNumber()
     return "\(number / 10_000).\(number / 100 % 100).\(number % 100)"
+  }
+
+  private static var brotli: String {
+    let number = BrotliEncoderVersion()
+    return "\(number >> 24).\(number >> 12 & 0xfff).\(number & 0xfff)"
   }
 
   private static var nghttp2: String { text(nghttp2_version(0)?.pointee.version_str) }

@@ -7,6 +7,7 @@ import Testing
     "PawlBase": ["CLinux"],
     "PawlHTTP": ["PawlBase", "RawStructuredFieldValues"],
     "PawlWire": ["PawlBase", "PawlHTTP", "CNGHTTP2"],
+    "PawlCoding": ["PawlBase", "PawlHTTP", "CZlib", "CBrotli", "CZstd"],
     "PawlCache": ["PawlBase", "PawlHTTP", "RawStructuredFieldValues"],
     "PawlUpload": ["PawlBase", "PawlHTTP", "RawStructuredFieldValues"],
     "PawlConfig": [],
@@ -23,7 +24,8 @@ import Testing
     "PawlUpstream": ["PawlBase", "PawlHTTP", "PawlWire", "PawlTLS", "PawlLoop", "DequeModule"],
     "PawlCertificates": ["PawlBase", "PawlHTTP", "PawlTLS", "PawlLoop", "PawlConfig", "PawlObserve", "CLinux"],
     "PawlServer": [
-      "PawlBase", "PawlHTTP", "PawlWire", "PawlCache", "PawlUpload", "PawlTLS", "PawlLoop", "PawlConfig", "PawlObserve",
+      "PawlBase", "PawlHTTP", "PawlWire", "PawlCoding", "PawlCache", "PawlUpload", "PawlTLS", "PawlLoop", "PawlConfig",
+      "PawlObserve",
       "PawlCertificates", "PawlDisk", "PawlCacheStore", "PawlUploadStore", "PawlUpstream", "COpenSSL", "CXXHash",
       "CLinux", "DequeModule",
     ],
@@ -38,11 +40,13 @@ import Testing
       "PawlBase", "PawlCertificates", "PawlDemo", "PawlServer", "PawlDisk", "PawlUploadStore", "PawlUpload", "PawlTLS",
       "PawlConfig", "PawlObserve", "ArgumentParser",
       "CLibevent",
-      "CNGHTTP2", "COpenSSL", "CSQLite", "CXXHash", "CLinux",
+      "CNGHTTP2", "COpenSSL", "CSQLite", "CXXHash", "CZlib", "CBrotli", "CZstd", "CLinux",
     ],
   ]
   static let standardLibrary: Set<String> = ["Swift", "Synchronization"]
-  static let shims = ["CLibevent", "CLinux", "CNGHTTP2", "COpenSSL", "CSQLite", "CXXHash"]
+  static let shims = [
+    "CBrotli", "CLibevent", "CLinux", "CNGHTTP2", "COpenSSL", "CSQLite", "CXXHash", "CZlib", "CZstd",
+  ]
 
   @Test("go only where the architecture lets them")
   func directions() {

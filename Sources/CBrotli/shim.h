@@ -1,0 +1,5 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+#include <brotli/decode.h>
+#include <brotli/encode.h>

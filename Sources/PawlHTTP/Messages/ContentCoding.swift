@@ -1,0 +1,29 @@
+/// A content coding that pawl applies itself (RFC 9110 §8.4.1). Where one is optional, `nil` is the content as it is (`identity`).
+package enum ContentCoding: UInt8, CaseIterable, Hashable, Sendable {
+  case gzip = 1, brotli = 2, zstd = 3
+
+  /// As `Content-Encoding` and `Accept-Encoding` write it.
+  package var name: StaticString {
+    switch self {
+    case .gzip: "gzip"
+    case .brotli: "br"
+    case .zstd: "zstd"
+    }
+  }
+
+  /// The coding of this name, letters compared without case; `x-gzip` is `gzip` (RFC 9110 §8.4.1.3). `nil` for any other.
+  package init?(name: Bytes) {
+    switch name.count {
+    case 2 where name.equalsIgnoringCase("br"): self = .brotli
+    case 4 where name.equalsIgnoringCase("gzip"): self = .gzip
+    case 4 where name.equalsIgnoringCase("zstd"): self = .zstd
+    case 6 where name.equalsIgnoringCase("x-gzip"): self = .gzip
+    default: return nil
+    }
+  }
+}
+
+extension Optional where Wrapped == ContentCoding {
+  /// What tells the forms of one representation apart in a key: 0 for `identity`. Does not change between versions of pawl.
+  package var keyOctet: UInt8 { self?.rawValue ?? 0 }
+}

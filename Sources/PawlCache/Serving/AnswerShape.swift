@@ -24,7 +24,8 @@ package enum AnswerShape: Hashable, Sendable {
     }
 
     func names(_ tag: EntityTag, _ head: StoredHead, strongly: Bool) -> Bool {
-      if !tag.isWeak, tagLimit(tag.opaque) == .max { return true }
+      // One that others have weakened on its way still names it weakly (RFC 9110 §8.8.3.2).
+      if !tag.isWeak || !strongly, tagLimit(tag.opaque) == .max { return true }
       guard !strongly else { return false }
       return head.validators.tag.map { $0.matchesWeakly(tag) } ?? false
     }
@@ -44,7 +45,9 @@ package enum AnswerShape: Hashable, Sendable {
     }
     if condition == .notModified {
       guard case .tags(let list)? = EntityTagList(fields.all(.ifNoneMatch)) else { return (.notModified, nil) }
-      return (.notModified, list.first { !$0.isWeak && body.names($0, head, strongly: true) })
+      let strong = list.first { !$0.isWeak && body.names($0, head, strongly: true) }
+      // Who names it weakly may hold it in another form: no strong tag of this one is told.
+      return (.notModified, strong ?? list.first { $0.isWeak && body.names($0, head, strongly: false) })
     }
     guard request.method == .get, mayGivePart, head.givesParts, let field = RangeField(fields) else {
       return (.whole, nil)

@@ -75,6 +75,13 @@ struct BodyState {
   var hasStrongValidator = false
   var window: MemoryWindow?
 
+  /// The same content as pawl has coded it, one of each coding.
+  var forms: [CodedForm] = []
+  /// The body of which this is such a form; `nil`: it came from an origin.
+  var base: WeakStoredBody?
+  /// See ``StoredBody/flushes``.
+  var flushes: [UInt64] = []
+
   var uses: UInt64 = 0
   var lastUsed: Int64 = 0
   var isUseNoted = false

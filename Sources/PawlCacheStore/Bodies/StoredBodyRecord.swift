@@ -51,7 +51,8 @@ extension StoredBody: ChangeSource {
 
   /// Nothing of it is in memory only, and nobody used it since `time` (wall clock, seconds).
   func isSpare(notUsedSince time: Int64) -> Bool {
-    state.withLock { state in
+    guard forms.allSatisfy({ $0.body.isSpare(notUsedSince: time) }) else { return false }
+    return state.withLock { state in
       state.isPublished && state.isIdle && (state.content == .filling || state.content == .recorded)
         && state.window == nil && state.lastUsed <= time && !state.isUseNoted && state.report == .clean
         && !state.hasUnrecorded && state.unsyncedBytes == 0

@@ -3,7 +3,11 @@ package import PawlDisk
 
 /// An object's row as it is first written.
 package struct ObjectRow: Sendable {
-  package enum Kind: Int64, Sendable { case shared = 0, personal = 1 }
+  package enum Kind: Int64, Sendable {
+    case shared = 0, personal = 1
+    /// Made by pawl from another object under the same key: ``owner`` says from which, in which coding.
+    case coded = 2
+  }
 
   /// The catalogue's own short name for the object; never used twice in one catalogue.
   var number: Int64
@@ -11,6 +15,7 @@ package struct ObjectRow: Sendable {
   var keyHash: UInt64
   var key: [UInt8]
   var kind: Kind
+  /// Of a personal one whose it is; of a coded one ``CodedForm/Origin/octets``.
   var owner: [UInt8]?
   var head: [UInt8]
   var total: UInt64?
@@ -50,6 +55,8 @@ package enum CatalogueChange: Sendable {
   /// All tags of the object, in place of those it had; the first is the primary one.
   case tags(Int64, [TagRecord])
   case cleared(Int64)
+  /// A coded one is of another object from now on.
+  case owner(Int64, [UInt8])
   case used(Int64, at: Int64, uses: UInt64)
   case meta(String, Int64)
   /// What stands below this key, and has a lower number, is out of date.
@@ -91,6 +98,8 @@ package enum CatalogueChange: Sendable {
     case .tags(let number, let tags): try Self.replaceTags(number, tags, in: database)
     case .cleared(let number):
       try database.run("UPDATE objects SET suspect = 0 WHERE number = ?1", .integer(number))
+    case .owner(let number, let owner):
+      try database.run("UPDATE objects SET owner = ?2 WHERE number = ?1", .integer(number), .blob(owner))
     case .used(let number, let time, let uses):
       try database.run(
         "UPDATE objects SET last_used = ?2, uses = ?3 WHERE number = ?1", .integer(number), .integer(time),

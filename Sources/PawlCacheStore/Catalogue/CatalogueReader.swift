@@ -153,7 +153,7 @@ final class CatalogueReader: Sendable {
       rows.append(
         ObjectRow(
           number: statement.integer(0), id: id, keyHash: UInt64(bitPattern: statement.integer(2)),
-          key: statement.blob(3), kind: kind, owner: kind == .personal ? statement.blob(5) : nil,
+          key: statement.blob(3), kind: kind, owner: kind == .shared ? nil : statement.blob(5),
           head: statement.blob(6), total: statement.optionalInteger(7).map { UInt64(clamping: $0) },
           isComplete: statement.integer(8) == 1, held: UInt64(clamping: statement.integer(9)),
           synced: UInt64(clamping: statement.integer(10)), isSuspect: statement.integer(11) != 0,

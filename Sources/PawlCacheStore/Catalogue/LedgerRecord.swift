@@ -140,7 +140,7 @@ struct LedgerRecord {
     else { return nil }
     let ends = Int64(bitPattern: expires)
     let row = ObjectRow(
-      number: number, id: id, keyHash: hash, key: Array(key), kind: kind, owner: kind == .personal ? Array(owner) : nil,
+      number: number, id: id, keyHash: hash, key: Array(key), kind: kind, owner: kind == .shared ? nil : Array(owner),
       head: Array(head), total: total == .max ? nil : total, isComplete: false, held: 0, synced: 0, isSuspect: false,
       storedAt: Int64(bitPattern: storedAt), supersededAt: nil, lastUsed: Int64(bitPattern: lastUsed), uses: 0,
       expires: ends == .max ? nil : ends)

@@ -21,16 +21,22 @@ extension CacheStore {
   }
 
   private static func loadNow(_ resource: Resource, _ core: StoreCore) {
-    var responses: [StoredResponse] = []
+    var (responses, forms): ([StoredResponse], [RecordedObject]) = ([], [])
     do throws(StoreError) {
       for object in try core.reader.objects(keyHash: resource.hash) where object.row.key == resource.key.bytes {
         if core.doomed.withLock({ $0.contains(object.row.number) }) { continue }
-        if let response = BodyLoader(object, core).load(under: resource.key) { responses.append(response) }
+        if object.row.kind == .coded {
+          forms.append(object)
+        } else if let response = BodyLoader(object, core).load(under: resource.key) {
+          responses.append(response)
+        }
       }
     } catch {
       core.noteReadFailure(error)
     }
-    finishLoad(resource, Reunion(core: core).join(responses), core.index)
+    responses = Reunion(core: core).join(responses)
+    core.attachForms(forms, to: responses + resource.withLock { $0.responses })
+    finishLoad(resource, responses, core.index)
   }
 
   private static func finishLoad(_ resource: Resource, _ responses: [StoredResponse], _ index: ResourceIndex) {
@@ -98,7 +104,7 @@ struct BodyLoader {
   }
 
   /// What it is counted as since the start.
-  private var charge: DiskCharge { DiskCharge(core.budget, bytes: object.row.held + DiskBudget.objectOverhead) }
+  var charge: DiskCharge { DiskCharge(core.budget, bytes: object.row.held + DiskBudget.objectOverhead) }
 
   private func response(_ head: StoredHead, _ body: StoredBody) -> StoredResponse {
     let row = object.row

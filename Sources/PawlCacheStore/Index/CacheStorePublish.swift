@@ -143,7 +143,7 @@ extension CacheStore {
     return [.insert(row), .tags(body.number, tags)]
   }
 
-  private func record(_ changes: [CatalogueChange], of body: StoredBody) {
+  func record(_ changes: [CatalogueChange], of body: StoredBody) {
     core.submit(changes) { [core] isRecorded in
       guard isRecorded else { return }
       _ = core.unrecorded.withLock { $0.remove(body.id) }

@@ -33,6 +33,7 @@ extension StoreCore {
       case .body(let body):
         for resource in resources { index.removeIfEmpty(resource) }
         guard body.doom() else { return false }
+        dropForms(of: body)
         BodyFile.unlink(candidate.id, self)
         body.charge.release()
         return true
@@ -60,6 +61,7 @@ extension StoreCore {
       }
       if let found { return found }
     }
+    if let form = detachForm(candidate.number) { return .body(form) }
     // In no resource: not loaded yet, or about to be placed in one.
     return isLive(candidate.number) ? .busy : .notLoaded
   }

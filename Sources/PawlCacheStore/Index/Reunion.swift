@@ -1,4 +1,3 @@
-import CLinux
 import PawlCache
 
 /// One body of which two parts are there, each from its beginning: a fetch that was to take the place of an incomplete one was itself
@@ -40,17 +39,7 @@ struct Reunion {
     var position: UInt64 = 0
     while position < end {
       let next = min(end, position + SegmentTable.span)
-      let agree = core.withSegmentBuffer { left in
-        core.withSegmentBuffer { right in
-          let count = Int(next - position)
-          guard a.body.readUnverified(position..<next, into: left) == count,
-            b.body.readUnverified(position..<next, into: right) == count, let one = left.baseAddress,
-            let other = right.baseAddress
-          else { return false }
-          return memcmp(one, other, count) == 0
-        }
-      }
-      guard agree else { return false }
+      guard core.haveSame(position..<next, a.body, b.body) else { return false }
       position = next
     }
     return true

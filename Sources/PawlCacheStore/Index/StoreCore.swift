@@ -23,7 +23,9 @@ final class StoreCore: BodyCore, @unchecked Sendable {
 
   override func drop(_ body: StoredBody) {
     removeFromIndex(body)
+    body.leaveBase()
     super.drop(body)
+    dropForms(of: body)
   }
 
   override func makeRoom(_ bytes: UInt64) -> Bool { reserveEvicting(bytes) }

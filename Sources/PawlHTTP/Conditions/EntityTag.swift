@@ -12,6 +12,7 @@ package struct EntityTag: Hashable, Sendable {
   }
 
   package init(strong opaque: [UInt8]) { (isWeak, self.opaque) = (false, opaque) }
+  package init(weak opaque: [UInt8]) { (isWeak, self.opaque) = (true, opaque) }
 
   fileprivate init(isWeak: Bool, opaque: Bytes) { (self.isWeak, self.opaque) = (isWeak, Array(opaque)) }
 

@@ -13,17 +13,23 @@ package struct AcceptEncoding: Hashable, Sendable {
   private var identity = unsaid
   /// `*`: what is not named.
   private var others = unsaid
+  private var left = longest
 
   /// What the request with these fields takes. A member that is malformed, or names a coding that is not known, says nothing. Of one
   /// that is named twice, the smaller weight counts.
   package init(_ fields: Fields) {
-    var left = Self.longest
-    for line in fields.lines where line.name == .acceptEncoding {
-      for member in fields.value(line).listElements {
-        if left == 0 { return }
-        left -= 1
-        read(member)
-      }
+    for line in fields.lines where line.name == .acceptEncoding { add(fields.value(line)) }
+  }
+
+  /// Of a request without the field.
+  package init() {}
+
+  /// Takes in one more line of the field.
+  package mutating func add(_ value: Bytes) {
+    for member in value.listElements {
+      if left == 0 { return }
+      left -= 1
+      read(member)
     }
   }
 

@@ -42,10 +42,14 @@ final class IncomingRequest {
   /// Of which coding its range is, where the route leaves that open.
   var rangeCoding = RangeCoding.identity { didSet { sentHead = nil } }
 
+  /// The origin is asked with the client's own `Accept-Encoding` this once (``AnswerCoding/isToLearn(_:)``).
+  var asksOwnCoding = false { didSet { sentHead = nil } }
+
   /// Whether the origin is asked for no coding: by the route, and where octets are counted, unless they are counted in
   /// those of a coded body.
   var asksIdentity: Bool {
-    route.asksIdentity || rangeCoding == .identity && head.method == .get && head.fields.contains(.range)
+    route.asksIdentity && !asksOwnCoding
+      || rangeCoding == .identity && head.method == .get && head.fields.contains(.range)
   }
 
   init(

@@ -81,7 +81,9 @@ extension Resource {
   /// What is stored with the body that a tag names.
   func known(by tag: EntityTag) -> MintedConditions.Known? {
     withLock { state in
-      state.responses.first { $0.body.tagLimit(tag.opaque) == .max }.map { MintedConditions.Known($0.head) }
+      state.responses.first { stored in
+        stored.body.tagLimit(tag.opaque) == .max || stored.body.form(namedBy: tag.opaque)?.limit == .max
+      }.map { MintedConditions.Known($0.head) }
     }
   }
 }

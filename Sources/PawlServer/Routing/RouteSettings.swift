@@ -31,6 +31,8 @@ final class RouteSettings: Sendable {
   let collapsesAlways: Bool
   let etag: TagMode
   let asksIdentity: Bool
+  /// What pawl compresses itself; `nil`: nothing.
+  let compression: RouteCompression?
   let maxRanges: Int
   let maxUnknown: UInt64
   let abandonedFill: UInt64
@@ -74,6 +76,7 @@ final class RouteSettings: Sendable {
     upstreamName = isOrphan ? "-" : configuration.name
     fallbackHost = Array((configuration.urls.first.map { "\($0.host):\($0.port)" } ?? "localhost").utf8)
     asksIdentity = settings.originEncoding == .identity
+    compression = RouteCompression(settings)
     policy = CachePolicy(
       defaultTTL: settings.defaultTTL?.wholeSeconds ?? 0, heuristicTTL: settings.heuristicLimit.wholeSeconds,
       staleIfError: settings.staleIfError.wholeSeconds,

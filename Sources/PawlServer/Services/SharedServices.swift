@@ -16,7 +16,9 @@ final class SharedServices: Sendable {
   /// For what takes as long as an upload is large: joining parts, digests of stored bytes. Nobody's sync waits for it.
   let longWorkers: WorkerPool
   let bufferMemory = BufferMemory()
+  let codingMemory = CodingMemory()
   let probes = Locked(ProbeMemory())
+  let originCodings = Locked(OriginCodings())
 
   /// Starts the threads; ``stop()`` ends them.
   init(events: EventLog, accessLog: AccessLog?, clock: any LoopClock) {

@@ -11,6 +11,8 @@ package struct PlainGet {
   /// The value of the one `X-Request-Id` field.
   package let requestID: Range<Int>?
   package let hasCookie: Bool
+  /// Whether there is an `Accept-Encoding`.
+  package let acceptsCodings: Bool
   /// Whether proxies have passed it on.
   package let hasVia: Bool
   /// Whether a proxy in front may say what its client speaks, or how it named the site.
@@ -40,7 +42,7 @@ extension RequestParser {
     }
     return PlainGet(
       authority: authorityRange, target: targetRange, range: range, ifRange: ifRange, requestID: requestID,
-      hasCookie: contains(.cookie), hasVia: contains(.via), namesScheme: !present.isDisjoint(with: .namingScheme))
+      hasCookie: contains(.cookie), acceptsCodings: contains(.acceptEncoding), hasVia: contains(.via), namesScheme: !present.isDisjoint(with: .namingScheme))
   }
 
   private func only(_ name: FieldName) -> Range<Int>? {

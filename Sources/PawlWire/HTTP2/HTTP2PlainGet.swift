@@ -14,6 +14,11 @@ package struct HTTP2PlainGet: Sendable {
   /// Whether a proxy in front says what its client speaks.
   package let namesScheme: Bool
 
+  /// Tells where the value of each line with this name stands.
+  package func each(_ name: FieldName, _ tell: (Range<Int>) -> Void) {
+    for line in lines where line.name == name { tell(line.valueRange) }
+  }
+
   /// Where the value of the first line with this name stands.
   package func first(_ name: FieldName) -> Range<Int>? {
     let wanted = name.rawValue

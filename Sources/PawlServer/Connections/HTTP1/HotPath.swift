@@ -18,7 +18,10 @@ extension ClientConnection {
     let owner = self.owner
     guard output.isEmpty, !owner.isDraining, let get = listener.withParser({ $0.plainGet() }) else { return false }
     guard !get.hasVia || !isLoop(buffer) else { return false }
-    guard let hot = owner.services.hotResponse(HotRequest(get, in: buffer), facts, known: &known) else { return false }
+    let found = owner.services.hotResponse(HotRequest(get, in: buffer), facts, known: &known) {
+      get.range == nil && get.acceptsCodings ? codings(buffer) : nil
+    }
+    guard let hot = found else { return false }
     let asked = hot.answer.shape(range: get.range.map { buffer[$0] }, ifRange: get.ifRange.map { buffer[$0] })
     let (part, wanted): (ByteRange?, Range<UInt64>)
     switch asked {
@@ -49,6 +52,15 @@ extension ClientConnection {
       var fields = Fields()
       for line in parser.lines where line.name == .via { fields.append(.via, buffer[line.valueRange]) }
       return OriginRequests.isLoop(fields)
+    }
+  }
+
+  /// Those that the head which was read last takes.
+  private func codings(_ buffer: [UInt8]) -> AcceptEncoding {
+    listener.withParser { parser in
+      var codings = AcceptEncoding()
+      for line in parser.lines where line.name == .acceptEncoding { codings.add(buffer[line.valueRange]) }
+      return codings
     }
   }
 

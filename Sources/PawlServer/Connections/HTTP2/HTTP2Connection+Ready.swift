@@ -16,7 +16,12 @@ extension HTTP2Connection {
       authority: get.octets[get.authority], target: get.octets[get.target], hasCookie: get.hasCookie,
       namesScheme: get.namesScheme)
     var known: LookedUp?
-    guard let hot = owner.services.hotResponse(request, facts, known: &known), let body = hot.stored.body.inMemory,
+    let found = owner.services.hotResponse(request, facts, known: &known) {
+      var codings = AcceptEncoding()
+      get.each(.acceptEncoding) { codings.add(get.octets[$0]) }
+      return codings
+    }
+    guard let hot = found, let body = hot.stored.body.inMemory,
       !body.isEmpty,
       hot.answer.total == UInt64(body.count)
     else { return nil }

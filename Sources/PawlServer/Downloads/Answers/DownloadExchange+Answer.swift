@@ -12,6 +12,18 @@ extension DownloadExchange {
     self.served = served
     if awaitsName(stored) { return }
     store.noteUse(stored)
+    switch form(of: stored) {
+    case .asStored: give(stored, in: nil)
+    case .kept(let form):
+      store.noteUse(form)
+      give(form, in: nil)
+    case .onItsWay(let coding): give(stored, in: coding)
+    case .later: break
+    }
+  }
+
+  /// - Parameter coding: what its content is compressed in on its way.
+  private func give(_ stored: StoredResponse, in coding: ContentCoding?) {
     let answer = StoredAnswer(stored, request: request, served: served, isOutOfPatience: isOutOfPatience)
     if let twin = proofNeeded(stored) { return waitForProof(twin, of: stored, isOurs: true) }
     if hasGoneBy(stored, answer) { return passUnkept() }
@@ -21,7 +33,7 @@ extension DownloadExchange {
     switch answer.shape {
     case .notModified: channel.respond(answer.notModified(), length: .none, body: nil)
     case .needsTotal: waitForTotal(of: stored)
-    case .whole: sendWhole(stored, answer)
+    case .whole: sendWhole(stored, answer, in: coding)
     case .part(let range):
       let reader = reader([.body(range.first, through: range.last + 1)], stored)
       channel.respond(answer.part(range), length: .known(range.count), body: reader)
@@ -103,14 +115,16 @@ extension DownloadExchange {
     CacheReader(segments, of: stored, for: request, in: store, on: downloads)
   }
 
-  private func sendWhole(_ stored: StoredResponse, _ answer: StoredAnswer) {
-    let head = answer.whole()
+  private func sendWhole(_ stored: StoredResponse, _ answer: StoredAnswer, in coding: ContentCoding?) {
+    var head = answer.whole()
     if stored.head.status == 204 { return channel.respond(head, length: .none, body: nil) }
-    if let total = stored.body.total {
-      let reader = request.head.method == .head || total == 0 ? nil : reader([.body(0, through: total)], stored)
-      return channel.respond(head, length: .known(total), body: reader)
-    }
-    channel.respond(head, length: .unknown, body: reader([.body(0, through: nil)], stored))
+    let total = stored.body.total
+    let isEmpty = request.head.method == .head || total == 0
+    let body = isEmpty ? nil : reader([.body(0, through: total)], stored)
+    let length = total.map(ContentLength.known) ?? .unknown
+    guard let coding else { return channel.respond(head, length: length, body: body) }
+    let coded = AnswerCoding.coded(body, length, under: &head, in: coding, for: request)
+    channel.respond(head, length: coded.length, body: coded.body)
   }
 
   private func sendParts(_ ranges: [ByteRange], _ stored: StoredResponse, _ answer: StoredAnswer) {

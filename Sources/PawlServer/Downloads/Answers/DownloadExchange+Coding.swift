@@ -26,7 +26,16 @@ extension DownloadExchange {
     }
     // Before the route came to ask for identity, it was given what its own Accept-Encoding chose.
     let wasCoded = named.contains { $0.coding != nil && $0.isOwn && !$0.isIdentity }
-    request.rangeCoding = wasCoded ? .unknown : .identity
+    request.rangeCoding = wasCoded || mayHoldForm(held, state) ? .unknown : .identity
+  }
+
+  /// Whether the client may hold a part of what pawl has compressed for it, for which a date is no name.
+  private func mayHoldForm(_ held: HeldPart, _ state: ResourceState) -> Bool {
+    guard held.condition == .date, AnswerCoding.accepted(by: request) != nil else { return false }
+    return state.responses.contains { stored in
+      let head = ResponseHead(status: stored.head.status, fields: stored.head.fields)
+      return AnswerCoding.depends(head, length: stored.body.total, on: request)
+    }
   }
 
   /// As if the origin were asked for identity, or for what the client accepts.

@@ -24,12 +24,18 @@ extension DownloadExchange: FetchLeader {
       body?.finish()
       return preconditionFailed()
     }
-    channel.respond(passing(head, reason), length: ContentLength(framing), body: body)
+    var reply = passing(head, reason)
+    let coded = AnswerCoding.onItsWay(body, ContentLength(framing), under: &reply, to: request)
+    channel.respond(reply, length: coded.length, body: coded.body)
   }
 
   func passOn(_ head: ResponseHead, content: UnsafeRawBufferPointer, why reason: CacheStatus.ForwardReason) {
     guard hasOutcome() else { return }
-    isWanted(head) ? channel.respond(passing(head, reason), content: content) : preconditionFailed()
+    guard isWanted(head) else { return preconditionFailed() }
+    var reply = passing(head, reason)
+    let coded = AnswerCoding.whole(content, under: &reply, to: request)
+    guard let coded else { return channel.respond(reply, content: content) }
+    coded.withUnsafeBytes { channel.respond(reply, content: $0) }
   }
 
   /// A success has to be what `If-Match` names; any other answer would be the same without it (RFC 9110 §13.2.1).

@@ -156,7 +156,7 @@ extension DownloadExchange {
     else { return nil }
     let current = state.variants.allSelected(by: values, where: matches)
     for stored in current + state.superseded.filter(matches) where opensByTag(stored) { return .opened(stored) }
-    if current.contains(where: { names($0, tag) }) { return nil }
+    if current.contains(where: { names($0, tag) || formNamed(by: tag, of: $0) != nil }) { return nil }
     if let current = current.first, let twin = FillCoordinator.existing(current)?.comparison, twin.concerns(tag) {
       return .awaitsProof(twin, current)
     }
@@ -229,6 +229,7 @@ extension DownloadExchange {
     let isFree = (state.fetch as? CollapsedFetch)?.asker.sharesNothing ?? (state.fetch == nil)
     let isShared =
       isFree && collapsing != .goesAlone && !isUncacheable(state) && !RequestFields.hasOverride(request.head.fields)
+    if case .miss = purpose, range == nil { request.asksOwnCoding = AnswerCoding.isToLearn(request) }
     let fetch = CollapsedFetch(
       leader: self, request: request, of: resource, &state, store: store, owner: downloads, purpose: purpose,
       range: range, reason: reason(purpose, state), isShared: isShared)

@@ -35,7 +35,7 @@ extension DownloadExchange {
     guard request.head.method == .get, fields.contains(.range), case .tag(let tag)? = IfRange(fields) else {
       return false
     }
-    return !tag.isWeak && stored.body.tagLimit(tag.opaque) != nil
+    return !tag.isWeak && stored.body.tagLimit(tag.opaque) != nil || formNamed(by: tag, of: stored) != nil
   }
 
   /// Fresh enough for this request.

@@ -32,6 +32,8 @@ final class DownloadExchange: Exchange {
   var hasLookedAgain = false
   /// Whether the answer has waited for the name of its body, see ``awaitsName(_:)``.
   var hasWaitedForName = false
+  /// Whether a coded form was to be made; where there is none after that, the content is compressed on its way.
+  var hasTriedForm = false
   /// Whether the origin was asked whether it still has what is held in part.
   var hasConfirmed = false
 

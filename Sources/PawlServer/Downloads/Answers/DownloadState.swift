@@ -18,6 +18,8 @@ enum DownloadState {
     case confirmation
     /// The same of what is held for this user alone.
     case continuation
+    /// The form in a content coding that pawl makes of it.
+    case form
   }
 
   /// Nothing is asked of anybody: what is stored is being looked at or read from the catalogue, or the answer is on its way.

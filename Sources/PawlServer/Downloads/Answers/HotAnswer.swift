@@ -21,6 +21,9 @@ final class HotAnswer: Sendable {
   private let window: FreshWindow
   /// Whether requests with cookies may have it.
   let isForEverybody: Bool
+  /// Whether requests that take a content coding get it in that: ``form(in:of:_:now:)``.
+  let isCodable: Bool
+  private let forms = Locked<[(coding: ContentCoding, response: StoredResponse)]>([])
   /// Whether the origin gave a `Date`; else each answer bears the time it leaves at.
   let hasDate: Bool
   /// Of a 200 over HTTP/2, once it is wanted.
@@ -33,6 +36,7 @@ final class HotAnswer: Sendable {
     (self.total, self.window, self.route) = (total, window, route.serial)
     self.tag = tag?.bytes ?? []
     isForEverybody = stored.head.isForEverybody
+    isCodable = Self.isCodable(stored, route)
     hasDate = stored.head.fields.contains(.date)
     head = Self.render(stored, route, status: 200, .length(total))
     partHead = Self.render(stored, route, status: 206, .none)
@@ -58,6 +62,27 @@ final class HotAnswer: Sendable {
     let made = HotAnswer(stored, total: total, tag: isNamed ? tag : nil, route, window)
     stored.rendered.withLock { $0 = made }
     return made
+  }
+
+  private static func isCodable(_ stored: StoredResponse, _ route: RouteSettings) -> Bool {
+    guard let compression = route.compression, !stored.body.isForm else { return false }
+    let head = ResponseHead(status: stored.head.status, fields: stored.head.fields)
+    return compression.rules.apply(to: head, length: stored.body.total)
+  }
+
+  /// The answer in this coding; `nil` while there is no complete form of it.
+  func form(
+    in coding: ContentCoding, of stored: StoredResponse, _ route: RouteSettings, now: Int64
+  ) -> (response: StoredResponse, answer: HotAnswer)? {
+    guard let body = stored.body.form(in: coding) else { return nil }
+    let response = forms.withLock { forms in
+      if let known = forms.first(where: { $0.coding == coding })?.response, known.body === body { return known }
+      let made = stored.form(body, in: coding)
+      forms.removeAll { $0.coding == coding }
+      forms.append((coding, made))
+      return made
+    }
+    return Self.of(response, route, now: now).map { (response, $0) }
   }
 
   /// What a request with these fields gets, the whole or one part, by what was decided; `nil`: anything else, or the long way has to
@@ -137,6 +162,7 @@ final class HotAnswer: Sendable {
     // The same answer goes out in clear: this is put in where it goes out over TLS.
     if route.strictTransport != nil { StrictTransportField.remove(from: &fields) }
     if status == 206 { fields.removeMessageDigests() }
+    if isCodable(stored, route) { fields.addVaryAcceptEncoding() }
     AnswerTags.put(into: &fields, EntityTag(strong: stored.body.primaryTag), of: stored, route)
     Via.append(to: &fields, version: .http11)
     return fields

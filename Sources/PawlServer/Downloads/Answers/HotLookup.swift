@@ -21,8 +21,12 @@ struct LookedUp {
 
 extension LoopServices {
   /// The one response that there is for the request; `nil` where anything about it takes the long way.
-  /// - Parameter known: what the long way need not look up again.
-  func hotResponse(_ request: HotRequest, _ facts: ClientFacts, known: inout LookedUp?) -> HotResponse? {
+  /// - Parameters:
+  ///   - known: what the long way need not look up again.
+  ///   - wanted: where the answer may be compressed: which codings the request takes, unless it asks for a range.
+  func hotResponse(
+    _ request: HotRequest, _ facts: ClientFacts, known: inout LookedUp?, wanted: () -> AcceptEncoding?
+  ) -> HotResponse? {
     let (authority, target) = (request.authority, request.target)
     guard !(request.namesScheme && facts.isTrusted), let route = router.route(authority: authority, target: target)
     else { return nil }
@@ -39,6 +43,10 @@ extension LoopServices {
     guard let answer = HotAnswer.of(stored, route, now: now), answer.isFresh(at: now),
       answer.isForEverybody || !request.hasCookie
     else { return nil }
+    if answer.isCodable, let coding = wanted()?.preferred(among: route.compression?.codings ?? []) {
+      guard let form = answer.form(in: coding, of: stored, route, now: now) else { return nil }
+      return HotResponse(stored: form.response, answer: form.answer, route: route, store: store, now: now)
+    }
     return HotResponse(stored: stored, answer: answer, route: route, store: store, now: now)
   }
 }

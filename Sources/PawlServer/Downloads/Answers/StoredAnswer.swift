@@ -100,10 +100,18 @@ struct StoredAnswer {
     if stored.head.status == 200 { AnswerTags.put(into: &fields, tag, of: stored, request.route) }
     let now = request.loop.loop.wallSeconds
     let freshness = Freshness.evaluate(stored.head, policy: request.route.policy, now: now)
+    if isCodable { fields.addVaryAcceptEncoding() }
     if served.arrival.map({ !$0.isJustFetched }) ?? true || fields.contains(.age) { setAge(freshness.age, &fields) }
     for cookie in served.setCookies { fields.append(.setCookie, cookie) }
     cacheStatus(freshness).append(to: &fields)
     return ResponseHead(status: status, fields: fields)
+  }
+
+  /// Whether others may get it compressed.
+  private var isCodable: Bool {
+    guard request.route.compression != nil, !stored.body.isForm else { return false }
+    let head = ResponseHead(status: stored.head.status, fields: stored.head.fields)
+    return AnswerCoding.depends(head, length: stored.body.total, on: request)
   }
 
   private func setAge(_ age: Int64, _ fields: inout Fields) {

@@ -57,9 +57,10 @@ extension CollapsedFetch {
   private func publish(
     _ head: ResponseHead, _ body: StoredBody, _ now: Int64, for storability: Storability
   ) -> (StoredResponse, isOvertaken: Bool) {
+    let isPlain = request.asksOwnCoding && RepresentationIdentity.codings(head.fields) == nil
     let kept = StoredHead(
       request: request.head, asSent: sent.fields, response: head, requestTime: requestTime, responseTime: now,
-      storability: storability, asksIdentity: request.asksIdentity)
+      storability: storability, asksIdentity: request.asksIdentity || isPlain)
     let name = resource.withLock { AnswerTags.name(for: head, beside: $0.responses) }
     body.addTag(TagRecord(tag: name, limit: .max))
     let stored = StoredResponse(head: kept, body: body, storedAt: now)

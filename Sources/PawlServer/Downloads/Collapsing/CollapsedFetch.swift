@@ -173,6 +173,7 @@ final class CollapsedFetch: FetchHeadSink, DownloadJob {
     }
     setCookies = head.fields.all(.setCookie)
     if let error = ProxyError.unasked(head.status, to: .get, asks: asked.contains) { return refuse(error) }
+    AnswerCoding.learn(head, framing, to: request)
     if head.status == 206 { return rangeAnswered(head, framing, now) }
     // Whether the client's If-Range holds is for the origin to say, which was not told of it.
     if head.status == 416, request.head.fields.contains(.ifRange) { return askAsItStands() }

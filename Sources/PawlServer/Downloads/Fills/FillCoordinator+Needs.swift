@@ -12,6 +12,7 @@ extension FillCoordinator {
 
   /// Decides for a reader at `position` that wants bytes up to `end` and has none.
   func need(_ position: UInt64, through end: UInt64, held: HeldBytes, joinedAt failures: Int, now: Monotonic) -> Need {
+    if isForm { return needOfForm() }
     if let lost = body?.lostRun(at: position) { return need(lost, through: end, joinedAt: failures) }
     // What passes through memory has come, too.
     let streamed = body?.windowEnd ?? 0

@@ -36,6 +36,8 @@ final class FillCoordinator: Sendable {
     var sharing: Sharing?
     /// The one request that the rest is for, once an answer has said so.
     var only: ObjectIdentifier?
+    /// Of a coded form: who writes it, and whether it waits for who reads it.
+    var writer: (loop: LoopWeak<FormWriter>, isHeld: Bool)?
   }
 
   /// What a reader that lacks bytes does.
@@ -58,6 +60,8 @@ final class FillCoordinator: Sendable {
 
   let identity: RepresentationIdentity
   weak let body: StoredBody?
+  /// Made by pawl of another body: nothing of it is ever asked for at an origin.
+  let isForm: Bool
   let state = Locked(State())
 
   private init(_ response: StoredResponse) {
@@ -66,6 +70,8 @@ final class FillCoordinator: Sendable {
     if response.head.status != 200 { (identity.tag, identity.lastModifiedIsStrong) = (nil, false) }
     // A page that each user gets otherwise may have one date.
     if response.personal != nil { identity.lastModifiedIsStrong = false }
+    isForm = response.body.isForm
+    if isForm { (identity.tag, identity.lastModifiedIsStrong) = (nil, false) }
     self.identity = identity
     announcesRanges = response.head.fields.first(.acceptRanges)?.trimmed.equalsIgnoringCase("bytes") ?? false
     body = response.body
@@ -77,7 +83,7 @@ final class FillCoordinator: Sendable {
   }
 
   /// Acts on the body's coordinator, made where there is none; what `act` enters in it keeps it.
-  private static func use<R>(_ response: StoredResponse, _ act: (FillCoordinator) -> R) -> R {
+  static func use<R>(_ response: StoredResponse, _ act: (FillCoordinator) -> R) -> R {
     // Made outside of the lock: it asks the body for its length.
     let made = existing(response) ?? FillCoordinator(response)
     return response.body.withFill { slot in
@@ -88,10 +94,10 @@ final class FillCoordinator: Sendable {
   }
 
   /// Lets the body go when nobody is left.
-  private func releaseIfIdle() {
+  func releaseIfIdle() {
     body?.withFill { slot in
       guard slot === self else { return }
-      let isIdle = state.withLock { $0.spans.isEmpty && $0.readers.isEmpty && $0.comparison == nil }
+      let isIdle = state.withLock { $0.spans.isEmpty && $0.readers.isEmpty && $0.comparison == nil && $0.writer == nil }
       if isIdle { slot = nil }
     }
   }
@@ -109,7 +115,7 @@ final class FillCoordinator: Sendable {
     identity.strongValidator != nil && total != nil && !state.withLock { $0.refusesRanges }
   }
   var total: UInt64? { identity.total ?? body?.total }
-  var isFilling: Bool { state.withLock { !$0.spans.isEmpty } }
+  var isFilling: Bool { state.withLock { !$0.spans.isEmpty || $0.writer != nil } }
   var comparison: TwinComparison? { state.withLock { $0.comparison } }
   var sharing: Sharing? { state.withLock { $0.sharing } }
   /// Whether the origin says that it has ranges: only then one is asked for ahead of what comes anyway.
@@ -165,16 +171,20 @@ final class FillCoordinator: Sendable {
   /// A reader has sent something.
   func moved(_ reader: ObjectIdentifier) {
     guard identity.total == nil || body?.isStreaming == true else { return }
-    let waiting = state.withLock { state in state.readers[reader] != nil ? state.spans : [] }
+    let (waiting, writer) = state.withLock { state in
+      (state.readers[reader] != nil ? state.spans : [], state.writer.flatMap { $0.isHeld ? $0.loop : nil })
+    }
     for span in waiting { span.loop.run { $0.readersMoved() } }
+    writer?.run { $0.readersMoved() }
   }
 
   func left(_ reader: ObjectIdentifier) {
     let mayWait = identity.total == nil || body?.isStreaming == true
-    let (spans, isEmpty) = state.withLock { state in
+    let (spans, isEmpty, writer) = state.withLock { state in
       state.readers[reader] = nil
-      return (state.readers.isEmpty || mayWait ? state.spans : [], state.readers.isEmpty)
+      return (state.readers.isEmpty || mayWait ? state.spans : [], state.readers.isEmpty, state.writer?.loop)
     }
+    writer?.run { $0.readersMoved() }
     // It may have been the one for which a fill waited.
     for span in spans { span.loop.run { isEmpty ? $0.readersLeft() : $0.readersMoved() } }
     releaseIfIdle()
@@ -240,59 +250,5 @@ final class FillCoordinator: Sendable {
       state.spans.append(span)
       return overtaken
     }
-  }
-
-  /// Ends the span unless somebody reads: who comes after it finds that nothing is on its way.
-  func endUnlessRead(_ fill: Fill) -> Bool {
-    let isEnded = state.withLock { state in
-      guard state.readers.isEmpty else { return false }
-      state.spans.removeAll { [id = ObjectIdentifier(fill)] in $0.fill == id }
-      return true
-    }
-    if isEnded { releaseIfIdle() }
-    return isEnded
-  }
-
-  /// What is on its way is of no use to anybody, unless somebody reads it.
-  func pause(_ why: String) {
-    for span in state.withLock({ $0.spans }) { span.loop.run { $0.pauseForGood(why) } }
-  }
-
-  func ended(_ fill: Fill) {
-    state.withLock { $0.spans.removeAll { [id = ObjectIdentifier(fill)] in $0.fill == id } }
-    releaseIfIdle()
-  }
-
-  /// The origin has no ranges after all: a span that this one has overtaken brings the rest as it would have.
-  /// - Returns: `false` where there is none any more.
-  func givesBack(_ fill: Fill) -> Bool {
-    let before = state.withLock { state -> Span? in
-      let id = ObjectIdentifier(fill)
-      guard let own = state.spans.firstIndex(where: { $0.fill == id }) else { return nil }
-      let start = state.spans[own].start
-      let others = state.spans.indices.filter { index in
-        let other = state.spans[index]
-        return other.fill != id && other.start < start && start < other.wanted ?? .max
-      }
-      guard let other = others.max(by: { state.spans[$0].start < state.spans[$1].start }) else { return nil }
-      // Those in between have no ranges either.
-      state.spans[other].end = state.spans[other].wanted
-      let span = state.spans[other]
-      state.spans.remove(at: own)
-      return span
-    }
-    guard let before else { return false }
-    before.loop.run { [end = before.wanted ?? .max] in $0.lengthen(to: end) }
-    return true
-  }
-
-  /// The rest cannot be had now: whoever waits ends visibly; who comes later may try again.
-  func failed(_ fill: Fill, _ end: BodyEnd) {
-    state.withLock {
-      $0.spans.removeAll { [id = ObjectIdentifier(fill)] in $0.fill == id }
-      $0.failures += 1
-      $0.failure = end
-    }
-    releaseIfIdle()
   }
 }

@@ -148,7 +148,7 @@ final class TwinComparison: Sendable {
       // Its file goes when it is recorded what else has its tags: whoever ends between the two loses none.
       new.body.inheritTags(
         of: old.body, upTo: old.body.reach(compared), isWhole: old.body.isComplete, isMinted: { TagRecord.isOwn($0) }
-      ) { [store, old] in store.forget(old) }
+      ) { [store, old, new] in store.moveForms(of: old.body, to: new.body) { store.forget(old) } }
       // Made by the tag that gave way.
       new.rendered.withLock { $0 = nil }
     } else if !keeps, !ResumeTTL.staysForResumption(old, policy: policy) {

@@ -1,3 +1,4 @@
+import CLinux
 import PawlCacheStore
 import PawlHTTP
 
@@ -18,7 +19,7 @@ enum BodyPiece {
 }
 
 /// What is left to send of a slice of a file.
-struct FileRun {
+struct FileRun: Sendable {
   private let slice: FileSlice
   private var sent = 0
 
@@ -28,6 +29,21 @@ struct FileRun {
   var offset: UInt64 { slice.offset + UInt64(sent) }
   var count: Int { slice.count - sent }
   mutating func advance(by count: Int) { sent += count }
+
+  /// All of it, blocking; `nil` where the file does not have that.
+  func read() -> [UInt8]? {
+    var octets = [UInt8](repeating: 0, count: count)
+    var done = 0
+    while done < octets.count {
+      let got = octets.withUnsafeMutableBytes { room in
+        pread(descriptor, room.baseAddress.map { $0 + done }, room.count - done, off_t(clamping: offset) + off_t(done))
+      }
+      if got < 0, pawl_errno() == EINTR { continue }
+      guard got > 0 else { return nil }
+      done += got
+    }
+    return octets
+  }
 }
 
 /// Why a body ended before its end: the words of the access log (`ended_by`, `end_reason`).

@@ -1,0 +1,96 @@
+import PawlDisk
+package import PawlHTTP
+
+/// The same content in a content coding that pawl has applied itself: a body of its own beside the one it was made of, with a tag of
+/// its own. It goes with that one.
+package struct CodedForm: Sendable {
+  package let coding: ContentCoding
+  package let body: StoredBody
+
+  package init(coding: ContentCoding, body: StoredBody) { (self.coding, self.body) = (coding, body) }
+
+  /// What a body's row says of the one that it was made of.
+  struct Origin: Hashable, Sendable {
+    let base: ObjectID
+    let coding: ContentCoding
+
+    init(base: ObjectID, coding: ContentCoding) { (self.base, self.coding) = (base, coding) }
+
+    /// - Returns: `nil` for octets that no form's row has.
+    init?(octets: [UInt8]) {
+      guard let last = octets.last, let coding = ContentCoding(rawValue: last),
+        let base = ObjectID(bytes: Array(octets.dropLast()))
+      else { return nil }
+      self.init(base: base, coding: coding)
+    }
+
+    var octets: [UInt8] { base.bytes + [coding.rawValue] }
+  }
+}
+
+/// The coded forms of a body, and of what it is one itself. From any thread.
+extension StoredBody {
+  /// Whether it was made by pawl from another one: no origin has it, and nothing of it is ever asked for there.
+  package var isForm: Bool { state.withLock { $0.base != nil } }
+
+  package var forms: [CodedForm] { state.withLock { $0.forms } }
+
+  package func form(in coding: ContentCoding) -> StoredBody? {
+    state.withLock { state in state.forms.first { $0.coding == coding }?.body }
+  }
+
+  /// The form that a strong tag names, and how far (``tagLimit(_:)``).
+  package func form(namedBy opaque: [UInt8]) -> (form: CodedForm, limit: UInt64)? {
+    for form in forms {
+      if let limit = form.body.tagLimit(opaque) { return (form, limit) }
+    }
+    return nil
+  }
+
+  /// Takes one in, unless there is one of that coding or this body is on its way out.
+  /// - Returns: whether it was taken in.
+  func addForm(_ form: CodedForm) -> Bool {
+    // Before anybody finds it.
+    form.body.state.withLock { $0.base = WeakStoredBody(body: self) }
+    return state.withLock { state in
+      guard state.failure == nil, !state.isDoomed, !state.forms.contains(where: { $0.coding == form.coding }) else {
+        return false
+      }
+      state.forms.append(form)
+      return true
+    }
+  }
+
+  func removeForm(_ body: StoredBody) { state.withLock { $0.forms.removeAll { $0.body === body } } }
+
+  /// Those leave with it.
+  func takeForms() -> [CodedForm] {
+    state.withLock { state in
+      defer { state.forms = [] }
+      return state.forms
+    }
+  }
+
+  /// It is found no more beside the body that it was made of.
+  func leaveBase() { state.withLock({ $0.base?.body })?.removeForm(self) }
+
+  // MARK: Flushes
+
+  /// Octets of the content at which the encoder was made to give out what it had: whoever makes the form again has to do the same, or
+  /// the octets are others. At most ``flushLimit``, in memory only.
+  package var flushes: [UInt64] { state.withLock { $0.flushes } }
+
+  package static let flushLimit = 1024
+
+  /// - Returns: `false` where there are too many.
+  package func noteFlush(at offset: UInt64) -> Bool {
+    state.withLock { state in
+      guard state.flushes.count < Self.flushLimit else { return false }
+      state.flushes.append(offset)
+      return true
+    }
+  }
+}
+
+/// A body that goes when nobody else has it.
+struct WeakStoredBody: Sendable { weak var body: StoredBody? }

@@ -1,0 +1,122 @@
+import CLinux
+import PawlCache
+import PawlDisk
+import PawlHTTP
+
+/// Coded forms in the index: recorded under the key of the body that they are made of, found through it alone, and gone with it.
+extension CacheStore {
+  /// Records a form, which may still be being written, and puts it beside the body of `base`.
+  /// - Parameter tag: its own strong tag, told to nobody before.
+  /// - Returns: `false` where there is one of that coding already, or `base` is on its way out: then the form is dropped.
+  package func publishForm(_ form: CodedForm, of base: StoredResponse, tag: [UInt8]) -> Bool {
+    let body = form.body
+    body.addTag(TagRecord(tag: tag, limit: .max))
+    guard let key = base.body.state.withLock({ $0.home }), let resource = index.find(key, create: false),
+      base.body.addForm(form)
+    else {
+      core.drop(body)
+      return false
+    }
+    record(insertion(of: form, base, hash: resource.hash, key: key), of: body)
+    body.notePublished(under: key, isStronglyValidated: false)
+    // Its base may have been dropped, with the forms that it had, in between.
+    if base.body.state.withLock({ $0.isDoomed || $0.failure != nil }) { core.drop(body) }
+    return true
+  }
+
+  private func insertion(
+    of form: CodedForm, _ base: StoredResponse, hash: UInt64, key: CacheKey
+  ) -> [CatalogueChange] {
+    let (body, now) = (form.body, core.clock.wallSeconds())
+    let row = ObjectRow(
+      number: body.number, id: body.id, keyHash: hash, key: key.bytes, kind: .coded,
+      owner: CodedForm.Origin(base: base.body.id, coding: form.coding).octets, head: base.head.serialize(),
+      total: body.total, isComplete: false, held: 0, synced: 0, isSuspect: false, storedAt: now, supersededAt: nil,
+      lastUsed: now, uses: 0, expires: base.personal?.expires)
+    let tags = body.tags
+    body.state.withLock { $0.birth = (row, tags) }
+    return [.insert(row), .tags(body.number, tags)]
+  }
+
+  /// A body is proven to be `newer`, and about to go: its forms are those of `newer`. Where that has one of the same coding, made of
+  /// the same octets in the same way, that takes the tags.
+  /// - Parameter completion: on any thread.
+  package func moveForms(of older: StoredBody, to newer: StoredBody, then completion: @escaping @Sendable () -> Void) {
+    let forms = older.forms
+    guard !forms.isEmpty else { return completion() }
+    let isQueued = core.pool.run { [core] in
+      defer { completion() }
+      for form in forms where form.body.isComplete {
+        guard let other = newer.form(in: form.coding) else {
+          older.removeForm(form.body)
+          guard newer.addForm(form) else { return core.drop(form.body) }
+          core.submit([.owner(form.body.number, CodedForm.Origin(base: newer.id, coding: form.coding).octets)])
+          continue
+        }
+        guard core.areEqual(form.body, other) else { continue }
+        other.inheritTags(of: form.body, upTo: .max, isWhole: true, isMinted: { TagRecord.isOwn($0) }, then: {})
+      }
+    }
+    if !isQueued { completion() }
+  }
+}
+
+extension StoreCore {
+  /// Whether two bodies have the same octets, as far as the shorter one is held. Blocking.
+  func areEqual(_ a: StoredBody, _ b: StoredBody) -> Bool {
+    let end = min(a.held.prefix, b.held.prefix)
+    if a.isComplete, b.isComplete, a.total != b.total { return false }
+    var position: UInt64 = 0
+    while position < end {
+      let range = position..<min(end, position + SegmentTable.span)
+      guard haveSame(range, a, b) else { return false }
+      position = range.upperBound
+    }
+    return true
+  }
+
+  /// Whether two bodies have the same octets there. Blocking.
+  func haveSame(_ range: Range<UInt64>, _ a: StoredBody, _ b: StoredBody) -> Bool {
+    withSegmentBuffer { left in
+      withSegmentBuffer { right in
+        let count = Int(range.upperBound - range.lowerBound)
+        guard a.readUnverified(range, into: left) == count, b.readUnverified(range, into: right) == count,
+          let one = left.baseAddress, let other = right.baseAddress
+        else { return false }
+        return memcmp(one, other, count) == 0
+      }
+    }
+  }
+
+  /// Puts forms that were recorded beside the bodies that they were made of; those without one go. Blocking.
+  func attachForms(_ forms: [RecordedObject], to responses: [StoredResponse]) {
+    for object in forms {
+      guard let origin = object.row.owner.flatMap(CodedForm.Origin.init(octets:)),
+        let base = responses.first(where: { $0.body.id == origin.base })?.body
+      else {
+        _ = remove(object.row, BodyLoader(object, self).charge)
+        continue
+      }
+      // Here still: the base was unloaded while somebody had both.
+      if base.forms.contains(where: { $0.body.number == object.row.number }) { continue }
+      guard let key = base.state.withLock({ $0.home }), let form = BodyLoader(object, self).load(under: key) else {
+        continue
+      }
+      form.body.state.withLock { $0.base = WeakStoredBody(body: base) }
+      if !base.addForm(CodedForm(coding: origin.coding, body: form.body)) { drop(form.body) }
+    }
+  }
+
+  /// Takes a form out that nobody uses.
+  /// - Returns: `nil` where the object is none that is here.
+  func detachForm(_ number: Int64) -> StoredBody? {
+    guard let body = liveBody(number), body.isForm, body.state.withLock({ $0.isIdle }) else { return nil }
+    body.leaveBase()
+    return body
+  }
+
+  /// A body is gone: what was made of it goes, too.
+  func dropForms(of body: StoredBody) {
+    for form in body.takeForms() { drop(form.body) }
+  }
+}

@@ -1,0 +1,125 @@
+import PawlCache
+import PawlCacheStore
+import PawlHTTP
+import PawlLoop
+
+/// In which form a client that takes content codings gets a stored response.
+extension DownloadExchange {
+  enum Form {
+    case asStored
+    /// In the coding that pawl keeps beside it, complete or being written.
+    case kept(StoredResponse)
+    /// Compressed for this client alone.
+    case onItsWay(ContentCoding)
+    /// The exchange serves again when there is one.
+    case later
+  }
+
+  /// A form of so many octets of content is waited for, where all of them are here: it then has a length.
+  static let formPatience: UInt64 = 1 << 20
+
+  func form(of stored: StoredResponse) -> Form {
+    guard let coding = coding(of: stored) else { return .asStored }
+    if let body = stored.body.form(in: coding), body.failure == nil { return kept(body, in: coding, of: stored) }
+    guard stored.personal == nil, !stored.body.isStreaming, !hasTriedForm else { return .onItsWay(coding) }
+    hasTriedForm = true
+    makeForm(of: stored, in: coding)
+    return .later
+  }
+
+  // MARK: - Which
+
+  private func coding(of stored: StoredResponse) -> ContentCoding? {
+    guard request.route.compression != nil, !stored.body.isForm, request.head.method.isRetrieval else { return nil }
+    switch namedForm(of: stored) {
+    case .itself?: return nil
+    case .form(let coding)?: return coding
+    case nil: break
+    }
+    if request.head.method == .get, request.head.fields.contains(.range) { return nil }
+    let head = ResponseHead(status: stored.head.status, fields: stored.head.fields)
+    return AnswerCoding.choose(
+      for: request, head, length: stored.body.total, isForEverybody: stored.head.isForEverybody)
+  }
+
+  private enum NamedForm {
+    case itself
+    case form(ContentCoding)
+  }
+
+  /// What the client's tags name of it. A form counts where the client takes its coding: one that decodes what it keeps counts octets of
+  /// another kind.
+  private func namedForm(of stored: StoredResponse) -> NamedForm? {
+    let fields = request.head.fields
+    var tags = request.match ?? []
+    if case .tags(let list)? = EntityTagList(fields.all(.ifNoneMatch)) { tags += list }
+    if fields.contains(.range), case .tag(let tag)? = IfRange(fields) { tags = [tag] }
+    for tag in tags {
+      if stored.body.tagLimit(tag.opaque) != nil { return .itself }
+      if let own = stored.head.validators.tag, own.matchesWeakly(tag) { return .itself }
+    }
+    return tags.lazy.compactMap { self.formNamed(by: $0, of: stored) }.first.map(NamedForm.form)
+  }
+
+  /// The coding of the form that a strong tag names, where the client takes that.
+  func formNamed(by tag: EntityTag, of stored: StoredResponse) -> ContentCoding? {
+    guard !tag.isWeak, let coding = stored.body.form(namedBy: tag.opaque)?.form.coding,
+      AcceptEncoding(request.head.fields).accepts(coding)
+    else { return nil }
+    return coding
+  }
+
+  // MARK: - Kept ones
+
+  private func kept(_ body: StoredBody, in coding: ContentCoding, of stored: StoredResponse) -> Form {
+    let form = stored.form(body, in: coding)
+    if body.isComplete { return .kept(form) }
+    if !FillCoordinator.isBeingWritten(form), !write(form, in: coding, of: stored) { return .onItsWay(coding) }
+    if waitsFor(form, of: stored) { return .later }
+    return .kept(form)
+  }
+
+  private func makeForm(of stored: StoredResponse, in coding: ContentCoding) {
+    enter(.waiting(for: .form, of: stored, nil))
+    store.createBody(expected: stored.body.total, total: nil, on: request.loop.loop) { [weak self] body in
+      guard let self, self.state.hears(.came(.form), of: stored), !self.channel.hasResponded else { return }
+      if let body {
+        let isOurs = self.store.publishForm(CodedForm(coding: coding, body: body), of: stored, tag: AnswerTags.mint())
+        if isOurs { _ = self.write(stored.form(body, in: coding), in: coding, of: stored) }
+      }
+      self.serve(stored, self.served)
+    }
+  }
+
+  /// - Returns: whether it is being written.
+  private func write(_ form: StoredResponse, in coding: ContentCoding, of stored: StoredResponse) -> Bool {
+    guard let share = request.loop.shared.codingMemory.take(for: coding, isKept: true) else { return false }
+    let isBegun = FormWriter.start(form, in: coding, of: stored, in: store, on: downloads, share: share) {
+      CacheReader([.body(0, through: nil)], of: stored, for: request.inBackground(), in: store, on: downloads)
+    }
+    return isBegun
+  }
+
+  /// Until a short one is complete, or one that was left is as far as the client has it: only then it is known to be the same.
+  private func waitsFor(_ form: StoredResponse, of stored: StoredResponse) -> Bool {
+    let isShort = stored.body.isComplete && stored.body.total.map { $0 <= Self.formPatience } ?? false
+    let start = StoredAnswer(form, request: request, served: served, isOutOfPatience: isOutOfPatience).firstOctet ?? 0
+    let isLeft = form.body.held.contiguousEnd(from: 0) <= start && start > 0
+    guard isShort || isLeft, FillCoordinator.isBeingWritten(form) else { return false }
+    enter(.waiting(for: .form, of: stored, nil))
+    form.body.wait(
+      at: form.body.held.contiguousEnd(from: 0), token: ObjectIdentifier(self), on: request.loop.loop
+    ) { [weak self] in
+      guard let self, self.state.hears(.came(.form), of: stored), !self.channel.hasResponded else { return }
+      self.serve(stored, self.served)
+    }
+    return true
+  }
+}
+
+extension StoredResponse {
+  /// The same answer with this form of its content.
+  func form(_ body: StoredBody, in coding: ContentCoding) -> StoredResponse {
+    StoredResponse(head: head.coded(in: coding), body: body, storedAt: storedAt)
+  }
+}

@@ -1,0 +1,113 @@
+import CLinux
+import PawlCacheStore
+import PawlCoding
+import PawlDisk
+import PawlHTTP
+
+/// What compresses one content into its coded form, in the pool. Where the form is there in part, what it holds is made again and
+/// compared: octets of two ways to code one content never meet.
+final class FormEncoding: @unchecked Sendable {
+  // Safe: one job at a time has it, handed over through the queues of the pool and the loop.
+  private let encoder: ContentEncoder
+  private let form: StoredBody
+  /// Of the content, as far as the encoder has it.
+  private(set) var consumed: UInt64 = 0
+  /// Of the form.
+  private(set) var written: UInt64 = 0
+  /// Whether something has gone in since what is inside was given out.
+  private(set) var holdsBack = false
+  /// To be repeated, where the form was begun before.
+  private var flushes: ArraySlice<UInt64>
+  private var output: [UInt8] = []
+
+  enum Failure: Error, Hashable, Sendable {
+    case coding(CodingError)
+    case store(StoreError)
+    /// What is held of the form is not what comes of the content now.
+    case differs
+  }
+
+  init(_ coding: ContentCoding, into form: StoredBody) throws(CodingError) {
+    encoder = try ContentEncoder(coding, effort: .stored)
+    self.form = form
+    flushes = form.flushes[...]
+  }
+
+  /// Takes the next octets of the content. Blocking.
+  func take(_ input: UnsafeRawBufferPointer) throws(Failure) {
+    var rest = input
+    while let place = flushes.first, place <= consumed + UInt64(rest.count) {
+      let count = Int(place - consumed)
+      try encode(UnsafeRawBufferPointer(rebasing: rest[..<count]))
+      rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+      try giveOut()
+      flushes.removeFirst()
+    }
+    try encode(rest)
+    try put()
+  }
+
+  /// Makes what has come so far decodable, since nothing more may come for a while. Blocking.
+  func flush() throws(Failure) {
+    // It was not flushed here before: what follows would be other octets than those that are held.
+    guard holdsBack, flushes.isEmpty, form.noteFlush(at: consumed) else { return }
+    try giveOut()
+  }
+
+  /// The content is at its end. Blocking.
+  func finish() throws(Failure) {
+    do throws(CodingError) { try encoder.finish(into: &output) } catch { throw .coding(error) }
+    try put()
+  }
+
+  private func encode(_ input: UnsafeRawBufferPointer) throws(Failure) {
+    guard !input.isEmpty else { return }
+    do throws(CodingError) { try encoder.encode(input, into: &output) } catch { throw .coding(error) }
+    consumed += UInt64(input.count)
+    holdsBack = true
+  }
+
+  private func giveOut() throws(Failure) {
+    do throws(CodingError) { try encoder.flush(into: &output) } catch { throw .coding(error) }
+    holdsBack = false
+    try put()
+  }
+
+  private func put() throws(Failure) {
+    guard !output.isEmpty else { return }
+    defer { output.removeAll(keepingCapacity: true) }
+    var failure: Failure?
+    output.withUnsafeBytes { bytes in
+      do throws(Failure) { try put(bytes) } catch { failure = error }
+    }
+    if let failure { throw failure }
+    written += UInt64(output.count)
+  }
+
+  private func put(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
+    guard agrees(bytes) else { throw .differs }
+    do throws(StoreError) {
+      try form.write(bytes, at: written)
+    } catch .differs {
+      throw .differs
+    } catch {
+      // No room: the rest goes through memory.
+      guard form.beginStreaming() else { throw .store(error) }
+      do throws(StoreError) { try form.write(bytes, at: written) } catch { throw .store(error) }
+    }
+  }
+
+  /// As far as the form holds it already.
+  private func agrees(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    let end = min(form.held.contiguousEnd(from: written), written + UInt64(bytes.count))
+    guard end > written else { return true }
+    let count = Int(end - written)
+    var held = [UInt8](repeating: 0, count: count)
+    return held.withUnsafeMutableBytes { held in
+      guard form.readUnverified(written..<end, into: held) == count, let a = held.baseAddress,
+        let b = bytes.baseAddress
+      else { return false }
+      return memcmp(a, b, count) == 0
+    }
+  }
+}

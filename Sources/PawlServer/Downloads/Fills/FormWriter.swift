@@ -1,0 +1,216 @@
+import PawlCache
+import PawlCacheStore
+import PawlCoding
+import PawlHTTP
+import PawlLoop
+import PawlObserve
+
+/// Writes one coded form: reads the body that it is made of, as that is held or as it comes, has the pool compress it, and puts it where
+/// any number of readers follow, as they do a ``Fill``. Belongs to none of them; a form has one at a time. Lives on the loop that began it.
+final class FormWriter: DownloadJob, BodyConsumer {
+  /// Octets of the content that the pool compresses at a time: some milliseconds.
+  private static let piece = 256 << 10
+  /// How long it waits for more of the content before its readers are given what the encoder holds.
+  private static let flushDelay = Duration.milliseconds(20)
+  /// A form runs at most so far ahead of its fastest reader while the end of the content is not known.
+  private static let lead: UInt64 = 8 << 20
+
+  private enum State { case reading, encoding, held, over }
+
+  private let owner: LoopDownloads
+  private let base: StoredResponse
+  private let form: StoredResponse
+  private let store: CacheStore
+  private let encoding: FormEncoding
+  private let memory: CodingMemory.Share
+  private var source: (any BodySource)?
+  private var coordinator: FillCoordinator?
+  private var timer: LoopTimer?
+  private var state = State.reading
+
+  /// Begins, unless the form is complete or another one writes it.
+  /// - Parameters:
+  ///   - source: the content from its first octet on.
+  ///   - share: of the memory for encoders, which goes back at the end.
+  /// - Returns: whether it is being written now, or is complete.
+  static func start(
+    _ form: StoredResponse, in coding: ContentCoding, of base: StoredResponse, in store: CacheStore,
+    on owner: LoopDownloads, share: CodingMemory.Share, from source: () -> any BodySource
+  ) -> Bool {
+    if form.body.isComplete || FillCoordinator.isBeingWritten(form) { return true }
+    let encoding: FormEncoding
+    do throws(CodingError) {
+      encoding = try FormEncoding(coding, into: form.body)
+    } catch {
+      owner.events.log(
+        .warning, "coding-failed", ["body": base.body.id.hex, "coding": "\(coding.name)", "why": "\(error)"])
+      return false
+    }
+    let writer = FormWriter(encoding, form, of: base, in: store, on: owner, share)
+    guard let coordinator = FillCoordinator.beganWriting(writer, form, on: owner.loop) else { return true }
+    writer.coordinator = coordinator
+    let source = source()
+    source.consumer = writer
+    writer.source = source
+    owner.fetches[ObjectIdentifier(writer)] = writer
+    // Whoever it is for comes first.
+    owner.loop.nextTurn { writer.step() }
+    return true
+  }
+
+  private init(
+    _ encoding: FormEncoding, _ form: StoredResponse, of base: StoredResponse, in store: CacheStore,
+    on owner: LoopDownloads, _ share: CodingMemory.Share
+  ) {
+    (self.encoding, self.form, self.base, self.store, self.owner) = (encoding, form, base, store, owner)
+    memory = share
+  }
+
+  // MARK: - The content
+
+  func bodyIsReady() { step() }
+
+  private func step() {
+    guard state == .reading, let source else { return }
+    if mustWait {
+      state = .held
+      coordinator?.writerWaits(true)
+      // A reader may have moved before that was noted.
+      return owner.loop.nextTurn { [weak self] in self?.readersMoved() }
+    }
+    switch source.next(limit: Self.piece) {
+    case .memory(let octets, let range):
+      timer?.cancel()
+      encode { encoding throws(FormEncoding.Failure) in
+        var failure: FormEncoding.Failure?
+        octets.withUnsafeBytes { octets in
+          do throws(FormEncoding.Failure) {
+            try encoding.take(UnsafeRawBufferPointer(rebasing: octets[range]))
+          } catch { failure = error }
+        }
+        if let failure { throw failure }
+      }
+    case .file(let run): encode(run)
+    case .later, .soon: waitForMore()
+    case .end:
+      encode(isLast: true) { encoding throws(FormEncoding.Failure) in try encoding.finish() }
+    case .failed(let end): fail(end)
+    }
+  }
+
+  private func encode(_ run: FileRun) {
+    timer?.cancel()
+    let (body, range) = (base.body, run.offset..<run.offset + UInt64(run.count))
+    encode { encoding throws(FormEncoding.Failure) in
+      var octets = [UInt8](repeating: 0, count: run.count)
+      let count = octets.withUnsafeMutableBytes { body.read(range, into: $0) }
+      guard count == octets.count else { throw .store(.dropped) }
+      var failure: FormEncoding.Failure?
+      octets.withUnsafeBytes { octets in
+        do throws(FormEncoding.Failure) { try encoding.take(octets) } catch { failure = error }
+      }
+      if let failure { throw failure }
+    }
+  }
+
+  /// Has the pool do it, and goes on when that is done.
+  private func encode(
+    isLast: Bool = false, _ work: @escaping @Sendable (FormEncoding) throws(FormEncoding.Failure) -> Void
+  ) {
+    state = .encoding
+    let encoding = encoding
+    let isQueued = owner.pool.run(
+      { Result { () throws(FormEncoding.Failure) in try work(encoding) } }, then: owner.loop
+    ) { [self] outcome in
+      guard state == .encoding else { return }
+      state = .reading
+      switch outcome {
+      case .failure(let failure): encodingFailed(failure)
+      case .success where isLast: finish()
+      case .success: step()
+      }
+    }
+    if !isQueued { fail(BodyEnd(party: .pawl, reason: "ended")) }
+  }
+
+  /// Nothing more is here now: who reads gets what there is, if more does not come soon.
+  private func waitForMore() {
+    guard encoding.holdsBack, timer?.isScheduled != true else { return }
+    let timer = timer ?? owner.loop.makeTimer { [weak self] in self?.flush() }
+    self.timer = timer
+    timer.schedule(after: Self.flushDelay)
+  }
+
+  private func flush() {
+    guard state == .reading, encoding.holdsBack else { return }
+    encode { encoding throws(FormEncoding.Failure) in try encoding.flush() }
+  }
+
+  // MARK: - Readers
+
+  private var mustWait: Bool {
+    if form.body.isStreaming { return form.body.windowIsFull }
+    guard !base.body.isComplete, let fastest = form.body.readers.fastest else { return false }
+    return encoding.written > fastest + Self.lead
+  }
+
+  /// Some have moved on or left, perhaps the last.
+  func readersMoved() {
+    guard state != .over else { return }
+    guard coordinator?.hasReaders == true else { return readersLeft() }
+    guard state == .held, !mustWait else { return }
+    state = .reading
+    coordinator?.writerWaits(false)
+    step()
+  }
+
+  /// What is here already is made into the form all the same, once; nothing is fetched for it.
+  private func readersLeft() {
+    if base.body.isComplete, !form.body.isStreaming {
+      guard state == .held else { return }
+      state = .reading
+      coordinator?.writerWaits(false)
+      return step()
+    }
+    if form.body.isStreaming { form.body.fail(.notKept) }
+    end(nil)
+  }
+
+  // MARK: - Its end
+
+  private func finish() {
+    form.body.setTotal(encoding.written)
+    form.body.complete()
+    end(nil)
+  }
+
+  private func encodingFailed(_ failure: FormEncoding.Failure) {
+    owner.events.log(
+      .warning, "coding-failed",
+      ["body": base.body.id.hex, "form": form.body.id.hex, "at": "\(encoding.consumed)", "why": "\(failure)"])
+    form.body.fail(failure == .differs ? .changed("coded-otherwise") : .notKept)
+    end(BodyEnd(party: .pawl, reason: "coding-failed"))
+  }
+
+  /// The content does not come whole, now: what is made of it stays, unless it is that of nothing any more.
+  private func fail(_ failure: BodyEnd) {
+    if let failure = base.body.failure { form.body.fail(failure) }
+    end(failure)
+  }
+
+  /// The server ends.
+  func stop() { end(BodyEnd(party: .pawl, reason: "ended")) }
+
+  private func end(_ failure: BodyEnd?) {
+    guard state != .over else { return }
+    state = .over
+    timer?.close()
+    source?.finish()
+    source = nil
+    memory.giveBack()
+    owner.fetches[ObjectIdentifier(self)] = nil
+    coordinator?.endedWriting(failure)
+    if !form.body.isComplete { form.body.fillPaused() }
+    form.body.wakeAll()
+  }
+}

@@ -56,6 +56,31 @@ extension ConfigurationAssembly {
     if !isInherited("owner") { checkOwner(section, settings) }
     if !isInherited("cors") { checkCrossOrigin(section, settings) }
     checkUploads(section, settings, isInherited)
+    checkCompression(section, settings, isInherited)
+  }
+
+  private mutating func checkCompression<Model>(
+    _ section: ReadSection<Model>, _ settings: SiteSettings, _ isInherited: (String) -> Bool
+  ) {
+    let compression = settings.compression
+    if compression.types.isEmpty { return }
+    func isSaid(_ key: String) -> Bool {
+      section.origins[key] != nil && !isInherited(key) && !section.refused.contains(key)
+    }
+    if settings.originEncoding == .pass, isSaid("compress") {
+      report(section, "compress", severity: .warning, "has no effect with origin-encoding = pass")
+    }
+    if compression.least <= compression.greatest { return }
+    let (least, greatest) = (Quantity.show(size: compression.least), Quantity.show(size: compression.greatest))
+    if isSaid("compress-min") {
+      report(
+        section, "compress-min", severity: .warning,
+        "\(least) is more than compress-max (\(greatest)): nothing is compressed")
+    } else if isSaid("compress-max") {
+      report(
+        section, "compress-max", severity: .warning,
+        "\(greatest) is less than compress-min (\(least)): nothing is compressed")
+    }
   }
 
   /// What is allowed, and hardly meant.

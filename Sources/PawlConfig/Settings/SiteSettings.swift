@@ -30,6 +30,7 @@ package struct SiteSettings: Hashable, Sendable {
   /// Whether requests share a fetch whose answer may be reused without asking only, or also one of which the origin says nothing.
   package var collapse = Collapse.auto
   package var originEncoding = OriginEncoding.identity
+  package var compression = CompressionSettings()
   /// For responses that do not say.
   package var staleIfError = Duration.zero
   /// The largest body kept, in bytes; `nil`: as the cache allows.
@@ -47,6 +48,8 @@ package struct SiteSettings: Hashable, Sendable {
   package var hsts: StrictTransport?
   /// Whether the origin is told the client's certificate (`Client-Cert`, RFC 9440).
   package var clientCertificateField = false
+  /// Whether what goes to the origin says `Via`; `false`: `CDN-Loop` instead (RFC 8586), so that loops are found.
+  package var via = true
   /// Whether the origin hears of a request when its content is here; `false`: at once.
   package var requestBuffering = true
   /// Bytes of a request's content that may wait in a file for its place at the origin; 0: none.
@@ -86,12 +89,14 @@ package struct SiteSettings: Hashable, Sendable {
       .scalar("resume-private-no-store", \.resumePrivateNoStore, .boolean),
       .scalar("hsts", \.hsts, .optional(.strictTransport, word: "off")),
       .scalar("client-certificate-field", \.clientCertificateField, .boolean),
+      .scalar("via", \.via, .boolean),
       .scalar("request-buffering", \.requestBuffering, .boolean),
       .scalar("max-request-buffer", \.maxRequestBuffer, .size()),
       .scalar("max-response-buffer", \.maxResponseBuffer, .size()),
-    ] + UploadSettings.keys.map { $0.lifted(through: \.upload) } + [
-      .list("owner", \.owner, .ownerRule, empty: "none", commas: true)
-    ]
+    ] + CompressionSettings.keys.map { $0.lifted(through: \.compression) }
+      + UploadSettings.keys.map { $0.lifted(through: \.upload) } + [
+        .list("owner", \.owner, .ownerRule, empty: "none", commas: true)
+      ]
   }
 }
 

@@ -38,9 +38,9 @@ package struct AcceptEncoding: Hashable, Sendable {
   /// A coding is taken only where its weight is not zero, and not less than the one that `identity` was given by its name. Without the
   /// field, or when it names nothing that is available, the answer is `identity`, also where that was excluded: it can be read by
   /// everybody (RFC 9110 §12.5.3, last paragraph).
-  /// - Parameter codings: what is available, the best first: usually zstd, Brotli, gzip. Of what is stored once, zstd and Brotli come out
-  ///   about as small, and zstd takes half of the time; of what is compressed for one reader, zstd takes a third of it. gzip is larger
-  ///   and takes longer than either.
+  /// - Parameter codings: what is available, the best first: usually zstd, Brotli, gzip. zstd and Brotli make text about as small;
+  ///   zstd takes half of Brotli's time for what is stored once, and a third of it for what is compressed for one reader. gzip makes
+  ///   it larger than either, and is not faster.
   package func preferred(among codings: [ContentCoding]) -> ContentCoding? {
     var (best, most): (ContentCoding?, Weight) = (nil, 0)
     for coding in codings {

@@ -41,7 +41,7 @@ import Testing
       ("identity;q=0", nil), ("identity;q=0, gzip;q=0.1", .gzip), ("identity, gzip;q=0.9", nil),
       ("identity, gzip", .gzip), ("identity;q=0.5, gzip;q=0.5", .gzip), ("identity;q=0.5, gzip;q=0.499, br;q=0.2", nil),
       ("IDENTITY;q=0.5, *;q=0.4", nil), ("identity;q=0.5, *;q=0.6", .zstd), ("gzip;q=0.1", .gzip),
-      ("identity;q=0, *;q=0", nil),
+      ("identity;q=0, *;q=0", nil), ("identity;q=1, *;q=0", nil),
     ] as [(String, ContentCoding?)])
   func identity(_ value: String, _ expected: ContentCoding?) { #expect(Self.choice([value]) == expected) }
 

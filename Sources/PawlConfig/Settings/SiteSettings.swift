@@ -48,8 +48,10 @@ package struct SiteSettings: Hashable, Sendable {
   package var hsts: StrictTransport?
   /// Whether the origin is told the client's certificate (`Client-Cert`, RFC 9440).
   package var clientCertificateField = false
-  /// Whether what goes to the origin says `Via`; `false`: `CDN-Loop` instead (RFC 8586), so that loops are found.
-  package var via = true
+  /// `off`: what goes to the origin says `CDN-Loop` (RFC 8586) in place of `Via`, so that loops are found; `on`: only what asks it for
+  /// content codings does.
+  package enum ViaMode: String, Hashable, Sendable, CaseIterable { case on, off, always }
+  package var via = ViaMode.on
   /// Whether the origin hears of a request when its content is here; `false`: at once.
   package var requestBuffering = true
   /// Bytes of a request's content that may wait in a file for its place at the origin; 0: none.
@@ -89,7 +91,7 @@ package struct SiteSettings: Hashable, Sendable {
       .scalar("resume-private-no-store", \.resumePrivateNoStore, .boolean),
       .scalar("hsts", \.hsts, .optional(.strictTransport, word: "off")),
       .scalar("client-certificate-field", \.clientCertificateField, .boolean),
-      .scalar("via", \.via, .boolean),
+      .scalar("via", \.via, .choice()),
       .scalar("request-buffering", \.requestBuffering, .boolean),
       .scalar("max-request-buffer", \.maxRequestBuffer, .size()),
       .scalar("max-response-buffer", \.maxResponseBuffer, .size()),

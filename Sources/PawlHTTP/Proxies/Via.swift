@@ -15,6 +15,23 @@ package enum Via {
     }
   }
 
+  /// Says the same in a field that keeps no server from compressing, as `Via` does nginx by its defaults: `CDN-Loop` (RFC 8586).
+  package static func appendLoopMark(to fields: inout Fields) { fields.append(.cdnLoop, literal: "pawl") }
+
+  /// How often a message has come by pawl: by `Via`, or by `CDN-Loop` where it says that instead.
+  package static func passages(in fields: Fields) -> Int {
+    occurrences(of: pseudonym, in: fields) + loopMarks(of: pseudonym, in: fields)
+  }
+
+  /// `cdn-info = cdn-id *( OWS ";" OWS parameter )` (RFC 8586 §2).
+  private static func loopMarks(of pseudonym: StaticString, in fields: Fields) -> Int {
+    guard fields.contains(.cdnLoop) else { return 0 }
+    return fields.all(.cdnLoop).reduce(0) { count, line in
+      count
+        + line.listElements.reduce(0) { $0 + ($1.prefix { $0 != 0x3b }.trimmed.equalsIgnoringCase(pseudonym) ? 1 : 0) }
+    }
+  }
+
   /// How many entries were received by `pseudonym`, in any case.
   package static func occurrences(of pseudonym: StaticString, in fields: Fields) -> Int {
     guard fields.contains(.via) else { return 0 }

@@ -23,31 +23,37 @@ final class ClientFacts {
   private final class Introduction {
     let authority: Bytes
     let version: HTTPVersion
+    let saysVia: Bool
     let fields: Fields
 
-    init(_ authority: Bytes, _ version: HTTPVersion, _ facts: ClientFacts) {
-      (self.authority, self.version) = (authority, version)
+    init(_ authority: Bytes, _ version: HTTPVersion, saysVia: Bool, _ facts: ClientFacts) {
+      (self.authority, self.version, self.saysVia) = (authority, version, saysVia)
       var fields = Fields()
-      facts.introduce(&fields, authority, fallbackHost: [], version)
+      facts.introduce(&fields, authority, fallbackHost: [], version, saysVia: saysVia)
       self.fields = fields
     }
   }
 
   /// What the origin is told with a request for `authority` that itself says nothing of who asked.
-  func introduction(of authority: Bytes, _ version: HTTPVersion) -> Fields {
-    if let introduced, introduced.version == version, introduced.authority == authority { return introduced.fields }
-    let made = Introduction(authority, version, self)
+  /// - Parameter saysVia: by `Via`; else by `CDN-Loop`.
+  func introduction(of authority: Bytes, _ version: HTTPVersion, saysVia: Bool) -> Fields {
+    if let introduced, introduced.version == version, introduced.saysVia == saysVia, introduced.authority == authority {
+      return introduced.fields
+    }
+    let made = Introduction(authority, version, saysVia: saysVia, self)
     introduced = made
     return made.fields
   }
 
   /// Says for which host the request is, and who asked, how and where.
-  func introduce(_ fields: inout Fields, _ authority: Bytes, fallbackHost: Bytes, _ version: HTTPVersion) {
+  func introduce(
+    _ fields: inout Fields, _ authority: Bytes, fallbackHost: Bytes, _ version: HTTPVersion, saysVia: Bool
+  ) {
     fields.append(.host, authority.isEmpty ? fallbackHost : authority)
     applyForwarded(
       to: &fields, client: client == nil ? Bytes("unknown") : text[...], scheme: scheme, host: authority, port: port,
       peerIsTrusted: isTrusted)
-    Via.append(to: &fields, version: version)
+    saysVia ? Via.append(to: &fields, version: version) : Via.appendLoopMark(to: &fields)
   }
 
   /// What the TLS handshake with pawl came to, and among which certificates it chose. Not in the facts themselves, which

@@ -5,10 +5,10 @@ import PawlUpstream
 
 /// Builds what is sent to an origin from what a client asked: hop-by-hop fields gone, pawl's own put in.
 enum OriginRequests {
-  /// Requests that name pawl in `Via` this often go in a circle.
+  /// Requests that have come by pawl this often go in a circle.
   static let loopLimit = 3
 
-  static func isLoop(_ fields: Fields) -> Bool { Via.occurrences(of: "pawl", in: fields) >= loopLimit }
+  static func isLoop(_ fields: Fields) -> Bool { Via.passages(in: fields) >= loopLimit }
 
   /// The request as it is forwarded: same method, target, end-to-end fields and content.
   static func forwarded(_ request: IncomingRequest, keepingUpgrade: Bool = false) -> RequestHead {
@@ -34,11 +34,13 @@ enum OriginRequests {
     removeReferer(&fields, request.loop.router.urls)
     keepOwnTags(&fields)
     if !request.isTrustedPeer { removeForwarded(from: &fields) }
+    let saysVia = saysVia(fields, request)
     let authority = KeyAuthority.told(request.head.authority, isSecure: request.isSecure)
     if authority.isEmpty || fields.mayContain(anyOf: forwardedNames) {
-      request.facts.introduce(&fields, authority, fallbackHost: request.route.fallbackHost[...], request.head.version)
+      request.facts.introduce(
+        &fields, authority, fallbackHost: request.route.fallbackHost[...], request.head.version, saysVia: saysVia)
     } else {
-      fields.append(request.facts.introduction(of: authority, request.head.version))
+      fields.append(request.facts.introduction(of: authority, request.head.version, saysVia: saysVia))
     }
     if !fields.contains(.xRequestID) { fields.append(.xRequestID, request.requestID) }
     // HTTP/1.0 has no trailers to be sent.
@@ -49,6 +51,19 @@ enum OriginRequests {
     if let upgrade {
       fields.append(.connection, "upgrade")
       fields.append(.upgrade, upgrade)
+    }
+  }
+
+  /// `Via`, as RFC 9110 §7.6.3 wants it, unless the origin is asked for a content coding: many compress nothing for a request with
+  /// it, and would send more than they do without pawl.
+  private static func saysVia(_ fields: Fields, _ request: IncomingRequest) -> Bool {
+    switch request.route.via {
+    case .always: return true
+    case .off: return false
+    case .on:
+      guard fields.contains(.acceptEncoding) else { return true }
+      let isSettled = request.head.method.isRetrieval && request.route.cache != nil && request.asksIdentity
+      return isSettled || !RangeCoding.acceptsCodings(fields)
     }
   }
 

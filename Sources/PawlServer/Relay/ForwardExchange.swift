@@ -173,8 +173,18 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
     request.loop.invalidate(after: request, answer: head) { [weak self] in
       guard let self, self.state.givesAnswer else { return }
       self.keptAnswer?.invalidated()
-      self.channel.respond(answered, length: length, body: framing == .none ? nil : self)
+      self.give(answered, length, hasBody: framing != .none)
     }
+  }
+
+  /// Where the origin was asked for content that is not coded, that is compressed here.
+  private func give(_ head: ResponseHead, _ length: ContentLength, hasBody: Bool) {
+    guard request.head.method.isRetrieval, request.route.cache != nil, request.asksIdentity, head.status != 206 else {
+      return channel.respond(head, length: length, body: hasBody ? self : nil)
+    }
+    var head = head
+    let coded = AnswerCoding.onItsWay(hasBody ? self : nil, length, under: &head, to: request)
+    channel.respond(head, length: coded.length, body: coded.body)
   }
 
   /// Of what came no octet can be put behind what the client holds.

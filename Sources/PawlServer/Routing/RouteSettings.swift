@@ -31,6 +31,7 @@ final class RouteSettings: Sendable {
   let collapsesAlways: Bool
   let etag: TagMode
   let asksIdentity: Bool
+  let via: SiteSettings.ViaMode
   /// What pawl compresses itself; `nil`: nothing.
   let compression: RouteCompression?
   let maxRanges: Int
@@ -76,7 +77,7 @@ final class RouteSettings: Sendable {
     upstreamName = isOrphan ? "-" : configuration.name
     fallbackHost = Array((configuration.urls.first.map { "\($0.host):\($0.port)" } ?? "localhost").utf8)
     asksIdentity = settings.originEncoding == .identity
-    compression = RouteCompression(settings)
+    (via, compression) = (settings.via, RouteCompression(settings))
     policy = CachePolicy(
       defaultTTL: settings.defaultTTL?.wholeSeconds ?? 0, heuristicTTL: settings.heuristicLimit.wholeSeconds,
       staleIfError: settings.staleIfError.wholeSeconds,

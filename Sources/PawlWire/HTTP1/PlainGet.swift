@@ -42,7 +42,8 @@ extension RequestParser {
     }
     return PlainGet(
       authority: authorityRange, target: targetRange, range: range, ifRange: ifRange, requestID: requestID,
-      hasCookie: contains(.cookie), acceptsCodings: contains(.acceptEncoding), hasVia: contains(.via), namesScheme: !present.isDisjoint(with: .namingScheme))
+      hasCookie: contains(.cookie), acceptsCodings: contains(.acceptEncoding), hasVia: contains(.via),
+      namesScheme: !present.isDisjoint(with: .namingScheme))
   }
 
   private func only(_ name: FieldName) -> Range<Int>? {

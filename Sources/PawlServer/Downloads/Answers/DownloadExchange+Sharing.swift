@@ -77,7 +77,7 @@ extension DownloadExchange {
   func mayJoin(_ running: CollapsedFetch) -> Bool {
     let fields = request.head.fields
     // A request that came through pawl already would wait for itself.
-    guard collapsing != .goesAlone, Via.occurrences(of: "pawl", in: fields) == 0 else { return false }
+    guard collapsing != .goesAlone, Via.passages(in: fields) == 0 else { return false }
     if running.asker.isLike(request) { return true }
     let control = CacheControl(fields)
     return !running.asker.sharesNothing && !control.noCache && !control.noStore && control.maxAge != 0

@@ -1,7 +1,9 @@
 import PawlCache
+import PawlCacheStore
 import PawlCoding
 import PawlHTTP
 import PawlLoop
+import Synchronization
 
 /// In which content coding a request gets an answer that came without one.
 enum AnswerCoding {
@@ -26,8 +28,9 @@ enum AnswerCoding {
   /// The coding that a request takes best; `nil`: none.
   static func accepted(by request: IncomingRequest) -> ContentCoding? {
     let fields = request.head.fields
+    // Of content without a length HTTP/1.0 has no end but that of the connection.
     guard let compression = request.route.compression, fields.contains(.acceptEncoding),
-      !CompressionRules.forbidsTransforming(fields)
+      request.head.version != .http10, !CompressionRules.forbidsTransforming(fields)
     else { return nil }
     return AcceptEncoding(fields).preferred(among: compression.codings)
   }
@@ -50,13 +53,12 @@ enum AnswerCoding {
   private static func isLearnt(
     _ head: ResponseHead, _ length: UInt64?, _ request: IncomingRequest, _ compression: RouteCompression
   ) -> Bool {
+    guard compression.hasLearnt.load(ordering: .relaxed) else { return false }
     let unlisted = unlisted(request)
     guard case .compressed(let type)? = unlisted, let own = head.fields.mediaType, own.equalsIgnoringCase(type) else {
       return false
     }
-    var rules = compression.rules
-    rules.types = [MediaTypePattern(String(decoding: type, as: UTF8.self))]
-    return rules.apply(to: head, length: length)
+    return compression.ofAnyType.apply(to: head, length: length)
   }
 
   private static func unlisted(_ request: IncomingRequest) -> OriginCodings.Unlisted? {
@@ -96,6 +98,7 @@ enum AnswerCoding {
     let key = OriginCodings.Key(route: serial, target: request.head.target)
     let lesson: OriginCodings.Unlisted =
       request.asksOwnCoding ? (isCoded ? .compressed(type.map(\.lowercasedASCII)) : .plain) : .unknown
+    if case .compressed = lesson { compression.hasLearnt.store(true, ordering: .relaxed) }
     shared.originCodings.withLock { table in
       if lesson == .unknown, table.unlisted(key, at: now) != nil { return }
       table.note(lesson, of: key, at: now)
@@ -197,5 +200,12 @@ extension AnswerCoding {
 
   private static func failed(_ error: CodingError, _ request: IncomingRequest) {
     request.loop.events.log(.warning, "coding-failed", ["route": request.route.name, "why": "\(error)"])
+  }
+}
+
+extension StoredResponse {
+  /// The same answer with this form of its content.
+  func form(_ body: StoredBody, in coding: ContentCoding) -> StoredResponse {
+    StoredResponse(head: head.coded(in: coding), body: body, storedAt: storedAt)
   }
 }

@@ -32,6 +32,8 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
   private(set) var isLive = false
   /// What a GET would be given, if it still is what the origin has: HEAD says what that is called.
   var stored: StoredResponse?
+  /// The same, once the origin has said that it still has it.
+  var agreed: StoredResponse?
   private var continueTimer: LoopTimer?
   private var keptAnswer: KeptPostAnswer?
   private let requestTime: Int64
@@ -177,50 +179,12 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
     }
   }
 
-  /// Where the origin was asked for content that is not coded, that is compressed here.
-  private func give(_ head: ResponseHead, _ length: ContentLength, hasBody: Bool) {
-    guard request.head.method.isRetrieval, request.route.cache != nil, request.asksIdentity, head.status != 206 else {
-      return channel.respond(head, length: length, body: hasBody ? self : nil)
-    }
-    var head = head
-    let coded = AnswerCoding.onItsWay(hasBody ? self : nil, length, under: &head, to: request)
-    channel.respond(head, length: coded.length, body: coded.body)
-  }
-
   /// Of what came no octet can be put behind what the client holds.
   private func askForWhole(instead exchange: OriginExchange) {
     exchange.cancel()
     state.restarts()
     request.rangeCoding = .unknown
     start()
-  }
-
-  /// HEAD says what a GET would: that pawl serves ranges of what it would keep (protocols 6.1), and under which tag.
-  /// - Returns: `false` where the client wants another thing than there is (`If-Match`).
-  private func promises(_ head: ResponseHead, _ reply: inout ResponseHead) -> Bool {
-    let body = stored.flatMap { $0.head.isAgreed(by: head, total: $0.body.total) ? $0 : nil }
-    if let tags = request.match, head.status < 300 || head.status == 304 {
-      guard let body, tags.contains(where: { !$0.isWeak && body.body.tagLimit($0.opaque) == .max }) else {
-        return false
-      }
-    }
-    if let body, head.status == 200 || head.status == 304 {
-      AnswerTags.put(into: &reply.fields, EntityTag(strong: body.body.primaryTag), of: body, request.route)
-      return true
-    }
-    promiseRanges(head, &reply)
-    return true
-  }
-
-  private func promiseRanges(_ head: ResponseHead, _ reply: inout ResponseHead) {
-    guard request.route.cache != nil, head.status == 200, !head.fields.isMultipartRanges else { return }
-    var asGet = request.head
-    asGet.method = .get
-    let framing = head.fields.only(.contentLength)?.strictDecimal.map(BodyFraming.length) ?? .chunked
-    let storability = Storability.decide(
-      request: asGet, response: head, framing: framing, policy: request.route.policy,
-      receivedAt: request.loop.loop.wallSeconds)
-    if storability.isForOthers { reply.fields.set(.acceptRanges, "bytes") }
   }
 
   private func length(_ head: ResponseHead, _ framing: BodyFraming) -> ContentLength {

@@ -81,9 +81,14 @@ extension Resource {
   /// What is stored with the body that a tag names.
   func known(by tag: EntityTag) -> MintedConditions.Known? {
     withLock { state in
-      state.responses.first { stored in
-        stored.body.tagLimit(tag.opaque) == .max || stored.body.form(namedBy: tag.opaque)?.limit == .max
-      }.map { MintedConditions.Known($0.head) }
+      state.responses.first { $0.isNamed(by: tag) }.map { MintedConditions.Known($0.head) }
     }
+  }
+}
+
+extension StoredResponse {
+  /// Whether the opaque part of a tag names all of its octets, as they are or in a form that pawl has made of them.
+  func isNamed(by tag: EntityTag) -> Bool {
+    body.tagLimit(tag.opaque) == .max || body.form(namedBy: tag.opaque)?.limit == .max
   }
 }

@@ -1,19 +1,31 @@
 import PawlCache
 import PawlConfig
 import PawlHTTP
+import Synchronization
 
 /// What pawl compresses itself on a route.
-struct RouteCompression: Sendable {
+final class RouteCompression: Sendable {
   let rules: CompressionRules
   /// Those that it applies; of equal weights the first.
   let codings: [ContentCoding]
   /// Of requests with cookies or credentials: `auto` as the origin does it.
   let credentials: CompressionSettings.Credentials
+  /// The same for whatever type: what of it an origin is found to compress is compressed, too.
+  let ofAnyType: CompressionRules
+  /// Whether the origin was found to compress something on this route that the rules do not.
+  let hasLearnt = Atomic(false)
+
+  init(rules: CompressionRules, codings: [ContentCoding], credentials: CompressionSettings.Credentials) {
+    (self.rules, self.codings, self.credentials) = (rules, codings, credentials)
+    var unlisted = rules
+    unlisted.types = [MediaTypePattern("*")]
+    ofAnyType = unlisted
+  }
 }
 
 extension RouteCompression {
   /// `nil`: nothing is compressed.
-  init?(_ settings: SiteSettings) {
+  convenience init?(_ settings: SiteSettings) {
     let compression = settings.compression
     guard settings.originEncoding == .identity, !compression.types.isEmpty else { return nil }
     let types = compression.types.flatMap { type in

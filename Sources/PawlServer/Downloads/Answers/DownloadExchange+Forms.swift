@@ -116,10 +116,3 @@ extension DownloadExchange {
     return true
   }
 }
-
-extension StoredResponse {
-  /// The same answer with this form of its content.
-  func form(_ body: StoredBody, in coding: ContentCoding) -> StoredResponse {
-    StoredResponse(head: head.coded(in: coding), body: body, storedAt: storedAt)
-  }
-}

@@ -23,6 +23,8 @@ final class HotAnswer: Sendable {
   let isForEverybody: Bool
   /// Whether requests that take a content coding get it in that: ``form(in:of:_:now:)``.
   let isCodable: Bool
+  /// Whether it is of a type that its route's origin may be found to compress: then the long way says.
+  let mayBeLearnt: Bool
   private let forms = Locked<[(coding: ContentCoding, response: StoredResponse)]>([])
   /// Whether the origin gave a `Date`; else each answer bears the time it leaves at.
   let hasDate: Bool
@@ -37,6 +39,7 @@ final class HotAnswer: Sendable {
     self.tag = tag?.bytes ?? []
     isForEverybody = stored.head.isForEverybody
     isCodable = Self.isCodable(stored, route)
+    mayBeLearnt = !isCodable && Self.mayBeLearnt(stored, route)
     hasDate = stored.head.fields.contains(.date)
     head = Self.render(stored, route, status: 200, .length(total))
     partHead = Self.render(stored, route, status: 206, .none)
@@ -68,6 +71,12 @@ final class HotAnswer: Sendable {
     guard let compression = route.compression, !stored.body.isForm else { return false }
     let head = ResponseHead(status: stored.head.status, fields: stored.head.fields)
     return compression.rules.apply(to: head, length: stored.body.total)
+  }
+
+  private static func mayBeLearnt(_ stored: StoredResponse, _ route: RouteSettings) -> Bool {
+    guard let compression = route.compression, !stored.body.isForm else { return false }
+    let head = ResponseHead(status: stored.head.status, fields: stored.head.fields)
+    return compression.ofAnyType.apply(to: head, length: stored.body.total)
   }
 
   /// The answer in this coding; `nil` while there is no complete form of it.

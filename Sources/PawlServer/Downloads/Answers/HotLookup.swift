@@ -2,6 +2,7 @@ import PawlCache
 import PawlCacheStore
 import PawlHTTP
 import PawlLoop
+import Synchronization
 
 /// A fresh, complete response that such a request gets as it stands.
 struct HotResponse {
@@ -43,6 +44,7 @@ extension LoopServices {
     guard let answer = HotAnswer.of(stored, route, now: now), answer.isFresh(at: now),
       answer.isForEverybody || !request.hasCookie
     else { return nil }
+    if answer.mayBeLearnt, route.compression?.hasLearnt.load(ordering: .relaxed) == true { return nil }
     if answer.isCodable, let coding = wanted()?.preferred(among: route.compression?.codings ?? []) {
       guard let form = answer.form(in: coding, of: stored, route, now: now) else { return nil }
       return HotResponse(stored: form.response, answer: form.answer, route: route, store: store, now: now)

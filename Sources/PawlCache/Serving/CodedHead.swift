@@ -5,6 +5,7 @@ extension Fields {
 
   /// Says that the answer depends on `Accept-Encoding` (RFC 9110 §12.5.5), unless it says so.
   package mutating func addVaryAcceptEncoding() {
+    guard contains(.vary) else { return append(.vary, literal: "Accept-Encoding") }
     let rule = VaryRule(self)
     if !rule.isStar, !rule.names.contains(Self.acceptEncoding) { append(.vary, literal: "Accept-Encoding") }
   }

@@ -3,7 +3,9 @@ package import PawlHTTP
 /// Which responses pawl compresses itself (RFC 9110 §8.4.1, §7.7: what an intermediary may transform).
 package struct CompressionRules: Hashable, Sendable {
   /// None: nothing is compressed. `text/event-stream` counts only where it is one of them by its name.
-  package var types: [MediaTypePattern]
+  package let types: [MediaTypePattern]
+  /// Of each, what tells most others from it at a glance.
+  private let marks: [MediaTypePattern.Mark]
   /// Octets of content; less is not worth it.
   package var least: UInt64
   /// Octets of content; more takes too long.
@@ -17,6 +19,7 @@ package struct CompressionRules: Hashable, Sendable {
     attachments: Bool = false
   ) {
     (self.types, self.least, self.greatest, self.attachments) = (types, least, greatest, attachments)
+    marks = types.map(\.mark)
   }
 
   /// Whether this response is compressed for a request that takes a coding. Then the form that is not compressed says
@@ -37,7 +40,20 @@ package struct CompressionRules: Hashable, Sendable {
   /// Whether a message with these fields says `Cache-Control: no-transform`: a response may not be compressed then, and of a request
   /// its answer may not (RFC 9111 §5.2.1.6, §5.2.2.6).
   package static func forbidsTransforming(_ fields: Fields) -> Bool {
-    fields.contains(.cacheControl) && CacheControl(fields).noTransform
+    guard fields.contains(.cacheControl) else { return false }
+    // Hardly any says so: the directives are read where the octets are there.
+    return fields.lines.contains { $0.name == .cacheControl && mayForbid(fields.value($0)) }
+      && CacheControl(fields).noTransform
+  }
+
+  /// Whether there is a `-t` in it, as in `no-transform` and no other directive that is registered.
+  private static func mayForbid(_ value: Bytes) -> Bool {
+    var isBehindHyphen = false
+    for octet in value {
+      if isBehindHyphen, octet | 0x20 == 0x74 { return true }
+      isBehindHyphen = octet == 0x2d
+    }
+    return false
   }
 
   /// Whether a response with these fields is a stream of events (HTML Standard, Server-sent events): when it is compressed, each
@@ -47,8 +63,12 @@ package struct CompressionRules: Hashable, Sendable {
   private static func isEventStream(_ type: Bytes) -> Bool { type.equalsIgnoringCase("text/event-stream") }
 
   private func isListed(_ type: Bytes) -> Bool {
-    let isEventStream = Self.isEventStream(type)
-    return types.contains { $0.matches(type) && (!isEventStream || $0.isExact) }
+    guard let first = type.first?.lowercasedASCII, let last = type.last?.lowercasedASCII else { return false }
+    for index in marks.indices where marks[index].mayMatch(count: type.count, first: first, last: last) {
+      let pattern = types[index]
+      if pattern.matches(type), pattern.isExact || !Self.isEventStream(type) { return true }
+    }
+    return false
   }
 
   /// What has the content of its own resource (200, 203), or the page of an error. Never parts (206), what has no content (1xx, 204,

@@ -13,6 +13,24 @@ package struct MediaTypePattern: Hashable, Sendable {
     isExact = parts.count < 2
   }
 
+  /// What most media types that do not match differ in.
+  package struct Mark: Hashable, Sendable {
+    /// 0: any, as for the next two.
+    @usableFromInline let count: Int, first: UInt8, last: UInt8
+
+    /// - Parameters:
+    ///   - first, last: in lower case.
+    @inlinable
+    package func mayMatch(count: Int, first: UInt8, last: UInt8) -> Bool {
+      (self.count == 0 || self.count == count) && (self.first == 0 || self.first == first)
+        && (self.last == 0 || self.last == last)
+    }
+  }
+
+  package var mark: Mark {
+    Mark(count: isExact ? start.count : 0, first: start.first ?? 0, last: (isExact ? start : end).last ?? 0)
+  }
+
   /// Whether this media type, without its parameters, is one of them; letters are compared without case.
   package func matches(_ mediaType: Bytes) -> Bool {
     if isExact { return mediaType.equalsIgnoringCase(start) }

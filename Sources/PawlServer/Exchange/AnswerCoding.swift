@@ -70,7 +70,8 @@ enum AnswerCoding {
 
   /// Whether the origin is asked with the client's own `Accept-Encoding` this once, to learn what it compresses.
   static func isToLearn(_ request: IncomingRequest) -> Bool {
-    guard request.head.method == .get, request.route.asksIdentity, let compression = request.route.compression,
+    guard request.head.fields.contains(.acceptEncoding), request.head.method == .get, request.route.asksIdentity,
+      let compression = request.route.compression,
       accepted(by: request) != nil, !request.head.fields.contains(.range)
     else { return false }
     if unlisted(request) == .unknown { return true }
@@ -79,8 +80,8 @@ enum AnswerCoding {
 
   /// An answer came, to a request that asked as ``isToLearn(_:)`` says or for content that is not coded.
   static func learn(_ head: ResponseHead, _ framing: BodyFraming, to request: IncomingRequest) {
-    guard head.status == 200, let compression = request.route.compression, let type = head.fields.mediaType,
-      AnswerCoding.accepted(by: request) != nil
+    guard head.status == 200, request.head.fields.contains(.acceptEncoding),
+      let compression = request.route.compression, let type = head.fields.mediaType, accepted(by: request) != nil
     else { return }
     var plain = head
     plain.fields.removeAll(.contentEncoding)

@@ -17,9 +17,8 @@ final class RouteCompression: Sendable {
 
   init(rules: CompressionRules, codings: [ContentCoding], credentials: CompressionSettings.Credentials) {
     (self.rules, self.codings, self.credentials) = (rules, codings, credentials)
-    var unlisted = rules
-    unlisted.types = [MediaTypePattern("*")]
-    ofAnyType = unlisted
+    ofAnyType = CompressionRules(
+      types: [MediaTypePattern("*")], least: rules.least, greatest: rules.greatest, attachments: rules.attachments)
   }
 }
 

@@ -9,6 +9,8 @@ struct NodeHealth: Hashable, Sendable {
   private var failures = 0
   private var failedAt = Monotonic(nanoseconds: 0)
   private var restsUntil = Monotonic(nanoseconds: 0)
+  /// After a rest one request finds out whether it works again; the others wait for that so long.
+  private var isTriedUntil = Monotonic(nanoseconds: 0)
   private var errors = ErrorStreak()
   /// Its checks failed, and have not passed since.
   private var failsChecks = false
@@ -19,7 +21,8 @@ struct NodeHealth: Hashable, Sendable {
   var isWell: Bool { failures == 0 && !failsChecks }
 
   func rest(at now: Monotonic) -> Rest {
-    if now < restsUntil { return .until(restsUntil) }
+    let end = max(restsUntil, isTriedUntil)
+    if now < end { return .until(end) }
     return failsChecks ? .failsChecks : .none
   }
 
@@ -32,6 +35,12 @@ struct NodeHealth: Hashable, Sendable {
     restsUntil = now.advanced(by: Self.pause(failures: failures, atMost: maxRest))
   }
 
+  /// A request goes there. The first one after a rest is to find out.
+  mutating func isAsked(at now: Monotonic, maxRest: Duration) {
+    guard failures > 0, now >= restsUntil else { return }
+    isTriedUntil = now.advanced(by: Self.pause(failures: failures, atMost: maxRest))
+  }
+
   /// 1 s, 2 s, 4 s and so on.
   static func pause(failures: Int, atMost most: Duration) -> Duration {
     min(.seconds(1 << min(max(failures - 1, 0), 30)), most)
@@ -41,8 +50,13 @@ struct NodeHealth: Hashable, Sendable {
   /// - Parameter begun: when the request began; what it says of the time before a failure counts for nothing after it.
   mutating func worked(since begun: Monotonic) {
     errors = ErrorStreak()
+    wasReached(since: begun)
+  }
+
+  /// It answered, if by an error.
+  mutating func wasReached(since begun: Monotonic) {
     guard failures > 0, begun >= failedAt else { return }
-    (failures, restsUntil) = (0, Monotonic(nanoseconds: 0))
+    (failures, restsUntil, isTriedUntil) = (0, Monotonic(nanoseconds: 0), Monotonic(nanoseconds: 0))
   }
 
   /// It answered with an error, or broke off instead of an answer.

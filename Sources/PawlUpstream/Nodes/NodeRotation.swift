@@ -40,8 +40,14 @@ package struct NodeRotation: Hashable, Sendable {
     if let preferred, health.indices.contains(preferred), works(preferred, at: now) {
       let turns = turns
       defer { self.turns = turns }
-      return [preferred] + order(at: now, for: target).filter { $0 != preferred }
+      return [preferred] + ranked(at: now, for: target).filter { $0 != preferred }
     }
+    let order = ranked(at: now, for: target)
+    health[order[0]].isAsked(at: now, maxRest: settings.maxRest)
+    return order
+  }
+
+  private mutating func ranked(at now: Monotonic, for target: Bytes) -> [Int] {
     var order: [Int] = []
     for rank in Rank.allCases {
       let nodes = health.indices.filter { self.rank($0, at: now) == rank }
@@ -110,18 +116,27 @@ package struct NodeRotation: Hashable, Sendable {
     _ node: Int, status: Int, to target: Bytes, since begun: Monotonic, at now: Monotonic
   ) -> Change? {
     switch status {
-    case 500, 502, 503, 504: erred(node, for: target, at: now)
-    default: change(of: node) { $0.worked(since: begun) }
+    case 500, 502, 503, 504:
+      return addsError(node, for: target)
+        ? failedByErrors(node, at: now) : change(of: node) { $0.wasReached(since: begun) }
+    default: return change(of: node) { $0.worked(since: begun) }
     }
   }
 
-  /// It answered with an error, or broke off before an answer. The last one that works goes on: nobody else is better.
+  /// It broke off before an answer.
   package mutating func erred(_ node: Int, for target: Bytes, at now: Monotonic) -> Change? {
+    addsError(node, for: target) ? failedByErrors(node, at: now) : nil
+  }
+
+  /// - Returns: whether there are too many in a row.
+  private mutating func addsError(_ node: Int, for target: Bytes) -> Bool {
     let path = TargetHash.hash(target.prefix { $0 != UInt8(ascii: "?") })
-    guard health[node].erred(for: path, limit: settings.restAfterErrors),
-      health.indices.contains(where: { $0 != node && works($0, at: now) })
-    else { return nil }
-    return failed(node, at: now)
+    return health[node].erred(for: path, limit: settings.restAfterErrors)
+  }
+
+  /// The last one that works goes on: nobody else is better.
+  private mutating func failedByErrors(_ node: Int, at now: Monotonic) -> Change? {
+    health.indices.contains { $0 != node && works($0, at: now) } ? failed(node, at: now) : nil
   }
 
   /// A check has passed, or failed.

@@ -7,98 +7,135 @@ import Testing
 @Suite("The order of an upstream's nodes") struct NodeRotationTests {
   private let start = Monotonic(nanoseconds: 1_000_000_000_000)
 
-  private func rotation(_ count: Int, change: (inout [UpstreamURL], inout NodeSettings) -> Void = { _, _ in })
-    -> NodeRotation
-  {
-    var urls = (0..<count).map { UpstreamURL(host: "node", port: UInt16(9000 + $0)) }
-    var settings = NodeSettings()
-    change(&urls, &settings)
-    return NodeRotation(urls, settings)
-  }
+  /// A rotation that can be asked within an expectation.
+  private final class Subject {
+    private var rotation: NodeRotation
 
-  /// What so many orders begin with.
-  private func firsts(_ rotation: inout NodeRotation, _ count: Int, at now: Monotonic) -> [Int] {
-    (0..<count).map { _ in rotation.order(at: now)[0] }
+    init(_ count: Int, change: (inout [UpstreamURL], inout NodeSettings) -> Void = { _, _ in }) {
+      var urls = (0..<count).map { UpstreamURL(host: "node", port: UInt16(9000 + $0)) }
+      var settings = NodeSettings()
+      change(&urls, &settings)
+      rotation = NodeRotation(urls, settings)
+    }
+
+    func order(at now: Monotonic, for target: String = "/", preferring url: Int? = nil) -> [Int] {
+      rotation.order(at: now, for: Bytes(target), preferring: url)
+    }
+    /// What so many orders begin with.
+    func firsts(_ count: Int, at now: Monotonic) -> [Int] { (0..<count).map { _ in order(at: now)[0] } }
+    func begins(at node: Int) { rotation.begins(at: node) }
+    func ended(at node: Int) { rotation.ended(at: node) }
+    func mayStandIn(_ other: Int, for node: Int, at now: Monotonic) -> Bool {
+      rotation.mayStandIn(other, for: node, at: now)
+    }
+    @discardableResult
+    func failed(_ node: Int, at now: Monotonic) -> NodeRotation.Change? { rotation.failed(node, at: now) }
+    @discardableResult
+    func answered(
+      _ node: Int, status: Int, to target: String = "/", since begun: Monotonic, at now: Monotonic
+    ) -> NodeRotation.Change? { rotation.answered(node, status: status, to: Bytes(target), since: begun, at: now) }
+    func erred(_ node: Int, for target: String, at now: Monotonic) -> NodeRotation.Change? {
+      rotation.erred(node, for: Bytes(target), at: now)
+    }
+    @discardableResult
+    func checked(_ node: Int, passed: Bool) -> NodeRotation.Change? { rotation.checked(node, passed: passed) }
   }
 
   @Test("goes round")
   func roundRobin() {
-    var rotation = rotation(3)
+    let rotation = Subject(3)
     let orders = (0..<4).map { _ in rotation.order(at: start) }
     #expect(orders == [[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 1, 2]])
   }
 
   @Test("goes by weights, evenly spread: a a b a c a a")
   func weights() {
-    var rotation = rotation(3) { urls, _ in urls[0].weight = 5 }
-    #expect(firsts(&rotation, 7, at: start) == [0, 0, 1, 0, 2, 0, 0])
+    let rotation = Subject(3) { urls, _ in urls[0].weight = 5 }
+    #expect(rotation.firsts(7, at: start) == [0, 0, 1, 0, 2, 0, 0])
   }
 
   @Test("one node is always tried")
   func single() {
-    var rotation = rotation(1)
+    let rotation = Subject(1)
     #expect(rotation.failed(0, at: start) == .down)
     #expect(rotation.order(at: start) == [0])
   }
 
   @Test("leaves out what refused, for a while that grows, and keeps it as the last resort")
   func skipping() {
-    var rotation = rotation(2)
-    _ = rotation.failed(0, at: start)
+    let rotation = Subject(2)
+    rotation.failed(0, at: start)
     #expect(rotation.order(at: start) == [1, 0])
     #expect(rotation.order(at: start) == [1, 0])
     let second = start.advanced(by: .seconds(1))
-    #expect(Set(firsts(&rotation, 2, at: second)) == [0, 1])
-    _ = rotation.failed(0, at: second)
+    #expect(Set(rotation.firsts(2, at: second)) == [0, 1])
+    rotation.failed(0, at: second)
     #expect(rotation.order(at: second.advanced(by: .milliseconds(1999))) == [1, 0])
-    #expect(Set(firsts(&rotation, 2, at: second.advanced(by: .seconds(2)))) == [0, 1])
+    #expect(Set(rotation.firsts(2, at: second.advanced(by: .seconds(2)))) == [0, 1])
+  }
+
+  @Test("after a rest one request finds out, and the others wait for its answer as long as the rest was")
+  func tried() {
+    let rotation = Subject(2)
+    rotation.failed(0, at: start)
+    let again = start.advanced(by: .seconds(5))
+    #expect(rotation.firsts(6, at: again).filter { $0 == 0 } == [0])
+    #expect(rotation.firsts(6, at: again.advanced(by: .milliseconds(999))) == Array(repeating: 1, count: 6))
+    let second = again.advanced(by: .seconds(1))
+    #expect(rotation.firsts(6, at: second).filter { $0 == 0 } == [0])
+    #expect(rotation.failed(0, at: second.advanced(by: .milliseconds(500))) == nil)
+    #expect(rotation.firsts(6, at: second.advanced(by: .milliseconds(2499))) == Array(repeating: 1, count: 6))
+    let third = second.advanced(by: .milliseconds(2500))
+    #expect(rotation.firsts(6, at: third).filter { $0 == 0 } == [0])
+    #expect(rotation.answered(0, status: 503, since: third, at: third) == .up)
+    #expect(rotation.firsts(6, at: third).filter { $0 == 0 }.count == 3)
   }
 
   @Test("a burst of refusals counts once")
   func burst() {
-    var rotation = rotation(2)
+    let rotation = Subject(2)
     let changes = (0..<10).map { _ in rotation.failed(0, at: start) }
     #expect(changes == [.down] + Array(repeating: nil, count: 9))
-    #expect(Set(firsts(&rotation, 2, at: start.advanced(by: .seconds(1)))) == [0, 1])
+    #expect(Set(rotation.firsts(2, at: start.advanced(by: .seconds(1)))) == [0, 1])
   }
 
   @Test("an answer to what was asked since clears the record, an older one does not")
   func recovery() {
-    var rotation = rotation(2)
-    _ = rotation.failed(0, at: start)
+    let rotation = Subject(2)
+    rotation.failed(0, at: start)
     let before = start.advanced(by: .milliseconds(-1))
-    #expect(rotation.answered(0, status: 200, to: Bytes("/"), since: before, at: start) == nil)
+    #expect(rotation.answered(0, status: 200, since: before, at: start) == nil)
     #expect(rotation.order(at: start) == [1, 0])
-    #expect(rotation.answered(0, status: 404, to: Bytes("/"), since: start, at: start) == .up)
-    #expect(Set(firsts(&rotation, 2, at: start)) == [0, 1])
+    #expect(rotation.answered(0, status: 404, since: start, at: start) == .up)
+    #expect(Set(rotation.firsts(2, at: start)) == [0, 1])
   }
 
   @Test("when none works, the one that may work soonest comes first")
   func allSkipped() {
-    var rotation = rotation(2)
-    _ = rotation.failed(1, at: start)
-    _ = rotation.failed(0, at: start.advanced(by: .milliseconds(500)))
+    let rotation = Subject(2)
+    rotation.failed(1, at: start)
+    rotation.failed(0, at: start.advanced(by: .milliseconds(500)))
     #expect(rotation.order(at: start.advanced(by: .milliseconds(600))) == [1, 0])
   }
 
   @Test("one that is preferred stands in front while it works, and the turn of the others stays")
   func preferred() {
-    var rotation = rotation(3)
+    let rotation = Subject(3)
     #expect(rotation.order(at: start, preferring: 2) == [2, 0, 1])
     #expect(rotation.order(at: start) == [0, 1, 2])
-    _ = rotation.failed(2, at: start)
+    rotation.failed(2, at: start)
     #expect(rotation.order(at: start, preferring: 2) == [1, 0, 2])
-    #expect(rotation.order(at: start, preferring: 7) == [0, 1, 2])
+    #expect(rotation.order(at: start, preferring: 7) == [1, 0, 2])
   }
 
   @Test("a backup is behind all that work, and in front of all that rest")
   func backups() {
-    var rotation = rotation(3) { urls, _ in urls[1].isBackup = true }
+    let rotation = Subject(3) { urls, _ in urls[1].isBackup = true }
     #expect(rotation.order(at: start) == [0, 2, 1])
     #expect(rotation.order(at: start) == [2, 0, 1])
-    _ = rotation.failed(0, at: start)
+    rotation.failed(0, at: start)
     #expect(rotation.order(at: start) == [2, 1, 0])
-    _ = rotation.failed(2, at: start.advanced(by: .milliseconds(1)))
+    rotation.failed(2, at: start.advanced(by: .milliseconds(1)))
     #expect(rotation.order(at: start.advanced(by: .milliseconds(2))) == [1, 0, 2])
     #expect(!rotation.mayStandIn(1, for: 0, at: start.advanced(by: .seconds(9))))
     #expect(rotation.mayStandIn(2, for: 0, at: start.advanced(by: .seconds(9))))
@@ -107,9 +144,9 @@ import Testing
   @Test("errors in a row over several paths rest a node, those of one path or with a success between do not")
   func streaks() {
     func outcome(_ answers: [(status: Int, target: String)], limit: Int = 3) -> [Int] {
-      var rotation = rotation(2) { $1.restAfterErrors = limit }
+      let rotation = Subject(2) { $1.restAfterErrors = limit }
       for answer in answers {
-        _ = rotation.answered(0, status: answer.status, to: Bytes(answer.target), since: start, at: start)
+        rotation.answered(0, status: answer.status, to: answer.target, since: start, at: start)
       }
       return rotation.order(at: start)
     }
@@ -124,28 +161,28 @@ import Testing
 
   @Test("the last one that works does not rest for its errors")
   func last() {
-    var rotation = rotation(2) { $1.restAfterErrors = 2 }
-    _ = rotation.failed(1, at: start)
-    #expect((0..<5).allSatisfy { rotation.erred(0, for: Bytes("/\($0)"), at: start) == nil })
+    let rotation = Subject(2) { $1.restAfterErrors = 2 }
+    rotation.failed(1, at: start)
+    #expect((0..<5).allSatisfy { rotation.erred(0, for: "/\($0)", at: start) == nil })
     #expect(rotation.order(at: start) == [0, 1])
   }
 
   @Test("checks that fail rest a node until they pass; when all fail, it goes round")
   func checks() {
-    var rotation = rotation(2)
+    let rotation = Subject(2)
     #expect(rotation.checked(0, passed: false) == nil)
     #expect(rotation.checked(0, passed: false) == .down)
     #expect(rotation.order(at: start) == [1, 0])
     #expect(rotation.checked(0, passed: true) == nil)
     #expect(rotation.order(at: start) == [1, 0])
     #expect(rotation.checked(0, passed: true) == .up)
-    for node in [0, 1, 0, 1] { _ = rotation.checked(node, passed: false) }
-    #expect(Set(firsts(&rotation, 2, at: start)) == [0, 1])
+    for node in [0, 1, 0, 1] { rotation.checked(node, passed: false) }
+    #expect(Set(rotation.firsts(2, at: start)) == [0, 1])
   }
 
   @Test("least connections: the one with the fewest for its weight; among equals it goes round")
   func leastConnections() {
-    var rotation = rotation(3) { urls, settings in
+    let rotation = Subject(3) { urls, settings in
       settings.balance = .leastConnections
       urls[2].weight = 2
     }
@@ -162,11 +199,11 @@ import Testing
 
   @Test("hash: a target has one node, and goes back to it after a rest; no idle connection draws it elsewhere")
   func hash() {
-    var rotation = rotation(3) { $1.balance = .hash }
-    let orders = (0..<50).map { rotation.order(at: start, for: Bytes("/\($0)")) }
-    #expect((0..<50).map { rotation.order(at: start, for: Bytes("/\($0)")) } == orders)
-    _ = rotation.failed(0, at: start)
-    let without = (0..<50).map { rotation.order(at: start, for: Bytes("/\($0)")) }
+    let rotation = Subject(3) { $1.balance = .hash }
+    let orders = (0..<50).map { rotation.order(at: start, for: "/\($0)") }
+    #expect((0..<50).map { rotation.order(at: start, for: "/\($0)") } == orders)
+    rotation.failed(0, at: start)
+    let without = (0..<50).map { rotation.order(at: start, for: "/\($0)") }
     #expect(without == orders.map { $0.filter { $0 != 0 } + [0] })
     #expect(!rotation.mayStandIn(1, for: 2, at: start))
   }

@@ -12,7 +12,8 @@ import Testing
   func turns(_ weights: [Int], _ expected: [Int]) {
     var turns = SmoothTurns(weights)
     let all = Array(weights.indices)
-    #expect(expected.map { _ in turns.next(of: all) } == expected)
+    let found = expected.map { _ in turns.next(of: all) }
+    #expect(found == expected)
   }
 
   private func shares(_ hash: TargetHash, _ nodes: [Int], targets: Int = 20_000) -> [Int: Int] {

@@ -3,9 +3,11 @@
 import contextlib
 import signal
 import socket
+import ssl
 import threading
 import time
 
+from harness import certificates
 from harness.checks import CLEAR, check, same, true
 from harness.client import Client, get
 from harness.content import Content
@@ -290,6 +292,25 @@ def checked(bench):
     pawl.file.write_text(written)
     pawl.signal(signal.SIGHUP)
     wait_for(lambda: all(origin.count("/up") > count for origin, count in zip(origins, counts)), 10, "checks again")
+
+
+@check("nodes: checks of https nodes go by the upstream's TLS settings", **CHOICE)
+def checked_tls(bench):
+    pairs = [certificates.server(), certificates.authority("Authority of nobody").leaf("nobody")]
+    origins = []
+    for pair in pairs:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(pair.certificate, pair.key)
+        origins.append(bench.use(Origin(tls=context)))
+        origins[-1].default = OK
+    checks = {"check-path": "/up", "check-interval": "50ms", "tls-ca": str(certificates.authority().file)}
+    pawl = bench.pawl([origin.url for origin in origins], site=DIRECT, upstream=checks)
+    wait_for(lambda: origins[0].count("/up") > 2, 10, "checks of the one that is right")
+    wait_for(lambda: events(pawl, "node-down"), 10, "the news of the other")
+    down = events(pawl, "node-down")
+    true(len(down) == 1 and origins[1].url in down[0] and "tls_certificate_error" in down[0], f"the one nobody trusts: {down}")
+    for turn in range(4):
+        same(ask(pawl, f"/{turn}").status, 200, "a request")
 
 
 @check("nodes: checks that fail everywhere keep nobody from being asked, and one that is silent is out as well", **CHOICE)

@@ -66,7 +66,9 @@ import Testing
       (
         "upstream:app",
         [
-          "url = http://127.0.0.1:9000", "connect-timeout = 5s", "response-timeout = 15m", "idle-timeout = 60s",
+          "url = http://127.0.0.1:9000", "balance = round-robin", "max-rest = 32s", "rest-after-errors = 5",
+          "check-path = none", "check-interval = 10s", "check-timeout = 5s", "check-status = 200-399",
+          "check-fall = 2", "check-rise = 2", "connect-timeout = 5s", "response-timeout = 15m", "idle-timeout = 60s",
           "max-connections = 64", "max-live-connections = 10000", "queue-timeout = 30s", "max-share-per-client = 80%",
           "max-share-per-path = 60%",
           "resume-attempts = 10", "replay-limit = 20",

@@ -24,13 +24,20 @@ package struct ResumeProgress: Hashable, Sendable {
   private var heldAtProgress: UInt64
   /// Where they ended when an answer last took too long; `nil` once there was as much progress since as counts for a replay.
   private var heldAtTimeout: UInt64?
+  /// How often it was asked again since, and brought no progress either.
+  private var vainRepeats = 0
+  /// How many nodes there are: after an answer that took too long each may be asked once more.
+  private let nodes: Int
+
   /// The origin took too long, was asked once more, and that brought no progress either. Asking it for the whole again
   /// would let it do the same work again, for nothing.
-  package private(set) var isRepeatedInVain = false
+  package var isRepeatedInVain: Bool { vainRepeats >= nodes }
 
-  /// - Parameter held: where the held bytes end when the origin breaks for the first time.
-  package init(held: UInt64, attemptLimit: Int = 10, replayFactor: UInt64 = 20) {
-    (heldAtProgress, self.attemptLimit, self.replayFactor) = (held, attemptLimit, replayFactor)
+  /// - Parameters:
+  ///   - held: where the held bytes end when the origin breaks for the first time.
+  ///   - nodes: how many nodes the origin has; at least 1.
+  package init(held: UInt64, attemptLimit: Int = 10, replayFactor: UInt64 = 20, nodes: Int = 1) {
+    (heldAtProgress, self.attemptLimit, self.replayFactor, self.nodes) = (held, attemptLimit, replayFactor, nodes)
   }
 
   /// The first attempt begins here, not at 0: where the bytes end that are held already.
@@ -60,9 +67,9 @@ package struct ResumeProgress: Hashable, Sendable {
   private mutating func noteTimeouts(_ held: UInt64, _ ending: AttemptEnding, enough: UInt64) {
     if let start = heldAtTimeout {
       if held > start, held - start >= enough {
-        heldAtTimeout = nil
+        (heldAtTimeout, vainRepeats) = (nil, 0)
       } else if ending != .notBegun {
-        isRepeatedInVain = true
+        vainRepeats += 1
       }
     }
     if ending == .tookTooLong, heldAtTimeout == nil { heldAtTimeout = held }

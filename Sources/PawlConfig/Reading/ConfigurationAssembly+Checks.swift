@@ -9,6 +9,7 @@ extension ConfigurationAssembly {
     checkAddresses()
     checkDirectories()
     checkCombinations()
+    checkNodes()
     checkTLS()
     refuseWhatThisVersionLacks()
     // A mistyped name leaves its section unused: one message is enough.
@@ -195,6 +196,26 @@ extension ConfigurationAssembly {
     }
     for spool in spools where spool.model.maxSharePerClient == 0 {
       report(spool, "max-share-per-client", "0% lets nobody upload anything")
+    }
+  }
+
+  private static let checkKeys = ["check-interval", "check-timeout", "check-status", "check-fall", "check-rise"]
+
+  private mutating func checkNodes() {
+    for upstream in upstreams where !upstream.refused.contains("url") {
+      let nodes = upstream.model.nodes
+      if !nodes.isEmpty, nodes.allSatisfy(\.isBackup) {
+        report(upstream, "url", "every url is a backup: one has to be asked first")
+      }
+      if nodes.count == 1 {
+        for key in ["balance", "max-rest", "rest-after-errors"] where upstream.origins[key] != nil {
+          report(upstream, key, severity: .warning, "has no effect: there is one url")
+        }
+      }
+      guard upstream.model.checkPath == nil, !upstream.refused.contains("check-path") else { continue }
+      for key in Self.checkKeys where upstream.origins[key] != nil && !upstream.refused.contains(key) {
+        report(upstream, key, severity: .warning, "has no effect without check-path")
+      }
     }
   }
 

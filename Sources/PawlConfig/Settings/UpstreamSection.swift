@@ -1,8 +1,31 @@
+/// Which node of an upstream is asked next.
+package enum Balance: String, Hashable, Sendable, CaseIterable {
+  case roundRobin = "round-robin"
+  case leastConnections = "least-connections"
+  case hash
+}
+
 /// `[upstream:NAME]`: an application and the limits of pawl's use of it.
 package struct UpstreamSection: Hashable, Sendable {
   package var name: String
-  /// At least one in a loaded configuration.
-  package var urls = [OriginURL]()
+  /// At least one in a loaded configuration, and one that is no backup.
+  package var nodes = [OriginNode]()
+  package var balance = Balance.roundRobin
+  /// A node that refuses or times out rests for 1 s, 2 s, 4 s, and so on up to this.
+  package var maxRest = Duration.seconds(32)
+  /// So many answers in a row with 500, 502, 503 or 504, to more than one path, and a node rests; 0: never.
+  package var restAfterErrors = 5
+  /// Asked of each node again and again; `nil`: no checks.
+  package var checkPath: String?
+  package var checkInterval = Duration.seconds(10)
+  /// From connecting to the head of the answer.
+  package var checkTimeout = Duration.seconds(5)
+  /// What a node that works answers.
+  package var checkStatus = [200...399]
+  /// So many checks in a row have to fail before a node rests.
+  package var checkFall = 2
+  /// So many have to pass before it is asked again.
+  package var checkRise = 2
   package var connectTimeout = Duration.seconds(5)
   /// From the request's last byte until the answer's first.
   package var responseTimeout = Duration.seconds(15 * 60)
@@ -36,9 +59,27 @@ package struct UpstreamSection: Hashable, Sendable {
 
   package init(name: String) { self.name = name }
 
-  static var keys: [Key<UpstreamSection>] {
+  package var urls: [OriginURL] { nodes.map(\.url) }
+
+  static var keys: [Key<UpstreamSection>] { nodeKeys + limitKeys + tlsKeys }
+
+  private static var nodeKeys: [Key<UpstreamSection>] {
     [
-      .list("url", \.urls, .originURL, empty: nil, commas: false, isRequired: true),
+      .entries("url", \.nodes, .originNode, empty: nil, isRequired: true, splitting: OriginNode.split),
+      .scalar("balance", \.balance, .choice()),
+      .scalar("max-rest", \.maxRest, .positiveTime),
+      .scalar("rest-after-errors", \.restAfterErrors, .count(0...1_000_000)),
+      .scalar("check-path", \.checkPath, .optional(.requestPath, word: "none")),
+      .scalar("check-interval", \.checkInterval, .positiveTime),
+      .scalar("check-timeout", \.checkTimeout, .positiveTime),
+      .list("check-status", \.checkStatus, .statuses, empty: nil, commas: true),
+      .scalar("check-fall", \.checkFall, .count(1...1000)),
+      .scalar("check-rise", \.checkRise, .count(1...1000)),
+    ]
+  }
+
+  private static var limitKeys: [Key<UpstreamSection>] {
+    [
       .scalar("connect-timeout", \.connectTimeout, .positiveTime),
       .scalar("response-timeout", \.responseTimeout, .positiveTime),
       .scalar("idle-timeout", \.idleTimeout, .positiveTime),
@@ -49,6 +90,11 @@ package struct UpstreamSection: Hashable, Sendable {
       .scalar("max-share-per-path", \.maxSharePerPath, .percentage),
       .scalar("resume-attempts", \.resumeAttempts, .count(0...1_000_000)),
       .scalar("replay-limit", \.replayLimit, .count(0...1_000_000)),
+    ]
+  }
+
+  private static var tlsKeys: [Key<UpstreamSection>] {
+    [
       .scalar("tls-verify", \.tlsVerify, .boolean),
       .scalar("tls-ca", \.tlsCA, .optional(.path, word: "system")),
       .scalar("tls-certificate", \.tlsCertificate, .optional(.path, word: "none")),

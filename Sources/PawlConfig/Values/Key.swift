@@ -63,13 +63,13 @@ struct Key<Model> {
   /// As a list, each entry being one element with all of its blanks.
   /// - Parameter splitting: makes several elements of an entry.
   static func entries<Value>(
-    _ name: String, _ path: WritableKeyPath<Model, [Value]>, _ format: ValueFormat<Value>, empty: String,
+    _ name: String, _ path: WritableKeyPath<Model, [Value]>, _ format: ValueFormat<Value>, empty: String?,
     isRequired: Bool = false, splitting: @escaping (String) -> [String] = { [$0] }
   ) -> Key {
     Key(
       name: name, isList: true, isRequired: isRequired, clear: { $0[keyPath: path] = [] },
       read: { (model: inout Model, entry: Entry) throws(BadValue) -> Int in
-        if entry.value.isEmpty || entry.value.lowercased() == empty { return 0 }
+        if let empty, entry.value.isEmpty || entry.value.lowercased() == empty { return 0 }
         var elements = [Value]()
         for element in splitting(entry.value) { elements.append(try format.read(element, entry.directory)) }
         model[keyPath: path] += elements
@@ -77,7 +77,7 @@ struct Key<Model> {
       },
       show: { model in
         let elements = model[keyPath: path]
-        return elements.isEmpty ? [empty] : elements.map(format.show)
+        return elements.isEmpty ? [empty ?? ""] : elements.map(format.show)
       })
   }
 

@@ -57,6 +57,7 @@ package final class Server: Sendable {
     do {
       try startLoops(parts.router)
       watchCertificates()
+      checkNodes(parts)
       beginDeliveries(stores: parts.spools.stores, opened: parts.spools.stores)
     } catch {
       stopLoops()
@@ -129,6 +130,13 @@ package final class Server: Sendable {
     first.loop.run { first.server.get().watchCertificates() }
   }
 
+  /// On one loop for all of them.
+  private func checkNodes(_ parts: ServerParts) {
+    guard let first = loops.first else { return }
+    let upstreams = parts.upstreams.values.map(\.upstream)
+    first.loop.run { first.server.get().checkNodes(of: upstreams) }
+  }
+
   // MARK: - Running
 
   /// Takes a new configuration without touching connections: sites, routes, upstreams, caches by name.
@@ -142,6 +150,7 @@ package final class Server: Sendable {
     } catch { return events.log(.error, "reload-failed", ["error": "\(error)"]) }
     parts.withLock { $0 = made }
     for entry in loops { entry.loop.run { entry.server.get().services.router = made.router } }
+    checkNodes(made)
     beginDeliveries(stores: made.spools.stores, opened: made.spools.opened)
     reopenLogs()
     certificates.reload(new)

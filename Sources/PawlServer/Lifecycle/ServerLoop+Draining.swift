@@ -7,6 +7,7 @@ extension ServerLoop {
 
   func drain() {
     services.isEnding = true
+    checkNodes(of: [])
     loop.whenNoneCloses = { [weak self] in self.map { $0.server.drained($0) } }
     for listener in listeners { listener.close() }
     connections.drain()

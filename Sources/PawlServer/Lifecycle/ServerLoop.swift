@@ -2,6 +2,7 @@ import PawlCertificates
 import PawlConfig
 import PawlLoop
 import PawlObserve
+import PawlUpstream
 
 /// The top of one loop: accepts connections, finds who answers a request, and ends all of it in order. Touched on that loop only.
 final class ServerLoop {
@@ -15,6 +16,8 @@ final class ServerLoop {
   private(set) var listeners: [ListenerOnLoop] = []
   /// Of the loop that watches the files of certificates.
   private var certificateTimer: LoopTimer?
+  /// Of the loop that asks the nodes of all upstreams whether they work.
+  private var nodeChecks: [NodeChecks] = []
   /// The time for draining is over.
   var isAbandoned = false
 
@@ -79,12 +82,24 @@ final class ServerLoop {
     }
   }
 
+  /// From now on the nodes of these upstreams are checked, where they are to be, and of no others. Those that stay go on as they were.
+  func checkNodes(of upstreams: [Upstream]) {
+    let upstreams = services.isEnding ? [] : upstreams
+    for checks in nodeChecks where !upstreams.contains(where: { $0 === checks.upstream }) { checks.stop() }
+    let kept = nodeChecks.filter { checks in upstreams.contains { $0 === checks.upstream } }
+    let new = upstreams.filter { upstream in !kept.contains { $0.upstream === upstream } }
+      .compactMap { NodeChecks($0, on: loop) }
+    nodeChecks = kept + new
+    for checks in new { checks.start() }
+  }
+
   // MARK: - Ending
 
   /// The loop is about to stop.
   func end() {
     closeOrigins()
     services.isEnding = true
+    checkNodes(of: [])
     connections.letGo()
   }
 

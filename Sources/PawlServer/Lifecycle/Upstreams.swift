@@ -26,7 +26,9 @@ struct Upstreams {
         if let context { certificates.append((same.upstream, context)) }
       } else {
         let log = OriginFailureLog(upstream: settings.name, events: events, clock: clock)
-        let upstream = Upstream(settings.forPool, resolver: resolver, tls: context, report: { log.note($0) })
+        let upstream = Upstream(
+          settings.forPool, resolver: resolver, tls: context, report: { log.note($0) },
+          news: { Self.tell($0, of: settings, events) })
         upstreams[settings.name] = (settings, upstream)
       }
     }
@@ -35,6 +37,12 @@ struct Upstreams {
   /// Once nothing can fail any more.
   func takeCertificates() {
     for entry in certificates { entry.upstream.replaceTLS(entry.context) }
+  }
+
+  private static func tell(_ news: NodeNews, of settings: UpstreamSection, _ events: EventLog) {
+    events.log(
+      news.isUp ? .notice : .warning, news.isUp ? "node-up" : "node-down",
+      ["upstream": settings.name, "url": "\(settings.nodes[news.url].url)", "why": news.why])
   }
 
   private static func context(_ settings: UpstreamSection) throws(ServerError) -> TLSClientContext? {
@@ -65,14 +73,38 @@ extension UpstreamSection {
   var forPool: UpstreamSettings {
     var made = UpstreamSettings(
       name: name,
-      urls: urls.map { url in
-        UpstreamURL(
-          host: url.socketPath ?? url.host, port: url.port, basePath: url.basePath, isUnix: url.socketPath != nil,
-          serverName: url.isTLS ? Self.bareName(tlsServerName ?? url.host) : nil)
-      }, connectTimeout: connectTimeout, responseTimeout: responseTimeout, idleTimeout: idleTimeout,
+      urls: nodes.map(upstreamURL), connectTimeout: connectTimeout, responseTimeout: responseTimeout,
+      idleTimeout: idleTimeout,
       queueTimeout: queueTimeout, maxConnections: maxConnections)
     made.maxLiveConnections = maxLiveConnections
     (made.clientShare, made.pathShare) = (maxSharePerClient, maxSharePerPath)
+    made.nodes = nodeSettings
+    return made
+  }
+
+  private func upstreamURL(_ node: OriginNode) -> UpstreamURL {
+    let url = node.url
+    var made = UpstreamURL(
+      host: url.socketPath ?? url.host, port: url.port, basePath: url.basePath, isUnix: url.socketPath != nil,
+      serverName: url.isTLS ? Self.bareName(tlsServerName ?? url.host) : nil)
+    (made.weight, made.isBackup) = (node.weight, node.isBackup)
+    return made
+  }
+
+  private var nodeSettings: NodeSettings {
+    var made = NodeSettings()
+    made.balance =
+      switch balance {
+      case .roundRobin: .roundRobin
+      case .leastConnections: .leastConnections
+      case .hash: .hash
+      }
+    (made.maxRest, made.restAfterErrors) = (maxRest, restAfterErrors)
+    (made.checkFall, made.checkRise) = (checkFall, checkRise)
+    made.check = checkPath.map { path in
+      NodeCheckSettings(
+        path: Array(path.utf8), interval: checkInterval, timeout: checkTimeout, statuses: checkStatus)
+    }
     return made
   }
 

@@ -19,12 +19,15 @@ final class OriginDial {
   private var handshake: OriginHandshake?
   private var lastError = ProxyError(.destinationUnavailable)
   private var completion: ((Result<OriginConnection, ProxyError>) -> Void)?
+  /// Whether a URL that cannot be reached rests for it.
+  private let tells: Bool
 
   init(
-    upstream: Upstream, loop: EventLoop, urls: [Int],
+    upstream: Upstream, loop: EventLoop, urls: [Int], tells: Bool = true,
     completion: @escaping (Result<OriginConnection, ProxyError>) -> Void
   ) {
     (self.upstream, self.loop, self.urls, self.completion) = (upstream, loop, urls[...], completion)
+    self.tells = tells
   }
 
   /// The completion may come from within.
@@ -111,7 +114,6 @@ final class OriginDial {
 
   private func connected(_ stream: SocketStream, _ address: SocketAddress) {
     guard completion != nil, let index = urls.first else { return stream.close() }
-    upstream.connected(index)
     let url = upstream.settings.urls[index]
     let isNamed = !url.isUnix && SocketAddress.literal(url.host, port: url.port) == nil
     let usableUntil = isNamed ? loop.now.advanced(by: Self.nameLifetime) : nil
@@ -122,7 +124,7 @@ final class OriginDial {
     guard let index = urls.popFirst() else { return }
     lastError = error
     // A lack of descriptors here says nothing about the origin.
-    if error.kind != .proxyInternalError { upstream.failed(index, at: loop.now) }
+    if tells, error.kind != .proxyInternalError { upstream.failed(index, error, at: loop.now) }
     tryNextURL()
   }
 

@@ -7,8 +7,8 @@ extension OriginExchange {
   /// loop.
   package func begin() {
     guard case .starting = phase else { return }
-    if upstream.settings.urls.count > 1 {
-      urlOrder = upstream.urlOrder(at: loop.now, preferring: request.preferredURL)
+    if upstream.hasSeveralNodes {
+      urlOrder = upstream.choose(at: loop.now, for: request.head.target, preferring: request.preferredURL)
       preferredURL = urlOrder[0]
     }
     phase = .entering
@@ -72,6 +72,7 @@ extension OriginExchange {
   private func attach(_ connection: OriginConnection) {
     phase = .connected(connection)
     address = connection.peer
+    if connection.url != preferredURL { moveNode(to: connection.url) }
     connection.begin(self)
     if response.hasBegun { response.restart() }
     isPaused ? connection.stream.stopReading() : connection.stream.startReading()
@@ -109,6 +110,8 @@ extension OriginExchange {
     connection.end()
     connection.stream.close()
     output.disconnect()
+    // What may change something stays with the node that may have seen it.
+    if upstream.hasSeveralNodes, !request.head.method.isSafe, requestBytesSent { urlOrder = [connection.url] }
     dial()
     return true
   }

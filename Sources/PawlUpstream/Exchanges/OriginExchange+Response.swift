@@ -111,6 +111,7 @@ extension OriginExchange {
       return fail(ProxyError(.httpUpgradeFailed, details: "101 before the request was complete"))
     }
     guard becomeLive(on: connection) else { return }
+    if upstream.hasSeveralNodes { noteAnswer(head.status) }
     handOver(connection, head: head, leftover: leftover)
   }
 
@@ -132,6 +133,7 @@ extension OriginExchange {
     if LiveStream.isOne(head.fields), framing != .none, case .connected(let connection) = phase {
       guard becomeLive(on: connection) else { return }
     }
+    if upstream.hasSeveralNodes { noteAnswer(head.status) }
     response.takeFinal(head, framing, isEarly: !output.isSent)
     // An origin that has said no does not want the rest; one that answers while it listens does.
     if response.isEarly, request.outlivesAnswer?(head.status) == true { response.outlive() }

@@ -26,7 +26,9 @@ package final class OriginExchange {
   @exclusivity(unchecked) var delegate: (any OriginExchangeDelegate)?
   @exclusivity(unchecked) var phase = Phase.starting
   var grantedAt: Monotonic?
+  /// The one that is to be asked, then the one that is.
   var preferredURL = 0
+  /// Empty where there is one.
   var urlOrder: [Int]
   var address: SocketAddress?
   var attempts = ConnectionTries()
@@ -61,7 +63,9 @@ package final class OriginExchange {
   }
 
   deinit {
-    if case .upgraded = phase { givePlaceBack(nil) }
+    guard case .upgraded = phase else { return }
+    leaveNode()
+    givePlaceBack(nil)
   }
 
   /// The one that it has, to be given back.
@@ -153,6 +157,7 @@ package final class OriginExchange {
       lacksHeldBack: lacksHeldBack)
     failure.requestWasWhole = output.isSent
     if response.isWhole { failure.answer = .whole }
+    if upstream.hasSeveralNodes { noteBreak(error) }
     release(reusable: false)?.exchange(self, broke: failure)
   }
 
@@ -166,6 +171,7 @@ package final class OriginExchange {
     flushed = nil
     output.stop()
     keeper = nil
+    leaveNode()
     switch previous {
     case .starting, .entering, .ended: break
     case .queued(let ticket): pool.leave(ticket)

@@ -95,7 +95,18 @@ package final class OriginPool {
     guard let exchange else {
       return ended(OriginPlace(use: waiter.use, holder: waiter.holder, isQuick: false), reusable: connection)
     }
-    exchange.granted(connection)
+    exchange.granted(connection.flatMap { suits($0, exchange) ? $0 : nil })
+  }
+
+  /// Whether the connection, which is the only one left, leads where the exchange is to go; closes it where it does not.
+  private func suits(_ connection: OriginConnection, _ exchange: OriginExchange) -> Bool {
+    let node = exchange.preferredURL
+    if connection.url == node { return true }
+    if exchange.request.preferredURL == nil, upstream.mayStandIn(connection.url, for: node, at: loop.now) {
+      return true
+    }
+    connection.stream.close()
+    return false
   }
 
   /// Another loop needs places that idle connections of this one hold.

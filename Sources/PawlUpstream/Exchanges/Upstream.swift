@@ -3,19 +3,22 @@ package import PawlHTTP
 package import PawlLoop
 package import PawlTLS
 
-/// An origin as all loops share it: the connection limit with its queue, the round robin and the health of its URLs.
+/// An origin as all loops share it: the connection limit with its queue, the rotation and the health of its nodes.
 /// Safe on any thread; a lock is held for an update only.
 package final class Upstream: Sendable {
   package let settings: UpstreamSettings
   let resolver: Resolver
   private let report: (@Sendable (ProxyError) -> Void)?
+  private let news: (@Sendable (NodeNews) -> Void)?
+  /// Whether there is a choice between nodes.
+  let hasSeveralNodes: Bool
   private let shared: Locked<Shared>
 
   private struct Shared {
     var tls: TLSClientContext?
     var limit: ConnectionLimit
     var live: LiveLimit
-    var rotation: URLRotation
+    var rotation: NodeRotation
     var pools: [PoolLink] = []
   }
 
@@ -28,18 +31,20 @@ package final class Upstream: Sendable {
   /// - Parameters:
   ///   - tls: for the URLs that have a `serverName`; those fail without.
   ///   - report: told of each handshake that failed, also where the next address or URL is tried; on any loop.
+  ///   - news: told of each node that is found to work no more, or again; on any loop.
   package init(
     _ settings: UpstreamSettings, resolver: Resolver, tls: TLSClientContext? = nil,
-    report: (@Sendable (ProxyError) -> Void)? = nil
+    report: (@Sendable (ProxyError) -> Void)? = nil, news: (@Sendable (NodeNews) -> Void)? = nil
   ) {
-    (self.settings, self.resolver, self.report) = (settings, resolver, report)
+    (self.settings, self.resolver, self.report, self.news) = (settings, resolver, report, news)
+    hasSeveralNodes = settings.urls.count > 1
     shared = Locked(
       Shared(
         tls: tls,
         limit: ConnectionLimit(
           limit: settings.maxConnections, clientShare: settings.clientShare, pathShare: settings.pathShare),
         live: LiveLimit(limit: settings.maxLiveConnections, clientShare: settings.clientShare),
-        rotation: URLRotation(count: settings.urls.count)))
+        rotation: NodeRotation(settings.urls, settings.nodes)))
   }
 
   package var id: ObjectIdentifier { ObjectIdentifier(self) }
@@ -67,14 +72,6 @@ package final class Upstream: Sendable {
       return shared.pools.count - 1
     }
   }
-
-  // MARK: URLs
-
-  func urlOrder(at now: Monotonic, preferring url: Int? = nil) -> [Int] {
-    shared.withLock { $0.rotation.order(at: now, preferring: url) }
-  }
-  func connected(_ url: Int) { shared.withLock { $0.rotation.connected(url) } }
-  func failed(_ url: Int, at now: Monotonic) { shared.withLock { $0.rotation.failed(url, at: now) } }
 
   // MARK: The limit
 
@@ -119,6 +116,14 @@ package final class Upstream: Sendable {
   func giveBackLive(_ holder: PlaceHolder) { shared.withLock { $0.live.giveBack(holder) } }
   /// Event streams and tunnels, over all loops.
   package var liveCount: Int { shared.withLock { $0.live.count } }
+
+  /// Looks at, or changes, what is known of the nodes.
+  func withRotation<R: Sendable>(_ work: (inout NodeRotation) -> R) -> R { shared.withLock { work(&$0.rotation) } }
+
+  func tell(_ change: NodeRotation.Change?, of node: Int, _ why: () -> String) {
+    guard let change else { return }
+    news?(NodeNews(url: node, isUp: change == .up, why: why()))
+  }
 
   private func send(to link: PoolLink, _ work: @escaping @Sendable (OriginPool) -> Void) {
     link.loop.run {

@@ -8,12 +8,58 @@ package struct UpstreamURL: Hashable, Sendable {
   package var isUnix: Bool
   /// What the certificate has to be for, lower case, without brackets or a dot at its end; `nil`: in clear.
   package var serverName: String?
+  /// Its part in the requests, against the sum of all weights; at least 1.
+  package var weight = 1
+  /// Asked only while all that are none rest.
+  package var isBackup = false
+
+  /// What tells it from the others.
+  var name: String { isUnix ? "unix:\(host)" : "\(host):\(port)\(basePath)" }
+
+  /// As `Host` of a request of pawl's own (RFC 9110 §7.2).
+  var authority: [UInt8] {
+    if isUnix { return Array("localhost".utf8) }
+    let shown = host.contains(":") ? "[\(host)]" : host
+    return Array((port == (serverName == nil ? 80 : 443) ? shown : "\(shown):\(port)").utf8)
+  }
 
   package init(
     host: String, port: UInt16, basePath: String = "", isUnix: Bool = false, serverName: String? = nil
   ) {
     (self.host, self.port, self.basePath, self.isUnix) = (host, port, basePath, isUnix)
     self.serverName = serverName
+  }
+}
+
+/// Which node of an upstream is asked, and when one rests.
+package struct NodeSettings: Hashable, Sendable {
+  package enum Balance: Hashable, Sendable { case roundRobin, leastConnections, hash }
+
+  package var balance = Balance.roundRobin
+  /// The longest rest; the first is 1 s.
+  package var maxRest = Duration.seconds(32)
+  /// Errors in a row, to more than one path, after which a node rests; 0: never.
+  package var restAfterErrors = 5
+  /// `nil`: nobody asks whether they work.
+  package var check: NodeCheckSettings?
+  /// Checks in a row that have to fail before a node rests, and to pass before it works again.
+  package var checkFall = 2
+  package var checkRise = 2
+
+  package init() {}
+}
+
+/// What a node is asked again and again, and what says that it works.
+package struct NodeCheckSettings: Hashable, Sendable {
+  /// Behind the node's base path; begins with a slash.
+  package var path: [UInt8]
+  package var interval: Duration
+  /// From connecting to the head of the answer.
+  package var timeout: Duration
+  package var statuses: [ClosedRange<Int>]
+
+  package init(path: [UInt8], interval: Duration, timeout: Duration, statuses: [ClosedRange<Int>]) {
+    (self.path, self.interval, self.timeout, self.statuses) = (path, interval, timeout, statuses)
   }
 }
 
@@ -40,6 +86,8 @@ package struct UpstreamSettings: Sendable {
   package var clientShare = 100
   /// Percent of ``maxConnections`` that requests for one path may hold while its answers take long.
   package var pathShare = 100
+  /// How its URLs share the requests.
+  package var nodes = NodeSettings()
 
   package init(
     name: String, urls: [UpstreamURL], connectTimeout: Duration = .seconds(5),

@@ -1,11 +1,17 @@
 """Several URLs of one upstream: a broken transfer goes on at the node that began it, or at another one that is proven to have the same."""
 
+import contextlib
+import signal
+import socket
+import ssl
 import threading
+import time
 
-from harness.checks import check, same, true
-from harness.client import get
+from harness import certificates
+from harness.checks import CLEAR, check, same, true
+from harness.client import Client, get
 from harness.content import Content
-from harness.origin import Break, Resource, break_points
+from harness.origin import Break, Origin, Resource, break_points
 from harness.process import wait_for
 
 MIB = 1 << 20
@@ -115,3 +121,283 @@ def validated(bench):
     for tag in tags:
         answer = get(pawl.address, "/x", fields=(("Range", "bytes=1000-"), ("If-Range", tag)), keep=False)
         same((answer.status, answer.sha), (206, content.sha256(1000)), f"a rest under {tag}")
+
+
+# What follows is about which node is asked: the same over any transport of the client.
+CHOICE = {"over": CLEAR, "why": "which node is asked, whatever the client speaks"}
+DIRECT = {"cache": "off"}
+OK = Resource(b"ok")
+
+
+def ask(pawl, target="/", method="GET", body=None):
+    fields = () if body is None else (("Content-Length", str(len(body))),)
+    with Client(pawl.address, 20) as client:
+        client.request(target, method, fields, body)
+        return client.response(method)
+
+
+def served(origins):
+    """How many requests each had, the checks left out."""
+    return [sum(r.path != "/up" for r in origin.requests) for origin in origins]
+
+
+def events(pawl, name):
+    return [line for line in pawl.log().splitlines() if f" {name} " in line]
+
+
+def answering(bench, count, **resource):
+    origins = nodes(bench, count)
+    for origin in origins:
+        origin.default = Resource(b"ok", **resource)
+    return origins
+
+
+def closed_port():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+@check("nodes: one that refuses rests, is said once, and gets requests again when it is back", **CHOICE)
+def refusing(bench):
+    port = closed_port()
+    alive = answering(bench, 1)[0]
+    pawl = bench.pawl([f"http://127.0.0.1:{port}", alive.url], site=DIRECT)
+    for turn in range(20):
+        same(ask(pawl, f"/{turn}").status, 200, "a request while one refuses")
+    down = events(pawl, "node-down")
+    true(len(down) == 1 and f":{port}" in down[0] and "refused" in down[0], f"said once, with the reason: {down}")
+    back = bench.origin(port=port)
+    back.default = OK
+    wait_for(lambda: ask(pawl, "/x").status == 200 and back.requests, 10, "a request at the node that is back")
+    wait_for(lambda: len(events(pawl, "node-up")) == 1, 5, "the news")
+    same(len(events(pawl, "node-down")), 1, "news of the refusals")
+
+
+@check("nodes: one that does not answer in time rests: the requests after it do not wait", **CHOICE)
+def silent(bench):
+    origins = answering(bench, 2)
+    release = threading.Event()
+    origins[0].default = Resource(b"late", before_head=lambda r: release.wait(20))
+    pawl = bench.pawl([origin.url for origin in origins], site=DIRECT, upstream={"response-timeout": "1s", "max-rest": "1m"})
+    same(ask(pawl, "/first", "POST", b"x").status, 504, "the one that meets it")
+    begun = time.monotonic()
+    statuses = [ask(pawl, f"/{turn}").status for turn in range(10)]
+    took = time.monotonic() - begun
+    if took < 0.9:
+        same((statuses, len(origins[0].requests)), ([200] * 10, 1), "requests within the rest")
+    true("http_response_timeout" in events(pawl, "node-down")[0], f"the reason: {events(pawl, 'node-down')}")
+    release.set()
+
+
+@check("nodes: errors in a row rest one when they come from several paths, and not from one", **CHOICE)
+def erring(bench):
+    origins = answering(bench, 2)
+    origins[0].default = Resource(b"broken", status=503)
+    pawl = bench.pawl([origin.url for origin in origins], site=DIRECT, upstream={"rest-after-errors": "3", "connect-timeout": "5s"})
+    begun = time.monotonic()
+    for turn in range(16):
+        ask(pawl, f"/{turn}")
+    if time.monotonic() - begun < 0.9:
+        same(served(origins), [3, 13], "of 16 to sixteen paths")
+    same(len(events(pawl, "node-down")), 1, "the news")
+    origins[0].default = OK
+    origins[0].at("/bad", Resource(b"broken", status=500))
+    wait_for(lambda: ask(pawl, "/x").status == 200 and len(events(pawl, "node-up")) == 1, 10, "its return")
+    for origin in origins:
+        origin.forget()
+    for turn in range(20):
+        ask(pawl, f"/bad?{turn}")
+    same(served(origins), [10, 10], "of 20 to one path")
+    same(len(events(pawl, "node-down")), 1, "no more news")
+
+
+@check("nodes: the last one that works goes on, whatever it answers; a limit of 0 rests nobody for errors", **CHOICE)
+def last(bench):
+    origin = bench.origin()
+    origin.default = Resource(b"broken", status=500)
+    pawl = bench.pawl([origin.url, f"http://127.0.0.1:{closed_port()}"], site=DIRECT, upstream={"rest-after-errors": "2"})
+    for turn in range(20):
+        same((ask(pawl, f"/{turn}").status, len(origin.requests)), (500, turn + 1), "an answer of the last one")
+    origins = answering(bench, 2)
+    origins[0].default = Resource(b"broken", status=500)
+    patient = bench.pawl([origin.url for origin in origins], name="patient", site=DIRECT, upstream={"rest-after-errors": "0"})
+    for turn in range(20):
+        ask(patient, f"/{turn}")
+    same(served(origins), [10, 10], "with a limit of 0")
+
+
+@check("nodes: what may change something is sent to one node, once; a connect that is refused moves on", **CHOICE)
+def unsafe(bench):
+    origins = nodes(bench, 2)
+    for origin in origins:
+        origin.default = OK
+        origin.at("/break", lambda r: (b"", "rst"))
+    pawl = bench.pawl([origin.url for origin in origins], site={**DIRECT, "uploads": "off"})
+    for reuse in (False, True):
+        for method in ("POST", "PATCH", "PUT", "DELETE"):
+            body = None if method == "DELETE" else b"change"
+            if reuse:
+                for turn in range(4):
+                    ask(pawl, f"/{turn}")
+            for origin in origins:
+                origin.forget()
+            same(ask(pawl, "/break", method, body).status, 502, f"{method}, broken off")
+            counts = sorted(len(origin.of("/break")) for origin in origins)
+            # A DELETE over a connection that was idle may be repeated (RFC 9110 9.2.2): at the same node.
+            true(counts[0] == 0 and counts[1] in ((1, 2) if method == "DELETE" and reuse else (1,)), f"{method}: {counts}")
+    moved = answering(bench, 1)[0]
+    port = closed_port()
+    other = bench.pawl([f"http://127.0.0.1:{port}", moved.url], name="moved", site=DIRECT)
+    for turn in range(4):
+        same((ask(other, "/", "POST", b"x").status, len(moved.requests)), (200, turn + 1), "a POST past a node that refuses")
+
+
+@check("nodes: checks take a node out and bring it back, each said once; a reload begins and ends them", **CHOICE)
+def checked(bench):
+    origins = answering(bench, 2)
+    state = {"up": 200}
+    for number, origin in enumerate(origins):
+        origin.at("/up", lambda r, number=number: Resource(b"", status=state["up"] if number == 0 else 204))
+    checks = {"check-path": "/up", "check-interval": "50ms", "check-timeout": "1s", "check-status": "200, 204"}
+    pawl = bench.pawl([origin.url for origin in origins], site=DIRECT, upstream=checks)
+    wait_for(lambda: all(origin.count("/up") > 2 for origin in origins), 10, "checks")
+    asked = origins[0].of("/up")[0]
+    same((asked.method, asked.get("Host"), asked.get("User-Agent"), asked.get("Connection")), ("GET", f"127.0.0.1:{origins[0].port}", "pawl", "close"), "a check")
+    for down, why in ((503, "status 503"), (302, "status 302")):
+        before = len(events(pawl, "node-down"))
+        state["up"] = down
+        wait_for(lambda: len(events(pawl, "node-down")) > before, 10, "the news")
+        true(why in events(pawl, "node-down")[-1], f"the reason: {events(pawl, 'node-down')}")
+        seen = served(origins)
+        for turn in range(10):
+            same(ask(pawl, f"/{turn}").status, 200, "a request meanwhile")
+        same(served(origins), [seen[0], seen[1] + 10], "requests meanwhile")
+        state["up"] = 200
+        wait_for(lambda: len(events(pawl, "node-up")) > before, 10, "its return")
+        seen = served(origins)
+        for turn in range(10):
+            ask(pawl, f"/{turn}")
+        same(served(origins), [seen[0] + 5, seen[1] + 5], "requests after its return")
+    same((len(events(pawl, "node-down")), len(events(pawl, "node-up"))), (2, 2), "news in all")
+    written = pawl.file.read_text()
+    pawl.file.write_text("\n".join(line for line in written.splitlines() if not line.startswith("check-")))
+    pawl.signal(signal.SIGHUP)
+    wait_for(lambda: " reloaded" in pawl.log(), 10, "the reload")
+    wait_for(lambda: not any(origin.active for origin in origins), 5, "the end of the checks")
+    counts = [origin.count("/up") for origin in origins]
+    for turn in range(20):
+        ask(pawl, f"/{turn}")
+    time.sleep(0.2)  # Four intervals.
+    same([origin.count("/up") for origin in origins], counts, "checks after they were switched off")
+    pawl.file.write_text(written)
+    pawl.signal(signal.SIGHUP)
+    wait_for(lambda: all(origin.count("/up") > count for origin, count in zip(origins, counts)), 10, "checks again")
+
+
+@check("nodes: checks of https nodes go by the upstream's TLS settings", **CHOICE)
+def checked_tls(bench):
+    pairs = [certificates.server(), certificates.authority("Authority of nobody").leaf("nobody")]
+    origins = []
+    for pair in pairs:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(pair.certificate, pair.key)
+        origins.append(bench.use(Origin(tls=context)))
+        origins[-1].default = OK
+    checks = {"check-path": "/up", "check-interval": "50ms", "tls-ca": str(certificates.authority().file)}
+    pawl = bench.pawl([origin.url for origin in origins], site=DIRECT, upstream=checks)
+    wait_for(lambda: origins[0].count("/up") > 2, 10, "checks of the one that is right")
+    wait_for(lambda: events(pawl, "node-down"), 10, "the news of the other")
+    down = events(pawl, "node-down")
+    true(len(down) == 1 and origins[1].url in down[0] and "tls_certificate_error" in down[0], f"the one nobody trusts: {down}")
+    for turn in range(4):
+        same(ask(pawl, f"/{turn}").status, 200, "a request")
+
+
+@check("nodes: checks that fail everywhere keep nobody from being asked, and one that is silent is out as well", **CHOICE)
+def unchecked(bench):
+    origins = answering(bench, 2)
+    checks = {"check-path": "/up", "check-interval": "50ms", "check-timeout": "200ms", "check-fall": "1", "check-rise": "1"}
+    held = threading.Event()
+    origins[0].at("/up", Resource(b"", status=404))
+    origins[1].at("/up", Resource(b"", before_head=lambda r: held.wait(20)))
+    pawl = bench.pawl([origin.url for origin in origins], site=DIRECT, upstream=checks)
+    wait_for(lambda: len(events(pawl, "node-down")) == 2, 10, "both")
+    true(any("no answer within" in line for line in events(pawl, "node-down")), f"{events(pawl, 'node-down')}")
+    for turn in range(10):
+        same(ask(pawl, f"/{turn}").status, 200, "a request")
+    same(served(origins), [5, 5], "in turn")
+    held.set()
+
+
+@check("nodes: weights, and backups, which are asked while all others rest", **CHOICE)
+def shares(bench):
+    origins = answering(bench, 3)
+    urls = [f"{origins[0].url} weight=3", origins[1].url, f"{origins[2].url} backup"]
+    pawl = bench.pawl(urls, site=DIRECT)
+    for turn in range(40):
+        ask(pawl, f"/{turn}")
+    same(served(origins), [30, 10, 0], "of 40")
+    origins[0].stop()
+    for turn in range(10):
+        same(ask(pawl, f"/{turn}").status, 200, "without the first")
+    same(len(origins[2].requests), 0, "the backup while one works")
+    origins[1].stop()
+    for turn in range(10):
+        same(ask(pawl, f"/{turn}").status, 200, "without both")
+    same(len(origins[2].requests), 10, "the backup while none works")
+
+
+@check("nodes: least connections leave out those that are busy", **CHOICE)
+def least(bench):
+    origins = answering(bench, 2)
+    release = threading.Event()
+    for origin in origins:
+        origin.at("/long", Resource(b"long", before_head=lambda r: release.wait(20)))
+    pawl = bench.pawl([origin.url for origin in origins], site=DIRECT, upstream={"balance": "least-connections"})
+    with contextlib.ExitStack() as stack:
+        clients = []
+        for turn in range(3):
+            client = stack.enter_context(Client(pawl.address, 20))
+            client.request("/long")
+            wait_for(lambda: sum(o.active for o in origins) == turn + 1, 5, "the request")
+            clients.append(client)
+        same(sorted(o.active for o in origins), [1, 2], "three at a time")
+        busy = max(range(2), key=lambda n: origins[n].active)
+        before = served(origins)
+        for turn in range(10):
+            ask(pawl, f"/{turn}")
+        same(served(origins)[busy] - before[busy], 0, "what the busier one had of ten that came one after the other")
+        release.set()
+        for client in clients:
+            same(client.response().status, 200, "one that was long")
+    for origin in origins:
+        origin.forget()
+    for turn in range(10):
+        ask(pawl, f"/{turn}")
+    same(served(origins), [5, 5], "in turn, once none is busy")
+
+
+@check("nodes: by hash a target stays with its node; one that goes moves its own share alone, and has it again when it is back", **CHOICE)
+def hashed(bench):
+    origins = answering(bench, 3)
+    pawl = bench.pawl([origin.url for origin in origins], site=DIRECT, upstream={"balance": "hash", "max-rest": "1s"})
+    targets = [f"/file{n}?v={n % 3}" for n in range(60)]
+
+    def owners():
+        for origin in origins:
+            origin.forget()
+        for target in targets:
+            same(ask(pawl, target).status, 200, target)
+        return {target: [n for n, origin in enumerate(origins) if any(r.target == target for r in origin.requests)] for target in targets}
+    first = owners()
+    true(all(len(found) == 1 for found in first.values()), f"one each: {first}")
+    true(all(sum(found == [n] for found in first.values()) > 5 for n in range(3)), f"shares: {first}")
+    same(owners(), first, "again")
+    port = origins[0].port
+    origins[0].stop()
+    without = owners()
+    same({t: f for t, f in without.items() if first[t] != [0]}, {t: f for t, f in first.items() if f != [0]}, "the shares of those that stayed")
+    origins[0] = Origin(port=port)
+    with origins[0]:
+        origins[0].default = OK
+        wait_for(lambda: owners() == first, 10, "the old shares")

@@ -63,6 +63,17 @@ import Testing
     #expect(progress.isRepeatedInVain == isInVain)
   }
 
+  @Test("of several nodes each may be asked once more after an answer that took too long", arguments: [1, 2, 3])
+  func nodes(_ count: Int) {
+    var progress = ResumeProgress(held: 0, nodes: count)
+    progress.attemptEnded(held: 500, replayed: 0, total: 1000, ending: .tookTooLong)
+    for turn in 1...count {
+      #expect(!progress.isRepeatedInVain)
+      progress.attemptEnded(held: 500, replayed: 400, total: 1000, ending: turn == 1 ? .brokeOff : .tookTooLong)
+    }
+    #expect(progress.isRepeatedInVain)
+  }
+
   @Test("breaks without a timeout before them are no repetition in vain, and one that comes late counts from there")
   func noRepetition() {
     var progress = ResumeProgress(held: 0)

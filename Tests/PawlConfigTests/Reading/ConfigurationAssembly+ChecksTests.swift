@@ -79,6 +79,27 @@ import Testing
     #expect(mistakes(in: text.replacing("0%", with: "1%")) == [])
   }
 
+  @Test(
+    "nodes of an upstream",
+    arguments: [
+      (
+        "url = http://a backup\nurl = http://b backup",
+        ["2: [upstream:app] url: every url is a backup: one has to be asked first"]
+      ),
+      ("url = http://a\nurl = http://b weight=2 backup\nbalance = hash\nmax-rest = 1m\nrest-after-errors = 0", []),
+      ("url = http://a\nbalance = hash", ["3: [upstream:app] balance: has no effect: there is one url (warning)"]),
+      (
+        "url = http://a\nurl = http://b\nbalance = least-conn",
+        ["4: [upstream:app] balance: expected round-robin, least-connections or hash, found \"least-conn\""]
+      ),
+      ("url = http://a\ncheck-path = /up\ncheck-status = 200, 204-299\ncheck-fall = 1", []),
+      ("url = http://a\ncheck-rise = 1", ["3: [upstream:app] check-rise: has no effect without check-path (warning)"]),
+    ])
+  func nodes(_ keys: String, _ expected: [String]) {
+    let said = mistakes(in: "[upstream:app]\n\(keys)\n[site:x]\nupstream = app")
+    #expect(said == expected.map { "\(Self.file):\($0)" })
+  }
+
   @Test("the keys of uploads are accepted")
   func uploads() throws {
     let text =

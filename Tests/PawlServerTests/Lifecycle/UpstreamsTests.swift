@@ -31,6 +31,20 @@ import Testing
     #expect(try upstream(lines).forPool.urls.first?.serverName == name)
   }
 
+  @Test("take the keys of nodes")
+  func nodes() throws {
+    let lines = "url = http://a weight=3\nurl = http://b backup\nmax-rest = 1m\nrest-after-errors = 0\nbalance = hash"
+    let settings = try upstream(lines + "\ncheck-path = /up\ncheck-interval = 1s\ncheck-fall = 3").forPool
+    #expect(settings.urls.map(\.weight) == [3, 1])
+    #expect(settings.urls.map(\.isBackup) == [false, true])
+    var expected = NodeSettings()
+    (expected.balance, expected.maxRest, expected.restAfterErrors) = (.hash, .seconds(60), 0)
+    expected.checkFall = 3
+    expected.check = NodeCheckSettings(
+      path: Array("/up".utf8), interval: .seconds(1), timeout: .seconds(5), statuses: [200...399])
+    #expect(settings.nodes == expected)
+  }
+
   @Test("take the keys of tls")
   func settings() throws {
     #expect(try upstream("url = http://a").forTLS == nil)

@@ -41,7 +41,7 @@ import Testing
     bench.start(.request(.post, "/", .length(5)), recorder).send("hello")
     bench.turn { recorder.isOver }
     #expect(recorder.story == Self.okayStory)
-    #expect(bench.upstream.urlOrder(at: bench.loop.now).first == 2)
+    #expect(bench.upstream.choose(at: bench.loop.now, for: [], preferring: nil).first == 2)
     #expect(bench.run(.get()).story == Self.okayStory)
     bench.pool.closeIdle()
     #expect(origin.finish() == [])

@@ -126,7 +126,7 @@ extension UpstreamURL {
         settings.urls = [bad, origin].map { UpstreamURL($0, serverName: "origin.example") }
       })
     #expect(bench.run(.get()).story == Self.okayStory)
-    #expect(bench.upstream.urlOrder(at: bench.loop.now).first == 1)
+    #expect(bench.upstream.choose(at: bench.loop.now, for: [], preferring: nil).first == 1)
     bench.pool.closeIdle()
     #expect(origin.finish() == [])
     _ = bad.finish()

@@ -239,6 +239,43 @@ import Testing
     #expect(one.finish() + two.finish() == [])
   }
 
+  @Test("with no room left an idle connection to another node is taken, or closed where the target belongs to one")
+  func standIn() throws {
+    for balance in [NodeSettings.Balance.roundRobin, .hash] {
+      let (one, two) = (
+        ScriptedOrigin(.tcp, [.answerAll(Array(okay.utf8))]), ScriptedOrigin(.tcp, [.answerAll(Array(okay.utf8))])
+      )
+      let bench = try Bench(one, two) {
+        $0.maxConnections = 1
+        $0.nodes.balance = balance
+      }
+      let targets = (0...1).compactMap { node in
+        (0..<100).map { "/\($0)" }.first {
+          bench.upstream.choose(at: bench.loop.now, for: Bytes($0), preferring: nil)[0] == node
+        }
+      }
+      for target in targets { #expect(bench.run(.get(target)).story == Self.okayStory) }
+      #expect(one.acceptedCount + two.acceptedCount == (balance == .hash ? 2 : 1))
+      bench.pool.closeIdle()
+      _ = (one.finish(), two.finish())
+    }
+  }
+
+  @Test("what may change something is repeated at its node alone")
+  func unsafeRetry() throws {
+    let one = ScriptedOrigin(.tcp, Self.answer + [.expectHead], [.expectHead])
+    let two = ScriptedOrigin(.tcp, [.answerAll(Array(okay.utf8))])
+    let bench = try Bench(one, two)
+    #expect(bench.run(.get()).story == Self.okayStory)
+    #expect(bench.run(.get()).story == Self.okayStory)
+    let recorder = bench.run(.request(.delete, "/"))
+    #expect(recorder.story.last == "broke connection_terminated before the head")
+    #expect(two.acceptedCount == 1)
+    #expect(two.received.map { $0.count } == [getHead().utf8.count])
+    bench.pool.closeIdle()
+    _ = (one.finish(), two.finish())
+  }
+
   @Test("a pool that is let go of closes its idle connections and gives up their places")
   func deinitialised() throws {
     let origin = ScriptedOrigin(.tcp, Self.answer + [.expectEnd])

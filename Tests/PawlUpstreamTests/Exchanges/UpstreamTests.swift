@@ -104,4 +104,24 @@ import Testing
     #expect(upstream.connectionCount == 0)
     #expect(origin.finish() == [])
   }
+
+  @Test(
+    "what ends before an answer rests a node at once, after several, or not at all",
+    arguments: [
+      (ProxyError.Kind.httpResponseTimeout, false, 1), (.connectionReadTimeout, true, 1), (.tlsAlertReceived, false, 1),
+      (.connectionTerminated, false, 2), (.connectionTerminated, true, nil), (.proxyInternalError, false, nil),
+      (.connectionLimitReached, false, nil),
+    ] as [(ProxyError.Kind, Bool, Int?)])
+  func breaks(_ kind: ProxyError.Kind, _ isReused: Bool, _ count: Int?) {
+    var settings = UpstreamSettings(name: "test", urls: (1...2).map { UpstreamURL(host: "a", port: $0) })
+    settings.nodes.restAfterErrors = 2
+    let said = TestLock<[NodeNews]>([])
+    let upstream = Upstream(settings, resolver: Bench.resolver, news: { news in said.withLock { $0.append(news) } })
+    let now = Monotonic(nanoseconds: 1)
+    for turn in 1...5 {
+      upstream.broke(0, ProxyError(kind), for: Bytes("/\(turn)"), isReused: isReused, at: now)
+      #expect(said.withLock { $0.count } == (count.map { turn >= $0 ? 1 : 0 } ?? 0))
+    }
+    #expect(said.withLock { $0.allSatisfy { !$0.isUp && $0.url == 0 && $0.why == kind.rawValue } })
+  }
 }

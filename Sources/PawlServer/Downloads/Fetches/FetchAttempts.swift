@@ -12,8 +12,8 @@ struct FetchAttempts {
   private(set) var failure = "closed"
   private var ending = AttemptEnding.brokeOff
 
-  init(attemptLimit: Int, replayFactor: UInt64) {
-    progress = ResumeProgress(held: 0, attemptLimit: attemptLimit, replayFactor: replayFactor)
+  init(attemptLimit: Int, replayFactor: UInt64, nodes: Int = 1) {
+    progress = ResumeProgress(held: 0, attemptLimit: attemptLimit, replayFactor: replayFactor, nodes: nodes)
   }
 
   mutating func ended(_ failure: String, _ ending: AttemptEnding) { (self.failure, self.ending) = (failure, ending) }

@@ -10,6 +10,8 @@ final class FetchNodes {
   private(set) var holder: Int?
   /// As another node described what was compared with what is held; until then nothing.
   private(set) var identity: RepresentationIdentity?
+  /// Whose answer is being read, or was read last: it may be over before all of it is compared.
+  private var answering: Int?
   /// Of the answer that is being compared, while it is not proven.
   private var candidate: (url: Int, identity: RepresentationIdentity)?
   /// Those that have had something else since there was progress.
@@ -24,6 +26,9 @@ final class FetchNodes {
   /// The first answer came from there.
   func answered(by url: Int?) { if areSeveral { holder = url } }
 
+  /// A head came from there, the first one or a later one.
+  func answers(_ url: Int?) { if areSeveral { answering = url } }
+
   /// Which of them is to be asked first; `nil`: as the rotation has it.
   var preferred: Int? {
     guard areSeveral else { return nil }
@@ -34,12 +39,12 @@ final class FetchNodes {
   /// Whether an answer from there may have other validators for the same octets.
   func isOther(_ url: Int?) -> Bool { areSeveral && (url == nil || url != holder) }
 
-  /// It has something else, or nothing.
+  /// The one that answered last has something else, or nothing.
   /// - Returns: whether another one may still have it.
-  func disagrees(_ url: Int?) -> Bool {
+  func disagrees() -> Bool {
     candidate = nil
-    guard areSeveral, let url else { return false }
-    disagreed.insert(url)
+    guard areSeveral, let answering else { return false }
+    disagreed.insert(answering)
     return disagreed.count < count
   }
 

@@ -54,8 +54,8 @@ extension OriginFetch {
       nodes?.compares(url, head, framing, total: total, receivedAt: owner.loop.wallSeconds)
       goOnReading(from: 0, head)
     // Another one may still have what is wanted, or be able to prove it.
-    case .changed(let why) where nodes?.disagrees(url) == true: askAnother(why.rawValue)
-    case .rangesRefused where isOther && !canBeCompared && nodes?.disagrees(url) == true:
+    case .changed(let why) where nodes?.disagrees() == true: askAnother(why.rawValue)
+    case .rangesRefused where isOther && !canBeCompared && nodes?.disagrees() == true:
       askAnother("rest-cannot-be-proven")
     case .complete:
       dropExchange()

@@ -52,7 +52,12 @@ extension OriginFetch {
 
   private func contentDiffers(at offset: UInt64) {
     let why = "content-differs-before-\(offset + 1)"
-    guard let nodes, nodes.isOther(exchange?.url), nodes.disagrees(exchange?.url) else { return fail(.changed(why)) }
+    isAnother(why)
+  }
+
+  /// What came is not what is held. Its node may have been the one that began it: the others have that still, or prove it.
+  func isAnother(_ why: String) {
+    guard nodes?.disagrees() == true else { return fail(.changed(why)) }
     askAnother(why)
   }
 

@@ -53,7 +53,7 @@ final class OriginFetch: OriginExchangeDelegate {
     let route = request.route
     nodes = route.nodeCount > 1 ? FetchNodes(count: route.nodeCount) : nil
     attempts = FetchAttempts(
-      attemptLimit: route.resumeAttempts, replayFactor: UInt64(max(0, route.replayLimit)))
+      attemptLimit: route.resumeAttempts, replayFactor: UInt64(max(0, route.replayLimit)), nodes: route.nodeCount)
   }
 
   var originRefusesRanges: Bool { attempts.progress.originRefusesRanges }
@@ -175,6 +175,7 @@ final class OriginFetch: OriginExchangeDelegate {
   }
 
   func exchange(_ exchange: OriginExchange, head: ResponseHead, framing: BodyFraming) {
+    nodes?.answers(exchange.url)
     if let asked = attempts.asked, let identity { return judge(head, framing, to: asked, of: identity) }
     guard state.receivedHead(goesOn: false) == .goOn else { return endImpossibly() }
     nodes?.answered(by: exchange.url)
@@ -207,7 +208,7 @@ final class OriginFetch: OriginExchangeDelegate {
   }
 
   func answerIsOver() {
-    if position < frontier { return fail(.changed("shorter-than-before")) }
+    if position < frontier { return isAnother("shorter-than-before") }
     let expected = spanEnd ?? total
     if let expected, frontier < expected {
       attempts.ended("ended-early", .brokeOff)

@@ -1,0 +1,79 @@
+/// One `url` of an upstream: where it is, and what share of the requests it gets.
+package struct OriginNode: Hashable, Sendable, CustomStringConvertible {
+  /// `weight=` takes so much.
+  static let weights = 1...1000
+
+  package var url: OriginURL
+  /// Its part in the requests, against the sum of all weights.
+  package var weight = 1
+  /// Asked only while all that are none rest.
+  package var isBackup = false
+
+  package init(_ url: OriginURL) { self.url = url }
+
+  package var description: String {
+    url.description + (weight == 1 ? "" : " weight=\(weight)") + (isBackup ? " backup" : "")
+  }
+
+  /// Each URL of a line, with the options that stand behind it.
+  static func split(_ line: String) -> [String] {
+    var nodes: [String] = []
+    for word in line.split(whereSeparator: { $0 == " " || $0 == "\t" }) {
+      // A host and port without a scheme is a URL that was mistyped.
+      if let last = nodes.last, !word.contains(":") {
+        nodes[nodes.count - 1] = "\(last) \(word)"
+      } else {
+        nodes.append(String(word))
+      }
+    }
+    return nodes.isEmpty ? [line] : nodes
+  }
+}
+
+extension ValueFormat where Value == OriginNode {
+  static var originNode: ValueFormat {
+    let url = ValueFormat<OriginURL>.originURL
+    return ValueFormat(url.expected, show: \.description) {
+      (text: String, directory: String) throws(BadValue) -> OriginNode in
+      let words = text.split(separator: " ")
+      var node = OriginNode(try url.read(words.first.map(String.init) ?? "", directory))
+      var seen: Set<Substring> = []
+      for word in words.dropFirst() {
+        let name = word.prefix { $0 != "=" }
+        if !seen.insert(name).inserted { throw BadValue("\(name) stands twice behind \(node.url)") }
+        try read(word, into: &node)
+      }
+      return node
+    }
+  }
+
+  private static func read(_ word: Substring, into node: inout OriginNode) throws(BadValue) {
+    if word == "backup" { return node.isBackup = true }
+    guard word.hasPrefix("weight=") else {
+      throw BadValue(
+        expected: "weight=NUMBER or backup behind a URL", found: String(word),
+        suggestion: nearestMatch(String(word.prefix { $0 != "=" }), among: ["weight", "backup"]))
+    }
+    let format = ValueFormat<Int>.count(OriginNode.weights)
+    do throws(BadValue) {
+      node.weight = try format.read(String(word.dropFirst("weight=".count)), "")
+    } catch { throw BadValue(expected: "weight=NUMBER, \(format.expected)", found: String(word)) }
+  }
+}
+
+extension ValueFormat where Value == ClosedRange<Int> {
+  /// One status of an answer, or several that follow each other (RFC 9110 §15).
+  static var statuses: ValueFormat {
+    ValueFormat(
+      "a status such as 200, or a range such as 200-399",
+      show: { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
+    ) { text in
+      let ends = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+        .map { Quantity.number($0).flatMap { Int(exactly: $0) } }
+      guard let first = ends.first.flatMap({ $0 }), let last = ends.last.flatMap({ $0 }), first <= last,
+        first >= 200, last <= 599
+      else { return nil }
+      return first...last
+    }
+  }
+}

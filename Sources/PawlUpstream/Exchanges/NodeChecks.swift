@@ -1,0 +1,39 @@
+package import PawlLoop
+
+/// Asks all nodes of an upstream again and again whether they work. One for each upstream in the process, on one loop.
+package final class NodeChecks {
+  package let upstream: Upstream
+  private let loop: EventLoop
+  private let check: NodeCheckSettings
+  private var running: [Int: NodeCheck] = [:]
+  private lazy var timer: LoopTimer = loop.makeTimer { [weak self] in self?.ask() }
+
+  /// `nil`: its nodes are not checked.
+  package init?(_ upstream: Upstream, on loop: EventLoop) {
+    guard let check = upstream.settings.nodes.check else { return nil }
+    (self.upstream, self.loop, self.check) = (upstream, loop, check)
+  }
+
+  /// Asks at once, and then after each interval. On the loop.
+  package func start() { ask() }
+
+  package func stop() {
+    timer.close()
+    for check in running.values { check.cancel() }
+    running = [:]
+  }
+
+  private func ask() {
+    timer.schedule(after: check.interval)
+    // Who is silent for longer than the interval is not asked twice at a time.
+    for url in upstream.settings.urls.indices where running[url] == nil {
+      let one = NodeCheck(check, of: url, upstream, on: loop) { [weak self] failure in
+        guard let self else { return }
+        running[url] = nil
+        upstream.checked(url, failure: failure)
+      }
+      running[url] = one
+      one.start()
+    }
+  }
+}

@@ -1,0 +1,154 @@
+package import PawlHTTP
+package import PawlLoop
+
+/// In which order the nodes of an upstream are tried: those that work, as the balance has it, then the backups, and those that rest as
+/// the last resort. Pure; shared by all loops under one lock.
+package struct NodeRotation: Hashable, Sendable {
+  /// What a log says of a node.
+  package enum Change: Hashable, Sendable { case down, up }
+
+  /// Who comes before whom.
+  private enum Rank: Int, CaseIterable { case works, backup, failsChecks, backupFailsChecks, rests }
+
+  private let settings: NodeSettings
+  private let areBackups: [Bool]
+  private let weights: [Int]
+  private let targets: TargetHash
+  private var turns: SmoothTurns
+  private var health: [NodeHealth]
+  /// Requests that each has now; counted for least connections alone.
+  private var running: [Int]
+
+  package init(_ urls: [UpstreamURL], _ settings: NodeSettings = NodeSettings()) {
+    self.settings = settings
+    areBackups = urls.map(\.isBackup)
+    weights = urls.map(\.weight)
+    targets = TargetHash(names: urls.map(\.name), weights: weights)
+    turns = SmoothTurns(weights)
+    health = urls.map { _ in NodeHealth() }
+    running = urls.map { _ in 0 }
+  }
+
+  // MARK: - Who is asked
+
+  /// Indices of all nodes, the one to try first in front. Moves the rotation on.
+  /// - Parameters:
+  ///   - target: path and query.
+  ///   - preferred: stands in front where it works, and the rotation stays.
+  package mutating func order(at now: Monotonic, for target: Bytes = [], preferring preferred: Int? = nil) -> [Int] {
+    guard health.count > 1 else { return [0] }
+    if let preferred, health.indices.contains(preferred), works(preferred, at: now) {
+      let turns = turns
+      defer { self.turns = turns }
+      return [preferred] + ranked(at: now, for: target).filter { $0 != preferred }
+    }
+    let order = ranked(at: now, for: target)
+    health[order[0]].isAsked(at: now, maxRest: settings.maxRest)
+    return order
+  }
+
+  private mutating func ranked(at now: Monotonic, for target: Bytes) -> [Int] {
+    var order: [Int] = []
+    for rank in Rank.allCases {
+      let nodes = health.indices.filter { self.rank($0, at: now) == rank }
+      guard !nodes.isEmpty else { continue }
+      order += rank == .rests ? bySoonest(nodes, at: now) : balanced(nodes, for: target, isTurn: order.isEmpty)
+    }
+    return order
+  }
+
+  /// The request that got this order begins at the node.
+  package mutating func begins(at node: Int) { running[node] += 1 }
+  package mutating func ended(at node: Int) { running[node] -= 1 }
+
+  /// Whether a request that was meant for one may as well go to the other, which has a connection.
+  package func mayStandIn(_ other: Int, for node: Int, at now: Monotonic) -> Bool {
+    settings.balance != .hash && works(other, at: now) && areBackups[other] == areBackups[node]
+  }
+
+  private func rank(_ node: Int, at now: Monotonic) -> Rank {
+    switch health[node].rest(at: now) {
+    case .none: areBackups[node] ? .backup : .works
+    case .failsChecks: areBackups[node] ? .backupFailsChecks : .failsChecks
+    case .until: .rests
+    }
+  }
+
+  private func works(_ node: Int, at now: Monotonic) -> Bool { health[node].rest(at: now) == .none }
+
+  /// - Parameter isTurn: it is one of these that gets the request.
+  private mutating func balanced(_ nodes: [Int], for target: Bytes, isTurn: Bool) -> [Int] {
+    switch settings.balance {
+    case .hash: return targets.ranked(nodes, for: target)
+    case .roundRobin: return isTurn ? withTurn(of: nodes, among: nodes) : turns.ranked(nodes)
+    case .leastConnections:
+      let load = nodes.map { Double(running[$0]) / Double(weights[$0]) }
+      let least = load.min() ?? 0
+      let byLoad = zip(nodes, load).sorted { $0.1 < $1.1 }.map(\.0)
+      return isTurn ? withTurn(of: zip(nodes, load).filter { $0.1 == least }.map(\.0), among: byLoad) : byLoad
+    }
+  }
+
+  private mutating func withTurn(of candidates: [Int], among nodes: [Int]) -> [Int] {
+    let first = turns.next(of: candidates)
+    let rest = nodes.filter { $0 != first }
+    return [first] + (settings.balance == .roundRobin ? turns.ranked(rest) : rest)
+  }
+
+  private func bySoonest(_ nodes: [Int], at now: Monotonic) -> [Int] {
+    let ends = nodes.map { node in
+      guard case .until(let end) = health[node].rest(at: now) else { return now }
+      return end
+    }
+    return zip(nodes, ends).sorted { $0.1 < $1.1 }.map(\.0)
+  }
+
+  // MARK: - What becomes known of them
+
+  /// It refused, did not answer in time, or failed the handshake.
+  package mutating func failed(_ node: Int, at now: Monotonic) -> Change? {
+    change(of: node) { [settings] in $0.failed(at: now, maxRest: settings.maxRest) }
+  }
+
+  /// It answered with this status.
+  /// - Parameter begun: when the request began.
+  package mutating func answered(
+    _ node: Int, status: Int, to target: Bytes, since begun: Monotonic, at now: Monotonic
+  ) -> Change? {
+    switch status {
+    case 500, 502, 503, 504:
+      return addsError(node, for: target)
+        ? failedByErrors(node, at: now) : change(of: node) { $0.wasReached(since: begun) }
+    default: return change(of: node) { $0.worked(since: begun) }
+    }
+  }
+
+  /// It broke off before an answer.
+  package mutating func erred(_ node: Int, for target: Bytes, at now: Monotonic) -> Change? {
+    addsError(node, for: target) ? failedByErrors(node, at: now) : nil
+  }
+
+  /// - Returns: whether there are too many in a row.
+  private mutating func addsError(_ node: Int, for target: Bytes) -> Bool {
+    let path = TargetHash.hash(target.prefix { $0 != UInt8(ascii: "?") })
+    return health[node].erred(for: path, limit: settings.restAfterErrors)
+  }
+
+  /// The last one that works goes on: nobody else is better.
+  private mutating func failedByErrors(_ node: Int, at now: Monotonic) -> Change? {
+    health.indices.contains { $0 != node && works($0, at: now) } ? failed(node, at: now) : nil
+  }
+
+  /// A check has passed, or failed.
+  package mutating func checked(_ node: Int, passed: Bool) -> Change? {
+    change(of: node) { [settings] in $0.checked(passed: passed, fall: settings.checkFall, rise: settings.checkRise) }
+  }
+
+  /// - Returns: what there is to tell: each end and each return once.
+  private mutating func change(of node: Int, _ change: (inout NodeHealth) -> Void) -> Change? {
+    let wasWell = health[node].isWell
+    change(&health[node])
+    guard health[node].isWell != wasWell else { return nil }
+    return wasWell ? .down : .up
+  }
+}

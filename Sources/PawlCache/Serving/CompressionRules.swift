@@ -63,8 +63,8 @@ package struct CompressionRules: Hashable, Sendable {
   private static func isEventStream(_ type: Bytes) -> Bool { type.equalsIgnoringCase("text/event-stream") }
 
   private func isListed(_ type: Bytes) -> Bool {
-    guard let first = type.first?.lowercasedASCII, let last = type.last?.lowercasedASCII else { return false }
-    for index in marks.indices where marks[index].mayMatch(count: type.count, first: first, last: last) {
+    let digest = MediaTypePattern.digest(of: type)
+    for index in marks.indices where digest & marks[index].mask == marks[index].value {
       let pattern = types[index]
       if pattern.matches(type), pattern.isExact || !Self.isEventStream(type) { return true }
     }

@@ -13,22 +13,24 @@ package struct MediaTypePattern: Hashable, Sendable {
     isExact = parts.count < 2
   }
 
-  /// What most media types that do not match differ in.
+  /// What most media types that do not match differ in: a type matches only where `mask` of its ``digest(of:)`` is `value`.
   package struct Mark: Hashable, Sendable {
-    /// 0: any, as for the next two.
-    @usableFromInline let count: Int, first: UInt8, last: UInt8
-
-    /// - Parameters:
-    ///   - first, last: in lower case.
-    @inlinable
-    package func mayMatch(count: Int, first: UInt8, last: UInt8) -> Bool {
-      (self.count == 0 || self.count == count) && (self.first == 0 || self.first == first)
-        && (self.last == 0 || self.last == last)
-    }
+    package let value: UInt32, mask: UInt32
   }
 
   package var mark: Mark {
-    Mark(count: isExact ? start.count : 0, first: start.first ?? 0, last: (isExact ? start : end).last ?? 0)
+    var (value, mask): (UInt32, UInt32) = (0, 0)
+    if let first = start.first { (value, mask) = (UInt32(first), 0xff) }
+    if let last = (isExact ? start : end).last { (value, mask) = (value | UInt32(last) << 8, mask | 0xff00) }
+    if isExact { (value, mask) = (value | UInt32(truncatingIfNeeded: start.count) << 16, mask | 0xffff_0000) }
+    return Mark(value: value, mask: mask)
+  }
+
+  /// First and last octet, in lower case, and length of a media type.
+  package static func digest(of mediaType: Bytes) -> UInt32 {
+    guard let first = mediaType.first, let last = mediaType.last else { return 0 }
+    return UInt32(first.lowercasedASCII) | UInt32(last.lowercasedASCII) << 8
+      | UInt32(truncatingIfNeeded: mediaType.count) << 16
   }
 
   /// Whether this media type, without its parameters, is one of them; letters are compared without case.

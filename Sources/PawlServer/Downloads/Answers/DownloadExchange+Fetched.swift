@@ -26,7 +26,7 @@ extension DownloadExchange: FetchLeader {
     }
     var reply = passing(head, reason)
     let coded = AnswerCoding.onItsWay(body, ContentLength(framing), under: &reply, to: request)
-    channel.respond(reply, length: coded.length, body: coded.body)
+    channel.respond(consume reply, length: coded.length, body: coded.body)
   }
 
   func passOn(_ head: ResponseHead, content: UnsafeRawBufferPointer, why reason: CacheStatus.ForwardReason) {
@@ -34,8 +34,9 @@ extension DownloadExchange: FetchLeader {
     guard isWanted(head) else { return preconditionFailed() }
     var reply = passing(head, reason)
     let coded = AnswerCoding.whole(content, under: &reply, to: request)
-    guard let coded else { return channel.respond(reply, content: content) }
-    coded.withUnsafeBytes { channel.respond(reply, content: $0) }
+    guard let coded else { return channel.respond(consume reply, content: content) }
+    let answered = reply
+    coded.withUnsafeBytes { channel.respond(answered, content: $0) }
   }
 
   /// A success has to be what `If-Match` names; any other answer would be the same without it (RFC 9110 §13.2.1).

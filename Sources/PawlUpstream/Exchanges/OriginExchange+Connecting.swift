@@ -108,13 +108,14 @@ extension OriginExchange {
   func retry(after connection: OriginConnection, _ why: String) -> Bool {
     let method = request.head.method
     let goesElsewhere = !connection.isReused && method.isSafe && urlOrder.count > 1
-    guard connection.isReused || goesElsewhere, method.isIdempotent, !output.hasTakenBody,
-      attempts.begin(retryHavingSent: requestBytesSent)
+    guard connection.isReused || goesElsewhere, method.isIdempotent, !output.hasTakenBody else { return false }
+    let hasSent = requestBytesSent
+    guard goesElsewhere ? attempts.begin(elsewhereHavingSent: hasSent) : attempts.begin(retryHavingSent: hasSent)
     else { return false }
     if goesElsewhere {
       noteBreak(ProxyError(.connectionTerminated, details: why))
       urlOrder.removeAll { $0 == connection.url }
-    } else if upstream.hasSeveralNodes, !method.isSafe, requestBytesSent {
+    } else if upstream.hasSeveralNodes, !method.isSafe, hasSent {
       // What may change something stays with the node that may have seen it.
       urlOrder = [connection.url]
     }

@@ -248,7 +248,9 @@ def unsafe(bench):
     for origin in origins:
         origin.forget()
     same(ask(pawl, "/break").status, 502, "a GET that both break off")
-    same([len(origin.of("/break")) for origin in origins], [1, 1], "a GET that both break off")
+    # One more where a connection was idle before.
+    counts = sorted(len(origin.of("/break")) for origin in origins)
+    true(counts in ([1, 1], [1, 2]), f"a GET that both break off: {counts}")
     origins[0].at("/break", OK)
     for turn in range(4):
         same(ask(pawl, "/break").status, 200, "a GET that one breaks off")

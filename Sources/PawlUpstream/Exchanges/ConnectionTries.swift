@@ -1,4 +1,4 @@
-/// What an exchange has tried and told: a connection at most twice, and its delegate of the first alone. Pure;
+/// What an exchange has tried and told: a connection at most twice, then another node once, and its delegate of the first alone. Pure;
 /// ``OriginExchange`` does what follows.
 struct ConnectionTries {
   enum Head: Hashable, CaseIterable {
@@ -28,6 +28,7 @@ struct ConnectionTries {
 
   private(set) var head = Head.unannounced
   private(set) var retry = Retry.unused
+  private var wentElsewhere = false
 
   /// - Parameter holdsHead: ``OriginRequest/holdsHead``.
   mutating func connected(holdsHead: Bool) -> Connected {
@@ -52,6 +53,15 @@ struct ConnectionTries {
   mutating func begin(retryHavingSent hasSent: Bool) -> Bool {
     guard retry == .unused else { return false }
     retry = hasSent ? .usedSent : .usedUnsent
+    return true
+  }
+
+  /// The connection was lost, and was a new one; another node is tried.
+  /// - Returns: `false` where that was done before.
+  mutating func begin(elsewhereHavingSent hasSent: Bool) -> Bool {
+    guard !wentElsewhere else { return false }
+    wentElsewhere = true
+    if hasSent { retry = .usedSent }
     return true
   }
 }

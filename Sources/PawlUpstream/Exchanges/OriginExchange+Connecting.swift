@@ -103,15 +103,25 @@ extension OriginExchange {
     output.connect(head)
   }
 
-  /// RFC 9112 §9.3.1: once, for a reused connection that closed before any octet of a response.
-  func retry(after connection: OriginConnection) -> Bool {
-    let isRepeatable = request.head.method.isIdempotent && !output.hasTakenBody
-    guard connection.isReused, isRepeatable, attempts.begin(retryHavingSent: requestBytesSent) else { return false }
+  /// RFC 9112 §9.3.1: once, for a reused connection that closed before any octet of a response. After a new one a safe request goes
+  /// on to another node.
+  func retry(after connection: OriginConnection, _ why: String) -> Bool {
+    let method = request.head.method
+    let goesElsewhere = !connection.isReused && method.isSafe && urlOrder.count > 1
+    guard connection.isReused || goesElsewhere, method.isIdempotent, !output.hasTakenBody else { return false }
+    let hasSent = requestBytesSent
+    guard goesElsewhere ? attempts.begin(elsewhereHavingSent: hasSent) : attempts.begin(retryHavingSent: hasSent)
+    else { return false }
+    if goesElsewhere {
+      noteBreak(ProxyError(.connectionTerminated, details: why))
+      urlOrder.removeAll { $0 == connection.url }
+    } else if upstream.hasSeveralNodes, !method.isSafe, hasSent {
+      // What may change something stays with the node that may have seen it.
+      urlOrder = [connection.url]
+    }
     connection.end()
     connection.stream.close()
     output.disconnect()
-    // What may change something stays with the node that may have seen it.
-    if upstream.hasSeveralNodes, !request.head.method.isSafe, requestBytesSent { urlOrder = [connection.url] }
     dial()
     return true
   }

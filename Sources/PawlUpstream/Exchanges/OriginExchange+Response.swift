@@ -175,12 +175,13 @@ extension OriginExchange {
     if response.hasBegun {
       return fail(ProxyError(.httpResponseIncomplete, details: "closed before the end of the head"))
     }
-    if retry(after: connection) { return }
-    fail(ProxyError(.connectionTerminated, details: "closed before the first octet of a response"))
+    let why = "closed before the first octet of a response"
+    if retry(after: connection, why) { return }
+    fail(ProxyError(.connectionTerminated, details: why))
   }
 
   private func originFailed(_ connection: OriginConnection, _ code: CInt) {
-    if !response.hasBegun, retry(after: connection) { return }
+    if !response.hasBegun, retry(after: connection, errorText(code)) { return }
     guard let failure = connection.stream.tlsFailure else {
       return fail(ProxyError(.connectionTerminated, details: errorText(code)))
     }

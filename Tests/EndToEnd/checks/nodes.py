@@ -245,6 +245,15 @@ def unsafe(bench):
             counts = sorted(len(origin.of("/break")) for origin in origins)
             # A DELETE over a connection that was idle may be repeated (RFC 9110 9.2.2): at the same node.
             true(counts[0] == 0 and counts[1] in ((1, 2) if method == "DELETE" and reuse else (1,)), f"{method}: {counts}")
+    for origin in origins:
+        origin.forget()
+    same(ask(pawl, "/break").status, 502, "a GET that both break off")
+    # One more where a connection was idle before.
+    counts = sorted(len(origin.of("/break")) for origin in origins)
+    true(counts in ([1, 1], [1, 2]), f"a GET that both break off: {counts}")
+    origins[0].at("/break", OK)
+    for turn in range(4):
+        same(ask(pawl, "/break").status, 200, "a GET that one breaks off")
     moved = answering(bench, 1)[0]
     port = closed_port()
     other = bench.pawl([f"http://127.0.0.1:{port}", moved.url], name="moved", site=DIRECT)

@@ -51,6 +51,20 @@ import Testing
     }
   }
 
+  @Test("another node is tried once, before or after that", arguments: [false, true])
+  func elsewhere(_ hasSent: Bool) {
+    var attempts = Self.attempts(in: .free)
+    let isBegun = attempts.begin(elsewhereHavingSent: hasSent)
+    #expect(isBegun)
+    #expect(attempts.retry == (hasSent ? .usedSent : .unused))
+    let isBegunAgain = attempts.begin(elsewhereHavingSent: hasSent)
+    #expect(!isBegunAgain)
+    var other = Self.attempts(in: .free)
+    let both = [other.begin(retryHavingSent: true), other.begin(elsewhereHavingSent: hasSent)]
+    #expect(both == [true, true])
+    #expect(other.retry == .usedSent)
+  }
+
   private static func attempts(in head: ConnectionTries.Head) -> ConnectionTries {
     var attempts = ConnectionTries()
     if head != .unannounced { _ = attempts.connected(holdsHead: head == .held) }

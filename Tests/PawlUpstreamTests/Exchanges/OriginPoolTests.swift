@@ -261,6 +261,19 @@ import Testing
     }
   }
 
+  @Test("what is safe goes to another node when one closes before it answers, once")
+  func safeRetry() throws {
+    let one = ScriptedOrigin(.tcp, [.expectHead], [.expectHead])
+    let two = ScriptedOrigin(.tcp, Self.answer, [.expectHead])
+    let bench = try Bench(one, two)
+    #expect(bench.run(.get()).story == Self.okayStory)
+    #expect([one.acceptedCount, two.acceptedCount] == [1, 1])
+    bench.pool.closeIdle()
+    #expect(bench.run(.get()).story.last == "broke connection_terminated before the head")
+    #expect([one.acceptedCount, two.acceptedCount] == [2, 2])
+    _ = (one.finish(), two.finish())
+  }
+
   @Test("what may change something is repeated at its node alone")
   func unsafeRetry() throws {
     let one = ScriptedOrigin(.tcp, Self.answer + [.expectHead], [.expectHead])

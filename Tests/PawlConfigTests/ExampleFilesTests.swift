@@ -9,7 +9,8 @@ import Testing
   }()
 
   static let names = [
-    "minimal.ini", "fileserver.ini", "appserver.ini", "sessions.ini", "registry.ini", "webdav.ini", "uploads.ini", "tls.ini",
+    "minimal.ini", "fileserver.ini", "appserver.ini", "sessions.ini", "registry.ini", "webdav.ini", "uploads.ini",
+    "tls.ini",
   ]
 
   @Test("are valid, without a warning", arguments: names)

@@ -103,8 +103,8 @@ def run(bar):
     if not films:
         bar.note("Chromium or ffmpeg is not installed: no video")
     for name, data in films.items():
-        times, again, fetched = {"alone": [], "pawl": []}, [], []
-        for number in range(rounds):
+        steps, again, fetched = {"alone": [], "pawl": []}, [], []
+        for number in range(rounds + 2 if rounds > 1 else 1):
             for who, address in (("alone", origin.url), ("pawl", pawl.address)):
                 path = f"/{name.replace(' ', '-')}-{who}-{number}.mp4"
                 origin.at(path, Resource(data, ranges=True, etag='"v"', type="video/mp4", pace=RATE))
@@ -112,11 +112,15 @@ def run(bar):
                     page = browser.page()
                     browser.socket.settimeout(120)
                     taken = page.run(WATCH % (list(PLACES), repr(address + path)))
-                times[who].append(sum(taken) / 1000)
-                bar.note(f"video, {name}, {who}: ms until it can play and until each of {len(PLACES)} places is there: {[round(each) for each in taken]}")
+                steps[who].append(taken)
                 if who == "pawl":
                     again.append(twice(origin, path, len(data)))
                     fetched.append(origin.sent(path) / len(data))
+        # Each step's median, and these together: what one step takes varies more than a tenth.
+        times = {who: [sum(map(statistics.median, zip(*rows))) / 1000] for who, rows in steps.items()}
+        for who, rows in steps.items():
+            bar.note(f"video, {name}, {who}: ms until it can play and until each of {len(PLACES)} places is there, {len(rows)} rounds: "
+                     f"{[[round(each) for each in row] for row in rows]}")
         report(bar, f"Chromium, video, {name}", times, again, fetched, most)
 
 

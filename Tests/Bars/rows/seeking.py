@@ -104,18 +104,21 @@ def run(bar):
         bar.note("Chromium or ffmpeg is not installed: no video")
     for name, data in films.items():
         steps, again, fetched = {"alone": [], "pawl": []}, [], []
-        for number in range(rounds + 2 if rounds > 1 else 1):
-            for who, address in (("alone", origin.url), ("pawl", pawl.address)):
-                path = f"/{name.replace(' ', '-')}-{who}-{number}.mp4"
-                origin.at(path, Resource(data, ranges=True, etag='"v"', type="video/mp4", pace=RATE))
-                with Chromium(bar.bench.folder / f"browser-{name}-{who}-{number}") as browser:
+        with Chromium(bar.bench.folder / f"browser {name}") as browser:
+            browser.socket.settimeout(120)
+            for number in range(-1, rounds * 3):
+                for who, address in (("alone", origin.url), ("pawl", pawl.address)):
+                    path = f"/{name.replace(' ', '-')}-{who}-{number}.mp4"
+                    origin.at(path, Resource(data, ranges=True, etag='"v"', type="video/mp4", pace=RATE))
                     page = browser.page()
-                    browser.socket.settimeout(120)
                     taken = page.run(WATCH % (list(PLACES), repr(address + path)))
-                steps[who].append(taken)
-                if who == "pawl":
-                    again.append(twice(origin, path, len(data)))
-                    fetched.append(origin.sent(path) / len(data))
+                    page.close()
+                    # The first of each shows how long the browser needs to have its decoders ready.
+                    if number >= 0:
+                        steps[who].append(taken)
+                    if who == "pawl":
+                        again.append(twice(origin, path, len(data)))
+                        fetched.append(origin.sent(path) / len(data))
         # Each step's median, and these together: what one step takes varies more than a tenth.
         times = {who: [sum(map(statistics.median, zip(*rows))) / 1000] for who, rows in steps.items()}
         for who, rows in steps.items():

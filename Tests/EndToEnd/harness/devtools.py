@@ -115,7 +115,7 @@ class Chromium:
     def page(self):
         """A new tab."""
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        return Page(self, self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"])
+        return Page(self, target, self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"])
 
     def download(self, url, folder, seconds=60, resumes=0):
         """Downloads as a user who clicks a link would, and presses Resume so many times; "completed" or "canceled", and the file's path."""
@@ -162,9 +162,12 @@ class Chromium:
 class Page:
     """A tab: goes to addresses, fills in forms, runs scripts."""
 
-    def __init__(self, browser, session):
-        self.browser, self.session = browser, session
+    def __init__(self, browser, target, session):
+        self.browser, self.target, self.session = browser, target, session
         browser.call("Page.enable", session)
+
+    def close(self):
+        self.browser.call("Target.closeTarget", targetId=self.target)
 
     def go(self, url):
         """Navigates and waits until all of the page is there; its text."""

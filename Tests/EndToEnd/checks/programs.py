@@ -10,24 +10,26 @@ import pathlib
 import shutil
 import subprocess
 
-from harness import programs
+from harness import certificates, programs, uploadclients
 from harness.checks import CLEAR, Skip, check, only, same, true
 from harness.client import parse_address
+from harness.content import Content
 from harness.devtools import Chromium
-from harness.process import Pawl
+from harness.process import Pawl, wait_for
 from harness.programs import VENV, example, program
 from harness.relay import Relay
+from harness.uploadrelay import UploadRelay
 from harness.visitor import Visitor, differences
 
 only(CLEAR, "what the programs say; their clients speak HTTP/1.1", __name__)
 
 
 # -- the frame -------------------------------------------------------------------------------------------------------
-def pawl(bench, name, ini, url):
-    made = Pawl(bench.folder / name, example(ini, bench.folder / name, url))
+def pawl(bench, name, ini, urls, ready=1, **options):
+    made = Pawl(bench.folder / name, example(ini, bench.folder / name, urls, **options))
     bench.pawls.append(made)
     bench.stack.callback(made.end)
-    return made.start()
+    return made.start(ready=ready)
 
 
 def beside(bench, kind, ini, visit, page="/"):
@@ -182,6 +184,13 @@ def nginx(bench):
     beside(bench, programs.NginxFiles, "fileserver.ini", visit)
     with programs.NginxFiles(bench.folder / "program-to-cut") as served:
         by_all(bench, "fileserver.ini", served)
+
+
+@check("program: nginx behind Config/minimal.ini: pages as without pawl, downloads cut on both sides come whole", seconds=90)
+def smallest(bench):
+    beside(bench, programs.NginxFiles, "minimal.ini", files)
+    with programs.NginxFiles(bench.folder / "program-to-cut") as served:
+        by_all(bench, "minimal.ini", served, clients={"curl -C -": curl})
 
 
 @check("program: python3 -m http.server behind Config/fileserver.ini: pages as without pawl, downloads cut on both sides come whole", seconds=90)
@@ -364,6 +373,112 @@ def flask(bench):
                 same(opened.testzip(), None, f"{name}: the archive")
                 same(hashlib.sha256(opened.read("file.bin")).hexdigest(), served.digest, f"{name}: what is in it")
             true(cut.front.cuts == 2, f"{name}: {cut.front.cuts} cuts")
+
+
+@check("program: gunicorn with Flask behind Config/appserver.ini: pages, logins and events as without pawl, exports and attachments cut on both sides come whole",
+       seconds=90)
+def appserver(bench):
+    def visit(visitor, served):
+        session(visitor, served)
+        visitor.ask("events", "/events")
+        visitor.ask("attachment", "/attachments/file.bin")
+        with in_browser(visitor, served.folder / "events") as browser:
+            page = browser.page()
+            page.go(visitor.address + "/")
+            visitor.note("Chromium: events", page.run("new Promise(done => { const got = [], s = new EventSource('/events'); s.onmessage = e => got.push(e.data);"
+                                                      " s.onerror = () => { s.close(); done(got); }; })"))
+    beside(bench, programs.Gunicorn, "appserver.ini", visit)
+    with programs.Gunicorn(bench.folder / "program-to-cut") as served:
+        by_all(bench, "appserver.ini", served, clients={"If-Range": if_range, "Chromium": browser_download}, path="/export/report.bin", cookies=logged_in(served))
+        by_all(bench, "appserver.ini", served, clients={"curl -C -": curl}, path="/attachments/file.bin")
+
+
+# -- uploads ---------------------------------------------------------------------------------------------------------
+@check("program: gunicorn with Flask behind Config/uploads.ini: forms as without pawl; tus and the IETF draft through cuts come once, whole", seconds=90)
+def uploads(bench):
+    content = Content("upload", 6_000_000)
+    file = bench.folder / "file.bin"
+    file.write_bytes(content.read())
+
+    def visit(visitor, served):
+        visitor.ask("start", "/")
+        for path in ("/api/raw", "/videos/raw"):
+            visitor.ask(path, path, "POST", body=content.read(0, 300_000), fields=(("Content-Type", "video/mp4"),))
+            done = run([program("curl"), "-sS", "--noproxy", "*", "-H", "Content-Type: video/mp4", "-T", file, "-X", "POST", visitor.address + path])
+            visitor.note(f"curl -T {path}", done.stdout.decode())
+        visitor.note("curl -F", run([program("curl"), "-sS", "--noproxy", "*", "-F", "title=a title", "-F", f"file=@{file}", visitor.address + "/files"]).stdout.decode())
+        with in_browser(visitor, served.folder) as browser:
+            page = browser.page()
+            page.go(visitor.address + "/")
+            visitor.note("Chromium: form", page.run(
+                "(() => { const f = new FormData(document.forms[0]); f.set('title', 't'); f.set('file', new Blob(['x'.repeat(400000)]), 'x.txt');"
+                " return fetch('/files', {method: 'POST', body: f}).then(a => a.text()); })()"))
+        visitor.note("what arrived", served.arrived())
+    beside(bench, programs.GunicornUploads, "uploads.ini", visit)
+    with programs.GunicornUploads(bench.folder / "program-to-cut") as served:
+        made = pawl(bench, "cut uploads", "uploads.ini", served.address)
+        cuts = ((1_500_000, "rst"), (3_000_000, "fin"))
+        for name, path, client in (("tuspy", "/files", uploadclients.tuspy()), ("draft", "/videos/film", uploadclients.curl_draft(6))):
+            relay = bench.use(UploadRelay(parse_address(made.address), cuts, rate=60e6, size=content.size))
+            folder = bench.folder / name
+            folder.mkdir()
+            before = len(served.arrived())
+            client(uploadclients.Trip(relay.address + path, file, content, relay, folder))
+            came = wait_for(lambda: served.arrived()[before:], 10, f"{name}: the upload at the application")
+            same([(each["size"], each["sha256"]) for each in came], [(content.size, content.sha256())], f"{name}: what the application got")
+            if name == "tuspy":
+                same((came[0]["name"], came[0]["kind"]), ("with tuspy.bin", "video"), "the form")
+
+
+# -- TLS -------------------------------------------------------------------------------------------------------------
+@check("program: nginx, in clear and over TLS, behind Config/tls.ini: pages as without pawl for the names and certificates of clients, downloads cut on both sides come whole",
+       seconds=90)
+def tls(bench):
+    folder, authority = bench.folder / "tls", certificates.authority()
+    folder.mkdir()
+    names = ("files.example.com", "downloads.example.com", "pawl.test", "IP:127.0.0.1")
+    for name, pair in (("public-ecdsa", authority.leaf("public-ecdsa", names)), ("public-rsa", authority.leaf("public-rsa", names, "rsa")),
+                       ("partners", authority.leaf("partners", ("partners.example.com",))), ("pawl", authority.leaf("pawl", ("pawl.example.com",), client=True))):
+        shutil.copyfile(pair.certificate, folder / f"{name}.pem")
+        shutil.copyfile(pair.key, folder / f"{name}.key")
+    for name in ("partners-ca", "internal-ca"):
+        shutil.copyfile(authority.file, folder / f"{name}.pem")
+    partner = authority.leaf("partner", ("partner",), client=True)
+
+    def start(name, served, files_url):
+        return pawl(bench, name, "tls.ini", {"files": files_url, "app": served.secure}, ready=3, keeps_hosts=True, certificates=folder)
+
+    def curl_to(port, host, path, *more, good=0):
+        done = run([program("curl"), "-sS", "--noproxy", "*", "--cacert", authority.file, "--resolve", f"{host}:{port}:127.0.0.1", *more, f"https://{host}:{port}{path}"], good=good)
+        return done.stdout
+
+    with programs.NginxTLS(bench.folder / "program", certificates.server(), authority.file) as served:
+        made = start("pawl", served, served.address)
+        port = parse_address(made.address)[1]
+        for path in ("/", "/page.html", "/text.txt", "/sub%20folder/", "/large.bin", "/nowhere"):
+            alone = run([program("curl"), "-sS", "--noproxy", "*", served.address + path]).stdout
+            for words in (["--http2"], ["--http1.1"]):
+                same(curl_to(port, "files.example.com", path, *words) == alone, True, f"{path} {words}")
+        for host in ("files.example.com", "downloads.example.com"):
+            said = curl_to(port, host, "/sub%20folder", "-L", "-w", "%{url_effective} %{http_version} %header{strict-transport-security}").decode()
+            true(said.endswith(f"https://{host}:{port}/sub%20folder/ 2 max-age=31536000; includeSubDomains"), f"a redirect: {said[-300:]}")
+        refused = run([program("curl"), "-sS", "--noproxy", "*", "--cacert", authority.file, "--resolve", f"partners.example.com:{port}:127.0.0.1",
+                       f"https://partners.example.com:{port}/who"], good=None)
+        true(refused.returncode in (35, 56), f"without a certificate: {refused.returncode} {refused.stdout!r}")
+        said = curl_to(port, "partners.example.com", "/who", "--cert", partner.certificate, "--key", partner.key).decode()
+        true(said.startswith("CN=pawl.example.com | :"), f"what the application knows: {said}")
+        said = curl_to(port, "partners.example.com", "/sub%20folder", "-L", "--cert", partner.certificate, "--key", partner.key, "-w", "%{url_effective}").decode()
+        true(said.endswith(f"https://partners.example.com:{port}/sub%20folder/"), f"a redirect of the application: {said[-300:]}")
+        # Cut before pawl, over TLS, and behind it.
+        back = bench.use(Relay(parse_address(served.address), Cut.plan(served, ("rst", "fin"), 0.15)))
+        cut = start("cut pawl", served, back.address)
+        front = bench.use(Relay(parse_address(cut.address), Cut.plan(served, ("fin", "rst"), 0.3), rate=60e6, over="tls"))
+        path = bench.folder / "file"
+        for _ in range(10):
+            done = run([program("curl"), "-sS", "--noproxy", "*", "-k", "--http1.1", "-H", "Host: files.example.com", "-C", "-", "-o", path, f"{front.address}/large.bin"], good=None)
+            if done.returncode == 0:
+                break
+        same((front.cuts, back.cuts, hashlib.sha256(path.read_bytes()).hexdigest()), (2, 2, served.digest), "curl -C - over TLS")
 
 
 def python():

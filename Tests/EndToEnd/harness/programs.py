@@ -97,17 +97,17 @@ class Program:
 
 
 class NginxFiles(Nginx):
-    """nginx with a folder: listings and compression on."""
+    """nginx with a folder: listings and compression on. `more` stands in its server block."""
 
     large, size = "/large.bin", SIZE
 
-    def __init__(self, folder):
+    def __init__(self, folder, more=""):
         program("nginx")
         folder = pathlib.Path(folder)
         self.digest = tree(folder / "files")
         types = "include /etc/nginx/mime.types;" if os.path.exists("/etc/nginx/mime.types") else ""
         super().__init__(folder, f"root {folder}/files; autoindex on; gzip on; gzip_types text/plain application/json; gzip_min_length 1000; "
-                         "location = /old { return 301 /page.html; }", http=types)
+                         "location = /old { return 301 /page.html; } " + more, http=types)
 
 
 class Apache(Program):
@@ -177,7 +177,7 @@ class PHP(Program):
 class Gunicorn(Program):
     """gunicorn with the Flask application of apps/flaskapp.py."""
 
-    large = "/download/file.bin"
+    large, application = "/download/file.bin", "flaskapp:app"
 
     def prepare(self):
         server = program("gunicorn")
@@ -186,7 +186,18 @@ class Gunicorn(Program):
         (self.folder / "file.bin").write_bytes(content.read())
         os.utime(self.folder / "file.bin", (MODIFIED, MODIFIED))
         self.environment = {"APP_KEY": "key of the checks", "APP_FOLDER": str(self.folder), "PYTHONPATH": str(HERE / "apps"), "PYTHONDONTWRITEBYTECODE": "1"}
-        return [server, "--workers", "2", "--threads", "2", "--no-control-socket", "--bind", f"127.0.0.1:{self.port}", "flaskapp:app"]
+        return [server, "--workers", "2", "--threads", "2", "--no-control-socket", "--bind", f"127.0.0.1:{self.port}", self.application]
+
+
+class GunicornUploads(Gunicorn):
+    """gunicorn with the application of apps/flaskuploads.py, which takes uploads."""
+
+    application = "flaskuploads:app"
+
+    def arrived(self):
+        """What it was given, in order."""
+        file = self.folder / "arrived.jsonl"
+        return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
 
 
 class HTTPServer(Program):
@@ -264,17 +275,39 @@ http: {{addr: "127.0.0.1:{self.port}"}}
         return [server, "serve", str(self.folder / "config.yml")]
 
 
+class NginxTLS(NginxFiles):
+    """The same, and an application over TLS, at `secure`, that takes only who shows a certificate of the authority."""
+
+    def __init__(self, folder, pair, authority):
+        port = free_port()
+        self.secure = f"https://127.0.0.1:{port}"
+        super().__init__(folder, f"listen 127.0.0.1:{port} ssl; ssl_certificate {pair.certificate}; ssl_certificate_key {pair.key}; "
+                         f"ssl_client_certificate {authority}; ssl_verify_client optional; "
+                         'location = /who { if ($ssl_client_verify != SUCCESS) { return 403; } default_type text/plain; return 200 "$ssl_client_s_dn | $http_client_cert"; }')
+
+
 # -- the examples ----------------------------------------------------------------------------------------------------
-def example(name, folder, url):
-    """The text of Config/NAME, with nothing replaced but what belongs to a machine: addresses, paths, the upstream's URL, hosts."""
-    replaced = {"address": "127.0.0.1:0", "state-dir": f"{folder}/state", "path": f"{folder}/cache", "url": url, "host": None}
-    lines, section = [], ""
+def example(name, folder, urls, keeps_hosts=False, certificates=None):
+    """The text of Config/NAME, with nothing replaced but what belongs to a machine: addresses, paths, hosts (unless they are kept), the folder of
+    certificates, and the upstreams' URLs: `urls` is one for all, or {name of the upstream: URL}. What of these an example leaves to the defaults is added."""
+    lines, section, seen = [], "", set()
     for line in (ROOT / "Config" / name).read_text().splitlines():
-        section = line if line.startswith("[") else section
-        key = re.match(r"([a-z-]+) *=", line)
-        if key and key[1] in replaced and not (key[1] == "path" and not section.startswith(("[cache", "[spool"))):
-            if replaced[key[1]] is not None:
-                lines.append(f"{key[1]} = {replaced[key[1]]}")
-        else:
-            lines.append(line)
+        section = line.strip("[]") if line.startswith("[") else section
+        key = (re.match(r"([a-z-]+) *=", line) or ("", ""))[1]
+        value = None
+        if key == "url":
+            value = urls if isinstance(urls, str) else urls[section.partition(":")[2]]
+        elif key in ("address", "state-dir"):
+            value = "127.0.0.1:0" if key == "address" else f"{folder}/state"
+            seen.add(key)
+        elif key == "path" and section.startswith(("cache", "spool")):
+            value = f"{folder}/{section.replace(':', '-')}"
+        elif key == "host" and not keeps_hosts:
+            continue
+        line = line if value is None else f"{key} = {value}"
+        lines.append(line.replace("/etc/pawl/tls", str(certificates)) if certificates else line)
+    if "state-dir" not in seen:
+        lines += ["[pawl]", f"state-dir = {folder}/state"]
+    if "address" not in seen:
+        lines += ["[listen:checks]", "address = 127.0.0.1:0"]
     return "\n".join(lines) + "\n"

@@ -29,7 +29,7 @@ def form(action, inputs, more=""):
 def checked():
     if flask.request.method == "POST" and not hmac.compare_digest(flask.session.get("token", ""), flask.request.form.get("token", "-")):
         flask.abort(403)
-    if flask.request.path.startswith(("/account", "/download", "/upload")) and "user" not in flask.session:
+    if flask.request.path.startswith(("/account", "/download", "/export", "/upload")) and "user" not in flask.session:
         return flask.redirect(flask.url_for("login", next=flask.request.path))
 
 
@@ -79,6 +79,27 @@ def archive():
         whole.writestr("made.txt", str(time.time_ns()))
         whole.write(os.path.join(FOLDER, "file.bin"), "file.bin")
     return flask.Response(made.getvalue(), mimetype="application/zip", headers={"Content-Disposition": "attachment; filename=archive.zip"})
+
+
+@app.get("/export/report.bin")
+def report():
+    """Without a validator, and without ranges."""
+    with open(os.path.join(FOLDER, "file.bin"), "rb") as opened:
+        return flask.Response(opened.read(), mimetype="application/octet-stream", headers={"Content-Disposition": "attachment; filename=report.bin"})
+
+
+@app.get("/attachments/file.bin")
+def attachment():
+    return flask.send_file(os.path.join(FOLDER, "file.bin"))
+
+
+@app.get("/events")
+def events():
+    def said():
+        for number in range(3):
+            yield f"data: {number}\n\n"
+            time.sleep(0.1)
+    return flask.Response(said(), mimetype="text/event-stream")
 
 
 @app.get("/logout")

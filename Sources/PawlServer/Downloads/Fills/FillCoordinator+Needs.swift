@@ -10,9 +10,10 @@ extension FillCoordinator {
   static let jumpDistance = fetchAlignment
   /// How long a fill is watched before its speed counts.
   static let jumpMeasure = Duration.milliseconds(100)
-  /// … and what is taken for its speed before that, where none of this body is known, in octets a second: as fast as a network of
-  /// one gigabit. A reader further ahead than that brings in ``jumpPatience`` waits for nothing.
-  static let assumedRate: Double = 134_217_728
+  /// … and what is taken for its speed before that, in octets a second, where nothing is known of how fast this body comes: half of what
+  /// a network of one gigabit brings. A reader further ahead than ``jumpPatience`` of it waits for nothing; one piece of a download in
+  /// four, or a seek, costs a request to the origin at most.
+  static let assumedRate: Double = 67_108_864
 
   /// Where a span began, and when: by that its speed is known.
   struct Course {

@@ -54,9 +54,9 @@ import Testing
     }
     #expect(!isFar(6 << 20, of: first) && isFar((6 << 20) + 100, of: first))
     #expect(!isFar(1 << 20, of: first))
-    // A moment earlier nobody knows how fast it is, but where another is, or was, under way: then as fast as networks are.
+    // A moment earlier nobody knows how fast it is, but where another is, or was, under way: then half a gigabit a second.
     let young = span(0, age: .milliseconds(99), now)
-    #expect(!isFar(65 << 20, of: young) && isFar((65 << 20) + 1, of: young))
+    #expect(!isFar(33 << 20, of: young) && isFar((33 << 20) + 1, of: young))
     let later = span(20 << 20, age: .milliseconds(1), now)
     let usual = Double(10 << 20)
     #expect(!isFar(21 << 20, of: later, usually: usual) && isFar(40 << 20, of: later, usually: usual))
@@ -125,8 +125,9 @@ import Testing
     #expect(need(coordinator, 0, bench) == "wait")
     #expect(need(coordinator, 16 << 20, bench) == "wait")
     let far: UInt64 = 40 << 20
-    // Nothing is known of its speed yet.
-    #expect(need(coordinator, far, bench) == "wait")
+    // Nothing is known of its speed yet: it is taken for fast.
+    #expect(need(coordinator, 32 << 20, bench) == "wait")
+    #expect(need(coordinator, far, bench) == "\(far)..<\(Self.total)")
     // Fast enough by what it brought in its first two seconds to be there in half a second, or not.
     bench.running.clock.advance(by: .seconds(2))
     #expect(need(coordinator, far, held: HeldBytes([0..<36 << 20]), bench) == "wait")

@@ -8,7 +8,10 @@ import Testing
     return "/" + parts.dropLast(3).joined(separator: "/") + "/Config"
   }()
 
-  static let names = ["minimal.ini", "fileserver.ini", "appserver.ini", "uploads.ini", "tls.ini"]
+  static let names = [
+    "minimal.ini", "fileserver.ini", "appserver.ini", "sessions.ini", "registry.ini", "webdav.ini", "uploads.ini",
+    "tls.ini",
+  ]
 
   @Test("are valid, without a warning", arguments: names)
   func valid(_ name: String) throws {

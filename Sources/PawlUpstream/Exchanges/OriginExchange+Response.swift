@@ -99,8 +99,17 @@ extension OriginExchange {
     switch head.status {
     case 101: switchProtocols(head, on: connection, leftover: Array(rest))
     case 100..<200: takeInterim(head)
-    default: takeFinal(head, before: rest)
+    default: takeFinal(unbound(head, from: upstream.settings.urls[connection.url]), before: rest)
     }
+  }
+
+  /// With `Location` and `Content-Location` that lead to pawl, not past it.
+  private func unbound(_ head: consuming ResponseHead, from url: UpstreamURL) -> ResponseHead {
+    guard OriginReferences.areIn(head.fields), !url.isUnix else { return head }
+    let origin = OriginAddress(
+      host: Bytes(url.host), port: url.port, isSecure: url.serverName != nil, base: Bytes(url.basePath))
+    OriginReferences.unbind(&head.fields, from: origin, asked: request.head.authority)
+    return head
   }
 
   private func switchProtocols(_ head: ResponseHead, on connection: OriginConnection, leftover: [UInt8]) {

@@ -9,7 +9,7 @@ from harness.client import Client, get
 from harness.content import Content
 from harness.origin import Resource
 from harness.process import wait_for
-from harness.realclients import need
+from harness.realclients import TOOLS, need
 
 MIB = 1 << 20
 OLD = {"last_modified": "old"}
@@ -94,11 +94,6 @@ def stale(bench):
     get(pawl.address, "/plain", method="POST", body=b"")
     part(pawl, "/plain", 0, 10)
     same(origin.of("/plain")[-1].method, "GET", "after an unsafe request it is asked again")
-
-
-TOOLS = {"aria2c": lambda url, file: ["aria2c", "-q", "--no-conf", "--all-proxy=", "-x4", "-s4", "-k1M", "--file-allocation=none", "-d", str(file.parent), "-o", file.name, url],
-         "axel": lambda url, file: ["axel", "-q", "-n4", "-o", str(file), url],
-         "lftp": lambda url, file: ["lftp", "-c", f"pget -n 4 {url} -o {file}"]}
 
 
 @check("seek: aria2 -x4, axel -n4 and lftp pget -n4 over a cold body: four fetches side by side, every octet right, none twice beyond 2 %", seconds=60)

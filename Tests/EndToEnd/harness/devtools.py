@@ -112,6 +112,11 @@ class Chromium:
             finally:
                 self.socket.settimeout(30)
 
+    def page(self):
+        """A new tab."""
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        return Page(self, target, self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"])
+
     def download(self, url, folder, seconds=60, resumes=0):
         """Downloads as a user who clicks a link would, and presses Resume so many times; "completed" or "canceled", and the file's path."""
         os.makedirs(folder, exist_ok=True)
@@ -152,3 +157,41 @@ class Chromium:
                 time.sleep(0.5)
             time.sleep(0.1)
         return "canceled"
+
+
+class Page:
+    """A tab: goes to addresses, fills in forms, runs scripts."""
+
+    def __init__(self, browser, target, session):
+        self.browser, self.target, self.session = browser, target, session
+        browser.call("Page.enable", session)
+
+    def close(self):
+        self.browser.call("Target.closeTarget", targetId=self.target)
+
+    def go(self, url):
+        """Navigates and waits until all of the page is there; its text."""
+        return self.loaded(lambda: self.browser.call("Page.navigate", self.session, url=url))
+
+    def loaded(self, act, seconds=20):
+        """Does what loads another page, and waits for that; its text."""
+        self.browser.events = [event for event in self.browser.events if event.get("method") != "Page.loadEventFired"]
+        act()
+        self.browser.wait("Page.loadEventFired", lambda _: True, seconds)
+        return self.text()
+
+    def run(self, script):
+        """The value of a script, or of its promise."""
+        answer = self.browser.call("Runtime.evaluate", self.session, expression=script, returnByValue=True, awaitPromise=True, userGesture=True)
+        if "exceptionDetails" in answer:
+            raise RuntimeError(f"{script}: {answer['exceptionDetails'].get('exception', {}).get('description')}")
+        return answer["result"].get("value")
+
+    def text(self):
+        return self.run("document.title + '\\n' + document.body.innerText")
+
+    def fill(self, **values):
+        """Fills in the page's form and presses its button; the text of the page that comes."""
+        for name, value in values.items():
+            self.run(f"document.querySelector('[name={name}]').value = {json.dumps(value)}")
+        return self.loaded(lambda: self.run("document.querySelector('form button').click()"))

@@ -122,6 +122,12 @@ def chromium(url, folder, over="clear"):
     return path
 
 
+# Programs that download in four pieces side by side: the command for a URL and a file.
+TOOLS = {"aria2c": lambda url, file: ["aria2c", "-q", "--no-conf", "--all-proxy=", "-x4", "-s4", "-k1M", "--file-allocation=none", "-d", str(file.parent), "-o", file.name, url],
+         "axel": lambda url, file: ["axel", "-q", "-n4", "-o", str(file), url],
+         "lftp": lambda url, file: ["lftp", "-c", f"pget -n 4 {url} -o {file}"]}
+
+
 def swift_client():
     """The URLSession client, compiled once into the build folder."""
     need("swiftc")

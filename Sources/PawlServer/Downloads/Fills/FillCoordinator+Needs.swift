@@ -4,6 +4,17 @@ import PawlLoop
 
 /// What a reader does that lacks bytes: waits for those on their way, or has them fetched.
 extension FillCoordinator {
+  /// A reader ahead of a fill asks for its own range when the fill would need longer than this to get there, in seconds.
+  static let jumpPatience: Double = 0.5
+  /// … and it is not within what is asked for in one piece anyway.
+  static let jumpDistance = fetchAlignment
+  /// How long a fill is watched before its speed counts.
+  static let jumpMeasure = Duration.milliseconds(100)
+  /// … and what is taken for its speed before that, in octets a second, where nothing is known of how fast this body comes: half of what
+  /// a network of one gigabit brings. A reader further ahead than ``jumpPatience`` of it waits for nothing; one piece of a download in
+  /// four, or a seek, costs a request to the origin at most.
+  static let assumedRate: Double = 67_108_864
+
   /// Where a span began, and when: by that its speed is known.
   struct Course {
     var start: UInt64
@@ -25,7 +36,8 @@ extension FillCoordinator {
         let mayAskAhead = canRange && announcesRanges && !hasFailed && state.spans.count < Self.spanLimit
         let isFar =
           mayAskAhead
-          && Self.isFarAhead(position, of: covering.course, among: state.spans.map(\.course), held, streamed, now)
+          && Self.isFarAhead(
+            position, of: covering.course, held, streamed, usually: state.learn(held, now), now)
         if !isFar { return .wait }
       }
       if hasFailed { return .fail(state.failure ?? BodyEnd(party: .origin, reason: "failed")) }
@@ -74,26 +86,39 @@ extension FillCoordinator {
     return true
   }
 
-  /// Whether a span would need too long to come to a position (``jumpPatience``), by its speed; while that is not known, by that of the
-  /// others.
+  /// Whether a span would need too long to come to a position (``jumpPatience``), by its speed; while that is not known, by the usual
+  /// one: the first moments of a fill would send every reader off on its own.
   static func isFarAhead(
-    _ position: UInt64, of span: Course, among spans: [Course], _ held: HeldBytes, _ streamed: UInt64, _ now: Monotonic
+    _ position: UInt64, of span: Course, _ held: HeldBytes, _ streamed: UInt64, usually usualRate: Double?,
+    _ now: Monotonic
   ) -> Bool {
     let frontier = max(held.contiguousEnd(from: span.start), streamed)
     guard position > frontier, position - frontier > jumpDistance else { return false }
-    // Nothing is known of its speed before: the first moments of a fill would send every reader off on its own.
-    let rate =
-      rate(of: span, held, streamed, now)
-      ?? spans.compactMap { $0.start == span.start ? nil : Self.rate(of: $0, held, 0, now) }.max()
-    return rate.map { $0 * jumpPatience < Double(position - frontier) } ?? false
+    let rate = rate(of: span, held, streamed, now) ?? usualRate ?? assumedRate
+    return rate * jumpPatience < Double(position - frontier)
   }
 
   /// In octets a second, over all its time; `nil` before ``jumpMeasure``.
-  private static func rate(of span: Course, _ held: HeldBytes, _ streamed: UInt64, _ now: Monotonic) -> Double? {
+  fileprivate static func rate(of span: Course, _ held: HeldBytes, _ streamed: UInt64, _ now: Monotonic) -> Double? {
     let elapsed = now - span.began
     guard elapsed >= jumpMeasure else { return nil }
     // What it passed by on its way may have been there before, or have come by another: that is no slower.
     let frontier = max(held.contiguousEnd(from: span.start), streamed)
     return Double(frontier - span.start) / (elapsed / .seconds(1))
+  }
+}
+
+extension FillCoordinator.State {
+  /// How fast the fastest of the spans is, or others were before, in octets a second; `nil` while nothing can be told.
+  func rate(_ held: HeldBytes, _ now: Monotonic) -> Double? {
+    let rates = spans.compactMap { FillCoordinator.rate(of: $0.course, held, 0, now) } + [usualRate].compactMap { $0 }
+    return rates.max()
+  }
+
+  /// The same, noted for when these spans have ended.
+  mutating func learn(_ held: HeldBytes, _ now: Monotonic) -> Double? {
+    // One that has not brought anything says nothing of the origin's speed.
+    if let rate = rate(held, now), rate > 0 { usualRate = rate }
+    return usualRate
   }
 }

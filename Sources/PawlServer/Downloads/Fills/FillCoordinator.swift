@@ -28,6 +28,8 @@ final class FillCoordinator: Sendable {
     /// Each with the request that it reads for.
     var readers: [ObjectIdentifier: ObjectIdentifier?] = [:]
     var refusesRanges = false
+    /// How fast the origin was that brought some of it, in octets a second, once that could be told.
+    var usualRate: Double?
     /// Counts fills that failed for good; readers that joined before the last of them end where their bytes end.
     var failures = 0
     var failure: BodyEnd?
@@ -50,12 +52,6 @@ final class FillCoordinator: Sendable {
     case fail(BodyEnd)
   }
 
-  /// A reader ahead of a fill asks for its own range when the fill would need longer than this to get there, in seconds.
-  static let jumpPatience: Double = 0.5
-  /// … and it is not within what is asked for in one piece anyway.
-  static let jumpDistance = fetchAlignment
-  /// How long a fill is watched before its speed counts.
-  static let jumpMeasure = Duration.milliseconds(100)
   static let spanLimit = 8
 
   let identity: RepresentationIdentity
@@ -229,7 +225,8 @@ final class FillCoordinator: Sendable {
       state.spans.contains { span in
         guard span.start <= position, position < span.end ?? .max else { return false }
         return mending
-          ? span.mends : !Self.isFarAhead(position, of: span.course, among: state.spans.map(\.course), held, 0, now)
+          ? span.mends
+          : !Self.isFarAhead(position, of: span.course, held, 0, usually: state.rate(held, now), now)
       }
     }
   }

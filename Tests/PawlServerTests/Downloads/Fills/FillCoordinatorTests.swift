@@ -49,20 +49,21 @@ import Testing
     var held = HeldBytes()
     held.insert(0..<(1 << 20))
     let first = span(0, age: .milliseconds(100), now)
-    func isFar(_ position: UInt64, of span: Course, among: [Course]) -> Bool {
-      FillCoordinator.isFarAhead(position, of: span, among: among, held, 0, now)
+    func isFar(_ position: UInt64, of span: Course, usually rate: Double? = nil) -> Bool {
+      FillCoordinator.isFarAhead(position, of: span, held, 0, usually: rate, now)
     }
-    #expect(!isFar(6 << 20, of: first, among: [first]) && isFar((6 << 20) + 100, of: first, among: [first]))
-    #expect(!isFar(1 << 20, of: first, among: [first]))
-    // A moment earlier nobody knows how fast it is, but where another is under way.
+    #expect(!isFar(6 << 20, of: first) && isFar((6 << 20) + 100, of: first))
+    #expect(!isFar(1 << 20, of: first))
+    // A moment earlier nobody knows how fast it is, but where another is, or was, under way: then half a gigabit a second.
     let young = span(0, age: .milliseconds(99), now)
-    #expect(!isFar(60 << 20, of: young, among: [young]))
+    #expect(!isFar(33 << 20, of: young) && isFar((33 << 20) + 1, of: young))
     let later = span(20 << 20, age: .milliseconds(1), now)
-    #expect(!isFar(21 << 20, of: later, among: [first, later]) && isFar(40 << 20, of: later, among: [first, later]))
+    let usual = Double(10 << 20)
+    #expect(!isFar(21 << 20, of: later, usually: usual) && isFar(40 << 20, of: later, usually: usual))
     // One that brings nothing is not waited for, however near; within one piece it is.
     let stalled = span(30 << 20, age: .seconds(3), now)
-    #expect(isFar((31 << 20), of: stalled, among: [stalled]))
-    #expect(!isFar((30 << 20) + FillCoordinator.jumpDistance, of: stalled, among: [stalled]))
+    #expect(isFar((31 << 20), of: stalled, usually: usual))
+    #expect(!isFar((30 << 20) + FillCoordinator.jumpDistance, of: stalled))
   }
 
   @Test("a body is kept while anybody reads it")
@@ -124,8 +125,9 @@ import Testing
     #expect(need(coordinator, 0, bench) == "wait")
     #expect(need(coordinator, 16 << 20, bench) == "wait")
     let far: UInt64 = 40 << 20
-    // Nothing is known of its speed yet.
-    #expect(need(coordinator, far, bench) == "wait")
+    // Nothing is known of its speed yet: it is taken for fast.
+    #expect(need(coordinator, 32 << 20, bench) == "wait")
+    #expect(need(coordinator, far, bench) == "\(far)..<\(Self.total)")
     // Fast enough by what it brought in its first two seconds to be there in half a second, or not.
     bench.running.clock.advance(by: .seconds(2))
     #expect(need(coordinator, far, held: HeldBytes([0..<36 << 20]), bench) == "wait")

@@ -81,6 +81,8 @@ struct BodyState {
   var base: WeakStoredBody?
   /// See ``StoredBody/flushes``.
   var flushes: [UInt64] = []
+  /// See ``StoredBody/isSteady``.
+  var isSteady = false
 
   var uses: UInt64 = 0
   var lastUsed: Int64 = 0

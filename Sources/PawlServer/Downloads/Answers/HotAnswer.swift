@@ -22,7 +22,14 @@ final class HotAnswer: Sendable {
   /// Whether requests with cookies may have it.
   let isForEverybody: Bool
   /// Whether requests that take a content coding get it in that: ``form(in:of:_:now:)``.
-  let isCodable: Bool
+  var isCodable: Bool { codability == .codable }
+  private let codability: Codability
+  /// Wall clock, seconds.
+  private let madeAt: Int64
+  /// So many seconds later it is looked again whether the application compresses that type, while nobody knows.
+  private static let patience: Int64 = 10
+
+  private enum Codability { case codable, plain, unknown }
   private let forms = Locked<[(coding: ContentCoding, response: StoredResponse)]>([])
   /// Whether the origin gave a `Date`; else each answer bears the time it leaves at.
   let hasDate: Bool
@@ -31,15 +38,18 @@ final class HotAnswer: Sendable {
   /// ``RouteSettings/serial``: after a reload another route may stand at the same address.
   private let route: Int
 
-  private init(_ stored: StoredResponse, total: UInt64, tag: EntityTag?, _ route: RouteSettings, _ window: FreshWindow)
-  {
+  private init(
+    _ stored: StoredResponse, total: UInt64, tag: EntityTag?, _ route: RouteSettings, _ window: FreshWindow,
+    _ codability: Codability, now: Int64
+  ) {
+    (self.codability, madeAt) = (codability, now)
     (self.total, self.window, self.route) = (total, window, route.serial)
     self.tag = tag?.bytes ?? []
     isForEverybody = stored.head.isForEverybody
-    isCodable = Self.isCodable(stored, route)
     hasDate = stored.head.fields.contains(.date)
-    head = Self.render(stored, route, status: 200, .length(total))
-    partHead = Self.render(stored, route, status: 206, .none)
+    let varies = codability == .codable
+    head = Self.render(stored, route, status: 200, .length(total), varies: varies)
+    partHead = Self.render(stored, route, status: 206, .none, varies: varies)
   }
 
   func isFresh(at now: Int64) -> Bool { window.contains(now) }
@@ -50,8 +60,15 @@ final class HotAnswer: Sendable {
 
   /// The answer of `stored` on `route`, made once for each; `nil` where it depends on more than its URL, or the body is not
   /// complete.
-  static func of(_ stored: StoredResponse, _ route: RouteSettings, now: Int64) -> HotAnswer? {
-    if let known = stored.rendered.withLock({ $0 }) as? HotAnswer, known.route == route.serial { return known }
+  /// - Parameter lesson: what is known of which types its application compresses beside those that the route lists.
+  static func of(
+    _ stored: StoredResponse, _ route: RouteSettings, now: Int64, lesson: () -> OriginCodings.Unlisted? = { nil }
+  ) -> HotAnswer? {
+    if let known = stored.rendered.withLock({ $0 }) as? HotAnswer, known.route == route.serial,
+      known.codability != .unknown || now < known.madeAt + Self.patience
+    {
+      return known
+    }
     guard stored.body.isComplete, let total = stored.body.total,
       stored.head.answersAlike(asksIdentity: route.asksIdentity)
     else { return nil }
@@ -59,15 +76,26 @@ final class HotAnswer: Sendable {
     guard window.contains(now), givesWholeAndParts(stored, total, route, now) else { return nil }
     let tag = EntityTag(strong: stored.body.primaryTag)
     let isNamed = AnswerTags.areShown(of: stored, route) && givesAnyPart(of: stored, total, by: tag, route, now)
-    let made = HotAnswer(stored, total: total, tag: isNamed ? tag : nil, route, window)
+    let codability = codability(of: stored, route, lesson)
+    let made = HotAnswer(stored, total: total, tag: isNamed ? tag : nil, route, window, codability, now: now)
     stored.rendered.withLock { $0 = made }
     return made
   }
 
-  private static func isCodable(_ stored: StoredResponse, _ route: RouteSettings) -> Bool {
-    guard let compression = route.compression, !stored.body.isForm else { return false }
+  private static func codability(
+    of stored: StoredResponse, _ route: RouteSettings, _ lesson: () -> OriginCodings.Unlisted?
+  ) -> Codability {
+    guard var rules = route.compression?.rules, !stored.body.isForm else { return .plain }
     let head = ResponseHead(status: stored.head.status, fields: stored.head.fields)
-    return compression.rules.apply(to: head, length: stored.body.total)
+    if rules.apply(to: head, length: stored.body.total) { return .codable }
+    guard let type = head.fields.mediaType else { return .plain }
+    rules.types = [MediaTypePattern(String(decoding: type, as: UTF8.self))]
+    guard rules.apply(to: head, length: stored.body.total) else { return .plain }
+    switch lesson() {
+    case .compressed(let learnt)?: return type.equalsIgnoringCase(learnt) ? .codable : .plain
+    case .plain?: return .plain
+    case .unknown?, nil: return .unknown
+    }
   }
 
   /// The answer in this coding; `nil` while there is no complete form of it.
@@ -138,31 +166,33 @@ final class HotAnswer: Sendable {
   func headForHTTP2(_ stored: StoredResponse, _ route: RouteSettings) -> HTTP2FixedHead {
     headOfHTTP2.withLock { head in
       if let head { return head }
-      let made = HTTP2FixedHead(status: 200, Self.fields(of: stored, route, status: 200), length: total)
+      let made = HTTP2FixedHead(
+        status: 200, Self.fields(of: stored, route, status: 200, varies: isCodable), length: total)
       head = made
       return made
     }
   }
 
-  private static func render(_ stored: StoredResponse, _ route: RouteSettings, status: Int, _ framing: BodyFraming)
-    -> [UInt8]
-  {
+  private static func render(
+    _ stored: StoredResponse, _ route: RouteSettings, status: Int, _ framing: BodyFraming, varies: Bool
+  ) -> [UInt8] {
     var output: [UInt8] = []
     HeadWriter.write(
-      ResponseHead(status: status, fields: fields(of: stored, route, status: status)), framing: framing,
-      connection: .keepAlive, into: &output)
+      ResponseHead(status: status, fields: fields(of: stored, route, status: status, varies: varies)),
+      framing: framing, connection: .keepAlive, into: &output)
     output.removeLast(2)
     return output
   }
 
   /// Those that are the same in every answer.
-  private static func fields(of stored: StoredResponse, _ route: RouteSettings, status: Int) -> Fields {
+  /// - Parameter varies: who takes a content coding gets another form.
+  private static func fields(of stored: StoredResponse, _ route: RouteSettings, status: Int, varies: Bool) -> Fields {
     var fields = stored.head.fields
     fields.removeAll(.age)
     // The same answer goes out in clear: this is put in where it goes out over TLS.
     if route.strictTransport != nil { StrictTransportField.remove(from: &fields) }
     if status == 206 { fields.removeMessageDigests() }
-    if isCodable(stored, route) { fields.addVaryAcceptEncoding() }
+    if varies { fields.addVaryAcceptEncoding() }
     AnswerTags.put(into: &fields, EntityTag(strong: stored.body.primaryTag), of: stored, route)
     Via.append(to: &fields, version: .http11)
     return fields

@@ -40,7 +40,11 @@ extension LoopServices {
     let only = resource.withLock { state in state.isLoaded ? state.variants.only : nil }
     guard let stored = only else { return nil }
     let now = loop.wallSeconds
-    guard let answer = HotAnswer.of(stored, route, now: now), answer.isFresh(at: now),
+    let hot = HotAnswer.of(stored, route, now: now) {
+      let key = OriginCodings.Key(route: route.serial, target: target)
+      return shared.originCodings.withLock { $0.unlisted(key, at: loop.now) }
+    }
+    guard let answer = hot, answer.isFresh(at: now),
       answer.isForEverybody || !request.hasCookie
     else { return nil }
     if answer.isCodable, let coding = wanted()?.preferred(among: route.compression?.codings ?? []) {

@@ -22,5 +22,5 @@ def bar_check(row):
 
 
 for each in ("resume", "replay", "changed", "cut", "kill9", "collapse", "tiny", "slow",
-             "uploads", "lastbyte", "journal", "origindown", "uploadfull", "openuploads", "visitors", "events"):
+             "uploads", "lastbyte", "journal", "origindown", "uploadfull", "openuploads", "visitors", "events", "compressed"):
     bar_check(each)

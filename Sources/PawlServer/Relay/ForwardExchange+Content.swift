@@ -93,3 +93,15 @@ extension ForwardExchange {
     }
   }
 }
+
+extension ForwardExchange {
+  /// Where the origin was asked for content that is not coded, that is compressed here.
+  func give(_ head: ResponseHead, _ length: ContentLength, hasBody: Bool) {
+    guard request.head.method.isRetrieval, request.route.cache != nil, request.asksIdentity, head.status != 206 else {
+      return channel.respond(head, length: length, body: hasBody ? self : nil)
+    }
+    var head = head
+    let coded = AnswerCoding.onItsWay(hasBody ? self : nil, length, under: &head, to: request)
+    channel.respond(head, length: coded.length, body: coded.body)
+  }
+}

@@ -177,16 +177,6 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
     }
   }
 
-  /// Where the origin was asked for content that is not coded, that is compressed here.
-  private func give(_ head: ResponseHead, _ length: ContentLength, hasBody: Bool) {
-    guard request.head.method.isRetrieval, request.route.cache != nil, request.asksIdentity, head.status != 206 else {
-      return channel.respond(head, length: length, body: hasBody ? self : nil)
-    }
-    var head = head
-    let coded = AnswerCoding.onItsWay(hasBody ? self : nil, length, under: &head, to: request)
-    channel.respond(head, length: coded.length, body: coded.body)
-  }
-
   /// Of what came no octet can be put behind what the client holds.
   private func askForWhole(instead exchange: OriginExchange) {
     exchange.cancel()

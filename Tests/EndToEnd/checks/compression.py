@@ -360,6 +360,42 @@ def killed_after(bench):
         same((content(answer) == PAGE, strong(answer), answer.length), (True, True, answer.count), f"{each} after a restart")
 
 
+@check("compress: a form that is damaged on disk is made anew, running or stopped; none of its wrong octets are given")
+def damaged(bench):
+    for hurt in ("changed", "shorter", "gone"):
+        for stopped in (True, False):
+            origin = bench.origin()
+            origin.at("/x", page())
+            pawl = bench.pawl(origin, name=f"{hurt}{stopped}", cache={"memory-object": "0"})
+            plain, first = ask(pawl, "/x", None), ask(pawl, "/x", "br")
+            forms = [p for p in pawl.body_files() if p.stat().st_size == first.count]
+            same(len(forms), 1, "files of the form")
+            if stopped:
+                pawl.stop()
+            octets = bytearray(forms[0].read_bytes())
+            octets[len(octets) // 2] ^= 0xFF
+            if hurt == "gone":
+                forms[0].unlink()
+            else:
+                with open(forms[0], "r+b") as file:
+                    file.write(octets) if hurt == "changed" else file.truncate(len(octets) // 2)
+            if stopped:
+                pawl.start()
+            good = 0
+            for step in range(4):
+                answer = ask(pawl, "/x", "br")
+                if answer.complete:
+                    same((answer.status, content(answer) == PAGE), (200, True), f"{hurt}, stopped {stopped}, {step}: {answer}")
+                    good += 1
+                else:
+                    true(first.body.startswith(answer.body), f"{hurt}, stopped {stopped}, {step}: wrong octets")
+            true(good >= 3, f"{hurt}, stopped {stopped}: {good} of 4 answers are whole")
+            answer = rest(pawl, "/x", "br", 1000, first.get("ETag"))
+            true((answer.status, answer.body) == (206, first.body[1000:]) or answer.status == 200 and content(answer) == PAGE, f"{hurt}: {answer}")
+            same((ask(pawl, "/x", None).get("ETag"), origin.count("/x")), (plain.get("ETag"), 1), f"{hurt}: identity")
+            pawl.end()
+
+
 @check("compress: half of a form goes on, or the new whole comes, when the content changed; an equal re-fetch keeps the form's tag")
 def changed(bench):
     new = text("new", 300 * KIB, "markup")

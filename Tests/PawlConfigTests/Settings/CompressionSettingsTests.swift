@@ -67,7 +67,7 @@ import Testing
       ("compress-credentials", "always", "expected auto, on or off, found \"always\""),
       ("compress-attachments", "maybe", "expected on or off, found \"maybe\""),
       ("compress-min", "1KB", "expected a size such as 64K, 10M or 5G, found \"1KB\" - did you mean \"1K\"?"),
-      ("via", "nginx", "expected on or off, found \"nginx\""),
+      ("via", "nginx", "expected on, off or always, found \"nginx\""),
       ("compres", "text", "unknown key - did you mean \"compress\"?"),
     ])
   func refusedElsewhere(_ key: String, _ value: String, _ message: String) {

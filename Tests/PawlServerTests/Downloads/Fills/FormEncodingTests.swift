@@ -1,5 +1,6 @@
 import PawlCacheStore
 import PawlCoding
+import PawlDisk
 import PawlHTTP
 import PawlTestKit
 import Testing

@@ -88,7 +88,7 @@ import Testing
   @Test("what has come goes out when nothing more is there, once", arguments: ContentCoding.allCases)
   func flush(_ coding: ContentCoding) throws {
     let bench = try ServerBench()
-    let source = Script([piece(0..<40), .soon, piece(40..<50), .later, .later, piece(50..<90), .later])
+    let source = Script([piece(0..<40), .soon, piece(40..<50), .later, .later, .later, piece(50..<90), .later])
     let stream = try stream(source, coding, bench)
     #expect(read(stream) == ([], "soon"))
     let first = read(stream)

@@ -166,7 +166,9 @@ def conditionals(bench):
     wrong = []
     for fields, status in cases:
         answer = get(pawl.address, "/x", fields=fields)
-        if answer.status != status or answer.body != (b"" if status == 304 else b"body") or (status == 304 and answer.get("ETag") != '"t"'):
+        # Who names it weakly may hold it in a content coding: the strong tag of these octets is not for that.
+        tag = 'W/"t"' if 'W/"t"' in fields[0] else '"t"'
+        if answer.status != status or answer.body != (b"" if status == 304 else b"body") or (status == 304 and answer.get("ETag") != tag):
             wrong.append((fields, status, answer))
     same((wrong, origin.count("/x")), ([], 1), "wrong answers, origin requests")
 

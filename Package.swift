@@ -136,8 +136,8 @@ let package = Package(
     tests(
       "PawlServer",
       [
-        "PawlBase", "PawlHTTP", "PawlWire", "PawlCache", "PawlUpload", "PawlTLS", "PawlLoop", "PawlConfig",
-        "PawlObserve", "PawlCertificates",
+        "PawlBase", "PawlHTTP", "PawlWire", "PawlCoding", "PawlCache", "PawlUpload", "PawlTLS", "PawlLoop",
+        "PawlConfig", "PawlObserve", "PawlCertificates",
         "PawlDisk", "PawlCacheStore", "PawlUploadStore", "PawlUpstream", "CLinux", "CNGHTTP2",
       ]),
     tests(

@@ -14,7 +14,7 @@ from harness.checks import Bench, Skip
 ROWS = ["resume", "replay", "changed", "cut", "kill9", "powercut", "collapse", "tiny", "slow", "clients", "malformed",
         "uploads", "lastbyte", "journal", "origindown", "uploadfull", "openuploads", "uploadcpu", "uploadpower",
         "h2spec", "testssl", "tlsfuzzer", "h2upload", "floods", "certificates", "kerneltls",
-         "whose", "poison", "visitors", "events", "nodes", "seeking"]
+         "whose", "poison", "visitors", "events", "nodes", "seeking", "compressed"]
 
 
 def row_names():

@@ -81,6 +81,8 @@ struct BodyState {
   var base: WeakStoredBody?
   /// See ``StoredBody/flushes``.
   var flushes: [UInt64] = []
+  /// See ``StoredBody/isSteady``.
+  var isSteady = false
 
   var uses: UInt64 = 0
   var lastUsed: Int64 = 0
@@ -227,4 +229,18 @@ struct LoopWake {
   let loop: EventLoop
   var ready: [(token: ObjectIdentifier, callback: LoopReply<Void>)]
   var isScheduled: Bool
+}
+
+/// Why the readers of a body cannot have the rest of it.
+package enum BodyFailure: Error, Hashable, Sendable {
+  /// The origin broke off and could not be resumed; the text says how.
+  case origin(String)
+  /// The origin's content is another one now.
+  case changed(String)
+  /// The bytes wanted passed by in memory and were never on disk.
+  case notKept
+  /// The file is missing, corrupt or cannot be opened.
+  case disk(String)
+  /// The object was taken out of the cache.
+  case removed
 }

@@ -13,18 +13,23 @@ package struct CodedForm: Sendable {
   struct Origin: Hashable, Sendable {
     let base: ObjectID
     let coding: ContentCoding
+    /// ``StoredBody/isSteady``.
+    let isSteady: Bool
 
-    init(base: ObjectID, coding: ContentCoding) { (self.base, self.coding) = (base, coding) }
+    init(base: ObjectID, coding: ContentCoding, isSteady: Bool) {
+      (self.base, self.coding, self.isSteady) = (base, coding, isSteady)
+    }
 
     /// - Returns: `nil` for octets that no form's row has.
     init?(octets: [UInt8]) {
-      guard let last = octets.last, let coding = ContentCoding(rawValue: last),
-        let base = ObjectID(bytes: Array(octets.dropLast()))
+      guard let last = octets.last, last <= 1,
+        let coding = octets.dropLast().last.flatMap(ContentCoding.init(rawValue:)),
+        let base = ObjectID(bytes: Array(octets.dropLast(2)))
       else { return nil }
-      self.init(base: base, coding: coding)
+      self.init(base: base, coding: coding, isSteady: last == 1)
     }
 
-    var octets: [UInt8] { base.bytes + [coding.rawValue] }
+    var octets: [UInt8] { base.bytes + [coding.rawValue, isSteady ? 1 : 0] }
   }
 }
 
@@ -80,12 +85,16 @@ extension StoredBody {
   /// the octets are others. At most ``flushLimit``, in memory only.
   package var flushes: [UInt64] { state.withLock { $0.flushes } }
 
+  /// Whether it is made without such places, of content that was here whole: then whoever makes it again, also after the process has
+  /// ended, makes the same octets.
+  package var isSteady: Bool { state.withLock { $0.isSteady } }
+
   package static let flushLimit = 1024
 
-  /// - Returns: `false` where there are too many.
+  /// - Returns: `false` where there are too many, or there is to be none.
   package func noteFlush(at offset: UInt64) -> Bool {
     state.withLock { state in
-      guard state.flushes.count < Self.flushLimit else { return false }
+      guard !state.isSteady, state.flushes.count < Self.flushLimit else { return false }
       state.flushes.append(offset)
       return true
     }

@@ -11,6 +11,8 @@ extension CacheStore {
   package func publishForm(_ form: CodedForm, of base: StoredResponse, tag: [UInt8]) -> Bool {
     let body = form.body
     body.addTag(TagRecord(tag: tag, limit: .max))
+    let isSteady = base.body.isComplete
+    body.state.withLock { $0.isSteady = isSteady }
     guard let key = base.body.state.withLock({ $0.home }), let resource = index.find(key, create: false),
       base.body.addForm(form)
     else {
@@ -30,7 +32,8 @@ extension CacheStore {
     let (body, now) = (form.body, core.clock.wallSeconds())
     let row = ObjectRow(
       number: body.number, id: body.id, keyHash: hash, key: key.bytes, kind: .coded,
-      owner: CodedForm.Origin(base: base.body.id, coding: form.coding).octets, head: base.head.serialize(),
+      owner: CodedForm.Origin(base: base.body.id, coding: form.coding, isSteady: body.isSteady).octets,
+      head: base.head.serialize(),
       total: body.total, isComplete: false, held: 0, synced: 0, isSuspect: false, storedAt: now, supersededAt: nil,
       lastUsed: now, uses: 0, expires: base.personal?.expires)
     let tags = body.tags
@@ -38,24 +41,34 @@ extension CacheStore {
     return [.insert(row), .tags(body.number, tags)]
   }
 
-  /// A body is proven to be `newer`, and about to go: its forms are those of `newer`. Where that has one of the same coding, made of
-  /// the same octets in the same way, that takes the tags.
-  /// - Parameter completion: on any thread.
-  package func moveForms(of older: StoredBody, to newer: StoredBody, then completion: @escaping @Sendable () -> Void) {
-    let forms = older.forms
-    guard !forms.isEmpty else { return completion() }
-    let isQueued = core.pool.run { [core] in
-      defer { completion() }
-      for form in forms where form.body.isComplete {
-        guard let other = newer.form(in: form.coding) else {
-          older.removeForm(form.body)
-          guard newer.addForm(form) else { return core.drop(form.body) }
-          core.submit([.owner(form.body.number, CodedForm.Origin(base: newer.id, coding: form.coding).octets)])
-          continue
-        }
-        guard core.areEqual(form.body, other) else { continue }
-        other.inheritTags(of: form.body, upTo: .max, isWhole: true, isMinted: { TagRecord.isOwn($0) }, then: {})
+  /// A body is proven to be `newer`, and about to go: its complete forms are those of `newer`, from now on, in each coding of which that
+  /// has none.
+  package func moveForms(of older: StoredBody, to newer: StoredBody) {
+    for form in older.forms where form.body.isComplete && newer.form(in: form.coding) == nil {
+      older.removeForm(form.body)
+      guard newer.addForm(form) else {
+        core.drop(form.body)
+        continue
       }
+      let origin = CodedForm.Origin(base: newer.id, coding: form.coding, isSteady: form.body.isSteady)
+      core.submit([.owner(form.body.number, origin.octets)])
+    }
+  }
+
+  /// The same of what is left: where `newer` has a complete form of that coding with the same octets, that takes the tags. One that is
+  /// still being written may become another one.
+  /// - Parameter completion: on any thread.
+  package func uniteForms(of older: StoredBody, with newer: StoredBody, then completion: @escaping @Sendable () -> Void)
+  {
+    let pairs = older.forms.compactMap { form in newer.form(in: form.coding).map { (older: form.body, newer: $0) } }
+      .filter { $0.older.isComplete && $0.newer.isComplete }
+    guard !pairs.isEmpty else { return completion() }
+    let isQueued = core.pool.run { [core] in
+      for pair in pairs where core.areEqual(pair.older, pair.newer) {
+        pair.newer.inheritTags(
+          of: pair.older, upTo: .max, isWhole: true, isMinted: { TagRecord.isOwn($0) }, then: {})
+      }
+      completion()
     }
     if !isQueued { completion() }
   }
@@ -102,9 +115,19 @@ extension StoreCore {
       guard let key = base.state.withLock({ $0.home }), let form = BodyLoader(object, self).load(under: key) else {
         continue
       }
-      form.body.state.withLock { $0.base = WeakStoredBody(body: base) }
+      guard Self.canGoOn(form.body, isSteady: origin.isSteady) else {
+        drop(form.body)
+        continue
+      }
+      form.body.state.withLock { ($0.base, $0.isSteady) = (WeakStoredBody(body: base), origin.isSteady) }
       if !base.addForm(CodedForm(coding: origin.coding, body: form.body)) { drop(form.body) }
     }
+  }
+
+  /// Whether what is held of a form is the beginning of what it was to be: clients may have more of that than is held. What is written
+  /// next is compared with what is held, and so another version of the library is found out.
+  private static func canGoOn(_ form: StoredBody, isSteady: Bool) -> Bool {
+    form.isComplete || isSteady && form.held.prefix > 0
   }
 
   /// Takes a form out that nobody uses.

@@ -117,7 +117,10 @@ extension AnswerCoding {
     isForEverybody: Bool = false
   ) -> (body: (any BodySource)?, length: ContentLength) {
     let count: UInt64? = if case .known(let count) = length { count } else { nil }
-    guard length != .none, depends(head, length: count, on: request) else { return (body, length) }
+    // Of HEAD the content is that which GET would have got, however long.
+    guard length != .none || request.head.method == .head, depends(head, length: count, on: request) else {
+      return (body, length)
+    }
     guard let coding = choose(for: request, head, length: count, isForEverybody: isForEverybody) else {
       head.fields.addVaryAcceptEncoding()
       return (body, length)

@@ -22,5 +22,6 @@ def bar_check(row):
 
 
 for each in ("resume", "replay", "changed", "cut", "kill9", "collapse", "tiny", "slow",
-             "uploads", "lastbyte", "journal", "origindown", "uploadfull", "openuploads", "visitors", "events", "nodes"):
+             "uploads", "lastbyte", "journal", "origindown", "uploadfull", "openuploads", "visitors", "events", "nodes",
+             "compressed"):
     bar_check(each)

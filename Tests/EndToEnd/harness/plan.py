@@ -21,7 +21,9 @@ DEFAULT = {
                    "upload plain:", BROWSERS[0], BROWSERS[3]),
     "h2": EACH + BROWSERS + ("client:", "life:", "log:", "tags:", "private:", "damaged running:", "crowd:", "whose: nobody gets what was made for another when all ask",
                              "upload tus:", "upload owner:", "upload takeover:", "upload edges:", "upload plain:",
-                             "upload client: curl", "upload client: plain", "upload client: a plain"),
+                             "upload client: curl", "upload client: plain", "upload client: a plain",
+                             "compress: a kept", "compress: on a connection", "compress: 304", "compress: Range", "compress: a cold", "compress: what is not",
+                             "compress: an event", "compress: pages of users"),
     "h2c": EACH + ("client: curl", "client: h2load", "client: nghttp"),
 }
 

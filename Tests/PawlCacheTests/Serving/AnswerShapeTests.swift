@@ -55,6 +55,18 @@ import Testing
     #expect(decide(["If-None-Match: *"]).shown == nil)
   }
 
+  @Test("a strong tag that others have weakened names it weakly: for 304, and for nothing that asks for its octets")
+  func weakened() {
+    let weak = EntityTag(weak: Array("a".utf8))
+    #expect(decide(["If-None-Match: W/\"a\""]) == (.notModified, weak))
+    #expect(decide(["If-None-Match: W/\"a\", \"a\""]) == (.notModified, EntityTag(strong: Array("a".utf8))))
+    #expect(decide(["If-None-Match: W/\"b\""]).shape == .whole && decide(["If-None-Match: W/\"x\""]).shape == .whole)
+    #expect(decide(["Range: bytes=2-4", "If-Range: W/\"a\""]).shape == .whole)
+    // The origin's own weak tag may be that of any form: it is shown as it was named.
+    let own = decide(["If-None-Match: W/\"o\""], ["ETag: W/\"o\""])
+    #expect(own == (.notModified, EntityTag(weak: Array("o".utf8))))
+  }
+
   @Test("the whole is given where no part may be, whatever is asked")
   func wholes() {
     let range = ["Range: bytes=2-4"]

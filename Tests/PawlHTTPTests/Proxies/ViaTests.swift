@@ -20,4 +20,21 @@ import Testing
       (fields(("Via", "1.1 fred (pawl)")), 0), (fields(("Via", "")), 0), (fields(("X-Via", "1.1 pawl")), 0),
     ] as [(Fields, Int)])
   func occurrences(_ fields: Fields, _ count: Int) { #expect(Via.occurrences(of: "pawl", in: fields) == count) }
+
+  @Test(
+    "counts passages by Via and by CDN-Loop (RFC 8586) together",
+    arguments: [
+      (fields(), 0), (fields(("CDN-Loop", "pawl")), 1), (fields(("cdn-loop", "PAWL")), 1),
+      (fields(("CDN-Loop", "pawl, other, pawl")), 2), (fields(("CDN-Loop", "pawl"), ("CDN-Loop", "pawl")), 2),
+      (fields(("CDN-Loop", "pawl; v=1;x=\"a\", pawl ;y")), 2), (fields(("Via", "1.1 pawl"), ("CDN-Loop", "pawl")), 2),
+      (fields(("CDN-Loop", "pawl2, other; by=pawl, pawl.example, ;pawl")), 0), (fields(("CDN-Loop", "")), 0),
+      (fields(("X-CDN-Loop", "pawl")), 0),
+    ] as [(Fields, Int)])
+  func passages(_ fields: Fields, _ count: Int) { #expect(Via.passages(in: fields) == count) }
+
+  @Test("the loop mark stands behind those of others") func loopMark() {
+    var message = fields(("CDN-Loop", "other"))
+    Via.appendLoopMark(to: &message)
+    #expect(message == fields(("CDN-Loop", "other"), ("CDN-Loop", "pawl")))
+  }
 }

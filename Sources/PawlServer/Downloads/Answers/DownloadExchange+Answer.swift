@@ -54,7 +54,8 @@ extension DownloadExchange {
   /// A range whose `If-Range` names the body that this one replaces has to wait for the comparison.
   private func proofNeeded(_ stored: StoredResponse) -> TwinComparison? {
     guard request.head.fields.contains(.range), case .tag(let tag)? = IfRange(request.head.fields), !isOutOfPatience,
-      stored.body.tagLimit(tag.opaque) == nil, let twin = FillCoordinator.existing(stored)?.comparison,
+      stored.body.tagLimit(tag.opaque) == nil, !stored.body.isForm, stored.body.form(namedBy: tag.opaque) == nil,
+      let twin = FillCoordinator.existing(stored)?.comparison,
       twin.concerns(tag)
     else { return nil }
     return twin

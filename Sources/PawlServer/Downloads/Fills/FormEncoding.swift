@@ -50,7 +50,9 @@ final class FormEncoding: @unchecked Sendable {
   /// Makes what has come so far decodable, since nothing more may come for a while. Blocking.
   func flush() throws(Failure) {
     // It was not flushed here before: what follows would be other octets than those that are held.
-    guard holdsBack, flushes.isEmpty, form.noteFlush(at: consumed) else { return }
+    guard holdsBack, flushes.isEmpty, form.held.contiguousEnd(from: written) <= written,
+      form.noteFlush(at: consumed)
+    else { return }
     try giveOut()
   }
 

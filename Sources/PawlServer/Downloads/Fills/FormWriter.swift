@@ -135,7 +135,7 @@ final class FormWriter: DownloadJob, BodyConsumer {
 
   /// Nothing more is here now: who reads gets what there is, if more does not come soon.
   private func waitForMore() {
-    guard encoding.holdsBack, timer?.isScheduled != true else { return }
+    guard encoding.holdsBack, !form.body.isSteady, timer?.isScheduled != true else { return }
     let timer = timer ?? owner.loop.makeTimer { [weak self] in self?.flush() }
     self.timer = timer
     timer.schedule(after: Self.flushDelay)

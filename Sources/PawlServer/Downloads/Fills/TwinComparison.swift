@@ -42,7 +42,9 @@ final class TwinComparison: Sendable {
   private var isDecided: Bool { progress.withLock { $0.isDecided } }
 
   /// Whether the old body was named by this tag: then the outcome decides about it.
-  func concerns(_ tag: EntityTag) -> Bool { !tag.isWeak && old.body.tagLimit(tag.opaque) != nil }
+  func concerns(_ tag: EntityTag) -> Bool {
+    !tag.isWeak && (old.body.tagLimit(tag.opaque) != nil || old.body.form(namedBy: tag.opaque) != nil)
+  }
 
   /// A body up to so many octets is compared before its answer goes out: then it keeps its tag.
   static let shortLimit: UInt64 = 64 << 10
@@ -145,10 +147,12 @@ final class TwinComparison: Sendable {
     progress.withLock { $0.isDecided = true }
     new.body.cancelWait(token: token)
     if equal {
+      // Who waited with the tag of one finds it.
+      store.moveForms(of: old.body, to: new.body)
       // Its file goes when it is recorded what else has its tags: whoever ends between the two loses none.
       new.body.inheritTags(
         of: old.body, upTo: old.body.reach(compared), isWhole: old.body.isComplete, isMinted: { TagRecord.isOwn($0) }
-      ) { [store, old, new] in store.moveForms(of: old.body, to: new.body) { store.forget(old) } }
+      ) { [store, old, new] in store.uniteForms(of: old.body, with: new.body) { store.forget(old) } }
       // Made by the tag that gave way.
       new.rendered.withLock { $0 = nil }
     } else if !keeps, !ResumeTTL.staysForResumption(old, policy: policy) {

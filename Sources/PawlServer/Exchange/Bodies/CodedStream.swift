@@ -50,9 +50,7 @@ final class CodedStream: BodySource, BodyConsumer {
       switch source.next(limit: Self.piece) {
       case .memory(let octets, let range):
         octets.withUnsafeBytes { take(UnsafeRawBufferPointer(rebasing: $0[range])) }
-      case .file(let run):
-        read(run)
-        return .later
+      case .file(let run): read(run)
       case .soon: return .soon
       case .later:
         guard holdsBack else { return .later }
@@ -62,7 +60,11 @@ final class CodedStream: BodySource, BodyConsumer {
         code { encoder, output throws(CodingError) in try encoder.finish(into: &output) }
         if end == nil { end = .end }
         share.giveBack()
-      case .failed(let failure): return .failed(failure)
+      case .failed(let failure):
+        // The client gets as much as came.
+        if holdsBack { code { encoder, output throws(CodingError) in try encoder.flush(into: &output) } }
+        end = .failed(failure)
+        share.giveBack()
       }
     }
   }
@@ -94,7 +96,7 @@ final class CodedStream: BodySource, BodyConsumer {
       }
       self.consumer?.bodyIsReady()
     }
-    if !isQueued { end = .failed(BodyEnd(party: .pawl, reason: "ended")) }
+    if !isQueued { (reading, end) = (nil, .failed(BodyEnd(party: .pawl, reason: "ended"))) }
   }
 
   func finish() {

@@ -27,6 +27,7 @@ import Testing
       .waiting(for: .octets): [.came(.octets), .patienceIsOver],
       .waiting(for: .confirmation): [.came(.confirmation), .patienceIsOver],
       .waiting(for: .continuation): [.came(.continuation), .patienceIsOver],
+      .waiting(for: .form): [.came(.form), .patienceIsOver],
       .forwarded: [],
       .over: [],
     ]

@@ -1,0 +1,154 @@
+import PawlCoding
+import PawlHTTP
+import Testing
+
+@testable import PawlServer
+
+@Suite("In which coding an answer goes out") struct AnswerCodingTests {
+  typealias Line = (FieldName, String)
+  private static let takes: Line = (.acceptEncoding, "gzip, br")
+  private static let cookie: Line = (.cookie, "sid=1")
+
+  private func html(_ lines: [Line] = [], type: String = "text/html", status: Int = 200) -> ResponseHead {
+    ResponseHead(status: status, fields: Fields([(.contentType, type)] + lines))
+  }
+
+  private func choice(
+    _ bench: ServerBench, _ lines: [Line], _ head: ResponseHead? = nil, length: UInt64? = 5000, target: String = "/f",
+    isForEverybody: Bool = false
+  ) -> ContentCoding? {
+    AnswerCoding.choose(
+      for: bench.request(.get, target, lines), head ?? html(), length: length, isForEverybody: isForEverybody)
+  }
+
+  @Test("the one that is taken best, of what is compressed; no-transform of either side, and length, speak against it")
+  func choices() throws {
+    let bench = try ServerBench()
+    #expect(choice(bench, [Self.takes]) == .brotli && choice(bench, [(.acceptEncoding, "*")]) == .zstd)
+    #expect(choice(bench, []) == nil && choice(bench, [(.acceptEncoding, "identity")]) == nil)
+    #expect(choice(bench, [Self.takes, (.cacheControl, "no-transform")]) == nil)
+    #expect(choice(bench, [Self.takes], html([(.cacheControl, "no-transform")])) == nil)
+    #expect(choice(bench, [Self.takes], length: 1023) == nil && choice(bench, [Self.takes], length: 1024) == .brotli)
+    #expect(choice(bench, [Self.takes], html(type: "image/png")) == nil)
+    let off = try ServerBench { $0.site = "compress = off" }
+    #expect(choice(off, [Self.takes]) == nil && !AnswerCoding.depends(html(), length: 5000, on: off.request()))
+    #expect(AnswerCoding.depends(html(), length: 5000, on: bench.request()))
+  }
+
+  @Test(
+    "answers to cookies and credentials as the route says",
+    arguments: [("auto", nil), ("on", .brotli), ("off", nil)] as [(String, ContentCoding?)])
+  func credentials(_ setting: String, _ expected: ContentCoding?) throws {
+    let bench = try ServerBench { $0.site = "compress-credentials = \(setting)" }
+    for line in [Self.cookie, (.authorization, "Basic eDp5")] {
+      #expect(choice(bench, [Self.takes, line]) == expected)
+      #expect(choice(bench, [Self.takes, line], isForEverybody: true) == .brotli)
+    }
+  }
+
+  /// The lesson of an answer to a request that `isToLearn`, or not.
+  private func learn(
+    _ bench: ServerBench, _ head: ResponseHead, _ lines: [Line] = [takes, cookie], target: String = "/f",
+    length: UInt64 = 5000, asksOwn: Bool = true
+  ) {
+    let request = bench.request(.get, target, lines)
+    request.asksOwnCoding = asksOwn
+    AnswerCoding.learn(head, .length(length), to: request)
+  }
+
+  private func isToLearn(_ bench: ServerBench, _ lines: [Line], _ target: String = "/f") -> Bool {
+    AnswerCoding.isToLearn(bench.request(.get, target, lines))
+  }
+
+  @Test("whether pages of users are compressed is learnt from one answer, for an hour")
+  func lesson() throws {
+    for (lines, expected) in [([(.contentEncoding, "gzip")], ContentCoding.brotli), ([], nil)]
+      as [([Line], ContentCoding?)]
+    {
+      let bench = try ServerBench()
+      #expect(isToLearn(bench, [Self.takes, Self.cookie]) && !isToLearn(bench, [Self.takes]))
+      #expect(!isToLearn(bench, [Self.cookie]) && !isToLearn(bench, [Self.takes, Self.cookie, (.range, "bytes=0-")]))
+      #expect(!AnswerCoding.isToLearn(bench.request(.head, "/f", [Self.takes, Self.cookie])))
+      // An answer that was asked for without a coding says nothing of that, nor does one of another kind.
+      learn(bench, html(), asksOwn: false)
+      learn(bench, html(lines, status: 404))
+      #expect(isToLearn(bench, [Self.takes, Self.cookie]))
+      learn(bench, html(lines))
+      #expect(!isToLearn(bench, [Self.takes, Self.cookie]) && choice(bench, [Self.takes, Self.cookie]) == expected)
+      bench.pass(OriginCodings.lifetime)
+      #expect(isToLearn(bench, [Self.takes, Self.cookie]) && choice(bench, [Self.takes, Self.cookie]) == nil)
+    }
+  }
+
+  @Test("of a type that is not listed: the next answer of its ending tells, and counts for that type alone")
+  func unlisted() throws {
+    let bench = try ServerBench()
+    let head = html(type: "application/x-protobuf")
+    learn(bench, head, [Self.takes], target: "/1.pbf", asksOwn: false)
+    #expect(isToLearn(bench, [Self.takes], "/2.pbf") && !isToLearn(bench, [Self.takes], "/2.bin"))
+    #expect(choice(bench, [Self.takes], head, target: "/2.pbf") == nil)
+    learn(bench, html([(.contentEncoding, "gzip")], type: "application/x-protobuf"), [Self.takes], target: "/2.pbf")
+    #expect(!isToLearn(bench, [Self.takes], "/3.pbf"))
+    #expect(choice(bench, [Self.takes], head, target: "/3.pbf") == .brotli)
+    #expect(choice(bench, [Self.takes], html(type: "image/png"), target: "/3.pbf") == nil)
+    #expect(choice(bench, [Self.takes], head, length: 1023, target: "/3.pbf") == nil)
+    // What comes without a coding afterwards is what was asked for.
+    learn(bench, head, [Self.takes], target: "/3.pbf", asksOwn: false)
+    #expect(choice(bench, [Self.takes], head, target: "/3.pbf") == .brotli)
+    learn(bench, head, [Self.takes], target: "/1.bin", length: 1023, asksOwn: false)
+    #expect(!isToLearn(bench, [Self.takes], "/2.bin"))
+    learn(bench, head, [Self.takes], target: "/1.bin", asksOwn: false)
+    learn(bench, head, [Self.takes], target: "/1.bin")
+    #expect(!isToLearn(bench, [Self.takes], "/2.bin") && choice(bench, [Self.takes], head, target: "/2.bin") == nil)
+  }
+
+  @Test("on its way: the head becomes that of coded content, without a length; HEAD says what GET does")
+  func onItsWay() throws {
+    let bench = try ServerBench()
+    let lines: [Line] = [(.etag, "\"a\""), (.acceptRanges, "bytes"), (.reprDigest, "sha-256=:AA==:")]
+    let expected = Fields([
+      (.contentType, "text/html"), (.etag, "W/\"a\""), (.contentEncoding, "br"), (.vary, "Accept-Encoding"),
+    ])
+    var head = html(lines)
+    let source = MemoryBody(Array(repeating: 7, count: 5000))
+    let coded = AnswerCoding.onItsWay(source, .known(5000), under: &head, to: bench.request(.get, "/f", [Self.takes]))
+    #expect(Set(head.fields.shown) == Set(expected.shown) && coded.length == .unknown && coded.body is CodedStream)
+    for length in [ContentLength.known(5000), .none] {
+      head = html(lines)
+      let said = AnswerCoding.onItsWay(nil, length, under: &head, to: bench.request(.head, "/f", [Self.takes]))
+      #expect(Set(head.fields.shown) == Set(expected.shown) && said.length == .unknown && said.body == nil)
+    }
+    head = html(lines)
+    let plain = AnswerCoding.onItsWay(source, .known(5000), under: &head, to: bench.request())
+    #expect(plain.body === source && plain.length == .known(5000))
+    #expect(head.fields.shown == html(lines + [(.vary, "Accept-Encoding")]).fields.shown)
+    coded.body?.finish()
+  }
+
+  @Test("where there is no room for an encoder gzip's is tried, and then it goes out as it is")
+  func room() throws {
+    let bench = try ServerBench()
+    let memory = bench.services.shared.codingMemory
+    var shares: [CodingMemory.Share] = []
+    while let share = memory.take(for: .brotli, isKept: false) { shares.append(share) }
+    let content = [UInt8](repeating: 7, count: 5000)
+    var head = html()
+    let octets = content.withUnsafeBytes {
+      AnswerCoding.whole($0, under: &head, to: bench.request(.get, "/f", [Self.takes]))
+    }
+    #expect(octets != nil && head.fields.first(.contentEncoding)?.elementsEqual("gzip".utf8) == true)
+    while let share = memory.take(for: .gzip, isKept: false) { shares.append(share) }
+    head = html()
+    let none = content.withUnsafeBytes {
+      AnswerCoding.whole($0, under: &head, to: bench.request(.get, "/f", [Self.takes]))
+    }
+    #expect(none == nil && head.fields.shown == html([(.vary, "Accept-Encoding")]).fields.shown)
+    withExtendedLifetime(shares) {}
+  }
+}
+
+extension Fields {
+  fileprivate var shown: [String] {
+    lines.map { "\($0.name): " + String(decoding: value($0), as: UTF8.self) }
+  }
+}

@@ -62,6 +62,9 @@ package struct CompressionRules: Hashable, Sendable {
 
   private static func isEventStream(_ type: Bytes) -> Bool { type.equalsIgnoringCase("text/event-stream") }
 
+  /// Whether it is one of the types, whatever else is said of it.
+  package func lists(_ type: Bytes) -> Bool { isListed(type) }
+
   private func isListed(_ type: Bytes) -> Bool {
     let digest = MediaTypePattern.digest(of: type)
     for index in marks.indices where digest & marks[index].mask == marks[index].value {

@@ -6,12 +6,22 @@ final class CodingMemory: Sendable {
   /// Octets. Some 400 streams of gzip, or 20 forms of brotli that are being made at once; beyond that content goes out as it is.
   static let limit = 128 << 20
 
-  private let used: Locked<Int>
-  private let limit: Int
+  /// Of these, what the answers of one client may hold; forms that are kept are nobody's.
+  static let clientLimit = 32 << 20
 
-  init(limit: Int = CodingMemory.limit) { (used, self.limit) = (Locked(0), limit) }
+  private struct State {
+    var used = 0
+    var clients: [UInt64: Int] = [:]
+  }
 
-  var count: Int { used.withLock { $0 } }
+  private let state = Locked(State())
+  private let limit: Int, clientLimit: Int
+
+  init(limit: Int = CodingMemory.limit, clientLimit: Int = CodingMemory.clientLimit) {
+    (self.limit, self.clientLimit) = (limit, clientLimit)
+  }
+
+  var count: Int { state.withLock { $0.used } }
 
   /// Octets that an encoder holds, as measured (``PawlCoding/ContentEncoder``).
   static func cost(of coding: ContentCoding, isKept: Bool) -> Int {
@@ -25,23 +35,39 @@ final class CodingMemory: Sendable {
   }
 
   /// Takes what an encoder needs. `nil`: there is no room for one more.
-  /// - Parameter isKept: whether its output is kept; else it goes to one client.
-  func take(for coding: ContentCoding, isKept: Bool) -> Share? {
+  /// - Parameters:
+  ///   - isKept: whether its output is kept; else it goes to one client.
+  ///   - client: its mark (``PlaceAccount``); 0: nobody in particular.
+  func take(for coding: ContentCoding, isKept: Bool, client: UInt64 = 0) -> Share? {
     let cost = Self.cost(of: coding, isKept: isKept)
-    let isTaken = used.withLock { used in
-      guard used + cost <= limit else { return false }
-      used += cost
+    let isTaken = state.withLock { state in
+      let held = client == 0 ? 0 : state.clients[client, default: 0]
+      guard state.used + cost <= limit, client == 0 || held + cost <= clientLimit else { return false }
+      state.used += cost
+      if client != 0 { state.clients[client] = held + cost }
       return true
     }
-    return isTaken ? Share(cost, of: self) : nil
+    return isTaken ? Share(cost, client, of: self) : nil
+  }
+
+  private func giveBack(_ count: Int, of client: UInt64) {
+    state.withLock { state in
+      state.used -= count
+      guard client != 0 else { return }
+      let left = state.clients[client, default: 0] - count
+      state.clients[client] = left > 0 ? left : nil
+    }
   }
 
   /// One encoder's part. It goes back when that ends, or with this.
   final class Share: Sendable {
     private let held: Locked<Int>
+    private let client: UInt64
     private let memory: CodingMemory
 
-    fileprivate init(_ count: Int, of memory: CodingMemory) { (held, self.memory) = (Locked(count), memory) }
+    fileprivate init(_ count: Int, _ client: UInt64, of memory: CodingMemory) {
+      (held, self.client, self.memory) = (Locked(count), client, memory)
+    }
 
     deinit { giveBack() }
 
@@ -50,7 +76,7 @@ final class CodingMemory: Sendable {
         defer { held = 0 }
         return held
       }
-      if count > 0 { memory.used.withLock { $0 -= count } }
+      if count > 0 { memory.giveBack(count, of: client) }
     }
   }
 }

@@ -45,6 +45,10 @@ final class IncomingRequest {
   /// The origin is asked with the client's own `Accept-Encoding` this once (``AnswerCoding/isToLearn(_:)``).
   var asksOwnCoding = false { didSet { sentHead = nil } }
 
+  /// It asks for a part behind what its client holds, names that by a date alone, and takes content codings: then it may be a coded form
+  /// that it holds (``AnswerCoding/mayBeHeldCoded(_:by:)``).
+  var namesByDateAlone = false
+
   /// Whether the origin is asked for no coding: by the route, and where octets are counted, unless they are counted in
   /// those of a coded body.
   var asksIdentity: Bool {

@@ -11,6 +11,7 @@ extension ForwardExchange {
       return channel.respond(head, length: length, body: hasBody ? self : nil)
     }
     var head = head
+    AnswerCoding.keepApart(&head, for: request)
     if let form = completeForm(of: head) {
       head.fields.becomeCoded(in: form.coding)
       AnswerTags.put(

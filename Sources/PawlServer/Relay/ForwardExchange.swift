@@ -151,7 +151,9 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
       exchange.cancel()
       return fail(error)
     }
-    guard request.rangeCoding.takesPart(head) else { return askForWhole(instead: exchange) }
+    guard request.rangeCoding.takesPart(head),
+      head.status != 206 || !AnswerCoding.mayBeHeldCoded(head.fields, by: request)
+    else { return askForWhole(instead: exchange) }
     if request.route.uploads != nil, request.head.fields.contains(.tusResumable) {
       OriginLesson.learn(passed: request, head)
     }

@@ -1,65 +1,107 @@
+import PawlHTTP
 import PawlLoop
 
-/// What is known of which answers an origin compresses itself, where the request takes that. Only so nothing arrives larger than it would
-/// without pawl, which asks for content that is not compressed; and pages of users are compressed only where their application does it
-/// (BREACH). Each lesson holds for an hour.
+/// What is known of which answers an origin compresses itself, where the request takes that: by route and media type, apart for requests
+/// that show cookies or credentials. Only so nothing arrives larger than it would without pawl, which asks for content that is not
+/// compressed; and pages of users are compressed only where their application does it (BREACH). A lesson holds for an hour.
 struct OriginCodings {
   static let lifetime = Duration.seconds(3600)
-  /// Paths of one ending on one route; of more the oldest are learnt anew.
+  /// Between two requests of one kind that go on with their own `Accept-Encoding`.
+  static let pause = Duration.seconds(60)
+  /// Lessons, and kinds of requests; of more the oldest go.
   static let limit = 1024
 
-  /// Of what is not among the types that the route compresses.
-  enum Unlisted: Hashable {
-    /// There is such: the next answer is to tell.
-    case unknown
-    case plain
-    /// Of this media type, in lower case.
-    case compressed([UInt8])
+  /// Answers that are compressed alike.
+  struct Subject: Hashable {
+    /// ``RouteSettings/serial``.
+    let route: Int
+    /// In lower case, without parameters.
+    let type: [UInt8]
+    let isPersonal: Bool
+
+    init(route: Int, type: Bytes, isPersonal: Bool) {
+      (self.route, self.isPersonal) = (route, isPersonal)
+      self.type = type.map(\.lowercasedASCII)
+    }
   }
 
-  struct Key: Hashable {
+  /// Requests whose answers may be of one type.
+  struct Kind: Hashable {
     let route: Int
     /// Of the path, in lower case, with its dot; empty where it has none.
     let ending: [UInt8]
+    let isPersonal: Bool
 
-    /// - Parameter route: ``RouteSettings/serial``.
-    init(route: Int, target: some Sequence<UInt8>) {
-      self.route = route
+    init(route: Int, target: some Sequence<UInt8>, isPersonal: Bool) {
+      (self.route, self.isPersonal) = (route, isPersonal)
       var name: [UInt8] = []
       for octet in target {
         if octet == 0x3f { break }
         if octet == 0x2f { name = [] } else { name.append(octet) }
       }
       let dot = name.lastIndex(of: 0x2e)
-      ending = dot.map { name[$0...].prefix(16).map { (0x41...0x5a).contains($0) ? $0 + 0x20 : $0 } } ?? []
+      ending = dot.map { name[$0...].prefix(16).map(\.lowercasedASCII) } ?? []
     }
   }
 
-  private var routes: [Int: (compresses: Bool, at: Monotonic)] = [:]
-  private var endings: [Key: (lesson: Unlisted, at: Monotonic)] = [:]
+  private struct Question {
+    var isOpen: Bool
+    /// When it was asked last; `nil`: never.
+    var askedAt: Monotonic?
+    var notedAt: Monotonic
+  }
 
-  /// Whether the origin compresses what the route does, too; `nil`: not known.
-  func compresses(on route: Int, at now: Monotonic) -> Bool? {
-    guard let lesson = routes[route], now - lesson.at < Self.lifetime else { return nil }
+  private var lessons: [Subject: (compresses: Bool, at: Monotonic)] = [:]
+  private var questions: [Kind: Question] = [:]
+
+  /// Whether the origin compresses it; `nil`: not known.
+  func compresses(_ subject: Subject, at now: Monotonic) -> Bool? {
+    guard let lesson = lessons[subject], now - lesson.at < Self.lifetime else { return nil }
     return lesson.compresses
   }
 
-  func unlisted(_ key: Key, at now: Monotonic) -> Unlisted? {
-    guard let entry = endings[key], now - entry.at < Self.lifetime else { return nil }
-    return entry.lesson
-  }
-
-  mutating func note(_ compresses: Bool, on route: Int, at now: Monotonic) {
-    if routes.count >= Self.limit { routes = routes.filter { now - $0.value.at < Self.lifetime } }
-    guard routes.count < Self.limit || routes[route] != nil else { return }
-    routes[route] = (compresses, now)
-  }
-
-  mutating func note(_ lesson: Unlisted, of key: Key, at now: Monotonic) {
-    if endings.count >= Self.limit, endings[key] == nil {
-      let oldest = endings.min { $0.value.at < $1.value.at }?.key
-      if let oldest { endings[oldest] = nil }
+  mutating func note(_ compresses: Bool, of subject: Subject, at now: Monotonic) {
+    if lessons.count >= Self.limit, lessons[subject] == nil,
+      let oldest = lessons.min(by: { $0.value.at < $1.value.at })?.key
+    {
+      lessons[oldest] = nil
     }
-    endings[key] = (lesson, now)
+    lessons[subject] = (compresses, now)
+  }
+
+  /// An answer came of which nothing is known: the next request of its kind is to find out.
+  mutating func wants(_ kind: Kind, at now: Monotonic) {
+    if let question = questions[kind] {
+      if !question.isOpen { questions[kind]?.isOpen = true }
+      return
+    }
+    makeRoom()
+    questions[kind] = Question(isOpen: true, askedAt: nil, notedAt: now)
+  }
+
+  /// Whether a request of this kind is to find out now; then it counts as asked.
+  /// - Parameter isDue: where nobody has asked before, too.
+  mutating func takesQuestion(_ kind: Kind, isDue: Bool, at now: Monotonic) -> Bool {
+    guard let question = questions[kind] else {
+      guard isDue else { return false }
+      makeRoom()
+      questions[kind] = Question(isOpen: false, askedAt: now, notedAt: now)
+      return true
+    }
+    guard question.isOpen, question.askedAt.map({ now - $0 >= Self.pause }) ?? true else { return false }
+    questions[kind] = Question(isOpen: false, askedAt: now, notedAt: now)
+    return true
+  }
+
+  /// What was asked brought no answer that says anything: the next request asks again.
+  mutating func reopens(_ kind: Kind) {
+    questions[kind]?.isOpen = true
+    questions[kind]?.askedAt = nil
+  }
+
+  private mutating func makeRoom() {
+    guard questions.count >= Self.limit, let oldest = questions.min(by: { $0.value.notedAt < $1.value.notedAt })?.key
+    else { return }
+    questions[oldest] = nil
   }
 }

@@ -29,6 +29,12 @@ extension DownloadExchange {
     request.rangeCoding = wasCoded || mayHoldForm(held, state) ? .unknown : .identity
   }
 
+  func noteWhatIsHeld() {
+    request.namesByDateAlone =
+      request.route.asksIdentity && HeldPart(request.head.fields).condition == .date
+      && request.head.fields.contains(.range) && RangeCoding.acceptsCodings(request.head.fields)
+  }
+
   /// Whether the client may hold a part of what pawl has compressed for it, for which a date is no name.
   private func mayHoldForm(_ held: HeldPart, _ state: ResourceState) -> Bool {
     guard held.condition == .date, AnswerCoding.accepted(by: request) != nil else { return false }

@@ -48,6 +48,7 @@ extension DownloadExchange: FetchLeader {
 
   private func passing(_ head: ResponseHead, _ reason: CacheStatus.ForwardReason) -> ResponseHead {
     var reply = OriginRequests.relayed(head)
+    AnswerCoding.keepApart(&reply, for: request)
     var status = CacheStatus(fwd: reason)
     status.fwdStatus = head.status
     status.append(to: &reply.fields)

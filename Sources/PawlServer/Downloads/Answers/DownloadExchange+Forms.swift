@@ -16,7 +16,7 @@ extension DownloadExchange {
   }
 
   /// A form of so many octets of content is waited for, where all of them are here: it then has a length.
-  static let formPatience: UInt64 = 1 << 20
+  static let shortForm: UInt64 = 1 << 20
 
   func form(of stored: StoredResponse) -> Form {
     guard let coding = coding(of: stored) else { return .asStored }
@@ -102,7 +102,7 @@ extension DownloadExchange {
 
   /// Until a short one is complete, or one that was left is as far as the client has it: only then it is known to be the same.
   private func waitsFor(_ form: StoredResponse, of stored: StoredResponse) -> Bool {
-    let isShort = stored.body.isComplete && stored.body.total.map { $0 <= Self.formPatience } ?? false
+    let isShort = stored.body.isComplete && stored.body.total.map { $0 <= Self.shortForm } ?? false
     let start = StoredAnswer(form, request: request, served: served, isOutOfPatience: isOutOfPatience).firstOctet ?? 0
     let isLeft = form.body.held.contiguousEnd(from: 0) <= start && start > 0
     guard isShort || isLeft, FillCoordinator.isBeingWritten(form) else { return false }

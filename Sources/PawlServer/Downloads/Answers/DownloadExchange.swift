@@ -10,6 +10,8 @@ import PawlWire
 final class DownloadExchange: Exchange {
   /// The longest a range request waits for a total, or for a comparison, before it gets the whole from byte 0.
   static let patience = Duration.seconds(30)
+  /// The same for a form in a content coding, whose end nobody knows before that of the content.
+  static let formPatience = Duration.seconds(5)
 
   let request: IncomingRequest
   let channel: any ResponseChannel
@@ -50,6 +52,7 @@ final class DownloadExchange: Exchange {
     guard !OriginRequests.isLoop(request.head.fields) else {
       return failed(ProxyError(.proxyLoopDetected))
     }
+    if request.head.fields.mayContain(anyOf: HeldPart.fields) { noteWhatIsHeld() }
     // Nobody waits for the first word of another's events.
     if LiveStream.isWanted(request.head.fields) { collapsing.gaveUp() }
     if AnswerPlan.isForOriginToJudge(request.head.fields) {
@@ -113,7 +116,8 @@ final class DownloadExchange: Exchange {
 
   /// Calls `look` again when `body` moves, and gives up waiting after ``patience``.
   func waitForTotal(of stored: StoredResponse) {
-    armPatience()
+    // What is here of a coded form comes at once from its beginning, too.
+    armPatience(stored.body.isForm ? Self.formPatience : Self.patience)
     keep(stored, from: 0)
     enter(.waiting(for: .total, of: stored, nil))
     waitForChange(stored)
@@ -176,7 +180,8 @@ final class DownloadExchange: Exchange {
     look()
   }
 
-  func armPatience() {
+  /// - Parameter time: the longest that it waits, all in all.
+  func armPatience(_ time: Duration = DownloadExchange.patience) {
     patience.begin {
       let timer = request.loop.loop.makeTimer { [weak self] in
         guard let self else { return }
@@ -184,7 +189,7 @@ final class DownloadExchange: Exchange {
         self.patience.end()
         if self.state.hears(.patienceIsOver) { self.lookForWhole() }
       }
-      timer.schedule(after: Self.patience)
+      timer.schedule(after: time)
       return timer
     }
   }

@@ -15,7 +15,9 @@ struct StoredAnswer {
 
   init(_ stored: StoredResponse, request: IncomingRequest, served: Served, isOutOfPatience: Bool) {
     (self.stored, self.request, self.served) = (stored, request, served)
-    let mayGivePart = !isOutOfPatience && request.rangeCoding.allowsPart(isCoded: stored.head.coding != nil)
+    let mayGivePart =
+      !isOutOfPatience && request.rangeCoding.allowsPart(isCoded: stored.head.coding != nil)
+      && !AnswerCoding.mayBeHeldCoded(stored.head.fields, by: request)
     let own = EntityTag(strong: stored.body.primaryTag)
     let (shape, shown) = Self.shape(
       of: stored, for: request.head, mayGivePart: mayGivePart, maxRanges: request.route.maxRanges)
@@ -110,6 +112,8 @@ struct StoredAnswer {
   /// Whether others may get it compressed.
   private var isCodable: Bool {
     guard request.route.compression != nil, !stored.body.isForm else { return false }
+    // What the origin coded for one request: others get it as it is.
+    if stored.head.coding != nil { return true }
     let head = ResponseHead(status: stored.head.status, fields: stored.head.fields)
     return AnswerCoding.depends(head, length: stored.body.total, on: request)
   }

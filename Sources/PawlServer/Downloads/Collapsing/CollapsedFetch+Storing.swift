@@ -23,6 +23,10 @@ extension CollapsedFetch {
     var whole = head
     whole.status = 200
     var identity = RepresentationIdentity(head: head, framing: framing, receivedAt: now)
+    if AnswerCoding.mayBeHeldCoded(head.fields, by: request) {
+      request.rangeCoding = .unknown
+      return askAsItStands()
+    }
     guard rangeAsked != nil else { return relay(head, framing) }
     guard let part = SinglePart(head, framing: framing), framing != .untilClose else { return askAsItStands() }
     let total = part.total

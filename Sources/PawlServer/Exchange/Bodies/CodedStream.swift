@@ -33,7 +33,12 @@ final class CodedStream: BodySource, BodyConsumer {
   }
 
   var isLive: Bool { source.isLive }
-  var trailers: Fields { source.trailers }
+  /// Without digests, which are of the other octets.
+  var trailers: Fields {
+    var trailers = source.trailers
+    trailers.removeDigests()
+    return trailers
+  }
 
   func bodyIsReady() { consumer?.bodyIsReady() }
 

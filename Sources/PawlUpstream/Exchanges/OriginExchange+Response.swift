@@ -99,13 +99,16 @@ extension OriginExchange {
     switch head.status {
     case 101: switchProtocols(head, on: connection, leftover: Array(rest))
     case 100..<200: takeInterim(head)
-    default: takeFinal(unbound(head, from: upstream.settings.urls[connection.url]), before: rest)
+    default:
+      let hasReferences = OriginReferences.areIn(head.fields)
+      takeFinal(hasReferences ? unbound(head, from: upstream.settings.urls[connection.url]) : head, before: rest)
     }
   }
 
   /// With `Location` and `Content-Location` that lead to pawl, not past it.
-  private func unbound(_ head: consuming ResponseHead, from url: UpstreamURL) -> ResponseHead {
-    guard OriginReferences.areIn(head.fields), !url.isUnix else { return head }
+  private func unbound(_ received: ResponseHead, from url: UpstreamURL) -> ResponseHead {
+    guard !url.isUnix else { return received }
+    var head = received
     let origin = OriginAddress(
       host: Bytes(url.host), port: url.port, isSecure: url.serverName != nil, base: Bytes(url.basePath))
     OriginReferences.unbind(&head.fields, from: origin, asked: request.head.authority)

@@ -9,11 +9,16 @@ import struct
 import subprocess
 import time
 
+from .process import LIVING
+
 
 class Chromium:
     def __init__(self, folder):
         self.folder = str(folder)
         os.makedirs(self.folder, exist_ok=True)
+        # One of before, in the same folder, would name a port that nobody listens on.
+        if os.path.exists(f"{self.folder}/profile/DevToolsActivePort"):
+            os.remove(f"{self.folder}/profile/DevToolsActivePort")
         self.number, self.events = 0, []
 
     def __enter__(self):
@@ -22,6 +27,7 @@ class Chromium:
             [program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking",
              "--disable-component-update", "--no-proxy-server", "--ignore-certificate-errors", f"--user-data-dir={self.folder}/profile", "--remote-debugging-port=0", "about:blank"],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        LIVING.add(self.process)
         port_file, end = f"{self.folder}/profile/DevToolsActivePort", time.monotonic() + 30
         while True:
             try:
@@ -49,6 +55,7 @@ class Chromium:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+        LIVING.discard(self.process)
 
     def _take(self, count):
         while len(self.buffer) < count:

@@ -16,6 +16,19 @@ import Testing
     #expect(two.count == 2)
   }
 
+  @Test("one client has so much of it and not more; what is nobody's counts for none, and what goes back may be had again")
+  func client() {
+    let cost = CodingMemory.cost(of: .gzip, isKept: false)
+    let memory = CodingMemory(limit: 10 * cost, clientLimit: 2 * cost)
+    var shares = (0..<2).map { _ in memory.take(for: .gzip, isKept: false, client: 7) }
+    #expect(shares.allSatisfy { $0 != nil } && memory.take(for: .gzip, isKept: false, client: 7) == nil)
+    let others = [memory.take(for: .gzip, isKept: false, client: 8), memory.take(for: .gzip, isKept: true)]
+    #expect(others.allSatisfy { $0 != nil } && memory.count == 4 * cost)
+    shares.removeLast()
+    #expect(memory.take(for: .gzip, isKept: false, client: 7) != nil && memory.count == 3 * cost)
+    withExtendedLifetime((shares, others)) {}
+  }
+
   @Test("a share goes back once, when it is given back or let go of")
   func back() {
     let memory = CodingMemory()

@@ -1,3 +1,4 @@
+import PawlHTTP
 import PawlLoop
 import Testing
 
@@ -7,28 +8,49 @@ import Testing
   private static let now = Monotonic(nanoseconds: 1_000_000_000_000)
   private static func later(_ seconds: Int) -> Monotonic { now.advanced(by: .seconds(seconds)) }
 
-  @Test("of a route for an hour and not a second longer")
-  func routes() {
-    var known = OriginCodings()
-    #expect(known.compresses(on: 1, at: Self.now) == nil)
-    known.note(true, on: 1, at: Self.now)
-    known.note(false, on: 2, at: Self.now)
-    #expect(known.compresses(on: 1, at: Self.later(3599)) == true && known.compresses(on: 2, at: Self.now) == false)
-    #expect(known.compresses(on: 1, at: Self.later(3600)) == nil && known.compresses(on: 3, at: Self.now) == nil)
-    known.note(false, on: 1, at: Self.later(10))
-    #expect(known.compresses(on: 1, at: Self.later(3600)) == false)
+  private static func subject(
+    _ type: String = "text/html", route: Int = 1, isPersonal: Bool = false
+  ) -> OriginCodings.Subject {
+    OriginCodings.Subject(route: route, type: Bytes(type), isPersonal: isPersonal)
   }
 
-  @Test("of so many routes and not one more, until some are out of date")
-  func manyRoutes() {
+  /// For expectations, which change nothing.
+  private final class Known {
+    var table = OriginCodings()
+
+    func takes(_ kind: OriginCodings.Kind, isDue: Bool, at now: Monotonic) -> Bool {
+      table.takesQuestion(kind, isDue: isDue, at: now)
+    }
+  }
+
+  private static func kind(_ target: String, isPersonal: Bool = false) -> OriginCodings.Kind {
+    OriginCodings.Kind(route: 1, target: target.utf8, isPersonal: isPersonal)
+  }
+
+  @Test("for an hour and not a second longer; by route, type in any case, and whether users are told apart")
+  func lessons() {
     var known = OriginCodings()
-    for route in 0..<OriginCodings.limit { known.note(true, on: route, at: Self.now) }
-    known.note(true, on: OriginCodings.limit, at: Self.later(1))
-    #expect(known.compresses(on: OriginCodings.limit, at: Self.later(1)) == nil)
-    known.note(false, on: 0, at: Self.later(1))
-    #expect(known.compresses(on: 0, at: Self.later(1)) == false)
-    known.note(true, on: OriginCodings.limit, at: Self.later(3600))
-    #expect(known.compresses(on: OriginCodings.limit, at: Self.later(3600)) == true)
+    #expect(known.compresses(Self.subject(), at: Self.now) == nil)
+    known.note(true, of: Self.subject(), at: Self.now)
+    #expect(known.compresses(Self.subject("Text/HTML"), at: Self.later(3599)) == true)
+    #expect(known.compresses(Self.subject(), at: Self.later(3600)) == nil)
+    for other in [Self.subject("text/css"), Self.subject(route: 2), Self.subject(isPersonal: true)] {
+      #expect(known.compresses(other, at: Self.now) == nil)
+    }
+    known.note(false, of: Self.subject(), at: Self.later(10))
+    #expect(known.compresses(Self.subject(), at: Self.later(3600)) == false)
+  }
+
+  @Test("of so many subjects; of one more the oldest goes")
+  func manyLessons() {
+    var known = OriginCodings()
+    for route in 0..<OriginCodings.limit { known.note(true, of: Self.subject(route: route), at: Self.later(route)) }
+    let at = Self.later(OriginCodings.limit)
+    #expect(known.compresses(Self.subject(route: 0), at: at) == true)
+    known.note(true, of: Self.subject(route: -1), at: at)
+    #expect(known.compresses(Self.subject(route: 0), at: at) == nil)
+    #expect(known.compresses(Self.subject(route: 1), at: at) == true)
+    #expect(known.compresses(Self.subject(route: -1), at: at) == true)
   }
 
   @Test(
@@ -39,20 +61,35 @@ import Testing
       ("/a.", "."), ("/a.0123456789abcdef", ".0123456789abcde"),
     ])
   func endings(_ target: String, _ ending: String) {
-    #expect(OriginCodings.Key(route: 1, target: target.utf8).ending == Array(ending.utf8))
+    #expect(Self.kind(target).ending == Array(ending.utf8))
   }
 
-  @Test("of an ending for an hour; of so many, and the oldest is learnt anew")
-  func manyEndings() {
-    func key(_ number: Int) -> OriginCodings.Key { OriginCodings.Key(route: 1, target: "/x.\(number)".utf8) }
-    var known = OriginCodings()
-    for number in 0..<OriginCodings.limit { known.note(.plain, of: key(number), at: Self.later(number)) }
-    #expect(
-      known.unlisted(key(0), at: Self.later(3599)) == .plain && known.unlisted(key(0), at: Self.later(3600)) == nil)
-    known.note(.unknown, of: key(0), at: Self.later(2000))
-    known.note(.compressed([1]), of: key(-1), at: Self.later(2001))
-    let at = Self.later(2001)
-    #expect(known.unlisted(key(1), at: at) == nil && known.unlisted(key(2), at: at) == .plain)
-    #expect(known.unlisted(key(0), at: at) == .unknown && known.unlisted(key(-1), at: at) == .compressed([1]))
+  @Test("a question is asked once: at first where it is due, then when an answer opens it again, at most once a minute")
+  func questions() {
+    let known = Known()
+    let kind = Self.kind("/a.pbf")
+    #expect(!known.takes(kind, isDue: false, at: Self.now))
+    #expect(known.takes(kind, isDue: true, at: Self.now))
+    #expect(!known.takes(kind, isDue: true, at: Self.later(3600)))
+    known.table.wants(kind, at: Self.later(3600))
+    #expect(known.takes(kind, isDue: false, at: Self.later(3600)))
+    known.table.wants(kind, at: Self.later(3601))
+    #expect(!known.takes(kind, isDue: true, at: Self.later(3659)))
+    #expect(known.takes(kind, isDue: false, at: Self.later(3660)))
+    // An answer that says nothing was no answer.
+    known.table.reopens(kind)
+    #expect(known.takes(kind, isDue: false, at: Self.later(3660)))
+    #expect(!known.takes(Self.kind("/a.pbf", isPersonal: true), isDue: false, at: Self.later(3660)))
+  }
+
+  @Test("of so many kinds of requests; of one more the oldest goes")
+  func manyQuestions() {
+    let known = Known()
+    for number in 0..<OriginCodings.limit { known.table.wants(Self.kind("/x.\(number)"), at: Self.later(number)) }
+    let at = Self.later(OriginCodings.limit)
+    known.table.wants(Self.kind("/x.new"), at: at)
+    #expect(!known.takes(Self.kind("/x.0"), isDue: false, at: at))
+    #expect(known.takes(Self.kind("/x.1"), isDue: false, at: at))
+    #expect(known.takes(Self.kind("/x.new"), isDue: false, at: at))
   }
 }

@@ -16,7 +16,7 @@ import Testing
     #expect(two.count == 2)
   }
 
-  @Test("one client has so much of it and not more; what is nobody's counts for none, and what goes back may be had again")
+  @Test("one client has so much of it and not more; what is nobody's counts for none")
   func client() {
     let cost = CodingMemory.cost(of: .gzip, isKept: false)
     let memory = CodingMemory(limit: 10 * cost, clientLimit: 2 * cost)

@@ -1,7 +1,9 @@
 """What pawl compresses itself: in which coding, what is kept and resumed in it, what only passes, and what is left as it is."""
 
 import gzip
+import shutil
 import threading
+import time
 
 from harness.checks import check, same, true
 from harness.client import Client, get
@@ -111,7 +113,8 @@ def rules(bench):
         "/no-transform": (page(fields=(("Cache-Control", "max-age=600, no-transform"),)), None, False),
         "/404": (page(status=404), "zstd", True), "/503": (page(status=503, fields=()), "zstd", True),
         "/201": (page(status=201, fields=()), None, False), "/302": (page(status=302, fields=(("Location", "/x"),)), None, False),
-        "/coded": (page(gzip.compress(PAGE), fields=KEPT + (("Content-Encoding", "gzip"),)), "gzip", False),
+        # Whether it was coded for one request alone nothing tells once it is stored.
+        "/coded": (page(gzip.compress(PAGE), fields=KEPT + (("Content-Encoding", "gzip"),)), "gzip", True),
     }
     origin, pawl = setup(bench)
     for path, (resource, expected, depends) in rows.items():
@@ -244,6 +247,102 @@ def ranges(bench):
         pawl.restart(hard=step == 0)
 
 
+NAMED = ("If-Range", "If-Unmodified-Since")
+
+
+@check("compress: a date names no half of a compressed answer, not kept, purged, lost or configured away since: the whole comes; an image is resumed by it")
+def dated(bench):
+    controls = {"no-store": "no-store", "private": "private", "image": "no-store", "film": "private", "kept-image": "max-age=600"}
+    types = {"image": "image/png", "film": "video/mp4", "kept-image": "image/webp"}
+    origin = bench.origin()
+
+    def answer(request):
+        case = request.path.split("/")[1]
+        if request.method == "POST":
+            return page(b"done", "text/plain")
+        return page(PAGE, types.get(case, "text/plain"), (("Cache-Control", controls.get(case, "max-age=600")),), last_modified="old", ranges=True,
+                    etag='"o"' if request.path.endswith("tag") else None)
+    origin.default = answer
+    cases = ("no-store", "private", "posted", "off", "small", "emptied")
+    pawl = bench.pawl(origin, extra={"route:main/off": {"path": "/off/*", "compress": "text"}, "route:main/small": {"path": "/small/*", "compress-max": "8M"}})
+    kinds = [f"{name}{tag}" for name in NAMED for tag in ("", "-tag")]
+    held = {path: ask(pawl, path, "gzip") for path in (f"/{case}/{kind}" for case in cases for kind in kinds)}
+    same({(a.status, coding(a), content(a) == PAGE) for a in held.values()}, {(200, "gzip", True)}, "first")
+
+    def judge(*some, codings=("gzip",)):
+        for path in (f"/{case}/{kind}" for case in some for kind in kinds):
+            name, date = path.split("/")[2].removesuffix("-tag"), held[path].get("Last-Modified")
+            for each in codings:
+                answer = ask(pawl, path, each, ("Range", "bytes=5000-"), (name, date))
+                same((answer.status, answer.complete, content(answer) == PAGE), (200, True, True), f"{path} for {each}: {answer}")
+            # A date is a name of the content as it is, where the client takes nothing else.
+            answer = ask(pawl, path, None, ("Range", "bytes=5000-"), (name, date))
+            same((answer.status, answer.body == PAGE[5000:]), (206, True), f"{path} for none: {answer}")
+    for kind in kinds:
+        same(ask(pawl, f"/posted/{kind}", None, method="POST", body=b"x").status, 200, "POST")
+    judge("no-store", "private", "posted", codings=("gzip", ALL))
+    pawl.file.write_text(pawl.file.read_text().replace("compress = text", "compress = off").replace("compress-max = 8M", "compress-max = 2K"))
+    import signal
+    pawl.signal(signal.SIGHUP)
+    wait_for(lambda: {coding(ask(pawl, p)) for p in ("/off/probe", "/small/probe")} == {None}, what="the reload")
+    judge("off", "small", codings=("gzip", ALL))
+    pawl.kill()
+    shutil.rmtree(pawl.folder / "cache")
+    pawl.start()
+    judge("emptied", codings=("gzip", ALL))
+    for case in types:
+        date = ask(pawl, f"/{case}/x").get("Last-Modified")
+        for name in NAMED:
+            answer = ask(pawl, f"/{case}/x", ALL, ("Range", "bytes=5000-"), (name, date))
+            same((answer.status, coding(answer), answer.body == PAGE[5000:]), (206, None, True), f"{case} by {name}: {answer}")
+
+
+@check("compress: a date names no half of a compressed answer of another type, which was named or found out once, after a reload, a restart or with an empty cache")
+def dated_otherwise(bench):
+    import signal
+    origin = bench.origin()
+    new = {"off": ("compress = application/x-named", "compress = off"), "other": ("compress = application/x-named", "compress = text"), "reload": ("max-ranges = 50", "max-ranges = 49")}
+    origin.at("/probe", page(b"<p>x</p>" * 100))
+    wrong = []
+    for control in ("max-age=600", "no-store"):
+        fields = (("Cache-Control", control),)
+        for what in (*new, "restart", "emptied"):
+            named = what in ("off", "other")
+            pawl = bench.pawl(origin, name=control[:3] + what, site={"compress": "application/x-named"} if named else {"max-ranges": "50"})
+            path, options = f"/{control[:3]}{what}", {"last_modified": "old", "ranges": True}
+            for n in range(4):
+                origin.at(f"{path}{n}.pbf", page(type="application/x-named", fields=fields, **options) if named else
+                          codes_itself(type="application/x-protobuf", fields=fields, **options))
+                first = ask(pawl, f"{path}{n}.pbf", "gzip")
+            same((coding(first), content(first) == PAGE), ("gzip", True), f"{path}: first")
+            if what in new:
+                pawl.file.write_text(pawl.file.read_text().replace(*new[what]) + "[route:main/probe]\npath = /probe\ncompress = text\ncompress-min = 1\n")
+                pawl.signal(signal.SIGHUP)
+                wait_for(lambda: coding(ask(pawl, "/probe", "gzip")) == "gzip", what="the reload")
+            elif what == "restart":
+                pawl.restart()
+            else:
+                pawl.kill()
+                shutil.rmtree(pawl.folder / "cache")
+                pawl.start()
+            answer = ask(pawl, f"{path}3.pbf", "gzip", ("Range", "bytes=5000-"), ("If-Range", first.get("Last-Modified")))
+            if (answer.status, answer.complete, content(answer) == PAGE) != (200, True, True):
+                wrong.append(f"{control} {what}: {answer.status} {coding(answer)}")
+            pawl.end()
+    same(wrong, [], "parts of the content as it is for who may hold half of a compressed one")
+
+
+@check("compress: a range that is asked for of an answer that is not kept is of the content as it is, with its length and tag, though the whole comes")
+def ranges_unkept(bench):
+    origin, pawl = setup(bench, page(fields=(("Cache-Control", "no-store"),), etag='"o"'))
+    for fields in ((("Range", "bytes=0-"),), (("Range", "bytes=1000-"),), (("Range", "bytes=1000-"), ("If-Range", '"o"')), (("Range", "bytes=-5"),)):
+        for codings in ("gzip", ALL):
+            answer = ask(pawl, "/x", codings, *fields)
+            got = answer.status, coding(answer), answer.get("ETag"), answer.length, answer.body == PAGE, len(varies(answer))
+            same(got, (200, None, '"o"', len(PAGE), True, 1), f"{fields} for {codings}")
+    same(coding(ask(pawl, "/x", "gzip")), "gzip", "the whole")
+
+
 # -- growing, killed ---------------------------------------------------------------------------------------------------------
 
 @check("compress: a cold slow body: its first octets come at once, decodable, with a strong tag; cut and resumed by it while it grows")
@@ -300,6 +399,40 @@ def flushed(bench):
         wait_for(lambda: len(beginning(each, bytes(seen))) >= 100 * KIB - 4096, 10, f"{each}: what has come", step=0.1)
     gate.set()
     true(done.wait(10), "the end")
+
+
+@check("compress: a part of a form that grows is waited for five seconds, then what is there comes from its beginning; of the content as it is at once")
+def waited(bench):
+    gate = threading.Event()
+    bench.stack.callback(gate.set)
+    body, stop = text("waited", 6 * MIB), 4 * MIB
+    origin = bench.origin()
+    for each in CODINGS + ("identity",):
+        origin.at("/" + each, page(body, etag='"o"', ranges=True, gates=((stop, gate),)))
+    pawl = bench.pawl(origin)
+    took = {}
+
+    def resume(each):
+        first = bench.use(Client(pawl.address, 30))
+        first.request("/" + each, fields=(("Accept-Encoding", each),))
+        begun = first.response(limit=100 * KIB)
+        begin = time.monotonic()
+        with Client(pawl.address, 30) as client:
+            client.request("/" + each, fields=(("Accept-Encoding", each), ("Range", f"bytes={50 * KIB}-"), ("If-Range", begun.get("ETag"))))
+            answer = client.response(limit=100 * KIB)
+        took[each] = begun, answer, time.monotonic() - begin
+    threads = [threading.Thread(target=resume, args=(each,)) for each in CODINGS + ("identity",)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for each, (begun, answer, seconds) in took.items():
+        if each == "identity":
+            same((answer.status, answer.body == body[50 * KIB:150 * KIB], seconds < 3), (206, True, True), f"{each} after {seconds:.1f} s: {answer}")
+        else:
+            same((coding(begun), answer.status, seconds < 9), (each, 200, True), f"{each} after {seconds:.1f} s: {answer}")
+            seen = beginning(each, answer.body) if coding(answer) else answer.body
+            true(seen and body.startswith(seen), f"{each}: its beginning")
 
 
 @check("compress: kill -9 while a form grows: whoever goes on by its tag gets its rest or the whole, and never a mix")
@@ -394,6 +527,63 @@ def damaged(bench):
             true((answer.status, answer.body) == (206, first.body[1000:]) or answer.status == 200 and content(answer) == PAGE, f"{hurt}: {answer}")
             same((ask(pawl, "/x", None).get("ETag"), origin.count("/x")), (plain.get("ETag"), 1), f"{hurt}: identity")
             pawl.end()
+
+
+@check("compress: a part of a form that is damaged on disk is never of wrong octets: a right beginning, cut, or the whole; then all is whole again")
+def damaged_part(bench):
+    body = text("damaged", 3 * MIB)
+    for stopped in (False, True):
+        for tag in (None, '"o"'):
+            origin = bench.origin()
+            origin.at("/x", page(body, etag=tag, ranges=tag is not None))
+            pawl = bench.pawl(origin, name=f"{stopped}{bool(tag)}", cache={"memory-object": "0"})
+            ask(pawl, "/x", "gzip")
+            first = ask(pawl, "/x", "gzip")
+            forms = wait_for(lambda: [p for p in pawl.body_files() if p.stat().st_size == first.count], what="the form's file")
+            if stopped:
+                pawl.stop()
+            with open(forms[0], "r+b") as file:
+                file.seek(first.count // 2)
+                octets = file.read(50)
+                file.seek(first.count // 2)
+                file.write(bytes(o ^ 1 for o in octets))
+            if stopped:
+                pawl.start()
+            what, whole = f"stopped {stopped}, {tag}", 0
+            for step in range(3):
+                answer = rest(pawl, "/x", "gzip", 100_000, first.get("ETag"))
+                if answer.status == 206:
+                    part = first.body[100_000:]
+                    true(answer.body == part if answer.complete else part.startswith(answer.body), f"{what}, {step}: wrong octets: {answer}")
+                else:
+                    same((answer.status, answer.complete, content(answer) == body), (200, True, True), f"{what}, {step}: {answer}")
+                for codings in ("gzip", "br", None):
+                    answer = ask(pawl, "/x", codings)
+                    same((answer.status, coding(answer), answer.complete and content(answer) == body), (200, codings, True), f"{what}, {step}, {codings}: {answer}")
+                    true(codings != "gzip" or answer.get("ETag") != first.get("ETag") or answer.body == first.body, f"{what}: one tag, other octets")
+            pawl.end()
+
+
+@check("compress: a form's tag is resumed where its content's is, also with no-cache and max-age=0, and for as many requests to the origin")
+def resumed_alike(bench):
+    body = text("alike", 3 * MIB // 2)
+    for name, site in (("plain", None), ("no-cache", {"resume-ttl-no-cache": "on"})):
+        origin = bench.origin()
+        pawl = bench.pawl(origin, name=name, site=site)
+        for control in ("no-cache", "max-age=0", "must-revalidate, max-age=0"):
+            for tag in (None, 'W/"w"'):
+                got = {}
+                for codings in (None, "gzip", "zstd"):
+                    path = f"/{control[:8]}-{bool(tag)}-{codings}"
+                    origin.at(path, page(body, fields=(("Cache-Control", control),), etag=tag, conditional=False))
+                    ask(pawl, path, codings)
+                    first = ask(pawl, path, codings)
+                    count = origin.count(path)
+                    answer = rest(pawl, path, codings, 1000, first.get("ETag") or '""')
+                    got[codings] = answer.status, coding(answer), origin.count(path) - count
+                    true(answer.status != 206 or answer.body == first.body[1000:], f"{name}, {control}, {tag}, {codings}: {answer}")
+                same([status for status, _, _ in got.values()], [206] * 3, f"{name}, {control}, {tag}: {got}")
+                same(({count for _, _, count in got.values()}.__len__(), [c for _, c, _ in got.values()]), (1, [None, "gzip", "zstd"]), f"{name}, {control}, {tag}: {got}")
 
 
 @check("compress: half of a form goes on, or the new whole comes, when the content changed; an equal re-fetch keeps the form's tag")
@@ -518,6 +708,52 @@ def events(bench):
         same(decoded(each, bytes(seen)), body, f"{each}: all of it")
 
 
+@check("compress: of the digests in an answer's trailers nothing is said behind coded content; of the content as it is they stay")
+def trailers(bench):
+    origin = bench.origin()
+    said = tuple((name, "sha-256=:AAAA:") for name in ("Repr-Digest", "Content-Digest")) + (("X-Other", "1"),)
+    pawl = bench.pawl(origin)
+    for control in ("no-store", "private", "max-age=600"):
+        path = "/" + control
+        origin.at(path, page(fields=(("Cache-Control", control),), framing="chunked", trailers=said))
+        for each in CODINGS + (None,):
+            answer = ask(pawl, path, each, ("TE", "trailers"))
+            same((answer.status, coding(answer), answer.complete, content(answer) == PAGE), (200, each, True, True), f"{path}, {each}")
+            digests = [name for name, _ in answer.trailers if "digest" in name.lower()]
+            true(each is None or not digests, f"{path}, {each}: {answer.trailers}")
+            true(each is not None or control != "no-store" or len(digests) == 2, f"{path}, as it is: {answer.trailers}")
+
+
+@check("compress: one client's answers hold 32 MiB of encoders at most; beyond that they come as they are, and everybody else's are compressed")
+def share(bench):
+    gate = threading.Event()
+    bench.stack.callback(gate.set)
+    origin, count = bench.origin(), 24
+    unkept = (("Cache-Control", "no-store"),)
+    origin.at("/slow", lambda r: page(text("hog", 4 * MIB), fields=unkept, framing="chunked", gates=((256 * KIB, gate),)))
+    origin.at("/x", page(fields=unkept))
+    origin.at("/kept", page())
+    pawl = bench.pawl(origin, upstream={"max-connections": "100"})
+
+    def from_address(source, path, codings):
+        with Client(pawl.address, 20, source=source) as client:
+            client.request(path, fields=(("Accept-Encoding", codings),))
+            return client.response()
+    clients = [bench.use(Client(pawl.address, 20, source="127.0.0.2")) for _ in range(count)]
+    for client in clients:
+        client.request("/slow", fields=(("Accept-Encoding", "zstd"),))
+    got = [coding(client.response(limit=1)) for client in clients]
+    # The encoder of a stream of zstd holds some 1.9 MiB.
+    true(14 <= got.count("zstd") <= 17 and got.count(None) == count - got.count("zstd"), f"of one client: {got}")
+    same((coding(from_address("127.0.0.2", "/x", "zstd")), coding(from_address("127.0.0.2", "/kept", "zstd"))), (None, "zstd"), "one more of it; what is kept")
+    for source in ("127.0.0.1", "127.0.0.3"):
+        same([coding(from_address(source, "/x", each)) for each in CODINGS], list(CODINGS), f"of {source}")
+    for client in clients:
+        client.reset()
+    gate.set()
+    wait_for(lambda: coding(from_address("127.0.0.2", "/x", "zstd")) == "zstd", what="room, after they left")
+
+
 # -- whose answer ------------------------------------------------------------------------------------------------------------
 
 COOKIE, LOGIN = ("Cookie", "sid=1"), ("Authorization", "Basic eDp5")
@@ -576,6 +812,168 @@ def learnt_by(bench):
             same((coding(answer) in expected, content(answer) == PAGE), (True, True), f"{path} for {codings}: {answer}")
     ask(pawl, "/a.pbf")
     same(coding(ask(pawl, "/a.pbf")), "zstd", "the first of its ending, afterwards")
+
+
+@check("compress: what an origin compresses is learnt by media type, and of requests with cookies or credentials from such requests alone")
+def lessons(bench):
+    origin = bench.origin()
+
+    def answer(request):
+        name, own = request.path.rpartition("/")[2], (("Cache-Control", "private"),)
+        personal = request.get("Cookie") or request.get("Authorization")
+        if name.endswith(".css"):
+            return codes_itself(type="text/css")(request)
+        if name == "pic":
+            return page(type="image/png")
+        return page(fields=own) if personal else codes_itself()(request)
+    origin.default = answer
+    firsts = {"strangers": (("pic", ()), ("", ()), ("", ())), "styles": (("a.css", (COOKIE,)), ("b.css", (COOKIE,))), "login": (("a.css", (LOGIN,)), ("b.css", ()))}
+    pawl = bench.pawl(origin, extra={f"route:main/{name}": {"path": f"/{name}/*"} for name in firsts})
+    for name, rows in firsts.items():
+        for path, who in rows:
+            answer = ask(pawl, f"/{name}/{path}", "gzip", *who)
+            same((coding(answer), content(answer) == PAGE), (None if path == "pic" else "gzip", True), f"{name}: {path}")
+        for who in (COOKIE, LOGIN):
+            for path in ("account.php", "account.php", "other.php"):
+                answer = ask(pawl, f"/{name}/{path}", ALL, who)
+                same((coding(answer), answer.body == PAGE), (None, True), f"after {name}: {path} of a user by {who[0]}")
+        same([r.get("Accept-Encoding") for r in origin.of(f"/{name}/account.php")], [ALL] + ["identity"] * 3, f"{name}: what the origin is asked")
+    same([coding(ask(pawl, "/styles/c.css", c, COOKIE)) for c in (ALL, "br")], ["zstd", "br"], "what it compresses for users")
+    same(origin.of("/styles/c.css")[0].get("Accept-Encoding"), "identity", "asked once for each kind")
+
+
+@check("compress: answers that say nothing of what their origin compresses teach nothing: the next request asks")
+def silent(bench):
+    origin = bench.origin()
+    own = (("Cache-Control", "private"), ("Vary", "Accept-Encoding"))
+    firsts = {
+        "br": ("x", "br", {}, None), "json": ("a.json", "gzip", {}, page(type="application/json", fields=own)),
+        "tiny": ("tiny", "gzip", {}, page(b"<p>x", fields=own, framing="chunked")), "short": ("short", "gzip", {}, page(b"<p>x", fields=own)),
+        "endless": ("endless", "gzip", {}, page(fields=own, framing="chunked")), "missing": ("missing", "gzip", {}, page(fields=own, status=404)),
+        "fixed": ("fixed", "gzip", {}, page(fields=(("Cache-Control", "private, no-transform"),))), "moved": ("moved", "gzip", {}, page(b"", status=302, fields=(("Location", "/x"),))),
+        "head": ("x", "gzip", {"method": "HEAD"}, None), "post": ("x", "gzip", {"method": "POST", "body": b"x"}, None), "nothing": ("x", None, {}, None)}
+    pawl = bench.pawl(origin, extra={f"route:main/{name}": {"path": f"/{name}/*"} for name in firsts})
+    for name, (first, codings, options, resource) in firsts.items():
+        origin.at(f"/{name}/x", codes_itself())
+        if resource:
+            origin.at(f"/{name}/{first}", resource)
+        ask(pawl, f"/{name}/{first}", codings, COOKIE, **options)
+        got = []
+        for n in range(3):
+            answer = ask(pawl, f"/{name}/x", "gzip, deflate, br", ("Cookie", f"sid={n}"))
+            same(content(answer) == PAGE, True, f"after {name}: {answer}")
+            got.append(coding(answer))
+        same(got, ["gzip", "br", "br"], f"after {name}: {[(r.target, r.method, r.get('Accept-Encoding')) for r in origin.requests if name in r.target]}")
+
+
+@check("compress: a request that was to find out and got no answer, by its origin's fault or its client's, keeps nobody else from asking")
+def unanswered(bench):
+    origin, gate = bench.origin(), threading.Event()
+    bench.stack.callback(gate.set)
+    pawl = bench.pawl(origin, extra={f"route:main/{n}": {"path": f"/{n}/*"} for n in ("rst", "close", "gone")}, upstream={"max-connections": "20"})
+    wrong = {}
+    for name in ("rst", "close", "gone"):
+        first, path = f"/{name}/first", f"/{name}/x"
+        origin.at(path, codes_itself())
+        origin.at(first, (lambda r, name=name: (b"", name)) if name != "gone" else page(before_head=lambda r: gate.wait(10)))
+        if name == "gone":
+            client = Client(pawl.address, 20)
+            client.request(first, fields=(("Accept-Encoding", "gzip"), COOKIE))
+            wait_for(lambda: origin.count(first), what="the request at the origin")
+            client.reset()
+            wait_for(lambda: pawl.access(first), what="its line in the log")
+        else:
+            same(ask(pawl, first, "gzip", COOKIE).status, 502, name)
+        got = [coding(ask(pawl, path, "gzip", COOKIE)) for _ in range(3)]
+        if got != ["gzip"] * 3:
+            wrong[name] = got
+    same(wrong, {}, "after it")
+
+
+@check("compress: what an origin compresses is asked at most once a minute for each path ending; only requests that take gzip ask, and no HEAD")
+def asked_seldom(bench):
+    origin = bench.origin()
+    rows = {
+        # Of requests with cookies the first of each ending asks.
+        "users": (COOKIE, (("a", "text/html", "gzip", "gzip"), ("b", "application/json", "gzip", None), ("c", "application/json", "gzip", None), ("d", "text/html", "gzip", "gzip"),
+                           ("e.json", "application/json", "gzip", "gzip"), ("f", "application/json", "gzip", "gzip"), ("g.HTML", "text/css", "gzip", "gzip"),
+                           ("h.html", "text/xml", "gzip", None)), {"a", "e.json", "g.HTML"}),
+        # Of others the one behind an answer of a type that is not listed.
+        "strangers": ((), (("a", "text/html", "gzip", "gzip"), ("b", "font/x", "gzip", None), ("c", "font/x", "br", None), ("d", "font/x", None, None), ("e", "font/x", "gzip", "gzip"),
+                           ("f", "font/y", "gzip", None), ("g", "font/y", "gzip", None), ("h", "font/x", "br", "br"), ("i.y", "font/y", "gzip", None), ("j.y", "font/y", "gzip", "gzip"),
+                           ("k", "font/y", "gzip", "gzip")), {"e", "j.y"}),
+    }
+    pawl = bench.pawl(origin, extra={f"route:main/{name}": {"path": f"/{name}/*"} for name in rows})
+    for name, (who, paths, expected) in rows.items():
+        asked = set()
+        for path, type, codings, result in paths:
+            origin.at(f"/{name}/{path}", codes_itself(type=type, fields=KEPT if not who else (("Cache-Control", "private"),)))
+            if not path.startswith("a"):
+                same(ask(pawl, f"/{name}/{path}", "br", *((who,) if who else ()), method="HEAD").status, 200, f"{name}: HEAD of {path}")
+            answer = ask(pawl, f"/{name}/{path}", codings, *((who,) if who else ()))
+            same((coding(answer), content(answer) == PAGE), (result, True), f"{name}: {path} for {codings}: {answer}")
+            asked |= {path for r in origin.of(f"/{name}/{path}") if r.get("Accept-Encoding") not in ("identity", None)}
+        same(asked, expected, f"{name}: what finds out")
+
+
+@check("compress: one image does not have all pages asked for twice: one request finds out, the others are of one answer")
+def one_question(bench):
+    for stored, seen in (("pic", ()), ("pic", (COOKIE,)), (None, ())):
+        origin = bench.origin()
+        origin.at("/pic", page(type="image/png"))
+        pages = [f"/page{n}" for n in range(4)]
+        for path in pages:
+            origin.at(path, codes_itself(fields=(("Cache-Control", "public, max-age=600"),), vary=(), etag=None))
+        pawl = bench.pawl(origin, name=f"{stored}{len(seen)}")
+        if stored:
+            ask(pawl, "/pic", "gzip")
+        for path in pages:
+            for codings, expected in (("gzip", "gzip"), (None, None), ("br", "br"), ("identity", None), ("zstd", "zstd"), ("gzip, br", ("br", "gzip")), ("gzip;q=0.5", "gzip"), ("deflate", None)):
+                answer = ask(pawl, path, codings, *seen)
+                true(coding(answer) == expected or coding(answer) in (expected or ()), f"{path} for {codings}: {answer}")
+                same(content(answer) == PAGE, True, f"{path} for {codings}")
+        counts = [origin.count(path) for path in pages]
+        true(counts[0] <= 2 and counts[1:] == [1] * 3, f"{stored}, {seen}: requests to the origin: {counts}")
+
+
+@check("compress: the answer that finds out what the origin compresses says Vary, and goes to those alone who take its coding")
+def finding_out(bench):
+    origin = bench.origin()
+    pawl = bench.pawl(origin, extra={f"route:main/{n}": {"path": f"/{n}/*"} for n in range(5)})
+    for n, control in enumerate(("public, max-age=600", "max-age=600", "private", "no-store", "no-cache")):
+        origin.at(f"/{n}/x", codes_itself(fields=(("Cache-Control", control),), vary=()))
+        for step in range(2):
+            for codings, expected in (("gzip", "gzip"), (None, None), ("br", "br"), ("gzip", "gzip"), ("identity", None)):
+                answer = ask(pawl, f"/{n}/x", codings, COOKIE)
+                what = f"{control} for {codings}, {step}: {answer}"
+                same((answer.status, coding(answer), content(answer) == PAGE, len(varies(answer))), (200, expected, True, 1), what)
+        same([r.get("Accept-Encoding") for r in origin.of(f"/{n}/x")][:2], ["gzip", "identity"], f"{control}: what the origin is asked")
+
+
+@check("compress: half of the answer that finds out goes on in its coding or comes whole, by a date and by a tag that the origin gives to both")
+def finding_out_cut(bench):
+    origin = bench.origin()
+    controls = ("no-store", "private", "public, max-age=600", "no-cache")
+    pawl = bench.pawl(origin, extra={f"route:main/{n}{name}": {"path": f"/{n}{name}/*"} for n in range(len(controls)) for name in ("tag", "date")})
+    for n, control in enumerate(controls):
+        for name, more in (("tag", {"etag": '"same"'}), ("date", {"last_modified": "old"})):
+            path = f"/{n}{name}/x"
+            origin.at(path, codes_itself(type="text/plain", fields=(("Cache-Control", control),), ranges=True, **more))
+            first = ask(pawl, path, "gzip", COOKIE)
+            same((coding(first), content(first) == PAGE, len(varies(first))), ("gzip", True, 1), f"{control}, {name}")
+            for condition in ("If-Range", "If-Unmodified-Since" if name == "date" else "If-Match"):
+                for own in {first.get("ETag"), '"same"'} if name == "tag" else {first.get("Last-Modified")}:
+                    if condition == "If-Match" and own.startswith("W/"):
+                        continue
+                    # The origin's tag is that of the content as it is: who has it from elsewhere may go on by it.
+                    if own == '"same"' and first.get("ETag") != own:
+                        continue
+                    answer = ask(pawl, path, "gzip", COOKIE, ("Range", "bytes=5000-"), (condition, own))
+                    what = f"{control}, {condition}: {own}: {answer}"
+                    if answer.status == 206:
+                        same((coding(answer), answer.body == first.body[5000:]), ("gzip", True), what)
+                    elif condition != "If-Match" or answer.status != 412:
+                        same((answer.status, answer.complete, content(answer) == PAGE), (200, True, True), what)
 
 
 @check("compress: what is for everybody is compressed for who has cookies, too, without asking")

@@ -5,6 +5,7 @@ import time
 
 from harness.checks import check, same, true
 from harness.client import Client, get
+from harness.coded import text
 from harness.content import Content
 from harness.origin import Resource
 from harness.process import wait_for
@@ -107,6 +108,31 @@ def if_match(bench):
             # Another client: the one before has been told a moment ago that it is still the same.
             answer = get(pawl.address, "/" + name, fields=(("Range", f"bytes={MIB}-"), ("If-Match", tag), ("X-Client", "2")))
             same(answer.status, 412, f"{name}: changed")
+
+
+@check("conditions: 304 keeps the weak tag that its client named, which may be of compressed content, and says Vary; a strong one stays strong")
+def weak_kept(bench):
+    content = text("weak kept", 64 << 10)
+    origin = bench.origin()
+    pawl = bench.pawl(origin)
+    for control in ("private, no-cache", "no-store", "private, max-age=600", "no-cache", "max-age=600"):
+        path = "/" + control.replace(", ", "-")
+        origin.at(path, Resource(content, type="text/plain", ranges=True, etag='"o"', fields=(("Cache-Control", control),)))
+        for codings in ("gzip", "zstd, br"):
+            first = get(pawl.address, path, fields=(("Accept-Encoding", codings),))
+            true(first.get("Content-Encoding"), f"{control}: {first}")
+            for named in (first.get("ETag"), 'W/"o"', f'"other", {first.get("ETag")}'):
+                answer = get(pawl.address, path, fields=(("Accept-Encoding", codings), ("If-None-Match", named)))
+                what = f"{control}, {named} of {codings}: {answer}"
+                same((answer.status, ", ".join(answer.all("Vary")).lower()), (304, "accept-encoding"), what)
+                true(not first.get("ETag").startswith("W/") or answer.get("ETag") == 'W/"o"', what)
+                # What a client's cache then holds under that tag are the octets of the first answer (RFC 9111 3.2).
+                if first.get("ETag") in named:
+                    part = get(pawl.address, path, fields=(("Accept-Encoding", codings), ("Range", "bytes=5000-"), ("If-Range", answer.get("ETag"))))
+                    true(part.status == 200 or part.body == first.body[5000:], f"{what}: resumed by it: {part}")
+        for fields in ((), (("Accept-Encoding", "gzip"),)):
+            answer = get(pawl.address, path, fields=fields + (("If-None-Match", '"o"'),))
+            same((answer.status, answer.get("ETag")), (304, '"o"'), f"{control}, strong, {fields}")
 
 
 @check("conditions: parallel pieces with If-Match, as Chromium asks for them, of an origin without ranges cause one fetch")

@@ -96,6 +96,36 @@ def stale(bench):
     same(origin.of("/plain")[-1].method, "GET", "after an unsafe request it is asked again")
 
 
+@check("seek: what the origin confirmed of a stale body is for the same Authorization only, whatever the owner of answers is made of")
+def confirmed(bench):
+    content = Content("confirmed", MIB)
+    origin = bench.origin()
+
+    def answer(request):
+        if request.get("Authorization") != "Bearer good":
+            return Resource(b"no", status=401, fields=(("Cache-Control", "no-store"),))
+        return Resource(content, ranges=True, etag='"e"', type="video/mp4", fields=(("Cache-Control", "public, max-age=0"),))
+    origin.at("/v", answer)
+    good, wrong = ("Authorization", "Bearer good"), ("Authorization", "Bearer WRONG")
+    for name, site in (("default", None), ("cookie", {"owner": "cookie:sid"}), ("authorization", {"owner": "authorization"}), ("none", {"owner": "none"})):
+        pawl = bench.pawl(origin, name=name, site=site)
+        origin.forget()
+        same(get(pawl.address, "/v", fields=(good,)).status, 200, f"{name}: the fill")
+
+        def seek(start, *fields, source="127.0.0.1"):
+            with Client(pawl.address, 10, source=source) as client:
+                client.request("/v", fields=(("Range", f"bytes={start}-{start + 99}"),) + fields)
+                answer = client.response()
+                true(answer.status == 401 or answer.body == content.read(start, start + 100), f"{name}: {answer}")
+                return answer.status
+        same([seek(start, good) for start in (0, 500, 900)], [206] * 3, f"{name}: seeks")
+        same(origin.count("/v"), 2, f"{name}: one question for three seeks")
+        for source in ("127.0.0.1", "127.0.0.2"):
+            for fields in ((wrong,), (), (("Cookie", "sid=1"), wrong), (("X-User", "1"), wrong)):
+                same(seek(900, *fields, source=source), 401, f"{name}: {fields} from {source}")
+        same((seek(900, good), origin.count("/v")), (206, 10), f"{name}: who was asked about has it still")
+
+
 @check("seek: aria2 -x4, axel -n4 and lftp pget -n4 over a cold body: four fetches side by side, every octet right, none twice beyond 2 %", seconds=60)
 def programs(bench):
     origin = bench.origin()

@@ -4,6 +4,19 @@ package import PawlHTTP
 /// compress. Not among them is what is compressed already (WOFF, most images, archives, PDF), and `text/event-stream`, for which a
 /// pattern does not count (``CompressionRules``).
 package enum CompressedTypes {
+  /// Whether content of this type is compressed by its own format: nobody compresses it once more.
+  package static func isCompressedItself(_ type: Bytes) -> Bool {
+    compressed.contains { $0.matches(type) } && !text.contains { $0.matches(type) }
+  }
+
+  private static let compressed = [
+    "image/*", "audio/*", "video/*", "font/woff", "font/woff2", "application/zip", "application/gzip",
+    "application/x-gzip", "application/zstd", "application/x-xz", "application/x-bzip2", "application/x-7z-compressed",
+    "application/vnd.rar", "application/x-rar-compressed", "application/java-archive", "application/epub+zip",
+    "application/vnd.android.package-archive", "application/vnd.debian.binary-package",
+    "application/x-debian-package", "application/x-rpm",
+  ].map(MediaTypePattern.init)
+
   package static let text: [MediaTypePattern] = [
     "text/*", "application/json", "application/*+json", "application/xml", "application/*+xml",
     "application/javascript", "application/x-javascript", "application/ecmascript", "application/yaml",

@@ -51,6 +51,13 @@ extension AnswerCoding {
     }
   }
 
+  /// No answer came to a request that was to find out: the next of its kind does.
+  static func gotNoAnswer(_ request: IncomingRequest) {
+    guard request.asksOwnCoding, let compression = request.route.compression else { return }
+    let kind = kind(of: request, isPersonal: isSecret(request, compression))
+    request.loop.shared.originCodings.withLock { $0.reopens(kind) }
+  }
+
   private enum Said {
     case isCoded
     case isPlain(hasLength: Bool)

@@ -67,16 +67,11 @@ enum AnswerCoding {
 }
 
 extension AnswerCoding {
-  private static let texts = CompressionRules(least: 0, greatest: .max, attachments: true)
-
-  /// Whether a client that names what it holds by a date may hold a coded form of this, whatever was configured then: a part of the
-  /// content as it is must not be put behind that.
+  /// Whether a client that names what it holds by a date may hold a coded form of this, whatever was configured, or known of the origin,
+  /// when it got that: a part of the content as it is must not be put behind it.
   static func mayBeHeldCoded(_ fields: Fields, by request: IncomingRequest) -> Bool {
     guard request.namesByDateAlone else { return false }
-    guard let type = fields.mediaType, let compression = request.route.compression else {
-      return fields.mediaType.map(texts.lists) ?? true
-    }
-    return texts.lists(type) || compression.rules.lists(type) || compression.hasLearnt.load(ordering: .relaxed)
+    return fields.mediaType.map { !CompressedTypes.isCompressedItself($0) } ?? true
   }
 
   /// What is passed on as the origin said it, in words that hold beside what else this client is given: a tag that it knows as a weak one

@@ -14,7 +14,8 @@ COMPARED = ("Content-Type", "Content-Language", "Content-Encoding", "Content-Dis
             "Cache-Control", "Expires", "CDN-Cache-Control", "Location", "WWW-Authenticate", "Retry-After", "Allow", "Set-Cookie", "X-Page", "X-Poison")
 CONTROLS = ((("Cache-Control", "max-age=600"),), (("Cache-Control", "max-age=600"),), (("Cache-Control", "public, s-maxage=600"),),
             (("Cache-Control", "max-age=0"),), (("Cache-Control", "no-cache"),), (("Cache-Control", "no-store"),), (), ())
-SETTINGS = {"plain": {}, "ttl": {"default-ttl": "10m"}, "pass": {"origin-encoding": "pass"}}
+# What pawl compresses for who takes that is made of what is judged here.
+SETTINGS = {"plain": {"compress": "off"}, "ttl": {"compress": "off", "default-ttl": "10m"}, "pass": {"origin-encoding": "pass", "via": "always"}}
 BIG = "a" * 3000
 # Names with values that mean something to an origin; TAG, DATE and SIZE stand for the page's own.
 FIELDS = {

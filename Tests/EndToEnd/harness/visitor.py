@@ -52,7 +52,9 @@ class Visitor:
                 values = answer.all(name)
                 if name in ("Location", "Content-Location"):  # where it leads, however it is written
                     values = [urllib.parse.urljoin(self.address + path, value) for value in values]
-                noted[name] = [self.plain(value) for value in values]
+                # That others get it compressed is pawl's to say.
+                noted[name] = [self.plain(value) for value in values if (name, value) != ("Vary", "Accept-Encoding")]
+        noted = {name: value for name, value in noted.items() if value != []}
         for line in answer.all("Set-Cookie"):
             for name, morsel in http.cookies.SimpleCookie(line).items():
                 if morsel["max-age"] == "0" or "1970" in morsel["expires"] or morsel.value in ("", "deleted"):

@@ -67,8 +67,9 @@ extension DownloadExchange {
 
   /// Tells this client from others, with all that it shows.
   private var seeker: [UInt8] {
-    let shown = request.head.fields.all(.authorization) + request.cookies
-    return PrivateOwner(request).octets + shown.joined(separator: [0]) + [0] + request.facts.text
+    let credentials = request.head.fields.all(.authorization).joined(separator: [0])
+    return PrivateOwner(request).octets + credentials + [0, 0] + request.cookies.joined(separator: [0]) + [0, 0]
+      + request.facts.text
   }
 
   /// A range, of whatever is there, and nothing that speaks against an answer of a moment ago.

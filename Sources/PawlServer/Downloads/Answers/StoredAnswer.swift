@@ -113,7 +113,7 @@ struct StoredAnswer {
   private var isCodable: Bool {
     guard request.route.compression != nil, !stored.body.isForm else { return false }
     // What the origin coded for one request: others get it as it is.
-    if stored.head.coding != nil { return true }
+    if stored.head.coding != nil { return !stored.head.isOfIdentityRequests }
     let head = ResponseHead(status: stored.head.status, fields: stored.head.fields)
     return AnswerCoding.depends(head, length: stored.body.total, on: request)
   }

@@ -105,6 +105,7 @@ final class CollapsedFetch: FetchHeadSink, DownloadJob {
   private func endIfUnwanted() {
     guard !isInBackground, leader == nil, waiters?.withLock({ $0?.isEmpty ?? true }) ?? true else { return }
     guard let fetch, !fetch.isEnded, state == .asking else { return }
+    AnswerCoding.gotNoAnswer(request)
     fetch.cancel()
     conclude(.notShared)
     // A resource that holds nothing leaves the index with the last that cared for it.
@@ -199,6 +200,7 @@ final class CollapsedFetch: FetchHeadSink, DownloadJob {
 
   func fetch(_ fetch: OriginFetch, gotNoAnswer failure: OriginFailure) {
     guard state == .asking else { return }
+    AnswerCoding.gotNoAnswer(request)
     if let stored = purpose.stored,
       mayServeStaleOnError(
         stored.head, policy: request.route.policy, now: owner.loop.wallSeconds, failure: .disconnected),

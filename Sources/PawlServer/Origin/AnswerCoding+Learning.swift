@@ -11,7 +11,8 @@ extension AnswerCoding {
   }
 
   /// Whether the origin is asked with the client's own `Accept-Encoding` this once, to learn what it compresses. Of requests with cookies
-  /// or credentials the first of each kind is; of others one behind an answer of a type that the route does not compress.
+  /// or credentials those for a page are until that is known; else the first of each kind is, and of other requests one behind an answer
+  /// of a type that the route does not compress.
   static func isToLearn(_ request: IncomingRequest) -> Bool {
     guard request.head.fields.contains(.acceptEncoding), request.head.method == .get, request.route.asksIdentity,
       let compression = request.route.compression, !request.head.fields.contains(.range),
@@ -20,7 +21,9 @@ extension AnswerCoding {
     let isPersonal = isSecret(request, compression)
     let kind = kind(of: request, isPersonal: isPersonal)
     return request.loop.shared.originCodings.withLock {
-      $0.takesQuestion(kind, isDue: isPersonal, at: request.loop.loop.now)
+      kind.isPage
+        ? !$0.isSettled(kind, at: request.loop.loop.now)
+        : $0.takesQuestion(kind, isDue: isPersonal, at: request.loop.loop.now)
     }
   }
 
@@ -36,18 +39,45 @@ extension AnswerCoding {
       if request.asksOwnCoding { codings.withLock { $0.reopens(kind) } }
       return
     }
-    let subject = OriginCodings.Subject(route: request.route.serial, type: type, isPersonal: isPersonal)
+    let subject = OriginCodings.Subject(
+      route: request.route.serial, type: type, target: request.head.target[...], isPersonal: isPersonal)
     let isListed = compression.rules.lists(type)
     switch (request.asksOwnCoding, said) {
     case (true, .isCoded):
       if !isListed { compression.hasLearnt.store(true, ordering: .relaxed) }
-      codings.withLock { $0.note(true, of: subject, at: now) }
-    case (true, .isPlain(hasLength: true)): codings.withLock { $0.note(false, of: subject, at: now) }
+      codings.withLock { table in
+        table.note(true, of: subject, at: now)
+        table.settles(kind, at: now)
+      }
+    case (true, .isPlain(hasLength: true)):
+      codings.withLock { table in
+        table.note(false, of: subject, at: now)
+        table.settles(kind, at: now)
+      }
     case (true, .isPlain(hasLength: false)): codings.withLock { $0.reopens(kind) }
     case (false, .isPlain) where isPersonal || !isListed:
       guard accepted(by: request) != nil else { return }
       codings.withLock { if $0.compresses(subject, at: now) == nil { $0.wants(kind, at: now) } }
     case (false, _): break
+    }
+  }
+
+  /// Whether a stored answer goes out as it is for want of knowledge alone, and it is time to ask the origin beside that.
+  static func isToAskBeside(_ head: ResponseHead, length: UInt64?, for request: IncomingRequest) -> Bool {
+    guard request.head.fields.contains(.acceptEncoding), request.head.method == .get, request.route.asksIdentity,
+      let compression = request.route.compression, !request.head.fields.contains(.range), head.status == 200,
+      let type = head.fields.mediaType, compression.ofAnyType.apply(to: head, length: length),
+      accepted(by: request) != nil, AcceptEncoding(request.head.fields).accepts(.gzip)
+    else { return false }
+    let isPersonal = isSecret(request, compression)
+    guard isPersonal || !compression.rules.lists(type) else { return false }
+    let subject = OriginCodings.Subject(
+      route: request.route.serial, type: type, target: request.head.target[...], isPersonal: isPersonal)
+    let (kind, now) = (kind(of: request, isPersonal: isPersonal), request.loop.loop.now)
+    return request.loop.shared.originCodings.withLock { table in
+      guard table.compresses(subject, at: now) == nil else { return false }
+      table.wants(kind, at: now)
+      return table.takesQuestion(kind, isDue: true, at: now)
     }
   }
 

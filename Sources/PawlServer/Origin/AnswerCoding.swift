@@ -48,7 +48,8 @@ enum AnswerCoding {
 
   static func lesson(_ head: ResponseHead, _ request: IncomingRequest, isPersonal: Bool) -> Bool? {
     guard let type = head.fields.mediaType else { return nil }
-    let subject = OriginCodings.Subject(route: request.route.serial, type: type, isPersonal: isPersonal)
+    let subject = OriginCodings.Subject(
+      route: request.route.serial, type: type, target: request.head.target[...], isPersonal: isPersonal)
     return request.loop.shared.originCodings.withLock { $0.compresses(subject, at: request.loop.loop.now) }
   }
 

@@ -11,26 +11,46 @@ struct OriginCodings {
   /// Lessons, and kinds of requests; of more the oldest go.
   static let limit = 1024
 
-  /// Answers that are compressed alike.
+  /// Answers that are compressed alike: those of one type; pages of users, where each may be another, those of one path.
   struct Subject: Hashable {
     /// ``RouteSettings/serial``.
     let route: Int
     /// In lower case, without parameters.
     let type: [UInt8]
     let isPersonal: Bool
+    /// Without the query; empty where it does not matter.
+    let path: [UInt8]
 
-    init(route: Int, type: Bytes, isPersonal: Bool) {
+    init(route: Int, type: Bytes, target: Bytes, isPersonal: Bool) {
       (self.route, self.isPersonal) = (route, isPersonal)
       self.type = type.map(\.lowercasedASCII)
+      let isPage = isPersonal && !Self.assets.contains { $0.matches(type) }
+      path = isPage ? Array(target.prefix { $0 != 0x3f }) : []
     }
+
+    /// What says the same to all users.
+    private static let assets = [
+      "text/css", "text/javascript", "application/javascript", "application/x-javascript", "image/*", "font/*",
+      "application/wasm", "application/vnd.ms-fontobject",
+    ].map(MediaTypePattern.init)
   }
 
-  /// Requests whose answers may be of one type.
+  /// Requests whose answers may be of one type: those of one ending, and of pages of users those of one path.
   struct Kind: Hashable {
     let route: Int
     /// Of the path, in lower case, with its dot; empty where it has none.
     let ending: [UInt8]
     let isPersonal: Bool
+    /// Without the query; empty where the ending tells enough.
+    let path: [UInt8]
+    var isPage: Bool { isPersonal && !Self.assets.contains(ending) }
+
+    private static let assets = Set(
+      [
+        ".css", ".js", ".mjs", ".map", ".svg", ".wasm", ".ico", ".ttf", ".otf", ".woff", ".woff2", ".png", ".jpg",
+        ".gif",
+      ]
+      .map { Array($0.utf8) })
 
     init(route: Int, target: some Sequence<UInt8>, isPersonal: Bool) {
       (self.route, self.isPersonal) = (route, isPersonal)
@@ -41,6 +61,7 @@ struct OriginCodings {
       }
       let dot = name.lastIndex(of: 0x2e)
       ending = dot.map { name[$0...].prefix(16).map(\.lowercasedASCII) } ?? []
+      path = isPersonal && !Self.assets.contains(ending) ? Array(target.prefix { $0 != 0x3f }) : []
     }
   }
 
@@ -91,6 +112,18 @@ struct OriginCodings {
     guard question.isOpen, question.askedAt.map({ now - $0 >= Self.pause }) ?? true else { return false }
     questions[kind] = Question(isOpen: false, askedAt: now, notedAt: now)
     return true
+  }
+
+  /// Whether it was asked and answered, or is being asked, and that has not been forgotten since.
+  func isSettled(_ kind: Kind, at now: Monotonic) -> Bool {
+    guard let question = questions[kind], !question.isOpen else { return false }
+    return now - question.notedAt < Self.lifetime
+  }
+
+  /// It is answered.
+  mutating func settles(_ kind: Kind, at now: Monotonic) {
+    if questions[kind] == nil { makeRoom() }
+    questions[kind] = Question(isOpen: false, askedAt: now, notedAt: now)
   }
 
   /// What was asked brought no answer that says anything: the next request asks again.

@@ -70,25 +70,40 @@ import Testing
       #expect(!isToLearn(bench, [Self.takes, Self.cookie, (.range, "bytes=0-")]))
       #expect(!isToLearn(bench, [(.acceptEncoding, "br"), Self.cookie]))
       #expect(!AnswerCoding.isToLearn(bench.request(.head, "/f", [Self.takes, Self.cookie])))
-      #expect(isToLearn(bench, [Self.takes, Self.cookie]) && !isToLearn(bench, [Self.takes, Self.cookie]))
-      // What says nothing of its like is no answer: the next one asks.
+      // What says nothing of its like is no answer: whoever comes asks.
+      #expect(isToLearn(bench, [Self.takes, Self.cookie]))
       learn(bench, html(lines, status: 404))
-      #expect(isToLearn(bench, [Self.takes, Self.cookie]))
-      learn(bench, html(lines, type: "text/css"))
-      #expect(choice(bench, [Self.takes, Self.cookie]) == nil)
-      // A page came that nothing is known of.
-      learn(bench, html(), asksOwn: false)
-      #expect(!isToLearn(bench, [Self.takes, Self.cookie]))
-      bench.pass(OriginCodings.pause)
-      #expect(isToLearn(bench, [Self.takes, Self.cookie]))
+      #expect(isToLearn(bench, [Self.takes, Self.cookie]) && choice(bench, [Self.takes, Self.cookie]) == nil)
       learn(bench, html(lines))
-      #expect(choice(bench, [Self.takes, Self.cookie]) == expected)
-      learn(bench, html(), asksOwn: false)
-      bench.pass(OriginCodings.pause)
-      #expect(!isToLearn(bench, [Self.takes, Self.cookie]))
+      #expect(!isToLearn(bench, [Self.takes, Self.cookie]) && choice(bench, [Self.takes, Self.cookie]) == expected)
+      #expect(choice(bench, [Self.takes, Self.cookie], target: "/f?q") == expected)
+      // Another page may be another thing, and so may another type.
+      #expect(isToLearn(bench, [Self.takes, Self.cookie], "/g"))
+      #expect(choice(bench, [Self.takes, Self.cookie], target: "/g") == nil)
+      #expect(choice(bench, [Self.takes, Self.cookie], html(type: "application/json")) == nil)
       bench.pass(OriginCodings.lifetime)
-      #expect(choice(bench, [Self.takes, Self.cookie]) == nil)
+      #expect(isToLearn(bench, [Self.takes, Self.cookie]) && choice(bench, [Self.takes, Self.cookie]) == nil)
     }
+  }
+
+  @Test("styles are learnt once for all, and what is stored is asked about beside the answer, at most once a minute")
+  func assets() throws {
+    let bench = try ServerBench()
+    let css = html(type: "text/css")
+    #expect(
+      isToLearn(bench, [Self.takes, Self.cookie], "/a.css") && !isToLearn(bench, [Self.takes, Self.cookie], "/b.css"))
+    func isToAsk(_ lines: [Line], _ target: String, _ head: ResponseHead) -> Bool {
+      AnswerCoding.isToAskBeside(head, length: 5000, for: bench.request(.get, target, lines))
+    }
+    #expect(!isToAsk([Self.takes, Self.cookie], "/b.css", css))
+    bench.pass(OriginCodings.pause)
+    #expect(isToAsk([Self.takes, Self.cookie], "/b.css", css) && !isToAsk([Self.takes, Self.cookie], "/b.css", css))
+    learn(bench, html([(.contentEncoding, "gzip")], type: "text/css"), target: "/b.css")
+    bench.pass(OriginCodings.pause)
+    #expect(!isToAsk([Self.takes, Self.cookie], "/c.css", css))
+    #expect(choice(bench, [Self.takes, Self.cookie], css, target: "/c.css") == .brotli)
+    #expect(!isToAsk([Self.takes], "/x", html()) && isToAsk([Self.takes], "/x", html(type: "application/pdf")))
+    #expect(isToAsk([Self.takes, (.authorization, "a")], "/y", html()) && !isToAsk([Self.cookie], "/z", html()))
   }
 
   @Test("what is small or comes in chunks without a coding, teaches nothing; nor does what strangers are given")

@@ -9,9 +9,9 @@ import Testing
   private static func later(_ seconds: Int) -> Monotonic { now.advanced(by: .seconds(seconds)) }
 
   private static func subject(
-    _ type: String = "text/html", route: Int = 1, isPersonal: Bool = false
+    _ type: String = "text/html", route: Int = 1, target: String = "/a?b", isPersonal: Bool = false
   ) -> OriginCodings.Subject {
-    OriginCodings.Subject(route: route, type: Bytes(type), isPersonal: isPersonal)
+    OriginCodings.Subject(route: route, type: Bytes(type), target: Bytes(target), isPersonal: isPersonal)
   }
 
   /// For expectations, which change nothing.
@@ -39,6 +39,31 @@ import Testing
     }
     known.note(false, of: Self.subject(), at: Self.later(10))
     #expect(known.compresses(Self.subject(), at: Self.later(3600)) == false)
+  }
+
+  @Test("pages of users are told apart by their paths; scripts, styles and what all may have by type alone")
+  func pages() {
+    #expect(Self.subject(isPersonal: true) == Self.subject(target: "/a?c", isPersonal: true))
+    #expect(Self.subject(isPersonal: true) != Self.subject(target: "/b", isPersonal: true))
+    #expect(Self.subject("text/css", isPersonal: true) == Self.subject("Text/CSS", target: "/b", isPersonal: true))
+    #expect(Self.subject() == Self.subject(target: "/b"))
+    #expect(Self.kind("/a?x", isPersonal: true) == Self.kind("/a?y", isPersonal: true))
+    #expect(
+      Self.kind("/a", isPersonal: true) != Self.kind("/b", isPersonal: true) && Self.kind("/a") == Self.kind("/b"))
+    #expect(Self.kind("/a.css", isPersonal: true) == Self.kind("/b.css", isPersonal: true))
+    #expect(Self.kind("/a", isPersonal: true).isPage && !Self.kind("/a.css", isPersonal: true).isPage)
+    #expect(!Self.kind("/a").isPage)
+  }
+
+  @Test("what is answered is settled for an hour, or until it is opened again")
+  func settled() {
+    var known = OriginCodings()
+    let kind = Self.kind("/a", isPersonal: true)
+    #expect(!known.isSettled(kind, at: Self.now))
+    known.settles(kind, at: Self.now)
+    #expect(known.isSettled(kind, at: Self.later(3599)) && !known.isSettled(kind, at: Self.later(3600)))
+    known.wants(kind, at: Self.now)
+    #expect(!known.isSettled(kind, at: Self.now))
   }
 
   @Test("of so many subjects; of one more the oldest goes")

@@ -19,12 +19,25 @@ extension DownloadExchange {
   static let shortForm: UInt64 = 1 << 20
 
   func form(of stored: StoredResponse) -> Form {
-    guard let coding = coding(of: stored) else { return .asStored }
+    guard let coding = coding(of: stored) else {
+      asksBeside(stored)
+      return .asStored
+    }
     if let body = stored.body.form(in: coding), body.failure == nil { return kept(body, in: coding, of: stored) }
     guard stored.personal == nil, !stored.body.isStreaming, !hasTriedForm else { return .onItsWay(coding) }
     hasTriedForm = true
     makeForm(of: stored, in: coding)
     return .later
+  }
+
+  /// Where nobody knows whether it may be compressed for this request, the origin is asked for the next ones.
+  private func asksBeside(_ stored: StoredResponse) {
+    // What was just fetched has said what it has to say.
+    guard request.route.compression != nil, !stored.body.isForm, served.arrival?.isJustFetched != true else { return }
+    let head = ResponseHead(status: stored.head.status, fields: stored.head.fields)
+    if AnswerCoding.isToAskBeside(head, length: stored.body.total, for: request) {
+      CodingQuestion.ask(beside: request, on: downloads)
+    }
   }
 
   // MARK: - Which

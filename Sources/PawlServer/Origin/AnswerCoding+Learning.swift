@@ -88,6 +88,13 @@ extension AnswerCoding {
     request.loop.shared.originCodings.withLock { $0.reopens(kind) }
   }
 
+  /// What was asked beside an answer, and whatever came of it, is not asked so again at once.
+  static func askedBeside(_ request: IncomingRequest) {
+    guard let compression = request.route.compression else { return }
+    let (kind, now) = (kind(of: request, isPersonal: isSecret(request, compression)), request.loop.loop.now)
+    request.loop.shared.originCodings.withLock { $0.postpones(kind, at: now) }
+  }
+
   private enum Said {
     case isCoded
     case isPlain(hasLength: Bool)

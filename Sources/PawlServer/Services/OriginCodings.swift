@@ -132,6 +132,9 @@ struct OriginCodings {
     questions[kind]?.askedAt = nil
   }
 
+  /// Nobody asks for a while, though it is open.
+  mutating func postpones(_ kind: Kind, at now: Monotonic) { questions[kind]?.askedAt = now }
+
   private mutating func makeRoom() {
     guard questions.count >= Self.limit, let oldest = questions.min(by: { $0.value.notedAt < $1.value.notedAt })?.key
     else { return }

@@ -1049,3 +1049,22 @@ def via(bench):
     if bench.over == "clear":
         answer = ask(looped, "/x", ALL)
         same((answer.status, "proxy_loop_detected" in " ".join(answer.all("Proxy-Status"))), (502, True), "a pawl before itself")
+
+
+@check("compress: what is stored, and asked for with cookies or credentials, is compressed as soon as the origin has been asked beside it")
+def beside(bench):
+    origin = bench.origin()
+    paths = {"/a.css": "text/css", "/a": "text/html", "/pdf": "application/pdf"}
+    for path, type in paths.items():
+        origin.at(path, codes_itself(type=type, fields=(("ETag", '"a"'), ("Cache-Control", "max-age=600" if path == "/pdf" else "no-cache"))))
+    pawl = bench.pawl(origin)
+    for path in paths:
+        listed = path != "/pdf"
+        same(coding(ask(pawl, path, "gzip")), "gzip" if listed else None, path)
+        for fields in ((COOKIE,), (LOGIN,)) if listed else ((),):
+            before = origin.count(path)
+            got = wait_for(lambda: coding(ask(pawl, path, "gzip", *fields)), 10, f"{path} with {fields} compressed")
+            same(got, "gzip", f"{path} with {fields}")
+            own = [r for r in origin.of(path)[before:] if "gzip" in (r.get("Accept-Encoding") or "")]
+            true(len(own) <= 1, f"{path}: asked {len(own)} times with {fields}")
+            same(content(ask(pawl, path, "gzip", *fields)) == PAGE, True, f"content of {path}")

@@ -104,6 +104,10 @@ import Testing
     // An answer that says nothing was no answer.
     known.table.reopens(kind)
     #expect(known.takes(kind, isDue: false, at: Self.later(3660)))
+    known.table.reopens(kind)
+    known.table.postpones(kind, at: Self.later(3661))
+    #expect(
+      !known.takes(kind, isDue: false, at: Self.later(3720)) && known.takes(kind, isDue: false, at: Self.later(3721)))
     #expect(!known.takes(Self.kind("/a.pbf", isPersonal: true), isDue: false, at: Self.later(3660)))
   }
 

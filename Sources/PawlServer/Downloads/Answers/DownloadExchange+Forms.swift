@@ -32,8 +32,10 @@ extension DownloadExchange {
 
   /// Where nobody knows whether it may be compressed for this request, the origin is asked for the next ones.
   private func asksBeside(_ stored: StoredResponse) {
-    // What was just fetched has said what it has to say.
-    guard request.route.compression != nil, !stored.body.isForm, served.arrival?.isJustFetched != true else { return }
+    guard request.route.compression != nil, !stored.body.isForm else { return }
+    // What was just fetched has said what it has to say, or the next request will find out.
+    let isNews = served.arrival?.isJustFetched == true
+    if isNews, request.asksOwnCoding || !RequestFields.isPersonal(request.head.fields) { return }
     let head = ResponseHead(status: stored.head.status, fields: stored.head.fields)
     if AnswerCoding.isToAskBeside(head, length: stored.body.total, for: request) {
       CodingQuestion.ask(beside: request, on: downloads)

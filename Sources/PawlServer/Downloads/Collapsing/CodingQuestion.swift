@@ -30,11 +30,13 @@ final class CodingQuestion: FetchHeadSink, DownloadJob {
 
   func fetch(_ fetch: OriginFetch, head: ResponseHead, framing: BodyFraming) {
     AnswerCoding.learn(head, framing, to: request)
+    AnswerCoding.askedBeside(request)
     end()
   }
 
   func fetch(_ fetch: OriginFetch, gotNoAnswer failure: OriginFailure) {
     AnswerCoding.gotNoAnswer(request)
+    AnswerCoding.askedBeside(request)
     end()
   }
 

@@ -10,14 +10,18 @@ extension AnswerCoding {
     OriginCodings.Kind(route: request.route.serial, target: request.head.target, isPersonal: isPersonal)
   }
 
+  /// Whether its own `Accept-Encoding` can tell anything. Of one that does not take gzip, which origins have, nothing can be concluded.
+  private static func canFindOut(_ request: IncomingRequest) -> Bool {
+    request.head.fields.contains(.acceptEncoding) && request.head.method == .get && request.route.asksIdentity
+      && !request.head.fields.contains(.range) && accepted(by: request) != nil
+      && AcceptEncoding(request.head.fields).accepts(.gzip)
+  }
+
   /// Whether the origin is asked with the client's own `Accept-Encoding` this once, to learn what it compresses. Of requests with cookies
   /// or credentials those for a page are until that is known; else the first of each kind is, and of other requests one behind an answer
   /// of a type that the route does not compress.
   static func isToLearn(_ request: IncomingRequest) -> Bool {
-    guard request.head.fields.contains(.acceptEncoding), request.head.method == .get, request.route.asksIdentity,
-      let compression = request.route.compression, !request.head.fields.contains(.range),
-      accepted(by: request) != nil, AcceptEncoding(request.head.fields).accepts(.gzip)
-    else { return false }
+    guard canFindOut(request), let compression = request.route.compression else { return false }
     let isPersonal = isSecret(request, compression)
     let kind = kind(of: request, isPersonal: isPersonal)
     return request.loop.shared.originCodings.withLock {
@@ -64,10 +68,8 @@ extension AnswerCoding {
 
   /// Whether a stored answer goes out as it is for want of knowledge alone, and it is time to ask the origin beside that.
   static func isToAskBeside(_ head: ResponseHead, length: UInt64?, for request: IncomingRequest) -> Bool {
-    guard request.head.fields.contains(.acceptEncoding), request.head.method == .get, request.route.asksIdentity,
-      let compression = request.route.compression, !request.head.fields.contains(.range), head.status == 200,
-      let type = head.fields.mediaType, compression.ofAnyType.apply(to: head, length: length),
-      accepted(by: request) != nil, AcceptEncoding(request.head.fields).accepts(.gzip)
+    guard canFindOut(request), head.status == 200, let compression = request.route.compression,
+      let type = head.fields.mediaType, compression.ofAnyType.apply(to: head, length: length)
     else { return false }
     let isPersonal = isSecret(request, compression)
     guard isPersonal || !compression.rules.lists(type) else { return false }

@@ -39,7 +39,7 @@ final class HotAnswer: Sendable {
     self.tag = tag?.bytes ?? []
     isForEverybody = stored.head.isForEverybody
     isCodable = Self.isCodable(stored, route)
-    mayBeLearnt = !isCodable && Self.mayBeLearnt(stored, route)
+    mayBeLearnt = !isCodable && Self.apply(route.compression?.ofAnyType, to: stored)
     hasDate = stored.head.fields.contains(.date)
     head = Self.render(stored, route, status: 200, .length(total))
     partHead = Self.render(stored, route, status: 206, .none)
@@ -68,15 +68,13 @@ final class HotAnswer: Sendable {
   }
 
   private static func isCodable(_ stored: StoredResponse, _ route: RouteSettings) -> Bool {
-    guard let compression = route.compression, !stored.body.isForm else { return false }
-    let head = ResponseHead(status: stored.head.status, fields: stored.head.fields)
-    return compression.rules.apply(to: head, length: stored.body.total)
+    apply(route.compression?.rules, to: stored)
   }
 
-  private static func mayBeLearnt(_ stored: StoredResponse, _ route: RouteSettings) -> Bool {
-    guard let compression = route.compression, !stored.body.isForm else { return false }
+  private static func apply(_ rules: CompressionRules?, to stored: StoredResponse) -> Bool {
+    guard let rules, !stored.body.isForm else { return false }
     let head = ResponseHead(status: stored.head.status, fields: stored.head.fields)
-    return compression.ofAnyType.apply(to: head, length: stored.body.total)
+    return rules.apply(to: head, length: stored.body.total)
   }
 
   /// The answer in this coding; `nil` while there is no complete form of it.

@@ -67,6 +67,16 @@ package enum Files {
     try write(descriptor, bytes, at: offset, &done)
   }
 
+  /// The same of octets in an array.
+  package static func writeAll(
+    _ descriptor: CInt, _ octets: ArraySlice<UInt8>, at offset: UInt64
+  ) throws(StoreError) {
+    let outcome = octets.withUnsafeBytes { bytes in
+      Result { () throws(StoreError) in try writeAll(descriptor, bytes, at: offset) }
+    }
+    try outcome.get()
+  }
+
   /// As ``writeAll(_:_:at:)``; `done` says how many octets were written, after an error too.
   package static func write(
     _ descriptor: CInt, _ bytes: UnsafeRawBufferPointer, at offset: UInt64, _ done: inout Int

@@ -21,6 +21,7 @@ class BodyCore: @unchecked Sendable {
   let spares = BodyFileSpares()
   /// Objects that are gone although their rows may still be there.
   let doomed = Locked(DoomedObjects())
+  private let packsBox = Locked<Packs?>(nil)
   private let buffers = Locked([[UInt8]]())
   private let nextNumber: Locked<Int64>
   private let catalogueBox = Locked<Catalogue?>(nil)
@@ -30,16 +31,20 @@ class BodyCore: @unchecked Sendable {
   /// The bodies in memory, by number.
   private let live = Locked([Int64: WeakBody]())
   private struct WeakBody { weak var body: StoredBody? }
+  /// Of bodies that no budget is charged for.
+  let noCharge: DiskCharge
   /// Bodies used since their recency was last recorded.
   let used = Locked([ObjectIdentifier: StoredBody]())
 
   init(
-    settings: CacheStoreSettings, pool: WorkerPool, events: EventLog, clock: any LoopClock, budget: DiskBudget,
+    settings: CacheStoreSettings, place: StorePlace, pool: WorkerPool, events: EventLog, clock: any LoopClock,
+    budget: DiskBudget,
     reader: CatalogueReader, nextNumber: Int64, ledger: Ledger? = nil
   ) {
     self.ledger = ledger
-    (place, self.settings, self.pool) = (StorePlace(settings.path), settings, pool)
+    (self.place, self.settings, self.pool) = (place, settings, pool)
     (self.events, self.clock, self.budget, self.reader) = (events, clock, budget, reader)
+    noCharge = DiskCharge(budget, bytes: 0)
     openBodies = OpenBodies(limit: settings.openBodies)
     memory = MemoryBodies(limit: settings.memory)
     durability = Durability()
@@ -50,6 +55,12 @@ class BodyCore: @unchecked Sendable {
   var catalogue: Catalogue? {
     get { catalogueBox.withLock { $0 } }
     set { catalogueBox.withLock { $0 = newValue } }
+  }
+
+  /// Small objects; `nil` where each has a file of its own. Set once, before the store is used.
+  var packs: Packs? {
+    get { packsBox.withLock { $0 } }
+    set { packsBox.withLock { $0 = newValue } }
   }
 
   func takeNumber() -> Int64 {
@@ -88,7 +99,7 @@ class BodyCore: @unchecked Sendable {
 
   /// Takes a body out of catalogue and disk, and of all that finds it.
   func drop(_ body: StoredBody) {
-    if body.doom() { BodyFile.remove(body.id, self, body.charge) }
+    if body.doom() { body.removeOctets() }
   }
 
   /// Reserves so many bytes. Blocking: in the pool.
@@ -144,11 +155,15 @@ package struct CacheStoreSettings: Sendable {
   package var openBodies: Int
   /// Responses kept in memory with their heads while nobody uses them, some 3 KiB each.
   package var loadedResources: Int
+  /// The largest body that is kept in a pack with others, in octets; 0: each has a file of its own.
+  package var packedObject: UInt64
 
   package init(
     name: String, path: String, maxSize: UInt64? = nil, minFree: UInt64 = 1 << 30, memory: UInt64 = 64 << 20,
-    memoryObject: UInt64 = 32 << 10, openBodies: Int = 8192, loadedResources: Int = 32_768
+    memoryObject: UInt64 = 32 << 10, openBodies: Int = 8192, loadedResources: Int = 8192,
+    packedObject: UInt64 = 64 << 10
   ) {
+    self.packedObject = packedObject
     (self.name, self.path, self.maxSize, self.minFree) = (name, path, maxSize, minFree)
     (self.memory, self.memoryObject) = (memory, memoryObject)
     (self.openBodies, self.loadedResources) = (openBodies, loadedResources)

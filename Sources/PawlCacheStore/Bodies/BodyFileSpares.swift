@@ -83,6 +83,7 @@ final class BodyFileSpares: Sendable {
 extension BodyCore {
   /// As ``makeBody(expected:total:)``, where that needs neither the disk nor an eviction. Never blocks.
   func makeBodyAtOnce(expected: UInt64?, total: UInt64?) -> StoredBody? {
+    if let body = makeGathered(expected: expected, total: total) { return body }
     // Others might have to be closed for its descriptor.
     guard openBodies.hasRoom else { return nil }
     let (spare, wantsMore) = spares.take()
@@ -118,6 +119,20 @@ extension BodyCore {
       events.log(.warning, "body-refused", ["bytes": "\(room)", "why": "\(error)"])
       return nil
     }
+  }
+
+  /// One that may become a record in a pack: all of it is to come, and may be small. Never blocks.
+  private func makeGathered(expected: UInt64?, total: UInt64?) -> StoredBody? {
+    guard let packs, packs.isWriting, total == nil || expected == total,
+      total ?? 0 <= UInt64(packs.contentLimit), expected ?? 0 <= 4 * UInt64(packs.contentLimit)
+    else { return nil }
+    let reserved = reservation(expected: expected, total: total) + DiskBudget.objectOverhead
+    guard budget.reserve(reserved) else { return nil }
+    var state = BodyState()
+    (state.total, state.reservation, state.place) = (total, reserved, .gathered)
+    (state.lastTouch, state.lastUsed) = (openBodies.lately, clock.wallSeconds())
+    return StoredBody(
+      id: ObjectID.make(), number: takeNumber(), core: self, charge: DiskCharge(budget, bytes: 0), state: state)
   }
 
   /// Bytes to reserve for a new body's content.

@@ -56,6 +56,24 @@ enum BodyContent: Hashable {
   }
 }
 
+/// Where a body's octets are.
+enum BodyPlace: Hashable {
+  /// In a file of its own.
+  case file
+  /// In memory alone, and given to nobody: they go into a pack when all have come soon, else into a file.
+  case gathered
+  /// The same, while a file is being made for them, or a record.
+  case settling
+  /// All of them in a pack.
+  case packed(PackPlace)
+
+  /// Whether the catalogue, the ledger and the syncs of files know of it.
+  var isFile: Bool { self == .file }
+  /// Whether it still gathers.
+  var isGathering: Bool { self == .gathered || self == .settling }
+  var packed: PackPlace? { if case .packed(let place) = self { place } else { nil } }
+}
+
 /// Whether a body is to be found.
 enum BodyStanding: UInt8, Hashable {
   /// Nobody finds it before it is put into the index.

@@ -24,6 +24,10 @@ struct BodyState {
   var mended: Range<UInt64>?
   var open: [OpenSegment] = []
   var descriptor: BodyDescriptor?
+  /// Where its octets are.
+  var place = BodyPlace.file
+  /// Those that are in memory alone, while ``place`` says so: nobody reads them yet.
+  var gathered: [UInt8] = []
   /// The file as it was left by the last write here, or found when it was first looked at; `nil`: not known.
   var stamp: FileStamp?
   var fileChange = FileChange()
@@ -35,6 +39,12 @@ struct BodyState {
   var memory: [UInt8]?
   var memoryUse = BodyMemory.none
   var usesOutsideMemory: UInt64 = 0
+
+  /// Changes of what is recorded of it, while it is in a pack, and who waits for them.
+  var edits: [CatalogueChange] = []
+  var edited: [@Sendable (Bool) -> Void] = []
+  /// A new record is being written.
+  var isEditing = false
 
   /// Room promised to this body, not written yet.
   var reservation: UInt64 = 0
@@ -99,7 +109,8 @@ struct BodyState {
 
   /// Nobody reads, fills, writes or syncs it.
   var isIdle: Bool {
-    readers.isEmpty && fill == nil && claims.isEmpty && checks.isEmpty && waiters.isEmpty && !sync.isRunning
+    !place.isGathering && !isEditing && readers.isEmpty && fill == nil && claims.isEmpty && checks.isEmpty
+      && waiters.isEmpty && !sync.isRunning
   }
 
   /// What of `range` is neither held nor being written.

@@ -29,17 +29,17 @@ package final class StoredBody: @unchecked Sendable {
     (self.id, self.number, self.core, self.charge) = (id, number, core, charge)
     self.state = Locked(state)
     core.noteLive(self)
-    if state.descriptor != nil { core.openBodies.add(self) }
+    if state.descriptor.map({ $0.pack == nil }) ?? false { core.openBodies.add(self) }
   }
 
   deinit {
     core.noteDead(number)
     core.openBodies.remove(ObjectIdentifier(self))
     core.memory.remove(ObjectIdentifier(self))
-    let (reservation, standing) = state.withLock { ($0.reservation, $0.standing) }
+    let (reservation, standing, place) = state.withLock { ($0.reservation, $0.standing, $0.place) }
     if reservation > 0 { core.budget.release(reservation) }
     // Nothing will ever find it again.
-    if standing == .unpublished { BodyFile.remove(id, core, charge) }
+    if standing == .unpublished, place.isFile { BodyFile.remove(id, core, charge) }
   }
 
   // MARK: Facts
@@ -54,7 +54,7 @@ package final class StoredBody: @unchecked Sendable {
       state.total = total
       return state.isPublished
     }
-    if isNews { core.submit([.total(number, total)]) }
+    if isNews { core.record([.total(number, total)], of: self) }
     wake()
   }
 
@@ -62,7 +62,9 @@ package final class StoredBody: @unchecked Sendable {
   package var isComplete: Bool { state.withLock { $0.isComplete } }
 
   /// A copy: what is on disk. Use ``availability(at:)`` to send.
-  package var held: HeldBytes { state.withLock { $0.held } }
+  package var held: HeldBytes {
+    state.withLock { $0.place.isGathering ? HeldBytes([0..<UInt64($0.gathered.count)]) : $0.held }
+  }
 
   package var failure: BodyFailure? { state.withLock { $0.failure } }
 
@@ -129,7 +131,7 @@ package final class StoredBody: @unchecked Sendable {
     guard let (descriptor, count) = source else { return 0 }
     do throws(StoreError) {
       let target = UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(count, buffer.count)])
-      return try Files.read(descriptor.raw, target, at: range.lowerBound)
+      return try Files.read(descriptor.raw, target, at: descriptor.base + range.lowerBound)
     } catch {
       core.events.log(.error, "body-read-failed", ["body": id.hex, "why": "\(error)"])
       return 0
@@ -142,7 +144,7 @@ package final class StoredBody: @unchecked Sendable {
     guard slice.fd >= 0 else { return 0 }
     do throws(StoreError) {
       let target = UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(slice.count, buffer.count)])
-      return try Files.read(slice.fd, target, at: range.lowerBound)
+      return try Files.read(slice.fd, target, at: slice.offset)
     } catch {
       core.events.log(.error, "body-read-failed", ["body": id.hex, "why": "\(error)"])
       return 0
@@ -153,12 +155,15 @@ package final class StoredBody: @unchecked Sendable {
   /// the slice lives.
   package func slice(_ range: Range<UInt64>) -> FileSlice {
     let count = Int(range.upperBound - range.lowerBound)
+    settleInFile()
     let known = state.withLock { $0.descriptor }
     // Closed between two turns for want of readers: open(2) of a file just used does not wait.
     guard let descriptor = known ?? BodyFile.reopen(self) else {
       return FileSlice(fd: -1, offset: range.lowerBound, count: count, owner: self)
     }
-    return FileSlice(fd: descriptor.raw, offset: range.lowerBound, count: count, owner: descriptor)
+    return FileSlice(
+      fd: descriptor.raw, offset: descriptor.base + range.lowerBound, count: count, base: descriptor.base,
+      owner: descriptor)
   }
 
   // MARK: Idle files

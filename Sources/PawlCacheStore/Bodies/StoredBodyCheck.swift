@@ -117,7 +117,7 @@ extension StoredBody {
     let verdict = core.withSegmentBuffer { buffer -> Result<Bool, StoreError> in
       let target = UnsafeMutableRawBufferPointer(rebasing: buffer[..<Int(record.length)])
       do throws(StoreError) {
-        let count = try Files.read(descriptor.raw, target, at: record.offset)
+        let count = try Files.read(descriptor.raw, target, at: descriptor.base + record.offset)
         return .success(count == target.count && SegmentDigest.of(UnsafeRawBufferPointer(target)) == record.digest)
       } catch {
         return .failure(error)
@@ -191,6 +191,7 @@ extension StoredBody {
 
   /// A body of which nothing is left is dropped, unless somebody has begun to read it: for him it is mended.
   private func remove(_ gone: HeldBytes, _ why: String, _ settle: (inout BodyState) -> Void) {
+    unpack()
     let outcome = state.withLock { state -> (changes: [CatalogueChange], cut: UInt64, freed: UInt64, isLeft: Bool) in
       let (held, occupied) = (state.heldCount, state.occupied)
       for range in gone.intervals {
@@ -220,7 +221,7 @@ extension StoredBody {
       [
         "body": id.hex, "at": "\(gone.intervals.first?.lowerBound ?? 0)", "bytes": "\(outcome.cut)", "why": why,
       ])
-    core.submit(outcome.changes)
+    core.record(outcome.changes, of: self)
     if outcome.isLeft {
       wake()
     } else {
@@ -232,7 +233,9 @@ extension StoredBody {
   /// At its first use, and at every fourth while memory is too small for all that is used.
   func wantsMemory() -> Bool {
     state.withLock { state in
-      guard state.memory == nil, state.isComplete, (state.total ?? .max) <= core.settings.memoryObject else {
+      guard state.place.isFile, state.memory == nil, state.isComplete,
+        (state.total ?? .max) <= core.settings.memoryObject
+      else {
         return false
       }
       state.usesOutsideMemory += 1

@@ -27,13 +27,14 @@ extension StoredBody {
       else { return nil }
       state.lastTouch = lately
       let slice = FileSlice(
-        fd: descriptor.raw, offset: range.lowerBound, count: Int(range.upperBound - range.lowerBound), owner: descriptor
-      )
+        fd: descriptor.raw, offset: descriptor.base + range.lowerBound,
+        count: Int(range.upperBound - range.lowerBound), base: descriptor.base, owner: descriptor)
       return (
         .file(slice), state.warmth.isWarm(range, at: now.seconds), state.lookedAt == moment ? nil : .some(state.stamp)
       )
     }
     guard let found else { return nil }
+    if case .file = found.bytes, let bytes = readPacked() { return .memory(bytes) }
     if case .file(let slice) = found.bytes, let stamp = found.unseen, !isAsItWas(slice.fd, stamp, at: moment) {
       return nil
     }
@@ -58,7 +59,9 @@ extension StoredBody {
     var octet: UInt8 = 0
     while position < end {
       let last = min(position + Self.probeStep, end) - 1
-      if pawl_pread_nowait(descriptor.raw, &octet, 1, off_t(clamping: last)) < 0, pawl_errno() == EAGAIN {
+      if pawl_pread_nowait(descriptor.raw, &octet, 1, off_t(clamping: descriptor.base + last)) < 0,
+        pawl_errno() == EAGAIN
+      {
         return false
       }
       position += Self.probeStep
@@ -88,13 +91,14 @@ extension StoredBody {
       var position = range.lowerBound
       while position < range.upperBound {
         let count = Int(min(UInt64(buffer.count), range.upperBound - position))
-        let read = pread(descriptor.raw, buffer.baseAddress, count, off_t(clamping: position))
+        let read = pread(descriptor.raw, buffer.baseAddress, count, off_t(clamping: descriptor.base + position))
         guard read > 0 else { return }
         position += UInt64(read)
       }
     }
     // The next run is on its way while this one is sent.
     _ = posix_fadvise(
-      descriptor.raw, off_t(clamping: range.upperBound), off_t(SegmentTable.span), POSIX_FADV_WILLNEED)
+      descriptor.raw, off_t(clamping: descriptor.base + range.upperBound), off_t(SegmentTable.span), POSIX_FADV_WILLNEED
+    )
   }
 }

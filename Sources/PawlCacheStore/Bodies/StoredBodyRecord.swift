@@ -6,7 +6,7 @@ extension StoredBody: ChangeSource {
   package func takeChanges() -> (any RowChanges)? {
     state.withLock { state in
       state.report.wasTaken()
-      guard state.isPublished else { return nil }
+      guard state.isPublished, state.place.isFile else { return nil }
       let records = state.takeRecords()
       return records.isEmpty
         ? nil : CatalogueChanges(list: [.segments(number, records, held: state.occupied)])
@@ -21,7 +21,7 @@ extension StoredBody: ChangeSource {
       return state.standing.wasPublished() ? state.takeNews(isForced: true) : nil
     }
     // It failed before, and its file is gone: so goes the row that has just been asked for.
-    if let news { announce(news) } else { core.recordRemoval(of: number) }
+    if let news { announce(news) } else if state.withLock({ $0.place.isFile }) { core.recordRemoval(of: number) }
   }
 
   func noteValidator(isStrong: Bool) { state.withLock { $0.hasStrongValidator = isStrong } }
@@ -34,7 +34,7 @@ extension StoredBody: ChangeSource {
     core.durability.remove(self)
     let used = core.used.withLock { $0.removeValue(forKey: ObjectIdentifier(self)) }
     withExtendedLifetime(used) {}
-    if former == .published { core.recordRemoval(of: number) }
+    if former == .published, state.withLock({ $0.place.isFile }) { core.recordRemoval(of: number) }
     return true
   }
 
@@ -43,7 +43,7 @@ extension StoredBody: ChangeSource {
     state.withLock { state in
       state.uses += 1
       state.lastUsed = now
-      guard !state.isUseNoted, state.isPublished else { return false }
+      guard !state.isUseNoted, state.isPublished, state.place.isFile else { return false }
       state.isUseNoted = true
       return true
     }

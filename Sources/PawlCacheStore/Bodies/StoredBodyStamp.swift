@@ -10,7 +10,7 @@ extension StoredBody {
   package func isUntouched(now: Monotonic? = nil) -> Bool {
     let moment = now.map(BodyState.moment)
     let descriptor = state.withLock { moment == $0.lookedAt ? nil : $0.descriptor }
-    guard let descriptor else { return true }
+    guard let descriptor, descriptor.pack == nil else { return true }
     return look(at: descriptor, moment)
   }
 
@@ -42,6 +42,8 @@ extension StoredBody {
   /// - Returns: `false` where the file was found changed.
   @discardableResult
   func look(at descriptor: BodyDescriptor, _ moment: UInt64? = nil) -> Bool {
+    // Of a pack every record proves itself; the file changes with each that is added.
+    guard descriptor.pack == nil else { return true }
     let look = beginLook()
     guard let stamp = FileStamp(of: descriptor.raw) else { return true }
     return endLook(look, at: descriptor, stamp, moment)

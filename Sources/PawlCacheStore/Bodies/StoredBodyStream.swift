@@ -7,6 +7,7 @@ extension StoredBody {
   /// - Returns: `false` when somebody has begun that before, whose octets the window is for.
   @discardableResult
   package func beginStreaming() -> Bool {
+    settleInFile()
     let outcome = state.withLock { state -> (tags: [TagRecord]?, released: UInt64)? in
       guard state.window == nil else { return nil }
       state.window = MemoryWindow()
@@ -15,7 +16,7 @@ extension StoredBody {
     }
     guard let outcome else { return false }
     core.budget.release(outcome.released)
-    if let tags = outcome.tags { core.submit([.tags(number, tags)]) }
+    if let tags = outcome.tags { core.record([.tags(number, tags)], of: self) }
     return true
   }
 

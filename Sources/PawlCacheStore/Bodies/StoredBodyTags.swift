@@ -9,7 +9,7 @@ extension StoredBody {
       guard state.tags.note(record) else { return nil }
       return state.isPublished ? state.tags : nil
     }
-    if let tags { core.submit([.tags(number, tags)]) }
+    if let tags { core.record([.tags(number, tags)], of: self) }
   }
 
   /// Takes in the tags of a body that was proven equal, and those that it is given later.
@@ -58,7 +58,7 @@ extension StoredBody {
       return heir.body.take(further, isWhole: isWhole && heir.isWhole, isMinted: isMinted, then: completion)
     }
     guard let tags else { return completion() }
-    core.submit([.tags(number, tags)]) { _ in completion() }
+    core.record([.tags(number, tags)], of: self) { _ in completion() }
     // Who names the body by one of them is about to be given more of it.
     noteInLedger(tags)
   }

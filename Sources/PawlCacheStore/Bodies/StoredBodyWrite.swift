@@ -16,6 +16,11 @@ extension StoredBody {
     var took = Duration.zero
     guard !bytes.isEmpty else { return took }
     let range = offset..<(offset + UInt64(bytes.count))
+    switch gather(bytes, at: offset) {
+    case .gathered: return took
+    case .full: settleInFile()
+    case .notGathering: break
+    }
     // Nobody has changed the file since the last write: it would not show any more after this one.
     if let descriptor = state.withLock({ $0.held.isEmpty ? nil : $0.descriptor }) { look(at: descriptor) }
     let plan = try state.withLock { (state) throws(StoreError) -> WritePlan in try decide(range, bytes, &state) }
@@ -184,6 +189,7 @@ extension StoredBody {
   /// - Returns: `false` when bytes are missing: the body stays what it is.
   @discardableResult
   package func complete() -> Bool {
+    if let isComplete = completeGathered() { return isComplete }
     let outcome = state.withLock { state -> (isComplete: Bool, released: UInt64, news: News)? in
       guard state.failure == nil, state.claims.isEmpty else { return nil }
       if let window = state.window {
@@ -208,6 +214,7 @@ extension StoredBody {
 
   /// No fill runs any more, for now: what was reserved and not used goes back, what was written is recorded.
   package func fillPaused() {
+    settleInFile()
     let (released, news) = state.withLock { state in
       state.closeAllSegments()
       state.growth.paused()
@@ -241,7 +248,7 @@ extension BodyState {
 
   /// Marks the body dirty where it is recorded at all.
   mutating func takeNews(isForced: Bool = false) -> StoredBody.News {
-    guard isPublished, failure == nil else { return StoredBody.News() }
+    guard isPublished, failure == nil, place.isFile else { return StoredBody.News() }
     let isDue = report == .clean && (isForced || hasUnrecorded)
     return StoredBody.News(
       telling: report.told(isDue: isDue, isLarge: unrecordedBytes >= SegmentTable.span),

@@ -33,6 +33,12 @@ struct LedgerRecord {
   /// The octets of a row, whole units of them, without its head.
   static func octets(of row: ObjectRow, _ tags: [TagRecord]) -> [UInt8] {
     var output: [UInt8] = []
+    append(row, tags, to: &output)
+    return output
+  }
+
+  /// The same behind what is there, padded to whole units of all of it.
+  static func append(_ row: ObjectRow, _ tags: [TagRecord], to output: inout [UInt8]) {
     output.append(string: row.id.bytes[...])
     output.append(number: row.keyHash)
     output.append(string: row.key[...])
@@ -44,7 +50,6 @@ struct LedgerRecord {
     output.append(number: UInt64(bitPattern: row.lastUsed))
     output.append(number: UInt64(bitPattern: row.expires ?? .max))
     append(tags, to: &output)
-    return output
   }
 
   /// The octets of tags, as those of a row.
@@ -131,6 +136,11 @@ struct LedgerRecord {
 
   private static func birth(_ octets: ArraySlice<UInt8>, _ number: Int64) -> Content? {
     var reader = OctetReader(rest: octets)
+    return birth(&reader, number).map { .birth($0.row, $0.tags) }
+  }
+
+  /// What ``append(_:_:to:)`` wrote.
+  static func birth(_ reader: inout OctetReader, _ number: Int64) -> (row: ObjectRow, tags: [TagRecord])? {
     guard let id = reader.string().flatMap({ ObjectID(bytes: Array($0)) }), let hash = reader.number(),
       let key = reader.string(),
       let kind = reader.number().flatMap({ ObjectRow.Kind(rawValue: Int64(bitPattern: $0)) }),
@@ -144,6 +154,6 @@ struct LedgerRecord {
       head: Array(head), total: total == .max ? nil : total, isComplete: false, held: 0, synced: 0, isSuspect: false,
       storedAt: Int64(bitPattern: storedAt), supersededAt: nil, lastUsed: Int64(bitPattern: lastUsed), uses: 0,
       expires: ends == .max ? nil : ends)
-    return .birth(row, tags)
+    return (row, tags)
   }
 }

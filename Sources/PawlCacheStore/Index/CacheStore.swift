@@ -29,11 +29,18 @@ package final class CacheStore: @unchecked Sendable {
     let opened = try CatalogueFile.open(in: settings.path, events)
     let budget = try Self.makeBudget(settings, opened)
     let reader = try CatalogueReader(path: CatalogueFile.path(in: settings.path))
+    let place = StorePlace(settings.path)
+    let packs = Packs(place, settings, seed: opened.seed, pool: pool, events: events, budget: budget, clock: clock)
+    let packed = try packs.open()
+    budget.charge(packed.size)
     core = StoreCore(
-      settings: settings, pool: pool, events: events, clock: clock, budget: budget, reader: reader,
-      index: ResourceIndex(seed: opened.seed, hashes: opened.index.hashes),
-      trees: OutdatedTrees(opened.index.outdated), nextNumber: opened.index.nextNumber,
+      settings: settings, place: place, pool: pool, events: events, clock: clock, budget: budget, reader: reader,
+      index: ResourceIndex(
+        seed: opened.seed, hashes: opened.index.hashes, packed: packed.entries, limit: settings.loadedResources),
+      trees: OutdatedTrees(opened.index.outdated),
+      nextNumber: max(opened.index.nextNumber, packed.lastNumber + 1),
       ledger: Self.makeLedger(settings, opened, events))
+    core.packs = packs
     let ticker = Ticker(core)
     let ledger = core.ledger
     catalogue = try Catalogue(
@@ -46,10 +53,14 @@ package final class CacheStore: @unchecked Sendable {
     events.log(
       .info, "cache-opened",
       [
-        "cache": settings.name, "objects": "\(opened.index.hashes.count)", "bytes": "\(opened.index.heldBytes)",
+        "cache": settings.name, "objects": "\(opened.index.hashes.count + packed.entries.count)",
+        "bytes": "\(opened.index.heldBytes + packed.size)",
         "max-size": "\(budget.maxSize)", "clean": opened.wasClean ? "yes" : "no",
       ])
-    core.pool.run { [core] in core.spares.refill(core) }
+    core.pool.run { [core] in
+      core.spares.refill(core)
+      if packs.isWriting { packs.makeSpare() }
+    }
     removeOrphans()
   }
 
@@ -65,10 +76,12 @@ package final class CacheStore: @unchecked Sendable {
     core.flushUses()
     core.spares.close(core)
     core.durability.syncAll(core)
+    core.packs?.close()
     let isRecorded = catalogue.barrier(durably: true)
     if isRecorded { core.submit([.meta("clean", 1)], durably: true) }
     catalogue.close()
     core.catalogue = nil
+    core.packs = nil
     // Bodies hold the core, which holds the index.
     index.clear()
     directoryLock.release()
@@ -149,7 +162,9 @@ package final class CacheStore: @unchecked Sendable {
 
   /// What is known under this key; the hot path. Look at ``ResourceState/isLoaded`` first.
   package func resource(authority: UnsafeRawBufferPointer, target: UnsafeRawBufferPointer) -> Resource? {
-    index.find(authority, target)
+    guard let found = index.find(authority, target) else { return nil }
+    if found.withLock({ !$0.isLoaded }) { loadAtOnce(found) }
+    return found
   }
 
   package func resource(for key: CacheKey, create: Bool) -> Resource? { index.find(key, create: create) }
@@ -180,6 +195,8 @@ private final class Ticker: @unchecked Sendable {
     core.pool.run { [core] in
       core.watchFreeSpace()
       core.openBodies.trim()
+      core.packs?.sync()
+      core.cleanPacks()
       core.index.unload(beyond: core.settings.loadedResources, responses: core.liveCount, now: core.clock.wallSeconds())
     }
   }

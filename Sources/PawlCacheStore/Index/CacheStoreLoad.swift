@@ -20,13 +20,50 @@ extension CacheStore {
     if !isQueued { Self.finishLoad(resource, [], core.index) }
   }
 
+  /// What is in packs alone, at once, where it is in the page cache; else nothing happens. On any loop.
+  package func loadAtOnce(_ resource: Resource) {
+    guard let packs = core.packs else { return }
+    let places = resource.withLock { state -> [PackPlace] in
+      state.isLoaded || !state.loads.isEmpty || state.atRest.rows > 0 || state.atRest.places.count > 2
+        ? [] : state.atRest.places
+    }
+    guard !places.isEmpty else { return }
+    var objects: [PackedObject] = []
+    for place in places {
+      guard let object = PackedObject(place, in: packs, waits: false) else { return }
+      objects.append(object)
+    }
+    let (responses, forms) = Self.loaded(objects, of: resource, core)
+    if !forms.isEmpty { core.attachForms(forms, to: responses) }
+    Self.finishLoad(resource, responses, core.index)
+  }
+
+  private static func loaded(
+    _ objects: [PackedObject], of resource: Resource, _ core: StoreCore
+  ) -> (responses: [StoredResponse], forms: [FoundObject]) {
+    var (responses, forms): ([StoredResponse], [FoundObject]) = ([], [])
+    for object in objects where object.record.row.key == resource.key.bytes {
+      if object.record.row.kind == .coded {
+        forms.append(FoundObject(object, core))
+      } else if !responses.contains(where: { $0.body.number == object.record.row.number }),
+        let response = object.load(under: resource.key, core)
+      {
+        responses.append(response)
+      }
+    }
+    return (responses.sorted { $0.body.number > $1.body.number }, forms)
+  }
+
   private static func loadNow(_ resource: Resource, _ core: StoreCore) {
-    var (responses, forms): ([StoredResponse], [RecordedObject]) = ([], [])
+    let rest = resource.withLock { $0.atRest }
+    let objects = rest.places.compactMap { place in core.packs.flatMap { PackedObject(place, in: $0, waits: true) } }
+    var (responses, forms) = loaded(objects, of: resource, core)
     do throws(StoreError) {
-      for object in try core.reader.objects(keyHash: resource.hash) where object.row.key == resource.key.bytes {
+      let rows = rest.rows > 0 ? try core.reader.objects(keyHash: resource.hash) : []
+      for object in rows where object.row.key == resource.key.bytes {
         if core.doomed.withLock({ $0.contains(object.row.number) }) { continue }
         if object.row.kind == .coded {
-          forms.append(object)
+          forms.append(FoundObject(object, core))
         } else if let response = BodyLoader(object, core).load(under: resource.key) {
           responses.append(response)
         }
@@ -34,6 +71,7 @@ extension CacheStore {
     } catch {
       core.noteReadFailure(error)
     }
+    if !objects.isEmpty { responses.sort { $0.body.number > $1.body.number } }
     responses = Reunion(core: core).join(responses)
     core.attachForms(forms, to: responses + resource.withLock { $0.responses })
     finishLoad(resource, responses, core.index)
@@ -52,6 +90,7 @@ extension CacheStore {
       }
       state.superseded.sort { ($0.supersededAt ?? 0) > ($1.supersededAt ?? 0) }
       state.isLoaded = true
+      state.atRest = AtRest()
       defer { state.loads = [] }
       return (state.loads, excess)
     }
@@ -62,6 +101,26 @@ extension CacheStore {
     }
     index.removeIfEmpty(resource)
     for reply in replies { reply.send(()) }
+  }
+}
+
+/// A coded form that was found, whose base is looked for.
+struct FoundObject {
+  let row: ObjectRow
+  let load: (CacheKey) -> StoredResponse?
+  /// Nobody has it: it goes.
+  let remove: () -> Void
+
+  init(_ object: RecordedObject, _ core: StoreCore) {
+    row = object.row
+    load = { BodyLoader(object, core).load(under: $0) }
+    remove = { _ = core.remove(object.row, BodyLoader(object, core).charge) }
+  }
+
+  init(_ object: PackedObject, _ core: StoreCore) {
+    row = object.record.row
+    load = { object.load(under: $0, core) }
+    remove = { core.packs?.kill(object.place) }
   }
 }
 
@@ -107,12 +166,7 @@ struct BodyLoader {
   var charge: DiskCharge { DiskCharge(core.budget, bytes: object.row.held + DiskBudget.objectOverhead) }
 
   private func response(_ head: StoredHead, _ body: StoredBody) -> StoredResponse {
-    let row = object.row
-    let personal =
-      row.kind == .personal
-      ? StoredResponse.PersonalBinding(owner: row.owner ?? [], expires: row.expires ?? 0) : nil
-    return StoredResponse(
-      head: head, body: body, storedAt: row.storedAt, personal: personal, supersededAt: row.supersededAt)
+    StoredResponse(head, body, object.row)
   }
 
   private func open(_ charge: DiskCharge) throws(StoreError) -> (BodyDescriptor, UInt64) {
@@ -138,8 +192,7 @@ struct BodyLoader {
     state.tags = object.tags
     state.tags.keepToLimit()
     state.isTagTold = true
-    let isPersonal = row.kind == .personal
-    state.hasStrongValidator = isPersonal ? head.validators.tag.map { !$0.isWeak } ?? false : head.isStronglyValidated
+    state.hasStrongValidator = head.isStronglyValidated(isPersonal: row.kind == .personal)
     (state.uses, state.usesSeen, state.lastUsed) = (row.uses, row.uses, row.lastUsed)
     state.lastTouch = core.openBodies.now()
     if let total = row.total, state.held.contains(0..<total), state.heldCount == total {

@@ -28,12 +28,11 @@ extension CacheStore {
     superseding: [StoredResponse] = []
   ) {
     let now = core.clock.wallSeconds()
-    var changes = insertion(of: response, hash: resource.hash, key: resource.key, now: now)
+    record(insertion(of: response, hash: resource.hash, key: resource.key, now: now), of: response.body)
     for old in superseding where old.body !== response.body {
       old.supersede(at: now)
-      changes.append(.superseded(old.body.number, at: now))
+      core.record([.superseded(old.body.number, at: now)], of: old.body)
     }
-    record(changes, of: response.body)
     place(response, in: resource) { state in
       let leaving = replacing + superseding
       for old in leaving + [response] { state.variants.remove(old.body) }
@@ -59,7 +58,7 @@ extension CacheStore {
       return Array(excess)
     }
     guard let gone else { return }
-    core.submit([.superseded(response.body.number, at: now)])
+    core.record([.superseded(response.body.number, at: now)], of: response.body)
     for old in gone { core.drop(old.body) }
   }
 
@@ -119,7 +118,7 @@ extension CacheStore {
         state.superseded[index] = updated
       }
     }
-    core.submit([.head(body.number, head.serialize())])
+    core.record([.head(body.number, head.serialize())], of: body)
     return updated
   }
 
@@ -143,12 +142,9 @@ extension CacheStore {
     return [.insert(row), .tags(body.number, tags)]
   }
 
+  /// Records a body for the first time; one that is gathered is recorded when it is known where it goes.
   func record(_ changes: [CatalogueChange], of body: StoredBody) {
-    core.submit(changes) { [core] isRecorded in
-      guard isRecorded else { return }
-      _ = core.unrecorded.withLock { $0.remove(body.id) }
-      body.state.withLock { $0.birth = nil }
-    }
+    if !body.isGathering { core.recordBirth(changes, of: body) }
   }
 
   /// Changes the resource, or the one that has taken its place in the index; drops what `change` gives back.

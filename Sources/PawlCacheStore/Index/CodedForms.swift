@@ -51,7 +51,7 @@ extension CacheStore {
         continue
       }
       let origin = CodedForm.Origin(base: newer.id, coding: form.coding, isSteady: form.body.isSteady)
-      core.submit([.owner(form.body.number, origin.octets)])
+      core.record([.owner(form.body.number, origin.octets)], of: form.body)
     }
   }
 
@@ -102,17 +102,17 @@ extension StoreCore {
   }
 
   /// Puts forms that were recorded beside the bodies that they were made of; those without one go. Blocking.
-  func attachForms(_ forms: [RecordedObject], to responses: [StoredResponse]) {
+  func attachForms(_ forms: [FoundObject], to responses: [StoredResponse]) {
     for object in forms {
       guard let origin = object.row.owner.flatMap(CodedForm.Origin.init(octets:)),
         let base = responses.first(where: { $0.body.id == origin.base })?.body
       else {
-        _ = remove(object.row, BodyLoader(object, self).charge)
+        object.remove()
         continue
       }
       // Here still: the base was unloaded while somebody had both.
       if base.forms.contains(where: { $0.body.number == object.row.number }) { continue }
-      guard let key = base.state.withLock({ $0.home }), let form = BodyLoader(object, self).load(under: key) else {
+      guard let key = base.state.withLock({ $0.home }), let form = object.load(key) else {
         continue
       }
       guard Self.canGoOn(form.body, isSteady: origin.isSteady) else {

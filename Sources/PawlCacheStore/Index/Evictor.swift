@@ -31,7 +31,9 @@ extension StoreCore {
 
   private func evict(_ candidates: [EvictionCandidate], _ missing: UInt64) throws(StoreError) -> Bool {
     var freed: UInt64 = 0
+    let oldest = oldestPack()
     for candidate in candidates where freed < missing {
+      if let oldest, oldest.score < candidate.score { break }
       guard evict(candidate) else { continue }
       freed += candidate.held + DiskBudget.objectOverhead
       counters.withLock { $0.evictions += 1 }
@@ -39,6 +41,7 @@ extension StoreCore {
         .info, "body-evicted",
         ["body": candidate.id.hex, "bytes": "\(candidate.held)", "kind": "\(candidate.score.objectClass)"])
     }
+    if freed < missing, let oldest { freed += empty(oldest.pack, keepingAll: false) }
     return freed > 0
   }
 

@@ -34,6 +34,10 @@ extension StoreCore {
         for resource in resources { index.removeIfEmpty(resource) }
         guard body.doom() else { return false }
         dropForms(of: body)
+        guard body.state.withLock({ $0.place.isFile }) else {
+          body.removeOctets()
+          return true
+        }
         BodyFile.unlink(candidate.id, self)
         body.charge.release()
         return true

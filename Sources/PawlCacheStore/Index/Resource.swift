@@ -8,10 +8,15 @@ package final class Resource: Sendable {
   package let key: CacheKey
   let hash: UInt64
   @usableFromInline let state: Locked<ResourceState>
+  // Safe: both are the index's, behind the lock of its shard.
+  /// Where it stands among those in memory; -1: nowhere.
+  nonisolated(unsafe) var seat = -1
+  /// Whether it was asked for since the hand passed it.
+  nonisolated(unsafe) var isTouched = true
 
-  init(key: CacheKey, hash: UInt64, isLoaded: Bool) {
+  init(key: CacheKey, hash: UInt64, isLoaded: Bool, atRest: AtRest = AtRest()) {
     (self.key, self.hash) = (key, hash)
-    state = Locked(ResourceState(isLoaded: isLoaded))
+    state = Locked(ResourceState(isLoaded: isLoaded, atRest: atRest))
   }
 
   /// Hold it for a look or an update, never over IO; not reentrant.
@@ -42,10 +47,12 @@ package struct ResourceState {
   /// Out of the index: what is published here goes to another resource of the same key.
   package internal(set) var isDetached = false
   var loads: [LoopReply<Void>] = []
+  /// What is to be loaded: objects in the catalogue, as many as were marked, and records in packs.
+  var atRest: AtRest
 
   package static let supersededLimit = 16
 
-  init(isLoaded: Bool) { self.isLoaded = isLoaded }
+  init(isLoaded: Bool, atRest: AtRest = AtRest()) { (self.isLoaded, self.atRest) = (isLoaded, atRest) }
 
   var isEmpty: Bool {
     variants.isEmpty && superseded.isEmpty && fetch == nil && asking == 0 && loads.isEmpty && isLoaded
@@ -72,6 +79,14 @@ package struct ResourceState {
     fetch = nil
     confirmations.removeAll()
     invalidations += 1
+  }
+
+  /// Where all that is here is while it is not here.
+  var asAtRest: AtRest {
+    var rest = AtRest()
+    for response in variants { response.body.note(in: &rest) }
+    for response in superseded { response.body.note(in: &rest) }
+    return rest
   }
 
   func response(number: Int64) -> StoredResponse? {

@@ -18,7 +18,7 @@ struct Reunion {
         core.unite(kept.body, with: gone.body, upTo: gone.body.held.prefix)
         guard !isLonger, let index = left.firstIndex(where: { $0.body === kept.body }) else { continue }
         left[index] = kept.current
-        core.submit([.current(kept.body.number)])
+        core.record([.current(kept.body.number)], of: kept.body)
         // What comes before it is compared with that one now.
         break
       }
@@ -69,7 +69,7 @@ extension CacheStore {
       return state.variants.insert(kept.current)
     }
     guard let gone else { return }
-    core.submit([.current(old.body.number)])
+    core.record([.current(old.body.number)], of: old.body)
     for response in gone { core.drop(response.body) }
     core.unite(old.body, with: new.body, upTo: end)
   }

@@ -12,12 +12,13 @@ final class StoreCore: BodyCore, @unchecked Sendable {
   let isSwept = Locked(false)
 
   init(
-    settings: CacheStoreSettings, pool: WorkerPool, events: EventLog, clock: any LoopClock, budget: DiskBudget,
+    settings: CacheStoreSettings, place: StorePlace, pool: WorkerPool, events: EventLog, clock: any LoopClock,
+    budget: DiskBudget,
     reader: CatalogueReader, index: ResourceIndex, trees: OutdatedTrees, nextNumber: Int64, ledger: Ledger? = nil
   ) {
     (self.index, self.trees) = (index, trees)
     super.init(
-      settings: settings, pool: pool, events: events, clock: clock, budget: budget, reader: reader,
+      settings: settings, place: place, pool: pool, events: events, clock: clock, budget: budget, reader: reader,
       nextNumber: nextNumber, ledger: ledger)
   }
 

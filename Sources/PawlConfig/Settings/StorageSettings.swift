@@ -10,6 +10,8 @@ package struct CacheSettings: Hashable, Sendable {
   package var memory: UInt64 = 64 << 20
   /// The largest body kept in memory, in bytes.
   package var memoryObject: UInt64 = 32 << 10
+  /// The largest body that is kept with others in one file, in bytes; 0: each has a file of its own.
+  package var packedObject: UInt64 = 64 << 10
 
   package init(name: String, path: String) { (self.name, self.path) = (name, path) }
 
@@ -21,6 +23,7 @@ package struct CacheSettings: Hashable, Sendable {
       .scalar("min-free", \.minFree, .size()),
       .scalar("memory", \.memory, .size()),
       .scalar("memory-object", \.memoryObject, .size()),
+      .scalar("packed-object", \.packedObject, .size(0...(128 << 10))),
     ]
   }
 }

@@ -85,7 +85,7 @@ struct ServerParts: Sendable {
     let wanted = CacheStoreSettings(
       name: settings.name, path: settings.path, maxSize: settings.maxSize, minFree: settings.minFree,
       memory: settings.memory, memoryObject: settings.memoryObject,
-      openBodies: DescriptorLimit.idle(atMost: 8192, among: caches))
+      openBodies: DescriptorLimit.idle(atMost: 8192, among: caches), packedObject: settings.packedObject)
     for _ in 0..<patience {
       do throws(StoreError) {
         return try CacheStore(wanted, pool: workers, events: events, clock: clock)

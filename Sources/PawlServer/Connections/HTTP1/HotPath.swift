@@ -215,13 +215,13 @@ final class HotExchange: Exchange {
   }
 
   func look(at run: FileRun, isCopied: Bool, _ now: Monotonic) -> FileLook {
-    watch?.look(at: run.offset, isCopied: isCopied, now: now) ?? .same
+    watch?.look(at: run.position, isCopied: isCopied, now: now) ?? .same
   }
 
   /// Reads on where the file has not got what it was to have.
   func reader(of run: FileRun, for request: IncomingRequest, on downloads: LoopDownloads) -> CacheReader? {
     guard let hot else { return nil }
-    let left = run.offset..<run.offset + UInt64(run.count)
+    let left = run.position..<run.position + UInt64(run.count)
     let reader = CacheReader(
       [.body(left.lowerBound, through: left.upperBound)], of: hot.stored, for: request, in: hot.store,
       on: downloads)

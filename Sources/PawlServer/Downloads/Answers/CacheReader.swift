@@ -171,14 +171,14 @@ final class CacheReader: BodySource {
   }
 
   func look(at run: FileRun, isCopied: Bool) -> FileLook {
-    watch.look(at: run.offset, isCopied: isCopied, now: request.loop.loop.now)
+    watch.look(at: run.position, isCopied: isCopied, now: request.loop.loop.now)
   }
 
   /// Where nothing comes of it three times in a row, it is not tried again.
   func takeBack(_ run: FileRun) -> Bool {
-    guard !isFinished, returned.at != run.offset || returned.count < 3 else { return false }
-    returned = (run.offset, returned.at == run.offset ? returned.count + 1 : 1)
-    let left = run.offset..<run.offset + UInt64(run.count)
+    guard !isFinished, returned.at != run.position || returned.count < 3 else { return false }
+    returned = (run.position, returned.at == run.position ? returned.count + 1 : 1)
+    let left = run.position..<run.position + UInt64(run.count)
     distrust(left)
     segments.insert(.body(left.lowerBound, through: left.upperBound), at: segments.startIndex)
     body.readerMoved(token: token, position: left.lowerBound)

@@ -182,6 +182,7 @@ final class Fill: FetchBodySink {
       if streamed == nil { streamed = DeliveredMemory(from: offset) }
       streamed?.note(bytes)
     }
+    if body.isGathering { owner.gathering.add(body, on: owner.loop) }
     state.comes(mustWait: mustWait(at: offset + UInt64(bytes.count)))
     if isPaused, isStreaming { watchSlowReaders() }
     // Who is told may read at once, and so move this fill.

@@ -100,7 +100,7 @@ final class FormWriter: DownloadJob, BodyConsumer {
 
   private func encode(_ run: FileRun) {
     timer?.cancel()
-    let (body, range) = (base.body, run.offset..<run.offset + UInt64(run.count))
+    let (body, range) = (base.body, run.position..<run.position + UInt64(run.count))
     encode { encoding throws(FormEncoding.Failure) in
       var octets = [UInt8](repeating: 0, count: run.count)
       let count = octets.withUnsafeMutableBytes { body.read(range, into: $0) }
@@ -135,6 +135,7 @@ final class FormWriter: DownloadJob, BodyConsumer {
 
   /// Nothing more is here now: who reads gets what there is, if more does not come soon.
   private func waitForMore() {
+    form.body.settleSoon()
     guard encoding.holdsBack, !form.body.isSteady, timer?.isScheduled != true else { return }
     let timer = timer ?? owner.loop.makeTimer { [weak self] in self?.flush() }
     self.timer = timer

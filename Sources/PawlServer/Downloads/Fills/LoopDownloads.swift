@@ -20,6 +20,7 @@ final class LoopDownloads {
   var comparisons: [ObjectIdentifier: any DownloadJob] = [:]
   /// Comparisons of what is here with what is here: they end with their bodies.
   var twins: [ObjectIdentifier: TwinComparison] = [:]
+  let gathering = GatheringBodies()
   @exclusivity(unchecked) private var uncollapsed = UncollapsedResources()
 
   var events: EventLog { services.events }
@@ -40,5 +41,6 @@ final class LoopDownloads {
     for fetch in Array(fetches.values) { fetch.stop() }
     for fill in Array(fills.values) { fill.stop() }
     for comparison in Array(comparisons.values) { comparison.stop() }
+    gathering.stop()
   }
 }

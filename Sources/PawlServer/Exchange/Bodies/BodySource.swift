@@ -26,7 +26,10 @@ struct FileRun: Sendable {
   init(_ slice: FileSlice) { self.slice = slice }
 
   var descriptor: CInt { slice.fd }
+  /// In the file.
   var offset: UInt64 { slice.offset + UInt64(sent) }
+  /// In the body.
+  var position: UInt64 { offset - slice.base }
   var count: Int { slice.count - sent }
   mutating func advance(by count: Int) { sent += count }
 

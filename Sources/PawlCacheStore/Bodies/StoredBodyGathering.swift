@@ -1,0 +1,184 @@
+import CLinux
+import PawlCache
+import PawlDisk
+
+/// A small body that comes at once is gathered in memory, given to nobody, and goes into a pack as one record when all of it is there. One
+/// that is long in coming, or too large, gets a file first: what a reader has seen is kept whatever happens.
+extension StoredBody {
+  /// Whether what came of it is in memory alone: nobody reads that yet. Who fills it sees to it that this does not last
+  /// (``settleSoon()``).
+  package var isGathering: Bool { state.withLock { $0.place.isGathering } }
+
+  /// How long a body is gathered before it gets a file.
+  package static let gatheringTime = Duration.milliseconds(10)
+
+  /// Gives it a file, in the pool.
+  package func settleSoon() {
+    let isWanted = state.withLock { state in
+      guard state.place == .gathered else { return false }
+      state.place = .settling
+      return true
+    }
+    guard isWanted else { return }
+    if !core.pool.run({ [self] in settleInFile() }) { settleInFile() }
+  }
+
+  enum Gathering { case gathered, full, notGathering }
+
+  /// Takes what comes.
+  func gather(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Gathering {
+    let limit = core.packs?.contentLimit ?? 0
+    return state.withLock { state in
+      guard state.place.isGathering, state.failure == nil else { return .notGathering }
+      let count = UInt64(state.gathered.count)
+      let end = offset + UInt64(bytes.count)
+      // While a file is made for it, some more may come.
+      guard offset <= count, end <= UInt64(state.place == .settling ? 4 * limit : limit), end <= state.total ?? .max
+      else { return .full }
+      if end > count {
+        if state.gathered.isEmpty { state.gathered.reserveCapacity(Int(min(state.total ?? end, UInt64(limit)))) }
+        state.gathered.append(contentsOf: bytes[Int(count - offset)...])
+      }
+      return .gathered
+    }
+  }
+
+  /// From now on it has a file, with what has come so far. Nothing happens to one that has. Blocking, for a moment.
+  func settleInFile() {
+    guard isGathering else { return }
+    _ = core.unrecorded.withLock { $0.insert(id) }
+    let made: BodyDescriptor
+    do throws(StoreError) {
+      made = try core.openBodies.makingRoom { () throws(StoreError) in try BodyFile.create(id, core, charge) }
+    } catch {
+      _ = core.unrecorded.withLock { $0.remove(id) }
+      core.events.log(.warning, "body-refused", ["body": id.hex, "why": "\(error)"])
+      return passThroughMemory()
+    }
+    let now = core.openBodies.now()
+    let moved = state.withLock { state -> (bytes: [UInt8], birth: (row: ObjectRow, tags: [TagRecord])?)? in
+      guard state.place.isGathering else { return nil }
+      defer { state.gathered = [] }
+      (state.place, state.descriptor, state.lastTouch) = (.file, made, now)
+      state.reservation -= min(DiskBudget.objectOverhead, state.reservation)
+      return (state.gathered, state.birth)
+    }
+    guard let moved else {
+      // It went into a pack meanwhile.
+      BodyFile.unlink(id, core)
+      _ = core.unrecorded.withLock { $0.remove(id) }
+      return
+    }
+    charge.grow(DiskBudget.objectOverhead)
+    core.openBodies.add(self)
+    if let (row, tags) = moved.birth { core.recordBirth([.insert(row), .tags(number, tags)], of: self) }
+    do throws(StoreError) {
+      _ = try moved.bytes.withUnsafeBytes { bytes in
+        Result { () throws(StoreError) in try write(bytes, at: 0) }
+      }.get()
+    } catch {
+      core.events.log(.warning, "body-refused", ["body": id.hex, "why": "\(error)"])
+      passThroughMemory(moved.bytes)
+    }
+  }
+
+  /// There is no file to be had: what came goes to who reads, and is not kept.
+  private func passThroughMemory(_ bytes: [UInt8]? = nil) {
+    let gathered = state.withLock { state -> [UInt8] in
+      defer { state.gathered = [] }
+      if state.place.isGathering { state.place = .file }
+      return bytes ?? state.gathered
+    }
+    beginStreaming()
+    state.withLock { state in
+      _ = gathered.withUnsafeBytes { state.window?.append($0, at: 0) }
+    }
+    wake()
+    core.drop(self)
+  }
+
+  /// All has come of a body that is gathered: it becomes a record.
+  /// - Returns: `nil` where it is not gathered, or must have a file; `false` where bytes are missing.
+  func completeGathered() -> Bool? {
+    enum Way { case elsewhere, missing, memory, record(ObjectRow, [TagRecord], [UInt8]) }
+    let way = state.withLock { state -> Way in
+      guard state.place.isGathering, state.failure == nil else { return .elsewhere }
+      guard state.total ?? UInt64(state.gathered.count) == UInt64(state.gathered.count) else { return .missing }
+      state.total = UInt64(state.gathered.count)
+      if state.isDoomed { return .memory }
+      guard let birth = state.birth else { return .elsewhere }
+      return .record(birth.row, birth.tags, state.gathered)
+    }
+    switch way {
+    case .elsewhere:
+      settleInFile()
+      return nil
+    case .missing: return false
+    case .memory: stayInMemory()
+    case .record(let row, let tags, let bytes): if !pack(row, tags, bytes) { return nil }
+    }
+    wake()
+    return true
+  }
+
+  /// Nobody finds it any more: it is for those alone who read it.
+  private func stayInMemory() {
+    let released = state.withLock { state -> UInt64 in
+      _ = state.content.completed()
+      (state.memory, state.gathered, state.place) = (state.gathered, [], .file)
+      state.held.insert(0..<UInt64(state.memory?.count ?? 0))
+      return state.takeReservation()
+    }
+    core.budget.release(released)
+  }
+
+  /// - Returns: `false` where the disk refused: it has a file now, or goes to who reads it.
+  private func pack(_ row: ObjectRow, _ tags: [TagRecord], _ bytes: [UInt8]) -> Bool {
+    let digest = bytes.withUnsafeBytes { SegmentDigest.of($0) }
+    let octets = bytes.withUnsafeBytes {
+      PackRecord.octets(of: row, tags, content: $0, digest: digest, seed: core.packs?.seed ?? 0)
+    }
+    guard let octets, let packs = core.packs, let place = packs.append(octets), let pack = packs.pack(place.pack) else {
+      settleInFile()
+      return false
+    }
+    let start = UInt64(place.offset + octets.count - PackRecord.padded(bytes.count))
+    let keepsMemory = bytes.count <= Int(clamping: core.settings.memoryObject) && core.settings.memory > 0
+    let outcome = state.withLock { state -> (released: UInt64, isBehind: Bool)? in
+      guard state.place.isGathering, !state.isDoomed, let birth = state.birth else { return nil }
+      state.enterPack(place, BodyDescriptor(in: pack, at: start), bytes.count, digest)
+      state.gathered = []
+      if keepsMemory { (state.memory, state.memoryUse) = (bytes, .kept) }
+      state.birth = nil
+      _ = state.content.completed()
+      state.content.wasRecorded()
+      // A tag may have come while it was written.
+      return (
+        state.takeReservation(), birth.tags != tags || birth.row.head != row.head || birth.row.supersededAt != nil
+      )
+    }
+    guard let outcome else {
+      packs.kill(place)
+      if state.withLock({ $0.place.isGathering }) { stayInMemory() }
+      return true
+    }
+    core.budget.release(outcome.released)
+    if keepsMemory, !core.memory.admit(self, size: UInt64(bytes.count)) { _ = leaveMemory(unlessUsed: false) }
+    if outcome.isBehind { core.record([.tags(number, self.tags)], of: self) }
+    return true
+  }
+}
+
+extension BodyState {
+  /// All of it stands in a pack, and is what was written there.
+  mutating func enterPack(_ place: PackPlace, _ descriptor: BodyDescriptor, _ count: Int, _ digest: UInt64) {
+    (self.place, self.descriptor) = (.packed(place), descriptor)
+    let range = 0..<UInt64(count)
+    (sequence, syncedSequence, sync) = (1, 1, .idle)
+    heldCount = range.upperBound
+    guard count > 0 else { return }
+    held.insert(range)
+    verified.insert(range)
+    _ = segments.insert(SegmentRecord(offset: 0, length: range.upperBound, digest: digest, sequence: 1))
+  }
+}

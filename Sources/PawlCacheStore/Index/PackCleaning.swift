@@ -1,0 +1,119 @@
+import PawlCache
+import PawlDisk
+
+/// Makes room in packs: the oldest goes as a whole, but for what was used since it was written; so does one of which little counts any
+/// more. All of it in the pool.
+extension StoreCore {
+  /// Of a pack that is emptied to make room, at most so much is written anew, in parts of a hundred.
+  private static let mostKept = 50
+  /// A full pack of which less than that counts is emptied, in parts of a hundred.
+  private static let leastLive = 50
+
+  /// The pack that goes first, and what it is worth; `nil` where none is full.
+  func oldestPack() -> (pack: Pack, score: EvictionScore)? {
+    guard let pack = packs?.all.first(where: \.isSealed) else { return nil }
+    let idle = clock.wallSeconds() - pack.lastWritten
+    return (pack, EvictionScore(.complete, idle: idle, uses: 0, size: DiskBudget.objectOverhead))
+  }
+
+  /// Empties a pack, and lets it go unless somebody is reading what cannot be moved.
+  /// - Returns: octets that are free for it.
+  func empty(_ pack: Pack, keepingAll: Bool) -> UInt64 {
+    guard let packs, pack.beginDropping() else { return 0 }
+    var kept = 0
+    let most = keepingAll ? .max : pack.size / 100 * Self.mostKept
+    var evicted: UInt64 = 0
+    var isEmpty = true
+    _ = packs.scan(pack, through: pack.size) { head, place in
+      guard head.isLive, isEmpty else { return }
+      let wasUsed = keepingAll || index.wasUsed(head.keyHash, place) != false
+      if wasUsed, kept + place.size <= most {
+        if relocate(head, place, packs) { kept += place.size } else { isEmpty = false }
+      } else if evict(head, place, packs) {
+        evicted += 1
+      } else if relocate(head, place, packs) {
+        kept += place.size
+      } else {
+        isEmpty = false
+      }
+    }
+    if evicted > 0 {
+      counters.withLock { $0.evictions += evicted }
+      events.log(
+        .info, "pack-evicted",
+        ["pack": "\(pack.number)", "bytes": "\(pack.size)", "objects": "\(evicted)", "kept-bytes": "\(kept)"])
+    }
+    guard isEmpty else {
+      pack.endDropping()
+      return 0
+    }
+    packs.takeOut(pack)
+    return UInt64(max(0, pack.size - kept))
+  }
+
+  /// Writes a record anew in another pack. `false` where that cannot be.
+  private func relocate(_ head: PackRecord.Head, _ place: PackPlace, _ packs: Packs) -> Bool {
+    // What is in memory moves by itself.
+    if let body = liveBody(head.number), body.state.withLock({ $0.place == .packed(place) }) {
+      return body.relocate(from: place)
+    }
+    // One that is damaged, or out of date, need not be moved.
+    guard let (_, record) = packs.record(place), record.row.supersededAt == nil,
+      !trees.covers(record.row.key, number: head.number), let (_, octets) = packs.rewritten(place, [])
+    else { return evict(head, place, packs) }
+    guard let next = packs.append(octets) else { return false }
+    if replace(head.keyHash, place, by: next) { return true }
+    packs.kill(next)
+    // It was loaded, or left, meanwhile.
+    guard let body = liveBody(head.number) else { return true }
+    return body.relocate(from: place)
+  }
+
+  private func replace(_ hash: UInt64, _ place: PackPlace, by next: PackPlace?) -> Bool {
+    guard let resources = index.move(hash, from: place, to: next) else { return true }
+    return resources.contains { resource in
+      resource.withLock { state in
+        guard !state.isLoaded, let found = state.atRest.places.firstIndex(of: place) else { return false }
+        if let next { state.atRest.places[found] = next } else { state.atRest.places.remove(at: found) }
+        return true
+      }
+    }
+  }
+
+  /// Nobody finds it any more. `false` where somebody has it.
+  private func evict(_ head: PackRecord.Head, _ place: PackPlace, _ packs: Packs) -> Bool {
+    if let body = liveBody(head.number), body.state.withLock({ $0.place == .packed(place) }) {
+      guard body.state.withLock({ $0.isIdle }) else { return false }
+      drop(body)
+      return true
+    }
+    _ = replace(head.keyHash, place, by: nil)
+    packs.kill(place)
+    return true
+  }
+
+  /// Once a second: empties one pack of which little counts any more.
+  func cleanPacks() {
+    guard let packs else { return }
+    let sparse = packs.all.first { $0.isSealed && $0.live < $0.size / 100 * Self.leastLive }
+    if let sparse { _ = empty(sparse, keepingAll: true) }
+  }
+}
+
+extension StoredBody {
+  /// Writes its record anew. Blocking. `false` where that cannot be.
+  func relocate(from place: PackPlace) -> Bool {
+    let isFree = state.withLock { state in
+      guard state.place == .packed(place), !state.isEditing else { return false }
+      state.isEditing = true
+      // Who is moved has to be used again to be moved again.
+      state.uses = 0
+      return true
+    }
+    // It moves just now, or has.
+    guard isFree else { return state.withLock { $0.place != .packed(place) } }
+    let isMoved = move(from: place)
+    rewrite()
+    return isMoved || state.withLock { $0.place != .packed(place) }
+  }
+}

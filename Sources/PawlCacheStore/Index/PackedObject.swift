@@ -1,0 +1,73 @@
+import PawlCache
+import PawlDisk
+import PawlLoop
+
+/// A record of a pack on its way into memory.
+struct PackedObject {
+  let place: PackPlace
+  let pack: Pack
+  let octets: [UInt8]
+  let record: PackRecord
+
+  /// - Parameter waits: for the disk: never on a loop.
+  /// - Returns: `nil` where it is not in the page cache; with `waits`, where there is no such record any more.
+  init?(_ place: PackPlace, in packs: Packs, waits: Bool) {
+    guard let pack = packs.pack(place.pack), case .octets(let octets) = pack.read(place, waits: waits),
+      let record = octets.withUnsafeBytes({ PackRecord($0, seed: packs.seed) })
+    else { return nil }
+    (self.place, self.pack, self.octets, self.record) = (place, pack, octets, record)
+  }
+
+  /// Makes a response of it. `nil` where it is damaged or out of date: then it is gone.
+  func load(under key: CacheKey, _ core: StoreCore) -> StoredResponse? {
+    let row = record.row
+    guard !core.trees.covers(row.key, number: row.number) else { return drop(core, nil) }
+    guard let head = StoredHead(serialized: row.head) else { return drop(core, "its head is not what pawl wrote") }
+    // Somebody still has it who had it before it was unloaded: one record has one body.
+    if let body = core.liveBody(row.number) { return StoredResponse(head, body, row) }
+    let body = body(head, key, core)
+    // Whoever reads on finds what is wrong with it, and mends it.
+    return StoredResponse(head, body, row)
+  }
+
+  private func body(_ head: StoredHead, _ key: CacheKey, _ core: StoreCore) -> StoredBody {
+    let row = record.row
+    let isIntact = octets.withUnsafeBytes { record.isIntact($0) }
+    var state = BodyState()
+    (state.total, state.home) = (row.total, key)
+    let start = UInt64(place.offset + record.content.lowerBound)
+    state.enterPack(place, BodyDescriptor(in: pack, at: start), record.content.count, record.digest)
+    state.content = .recorded
+    if !isIntact { state.verified = HeldBytes() }
+    state.standing = .published
+    state.tags = record.tags
+    state.tags.keepToLimit()
+    state.isTagTold = true
+    state.hasStrongValidator = head.isStronglyValidated(isPersonal: row.kind == .personal)
+    (state.uses, state.usesSeen, state.lastUsed) = (0, 0, row.lastUsed)
+    state.lastTouch = core.openBodies.lately
+    return StoredBody(id: row.id, number: row.number, core: core, charge: core.noCharge, state: state)
+  }
+
+  private func drop(_ core: StoreCore, _ why: String?) -> StoredResponse? {
+    core.packs?.kill(place)
+    if let why { core.noteDropped(record.row.id, why) }
+    return nil
+  }
+}
+
+extension StoredResponse {
+  /// What a row says of a body.
+  convenience init(_ head: StoredHead, _ body: StoredBody, _ row: ObjectRow) {
+    let personal =
+      row.kind == .personal ? PersonalBinding(owner: row.owner ?? [], expires: row.expires ?? 0) : nil
+    self.init(head: head, body: body, storedAt: row.storedAt, personal: personal, supersededAt: row.supersededAt)
+  }
+}
+
+extension StoredHead {
+  /// Whether the origin's own validator names the bytes beyond doubt; the date of what is one user's does not.
+  func isStronglyValidated(isPersonal: Bool) -> Bool {
+    isPersonal ? validators.tag.map { !$0.isWeak } ?? false : isStronglyValidated
+  }
+}

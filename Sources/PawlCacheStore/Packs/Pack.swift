@@ -1,0 +1,134 @@
+import CLinux
+import PawlBase
+import PawlDisk
+import PawlLoop
+
+/// One file of small objects, one record behind another. It only grows, until it is full; then it goes as a whole. What is read from it
+/// stays readable while somebody has it, whatever has become of its name.
+final class Pack: Sendable {
+  let number: UInt32
+  let descriptor: CInt
+  private let pool: WorkerPool
+  private let state: Locked<State>
+
+  private struct State {
+    /// Where the next record goes.
+    var end: Int
+    /// Octets of records that still count.
+    var live: Int
+    var isSealed = false
+    /// Something was written since the last sync.
+    var isDirty = false
+    /// Wall clock, seconds: of the last record.
+    var lastWritten: Int64
+    var isDropped = false
+  }
+
+  /// The octets before the first record: what tells that it is a pack of this cache.
+  static let headSize = PackPlace.unit
+
+  init(number: UInt32, descriptor: CInt, end: Int, live: Int, isSealed: Bool, lastWritten: Int64, pool: WorkerPool) {
+    (self.number, self.descriptor, self.pool) = (number, descriptor, pool)
+    state = Locked(State(end: end, live: live, isSealed: isSealed, lastWritten: lastWritten))
+  }
+
+  deinit {
+    let descriptor = descriptor
+    // Closing a file that was unlinked frees its blocks.
+    if !pool.run({ close(descriptor) }) { close(descriptor) }
+  }
+
+  /// Octets of the file.
+  var size: Int { state.withLock { $0.end } }
+  /// Octets of records that still count, as far as is known.
+  var live: Int { state.withLock { $0.live } }
+  var isSealed: Bool { state.withLock { $0.isSealed } }
+  /// Wall clock, seconds.
+  var lastWritten: Int64 { state.withLock { $0.lastWritten } }
+
+  /// No more records come.
+  func seal() { state.withLock { $0.isSealed = true } }
+
+  /// It is being emptied: `false` for a second one.
+  func beginDropping() -> Bool {
+    state.withLock { state in
+      defer { state.isDropped = true }
+      return !state.isDropped
+    }
+  }
+
+  /// It stays, after all.
+  func endDropping() { state.withLock { $0.isDropped = false } }
+
+  /// Whether something was written since this was asked last.
+  func takeDirt() -> Bool {
+    state.withLock { state in
+      defer { state.isDirty = false }
+      return state.isDirty
+    }
+  }
+
+  /// At the start: what was found in it.
+  func noteFound(live: Int, lastWritten: Int64) {
+    state.withLock { ($0.live, $0.lastWritten) = (live, lastWritten) }
+  }
+
+  func noteDirt() { state.withLock { $0.isDirty = true } }
+
+  /// Writes a record behind the last one. By one writer at a time; into the page cache.
+  func append(_ octets: [UInt8], at now: Int64) throws(StoreError) -> PackPlace {
+    let end = state.withLock { $0.end }
+    try Files.writeAll(descriptor, octets[...], at: UInt64(end))
+    state.withLock { state in
+      state.end = end + octets.count
+      state.live += octets.count
+      (state.isDirty, state.lastWritten) = (true, now)
+    }
+    return PackPlace(pack: number, offset: end, size: octets.count)
+  }
+
+  /// Marks a record as one that does not count any more. Into the page cache.
+  func kill(_ place: PackPlace) throws(StoreError) {
+    try Files.writeAll(descriptor, PackRecord.deadState[...], at: UInt64(place.offset + PackRecord.stateOffset))
+    noteGone(place)
+  }
+
+  /// A record does not count any more.
+  func noteGone(_ place: PackPlace) {
+    state.withLock { state in
+      state.live -= min(place.size, state.live)
+      state.isDirty = true
+    }
+  }
+
+  /// What a read came to.
+  enum Reading {
+    case octets([UInt8])
+    /// The disk would have to be waited for.
+    case wouldWait
+    case failed(StoreError)
+  }
+
+  /// - Parameter waits: for the disk: never on a loop.
+  func read(_ place: PackPlace, waits: Bool) -> Reading { read(place.offset, place.size, waits: waits) }
+
+  func read(_ offset: Int, _ size: Int, waits: Bool) -> Reading {
+    var failure: StoreError?
+    var isThere = true
+    let octets = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+      let target = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<size])
+      if waits {
+        do throws(StoreError) { count = try Files.read(descriptor, target, at: UInt64(offset)) } catch {
+          failure = error
+        }
+      } else {
+        let read = pawl_pread_nowait(descriptor, target.baseAddress, size, off_t(offset))
+        // Where the file system knows no such reads, too: the pool reads.
+        isThere = read == size
+        count = max(0, read)
+      }
+    }
+    if let failure { return .failed(failure) }
+    return isThere ? .octets(octets) : .wouldWait
+  }
+}

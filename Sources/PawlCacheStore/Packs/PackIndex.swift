@@ -1,0 +1,193 @@
+import CLinux
+import PawlBase
+import PawlCache
+import PawlDisk
+
+/// What the index in memory is to know of a record: two words.
+struct PackEntry: Hashable, Sendable {
+  let hash: UInt64
+  let place: PackPlace
+}
+
+/// What was found in the packs at the start.
+struct PackInventory {
+  var entries: [PackEntry] = []
+  /// The highest number that an object there has.
+  var lastNumber: Int64 = 0
+  /// Octets of the files.
+  var size: UInt64 = 0
+}
+
+/// A list of the records in one pack, beside it: 64 octets of numbers, then 16 for each record. It is made when the pack is full, and
+/// saves the next start from going through the records one by one. Without it, that is what happens.
+enum PackList {
+  private static let mark: UInt64 = 0x7061_776c_0000_0102
+  static let headSize = 64
+
+  struct Content {
+    var entries: [PackEntry]
+    var lastNumber: Int64
+    /// Where the last record ends.
+    var end: Int
+  }
+
+  static func octets(_ content: Content, seed: UInt64) -> [UInt8] {
+    var body: [UInt8] = []
+    body.reserveCapacity(content.entries.count * 16)
+    for entry in content.entries {
+      withUnsafeBytes(of: (entry.hash.littleEndian, entry.place.bits.littleEndian)) { body.append(contentsOf: $0) }
+    }
+    var head: [UInt8] = []
+    head.append(number: mark)
+    head.append(number: UInt64(content.entries.count))
+    head.append(number: UInt64(bitPattern: content.lastNumber))
+    head.append(number: UInt64(content.end))
+    let check = head.withUnsafeBytes { head in body.withUnsafeBytes { SegmentDigest.key(head, $0, seed: seed) } }
+    head.append(number: check)
+    head.append(contentsOf: repeatElement(0, count: headSize - head.count))
+    return head + body
+  }
+
+  /// `nil` for what ``octets(_:seed:)`` did not make.
+  static func read(_ octets: [UInt8], of number: UInt32, seed: UInt64) -> Content? {
+    var reader = OctetReader(rest: octets.prefix(headSize))
+    guard octets.count >= headSize, reader.number() == mark, let count = reader.number(),
+      let last = reader.number(), let end = reader.number(), let check = reader.number(),
+      count <= UInt64(PackPlace.packLimit / PackPlace.unit), octets.count == headSize + Int(count) * 16,
+      end <= UInt64(PackPlace.packLimit)
+    else { return nil }
+    return octets.withUnsafeBytes { octets in
+      let body = UnsafeRawBufferPointer(rebasing: octets[headSize...])
+      guard SegmentDigest.key(UnsafeRawBufferPointer(rebasing: octets[..<32]), body, seed: seed) == check else {
+        return nil
+      }
+      var entries: [PackEntry] = []
+      entries.reserveCapacity(Int(count))
+      for index in 0..<Int(count) {
+        let hash = UInt64(littleEndian: body.loadUnaligned(fromByteOffset: index * 16, as: UInt64.self))
+        let place = PackPlace(
+          bits: UInt64(littleEndian: body.loadUnaligned(fromByteOffset: index * 16 + 8, as: UInt64.self)))
+        guard place.pack == number else { return nil }
+        entries.append(PackEntry(hash: hash, place: place))
+      }
+      return Content(entries: entries, lastNumber: Int64(bitPattern: last), end: Int(end))
+    }
+  }
+}
+
+extension Packs {
+  func indexPath(of number: UInt32) -> String { path(of: number) + ".index" }
+
+  /// Goes through the records of a pack, from the first on, as far as they follow each other. Blocking.
+  /// - Parameter end: where to stop at the latest.
+  func scan(_ pack: Pack, through end: Int, _ found: (PackRecord.Head, PackPlace) -> Void) -> Int {
+    var position = Pack.headSize
+    while position + PackPlace.unit <= end {
+      guard case .octets(let octets) = pack.read(position, PackPlace.unit, waits: true),
+        let head = octets.withUnsafeBytes({ PackRecord.Head($0) }), position + Int(head.size) <= end
+      else { break }
+      found(head, PackPlace(pack: pack.number, offset: position, size: Int(head.size)))
+      position += Int(head.size)
+    }
+    return position
+  }
+
+  /// Of a pack that is full. Blocking.
+  func writeIndex(of pack: Pack) {
+    var content = PackList.Content(entries: [], lastNumber: 0, end: 0)
+    content.end = scan(pack, through: pack.size) { head, place in
+      content.lastNumber = max(content.lastNumber, head.number)
+      if head.isLive { content.entries.append(PackEntry(hash: head.keyHash, place: place)) }
+    }
+    // An index that says less than there is would hide the rest.
+    guard content.end == pack.size else { return }
+    let (path, octets) = (indexPath(of: pack.number), PackList.octets(content, seed: seed))
+    do throws(StoreError) {
+      let descriptor = try Files.open(path, O_WRONLY | O_CREAT | O_TRUNC)
+      defer { CLinux.close(descriptor) }
+      try Files.writeAll(descriptor, octets[...], at: 0)
+    } catch {
+      // Half of one is none, by its check.
+      events.log(.debug, "pack-index-failed", ["path": path, "why": "\(error)"])
+    }
+  }
+
+  // MARK: At the start
+
+  /// Opens all packs there are, and says what is in them; what is no pack of this cache goes. Blocking.
+  /// - Throws: where the directory cannot be made or read.
+  func open() throws(StoreError) -> PackInventory {
+    try Files.makeDirectories(directory)
+    var inventory = PackInventory()
+    var numbers: [UInt32] = []
+    for name in try Files.names(in: directory) {
+      if name.utf8.count == 8, let number = UInt32(name, radix: 16) { numbers.append(number) }
+    }
+    for number in numbers.sorted() {
+      skip(beyond: number)
+      do throws(StoreError) {
+        try open(number, into: &inventory)
+      } catch {
+        guard !error.isOfThisMoment else { throw error }
+        events.log(.warning, "pack-dropped", ["path": path(of: number), "why": "\(error)"])
+      }
+    }
+    return inventory
+  }
+
+  private func open(_ number: UInt32, into inventory: inout PackInventory) throws(StoreError) {
+    let path = path(of: number)
+    let descriptor = try Files.open(path, O_RDWR | O_NOFOLLOW)
+    let size = try Files.size(descriptor, path)
+    let pack = Pack(
+      number: number, descriptor: descriptor, end: Int(clamping: min(size, UInt64(PackPlace.packLimit))), live: 0,
+      isSealed: true, lastWritten: 0, pool: pool)
+    guard case .octets(let head) = pack.read(0, Pack.headSize, waits: true), PackHead.isOne(head, seed: seed),
+      size > UInt64(Pack.headSize)
+    else {
+      // Of another cache, or one that nothing was written to.
+      try Files.unlink(path)
+      return try Files.unlink(indexPath(of: number))
+    }
+    var content: PackList.Content
+    if let known = try readIndex(of: number), known.end == pack.size {
+      content = known
+    } else {
+      content = PackList.Content(entries: [], lastNumber: 0, end: 0)
+      content.end = scan(pack, through: pack.size) { head, place in
+        content.lastNumber = max(content.lastNumber, head.number)
+        if head.isLive { content.entries.append(PackEntry(hash: head.keyHash, place: place)) }
+      }
+    }
+    let live = content.entries.reduce(0) { $0 + $1.place.size }
+    guard live > 0 else {
+      try Files.unlink(path)
+      return try Files.unlink(indexPath(of: number))
+    }
+    pack.noteFound(live: live, lastWritten: Self.changed(descriptor))
+    adopt(pack)
+    inventory.entries += content.entries
+    inventory.lastNumber = max(inventory.lastNumber, content.lastNumber)
+    inventory.size += size
+  }
+
+  private static func changed(_ descriptor: CInt) -> Int64 {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 ? Int64(status.st_mtim.tv_sec) : 0
+  }
+
+  private func readIndex(of number: UInt32) throws(StoreError) -> PackList.Content? {
+    let path = indexPath(of: number)
+    guard Files.exists(path) else { return nil }
+    let descriptor = try Files.open(path, O_RDONLY | O_NOFOLLOW)
+    defer { CLinux.close(descriptor) }
+    let limit = PackList.headSize + PackPlace.packLimit / PackPlace.unit * 16
+    let size = min(Int(clamping: try Files.size(descriptor, path)), limit)
+    var octets = [UInt8](repeating: 0, count: size)
+    var outcome: Result<Int, StoreError> = .success(0)
+    octets.withUnsafeMutableBytes { buffer in
+      outcome = Result { () throws(StoreError) in try Files.read(descriptor, buffer, at: 0) }
+    }
+    return try outcome.get() == size ? PackList.read(octets, of: number, seed: seed) : nil
+  }
+}

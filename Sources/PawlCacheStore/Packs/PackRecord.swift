@@ -1,0 +1,142 @@
+import CLinux
+import PawlCache
+import PawlDisk
+
+/// One object in a pack: 64 octets of numbers, then what is known of the object, then its content, both padded to whole units. It proves
+/// itself: the numbers and what is known by a keyed XXH3, the content by another.
+///
+/// Only the eight octets that say whether it still counts ever change.
+struct PackRecord {
+  static let unit = PackPlace.unit
+  private static let mark: UInt64 = 0x7061_776c_7061_636b
+  private static let live: UInt64 = 1
+  private static let dead: UInt64 = 2
+  /// Where it says whether it still counts, and what that is when it does not.
+  static let stateOffset = 8
+  static var deadState: [UInt8] { withUnsafeBytes(of: dead.littleEndian) { Array($0) } }
+
+  let row: ObjectRow
+  let tags: [TagRecord]
+  /// Where the content lies among the octets of the record.
+  let content: Range<Int>
+  /// XXH3-64 of the content.
+  let digest: UInt64
+
+  // MARK: Writing
+
+  /// The octets of a record; `nil` where it would be too large.
+  /// - Parameter seed: of the cache: nobody else can make what passes for a record.
+  static func octets(
+    of row: ObjectRow, _ tags: [TagRecord], content: UnsafeRawBufferPointer, digest: UInt64, seed: UInt64
+  ) -> [UInt8]? {
+    var meta: [UInt8] = []
+    meta.reserveCapacity(512)
+    meta.append(number: UInt64(bitPattern: row.supersededAt ?? .max))
+    meta.append(number: row.uses)
+    LedgerRecord.append(row, tags, to: &meta)
+    let size = unit + meta.count + padded(content.count)
+    guard size <= PackPlace.recordLimit else { return nil }
+    var head = Head(
+      size: UInt32(size), metaSize: UInt32(meta.count), contentSize: UInt32(content.count), number: row.number,
+      keyHash: row.keyHash, digest: digest)
+    head.check = meta.withUnsafeBytes { head.check(of: $0, seed: seed) }
+    return [UInt8](unsafeUninitializedCapacity: size) { output, count in
+      let target = UnsafeMutableRawBufferPointer(output)
+      head.write(to: target)
+      meta.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: target[unit...]).copyMemory(from: $0) }
+      let start = unit + meta.count
+      UnsafeMutableRawBufferPointer(rebasing: target[start...]).copyMemory(from: content)
+      for index in start + content.count..<size { target[index] = 0 }
+      count = size
+    }
+  }
+
+  static func padded(_ count: Int) -> Int { (count + unit - 1) / unit * unit }
+
+  // MARK: Reading
+
+  /// What can be told of a record by its first 64 octets alone: enough to find the next one.
+  struct Head {
+    var size: UInt32
+    var metaSize: UInt32
+    var contentSize: UInt32
+    var number: Int64
+    var keyHash: UInt64
+    var digest: UInt64
+    var check: UInt64 = 0
+    var isLive = true
+
+    fileprivate init(
+      size: UInt32, metaSize: UInt32, contentSize: UInt32, number: Int64, keyHash: UInt64, digest: UInt64
+    ) {
+      (self.size, self.metaSize, self.contentSize) = (size, metaSize, contentSize)
+      (self.number, self.keyHash, self.digest) = (number, keyHash, digest)
+    }
+
+    /// `nil` for octets that no record begins with. Whether they are what pawl wrote shows with the rest.
+    init?(_ octets: UnsafeRawBufferPointer) {
+      guard octets.count >= unit, Self.number(octets, 0) == mark else { return nil }
+      let state = Self.number(octets, PackRecord.stateOffset)
+      let (sizes, more) = (Self.number(octets, 16), Self.number(octets, 24))
+      (size, metaSize, contentSize) = (
+        UInt32(truncatingIfNeeded: sizes), UInt32(truncatingIfNeeded: sizes >> 32), UInt32(truncatingIfNeeded: more)
+      )
+      number = Int64(bitPattern: Self.number(octets, 32))
+      (keyHash, digest, check) = (Self.number(octets, 40), Self.number(octets, 48), Self.number(octets, 56))
+      isLive = state == live
+      guard more >> 32 == 0, state == live || state == dead, number > 0, Int(size) <= PackPlace.recordLimit,
+        Int(metaSize) % unit == 0, unit + Int(metaSize) + padded(Int(contentSize)) == Int(size)
+      else { return nil }
+    }
+
+    private static func number(_ octets: UnsafeRawBufferPointer, _ offset: Int) -> UInt64 {
+      UInt64(littleEndian: octets.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+    }
+
+    fileprivate func write(to output: UnsafeMutableRawBufferPointer) {
+      let numbers = (
+        mark.littleEndian, live.littleEndian, (UInt64(metaSize) << 32 | UInt64(size)).littleEndian,
+        UInt64(contentSize).littleEndian, UInt64(bitPattern: number).littleEndian, keyHash.littleEndian,
+        digest.littleEndian, check.littleEndian
+      )
+      withUnsafeBytes(of: numbers) { output.copyMemory(from: $0) }
+    }
+
+    /// Of all that is here but the state, and of what is known of the object.
+    func check(of meta: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
+      let numbers = (
+        UInt64(metaSize) << 32 | UInt64(size), UInt64(contentSize), UInt64(bitPattern: number), keyHash, digest
+      )
+      return withUnsafeBytes(of: numbers) { SegmentDigest.key($0, meta, seed: seed) }
+    }
+  }
+
+  /// - Returns: `nil` where the octets are not a whole record that pawl wrote, or one that does not count any more. Its content is not
+  ///   looked at.
+  init?(_ octets: UnsafeRawBufferPointer, seed: UInt64) {
+    guard let head = Head(octets), head.isLive, Int(head.size) <= octets.count else { return nil }
+    let meta = Self.unit..<Self.unit + Int(head.metaSize)
+    guard head.check == head.check(of: UnsafeRawBufferPointer(rebasing: octets[meta]), seed: seed) else { return nil }
+    var reader = OctetReader(rest: Array(octets[meta])[...])
+    guard let superseded = reader.number(), let uses = reader.number(),
+      let birth = LedgerRecord.birth(&reader, head.number), birth.row.keyHash == head.keyHash
+    else { return nil }
+    var row = birth.row
+    row.supersededAt = superseded == UInt64(bitPattern: .max) ? nil : Int64(bitPattern: superseded)
+    (row.uses, row.total, row.isComplete) = (uses, UInt64(head.contentSize), true)
+    (row.held, row.synced) = (UInt64(head.contentSize), 1)
+    (self.row, tags, digest) = (row, birth.tags, head.digest)
+    content = meta.upperBound..<meta.upperBound + Int(head.contentSize)
+  }
+
+  /// Whether the content is what was written.
+  func isIntact(_ octets: UnsafeRawBufferPointer) -> Bool {
+    SegmentDigest.of(UnsafeRawBufferPointer(rebasing: octets[content])) == digest
+  }
+
+  /// The one segment that the content is; `nil` where there is none.
+  var segment: SegmentRecord? {
+    content.isEmpty
+      ? nil : SegmentRecord(offset: 0, length: UInt64(content.count), digest: digest, sequence: 1)
+  }
+}

@@ -1,0 +1,263 @@
+import CLinux
+import PawlBase
+import PawlDisk
+import PawlLoop
+import PawlObserve
+
+/// The packs of one cache: files under `packs/` in which small complete objects lie one behind another, so that storing one costs a
+/// single write, and giving one a single read. What changes of an object is written as a new record; what is gone is marked as such.
+///
+/// Each writer has a lane with a pack of its own, so that writers do not wait for each other, and a process that is killed leaves no
+/// hole before what is whole.
+final class Packs: Sendable {
+  /// The largest content that is kept in packs, in octets.
+  let contentLimit: Int
+  /// The octets of one pack.
+  let packSize: Int
+  let place: StorePlace
+  let seed: UInt64
+  let events: EventLog
+  let pool: WorkerPool
+  let budget: DiskBudget
+  let clock: any LoopClock
+
+  private static let laneCount = 4
+  private let lanes: [Locked<Lane>]
+  private let state: Locked<State>
+
+  private struct Lane { var pack: Pack? }
+
+  private struct State {
+    /// By number, from `first` on; `nil`: gone.
+    var table: [Pack?] = []
+    var first: UInt32 = 1
+    var next: UInt32 = 1
+    /// Made before it is needed.
+    var spare: Pack?
+    var isMaking = false
+    var isClosed = false
+  }
+
+  /// Whether new objects go into packs; else those that are there are given only.
+  var isWriting: Bool { contentLimit > 0 }
+
+  /// So many packs fill the room that there is for all: that is how finely room is made.
+  static let share: UInt64 = 64
+  /// A pack has at least so many octets; of a cache that has not room for ``share`` of them nothing is packed.
+  static let leastSize: UInt64 = 1 << 20
+
+  convenience init(
+    _ place: StorePlace, _ settings: CacheStoreSettings, seed: UInt64, pool: WorkerPool, events: EventLog,
+    budget: DiskBudget, clock: any LoopClock
+  ) {
+    let size = min(budget.maxSize / Self.share, UInt64(PackPlace.packLimit))
+    let limit = size < Self.leastSize ? 0 : min(settings.packedObject, Self.mostContent)
+    self.init(
+      place, contentLimit: Int(limit), packSize: Int(max(size, Self.leastSize)), seed: seed, pool: pool, events: events,
+      budget: budget, clock: clock)
+  }
+
+  /// The largest content that can be asked for.
+  static let mostContent: UInt64 = 128 << 10
+
+  init(
+    _ place: StorePlace, contentLimit: Int, packSize: Int, seed: UInt64, pool: WorkerPool, events: EventLog,
+    budget: DiskBudget, clock: any LoopClock
+  ) {
+    (self.place, self.contentLimit, self.packSize, self.seed) = (place, contentLimit, packSize, seed)
+    (self.pool, self.events, self.budget, self.clock) = (pool, events, budget, clock)
+    lanes = (0..<Self.laneCount).map { _ in Locked(Lane()) }
+    state = Locked(State())
+  }
+
+  var directory: String { place.path + "/packs" }
+  func path(of number: UInt32) -> String {
+    let digits = String(number, radix: 16)
+    return directory + "/" + String(repeating: "0", count: 8 - min(8, digits.utf8.count)) + digits
+  }
+
+  // MARK: Which there are
+
+  /// At the start: one that was there. Ascending.
+  func adopt(_ pack: Pack) {
+    state.withLock { state in
+      if state.table.isEmpty { state.first = pack.number }
+      while state.first + UInt32(state.table.count) < pack.number { state.table.append(nil) }
+      state.table.append(pack)
+      state.next = pack.number + 1
+    }
+  }
+
+  /// The next one has a number above this one.
+  func skip(beyond number: UInt32) { state.withLock { $0.next = max($0.next, number + 1) } }
+
+  func pack(_ number: UInt32) -> Pack? {
+    state.withLock { state in
+      guard number >= state.first, Int(number - state.first) < state.table.count else { return nil }
+      return state.table[Int(number - state.first)]
+    }
+  }
+
+  /// All of them, the oldest first.
+  var all: [Pack] { state.withLock { $0.table.compactMap(\.self) } }
+
+  /// Octets of all packs.
+  var size: Int { all.reduce(0) { $0 + $1.size } }
+
+  // MARK: Writing
+
+  /// Writes a record; its octets are charged. `nil`, logged, where the disk does not take it.
+  func append(_ octets: [UInt8]) -> PackPlace? {
+    let lane = lanes[Int(pthread_self() >> 12) % Self.laneCount]
+    do throws(StoreError) {
+      let place = try lane.withLock { (lane) throws(StoreError) in
+        if let pack = lane.pack, pack.size + octets.count > packSize {
+          pack.seal()
+          lane.pack = nil
+          pool.run { [self] in writeIndex(of: pack) }
+        }
+        let pack = if let pack = lane.pack { pack } else { try takeNew() }
+        lane.pack = pack
+        return try pack.append(octets, at: clock.wallSeconds())
+      }
+      budget.charge(UInt64(octets.count))
+      return place
+    } catch {
+      events.log(.warning, "pack-write-failed", ["path": directory, "why": "\(error)"])
+      return nil
+    }
+  }
+
+  private func takeNew() throws(StoreError) -> Pack {
+    let spare = state.withLock { state in
+      defer { state.spare = nil }
+      return state.spare
+    }
+    pool.run { [self] in makeSpare() }
+    let pack = if let spare { spare } else { try make() }
+    enter(pack)
+    return pack
+  }
+
+  private func enter(_ pack: Pack) {
+    state.withLock { state in
+      if state.table.isEmpty { state.first = pack.number }
+      while state.first + UInt32(state.table.count) <= pack.number { state.table.append(nil) }
+      state.table[Int(pack.number - state.first)] = pack
+    }
+  }
+
+  /// Blocking.
+  func makeSpare() {
+    let isWanted = state.withLock { state in
+      defer { state.isMaking = true }
+      return !state.isMaking && state.spare == nil && !state.isClosed
+    }
+    guard isWanted else { return }
+    do throws(StoreError) {
+      let pack = try make()
+      try Files.syncDirectory(directory)
+      state.withLock { ($0.spare, $0.isMaking) = (pack, false) }
+    } catch {
+      state.withLock { $0.isMaking = false }
+      events.log(.debug, "pack-spare-failed", ["path": directory, "why": "\(error)"])
+    }
+  }
+
+  private func make() throws(StoreError) -> Pack {
+    let number = state.withLock { state in
+      defer { state.next += 1 }
+      return state.next
+    }
+    guard number < PackPlace.numberLimit else { throw .full }
+    let path = path(of: number)
+    let descriptor = try Files.open(path, O_RDWR | O_CREAT | O_EXCL)
+    let pack = Pack(
+      number: number, descriptor: descriptor, end: Pack.headSize, live: 0, isSealed: false,
+      lastWritten: clock.wallSeconds(), pool: pool)
+    try Files.writeAll(descriptor, PackHead.octets(seed: seed)[...], at: 0)
+    return pack
+  }
+
+  /// The record at that place does not count any more.
+  func kill(_ place: PackPlace) {
+    guard let pack = pack(place.pack) else { return }
+    do throws(StoreError) {
+      try pack.kill(place)
+    } catch {
+      events.log(.error, "pack-write-failed", ["path": path(of: place.pack), "why": "\(error)"])
+    }
+    if pack.isSealed, pack.live == 0 {
+      pool.run { [self] in remove(pack) }
+    }
+  }
+
+  /// Takes a pack out with all that is in it; nobody finds any of it by now. Blocking.
+  func remove(_ pack: Pack) {
+    guard pack.beginDropping() else { return }
+    takeOut(pack)
+  }
+
+  /// The same of one that is marked as being emptied.
+  func takeOut(_ pack: Pack) {
+    let isHere = state.withLock { state in
+      let index = Int(pack.number) - Int(state.first)
+      guard state.table.indices.contains(index), state.table[index] === pack else { return false }
+      state.table[index] = nil
+      while let first = state.table.first, first == nil {
+        state.table.removeFirst()
+        state.first += 1
+      }
+      return true
+    }
+    guard isHere else { return }
+    for path in [path(of: pack.number), indexPath(of: pack.number)] {
+      do throws(StoreError) {
+        try Files.unlink(path)
+      } catch {
+        events.log(.error, "pack-unlink-failed", ["path": path, "why": "\(error)"])
+      }
+    }
+    budget.uncharge(UInt64(pack.size))
+  }
+
+  // MARK: Durability
+
+  /// Brings what was written to the disk. Blocking.
+  func sync() {
+    for pack in all where pack.takeDirt() {
+      if fdatasync(pack.descriptor) != 0 {
+        pack.noteDirt()
+        events.log(
+          .error, "pack-sync-failed",
+          ["path": path(of: pack.number), "why": "\(Files.failure("fdatasync", path(of: pack.number)))"])
+      }
+    }
+  }
+
+  /// Blocking, at the end: nothing is written any more.
+  func close() {
+    let spare = state.withLock { state in
+      defer { (state.spare, state.isClosed) = (nil, true) }
+      return state.spare
+    }
+    if let spare { unlink(path(of: spare.number)) }
+    sync()
+  }
+}
+
+/// What a pack begins with.
+enum PackHead {
+  private static let mark: UInt64 = 0x7061_776c_0000_0101
+
+  static func octets(seed: UInt64) -> [UInt8] {
+    var octets: [UInt8] = []
+    octets.append(number: mark)
+    octets.append(number: seed)
+    octets.append(contentsOf: repeatElement(0, count: Pack.headSize - octets.count))
+    return octets
+  }
+
+  /// Whether it is a pack of the cache with this seed.
+  static func isOne(_ octets: [UInt8], seed: UInt64) -> Bool { octets == self.octets(seed: seed) }
+}

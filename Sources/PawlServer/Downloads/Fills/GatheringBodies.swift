@@ -1,0 +1,36 @@
+import PawlCacheStore
+import PawlLoop
+
+/// Small bodies of which a part has come, and is not given to anybody yet: those that do not become whole soon get files, and are given as
+/// they come. One timer of a loop for all.
+final class GatheringBodies {
+  private var bodies: [(body: StoredBody, since: Monotonic)] = []
+  private var timer: LoopTimer?
+
+  /// Some of it has come.
+  func add(_ body: StoredBody, on loop: EventLoop) {
+    if bodies.contains(where: { $0.body === body }) { return }
+    bodies.append((body, loop.now))
+    guard timer?.isScheduled != true else { return }
+    let timer = timer ?? loop.makeTimer { [weak self, unowned loop] in self?.settle(on: loop) }
+    self.timer = timer
+    timer.schedule(after: StoredBody.gatheringTime)
+  }
+
+  private func settle(on loop: EventLoop) {
+    let now = loop.now
+    bodies.removeAll { entry in
+      guard entry.body.isGathering else { return true }
+      guard now - entry.since >= StoredBody.gatheringTime else { return false }
+      entry.body.settleSoon()
+      return true
+    }
+    if !bodies.isEmpty { timer?.schedule(after: StoredBody.gatheringTime) }
+  }
+
+  func stop() {
+    timer?.close()
+    timer = nil
+    bodies = []
+  }
+}

@@ -28,6 +28,8 @@ struct BodyState {
   var place = BodyPlace.file
   /// Those that are in memory alone, while ``place`` says so: nobody reads them yet.
   var gathered: [UInt8] = []
+  /// Decides the answer that is kept with a record.
+  var decides: (@Sendable (StoredBody) -> PackedAnswer?)?
   /// The file as it was left by the last write here, or found when it was first looked at; `nil`: not known.
   var stamp: FileStamp?
   var fileChange = FileChange()

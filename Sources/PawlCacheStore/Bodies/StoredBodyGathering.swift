@@ -9,6 +9,11 @@ extension StoredBody {
   /// (``settleSoon()``).
   package var isGathering: Bool { state.withLock { $0.place.isGathering } }
 
+  /// When it becomes a record, `decide` says what is kept with it for requests about which nothing is special. On any thread.
+  package func decideWhenPacked(_ decide: @escaping @Sendable (StoredBody) -> PackedAnswer?) {
+    state.withLock { if $0.place.isGathering { $0.decides = decide } }
+  }
+
   /// How long a body is gathered before it gets a file.
   package static let gatheringTime = Duration.milliseconds(10)
 
@@ -59,7 +64,7 @@ extension StoredBody {
     let moved = state.withLock { state -> (bytes: [UInt8], birth: (row: ObjectRow, tags: [TagRecord])?)? in
       guard state.place.isGathering else { return nil }
       defer { state.gathered = [] }
-      (state.place, state.descriptor, state.lastTouch) = (.file, made, now)
+      (state.place, state.descriptor, state.lastTouch, state.decides) = (.file, made, now, nil)
       state.reservation -= min(DiskBudget.objectOverhead, state.reservation)
       return (state.gathered, state.birth)
     }
@@ -135,8 +140,13 @@ extension StoredBody {
   /// - Returns: `false` where the disk refused: it has a file now, or goes to who reads it.
   private func pack(_ row: ObjectRow, _ tags: [TagRecord], _ bytes: [UInt8]) -> Bool {
     let digest = bytes.withUnsafeBytes { SegmentDigest.of($0) }
+    let decide = state.withLock { state in
+      defer { state.decides = nil }
+      return state.decides
+    }
+    let answer = decide?(self)?.octets ?? []
     let octets = bytes.withUnsafeBytes {
-      PackRecord.octets(of: row, tags, content: $0, digest: digest, seed: core.packs?.seed ?? 0)
+      PackRecord.octets(of: row, tags, answer: answer, content: $0, digest: digest, seed: core.packs?.seed ?? 0)
     }
     guard let octets, let packs = core.packs, let place = packs.append(octets), let pack = packs.pack(place.pack) else {
       settleInFile()

@@ -126,9 +126,12 @@ extension Packs {
     guard let pack = pack(place.pack), let (octets, record) = record(place) else { return nil }
     var (row, tags) = (record.row, record.tags)
     for change in changes { change.apply(to: &row, &tags) }
+    // What was decided was decided of what it was.
+    let answer = changes.isEmpty ? record.answer : []
     let made = octets.withUnsafeBytes { octets in
       PackRecord.octets(
-        of: row, tags, content: UnsafeRawBufferPointer(rebasing: octets[record.content]), digest: record.digest,
+        of: row, tags, answer: answer, content: UnsafeRawBufferPointer(rebasing: octets[record.content]),
+        digest: record.digest,
         seed: seed)
     }
     return made.map { (pack, $0) }

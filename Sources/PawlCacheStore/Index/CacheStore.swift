@@ -167,6 +167,34 @@ package final class CacheStore: @unchecked Sendable {
     return found
   }
 
+  /// What ``look(authority:target:in:)`` finds.
+  package enum Looked {
+    case resource(Resource)
+    /// An answer that was decided for the one object under this key, which is at rest: nothing is kept in memory for it.
+    case record(PackedHit)
+  }
+
+  /// As ``resource(authority:target:)``; but what is at rest, in the page cache, and has its answer with it stays where it is. On the loop
+  /// that the room belongs to.
+  package func look(
+    authority: UnsafeRawBufferPointer, target: UnsafeRawBufferPointer, in room: PackRoom
+  ) -> Looked? {
+    switch index.look(authority, target) {
+    case .resource(let resource)?:
+      if resource.withLock({ !$0.isLoaded }) { loadAtOnce(resource) }
+      return .resource(resource)
+    case .record(let place)?:
+      if let packs = core.packs, let pack = packs.pack(place.pack), let octets = pack.read(place, into: room),
+        core.trees.isEmpty,
+        let hit = PackedHit(octets, authority: authority, target: target, seed: packs.seed)
+      {
+        return .record(hit)
+      }
+    case nil: break
+    }
+    return resource(authority: authority, target: target).map { .resource($0) }
+  }
+
   package func resource(for key: CacheKey, create: Bool) -> Resource? { index.find(key, create: create) }
 
   /// Takes the resource out of the index if nothing is stored or fetched under its key.

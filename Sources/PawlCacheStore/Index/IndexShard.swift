@@ -88,6 +88,28 @@ struct IndexShard {
 
   // MARK: At rest
 
+  /// The resource, or the one record that there is of this hash, at rest, which is used now. `nil`: it is otherwise.
+  mutating func look(_ hash: UInt64, _ isIt: (Resource) -> Bool) -> Looked? {
+    var index = home(hash)
+    while slots[index].entry != 0 {
+      if slots[index].hash == hash {
+        if let resource = Self.resource(slots[index].entry) {
+          if isIt(resource) {
+            resource.isTouched = true
+            return .resource(resource)
+          }
+        } else if slots[index].kind == .packed {
+          slots[index].entry |= Self.usedBit
+          return .record(Self.place(slots[index].entry))
+        }
+      }
+      index = (index + 1) & mask
+    }
+    return nil
+  }
+
+  enum Looked { case resource(Resource), record(PackPlace) }
+
   /// More is at rest under that hash.
   mutating func rest(_ hash: UInt64, _ more: AtRest) {
     guard !more.isEmpty else { return }

@@ -22,6 +22,9 @@ final class OutdatedTrees: Sendable {
 
   init(_ stamps: [[UInt8]: Int64] = [:]) { state = Locked(State(stamps: stamps)) }
 
+  /// Whether nothing is out of date.
+  var isEmpty: Bool { state.withLock { $0.stamps.isEmpty } }
+
   /// Whether the object was stored before something above it was removed or replaced. In the pool.
   func covers(_ key: [UInt8], number: Int64) -> Bool {
     state.withLock { state in

@@ -128,6 +128,14 @@ final class ResourceIndex: Sendable {
     shard(hash).withLock { shard in shard.move(hash, from: place, to: next) ? nil : shard.all(hash) }
   }
 
+  /// The resource, or the one record under the hash of its key, where it is at rest. The hot path: as ``find(_:_:)``.
+  func look(_ authority: UnsafeRawBufferPointer, _ target: UnsafeRawBufferPointer) -> IndexShard.Looked? {
+    let hash = hash(authority, target)
+    return shard(hash).withLock { shard in
+      shard.look(hash) { $0.key.bytes.withUnsafeBytes { isKey($0, authority, target) } }
+    }
+  }
+
   /// Whether a record that is at rest was asked for since it was written or passed over last. Of what is in memory, `nil`.
   func wasUsed(_ hash: UInt64, _ place: PackPlace) -> Bool? { shard(hash).withLock { $0.wasUsed(hash, place) } }
 

@@ -109,6 +109,13 @@ final class Pack: Sendable {
     case failed(StoreError)
   }
 
+  /// Reads a record where it is in the page cache. On any loop.
+  func read(_ place: PackPlace, into room: PackRoom) -> UnsafeRawBufferPointer? {
+    let (offset, size) = (place.offset, place.size)
+    guard pawl_pread_nowait(descriptor, room.octets.baseAddress, size, off_t(offset)) == size else { return nil }
+    return UnsafeRawBufferPointer(rebasing: room.octets[..<size])
+  }
+
   /// - Parameter waits: for the disk: never on a loop.
   func read(_ place: PackPlace, waits: Bool) -> Reading { read(place.offset, place.size, waits: waits) }
 

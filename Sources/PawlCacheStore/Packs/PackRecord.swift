@@ -17,6 +17,8 @@ struct PackRecord {
 
   let row: ObjectRow
   let tags: [TagRecord]
+  /// ``PackedAnswer``; empty: none was decided.
+  let answer: [UInt8]
   /// Where the content lies among the octets of the record.
   let content: Range<Int>
   /// XXH3-64 of the content.
@@ -27,10 +29,12 @@ struct PackRecord {
   /// The octets of a record; `nil` where it would be too large.
   /// - Parameter seed: of the cache: nobody else can make what passes for a record.
   static func octets(
-    of row: ObjectRow, _ tags: [TagRecord], content: UnsafeRawBufferPointer, digest: UInt64, seed: UInt64
+    of row: ObjectRow, _ tags: [TagRecord], answer: [UInt8] = [], content: UnsafeRawBufferPointer, digest: UInt64,
+    seed: UInt64
   ) -> [UInt8]? {
     var meta: [UInt8] = []
-    meta.reserveCapacity(512)
+    meta.reserveCapacity(512 + answer.count)
+    meta.append(string: answer[...])
     meta.append(number: UInt64(bitPattern: row.supersededAt ?? .max))
     meta.append(number: row.uses)
     LedgerRecord.append(row, tags, to: &meta)
@@ -118,15 +122,43 @@ struct PackRecord {
     let meta = Self.unit..<Self.unit + Int(head.metaSize)
     guard head.check == head.check(of: UnsafeRawBufferPointer(rebasing: octets[meta]), seed: seed) else { return nil }
     var reader = OctetReader(rest: Array(octets[meta])[...])
-    guard let superseded = reader.number(), let uses = reader.number(),
+    guard let answer = reader.string(), let superseded = reader.number(), let uses = reader.number(),
       let birth = LedgerRecord.birth(&reader, head.number), birth.row.keyHash == head.keyHash
     else { return nil }
     var row = birth.row
     row.supersededAt = superseded == UInt64(bitPattern: .max) ? nil : Int64(bitPattern: superseded)
     (row.uses, row.total, row.isComplete) = (uses, UInt64(head.contentSize), true)
     (row.held, row.synced) = (UInt64(head.contentSize), 1)
+    self.answer = Array(answer)
     (self.row, tags, digest) = (row, birth.tags, head.digest)
     content = meta.upperBound..<meta.upperBound + Int(head.contentSize)
+  }
+
+  /// The octets of a ``PackedAnswer`` in what is known of an object; `nil` where that is cut.
+  static func answer(in meta: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+    guard let count = number(at: 0, of: meta), count > 0, count <= UInt64(meta.count - 8) else { return nil }
+    return UnsafeRawBufferPointer(rebasing: meta[8..<8 + Int(count)])
+  }
+
+  /// Whether an object has this key.
+  static func isKey(
+    _ authority: UnsafeRawBufferPointer, _ target: UnsafeRawBufferPointer, in meta: UnsafeRawBufferPointer,
+    behind answer: Int
+  ) -> Bool {
+    // The answer and its length, when it was superseded, its uses, its id and that one's length, its hash.
+    let place = 8 + answer + 8 + 8 + 24 + 8
+    guard let count = number(at: place, of: meta), count == UInt64(authority.count + 1 + target.count),
+      place + 8 + Int(count) <= meta.count, let start = meta.baseAddress.map({ $0 + place + 8 }),
+      start.load(fromByteOffset: authority.count, as: UInt8.self) == 0
+    else { return false }
+    if let first = authority.baseAddress, memcmp(start, first, authority.count) != 0 { return false }
+    guard let second = target.baseAddress else { return true }
+    return memcmp(start + authority.count + 1, second, target.count) == 0
+  }
+
+  private static func number(at place: Int, of meta: UnsafeRawBufferPointer) -> UInt64? {
+    guard place >= 0, place + 8 <= meta.count else { return nil }
+    return UInt64(bigEndian: meta.loadUnaligned(fromByteOffset: place, as: UInt64.self))
   }
 
   /// Whether the content is what was written.

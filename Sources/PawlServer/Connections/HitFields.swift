@@ -1,3 +1,5 @@
+import PawlCacheStore
+
 /// What the head of a hit that made no request says besides what is the same in each answer; whatever version of HTTP it goes
 /// out over. Each writes them in this order, and behind them the identifier of a request that brought none.
 struct HitFields {
@@ -12,6 +14,14 @@ struct HitFields {
   /// The same behind its name, and that behind the end of a line: one run of octets.
   @inline(__always) static var cacheStatusLine: StaticString { "\r\nCache-Status: pawl; hit; ttl=" }
   let timeToLive: UInt64
+
+  init(_ hit: PackedHit, _ route: RouteSettings, _ facts: ClientFacts, _ owner: LoopConnections) {
+    let now = owner.services.loop.wallSeconds
+    date = HotAnswer.hasDate(hit) ? nil : owner.dateField
+    strictTransport = facts.isSecure ? route.strictTransport : nil
+    age = UInt64(max(0, now - hit.born))
+    timeToLive = UInt64(max(0, hit.until - now))
+  }
 
   @inline(__always) init(_ hot: HotResponse, _ facts: ClientFacts, _ owner: LoopConnections) {
     date = hot.answer.hasDate ? nil : owner.dateField

@@ -16,6 +16,8 @@ final class RouteSettings: Sendable {
   let name: String
   /// As they were written.
   let settings: SiteSettings
+  /// Tells settings that decide alike from others, in any process of this version of pawl.
+  let fingerprint: UInt64
   private let configuration: UpstreamSection
   let upstream: Upstream
   let upstreamName: String
@@ -73,6 +75,7 @@ final class RouteSettings: Sendable {
     (maxRequestBuffer, maxResponseBuffer) = (settings.maxRequestBuffer, settings.maxResponseBuffer)
     (self.name, self.upstream, self.cache) = (name, upstream, cache)
     (self.settings, self.configuration, self.isOrphan) = (settings, configuration, isOrphan)
+    fingerprint = Fingerprint.of("\(HotAnswer.version) \(settings)")
     nodeCount = upstream.settings.urls.count
     upstreamName = isOrphan ? "-" : configuration.name
     fallbackHost = Array((configuration.urls.first.map { "\($0.host):\($0.port)" } ?? "localhost").utf8)

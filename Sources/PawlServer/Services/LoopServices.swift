@@ -1,5 +1,6 @@
 import CLinux
 import PawlBase
+import PawlCacheStore
 import PawlHTTP
 import PawlLoop
 import PawlObserve
@@ -23,6 +24,8 @@ final class LoopServices {
   var spillPace = SpillPace()
   @exclusivity(unchecked) var memory = LoopMemory()
   @exclusivity(unchecked) var requestIDs = RequestIDs()
+  /// For records that are given as they are read.
+  let room = PackRoom()
   private var dateSecond: Int64 = -1
   private var dateBytes: [UInt8] = []
   private var reminders: [ObjectIdentifier: LoopTimer] = [:]

@@ -18,7 +18,12 @@ extension ClientConnection {
     let owner = self.owner
     guard output.isEmpty, !owner.isDraining, let get = listener.withParser({ $0.plainGet() }) else { return false }
     guard !get.hasVia || !isLoop(buffer) else { return false }
-    let found = owner.services.hotResponse(HotRequest(get, in: buffer), facts, known: &known) {
+    let request = HotRequest(get, in: buffer)
+    guard let lookedUp = owner.services.lookUp(request, facts, takesRecords: get.range == nil && get.ifRange == nil)
+    else { return false }
+    if let record = lookedUp.record { return answer(with: record, get, lookedUp.route, buffer, known: &known) }
+    known = lookedUp
+    let found = owner.services.hotResponse(request, lookedUp) {
       get.range == nil && get.acceptsCodings ? codings(buffer) : nil
     }
     guard let hot = found else { return false }
@@ -38,9 +43,33 @@ extension ClientConnection {
     let sent = HotAnswerSent(
       get: get, newID: newID, status: part == nil ? 200 : 206, bytes: wanted, route: hot.route)
     switch bytes {
-    case .memory(let body): transmit(&message, body, buffer, sent)
+    case .memory(let body): body.withUnsafeBytes { transmit(&message, $0, buffer, sent) }
     case .file(let slice): transmit(message, slice, buffer, sent, hot)
     }
+    message.removeAll(keepingCapacity: true)
+    owner.giveHotBuffer(message)
+    return true
+  }
+
+  /// Gives what is at rest as it stands, unless it is to be compressed.
+  private func answer(
+    with record: PackedHit, _ get: PlainGet, _ route: RouteSettings, _ buffer: [UInt8], known: inout LookedUp?
+  ) -> Bool {
+    let owner = self.owner
+    if HotAnswer.isCodable(record), get.acceptsCodings,
+      codings(buffer).preferred(among: route.compression?.codings ?? []) != nil
+    {
+      // The long way has it made.
+      known = nil
+      return false
+    }
+    var message = owner.takeHotBuffer()
+    message.append(contentsOf: record.head)
+    let newID = append(
+      HitFields(record, route, facts, owner), to: &message, isNamed: get.requestID == nil, owner)
+    let sent = HotAnswerSent(
+      get: get, newID: newID, status: 200, bytes: 0..<UInt64(record.content.count), route: route)
+    transmit(&message, record.content, buffer, sent)
     message.removeAll(keepingCapacity: true)
     owner.giveHotBuffer(message)
     return true
@@ -86,7 +115,13 @@ extension ClientConnection {
     } else {
       message.append(contentsOf: answer.head)
     }
-    let fields = HitFields(hot, facts, owner)
+    return append(HitFields(hot, facts, owner), to: &message, isNamed: isNamed, owner)
+  }
+
+  /// The fields that change by the second, and the end of the head.
+  private func append(
+    _ fields: HitFields, to message: inout [UInt8], isNamed: Bool, _ owner: LoopConnections
+  ) -> Range<Int>? {
     if let value = fields.date {
       message.append("Date: " as StaticString)
       message.append(contentsOf: value)
@@ -116,7 +151,9 @@ extension ClientConnection {
   /// Up to so many octets are copied behind the head, in one run; more are sent from where they are.
   private static let copyLimit = 4 << 10
 
-  private func transmit(_ message: inout [UInt8], _ body: [UInt8], _ buffer: [UInt8], _ sent: HotAnswerSent) {
+  private func transmit(
+    _ message: inout [UInt8], _ body: UnsafeRawBufferPointer, _ buffer: [UInt8], _ sent: HotAnswerSent
+  ) {
     let bytes = Int(sent.bytes.lowerBound)..<Int(sent.bytes.upperBound)
     let result: IOResult
     if bytes.count <= Self.copyLimit {
@@ -124,7 +161,7 @@ extension ClientConnection {
       result = message.withUnsafeBytes { stream.write($0, more: false) }
     } else {
       result = message.withUnsafeBytes { head in
-        body.withUnsafeBytes { stream.write(head, UnsafeRawBufferPointer(rebasing: $0[bytes]), more: false) }
+        stream.write(head, UnsafeRawBufferPointer(rebasing: body[bytes]), more: false)
       }
     }
     let all = bytes.count <= Self.copyLimit ? message.count : message.count + bytes.count

@@ -46,6 +46,8 @@ final class HotAnswer: Sendable {
   }
 
   func isFresh(at now: Int64) -> Bool { window.contains(now) }
+  /// Wall clock, seconds: before then the clock was set back.
+  var freshFrom: Int64 { window.from }
   /// Wall clock, seconds: from then on the response is stale.
   var freshUntil: Int64 { window.until }
   /// Wall clock, seconds: when the response was made, as its `Age` counts.
@@ -55,16 +57,20 @@ final class HotAnswer: Sendable {
   /// complete.
   static func of(_ stored: StoredResponse, _ route: RouteSettings, now: Int64) -> HotAnswer? {
     if let known = stored.rendered.withLock({ $0 }) as? HotAnswer, known.route == route.serial { return known }
-    guard stored.body.isComplete, let total = stored.body.total,
-      stored.head.answersAlike(asksIdentity: route.asksIdentity)
+    guard stored.body.isComplete, let made = made(of: stored, route, now: now) else { return nil }
+    stored.rendered.withLock { $0 = made }
+    return made
+  }
+
+  /// The same of a body that is about to be complete.
+  static func made(of stored: StoredResponse, _ route: RouteSettings, now: Int64) -> HotAnswer? {
+    guard let total = stored.body.total, stored.head.answersAlike(asksIdentity: route.asksIdentity)
     else { return nil }
     let window = FreshWindow(stored.head, policy: route.policy, now: now)
     guard window.contains(now), givesWholeAndParts(stored, total, route, now) else { return nil }
     let tag = EntityTag(strong: stored.body.primaryTag)
     let isNamed = AnswerTags.areShown(of: stored, route) && givesAnyPart(of: stored, total, by: tag, route, now)
-    let made = HotAnswer(stored, total: total, tag: isNamed ? tag : nil, route, window)
-    stored.rendered.withLock { $0 = made }
-    return made
+    return HotAnswer(stored, total: total, tag: isNamed ? tag : nil, route, window)
   }
 
   private static func isCodable(_ stored: StoredResponse, _ route: RouteSettings) -> Bool {

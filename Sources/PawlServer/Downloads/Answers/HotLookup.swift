@@ -18,26 +18,42 @@ struct HotResponse {
 struct LookedUp {
   let route: RouteSettings
   var resource: Resource?
+  /// An answer that is at rest, as it was decided when it was stored; nothing else is looked up then.
+  var record: PackedHit?
 }
 
 extension LoopServices {
+  /// Where the request goes, and what is known there of it; `nil` where anything about it takes the long way.
+  /// - Parameter takesRecords: whether an answer that is at rest can be given as it stands.
+  func lookUp(_ request: HotRequest, _ facts: ClientFacts, takesRecords: Bool) -> LookedUp? {
+    let (authority, target) = (request.authority, request.target)
+    guard !(request.namesScheme && facts.isTrusted), let route = router.route(authority: authority, target: target)
+    else { return nil }
+    var known = LookedUp(route: route)
+    guard let store = route.cache, !facts.isMisdirected(authority), !router.mayBeUpload(target) else { return known }
+    KeyAuthority.lend(authority, isSecure: facts.isSecure) { authority in
+      target.withUnsafeBytes { target in
+        guard takesRecords else {
+          return known.resource = store.resource(authority: authority, target: target)
+        }
+        switch store.look(authority: authority, target: target, in: room) {
+        case .resource(let resource)?: known.resource = resource
+        case .record(let hit)? where HotAnswer.isHeld(hit, route, now: loop.wallSeconds, request): known.record = hit
+        case .record?: known.resource = store.resource(authority: authority, target: target)
+        case nil: break
+        }
+      }
+    }
+    return known
+  }
+
   /// The one response that there is for the request; `nil` where anything about it takes the long way.
   /// - Parameters:
   ///   - known: what the long way need not look up again.
   ///   - wanted: where the answer may be compressed: which codings the request takes, unless it asks for a range.
-  func hotResponse(
-    _ request: HotRequest, _ facts: ClientFacts, known: inout LookedUp?, wanted: () -> AcceptEncoding?
-  ) -> HotResponse? {
-    let (authority, target) = (request.authority, request.target)
-    guard !(request.namesScheme && facts.isTrusted), let route = router.route(authority: authority, target: target)
-    else { return nil }
-    known = LookedUp(route: route)
-    guard let store = route.cache, !facts.isMisdirected(authority), !router.mayBeUpload(target) else { return nil }
-    let found = KeyAuthority.lend(authority, isSecure: facts.isSecure) { authority in
-      target.withUnsafeBytes { store.resource(authority: authority, target: $0) }
-    }
-    guard let resource = found else { return nil }
-    known?.resource = resource
+  func hotResponse(_ request: HotRequest, _ known: LookedUp, wanted: () -> AcceptEncoding?) -> HotResponse? {
+    let route = known.route
+    guard let store = route.cache, let resource = known.resource else { return nil }
     let only = resource.withLock { state in state.isLoaded ? state.variants.only : nil }
     guard let stored = only else { return nil }
     let now = loop.wallSeconds
@@ -51,4 +67,35 @@ extension LoopServices {
     }
     return HotResponse(stored: stored, answer: answer, route: route, store: store, now: now)
   }
+}
+
+// MARK: - At rest
+
+extension HotAnswer {
+  /// Changes with what is decided, and with how it is written down.
+  static let version = 1
+
+  private static let forEverybody: UInt64 = 1, codable: UInt64 = 2, learnable: UInt64 = 4, dated: UInt64 = 8
+
+  /// What is kept with the record that a body becomes; `nil` where its answer depends on more than its URL.
+  static func record(_ stored: StoredResponse, _ route: RouteSettings, now: Int64) -> PackedAnswer? {
+    guard stored.personal == nil, let answer = made(of: stored, route, now: now) else { return nil }
+    let flags =
+      (answer.isForEverybody ? forEverybody : 0) | (answer.isCodable ? codable : 0)
+      | (answer.mayBeLearnt ? learnable : 0) | (answer.hasDate ? dated : 0)
+    return PackedAnswer(
+      settings: route.fingerprint, from: answer.freshFrom, until: answer.freshUntil, born: answer.bornAt, flags: flags,
+      head: answer.head)
+  }
+
+  /// Whether that may be given now, to such a request of this route that wants it as it is.
+  static func isHeld(_ hit: PackedHit, _ route: RouteSettings, now: Int64, _ request: HotRequest) -> Bool {
+    hit.settings == route.fingerprint && hit.from <= now && now < hit.until
+      && (hit.flags & forEverybody != 0 || !request.hasCookie)
+      && !(hit.flags & learnable != 0 && route.compression?.hasLearnt.load(ordering: .relaxed) == true)
+  }
+
+  /// Whether requests that take a content coding get it in that.
+  static func isCodable(_ hit: PackedHit) -> Bool { hit.flags & codable != 0 }
+  static func hasDate(_ hit: PackedHit) -> Bool { hit.flags & dated != 0 }
 }

@@ -96,6 +96,10 @@ extension CollapsedFetch {
     self.fetch = nil
     if isInBackground { fill.renewed = purpose.stored?.body.total }
     let arrival = Arrival.fetched(status: status, why: reason)
+    let (kept, at, route) = (stored.head, stored.storedAt, request.route)
+    stored.body.decideWhenPacked { body in
+      HotAnswer.record(StoredResponse(head: kept, body: body, storedAt: at), route, now: at)
+    }
     // Before anybody reads: whoever lacks bytes must find that they are on their way.
     fill.begin(identity, from: start, through: end, sharing: sharing)
     noteShareability(of: stored)

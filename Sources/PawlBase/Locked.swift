@@ -2,24 +2,24 @@ package import CLinux
 
 /// A value behind a mutex. Hold it for a look-up or an update, never over IO.
 package final class Locked<Value>: @unchecked Sendable {
-  // Safe: `value` is touched only between lock and unlock. Memory of its own: an access to a property would be checked at run
-  // time for what the lock excludes already.
+  // Safe: `value` is touched only between lock and unlock. Memory of its own, one piece for both: an access to a property would be
+  // checked at run time for what the lock excludes already.
   @usableFromInline let value: UnsafeMutablePointer<Value>
   @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
   package init(_ value: Value) {
-    self.value = .allocate(capacity: 1)
-    self.value.initialize(to: value)
-    mutex = .allocate(capacity: 1)
-    mutex.initialize(to: pthread_mutex_t())
+    let alignment = max(MemoryLayout<Value>.alignment, MemoryLayout<pthread_mutex_t>.alignment)
+    let start = (MemoryLayout<pthread_mutex_t>.size + alignment - 1) / alignment * alignment
+    let room = UnsafeMutableRawPointer.allocate(byteCount: start + MemoryLayout<Value>.size, alignment: alignment)
+    mutex = room.initializeMemory(as: pthread_mutex_t.self, to: pthread_mutex_t())
+    self.value = (room + start).initializeMemory(as: Value.self, to: value)
     pthread_mutex_init(mutex, nil)
   }
 
   deinit {
     pthread_mutex_destroy(mutex)
-    mutex.deallocate()
     value.deinitialize(count: 1)
-    value.deallocate()
+    UnsafeMutableRawPointer(mutex).deallocate()
   }
 
   /// Not reentrant: a second call from within `body` never returns.

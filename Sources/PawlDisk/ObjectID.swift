@@ -9,7 +9,10 @@ package struct ObjectID: Hashable, Sendable {
   package init(high: UInt64, low: UInt64) { (self.high, self.low) = (high, low) }
 
   /// A new one from the kernel's random generator.
-  package static func make() -> ObjectID { ObjectID(high: Randomness.uint64(), low: Randomness.uint64()) }
+  package static func make() -> ObjectID {
+    let (high, low) = Randomness.uint128()
+    return ObjectID(high: high, low: low)
+  }
 
   /// 32 lower-case hexadecimal digits; `nil` for anything else: a name has one spelling, while `hexValue` takes either case.
   package init?(hex: some Collection<UInt8>) {

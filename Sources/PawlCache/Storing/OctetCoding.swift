@@ -3,7 +3,7 @@ package import PawlHTTP
 /// Heads as octets for a catalogue: numbers in big-endian order, and strings after their length.
 extension [UInt8] {
   package mutating func append(number: UInt64) {
-    for shift in stride(from: UInt64(56), through: 0, by: -8) { append(UInt8(truncatingIfNeeded: number >> shift)) }
+    Swift.withUnsafeBytes(of: number.bigEndian) { append(contentsOf: $0) }
   }
 
   package mutating func append(string: Bytes) {
@@ -30,7 +30,7 @@ package struct OctetReader {
 
   package mutating func number() -> UInt64? {
     guard rest.count >= 8 else { return nil }
-    let value = rest.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    let value = rest.withUnsafeBytes { UInt64(bigEndian: $0.loadUnaligned(as: UInt64.self)) }
     rest = rest.dropFirst(8)
     return value
   }

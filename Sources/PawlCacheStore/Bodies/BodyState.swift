@@ -41,6 +41,8 @@ struct BodyState {
   var memory: [UInt8]?
   var memoryUse = BodyMemory.none
   var usesOutsideMemory: UInt64 = 0
+  /// Whether it was ever counted among those in memory.
+  var wasAdmitted = false
 
   /// Changes of what is recorded of it, while it is in a pack, and who waits for them.
   var edits: [CatalogueChange] = []

@@ -4,9 +4,11 @@ import PawlLoop
 /// Small complete bodies kept in memory, within `memory` bytes: a clock hand takes those not used since it last passed.
 final class MemoryBodies: Sendable {
   private struct Entry {
-    weak var body: StoredBody?
-    let identifier: ObjectIdentifier
+    // Safe: a body that goes takes its entry out first, and waits for the lock to do so; within the lock nobody retains it.
+    let body: Unmanaged<StoredBody>
     let size: UInt64
+
+    var identifier: ObjectIdentifier { body._withUnsafeGuaranteedRef { ObjectIdentifier($0) } }
   }
   private struct State {
     var entries: [Entry] = []
@@ -26,26 +28,20 @@ final class MemoryBodies: Sendable {
   /// Not with a body's lock held.
   func admit(_ body: StoredBody, size: UInt64) -> Bool {
     guard size <= limit else { return false }
-    // Let go of after the lock: the last to have a body would come back here.
-    var met: [StoredBody] = []
-    defer { withExtendedLifetime(met) {} }
+    body.state.withLock { $0.wasAdmitted = true }
     state.withLock { state in
+      if let place = state.places[ObjectIdentifier(body)] { Self.take(&state, at: place) }
       // Two rounds clear every mark; what is left then goes without asking.
       var patience = 2 * state.entries.count
       while state.bytes + size > limit, !state.entries.isEmpty {
         if state.hand >= state.entries.count { state.hand = 0 }
         let entry = state.entries[state.hand]
         patience -= 1
-        let body = entry.body
-        if let body { met.append(body) }
-        if let body, !body.leaveMemory(unlessUsed: patience > 0) {
-          state.hand += 1
-        } else {
-          Self.take(&state, at: state.hand)
-        }
+        let isGone = entry.body._withUnsafeGuaranteedRef { $0.leaveMemory(unlessUsed: patience > 0) }
+        if isGone { Self.take(&state, at: state.hand) } else { state.hand += 1 }
       }
       state.places[ObjectIdentifier(body)] = state.entries.count
-      state.entries.append(Entry(body: body, identifier: ObjectIdentifier(body), size: size))
+      state.entries.append(Entry(body: Unmanaged.passUnretained(body), size: size))
       state.bytes += size
     }
     return true

@@ -28,15 +28,19 @@ package final class StoredBody: @unchecked Sendable {
   init(id: ObjectID, number: Int64, core: BodyCore, charge: DiskCharge, state: BodyState) {
     (self.id, self.number, self.core, self.charge) = (id, number, core, charge)
     self.state = Locked(state)
-    core.noteLive(self)
+    if state.place.isFile { core.noteLive(self) }
     if state.descriptor.map({ $0.pack == nil }) ?? false { core.openBodies.add(self) }
   }
 
   deinit {
-    core.noteDead(number)
-    core.openBodies.remove(ObjectIdentifier(self))
-    core.memory.remove(ObjectIdentifier(self))
-    let (reservation, standing, place) = state.withLock { ($0.reservation, $0.standing, $0.place) }
+    let (reservation, standing, place, wasAdmitted) = state.withLock { state in
+      (state.reservation, state.standing, state.place, state.wasAdmitted)
+    }
+    if place.isFile {
+      core.noteDead(number)
+      core.openBodies.remove(ObjectIdentifier(self))
+    }
+    if wasAdmitted { core.memory.remove(ObjectIdentifier(self)) }
     if reservation > 0 { core.budget.release(reservation) }
     // Nothing will ever find it again.
     if standing == .unpublished, place.isFile { BodyFile.remove(id, core, charge) }

@@ -42,7 +42,7 @@ extension StoredBody {
       else { return .full }
       if end > count {
         if state.gathered.isEmpty { state.gathered.reserveCapacity(Int(min(state.total ?? end, UInt64(limit)))) }
-        state.gathered.append(contentsOf: bytes[Int(count - offset)...])
+        state.gathered.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[Int(count - offset)...]))
       }
       return .gathered
     }
@@ -75,6 +75,7 @@ extension StoredBody {
       return
     }
     charge.grow(DiskBudget.objectOverhead)
+    core.noteLive(self)
     core.openBodies.add(self)
     if let (row, tags) = moved.birth { core.recordBirth([.insert(row), .tags(number, tags)], of: self) }
     do throws(StoreError) {

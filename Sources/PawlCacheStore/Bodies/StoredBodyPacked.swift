@@ -97,6 +97,7 @@ extension StoredBody {
       }
       let count = UInt64(record.record.content.count)
       charge.add(count + DiskBudget.objectOverhead)
+      core.noteLive(self)
       core.openBodies.add(self)
       var row = record.record.row
       (row.isComplete, row.held, row.synced) = (false, count, 0)

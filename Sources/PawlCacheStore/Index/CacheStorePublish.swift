@@ -36,7 +36,7 @@ extension CacheStore {
     place(response, in: resource) { state in
       let leaving = replacing + superseding
       for old in leaving + [response] { state.variants.remove(old.body) }
-      state.superseded.removeAll { old in leaving.contains { $0.body === old.body } }
+      state.superseded.removeAll { old in leaving.contains { $0.body.number == old.body.number } }
       state.superseded.insert(contentsOf: superseding.filter { $0.body !== response.body }, at: 0)
       let unused = state.variants.insert(response)
       let excess = state.superseded.dropFirst(ResourceState.supersededLimit)
@@ -114,7 +114,7 @@ extension CacheStore {
     }
     resource.withLock { state in
       state.variants.replace(updated)
-      for index in state.superseded.indices where state.superseded[index].body === body {
+      for index in state.superseded.indices where state.superseded[index].body.number == body.number {
         state.superseded[index] = updated
       }
     }

@@ -54,9 +54,7 @@ extension StoreCore {
   /// Writes a record anew in another pack. `false` where that cannot be.
   private func relocate(_ head: PackRecord.Head, _ place: PackPlace, _ packs: Packs) -> Bool {
     // What is in memory moves by itself.
-    if let body = liveBody(head.number), body.state.withLock({ $0.place == .packed(place) }) {
-      return body.relocate(from: place)
-    }
+    if let body = loadedBody(head, place) { return body.relocate(from: place) }
     // One that is damaged, or out of date, need not be moved.
     guard let (_, record) = packs.record(place), record.row.supersededAt == nil,
       !trees.covers(record.row.key, number: head.number), let (_, octets) = packs.rewritten(place, [])
@@ -65,8 +63,20 @@ extension StoreCore {
     if replace(head.keyHash, place, by: next) { return true }
     packs.kill(next)
     // It was loaded, or left, meanwhile.
-    guard let body = liveBody(head.number) else { return true }
+    guard let body = loadedBody(head, place) else { return true }
     return body.relocate(from: place)
+  }
+
+  /// The body in memory whose record stands there.
+  private func loadedBody(_ head: PackRecord.Head, _ place: PackPlace) -> StoredBody? {
+    for resource in index.resources(head.keyHash) {
+      let bodies = resource.withLock { $0.responses.map(\.body) }
+      for body in bodies {
+        let found = body.number == head.number ? body : body.forms.first { $0.body.number == head.number }?.body
+        if let found, found.state.withLock({ $0.place == .packed(place) }) { return found }
+      }
+    }
+    return nil
   }
 
   private func replace(_ hash: UInt64, _ place: PackPlace, by next: PackPlace?) -> Bool {
@@ -82,7 +92,7 @@ extension StoreCore {
 
   /// Nobody finds it any more. `false` where somebody has it.
   private func evict(_ head: PackRecord.Head, _ place: PackPlace, _ packs: Packs) -> Bool {
-    if let body = liveBody(head.number), body.state.withLock({ $0.place == .packed(place) }) {
+    if let body = loadedBody(head, place) {
       guard body.state.withLock({ $0.isIdle }) else { return false }
       drop(body)
       return true

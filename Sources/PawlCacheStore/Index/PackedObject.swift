@@ -23,11 +23,8 @@ struct PackedObject {
     let row = record.row
     guard !core.trees.covers(row.key, number: row.number) else { return drop(core, nil) }
     guard let head = StoredHead(serialized: row.head) else { return drop(core, "its head is not what pawl wrote") }
-    // Somebody still has it who had it before it was unloaded: one record has one body.
-    if let body = core.liveBody(row.number) { return StoredResponse(head, body, row) }
-    let body = body(head, key, core)
-    // Whoever reads on finds what is wrong with it, and mends it.
-    return StoredResponse(head, body, row)
+    // Who reads it finds what is wrong with it, and has it mended.
+    return StoredResponse(head, body(head, key, core), row)
   }
 
   private func body(_ head: StoredHead, _ key: CacheKey, _ core: StoreCore) -> StoredBody {

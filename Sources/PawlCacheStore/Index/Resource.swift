@@ -64,7 +64,7 @@ package struct ResourceState {
   /// Takes all responses with this body out.
   mutating func removeAll(of body: StoredBody) {
     variants.remove(body)
-    superseded.removeAll { $0.body === body }
+    superseded.removeAll { $0.body.number == body.number }
   }
 
   /// Nobody is here and all is recorded: the resource can be made anew from the catalogue.

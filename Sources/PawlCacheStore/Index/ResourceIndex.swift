@@ -120,6 +120,9 @@ final class ResourceIndex: Sendable {
     }
   }
 
+  /// Those in memory under that hash.
+  func resources(_ hash: UInt64) -> [Resource] { shard(hash).withLock { $0.all(hash) } }
+
   // MARK: Records in packs
 
   /// What is at rest under that hash is not at the one place any more, but at another, or nowhere.

@@ -14,9 +14,9 @@ struct Reunion {
       for older in parts[(place + 1)...] where areOne(newer, older) {
         let isLonger = newer.body.held.prefix >= older.body.held.prefix
         let (kept, gone) = isLonger ? (newer, older) : (older, newer)
-        left.removeAll { $0.body === gone.body }
+        left.removeAll { $0.body.number == gone.body.number }
         core.unite(kept.body, with: gone.body, upTo: gone.body.held.prefix)
-        guard !isLonger, let index = left.firstIndex(where: { $0.body === kept.body }) else { continue }
+        guard !isLonger, let index = left.firstIndex(where: { $0.body.number == kept.body.number }) else { continue }
         left[index] = kept.current
         core.record([.current(kept.body.number)], of: kept.body)
         // What comes before it is compared with that one now.
@@ -62,10 +62,10 @@ extension CacheStore {
     guard let key = new.body.state.withLock({ $0.home }), let resource = index.find(key, create: false) else { return }
     let gone = resource.withLock { state -> [StoredResponse]? in
       guard state.variants.response(of: new.body) != nil,
-        let kept = state.superseded.first(where: { $0.body === old.body })
+        let kept = state.superseded.first(where: { $0.body.number == old.body.number })
       else { return nil }
       state.variants.remove(new.body)
-      state.superseded.removeAll { $0.body === old.body }
+      state.superseded.removeAll { $0.body.number == old.body.number }
       return state.variants.insert(kept.current)
     }
     guard let gone else { return }

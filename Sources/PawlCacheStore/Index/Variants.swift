@@ -112,8 +112,8 @@ package struct Variants: RandomAccessCollection {
   }
 
   mutating func remove(_ body: StoredBody) {
-    guard index != nil else { return entries.removeAll { $0.body === body } }
-    guard let place = index?.places[body.number], entries[place].body === body else { return }
+    guard index != nil else { return entries.removeAll { $0.body.number == body.number } }
+    guard let place = index?.places[body.number] else { return }
     leaveIndex(entries[place])
     let last = entries.removeLast()
     if place < entries.count {
@@ -127,10 +127,12 @@ package struct Variants: RandomAccessCollection {
   /// The same body under another head, which may be selected otherwise.
   mutating func replace(_ response: StoredResponse) {
     guard index != nil else {
-      for place in entries.indices where entries[place].body === response.body { entries[place] = response }
+      for place in entries.indices where entries[place].body.number == response.body.number {
+        entries[place] = response
+      }
       return
     }
-    guard let place = index?.places[response.body.number], entries[place].body === response.body else { return }
+    guard let place = index?.places[response.body.number] else { return }
     leaveIndex(entries[place])
     entries[place] = response
     enterIndex(response, at: place)

@@ -1,4 +1,5 @@
 import CLinux
+import PawlBase
 
 /// Random octets from the kernel (`getrandom(2)`), fit for tokens and entity tags.
 package enum Randomness {
@@ -14,6 +15,21 @@ package enum Randomness {
     withUnsafeMutableBytes(of: &value) { fill($0) }
     return value
   }
+
+  /// As ``uint64()``, twice; the kernel is asked for many at a time. From any thread.
+  package static func uint128() -> (high: UInt64, low: UInt64) {
+    stock.withLock { stock in
+      if stock.count < 2 {
+        stock = (0..<stockSize).map { _ in 0 }
+        stock.withUnsafeMutableBytes { fill($0) }
+      }
+      // Each is given once, and forgotten.
+      return (stock.removeLast(), stock.removeLast())
+    }
+  }
+
+  private static let stockSize = 256
+  private static let stock = Locked([UInt64]())
 
   private static func fill(_ buffer: UnsafeMutableRawBufferPointer) {
     var filled = 0

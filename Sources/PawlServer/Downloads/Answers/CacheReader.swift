@@ -12,6 +12,9 @@ final class CacheReader: BodySource {
     case body(UInt64, through: UInt64?)
   }
 
+  /// Whether it has waited for what comes within the loop's present turn.
+  private var hasWaitedForTurn = false
+
   private static let lookAgain = Duration.milliseconds(500)
 
   private let request: IncomingRequest
@@ -208,6 +211,7 @@ final class CacheReader: BodySource {
   }
 
   private func missing(at position: UInt64, through end: UInt64?) -> BodyPiece {
+    if isSoon() { return .soon }
     let until = end ?? body.total ?? .max
     // Ask for the call back first: bytes that arrive from here on are not missed.
     let waiting = wait(at: position)
@@ -229,6 +233,14 @@ final class CacheReader: BodySource {
       if case .missing = body.availability(at: position) { return .failed(end) }
     }
     return waiting
+  }
+
+  /// A small body that comes as one is here at the end of the turn: its head need not leave before it.
+  private func isSoon() -> Bool {
+    guard !hasWaitedForTurn, body.isGathering else { return false }
+    hasWaitedForTurn = true
+    request.loop.loop.nextTurn { [self] in consumer?.bodyIsReady() }
+    return true
   }
 
   /// A fill that proves slow is not waited for: the need is looked at again when its speed can be told, and from time to time.

@@ -46,8 +46,6 @@ final class HotAnswer: Sendable {
   }
 
   func isFresh(at now: Int64) -> Bool { window.contains(now) }
-  /// Wall clock, seconds: before then the clock was set back.
-  var freshFrom: Int64 { window.from }
   /// Wall clock, seconds: from then on the response is stale.
   var freshUntil: Int64 { window.until }
   /// Wall clock, seconds: when the response was made, as its `Age` counts.
@@ -62,8 +60,21 @@ final class HotAnswer: Sendable {
     return made
   }
 
-  /// The same of a body that is about to be complete.
-  static func made(of stored: StoredResponse, _ route: RouteSettings, now: Int64) -> HotAnswer? {
+  /// What is decided of the whole of a body that is about to be complete, for requests that ask for no part; `nil` as for ``of(_:_:now:)``.
+  static func whole(
+    of stored: StoredResponse, _ route: RouteSettings, now: Int64
+  ) -> (head: [UInt8], window: FreshWindow, isCodable: Bool, mayBeLearnt: Bool)? {
+    guard let total = stored.body.total, stored.head.answersAlike(asksIdentity: route.asksIdentity) else { return nil }
+    let window = FreshWindow(stored.head, policy: route.policy, now: now)
+    guard window.contains(now), decided([], stored, route, now)?.shape == .whole else { return nil }
+    let isCodable = isCodable(stored, route)
+    return (
+      render(stored, route, status: 200, .length(total)), window, isCodable,
+      !isCodable && apply(route.compression?.ofAnyType, to: stored)
+    )
+  }
+
+  private static func made(of stored: StoredResponse, _ route: RouteSettings, now: Int64) -> HotAnswer? {
     guard let total = stored.body.total, stored.head.answersAlike(asksIdentity: route.asksIdentity)
     else { return nil }
     let window = FreshWindow(stored.head, policy: route.policy, now: now)

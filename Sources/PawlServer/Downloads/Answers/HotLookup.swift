@@ -79,13 +79,14 @@ extension HotAnswer {
 
   /// What is kept with the record that a body becomes; `nil` where its answer depends on more than its URL.
   static func record(_ stored: StoredResponse, _ route: RouteSettings, now: Int64) -> PackedAnswer? {
-    guard stored.personal == nil, let answer = made(of: stored, route, now: now) else { return nil }
+    guard stored.personal == nil, let whole = whole(of: stored, route, now: now) else { return nil }
+    let head = stored.head
     let flags =
-      (answer.isForEverybody ? forEverybody : 0) | (answer.isCodable ? codable : 0)
-      | (answer.mayBeLearnt ? learnable : 0) | (answer.hasDate ? dated : 0)
+      (head.isForEverybody ? forEverybody : 0) | (whole.isCodable ? codable : 0)
+      | (whole.mayBeLearnt ? learnable : 0) | (head.fields.contains(.date) ? dated : 0)
     return PackedAnswer(
-      settings: route.fingerprint, from: answer.freshFrom, until: answer.freshUntil, born: answer.bornAt, flags: flags,
-      head: answer.head)
+      settings: route.fingerprint, from: whole.window.from, until: whole.window.until, born: whole.window.born,
+      flags: flags, head: whole.head)
   }
 
   /// Whether that may be given now, to such a request of this route that wants it as it is.

@@ -39,7 +39,7 @@ extension FillCoordinator {
   func needOfForm() -> Need {
     let (isWritten, failure) = state.withLock { ($0.writer != nil, $0.failure) }
     if isWritten { return .wait }
-    if let body, body.lostCount > 0 { body.fail(.disk("damaged, and made anew")) }
+    if body.lostCount > 0 { body.fail(.disk("damaged, and made anew")) }
     return .fail(failure ?? BodyEnd(party: .pawl, reason: "coding-ended"))
   }
 }

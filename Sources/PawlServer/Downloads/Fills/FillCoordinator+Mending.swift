@@ -18,8 +18,8 @@ extension FillCoordinator {
   /// - Parameter lost: from the segment that it has come to on.
   func need(_ lost: Range<UInt64>, through end: UInt64, joinedAt failures: Int) -> Need {
     let canRange = canFetchRanges
-    let proven = canRange ? lost.upperBound : body?.replayProof().end ?? 0
-    let run = body?.wideningToSegments(lost.lowerBound..<max(lost.lowerBound + 1, min(lost.upperBound, end))) ?? lost
+    let proven = canRange ? lost.upperBound : body.replayProof().end
+    let run = body.wideningToSegments(lost.lowerBound..<max(lost.lowerBound + 1, min(lost.upperBound, end)))
     return state.withLock { state in
       // Others have passed by it.
       let isComing = state.spans.contains { span in

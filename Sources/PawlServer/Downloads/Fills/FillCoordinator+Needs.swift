@@ -24,9 +24,9 @@ extension FillCoordinator {
   /// Decides for a reader at `position` that wants bytes up to `end` and has none.
   func need(_ position: UInt64, through end: UInt64, held: HeldBytes, joinedAt failures: Int, now: Monotonic) -> Need {
     if isForm { return needOfForm() }
-    if let lost = body?.lostRun(at: position) { return need(lost, through: end, joinedAt: failures) }
+    if let lost = body.lostRun(at: position) { return need(lost, through: end, joinedAt: failures) }
     // What passes through memory has come, too.
-    let streamed = body?.windowEnd ?? 0
+    let streamed = body.windowEnd ?? 0
     return state.withLock { state in
       let hasFailed = state.failures > failures
       let canRange = identity.strongValidator != nil && !state.refusesRanges

@@ -55,7 +55,8 @@ final class FillCoordinator: Sendable {
   static let spanLimit = 8
 
   let identity: RepresentationIdentity
-  weak let body: StoredBody?
+  // Safe: all who have a coordinator, readers and fills, have its body, too. A weak reference would make each retain of a body a dear one.
+  unowned let body: StoredBody
   /// Made by pawl of another body: nothing of it is ever asked for at an origin.
   let isForm: Bool
   let state = Locked(State())
@@ -91,7 +92,7 @@ final class FillCoordinator: Sendable {
 
   /// Lets the body go when nobody is left.
   func releaseIfIdle() {
-    body?.withFill { slot in
+    body.withFill { slot in
       guard slot === self else { return }
       let isIdle = state.withLock { $0.spans.isEmpty && $0.readers.isEmpty && $0.comparison == nil && $0.writer == nil }
       if isIdle { slot = nil }
@@ -110,7 +111,7 @@ final class FillCoordinator: Sendable {
   var canFetchRanges: Bool {
     identity.strongValidator != nil && total != nil && !state.withLock { $0.refusesRanges }
   }
-  var total: UInt64? { identity.total ?? body?.total }
+  var total: UInt64? { identity.total ?? body.total }
   var isFilling: Bool { state.withLock { !$0.spans.isEmpty || $0.writer != nil } }
   var comparison: TwinComparison? { state.withLock { $0.comparison } }
   var sharing: Sharing? { state.withLock { $0.sharing } }
@@ -166,7 +167,7 @@ final class FillCoordinator: Sendable {
 
   /// A reader has sent something.
   func moved(_ reader: ObjectIdentifier) {
-    guard identity.total == nil || body?.isStreaming == true else { return }
+    guard identity.total == nil || body.isStreaming else { return }
     let (waiting, writer) = state.withLock { state in
       (state.readers[reader] != nil ? state.spans : [], state.writer.flatMap { $0.isHeld ? $0.loop : nil })
     }
@@ -175,7 +176,7 @@ final class FillCoordinator: Sendable {
   }
 
   func left(_ reader: ObjectIdentifier) {
-    let mayWait = identity.total == nil || body?.isStreaming == true
+    let mayWait = identity.total == nil || body.isStreaming
     let (spans, isEmpty, writer) = state.withLock { state in
       state.readers[reader] = nil
       return (state.readers.isEmpty || mayWait ? state.spans : [], state.readers.isEmpty, state.writer?.loop)

@@ -88,18 +88,19 @@ final class ResourceIndex: Sendable {
     }
   }
 
-  /// Lets go of resources that nobody has and nobody used for a while, the longest unused first, until at most
-  /// `limit` responses are left. `now` in wall seconds. In the pool.
+  /// How long nobody used a resource that goes for want of room, in seconds.
+  private static let idle: Int64 = 10
+
+  /// Lets go of resources that nobody has and nobody used for a while, until at most `limit` responses are left: of those which the
+  /// hand has passed by, and which have many responses each. `now` in wall seconds. One walk over what is in memory. In the pool.
   /// - Parameter responses: how many are in memory.
   func unload(beyond limit: Int, responses: Int, now: Int64) {
     let resources = shards.reduce(0) { sum, shard in sum + shard.withLock { $0.resourceCount } }
     var excess = max(responses, resources) - limit
     guard excess > 0 else { return }
-    for idle in [3600, 600, 60, 10] as [Int64] {
-      for shard in shards where excess > 0 {
-        let unloaded = shard.withLock { $0.unload(atMost: excess, notUsedSince: now - idle) }
-        excess -= unloaded.objects
-      }
+    for shard in shards where excess > 0 {
+      let unloaded = shard.withLock { $0.unload(atMost: excess, notUsedSince: now - Self.idle) }
+      excess -= unloaded.objects
     }
   }
 

@@ -75,6 +75,10 @@ extension StoredBody {
       return
     }
     charge.grow(DiskBudget.objectOverhead)
+    if state.withLock({ $0.isDoomed }) {
+      // Nobody finds it any more: the file is for those alone who have it open.
+      BodyFile.remove(id, core, charge)
+    }
     core.noteLive(self)
     core.openBodies.add(self)
     if let (row, tags) = moved.birth { core.recordBirth([.insert(row), .tags(number, tags)], of: self) }

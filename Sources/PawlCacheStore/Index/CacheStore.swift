@@ -225,7 +225,9 @@ private final class Ticker: @unchecked Sendable {
       core.openBodies.trim()
       core.packs?.sync()
       core.cleanPacks()
-      core.index.unload(beyond: core.settings.loadedResources, responses: core.liveCount, now: core.clock.wallSeconds())
+      core.index.unload(
+        beyond: core.settings.loadedResources, responses: Int(clamping: core.bodyCount.load()),
+        now: core.clock.wallSeconds())
     }
   }
 }

@@ -11,7 +11,7 @@ extension StoreCore {
 
   /// The pack that goes first, and what it is worth; `nil` where none is full.
   func oldestPack() -> (pack: Pack, score: EvictionScore)? {
-    guard let pack = packs?.all.first(where: \.isSealed) else { return nil }
+    guard let pack = packs?.all.first(where: \.isToGo) else { return nil }
     let idle = clock.wallSeconds() - pack.lastWritten
     return (pack, EvictionScore(.complete, idle: idle, uses: 0, size: DiskBudget.objectOverhead))
   }
@@ -102,10 +102,23 @@ extension StoreCore {
     return true
   }
 
+  /// Removes what lies in packs below these paths. One walk over all that is there.
+  func settlePacks(_ settled: OutdatedTrees, before number: Int64) {
+    guard let packs else { return }
+    for pack in packs.all {
+      _ = packs.scan(pack, through: pack.size) { head, place in
+        guard head.isLive, head.number < number, let (_, record) = packs.record(place),
+          settled.covers(record.row.key, number: head.number)
+        else { return }
+        _ = evict(head, place, packs)
+      }
+    }
+  }
+
   /// Once a second: empties one pack of which little counts any more.
   func cleanPacks() {
     guard let packs else { return }
-    let sparse = packs.all.first { $0.isSealed && $0.live < $0.size / 100 * Self.leastLive }
+    let sparse = packs.all.first { $0.isToGo && $0.live < $0.size / 100 * Self.leastLive }
     if let sparse { _ = empty(sparse, keepingAll: true) }
   }
 }

@@ -10,7 +10,8 @@ import time
 
 import load
 import running
-from rows import KIB, Goal, Limit, Row
+from goals import Goal, Limit
+from rows import KIB, Row
 from running import MISHAPS, Failure, Skip, start, stop
 
 REQUEST = b"GET /bytes/1024/a HTTP/1.1\r\nHost: localhost\r\n\r\n"

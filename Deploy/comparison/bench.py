@@ -13,7 +13,6 @@ import time
 
 import allowance
 import peers
-import rounds as counting
 import running
 import servers
 from running import Failure, Skip, start, stop
@@ -55,7 +54,6 @@ class Bench:
         forget_the_dead(pathlib.Path(folder or tempfile.gettempdir()))
         allowance.forget_the_dead()
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix=f"pawl-compare-{os.getpid()}-", dir=folder))
-        self.most_rounds = rounds if quick else max(rounds, counting.MOST_ROUNDS)
         self.rows = None  # the names of those that are measured; all when not set
         self.up, self.broken, self.tools, self.warm = {}, {}, {}, set()
         self.content = self.folder / "content"

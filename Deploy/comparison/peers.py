@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import time
 
 from running import free_port
 from servers import Server, Side
@@ -37,6 +38,7 @@ class TrafficServer(Server):
 
     def launch(self):
         certificate, key = self.bench.certificate
+        self.synced = 2 if self.bench.quick else 5  # seconds from one time that it writes down what its cache holds to the next; it does not when it ends
         for each in ("etc", "log", "run", "cache"):
             (self.folder / each).mkdir(exist_ok=True)
         for each in ("clear", "tls"):
@@ -64,6 +66,7 @@ cachedir: {self.folder}/cache
             "reverse_proxy.enabled": "INT 1", "http.keep_alive_no_activity_timeout_in": "INT 3600", "http.keep_alive_no_activity_timeout_out": "INT 3600",
             "http.transaction_no_activity_timeout_in": "INT 600", "http.transaction_no_activity_timeout_out": "INT 60", "net.connections_throttle": "INT 18000",
             "net.max_connections_in": "INT 18000", "cache.min_average_object_size": f"INT {max(1000, self.room // self.objects // 2) if self.objects else 64000}", "http.background_fill_active_timeout": "INT 0",
+            "cache.dir.sync_frequency": f"INT {self.synced if self.objects else 60}",
             "http.background_fill_completed_threshold": "FLOAT 0.0", "http.cache.open_write_fail_action": "INT 5", "cache.enable_read_while_writer": "INT 1",
             "http.cache.max_open_write_retries": "INT 5", "http.insert_response_via_str": "INT 0", "dns.nameservers": "STRING 127.0.0.1:53",
             "ssl.server.cert.path": f"STRING {certificate.parent}", "ssl.server.private_key.path": f"STRING {key.parent}", "output.logfile": f"STRING {self.folder}/log/out.log",
@@ -78,9 +81,18 @@ cachedir: {self.folder}/cache
         self.wait("clear")
         self.settle()
 
+    def end(self, seconds=8, keep=False):
+        if keep:
+            time.sleep(2 * self.synced + 1)
+        super().end(seconds)
+
     def settle(self):
         """It listens before its cache is there."""
-        self.bench.wait_kept(self.side("clear"), "/bytes/1/start", seconds=10)
+        end = time.monotonic() + 10
+        asked = -1
+        while asked != self.bench.origin.counts()[0] and time.monotonic() < end:
+            asked = self.bench.origin.counts()[0]
+            self.bench.probe(self.side("clear"), "/bytes/1/start", 1)
 
 
 class HAProxy(Server):

@@ -11,9 +11,11 @@ STEADY = 0.1  # rounds that differ by less than this share of their median need 
 AGREED = 0.8  # the share of rounds with the same verdict that makes it clear
 
 
-def interleaved(bench, sides, once, unclear):
+def interleaved(bench, sides, once, unclear, asked=None):
     """Rounds in turns, another side first in each. once(side, turn) measures and says whether the side is still in; unclear() gives those of whom more
-    rounds are wanted."""
+    rounds are wanted than were asked for; with --quick there are no more."""
+    asked = asked or bench.rounds
+    most = asked if bench.quick else max(asked, MOST_ROUNDS)
     sides, wanted, turn, end = list(sides), list(sides), 0, None
     while wanted:
         first = turn % len(wanted)
@@ -22,9 +24,9 @@ def interleaved(bench, sides, once, unclear):
                 sides.remove(side)
         turn += 1
         wanted = sides
-        if turn >= bench.rounds:
+        if turn >= asked:
             end = end or time.monotonic() + MOST_SECONDS
-            needed = unclear() if turn < bench.most_rounds and time.monotonic() < end else ()
+            needed = unclear() if turn < most and time.monotonic() < end else ()
             wanted = [each for each in sides if each in needed]
 
 
@@ -45,20 +47,19 @@ def clear(mine, other, factor):
     return True
 
 
+def chosen(rounds, peer, what, figure):
+    """A peer's best variant, of pawl the worst, and its figures by round."""
+    those = [(side, {turn: figure(work, what) for turn, work in works.items()}) for side, works in rounds.items() if works and side.peer == peer]
+    largest = (what == "rate") != (peer == "pawl")
+    return (max if largest else min)(those, key=lambda each: statistics.median(each[1].values()), default=(None, {}))
+
+
 def unclear(goals, rounds, figure):
     """The sides of whom more rounds are wanted. rounds: of each side its works by round; figure(work, what) is what a goal compares."""
     found = set()
     for goal in goals:
-        what = goal.what
-        if not isinstance(goal, Goal) or what == "first":
-            continue
-
-        def chosen(peer):
-            those = [(side, {turn: figure(work, what) for turn, work in works.items()}) for side, works in rounds.items() if works and side.peer == peer]
-            largest = (what == "rate") != (peer == "pawl")  # pawl's worst variant, the peer's best
-            return (max if largest else min)(those, key=lambda each: statistics.median(each[1].values()), default=(None, {}))
-
-        (mine, figures), (other, others) = chosen("pawl"), chosen(goal.peer)
-        if mine and other and max(spread(figures.values()), spread(others.values())) >= STEADY and not clear(figures, others, goal.factor):
-            found |= {mine, other}
+        if isinstance(goal, Goal) and goal.what != "first":
+            (mine, figures), (other, others) = (chosen(rounds, peer, goal.what, figure) for peer in ("pawl", goal.peer))
+            if mine and other and max(spread(figures.values()), spread(others.values())) >= STEADY and not clear(figures, others, goal.factor):
+                found |= {mine, other}
     return found

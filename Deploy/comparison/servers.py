@@ -81,7 +81,8 @@ class Server:
         for kind in kinds:
             wait_port(self.ports[kind], self.process, self.name, log=self.log)
 
-    def end(self, seconds=8):
+    def end(self, seconds=8, keep=False):
+        """keep: not before everything is on disk."""
         if self.process:
             stop(self.process, seconds)
             self.process = None
@@ -90,7 +91,7 @@ class Server:
         """Ends it and starts it again with what it keeps on disk. Seconds until it is ready, if it says so or accepts connections only then."""
         if self.forgets:
             raise Skip(self.forgets)
-        self.end(60)
+        self.end(60, keep=True)
         self.ports = {}
         os.sync()
         begun = time.monotonic()

@@ -29,7 +29,7 @@ class Who:
 
 
 def who(peer):
-    """nginx:on has tcp_nopush on; varnish:malloc keeps all in memory and is not the peer that a store on disk is held against."""
+    """varnish:malloc keeps all in memory and is not the peer that a store on disk is held against."""
     server, _, more = peer.partition(":")
     return Who(server, f"{server} in memory" if more == "malloc" else server, more or VARIANTS.get(server, ""), more)
 
@@ -83,12 +83,13 @@ class Story:
             finally:
                 bench.stop_servers(side.server)
 
-        interleaved(bench, sides, once, lambda: set().union(*(unclear(each.goals, self.works[each.phase], each.figure) for each in rows)))
+        interleaved(bench, sides, once, lambda: set().union(*(unclear(each.goals, self.works[each.phase], each.figure) for each in rows)), 1 if bench.quick else bench.rounds)
 
     def ask(self, bench, server, side, **more):
         """A load, and which share of its answers came from the store."""
-        before, found = bench.origin.counts()[0], server.sides("clear")
-        work = load.site(bench, found[-1 if side.store == "on" else 0], self.objects[bench.quick], self.sizes, settle=True, most=1800, **{**self.more, **more})
+        before = bench.origin.counts()[0]
+        # Of nginx the side with tcp_nopush on: a head and a file in one segment.
+        work = load.site(bench, server.sides("clear")[-1], self.objects[bench.quick], self.sizes, settle=True, most=1800, **{**self.more, **more})
         work.more |= {"kept": round(1 - (bench.origin.counts()[0] - before) / work.count, 4), "memory": server.processes.memory()}
         return work
 

@@ -64,7 +64,7 @@ def small():
 def zipf():
     """A mix as sites have it: 10^5 objects, log-uniform from 1 to 256 KiB, 64 connections, few objects asked for often and many seldom."""
     stored, bars = ["pawl", "nginx", "varnish:file", "trafficserver", "haproxy"], [*goals(0.85, 0.65), Goal("bar", "trafficserver", 0.6), Goal("bar", "varnish", 0.6), Goal("bar", "nginx", 1, "p99")]
-    site = {"objects": (100_000, 10_000), "sizes": (KIB, 256 * KIB), "count": (1_000_000, 20_000), "again": (300_000, 10_000), "connections": 64, "zipf": 0.95}
+    site = {"objects": (100_000, 10_000), "sizes": (KIB, 256 * KIB), "count": (1_000_000, 10_000), "again": (300_000, 5_000), "connections": 64, "zipf": 0.95}
     kept, closed, quarter = Story(stored, **site), Story(stored, **site, close=True), Story(stored[:-1], **site, share=0.25)
     return [
         Site("zipf", "Zipf mix, 10^6 requests from cold", kept, "cold", bars),

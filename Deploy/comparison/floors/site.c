@@ -102,7 +102,7 @@ static void close_connection(struct connection *c) {
 
 static void request(struct connection *c) {
   char text[256];
-  int size = snprintf(text, sizeof text, "GET /site/%lld/%lld HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n%s\r\n", c->size, c->object, port, closing ? "Connection: close\r\n" : "");
+  int size = snprintf(text, sizeof text, "GET /site/%lld/%lld HTTP/1.1\r\nHost: localhost\r\n%s\r\n", c->size, c->object, closing ? "Connection: close\r\n" : "");
   long done = tls ? SSL_write(c->tls, text, size) : send(c->fd, text, size, MSG_NOSIGNAL);
   if (done != size) fail("a request could not be sent", NULL);
 }

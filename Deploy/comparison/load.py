@@ -13,6 +13,10 @@ from running import Failure, start, stop
 PERCENTILES = ("p50", "p90", "p99", "p999", "max")
 
 
+def latency(found):
+    return f"p50 {found['p50']:,.0f}, p99 {found['p99']:,.0f}, worst {found['max']:,.0f} us"
+
+
 class Work:
     """What a load did: answers, octets of bodies, seconds on the clock, and CPU seconds of the server meanwhile."""
 

@@ -119,3 +119,16 @@ class Upload(Row):
     def measure(self, bench, side, turn):
         more = {"connections": 1} if side.server.name == "relay" else {}
         return load.upload(bench, side, "/drop", self.length, **{**self.more, **more}, fields=side.fields)
+
+
+class Connect(Row):
+    """One object, a new connection for each request."""
+
+    def prepare(self, bench, side):
+        super().prepare(bench, side)
+        self.measure(bench, side, 0)  # it is another one where the name of the host counts
+
+    def summary(self, side, works):
+        made = super().summary(side, works)
+        middle = {name: statistics.median(each.more[name] for each in works) for name in load.PERCENTILES}
+        return made | {"p99": middle["p99"], "detail": load.latency(middle)}

@@ -139,4 +139,4 @@ class Site(Row):
         middle = {name: statistics.median(each.more[name] for each in works) for name in (*load.PERCENTILES, "kept")}
         return {"name": side.name, "peer": side.peer, "variant": side.variant, "cost": round(statistics.median(costs), 4), "costs": [round(each, 4) for each in costs],
                 "rate": round(statistics.median(self.rate(each) for each in works), 1), "p99": middle["p99"], "memory": works[-1].more["memory"], "rounds": [each.figures() for each in works],
-                "detail": f"p50 {middle['p50']:,.0f}, p99 {middle['p99']:,.0f}, worst {middle['max']:,.0f} us" + (f"; {middle['kept']:.1%} from the store" if middle["kept"] > 0 else "")}
+                "detail": load.latency(middle) + (f"; {middle['kept']:.1%} from the store" if middle["kept"] > 0 else "")}

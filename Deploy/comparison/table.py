@@ -4,6 +4,7 @@ import load
 import rows
 from failures import CutUploads, Down, Resets
 from goals import Goal, goals
+from rest import Rest
 from resources import Calls, Idle, Loops
 from rows import GIB, KIB, MIB
 from sites import Site, Story
@@ -35,7 +36,7 @@ def every():
                cost="octets", options=spool),
         rows.Upload("uploads-200", "200 concurrent 1 MiB uploads", "", MIB, ["pawl", "relay", "nginx"], goals(0.60, 0.45), kind="upload", warm=False, options=spool,
                connections=200, count=400),
-        *small(), *zipf(), *connections(),
+        *small(), *zipf(), Rest("rest", (20, 60)), *connections(),
         Idle("idle"),
         Loops("loops"),
         Tail("tail"),
@@ -79,7 +80,7 @@ def connections():
     """One hot object of 1 KiB, a connection for each request."""
     hot, peers = {"how": load.connect}, ["pawl", "nginx", "haproxy", "trafficserver"]
     return [
-        rows.Row("connect", "1 KiB, a connection for each request", "/site/1024/0", KIB, [*peers, "varnish"], goals(0.9, 0.7), **hot),
-        rows.Row("connect-tls", "the same over TLS 1.3, full handshakes", "/site/1024/0", KIB, peers, goals(1, 0.95), kind="tls", **hot),
-        rows.Row("connect-resumed", "the same, resumed", "/site/1024/0", KIB, peers, goals(0.95, 0.85), kind="tls", tls="resumed", **hot),
+        rows.Connect("connect", "1 KiB, a connection for each request", "/site/1024/0", KIB, [*peers, "varnish"], goals(0.9, 0.7), **hot),
+        rows.Connect("connect-tls", "the same over TLS 1.3, full handshakes", "/site/1024/0", KIB, peers, goals(1, 0.95), kind="tls", **hot),
+        rows.Connect("connect-resumed", "the same, resumed", "/site/1024/0", KIB, peers, goals(0.95, 0.85), kind="tls", tls="resumed", **hot),
     ]

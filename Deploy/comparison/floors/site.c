@@ -95,7 +95,10 @@ static void open_connection(struct connection *c) {
 }
 
 static void close_connection(struct connection *c) {
-  if (tls) SSL_free(c->tls);
+  if (tls) {
+    SSL_set_shutdown(c->tls, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN); // else its ticket is good for nothing
+    SSL_free(c->tls);
+  }
   close(c->fd);
   c->tls = NULL, c->fd = -1;
 }

@@ -44,13 +44,13 @@ class Rest(Row):
     def once(self, bench, name):
         """One server, alone with its store on disk."""
         server = self.server(bench, name)
+        if server.forgets:
+            raise Skip(server.forgets)
         empty = server.processes.memory()
         self.ask(bench, server, FEW, count=FEW)
         few = self.hits(bench, server)
         bench.stop_servers(name)
         server = self.server(bench, name)
-        if server.forgets:
-            raise Skip(server.forgets)
         self.ask(bench, server, self.count, count=self.count, most=FILL_SECONDS)
         ready = [self.ready(bench, server) for _ in range(1 if bench.quick else RESTARTS)]
         rested = self.memory(server)

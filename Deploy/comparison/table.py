@@ -2,10 +2,11 @@
 
 import load
 import rows
+from connections import Idle, Slow
 from failures import CutUploads, Down, Resets
 from goals import Goal, goals
 from rest import Rest
-from resources import Calls, Idle, Loops
+from resources import Calls, Loops
 from rows import GIB, KIB, MIB
 from sites import Site, Story
 from tail import Tail
@@ -36,8 +37,9 @@ def every():
                cost="octets", options=spool),
         rows.Upload("uploads-200", "200 concurrent 1 MiB uploads", "", MIB, ["pawl", "relay", "nginx"], goals(0.60, 0.45), kind="upload", warm=False, options=spool,
                connections=200, count=400),
-        *small(), *zipf(), Rest("rest", (20, 60)), *connections(),
+        *small(), *zipf(), Rest("rest", (20, 60)), *connects(),
         Idle("idle"),
+        Slow("slow"),
         Loops("loops"),
         Tail("tail"),
         Calls("syscalls", "system calls of a cached hit, 1 KiB", KIB, 3),
@@ -76,7 +78,7 @@ def zipf():
     ]
 
 
-def connections():
+def connects():
     """One hot object of 1 KiB, a connection for each request."""
     hot, peers = {"how": load.connect}, ["pawl", "nginx", "haproxy", "trafficserver"]
     return [

@@ -37,7 +37,9 @@ class Allowance:
             if limit == "memory.max" and "memory" not in (folder / "cgroup.subtree_control").read_text().split():
                 (folder / "cgroup.subtree_control").write_text("+memory")
             self.folder.mkdir()
-            (self.folder / limit).write_text(str(octets))
+            for each, most in ((limit, octets), ("memory.memsw.limit_in_bytes", octets), ("memory.swap.max", 0)):
+                if each == limit or (self.folder / each).exists():
+                    (self.folder / each).write_text(str(most))
         except OSError as why:
             self.end()
             raise Skip(f"no control group with a limit of memory can be made here: {why}") from None

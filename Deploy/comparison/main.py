@@ -72,7 +72,10 @@ def main():
     chosen = [each for each in rows if not found.rows or each.name in found.rows]
     report = {"machine": machine(), "rounds": found.rounds, "seconds": found.seconds, "rows": []}
     begun = time.monotonic()
-    network.alone()
+    try:
+        network.alone()
+    except running.Failure as why:
+        sys.exit(f"Deploy/compare: {why}")
     report["congestion control"] = network.preferred()
     with Bench(absolute(found.pawl), found.servers.split(",") if found.servers else None, found.seconds, found.rounds, found.quick, found.load, found.folder,
                absolute(found.pawl_before), absolute(found.bench)) as bench:

@@ -199,7 +199,7 @@ static void step(struct connection *c) {
   long long before = answers;
   int got;
   do got = received(c);
-  while (got > 0 && answers == before);
+  while (got > 0 && (answers == before || c->over));
   if (got >= 0) return;
   close_connection(c); // the server has closed it, as it was asked to
   if (more_wanted()) ask(c);
@@ -285,6 +285,8 @@ int main(int number, char **word) {
     count = connections;
     for (int i = 0; i < connections; i++) ask(&all[i]);
     run(all);
+    for (int i = 0; i < connections; i++)
+      if (!all[i].ticket) fail("no ticket was given", "");
     answers = asked = octets = 0;
     count = wanted;
   }

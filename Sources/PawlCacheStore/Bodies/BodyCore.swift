@@ -77,6 +77,8 @@ class BodyCore: @unchecked Sendable {
       if let entry = live[number], entry.body == nil { live[number] = nil }
     }
   }
+  /// Held while a body that was gathered gets a file; by number, some bodies sharing one. A power of two.
+  let settling = (0..<16).map { _ in Locked(()) }
   /// Bodies in memory.
   let bodyCount = AtomicWord(0)
   func isLive(_ number: Int64) -> Bool { live.withLock { $0[number] != nil } }

@@ -48,57 +48,84 @@ extension StoredBody {
     }
   }
 
-  /// From now on it has a file, with what has come so far. Nothing happens to one that has. Blocking, for a moment.
+  /// From now on it has a file, with what has come so far. Nothing happens to one that has, or becomes a record first. Blocking, for a
+  /// moment: its file is made, and written into the page cache.
   func settleInFile() {
     guard isGathering else { return }
-    _ = core.unrecorded.withLock { $0.insert(id) }
-    let made: BodyDescriptor
-    do throws(StoreError) {
-      made = try core.openBodies.makingRoom { () throws(StoreError) in try BodyFile.create(id, core, charge) }
-    } catch {
-      _ = core.unrecorded.withLock { $0.remove(id) }
-      core.events.log(.warning, "body-refused", ["body": id.hex, "why": "\(error)"])
-      return passThroughMemory()
-    }
-    let now = core.openBodies.now()
-    let moved = state.withLock { state -> (bytes: [UInt8], birth: (row: ObjectRow, tags: [TagRecord])?)? in
-      guard state.place.isGathering else { return nil }
-      defer { state.gathered = [] }
-      (state.place, state.descriptor, state.lastTouch, state.decides) = (.file, made, now, nil)
-      state.reservation -= min(DiskBudget.objectOverhead, state.reservation)
-      return (state.gathered, state.birth)
-    }
-    guard let moved else {
-      // It went into a pack meanwhile.
-      BodyFile.unlink(id, core)
-      _ = core.unrecorded.withLock { $0.remove(id) }
-      return
-    }
-    charge.grow(DiskBudget.objectOverhead)
-    if state.withLock({ $0.isDoomed }) {
-      // Nobody finds it any more: the file is for those alone who have it open.
-      BodyFile.remove(id, core, charge)
-    }
-    core.noteLive(self)
-    core.openBodies.add(self)
-    if let (row, tags) = moved.birth { core.recordBirth([.insert(row), .tags(number, tags)], of: self) }
-    do throws(StoreError) {
-      _ = try moved.bytes.withUnsafeBytes { bytes in
-        Result { () throws(StoreError) in try write(bytes, at: 0) }
-      }.get()
-    } catch {
-      core.events.log(.warning, "body-refused", ["body": id.hex, "why": "\(error)"])
-      passThroughMemory(moved.bytes)
+    // Of two that want the same, the second finds that it is done.
+    core.settling[Int(number) & (core.settling.count - 1)].withLock { _ in
+      if isGathering { moveToFile() }
     }
   }
 
-  /// There is no file to be had: what came goes to who reads, and is not kept.
-  private func passThroughMemory(_ bytes: [UInt8]? = nil) {
-    let gathered = state.withLock { state -> [UInt8] in
-      defer { state.gathered = [] }
-      if state.place.isGathering { state.place = .file }
-      return bytes ?? state.gathered
+  private func moveToFile() {
+    _ = core.unrecorded.withLock { $0.insert(id) }
+    do throws(StoreError) {
+      let made = try core.openBodies.makingRoom { () throws(StoreError) in try BodyFile.create(id, core, charge) }
+      let segment = OpenSegment(start: 0)
+      while true {
+        let bytes = state.withLock { $0.gathered }
+        try Files.writeAll(made.raw, bytes[Int(segment.end)...], at: segment.end)
+        bytes[Int(segment.end)...].withUnsafeBytes { segment.append($0) }
+        if let isMoved = moved(to: made, segment) {
+          if !isMoved { leaveFile() }
+          return
+        }
+      }
+    } catch {
+      leaveFile()
+      core.events.log(.warning, "body-refused", ["body": id.hex, "why": "\(error)"])
+      passThroughMemory()
     }
+  }
+
+  /// It went into a pack meanwhile, or there is no room for it.
+  private func leaveFile() {
+    BodyFile.unlink(id, core)
+    _ = core.unrecorded.withLock { $0.remove(id) }
+  }
+
+  /// All that has come is in the file: nobody sees it anywhere else from now on.
+  /// - Returns: `nil`: some more has come; `false`: it gathers no more.
+  private func moved(to file: BodyDescriptor, _ segment: OpenSegment) -> Bool? {
+    let writing = noteBirthInLedger(segment)
+    defer { if let writing { core.ledger?.end(writing) } }
+    let (now, second) = (core.openBodies.now(), core.clock.now().seconds)
+    let outcome = state.withLock { state -> (isMoved: Bool, isDoomed: Bool)? in
+      guard state.place.isGathering else { return (false, false) }
+      guard UInt64(state.gathered.count) == segment.end else { return nil }
+      (state.place, state.descriptor, state.lastTouch, state.decides) = (.file, file, now, nil)
+      state.gathered = []
+      state.reservation -= min(DiskBudget.objectOverhead + segment.end, state.reservation)
+      state.warmth.note(0..<max(1, segment.end), at: second)
+      state.enterFile(segment)
+      return (true, state.isDoomed)
+    }
+    guard let outcome else { return nil }
+    guard outcome.isMoved else { return false }
+    charge.grow(DiskBudget.objectOverhead + segment.end)
+    // Nobody finds it any more: the file is for those alone who have it open.
+    if outcome.isDoomed { BodyFile.remove(id, core, charge) }
+    core.noteLive(self)
+    core.openBodies.add(self)
+    look(at: file)
+    if !outcome.isDoomed, let (row, tags) = state.withLock({ $0.birth }) {
+      core.recordBirth([.insert(row), .tags(number, tags)], of: self)
+    }
+    announce(state.withLock { $0.takeNews() })
+    wake()
+    return true
+  }
+
+  /// There is no file to be had: what came goes to who reads, and is not kept.
+  private func passThroughMemory() {
+    let gathered = state.withLock { state -> [UInt8]? in
+      guard state.place.isGathering else { return nil }
+      defer { state.gathered = [] }
+      state.place = .file
+      return state.gathered
+    }
+    guard let gathered else { return }
     beginStreaming()
     state.withLock { state in
       _ = gathered.withUnsafeBytes { state.window?.append($0, at: 0) }
@@ -174,7 +201,9 @@ extension StoredBody {
     }
     guard let outcome else {
       packs.kill(place)
-      if state.withLock({ $0.place.isGathering }) { stayInMemory() }
+      // It has a file by now; or nobody finds it any more.
+      guard state.withLock({ $0.place.isGathering }) else { return false }
+      stayInMemory()
       return true
     }
     core.budget.release(outcome.released)
@@ -185,6 +214,15 @@ extension StoredBody {
 }
 
 extension BodyState {
+  /// What has come of it stands in a file.
+  fileprivate mutating func enterFile(_ segment: OpenSegment) {
+    guard segment.end > 0 else { return }
+    held.insert(0..<segment.end)
+    verified.insert(0..<segment.end)
+    giveBack(segment)
+    (heldCount, writtenHere, unrecordedBytes, unsyncedBytes) = (segment.end, segment.end, segment.end, segment.end)
+  }
+
   /// All of it stands in a pack, and is what was written there.
   mutating func enterPack(_ place: PackPlace, _ descriptor: BodyDescriptor, _ count: Int, _ digest: UInt64) {
     (self.place, self.descriptor) = (.packed(place), descriptor)

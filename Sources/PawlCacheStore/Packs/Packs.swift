@@ -70,7 +70,9 @@ final class Packs: Sendable {
     state = Locked(State())
   }
 
-  var directory: String { place.path + "/packs" }
+  /// Below the directory of the cache.
+  static let folder = "/packs"
+  var directory: String { place.path + Self.folder }
   func path(of number: UInt32) -> String {
     let digits = String(number, radix: 16)
     return directory + "/" + String(repeating: "0", count: 8 - min(8, digits.utf8.count)) + digits
@@ -142,6 +144,11 @@ final class Packs: Sendable {
   private func enter(_ pack: Pack) {
     state.withLock { state in
       if state.table.isEmpty { state.first = pack.number }
+      // Made before one that was needed first.
+      while pack.number < state.first {
+        state.table.insert(nil, at: 0)
+        state.first -= 1
+      }
       while state.first + UInt32(state.table.count) <= pack.number { state.table.append(nil) }
       state.table[Int(pack.number - state.first)] = pack
     }

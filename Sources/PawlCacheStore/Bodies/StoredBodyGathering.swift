@@ -51,54 +51,78 @@ extension StoredBody {
   /// From now on it has a file, with what has come so far. Nothing happens to one that has. Blocking, for a moment.
   func settleInFile() {
     guard isGathering else { return }
+    core.moving(self) { settleAlone() }
+  }
+
+  private func settleAlone() {
+    guard isGathering else { return }
     _ = core.unrecorded.withLock { $0.insert(id) }
-    let made: BodyDescriptor
     do throws(StoreError) {
-      made = try core.openBodies.makingRoom { () throws(StoreError) in try BodyFile.create(id, core, charge) }
-    } catch {
-      _ = core.unrecorded.withLock { $0.remove(id) }
-      core.events.log(.warning, "body-refused", ["body": id.hex, "why": "\(error)"])
-      return passThroughMemory()
-    }
-    let now = core.openBodies.now()
-    let moved = state.withLock { state -> (bytes: [UInt8], birth: (row: ObjectRow, tags: [TagRecord])?)? in
-      guard state.place.isGathering else { return nil }
-      defer { state.gathered = [] }
-      (state.place, state.descriptor, state.lastTouch, state.decides) = (.file, made, now, nil)
-      state.reservation -= min(DiskBudget.objectOverhead, state.reservation)
-      return (state.gathered, state.birth)
-    }
-    guard let moved else {
+      let made = try core.openBodies.makingRoom { () throws(StoreError) in try BodyFile.create(id, core, charge) }
+      if try fill(made) { return }
       // It went into a pack meanwhile.
-      BodyFile.unlink(id, core)
-      _ = core.unrecorded.withLock { $0.remove(id) }
-      return
-    }
-    charge.grow(DiskBudget.objectOverhead)
-    core.noteLive(self)
-    core.openBodies.add(self)
-    if let (row, tags) = moved.birth { core.recordBirth([.insert(row), .tags(number, tags)], of: self) }
-    do throws(StoreError) {
-      _ = try moved.bytes.withUnsafeBytes { bytes in
-        Result { () throws(StoreError) in try write(bytes, at: 0) }
-      }.get()
+      discard()
     } catch {
+      discard()
       core.events.log(.warning, "body-refused", ["body": id.hex, "why": "\(error)"])
-      passThroughMemory(moved.bytes)
+      passThroughMemory()
+    }
+  }
+
+  private func discard() {
+    BodyFile.unlink(id, core)
+    _ = core.unrecorded.withLock { $0.remove(id) }
+  }
+
+  /// - Returns: `false` where it is not gathered any more.
+  private func fill(_ made: BodyDescriptor) throws(StoreError) -> Bool {
+    enum Step { case write([UInt8]), done(News, isDoomed: Bool), gone }
+    let (segment, now) = (OpenSegment(start: 0), core.openBodies.now())
+    var writings: [Ledger.Writing] = []
+    defer { for writing in writings { core.ledger?.end(writing) } }
+    while true {
+      let step = state.withLock { state -> Step in
+        guard state.place.isGathering else { return .gone }
+        let rest = state.gathered[Int(segment.end)...]
+        guard rest.isEmpty else { return .write(Array(rest)) }
+        state.enterFile(made, segment, now)
+        charge.grow(segment.end + DiskBudget.objectOverhead)
+        // Before anybody else has more to record of it.
+        if let (row, tags) = state.birth, !state.isDoomed {
+          core.recordBirth([.insert(row), .tags(number, tags)], of: self)
+        }
+        return .done(state.takeNews(isForced: true), isDoomed: state.isDoomed)
+      }
+      switch step {
+      case .gone: return false
+      case .write(let octets):
+        try Files.writeAll(made.raw, octets[...], at: segment.end)
+        octets.withUnsafeBytes { segment.append($0) }
+        if let writing = noteInLedger([segment], 0..<segment.end, takesBirth: false) { writings.append(writing) }
+      case .done(let news, let isDoomed):
+        core.noteLive(self)
+        core.openBodies.add(self)
+        if isDoomed { BodyFile.remove(id, core, charge) }
+        announce(news)
+        wake()
+        return true
+      }
     }
   }
 
   /// There is no file to be had: what came goes to who reads, and is not kept.
-  private func passThroughMemory(_ bytes: [UInt8]? = nil) {
-    let gathered = state.withLock { state -> [UInt8] in
-      defer { state.gathered = [] }
-      if state.place.isGathering { state.place = .file }
-      return bytes ?? state.gathered
+  private func passThroughMemory() {
+    let released = state.withLock { state -> UInt64? in
+      guard state.place.isGathering else { return nil }
+      var window = MemoryWindow()
+      _ = state.gathered.withUnsafeBytes { window.append($0, at: 0) }
+      (state.window, state.gathered, state.place, state.decides) = (window, [], .file, nil)
+      _ = state.limitTags(to: 0)
+      return state.takeReservation()
     }
-    beginStreaming()
-    state.withLock { state in
-      _ = gathered.withUnsafeBytes { state.window?.append($0, at: 0) }
-    }
+    guard let released else { return }
+    core.budget.release(released)
+    core.noteLive(self)
     wake()
     core.drop(self)
   }
@@ -143,7 +167,8 @@ extension StoredBody {
     let digest = bytes.withUnsafeBytes { SegmentDigest.of($0) }
     let decide = state.withLock { state in
       defer { state.decides = nil }
-      return state.decides
+      // What has been superseded is for those alone who name it; what is one user's is asked for by its tag.
+      return row.supersededAt == nil && row.kind == .shared ? state.decides : nil
     }
     let answer = decide?(self)?.octets ?? []
     let octets = bytes.withUnsafeBytes {
@@ -155,7 +180,7 @@ extension StoredBody {
     }
     let start = UInt64(place.offset + octets.count - PackRecord.padded(bytes.count))
     let keepsMemory = bytes.count <= Int(clamping: core.settings.memoryObject) && core.settings.memory > 0
-    let outcome = state.withLock { state -> (released: UInt64, isBehind: Bool)? in
+    let outcome = state.withLock { state -> (released: UInt64, behind: [CatalogueChange])? in
       guard state.place.isGathering, !state.isDoomed, let birth = state.birth else { return nil }
       state.enterPack(place, BodyDescriptor(in: pack, at: start), bytes.count, digest)
       state.gathered = []
@@ -163,19 +188,19 @@ extension StoredBody {
       state.birth = nil
       _ = state.content.completed()
       state.content.wasRecorded()
-      // A tag may have come while it was written.
-      return (
-        state.takeReservation(), birth.tags != tags || birth.row.head != row.head || birth.row.supersededAt != nil
-      )
+      // Some may have come while it was written.
+      return (state.takeReservation(), CatalogueChange.between((row, tags), birth))
     }
     guard let outcome else {
       packs.kill(place)
-      if state.withLock({ $0.place.isGathering }) { stayInMemory() }
+      // Nobody finds it any more, or it has got a file meanwhile.
+      guard state.withLock({ $0.place.isGathering }) else { return false }
+      stayInMemory()
       return true
     }
     core.budget.release(outcome.released)
     if keepsMemory, !core.memory.admit(self, size: UInt64(bytes.count)) { _ = leaveMemory(unlessUsed: false) }
-    if outcome.isBehind { core.record([.tags(number, self.tags)], of: self) }
+    if !outcome.behind.isEmpty { core.record(outcome.behind, of: self) }
     return true
   }
 }
@@ -191,5 +216,20 @@ extension BodyState {
     held.insert(range)
     verified.insert(range)
     _ = segments.insert(SegmentRecord(offset: 0, length: range.upperBound, digest: digest, sequence: 1))
+  }
+  /// All that came so far stands in a file of its own, and one segment.
+  fileprivate mutating func enterFile(_ made: BodyDescriptor, _ segment: OpenSegment, _ now: UInt64) {
+    let count = segment.end
+    (place, descriptor, lastTouch, decides, gathered) = (.file, made, now, nil, [])
+    reservation -= min(count + DiskBudget.objectOverhead, reservation)
+    stamp = FileStamp(of: made.raw)
+    guard count > 0 else { return }
+    held.insert(0..<count)
+    verified.insert(0..<count)
+    giveBack(segment)
+    heldCount += count
+    writtenHere += count
+    unrecordedBytes += count
+    unsyncedBytes += count
   }
 }

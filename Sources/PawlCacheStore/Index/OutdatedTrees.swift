@@ -158,6 +158,7 @@ extension StoreCore {
     do throws(StoreError) {
       let old = try reader.objects(before: stamps.values.max() ?? 0) { settled.covers($0, number: $1) }
       for candidate in old { _ = evict(candidate) }
+      removePacked(coveredBy: settled)
     } catch {
       return noteReadFailure(error)
     }

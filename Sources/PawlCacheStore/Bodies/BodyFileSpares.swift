@@ -123,7 +123,7 @@ extension BodyCore {
 
   /// One that may become a record in a pack: all of it is to come, and may be small. Never blocks.
   private func makeGathered(expected: UInt64?, total: UInt64?) -> StoredBody? {
-    guard let packs, packs.isWriting, total == nil || expected == total,
+    guard let packs, packs.isWriting, total == nil || expected ?? total == total,
       total ?? 0 <= UInt64(packs.contentLimit), expected ?? 0 <= 4 * UInt64(packs.contentLimit)
     else { return nil }
     let reserved = reservation(expected: expected, total: total) + DiskBudget.objectOverhead

@@ -11,6 +11,7 @@ struct PackRecord {
   private static let mark: UInt64 = 0x7061_776c_7061_636b
   private static let live: UInt64 = 1
   private static let dead: UInt64 = 2
+  private static let isNeverSuperseded = UInt64.max
   /// Where it says whether it still counts, and what that is when it does not.
   static let stateOffset = 8
   static var deadState: [UInt8] { withUnsafeBytes(of: dead.littleEndian) { Array($0) } }
@@ -37,7 +38,7 @@ struct PackRecord {
     var meta: [UInt8] = []
     meta.reserveCapacity(512 + answer.count)
     meta.append(string: answer[...])
-    meta.append(number: UInt64(bitPattern: row.supersededAt ?? .max))
+    meta.append(number: row.supersededAt.map { UInt64(bitPattern: $0) } ?? isNeverSuperseded)
     meta.append(number: revision)
     LedgerRecord.append(row, tags, to: &meta)
     let size = unit + meta.count + padded(content.count)
@@ -128,7 +129,7 @@ struct PackRecord {
       let birth = LedgerRecord.birth(&reader, head.number), birth.row.keyHash == head.keyHash
     else { return nil }
     var row = birth.row
-    row.supersededAt = superseded == UInt64(bitPattern: .max) ? nil : Int64(bitPattern: superseded)
+    row.supersededAt = superseded == Self.isNeverSuperseded ? nil : Int64(bitPattern: superseded)
     (row.total, row.isComplete) = (UInt64(head.contentSize), true)
     (row.held, row.synced) = (UInt64(head.contentSize), 1)
     self.answer = Array(answer)
@@ -144,7 +145,7 @@ struct PackRecord {
 
   /// Whether nothing has taken the place of an object.
   static func isCurrent(_ meta: UnsafeRawBufferPointer, behind answer: Int) -> Bool {
-    number(at: 8 + answer, of: meta) == .max
+    number(at: 8 + answer, of: meta) == isNeverSuperseded
   }
 
   /// Whether an object has this key.

@@ -1,4 +1,5 @@
 import PawlCache
+import PawlHTTP
 import PawlStoreTestKit
 import Testing
 

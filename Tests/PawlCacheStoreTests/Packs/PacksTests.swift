@@ -2,7 +2,6 @@ import CLinux
 import PawlBase
 import PawlCache
 import PawlDisk
-import PawlHTTP
 import PawlLoop
 import PawlObserve
 import PawlStoreTestKit
@@ -18,13 +17,15 @@ final class PackFixture {
   let budget = DiskBudget(maxSize: 1 << 30, minFree: 0)
   let log = Locked([String]())
   let packs: Packs
+  private let events: EventLog
 
   init(in directory: TestDirectory = TestDirectory(), packSize: Int = 1 << 20, seed: UInt64 = 5) {
     self.directory = directory
     let log = log
+    events = EventLog { line in log.withLock { $0.append(line) } }
     packs = Packs(
-      StorePlace(directory.path), contentLimit: 64 << 10, packSize: packSize, seed: seed, pool: pool,
-      events: EventLog { line in log.withLock { $0.append(line) } }, budget: budget, clock: clock)
+      StorePlace(directory.path), contentLimit: 64 << 10, packSize: packSize, seed: seed, pool: pool, events: events,
+      budget: budget, clock: clock)
   }
 
   deinit { pool.stop() }
@@ -32,13 +33,13 @@ final class PackFixture {
   func record(_ number: Int64, _ count: Int = 100) throws -> [UInt8] {
     let row = ObjectRow(
       number: number, id: ObjectID(high: 1, low: UInt64(number)), keyHash: UInt64(number) &* 0x9E37_79B9_7F4A_7C15,
-      key: Array("a.example\0/\(number)".utf8), kind: .shared, owner: nil, head: Bytes("head"), total: nil,
+      key: Array("a.example\0/\(number)".utf8), kind: .shared, owner: nil, head: Array("head".utf8), total: nil,
       isComplete: false, held: 0, synced: 0, isSuspect: false, storedAt: 0, supersededAt: nil, lastUsed: 0, uses: 0,
       expires: nil)
-    return try #require(
-      pattern(count, seed: UInt64(number)).withUnsafeBytes {
-        PackRecord.octets(of: row, [], content: $0, digest: SegmentDigest.of($0), seed: packs.seed)
-      })
+    let made = pattern(count, seed: UInt64(number)).withUnsafeBytes {
+      PackRecord.octets(of: row, [], content: $0, digest: SegmentDigest.of($0), seed: packs.seed)
+    }
+    return try #require(made)
   }
 
   /// Writes records until a second pack is begun.
@@ -47,11 +48,21 @@ final class PackFixture {
     var places: [Int64: PackPlace] = [:]
     var number = first
     while true {
-      let place = try #require(packs.append(try record(number, count)))
+      let place = try append(number, count)
       if let known = places.values.first, known.pack != place.pack { return places }
       places[number] = place
       number += 1
     }
+  }
+
+  func append(_ number: Int64, _ count: Int = 100) throws -> PackPlace {
+    let place = packs.append(try record(number, count))
+    return try #require(place)
+  }
+
+  func logged(_ event: String) -> [String] {
+    events.flush()
+    return log.withLock { $0.filter { $0.contains(" \(event)") } }
   }
 
   /// Waits until the pool has done what it was given so far.
@@ -63,7 +74,7 @@ final class PackFixture {
   func reads() throws {
     let fixture = PackFixture()
     _ = try fixture.packs.open()
-    let place = try #require(fixture.packs.append(try fixture.record(7)))
+    let place = try fixture.append(7)
     #expect(place.offset == Pack.headSize)
     let pack = try #require(fixture.packs.pack(place.pack))
     for waits in [false, true] {
@@ -79,7 +90,8 @@ final class PackFixture {
     _ = try fixture.packs.open()
     let places = try fixture.fill()
     fixture.settle()
-    let (first, all) = (try #require(places.values.first?.pack), fixture.packs.all)
+    let first = try #require(places.values.first?.pack)
+    let all = fixture.packs.all
     #expect(all.count == 2)
     #expect(all.filter(\.isSealed).map(\.number) == [first])
     #expect(all.first { $0.number == first }?.live == places.values.reduce(0) { $0 + $1.size })
@@ -90,12 +102,12 @@ final class PackFixture {
   func killsOnce() throws {
     let fixture = PackFixture()
     _ = try fixture.packs.open()
-    let (one, other) = (try fixture.packs.append(fixture.record(1)), try fixture.packs.append(fixture.record(2)))
-    let (place, pack) = (try #require(one), try #require(one.flatMap { fixture.packs.pack($0.pack) }))
+    let (place, other) = (try fixture.append(1), try fixture.append(2))
+    let pack = try #require(fixture.packs.pack(place.pack))
     for _ in 0..<3 { fixture.packs.kill(place) }
-    #expect(pack.live == other?.size)
+    #expect(pack.live == other.size)
     #expect(fixture.packs.record(place) == nil)
-    #expect(try #require(other.flatMap { fixture.packs.record($0) }).record.row.number == 2)
+    #expect(fixture.packs.record(other)?.record.row.number == 2)
   }
 
   @Test("a full pack goes with its last record, and its list with it; who has it reads on")
@@ -104,7 +116,8 @@ final class PackFixture {
     _ = try fixture.packs.open()
     let places = try fixture.fill()
     let number = try #require(places.values.first?.pack)
-    let (pack, last) = (try #require(fixture.packs.pack(number)), try #require(places.first))
+    let pack = try #require(fixture.packs.pack(number))
+    let last = try #require(places.first)
     for place in places.values { fixture.packs.kill(place) }
     fixture.settle()
     #expect(fixture.packs.pack(number) == nil)
@@ -124,7 +137,10 @@ final class PackFixture {
     }
     for number in [5, 3, 9, 4, 1] as [UInt32] { fixture.packs.enter(pack(number)) }
     #expect(fixture.packs.all.map(\.number) == [1, 3, 4, 5, 9])
-    for number in [1, 3, 4, 5] as [UInt32] { fixture.packs.remove(try #require(fixture.packs.pack(number))) }
+    for number in [1, 3, 4, 5] as [UInt32] {
+      let pack = try #require(fixture.packs.pack(number))
+      fixture.packs.remove(pack)
+    }
     fixture.packs.enter(pack(2))
     #expect(fixture.packs.all.map(\.number) == [2, 9])
     for number in [0, 1, 3, 8, 10, .max] as [UInt32] { #expect(fixture.packs.pack(number) == nil) }
@@ -137,7 +153,7 @@ final class PackFixture {
     func files() -> Int { TestDirectory.entries(fixture.packs.directory).count }
     for _ in 0..<3 { fixture.packs.makeSpare() }
     #expect(files() == 1)
-    _ = try fixture.packs.append(fixture.record(1))
+    _ = try fixture.append(1)
     fixture.packs.makeSpare()
     #expect(files() == 2)
     fixture.packs.makeSpare()
@@ -173,12 +189,12 @@ final class PackFixture {
   func fullDisk() throws {
     let fixture = PackFixture()
     _ = try fixture.packs.open()
-    let before = try #require(try fixture.packs.append(fixture.record(1)))
+    let before = try fixture.append(1)
     let pack = try #require(fixture.packs.pack(before.pack))
     let refused = try pack.whileFull { try fixture.packs.append(fixture.record(2, 5000)) }
     #expect(refused == nil)
-    #expect(fixture.log.withLock { $0.count { $0.contains("pack-write-failed") } } == 1)
-    let after = try #require(try fixture.packs.append(fixture.record(3)))
+    #expect(fixture.logged("pack-write-failed").count == 1)
+    let after = try fixture.append(3)
     #expect(after.offset == before.offset + before.size)
     #expect(fixture.packs.record(after)?.record.row.number == 3)
   }
@@ -187,7 +203,7 @@ final class PackFixture {
 extension Pack {
   /// Its disk takes nothing as long as `body` runs.
   func whileFull<R>(_ body: () throws -> R) throws -> R {
-    let (kept, full) = (dup(descriptor), open("/dev/full", O_RDWR))
+    let (kept, full) = (dup(descriptor), try Files.open("/dev/full", O_RDWR))
     dup2(full, descriptor)
     close(full)
     defer {

@@ -21,12 +21,24 @@ final class StoreFixture {
   let log = Locked([String]())
   let store: CacheStore
 
+  /// Where small bodies lie in packs, as they do by default.
+  convenience init(
+    packingIn directory: TestDirectory, change: (inout CacheStoreSettings) -> Void = { _ in }
+  ) throws {
+    try self.init(in: directory) { settings in
+      settings.packedObject = 64 << 10
+      change(&settings)
+    }
+  }
+
+  /// Each body has a file of its own.
   init(in directory: TestDirectory = TestDirectory(), change: (inout CacheStoreSettings) -> Void = { _ in }) throws {
     self.directory = directory
     loop = try EventLoop(index: 0)
     let log = log
     let events = EventLog { line in log.withLock { $0.append(line) } }
-    var settings = CacheStoreSettings(name: "test", path: directory.path + "/cache", maxSize: 1 << 30, minFree: 0)
+    var settings = CacheStoreSettings(
+      name: "test", path: directory.path + "/cache", maxSize: 1 << 30, minFree: 0, packedObject: 0)
     change(&settings)
     store = try CacheStore(settings, pool: pool, events: events, clock: clock)
     self.events = events
@@ -126,7 +138,7 @@ final class StoreFixture {
       case .bytes(let end):
         var piece = [UInt8](repeating: 0, count: Int(end - position))
         let slice = body.slice(position..<end)
-        let count = piece.withUnsafeMutableBytes { pread(slice.fd, $0.baseAddress, $0.count, off_t(position)) }
+        let count = piece.withUnsafeMutableBytes { pread(slice.fd, $0.baseAddress, $0.count, off_t(slice.offset)) }
         #expect(count == piece.count)
         bytes += piece
       case .checking: #expect(try check(body, at: position) == .checked)

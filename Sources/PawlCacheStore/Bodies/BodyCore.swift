@@ -22,6 +22,9 @@ class BodyCore: @unchecked Sendable {
   /// Objects that are gone although their rows may still be there.
   let doomed = Locked(DoomedObjects())
   private let packsBox = Locked<Packs?>(nil)
+  /// Bodies of which a new record is to be written.
+  let rewriting = Locked([ObjectIdentifier: StoredBody]())
+  private let moving = (0..<16).map { _ in Locked(()) }
   private let buffers = Locked([[UInt8]]())
   private let nextNumber: Locked<Int64>
   private let catalogueBox = Locked<Catalogue?>(nil)
@@ -77,8 +80,6 @@ class BodyCore: @unchecked Sendable {
       if let entry = live[number], entry.body == nil { live[number] = nil }
     }
   }
-  /// Held while a body that was gathered gets a file; by number, some bodies sharing one. A power of two.
-  let settling = (0..<16).map { _ in Locked(()) }
   /// Bodies in memory.
   let bodyCount = AtomicWord(0)
   func isLive(_ number: Int64) -> Bool { live.withLock { $0[number] != nil } }
@@ -98,6 +99,19 @@ class BodyCore: @unchecked Sendable {
     }
     catalogue.submit(CatalogueChanges(list: changes), durably: durably, then: completion)
   }
+
+  /// One thread at a time brings the octets of a body to another place. Not reentrant; never with the body's lock held.
+  func moving<R>(_ body: StoredBody, _ move: () -> R) -> R {
+    moving[Int(truncatingIfNeeded: body.number & 15)].withLock { _ in move() }
+  }
+
+  /// The record of a body stands elsewhere; the old one still counts. Whoever else knows of it is told.
+  func noteMoved(_ body: StoredBody, from place: PackPlace, to next: PackPlace, _ descriptor: BodyDescriptor) {}
+
+  /// What is to change of a record that is not that of this body any more.
+  func passOn(
+    _ changes: [CatalogueChange], from body: StoredBody, then completion: @escaping @Sendable (Bool) -> Void
+  ) { completion(false) }
 
   /// Takes a body out of catalogue and disk, and of all that finds it.
   func drop(_ body: StoredBody) {

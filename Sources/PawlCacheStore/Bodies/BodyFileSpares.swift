@@ -131,7 +131,7 @@ extension BodyCore {
 
   /// Whether all of a body is to come, and may be small enough for a pack.
   private func mayBePacked(expected: UInt64?, total: UInt64?) -> Bool {
-    guard let packs, packs.isWriting, total == nil || expected == total else { return false }
+    guard let packs, packs.isWriting, total == nil || expected ?? total == total else { return false }
     let limit = UInt64(packs.contentLimit)
     // How large a coded form is nobody knows before.
     return total ?? 0 <= limit && expected ?? 0 <= 4 * limit

@@ -192,6 +192,11 @@ extension StoredBody {
   /// A body of which nothing is left is dropped, unless somebody has begun to read it: for him it is mended.
   private func remove(_ gone: HeldBytes, _ why: String, _ settle: (inout BodyState) -> Void) {
     unpack()
+    // It cannot be mended where it is.
+    if state.withLock({ $0.place.packed != nil }) {
+      core.noteDropped(id, why)
+      return fail(.disk(why))
+    }
     let outcome = state.withLock { state -> (changes: [CatalogueChange], cut: UInt64, freed: UInt64, isLeft: Bool) in
       let (held, occupied) = (state.heldCount, state.occupied)
       for range in gone.intervals {

@@ -52,84 +52,78 @@ extension StoredBody {
   /// moment: its file is made, and written into the page cache.
   func settleInFile() {
     guard isGathering else { return }
-    // Of two that want the same, the second finds that it is done.
-    core.settling[Int(number) & (core.settling.count - 1)].withLock { _ in
-      if isGathering { moveToFile() }
-    }
+    core.moving(self) { settleAlone() }
   }
 
-  private func moveToFile() {
+  private func settleAlone() {
+    guard isGathering else { return }
     _ = core.unrecorded.withLock { $0.insert(id) }
     do throws(StoreError) {
       let made = try core.openBodies.makingRoom { () throws(StoreError) in try BodyFile.create(id, core, charge) }
-      let segment = OpenSegment(start: 0)
-      while true {
-        let bytes = state.withLock { $0.gathered }
-        try Files.writeAll(made.raw, bytes[Int(segment.end)...], at: segment.end)
-        bytes[Int(segment.end)...].withUnsafeBytes { segment.append($0) }
-        if let isMoved = moved(to: made, segment) {
-          if !isMoved { leaveFile() }
-          return
-        }
-      }
+      if try fill(made) { return }
+      // It went into a pack meanwhile.
+      discard()
     } catch {
-      leaveFile()
+      discard()
       core.events.log(.warning, "body-refused", ["body": id.hex, "why": "\(error)"])
       passThroughMemory()
     }
   }
 
-  /// It went into a pack meanwhile, or there is no room for it.
-  private func leaveFile() {
+  private func discard() {
     BodyFile.unlink(id, core)
     _ = core.unrecorded.withLock { $0.remove(id) }
   }
 
-  /// All that has come is in the file: nobody sees it anywhere else from now on.
-  /// - Returns: `nil`: some more has come; `false`: it gathers no more.
-  private func moved(to file: BodyDescriptor, _ segment: OpenSegment) -> Bool? {
-    let writing = noteBirthInLedger(segment)
-    defer { if let writing { core.ledger?.end(writing) } }
-    let (now, second) = (core.openBodies.now(), core.clock.now().seconds)
-    let outcome = state.withLock { state -> (isMoved: Bool, isDoomed: Bool)? in
-      guard state.place.isGathering else { return (false, false) }
-      guard UInt64(state.gathered.count) == segment.end else { return nil }
-      (state.place, state.descriptor, state.lastTouch, state.decides) = (.file, file, now, nil)
-      state.gathered = []
-      state.reservation -= min(DiskBudget.objectOverhead + segment.end, state.reservation)
-      state.warmth.note(0..<max(1, segment.end), at: second)
-      state.enterFile(segment)
-      return (true, state.isDoomed)
+  /// - Returns: `false` where it is not gathered any more.
+  private func fill(_ made: BodyDescriptor) throws(StoreError) -> Bool {
+    enum Step { case write([UInt8]), done(News, isDoomed: Bool), gone }
+    let (segment, now) = (OpenSegment(start: 0), core.openBodies.now())
+    var writings: [Ledger.Writing] = []
+    defer { for writing in writings { core.ledger?.end(writing) } }
+    while true {
+      let step = state.withLock { state -> Step in
+        guard state.place.isGathering else { return .gone }
+        let rest = state.gathered[Int(segment.end)...]
+        guard rest.isEmpty else { return .write(Array(rest)) }
+        state.enterFile(made, segment, now)
+        charge.grow(segment.end + DiskBudget.objectOverhead)
+        // Before anybody else has more to record of it.
+        if let (row, tags) = state.birth, !state.isDoomed {
+          core.recordBirth([.insert(row), .tags(number, tags)], of: self)
+        }
+        return .done(state.takeNews(isForced: true), isDoomed: state.isDoomed)
+      }
+      switch step {
+      case .gone: return false
+      case .write(let octets):
+        try Files.writeAll(made.raw, octets[...], at: segment.end)
+        octets.withUnsafeBytes { segment.append($0) }
+        if let writing = noteInLedger([segment], 0..<segment.end, takesBirth: false) { writings.append(writing) }
+      case .done(let news, let isDoomed):
+        core.noteLive(self)
+        core.openBodies.add(self)
+        if isDoomed { BodyFile.remove(id, core, charge) }
+        announce(news)
+        wake()
+        return true
+      }
     }
-    guard let outcome else { return nil }
-    guard outcome.isMoved else { return false }
-    charge.grow(DiskBudget.objectOverhead + segment.end)
-    // Nobody finds it any more: the file is for those alone who have it open.
-    if outcome.isDoomed { BodyFile.remove(id, core, charge) }
-    core.noteLive(self)
-    core.openBodies.add(self)
-    look(at: file)
-    if !outcome.isDoomed, let (row, tags) = state.withLock({ $0.birth }) {
-      core.recordBirth([.insert(row), .tags(number, tags)], of: self)
-    }
-    announce(state.withLock { $0.takeNews() })
-    wake()
-    return true
   }
 
   /// There is no file to be had: what came goes to who reads, and is not kept.
   private func passThroughMemory() {
-    let gathered = state.withLock { state -> [UInt8]? in
+    let released = state.withLock { state -> UInt64? in
       guard state.place.isGathering else { return nil }
-      defer { state.gathered = [] }
-      state.place = .file
-      return state.gathered
+      var window = MemoryWindow()
+      _ = state.gathered.withUnsafeBytes { window.append($0, at: 0) }
+      (state.window, state.gathered, state.place, state.decides) = (window, [], .file, nil)
+      _ = state.limitTags(to: 0)
+      return state.takeReservation()
     }
-    guard let gathered else { return }
-    beginStreaming()
-    state.withLock { state in
-      _ = gathered.withUnsafeBytes { state.window?.append($0, at: 0) }
-    }
+    guard let released else { return }
+    core.budget.release(released)
+    core.noteLive(self)
     wake()
     core.drop(self)
   }
@@ -174,7 +168,8 @@ extension StoredBody {
     let digest = bytes.withUnsafeBytes { SegmentDigest.of($0) }
     let decide = state.withLock { state in
       defer { state.decides = nil }
-      return state.decides
+      // What has been superseded is for those alone who name it; what is one user's is asked for by its tag.
+      return row.supersededAt == nil && row.kind == .shared ? state.decides : nil
     }
     let answer = decide?(self)?.octets ?? []
     let octets = bytes.withUnsafeBytes {
@@ -186,7 +181,7 @@ extension StoredBody {
     }
     let start = UInt64(place.offset + octets.count - PackRecord.padded(bytes.count))
     let keepsMemory = bytes.count <= Int(clamping: core.settings.memoryObject) && core.settings.memory > 0
-    let outcome = state.withLock { state -> (released: UInt64, isBehind: Bool)? in
+    let outcome = state.withLock { state -> (released: UInt64, behind: [CatalogueChange])? in
       guard state.place.isGathering, !state.isDoomed, let birth = state.birth else { return nil }
       state.enterPack(place, BodyDescriptor(in: pack, at: start), bytes.count, digest)
       state.gathered = []
@@ -194,35 +189,24 @@ extension StoredBody {
       state.birth = nil
       _ = state.content.completed()
       state.content.wasRecorded()
-      // A tag may have come while it was written.
-      return (
-        state.takeReservation(), birth.tags != tags || birth.row.head != row.head || birth.row.supersededAt != nil
-      )
+      // Some may have come while it was written.
+      return (state.takeReservation(), CatalogueChange.between((row, tags), birth))
     }
     guard let outcome else {
       packs.kill(place)
-      // It has a file by now; or nobody finds it any more.
+      // Nobody finds it any more, or it has got a file meanwhile.
       guard state.withLock({ $0.place.isGathering }) else { return false }
       stayInMemory()
       return true
     }
     core.budget.release(outcome.released)
     if keepsMemory, !core.memory.admit(self, size: UInt64(bytes.count)) { _ = leaveMemory(unlessUsed: false) }
-    if outcome.isBehind { core.record([.tags(number, self.tags)], of: self) }
+    if !outcome.behind.isEmpty { core.record(outcome.behind, of: self) }
     return true
   }
 }
 
 extension BodyState {
-  /// What has come of it stands in a file.
-  fileprivate mutating func enterFile(_ segment: OpenSegment) {
-    guard segment.end > 0 else { return }
-    held.insert(0..<segment.end)
-    verified.insert(0..<segment.end)
-    giveBack(segment)
-    (heldCount, writtenHere, unrecordedBytes, unsyncedBytes) = (segment.end, segment.end, segment.end, segment.end)
-  }
-
   /// All of it stands in a pack, and is what was written there.
   mutating func enterPack(_ place: PackPlace, _ descriptor: BodyDescriptor, _ count: Int, _ digest: UInt64) {
     (self.place, self.descriptor) = (.packed(place), descriptor)
@@ -233,5 +217,20 @@ extension BodyState {
     held.insert(range)
     verified.insert(range)
     _ = segments.insert(SegmentRecord(offset: 0, length: range.upperBound, digest: digest, sequence: 1))
+  }
+  /// All that came so far stands in a file of its own, and one segment.
+  fileprivate mutating func enterFile(_ made: BodyDescriptor, _ segment: OpenSegment, _ now: UInt64) {
+    let count = segment.end
+    (place, descriptor, lastTouch, decides, gathered) = (.file, made, now, nil, [])
+    reservation -= min(count + DiskBudget.objectOverhead, reservation)
+    stamp = FileStamp(of: made.raw)
+    guard count > 0 else { return }
+    held.insert(0..<count)
+    verified.insert(0..<count)
+    giveBack(segment)
+    heldCount += count
+    writtenHere += count
+    unrecordedBytes += count
+    unsyncedBytes += count
   }
 }

@@ -6,25 +6,47 @@ import PawlDisk
 extension StoredBody {
   /// All of it, when that is in the page cache, and is what was written. Kept in memory at its first use, and at every fourth. On a loop.
   func readPacked() -> [UInt8]? {
-    let (descriptor, count, digest, wantsMemory) = state.withLock { state in
+    let wantsMemory = state.withLock { state in
       state.usesOutsideMemory += 1
-      let isWanted = state.usesOutsideMemory & 3 == 1 && state.heldCount <= core.settings.memoryObject
-      return (state.descriptor, Int(state.heldCount), state.segments.records.first?.digest, isWanted)
+      return state.usesOutsideMemory & 3 == 1 && state.heldCount <= core.settings.memoryObject
     }
-    guard let descriptor, let pack = descriptor.pack, let digest,
-      case .octets(let bytes) = pack.read(Int(descriptor.base), count, waits: false),
-      bytes.withUnsafeBytes({ SegmentDigest.of($0) }) == digest
-    else { return nil }
-    if wantsMemory { keepInMemory(bytes) }
-    return bytes
+    switch lookIntoPack() {
+    case .same(let bytes):
+      if wantsMemory { keepInMemory(bytes) }
+      return bytes
+    case .changed, .unknown: return nil
+    }
+  }
+
+  enum PackLook { case same([UInt8]), changed, unknown }
+
+  /// Whether its octets in the pack are what was written, as far as that can be told without waiting for the disk. Where they are not,
+  /// nothing of it is trusted any more.
+  func lookIntoPack() -> PackLook {
+    let (descriptor, count, digest) = state.withLock { state in
+      (state.descriptor, Int(state.heldCount), state.segments.records.first?.digest)
+    }
+    guard let descriptor, let pack = descriptor.pack else { return .unknown }
+    guard count > 0, let digest else { return .same([]) }
+    guard case .octets(let bytes) = pack.read(Int(descriptor.base), count, waits: false) else { return .unknown }
+    if bytes.withUnsafeBytes({ SegmentDigest.of($0) }) == digest { return .same(bytes) }
+    state.withLock { state in
+      guard state.descriptor === descriptor, !state.verified.isEmpty else { return }
+      state.fileChange.count += 1
+      state.fileChange.size = nil
+      state.distrust()
+    }
+    return .changed
   }
 
   private func keepInMemory(_ bytes: [UInt8]) {
-    guard core.settings.memory > 0, core.memory.admit(self, size: UInt64(bytes.count)) else { return }
-    state.withLock { state in
-      guard state.content.isWhole, !state.isDoomed else { return }
+    guard core.settings.memory > 0, !bytes.isEmpty else { return }
+    let isKept = state.withLock { state in
+      guard state.content.isWhole, !state.isDoomed, state.memory == nil else { return false }
       (state.memory, state.memoryUse) = (bytes, .used)
+      return true
     }
+    if isKept, !core.memory.admit(self, size: UInt64(bytes.count)) { _ = leaveMemory(unlessUsed: false) }
   }
 
   /// The object is gone: so are its octets, wherever they are.
@@ -37,36 +59,68 @@ extension StoredBody {
     }
   }
 
-  /// Writes a new record with what has changed, until nothing has. Blocking.
+  /// Records what has changed, until nothing has: in a new record, or in the catalogue where it has got a file meanwhile. Blocking.
   func rewrite() {
-    while true {
-      let work = state.withLock {
-        state -> (place: PackPlace, edits: [CatalogueChange], done: [@Sendable (Bool) -> Void])? in
-        guard let place = state.place.packed, !state.isDoomed, !state.edits.isEmpty else { return nil }
-        defer { (state.edits, state.edited) = ([], []) }
-        return (place, state.edits, state.edited)
-      }
-      guard let work else { break }
-      let isWritten = move(from: work.place, work.edits)
-      for done in work.done { done(isWritten) }
-    }
-    let left = state.withLock { state in
-      defer { (state.edits, state.edited, state.isEditing) = ([], [], false) }
-      return state.edited
-    }
-    for done in left { done(false) }
+    while let done = core.moving(self, { rewriteOnce() }) { done() }
   }
 
-  /// A new record in place of the one it has. By one thread at a time. Blocking.
-  func move(from place: PackPlace, _ changes: [CatalogueChange] = []) -> Bool {
-    guard let packs = core.packs, let (pack, octets) = packs.rewritten(place, changes) else { return false }
-    guard let next = packs.append(octets), let target = packs.pack(next.pack) else { return false }
+  private typealias Edits = (place: PackPlace?, changes: [CatalogueChange], done: [@Sendable (Bool) -> Void])
+
+  private func takeEdits() -> Edits? {
+    state.withLock { state in
+      guard !state.edits.isEmpty || !state.edited.isEmpty else {
+        state.isEditing = false
+        return nil
+      }
+      defer { (state.edits, state.edited) = ([], []) }
+      return (state.isDoomed ? nil : state.place.packed, state.isDoomed ? [] : state.edits, state.edited)
+    }
+  }
+
+  /// - Returns: tells those who wait for it, once nobody is kept waiting; `nil`: nothing has changed.
+  private func rewriteOnce() -> (() -> Void)? {
+    guard let edits = takeEdits() else {
+      let kept = core.rewriting.withLock { $0.removeValue(forKey: ObjectIdentifier(self)) }
+      // Something may have come in between.
+      if kept != nil, state.withLock({ $0.isEditing }) { core.rewriting.withLock { $0[ObjectIdentifier(self)] = self } }
+      return kept.map { kept in { withExtendedLifetime(kept) {} } }
+    }
+    let tell: @Sendable (Bool) -> Void = { isRecorded in for done in edits.done { done(isRecorded) } }
+    if edits.changes.isEmpty { return { tell(false) } }
+    if let place = edits.place {
+      if moveAlone(from: place, edits.changes) { return { tell(true) } }
+      if core.packs?.record(place) == nil {
+        // Another body of this record has written it anew; or it is damaged, and whoever reads it finds out.
+        return { [core] in core.passOn(edits.changes, from: self, then: tell) }
+      }
+      // There is no room for it in packs. What it says does not hold any more.
+      unpackAlone()
+      if state.withLock({ $0.place.packed != nil && !$0.isDoomed }) {
+        return { [core] in
+          core.drop(self)
+          tell(false)
+        }
+      }
+    }
+    return { [core] in core.submit(edits.changes, then: tell) }
+  }
+
+  /// A new record in place of the one it has. Blocking.
+  func move(from place: PackPlace) -> Bool { core.moving(self) { moveAlone(from: place, []) } }
+
+  private func moveAlone(from place: PackPlace, _ changes: [CatalogueChange]) -> Bool {
+    guard let packs = core.packs, let (pack, octets) = packs.rewritten(place, changes),
+      let next = packs.append(octets), let target = packs.pack(next.pack)
+    else { return false }
+    let descriptor = BodyDescriptor(
+      in: target, at: UInt64(next.offset + octets.count - PackRecord.padded(Int(total ?? 0))))
     let isMoved = state.withLock { state in
       guard state.place == .packed(place), !state.isDoomed else { return false }
-      let start = UInt64(next.offset + octets.count - PackRecord.padded(Int(state.heldCount)))
-      (state.place, state.descriptor) = (.packed(next), BodyDescriptor(in: target, at: start))
+      (state.place, state.descriptor) = (.packed(next), descriptor)
       return true
     }
+    // Before what others know of it counts no more.
+    if isMoved { core.noteMoved(self, from: place, to: next, descriptor) }
     packs.kill(isMoved ? place : next)
     withExtendedLifetime(pack) {}
     return isMoved
@@ -75,19 +129,24 @@ extension StoredBody {
   /// Gives a body that stands in a pack a file of its own, with rows in the catalogue: for what only files know. Nothing happens to
   /// another. Blocking.
   func unpack() {
+    guard state.withLock({ $0.place.packed != nil }) else { return }
+    core.moving(self) { unpackAlone() }
+  }
+
+  private func unpackAlone() {
     guard let place = state.withLock({ $0.place.packed }), let packs = core.packs,
-      let record = packs.record(place)
+      let (octets, record) = packs.record(place)
     else { return }
     _ = core.unrecorded.withLock { $0.insert(id) }
     do throws(StoreError) {
-      let descriptor = try core.openBodies.makingRoom { () throws(StoreError) in try BodyFile.create(id, core, charge) }
-      try Files.writeAll(descriptor.raw, record.octets[record.record.content], at: 0)
+      let made = try core.openBodies.makingRoom { () throws(StoreError) in try BodyFile.create(id, core, charge) }
+      try Files.writeAll(made.raw, octets[record.content], at: 0)
       let isMoved = state.withLock { state in
         guard state.place == .packed(place), !state.isDoomed else { return false }
-        (state.place, state.descriptor, state.stamp) = (.file, descriptor, nil)
-        (state.sequence, state.syncedSequence, state.content) = (
-          1, 0, state.content.isComplete ? .complete : state.content
-        )
+        state.leavePack(made, UInt64(record.content.count))
+        charge.add(UInt64(record.content.count) + DiskBudget.objectOverhead)
+        // Before anybody else has more to record of it.
+        core.recordBirth(record.rows(state.tags), of: self)
         return true
       }
       guard isMoved else {
@@ -95,20 +154,35 @@ extension StoredBody {
         _ = core.unrecorded.withLock { $0.remove(id) }
         return
       }
-      let count = UInt64(record.record.content.count)
-      charge.add(count + DiskBudget.objectOverhead)
       core.noteLive(self)
       core.openBodies.add(self)
-      var row = record.record.row
-      (row.isComplete, row.held, row.synced) = (false, count, 0)
-      core.recordBirth(
-        [.insert(row), .tags(number, tags)]
-          + (record.record.segment.map { [.segments(number, [$0], held: count)] } ?? []), of: self)
+      core.durability.add(self)
       packs.kill(place)
     } catch {
+      BodyFile.unlink(id, core)
       _ = core.unrecorded.withLock { $0.remove(id) }
       core.events.log(.error, "body-unpack-failed", ["body": id.hex, "why": "\(error)"])
     }
+  }
+}
+
+extension BodyState {
+  /// All of it stands in a file that was made for it, and is not on the disk yet.
+  fileprivate mutating func leavePack(_ made: BodyDescriptor, _ count: UInt64) {
+    (place, descriptor, stamp) = (.file, made, FileStamp(of: made.raw))
+    (sequence, syncedSequence, sync, unsyncedBytes) = (1, 0, .never, count)
+    if content == .recorded { content = .complete }
+  }
+}
+
+extension PackRecord {
+  /// What the catalogue is to know of the object, once its content stands in a file.
+  fileprivate func rows(_ tags: [TagRecord]) -> [CatalogueChange] {
+    let count = UInt64(content.count)
+    var row = row
+    (row.isComplete, row.held, row.synced) = (false, count, 0)
+    return [.insert(row), .tags(row.number, tags)]
+      + (segment.map { [.segments(row.number, [$0], held: count)] } ?? [])
   }
 }
 
@@ -131,9 +205,8 @@ extension Packs {
     let answer = changes.isEmpty ? record.answer : []
     let made = octets.withUnsafeBytes { octets in
       PackRecord.octets(
-        of: row, tags, answer: answer, content: UnsafeRawBufferPointer(rebasing: octets[record.content]),
-        digest: record.digest,
-        seed: seed)
+        of: row, tags, revision: record.revision &+ (changes.isEmpty ? 0 : 1), answer: answer,
+        content: UnsafeRawBufferPointer(rebasing: octets[record.content]), digest: record.digest, seed: seed)
     }
     return made.map { (pack, $0) }
   }
@@ -147,14 +220,14 @@ extension BodyCore {
     enum Way { case catalogue, done, edit, edits }
     let way = body.state.withLock { state -> Way in
       switch state.place {
-      case .file: return .catalogue
+      case .file where !state.isEditing: return .catalogue
       case .gathered, .settling:
         // It is in no catalogue yet.
         guard var birth = state.birth else { return .done }
         for change in changes { change.apply(to: &birth.row, &birth.tags) }
         state.birth = birth
         return .done
-      case .packed:
+      case .packed, .file:
         state.edits += changes
         if let completion { state.edited.append(completion) }
         defer { state.isEditing = true }
@@ -164,7 +237,9 @@ extension BodyCore {
     switch way {
     case .catalogue: submit(changes, then: completion)
     case .done: completion?(true)
-    case .edit: if !pool.run({ body.rewrite() }) { body.rewrite() }
+    case .edit:
+      rewriting.withLock { $0[ObjectIdentifier(body)] = body }
+      if !pool.run({ body.rewrite() }) { body.rewrite() }
     case .edits: break
     }
   }
@@ -191,5 +266,22 @@ extension CatalogueChange {
     case .owner(_, let owner): row.owner = owner
     case .insert, .remove, .segments, .cut, .synced, .complete, .cleared, .used, .meta, .outdated, .settled: break
     }
+  }
+}
+
+extension CatalogueChange {
+  /// What makes the one of the other, as far as a whole body can be changed.
+  static func between(
+    _ old: (row: ObjectRow, tags: [TagRecord]), _ new: (row: ObjectRow, tags: [TagRecord])
+  ) -> [CatalogueChange] {
+    let number = new.row.number
+    var changes: [CatalogueChange] = []
+    if old.row.head != new.row.head { changes.append(.head(number, new.row.head)) }
+    if old.row.supersededAt != new.row.supersededAt {
+      changes.append(new.row.supersededAt.map { .superseded(number, at: $0) } ?? .current(number))
+    }
+    if old.row.owner != new.row.owner { changes.append(.owner(number, new.row.owner ?? [])) }
+    if old.tags != new.tags { changes.append(.tags(number, new.tags)) }
+    return changes
   }
 }

@@ -34,7 +34,8 @@ extension StoredBody {
       )
     }
     guard let found else { return nil }
-    if case .file = found.bytes, let bytes = readPacked() { return .memory(bytes) }
+    // What stands among others is proven each time.
+    if case .file(let slice) = found.bytes, slice.base > 0 { return readPacked().map { .memory($0) } }
     if case .file(let slice) = found.bytes, let stamp = found.unseen, !isAsItWas(slice.fd, stamp, at: moment) {
       return nil
     }

@@ -10,7 +10,7 @@ extension StoredBody {
   package func isUntouched(now: Monotonic? = nil) -> Bool {
     let moment = now.map(BodyState.moment)
     let descriptor = state.withLock { moment == $0.lookedAt ? nil : $0.descriptor }
-    guard let descriptor, descriptor.pack == nil else { return true }
+    guard let descriptor else { return true }
     return look(at: descriptor, moment)
   }
 
@@ -42,11 +42,21 @@ extension StoredBody {
   /// - Returns: `false` where the file was found changed.
   @discardableResult
   func look(at descriptor: BodyDescriptor, _ moment: UInt64? = nil) -> Bool {
-    // Of a pack every record proves itself; the file changes with each that is added.
-    guard descriptor.pack == nil else { return true }
+    // A pack changes with each record that is added: each proves itself.
+    guard descriptor.pack == nil else { return lookIntoPack(moment) }
     let look = beginLook()
     guard let stamp = FileStamp(of: descriptor.raw) else { return true }
     return endLook(look, at: descriptor, stamp, moment)
+  }
+
+  private func lookIntoPack(_ moment: UInt64?) -> Bool {
+    if state.withLock({ $0.verified.isEmpty }) { return true }
+    if case .changed = lookIntoPack() {
+      core.events.log(.warning, "body-file-changed", ["body": id.hex])
+      return false
+    }
+    if let moment { state.withLock { $0.lookedAt = moment } }
+    return true
   }
 
   func beginLook() -> Look {

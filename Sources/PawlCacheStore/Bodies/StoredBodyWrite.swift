@@ -68,6 +68,8 @@ extension StoredBody {
     }
     guard let descriptor = state.descriptor else { return .needsFile }
     let missing = state.missing(in: range)
+    // What belongs to others stands there, too.
+    if descriptor.pack != nil, !missing.isEmpty { throw .dropped }
     let (lost, gaps) = state.lost.isEmpty ? ([], missing) : state.lost.split(missing)
     do throws(StoreError) {
       try reserve(gaps.reduce(0) { $0 + ($1.upperBound - $1.lowerBound) }, &state)

@@ -75,6 +75,7 @@ package final class CacheStore: @unchecked Sendable {
     guard isFirst else { return }
     core.flushUses()
     core.spares.close(core)
+    for body in core.rewriting.withLock({ Array($0.values) }) { body.rewrite() }
     core.durability.syncAll(core)
     core.packs?.close()
     let isRecorded = catalogue.barrier(durably: true)

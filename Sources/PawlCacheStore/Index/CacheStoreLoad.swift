@@ -17,46 +17,66 @@ extension CacheStore {
     guard let isFirst else { return reply.send(()) }
     guard isFirst else { return }
     let isQueued = core.pool.run { [core] in Self.loadNow(resource, core) }
-    if !isQueued { Self.finishLoad(resource, [], core.index) }
+    if !isQueued { _ = Self.finishLoad(resource, [], of: nil, core.index) }
   }
 
   /// What is in packs alone, at once, where it is in the page cache; else nothing happens. On any loop.
   package func loadAtOnce(_ resource: Resource) {
     guard let packs = core.packs else { return }
-    let places = resource.withLock { state -> [PackPlace] in
+    let rest = resource.withLock { state in
       state.isLoaded || !state.loads.isEmpty || state.atRest.rows > 0 || state.atRest.places.count > 2
-        ? [] : state.atRest.places
+        ? AtRest() : state.atRest
     }
-    guard !places.isEmpty else { return }
+    guard !rest.isEmpty else { return }
     var objects: [PackedObject] = []
-    for place in places {
+    for place in rest.places {
       guard let object = PackedObject(place, in: packs, waits: false) else { return }
       objects.append(object)
     }
     let (responses, forms) = Self.loaded(objects, of: resource, core)
     if !forms.isEmpty { core.attachForms(forms, to: responses) }
-    Self.finishLoad(resource, responses, core.index)
+    _ = Self.finishLoad(resource, responses, of: rest, core.index)
   }
 
   private static func loaded(
     _ objects: [PackedObject], of resource: Resource, _ core: StoreCore
   ) -> (responses: [StoredResponse], forms: [FoundObject]) {
     var (responses, forms): ([StoredResponse], [FoundObject]) = ([], [])
-    for object in objects where object.record.row.key == resource.key.bytes {
+    for object in latest(objects, core) where object.record.row.key == resource.key.bytes {
       if object.record.row.kind == .coded {
         forms.append(FoundObject(object, core))
-      } else if !responses.contains(where: { $0.body.number == object.record.row.number }),
-        let response = object.load(under: resource.key, core)
-      {
+      } else if let response = object.load(under: resource.key, core) {
         responses.append(response)
       }
     }
     return (responses.sorted { $0.body.number > $1.body.number }, forms)
   }
 
+  /// Of each object one record: a process that was killed while it wrote one anew may have left both.
+  private static func latest(_ objects: [PackedObject], _ core: StoreCore) -> [PackedObject] {
+    guard objects.count > 1 else { return objects }
+    var kept: [PackedObject] = []
+    for object in objects {
+      guard let other = kept.firstIndex(where: { $0.record.row.number == object.record.row.number }) else {
+        kept.append(object)
+        continue
+      }
+      let isLater = object.record.revision > kept[other].record.revision
+      core.packs?.kill(isLater ? kept[other].place : object.place)
+      if isLater { kept[other] = object }
+    }
+    return kept
+  }
+
   private static func loadNow(_ resource: Resource, _ core: StoreCore) {
+    // Once more where a record was written anew meanwhile.
+    while !loadOnce(resource, core) {}
+  }
+
+  private static func loadOnce(_ resource: Resource, _ core: StoreCore) -> Bool {
     let rest = resource.withLock { $0.atRest }
     let objects = rest.places.compactMap { place in core.packs.flatMap { PackedObject(place, in: $0, waits: true) } }
+    guard resource.withLock({ $0.isLoaded || $0.atRest.places == rest.places }) else { return false }
     var (responses, forms) = loaded(objects, of: resource, core)
     do throws(StoreError) {
       let rows = rest.rows > 0 ? try core.reader.objects(keyHash: resource.hash) : []
@@ -74,11 +94,20 @@ extension CacheStore {
     if !objects.isEmpty { responses.sort { $0.body.number > $1.body.number } }
     responses = Reunion(core: core).join(responses)
     core.attachForms(forms, to: responses + resource.withLock { $0.responses })
-    finishLoad(resource, responses, core.index)
+    return finishLoad(resource, responses, of: rest, core.index)
   }
 
-  private static func finishLoad(_ resource: Resource, _ responses: [StoredResponse], _ index: ResourceIndex) {
-    let (replies, excess) = resource.withLock { state in
+  /// - Parameter rest: where that was which was loaded; `nil`: whatever there is, it is not to be had.
+  /// - Returns: `false` where something of it is elsewhere by now: nothing has happened.
+  private static func finishLoad(
+    _ resource: Resource, _ responses: [StoredResponse], of rest: AtRest?, _ index: ResourceIndex
+  ) -> Bool {
+    let finished = resource.withLock { state -> (replies: [LoopReply<Void>], excess: [StoredResponse])? in
+      // Two may have loaded the same; the first counts.
+      guard !state.isLoaded || !state.loads.isEmpty else { return ([], []) }
+      guard rest == nil || state.isLoaded || state.atRest.places == rest?.places else { return nil }
+      defer { state.loads = [] }
+      if state.isLoaded { return (state.loads, []) }
       var excess: [StoredResponse] = []
       // What was published here before the load is here already.
       for response in responses where state.response(number: response.body.number) == nil {
@@ -91,16 +120,17 @@ extension CacheStore {
       state.superseded.sort { ($0.supersededAt ?? 0) > ($1.supersededAt ?? 0) }
       state.isLoaded = true
       state.atRest = AtRest()
-      defer { state.loads = [] }
       return (state.loads, excess)
     }
+    guard let (replies, excess) = finished else { return false }
     for response in excess { response.body.core.drop(response.body) }
-    // A body may have failed before it was here to be taken out.
-    for response in responses where response.body.failure != nil {
+    // A body may have failed, or have been dropped, before it was here to be taken out.
+    for response in responses where response.body.state.withLock({ $0.failure != nil || $0.isDoomed }) {
       resource.withLock { $0.removeAll(of: response.body) }
     }
     index.removeIfEmpty(resource)
     for reply in replies { reply.send(()) }
+    return true
   }
 }
 

@@ -158,7 +158,7 @@ extension StoreCore {
     do throws(StoreError) {
       let old = try reader.objects(before: stamps.values.max() ?? 0) { settled.covers($0, number: $1) }
       for candidate in old { _ = evict(candidate) }
-      settlePacks(settled, before: stamps.values.max() ?? 0)
+      removePacked(coveredBy: settled)
     } catch {
       return noteReadFailure(error)
     }

@@ -11,12 +11,13 @@ extension StoreCore {
 
   /// The pack that goes first, and what it is worth; `nil` where none is full.
   func oldestPack() -> (pack: Pack, score: EvictionScore)? {
-    guard let pack = packs?.all.first(where: \.isToGo) else { return nil }
+    guard let pack = packs?.all.first(where: { $0.isSealed && !$0.isDropping }) else { return nil }
     let idle = clock.wallSeconds() - pack.lastWritten
     return (pack, EvictionScore(.complete, idle: idle, uses: 0, size: DiskBudget.objectOverhead))
   }
 
-  /// Empties a pack, and lets it go unless somebody is reading what cannot be moved.
+  /// Empties a pack, and lets it go.
+  /// - Parameter keepingAll: then it stays where something of it cannot be moved; else that goes, too, whoever has it reads on.
   /// - Returns: octets that are free for it.
   func empty(_ pack: Pack, keepingAll: Bool) -> UInt64 {
     guard let packs, pack.beginDropping() else { return 0 }
@@ -27,14 +28,18 @@ extension StoreCore {
     _ = packs.scan(pack, through: pack.size) { head, place in
       guard head.isLive, isEmpty else { return }
       let wasUsed = keepingAll || index.wasUsed(head.keyHash, place) != false
-      if wasUsed, kept + place.size <= most {
-        if relocate(head, place, packs) { kept += place.size } else { isEmpty = false }
-      } else if evict(head, place, packs) {
+      if wasUsed, kept + place.size <= most, relocate(head, place, packs) {
+        kept += place.size
+      } else if keepingAll {
+        isEmpty = false
+      } else if evict(head, place, packs, evenInUse: false) {
         evicted += 1
       } else if relocate(head, place, packs) {
         kept += place.size
       } else {
-        isEmpty = false
+        // The disk is full, perhaps: then this is what makes room.
+        _ = evict(head, place, packs, evenInUse: true)
+        evicted += 1
       }
     }
     if evicted > 0 {
@@ -58,7 +63,7 @@ extension StoreCore {
     // One that is damaged, or out of date, need not be moved.
     guard let (_, record) = packs.record(place), record.row.supersededAt == nil,
       !trees.covers(record.row.key, number: head.number), let (_, octets) = packs.rewritten(place, [])
-    else { return evict(head, place, packs) }
+    else { return evict(head, place, packs, evenInUse: false) }
     guard let next = packs.append(octets) else { return false }
     if replace(head.keyHash, place, by: next) { return true }
     packs.kill(next)
@@ -79,7 +84,7 @@ extension StoreCore {
     return nil
   }
 
-  private func replace(_ hash: UInt64, _ place: PackPlace, by next: PackPlace?) -> Bool {
+  func replace(_ hash: UInt64, _ place: PackPlace, by next: PackPlace?) -> Bool {
     guard let resources = index.move(hash, from: place, to: next) else { return true }
     return resources.contains { resource in
       resource.withLock { state in
@@ -91,9 +96,9 @@ extension StoreCore {
   }
 
   /// Nobody finds it any more. `false` where somebody has it.
-  private func evict(_ head: PackRecord.Head, _ place: PackPlace, _ packs: Packs) -> Bool {
+  private func evict(_ head: PackRecord.Head, _ place: PackPlace, _ packs: Packs, evenInUse: Bool) -> Bool {
     if let body = loadedBody(head, place) {
-      guard body.state.withLock({ $0.isIdle }) else { return false }
+      guard evenInUse || body.state.withLock({ $0.isIdle }) else { return false }
       drop(body)
       return true
     }
@@ -102,24 +107,23 @@ extension StoreCore {
     return true
   }
 
-  /// Removes what lies in packs below these paths. One walk over all that is there.
-  func settlePacks(_ settled: OutdatedTrees, before number: Int64) {
+  /// Once a second: empties one pack of which little counts any more, or of which there never was much.
+  func cleanPacks() {
+    guard let packs else { return }
+    let sparse = packs.all.first { $0.isSealed && !$0.isDropping && $0.live < packs.packSize / 100 * Self.leastLive }
+    if let sparse { _ = empty(sparse, keepingAll: true) }
+  }
+
+  /// What stands in packs and is out of date by these. Blocking.
+  func removePacked(coveredBy trees: OutdatedTrees) {
     guard let packs else { return }
     for pack in packs.all {
       _ = packs.scan(pack, through: pack.size) { head, place in
-        guard head.isLive, head.number < number, let (_, record) = packs.record(place),
-          settled.covers(record.row.key, number: head.number)
+        guard head.isLive, let (_, record) = packs.record(place), trees.covers(record.row.key, number: head.number)
         else { return }
-        _ = evict(head, place, packs)
+        _ = evict(head, place, packs, evenInUse: true)
       }
     }
-  }
-
-  /// Once a second: empties one pack of which little counts any more.
-  func cleanPacks() {
-    guard let packs else { return }
-    let sparse = packs.all.first { $0.isToGo && $0.live < $0.size / 100 * Self.leastLive }
-    if let sparse { _ = empty(sparse, keepingAll: true) }
   }
 }
 
@@ -129,8 +133,8 @@ extension StoredBody {
     let isFree = state.withLock { state in
       guard state.place == .packed(place), !state.isEditing else { return false }
       state.isEditing = true
-      // Who is moved has to be used again to be moved again.
-      state.uses = 0
+      // Who is moved has to be used again to be moved again; what stored it counts as one use.
+      (state.uses, state.usesSeen) = (min(state.uses, 1), min(state.uses, 1))
       return true
     }
     // It moves just now, or has.

@@ -41,7 +41,7 @@ struct PackedObject {
     state.tags.keepToLimit()
     state.isTagTold = true
     state.hasStrongValidator = head.isStronglyValidated(isPersonal: row.kind == .personal)
-    (state.uses, state.usesSeen, state.lastUsed) = (0, 0, row.lastUsed)
+    (state.uses, state.usesSeen, state.lastUsed) = (1, 1, row.lastUsed)
     state.lastTouch = core.openBodies.lately
     return StoredBody(id: row.id, number: row.number, core: core, charge: core.noCharge, state: state)
   }

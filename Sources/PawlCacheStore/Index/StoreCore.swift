@@ -23,11 +23,43 @@ final class StoreCore: BodyCore, @unchecked Sendable {
   }
 
   override func drop(_ body: StoredBody) {
+    // First: who has just loaded it, and puts it where it is found, sees that it is on its way out.
+    let isFirst = body.doom()
     removeFromIndex(body)
     body.leaveBase()
-    super.drop(body)
+    if isFirst { body.removeOctets() }
     dropForms(of: body)
   }
 
   override func makeRoom(_ bytes: UInt64) -> Bool { reserveEvicting(bytes) }
+
+  // MARK: - Others who know of a record
+
+  override func noteMoved(
+    _ body: StoredBody, from place: PackPlace, to next: PackPlace, _ descriptor: BodyDescriptor
+  ) {
+    guard let key = body.state.withLock({ $0.home }) else { return }
+    let hash = index.hash(of: key)
+    if replace(hash, place, by: next) { return }
+    for other in others(than: body, hash) {
+      other.state.withLock { state in
+        if state.place == .packed(place) { (state.place, state.descriptor) = (.packed(next), descriptor) }
+      }
+    }
+  }
+
+  override func passOn(
+    _ changes: [CatalogueChange], from body: StoredBody, then completion: @escaping @Sendable (Bool) -> Void
+  ) {
+    guard let key = body.state.withLock({ $0.home }), let other = others(than: body, index.hash(of: key)).first else {
+      return completion(false)
+    }
+    record(changes, of: other, then: completion)
+  }
+
+  /// Who came while somebody had a body that had left the index.
+  private func others(than body: StoredBody, _ hash: UInt64) -> [StoredBody] {
+    index.resources(hash).flatMap { $0.withLock { $0.responses.map(\.body) } }.flatMap { [$0] + $0.forms.map(\.body) }
+      .filter { $0.number == body.number && $0 !== body }
+  }
 }

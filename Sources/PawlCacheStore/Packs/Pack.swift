@@ -10,6 +10,8 @@ final class Pack: Sendable {
   let descriptor: CInt
   private let pool: WorkerPool
   private let state: Locked<State>
+  /// Who marks records.
+  private let marking = Locked(())
 
   private struct State {
     /// Where the next record goes.
@@ -49,8 +51,7 @@ final class Pack: Sendable {
   /// No more records come.
   func seal() { state.withLock { $0.isSealed = true } }
 
-  /// Whether it is full, and nobody empties it.
-  var isToGo: Bool { state.withLock { $0.isSealed && !$0.isDropped } }
+  var isDropping: Bool { state.withLock { $0.isDropped } }
 
   /// It is being emptied: `false` for a second one.
   func beginDropping() -> Bool {
@@ -81,7 +82,13 @@ final class Pack: Sendable {
   /// Writes a record behind the last one. By one writer at a time; into the page cache.
   func append(_ octets: [UInt8], at now: Int64) throws(StoreError) -> PackPlace {
     let end = state.withLock { $0.end }
-    try Files.writeAll(descriptor, octets[...], at: UInt64(end))
+    do throws(StoreError) {
+      try Files.writeAll(descriptor, octets[...], at: UInt64(end))
+    } catch {
+      // What there is of it is nothing. Where this fails, too, the next record takes its place, and each record proves itself.
+      _ = ftruncate(descriptor, off_t(end))
+      throw error
+    }
     state.withLock { state in
       state.end = end + octets.count
       state.live += octets.count
@@ -90,14 +97,27 @@ final class Pack: Sendable {
     return PackPlace(pack: number, offset: end, size: octets.count)
   }
 
-  /// Marks a record as one that does not count any more. Into the page cache.
-  func kill(_ place: PackPlace) throws(StoreError) {
-    try Files.writeAll(descriptor, PackRecord.deadState[...], at: UInt64(place.offset + PackRecord.stateOffset))
-    noteGone(place)
+  /// Marks a record as one that does not count any more; one that was marked before stays so. Into the page cache.
+  /// - Parameter waits: for the disk: never on a loop.
+  /// - Returns: `false` where the disk would have to be waited for.
+  func kill(_ place: PackPlace, waits: Bool) throws(StoreError) -> Bool {
+    // From the disk before anybody is kept waiting.
+    if waits, case .failed(let error) = read(place.offset, PackPlace.unit, waits: true) { throw error }
+    return try marking.withLock { _ throws(StoreError) in
+      switch read(place.offset, PackPlace.unit, waits: waits) {
+      case .wouldWait: return false
+      case .failed(let error): throw error
+      case .octets(let octets):
+        guard octets.withUnsafeBytes({ PackRecord.Head($0)?.isLive }) == true else { return true }
+        try Files.writeAll(descriptor, PackRecord.deadState[...], at: UInt64(place.offset + PackRecord.stateOffset))
+        noteGone(place)
+        return true
+      }
+    }
   }
 
   /// A record does not count any more.
-  func noteGone(_ place: PackPlace) {
+  private func noteGone(_ place: PackPlace) {
     state.withLock { state in
       state.live -= min(place.size, state.live)
       state.isDirty = true

@@ -75,21 +75,65 @@ enum PackList {
   }
 }
 
-extension Packs {
-  func indexPath(of number: UInt32) -> String { path(of: number) + ".index" }
+/// Looks for records in a pack. Blocking.
+private struct PackScan {
+  private let pack: Pack
+  private let end: Int
+  private let seed: UInt64
+  /// What was read last, and from where on.
+  private var octets: [UInt8] = []
+  private var start = 0
 
-  /// Goes through the records of a pack, from the first on, as far as they follow each other. Blocking.
+  init(_ pack: Pack, through end: Int, seed: UInt64) { (self.pack, self.end, self.seed) = (pack, end, seed) }
+
+  /// The head of the record that begins there; `nil` where none does.
+  /// - Parameter isLost: nobody knows where the next begins.
+  mutating func head(at position: Int, isLost: Bool) -> PackRecord.Head? {
+    let ahead = isLost ? 64 << 10 : 2 << 10
+    guard read(position, PackPlace.unit, ahead), let head = look(position, { PackRecord.Head($0) }),
+      position + Int(head.size) <= end, read(position, PackPlace.unit + Int(head.metaSize), ahead)
+    else { return nil }
+    let check = look(position) { octets in
+      head.check(
+        of: UnsafeRawBufferPointer(rebasing: octets[PackPlace.unit..<PackPlace.unit + Int(head.metaSize)]), seed: seed)
+    }
+    return check == head.check ? head : nil
+  }
+
+  private func look<R>(_ position: Int, _ body: (UnsafeRawBufferPointer) -> R) -> R {
+    octets.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[(position - start)...])) }
+  }
+
+  private mutating func read(_ position: Int, _ count: Int, _ ahead: Int) -> Bool {
+    if position >= start, position + count <= start + octets.count { return true }
+    guard case .octets(let read) = pack.read(position, min(max(count, ahead), end - position), waits: true) else {
+      return false
+    }
+    (octets, start) = (read, position)
+    return octets.count >= count
+  }
+}
+
+extension Packs {
+  private static var indexSuffix: String { ".index" }
+  func indexPath(of number: UInt32) -> String { path(of: number) + Self.indexSuffix }
+
+  /// Goes through the records of a pack, whose heads prove themselves; what is none is passed over. Blocking.
   /// - Parameter end: where to stop at the latest.
+  /// - Returns: where the last of them ends.
   func scan(_ pack: Pack, through end: Int, _ found: (PackRecord.Head, PackPlace) -> Void) -> Int {
-    var position = Pack.headSize
+    var scan = PackScan(pack, through: end, seed: seed)
+    var (position, last) = (Pack.headSize, Pack.headSize)
     while position + PackPlace.unit <= end {
-      guard case .octets(let octets) = pack.read(position, PackPlace.unit, waits: true),
-        let head = octets.withUnsafeBytes({ PackRecord.Head($0) }), position + Int(head.size) <= end
-      else { break }
+      guard let head = scan.head(at: position, isLost: position != last) else {
+        position += PackPlace.unit
+        continue
+      }
       found(head, PackPlace(pack: pack.number, offset: position, size: Int(head.size)))
       position += Int(head.size)
+      last = position
     }
-    return position
+    return last
   }
 
   /// Of a pack that is full. Blocking.
@@ -100,12 +144,14 @@ extension Packs {
       if head.isLive { content.entries.append(PackEntry(hash: head.keyHash, place: place)) }
     }
     // An index that says less than there is would hide the rest.
-    guard content.end == pack.size else { return }
+    guard content.end == pack.size, self.pack(pack.number) === pack else { return }
     let (path, octets) = (indexPath(of: pack.number), PackList.octets(content, seed: seed))
     do throws(StoreError) {
       let descriptor = try Files.open(path, O_WRONLY | O_CREAT | O_TRUNC)
       defer { CLinux.close(descriptor) }
       try Files.writeAll(descriptor, octets[...], at: 0)
+      // It went meanwhile: so does its list, which another of its number must not find.
+      if self.pack(pack.number) !== pack { try Files.unlink(path) }
     } catch {
       // Half of one is none, by its check.
       events.log(.debug, "pack-index-failed", ["path": path, "why": "\(error)"])
@@ -120,8 +166,14 @@ extension Packs {
     try Files.makeDirectories(directory)
     var inventory = PackInventory()
     var numbers: [UInt32] = []
-    for name in try Files.names(in: directory) {
-      if name.utf8.count == 8, let number = UInt32(name, radix: 16) { numbers.append(number) }
+    let names = Set(try Files.names(in: directory))
+    for name in names {
+      if name.utf8.count == 8, let number = UInt32(name, radix: 16), number > 0, number < PackPlace.numberLimit {
+        numbers.append(number)
+      } else if name.hasSuffix(Self.indexSuffix), !names.contains(String(name.dropLast(Self.indexSuffix.count))) {
+        // Another pack may have that number one day.
+        try Files.unlink("\(directory)/\(name)")
+      }
     }
     for number in numbers.sorted() {
       skip(beyond: number)

@@ -11,12 +11,15 @@ struct PackRecord {
   private static let mark: UInt64 = 0x7061_776c_7061_636b
   private static let live: UInt64 = 1
   private static let dead: UInt64 = 2
+  private static let isNeverSuperseded = UInt64.max
   /// Where it says whether it still counts, and what that is when it does not.
   static let stateOffset = 8
   static var deadState: [UInt8] { withUnsafeBytes(of: dead.littleEndian) { Array($0) } }
 
   let row: ObjectRow
   let tags: [TagRecord]
+  /// Counts its changes: of two records of one object, as a process that was killed may leave them, the later one holds.
+  let revision: UInt64
   /// ``PackedAnswer``; empty: none was decided.
   let answer: [UInt8]
   /// Where the content lies among the octets of the record.
@@ -29,14 +32,14 @@ struct PackRecord {
   /// The octets of a record; `nil` where it would be too large.
   /// - Parameter seed: of the cache: nobody else can make what passes for a record.
   static func octets(
-    of row: ObjectRow, _ tags: [TagRecord], answer: [UInt8] = [], content: UnsafeRawBufferPointer, digest: UInt64,
-    seed: UInt64
+    of row: ObjectRow, _ tags: [TagRecord], revision: UInt64 = 0, answer: [UInt8] = [], content: UnsafeRawBufferPointer,
+    digest: UInt64, seed: UInt64
   ) -> [UInt8]? {
     var meta: [UInt8] = []
     meta.reserveCapacity(512 + answer.count)
     meta.append(string: answer[...])
-    meta.append(number: UInt64(bitPattern: row.supersededAt ?? .max))
-    meta.append(number: row.uses)
+    meta.append(number: row.supersededAt.map { UInt64(bitPattern: $0) } ?? isNeverSuperseded)
+    meta.append(number: revision)
     LedgerRecord.append(row, tags, to: &meta)
     let size = unit + meta.count + padded(content.count)
     guard size <= PackPlace.recordLimit else { return nil }
@@ -122,15 +125,15 @@ struct PackRecord {
     let meta = Self.unit..<Self.unit + Int(head.metaSize)
     guard head.check == head.check(of: UnsafeRawBufferPointer(rebasing: octets[meta]), seed: seed) else { return nil }
     var reader = OctetReader(rest: Array(octets[meta])[...])
-    guard let answer = reader.string(), let superseded = reader.number(), let uses = reader.number(),
+    guard let answer = reader.string(), let superseded = reader.number(), let revision = reader.number(),
       let birth = LedgerRecord.birth(&reader, head.number), birth.row.keyHash == head.keyHash
     else { return nil }
     var row = birth.row
-    row.supersededAt = superseded == UInt64(bitPattern: .max) ? nil : Int64(bitPattern: superseded)
-    (row.uses, row.total, row.isComplete) = (uses, UInt64(head.contentSize), true)
+    row.supersededAt = superseded == Self.isNeverSuperseded ? nil : Int64(bitPattern: superseded)
+    (row.total, row.isComplete) = (UInt64(head.contentSize), true)
     (row.held, row.synced) = (UInt64(head.contentSize), 1)
     self.answer = Array(answer)
-    (self.row, tags, digest) = (row, birth.tags, head.digest)
+    (self.row, tags, self.revision, digest) = (row, birth.tags, revision, head.digest)
     content = meta.upperBound..<meta.upperBound + Int(head.contentSize)
   }
 
@@ -140,12 +143,17 @@ struct PackRecord {
     return UnsafeRawBufferPointer(rebasing: meta[8..<8 + Int(count)])
   }
 
+  /// Whether nothing has taken the place of an object.
+  static func isCurrent(_ meta: UnsafeRawBufferPointer, behind answer: Int) -> Bool {
+    number(at: 8 + answer, of: meta) == isNeverSuperseded
+  }
+
   /// Whether an object has this key.
   static func isKey(
     _ authority: UnsafeRawBufferPointer, _ target: UnsafeRawBufferPointer, in meta: UnsafeRawBufferPointer,
     behind answer: Int
   ) -> Bool {
-    // The answer and its length, when it was superseded, its uses, its id and that one's length, its hash.
+    // The answer and its length, when it was superseded, its revision, its id and that one's length, its hash.
     let place = 8 + answer + 8 + 8 + 24 + 8
     guard let count = number(at: place, of: meta), count == UInt64(authority.count + 1 + target.count),
       place + 8 + Int(count) <= meta.count, let start = meta.baseAddress.map({ $0 + place + 8 }),

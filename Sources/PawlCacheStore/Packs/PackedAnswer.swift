@@ -58,7 +58,8 @@ package struct PackedHit {
     guard let record = PackRecord.Head(octets), record.isLive, Int(record.size) == octets.count else { return nil }
     let meta = UnsafeRawBufferPointer(rebasing: octets[PackPlace.unit..<PackPlace.unit + Int(record.metaSize)])
     guard record.check == record.check(of: meta, seed: seed), let answer = PackRecord.answer(in: meta),
-      answer.count >= PackedAnswer.fixedSize, PackRecord.isKey(authority, target, in: meta, behind: answer.count)
+      answer.count >= PackedAnswer.fixedSize, PackRecord.isCurrent(meta, behind: answer.count),
+      PackRecord.isKey(authority, target, in: meta, behind: answer.count)
     else { return nil }
     let start = PackPlace.unit + meta.count
     content = UnsafeRawBufferPointer(rebasing: octets[start..<start + Int(record.contentSize)])

@@ -23,6 +23,8 @@ final class Packs: Sendable {
 
   private static let laneCount = 4
   private let lanes: [Locked<Lane>]
+  /// A pack was made whose name may not be on the disk yet.
+  private let hasNewName = Locked(false)
   private let state: Locked<State>
 
   private struct Lane { var pack: Pack? }
@@ -141,10 +143,10 @@ final class Packs: Sendable {
     return pack
   }
 
-  private func enter(_ pack: Pack) {
+  /// One that is written to from now on. Those that were made before it may come after it, and find others gone.
+  func enter(_ pack: Pack) {
     state.withLock { state in
       if state.table.isEmpty { state.first = pack.number }
-      // Made before one that was needed first.
       while pack.number < state.first {
         state.table.insert(nil, at: 0)
         state.first -= 1
@@ -152,19 +154,25 @@ final class Packs: Sendable {
       while state.first + UInt32(state.table.count) <= pack.number { state.table.append(nil) }
       state.table[Int(pack.number - state.first)] = pack
     }
+    budget.charge(UInt64(Pack.headSize))
   }
 
   /// Blocking.
   func makeSpare() {
     let isWanted = state.withLock { state in
-      defer { state.isMaking = true }
-      return !state.isMaking && state.spare == nil && !state.isClosed
+      guard !state.isMaking, state.spare == nil, !state.isClosed else { return false }
+      state.isMaking = true
+      return true
     }
     guard isWanted else { return }
     do throws(StoreError) {
       let pack = try make()
-      try Files.syncDirectory(directory)
-      state.withLock { ($0.spare, $0.isMaking) = (pack, false) }
+      let isKept = state.withLock { state in
+        state.isMaking = false
+        if !state.isClosed { state.spare = pack }
+        return !state.isClosed
+      }
+      if !isKept { try Files.unlink(path(of: pack.number)) }
     } catch {
       state.withLock { $0.isMaking = false }
       events.log(.debug, "pack-spare-failed", ["path": directory, "why": "\(error)"])
@@ -183,20 +191,28 @@ final class Packs: Sendable {
       number: number, descriptor: descriptor, end: Pack.headSize, live: 0, isSealed: false,
       lastWritten: clock.wallSeconds(), pool: pool)
     try Files.writeAll(descriptor, PackHead.octets(seed: seed)[...], at: 0)
+    hasNewName.withLock { $0 = true }
     return pack
   }
 
-  /// The record at that place does not count any more.
+  /// The record at that place does not count any more. At once, where that does not wait for the disk; else in the pool.
   func kill(_ place: PackPlace) {
-    guard let pack = pack(place.pack) else { return }
+    guard let pack = pack(place.pack), !kill(place, in: pack, waits: false) else { return }
+    let kill: @Sendable () -> Void = { [self] in _ = self.kill(place, in: pack, waits: true) }
+    if !pool.run(kill) { kill() }
+  }
+
+  /// - Returns: `false` where the disk would have to be waited for.
+  private func kill(_ place: PackPlace, in pack: Pack, waits: Bool) -> Bool {
     do throws(StoreError) {
-      try pack.kill(place)
+      guard try pack.kill(place, waits: waits) else { return false }
     } catch {
       events.log(.error, "pack-write-failed", ["path": path(of: place.pack), "why": "\(error)"])
     }
     if pack.isSealed, pack.live == 0 {
       pool.run { [self] in remove(pack) }
     }
+    return true
   }
 
   /// Takes a pack out with all that is in it; nobody finds any of it by now. Blocking.
@@ -218,7 +234,8 @@ final class Packs: Sendable {
       return true
     }
     guard isHere else { return }
-    for path in [path(of: pack.number), indexPath(of: pack.number)] {
+    // The list first: it must never be found beside another pack of that number.
+    for path in [indexPath(of: pack.number), path(of: pack.number)] {
       do throws(StoreError) {
         try Files.unlink(path)
       } catch {
@@ -232,6 +249,15 @@ final class Packs: Sendable {
 
   /// Brings what was written to the disk. Blocking.
   func sync() {
+    if hasNewName.withLock({ isNew in
+      defer { isNew = false }
+      return isNew
+    }) {
+      do throws(StoreError) { try Files.syncDirectory(directory) } catch {
+        hasNewName.withLock { $0 = true }
+        events.log(.error, "pack-sync-failed", ["path": directory, "why": "\(error)"])
+      }
+    }
     for pack in all where pack.takeDirt() {
       if fdatasync(pack.descriptor) != 0 {
         pack.noteDirt()

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <netinet/tcp.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,10 +23,28 @@ static inline double now(void) {
   return t.tv_sec + t.tv_nsec / 1e9;
 }
 
+static inline int by_size(const void *one, const void *other) {
+  float difference = *(const float *)one - *(const float *)other;
+  return difference < 0 ? -1 : difference > 0;
+}
+
+// The 50th, 90th, 99th and 99.9th percentile and the worst, to the end of a line.
+static inline void print_percentiles(float *took, long long count) {
+  static const double points[] = {0.5, 0.9, 0.99, 0.999, 1};
+  qsort(took, count, sizeof *took, by_size);
+  for (int i = 0; i < 5; i++) printf(" %.1f", took[(long long)((count - 1) * points[i])]);
+  printf("\n");
+}
+
 // more: NULL stands for what errno says.
 static inline void fail(const char *why, const char *more) {
   fprintf(stderr, PROGRAM ": %s %s\n", why, more ? more : strerror(errno));
   exit(1);
+}
+
+// Where in the content the body of a site's object begins, so that no object looks like another.
+static inline long long beginning(uint64_t object, long long period) {
+  return object * 1000003 % period;
 }
 
 static inline int opened(const char *path, long long *size) {

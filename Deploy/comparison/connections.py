@@ -5,6 +5,7 @@ import statistics
 import time
 
 import load
+import network
 from goals import Limit
 from rows import KIB, MIB, Row
 from running import MISHAPS, Failure
@@ -17,8 +18,8 @@ class Held(Row):
 
     unit = "bytes"
 
-    def __init__(self, name, title, length, counts, wanted, takes):
-        super().__init__(name, title, f"/bytes/{length}/a", length, ["pawl", "nginx", "haproxy", "trafficserver", "varnish"], wanted, takes=takes)
+    def __init__(self, name, title, length, counts, wanted):
+        super().__init__(name, title, f"/bytes/{length}/a", length, ["pawl", "nginx", "haproxy", "trafficserver", "varnish"], wanted)
         self.counts = counts
 
     def run(self, bench):
@@ -75,7 +76,7 @@ class Idle(Held):
 
     def __init__(self, name):
         super().__init__(name, "15,000 idle keep-alive connections", KIB, (15_000, 2000),
-                         [Limit("bar", 700, "bytes each"), Limit("aim", 500, "bytes each"), Limit("bar", 0.005, "of a core while idle", "idle")], (4, 30))
+                         [Limit("bar", 700, "bytes each"), Limit("aim", 500, "bytes each"), Limit("bar", 0.005, "of a core while idle", "idle")])
 
     def open(self, side, connection, number):
         super().open(side, connection, number)
@@ -94,10 +95,14 @@ class Idle(Held):
 class Slow(Held):
     """Readers that take 4 KiB a second each of a large body, and the server's CPU meanwhile."""
 
-    PIECE = 4 * KIB
+    PIECE, BUFFER = 4 * KIB, 128 * KIB
 
     def __init__(self, name):
-        super().__init__(name, "5,000 slow readers of a body of 64 MiB", 64 * MIB, (5000, 500), [], (5, 40))
+        super().__init__(name, "5,000 slow readers of a body of 64 MiB", 64 * MIB, (5000, 500), [])
+
+    def run(self, bench):
+        with network.send_buffers(self.BUFFER):
+            return super().run(bench)
 
     def open(self, side, connection, number):
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 * self.PIECE)

@@ -81,8 +81,8 @@ def driven(side, loads, settle=False, between=None, most=600):
             stop(process)
 
 
-def rest(processes, seconds=20, pause=0.2, least=0.002):
-    """Until the processes do nothing worth a word: what they still had to do is theirs to account for."""
+def rest(processes, seconds=20, pause=0.2, least=0.004):
+    """Until the processes do nothing worth a word (Traffic Server looks around for 1 % of a core): what they still had to do is theirs to account for."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         before = processes.read()
@@ -110,10 +110,10 @@ def open_loop(bench, side, path, length, rate, seconds, connections=64):
     return Work(int(said[0]), int(said[1]), float(said[2]), cpu, **dict(zip(PERCENTILES, map(float, said[4:]))))
 
 
-def site(bench, side, objects, sizes, count=0, seconds=2.0, first=0, zipf=0, close=False, tls="full", connections=64, seed=1, settle=False, most=600):
+def site(bench, side, objects, sizes, count=0, seconds=2.0, zipf=0, close=False, tls="full", connections=64, seed=1, settle=False, most=600):
     """Many objects of a site by the C program of this folder: percentiles of the time from asking to the last octet, in microseconds."""
     low, high = sizes
-    words = [bench.tool("site"), "--port", side.port, "--file", bench.content, "--objects", objects, "--sizes", f"{low}-{high}", "--connections", connections, "--seed", seed, "--first", first,
+    words = [bench.tool("site"), "--port", side.port, "--file", bench.content, "--objects", objects, "--sizes", f"{low}-{high}", "--connections", connections, "--seed", seed,
              *(["--count", count] if count else ["--seconds", seconds]), *(["--zipf", zipf] if zipf else []), *(["--close"] if close else []), *(["--tls", tls] if side.secure else [])]
     [said], cpu = driven(side, [(words, running.LOAD)], settle, most=most)
     return Work(int(said[0]), int(said[1]), float(said[2]), cpu, **dict(zip(PERCENTILES, map(float, said[3:]))))

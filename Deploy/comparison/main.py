@@ -11,21 +11,22 @@ import network
 import running
 from bench import Bench
 from report import markdown, show
-from table import every
+from rounds import MOST_ROUNDS
+from table import TAKES, every
 
 
 def options(names):
     parser = argparse.ArgumentParser(prog="Deploy/compare", description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     parser.add_argument("rows", nargs="*", metavar="ROW", help="rows to measure (all when none is named; --list shows them)")
-    parser.add_argument("--list", action="store_true", help="show the rows and what pawl has to reach")
+    parser.add_argument("--list", action="store_true", help="show the rows, how long each takes, and what pawl has to reach")
     parser.add_argument("--pawl", metavar="BINARY", help="pawl (a release build when not given)")
     parser.add_argument("--pawl-before", metavar="BINARY", help="another pawl, measured in the same rounds")
     parser.add_argument("--bench", metavar="BINARY", help="pawl-bench (a release build when not given)")
     parser.add_argument("--servers", metavar="A,B", help="only these: pawl, nginx, varnish, trafficserver, haproxy, h2o, floor, relay, through")
-    parser.add_argument("--rounds", type=int, default=5, help="interleaved rounds; the median counts")
+    parser.add_argument("--rounds", type=int, default=5, help="interleaved rounds, and more where they differ too much to tell who is ahead; the median counts")
     parser.add_argument("--seconds", type=float, default=1.5, help="of load in a round")
     parser.add_argument("--load", choices=["bench", "own", "wrk"], default="bench", help="pawl-bench; or the program in C of this folder; or wrk, which counts connecting and handshakes, too. With the latter two h2load for HTTP/2")
-    parser.add_argument("--quick", action="store_true", help="three short rounds, less of everything: to see whether it works")
+    parser.add_argument("--quick", action="store_true", help="two short rounds, less of everything: to see whether it works")
     parser.add_argument("--folder", metavar="DIR", help="where caches and files are kept while it runs (the system's folder for such things)")
     parser.add_argument("--json", metavar="FILE", help="write every figure of every round")
     parser.add_argument("--markdown", metavar="FILE", help="write the table")
@@ -34,7 +35,7 @@ def options(names):
     if unknown:
         parser.error(f"no such row: {', '.join(unknown)} (there are {', '.join(names)})")
     if found.quick:
-        found.rounds, found.seconds = min(found.rounds, 3), min(found.seconds, 1)
+        found.rounds, found.seconds = min(found.rounds, 2), min(found.seconds, 0.5)
     return found
 
 
@@ -65,7 +66,10 @@ def main():
     found = options([each.name for each in rows])
     if found.list:
         for each in rows:
-            print(f"{each.name:14} {each.title}: {'; '.join(f'{goal.kind} {goal.text()}' for goal in each.goals)}")
+            minutes, seconds = TAKES[each.name]
+            print(f"{each.name:15} {f'{minutes:g} min ({seconds} s)' if minutes else 'with the above':15} {each.title}: {'; '.join(f'{goal.kind} {goal.text()}' for goal in each.goals)}")
+        minutes, seconds = (sum(each) for each in zip(*TAKES.values()))
+        print(f"About how long each takes, and in parentheses with --quick; {minutes / 60:.1f} h ({seconds / 60:.0f} min) in all. Where rounds differ much there are up to {MOST_ROUNDS}.")
         return 0
     if len(running.CORES) < 2:
         sys.exit("Deploy/compare: two cores are needed, one for the server and one for the load")
@@ -86,6 +90,8 @@ def main():
                 result = row.run(bench)
             except running.MISHAPS as why:
                 result = {"name": row.name, "title": row.title, "unit": row.unit, "peers": [], "skipped": {"all": str(why) or repr(why)}, "goals": [], "wanted": []}
+            for each in result["peers"]:
+                each["spread"] = [min(each["costs"]), max(each["costs"])]
             result["took"] = round(time.monotonic() - started, 1)
             report["rows"].append(result)
             report["took"] = round(time.monotonic() - begun, 1)

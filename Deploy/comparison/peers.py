@@ -23,7 +23,7 @@ backend default {{ .host = "{host}"; .port = "{port}"; .first_byte_timeout = 600
         room = f"{max(64, self.room >> 20)}M" if self.room else "4G"
         store = f"file,{self.folder}/store,{room}" if self.options.get("store") == "file" else f"malloc,{room}"
         self.run(self.program(), "-F", "-j", "none", "-n", self.folder / "work", "-a", f"127.0.0.1:{self.ports['clear']}", "-f", self.folder / "main.vcl", "-s", store,
-                 "-T", "none", "-p", "thread_pools=1", "-p", "timeout_idle=3600", "-p", "default_grace=600", "-p", f"thread_pool_max={self.options.get('threads', 5000)}")
+                 "-T", "none", "-p", "thread_pools=1", "-p", "timeout_idle=3600", "-p", "default_grace=600", "-p", f"thread_pool_max=6000")
         self.wait("clear")
 
     def sides(self, kind="clear"):
@@ -87,12 +87,13 @@ cachedir: {self.folder}/cache
         super().end(seconds)
 
     def settle(self):
-        """It listens before its cache is there."""
-        end = time.monotonic() + 10
-        asked = -1
+        """It listens before its cache is there. An origin of a row's own says nothing about that."""
+        end, asked, side = time.monotonic() + 10, -1, self.side("clear")
+        if "origin" in self.options:
+            return self.bench.wait_kept(side, "/bytes/1/start")
         while asked != self.bench.origin.counts()[0] and time.monotonic() < end:
             asked = self.bench.origin.counts()[0]
-            self.bench.probe(self.side("clear"), "/bytes/1/start", 1)
+            self.bench.probe(side, "/bytes/1/start", 1)
 
 
 class HAProxy(Server):

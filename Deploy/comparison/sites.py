@@ -37,12 +37,12 @@ def who(peer):
 class Story:
     """What each server lives through. objects, count: of the site, and how often they are asked for at first; again: how often later; each of the three
     as two numbers, the second with --quick. zipf: the exponent; without it each object is asked for in turn. share: of the site's octets, how much
-    memory the server may have, page cache and all."""
+    memory the server may have, page cache and all. rounds: at first, where it takes too long for as many as other rows have."""
 
-    def __init__(self, peers, objects, sizes, count, again, connections, zipf=0, close=False, share=None):
+    def __init__(self, peers, objects, sizes, count, again, connections, zipf=0, close=False, share=None, rounds=None):
         self.peers, self.objects, self.sizes, self.count, self.again = peers, objects, sizes, count, again
         self.more, self.share = {"connections": connections, "zipf": zipf, "close": close}, share
-        self.rows, self.works, self.skipped = [], None, None
+        self.rows, self.works, self.skipped, self.rounds = [], None, None, rounds
 
     def octets(self, bench):
         """Of all objects together, as they are to be expected."""
@@ -83,7 +83,7 @@ class Story:
             finally:
                 bench.stop_servers(side.server)
 
-        interleaved(bench, sides, once, lambda: set().union(*(unclear(each.goals, self.works[each.phase], each.figure) for each in rows)), 1 if bench.quick else bench.rounds)
+        interleaved(bench, sides, once, lambda: set().union(*(unclear(each.goals, self.works[each.phase], each.figure) for each in rows)), 1 if bench.quick else min(bench.rounds, self.rounds or bench.rounds))
 
     def ask(self, bench, server, side, **more):
         """A load, and which share of its answers came from the store."""
@@ -121,8 +121,8 @@ def server_killed(bench, side):
 class Site(Row):
     """CPU of a request in one part of a story, until the server has nothing more to do, beside how long requests took."""
 
-    def __init__(self, name, title, story, phase, wanted, takes=None):
-        super().__init__(name, title, "", 0, story.peers, wanted, takes=takes)
+    def __init__(self, name, title, story, phase, wanted):
+        super().__init__(name, title, "", 0, story.peers, wanted)
         self.story, self.phase = story, phase
         story.rows.append(self)
 

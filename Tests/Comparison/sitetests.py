@@ -144,7 +144,7 @@ class MoreRounds(unittest.TestCase):
         pair = [{"name": name, "peer": name, "cost": cost, "costs": [cost - 1, cost, cost + 1], "rate": 1, "memory": {"pss": 0}} for name, cost in (("pawl", 5), ("nginx", 10))]
         text = report.markdown({"congestion control": "reno", "rows": [{"name": "x", "title": "a row", "unit": "us", "skipped": {}, "peers": pair, "goals": []}]})
         self.assertIn("Congestion control of every server and of the load: reno.", text)
-        self.assertIn("| a row | 5.00 us (4.000 to 6.000, 3 rounds) | nginx 10.00 us (9.000 to 11.00, 3 rounds) |", text)
+        self.assertIn("| a row | 5.00 us (4.00 to 6.00, 3 rounds) | nginx 10.00 us (9.00 to 11.00, 3 rounds) |", text)
 
 
 class Lives(unittest.TestCase):

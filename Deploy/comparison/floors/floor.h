@@ -23,6 +23,19 @@ static inline double now(void) {
   return t.tv_sec + t.tv_nsec / 1e9;
 }
 
+static inline int by_size(const void *one, const void *other) {
+  float difference = *(const float *)one - *(const float *)other;
+  return difference < 0 ? -1 : difference > 0;
+}
+
+// The 50th, 90th, 99th and 99.9th percentile and the worst, to the end of a line.
+static inline void print_percentiles(float *took, long long count) {
+  static const double points[] = {0.5, 0.9, 0.99, 0.999, 1};
+  qsort(took, count, sizeof *took, by_size);
+  for (int i = 0; i < 5; i++) printf(" %.1f", took[(long long)((count - 1) * points[i])]);
+  printf("\n");
+}
+
 // more: NULL stands for what errno says.
 static inline void fail(const char *why, const char *more) {
   fprintf(stderr, PROGRAM ": %s %s\n", why, more ? more : strerror(errno));

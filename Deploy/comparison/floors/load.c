@@ -32,7 +32,8 @@ struct connection {
 static int port, status = 200, connections = 64, secure, outstanding;
 static long long length, total, count, limit, answers, octets, period, asked;
 static const char *path = "/", *bytes;
-static double seconds = 1, end_at, first_octet, rate, *took;
+static double seconds = 1, end_at, first_octet, rate;
+static float *took;
 static struct connection **idle;
 static int idle_count;
 static uint64_t seed = 1;
@@ -183,11 +184,6 @@ static void words(int number, char **word) {
   }
 }
 
-static int by_size(const void *one, const void *other) {
-  double difference = *(const double *)one - *(const double *)other;
-  return difference < 0 ? -1 : difference > 0;
-}
-
 // Open loop: what is due goes out, what comes is read, and in between it sleeps until the next is due.
 static void open_loop(struct connection **all, double begun) {
   long long wanted = rate * seconds, next = 0;
@@ -211,11 +207,8 @@ static void open_loop(struct connection **all, double begun) {
     for (int i = 0; i < ready; i++) step(events[i].data.ptr);
   }
   double over = now() - begun;
-  qsort(took, answers, sizeof *took, by_size);
   printf("%lld %lld %.6f %.3f", answers, octets, over, first_octet);
-  static const double points[] = {0.5, 0.9, 0.99, 0.999, 1};
-  for (int i = 0; i < 5; i++) printf(" %.1f", took[(long long)((answers - 1) * points[i])]);
-  printf("\n");
+  print_percentiles(took, answers);
 }
 
 int main(int number, char **word) {

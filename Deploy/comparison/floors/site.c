@@ -1,10 +1,10 @@
 // A load of many objects over HTTP/1.1, in clear or over TLS: every connection asks for the next object as soon as its answer is there.
 //
-//   site --port N --objects N --sizes LOW-HIGH --file CONTENT [--zipf EXPONENT] [--first N] [--connections N] [--count N | --seconds S]
+//   site --port N --objects N --sizes LOW-HIGH --file CONTENT [--zipf EXPONENT] [--connections N] [--count N | --seconds S]
 //        [--close] [--tls full|resumed] [--seed N]
 //
 // Object i is /site/SIZE/i of the origin; its size lies log-uniform between LOW and HIGH, a pure function of i. With --zipf the object of rank i is
-// asked for in proportion to 1 / i^EXPONENT; otherwise each in turn from --first on, and from there again. --close: a new connection for each request.
+// asked for in proportion to 1 / i^EXPONENT; otherwise each in turn, and again from the beginning. --close: a new connection for each request.
 // --tls: over TLS 1.3, every handshake full, or every one resumed with the ticket of the connection before. What comes with a head, and all that is
 // decrypted, is compared with the content; the rest is counted and thrown away in the kernel (MSG_TRUNC).
 //
@@ -32,7 +32,7 @@ struct connection {
 
 static int port, connections = 64, closing, outstanding, has_zipf;
 static enum { CLEAR, FULL, RESUMED } tls;
-static long long objects = 1, first, count, answers, asked, octets, period, room;
+static long long objects = 1, count, answers, asked, octets, period, room;
 static double low = 1024, high = 1024, exponent, seconds = 1, end_at, *heaviest;
 static const char *bytes;
 static float *took;
@@ -61,7 +61,7 @@ static void weigh(void) {
 }
 
 static long long chosen(void) {
-  if (!has_zipf) return first + asked % objects;
+  if (!has_zipf) return asked % objects;
   double wanted = share(seed++);
   long long from = 0, to = objects - 1;
   while (from < to) {
@@ -77,9 +77,8 @@ static int more_wanted(void) { return count ? asked < count : now() < end_at; }
 // From several addresses, so that ports do not run short.
 static void open_connection(struct connection *c) {
   struct sockaddr_in from = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1 + c->number % SOURCES)};
-  int one = 1;
   c->fd = socket(AF_INET, SOCK_STREAM, 0);
-  setsockopt(c->fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &one, sizeof one);
+  setsockopt(c->fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &(int){1}, sizeof(int));
   if (bind(c->fd, (void *)&from, sizeof from)) fail("no address:", NULL);
   dial(c->fd, port);
   if (tls) {
@@ -214,7 +213,7 @@ static int keep_ticket(SSL *one, SSL_SESSION *ticket) {
 }
 
 static void words(int number, char **word) {
-  static struct option known[] = {{"port", 1, 0, 'p'}, {"objects", 1, 0, 'o'}, {"sizes", 1, 0, 's'}, {"file", 1, 0, 'f'}, {"zipf", 1, 0, 'z'}, {"first", 1, 0, 'i'}, {"connections", 1, 0, 'c'},
+  static struct option known[] = {{"port", 1, 0, 'p'}, {"objects", 1, 0, 'o'}, {"sizes", 1, 0, 's'}, {"file", 1, 0, 'f'}, {"zipf", 1, 0, 'z'}, {"connections", 1, 0, 'c'},
                                   {"count", 1, 0, 'n'}, {"seconds", 1, 0, 'd'}, {"close", 0, 0, 'x'}, {"tls", 1, 0, 't'}, {"seed", 1, 0, 'e'}, {0, 0, 0, 0}};
   for (int got; (got = getopt_long(number, word, "", known, NULL)) >= 0;) {
     int file;
@@ -223,7 +222,6 @@ static void words(int number, char **word) {
     case 'o': objects = atoll(optarg); break;
     case 's': if (sscanf(optarg, "%lf-%lf", &low, &high) != 2 || low < 1 || high < low) exit(64); break;
     case 'z': exponent = atof(optarg), has_zipf = 1; break;
-    case 'i': first = atoll(optarg); break;
     case 'c': connections = atoi(optarg); break;
     case 'n': count = atoll(optarg); break;
     case 'd': seconds = atof(optarg); break;
@@ -240,11 +238,6 @@ static void words(int number, char **word) {
   if (!bytes || objects < 1 || connections < 1) exit(64);
 }
 
-static int by_size(const void *one, const void *other) {
-  float difference = *(const float *)one - *(const float *)other;
-  return difference < 0 ? -1 : difference > 0;
-}
-
 // Until nothing is outstanding and, with a connection for each request, the server has closed every one.
 static void run(struct connection *all) {
   struct epoll_event events[256];
@@ -256,6 +249,17 @@ static void run(struct connection *all) {
     if (!ready) fail("nothing came for 60 s", "");
     for (int i = 0; i < ready; i++) step(events[i].data.ptr);
   }
+}
+
+static void get_tickets(struct connection *all) {
+  long long wanted = count;
+  count = connections;
+  for (int i = 0; i < connections; i++) ask(&all[i]);
+  run(all);
+  for (int i = 0; i < connections; i++)
+    if (!all[i].ticket) fail("no ticket was given", "");
+  answers = asked = octets = 0;
+  count = wanted;
 }
 
 static void use_tls(void) {
@@ -280,16 +284,7 @@ int main(int number, char **word) {
     all[i].number = i, all[i].fd = -1;
     if (!closing) open_connection(&all[i]);
   }
-  if (tls == RESUMED) { // a ticket for each
-    long long wanted = count;
-    count = connections;
-    for (int i = 0; i < connections; i++) ask(&all[i]);
-    run(all);
-    for (int i = 0; i < connections; i++)
-      if (!all[i].ticket) fail("no ticket was given", "");
-    answers = asked = octets = 0;
-    count = wanted;
-  }
+  if (tls == RESUMED) get_tickets(all);
   printf("ready\n");
   fflush(stdout);
   if (getchar() == EOF) return 1;
@@ -298,9 +293,6 @@ int main(int number, char **word) {
   for (int i = 0; i < connections && more_wanted(); i++) ask(&all[i]);
   run(all);
   double over = now() - begun;
-  qsort(took, answers, sizeof *took, by_size);
   printf("%lld %lld %.6f", answers, octets, over);
-  static const double points[] = {0.5, 0.9, 0.99, 0.999, 1};
-  for (int i = 0; i < 5; i++) printf(" %.1f", took[(long long)((answers - 1) * points[i])]);
-  printf("\n");
+  print_percentiles(took, answers);
 }

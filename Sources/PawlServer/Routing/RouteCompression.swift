@@ -15,6 +15,16 @@ final class RouteCompression: Sendable {
   /// Whether the origin was found to compress something on this route that the rules do not.
   let hasLearnt = Atomic(false)
 
+  /// When a request last took the long way for want of a lesson; wall clock, seconds.
+  private let sought = Atomic<Int64>(0)
+
+  /// Whether the next request for what nobody has found out takes the long way, on which that is sought: one a second of a route.
+  func seeks(at second: Int64) -> Bool {
+    let last = sought.load(ordering: .relaxed)
+    guard last != second else { return false }
+    return sought.compareExchange(expected: last, desired: second, ordering: .relaxed).exchanged
+  }
+
   init(rules: CompressionRules, codings: [ContentCoding], credentials: CompressionSettings.Credentials) {
     (self.rules, self.codings, self.credentials) = (rules, codings, credentials)
     ofAnyType = CompressionRules(

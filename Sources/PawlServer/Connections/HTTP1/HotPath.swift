@@ -59,6 +59,11 @@ extension ClientConnection {
     guard let route = known?.route, known?.isRecord == true, let record = owner.services.room.hit else { return false }
     // The long way looks it up again.
     known = nil
+    if HotAnswer.mayBeLearnt(record), get.acceptsCodings,
+      route.compression?.seeks(at: owner.services.loop.wallSeconds) == true
+    {
+      return false
+    }
     if HotAnswer.isCodable(record), get.acceptsCodings,
       codings(buffer).preferred(among: route.compression?.codings ?? []) != nil
     {

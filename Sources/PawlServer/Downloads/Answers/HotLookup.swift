@@ -58,7 +58,11 @@ extension LoopServices {
     guard let answer = HotAnswer.of(stored, route, now: now), answer.isFresh(at: now),
       answer.isForEverybody || !hasCookie
     else { return nil }
-    if answer.mayBeLearnt, route.compression?.hasLearnt.load(ordering: .relaxed) == true { return nil }
+    if answer.mayBeLearnt, let compression = route.compression,
+      compression.hasLearnt.load(ordering: .relaxed) || wanted() != nil && compression.seeks(at: now)
+    {
+      return nil
+    }
     if answer.isCodable, let coding = wanted()?.preferred(among: route.compression?.codings ?? []) {
       guard let form = answer.form(in: coding, of: stored, route, now: now) else { return nil }
       return HotResponse(stored: form.response, answer: form.answer, route: route, store: store, now: now)
@@ -107,5 +111,7 @@ extension HotAnswer {
 
   /// Whether requests that take a content coding get it in that.
   static func isCodable(_ hit: PackedHit) -> Bool { hit.flags & codable != 0 }
+  /// Whether it is of a type that its route's origin may be found to compress.
+  static func mayBeLearnt(_ hit: PackedHit) -> Bool { hit.flags & learnable != 0 }
   static func hasDate(_ hit: PackedHit) -> Bool { hit.flags & dated != 0 }
 }

@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import time
 
+import allowance
 import peers
 import running
 import servers
@@ -51,7 +52,9 @@ class Bench:
     def __init__(self, pawl, wanted, seconds, rounds, quick=False, load="own", folder=None, before=None, bencher=None):
         self.pawl, self.wanted, self.seconds, self.rounds, self.quick, self.load, self.before, self.bencher = pawl, wanted, seconds, rounds, quick, load, before, bencher
         forget_the_dead(pathlib.Path(folder or tempfile.gettempdir()))
+        allowance.forget_the_dead()
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix=f"pawl-compare-{os.getpid()}-", dir=folder))
+        self.rows = None  # the names of those that are measured; all when not set
         self.up, self.broken, self.tools, self.warm = {}, {}, {}, set()
         self.content = self.folder / "content"
         self.fresh = 0  # how many bodies were asked for once only
@@ -74,7 +77,7 @@ class Bench:
         """A program of the floors, compiled once."""
         if name not in self.tools:
             source, program = HERE / "floors" / f"{name}.c", self.folder / f"floor-{name}"
-            made = subprocess.run(["cc", "-O2", "-o", program, source, *(["-lssl", "-lcrypto"] if "openssl/" in source.read_text() else [])], capture_output=True, text=True)
+            made = subprocess.run(["cc", "-O2", "-o", program, source, "-lm", *(["-lssl", "-lcrypto"] if "openssl/" in source.read_text() else [])], capture_output=True, text=True)
             if made.returncode:
                 raise Failure(f"{source}: {made.stderr}")
             self.tools[name] = program

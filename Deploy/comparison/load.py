@@ -2,12 +2,19 @@
 
 import json
 import re
+import signal
 import subprocess
 import threading
 import time
 
 import running
 from running import Failure, start, stop
+
+PERCENTILES = ("p50", "p90", "p99", "p999", "max")
+
+
+def latency(found):
+    return f"p50 {found['p50']:,.0f}, p99 {found['p99']:,.0f}, worst {found['max']:,.0f} us"
 
 
 class Work:
@@ -30,14 +37,14 @@ def finish(process, seconds, name):
         timer.cancel()
         stop(process)
     if process.returncode:
-        raise Failure(f"{name}: {error.strip() or process.returncode}")
+        raise Failure(f"{name}: {error.strip() or ('it took too long' if process.returncode == -signal.SIGKILL else process.returncode)}")
     return out
 
 
-def driven(side, loads, settle=False, between=None):
+def driven(side, loads, settle=False, between=None, most=600):
     """Programs of this folder that open their connections, say "ready", wait for a line, work, and say what they did. `loads`: of each its
-    words and its core. What they said, and the server's CPU between the two; with `settle` until the server has nothing more to do. `between` is called when all are ready, and what it answers when all is
-    done."""
+    words and its core. What they said, and the server's CPU between the two; with `settle` until the server has nothing more to do. `between` is
+    called when all are ready, and what it answers when all is done. `most`: seconds after which a load is ended that is not done."""
     started = []
     try:
         for words, core in loads:
@@ -55,7 +62,12 @@ def driven(side, loads, settle=False, between=None):
         for process in started:
             process.stdin.write("\n")
             process.stdin.flush()
+        timers = [threading.Timer(most, process.kill) for process in started]
+        for timer in timers:
+            timer.start()
         said = [process.stdout.readline().split() for process in started]
+        for timer in timers:
+            timer.cancel()
         if after:
             after()
         if settle and all(said):
@@ -95,8 +107,21 @@ def open_loop(bench, side, path, length, rate, seconds, connections=64):
     """So many requests a second, whether or not others have ended: percentiles of the time from when each was due, in microseconds."""
     words = [bench.tool("load"), "--port", side.port, "--path", path, "--length", length, "--connections", connections, "--seconds", seconds, "--rate", rate]
     [said], cpu = driven(side, [(words, running.LOAD)])
-    percentiles = dict(zip(("p50", "p90", "p99", "p999", "max"), map(float, said[4:])))
-    return Work(int(said[0]), int(said[1]), float(said[2]), cpu, **percentiles)
+    return Work(int(said[0]), int(said[1]), float(said[2]), cpu, **dict(zip(PERCENTILES, map(float, said[4:]))))
+
+
+def site(bench, side, objects, sizes, count=0, seconds=2.0, first=0, zipf=0, close=False, tls="full", connections=64, seed=1, settle=False, most=600):
+    """Many objects of a site by the C program of this folder: percentiles of the time from asking to the last octet, in microseconds."""
+    low, high = sizes
+    words = [bench.tool("site"), "--port", side.port, "--file", bench.content, "--objects", objects, "--sizes", f"{low}-{high}", "--connections", connections, "--seed", seed, "--first", first,
+             *(["--count", count] if count else ["--seconds", seconds]), *(["--zipf", zipf] if zipf else []), *(["--close"] if close else []), *(["--tls", tls] if side.secure else [])]
+    [said], cpu = driven(side, [(words, running.LOAD)], settle, most=most)
+    return Work(int(said[0]), int(said[1]), float(said[2]), cpu, **dict(zip(PERCENTILES, map(float, said[3:]))))
+
+
+def connect(bench, side, path, length, seconds=2.0, seed=1, tls="full"):
+    """One object of a site, a new connection for each request."""
+    return site(bench, side, 1, (length, length), seconds=seconds, close=True, tls=tls, seed=seed)
 
 
 def upload(bench, side, path, length, connections=1, count=1, method="POST", fields=(), settle=True, **_):

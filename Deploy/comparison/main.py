@@ -7,6 +7,7 @@ import platform
 import sys
 import time
 
+import network
 import running
 from bench import Bench
 from report import markdown, show
@@ -71,8 +72,14 @@ def main():
     chosen = [each for each in rows if not found.rows or each.name in found.rows]
     report = {"machine": machine(), "rounds": found.rounds, "seconds": found.seconds, "rows": []}
     begun = time.monotonic()
+    try:
+        network.alone()
+    except running.Failure as why:
+        sys.exit(f"Deploy/compare: {why}")
+    report["congestion control"] = network.preferred()
     with Bench(absolute(found.pawl), found.servers.split(",") if found.servers else None, found.seconds, found.rounds, found.quick, found.load, found.folder,
                absolute(found.pawl_before), absolute(found.bench)) as bench:
+        bench.rows = [each.name for each in chosen]
         for row in chosen:
             started = time.monotonic()
             try:

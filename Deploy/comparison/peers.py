@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import time
 
 from running import free_port
 from servers import Server, Side
@@ -11,6 +12,7 @@ class Varnish(Server):
     """One thread pool; a cache in memory, and with `store="file"` in a file."""
 
     name, programs = "varnish", ("varnishd",)
+    forgets = "it starts with an empty cache"
 
     def launch(self):
         host, port = (self.options.get("origin") or self.bench.origin.address).split(":")
@@ -18,7 +20,8 @@ class Varnish(Server):
 backend default {{ .host = "{host}"; .port = "{port}"; .first_byte_timeout = 600s; .between_bytes_timeout = 60s; }}
 """)
         self.ports["clear"] = free_port()
-        store = f"file,{self.folder}/store,4G" if self.options.get("store") == "file" else "malloc,4G"
+        room = f"{max(64, self.room >> 20)}M" if self.room else "4G"
+        store = f"file,{self.folder}/store,{room}" if self.options.get("store") == "file" else f"malloc,{room}"
         self.run(self.program(), "-F", "-j", "none", "-n", self.folder / "work", "-a", f"127.0.0.1:{self.ports['clear']}", "-f", self.folder / "main.vcl", "-s", store,
                  "-T", "none", "-p", "thread_pools=1", "-p", "timeout_idle=3600", "-p", "default_grace=600", "-p", f"thread_pool_max={self.options.get('threads', 5000)}")
         self.wait("clear")
@@ -35,6 +38,7 @@ class TrafficServer(Server):
 
     def launch(self):
         certificate, key = self.bench.certificate
+        self.synced = 2 if self.bench.quick else 5  # seconds from one time that it writes down what its cache holds to the next; it does not when it ends
         for each in ("etc", "log", "run", "cache"):
             (self.folder / each).mkdir(exist_ok=True)
         for each in ("clear", "tls"):
@@ -53,19 +57,22 @@ runtimedir: {self.folder}/run
 logdir: {self.folder}/log
 cachedir: {self.folder}/cache
 """)
+        # Where its memory is limited, half of it: the rest is for all else.
+        memory = self.options["memory"] // 2 if "memory" in self.options else 4 << 30
         values = {
             "http.server_ports": f"STRING {self.ports['clear']}:ip-in=127.0.0.1 {self.ports['tls']}:ip-in=127.0.0.1:ssl", "exec_thread.autoconfig": "INT 0",
             "exec_thread.limit": f"INT {self.workers}", "exec_thread.affinity": "INT 0", "accept_threads": "INT 0", "task_threads": "INT 1", "admin.user_id": "STRING #-1",
-            "log.logging_enabled": "INT 0", "cache.ram_cache.size": "INT 4294967296", "cache.ram_cache.algorithm": "INT 1", "cache.ram_cache.use_seen_filter": "INT 0", "cache.ram_cache_cutoff": "INT 2147483648", "url_remap.remap_required": "INT 1",
+            "log.logging_enabled": "INT 0", "cache.ram_cache.size": f"INT {memory}", "cache.ram_cache.algorithm": "INT 1", "cache.ram_cache.use_seen_filter": "INT 0", "cache.ram_cache_cutoff": "INT 2147483648", "url_remap.remap_required": "INT 1",
             "reverse_proxy.enabled": "INT 1", "http.keep_alive_no_activity_timeout_in": "INT 3600", "http.keep_alive_no_activity_timeout_out": "INT 3600",
-            "http.transaction_no_activity_timeout_in": "INT 600", "http.transaction_no_activity_timeout_out": "INT 60", "net.connections_throttle": "INT 16000",
-            "net.max_connections_in": "INT 16000", "cache.min_average_object_size": "INT 64000", "http.background_fill_active_timeout": "INT 0",
+            "http.transaction_no_activity_timeout_in": "INT 600", "http.transaction_no_activity_timeout_out": "INT 60", "net.connections_throttle": "INT 18000",
+            "net.max_connections_in": "INT 18000", "cache.min_average_object_size": f"INT {max(1000, self.room // self.objects // 2) if self.objects else 64000}", "http.background_fill_active_timeout": "INT 0",
+            "cache.dir.sync_frequency": f"INT {self.synced if self.objects else 60}",
             "http.background_fill_completed_threshold": "FLOAT 0.0", "http.cache.open_write_fail_action": "INT 5", "cache.enable_read_while_writer": "INT 1",
             "http.cache.max_open_write_retries": "INT 5", "http.insert_response_via_str": "INT 0", "dns.nameservers": "STRING 127.0.0.1:53",
             "ssl.server.cert.path": f"STRING {certificate.parent}", "ssl.server.private_key.path": f"STRING {key.parent}", "output.logfile": f"STRING {self.folder}/log/out.log",
         }
         files = {"records.config": "".join(f"CONFIG proxy.config.{name} {value}\n" for name, value in values.items()),
-                 "storage.config": f"{self.folder}/cache {self.options.get('disk', '6G')}\n", "remap.config": f"map / http://{self.options.get('origin') or self.bench.origin.address}/\n",
+                 "storage.config": f"{self.folder}/cache {max(256, self.room >> 20)}M\n" if self.room else f"{self.folder}/cache 6G\n", "remap.config": f"map / http://{self.options.get('origin') or self.bench.origin.address}/\n",
                  "ssl_multicert.config": f"dest_ip=* ssl_cert_name={certificate.name} ssl_key_name={key.name}\n", "plugin.config": "", "ip_allow.yaml":
                  "ip_allow:\n  - apply: in\n    ip_addrs: 0/0\n    action: allow\n    methods: ALL\n"}
         for name, text in files.items():
@@ -74,15 +81,25 @@ cachedir: {self.folder}/cache
         self.wait("clear")
         self.settle()
 
+    def end(self, seconds=8, keep=False):
+        if keep:
+            time.sleep(2 * self.synced + 1)
+        super().end(seconds)
+
     def settle(self):
         """It listens before its cache is there."""
-        self.bench.wait_kept(self.side("clear"), "/bytes/1/start", seconds=10)
+        end = time.monotonic() + 10
+        asked = -1
+        while asked != self.bench.origin.counts()[0] and time.monotonic() < end:
+            asked = self.bench.origin.counts()[0]
+            self.bench.probe(self.side("clear"), "/bytes/1/start", 1)
 
 
 class HAProxy(Server):
     """One thread, its small-object cache in memory made as large as it may be."""
 
     name, programs = "haproxy", ("haproxy",)
+    forgets = "its cache is in memory"
 
     def launch(self):
         certificate, _ = self.bench.certificate
@@ -90,7 +107,7 @@ class HAProxy(Server):
             self.ports[each] = free_port()
         (self.folder / "haproxy.cfg").write_text(f"""global
   nbthread {self.workers}
-  maxconn 15000
+  maxconn 18000
   no strict-limits
 defaults
   mode http
@@ -101,8 +118,8 @@ defaults
   option http-keep-alive
   http-reuse always
 cache kept
-  total-max-size 1024
-  max-object-size 300000000
+  total-max-size {min(4095, max(64, self.room >> 20)) if self.room else 1024}
+  max-object-size {min(300_000_000, self.room // 4) if self.room else 300_000_000}
   max-age 86400
 frontend front
   bind 127.0.0.1:{self.ports["clear"]} backlog 4096
@@ -130,7 +147,7 @@ class H2O(Server):
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(self.bench.bytes[:size])
         (self.folder / "h2o.conf").write_text(f"""num-threads: {self.workers}
-max-connections: 15000
+max-connections: 18000
 {"user: root" if os.geteuid() == 0 else ""}
 http1-request-timeout: 3600
 listen:

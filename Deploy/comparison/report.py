@@ -4,7 +4,15 @@
 def amount(value, unit):
     if value is None:
         return "-"
-    return f"{value:.3f} {unit}" if unit == "s/GB" else f"{value:,.2f} {unit}" if value < 1000 else f"{value:,.0f} {unit}"
+    return f"{value:.3f} {unit}" if unit in ("s/GB", "") and value < 10 else f"{value:,.2f} {unit}" if value < 1000 else f"{value:,.0f} {unit}"
+
+
+def span(each, unit):
+    """A median with its spread: the least and the most of its rounds."""
+    costs = each.get("costs") or [each["cost"]]
+    if len(costs) < 2:
+        return amount(each["cost"], unit)
+    return f"{amount(each['cost'], unit)} ({amount(min(costs), '').strip()} to {amount(max(costs), '').strip()}, {len(costs)} rounds)"
 
 
 def speed(value, unit):
@@ -16,7 +24,7 @@ def speed(value, unit):
 def more(each):
     """What a row says beside its figure."""
     said = [f"first octet {each['first']} ms"] if "first" in each else []
-    said += [f"idle {each['idle'] * 100:.2f} % of a core"] if "idle" in each else []
+    said += [f"meanwhile {each['idle'] * 100:.2f} % of a core"] if "idle" in each else []
     return "".join(f"  {text}" for text in [*said, *([each["detail"]] if "detail" in each else [])])
 
 
@@ -27,8 +35,8 @@ def show(result):
     mine = next((each["cost"] for each in result["peers"] if each["peer"] == "pawl"), None)
     for each in result["peers"]:
         ratio = f"pawl is {mine / each['cost']:.3f} x" if mine is not None and each["peer"] != "pawl" and each["cost"] else ""
-        low, high = min(each["costs"]), max(each["costs"])
-        print(f"  {each['name']:44} {amount(each['cost'], unit):>14}  ({low:.2f} to {high:.2f}) {speed(each['rate'], unit):>12} {each['memory']['pss'] / 1e6:8,.0f} MB  {ratio}" + more(each))
+        low, high, rounds = min(each["costs"]), max(each["costs"]), len(each["costs"])
+        print(f"  {each['name']:44} {amount(each['cost'], unit):>14}  ({low:.2f} to {high:.2f} in {rounds}) {speed(each['rate'], unit):>12} {each['memory']['pss'] / 1e6:8,.0f} MB  {ratio}" + more(each))
     for line in grid(result):
         print("  " + line)
     for who, why in result["skipped"].items():
@@ -55,7 +63,9 @@ def grid(result):
 
 
 def markdown(report):
-    lines = ["| | pawl | peers | pawl / nginx | bar | aim |", "|---|--:|---|--:|---|---|"]
+    congestion = report.get("congestion control")
+    lines = [f"Congestion control of every server and of the load: {congestion}. Medians; in parentheses the least and the most of the rounds.", ""] if congestion else []
+    lines += ["| | pawl | peers | pawl / nginx | bar | aim |", "|---|--:|---|--:|---|---|"]
     for row in report["rows"]:
         if "table" in row:
             continue
@@ -63,15 +73,15 @@ def markdown(report):
         mine = next((each for each in row["peers"] if each["peer"] == "pawl"), None)
         others = {}
         for each in row["peers"]:
-            if each["peer"] != "pawl" and (each["peer"] not in others or each["cost"] < others[each["peer"]]):
-                others[each["peer"]] = each["cost"]
-        ratio = f"{mine['cost'] / others['nginx']:.2f}" if mine and others.get("nginx") else ""
+            if each["peer"] != "pawl" and (each["peer"] not in others or each["cost"] < others[each["peer"]]["cost"]):
+                others[each["peer"]] = each
+        ratio = f"{mine['cost'] / others['nginx']['cost']:.2f}" if mine and "nginx" in others and others["nginx"]["cost"] else ""
         said = {kind: "<br>".join(f"{goal['ratio']:.2f}, {goal['text']}: {'met' if goal['met'] else 'not met'}"
                                   for goal in row["goals"] if goal["kind"] == kind) for kind in ("bar", "aim")}
-        lines.append(f"| {row['title']} | {amount(mine['cost'], unit) if mine else '-'} | {', '.join(f'{name} {amount(cost, unit)}' for name, cost in others.items())} | {ratio} | {said['bar']} | {said['aim']} |")
-    lines += ["", "**Throughput and memory**", "", "| | |", "|---|---|"]
+        lines.append(f"| {row['title']} | {span(mine, unit) if mine else '-'} | {', '.join(f'{name} {span(each, unit)}' for name, each in others.items())} | {ratio} | {said['bar']} | {said['aim']} |")
+    lines += ["", "**Throughput, memory, and what else there is to say**", "", "| | |", "|---|---|"]
     for row in report["rows"]:
-        said = [f"{each['name']} {speed(each['rate'], row['unit'])}, {each['memory']['pss'] / 1e6:,.0f} MB" for each in row["peers"] if each["rate"] is not None]
+        said = [", ".join(filter(None, [f"{each['name']} {speed(each['rate'], row['unit'])}".strip(), f"{each['memory']['pss'] / 1e6:,.0f} MB", more(each).strip()])) for each in row["peers"] if each["rate"] is not None or more(each)]
         lines += [f"| {row['title']} | {'<br>'.join(said)} |"] if said else []
     for row in report["rows"]:
         if row.get("table"):

@@ -1,97 +1,16 @@
-"""Rows about what a server holds and asks the kernel for: idle connections, loops, system calls."""
+"""Rows about what a server does on two cores and asks the kernel for: loops, system calls."""
 
 import re
 import signal
-import socket
-import statistics
 import subprocess
 import threading
 import time
 
 import load
 import running
-from rows import KIB, Goal, Limit, Row
-from running import MISHAPS, Failure, Skip, start, stop
-
-REQUEST = b"GET /bytes/1024/a HTTP/1.1\r\nHost: localhost\r\n\r\n"
-
-
-class Idle(Row):
-    """Memory for each idle keep-alive connection of a fresh process that has seen a load before, and its CPU while they are idle."""
-
-    unit = "bytes"
-
-    def __init__(self, name):
-        super().__init__(name, "10,000 idle keep-alive connections", "/bytes/1024/a", KIB, ["pawl", "nginx", "haproxy", "trafficserver", "varnish"],
-                         [Limit("bar", 700, "bytes each"), Limit("aim", 500, "bytes each"), Limit("bar", 0.005, "of a core while idle", "idle")])
-
-    def run(self, bench):
-        self.count = 2000 if bench.quick else 10_000
-        result = {"name": self.name, "title": self.title, "unit": self.unit, "peers": [], "skipped": {}, "wanted": [each.text() for each in self.goals]}
-        figures = {}
-        for turn in range(1 if bench.quick else 3):
-            for name in self.peers:
-                if (bench.wanted and name not in bench.wanted) or name in result["skipped"] or (turn and name not in ("pawl", "nginx")):
-                    continue
-                try:
-                    figures.setdefault(name, []).append(self.once(bench, name))
-                except MISHAPS as why:
-                    result["skipped"][name] = str(why) or repr(why)
-        for name, found in figures.items():
-            costs = [each["bytes"] for each in found]
-            result["peers"].append({"name": name, "peer": name, "variant": "", "cost": round(statistics.median(costs), 1), "costs": costs, "rate": None,
-                                    "idle": statistics.median(each["idle"] for each in found), "memory": found[0]["memory"], "rounds": found})
-        result["goals"] = [each for each in (goal.judge(result["peers"]) for goal in self.goals) if each]
-        return result
-
-    def once(self, bench, name):
-        server = bench.server(name, idle=True)
-        try:
-            side = server.sides("clear")[0]
-            bench.prepare(side, self.path, self.length)
-            load.own(bench, side, self.path, self.length, seconds=1)
-            load.rest(server.processes)
-            before = server.processes.memory()
-            connections = []
-            try:
-                self.open(side, connections)
-                load.rest(server.processes)
-                after, reading = server.processes.memory(), server.processes.read()
-                seconds = 2 if bench.quick else 5
-                time.sleep(seconds)
-                idle = server.processes.since(reading) / seconds
-                for connection in connections[::max(1, self.count // 100)]:  # they are still there
-                    ask(connection)
-            finally:
-                for connection in connections:
-                    connection.close()
-            return {"bytes": round((after["pss"] - before["pss"]) / self.count, 1), "rss": round((after["rss"] - before["rss"]) / self.count, 1), "idle": round(idle, 5), "memory": after}
-        finally:
-            bench.stop_servers(name)
-
-    def open(self, side, connections):
-        """From several addresses, so that ports do not run short; a request on each."""
-        for number in range(self.count):
-            connection = socket.socket()
-            connections.append(connection)
-            connection.settimeout(20)
-            connection.setsockopt(socket.IPPROTO_IP, 24, 1)  # IP_BIND_ADDRESS_NO_PORT
-            connection.bind((f"127.0.0.{2 + number // 2500}", 0))
-            connection.connect(("127.0.0.1", side.port))
-            ask(connection)
-
-
-def ask(connection):
-    """One request, its answer whole."""
-    connection.sendall(REQUEST)
-    got = b""
-    while len(got) < 1024 or len(got) - got.find(b"\r\n\r\n") - 4 < 1024:
-        data = connection.recv(8192)
-        if not data:
-            raise Failure("an idle connection was closed")
-        got += data
-    if not got.startswith(b"HTTP/1.1 200"):
-        raise Failure(f"unexpected answer: {got[:60]}")
+from goals import Goal, Limit
+from rows import KIB, Row
+from running import Failure, Skip, start, stop
 
 
 class Loops(Row):

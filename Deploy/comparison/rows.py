@@ -1,61 +1,12 @@
-"""The rows of the comparison: what is asked of whom, and what pawl has to reach."""
+"""The rows of the comparison: what is asked of whom, and how it is measured."""
 
 import statistics
 
 import load
+from rounds import interleaved, unclear
 from running import MISHAPS, Skip
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
-
-
-class Goal:
-    """pawl's figure at most `factor` times that of a peer; `what`: "cost", or "rate", which is to be at least that."""
-
-    def __init__(self, kind, peer, factor, what="cost"):
-        self.kind, self.peer, self.factor, self.what = kind, peer, factor, what
-
-    def judge(self, peers):
-        """Ratio to the best variant of the peer and whether it is met; None where either is missing."""
-        mine = best(peers, "pawl", self.what)
-        if self.what == "first":  # no later than the fastest peer and so many milliseconds
-            others = [each["first"] for each in peers if each["peer"] not in ("pawl", "pawl-before", "relay in C")]
-            return None if mine is None or not others else self.judged(mine - min(others), mine - min(others) <= self.factor)
-        other = best(peers, self.peer, self.what)
-        if mine is None or not other:
-            return None
-        return self.judged(mine / other, mine / other >= self.factor if self.what == "rate" else mine / other <= self.factor)
-
-    def judged(self, ratio, met):
-        return {"kind": self.kind, "peer": self.peer, "what": self.what, "factor": self.factor, "ratio": round(ratio, 4), "met": met, "text": self.text()}
-
-    def text(self):
-        if self.what == "first":
-            return f"first octet <= {self.peer} + {self.factor:g} ms"
-        return f"{'throughput >=' if self.what == 'rate' else '<='} {self.factor:g} x {self.peer}"
-
-
-class Limit:
-    """pawl's figure at most `most`, whatever the others do."""
-
-    def __init__(self, kind, most, what, figure="cost"):
-        self.kind, self.most, self.what, self.figure = kind, most, what, figure
-
-    def judge(self, peers):
-        mine = best(peers, "pawl", self.figure)
-        return None if mine is None else {"kind": self.kind, "what": self.what, "factor": self.most, "ratio": round(mine, 4), "met": mine <= self.most, "text": self.text()}
-
-    def text(self):
-        return f"<= {self.most:g} {self.what}"
-
-
-def best(peers, name, what):
-    """The best figure among a peer's variants; of pawl's own the worst."""
-    figures = [each[what] for each in peers if each["peer"] == name and each.get(what) is not None]
-    return (max if (what == "rate") != (name == "pawl") else min)(figures) if figures else None
-
-
-def goals(bar, aim, peer="nginx"):
-    return [Goal("bar", peer, bar), *([Goal("aim", peer, aim)] if aim else [])]
 
 
 class Row:
@@ -63,9 +14,10 @@ class Row:
 
     unit, per = "us", 1e6
 
-    def __init__(self, name, title, path, length, peers, wanted, kind="clear", how=load.http1, warm=True, cost=None, options=None, **more):
+    def __init__(self, name, title, path, length, peers, wanted, kind="clear", how=load.http1, warm=True, cost=None, options=None, takes=None, **more):
         self.name, self.title, self.path, self.length, self.peers, self.goals = name, title, path, length, peers, wanted
         self.kind, self.how, self.warm, self.more, self.options = kind, how, warm, more, options or {}
+        self.takes = takes or (1, 10)  # about so many minutes, and so many seconds with --quick
         if cost == "octets":
             self.unit = "s/GB"
 
@@ -102,28 +54,34 @@ class Row:
     def rate(self, work):
         return work.octets / work.seconds / 1e6 if self.unit == "s/GB" else work.count / work.seconds
 
+    def figure(self, work, what):
+        """What a goal compares: "cost", "rate", or what the load said."""
+        return {"cost": self.cost, "rate": self.rate}.get(what, lambda work: work.more[what])(work)
+
     def run(self, bench):
         result = {"name": self.name, "title": self.title, "unit": self.unit, "peers": [], "skipped": {}}
         rounds = {}
         for side in self.sides(bench, result["skipped"]):
             try:
                 self.prepare(bench, side)
-                rounds[side] = []
+                rounds[side] = {}
             except MISHAPS as why:
                 result["skipped"][side.name] = str(why) or repr(why)
         before = bench.origin.counts()[0]
-        for turn in range(bench.rounds):
-            order = list(rounds)
-            for side in order[turn % max(1, len(order)):] + order[:turn % max(1, len(order))]:
-                try:
-                    rounds[side].append(self.measure(bench, side, turn))
-                except MISHAPS as why:
-                    result["skipped"][side.name] = str(why) or repr(why)
-                    del rounds[side]
+
+        def once(side, turn):
+            try:
+                rounds[side][turn] = self.measure(bench, side, turn)
+            except MISHAPS as why:
+                result["skipped"][side.name] = str(why) or repr(why)
+                del rounds[side]
+            return side in rounds
+
+        interleaved(bench, rounds, once, lambda: unclear(self.goals, rounds, self.figure))
         if self.warm and self.name != "tail" and rounds and bench.origin.counts()[0] != before:
             result["skipped"]["all"] = f"the origin was asked {bench.origin.counts()[0] - before} times for what is kept"
         for side, works in rounds.items():
-            result["peers"].append(self.summary(side, works))
+            result["peers"].append(self.summary(side, list(works.values())))
         result["goals"] = [each for each in (goal.judge(result["peers"]) for goal in self.goals) if each]
         result["wanted"] = [each.text() for each in self.goals]
         return result
@@ -161,3 +119,16 @@ class Upload(Row):
     def measure(self, bench, side, turn):
         more = {"connections": 1} if side.server.name == "relay" else {}
         return load.upload(bench, side, "/drop", self.length, **{**self.more, **more}, fields=side.fields)
+
+
+class Connect(Row):
+    """One object, a new connection for each request."""
+
+    def prepare(self, bench, side):
+        super().prepare(bench, side)
+        self.measure(bench, side, 0)  # it is another one where the name of the host counts
+
+    def summary(self, side, works):
+        made = super().summary(side, works)
+        middle = {name: statistics.median(each.more[name] for each in works) for name in load.PERCENTILES}
+        return made | {"p99": middle["p99"], "detail": load.latency(middle)}

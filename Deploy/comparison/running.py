@@ -31,13 +31,16 @@ class Skip(Exception):
 MISHAPS = (Failure, Skip, OSError, ValueError, KeyError, subprocess.SubprocessError)
 
 
-def start(words, cores=None, **more):
-    """A process of its own session, so that Ctrl-C reaches this program alone; it ends with this program even when that is killed."""
+def start(words, cores=None, join=None, **more):
+    """A process of its own session, so that Ctrl-C reaches this program alone; it ends with this program even when that is killed. `join` is called
+    in it at first."""
     cores = {SERVER} if cores is None else set(cores)
 
     def before():
         LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
         os.sched_setaffinity(0, cores)
+        if join:
+            join()
 
     process = subprocess.Popen([str(each) for each in words], preexec_fn=before, start_new_session=True, **more)
     LIVING.append(process)

@@ -8,6 +8,7 @@ import threading
 import time
 
 import running
+from allowance import Allowance
 from accounting import Processes
 from running import Failure, Skip, free_port, start, stop, wait_port
 
@@ -39,6 +40,7 @@ class Server:
     name, programs = "", ()
     shared = False  # whether one answer kept serves every listener
     twice = False  # whether the first hit moves a large body to where it stays
+    forgets = None  # why its cache does not outlive it
 
     def __init__(self, bench, **options):
         self.bench, self.options, self.process = bench, options, None
@@ -47,6 +49,9 @@ class Server:
         self.folder = bench.folder / ("-".join([self.name, *(f"{key}-{value}" for key, value in sorted(options.items()))]))
         self.log = self.folder / "errors.log"
         self.ports = {}
+        self.allowance = None
+        # Of a site: how many objects it may hold, and how many octets.
+        self.objects, self.room = self.options.get("objects", 0), self.options.get("room", 0)
 
     def program(self):
         for each in self.programs:
@@ -57,6 +62,8 @@ class Server:
 
     def start(self):
         self.program()
+        if "memory" in self.options:
+            self.allowance = Allowance(self.name, self.options["memory"])
         self.folder.mkdir(parents=True, exist_ok=True)
         try:
             self.launch()
@@ -68,16 +75,34 @@ class Server:
 
     def run(self, *words, **more):
         with open(self.log, "ab") as log:
-            self.process = start(words, self.cores, cwd=self.folder, stdin=subprocess.DEVNULL, **{"stdout": log, "stderr": log, **more})
+            self.process = start(words, self.cores, self.allowance and self.allowance.join, cwd=self.folder, stdin=subprocess.DEVNULL, **{"stdout": log, "stderr": log, **more})
 
     def wait(self, *kinds):
         for kind in kinds:
             wait_port(self.ports[kind], self.process, self.name, log=self.log)
 
-    def stop(self):
+    def end(self, seconds=8, keep=False):
+        """keep: not before everything is on disk."""
         if self.process:
-            stop(self.process)
+            stop(self.process, seconds)
             self.process = None
+
+    def restart(self):
+        """Ends it and starts it again with what it keeps on disk; returns when it does. When it was started, by the clock."""
+        if self.forgets:
+            raise Skip(self.forgets)
+        self.end(60, keep=True)
+        self.ports = {}
+        os.sync()
+        begun = time.monotonic()
+        self.launch()
+        self.processes = Processes(self.process.pid)
+        return begun
+
+    def stop(self):
+        self.end()
+        if self.allowance:
+            self.allowance.end()
         if not self.options.get("keep"):
             shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -182,19 +207,25 @@ class Nginx(Server):
             servers.append(f"server {{ listen 127.0.0.1:{port} backlog=4096; location / {{ {self.passed()} proxy_request_buffering {buffering}; }} }}")
         (self.folder / "nginx.conf").write_text(f"""daemon off; worker_processes {self.workers}; pid {self.folder}/pid; error_log {self.log} warn; worker_rlimit_nofile 20000;
 {"user root;" if os.geteuid() == 0 else ""}
-events {{ worker_connections 16000; }}
+events {{ worker_connections 18000; }}
 http {{
   default_type application/octet-stream; access_log off; server_tokens off; sendfile on; tcp_nodelay on;
   keepalive_timeout 3600; keepalive_requests 2000000000; send_timeout 600; proxy_read_timeout 600; client_max_body_size 0;
   client_body_temp_path {self.folder}/body; proxy_temp_path {self.folder}/temp; fastcgi_temp_path {self.folder}/f; uwsgi_temp_path {self.folder}/u; scgi_temp_path {self.folder}/s;
-  proxy_cache_path {self.folder}/cache keys_zone=c:10m max_size=40g inactive=1d use_temp_path=off;
-  open_file_cache max=1000 inactive=1h; open_file_cache_valid 1h; open_file_cache_min_uses 1;
+  proxy_cache_path {self.folder}/cache keys_zone=c:{10 + self.objects // 5000}m max_size=40g inactive=1d use_temp_path=off {self.site()[0]};
+  {self.site()[1]}
   upstream origin {{ server {self.options.get("origin") or self.bench.origin.address}; keepalive 512; keepalive_requests 2000000000; keepalive_timeout 3600; }}
   {chr(10).join(servers)}
 }}
 """)
         self.run(self.program(), "-c", self.folder / "nginx.conf", "-p", self.folder)
         self.wait(*self.ports)
+
+    def site(self):
+        """More about its cache, and how files are held open: not at all where there are many more than fit. What it kept is read in at once, not within minutes."""
+        if self.objects:
+            return "loader_files=100000 loader_threshold=10s", "open_file_cache off;"
+        return "", "open_file_cache max=1000 inactive=1h; open_file_cache_valid 1h; open_file_cache_min_uses 1;"
 
     def passed(self):
         return "proxy_pass http://origin; proxy_http_version 1.1; proxy_set_header Connection '';"

@@ -7,7 +7,8 @@ import time
 
 import load
 import running
-from rows import GIB, KIB, Goal, Row
+from goals import Goal
+from rows import GIB, KIB, Row
 from running import start, stop
 
 BUSY = """

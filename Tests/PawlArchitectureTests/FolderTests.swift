@@ -25,8 +25,9 @@ import Testing
       "Load": ["Common", "Client", "Scenarios"], "Report": ["Common"],
     ],
     "PawlCacheStore": [
-      "Segments": [], "Catalogue": ["Segments"], "Bodies": ["Segments", "Catalogue"],
-      "Index": ["Segments", "Catalogue", "Bodies"],
+      "Segments": [], "Catalogue": ["Segments"], "Packs": ["Segments", "Catalogue"],
+      "Places": ["Segments", "Catalogue", "Packs"], "Bodies": ["Segments", "Catalogue", "Packs", "Places"],
+      "Index": ["Segments", "Catalogue", "Packs", "Places", "Bodies"],
     ],
     "PawlServer": [
       "Buffers": [], "Routing": ["Buffers"], "Services": ["Buffers", "Routing"],

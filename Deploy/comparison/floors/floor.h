@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <netinet/tcp.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,11 @@ static inline double now(void) {
 static inline void fail(const char *why, const char *more) {
   fprintf(stderr, PROGRAM ": %s %s\n", why, more ? more : strerror(errno));
   exit(1);
+}
+
+// Where in the content the body of a site's object begins, so that no object looks like another.
+static inline long long beginning(uint64_t object, long long period) {
+  return object * 1000003 % period;
 }
 
 static inline int opened(const char *path, long long *size) {

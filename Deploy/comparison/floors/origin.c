@@ -3,6 +3,7 @@
 //   origin CONTENT-FILE       prints "port N"
 //
 //   GET /bytes/SIZE/NAME      SIZE octets: octet i is octet i modulo its length of the content file; strong ETag, Last-Modified, single ranges
+//   GET /site/SIZE/NUMBER     the same, beginning elsewhere in the content for each number
 //   GET /pass/SIZE/NAME       the same, with Cache-Control: no-store
 //   PUT or POST /drop         takes a body, answers 201 with the octets it had
 //   PUT or POST /verify       the same, and compares them with the content file: 409 where they differ
@@ -76,8 +77,11 @@ static void get(struct connection *c) {
   }
   requests++;
   long long size;
-  if (strncmp(path, "/bytes/", 7) && strncmp(path, "/pass/", 6)) return say(c, "404 Not Found", "");
-  size = atoll(strchr(path + 1, '/') + 1);
+  int of_site = !strncmp(path, "/site/", 6);
+  if (strncmp(path, "/bytes/", 7) && strncmp(path, "/pass/", 6) && !of_site) return say(c, "404 Not Found", "");
+  char *name;
+  size = strtoll(strchr(path + 1, '/') + 1, &name, 10);
+  long long object = of_site ? atoll(name + 1) : 0, start = of_site ? beginning(object, period) : 0;
   long long first = 0, last = size - 1;
   const char *range = field(c->head, "Range");
   const char *keep = strncmp(path, "/pass/", 6) ? "max-age=86400" : "no-store";
@@ -91,10 +95,10 @@ static void get(struct connection *c) {
   }
   c->answer_size = snprintf(c->answer, sizeof c->answer,
       "HTTP/1.1 %s\r\nContent-Type: application/octet-stream\r\nContent-Length: %lld\r\n%sCache-Control: %s\r\n"
-      "ETag: \"b%lld\"\r\nLast-Modified: Thu, 01 Jan 2015 00:00:00 GMT\r\nAccept-Ranges: bytes\r\n\r\n",
-      *part ? "206 Partial Content" : "200 OK", last - first + 1, part, keep, size);
+      "ETag: \"b%lld-%lld\"\r\nLast-Modified: Thu, 01 Jan 2015 00:00:00 GMT\r\nAccept-Ranges: bytes\r\n\r\n",
+      *part ? "206 Partial Content" : "200 OK", last - first + 1, part, keep, size, object);
   c->answer_at = 0;
-  c->at = first, c->end = last + 1;
+  c->at = start + first, c->end = start + last + 1;
   if (*c->head == 'H') c->end = c->at;
   // A small body goes out with its head.
   if (c->end > c->at && c->end - c->at + c->answer_size <= sizeof c->answer && c->at % period + (c->end - c->at) <= period) {

@@ -81,7 +81,7 @@ class BodyCore: @unchecked Sendable {
     }
   }
   /// Bodies in memory.
-  var liveCount: Int { live.withLock { $0.count } }
+  let bodyCount = AtomicWord(0)
   func isLive(_ number: Int64) -> Bool { live.withLock { $0[number] != nil } }
   func liveBody(_ number: Int64) -> StoredBody? { live.withLock { $0[number]?.body } }
 

@@ -107,6 +107,7 @@ extension BodyCore {
       events.log(.notice, "body-refused", ["bytes": "\(room)", "why": "no room"])
       return nil
     }
+    if mayBePacked(expected: expected, total: total) { return gathered(total: total, room) }
     let id = ObjectID.make()
     _ = unrecorded.withLock { $0.insert(id) }
     let charge = DiskCharge(budget, bytes: 0)
@@ -123,11 +124,20 @@ extension BodyCore {
 
   /// One that may become a record in a pack: all of it is to come, and may be small. Never blocks.
   private func makeGathered(expected: UInt64?, total: UInt64?) -> StoredBody? {
-    guard let packs, packs.isWriting, total == nil || expected ?? total == total,
-      total ?? 0 <= UInt64(packs.contentLimit), expected ?? 0 <= 4 * UInt64(packs.contentLimit)
-    else { return nil }
     let reserved = reservation(expected: expected, total: total) + DiskBudget.objectOverhead
-    guard budget.reserve(reserved) else { return nil }
+    guard mayBePacked(expected: expected, total: total), budget.reserve(reserved) else { return nil }
+    return gathered(total: total, reserved)
+  }
+
+  /// Whether all of a body is to come, and may be small enough for a pack.
+  private func mayBePacked(expected: UInt64?, total: UInt64?) -> Bool {
+    guard let packs, packs.isWriting, total == nil || expected ?? total == total else { return false }
+    let limit = UInt64(packs.contentLimit)
+    // How large a coded form is nobody knows before.
+    return total ?? 0 <= limit && expected ?? 0 <= 4 * limit
+  }
+
+  private func gathered(total: UInt64?, _ reserved: UInt64) -> StoredBody {
     var state = BodyState()
     (state.total, state.reservation, state.place) = (total, reserved, .gathered)
     (state.lastTouch, state.lastUsed) = (openBodies.lately, clock.wallSeconds())

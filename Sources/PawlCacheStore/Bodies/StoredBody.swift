@@ -28,11 +28,14 @@ package final class StoredBody: @unchecked Sendable {
   init(id: ObjectID, number: Int64, core: BodyCore, charge: DiskCharge, state: BodyState) {
     (self.id, self.number, self.core, self.charge) = (id, number, core, charge)
     self.state = Locked(state)
+    _ = core.bodyCount.add(1)
     if state.place.isFile { core.noteLive(self) }
     if state.descriptor.map({ $0.pack == nil }) ?? false { core.openBodies.add(self) }
   }
 
   deinit {
+    // Wraps: one fewer.
+    _ = core.bodyCount.add(.max)
     let (reservation, standing, place, wasAdmitted) = state.withLock { state in
       (state.reservation, state.standing, state.place, state.wasAdmitted)
     }

@@ -5,13 +5,13 @@ extension StoredBody {
   /// Records how far these segments have come, and the object where the catalogue may not have it yet. Not of bytes that the origin's
   /// own validator names, which can be had again; nor of a body that comes as one: who has any of it has all, or the network has.
   /// - Returns: what is to be ended once the catalogue is told.
-  func noteInLedger(_ segments: [OpenSegment], _ run: Range<UInt64>, takesBirth: Bool = true) -> Ledger.Writing? {
+  func noteInLedger(_ segments: [OpenSegment], _ run: Range<UInt64>) -> Ledger.Writing? {
     guard let ledger = core.ledger else { return nil }
     let found = state.withLock { state -> (row: ObjectRow, tags: [TagRecord])?? in
       guard state.isPublished, !state.hasStrongValidator,
         run.lowerBound > 0 || state.total.map({ run.upperBound < $0 }) ?? true
       else { return nil }
-      defer { if takesBirth { state.birth = nil } }
+      defer { state.birth = nil }
       return .some(state.birth)
     }
     guard let birth = found else { return nil }
@@ -34,9 +34,28 @@ extension StoredBody {
     }
   }
 
+  /// Records a body that is about to get a file, with what there is of it, where readers are about to see that. Should it become
+  /// something else instead, then it is a body whose file is missing.
+  func noteBirthInLedger(_ segment: OpenSegment) -> Ledger.Writing? {
+    guard let ledger = core.ledger, segment.end > 0 else { return nil }
+    let birth = state.withLock { state in
+      state.isPublished && !state.hasStrongValidator && state.total.map { segment.end < $0 } ?? true ? state.birth : nil
+    }
+    guard let birth else { return nil }
+    let row = LedgerRecord.octets(of: birth.row, birth.tags)
+    let bytes = row.count + 2 * LedgerRecord.unit
+    return ledger.append(2, bytes: bytes) { sequence in
+      var output: [UInt8] = []
+      output.reserveCapacity(bytes)
+      LedgerRecord.write(birth: row, of: number, sequence: sequence, to: &output)
+      LedgerRecord.write(segment.record(sequence: 0), of: number, sequence: sequence + 1, to: &output)
+      return output
+    }
+  }
+
   /// Records all tags of this body, which the catalogue was told of.
   func noteInLedger(_ tags: [TagRecord]) {
-    guard let ledger = core.ledger else { return }
+    guard let ledger = core.ledger, state.withLock({ $0.place.isFile }) else { return }
     let octets = LedgerRecord.octets(of: tags)
     let bytes = octets.count + LedgerRecord.unit
     let writing = ledger.append(1, bytes: bytes) { sequence in

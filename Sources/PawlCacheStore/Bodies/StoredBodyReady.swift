@@ -43,6 +43,15 @@ extension StoredBody {
     return found.bytes
   }
 
+  /// The whole of a complete body, when it is in memory, or small, in a pack, and in the page cache. On a loop.
+  package func wholeAtHand() -> [UInt8]? {
+    let (memory, isPacked) = state.withLock { state in
+      if state.memory != nil { state.memoryUse = .used }
+      return (state.memory, state.content.isWhole && state.place.packed != nil)
+    }
+    return memory ?? (isPacked ? readPacked() : nil)
+  }
+
   /// The first look at the file in this millisecond.
   private func isAsItWas(_ descriptor: CInt, _ stamp: FileStamp?, at moment: UInt64) -> Bool {
     guard let stamp, FileStamp(of: descriptor) == stamp else { return isUntouched() }

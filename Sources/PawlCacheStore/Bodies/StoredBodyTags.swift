@@ -69,6 +69,9 @@ extension StoredBody {
 
   package var tags: [TagRecord] { state.withLock { $0.tags } }
 
+  /// As ``primaryTag``, for who does not tell it.
+  package var firstTag: [UInt8] { state.withLock { $0.tags.first?.tag ?? [] } }
+
   /// What the body is announced with; empty before the first ``addTag(_:)``. Who asks for it tells it: it stays valid as
   /// long as an alias does.
   package var primaryTag: [UInt8] {

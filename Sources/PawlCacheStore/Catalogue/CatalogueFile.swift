@@ -48,7 +48,8 @@ enum CatalogueFile {
       wasClean
       ? UInt64(clamping: try CatalogueSchema.meta(database, Ledger.sequenceName) ?? 0)
       : try LedgerReplay.run(in: directory, into: database)
-    let index = try CatalogueIndex(database)
+    // Where there are packs, the catalogue does not know what is in them.
+    let index = try CatalogueIndex(database, isAll: !Files.exists(directory + Packs.folder))
     // Where the ledger had all that readers were given, and the kernel lost nothing of it, no more than the digests is in question.
     let isSame = try KernelRun.isUnchanged(KernelRun(of: directory, file: path), in: database)
     if !wasClean {
@@ -76,8 +77,9 @@ struct CatalogueIndex {
   /// The first number no object has had.
   let nextNumber: Int64
 
-  init(_ database: Database) throws(StoreError) {
-    outdated = try OutdatedRows.read(database)
+  /// - Parameter isAll: whether there is nothing but what the catalogue knows of.
+  init(_ database: Database, isAll: Bool = true) throws(StoreError) {
+    outdated = try OutdatedRows.read(database, isAll: isAll)
     nextNumber = max(try database.integer("SELECT max(number) FROM objects") ?? 0, outdated.values.max() ?? 0) + 1
     let statement = try database.statement("SELECT key_hash, held FROM objects INDEXED BY objects_by_hash")
     defer { statement.reset() }

@@ -19,10 +19,12 @@ enum OutdatedRows {
     try database.run("DELETE FROM meta WHERE name = ?1", .blob(tree))
   }
 
-  /// All that are recorded. Those that nothing older is left for are removed.
-  static func read(_ database: Database) throws(StoreError) -> [[UInt8]: Int64] {
-    let oldest = try database.integer("SELECT min(number) FROM objects") ?? .max
-    try database.run("DELETE FROM meta WHERE typeof(name) = 'blob' AND value <= ?1", .integer(oldest))
+  /// All that are recorded. Those that nothing older is left for are removed, where the catalogue has all there is.
+  static func read(_ database: Database, isAll: Bool) throws(StoreError) -> [[UInt8]: Int64] {
+    if isAll {
+      let oldest = try database.integer("SELECT min(number) FROM objects") ?? .max
+      try database.run("DELETE FROM meta WHERE typeof(name) = 'blob' AND value <= ?1", .integer(oldest))
+    }
     let statement = try database.statement("SELECT name, value FROM meta WHERE typeof(name) = 'blob'")
     defer { statement.reset() }
     var found: [[UInt8]: Int64] = [:]

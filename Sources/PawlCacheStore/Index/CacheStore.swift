@@ -171,25 +171,25 @@ package final class CacheStore: @unchecked Sendable {
   /// What ``look(authority:target:in:)`` finds.
   package enum Looked {
     case resource(Resource)
-    /// An answer that was decided for the one object under this key, which is at rest: nothing is kept in memory for it.
-    case record(PackedHit)
+    /// An answer that was decided for the one object under this key, which is at rest: nothing is kept in memory for it. It is
+    /// ``PackRoom/hit``.
+    case record
   }
 
-  /// As ``resource(authority:target:)``; but what is at rest, in the page cache, and has its answer with it stays where it is. On the loop
-  /// that the room belongs to.
+  /// As ``resource(authority:target:)``; but what is at rest, in the page cache, and has its answer with it stays where it is, and a
+  /// resource may be there that is not loaded: ``loadAtOnce(_:)``. On the loop that the room belongs to.
   package func look(
     authority: UnsafeRawBufferPointer, target: UnsafeRawBufferPointer, in room: PackRoom
   ) -> Looked? {
     switch index.look(authority, target) {
-    case .resource(let resource)?:
-      if resource.withLock({ !$0.isLoaded }) { loadAtOnce(resource) }
-      return .resource(resource)
+    case .resource(let resource)?: return .resource(resource)
     case .record(let place)?:
       if let packs = core.packs, let pack = packs.pack(place.pack), let octets = pack.read(place, into: room),
         core.trees.isEmpty,
         let hit = PackedHit(octets, authority: authority, target: target, seed: packs.seed)
       {
-        return .record(hit)
+        room.hit = hit
+        return .record
       }
     case nil: break
     }
@@ -226,7 +226,9 @@ private final class Ticker: @unchecked Sendable {
       core.openBodies.trim()
       core.packs?.sync()
       core.cleanPacks()
-      core.index.unload(beyond: core.settings.loadedResources, responses: core.liveCount, now: core.clock.wallSeconds())
+      core.index.unload(
+        beyond: core.settings.loadedResources, responses: Int(clamping: core.bodyCount.load()),
+        now: core.clock.wallSeconds())
     }
   }
 }

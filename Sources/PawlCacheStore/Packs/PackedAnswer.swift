@@ -36,6 +36,8 @@ package struct PackedAnswer {
 /// Room that records are read into, one after another. Of one loop.
 package final class PackRoom {
   let octets: UnsafeMutableRawBufferPointer
+  /// The last answer that was found here.
+  package internal(set) var hit: PackedHit?
 
   package init() { octets = .allocate(byteCount: PackPlace.recordLimit, alignment: 64) }
   deinit { octets.deallocate() }

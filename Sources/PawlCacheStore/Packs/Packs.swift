@@ -72,7 +72,9 @@ final class Packs: Sendable {
     state = Locked(State())
   }
 
-  var directory: String { place.path + "/packs" }
+  /// Below the directory of the cache.
+  static let folder = "/packs"
+  var directory: String { place.path + Self.folder }
   func path(of number: UInt32) -> String {
     let digits = String(number, radix: 16)
     return directory + "/" + String(repeating: "0", count: 8 - min(8, digits.utf8.count)) + digits

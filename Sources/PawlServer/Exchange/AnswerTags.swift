@@ -37,7 +37,7 @@ enum AnswerTags {
   static func areShown(of stored: StoredResponse, _ route: RouteSettings) -> Bool {
     if route.etag == .auto { return true }
     guard let tag = stored.head.validators.tag, !tag.isWeak else { return false }
-    return tag.opaque == stored.body.primaryTag
+    return tag.opaque == stored.body.firstTag
   }
 
   /// Puts in what names the bytes, and says whether parts of them can be had.

@@ -42,7 +42,7 @@ import Testing
 
   private func hit(_ fixture: StoreFixture, _ target: String = "/a") -> (hit: PackedHit, content: [UInt8])? {
     let room = PackRoom()
-    guard case .record(let hit)? = look(fixture, target, room) else { return nil }
+    guard case .record? = look(fixture, target, room), let hit = room.hit else { return nil }
     return withExtendedLifetime(room) { (hit, Array(hit.content)) }
   }
 
@@ -61,11 +61,11 @@ import Testing
   func gives() throws {
     let fixture = try fixture()
     for _ in 0..<3 {
-      let (hit, content) = try #require(hit(fixture))
+      let (hit, content) = try #require(self.hit(fixture))
       #expect((hit.settings, hit.from, hit.until, hit.born, hit.flags) == (11, 22, 33, -44, 55))
       #expect(content == pattern(5000))
     }
-    #expect(fixture.store.core.liveCount == 0)
+    #expect(fixture.store.core.bodyCount.load() == 0)
     // It is there for those about whom something is special.
     #expect(try fixture.first("/a").map { try fixture.readAll($0.body) } == pattern(5000))
     #expect(hit(fixture) == nil)
@@ -75,7 +75,7 @@ import Testing
   func head() throws {
     let fixture = try fixture()
     let room = PackRoom()
-    guard case .record(let hit)? = look(fixture, "/a", room) else { return #expect(Bool(false)) }
+    guard case .record? = look(fixture, "/a", room), let hit = room.hit else { return #expect(Bool(false)) }
     #expect(Array(hit.head) == Self.answer.head)
     withExtendedLifetime(room) {}
   }

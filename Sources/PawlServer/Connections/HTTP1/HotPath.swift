@@ -21,7 +21,9 @@ extension ClientConnection {
     let request = HotRequest(get, in: buffer)
     guard let lookedUp = owner.services.lookUp(request, facts, takesRecords: get.range == nil && get.ifRange == nil)
     else { return false }
-    if let record = lookedUp.record { return answer(with: record, get, lookedUp.route, buffer, known: &known) }
+    if lookedUp.isRecord, let hit = owner.services.room.hit {
+      return answer(with: hit, get, lookedUp.route, buffer, known: &known)
+    }
     known = lookedUp
     let found = owner.services.hotResponse(request, lookedUp) {
       get.range == nil && get.acceptsCodings ? codings(buffer) : nil

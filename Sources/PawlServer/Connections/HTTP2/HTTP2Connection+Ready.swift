@@ -21,7 +21,7 @@ extension HTTP2Connection {
       get.each(.acceptEncoding) { codings.add(get.octets[$0]) }
       return codings
     }
-    guard let hot = found, let body = hot.stored.body.inMemory,
+    guard let hot = found, let body = hot.stored.body.wholeAtHand(),
       !body.isEmpty,
       hot.answer.total == UInt64(body.count)
     else { return nil }

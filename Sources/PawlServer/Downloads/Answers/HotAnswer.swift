@@ -41,8 +41,9 @@ final class HotAnswer: Sendable {
     isCodable = Self.isCodable(stored, route)
     mayBeLearnt = !isCodable && Self.apply(route.compression?.ofAnyType, to: stored)
     hasDate = stored.head.fields.contains(.date)
-    head = Self.render(stored, route, status: 200, .length(total))
-    partHead = Self.render(stored, route, status: 206, .none)
+    let own = EntityTag(strong: stored.body.primaryTag)
+    head = Self.render(stored, route, status: 200, .length(total), own)
+    partHead = Self.render(stored, route, status: 206, .none, own)
   }
 
   func isFresh(at now: Int64) -> Bool { window.contains(now) }
@@ -69,7 +70,7 @@ final class HotAnswer: Sendable {
     guard window.contains(now), decided([], stored, route, now)?.shape == .whole else { return nil }
     let isCodable = isCodable(stored, route)
     return (
-      render(stored, route, status: 200, .length(total)), window, isCodable,
+      render(stored, route, status: 200, .length(total), EntityTag(strong: stored.body.firstTag)), window, isCodable,
       !isCodable && apply(route.compression?.ofAnyType, to: stored)
     )
   }
@@ -162,32 +163,37 @@ final class HotAnswer: Sendable {
   func headForHTTP2(_ stored: StoredResponse, _ route: RouteSettings) -> HTTP2FixedHead {
     headOfHTTP2.withLock { head in
       if let head { return head }
-      let made = HTTP2FixedHead(status: 200, Self.fields(of: stored, route, status: 200), length: total)
+      let made = HTTP2FixedHead(
+        status: 200, Self.fields(of: stored, route, status: 200, EntityTag(strong: stored.body.primaryTag)),
+        length: total)
       head = made
       return made
     }
   }
 
-  private static func render(_ stored: StoredResponse, _ route: RouteSettings, status: Int, _ framing: BodyFraming)
-    -> [UInt8]
-  {
+  /// - Parameter tag: the body's own.
+  private static func render(
+    _ stored: StoredResponse, _ route: RouteSettings, status: Int, _ framing: BodyFraming, _ tag: EntityTag
+  ) -> [UInt8] {
     var output: [UInt8] = []
     HeadWriter.write(
-      ResponseHead(status: status, fields: fields(of: stored, route, status: status)), framing: framing,
+      ResponseHead(status: status, fields: fields(of: stored, route, status: status, tag)), framing: framing,
       connection: .keepAlive, into: &output)
     output.removeLast(2)
     return output
   }
 
   /// Those that are the same in every answer.
-  private static func fields(of stored: StoredResponse, _ route: RouteSettings, status: Int) -> Fields {
+  private static func fields(
+    of stored: StoredResponse, _ route: RouteSettings, status: Int, _ tag: EntityTag
+  ) -> Fields {
     var fields = stored.head.fields
     fields.removeAll(.age)
     // The same answer goes out in clear: this is put in where it goes out over TLS.
     if route.strictTransport != nil { StrictTransportField.remove(from: &fields) }
     if status == 206 { fields.removeMessageDigests() }
     if isCodable(stored, route) { fields.addVaryAcceptEncoding() }
-    AnswerTags.put(into: &fields, EntityTag(strong: stored.body.primaryTag), of: stored, route)
+    AnswerTags.put(into: &fields, tag, of: stored, route)
     Via.append(to: &fields, version: .http11)
     return fields
   }

@@ -18,8 +18,8 @@ struct HotResponse {
 struct LookedUp {
   let route: RouteSettings
   var resource: Resource?
-  /// An answer that is at rest, as it was decided when it was stored; nothing else is looked up then.
-  var record: PackedHit?
+  /// There is an answer that is at rest, as it was decided when it was stored (``PackRoom/hit``); nothing else is looked up then.
+  var isRecord = false
 }
 
 extension LoopServices {
@@ -38,8 +38,12 @@ extension LoopServices {
         }
         switch store.look(authority: authority, target: target, in: room) {
         case .resource(let resource)?: known.resource = resource
-        case .record(let hit)? where HotAnswer.isHeld(hit, route, now: loop.wallSeconds, request): known.record = hit
-        case .record?: known.resource = store.resource(authority: authority, target: target)
+        case .record?:
+          if let hit = room.hit, HotAnswer.isHeld(hit, route, now: loop.wallSeconds, request) {
+            known.isRecord = true
+          } else {
+            known.resource = store.resource(authority: authority, target: target)
+          }
         case nil: break
         }
       }
@@ -54,8 +58,7 @@ extension LoopServices {
   func hotResponse(_ request: HotRequest, _ known: LookedUp, wanted: () -> AcceptEncoding?) -> HotResponse? {
     let route = known.route
     guard let store = route.cache, let resource = known.resource else { return nil }
-    let only = resource.withLock { state in state.isLoaded ? state.variants.only : nil }
-    guard let stored = only else { return nil }
+    guard let stored = only(of: resource, in: store) else { return nil }
     let now = loop.wallSeconds
     guard let answer = HotAnswer.of(stored, route, now: now), answer.isFresh(at: now),
       answer.isForEverybody || !request.hasCookie
@@ -66,6 +69,17 @@ extension LoopServices {
       return HotResponse(stored: form.response, answer: form.answer, route: route, store: store, now: now)
     }
     return HotResponse(stored: stored, answer: answer, route: route, store: store, now: now)
+  }
+}
+
+extension LoopServices {
+  /// The one response that there is of a resource.
+  @inline(__always)
+  private func only(of resource: Resource, in store: CacheStore) -> StoredResponse? {
+    let (isLoaded, only) = resource.withLock { state in (state.isLoaded, state.isLoaded ? state.variants.only : nil) }
+    if isLoaded { return only }
+    store.loadAtOnce(resource)
+    return resource.withLock { state in state.isLoaded ? state.variants.only : nil }
   }
 }
 

@@ -63,6 +63,11 @@ static inline int pawl_bytes_unsent(int fd) {
   int count = 0;
   return ioctl(fd, SIOCOUTQ, &count) == 0 ? count : -1;
 }
+/// Octets that have come and were not read; -1 and `errno` on failure.
+static inline int pawl_bytes_unread(int fd) {
+  int count = 0;
+  return ioctl(fd, FIONREAD, &count) == 0 ? count : -1;
+}
 /// `SIG_IGN` is a cast of an integer to a function pointer, which Swift does not import.
 static inline int pawl_ignore_signal(int number) { return signal(number, SIG_IGN) == SIG_ERR ? -1 : 0; }
 /// The offset of `sun_path`, so that abstract names can be measured.

@@ -27,8 +27,9 @@ static inline int pawl_ssl_ctx_set_max_version(SSL_CTX *context, int version) {
 }
 static inline int pawl_ssl_set_min_version(SSL *ssl, int version) { return (int)SSL_set_min_proto_version(ssl, version); }
 static inline void pawl_ssl_ctx_set_modes(SSL_CTX *context) {
-  SSL_CTX_set_mode(context, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
+  SSL_CTX_set_mode(context, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 }
+static inline void pawl_ssl_release_buffers(SSL *ssl) { SSL_set_mode(ssl, SSL_MODE_RELEASE_BUFFERS); }
 static inline void pawl_ssl_ctx_set_read_ahead(SSL_CTX *context, size_t octets) {
   SSL_CTX_set_read_ahead(context, 1);
   SSL_CTX_set_default_read_buffer_len(context, octets);
@@ -39,6 +40,7 @@ static inline void pawl_ssl_ctx_set_common_options(SSL_CTX *context) {
 static inline void pawl_ssl_ctx_set_server_options(SSL_CTX *context) {
   SSL_CTX_set_options(context, SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA);
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_num_tickets(context, 1);
 }
 static inline void pawl_ssl_ctx_keep_client_sessions(SSL_CTX *context) {
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);

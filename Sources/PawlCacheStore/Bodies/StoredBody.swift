@@ -69,8 +69,11 @@ package final class StoredBody: @unchecked Sendable {
   package var isComplete: Bool { state.withLock { $0.isComplete } }
 
   /// A copy: what is on disk. Use ``availability(at:)`` to send.
-  package var held: HeldBytes {
-    state.withLock { $0.place.isGathering ? HeldBytes([0..<UInt64($0.gathered.count)]) : $0.held }
+  package var held: HeldBytes { state.withLock { $0.held } }
+
+  /// Up to where all has come from the first byte on, given to readers or not yet.
+  package var prefixThatCame: UInt64 {
+    state.withLock { $0.place.isGathering ? UInt64($0.gathered.count) : $0.held.prefix }
   }
 
   package var failure: BodyFailure? { state.withLock { $0.failure } }

@@ -34,25 +34,6 @@ extension StoredBody {
     }
   }
 
-  /// Records a body that is about to get a file, with what there is of it, where readers are about to see that. Should it become
-  /// something else instead, then it is a body whose file is missing.
-  func noteBirthInLedger(_ segment: OpenSegment) -> Ledger.Writing? {
-    guard let ledger = core.ledger, segment.end > 0 else { return nil }
-    let birth = state.withLock { state in
-      state.isPublished && !state.hasStrongValidator && state.total.map { segment.end < $0 } ?? true ? state.birth : nil
-    }
-    guard let birth else { return nil }
-    let row = LedgerRecord.octets(of: birth.row, birth.tags)
-    let bytes = row.count + 2 * LedgerRecord.unit
-    return ledger.append(2, bytes: bytes) { sequence in
-      var output: [UInt8] = []
-      output.reserveCapacity(bytes)
-      LedgerRecord.write(birth: row, of: number, sequence: sequence, to: &output)
-      LedgerRecord.write(segment.record(sequence: 0), of: number, sequence: sequence + 1, to: &output)
-      return output
-    }
-  }
-
   /// Records all tags of this body, which the catalogue was told of.
   func noteInLedger(_ tags: [TagRecord]) {
     guard let ledger = core.ledger, state.withLock({ $0.place.isFile }) else { return }

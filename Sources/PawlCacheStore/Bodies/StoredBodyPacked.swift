@@ -134,7 +134,8 @@ extension StoredBody {
   }
 
   private func unpackAlone() {
-    guard let place = state.withLock({ $0.place.packed }), let packs = core.packs, let (octets, record) = packs.record(place)
+    guard let place = state.withLock({ $0.place.packed }), let packs = core.packs,
+      let (octets, record) = packs.record(place)
     else { return }
     _ = core.unrecorded.withLock { $0.insert(id) }
     do throws(StoreError) {

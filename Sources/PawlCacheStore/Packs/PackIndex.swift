@@ -94,7 +94,8 @@ private struct PackScan {
       position + Int(head.size) <= end, read(position, PackPlace.unit + Int(head.metaSize), ahead)
     else { return nil }
     let check = look(position) { octets in
-      head.check(of: UnsafeRawBufferPointer(rebasing: octets[PackPlace.unit..<PackPlace.unit + Int(head.metaSize)]), seed: seed)
+      head.check(
+        of: UnsafeRawBufferPointer(rebasing: octets[PackPlace.unit..<PackPlace.unit + Int(head.metaSize)]), seed: seed)
     }
     return check == head.check ? head : nil
   }

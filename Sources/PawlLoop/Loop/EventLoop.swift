@@ -170,7 +170,10 @@ package final class EventLoop: @unchecked Sendable {
 
   /// Octets that one connection moves in this turn at most, of `whole` that it moves when nothing else is ready: who
   /// reads or writes as long as its socket lets it asks here when to stop.
-  package func turnShare(of whole: Int) -> Int { share.octets(of: whole) }
+  /// - Parameter parts: the smallest share is this part of it.
+  package func turnShare(of whole: Int, parts: Int = TurnShare.leastPart) -> Int {
+    share.octets(of: whole, parts: parts)
+  }
 
   /// A socket is ready.
   func noteReady() { share.noteReady() }

@@ -17,6 +17,7 @@ func bindSocket(_ address: SocketAddress, sharing: PortSharing = .alone) throws(
   if !address.isUnix {
     setSocketOption(raw, SOL_SOCKET, SO_REUSEADDR, 1)
     probePeers(of: raw)
+    setSocketOption(raw, CInt(IPPROTO_TCP), TCP_NODELAY, 1)
     if sharing == .further { setSocketOption(raw, SOL_SOCKET, SO_REUSEPORT, 1) }
     if address.staysOnMachine { sendUnpaced(raw) }
     if address.isIPv6 { setSocketOption(raw, CInt(IPPROTO_IPV6), IPV6_V6ONLY, 1) }

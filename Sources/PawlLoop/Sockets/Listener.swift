@@ -12,10 +12,9 @@ package final class Listener {
 
   /// How long no connection is taken after the process ran out of descriptors; clients wait in the backlog meanwhile.
   package static let pause: Duration = .milliseconds(100)
-  /// Connections taken in one turn of the loop, so that a flood of them does not starve those that exist.
-  package static let acceptsPerTurn = 64
 
-  /// Takes over each new connection: a non-blocking socket, and where it comes from.
+  /// Takes over each new connection: a non-blocking socket that has the listener's options (for TCP `TCP_NODELAY`, and probes of
+  /// its peer), which it inherits, and where it comes from.
   package var onAccept: ((CInt, SocketAddress) -> Void)?
   /// Told once per pause, for the event log.
   package var onTrouble: ((Trouble) -> Void)?
@@ -27,6 +26,7 @@ package final class Listener {
   private var pauseTimer: LoopTimer?
   private var ownedPath: UnixSocketPath?
   private let acceptOne: (CInt) -> Accepted
+  private var pace = AcceptPace()
 
   /// The outcome of one `accept4`.
   enum Accepted { case connection(CInt, SocketAddress), none(CInt) }
@@ -90,21 +90,24 @@ package final class Listener {
   }
 
   fileprivate func acceptWaiting() {
-    for _ in 0..<Listener.acceptsPerTurn where descriptor >= 0 {
+    var taken = 0
+    while taken < pace.batch, descriptor >= 0 {
       switch acceptOne(descriptor) {
       case .connection(let socket, let peer):
+        taken += 1
         guard let onAccept else {
           CLinux.close(socket)
           continue
         }
         if peer.staysOnMachine, !boundAddress.isLoopback { sendUnpaced(socket) }
         onAccept(socket, peer)
-      case .none(EAGAIN): return
+      case .none(EAGAIN): return pace.foundNone(after: taken)
       case .none(let code) where [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(code): return rest(code)
       // The client left before it was accepted, a signal came, or the network had something to report (accept(2)).
-      case .none: continue
+      case .none: taken += 1
       }
     }
+    pace.tookAll()
   }
 
   private func rest(_ code: CInt) {

@@ -1,7 +1,7 @@
 import CLinux
 
-/// What is done on a connection before anything is spoken on it, or after what was to be spoken failed: with the octets as
-/// they are on the wire, whatever protects the connection.
+/// What is done on a connection before anything is spoken on it, when it ends, or after what was to be spoken failed: with the
+/// octets as they are on the wire, whatever protects the connection.
 extension SocketStream {
   /// What is there, without taking it off the socket (`MSG_PEEK`).
   package func peek(into buffer: UnsafeMutableRawBufferPointer) -> IOResult {
@@ -17,6 +17,13 @@ extension SocketStream {
     guard !isClosed else { return }
     stopWanting()
     shutdown(rawDescriptor, pawl_SHUT_WR)
+  }
+
+  /// Whether the peer has sent what nobody has read: were the socket closed now, it would be told so by a reset, which
+  /// overtakes what was sent to it.
+  package var holdsUnread: Bool {
+    guard !isClosed else { return false }
+    return protection?.engine.hasUnread == true || pawl_bytes_unread(descriptor) > 0
   }
 
   /// The kernel asks the peer from time to time whether it is there still.

@@ -85,6 +85,13 @@ extension SocketStream {
   /// answered when all of it has gone.
   package var bytesKept: Int { protection?.engine.pendingCount ?? 0 }
 
+  /// Whether octets are here that have left the socket, so that its readiness does not tell of them: what came behind the
+  /// handshake.
+  package var hasReadAhead: Bool { protection?.engine.hasUnread ?? false }
+
+  /// Whether some of that waits for the socket, and not for what is written next.
+  package var isFull: Bool { protection?.engine.isBlocked ?? false }
+
   // MARK: Reading
 
   func readProtected(into buffer: UnsafeMutableRawBufferPointer) -> IOResult {

@@ -21,11 +21,13 @@ package final class SocketStream {
   var wantsWritable = false
   var writeEventIsAdded = false
 
+  /// Takes over a socket that a ``Listener`` has accepted, which has its options from there.
+  package init(accepted fd: CInt, loop: EventLoop) { (descriptor, self.loop) = (fd, loop) }
+
   /// Takes over a connected socket: makes it non-blocking and, for TCP, sets `TCP_NODELAY`.
   /// - Parameter peer: spares a system call on unix sockets, which have no such option.
-  package init(adopting fd: CInt, loop: EventLoop, peer: SocketAddress? = nil) {
-    descriptor = fd
-    self.loop = loop
+  package convenience init(adopting fd: CInt, loop: EventLoop, peer: SocketAddress? = nil) {
+    self.init(accepted: fd, loop: loop)
     let flags = pawl_fcntl(fd, F_GETFL, 0)
     if flags >= 0, flags & O_NONBLOCK == 0 { _ = pawl_fcntl(fd, F_SETFL, flags | O_NONBLOCK) }
     if peer?.isUnix != true { setSocketOption(fd, CInt(IPPROTO_TCP), TCP_NODELAY, 1) }

@@ -8,6 +8,9 @@ final class BusyState {
   /// requests has in hand at the same time.
   static let sparesLimit = 64
 
+  /// The first of ``Turn/pieceLimit``.
+  static let firstPiece = 1 << 20
+
   /// What belongs to one request: replaced as a whole by the next.
   struct Turn {
     var request: IncomingRequest?
@@ -22,6 +25,9 @@ final class BusyState {
     var outputSent = 0
     var source: (any BodySource)?
     var unsentFile: BodyPiece?
+    /// Octets that the source is asked for at a time: twice as many as before, as long as it gives runs of a file at once. What
+    /// it has to wait for, or copies, stays short.
+    var pieceLimit = BusyState.firstPiece
     var owed = OwedContent.unknown
     var keptBytes = 0
   }

@@ -37,6 +37,8 @@ final class LoopConnections {
   let clock: any LoopClock
   var members = ConnectionList()
   let deadlines: DeadlineQueue<ClientConnection>
+  /// Of connections on which HTTP is not spoken yet.
+  let openings: DeadlineQueue<Opening>
   var tunnels: [ObjectIdentifier: Tunnel] = [:]
   /// The server ends: nothing is asked any more on a connection whose answer has been given.
   var isDraining = false
@@ -53,6 +55,7 @@ final class LoopConnections {
     (self.admission, self.dispatch) = (admission, dispatch)
     (accessLog, clock) = (services.shared.accessLog, services.shared.clock)
     deadlines = DeadlineQueue(loop: loop)
+    openings = DeadlineQueue(loop: loop)
   }
 
   func connectionClosed(_ connection: any ServedConnection) {
@@ -119,6 +122,7 @@ final class LoopConnections {
   func letGo() {
     isDraining = true
     deadlines.removeAll()
+    openings.removeAll()
     for connection in members.all { connection.stream.delegate = nil }
     members.removeAll()
   }

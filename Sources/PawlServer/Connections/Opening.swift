@@ -5,7 +5,7 @@ import PawlWire
 
 /// A client's connection before HTTP is spoken on it: the PROXY protocol's header, where the listener wants one, then the
 /// TLS handshake, which decides between HTTP/1.1 and HTTP/2. All within `header-timeout`. Lives on one loop.
-final class Opening: StreamDelegate, ServedConnection {
+final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
   enum Phase {
     /// The PROXY protocol's header is read; these octets of it are off the socket.
     case header([UInt8])
@@ -30,7 +30,7 @@ final class Opening: StreamDelegate, ServedConnection {
   var place = ConnectionPlace()
   private var caller: Caller
   private var lingering = Lingering(budget: Opening.lingerBudget)
-  private lazy var timer = owner.loop.makeTimer { [weak self] in self?.timerFired() }
+  var deadlinePlace = DeadlinePlace()
 
   /// Who it is that opens the connection.
   private struct Caller {
@@ -51,7 +51,7 @@ final class Opening: StreamDelegate, ServedConnection {
     if case .header = phase, !caller.isTrusted {
       return refuseHeader("the peer is not among trusted-proxies")
     }
-    timer.schedule(after: listener.settings.headerTimeout)
+    setDeadline(after: listener.settings.headerTimeout)
     stream.startReading()
   }
 
@@ -71,7 +71,11 @@ final class Opening: StreamDelegate, ServedConnection {
     if case .handshake(let certificates) = phase { shakeHands(certificates) }
   }
 
-  private func timerFired() {
+  private func setDeadline(after duration: Duration) {
+    owner.openings.set(self, due: owner.loop.now.advanced(by: duration))
+  }
+
+  func deadlinePassed() {
     switch phase {
     case .header: refuseHeader("no header came within header-timeout")
     case .handshake:
@@ -171,9 +175,7 @@ final class Opening: StreamDelegate, ServedConnection {
   /// HTTP is spoken from here on.
   private func serve(with tls: TLSFacts?, of certificates: TLSServerContext?) {
     phase = .closed
-    timer.close()
-    // What was read with the handshake is told when reading starts anew.
-    stream.stopReading()
+    owner.openings.remove(self)
     owner.dispatch.serve(stream, facts(tls, certificates), on: listener, after: self)
   }
 
@@ -186,8 +188,7 @@ final class Opening: StreamDelegate, ServedConnection {
   private func linger() {
     stream.endUnprotected()
     phase = .lingering
-    timer.cancel()
-    timer.schedule(after: Self.lingerTime)
+    setDeadline(after: Self.lingerTime)
     stream.startReading()
     readAndDrop()
   }
@@ -206,7 +207,7 @@ final class Opening: StreamDelegate, ServedConnection {
   private func close() {
     if case .closed = phase { return }
     phase = .closed
-    timer.close()
+    owner.openings.remove(self)
     stream.close()
     owner.connectionClosed(self)
   }

@@ -55,7 +55,7 @@ final class ServerLoop {
   }
 
   func accepted(_ descriptor: CInt, from peer: SocketAddress, on listener: ListenerOnLoop) {
-    let stream = SocketStream(adopting: descriptor, loop: loop, peer: peer)
+    let stream = SocketStream(accepted: descriptor, loop: loop)
     let admission = server.admission
     guard !services.isEnding, admission.admit() else { return stream.reset() }
     guard listener.opensFirst else {

@@ -98,15 +98,21 @@ private func onTicket(
   if isNew == 1 {
     guard let key = keys.current(), RAND_bytes(vector, 16) == 1 else { return -1 }
     UnsafeMutableRawPointer(name).copyMemory(from: key.name, byteCount: 16)
-    guard EVP_EncryptInit_ex(cipher, EVP_aes_256_cbc(), nil, key.cipher, vector) == 1, setMAC(mac, key) else {
+    guard EVP_EncryptInit_ex(cipher, TicketCipher.raw, nil, key.cipher, vector) == 1, setMAC(mac, key) else {
       return -1
     }
     return 1
   }
   guard let (key, isCurrent) = keys.find(UnsafeRawBufferPointer(start: name, count: 16)) else { return 0 }
-  guard setMAC(mac, key), EVP_DecryptInit_ex(cipher, EVP_aes_256_cbc(), nil, key.cipher, vector) == 1 else { return -1 }
+  guard setMAC(mac, key), EVP_DecryptInit_ex(cipher, TicketCipher.raw, nil, key.cipher, vector) == 1 else { return -1 }
   // In TLS 1.3 each resumption uses its ticket up, and gets a new one.
   return isCurrent && SSL_version(ssl) != TLS1_3_VERSION ? 1 : 2
+}
+
+/// What tickets are encrypted with, looked up once: by `EVP_aes_256_cbc` OpenSSL would look for it again each time.
+private enum TicketCipher {
+  // Safe: made once, never changed, and never freed.
+  nonisolated(unsafe) static let raw = EVP_CIPHER_fetch(nil, "AES-256-CBC", nil)
 }
 
 /// Notes in the ticket when the session began: each resumption makes new tickets, but proves nothing anew.

@@ -7,7 +7,9 @@ extension TLSEngine {
     guard buffer.count > 0, let base = buffer.baseAddress else { return .bytes(0) }
     if let end = reading.tell() { return end }
     guard facts != nil else { return .failed(ENOTCONN) }
-    prepareReceiving()
+    // What was received ahead comes first, where the socket had no more then: it is asked again only where that is not enough.
+    var mayAsk = reading == .holding && socket == .drained
+    if !mayAsk { prepareReceiving() }
     var filled = 0
     while filled < buffer.count, !reading.isOver {
       var count = 0
@@ -15,7 +17,13 @@ extension TLSEngine {
       let result = SSL_read_ex(ssl, base + filled, buffer.count - filled, &count)
       filled += count
       guard result == 1 else {
-        noteReadError(SSL_get_error(ssl, result))
+        let code = SSL_get_error(ssl, result)
+        if code == SSL_ERROR_WANT_READ, filled == 0, mayAsk {
+          mayAsk = false
+          prepareReceiving()
+          continue
+        }
+        noteReadError(code)
         break
       }
       let isHolding = SSL_has_pending(ssl) == 1
@@ -23,7 +31,7 @@ extension TLSEngine {
       // All that has left the socket is read: OpenSSL would only ask for what is not there.
       if socket == .drained, !isHolding { break }
     }
-    settle(more: false)
+    sendReplies()
     if filled > 0 { return .bytes(filled) }
     return reading.tell() ?? .wouldBlock
   }
@@ -51,7 +59,7 @@ extension TLSEngine {
     } else {
       noteReadError(SSL_get_error(ssl, result))
     }
-    settle(more: false)
+    sendReplies()
     return result == 1 || reading.isOver
   }
 
@@ -72,6 +80,9 @@ extension TLSEngine {
       }
     }
   }
+
+  /// What reading itself made: alerts, answers to new keys. What was held back before it waits on for its company.
+  private func sendReplies() { if scratch?.filled != 0 { settle(more: false) } }
 
   func prepareReceiving() {
     socket.beganReceiving()

@@ -68,15 +68,16 @@ extension TLSEngine {
     return pendingCount == 0
   }
 
-  /// Puts `close_notify` behind all that was written. Reading goes on.
+  /// Puts `close_notify` behind all that was written, unless the connection broke. Reading goes on. The caller's FIN follows at
+  /// once where the socket took all, and leaves with it in one packet.
   package func endWriting() {
     guard writing.end() else { return }
-    guard facts != nil, writeFailure == nil else { return }
+    guard facts != nil, writeFailure == nil, !reading.isBroken else { return }
     if kernelSends { return kernelEnd() }
     reclaimHeld()
     _ = SSL_shutdown(ssl)
     OpenSSLError.forgetOld()
-    settle(more: false)
+    settle(more: false, isLast: true)
   }
 
   /// `nil`: go ahead.
@@ -139,8 +140,10 @@ extension TLSEngine {
   }
 
   /// Hands what was gathered to the kernel; keeps what it does not take.
-  /// - Parameter more: small amounts may wait for what follows.
-  func settle(more: Bool) {
+  /// - Parameters:
+  ///   - more: small amounts may wait for what follows.
+  ///   - isLast: FIN follows now.
+  func settle(more: Bool, isLast: Bool = false) {
     guard let scratch, scratch.filled > 0 || (pendingCount > 0 && !isBlocked) else { return }
     let gathered = UnsafeRawBufferPointer(rebasing: scratch.records[..<scratch.filled])
     scratch.filled = 0
@@ -150,9 +153,9 @@ extension TLSEngine {
       keep(gathered)
     } else if pendingCount > 0 {
       keep(gathered)
-      sendPending(more)
+      sendPending(more || isLast)
     } else {
-      let sent = send(gathered, more)
+      let sent = send(gathered, more || isLast)
       if sent < gathered.count { keep(.init(rebasing: gathered[sent...])) }
     }
     if writeFailure != nil { dropPending() }

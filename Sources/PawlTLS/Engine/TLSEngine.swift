@@ -120,14 +120,18 @@ package final class TLSEngine {
     let result = SSL_do_handshake(ssl)
     let code = SSL_get_error(ssl, result)
     let outcome = outcome(result, code)
-    settle(more: false)
+    // Where a request came behind the client's last flight, the session tickets go out with its answer.
+    settle(more: outcome == .done && hasUnread)
     return outcome
   }
 
   private func outcome(_ result: CInt, _ code: CInt) -> Handshake {
     if result == 1 {
       facts = makeFacts()
-      reading.noteHolding(true)
+      reading.noteHolding(SSL_has_pending(ssl) == 1)
+      // From now on buffers are there only while something is in them; within the handshake they would be made five times.
+      pawl_ssl_release_buffers(ssl)
+      if !hasUnread { SSL_free_buffers(ssl) }
       takeUpKernel()
       return .done
     }

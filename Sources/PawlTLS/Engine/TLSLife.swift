@@ -45,6 +45,14 @@ enum TLSReading: Hashable {
 
   mutating func noteHolding(_ isHolding: Bool) { if !isOver { self = isHolding ? .holding : .idle } }
 
+  /// Whether the connection broke: nobody is left to be told anything.
+  var isBroken: Bool {
+    switch self {
+    case .ended(.failed), .told(.failed): true
+    case .idle, .holding, .ended, .told: false
+    }
+  }
+
   /// The first end stays.
   mutating func ended(_ step: TLSEngine.Step) { if !isOver { self = .ended(step) } }
 

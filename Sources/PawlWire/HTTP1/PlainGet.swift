@@ -17,13 +17,15 @@ package struct PlainGet {
   package let hasVia: Bool
   /// Whether a proxy in front may say what its client speaks, or how it named the site.
   package let namesScheme: Bool
+  /// Whether the client may ask more on this connection; else it has said that it sends nothing more (RFC 9112 §9.6).
+  package let keepsAlive: Bool
 }
 
 extension RequestParser {
-  /// The head that was read last, when it is that of a GET without content or conditions on a connection that lives on, and
-  /// its authority and target are the keys to the site and the resource as they stand; else `nil`.
+  /// The head that was read last, when it is that of a GET of HTTP/1.1 without content or conditions, and its authority and
+  /// target are the keys to the site and the resource as they stand; else `nil`.
   package func plainGet() -> PlainGet? {
-    guard isGet, framing == .none, version == .http11, keepsAlive, !targetNeedsRewriting, authorityIsLowercase,
+    guard isGet, framing == .none, version == .http11, !targetNeedsRewriting, authorityIsLowercase,
       present.isDisjoint(with: .special)
     else { return nil }
     var (range, ifRange, requestID): (Range<Int>?, Range<Int>?, Range<Int>?)
@@ -43,7 +45,7 @@ extension RequestParser {
     return PlainGet(
       authority: authorityRange, target: targetRange, range: range, ifRange: ifRange, requestID: requestID,
       hasCookie: contains(.cookie), acceptsCodings: contains(.acceptEncoding), hasVia: contains(.via),
-      namesScheme: !present.isDisjoint(with: .namingScheme))
+      namesScheme: !present.isDisjoint(with: .namingScheme), keepsAlive: keepsAlive)
   }
 
   private func only(_ name: FieldName) -> Range<Int>? {

@@ -4,13 +4,13 @@ import Testing
 @testable import PawlLoop
 
 @Suite("Shares of a turn", .timeLimit(.minutes(1))) struct TurnShareTests {
-  private func share(after turns: [Int]) -> Int {
+  private func share(after turns: [Int], parts: Int = TurnShare.leastPart) -> Int {
     var share = TurnShare()
     for ready in turns {
       share.turnBegins()
       for _ in 0..<ready { share.noteReady() }
     }
-    return share.octets(of: 1 << 20)
+    return share.octets(of: 1 << 20, parts: parts)
   }
 
   @Test(
@@ -20,6 +20,11 @@ import Testing
       ([8], 1 << 17), ([9], 1 << 17), ([1000], 1 << 17),
     ])
   func divides(turns: [Int], octets: Int) { #expect(share(after: turns) == octets) }
+
+  @Test(
+    "where more is moved alone, a crowd cuts it into more parts",
+    arguments: [(1, 1), (8, 8), (31, 31), (32, 32), (33, 32)])
+  func parts(ready: Int, part: Int) { #expect(share(after: [ready], parts: 32) == (1 << 20) / part) }
 
   @Test("others count when they were ready in a turn before, too")
   func remembers() {

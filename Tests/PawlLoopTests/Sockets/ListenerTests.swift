@@ -58,23 +58,44 @@ import Testing
     for stream in clients.streams + accepted.streams { #expect(congestionControl(stream.rawDescriptor) == "reno") }
   }
 
-  @Test("takes at most 64 connections a turn")
+  @Test("takes more connections a turn the longer a flood of them lasts, and never more than 64")
   func boundsTurns() throws {
     let loop = try EventLoop(index: 0)
     let listener = try Listener(address: try anyPort(), loop: loop)
     let clients = Keeper()
-    for _ in 0..<100 { dial(listener.boundAddress, loop, clients) }
-    wait(loop) { clients.streams.count == 100 }
-    var accepted = 0
-    var atFirstTurnsEnd: Int?
+    for _ in 0..<300 { dial(listener.boundAddress, loop, clients) }
+    wait(loop) { clients.streams.count == 300 }
+    var (accepted, counted) = (0, 0)
+    var turns: [Int] = []
     listener.onAccept = { fd, _ in
       close(fd)
-      if accepted == 0 { loop.nextTurn { atFirstTurnsEnd = accepted } }
+      if accepted == counted {
+        loop.nextTurn {
+          turns.append(accepted - counted)
+          counted = accepted
+        }
+      }
       accepted += 1
     }
     try listener.start()
-    wait(loop) { accepted == 100 }
-    #expect(atFirstTurnsEnd == 64)
+    wait(loop) { counted == 300 }
+    #expect(
+      turns.starts(with: [1, 1, 1, 1, 2, 4, 8, 16, 32, 64, 64, 64]) && turns.allSatisfy { $0 <= AcceptPace.most })
+  }
+
+  @Test("what it accepts has its options: nothing is held back, nothing blocks", arguments: ["127.0.0.1:0", "[::1]:0"])
+  func options(_ text: String) throws {
+    let loop = try EventLoop(index: 0)
+    let listener = try Listener(address: try #require(.parse(text)), loop: loop)
+    let accepted = Keeper()
+    listener.onAccept = { fd, _ in accepted.streams.append(SocketStream(accepted: fd, loop: loop)) }
+    try listener.start()
+    let clients = Keeper()
+    dial(listener.boundAddress, loop, clients)
+    wait(loop) { clients.streams.count == 1 && accepted.streams.count == 1 }
+    let socket = accepted.streams[0].rawDescriptor
+    #expect(socketOption(socket, CInt(IPPROTO_TCP), TCP_NODELAY) == 1)
+    #expect(pawl_fcntl(socket, F_GETFL, 0) & O_NONBLOCK != 0)
   }
 
   @Test("out of descriptors it says so once, rests for 100 ms and goes on", arguments: [EMFILE, ENFILE])

@@ -178,6 +178,36 @@ func send(_ socket: CInt, _ octets: [UInt8]) -> Int { CLinux.send(socket, octets
     #expect(pair.read(pair.client).0 == .end)
   }
 
+  @Test("tickets wait for the answer to a request that came with the handshake's last flight")
+  func ticketsWithAnswer() throws {
+    let pair = try EnginePair(Made.server([Made.section("a", [Made.ecdsa])]), Made.client())
+    guard !KernelTLS.isAvailable else { return }
+    #expect(pair.client.handshake() == .wantsRead && pair.server.handshake() == .wantsRead)
+    #expect(pair.client.handshake() == .done && pair.write(pair.client, "ask") == .bytes(3))
+    #expect(pair.server.handshake() == .done && pair.server.hasUnread && pair.server.pendingCount > 0)
+    #expect(pair.read(pair.server) == (.bytes(3), "ask"))
+    #expect(pair.server.pendingCount > 0 && pair.read(pair.client).0 == .wouldBlock)
+    #expect(pair.write(pair.server, "answer") == .bytes(6) && pair.server.pendingCount == 0)
+    #expect(pair.read(pair.client) == (.bytes(6), "answer"))
+  }
+
+  @Test("tickets go out at once where nothing came behind the handshake")
+  func ticketsAtOnce() throws {
+    let pair = try pair()
+    #expect(pair.server.pendingCount == 0)
+  }
+
+  @Test("who broke the connection off is not told of its end", arguments: [false, true])
+  func noEndForNobody(isBroken: Bool) throws {
+    let pair = try pair()
+    if isBroken { shutdown(pair.sockets.1, CInt(SHUT_WR)) } else { pair.client.endWriting() }
+    _ = pair.read(pair.client)
+    #expect(pair.read(pair.server).0 == (isBroken ? .failed(ECONNRESET) : .end))
+    pair.server.endWriting()
+    var octet: UInt8 = 0
+    #expect(recv(pair.sockets.1, &octet, 1, 0) == (isBroken ? -1 : 1))
+  }
+
   @Test("the kernel is asked once whether it can, and only told to where it can")
   func kernel() throws {
     #expect(KernelTLS.isAvailable == KernelTLS.probe())

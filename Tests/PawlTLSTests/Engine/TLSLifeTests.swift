@@ -42,6 +42,14 @@ import Testing
     }
   }
 
+  @Test(
+    "it broke where it ended in any other way than by close_notify",
+    arguments: [
+      (.idle, false), (.holding, false), (.ended(.end), false), (.told(.end), false), (.ended(.failed(1)), true),
+      (.told(.failed(1)), true),
+    ] as [(TLSReading, Bool)])
+  func broken(_ state: TLSReading, isBroken: Bool) { #expect(state.isBroken == isBroken) }
+
   @Test("writing ends once; close_notify is owed only after it")
   func writing() {
     let table: [(TLSWriting, isFirst: Bool, ended: TLSWriting, owed: TLSWriting, sent: TLSWriting)] = [

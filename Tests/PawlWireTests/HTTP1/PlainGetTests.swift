@@ -27,11 +27,19 @@ import Testing
   }
 
   @Test(
+    "says whether its client asks more on the connection",
+    arguments: ["", "Connection: close\r\n", "Connection: x\r\n"])
+  func connection(_ line: String) {
+    let get = plainGet("GET / HTTP/1.1\r\nHost: a\r\n\(line)\r\n")?.0
+    #expect(get?.keepsAlive == (line != "Connection: close\r\n"))
+  }
+
+  @Test(
     "is none that asks for more, or could be read in two ways",
     arguments: [
       "HEAD / HTTP/1.1\r\nHost: a\r\n", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n",
       "GET / HTTP/1.0\r\nHost: a\r\n", "GET / HTTP/1.1\r\nHost: A\r\n", "GET http://a?q HTTP/1.1\r\nHost: a\r\n",
-      "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n", "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n",
+      "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n",
       "GET / HTTP/1.1\r\nHost: a\r\nIf-Range: \"a\"\r\n", "GET / HTTP/1.1\r\nHost: a\r\nIf-Match: \"a\"\r\n",
       "GET / HTTP/1.1\r\nHost: a\r\nIf-None-Match: *\r\n", "GET / HTTP/1.1\r\nHost: a\r\nIf-Modified-Since: x\r\n",
       "GET / HTTP/1.1\r\nHost: a\r\nIf-Unmodified-Since: x\r\n",

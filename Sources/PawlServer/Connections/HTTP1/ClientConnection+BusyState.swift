@@ -55,6 +55,11 @@ extension ClientConnection {
     set { neededState.turn.unsentFile = newValue }
   }
 
+  var pieceLimit: Int {
+    get { busy?.turn.pieceLimit ?? BusyState.firstPiece }
+    set { neededState.turn.pieceLimit = newValue }
+  }
+
   /// Of the answer's content, to the client.
   var owed: OwedContent {
     get { busy?.turn.owed ?? .unknown }

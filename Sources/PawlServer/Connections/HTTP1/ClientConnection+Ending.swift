@@ -79,10 +79,10 @@ extension ClientConnection {
       state.turn.wish, content.remaining, expects: request?.head.fields.contains(.expect) != false)
   }
 
-  /// After the last octet of the last answer: FIN, then drop what still comes for a bounded time.
+  /// After the last octet of the last answer: FIN, then drop what still comes for a bounded time, unless nothing does.
   func finishConnection() {
+    if hasClientEnded || state.turn.isClientsLast && input.isEmpty && !stream.holdsUnread { return close() }
     stream.shutdownWrite()
-    if hasClientEnded { return close() }
     state.linger()
     input = []
     content = .none

@@ -131,7 +131,7 @@ extension ClientConnection {
     case .head(let byteCount):
       headEnds()
       var known: LookedUp?
-      if answerAtOnce(buffer, known: &known) { return byteCount }
+      if answerAtOnce(buffer, hasMore: byteCount < range.count, known: &known) { return byteCount }
       begin(listener.withParser { $0.makeHead(buffer) }, known)
       return byteCount
     }
@@ -139,10 +139,11 @@ extension ClientConnection {
 
   private func begin(_ head: consuming RequestHead, _ known: LookedUp?) {
     let options = HopByHop.connectionOptions(head.fields)
+    let goesOn = !options.close && (head.version.minor >= 1 || options.keepAlive)
     state.begin(
       HTTP1State.Turn(
-        version: head.version, isHead: head.method == .head,
-        persists: !options.close && (head.version.minor >= 1 || options.keepAlive) && !owner.isDraining))
+        version: head.version, isHead: head.method == .head, persists: goesOn && !owner.isDraining,
+        isClientsLast: !goesOn && head.framing == .none))
     if head.framing != .none {
       content = .arriving(BodyDecoder(head.framing))
       contentMeter.restart()

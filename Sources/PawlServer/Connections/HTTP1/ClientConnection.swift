@@ -44,13 +44,11 @@ final class ClientConnection: StreamDelegate, ServedConnection, DeadlineHolder {
     stream.keep(self)
   }
 
-  /// What was read before, while the connection was opened, stands in ``input``.
+  /// A request that came with the last flight of the handshake is answered now, and the session tickets go with the answer.
   func start() {
     setDeadline(after: listener.settings.headerTimeout)
     stream.startReading()
-    guard !input.isEmpty else { return }
-    consumeInput()
-    inputConsumed()
+    if stream.hasReadAhead { streamReadable() }
   }
 
   // MARK: - Deadlines

@@ -43,12 +43,14 @@ struct HTTP1State {
     let isHead: Bool
     /// Whether the connection may go on after the answer.
     fileprivate(set) var persists: Bool
+    /// Whether the client has said that it sends nothing behind this request, and nothing of it is still to come.
+    let isClientsLast: Bool
     fileprivate(set) var answer = Answer.awaited
     /// What becomes of request content that nobody wants.
     var wish = UnwantedContent.Wish.none
 
-    init(version: HTTPVersion = .http11, isHead: Bool = false, persists: Bool = true) {
-      (self.version, self.isHead, self.persists) = (version, isHead, persists)
+    init(version: HTTPVersion = .http11, isHead: Bool = false, persists: Bool = true, isClientsLast: Bool = false) {
+      (self.version, self.isHead, self.persists, self.isClientsLast) = (version, isHead, persists, isClientsLast)
     }
   }
 

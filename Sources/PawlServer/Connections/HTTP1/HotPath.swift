@@ -13,8 +13,10 @@ extension ClientConnection {
   /// The shortest way: a plain GET of a fresh, complete body, or of one range of it, whose octets are at hand. One parse
   /// (done), one look-up, one write, or one and a `sendfile`; whatever is not exactly that takes the long way and is
   /// answered the same.
-  /// - Parameter known: what was looked up for it, where this comes to nothing.
-  func answerAtOnce(_ buffer: [UInt8], known: inout LookedUp?) -> Bool {
+  /// - Parameters:
+  ///   - hasMore: whether octets stand behind the request in what was read.
+  ///   - known: what was looked up for it, where this comes to nothing.
+  func answerAtOnce(_ buffer: [UInt8], hasMore: Bool, known: inout LookedUp?) -> Bool {
     let owner = self.owner
     guard output.isEmpty, !owner.isDraining, let get = listener.withParser({ $0.plainGet() }) else { return false }
     guard !get.hasVia || !isLoop(buffer) else { return false }
@@ -22,7 +24,7 @@ extension ClientConnection {
     guard let lookedUp = owner.services.lookUp(request, facts, takesRecords: get.range == nil && get.ifRange == nil)
     else { return false }
     if lookedUp.isRecord, let hit = owner.services.room.hit {
-      return answer(with: hit, get, lookedUp.route, buffer, known: &known)
+      return answer(with: hit, get, lookedUp.route, buffer, hasMore: hasMore)
     }
     known = lookedUp
     let found = owner.services.hotResponse(request, lookedUp) {
@@ -41,9 +43,10 @@ extension ClientConnection {
     else { return false }
     hot.store.noteUse(hot.stored)
     var message = owner.takeHotBuffer()
-    let newID = append(hot, part, to: &message, isNamed: get.requestID == nil, owner)
+    let newID = append(hot, part, to: &message, get, owner)
+    let turn = HTTP1State.Turn(persists: get.keepsAlive, isClientsLast: !get.keepsAlive && !hasMore)
     let sent = HotAnswerSent(
-      get: get, newID: newID, status: part == nil ? 200 : 206, bytes: wanted, route: hot.route)
+      get: get, newID: newID, status: part == nil ? 200 : 206, bytes: wanted, route: hot.route, turn: turn)
     switch bytes {
     case .memory(let body): body.withUnsafeBytes { transmit(&message, $0, buffer, sent) }
     case .file(let slice): transmit(message, slice, buffer, sent, hot)
@@ -55,22 +58,21 @@ extension ClientConnection {
 
   /// Gives what is at rest as it stands, unless it is to be compressed.
   private func answer(
-    with record: PackedHit, _ get: PlainGet, _ route: RouteSettings, _ buffer: [UInt8], known: inout LookedUp?
+    with record: PackedHit, _ get: PlainGet, _ route: RouteSettings, _ buffer: [UInt8], hasMore: Bool
   ) -> Bool {
     let owner = self.owner
     if HotAnswer.isCodable(record), get.acceptsCodings,
       codings(buffer).preferred(among: route.compression?.codings ?? []) != nil
     {
       // The long way has it made.
-      known = nil
       return false
     }
     var message = owner.takeHotBuffer()
     message.append(contentsOf: record.head)
-    let newID = append(
-      HitFields(record, route, facts, owner), to: &message, isNamed: get.requestID == nil, owner)
+    let newID = append(HitFields(record, route, facts, owner), to: &message, get, owner)
+    let turn = HTTP1State.Turn(persists: get.keepsAlive, isClientsLast: !get.keepsAlive && !hasMore)
     let sent = HotAnswerSent(
-      get: get, newID: newID, status: 200, bytes: 0..<UInt64(record.content.count), route: route)
+      get: get, newID: newID, status: 200, bytes: 0..<UInt64(record.content.count), route: route, turn: turn)
     transmit(&message, record.content, buffer, sent)
     message.removeAll(keepingCapacity: true)
     owner.giveHotBuffer(message)
@@ -97,10 +99,9 @@ extension ClientConnection {
 
   // MARK: - The head
 
-  /// - Parameter isNamed: whether the answer tells an identifier, since the request brought none.
-  /// - Returns: where in the message that stands.
+  /// - Returns: where in the message the identifier stands that the answer tells, where the request brought none.
   private func append(
-    _ hot: HotResponse, _ part: ByteRange?, to message: inout [UInt8], isNamed: Bool, _ owner: LoopConnections
+    _ hot: HotResponse, _ part: ByteRange?, to message: inout [UInt8], _ get: PlainGet, _ owner: LoopConnections
   ) -> Range<Int>? {
     let answer = hot.answer
     if let part {
@@ -117,12 +118,12 @@ extension ClientConnection {
     } else {
       message.append(contentsOf: answer.head)
     }
-    return append(HitFields(hot, facts, owner), to: &message, isNamed: isNamed, owner)
+    return append(HitFields(hot, facts, owner), to: &message, get, owner)
   }
 
   /// The fields that change by the second, and the end of the head.
   private func append(
-    _ fields: HitFields, to message: inout [UInt8], isNamed: Bool, _ owner: LoopConnections
+    _ fields: HitFields, to message: inout [UInt8], _ get: PlainGet, _ owner: LoopConnections
   ) -> Range<Int>? {
     if let value = fields.date {
       message.append("Date: " as StaticString)
@@ -134,12 +135,13 @@ extension ClientConnection {
       message.append(contentsOf: value)
       message.append("\r\n" as StaticString)
     }
+    if !get.keepsAlive { message.append("Connection: close\r\n" as StaticString) }
     message.append("Age: " as StaticString)
     message.append(decimal: fields.age)
     message.append(HitFields.cacheStatusLine)
     message.append(decimal: fields.timeToLive)
     var newID: Range<Int>?
-    if isNamed {
+    if get.requestID == nil {
       message.append("\r\nX-Request-Id: " as StaticString)
       owner.services.requestIDs.append(to: &message)
       newID = message.count - RequestID.count..<message.count
@@ -157,13 +159,15 @@ extension ClientConnection {
     _ message: inout [UInt8], _ body: UnsafeRawBufferPointer, _ buffer: [UInt8], _ sent: HotAnswerSent
   ) {
     let bytes = Int(sent.bytes.lowerBound)..<Int(sent.bytes.upperBound)
+    // The end of the connection goes with the last octets of its last answer.
+    let more = !sent.get.keepsAlive
     let result: IOResult
     if bytes.count <= Self.copyLimit {
       message.append(contentsOf: body[bytes])
-      result = message.withUnsafeBytes { stream.write($0, more: false) }
+      result = message.withUnsafeBytes { stream.write($0, more: more) }
     } else {
       result = message.withUnsafeBytes { head in
-        stream.write(head, UnsafeRawBufferPointer(rebasing: body[bytes]), more: false)
+        stream.write(head, UnsafeRawBufferPointer(rebasing: body[bytes]), more: more)
       }
     }
     let all = bytes.count <= Self.copyLimit ? message.count : message.count + bytes.count
@@ -191,8 +195,10 @@ extension ClientConnection {
   }
 
   private func wholeIsSent(_ message: [UInt8], _ buffer: [UInt8], _ sent: HotAnswerSent) {
-    guard stream.bytesKept == 0 else { return goOn(with: message.count..., of: message, nil, buffer, sent) }
-    setDeadline(after: listener.settings.keepaliveTimeout)
+    guard stream.bytesKept == 0 || !sent.get.keepsAlive && !stream.isFull else {
+      return goOn(with: message.count..., of: message, nil, buffer, sent)
+    }
+    if sent.get.keepsAlive { setDeadline(after: listener.settings.keepaliveTimeout) }
     let owner = self.owner
     owner.logHit(HotRequest(sent.get, in: buffer), facts, sent.route, status: sent.status, sent: sent.count) { record in
       record.referer = listener.withParser({ $0.first(.referer) }).map { owner.services.shown(buffer[$0]) }
@@ -200,6 +206,9 @@ extension ClientConnection {
       record.durationMicros = owner.clock.now().microseconds(since: requestBegan)
       record.requestID = sent.id(message, buffer)
     }
+    guard !sent.get.keepsAlive else { return }
+    state.begin(sent.turn)
+    finishConnection()
   }
 
   /// What the socket does not take is the rest of an answer like any other's: with its limits, and its line in the log.
@@ -214,7 +223,7 @@ extension ClientConnection {
     request.record.cacheOutcome = "hit"
     request.record.bytesSent = sent.count
     request.record.bytesFromCache = sent.count
-    state.begin(HTTP1State.Turn())
+    state.begin(sent.turn)
     state.respond()
     owed = .octets(0)
     (self.request, exchange, output) = (request, HotExchange(hot, from: sent.bytes.lowerBound), Array(message[rest]))
@@ -234,6 +243,8 @@ private struct HotAnswerSent {
   /// Of the body.
   let bytes: Range<UInt64>
   let route: RouteSettings
+  /// What the connection is in from now on, unless it waits for the next request.
+  let turn: HTTP1State.Turn
 
   var count: UInt64 { bytes.upperBound - bytes.lowerBound }
 

@@ -9,7 +9,7 @@ extension Fill {
     if state.ends(.ended(at: end)) { return }
     // Lost bytes that came again say nothing of where the body ends.
     if body.total == nil, !mends { body.setTotal(end) }
-    let isWhole = isStreaming || body.total.map { body.held.contiguousEnd(from: 0) >= $0 } ?? false
+    let isWhole = isStreaming || body.total.map { body.prefixThatCame >= $0 } ?? false
     if isWhole { body.complete() }
     confirm(.same)
     coordinator?.ended(self)
@@ -72,7 +72,7 @@ extension Fill {
   }
 
   /// Around lost bytes what stands in the file is compared by its digests only.
-  func fetchHeldPrefix(_ fetch: OriginFetch) -> UInt64 { mends ? 0 : body.held.prefix }
+  func fetchHeldPrefix(_ fetch: OriginFetch) -> UInt64 { mends ? 0 : body.prefixThatCame }
 
   func fetchIsWanted(_ fetch: OriginFetch) -> Bool { hasReaders || state.unread != .never }
 

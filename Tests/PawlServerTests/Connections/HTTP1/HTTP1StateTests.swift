@@ -147,6 +147,7 @@ import Testing
     state.turn.wish = .drained
     state.awaitRequest()
     #expect(state.turn.persists && state.turn.wish == .none && !state.turn.isHead && state.turn.version == .http11)
+    #expect(!state.turn.isClientsLast)
     #expect(!state.hasResponded)
   }
 

@@ -46,6 +46,36 @@ import Testing
     #expect(pawl.stop() == [])
   }
 
+  @Test("the last answer of a connection says so, as the long way does, and the end comes with it")
+  func last() throws {
+    let pawl = try TestServer.fresh(for: 60)
+    let (short, long) = (pawl.connect(), pawl.connect())
+    short.send(TestServer.request("/f", ["Connection: close"]))
+    long.send(TestServer.request("/f", ["Connection: close", "TE: trailers"]))
+    let answers = [short.readAnswer(), long.readAnswer()]
+    #expect(answers[0].lines.sorted() == answers[1].lines.sorted())
+    #expect(answers.allSatisfy { $0.status == 200 && $0.text == "1" && $0["Connection"] == "close" })
+    for client in [short, long] {
+      let rest = client.readToEnd()
+      #expect(rest.octets == [] && rest.ending == .inOrder)
+    }
+    #expect(pawl.stop() == [])
+  }
+
+  @Test(
+    "who sends more behind the last request gets its answer, and no reset",
+    arguments: ["\r\n", "GET /f HTTP/1.1\r\nHost: a\r\n\r\n", String(repeating: "x", count: 100_000)],
+    [[], ["TE: trailers"]])
+  func more(_ rest: String, _ fields: [String]) throws {
+    let pawl = try TestServer.fresh(for: 60)
+    let client = pawl.connect()
+    client.send(TestServer.request("/f", ["Connection: close"] + fields) + rest)
+    #expect(client.readAnswer().text == "1")
+    let end = client.readToEnd()
+    #expect(end.octets == [] && end.ending == .inOrder)
+    #expect(pawl.stop() == [])
+  }
+
   @Test(
     "after a reload gives nothing that the long way would not give, and is not taken for what goes round in a circle")
   func reload() throws {

@@ -69,7 +69,7 @@ import Testing
     stale.clock.advance(by: .seconds(60))
     #expect(stale.get().text == "2")
     stale.stop()
-    let cookies = try restarted("Cache-Control: max-age=60\r\nContent-Type: text/html\r\n")
+    let cookies = try restarted("Last-Modified: Sun, 13 Nov 2022 00:00:00 GMT\r\n")
     #expect(cookies.get().text == "1")
     #expect(cookies.get("/f", "Cookie: session=1").text == "2")
     cookies.stop()

@@ -48,7 +48,8 @@ extension StoredBody {
     }
   }
 
-  /// From now on it has a file, with what has come so far. Nothing happens to one that has. Blocking, for a moment.
+  /// From now on it has a file, with what has come so far. Nothing happens to one that has, or becomes a record first. Blocking, for a
+  /// moment: its file is made, and written into the page cache.
   func settleInFile() {
     guard isGathering else { return }
     core.moving(self) { settleAlone() }
@@ -99,7 +100,7 @@ extension StoredBody {
       case .write(let octets):
         try Files.writeAll(made.raw, octets[...], at: segment.end)
         octets.withUnsafeBytes { segment.append($0) }
-        if let writing = noteBirthInLedger(segment) { writings.append(writing) }
+        if let writing = noteInLedger([segment], 0..<segment.end, takesBirth: false) { writings.append(writing) }
       case .done(let news, let isDoomed):
         core.noteLive(self)
         core.openBodies.add(self)

@@ -5,13 +5,13 @@ extension StoredBody {
   /// Records how far these segments have come, and the object where the catalogue may not have it yet. Not of bytes that the origin's
   /// own validator names, which can be had again; nor of a body that comes as one: who has any of it has all, or the network has.
   /// - Returns: what is to be ended once the catalogue is told.
-  func noteInLedger(_ segments: [OpenSegment], _ run: Range<UInt64>) -> Ledger.Writing? {
+  func noteInLedger(_ segments: [OpenSegment], _ run: Range<UInt64>, takesBirth: Bool = true) -> Ledger.Writing? {
     guard let ledger = core.ledger else { return nil }
     let found = state.withLock { state -> (row: ObjectRow, tags: [TagRecord])?? in
       guard state.isPublished, !state.hasStrongValidator,
         run.lowerBound > 0 || state.total.map({ run.upperBound < $0 }) ?? true
       else { return nil }
-      defer { state.birth = nil }
+      defer { if takesBirth { state.birth = nil } }
       return .some(state.birth)
     }
     guard let birth = found else { return nil }

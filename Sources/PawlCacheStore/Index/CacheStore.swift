@@ -31,7 +31,8 @@ package final class CacheStore: @unchecked Sendable {
     let reader = try CatalogueReader(path: CatalogueFile.path(in: settings.path))
     let place = StorePlace(settings.path)
     let packs = Packs(
-      place, packedObject: settings.packedObject, seed: opened.seed, pool: pool, events: events, budget: budget, clock: clock)
+      place, packedObject: settings.packedObject, seed: opened.seed, pool: pool, events: events, budget: budget,
+      clock: clock)
     let packed = try packs.open()
     budget.charge(packed.size)
     core = StoreCore(

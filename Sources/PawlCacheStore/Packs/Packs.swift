@@ -78,7 +78,8 @@ final class Packs: Sendable {
 
   /// Whether something stands in the packs of the cache in a directory. Blocking.
   static func areThere(in path: String) throws(StoreError) -> Bool {
-    try Files.exists(path + folder) && !Files.names(in: path + folder).isEmpty
+    guard Files.exists(path + folder) else { return false }
+    return try !Files.names(in: path + folder).isEmpty
   }
 
   func path(of number: UInt32) -> String {

@@ -24,7 +24,8 @@ import Testing
     LedgerRecord.all(in: try TestDirectory.contents(fixture.directory.path + "/cache/ledger"))
   }
 
-  @Test("a part that gets a file is in the ledger with its row before anybody sees it", arguments: [nil, 9000] as [UInt64?])
+  @Test(
+    "a part that gets a file is in the ledger with its row before anybody sees it", arguments: [nil, 9000] as [UInt64?])
   func part(total: UInt64?) throws {
     let (fixture, body) = try settled([], total: total)
     var (hasBirth, extent): (Bool, UInt64) = (false, 0)

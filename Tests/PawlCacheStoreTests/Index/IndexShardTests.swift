@@ -30,7 +30,9 @@ import Testing
     #expect(shard.count == model.count)
     #expect(shard.resourceCount == model.resources.values.reduce(0) { $0 + $1.count })
     for hash in hashes {
-      #expect(Set(shard.all(hash).map(ObjectIdentifier.init)) == Set((model.resources[hash] ?? []).map(ObjectIdentifier.init)))
+      #expect(
+        Set(shard.all(hash).map(ObjectIdentifier.init)) == Set((model.resources[hash] ?? []).map(ObjectIdentifier.init))
+      )
       for place in model.rest[hash]?.places ?? [] {
         #expect(shard.wasUsed(hash, place) == (model.rest[hash]?.wasUsed ?? false))
       }
@@ -105,7 +107,9 @@ import Testing
     }
   }
 
-  @Test("says what a dictionary says, whatever is put in, woken, moved and taken out under hashes that collide", arguments: 1...8)
+  @Test(
+    "says what a dictionary says, whatever is put in, woken, moved and taken out under hashes that collide",
+    arguments: 1...8)
   func model(seed: UInt64) {
     var pair = Pair(random: Random(state: seed))
     // Some share their home, and some the home of their neighbours, at the end of the table and its beginning.
@@ -123,7 +127,8 @@ import Testing
   @Test("what is at rest says where it is in one word, or in a box, and is woken as it was")
   func kinds() {
     var (shard, gone): (IndexShard, [Resource]) = (IndexShard(capacity: 4), [])
-    let place = PackPlace(pack: PackPlace.numberLimit - 1, offset: PackPlace.packLimit - 64, size: PackPlace.recordLimit)
+    let place = PackPlace(
+      pack: PackPlace.numberLimit - 1, offset: PackPlace.packLimit - 64, size: PackPlace.recordLimit)
     let kinds = [
       AtRest(rows: 1), AtRest(rows: 70_000), AtRest(places: [place]), AtRest(places: [place], wasUsed: true),
       AtRest(rows: 2, places: [place]), AtRest(places: [place, place], wasUsed: true),

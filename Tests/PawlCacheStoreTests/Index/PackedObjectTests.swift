@@ -104,14 +104,17 @@ import Testing
     #expect(try fixture.store("/d", pattern(1)).body.number > number)
   }
 
-  @Test("a cache that is too small for packs keeps each body in a file", arguments: [(64 << 20, true), (64 << 20 - 64, false)])
+  @Test(
+    "a cache that is too small for packs keeps each body in a file",
+    arguments: [(64 << 20, true), (64 << 20 - 64, false)])
   func smallCaches(maxSize: Int, isPacked: Bool) throws {
     let fixture = try StoreFixture(packingIn: TestDirectory()) { $0.maxSize = UInt64(maxSize) }
     let response = try fixture.store("/a", pattern(100))
     #expect((response.body.state.withLock { $0.place.packed } != nil) == isPacked)
   }
 
-  @Test("what is unloaded while somebody has it is one object still: what he changes is found, and what he drops is gone")
+  @Test(
+    "what is unloaded while somebody has it is one object still: what he changes is found, and what he drops is gone")
   func heldWhileUnloaded() throws {
     let fixture = try StoreFixture(packingIn: TestDirectory())
     let (kept, gone) = (try fixture.store("/a", pattern(5000)), try fixture.store("/b", pattern(6000)))
@@ -149,7 +152,9 @@ import Testing
     #expect(found.body.tagLimit(Array("three".utf8)) == 3)
   }
 
-  @Test("whatever is stored, replaced, dropped, unloaded and begun anew, a cache finds what it should, as it is", arguments: 1...4)
+  @Test(
+    "whatever is stored, replaced, dropped, unloaded and begun anew, a cache finds what it should, as it is",
+    arguments: 1...4)
   func model(seed: UInt64) throws {
     var model = try StoreModel(seed)
     for step in 0..<1500 { try model.step(step) }

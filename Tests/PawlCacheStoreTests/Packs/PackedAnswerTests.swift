@@ -13,7 +13,9 @@ import Testing
     settings: 11, from: 22, until: 33, born: -44, flags: 55, head: Array("HTTP/1.1 200 OK\r\n".utf8))
 
   /// A cache in which that is stored with its answer, at rest.
-  private func fixture(_ targets: [String] = ["/a"], _ change: (StoreFixture) throws -> Void = { _ in }) throws -> StoreFixture {
+  private func fixture(_ targets: [String] = ["/a"], _ change: (StoreFixture) throws -> Void = { _ in }) throws
+    -> StoreFixture
+  {
     let fixture = try StoreFixture(packingIn: TestDirectory())
     for target in targets { try store(fixture, target) }
     try change(fixture)
@@ -22,7 +24,9 @@ import Testing
   }
 
   @discardableResult
-  private func store(_ fixture: StoreFixture, _ target: String, _ bytes: [UInt8] = pattern(5000)) throws -> StoredResponse {
+  private func store(_ fixture: StoreFixture, _ target: String, _ bytes: [UInt8] = pattern(5000)) throws
+    -> StoredResponse
+  {
     let body = try fixture.body(total: UInt64(bytes.count))
     body.addTag(TagRecord(tag: Array("t".utf8)))
     let response = StoredResponse(head: fixture.head(), body: body, storedAt: fixture.clock.wallSeconds())
@@ -117,7 +121,9 @@ import Testing
     var places: [PackPlace] = []
     _ = packs.scan(try #require(packs.all.first), through: packs.size) { places.append($1) }
     let (pack, place, room) = (try #require(packs.all.first), try #require(places.first), PackRoom())
-    for (authority, target, isSame) in [("a.example", "/a", true), ("a.example", "/b", false), ("b.example", "/a", false)] {
+    for (authority, target, isSame) in [
+      ("a.example", "/a", true), ("a.example", "/b", false), ("b.example", "/a", false),
+    ] {
       let octets = try #require(pack.read(place, into: room))
       let hit = Array(authority.utf8).withUnsafeBytes { authority in
         Array(target.utf8).withUnsafeBytes { PackedHit(octets, authority: authority, target: $0, seed: packs.seed) }
@@ -132,7 +138,9 @@ import Testing
     let changes: [(StoreFixture, StoredResponse) throws -> Void] = [
       { $0.store.supersede($1, in: try $0.resource("/a")) },
       { _ = $0.store.updateHead($1, head: $0.head([(.etag, "\"n\"")])) },
-      { $1.body.addTag(TagRecord(tag: Array("alias".utf8))); _ = $0 },
+      {
+        $1.body.addTag(TagRecord(tag: Array("alias".utf8))); _ = $0
+      },
       { $0.store.forget($1) },
       { fixture, _ in try fixture.store("/a", pattern(10)) },
     ]

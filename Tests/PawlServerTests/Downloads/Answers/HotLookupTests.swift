@@ -63,7 +63,8 @@ import Testing
     pawl.stop()
   }
 
-  @Test("are not given when they are stale, to whom they may not be meant, or by other settings than they were decided by")
+  @Test(
+    "are not given when they are stale, to whom they may not be meant, or by other settings than they were decided by")
   func notGiven() throws {
     let stale = try restarted()
     stale.clock.advance(by: .seconds(60))

@@ -28,7 +28,7 @@ extension StoredBody {
       state.lastTouch = lately
       let slice = FileSlice(
         fd: descriptor.raw, offset: descriptor.base + range.lowerBound,
-        count: Int(range.upperBound - range.lowerBound), base: descriptor.base, owner: descriptor)
+        count: Int(range.upperBound - range.lowerBound), owner: descriptor)
       return (
         .file(slice), state.warmth.isWarm(range, at: now.seconds), state.lookedAt == moment ? nil : .some(state.stamp)
       )

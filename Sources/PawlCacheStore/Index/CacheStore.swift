@@ -179,14 +179,15 @@ package final class CacheStore: @unchecked Sendable {
   }
 
   /// As ``resource(authority:target:)``; but what is at rest, in the page cache, and has its answer with it stays where it is, and a
-  /// resource may be there that is not loaded: ``loadAtOnce(_:)``. On the loop that the room belongs to.
+  /// resource may be there that is not loaded: ``loadAtOnce(_:)``. On the loop that the room belongs to; without one, nothing stays
+  /// where it is.
   package func look(
-    authority: UnsafeRawBufferPointer, target: UnsafeRawBufferPointer, in room: PackRoom
+    authority: UnsafeRawBufferPointer, target: UnsafeRawBufferPointer, in room: PackRoom?
   ) -> Looked? {
     switch index.look(authority, target) {
     case .resource(let resource)?: return .resource(resource)
     case .record(let place)?:
-      if let packs = core.packs, let pack = packs.pack(place.pack), let octets = pack.read(place, into: room),
+      if let room, let packs = core.packs, let pack = packs.pack(place.pack), let octets = pack.read(place, into: room),
         let hit = PackedHit(octets, authority: authority, target: target, seed: packs.seed),
         hit.number > core.trees.newest
       {

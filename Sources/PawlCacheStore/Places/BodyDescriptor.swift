@@ -40,11 +40,12 @@ package struct FileSlice: Sendable {
   package let fd: CInt
   package let offset: UInt64
   package let count: Int
-  /// Where in the file the body begins.
-  package let base: UInt64
   package let owner: any AnyObject & Sendable
 
-  package init(fd: CInt, offset: UInt64, count: Int, base: UInt64 = 0, owner: any AnyObject & Sendable) {
-    (self.fd, self.offset, self.count, self.base, self.owner) = (fd, offset, count, base, owner)
+  package init(fd: CInt, offset: UInt64, count: Int, owner: any AnyObject & Sendable) {
+    (self.fd, self.offset, self.count, self.owner) = (fd, offset, count, owner)
   }
+
+  /// Where in the file the body begins.
+  package var base: UInt64 { (owner as? BodyDescriptor)?.base ?? 0 }
 }

@@ -20,17 +20,12 @@ extension ClientConnection {
     let owner = self.owner
     guard output.isEmpty, !owner.isDraining, let get = listener.withParser({ $0.plainGet() }) else { return false }
     guard !get.hasVia || !isLoop(buffer) else { return false }
-    let request = HotRequest(get, in: buffer)
-    guard let lookedUp = owner.services.lookUp(request, facts, takesRecords: get.range == nil && get.ifRange == nil)
-    else { return false }
-    if lookedUp.isRecord, let hit = owner.services.room.hit {
-      return answer(with: hit, get, lookedUp.route, buffer, hasMore: hasMore)
-    }
-    known = lookedUp
-    let found = owner.services.hotResponse(request, lookedUp) {
+    let found = owner.services.hotResponse(
+      HotRequest(get, in: buffer), facts, known: &known, takesRecords: get.range == nil && get.ifRange == nil
+    ) {
       get.range == nil && get.acceptsCodings ? codings(buffer) : nil
     }
-    guard let hot = found else { return false }
+    guard let hot = found else { return answerWithRecord(get, buffer, hasMore: hasMore, known: &known) }
     let asked = hot.answer.shape(range: get.range.map { buffer[$0] }, ifRange: get.ifRange.map { buffer[$0] })
     let (part, wanted): (ByteRange?, Range<UInt64>)
     switch asked {
@@ -48,7 +43,7 @@ extension ClientConnection {
     let sent = HotAnswerSent(
       get: get, newID: newID, status: part == nil ? 200 : 206, bytes: wanted, route: hot.route, turn: turn)
     switch bytes {
-    case .memory(let body): body.withUnsafeBytes { transmit(&message, $0, buffer, sent) }
+    case .memory(let body): transmit(&message, body, buffer, sent)
     case .file(let slice): transmit(message, slice, buffer, sent, hot)
     }
     message.removeAll(keepingCapacity: true)
@@ -56,15 +51,17 @@ extension ClientConnection {
     return true
   }
 
-  /// Gives what is at rest as it stands, unless it is to be compressed.
-  private func answer(
-    with record: PackedHit, _ get: PlainGet, _ route: RouteSettings, _ buffer: [UInt8], hasMore: Bool
+  /// Gives what is at rest as it stands, if anything was found there, unless it is to be compressed.
+  private func answerWithRecord(
+    _ get: PlainGet, _ buffer: [UInt8], hasMore: Bool, known: inout LookedUp?
   ) -> Bool {
     let owner = self.owner
+    guard let route = known?.route, known?.isRecord == true, let record = owner.services.room.hit else { return false }
+    // The long way looks it up again.
+    known = nil
     if HotAnswer.isCodable(record), get.acceptsCodings,
       codings(buffer).preferred(among: route.compression?.codings ?? []) != nil
     {
-      // The long way has it made.
       return false
     }
     var message = owner.takeHotBuffer()
@@ -154,6 +151,10 @@ extension ClientConnection {
 
   /// Up to so many octets are copied behind the head, in one run; more are sent from where they are.
   private static let copyLimit = 4 << 10
+
+  private func transmit(_ message: inout [UInt8], _ body: [UInt8], _ buffer: [UInt8], _ sent: HotAnswerSent) {
+    body.withUnsafeBytes { transmit(&message, $0, buffer, sent) }
+  }
 
   private func transmit(
     _ message: inout [UInt8], _ body: UnsafeRawBufferPointer, _ buffer: [UInt8], _ sent: HotAnswerSent

@@ -15,8 +15,8 @@ extension HTTP2Connection {
     let request = HotRequest(
       authority: get.octets[get.authority], target: get.octets[get.target], hasCookie: get.hasCookie,
       namesScheme: get.namesScheme)
-    guard let known = owner.services.lookUp(request, facts, takesRecords: false) else { return nil }
-    let found = owner.services.hotResponse(request, known) {
+    var known: LookedUp?
+    let found = owner.services.hotResponse(request, facts, known: &known, takesRecords: false) {
       var codings = AcceptEncoding()
       get.each(.acceptEncoding) { codings.add(get.octets[$0]) }
       return codings

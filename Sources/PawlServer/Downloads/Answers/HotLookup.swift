@@ -23,45 +23,40 @@ struct LookedUp {
 }
 
 extension LoopServices {
-  /// Where the request goes, and what is known there of it; `nil` where anything about it takes the long way.
-  /// - Parameter takesRecords: whether an answer that is at rest can be given as it stands.
-  func lookUp(_ request: HotRequest, _ facts: ClientFacts, takesRecords: Bool) -> LookedUp? {
-    let (authority, target) = (request.authority, request.target)
-    guard !(request.namesScheme && facts.isTrusted), let route = router.route(authority: authority, target: target)
-    else { return nil }
-    var known = LookedUp(route: route)
-    guard let store = route.cache, !facts.isMisdirected(authority), !router.mayBeUpload(target) else { return known }
-    KeyAuthority.lend(authority, isSecure: facts.isSecure) { authority in
-      target.withUnsafeBytes { target in
-        guard takesRecords else {
-          return known.resource = store.resource(authority: authority, target: target)
-        }
-        switch store.look(authority: authority, target: target, in: room) {
-        case .resource(let resource)?: known.resource = resource
-        case .record?:
-          if let hit = room.hit, HotAnswer.isHeld(hit, route, now: loop.wallSeconds, request) {
-            known.isRecord = true
-          } else {
-            known.resource = store.resource(authority: authority, target: target)
-          }
-        case nil: break
-        }
-      }
-    }
-    return known
-  }
-
-  /// The one response that there is for the request; `nil` where anything about it takes the long way.
+  /// The one response that there is for the request; `nil` where anything about it takes the long way, or an answer that is at rest
+  /// can be given as it stands (``LookedUp/isRecord``).
   /// - Parameters:
   ///   - known: what the long way need not look up again.
+  ///   - takesRecords: whether what is at rest can be given as it stands.
   ///   - wanted: where the answer may be compressed: which codings the request takes, unless it asks for a range.
-  func hotResponse(_ request: HotRequest, _ known: LookedUp, wanted: () -> AcceptEncoding?) -> HotResponse? {
-    let route = known.route
-    guard let store = route.cache, let resource = known.resource else { return nil }
+  func hotResponse(
+    _ request: HotRequest, _ facts: ClientFacts, known: inout LookedUp?, takesRecords: Bool,
+    wanted: () -> AcceptEncoding?
+  ) -> HotResponse? {
+    let (authority, target, hasCookie) = (request.authority, request.target, request.hasCookie)
+    guard !(request.namesScheme && facts.isTrusted), let route = router.route(authority: authority, target: target)
+    else { return nil }
+    known = LookedUp(route: route)
+    guard let store = route.cache, !facts.isMisdirected(authority), !router.mayBeUpload(target) else { return nil }
+    let room = takesRecords ? room : nil
+    var looked = KeyAuthority.lend(authority, isSecure: facts.isSecure) { authority in
+      target.withUnsafeBytes { store.look(authority: authority, target: $0, in: room) }
+    }
+    if case .record? = looked {
+      if let hit = room?.hit, HotAnswer.isHeld(hit, route, now: loop.wallSeconds, hasCookie: hasCookie) {
+        known?.isRecord = true
+        return nil
+      }
+      looked = KeyAuthority.lend(authority, isSecure: facts.isSecure) { authority in
+        target.withUnsafeBytes { store.look(authority: authority, target: $0, in: nil) }
+      }
+    }
+    guard case .resource(let resource)? = looked else { return nil }
+    known?.resource = resource
     guard let stored = only(of: resource, in: store) else { return nil }
     let now = loop.wallSeconds
     guard let answer = HotAnswer.of(stored, route, now: now), answer.isFresh(at: now),
-      answer.isForEverybody || !request.hasCookie
+      answer.isForEverybody || !hasCookie
     else { return nil }
     if answer.mayBeLearnt, route.compression?.hasLearnt.load(ordering: .relaxed) == true { return nil }
     if answer.isCodable, let coding = wanted()?.preferred(among: route.compression?.codings ?? []) {
@@ -104,9 +99,9 @@ extension HotAnswer {
   }
 
   /// Whether that may be given now, to such a request of this route that wants it as it is.
-  static func isHeld(_ hit: PackedHit, _ route: RouteSettings, now: Int64, _ request: HotRequest) -> Bool {
+  static func isHeld(_ hit: PackedHit, _ route: RouteSettings, now: Int64, hasCookie: Bool) -> Bool {
     hit.settings == route.fingerprint && hit.from <= now && now < hit.until
-      && (hit.flags & forEverybody != 0 || !request.hasCookie)
+      && (hit.flags & forEverybody != 0 || !hasCookie)
       && !(hit.flags & learnable != 0 && route.compression?.hasLearnt.load(ordering: .relaxed) == true)
   }
 

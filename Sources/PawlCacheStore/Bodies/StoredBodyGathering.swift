@@ -78,7 +78,7 @@ extension StoredBody {
   /// - Returns: `false` where it is not gathered any more.
   private func fill(_ made: BodyDescriptor) throws(StoreError) -> Bool {
     enum Step { case write([UInt8]), done(News, isDoomed: Bool), gone }
-    let (segment, now) = (OpenSegment(start: 0), core.openBodies.now())
+    let (segment, now, second) = (OpenSegment(start: 0), core.openBodies.now(), core.clock.now().seconds)
     var writings: [Ledger.Writing] = []
     defer { for writing in writings { core.ledger?.end(writing) } }
     while true {
@@ -87,6 +87,7 @@ extension StoredBody {
         let rest = state.gathered[Int(segment.end)...]
         guard rest.isEmpty else { return .write(Array(rest)) }
         state.enterFile(made, segment, now)
+        state.warmth.note(0..<max(1, segment.end), at: second)
         charge.grow(segment.end + DiskBudget.objectOverhead)
         // Before anybody else has more to record of it.
         if let (row, tags) = state.birth, !state.isDoomed {

@@ -19,22 +19,23 @@ enum CatalogueFile {
   }
 
   /// - Throws: only when not even an empty catalogue can be made.
-  static func open(in directory: String, _ events: EventLog) throws(StoreError) -> Opened {
+  /// - Parameter hasPacks: whether there are objects that the catalogue does not know of.
+  static func open(in directory: String, hasPacks: Bool = false, _ events: EventLog) throws(StoreError) -> Opened {
     let path = path(in: directory)
     if Files.exists(BrokenCatalogue.mark(in: directory)) {
       try BrokenCatalogue.moveAside(path, "it was found corrupt while pawl ran", events)
       try Files.unlink(BrokenCatalogue.mark(in: directory))
     }
     do throws(StoreError) {
-      return try load(path, in: directory)
+      return try load(path, in: directory, hasPacks: hasPacks)
     } catch {
       guard error.isCorruptCatalogue else { throw error }
       try BrokenCatalogue.moveAside(path, "\(error)", events)
-      return try load(path, in: directory)
+      return try load(path, in: directory, hasPacks: hasPacks)
     }
   }
 
-  private static func load(_ path: String, in directory: String) throws(StoreError) -> Opened {
+  private static func load(_ path: String, in directory: String, hasPacks: Bool) throws(StoreError) -> Opened {
     // SQLite makes its files 0644 less the umask: the -wal and -shm files take the mode of the first.
     close(try Files.open(path, O_RDWR | O_CREAT))
     let database = try Database(path: path, isReader: false)
@@ -49,7 +50,7 @@ enum CatalogueFile {
       ? UInt64(clamping: try CatalogueSchema.meta(database, Ledger.sequenceName) ?? 0)
       : try LedgerReplay.run(in: directory, into: database)
     // Where there are packs, the catalogue does not know what is in them.
-    let index = try CatalogueIndex(database, isAll: !Files.exists(directory + Packs.folder))
+    let index = try CatalogueIndex(database, isAll: !hasPacks)
     // Where the ledger had all that readers were given, and the kernel lost nothing of it, no more than the digests is in question.
     let isSame = try KernelRun.isUnchanged(KernelRun(of: directory, file: path), in: database)
     if !wasClean {

@@ -26,11 +26,13 @@ package final class CacheStore: @unchecked Sendable {
   ) throws(StoreError) {
     directoryLock = try DirectoryLock(settings.path)
     try Self.makeBodyDirectories(settings.path)
-    let opened = try CatalogueFile.open(in: settings.path, events)
+    let opened = try CatalogueFile.open(in: settings.path, hasPacks: Packs.areThere(in: settings.path), events)
     let budget = try Self.makeBudget(settings, opened)
     let reader = try CatalogueReader(path: CatalogueFile.path(in: settings.path))
     let place = StorePlace(settings.path)
-    let packs = Packs(place, settings, seed: opened.seed, pool: pool, events: events, budget: budget, clock: clock)
+    let packs = Packs(
+      place, packedObject: settings.packedObject, seed: opened.seed, pool: pool, events: events, budget: budget,
+      clock: clock)
     let packed = try packs.open()
     budget.charge(packed.size)
     core = StoreCore(
@@ -186,8 +188,8 @@ package final class CacheStore: @unchecked Sendable {
     case .resource(let resource)?: return .resource(resource)
     case .record(let place)?:
       if let room, let packs = core.packs, let pack = packs.pack(place.pack), let octets = pack.read(place, into: room),
-        core.trees.isEmpty,
-        let hit = PackedHit(octets, authority: authority, target: target, seed: packs.seed)
+        let hit = PackedHit(octets, authority: authority, target: target, seed: packs.seed),
+        hit.number > core.trees.newest
       {
         room.hit = hit
         return .record

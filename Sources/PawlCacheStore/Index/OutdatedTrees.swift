@@ -14,16 +14,20 @@ final class OutdatedTrees: Sendable {
   private struct State {
     /// By the octets that keys below begin with when they are normalised: objects whose numbers are lower are out of date.
     var stamps: [[UInt8]: Int64]
+    /// The highest that has ever been among them.
+    var newest: Int64
     /// What nobody has walked over yet, and who waits for that.
     var waiting: [(tree: [UInt8], done: LoopReply<[Resource]>)] = []
     var isWalking = false
   }
   private let state: Locked<State>
 
-  init(_ stamps: [[UInt8]: Int64] = [:]) { state = Locked(State(stamps: stamps)) }
+  init(_ stamps: [[UInt8]: Int64] = [:]) {
+    state = Locked(State(stamps: stamps, newest: stamps.values.max() ?? 0))
+  }
 
-  /// Whether nothing is out of date.
-  var isEmpty: Bool { state.withLock { $0.stamps.isEmpty } }
+  /// What has a higher number is not out of date.
+  var newest: Int64 { state.withLock { $0.newest } }
 
   /// Whether the object was stored before something above it was removed or replaced. In the pool.
   func covers(_ key: [UInt8], number: Int64) -> Bool {
@@ -54,6 +58,7 @@ final class OutdatedTrees: Sendable {
   fileprivate func stamp(_ tree: [UInt8], _ number: Int64) -> [[UInt8]: Int64] {
     state.withLock { state in
       state.stamps[tree] = number
+      state.newest = max(state.newest, number)
       guard state.stamps.count > Self.limit else { return [:] }
       let oldest = state.stamps.sorted { $0.value < $1.value }.prefix(Self.limit / 2)
       return Dictionary(uniqueKeysWithValues: oldest.map { ($0.key, $0.value) })

@@ -11,7 +11,7 @@ extension StoreCore {
 
   /// The pack that goes first, and what it is worth; `nil` where none is full.
   func oldestPack() -> (pack: Pack, score: EvictionScore)? {
-    guard let pack = packs?.all.first(where: { $0.isSealed && !$0.isDropping }) else { return nil }
+    guard let pack = packs?.all.first(where: \.isToGo) else { return nil }
     let idle = clock.wallSeconds() - pack.lastWritten
     return (pack, EvictionScore(.complete, idle: idle, uses: 0, size: DiskBudget.objectOverhead))
   }
@@ -110,7 +110,7 @@ extension StoreCore {
   /// Once a second: empties one pack of which little counts any more, or of which there never was much.
   func cleanPacks() {
     guard let packs else { return }
-    let sparse = packs.all.first { $0.isSealed && !$0.isDropping && $0.live < packs.packSize / 100 * Self.leastLive }
+    let sparse = packs.all.first { $0.isToGo && $0.live < packs.packSize / 100 * Self.leastLive }
     if let sparse { _ = empty(sparse, keepingAll: true) }
   }
 

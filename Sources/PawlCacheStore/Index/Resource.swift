@@ -8,10 +8,11 @@ package final class Resource: Sendable {
   package let key: CacheKey
   let hash: UInt64
   @usableFromInline let state: Locked<ResourceState>
-  // Safe: both are the index's, behind the lock of its shard.
   /// Where it stands among those in memory; -1: nowhere.
+  // Safe: the index's, behind the lock of its shard.
   nonisolated(unsafe) var seat = -1
   /// Whether it was asked for since the hand passed it.
+  // Safe: as well.
   nonisolated(unsafe) var isTouched = true
 
   init(key: CacheKey, hash: UInt64, isLoaded: Bool, atRest: AtRest = AtRest()) {

@@ -51,7 +51,8 @@ final class Pack: Sendable {
   /// No more records come.
   func seal() { state.withLock { $0.isSealed = true } }
 
-  var isDropping: Bool { state.withLock { $0.isDropped } }
+  /// Whether it is full, and nobody empties it.
+  var isToGo: Bool { state.withLock { $0.isSealed && !$0.isDropped } }
 
   /// It is being emptied: `false` for a second one.
   func beginDropping() -> Bool {

@@ -45,6 +45,8 @@ package final class PackRoom {
 
 /// A record as it was read, with the answer that was decided for it. Its octets hold until the next one is read into the same room.
 package struct PackedHit {
+  /// Of the object.
+  let number: Int64
   package let settings: UInt64
   package let from: Int64, until: Int64, born: Int64
   package let flags: UInt64
@@ -67,6 +69,7 @@ package struct PackedHit {
     func number(_ place: Int) -> UInt64 {
       UInt64(littleEndian: answer.loadUnaligned(fromByteOffset: place * 8, as: UInt64.self))
     }
+    self.number = record.number
     settings = number(0)
     (from, until, born) = (Int64(bitPattern: number(1)), Int64(bitPattern: number(2)), Int64(bitPattern: number(3)))
     flags = number(4)

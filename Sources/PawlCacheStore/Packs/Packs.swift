@@ -49,11 +49,11 @@ final class Packs: Sendable {
   static let leastSize: UInt64 = 1 << 20
 
   convenience init(
-    _ place: StorePlace, _ settings: CacheStoreSettings, seed: UInt64, pool: WorkerPool, events: EventLog,
+    _ place: StorePlace, packedObject: UInt64, seed: UInt64, pool: WorkerPool, events: EventLog,
     budget: DiskBudget, clock: any LoopClock
   ) {
     let size = min(budget.maxSize / Self.share, UInt64(PackPlace.packLimit))
-    let limit = size < Self.leastSize ? 0 : min(settings.packedObject, Self.mostContent)
+    let limit = size < Self.leastSize ? 0 : min(packedObject, Self.mostContent)
     self.init(
       place, contentLimit: Int(limit), packSize: Int(max(size, Self.leastSize)), seed: seed, pool: pool, events: events,
       budget: budget, clock: clock)
@@ -75,6 +75,13 @@ final class Packs: Sendable {
   /// Below the directory of the cache.
   static let folder = "/packs"
   var directory: String { place.path + Self.folder }
+
+  /// Whether something stands in the packs of the cache in a directory. Blocking.
+  static func areThere(in path: String) throws(StoreError) -> Bool {
+    guard Files.exists(path + folder) else { return false }
+    return try !Files.names(in: path + folder).isEmpty
+  }
+
   func path(of number: UInt32) -> String {
     let digits = String(number, radix: 16)
     return directory + "/" + String(repeating: "0", count: 8 - min(8, digits.utf8.count)) + digits

@@ -29,7 +29,9 @@ import Testing
       .count { !Files.isEmpty($0) }
   }
 
-  @Test("what comes whole becomes one record: it has no file and no rows, and is found after a kill", arguments: [0, 1, 10_240, limit])
+  @Test(
+    "what comes whole becomes one record: it has no file and no rows, and is found after a kill",
+    arguments: [0, 1, 10_240, limit])
   func whole(count: Int) throws {
     let fixture = try StoreFixture(packingIn: TestDirectory())
     let response = try fixture.store("/a", pattern(count))
@@ -76,7 +78,7 @@ import Testing
     let body = try begin(fixture, "/a", total: 100).body
     try body.write(pattern(99))
     #expect(body.availability(at: 0) == .missing)
-    #expect(body.held.prefix == 99)
+    #expect(body.held.prefix == 0)
     var isReady = false
     body.wait(at: 0, token: ObjectIdentifier(fixture), on: fixture.loop) { isReady = true }
     try fixture.settle()
@@ -127,7 +129,9 @@ import Testing
     #expect(try copy.first("/a").map { try copy.readAll($0.body) } == bytes)
   }
 
-  @Test("a fill that pauses leaves what it brought in a file; one that brought nothing leaves nothing", arguments: [0, 5000])
+  @Test(
+    "a fill that pauses leaves what it brought in a file; one that brought nothing leaves nothing",
+    arguments: [0, 5000])
   func pauses(count: Int) throws {
     let fixture = try StoreFixture(packingIn: TestDirectory())
     let response = try begin(fixture, "/a", total: 9000)
@@ -153,7 +157,9 @@ import Testing
     #expect(copy.store.usedBytes == 0)
   }
 
-  @Test("one that is dropped while it is gathered is for those alone who read it, and comes back never", arguments: [0, 1, 2])
+  @Test(
+    "one that is dropped while it is gathered is for those alone who read it, and comes back never",
+    arguments: [0, 1, 2])
   func doomed(way: Int) throws {
     let fixture = try StoreFixture(packingIn: TestDirectory())
     let response = try begin(fixture, "/a", total: 9000)
@@ -195,7 +201,9 @@ import Testing
     #expect(found.supersededAt != nil)
   }
 
-  @Test("the answer to a request about which nothing is special is kept with it, unless it has been superseded", arguments: [false, true])
+  @Test(
+    "the answer to a request about which nothing is special is kept with it, unless it has been superseded",
+    arguments: [false, true])
   func decides(isSuperseded: Bool) throws {
     let fixture = try StoreFixture(packingIn: TestDirectory())
     let old = try begin(fixture, "/a", total: 5000)
@@ -211,7 +219,9 @@ import Testing
     #expect((record.row.supersededAt != nil) == isSuperseded)
   }
 
-  @Test("where packs take nothing it gets a file; where that is not to be had either it passes through memory, and is not kept")
+  @Test(
+    "where packs take nothing it gets a file; where that is not to be had either it passes through memory, and is not kept"
+  )
   func fullDisk() throws {
     let fixture = try StoreFixture(packingIn: TestDirectory())
     let first = try fixture.store("/a", pattern(10))

@@ -148,7 +148,8 @@ import Testing
     for number in 0..<15 { #expect(try isThere(fixture, number)) }
   }
 
-  @Test("records that are moved while they are loaded, changed and dropped are found once, as they are", arguments: 0..<6)
+  @Test(
+    "records that are moved while they are loaded, changed and dropped are found once, as they are", arguments: 0..<6)
   func races(round: Int) throws {
     let fixture = try fixture()
     try fill(fixture, 0..<80)

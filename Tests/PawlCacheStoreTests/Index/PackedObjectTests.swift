@@ -104,14 +104,17 @@ import Testing
     #expect(try fixture.store("/d", pattern(1)).body.number > number)
   }
 
-  @Test("a cache that is too small for packs keeps each body in a file", arguments: [(64 << 20, true), (64 << 20 - 64, false)])
+  @Test(
+    "a cache that is too small for packs keeps each body in a file",
+    arguments: [(64 << 20, true), (64 << 20 - 64, false)])
   func smallCaches(maxSize: Int, isPacked: Bool) throws {
     let fixture = try StoreFixture(packingIn: TestDirectory()) { $0.maxSize = UInt64(maxSize) }
     let response = try fixture.store("/a", pattern(100))
     #expect((response.body.state.withLock { $0.place.packed } != nil) == isPacked)
   }
 
-  @Test("what is unloaded while somebody has it is one object still: what he changes is found, and what he drops is gone")
+  @Test(
+    "what is unloaded while somebody has it is one object still: what he changes is found, and what he drops is gone")
   func heldWhileUnloaded() throws {
     let fixture = try StoreFixture(packingIn: TestDirectory())
     let (kept, gone) = (try fixture.store("/a", pattern(5000)), try fixture.store("/b", pattern(6000)))
@@ -149,55 +152,82 @@ import Testing
     #expect(found.body.tagLimit(Array("three".utf8)) == 3)
   }
 
-  @Test("whatever is stored, replaced, dropped, unloaded and begun anew, a cache finds what it should, as it is", arguments: 1...4)
+  @Test(
+    "whatever is stored, replaced, dropped, unloaded and begun anew, a cache finds what it should, as it is",
+    arguments: 1...4)
   func model(seed: UInt64) throws {
-    var state = seed
-    func random(_ bound: Int) -> Int {
-      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-      return Int((state >> 33) % UInt64(bound))
+    var model = try StoreModel(seed)
+    for step in 0..<1500 { try model.step(step) }
+    try model.fixture.settle()
+    for number in 0..<300 { try model.check("/\(number)") }
+    try model.begin()
+    for number in 0..<300 { try model.check("/\(number)") }
+  }
+}
+
+/// A cache beside what says in the plainest way what is to be found in it.
+private struct StoreModel {
+  var fixture: StoreFixture
+  private var state: UInt64
+  private var known: [String: [UInt8]] = [:]
+
+  private static func change(_ settings: inout CacheStoreSettings) {
+    (settings.loadedResources, settings.memory) = (64, 1 << 20)
+  }
+
+  init(_ seed: UInt64) throws {
+    state = seed
+    fixture = try StoreFixture(packingIn: TestDirectory(), change: Self.change)
+  }
+
+  private mutating func random(_ bound: Int) -> Int {
+    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+    return Int((state >> 33) % UInt64(bound))
+  }
+
+  /// As after a kill.
+  mutating func begin() throws {
+    fixture = try StoreFixture(packingIn: try fixture.directory.copy(), change: Self.change)
+  }
+
+  func check(_ target: String) throws {
+    let resource = try fixture.loaded(target)
+    let current = resource?.withLock { Array($0.variants) } ?? []
+    #expect(current.count == (known[target] == nil ? 0 : 1), "\(target)")
+    for response in current { #expect(try fixture.readAll(response.body) == known[target], "\(target)") }
+    if let resource { fixture.store.remove(resource) }
+  }
+
+  mutating func step(_ step: Int) throws {
+    let target = "/\(random(300))"
+    switch random(12) {
+    case 0..<5: try store(target, step)
+    case 5:
+      guard let found = try fixture.first(target) else { return }
+      fixture.store.forget(found)
+      known[target] = nil
+    case 6: try fixture.first(target)?.body.addTag(TagRecord(tag: Array("a\(step)".utf8)))
+    case 7: if let found = try fixture.first(target) { _ = fixture.store.updateHead(found, head: fixture.head()) }
+    case 8: fixture.store.index.unload(beyond: 8, responses: .max, now: .max)
+    case 9: fixture.store.core.cleanPacks()
+    case 10 where random(12) == 0:
+      try fixture.settle()
+      try begin()
+    default: try check(target)
     }
-    let change: (inout CacheStoreSettings) -> Void = { ($0.loadedResources, $0.memory) = (64, 1 << 20) }
-    var fixture = try StoreFixture(packingIn: TestDirectory(), change: change)
-    var known: [String: [UInt8]] = [:]
-    func check(_ target: String) throws {
-      let resource = try fixture.loaded(target)
-      let current = resource?.withLock { Array($0.variants) } ?? []
-      #expect(current.count == (known[target] == nil ? 0 : 1), "\(target)")
-      for response in current { #expect(try fixture.readAll(response.body) == known[target], "\(target)") }
-      if let resource { fixture.store.remove(resource) }
-    }
-    for step in 0..<1500 {
-      let target = "/\(random(300))"
-      switch random(12) {
-      case 0..<5:
-        let bytes = pattern([0, 10, 3000, 70_000][random(4)], seed: UInt64(step))
-        let old = try fixture.loaded(target)?.withLock { Array($0.variants) } ?? []
-        let body = try fixture.body(expected: UInt64(bytes.count), total: UInt64(bytes.count))
-        body.addTag(TagRecord(tag: Array("\(step)".utf8)))
-        let response = StoredResponse(head: fixture.head(), body: body, storedAt: fixture.clock.wallSeconds())
-        fixture.store.publish(
-          response, in: try fixture.resource(target), replacing: random(2) == 0 ? old : [], superseding: old)
-        try body.write(bytes)
-        #expect(body.complete())
-        known[target] = bytes
-      case 5:
-        if let found = try fixture.first(target) {
-          fixture.store.forget(found)
-          known[target] = nil
-        }
-      case 6: if let found = try fixture.first(target) { found.body.addTag(TagRecord(tag: Array("a\(step)".utf8))) }
-      case 7: if let found = try fixture.first(target) { _ = fixture.store.updateHead(found, head: fixture.head()) }
-      case 8: fixture.store.index.unload(beyond: 8, responses: .max, now: .max)
-      case 9: fixture.store.core.cleanPacks()
-      case 10 where random(12) == 0:
-        try fixture.settle()
-        fixture = try StoreFixture(packingIn: try fixture.directory.copy(), change: change)
-      default: try check(target)
-      }
-    }
-    try fixture.settle()
-    for number in 0..<300 { try check("/\(number)") }
-    fixture = try StoreFixture(packingIn: try fixture.directory.copy(), change: change)
-    for number in 0..<300 { try check("/\(number)") }
+  }
+
+  private mutating func store(_ target: String, _ step: Int) throws {
+    let bytes = pattern([0, 10, 3000, 70_000][random(4)], seed: UInt64(step))
+    let old = try fixture.loaded(target)?.withLock { Array($0.variants) } ?? []
+    let body = try fixture.body(expected: UInt64(bytes.count), total: UInt64(bytes.count))
+    body.addTag(TagRecord(tag: Array("\(step)".utf8)))
+    let response = StoredResponse(head: fixture.head(), body: body, storedAt: fixture.clock.wallSeconds())
+    let isReplaced = random(2) == 0
+    fixture.store.publish(
+      response, in: try fixture.resource(target), replacing: isReplaced ? old : [], superseding: isReplaced ? [] : old)
+    try body.write(bytes)
+    #expect(body.complete())
+    known[target] = bytes
   }
 }

@@ -127,7 +127,9 @@ import Testing
     #expect(try dead.append(2).pack > place.pack)
   }
 
-  @Test("a record that a kill cut off is none, whatever of it was written; those before it stay", arguments: [1, 64, 200, 5000])
+  @Test(
+    "a record that a kill cut off is none, whatever of it was written; those before it stay",
+    arguments: [1, 64, 200, 5000])
   func tornTail(kept: Int) throws {
     let fixture = PackFixture()
     _ = try fixture.packs.open()

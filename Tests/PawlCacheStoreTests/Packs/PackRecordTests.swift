@@ -7,12 +7,16 @@ import Testing
 
 @Suite("Records in packs") struct PackRecordTests {
   private static let seed: UInt64 = 0x5eed
-  private static let tags = [TagRecord(tag: Array("t".utf8), limit: .max), TagRecord(tag: Array("alias".utf8), limit: 7)]
+  private static let tags = [
+    TagRecord(tag: Array("t".utf8), limit: .max), TagRecord(tag: Array("alias".utf8), limit: 7),
+  ]
 
   private func row(_ change: (inout ObjectRow) -> Void = { _ in }) -> ObjectRow {
     var row = ObjectRow(
-      number: 42, id: ObjectID(high: 1, low: 2), keyHash: 99, key: Array("a.example\0/x".utf8), kind: .shared, owner: nil,
-      head: Array("head".utf8), total: nil, isComplete: false, held: 0, synced: 0, isSuspect: false, storedAt: 1_700_000_000,
+      number: 42, id: ObjectID(high: 1, low: 2), keyHash: 99, key: Array("a.example\0/x".utf8), kind: .shared,
+      owner: nil,
+      head: Array("head".utf8), total: nil, isComplete: false, held: 0, synced: 0, isSuspect: false,
+      storedAt: 1_700_000_000,
       supersededAt: nil, lastUsed: 1_700_000_001, uses: 0, expires: nil)
     change(&row)
     return row

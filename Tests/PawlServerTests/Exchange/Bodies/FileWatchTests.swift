@@ -23,7 +23,7 @@ import Testing
 
   @Test("a file that nobody touches stays the same; one that is cut behind what was sent is changed, once")
   func cut() throws {
-    let bench = try ServerBench { $0.cache = "memory-object = 0" }
+    let bench = try ServerBench { $0.cache = "memory-object = 0\npacked-object = 0" }
     let (body, path) = try stored(bench)
     body.withFill { $0 = bench }
     var watch = FileWatch(body, from: 100)
@@ -44,7 +44,7 @@ import Testing
     arguments: [(100, true, FileLook.changed), (100, false, .changed), (900, true, .changed), (900, false, .spoilt)]
       as [(UInt64, Bool, FileLook)])
   func spoilt(_ offset: UInt64, _ isCopied: Bool, _ expected: FileLook) throws {
-    let bench = try ServerBench { $0.cache = "memory-object = 0" }
+    let bench = try ServerBench { $0.cache = "memory-object = 0\npacked-object = 0" }
     let (body, path) = try stored(bench)
     body.withFill { $0 = bench }
     var watch = FileWatch(body, from: 100)

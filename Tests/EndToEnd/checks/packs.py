@@ -86,6 +86,8 @@ def damage(bench):
         hit = 0
         for pack in files(pawl, "packs"):
             size = pack.stat().st_size
+            if size <= 64 or pack.suffix:
+                continue
             with open(pack, "r+b") as opened:
                 for _ in range(12):
                     at = rng.randrange(64, size)

@@ -15,12 +15,14 @@ import Testing
       let head = "HTTP/1.1 200 OK\r\n\(fields)Content-Length: \(content.utf8.count)\r\n\r\n"
       return ScriptedOrigin(.tcp, [.expectHead, .send(head + content), .readToEnd])
     }
-    let first = try TestServer(origin(content), in: folder) { ($0.cache, $0.site) = ("memory-object = 32K", site) }
+    let first = try TestServer(origin(content), in: folder) {
+      ($0.cache, $0.site, $0.packs) = ("memory-object = 32K", site, true)
+    }
     #expect(first.get().text == content)
     first.waitUntil("the body is complete") { first.stored()?.body.isComplete == true }
     #expect(first.stop() == [])
     return try TestServer(origin("2"), in: folder) {
-      ($0.cache, $0.site) = ("memory-object = 32K", newSite ?? site)
+      ($0.cache, $0.site, $0.packs) = ("memory-object = 32K", newSite ?? site, true)
     }
   }
 

@@ -57,7 +57,7 @@ import Testing
 
   @Test("is the same however the content comes", arguments: ContentCoding.allCases)
   func pieces(_ coding: ContentCoding) throws {
-    let bench = try ServerBench { $0.cache = "packed-object = 0" }
+    let bench = try ServerBench()
     let one = octets(try whole(bench, coding))
     let body = try body(bench)
     let encoding = try FormEncoding(coding, into: body)
@@ -70,7 +70,7 @@ import Testing
 
   @Test("is made again over what is held of it, with its flushes", arguments: ContentCoding.allCases)
   func again(_ coding: ContentCoding) throws {
-    let bench = try ServerBench { $0.cache = "packed-object = 0" }
+    let bench = try ServerBench()
     let flushes = [1000, 5000, 5001]
     let first = try whole(bench, coding, flushes: flushes)
     let plain = octets(try whole(bench, coding))
@@ -93,7 +93,7 @@ import Testing
 
   @Test("what is held of another content is not gone on with", arguments: ContentCoding.allCases)
   func differs(_ coding: ContentCoding) throws {
-    let bench = try ServerBench { $0.cache = "packed-object = 0" }
+    let bench = try ServerBench()
     var other = octets(try whole(bench, coding))
     other[other.count / 2] ^= 1
     let body = try body(bench, holding: other[...])
@@ -106,7 +106,7 @@ import Testing
 
   @Test("a flush without content since the last one adds nothing")
   func empty() throws {
-    let bench = try ServerBench { $0.cache = "packed-object = 0" }
+    let bench = try ServerBench()
     let body = try body(bench)
     let encoding = try FormEncoding(.gzip, into: body)
     try encoding.flush()

@@ -164,3 +164,29 @@ def pipelining(bench):
         thread.start()
     time.sleep(4)
     true(pawl.rss() - before < 24 * MIB, f"{(pawl.rss() - before) >> 20} MiB more")
+
+
+@check("endure: an answer has its status, fields and body after SIGTERM and kill -9, whatever the status")
+def statuses(bench):
+    origin = bench.origin()
+    rows = [200, 203, 204, 300, 301, 302, 308, 400, 404, 405, 410, 414, 451, 500, 501, 503]
+    for status in rows:
+        length = b"" if status == 204 else b"Content-Length: 4\r\n"
+        head = b"HTTP/1.1 %d Said\r\nCache-Control: max-age=600\r\nLocation: /there\r\n%s\r\n" % (status, length)
+        origin.at(f"/{status}", lambda r, head=head, body=b"" if status == 204 else b"body": (head + body, "keep"))
+    pawl = bench.pawl(origin)
+
+    def seen(status):
+        answer = get(pawl.address, f"/{status}")
+        names = ("Location", "Cache-Control", "Content-Length", "ETag", "Accept-Ranges")
+        return (answer.status, answer.body, *(answer.get(name) for name in names))
+
+    before = {status: seen(status) for status in rows}
+    for hard in (False, True):
+        time.sleep(1.2)
+        pawl.restart(hard=hard)
+        for status in rows:
+            for turn in range(2):
+                same(seen(status), before[status], f"{status}, kill -9: {hard}, request {turn + 1}")
+            same(origin.count(f"/{status}"), 1, f"requests for {status}")
+    true(not get(pawl.address, "/400", fields=(("X-Odd", "o"),)).hit, "an error is no answer to a request of another kind")

@@ -61,11 +61,14 @@ final class HotAnswer: Sendable {
     return made
   }
 
-  /// What is decided of the whole of a body that is about to be complete, for requests that ask for no part; `nil` as for ``of(_:_:now:)``.
+  /// What is decided of the whole of a body that is about to be complete, for requests that ask for no part; `nil` as for ``of(_:_:now:)``,
+  /// and for every status but 200: what else it depends on, and its head, are known to the long way alone.
   static func whole(
     of stored: StoredResponse, _ route: RouteSettings, now: Int64
   ) -> (head: [UInt8], window: FreshWindow, isCodable: Bool, mayBeLearnt: Bool)? {
-    guard let total = stored.body.total, stored.head.answersAlike(asksIdentity: route.asksIdentity) else { return nil }
+    guard stored.head.status == 200, let total = stored.body.total,
+      stored.head.answersAlike(asksIdentity: route.asksIdentity)
+    else { return nil }
     let window = FreshWindow(stored.head, policy: route.policy, now: now)
     guard window.contains(now), decided([], stored, route, now)?.shape == .whole else { return nil }
     let isCodable = isCodable(stored, route)

@@ -86,7 +86,7 @@ extension LoopServices {
 
 extension HotAnswer {
   /// Changes with what is decided, and with how it is written down.
-  static let version = 1
+  static let version = 2
 
   private static let forEverybody: UInt64 = 1, codable: UInt64 = 2, learnable: UInt64 = 4, dated: UInt64 = 8
 

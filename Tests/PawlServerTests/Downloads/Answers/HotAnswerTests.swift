@@ -30,6 +30,23 @@ import Testing
     #expect(try answer(total: nil) == nil && answer(status: 404) == nil)
   }
 
+  @Test("an answer is kept with a record for a 200 alone: of any other status the long way says what it is, and whose")
+  func whole() throws {
+    func head(status: Int, _ fields: [Line] = [Self.fresh]) throws -> String? {
+      let box = try StoredResponseBox(fields, status: status)
+      let (response, route, now) = (box.response, box.bench.route, box.bench.running.clock.wallSeconds())
+      let made = HotAnswer.whole(of: response, route, now: now)
+      #expect((made == nil) == (HotAnswer.record(response, route, now: now) == nil))
+      return made.map { String(decoding: $0.head.prefix(17), as: UTF8.self) }
+    }
+    #expect(try head(status: 200) == "HTTP/1.1 200 OK\r\n")
+    for status in [203, 204, 299, 300, 301, 302, 308, 400, 404, 405, 410, 414, 451, 500, 501, 503] {
+      #expect(try head(status: status) == nil, "\(status)")
+    }
+    #expect(try head(status: 200, [(.cacheControl, "max-age=0")]) == nil)
+    #expect(try head(status: 200, [Self.fresh, (.vary, "Accept-Language")]) == nil)
+  }
+
   @Test("it is remembered for its route, and for no longer than it is fresh")
   func remembered() throws {
     let box = try StoredResponseBox([Self.fresh])

@@ -189,7 +189,7 @@ package final class CacheStore: @unchecked Sendable {
     case .record(let place)?:
       if let room, let packs = core.packs, let pack = packs.pack(place.pack), let octets = pack.read(place, into: room),
         let hit = PackedHit(octets, authority: authority, target: target, seed: packs.seed),
-        hit.number > core.trees.newest
+        hit.number > core.trees.newest || !core.trees.covers(authority, target, number: hit.number)
       {
         room.hit = hit
         return .record

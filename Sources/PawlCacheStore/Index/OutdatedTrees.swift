@@ -37,6 +37,11 @@ final class OutdatedTrees: Sendable {
     }
   }
 
+  /// The same of a key in two pieces. On any thread.
+  func covers(_ authority: UnsafeRawBufferPointer, _ target: UnsafeRawBufferPointer, number: Int64) -> Bool {
+    covers(Array(authority) + [0] + Array(target), number: number)
+  }
+
   /// What a key begins with, up to each slash of its path; and all of it with a slash, for it may name a collection.
   private static func trees(above key: [UInt8]) -> [ArraySlice<UInt8>] {
     let key = OutdatedRows.normalised(key)
@@ -96,7 +101,6 @@ extension CacheStore {
   package func forgetAll(below key: CacheKey, on loop: EventLoop, _ completion: @escaping () -> Void) {
     let (number, tree) = (core.takeNumber(), OutdatedRows.normalised(key.bytes))
     let surplus = core.trees.stamp(tree, number)
-    core.submit([.outdated(tree, number)])
     if !surplus.isEmpty { core.pool.run { [core] in core.settle(surplus) } }
     let done = LoopReply<[Resource]>(on: loop) { [self] loading in
       // They were read before the stamp was there, perhaps.
@@ -109,8 +113,11 @@ extension CacheStore {
         }
       }
     }
-    guard core.trees.wait(tree, done) else { return }
-    if !core.pool.run({ [core] in core.walkOutdatedTrees() }) { core.walkOutdatedTrees() }
+    // Who is told that it is gone finds it gone after a kill, too.
+    core.submit([.outdated(tree, number)]) { [core] _ in
+      guard core.trees.wait(tree, done) else { return }
+      if !core.pool.run({ core.walkOutdatedTrees() }) { core.walkOutdatedTrees() }
+    }
   }
 
   /// Forgets all that is stored of a resource (RFC 9111 §4.4), as ``forgetAll(below:on:_:)`` does. `completion` runs on `loop`, at

@@ -107,9 +107,20 @@ extension StoreCore {
     return true
   }
 
+  /// Looks for what does not count any more in a pack whose list says it does: that was written when it was full.
+  private func count(_ pack: Pack, _ packs: Packs) {
+    var counted = 0
+    _ = packs.scan(pack, through: pack.size) { head, place in
+      if head.isLive { counted += place.size } else { _ = replace(head.keyHash, place, by: nil) }
+    }
+    pack.noteCounted(counted)
+    if pack.live == 0 { packs.remove(pack) }
+  }
+
   /// Once a second: empties one pack of which little counts any more, or of which there never was much.
   func cleanPacks() {
     guard let packs else { return }
+    if let unknown = packs.all.first(where: { !$0.isCounted && $0.isToGo }) { count(unknown, packs) }
     let sparse = packs.all.first { $0.isToGo && $0.live < packs.packSize / 100 * Self.leastLive }
     if let sparse { _ = empty(sparse, keepingAll: true) }
   }

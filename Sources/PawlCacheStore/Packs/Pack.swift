@@ -24,6 +24,7 @@ final class Pack: Sendable {
     /// Wall clock, seconds: of the last record.
     var lastWritten: Int64
     var isDropped = false
+    var isCounted = true
   }
 
   /// The octets before the first record: what tells that it is a pack of this cache.
@@ -74,8 +75,17 @@ final class Pack: Sendable {
   }
 
   /// At the start: what was found in it.
-  func noteFound(live: Int, lastWritten: Int64) {
-    state.withLock { ($0.live, $0.lastWritten) = (live, lastWritten) }
+  /// - Parameter isCounted: `false`: some of that may not count any more.
+  func noteFound(live: Int, lastWritten: Int64, isCounted: Bool) {
+    state.withLock { ($0.live, $0.lastWritten, $0.isCounted) = (live, lastWritten, isCounted) }
+  }
+
+  /// Whether ``live`` is what counts, and no more.
+  var isCounted: Bool { state.withLock { $0.isCounted } }
+
+  /// So many octets of records counted a moment ago.
+  func noteCounted(_ octets: Int) {
+    state.withLock { ($0.live, $0.isCounted) = (min($0.live, octets), true) }
   }
 
   func noteDirt() { state.withLock { $0.isDirty = true } }

@@ -202,7 +202,9 @@ extension Packs {
       return try Files.unlink(indexPath(of: number))
     }
     var content: PackList.Content
-    if let known = try readIndex(of: number), known.end == pack.size {
+    let known = try readIndex(of: number)
+    let isListed = known?.end == pack.size
+    if let known, isListed {
       content = known
     } else {
       content = PackList.Content(entries: [], lastNumber: 0, end: 0)
@@ -216,7 +218,7 @@ extension Packs {
       try Files.unlink(path)
       return try Files.unlink(indexPath(of: number))
     }
-    pack.noteFound(live: live, lastWritten: Self.changed(descriptor))
+    pack.noteFound(live: live, lastWritten: Self.changed(descriptor), isCounted: !isListed)
     adopt(pack)
     inventory.entries += content.entries
     inventory.lastNumber = max(inventory.lastNumber, content.lastNumber)

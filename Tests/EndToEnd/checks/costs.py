@@ -47,11 +47,11 @@ def counted(pawl, work):
     return {row[1]: int(row[0]) for row in rows if len(row) == 2 and row[0].isdigit() and row[1] != "total"}
 
 
-def calls_a_request(bench, size, fields=FRESH, hit=True):
+def calls_a_request(bench, size, fields=FRESH, hit=True, packed=0):
     """System calls of an answer of `size` octets, one after another on one connection; what lies in files begins at 4 KiB."""
     origin = bench.origin()
     origin.default = Resource(bytes(range(256)) * (size // 256), fields=fields)
-    pawl = bench.pawl(origin, pawl={"workers": 1, "access-log": "off"}, cache={"memory-object": "4K"})
+    pawl = bench.pawl(origin, pawl={"workers": 1, "access-log": "off"}, cache={"memory-object": "4K", "packed-object": packed})
     for _ in range(3):
         get(pawl.address, "/hit")
     with Client(pawl.address) as client:
@@ -77,6 +77,11 @@ def bounded(calls, limit):
 @check("cost: a hit from memory takes three system calls: wait, read, write")
 def memory(bench):
     bounded(calls_a_request(bench, 1024), 3)
+
+
+@check("cost: a hit from a pack takes four system calls: wait, read, read, write")
+def pack(bench):
+    bounded(calls_a_request(bench, 16 << 10, packed="64K"), 4)
 
 
 @check("cost: a hit from a file takes four system calls: wait, read, write, sendfile; and a look at the file in each millisecond")

@@ -132,6 +132,26 @@ import Testing
     for number in 0..<100 { #expect(try isThere(fixture, number) == (!all.contains(number) || kept.contains(number))) }
   }
 
+  @Test("a full pack whose list says more than counts is counted after a start, and emptied where little does")
+  func counted() throws {
+    let first = try fixture()
+    try fill(first, 0..<100)
+    let pack = try firstPack(first)
+    try first.settle()
+    first.store.core.packs?.writeIndex(of: pack)
+    let all = numbers(first, in: pack)
+    let kept = Set(all.prefix(all.count / 3))
+    for number in all where !kept.contains(number) {
+      first.store.forget(try #require(try first.first(target(number))))
+    }
+    let second = try fixture(in: try first.directory.copy())
+    let listed = try #require(second.store.core.packs?.pack(pack.number))
+    #expect(!listed.isCounted && listed.live > listed.size / 2)
+    second.store.core.cleanPacks()
+    #expect(listed.isCounted && second.store.core.packs?.pack(pack.number) == nil)
+    for number in 0..<100 { #expect(try isThere(second, number) == (!all.contains(number) || kept.contains(number))) }
+  }
+
   @Test("what a killed process had begun to fill is gathered into one pack, in time")
   func restarts() throws {
     var directory = TestDirectory()

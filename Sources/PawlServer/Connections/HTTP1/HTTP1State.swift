@@ -40,18 +40,36 @@ struct HTTP1State {
   /// What belongs to one request: replaced as a whole by the next.
   struct Turn {
     let version: HTTPVersion
-    let isHead: Bool
-    /// Whether the connection may go on after the answer.
-    fileprivate(set) var persists: Bool
-    /// Whether the client has said that it sends nothing behind this request, and nothing of it is still to come.
-    let isClientsLast: Bool
+    /// One octet for three answers: an idle connection has room for no more.
+    private var facts: Facts
     fileprivate(set) var answer = Answer.awaited
     /// What becomes of request content that nobody wants.
     var wish = UnwantedContent.Wish.none
 
     init(version: HTTPVersion = .http11, isHead: Bool = false, persists: Bool = true, isClientsLast: Bool = false) {
-      (self.version, self.isHead, self.persists, self.isClientsLast) = (version, isHead, persists, isClientsLast)
+      self.version = version
+      facts = Facts()
+      if isHead { facts.insert(.head) }
+      if persists { facts.insert(.persists) }
+      if isClientsLast { facts.insert(.clientsLast) }
     }
+
+    private struct Facts: OptionSet {
+      let rawValue: UInt8
+
+      static let head = Facts(rawValue: 1)
+      static let persists = Facts(rawValue: 2)
+      static let clientsLast = Facts(rawValue: 4)
+    }
+
+    var isHead: Bool { facts.contains(.head) }
+    /// Whether the connection may go on after the answer.
+    fileprivate(set) var persists: Bool {
+      get { facts.contains(.persists) }
+      set { if newValue { facts.insert(.persists) } else { facts.remove(.persists) } }
+    }
+    /// Whether the client has said that it sends nothing behind this request, and nothing of it is still to come.
+    var isClientsLast: Bool { facts.contains(.clientsLast) }
   }
 
   private(set) var phase: Phase

@@ -8,10 +8,10 @@ struct PackPlace: Hashable, Sendable {
   /// The most octets of one record.
   static let recordLimit = ((1 << sizeBits) - 1) * unit
   /// The most packs that are ever made in one cache: 16 PiB of objects.
-  static let numberLimit: UInt32 = 1 << 28
+  static let numberLimit: UInt32 = 1 << 26
 
   private static let sizeBits = 12
-  private static let offsetBits = 20
+  private static let offsetBits = 22
 
   /// The lowest 60.
   let bits: UInt64

@@ -47,12 +47,21 @@ final class Packs: Sendable {
   static let share: UInt64 = 64
   /// A pack has at least so many octets; of a cache that has not room for ``share`` of them nothing is packed.
   static let leastSize: UInt64 = 1 << 20
+  /// A pack has at most so many octets, but where there would be more than ``mostPacks`` of them.
+  static let usualSize: UInt64 = 64 << 20
+  /// So many there are at most while they have fewer octets than they can: each holds a descriptor.
+  static let mostPacks: UInt64 = 4096
+
+  /// The octets of a pack in a cache that has room for so many.
+  static func size(for maxSize: UInt64) -> UInt64 {
+    min(max(min(maxSize / share, usualSize), maxSize / mostPacks), UInt64(PackPlace.packLimit))
+  }
 
   convenience init(
     _ place: StorePlace, packedObject: UInt64, seed: UInt64, pool: WorkerPool, events: EventLog,
     budget: DiskBudget, clock: any LoopClock
   ) {
-    let size = min(budget.maxSize / Self.share, UInt64(PackPlace.packLimit))
+    let size = Self.size(for: budget.maxSize)
     let limit = size < Self.leastSize ? 0 : min(packedObject, Self.mostContent)
     self.init(
       place, contentLimit: Int(limit), packSize: Int(max(size, Self.leastSize)), seed: seed, pool: pool, events: events,

@@ -70,6 +70,15 @@ final class PackFixture {
 }
 
 @Suite("Packs") struct PacksTests {
+  @Test("are as large as makes room finely, and no more than may hold a descriptor each")
+  func sizes() {
+    let mebi = UInt64(1) << 20
+    let expected: [(cache: UInt64, pack: UInt64)] = [
+      (1, 0), (64, 1), (1024, 16), (4096, 64), (262_144, 64), (524_288, 128), (1_048_576, 256), (4_194_304, 256),
+    ]
+    for each in expected { #expect(Packs.size(for: each.cache * mebi) / mebi == each.pack) }
+  }
+
   @Test("what is written is read, from the page cache and from the disk")
   func reads() throws {
     let fixture = PackFixture()

@@ -62,15 +62,16 @@ extension StoredBody {
       let made = try core.openBodies.makingRoom { () throws(StoreError) in try BodyFile.create(id, core, charge) }
       if try fill(made) { return }
       // It went into a pack meanwhile.
-      discard()
+      discardFile()
     } catch {
-      discard()
+      discardFile()
       core.events.log(.warning, "body-refused", ["body": id.hex, "why": "\(error)"])
       passThroughMemory()
     }
   }
 
-  private func discard() {
+  /// The file that was made for it is not needed, or could not be made.
+  func discardFile() {
     BodyFile.unlink(id, core)
     _ = core.unrecorded.withLock { $0.remove(id) }
   }
@@ -176,15 +177,15 @@ extension StoredBody {
     let octets = bytes.withUnsafeBytes {
       PackRecord.octets(of: row, tags, answer: answer, content: $0, digest: digest, seed: core.packs?.seed ?? 0)
     }
-    guard let octets, let packs = core.packs, let place = packs.append(octets), let pack = packs.pack(place.pack) else {
+    guard let octets, let packs = core.packs, let (place, descriptor) = packs.append(octets, content: bytes.count)
+    else {
       settleInFile()
       return false
     }
-    let start = UInt64(place.offset + octets.count - PackRecord.padded(bytes.count))
     let keepsMemory = bytes.count <= Int(clamping: core.settings.memoryObject) && core.settings.memory > 0
     let outcome = state.withLock { state -> (released: UInt64, behind: [CatalogueChange])? in
       guard state.place.isGathering, !state.isDoomed, let birth = state.birth else { return nil }
-      state.enterPack(place, BodyDescriptor(in: pack, at: start), bytes.count, digest)
+      state.enterPack(place, descriptor, bytes.count, digest)
       state.gathered = []
       if keepsMemory { (state.memory, state.memoryUse) = (bytes, .kept) }
       state.birth = nil
@@ -219,6 +220,7 @@ extension BodyState {
     verified.insert(range)
     _ = segments.insert(SegmentRecord(offset: 0, length: range.upperBound, digest: digest, sequence: 1))
   }
+
   /// All that came so far stands in a file of its own, and one segment.
   fileprivate mutating func enterFile(_ made: BodyDescriptor, _ segment: OpenSegment, _ now: UInt64) {
     let count = segment.end

@@ -109,11 +109,9 @@ extension StoredBody {
   func move(from place: PackPlace) -> Bool { core.moving(self) { moveAlone(from: place, []) } }
 
   private func moveAlone(from place: PackPlace, _ changes: [CatalogueChange]) -> Bool {
-    guard let packs = core.packs, let (pack, octets) = packs.rewritten(place, changes),
-      let next = packs.append(octets), let target = packs.pack(next.pack)
+    guard let packs = core.packs, let octets = packs.rewritten(place, changes),
+      let (next, descriptor) = packs.append(octets, content: Int(total ?? 0))
     else { return false }
-    let descriptor = BodyDescriptor(
-      in: target, at: UInt64(next.offset + octets.count - PackRecord.padded(Int(total ?? 0))))
     let isMoved = state.withLock { state in
       guard state.place == .packed(place), !state.isDoomed else { return false }
       (state.place, state.descriptor) = (.packed(next), descriptor)
@@ -122,7 +120,6 @@ extension StoredBody {
     // Before what others know of it counts no more.
     if isMoved { core.noteMoved(self, from: place, to: next, descriptor) }
     packs.kill(isMoved ? place : next)
-    withExtendedLifetime(pack) {}
     return isMoved
   }
 
@@ -149,18 +146,13 @@ extension StoredBody {
         core.recordBirth(record.rows(state.tags), of: self)
         return true
       }
-      guard isMoved else {
-        BodyFile.unlink(id, core)
-        _ = core.unrecorded.withLock { $0.remove(id) }
-        return
-      }
+      guard isMoved else { return discardFile() }
       core.noteLive(self)
       core.openBodies.add(self)
       core.durability.add(self)
       packs.kill(place)
     } catch {
-      BodyFile.unlink(id, core)
-      _ = core.unrecorded.withLock { $0.remove(id) }
+      discardFile()
       core.events.log(.error, "body-unpack-failed", ["body": id.hex, "why": "\(error)"])
     }
   }
@@ -187,28 +179,34 @@ extension PackRecord {
 }
 
 extension Packs {
-  /// A record, whose content may be damaged. Blocking.
-  func record(_ place: PackPlace) -> (octets: [UInt8], record: PackRecord)? {
-    guard let pack = pack(place.pack), case .octets(let octets) = pack.read(place, waits: true),
+  /// A record, whose content may be damaged; `nil` where there is none any more.
+  /// - Parameter waits: for the disk: never on a loop. Else `nil` also where it is not in the page cache.
+  func record(_ place: PackPlace, waits: Bool = true) -> (octets: [UInt8], record: PackRecord)? {
+    guard let pack = pack(place.pack), case .octets(let octets) = pack.read(place, waits: waits),
       let record = octets.withUnsafeBytes({ PackRecord($0, seed: seed) })
     else { return nil }
     return (octets, record)
   }
 
-  /// The same object with these changes. Blocking.
-  /// - Returns: with it, the pack that it is in now.
-  func rewritten(_ place: PackPlace, _ changes: [CatalogueChange]) -> (Pack, [UInt8])? {
-    guard let pack = pack(place.pack), let (octets, record) = record(place) else { return nil }
+  /// Writes a record; with its place, where its content of so many octets is read.
+  func append(_ octets: [UInt8], content count: Int) -> (PackPlace, BodyDescriptor)? {
+    guard let place = append(octets), let pack = pack(place.pack) else { return nil }
+    let start = place.offset + octets.count - PackRecord.padded(count)
+    return (place, BodyDescriptor(in: pack, at: UInt64(start)))
+  }
+
+  /// The octets of the same object with these changes. Blocking.
+  func rewritten(_ place: PackPlace, _ changes: [CatalogueChange]) -> [UInt8]? {
+    guard let (octets, record) = record(place) else { return nil }
     var (row, tags) = (record.row, record.tags)
     for change in changes { change.apply(to: &row, &tags) }
     // What was decided was decided of what it was.
     let answer = changes.isEmpty ? record.answer : []
-    let made = octets.withUnsafeBytes { octets in
+    return octets.withUnsafeBytes { octets in
       PackRecord.octets(
         of: row, tags, revision: record.revision &+ (changes.isEmpty ? 0 : 1), answer: answer,
         content: UnsafeRawBufferPointer(rebasing: octets[record.content]), digest: record.digest, seed: seed)
     }
-    return made.map { (pack, $0) }
   }
 }
 

@@ -62,7 +62,7 @@ extension StoreCore {
     if let body = loadedBody(head, place) { return body.relocate(from: place) }
     // One that is damaged, or out of date, need not be moved.
     guard let (_, record) = packs.record(place), record.row.supersededAt == nil,
-      !trees.covers(record.row.key, number: head.number), let (_, octets) = packs.rewritten(place, [])
+      !trees.covers(record.row.key, number: head.number), let octets = packs.rewritten(place, [])
     else { return evict(head, place, packs, evenInUse: false) }
     guard let next = packs.append(octets) else { return false }
     if replace(head.keyHash, place, by: next) { return true }

@@ -12,9 +12,9 @@ struct PackedObject {
   /// - Parameter waits: for the disk: never on a loop.
   /// - Returns: `nil` where it is not in the page cache; with `waits`, where there is no such record any more.
   init?(_ place: PackPlace, in packs: Packs, waits: Bool) {
-    guard let pack = packs.pack(place.pack), case .octets(let octets) = pack.read(place, waits: waits),
-      let record = octets.withUnsafeBytes({ PackRecord($0, seed: packs.seed) })
-    else { return nil }
+    guard let pack = packs.pack(place.pack), let (octets, record) = packs.record(place, waits: waits) else {
+      return nil
+    }
     (self.place, self.pack, self.octets, self.record) = (place, pack, octets, record)
   }
 

@@ -136,13 +136,19 @@ extension Packs {
     return last
   }
 
-  /// Of a pack that is full. Blocking.
-  func writeIndex(of pack: Pack) {
+  /// What counts in a pack, found by going through it. Blocking.
+  private func content(of pack: Pack) -> PackList.Content {
     var content = PackList.Content(entries: [], lastNumber: 0, end: 0)
     content.end = scan(pack, through: pack.size) { head, place in
       content.lastNumber = max(content.lastNumber, head.number)
       if head.isLive { content.entries.append(PackEntry(hash: head.keyHash, place: place)) }
     }
+    return content
+  }
+
+  /// Of a pack that is full. Blocking.
+  func writeIndex(of pack: Pack) {
+    let content = content(of: pack)
     // An index that says less than there is would hide the rest.
     guard content.end == pack.size, self.pack(pack.number) === pack else { return }
     let (path, octets) = (indexPath(of: pack.number), PackList.octets(content, seed: seed))
@@ -201,24 +207,14 @@ extension Packs {
       try Files.unlink(path)
       return try Files.unlink(indexPath(of: number))
     }
-    var content: PackList.Content
-    let known = try readIndex(of: number)
-    let isListed = known?.end == pack.size
-    if let known, isListed {
-      content = known
-    } else {
-      content = PackList.Content(entries: [], lastNumber: 0, end: 0)
-      content.end = scan(pack, through: pack.size) { head, place in
-        content.lastNumber = max(content.lastNumber, head.number)
-        if head.isLive { content.entries.append(PackEntry(hash: head.keyHash, place: place)) }
-      }
-    }
+    let listed = try readIndex(of: number).flatMap { $0.end == pack.size ? $0 : nil }
+    let content = listed ?? content(of: pack)
     let live = content.entries.reduce(0) { $0 + $1.place.size }
     guard live > 0 else {
       try Files.unlink(path)
       return try Files.unlink(indexPath(of: number))
     }
-    pack.noteFound(live: live, lastWritten: Self.changed(descriptor), isCounted: !isListed)
+    pack.noteFound(live: live, lastWritten: Self.changed(descriptor), isCounted: listed == nil)
     adopt(pack)
     inventory.entries += content.entries
     inventory.lastNumber = max(inventory.lastNumber, content.lastNumber)

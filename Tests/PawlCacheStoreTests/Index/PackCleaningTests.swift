@@ -211,7 +211,7 @@ import Testing
     let old = try fixture.store("/1", content(1))
     let place = try #require(old.body.state.withLock { $0.place.packed })
     let rewritten = fixture.store.core.packs?.rewritten(place, [.superseded(old.body.number, at: 77)])
-    _ = fixture.store.core.packs?.append(try #require(rewritten).1)
+    _ = fixture.store.core.packs?.append(try #require(rewritten))
     for _ in 0..<2 {
       let copy = try StoreFixture(packingIn: try fixture.directory.copy())
       let resource = try #require(try copy.loaded("/1"))

@@ -112,13 +112,14 @@ final class StoreFixture {
   /// Stores `bytes` under the target, published before they are written, as a fill does.
   @discardableResult
   func store(
-    _ target: String, _ bytes: [UInt8], total: UInt64? = nil, tag: String = "t", fields: [(FieldName, String)] = []
+    _ target: String, _ bytes: [UInt8], total: UInt64? = nil, tag: String = "t", fields: [(FieldName, String)] = [],
+    superseding: [StoredResponse] = []
   ) throws -> StoredResponse {
     let total = total ?? UInt64(bytes.count)
     let body = try body(total: total)
     body.addTag(TagRecord(tag: Array(tag.utf8)))
     let response = StoredResponse(head: head(fields), body: body, storedAt: clock.wallSeconds())
-    store.publish(response, in: try resource(target))
+    store.publish(response, in: try resource(target), superseding: superseding)
     try body.write(bytes)
     if total == UInt64(bytes.count) { #expect(body.complete()) } else { body.fillPaused() }
     store.flush()

@@ -19,7 +19,7 @@ extension CacheStore {
     if !isQueued { reply.send(nil) }
   }
 
-  /// Puts a response where look-ups find it and records it; its body may still be filled.
+  /// Puts a response where look-ups find it and records it; its body may still be filled. Once for each body.
   /// - Parameters:
   ///   - replacing: these go, bytes and all, when their readers have left.
   ///   - superseding: these are current no more and stay for clients that hold half of them; the oldest beyond 16 go.
@@ -144,6 +144,8 @@ extension CacheStore {
 
   /// Records a body for the first time; one that is gathered is recorded when it is known where it goes.
   func record(_ changes: [CatalogueChange], of body: StoredBody) {
+    // What is in a pack has been published: a row of it would be of a file that is not there.
+    assert(body.state.withLock { $0.place.packed == nil })
     if !body.isGathering { core.recordBirth(changes, of: body) }
   }
 

@@ -24,13 +24,13 @@ import Testing
   }
 
   @discardableResult
-  private func store(_ fixture: StoreFixture, _ target: String, _ bytes: [UInt8] = pattern(5000)) throws
-    -> StoredResponse
-  {
+  private func store(
+    _ fixture: StoreFixture, _ target: String, _ bytes: [UInt8] = pattern(5000), superseding: [StoredResponse] = []
+  ) throws -> StoredResponse {
     let body = try fixture.body(total: UInt64(bytes.count))
     body.addTag(TagRecord(tag: Array("t".utf8)))
     let response = StoredResponse(head: fixture.head(), body: body, storedAt: fixture.clock.wallSeconds())
-    fixture.store.publish(response, in: try fixture.resource(target))
+    fixture.store.publish(response, in: try fixture.resource(target), superseding: superseding)
     body.decideWhenPacked { _ in Self.answer }
     try body.write(bytes)
     #expect(body.complete())
@@ -154,8 +154,7 @@ import Testing
   func superseded() throws {
     let fixture = try fixture([]) { fixture in
       let old = try store(fixture, "/a")
-      let new = try store(fixture, "/a", pattern(10))
-      fixture.store.publish(new, in: try fixture.resource("/a"), superseding: [old])
+      let new = try store(fixture, "/a", pattern(10), superseding: [old])
       fixture.store.forget(new)
     }
     #expect(hit(fixture) == nil)

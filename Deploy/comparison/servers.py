@@ -212,7 +212,7 @@ http {{
   default_type application/octet-stream; access_log off; server_tokens off; sendfile on; tcp_nodelay on;
   keepalive_timeout 3600; keepalive_requests 2000000000; send_timeout 600; proxy_read_timeout 600; client_max_body_size 0;
   client_body_temp_path {self.folder}/body; proxy_temp_path {self.folder}/temp; fastcgi_temp_path {self.folder}/f; uwsgi_temp_path {self.folder}/u; scgi_temp_path {self.folder}/s;
-  proxy_cache_path {self.folder}/cache keys_zone=c:{10 + self.objects // 5000}m max_size=40g inactive=1d use_temp_path=off {self.site()[0]};
+  proxy_cache_path {self.folder}/cache levels=1:2 keys_zone=c:{10 + self.objects // 5000}m max_size=40g inactive=1d use_temp_path=off {self.site()[0]};
   {self.site()[1]}
   upstream origin {{ server {self.options.get("origin") or self.bench.origin.address}; keepalive 512; keepalive_requests 2000000000; keepalive_timeout 3600; }}
   {chr(10).join(servers)}

@@ -176,7 +176,7 @@ package final class EventLoop: @unchecked Sendable {
   }
 
   /// A socket is ready.
-  func noteReady() { share.noteReady() }
+  package func noteReady() { share.noteReady() }
 
   // MARK: Time and scratch space
 

@@ -9,6 +9,11 @@ package enum PortSharing: Sendable {
   case further
 }
 
+/// Seconds for which the kernel keeps a connection whose client has said nothing yet (`TCP_DEFER_ACCEPT`): until then it is no
+/// connection to us, and its first octets can be read as soon as it is accepted. It comes all the same after them, by the next
+/// SYN-ACK that the kernel sends.
+private let acceptsSilentAfter: CInt = 1
+
 /// Opens a socket and binds it to the address.
 func bindSocket(_ address: SocketAddress, sharing: PortSharing = .alone) throws(LoopError) -> OwnedDescriptor {
   let raw = openSocket(address.family)
@@ -18,6 +23,7 @@ func bindSocket(_ address: SocketAddress, sharing: PortSharing = .alone) throws(
     setSocketOption(raw, SOL_SOCKET, SO_REUSEADDR, 1)
     probePeers(of: raw)
     setSocketOption(raw, CInt(IPPROTO_TCP), TCP_NODELAY, 1)
+    setSocketOption(raw, CInt(IPPROTO_TCP), TCP_DEFER_ACCEPT, acceptsSilentAfter)
     if sharing == .further { setSocketOption(raw, SOL_SOCKET, SO_REUSEPORT, 1) }
     if address.staysOnMachine { sendUnpaced(raw) }
     if address.isIPv6 { setSocketOption(raw, CInt(IPPROTO_IPV6), IPV6_V6ONLY, 1) }

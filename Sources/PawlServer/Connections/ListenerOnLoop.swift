@@ -21,6 +21,7 @@ final class ListenerOnLoop {
   @exclusivity(unchecked) private var parser: RequestParser
   private let listener: Listener
   private var parserUser: ObjectIdentifier?
+  var earlyRead = EarlyRead()
 
   init(_ listener: Listener, settings: PawlConfig.ListenerSettings, certificates: ListenerCertificates?) {
     (self.listener, self.certificates) = (listener, certificates)

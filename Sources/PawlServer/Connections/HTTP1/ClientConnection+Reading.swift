@@ -11,11 +11,19 @@ extension ClientConnection {
     }
   }
 
+  /// - Returns: whether something was there.
+  func readEarly() -> Bool {
+    owner.loop.noteReady()
+    return readMessages()
+  }
+
   /// Octets that are read at a time while a head is awaited. Content behind it is left to the kernel until the request can
   /// take it: kept here, it would be copied into memory that is new, which costs as much as writing it to a file.
   private static let headRead = 16 << 10
 
-  private func readMessages() {
+  /// - Returns: `false` where nothing was there.
+  @discardableResult
+  private func readMessages() -> Bool {
     var buffer = owner.loop.takeReadBuffer()
     let limit = hasContent ? min(buffer.count, owner.loop.readLimit) : Self.headRead
     let result = buffer.withUnsafeMutableBytes {
@@ -32,7 +40,9 @@ extension ClientConnection {
       }
       owner.loop.giveReadBuffer(buffer)
       inputConsumed()
-    case .wouldBlock: owner.loop.giveReadBuffer(buffer)
+    case .wouldBlock:
+      owner.loop.giveReadBuffer(buffer)
+      return false
     case .end:
       owner.loop.giveReadBuffer(buffer)
       clientHalfClosed()
@@ -40,6 +50,7 @@ extension ClientConnection {
       owner.loop.giveReadBuffer(buffer)
       clientBroke(errorName(code))
     }
+    return true
   }
 
   /// Works through what was kept, after an exchange has ended or more has come.

@@ -44,8 +44,17 @@ final class ClientConnection: StreamDelegate, ServedConnection, DeadlineHolder {
     stream.keep(self)
   }
 
-  /// A request that came with the last flight of the handshake is answered now, and the session tickets go with the answer.
+  /// A request that came with the connection is answered now, before anybody watches it; one that came with the last flight of the
+  /// handshake, too, and the session tickets go with the answer.
   func start() {
+    if !stream.isReading, facts.tls == nil, listener.earlyRead.isDue() {
+      let found = readEarly()
+      listener.earlyRead.note(found: found)
+      if found {
+        if state.isWaiting, !hasDeadline { setDeadline(after: listener.settings.headerTimeout) }
+        return
+      }
+    }
     setDeadline(after: listener.settings.headerTimeout)
     stream.startReading()
     if stream.hasReadAhead { streamReadable() }

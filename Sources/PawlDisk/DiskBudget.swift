@@ -91,7 +91,10 @@ package final class DiskBudget: Sendable {
   package func uncharge(_ bytes: UInt64) {
     state.withLock { state in
       state.used -= min(bytes, state.used)
-      state.granted -= min(bytes, state.granted)
+      let granted = min(bytes, state.granted)
+      state.granted -= granted
+      // Else room would be made for the same bytes until the file system is asked again.
+      state.free = state.free.map { Self.saturatingSum($0, bytes - granted) }
     }
   }
 

@@ -173,13 +173,18 @@ package struct CacheStoreSettings: Sendable {
   package var loadedResources: Int
   /// The largest body that is kept in a pack with others, in octets; 0: each has a file of its own.
   package var packedObject: UInt64
+  /// Packs, each of which holds a descriptor, where they can be made large enough.
+  package var mostPacks: Int
+
+  /// Unless descriptors are scarce.
+  package static let usualMostPacks = 4096
 
   package init(
     name: String, path: String, maxSize: UInt64? = nil, minFree: UInt64 = 1 << 30, memory: UInt64 = 64 << 20,
     memoryObject: UInt64 = 32 << 10, openBodies: Int = 8192, loadedResources: Int = 8192,
-    packedObject: UInt64 = 64 << 10
+    packedObject: UInt64 = 64 << 10, mostPacks: Int = CacheStoreSettings.usualMostPacks
   ) {
-    self.packedObject = packedObject
+    (self.packedObject, self.mostPacks) = (packedObject, mostPacks)
     (self.name, self.path, self.maxSize, self.minFree) = (name, path, maxSize, minFree)
     (self.memory, self.memoryObject) = (memory, memoryObject)
     (self.openBodies, self.loadedResources) = (openBodies, loadedResources)

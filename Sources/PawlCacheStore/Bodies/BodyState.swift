@@ -104,6 +104,9 @@ struct BodyState {
   /// Of ``uses``, when it was looked at last for what goes of too many variants.
   var usesSeen: UInt64 = 0
 
+  /// What stored it was one use.
+  var wasUsedSinceStored: Bool { uses > 1 }
+
   /// Whether all bytes are held; of a body that has failed, were.
   var isComplete: Bool { content.isComplete }
   var failure: BodyFailure? { content.failure }

@@ -49,6 +49,9 @@ extension StoredBody: ChangeSource {
     }
   }
 
+  /// Whether somebody asked for it after the one for whom it was stored, or moved.
+  var wasUsedSinceStored: Bool { state.withLock { $0.wasUsedSinceStored } }
+
   /// Nothing of it is in memory only, and nobody used it since `time` (wall clock, seconds).
   func isSpare(notUsedSince time: Int64) -> Bool {
     guard forms.allSatisfy({ $0.body.isSpare(notUsedSince: time) }) else { return false }

@@ -22,8 +22,7 @@ extension StoredBody {
   func note(in rest: inout AtRest) {
     let forms = state.withLock { state in
       if let place = state.place.packed { rest.places.append(place) } else { rest.rows += 1 }
-      // What stored it was one use.
-      if state.uses > 1 { rest.wasUsed = true }
+      if state.wasUsedSinceStored { rest.wasUsed = true }
       return state.forms
     }
     for form in forms { form.body.note(in: &rest) }

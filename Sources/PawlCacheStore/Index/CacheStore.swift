@@ -31,8 +31,8 @@ package final class CacheStore: @unchecked Sendable {
     let reader = try CatalogueReader(path: CatalogueFile.path(in: settings.path))
     let place = StorePlace(settings.path)
     let packs = Packs(
-      place, packedObject: settings.packedObject, seed: opened.seed, pool: pool, events: events, budget: budget,
-      clock: clock)
+      place, packedObject: settings.packedObject, mostPacks: settings.mostPacks, seed: opened.seed, pool: pool,
+      events: events, budget: budget, clock: clock)
     let packed = try packs.open()
     budget.charge(packed.size)
     core = StoreCore(
@@ -251,6 +251,16 @@ extension StoreCore {
 extension CacheStore {
   /// Whether the directory of that path is this store's, which has it open.
   package func lives(at path: String) -> Bool { directoryLock.isOf(path) }
+
+  /// Descriptors that its packs hold when it is full.
+  package var descriptorsWhenFull: Int { core.packs?.descriptorsWhenFull ?? 0 }
+
+  /// Whether it was opened with the same limits.
+  package func hasLimits(of settings: CacheStoreSettings) -> Bool {
+    let own = core.settings
+    return (own.maxSize, own.minFree, own.packedObject) == (settings.maxSize, settings.minFree, settings.packedObject)
+      && (own.memory, own.memoryObject) == (settings.memory, settings.memoryObject)
+  }
 
   /// The directory was moved: from now on it is there.
   package func move(to path: String) { core.place.move(to: path) }

@@ -8,28 +8,30 @@ extension StoreCore {
   func reserveEvicting(_ bytes: UInt64) -> Bool {
     // Each round evicts something, or is the last.
     while !budget.reserve(bytes) {
-      guard let missing = budget.shortfall(bytes), evictOnce(missing) else { return budget.reserve(bytes) }
+      guard let missing = budget.shortfall(bytes), evictOnce(missing, for: bytes) else { return budget.reserve(bytes) }
     }
     return true
   }
 
   /// One round over the candidates. `false` when nothing could be evicted.
-  private func evictOnce(_ missing: UInt64) -> Bool {
+  private func evictOnce(_ missing: UInt64, for bytes: UInt64) -> Bool {
     let limit: Int64 = 128
     doomed.withLock { $0.beginRound() }
     defer { doomed.withLock { $0.endRound() } }
     do throws(StoreError) {
-      if try evict(try reader.candidates(now: clock.wallSeconds(), limit: limit), missing) { return true }
+      if try evict(try reader.candidates(now: clock.wallSeconds(), limit: limit), missing, for: bytes) { return true }
       // All that was seen is going already, or in use: what others evicted has to be committed, and the view widened.
       catalogue?.barrier()
-      return try evict(try reader.candidates(now: clock.wallSeconds(), limit: limit * 64), missing)
+      return try evict(try reader.candidates(now: clock.wallSeconds(), limit: limit * 64), missing, for: bytes)
     } catch {
       noteReadFailure(error)
       return false
     }
   }
 
-  private func evict(_ candidates: [EvictionCandidate], _ missing: UInt64) throws(StoreError) -> Bool {
+  private func evict(
+    _ candidates: [EvictionCandidate], _ missing: UInt64, for bytes: UInt64
+  ) throws(StoreError) -> Bool {
     var freed: UInt64 = 0
     let oldest = oldestPack()
     for candidate in candidates where freed < missing {
@@ -41,8 +43,18 @@ extension StoreCore {
         .info, "body-evicted",
         ["body": candidate.id.hex, "bytes": "\(candidate.held)", "kind": "\(candidate.score.objectClass)"])
     }
-    if freed < missing, let oldest { freed += empty(oldest.pack, keepingAll: false) }
+    if freed < missing, oldest != nil { freed += emptyOldest(for: bytes) }
     return freed > 0
+  }
+
+  /// Lets the oldest pack go. One at a time: of several who lack room together, one pack is often enough for all.
+  private func emptyOldest(for bytes: UInt64) -> UInt64 {
+    emptying.withLock { _ in
+      // Another has made room while this one waited.
+      if budget.shortfall(bytes) == 0 { return bytes }
+      guard let oldest = oldestPack() else { return 0 }
+      return empty(oldest.pack, keepingAll: false)
+    }
   }
 
   /// Asks the file system what is left, and evicts where others have used up what should stay free.

@@ -27,7 +27,7 @@ extension StoreCore {
     var isEmpty = true
     _ = packs.scan(pack, through: pack.size) { head, place in
       guard head.isLive, isEmpty else { return }
-      let wasUsed = keepingAll || index.wasUsed(head.keyHash, place) != false
+      let wasUsed = keepingAll || wasUsed(head, place)
       if wasUsed, kept + place.size <= most, relocate(head, place, packs) {
         kept += place.size
       } else if keepingAll {
@@ -54,6 +54,12 @@ extension StoreCore {
     }
     packs.takeOut(pack)
     return UInt64(max(0, pack.size - kept))
+  }
+
+  /// Whether somebody asked for it since it was written there.
+  private func wasUsed(_ head: PackRecord.Head, _ place: PackPlace) -> Bool {
+    if let known = index.wasUsed(head.keyHash, place) { return known }
+    return loadedBody(head, place)?.wasUsedSinceStored ?? false
   }
 
   /// Writes a record anew in another pack. `false` where that cannot be.

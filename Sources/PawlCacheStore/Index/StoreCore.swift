@@ -10,6 +10,8 @@ final class StoreCore: BodyCore, @unchecked Sendable {
   let trees: OutdatedTrees
   /// Whether orphans were looked for in every directory since the start.
   let isSwept = Locked(false)
+  /// One pack is emptied at a time to make room.
+  let emptying = Locked(())
 
   init(
     settings: CacheStoreSettings, place: StorePlace, pool: WorkerPool, events: EventLog, clock: any LoopClock,

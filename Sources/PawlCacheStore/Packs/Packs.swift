@@ -25,6 +25,7 @@ final class Packs: Sendable {
   private let lanes: [Locked<Lane>]
   /// A pack was made whose name may not be on the disk yet.
   private let hasNewName = Locked(false)
+  private let failures: FailureLog
   private let state: Locked<State>
 
   private struct Lane { var pack: Pack? }
@@ -47,21 +48,23 @@ final class Packs: Sendable {
   static let share: UInt64 = 64
   /// A pack has at least so many octets; of a cache that has not room for ``share`` of them nothing is packed.
   static let leastSize: UInt64 = 1 << 20
-  /// A pack has at most so many octets, but where there would be more than ``mostPacks`` of them.
+  /// A pack has at most so many octets, but where there would be too many of them.
   static let usualSize: UInt64 = 64 << 20
-  /// So many there are at most while they have fewer octets than they can: each holds a descriptor.
-  static let mostPacks: UInt64 = 4096
 
   /// The octets of a pack in a cache that has room for so many.
-  static func size(for maxSize: UInt64) -> UInt64 {
-    min(max(min(maxSize / share, usualSize), maxSize / mostPacks), UInt64(PackPlace.packLimit))
+  /// - Parameter mostPacks: so many there are at most while they have fewer octets than they can: each holds a descriptor.
+  static func size(for maxSize: UInt64, mostPacks: Int) -> UInt64 {
+    min(max(min(maxSize / share, usualSize), maxSize / UInt64(max(1, mostPacks))), UInt64(PackPlace.packLimit))
   }
 
+  /// Descriptors that packs hold when the cache is full.
+  var descriptorsWhenFull: Int { Int(clamping: budget.maxSize / UInt64(packSize)) + Self.laneCount + 1 }
+
   convenience init(
-    _ place: StorePlace, packedObject: UInt64, seed: UInt64, pool: WorkerPool, events: EventLog,
+    _ place: StorePlace, packedObject: UInt64, mostPacks: Int, seed: UInt64, pool: WorkerPool, events: EventLog,
     budget: DiskBudget, clock: any LoopClock
   ) {
-    let size = Self.size(for: budget.maxSize)
+    let size = Self.size(for: budget.maxSize, mostPacks: mostPacks)
     let limit = size < Self.leastSize ? 0 : min(packedObject, Self.mostContent)
     self.init(
       place, contentLimit: Int(limit), packSize: Int(max(size, Self.leastSize)), seed: seed, pool: pool, events: events,
@@ -77,6 +80,7 @@ final class Packs: Sendable {
   ) {
     (self.place, self.contentLimit, self.packSize, self.seed) = (place, contentLimit, packSize, seed)
     (self.pool, self.events, self.budget, self.clock) = (pool, events, budget, clock)
+    failures = FailureLog(events: events, clock: clock)
     lanes = (0..<Self.laneCount).map { _ in Locked(Lane()) }
     state = Locked(State())
   }
@@ -143,7 +147,11 @@ final class Packs: Sendable {
       budget.charge(UInt64(octets.count))
       return place
     } catch {
-      events.log(.warning, "pack-write-failed", ["path": directory, "why": "\(error)"])
+      if let others = failures.due("append") {
+        events.log(
+          .warning, "pack-write-failed",
+          ["path": directory, "why": "\(error)", "instead": "a file of its own", "others": "\(others)"])
+      }
       return nil
     }
   }
@@ -223,7 +231,7 @@ final class Packs: Sendable {
     do throws(StoreError) {
       guard try pack.kill(place, waits: waits) else { return false }
     } catch {
-      events.log(.error, "pack-write-failed", ["path": path(of: place.pack), "why": "\(error)"])
+      noteFailure("pack-write-failed", path(of: place.pack), error)
     }
     if pack.isSealed, pack.live == 0 {
       pool.run { [self] in remove(pack) }
@@ -271,17 +279,21 @@ final class Packs: Sendable {
     }) {
       do throws(StoreError) { try Files.syncDirectory(directory) } catch {
         hasNewName.withLock { $0 = true }
-        events.log(.error, "pack-sync-failed", ["path": directory, "why": "\(error)"])
+        noteFailure("pack-sync-failed", directory, error)
       }
     }
     for pack in all where pack.takeDirt() {
       if fdatasync(pack.descriptor) != 0 {
         pack.noteDirt()
-        events.log(
-          .error, "pack-sync-failed",
-          ["path": path(of: pack.number), "why": "\(Files.failure("fdatasync", path(of: pack.number)))"])
+        noteFailure("pack-sync-failed", path(of: pack.number), Files.failure("fdatasync", path(of: pack.number)))
       }
     }
+  }
+
+  /// Once a minute, with how many there were besides.
+  private func noteFailure(_ event: StaticString, _ path: String, _ why: StoreError) {
+    guard let others = failures.due("\(event)") else { return }
+    events.log(.error, event, ["path": path, "why": "\(why)", "others": "\(others)"])
   }
 
   /// Blocking, at the end: nothing is written any more.

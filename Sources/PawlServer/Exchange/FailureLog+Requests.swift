@@ -1,3 +1,4 @@
+import PawlDisk
 import PawlHTTP
 import PawlObserve
 

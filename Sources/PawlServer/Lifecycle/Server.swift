@@ -44,9 +44,6 @@ package final class Server: Sendable {
     self.configuration = configuration
     BrokenPipe.ignoreSignal()
     let descriptors = Self.raiseDescriptorLimit(events)
-    admission = ConnectionAdmission(
-      limit: configuration.process.maxConnections ?? max(64, Int(descriptors) - 256),
-      trusted: configuration.process.trustedProxies, events: events)
     do throws(TLSProblem) {
       certificates = try Certificates(configuration, events: events, clock: clock)
     } catch { throw .certificates(error.description) }
@@ -54,6 +51,16 @@ package final class Server: Sendable {
       events: events, accessLog: try Self.openAccessLog(configuration.process, events), clock: clock)
     let parts = try ServerParts(configuration, services, resolver: resolver, old: nil)
     self.parts = Locked(parts)
+    let packs = parts.stores.values.reduce(0) { $0 + $1.descriptorsWhenFull }
+    let left = Int(clamping: descriptors) - Self.otherDescriptors - packs
+    if left < Self.leastConnections {
+      events.log(
+        .warning, "descriptor-limit",
+        ["limit": "\(descriptors)", "wanted": "\(Self.otherDescriptors + packs + Self.leastConnections) or more"])
+    }
+    admission = ConnectionAdmission(
+      limit: configuration.process.maxConnections ?? max(Self.leastConnections, left),
+      trusted: configuration.process.trustedProxies, events: events)
     do {
       try startLoops(parts.router)
       watchCertificates()
@@ -65,6 +72,11 @@ package final class Server: Sendable {
       throw error
     }
   }
+
+  /// For everything but clients' connections and packs: connections to origins, bodies, logs.
+  private static let otherDescriptors = 256
+  /// So many are let in, however few descriptors there are.
+  private static let leastConnections = 64
 
   private static func raiseDescriptorLimit(_ events: EventLog) -> UInt64 {
     do { return try DescriptorLimit.raise() } catch {

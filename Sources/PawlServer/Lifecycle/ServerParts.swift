@@ -21,20 +21,8 @@ struct ServerParts: Sendable {
     _ configuration: Configuration, _ services: SharedServices, resolver: Resolver, old: ServerParts?
   ) throws(ServerError) {
     let (workers, events, clock) = (services.workers, services.events, services.clock)
-    var stores: [String: CacheStore] = [:]
     let known = (old?.former.compactMap(\.store) ?? []) + (old.map { Array($0.stores.values) } ?? [])
-    for settings in configuration.caches {
-      if let same = known.first(where: { $0.lives(at: settings.path) }) {
-        same.move(to: settings.path)
-        stores[settings.name] = same
-        continue
-      }
-      do throws(StoreError) {
-        stores[settings.name] = try Self.open(
-          settings, among: configuration.caches.count, patience: old == nil ? 0 : 100, workers: workers, events: events,
-          clock: clock)
-      } catch { throw .storage(settings.path, "\(error)") }
-    }
+    let stores = try Self.caches(of: configuration, known, services, patience: old == nil ? 0 : 100)
     let origins: Upstreams
     let spools: UploadSpools
     do throws(ServerError) {
@@ -74,18 +62,36 @@ struct ServerParts: Sendable {
     origins.takeCertificates()
   }
 
-  /// - Parameters:
-  ///   - caches: how many share the descriptors of the process.
-  ///   - patience: how often, each 50 ms, a directory is looked at again that is in use: this process may be closing the cache
-  ///     that was there a moment ago.
+  /// Those that are known, wherever their directories are by now, and the others, which are opened.
+  private static func caches(
+    of configuration: Configuration, _ known: [CacheStore], _ services: SharedServices, patience: Int
+  ) throws(ServerError) -> [String: CacheStore] {
+    var stores: [String: CacheStore] = [:]
+    for settings in configuration.caches {
+      let wanted = CacheStoreSettings(settings, among: configuration.caches.count)
+      if let same = known.first(where: { $0.lives(at: settings.path) }) {
+        same.move(to: settings.path)
+        stores[settings.name] = same
+        if !same.hasLimits(of: wanted) {
+          services.events.log(
+            .warning, "reload-partial",
+            ["why": "a change of sizes in [cache:\(settings.name)] takes effect after a restart"])
+        }
+        continue
+      }
+      do throws(StoreError) {
+        stores[settings.name] = try open(
+          wanted, patience: patience, workers: services.workers, events: services.events, clock: services.clock)
+      } catch { throw .storage(settings.path, "\(error)") }
+    }
+    return stores
+  }
+
+  /// - Parameter patience: how often, each 50 ms, a directory is looked at again that is in use: this process may be closing the
+  ///   cache that was there a moment ago.
   private static func open(
-    _ settings: CacheSettings, among caches: Int, patience: Int, workers: WorkerPool, events: EventLog,
-    clock: any LoopClock
+    _ wanted: CacheStoreSettings, patience: Int, workers: WorkerPool, events: EventLog, clock: any LoopClock
   ) throws(StoreError) -> CacheStore {
-    let wanted = CacheStoreSettings(
-      name: settings.name, path: settings.path, maxSize: settings.maxSize, minFree: settings.minFree,
-      memory: settings.memory, memoryObject: settings.memoryObject,
-      openBodies: DescriptorLimit.idle(atMost: 8192, among: caches), packedObject: settings.packedObject)
     for _ in 0..<patience {
       do throws(StoreError) {
         return try CacheStore(wanted, pool: workers, events: events, clock: clock)
@@ -100,5 +106,16 @@ struct ServerParts: Sendable {
   func closeStores() {
     for store in stores.values { store.close() }
     spools.close()
+  }
+}
+
+extension CacheStoreSettings {
+  /// - Parameter caches: how many share the descriptors of the process.
+  fileprivate init(_ settings: CacheSettings, among caches: Int) {
+    self.init(
+      name: settings.name, path: settings.path, maxSize: settings.maxSize, minFree: settings.minFree,
+      memory: settings.memory, memoryObject: settings.memoryObject,
+      openBodies: DescriptorLimit.idle(atMost: 8192, among: caches), packedObject: settings.packedObject,
+      mostPacks: DescriptorLimit.idle(atMost: Self.usualMostPacks, among: caches))
   }
 }

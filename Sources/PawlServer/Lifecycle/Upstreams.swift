@@ -1,5 +1,6 @@
 import PawlCertificates
 import PawlConfig
+import PawlDisk
 import PawlHTTP
 import PawlLoop
 import PawlObserve

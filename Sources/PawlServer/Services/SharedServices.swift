@@ -1,4 +1,5 @@
 import PawlBase
+import PawlDisk
 import PawlLoop
 import PawlObserve
 

@@ -41,6 +41,18 @@ private final class Token {}
     #expect(budget.shortfall(1) == 1)
   }
 
+  @Test("what leaves the disk is room at once, before the file system is asked again")
+  func freed() {
+    let budget = DiskBudget(maxSize: 1 << 40, minFree: 1000)
+    budget.charge(5000)
+    budget.noteFree(900)
+    #expect(budget.shortfall(400) == 500)
+    budget.uncharge(500)
+    #expect(budget.shortfall(400) == 0)
+    #expect(budget.reserve(400))
+    #expect(!budget.reserve(1))
+  }
+
   @Test("a burst of reservations never passes max-size")
   func burst() throws {
     let maxSize: UInt64 = 20 << 20

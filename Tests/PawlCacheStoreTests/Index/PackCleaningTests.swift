@@ -4,6 +4,7 @@ import PawlDisk
 import PawlHTTP
 import PawlLoop
 import PawlStoreTestKit
+import PawlTestKit
 import Testing
 
 @testable import PawlCacheStore
@@ -12,9 +13,9 @@ import Testing
   private static let size = 60_000
 
   /// A cache of 64 MiB, whose packs have 1 MiB.
-  private func fixture(in directory: TestDirectory = TestDirectory()) throws -> StoreFixture {
+  private func fixture(in directory: TestDirectory = TestDirectory(), loaded: Int = 64) throws -> StoreFixture {
     try StoreFixture(packingIn: directory) { settings in
-      (settings.maxSize, settings.memory, settings.loadedResources) = (64 << 20, 0, 64)
+      (settings.maxSize, settings.memory, settings.loadedResources) = (64 << 20, 0, loaded)
     }
   }
 
@@ -76,6 +77,38 @@ import Testing
       #expect(try isThere(copy, number))
       #expect(try copy.loaded(target(number))?.withLock { $0.responses.count } == 1)
     }
+  }
+
+  @Test(
+    "who was asked for only when he was stored goes with his pack, whether he is in memory still or not",
+    arguments: [64, 8192])
+  func usedOnce(loaded: Int) throws {
+    let fixture = try fixture(loaded: loaded)
+    for number in 0..<100 { fixture.store.noteUse(try fixture.store(target(number), content(number))) }
+    let pack = try firstPack(fixture)
+    let all = numbers(fixture, in: pack)
+    let used = try #require(all.last)
+    try use(fixture, used)
+    #expect(fixture.store.core.empty(pack, keepingAll: false) > UInt64(pack.size - 2 * Self.size))
+    for number in all { #expect(try isThere(fixture, number) == (number == used)) }
+  }
+
+  @Test("several who lack room together empty one pack where that is enough")
+  func together() throws {
+    let fixture = try fixture()
+    let limit = (64 << 20) / Self.size
+    var number = 0
+    while fixture.store.core.packs?.all.filter(\.isSealed).count ?? 0 < 8 || number < limit / 2 {
+      try fixture.store(target(number), content(number))
+      number += 1
+    }
+    let room = (UInt64(64 << 20)) - fixture.store.usedBytes
+    #expect(fixture.store.core.budget.reserve(room))
+    let before = fixture.store.core.packs?.all.count ?? 0
+    let core = fixture.store.core
+    let threads = (0..<4).map { _ in TestThread { _ = core.reserveEvicting(60_000) } }
+    for thread in threads { thread.join() }
+    #expect(before - (core.packs?.all.count ?? 0) == 1)
   }
 
   @Test("room is made again and again, whatever is in use: each new body finds its place")

@@ -73,10 +73,11 @@ final class PackFixture {
   @Test("are as large as makes room finely, and no more than may hold a descriptor each")
   func sizes() {
     let mebi = UInt64(1) << 20
-    let expected: [(cache: UInt64, pack: UInt64)] = [
-      (1, 0), (64, 1), (1024, 16), (4096, 64), (262_144, 64), (524_288, 128), (1_048_576, 256), (4_194_304, 256),
+    let expected: [(cache: UInt64, most: Int, pack: UInt64)] = [
+      (1, 4096, 0), (64, 4096, 1), (1024, 4096, 16), (4096, 4096, 64), (262_144, 4096, 64), (524_288, 4096, 128),
+      (1_048_576, 4096, 256), (4_194_304, 4096, 256), (4096, 64, 64), (4096, 32, 128), (4096, 1, 256), (64, 1, 64),
     ]
-    for each in expected { #expect(Packs.size(for: each.cache * mebi) / mebi == each.pack) }
+    for each in expected { #expect(Packs.size(for: each.cache * mebi, mostPacks: each.most) / mebi == each.pack) }
   }
 
   @Test("what is written is read, from the page cache and from the disk")

@@ -60,6 +60,23 @@ import Testing
     changed.closeStores()
   }
 
+  @Test(
+    "a cache stays as it was opened; a changed size is said to need a restart",
+    arguments: [
+      "max-size = 65M", "min-free = 1M", "memory = 1M", "memory-object = 1K", "packed-object = 0", "max-size = 64M",
+    ])
+  func cacheSettings(change: String) throws {
+    let running = try TestServer(url: "http://127.0.0.1:1")
+    let folder = try TemporaryFolder()
+    let cache = "[cache:a]\npath = \(folder.path)/one\n"
+    let first = try running.parts(in: folder, "uploads = off\ncache = a", cache + "max-size = 64M")
+    let size = change.hasPrefix("max-size") ? "" : "max-size = 64M\n"
+    let second = try running.parts(in: folder, old: first, "uploads = off\ncache = a", cache + size + change)
+    #expect(second.stores["a"] === first.stores["a"])
+    #expect(running.events("reload-partial").count == (change == "max-size = 64M" ? 0 : 1))
+    second.closeStores()
+  }
+
   @Test("a spool that cannot be opened is named, and nothing stays open")
   func failure() throws {
     let running = try TestServer(url: "http://127.0.0.1:1")

@@ -32,6 +32,23 @@ import Testing
     #expect(pawl.stop() == [])
   }
 
+  @Test("a request that came before the end, and was not read yet, is answered; it is the last on its connection")
+  func unread() throws {
+    let pawl = try TestServer(url: "http://127.0.0.1:1")
+    let client = pawl.connect()
+    let request = "OPTIONS * HTTP/1.1\r\nHost: site\r\n\r\n"
+    client.send(request)
+    #expect(client.readAnswer().status == 200)
+    pawl.onLoop { loop in
+      client.send(request)
+      loop.drain()
+    }
+    let answer = client.readAnswer()
+    #expect(answer.status == 200)
+    #expect(answer["Connection"] == "close")
+    #expect(client.readToEnd() == ([], .inOrder))
+  }
+
   @Test("cuts what is left when the time for draining is over, visibly")
   func cut() throws {
     let gate = Gate()

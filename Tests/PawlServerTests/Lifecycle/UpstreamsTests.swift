@@ -1,4 +1,5 @@
 import PawlConfig
+import PawlDisk
 import PawlHTTP
 import PawlTLS
 import PawlTestKit

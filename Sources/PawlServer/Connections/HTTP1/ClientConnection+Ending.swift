@@ -3,8 +3,12 @@ import PawlWire
 
 /// How the connection ends: after its answer, in a drain, because its client is gone, or visibly where an answer cannot be finished.
 extension ClientConnection {
-  /// An idle one ends at once, any other with the answer that it gives (``decideWhetherItGoesOn()``).
-  func drain() { if state.isWaiting { close() } }
+  /// An idle one ends at once, any other with the answer that it gives (``decideWhetherItGoesOn()``); so does one whose request has
+  /// come and was not read yet.
+  func drain() {
+    if state.isWaiting { _ = readEarly() }
+    if state.isWaiting { close() }
+  }
 
   func abandonAll(_ end: BodyEnd) {
     endVisibly(end)

@@ -1,4 +1,5 @@
 import PawlCache
+import PawlDisk
 import PawlHTTP
 import PawlUpstream
 import PawlWire

@@ -1,4 +1,5 @@
 import PawlCache
+import PawlDisk
 import PawlHTTP
 import PawlLoop
 import PawlObserve

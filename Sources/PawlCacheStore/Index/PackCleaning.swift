@@ -4,8 +4,6 @@ import PawlDisk
 /// Makes room in packs: the oldest goes as a whole, but for what was used since it was written; so does one of which little counts any
 /// more. All of it in the pool.
 extension StoreCore {
-  /// Of a pack that is emptied to make room, at most so much is written anew, in parts of a hundred.
-  private static let mostKept = 50
   /// A full pack of which less than that counts is emptied, in parts of a hundred.
   private static let leastLive = 50
 
@@ -22,7 +20,7 @@ extension StoreCore {
   func empty(_ pack: Pack, keepingAll: Bool) -> UInt64 {
     guard let packs, pack.beginDropping() else { return 0 }
     var kept = 0
-    let most = keepingAll ? .max : pack.size / 100 * Self.mostKept
+    let most = keepingAll ? .max : keeping.withLock { $0.most(of: pack.size) }
     var evicted: UInt64 = 0
     var isEmpty = true
     _ = packs.scan(pack, through: pack.size) { head, place in
@@ -52,6 +50,7 @@ extension StoreCore {
       pack.endDropping()
       return 0
     }
+    if !keepingAll { keeping.withLock { $0.note(kept, of: pack.size) } }
     packs.takeOut(pack)
     return UInt64(max(0, pack.size - kept))
   }

@@ -12,6 +12,7 @@ final class StoreCore: BodyCore, @unchecked Sendable {
   let isSwept = Locked(false)
   /// One pack is emptied at a time to make room.
   let emptying = Locked(())
+  let keeping = Locked(KeptShare())
 
   init(
     settings: CacheStoreSettings, place: StorePlace, pool: WorkerPool, events: EventLog, clock: any LoopClock,

@@ -147,10 +147,10 @@ final class Packs: Sendable {
       budget.charge(UInt64(octets.count))
       return place
     } catch {
-      if let others = failures.due("append") {
+      if let unsaid = failures.due("append") {
         events.log(
           .warning, "pack-write-failed",
-          ["path": directory, "why": "\(error)", "instead": "a file of its own", "others": "\(others)"])
+          ["path": directory, "why": "\(error)", "instead": "a file of its own", "unsaid": "\(unsaid)"])
       }
       return nil
     }
@@ -292,8 +292,8 @@ final class Packs: Sendable {
 
   /// Once a minute, with how many there were besides.
   private func noteFailure(_ event: StaticString, _ path: String, _ why: StoreError) {
-    guard let others = failures.due("\(event)") else { return }
-    events.log(.error, event, ["path": path, "why": "\(why)", "others": "\(others)"])
+    guard let unsaid = failures.due("\(event)") else { return }
+    events.log(.error, event, ["path": path, "why": "\(why)", "unsaid": "\(unsaid)"])
   }
 
   /// Blocking, at the end: nothing is written any more.

@@ -92,6 +92,24 @@ package enum Files {
     }
   }
 
+  /// Writes the pieces one behind the other, with one system call as a rule, or throws as ``writeAll(_:_:at:)``.
+  package static func writeAll(
+    _ descriptor: CInt, _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer,
+    _ third: UnsafeRawBufferPointer, at offset: UInt64
+  ) throws(StoreError) {
+    let pieces = [first, second, third]
+    var vectors = pieces.map { iovec(iov_base: UnsafeMutableRawPointer(mutating: $0.baseAddress), iov_len: $0.count) }
+    var done = max(0, pwritev(descriptor, &vectors, CInt(vectors.count), off_t(offset)))
+    var start = offset
+    // What is left, if anything, and the error.
+    for piece in pieces {
+      let skipped = min(done, piece.count)
+      done -= skipped
+      try writeAll(descriptor, UnsafeRawBufferPointer(rebasing: piece[skipped...]), at: start + UInt64(skipped))
+      start += UInt64(piece.count)
+    }
+  }
+
   /// Reads until the buffer is full or the file ends; the count read, or the error.
   package static func read(
     _ descriptor: CInt, _ buffer: UnsafeMutableRawBufferPointer, at offset: UInt64

@@ -25,9 +25,10 @@ import Testing
       "Load": ["Common", "Client", "Scenarios"], "Report": ["Common"],
     ],
     "PawlCacheStore": [
-      "Segments": [], "Catalogue": ["Segments"], "Packs": ["Segments", "Catalogue"],
-      "Places": ["Segments", "Catalogue", "Packs"], "Bodies": ["Segments", "Catalogue", "Packs", "Places"],
-      "Index": ["Segments", "Catalogue", "Packs", "Places", "Bodies"],
+      "Files": [], "Segments": [], "Catalogue": ["Segments"], "Packs": ["Files", "Segments", "Catalogue"],
+      "Places": ["Files", "Segments", "Catalogue", "Packs"],
+      "Bodies": ["Files", "Segments", "Catalogue", "Packs", "Places"],
+      "Index": ["Files", "Segments", "Catalogue", "Packs", "Places", "Bodies"],
     ],
     "PawlServer": [
       "Buffers": [], "Routing": ["Buffers"], "Services": ["Buffers", "Routing"],

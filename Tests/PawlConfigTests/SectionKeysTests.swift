@@ -53,7 +53,7 @@ import Testing
         "cache:default",
         [
           "path = /var/lib/pawl/cache", "max-size = 80% of the free space at first start", "min-free = 1G",
-          "memory = 64M", "memory-object = 32K", "packed-object = 64K",
+          "memory = 64M", "memory-object = 32K", "packed-object = 256K",
         ]
       ),
       (

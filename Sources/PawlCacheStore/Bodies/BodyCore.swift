@@ -15,6 +15,7 @@ class BodyCore: @unchecked Sendable {
   let openBodies: OpenBodies
   let memory: MemoryBodies
   let durability: Durability
+  let gathering: GatheringRoom
   let counters = Locked(StoreStatistics())
   /// Bodies whose files are there but whose rows may not be committed yet.
   let unrecorded = Locked(Set<ObjectID>())
@@ -51,6 +52,7 @@ class BodyCore: @unchecked Sendable {
     openBodies = OpenBodies(limit: settings.openBodies)
     memory = MemoryBodies(limit: settings.memory)
     durability = Durability()
+    gathering = GatheringRoom(limit: settings.gathering)
     self.nextNumber = Locked(nextNumber)
   }
 
@@ -173,6 +175,8 @@ package struct CacheStoreSettings: Sendable {
   package var loadedResources: Int
   /// The largest body that is kept in a pack with others, in octets; 0: each has a file of its own.
   package var packedObject: UInt64
+  /// Bytes of memory for bodies that are gathered to go into packs, as far as they can become; of more, each gets a file at once.
+  package var gathering: UInt64
   /// Packs, each of which holds a descriptor, where they can be made large enough.
   package var mostPacks: Int
 
@@ -182,9 +186,9 @@ package struct CacheStoreSettings: Sendable {
   package init(
     name: String, path: String, maxSize: UInt64? = nil, minFree: UInt64 = 1 << 30, memory: UInt64 = 64 << 20,
     memoryObject: UInt64 = 32 << 10, openBodies: Int = 8192, loadedResources: Int = 8192,
-    packedObject: UInt64 = 64 << 10, mostPacks: Int = CacheStoreSettings.usualMostPacks
+    packedObject: UInt64 = 256 << 10, gathering: UInt64 = 32 << 20, mostPacks: Int = CacheStoreSettings.usualMostPacks
   ) {
-    (self.packedObject, self.mostPacks) = (packedObject, mostPacks)
+    (self.packedObject, self.gathering, self.mostPacks) = (packedObject, gathering, mostPacks)
     (self.name, self.path, self.maxSize, self.minFree) = (name, path, maxSize, minFree)
     (self.memory, self.memoryObject) = (memory, memoryObject)
     (self.openBodies, self.loadedResources) = (openBodies, loadedResources)

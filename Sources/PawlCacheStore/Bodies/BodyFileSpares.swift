@@ -107,7 +107,7 @@ extension BodyCore {
       events.log(.notice, "body-refused", ["bytes": "\(room)", "why": "no room"])
       return nil
     }
-    if mayBePacked(expected: expected, total: total) { return gathered(total: total, room) }
+    if let share = gatheringShare(expected: expected, total: total) { return gathered(total: total, room, share) }
     let id = ObjectID.make()
     _ = unrecorded.withLock { $0.insert(id) }
     let charge = DiskCharge(budget, bytes: 0)
@@ -125,21 +125,22 @@ extension BodyCore {
   /// One that may become a record in a pack: all of it is to come, and may be small. Never blocks.
   private func makeGathered(expected: UInt64?, total: UInt64?) -> StoredBody? {
     let reserved = reservation(expected: expected, total: total) + DiskBudget.objectOverhead
-    guard mayBePacked(expected: expected, total: total), budget.reserve(reserved) else { return nil }
-    return gathered(total: total, reserved)
+    guard let share = gatheringShare(expected: expected, total: total), budget.reserve(reserved) else { return nil }
+    return gathered(total: total, reserved, share)
   }
 
-  /// Whether all of a body is to come, and may be small enough for a pack.
-  private func mayBePacked(expected: UInt64?, total: UInt64?) -> Bool {
-    guard let packs, packs.isWriting, total == nil || expected ?? total == total else { return false }
+  /// Memory to gather a body in of which all is to come, and which may be small enough for a pack; else `nil`.
+  private func gatheringShare(expected: UInt64?, total: UInt64?) -> GatheringShare? {
+    guard let packs, packs.isWriting, total == nil || expected ?? total == total else { return nil }
     let limit = UInt64(packs.contentLimit)
     // How large a coded form is nobody knows before.
-    return total ?? 0 <= limit && expected ?? 0 <= 4 * limit
+    guard total ?? 0 <= limit, expected ?? 0 <= 4 * limit else { return nil }
+    return gathering.take(total ?? min(limit, GatheringRoom.unknown))
   }
 
-  private func gathered(total: UInt64?, _ reserved: UInt64) -> StoredBody {
+  private func gathered(total: UInt64?, _ reserved: UInt64, _ share: GatheringShare) -> StoredBody {
     var state = BodyState()
-    (state.total, state.reservation, state.place) = (total, reserved, .gathered)
+    (state.total, state.reservation, state.place, state.gatheringShare) = (total, reserved, .gathered, share)
     (state.lastTouch, state.lastUsed) = (openBodies.lately, clock.wallSeconds())
     return StoredBody(
       id: ObjectID.make(), number: takeNumber(), core: self, charge: DiskCharge(budget, bytes: 0), state: state)

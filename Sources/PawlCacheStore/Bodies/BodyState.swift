@@ -25,15 +25,16 @@ struct BodyState {
   var open: [OpenSegment] = []
   var descriptor: BodyDescriptor?
   /// Where its octets are.
-  var place = BodyPlace.file
+  var place = BodyPlace.file { didSet { if !place.isGathering { gatheringShare = nil } } }
   /// Those that are in memory alone, while ``place`` says so: nobody reads them yet.
   var gathered: [UInt8] = []
+  var gatheringShare: GatheringShare?
   /// Decides the answer that is kept with a record.
   var decides: (@Sendable (StoredBody) -> PackedAnswer?)?
   /// The file as it was left by the last write here, or found when it was first looked at; `nil`: not known.
   var stamp: FileStamp?
   var fileChange = FileChange()
-  /// When it was last looked at (``moment(_:)``).
+  /// When it was last looked at (``FileStamp/moment(_:)``).
   var lookedAt = UInt64.max
   /// Counts writes to the file, and those that are under way.
   var writes: UInt64 = 0
@@ -149,9 +150,6 @@ struct BodyState {
 
   /// Bytes that the catalogue has digests of, or will have: they occupy the file, damaged or not.
   var occupied: UInt64 { heldCount + lost.bytes }
-
-  /// A time as it counts for looking at the file: some thousand a second.
-  static func moment(_ now: Monotonic) -> UInt64 { now.nanoseconds >> 20 }
 
   /// Takes the trust back from all bytes that have a digest: they are compared with it before use.
   mutating func distrust() {

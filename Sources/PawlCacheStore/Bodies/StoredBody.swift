@@ -172,7 +172,8 @@ package final class StoredBody: @unchecked Sendable {
       return FileSlice(fd: -1, offset: range.lowerBound, count: count, owner: self)
     }
     return FileSlice(
-      fd: descriptor.raw, offset: descriptor.base + range.lowerBound, count: count, owner: descriptor)
+      fd: descriptor.raw, offset: descriptor.base + range.lowerBound, count: count, base: descriptor.base,
+      owner: descriptor)
   }
 
   // MARK: Idle files

@@ -14,8 +14,16 @@ extension StoredBody {
     state.withLock { if $0.place.isGathering { $0.decides = decide } }
   }
 
-  /// How long a body is gathered before it gets a file.
+  /// How long a body is gathered before it gets a file; one that is going to be whole soon, longer.
   package static let gatheringTime = Duration.milliseconds(10)
+  package static let mostGatheringTime = Duration.milliseconds(50)
+
+  /// Whether what is to come of it would be here within ``mostGatheringTime`` if it came on as fast as what came in the time so far.
+  package func isWholeSoon(after time: Duration) -> Bool {
+    let (came, total) = state.withLock { (UInt64($0.gathered.count), $0.total) }
+    guard let total, total > 0, came > 0, time > .zero else { return false }
+    return time * Int(total) <= Self.mostGatheringTime * Int(came)
+  }
 
   /// Gives it a file, in the pool.
   package func settleSoon() {
@@ -38,10 +46,11 @@ extension StoredBody {
       let count = UInt64(state.gathered.count)
       let end = offset + UInt64(bytes.count)
       // While a file is made for it, some more may come.
-      guard offset <= count, end <= UInt64(state.place == .settling ? 4 * limit : limit), end <= state.total ?? .max
+      guard offset <= count, end <= UInt64(state.place == .settling ? 2 * limit : limit), end <= state.total ?? .max,
+        state.gatheringShare?.covers(end) != false
       else { return .full }
       if end > count {
-        if state.gathered.isEmpty { state.gathered.reserveCapacity(Int(min(state.total ?? end, UInt64(limit)))) }
+        if count == 0 { state.gathered = core.gathering.octets(capacity: Int(min(state.total ?? end, UInt64(limit)))) }
         state.gathered.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[Int(count - offset)...]))
       }
       return .gathered
@@ -174,11 +183,10 @@ extension StoredBody {
       return row.supersededAt == nil && row.kind == .shared ? state.decides : nil
     }
     let answer = decide?(self)?.octets ?? []
-    let octets = bytes.withUnsafeBytes {
-      PackRecord.octets(of: row, tags, answer: answer, content: $0, digest: digest, seed: core.packs?.seed ?? 0)
-    }
-    guard let octets, let packs = core.packs, let (place, descriptor) = packs.append(octets, content: bytes.count)
-    else {
+    let front = PackRecord.front(
+      of: row, tags, answer: answer, content: bytes.count, digest: digest, seed: core.packs?.seed ?? 0)
+    let now = core.clock.now()
+    guard let front, let packs = core.packs, let (place, descriptor) = packs.append(front, content: bytes) else {
       settleInFile()
       return false
     }
@@ -186,6 +194,9 @@ extension StoredBody {
     let outcome = state.withLock { state -> (released: UInt64, behind: [CatalogueChange])? in
       guard state.place.isGathering, !state.isDoomed, let birth = state.birth else { return nil }
       state.enterPack(place, descriptor, bytes.count, digest)
+      // It was written just now.
+      state.lookedAt = FileStamp.moment(now)
+      state.warmth.note(0..<max(1, UInt64(bytes.count)), at: now.seconds)
       state.gathered = []
       if keepsMemory { (state.memory, state.memoryUse) = (bytes, .kept) }
       state.birth = nil
@@ -202,6 +213,7 @@ extension StoredBody {
       return true
     }
     core.budget.release(outcome.released)
+    if !keepsMemory { core.gathering.giveBack(bytes) }
     if keepsMemory, !core.memory.admit(self, size: UInt64(bytes.count)) { _ = leaveMemory(unlessUsed: false) }
     if !outcome.behind.isEmpty { core.record(outcome.behind, of: self) }
     return true

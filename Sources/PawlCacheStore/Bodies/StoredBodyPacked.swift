@@ -195,6 +195,12 @@ extension Packs {
     return (place, BodyDescriptor(in: pack, at: UInt64(start)))
   }
 
+  /// The same of what stands before its content, and that.
+  func append(_ front: [UInt8], content: [UInt8]) -> (PackPlace, BodyDescriptor)? {
+    guard let place = content.withUnsafeBytes({ append(front, $0) }), let pack = pack(place.pack) else { return nil }
+    return (place, BodyDescriptor(in: pack, at: UInt64(place.offset + front.count)))
+  }
+
   /// The octets of the same object with these changes. Blocking.
   func rewritten(_ place: PackPlace, _ changes: [CatalogueChange]) -> [UInt8]? {
     guard let (octets, record) = record(place) else { return nil }

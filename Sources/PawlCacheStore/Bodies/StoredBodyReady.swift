@@ -16,7 +16,7 @@ extension StoredBody {
   /// - Parameter isNamed: the client named these bytes by ``primaryTag``, which must be proven for all of them.
   package func ready(_ range: Range<UInt64>, isNamed: Bool, now: Monotonic) -> ReadyBytes? {
     let lately = core.openBodies.lately
-    let moment = BodyState.moment(now)
+    let moment = FileStamp.moment(now)
     let found = state.withLock { state -> (bytes: ReadyBytes, isWarm: Bool, unseen: FileStamp??)? in
       guard state.content.isWhole, !isNamed || state.tags.first?.limit == .max else { return nil }
       if let memory = state.memory {
@@ -28,20 +28,33 @@ extension StoredBody {
       state.lastTouch = lately
       let slice = FileSlice(
         fd: descriptor.raw, offset: descriptor.base + range.lowerBound,
-        count: Int(range.upperBound - range.lowerBound), owner: descriptor)
+        count: Int(range.upperBound - range.lowerBound), base: descriptor.base, owner: descriptor)
       return (
         .file(slice), state.warmth.isWarm(range, at: now.seconds), state.lookedAt == moment ? nil : .some(state.stamp)
       )
     }
     guard let found else { return nil }
-    // What stands among others is proven each time.
-    if case .file(let slice) = found.bytes, slice.base > 0 { return readPacked().map { .memory($0) } }
+    if case .file(let slice) = found.bytes, slice.base > 0 { return readyInPack(slice, now) }
     if case .file(let slice) = found.bytes, let stamp = found.unseen, !isAsItWas(slice.fd, stamp, at: moment) {
       return nil
     }
     guard found.isWarm || isInPageCache(range, now: now) else { return nil }
     return found.bytes
   }
+
+  /// What stands among others is proven each time; what is large, and is sent from where it lies, unless that was a moment ago.
+  private func readyInPack(_ slice: FileSlice, _ now: Monotonic) -> ReadyBytes? {
+    guard let pack = (slice.owner as? BodyDescriptor)?.pack, heldCount >= ProvenRecords.least else {
+      return readPacked().map { .memory($0) }
+    }
+    if pack.hasProven(slice.base, now: now) { return .file(slice) }
+    let stamp = FileStamp(of: slice.fd)
+    guard case .same = lookIntoPack() else { return nil }
+    pack.noteProven(slice.base, now: now, stamp)
+    return .file(slice)
+  }
+
+  private var heldCount: UInt64 { state.withLock { $0.heldCount } }
 
   /// The whole of a complete body, when it is in memory, or small, in a pack, and in the page cache. On a loop.
   package func wholeAtHand() -> [UInt8]? {

@@ -8,9 +8,13 @@ extension StoredBody {
   /// `false` where the file was found changed: ask ``availability(at:)`` again. Looks with one system call that does not wait
   /// for the disk; where `now` is given, once a millisecond at most. From any thread.
   package func isUntouched(now: Monotonic? = nil) -> Bool {
-    let moment = now.map(BodyState.moment)
-    let descriptor = state.withLock { moment == $0.lookedAt ? nil : $0.descriptor }
+    let moment = now.map(FileStamp.moment)
+    // A turn of a loop may have begun before it was looked at.
+    let descriptor = state.withLock { state in
+      state.lookedAt != .max && state.lookedAt >= moment ?? .max ? nil : state.descriptor
+    }
     guard let descriptor else { return true }
+    if let now, let pack = descriptor.pack, pack.hasProven(descriptor.base, now: now) { return true }
     return look(at: descriptor, moment)
   }
 

@@ -182,13 +182,13 @@ package final class CacheStore: @unchecked Sendable {
   /// resource may be there that is not loaded: ``loadAtOnce(_:)``. On the loop that the room belongs to; without one, nothing stays
   /// where it is.
   package func look(
-    authority: UnsafeRawBufferPointer, target: UnsafeRawBufferPointer, in room: PackRoom?
+    authority: UnsafeRawBufferPointer, target: UnsafeRawBufferPointer, in room: PackRoom?, now: Monotonic
   ) -> Looked? {
     switch index.look(authority, target) {
     case .resource(let resource)?: return .resource(resource)
     case .record(let place)?:
-      if let room, let packs = core.packs, let pack = packs.pack(place.pack), let octets = pack.read(place, into: room),
-        let hit = PackedHit(octets, authority: authority, target: target, seed: packs.seed),
+      if let room, let packs = core.packs, let pack = packs.pack(place.pack),
+        let hit = pack.hit(place, in: room, authority: authority, target: target, seed: packs.seed, now: now),
         hit.number > core.trees.newest || !core.trees.covers(authority, target, number: hit.number)
       {
         room.hit = hit

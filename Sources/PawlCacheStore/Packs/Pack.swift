@@ -12,6 +12,7 @@ final class Pack: Sendable {
   private let state: Locked<State>
   /// Who marks records.
   private let marking = Locked(())
+  let proven = Locked(ProvenRecords())
 
   private struct State {
     /// Where the next record goes.
@@ -90,22 +91,38 @@ final class Pack: Sendable {
 
   func noteDirt() { state.withLock { $0.isDirty = true } }
 
+  private static let padding = [UInt8](repeating: 0, count: PackPlace.unit)
+
   /// Writes a record behind the last one. By one writer at a time; into the page cache.
-  func append(_ octets: [UInt8], at now: Int64) throws(StoreError) -> PackPlace {
+  /// - Parameters:
+  ///   - front: what stands before its content.
+  ///   - content: is padded here; may be empty where all of it stands in `front`.
+  func append(
+    _ front: [UInt8], _ content: UnsafeRawBufferPointer, at now: Int64
+  ) throws(StoreError) -> PackPlace {
     let end = state.withLock { $0.end }
+    let size = front.count + PackRecord.padded(content.count)
+    let outcome = front.withUnsafeBytes { front in
+      Self.padding.withUnsafeBytes { padding in
+        let padding = UnsafeRawBufferPointer(rebasing: padding[..<(size - front.count - content.count)])
+        return Result { () throws(StoreError) in
+          try Files.writeAll(descriptor, front, content, padding, at: UInt64(end))
+        }
+      }
+    }
     do throws(StoreError) {
-      try Files.writeAll(descriptor, octets[...], at: UInt64(end))
+      try outcome.get()
     } catch {
       // What there is of it is nothing. Where this fails, too, the next record takes its place, and each record proves itself.
       _ = ftruncate(descriptor, off_t(end))
       throw error
     }
     state.withLock { state in
-      state.end = end + octets.count
-      state.live += octets.count
+      state.end = end + size
+      state.live += size
       (state.isDirty, state.lastWritten) = (true, now)
     }
-    return PackPlace(pack: number, offset: end, size: octets.count)
+    return PackPlace(pack: number, offset: end, size: size)
   }
 
   /// Marks a record as one that does not count any more; one that was marked before stays so. Into the page cache.
@@ -120,7 +137,9 @@ final class Pack: Sendable {
       case .failed(let error): throw error
       case .octets(let octets):
         guard octets.withUnsafeBytes({ PackRecord.Head($0)?.isLive }) == true else { return true }
+        let before = FileStamp(of: descriptor)
         try Files.writeAll(descriptor, PackRecord.deadState[...], at: UInt64(place.offset + PackRecord.stateOffset))
+        proven.withLock { $0.wrote(before, FileStamp(of: descriptor)) }
         noteGone(place)
         return true
       }
@@ -141,13 +160,6 @@ final class Pack: Sendable {
     /// The disk would have to be waited for.
     case wouldWait
     case failed(StoreError)
-  }
-
-  /// Reads a record where it is in the page cache. On any loop.
-  func read(_ place: PackPlace, into room: PackRoom) -> UnsafeRawBufferPointer? {
-    let (offset, size) = (place.offset, place.size)
-    guard pawl_pread_nowait(descriptor, room.octets.baseAddress, size, off_t(offset)) == size else { return nil }
-    return UnsafeRawBufferPointer(rebasing: room.octets[..<size])
   }
 
   /// - Parameter waits: for the disk: never on a loop.

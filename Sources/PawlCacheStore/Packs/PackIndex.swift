@@ -21,7 +21,7 @@ struct PackInventory {
 /// A list of the records in one pack, beside it: 64 octets of numbers, then 16 for each record. It is made when the pack is full, and
 /// saves the next start from going through the records one by one. Without it, that is what happens.
 enum PackList {
-  private static let mark: UInt64 = 0x7061_776c_0000_0102
+  private static let mark: UInt64 = 0x7061_776c_0000_0103
   static let headSize = 64
 
   struct Content {

@@ -2,8 +2,8 @@ import CLinux
 import PawlCache
 import PawlDisk
 
-/// One object in a pack: 64 octets of numbers, then what is known of the object, then its content, both padded to whole units. It proves
-/// itself: the numbers and what is known by a keyed XXH3, the content by another.
+/// One object in a pack: 64 octets of numbers, then what is known of the object, padded to whole units, and further to make a size that a
+/// ``PackPlace`` can say, then its content, padded to whole units. It proves itself: the numbers and what is known by a keyed XXH3, the content by another.
 ///
 /// Only the eight octets that say whether it still counts ever change.
 struct PackRecord {
@@ -29,33 +29,43 @@ struct PackRecord {
 
   // MARK: Writing
 
+  /// What stands before the content of a record; `nil` where that would be too large.
+  /// - Parameters:
+  ///   - count: octets of the content.
+  ///   - seed: of the cache: nobody else can make what passes for a record.
+  static func front(
+    of row: ObjectRow, _ tags: [TagRecord], revision: UInt64 = 0, answer: [UInt8] = [], content count: Int,
+    digest: UInt64, seed: UInt64
+  ) -> [UInt8]? {
+    var octets: [UInt8] = []
+    octets.reserveCapacity(unit + 1024 + answer.count)
+    octets.append(contentsOf: repeatElement(0, count: unit))
+    octets.append(string: answer[...])
+    octets.append(number: row.supersededAt.map { UInt64(bitPattern: $0) } ?? isNeverSuperseded)
+    octets.append(number: revision)
+    LedgerRecord.append(row, tags, to: &octets)
+    let wanted = octets.count + padded(count)
+    guard wanted <= PackPlace.recordLimit else { return nil }
+    let size = PackPlace.padded(wanted)
+    octets.append(contentsOf: repeatElement(0, count: size - wanted))
+    var head = Head(
+      size: UInt32(size), metaSize: UInt32(octets.count - unit), contentSize: UInt32(count), number: row.number,
+      keyHash: row.keyHash, digest: digest)
+    octets.withUnsafeMutableBytes { octets in
+      head.check = head.check(of: UnsafeRawBufferPointer(rebasing: octets[unit...]), seed: seed)
+      head.write(to: octets)
+    }
+    return octets
+  }
+
   /// The octets of a record; `nil` where it would be too large.
-  /// - Parameter seed: of the cache: nobody else can make what passes for a record.
   static func octets(
     of row: ObjectRow, _ tags: [TagRecord], revision: UInt64 = 0, answer: [UInt8] = [], content: UnsafeRawBufferPointer,
     digest: UInt64, seed: UInt64
   ) -> [UInt8]? {
-    var meta: [UInt8] = []
-    meta.reserveCapacity(512 + answer.count)
-    meta.append(string: answer[...])
-    meta.append(number: row.supersededAt.map { UInt64(bitPattern: $0) } ?? isNeverSuperseded)
-    meta.append(number: revision)
-    LedgerRecord.append(row, tags, to: &meta)
-    let size = unit + meta.count + padded(content.count)
-    guard size <= PackPlace.recordLimit else { return nil }
-    var head = Head(
-      size: UInt32(size), metaSize: UInt32(meta.count), contentSize: UInt32(content.count), number: row.number,
-      keyHash: row.keyHash, digest: digest)
-    head.check = meta.withUnsafeBytes { head.check(of: $0, seed: seed) }
-    return [UInt8](unsafeUninitializedCapacity: size) { output, count in
-      let target = UnsafeMutableRawBufferPointer(output)
-      head.write(to: target)
-      meta.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: target[unit...]).copyMemory(from: $0) }
-      let start = unit + meta.count
-      UnsafeMutableRawBufferPointer(rebasing: target[start...]).copyMemory(from: content)
-      for index in start + content.count..<size { target[index] = 0 }
-      count = size
-    }
+    let front = front(
+      of: row, tags, revision: revision, answer: answer, content: content.count, digest: digest, seed: seed)
+    return front.map { $0 + content + repeatElement(0, count: padded(content.count) - content.count) }
   }
 
   static func padded(_ count: Int) -> Int { (count + unit - 1) / unit * unit }

@@ -1,5 +1,7 @@
+import CLinux
 import PawlCache
 import PawlDisk
+import PawlLoop
 
 /// What the server has decided for an object when it was stored, so that it need not be brought into memory for the next request about
 /// which nothing is special: the head of the answer, and how long it holds. It belongs to settings, and counts while they are the same.
@@ -35,6 +37,9 @@ package struct PackedAnswer {
 
 /// Room that records are read into, one after another. Of one loop.
 package final class PackRoom {
+  /// So much is read of a large record at first: all that stands before its content, as a rule.
+  static let headSize = 4096
+
   let octets: UnsafeMutableRawBufferPointer
   /// The last answer that was found here.
   package internal(set) var hit: PackedHit?
@@ -47,25 +52,32 @@ package final class PackRoom {
 package struct PackedHit {
   /// Of the object.
   let number: Int64
+  /// Octets of the content.
+  package let count: Int
+  /// Where in the record the content begins, and what its XXH3 is to be.
+  let contentStart: Int
+  let digest: UInt64
   package let settings: UInt64
   package let from: Int64, until: Int64, born: Int64
   package let flags: UInt64
   package let head: UnsafeRawBufferPointer
-  package let content: UnsafeRawBufferPointer
+  /// The content, unless it is sent from where it lies.
+  package var content = UnsafeRawBufferPointer(start: nil, count: 0)
+  package var slice: FileSlice?
 
-  /// `nil` where the octets are not such a record under that key, whole and right.
+  /// `nil` where the octets are not the beginning of such a record under that key. The content is not looked at.
   init?(
     _ octets: UnsafeRawBufferPointer, authority: UnsafeRawBufferPointer, target: UnsafeRawBufferPointer, seed: UInt64
   ) {
-    guard let record = PackRecord.Head(octets), record.isLive, Int(record.size) == octets.count else { return nil }
+    guard let record = PackRecord.Head(octets), record.isLive,
+      PackPlace.unit + Int(record.metaSize) <= octets.count
+    else { return nil }
     let meta = UnsafeRawBufferPointer(rebasing: octets[PackPlace.unit..<PackPlace.unit + Int(record.metaSize)])
     guard record.check == record.check(of: meta, seed: seed), let answer = PackRecord.answer(in: meta),
       answer.count >= PackedAnswer.fixedSize, PackRecord.isCurrent(meta, behind: answer.count),
       PackRecord.isKey(authority, target, in: meta, behind: answer.count)
     else { return nil }
-    let start = PackPlace.unit + meta.count
-    content = UnsafeRawBufferPointer(rebasing: octets[start..<start + Int(record.contentSize)])
-    guard SegmentDigest.of(content) == record.digest else { return nil }
+    (contentStart, count, digest) = (PackPlace.unit + meta.count, Int(record.contentSize), record.digest)
     func number(_ place: Int) -> UInt64 {
       UInt64(littleEndian: answer.loadUnaligned(fromByteOffset: place * 8, as: UInt64.self))
     }
@@ -74,5 +86,43 @@ package struct PackedHit {
     (from, until, born) = (Int64(bitPattern: number(1)), Int64(bitPattern: number(2)), Int64(bitPattern: number(3)))
     flags = number(4)
     head = UnsafeRawBufferPointer(rebasing: answer[PackedAnswer.fixedSize...])
+  }
+
+  /// For who sends it from where it lies, and takes long.
+  package var proof: RecordProof? {
+    (slice?.owner as? Pack).map { $0.proof(slice?.base ?? 0, count, digest) }
+  }
+}
+
+extension Pack {
+  /// The answer that stands in a record under that key, where it is in the page cache and right. On any loop.
+  func hit(
+    _ place: PackPlace, in room: PackRoom, authority: UnsafeRawBufferPointer, target: UnsafeRawBufferPointer,
+    seed: UInt64, now: Monotonic
+  ) -> PackedHit? {
+    let isLarge = place.size > ProvenRecords.least
+    let first = isLarge ? PackRoom.headSize : place.size
+    guard let octets = read(place.offset, first, into: room, at: 0),
+      var hit = PackedHit(octets, authority: authority, target: target, seed: seed)
+    else { return nil }
+    let (start, base) = (hit.contentStart, UInt64(place.offset + hit.contentStart))
+    if isLarge, hit.count >= ProvenRecords.least {
+      hit.slice = FileSlice(fd: descriptor, offset: base, count: hit.count, base: base, owner: self)
+      if hasProven(base, now: now) { return hit }
+    }
+    let stamp = hit.slice == nil ? nil : FileStamp(of: descriptor)
+    guard
+      start + hit.count <= first || read(place.offset + first, start + hit.count - first, into: room, at: first) != nil
+    else { return nil }
+    let content = UnsafeRawBufferPointer(rebasing: room.octets[start..<start + hit.count])
+    guard SegmentDigest.of(content) == hit.digest else { return nil }
+    if hit.slice != nil { noteProven(base, now: now, stamp) } else { hit.content = content }
+    return hit
+  }
+
+  private func read(_ offset: Int, _ count: Int, into room: PackRoom, at place: Int) -> UnsafeRawBufferPointer? {
+    let target = UnsafeMutableRawBufferPointer(rebasing: room.octets[place..<place + count])
+    guard pawl_pread_nowait(descriptor, target.baseAddress, count, off_t(offset)) == count else { return nil }
+    return UnsafeRawBufferPointer(target)
   }
 }

@@ -65,14 +65,16 @@ final class Packs: Sendable {
     budget: DiskBudget, clock: any LoopClock
   ) {
     let size = Self.size(for: budget.maxSize, mostPacks: mostPacks)
-    let limit = size < Self.leastSize ? 0 : min(packedObject, Self.mostContent)
+    let limit = size < Self.leastSize ? 0 : min(packedObject, Self.mostContent, size / Self.leastContents)
     self.init(
       place, contentLimit: Int(limit), packSize: Int(max(size, Self.leastSize)), seed: seed, pool: pool, events: events,
       budget: budget, clock: clock)
   }
 
   /// The largest content that can be asked for.
-  static let mostContent: UInt64 = 128 << 10
+  static let mostContent: UInt64 = 1 << 20
+  /// A pack has room for so many of the largest.
+  static let leastContents: UInt64 = 8
 
   init(
     _ place: StorePlace, contentLimit: Int, packSize: Int, seed: UInt64, pool: WorkerPool, events: EventLog,
@@ -131,20 +133,24 @@ final class Packs: Sendable {
   // MARK: Writing
 
   /// Writes a record; its octets are charged. `nil`, logged, where the disk does not take it.
-  func append(_ octets: [UInt8]) -> PackPlace? {
+  func append(_ octets: [UInt8]) -> PackPlace? { append(octets, UnsafeRawBufferPointer(start: nil, count: 0)) }
+
+  /// The same of what stands before its content, and that.
+  func append(_ front: [UInt8], _ content: UnsafeRawBufferPointer) -> PackPlace? {
+    let size = front.count + PackRecord.padded(content.count)
     let lane = lanes[Int(pthread_self() >> 12) % Self.laneCount]
     do throws(StoreError) {
       let place = try lane.withLock { (lane) throws(StoreError) in
-        if let pack = lane.pack, pack.size + octets.count > packSize {
+        if let pack = lane.pack, pack.size + size > packSize {
           pack.seal()
           lane.pack = nil
           pool.run { [self] in writeIndex(of: pack) }
         }
         let pack = if let pack = lane.pack { pack } else { try takeNew() }
         lane.pack = pack
-        return try pack.append(octets, at: clock.wallSeconds())
+        return try pack.append(front, content, at: clock.wallSeconds())
       }
-      budget.charge(UInt64(octets.count))
+      budget.charge(UInt64(size))
       return place
     } catch {
       if let unsaid = failures.due("append") {

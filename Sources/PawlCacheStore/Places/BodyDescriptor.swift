@@ -33,19 +33,3 @@ final class BodyDescriptor: Sendable {
     if !isQueued { close(raw) }
   }
 }
-
-/// A run of a body file on its way to a socket. The descriptor stays open while the slice lives.
-package struct FileSlice: Sendable {
-  /// -1 when the file could not be opened again: sending fails with `EBADF`.
-  package let fd: CInt
-  package let offset: UInt64
-  package let count: Int
-  package let owner: any AnyObject & Sendable
-
-  package init(fd: CInt, offset: UInt64, count: Int, owner: any AnyObject & Sendable) {
-    (self.fd, self.offset, self.count, self.owner) = (fd, offset, count, owner)
-  }
-
-  /// Where in the file the body begins.
-  package var base: UInt64 { (owner as? BodyDescriptor)?.base ?? 0 }
-}

@@ -11,7 +11,7 @@ package struct CacheSettings: Hashable, Sendable {
   /// The largest body kept in memory, in bytes.
   package var memoryObject: UInt64 = 32 << 10
   /// The largest body that is kept with others in one file, in bytes; 0: each has a file of its own.
-  package var packedObject: UInt64 = 64 << 10
+  package var packedObject: UInt64 = 256 << 10
 
   package init(name: String, path: String) { (self.name, self.path) = (name, path) }
 
@@ -23,7 +23,7 @@ package struct CacheSettings: Hashable, Sendable {
       .scalar("min-free", \.minFree, .size()),
       .scalar("memory", \.memory, .size()),
       .scalar("memory-object", \.memoryObject, .size()),
-      .scalar("packed-object", \.packedObject, .size(0...(128 << 10))),
+      .scalar("packed-object", \.packedObject, .size(0...(1 << 20))),
     ]
   }
 }

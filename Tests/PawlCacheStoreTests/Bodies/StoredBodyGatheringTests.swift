@@ -109,6 +109,22 @@ import Testing
     #expect(fixture.store.reservedBytes == 0)
   }
 
+  @Test(
+    "one of which so much has come that all will be there soon is waited for",
+    arguments: [
+      (10_000, 10, true), (2_000, 10, true), (1_999, 10, false), (0, 10, false), (9_000, 45, true), (9_000, 46, false),
+      (9_999, 50, false),
+    ])
+  func isWholeSoon(came: Int, milliseconds: Int, isSoon: Bool) throws {
+    let fixture = try StoreFixture(packingIn: TestDirectory())
+    let body = try begin(fixture, "/a", total: 10_000).body
+    try body.write(Array(pattern(10_000)[..<came]))
+    #expect(body.isWholeSoon(after: .milliseconds(milliseconds)) == isSoon)
+    let unknown = try begin(fixture, "/b", total: nil).body
+    try unknown.write(Array(pattern(10_000)[..<came]))
+    #expect(!unknown.isWholeSoon(after: .milliseconds(milliseconds)))
+  }
+
   @Test("whoever gives it a file while another does, or completes it meanwhile, finds all of it", arguments: 0..<20)
   func settlesAtOnce(round: Int) throws {
     let fixture = try StoreFixture(packingIn: TestDirectory())

@@ -40,14 +40,131 @@ import Testing
   private func look(_ fixture: StoreFixture, _ target: String, _ room: PackRoom) -> CacheStore.Looked? {
     let key = fixture.key(target)
     return key.authority.withUnsafeBytes { authority in
-      key.target.withUnsafeBytes { fixture.store.look(authority: authority, target: $0, in: room) }
+      key.target.withUnsafeBytes {
+        fixture.store.look(authority: authority, target: $0, in: room, now: fixture.loop.now)
+      }
     }
   }
 
   private func hit(_ fixture: StoreFixture, _ target: String = "/a") -> (hit: PackedHit, content: [UInt8])? {
     let room = PackRoom()
     guard case .record? = look(fixture, target, room), let hit = room.hit else { return nil }
-    return withExtendedLifetime(room) { (hit, Array(hit.content)) }
+    return withExtendedLifetime(room) { (hit, content(hit)) }
+  }
+
+  private func content(_ hit: PackedHit) -> [UInt8] {
+    guard let slice = hit.slice else { return Array(hit.content) }
+    var octets = [UInt8](repeating: 0, count: slice.count)
+    let count = octets.withUnsafeMutableBytes { pread(slice.fd, $0.baseAddress, $0.count, off_t(slice.offset)) }
+    return count == octets.count ? octets : []
+  }
+
+  private func hit(
+    _ pack: Pack, _ place: PackPlace, _ authority: String, _ target: String, _ fixture: StoreFixture, _ seed: UInt64
+  ) -> PackedHit? {
+    let room = PackRoom()
+    return Array(authority.utf8).withUnsafeBytes { authority in
+      Array(target.utf8).withUnsafeBytes {
+        pack.hit(place, in: room, authority: authority, target: $0, seed: seed, now: fixture.loop.now)
+      }
+    }
+  }
+
+  private func proof(_ fixture: StoreFixture) throws -> RecordProof {
+    let found = try #require(hit(fixture))
+    return try #require(found.hit.proof)
+  }
+
+  /// A cache with two bodies of so many octets at rest in one pack that is full.
+  private func large(_ count: Int) throws -> StoreFixture {
+    let fixture = try StoreFixture(packingIn: TestDirectory()) { $0.packedObject = 1 << 20 }
+    for target in ["/a", "/b"] { try store(fixture, target, pattern(count)) }
+    try fixture.settle()
+    return try StoreFixture(packingIn: try fixture.directory.copy()) { $0.packedObject = 1 << 20 }
+  }
+
+  @Test(
+    "content is sent from where it lies from the least size on that is worth it, up to the largest",
+    arguments: [
+      (ProvenRecords.least - 1, false), (ProvenRecords.least, true), (262_144, true), (1 << 20, true),
+    ])
+  func slices(count: Int, isSlice: Bool) throws {
+    let fixture = try large(count)
+    for _ in 0..<3 {
+      let (hit, content) = try #require(self.hit(fixture))
+      #expect((hit.slice != nil) == isSlice)
+      #expect((hit.slice?.count ?? hit.content.count, hit.count) == (count, count))
+      #expect(content == pattern(count))
+    }
+    #expect(fixture.store.core.bodyCount.load() == 0)
+  }
+
+  @Test("what was proven is not given any more once somebody else has changed it")
+  func changedAfterProof() throws {
+    let fixture = try large(40_000)
+    let proof = try proof(fixture)
+    #expect(proof.holds(now: fixture.loop.now))
+    try tamper(fixture) { octets in octets[Int(proof.base) + 39_999] ^= 1 }
+    let later = fixture.loop.now.advanced(by: .milliseconds(5))
+    #expect(!proof.holds(now: later))
+    let pack = try #require(fixture.store.core.packs?.all.first)
+    #expect(!pack.hasProven(proof.base, now: later))
+    #expect(hit(fixture, "/a") == nil)
+    // The other one is as it was.
+    #expect(hit(fixture, "/b")?.content == pattern(40_000))
+  }
+
+  @Test("what stands beside a change by somebody else is proven anew, and holds")
+  func changedBeside() throws {
+    let fixture = try large(40_000)
+    let proof = try proof(fixture)
+    try tamper(fixture) { octets in octets[octets.count - 1] ^= 1 }
+    #expect(proof.holds(now: fixture.loop.now.advanced(by: .milliseconds(5))))
+  }
+
+  @Test("what pawl itself marks in a pack changes nothing of what was proven")
+  func marked() throws {
+    let fixture = try large(40_000)
+    let proof = try proof(fixture)
+    let pack = try #require(fixture.store.core.packs?.all.first)
+    fixture.store.core.drop(try #require(try fixture.first("/b")).body)
+    try fixture.settle()
+    #expect(pack.live < pack.size / 2 + 4096)
+    #expect(pack.hasProven(proof.base, now: fixture.loop.now.advanced(by: .milliseconds(5))))
+    #expect(pack.isSame(fixture.loop.now.advanced(by: .milliseconds(5)), proof.changes))
+  }
+
+  @Test("nothing is taken as proven in a pack that is still written to, nor after the time for which a proof holds")
+  func notProven() throws {
+    let fixture = try large(40_000)
+    let proof = try proof(fixture)
+    let (pack, now) = (proof.pack, fixture.loop.now)
+    #expect(pack.hasProven(proof.base, now: now.advanced(by: .seconds(Int64(PageWarmth.holds)))))
+    #expect(!pack.hasProven(proof.base, now: now.advanced(by: .seconds(Int64(PageWarmth.holds) + 1))))
+    try store(fixture, "/c", pattern(40_000))
+    let open = try #require(fixture.store.core.packs?.all.last)
+    #expect(open !== pack && !open.isSealed)
+    let base = UInt64(open.size - PackRecord.padded(40_000))
+    let digest = pattern(40_000).withUnsafeBytes { SegmentDigest.of($0) }
+    #expect(open.prove(base, 40_000, digest, now: now) == true)
+    #expect(!open.hasProven(base, now: now))
+  }
+
+  @Test("a large body in memory is sent from its pack, whole and in part")
+  func loaded() throws {
+    let fixture = try large(262_144)
+    let body = try #require(try fixture.first("/a")).body
+    for range in [0..<262_144, 100..<300] as [Range<UInt64>] {
+      for _ in 0..<2 {
+        guard case .file(let slice)? = body.ready(range, isNamed: false, now: fixture.loop.now) else {
+          return #expect(Bool(false))
+        }
+        #expect(slice.offset - slice.base == range.lowerBound)
+        #expect(slice.count == range.count)
+      }
+    }
+    try tamper(fixture) { octets in octets[octets.count / 4] ^= 1 }
+    #expect(body.ready(0..<262_144, isNamed: false, now: fixture.loop.now.advanced(by: .milliseconds(5))) == nil)
   }
 
   /// Changes octets of the only pack.
@@ -92,15 +209,11 @@ import Testing
     let place = PackPlace(pack: pack.number, offset: Pack.headSize, size: pack.size - Pack.headSize)
     guard case .octets(let intact) = pack.read(place, waits: true) else { return #expect(Bool(false)) }
     let padding = intact.count - (PackRecord.padded(5000) - 5000)
-    for place in intact.indices {
-      var octets = intact
-      octets[place] ^= 0x10
-      let hit = octets.withUnsafeBytes { octets in
-        Array("a.example".utf8).withUnsafeBytes { authority in
-          Array("/a".utf8).withUnsafeBytes { PackedHit(octets, authority: authority, target: $0, seed: packs.seed) }
-        }
-      }
-      #expect((hit == nil) == (place < padding), "octet \(place)")
+    for index in intact.indices {
+      try Files.writeAll(pack.descriptor, [intact[index] ^ 0x10], at: UInt64(place.offset + index))
+      let hit = hit(pack, place, "a.example", "/a", fixture, packs.seed)
+      #expect((hit == nil) == (index < padding), "octet \(index)")
+      try Files.writeAll(pack.descriptor, [intact[index]], at: UInt64(place.offset + index))
     }
   }
 
@@ -120,15 +233,11 @@ import Testing
     let packs = try #require(fixture.store.core.packs)
     var places: [PackPlace] = []
     _ = packs.scan(try #require(packs.all.first), through: packs.size) { places.append($1) }
-    let (pack, place, room) = (try #require(packs.all.first), try #require(places.first), PackRoom())
+    let (pack, place) = (try #require(packs.all.first), try #require(places.first))
     for (authority, target, isSame) in [
       ("a.example", "/a", true), ("a.example", "/b", false), ("b.example", "/a", false),
     ] {
-      let octets = try #require(pack.read(place, into: room))
-      let hit = Array(authority.utf8).withUnsafeBytes { authority in
-        Array(target.utf8).withUnsafeBytes { PackedHit(octets, authority: authority, target: $0, seed: packs.seed) }
-      }
-      #expect((hit != nil) == isSame)
+      #expect((hit(pack, place, authority, target, fixture, packs.seed) != nil) == isSame)
     }
     #expect(hit(fixture, "/b") == nil)
   }

@@ -44,7 +44,7 @@ extension ClientConnection {
       get: get, newID: newID, status: part == nil ? 200 : 206, bytes: wanted, route: hot.route, turn: turn)
     switch bytes {
     case .memory(let body): transmit(&message, body, buffer, sent)
-    case .file(let slice): transmit(message, slice, buffer, sent, hot)
+    case .file(let slice): transmit(message, slice, buffer, sent, .response(hot))
     }
     message.removeAll(keepingCapacity: true)
     owner.giveHotBuffer(message)
@@ -74,8 +74,12 @@ extension ClientConnection {
     let newID = append(HitFields(record, route, facts, owner), to: &message, get, owner)
     let turn = HTTP1State.Turn(persists: get.keepsAlive, isClientsLast: !get.keepsAlive && !hasMore)
     let sent = HotAnswerSent(
-      get: get, newID: newID, status: 200, bytes: 0..<UInt64(record.content.count), route: route, turn: turn)
-    transmit(&message, record.content, buffer, sent)
+      get: get, newID: newID, status: 200, bytes: 0..<UInt64(record.count), route: route, turn: turn)
+    if let slice = record.slice {
+      transmit(message, slice, buffer, sent, .record(record))
+    } else {
+      transmit(&message, record.content, buffer, sent)
+    }
     message.removeAll(keepingCapacity: true)
     owner.giveHotBuffer(message)
     return true
@@ -185,19 +189,19 @@ extension ClientConnection {
   }
 
   private func transmit(
-    _ message: [UInt8], _ slice: FileSlice, _ buffer: [UInt8], _ sent: HotAnswerSent, _ hot: HotResponse
+    _ message: [UInt8], _ slice: FileSlice, _ buffer: [UInt8], _ sent: HotAnswerSent, _ source: HotSource
   ) {
     var run = FileRun(slice)
     var count = 0
     if case .bytes(let some) = message.withUnsafeBytes({ stream.write($0, more: true) }) { count = some }
     guard count == message.count else {
-      return goOn(with: count..., of: message, run, buffer, sent, hot)
+      return goOn(with: count..., of: message, run, buffer, sent, source)
     }
     while run.count > 0, case .bytes(let some) = stream.sendFile(run.descriptor, offset: run.offset, count: run.count) {
       run.advance(by: some)
     }
     guard run.count > 0 else { return wholeIsSent(message, buffer, sent) }
-    goOn(with: message.count..., of: message, run, buffer, sent, hot)
+    goOn(with: message.count..., of: message, run, buffer, sent, source)
   }
 
   private func wholeIsSent(_ message: [UInt8], _ buffer: [UInt8], _ sent: HotAnswerSent) {
@@ -220,7 +224,7 @@ extension ClientConnection {
   /// What the socket does not take is the rest of an answer like any other's: with its limits, and its line in the log.
   private func goOn(
     with rest: PartialRangeFrom<Int>, of message: [UInt8], _ run: FileRun?, _ buffer: [UInt8], _ sent: HotAnswerSent,
-    _ hot: HotResponse? = nil
+    _ source: HotSource = .memory
   ) {
     let request = owner.makeRequest(
       listener.withParser { $0.makeHead(buffer) }, facts: facts, began: requestBegan,
@@ -232,7 +236,7 @@ extension ClientConnection {
     state.begin(sent.turn)
     state.respond()
     owed = .octets(0)
-    (self.request, exchange, output) = (request, HotExchange(hot, from: sent.bytes.lowerBound), Array(message[rest]))
+    (self.request, exchange, output) = (request, HotExchange(source, from: sent.bytes.lowerBound), Array(message[rest]))
     if let run, run.count > 0 { unsentFile = .file(run) }
     setDeadline(after: listener.settings.sendTimeout)
     pump()
@@ -259,19 +263,34 @@ private struct HotAnswerSent {
   }
 }
 
+/// Where the octets of an answer come from that is sent on the shortest way.
+enum HotSource {
+  case memory
+  /// From a body's file.
+  case response(HotResponse)
+  /// From where a record at rest lies.
+  case record(PackedHit)
+}
+
 /// Stands for a request that needs nothing more but that its answer is sent.
 final class HotExchange: Exchange {
   /// Whose file is being sent.
-  private let hot: HotResponse?
+  private var hot: HotResponse?
   private var watch: FileWatch?
+  private var proof: RecordProof?
 
-  init(_ hot: HotResponse?, from start: UInt64) {
-    self.hot = hot
-    watch = hot.map { FileWatch($0.stored.body, from: start) }
+  init(_ source: HotSource, from start: UInt64) {
+    switch source {
+    case .memory: break
+    case .response(let hot): (self.hot, watch) = (hot, FileWatch(hot.stored.body, from: start))
+    case .record(let record): proof = record.proof
+    }
   }
 
   func look(at run: FileRun, isCopied: Bool, _ now: Monotonic) -> FileLook {
-    watch?.look(at: run.position, isCopied: isCopied, now: now) ?? .same
+    // What was sent of a record that is another now may be on its way: the answer ends.
+    if let proof, !proof.holds(now: now) { return .spoilt }
+    return watch?.look(at: run.position, isCopied: isCopied, now: now) ?? .same
   }
 
   /// Reads on where the file has not got what it was to have.

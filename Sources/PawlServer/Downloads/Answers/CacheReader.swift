@@ -160,7 +160,7 @@ final class CacheReader: BodySource {
     }
     let wasChecked = justChecked == start
     justChecked = nil
-    guard wasChecked || body.isUntouched() else { return next(limit: Int(stop - start)) }
+    guard wasChecked || body.isUntouched(now: request.loop.loop.now) else { return next(limit: Int(stop - start)) }
     // The loop does not wait for the disk: what is not in the page cache is read in the pool first.
     guard body.isInPageCache(start..<stop, now: request.loop.loop.now) else {
       body.warm(start..<stop, on: request.loop.loop) { [weak self] in self?.consumer?.bodyIsReady() }

@@ -40,7 +40,7 @@ extension LoopServices {
     guard let store = route.cache, !facts.isMisdirected(authority), !router.mayBeUpload(target) else { return nil }
     let room = takesRecords ? room : nil
     var looked = KeyAuthority.lend(authority, isSecure: facts.isSecure) { authority in
-      target.withUnsafeBytes { store.look(authority: authority, target: $0, in: room) }
+      target.withUnsafeBytes { store.look(authority: authority, target: $0, in: room, now: loop.now) }
     }
     if case .record? = looked {
       if let hit = room?.hit, HotAnswer.isHeld(hit, route, now: loop.wallSeconds, hasCookie: hasCookie) {
@@ -48,7 +48,7 @@ extension LoopServices {
         return nil
       }
       looked = KeyAuthority.lend(authority, isSecure: facts.isSecure) { authority in
-        target.withUnsafeBytes { store.look(authority: authority, target: $0, in: nil) }
+        target.withUnsafeBytes { store.look(authority: authority, target: $0, in: nil, now: loop.now) }
       }
     }
     guard case .resource(let resource)? = looked else { return nil }

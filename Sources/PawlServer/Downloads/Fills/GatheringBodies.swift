@@ -21,7 +21,8 @@ final class GatheringBodies {
     let now = loop.now
     bodies.removeAll { entry in
       guard entry.body.isGathering else { return true }
-      guard now - entry.since >= StoredBody.gatheringTime else { return false }
+      let time = now - entry.since
+      guard time >= StoredBody.gatheringTime, !entry.body.isWholeSoon(after: time) else { return false }
       entry.body.settleSoon()
       return true
     }

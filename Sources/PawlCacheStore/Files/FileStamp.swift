@@ -1,4 +1,5 @@
 import CLinux
+import PawlLoop
 
 /// What tells that a file is the one it was, and that its content is as it was left: any change by somebody else shows in its
 /// size or in the time of its last change, as far as the file system's clock goes (some milliseconds).
@@ -26,6 +27,9 @@ struct FileStamp: Equatable, Sendable {
     one.device == other.device && one.inode == other.inode && one.size == other.size && one.modified == other.modified
       && (one.changed == other.changed || one.changed == 0 || other.changed == 0)
   }
+
+  /// A time as it counts for looking at the file: some thousand a second.
+  static func moment(_ now: Monotonic) -> UInt64 { now.nanoseconds >> 20 }
 
   private static func nanoseconds(_ time: timespec) -> Int { time.tv_sec &* 1_000_000_000 &+ time.tv_nsec }
 }

@@ -9,6 +9,7 @@ import time
 
 import network
 import running
+import volume
 from bench import Bench
 from report import markdown, show
 from rounds import MOST_ROUNDS
@@ -81,6 +82,8 @@ def main():
     except running.Failure as why:
         sys.exit(f"Deploy/compare: {why}")
     report["congestion control"] = network.preferred()
+    volume.alone()
+    report["own file systems"] = volume.can
     with Bench(absolute(found.pawl), found.servers.split(",") if found.servers else None, found.seconds, found.rounds, found.quick, found.load, found.folder,
                absolute(found.pawl_before), absolute(found.bench)) as bench:
         bench.rows = [each.name for each in chosen]

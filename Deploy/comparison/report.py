@@ -12,14 +12,6 @@ def span(each, unit):
     costs = each.get("costs") or [each["cost"]]
     if len(costs) < 2:
         return amount(each["cost"], unit)
-    return f"{amount(each['cost'], unit)} ({amount(min(costs), '').strip()} to {amount(max(costs), '').strip()}, {len(costs)} rounds)"
-
-
-def span(each, unit):
-    """A median with its spread: the least and the most of its rounds."""
-    costs = each.get("costs") or [each["cost"]]
-    if len(costs) < 2:
-        return amount(each["cost"], unit)
     low, high = (amount(cost, unit).removesuffix(unit).strip() for cost in (min(costs), max(costs)))
     return f"{amount(each['cost'], unit)} ({low} to {high}, {len(costs)} rounds)"
 

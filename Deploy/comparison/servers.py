@@ -11,6 +11,7 @@ import running
 from allowance import Allowance
 from accounting import Processes
 from running import Failure, Skip, free_port, start, stop, wait_port
+from volume import Volume
 
 
 # The order in which pawl and browsers prefer them; left alone, nginx takes the first that the client names, and OpenSSL's clients name AES-256 first.
@@ -49,7 +50,7 @@ class Server:
         self.folder = bench.folder / ("-".join([self.name, *(f"{key}-{value}" for key, value in sorted(options.items()))]))
         self.log = self.folder / "errors.log"
         self.ports = {}
-        self.allowance = None
+        self.allowance = self.volume = None
         # Of a site: how many objects it may hold, and how many octets.
         self.objects, self.room = self.options.get("objects", 0), self.options.get("room", 0)
 
@@ -65,6 +66,8 @@ class Server:
         if "memory" in self.options:
             self.allowance = Allowance(self.name, self.options["memory"])
         self.folder.mkdir(parents=True, exist_ok=True)
+        if self.objects:
+            self.volume = Volume(self.folder, 3 * self.room)
         try:
             self.launch()
         except BaseException:
@@ -103,6 +106,8 @@ class Server:
         self.end()
         if self.allowance:
             self.allowance.end()
+        if self.volume:
+            self.volume.end()
         if not self.options.get("keep"):
             shutil.rmtree(self.folder, ignore_errors=True)
 

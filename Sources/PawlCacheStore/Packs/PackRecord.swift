@@ -82,6 +82,8 @@ struct PackRecord {
     var digest: UInt64
     var check: UInt64 = 0
     var isLive = true
+    /// Octets before the content.
+    var front: Int { PackRecord.unit + Int(metaSize) }
 
     fileprivate init(
       size: UInt32, metaSize: UInt32, contentSize: UInt32, number: Int64, keyHash: UInt64, digest: UInt64

@@ -38,7 +38,7 @@ package struct PackedAnswer {
 /// Room that records are read into, one after another. Of one loop.
 package final class PackRoom {
   /// So much is read of a large record at first: all that stands before its content, as a rule.
-  static let headSize = 4096
+  static let headSize = 2048
 
   let octets: UnsafeMutableRawBufferPointer
   /// The last answer that was found here.
@@ -102,21 +102,29 @@ extension Pack {
   ) -> PackedHit? {
     let isLarge = place.size > ProvenRecords.least
     let first = isLarge ? PackRoom.headSize : place.size
-    guard let octets = read(place.offset, first, into: room, at: 0),
-      var hit = PackedHit(octets, authority: authority, target: target, seed: seed)
-    else { return nil }
-    let (start, base) = (hit.contentStart, UInt64(place.offset + hit.contentStart))
-    if isLarge, hit.count >= ProvenRecords.least {
-      hit.slice = FileSlice(fd: descriptor, offset: base, count: hit.count, base: base, owner: self)
-      if hasProven(base, now: now) { return hit }
+    guard var octets = read(place.offset, first, into: room, at: 0) else { return nil }
+    // Long heads are rare.
+    if isLarge, let head = PackRecord.Head(octets), head.front > first {
+      guard let more = read(place.offset, head.front, into: room, at: 0) else { return nil }
+      octets = more
     }
-    let stamp = hit.slice == nil ? nil : FileStamp(of: descriptor)
-    guard
-      start + hit.count <= first || read(place.offset + first, start + hit.count - first, into: room, at: first) != nil
-    else { return nil }
-    let content = UnsafeRawBufferPointer(rebasing: room.octets[start..<start + hit.count])
-    guard SegmentDigest.of(content) == hit.digest else { return nil }
-    if hit.slice != nil { noteProven(base, now: now, stamp) } else { hit.content = content }
+    guard var hit = PackedHit(octets, authority: authority, target: target, seed: seed) else { return nil }
+    let (start, base) = (hit.contentStart, UInt64(place.offset + hit.contentStart))
+    guard isLarge, hit.count >= ProvenRecords.least else {
+      let isRead = start + hit.count <= octets.count || read(Int(base), hit.count, into: room, at: start) != nil
+      let content = UnsafeRawBufferPointer(rebasing: room.octets[start..<start + hit.count])
+      guard isRead, SegmentDigest.of(content) == hit.digest else { return nil }
+      hit.content = content
+      return hit
+    }
+    hit.slice = FileSlice(fd: descriptor, offset: base, count: hit.count, base: base, owner: self)
+    if hasProven(base, now: now) { return hit }
+    // All of it after the stamp: what was read before says nothing.
+    let stamp = FileStamp(of: descriptor)
+    guard let content = read(Int(base), hit.count, into: room, at: start), SegmentDigest.of(content) == hit.digest else {
+      return nil
+    }
+    noteProven(base, now: now, stamp)
     return hit
   }
 

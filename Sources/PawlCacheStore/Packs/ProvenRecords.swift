@@ -4,7 +4,7 @@ package import PawlLoop
 /// read again. What anybody else does to the file shows in its stamp, and then all of them are to be proven anew.
 struct ProvenRecords {
   /// Content of fewer octets costs less to read, prove and send than to look this up and send from the file.
-  static let least = 32 << 10
+  static let least = 8 << 10
 
   /// The file as it was left; `nil`: nothing is proven.
   private var stamp: FileStamp?

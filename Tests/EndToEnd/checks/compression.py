@@ -499,7 +499,7 @@ def damaged(bench):
         for stopped in (True, False):
             origin = bench.origin()
             origin.at("/x", page())
-            pawl = bench.pawl(origin, name=f"{hurt}{stopped}", cache={"memory-object": "0"})
+            pawl = bench.pawl(origin, name=f"{hurt}{stopped}", cache={"memory-object": "0", "packed-object": "0"})
             plain, first = ask(pawl, "/x", None), ask(pawl, "/x", "br")
             forms = [p for p in pawl.body_files() if p.stat().st_size == first.count]
             same(len(forms), 1, "files of the form")

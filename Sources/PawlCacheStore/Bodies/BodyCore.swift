@@ -16,6 +16,7 @@ class BodyCore: @unchecked Sendable {
   let memory: MemoryBodies
   let durability: Durability
   let gathering: GatheringRoom
+  private let refusals: FailureLog
   let counters = Locked(StoreStatistics())
   /// Bodies whose files are there but whose rows may not be committed yet.
   let unrecorded = Locked(Set<ObjectID>())
@@ -53,6 +54,7 @@ class BodyCore: @unchecked Sendable {
     memory = MemoryBodies(limit: settings.memory)
     durability = Durability()
     gathering = GatheringRoom(limit: settings.gathering)
+    refusals = FailureLog(events: events, clock: clock)
     self.nextNumber = Locked(nextNumber)
   }
 
@@ -123,6 +125,13 @@ class BodyCore: @unchecked Sendable {
   /// Reserves so many bytes. Blocking: in the pool.
   /// - Returns: `false` when there is no room and none can be made.
   func makeRoom(_ bytes: UInt64) -> Bool { budget.reserve(bytes) }
+
+  /// A body is not kept. Once a minute for each reason, with how many there were besides.
+  /// - Parameter bytes: what it was to have room for, with what it costs besides.
+  func noteRefused(_ level: LogLevel, bytes: UInt64, _ why: String) {
+    guard let unsaid = refusals.due(why) else { return }
+    events.log(level, "body-refused", ["bytes": "\(bytes)", "why": why, "unsaid": "\(unsaid)"])
+  }
 
   /// Nothing of it can be trusted.
   func noteDropped(_ id: ObjectID, _ why: String) {

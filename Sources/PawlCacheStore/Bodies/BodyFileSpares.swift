@@ -104,7 +104,7 @@ extension BodyCore {
     let content = reservation(expected: expected, total: total)
     let room = content + DiskBudget.objectOverhead
     guard makeRoom(room) else {
-      events.log(.notice, "body-refused", ["bytes": "\(room)", "why": "no room"])
+      noteRefused(.notice, bytes: room, "no room")
       return nil
     }
     if let share = gatheringShare(expected: expected, total: total) { return gathered(total: total, room, share) }
@@ -117,7 +117,7 @@ extension BodyCore {
     } catch {
       _ = unrecorded.withLock { $0.remove(id) }
       budget.release(room)
-      events.log(.warning, "body-refused", ["bytes": "\(room)", "why": "\(error)"])
+      noteRefused(.warning, bytes: room, "\(error)")
       return nil
     }
   }

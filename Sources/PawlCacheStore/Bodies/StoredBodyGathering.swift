@@ -74,7 +74,7 @@ extension StoredBody {
       discardFile()
     } catch {
       discardFile()
-      core.events.log(.warning, "body-refused", ["body": id.hex, "why": "\(error)"])
+      core.noteRefused(.warning, bytes: state.withLock { UInt64($0.gathered.count) }, "\(error)")
       passThroughMemory()
     }
   }

@@ -77,6 +77,7 @@ extension CacheStore {
     let rest = resource.withLock { $0.atRest }
     let objects = rest.places.compactMap { place in core.packs.flatMap { PackedObject(place, in: $0, waits: true) } }
     guard resource.withLock({ $0.isLoaded || $0.atRest.places == rest.places }) else { return false }
+    for place in rest.places where !objects.contains(where: { $0.place == place }) { core.noteUnreadable(place) }
     var (responses, forms) = loaded(objects, of: resource, core)
     do throws(StoreError) {
       let rows = rest.rows > 0 ? try core.reader.objects(keyHash: resource.hash) : []

@@ -22,7 +22,11 @@ extension StoreCore {
       if try evict(try reader.candidates(now: clock.wallSeconds(), limit: limit), missing, for: bytes) { return true }
       // All that was seen is going already, or in use: what others evicted has to be committed, and the view widened.
       catalogue?.barrier()
-      return try evict(try reader.candidates(now: clock.wallSeconds(), limit: limit * 64), missing, for: bytes)
+      if try evict(try reader.candidates(now: clock.wallSeconds(), limit: limit * 64), missing, for: bytes) {
+        return true
+      }
+      // On a small disk all that can go may be in packs that are not full.
+      return packs?.sealAll() == true && emptyOldest(for: bytes) > 0
     } catch {
       noteReadFailure(error)
       return false

@@ -53,6 +53,28 @@ struct PackedObject {
   }
 }
 
+extension StoreCore {
+  /// Where the index says that a record is, none can be read: it was marked a moment ago, or is damaged, and then it is told of.
+  fileprivate func unreadable(_ place: PackPlace) -> String? {
+    guard let pack = packs?.pack(place.pack) else { return nil }
+    switch pack.read(place.offset, PackPlace.unit, waits: true) {
+    case .failed(let error): return "\(error)"
+    case .wouldWait: return nil
+    case .octets(let octets):
+      let head = octets.withUnsafeBytes { PackRecord.Head($0) }
+      return head?.isLive == false ? nil : "its record is not what pawl wrote"
+    }
+  }
+
+  func noteUnreadable(_ place: PackPlace) {
+    guard let why = unreadable(place) else { return }
+    counters.withLock { $0.drops += 1 }
+    events.log(
+      .warning, "body-dropped",
+      ["pack": packs?.path(of: place.pack) ?? "", "offset": "\(place.offset)", "why": why])
+  }
+}
+
 extension StoredResponse {
   /// What a row says of a body.
   convenience init(_ head: StoredHead, _ body: StoredBody, _ row: ObjectRow) {

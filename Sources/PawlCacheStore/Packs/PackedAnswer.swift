@@ -121,7 +121,8 @@ extension Pack {
     if hasProven(base, now: now) { return hit }
     // All of it after the stamp: what was read before says nothing.
     let stamp = FileStamp(of: descriptor)
-    guard let content = read(Int(base), hit.count, into: room, at: start), SegmentDigest.of(content) == hit.digest else {
+    guard let content = read(Int(base), hit.count, into: room, at: start), SegmentDigest.of(content) == hit.digest
+    else {
       return nil
     }
     noteProven(base, now: now, stamp)

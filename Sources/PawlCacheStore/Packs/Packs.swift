@@ -162,6 +162,24 @@ final class Packs: Sendable {
     }
   }
 
+  /// Nothing more is written to the packs that are there, so that they can go. Blocking.
+  /// - Returns: whether there is something in one of them.
+  func sealAll() -> Bool {
+    var hasSealed = false
+    for lane in lanes {
+      let pack = lane.withLock { lane -> Pack? in
+        guard let pack = lane.pack, pack.size > Pack.headSize else { return nil }
+        pack.seal()
+        lane.pack = nil
+        return pack
+      }
+      guard let pack else { continue }
+      writeIndex(of: pack)
+      hasSealed = true
+    }
+    return hasSealed
+  }
+
   private func takeNew() throws(StoreError) -> Pack {
     let spare = state.withLock { state in
       defer { state.spare = nil }

@@ -95,6 +95,8 @@ private final class Token {}
     #expect(try fixture.body(total: 2 << 20).total == 2 << 20)
     try fixture.settle()
     #expect(fixture.logged("body-evicted").first?.contains("kind=superseded") == true)
+    // What is being synced would stay.
+    fixture.store.core.durability.syncAll(fixture.store.core)
     let made = Locked([StoredBody?]())
     for _ in 0..<12 {
       fixture.store.createBody(expected: nil, total: 1 << 20, on: fixture.loop) { body in

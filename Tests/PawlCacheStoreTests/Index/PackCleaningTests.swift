@@ -111,6 +111,32 @@ import Testing
     #expect(before - (core.packs?.all.count ?? 0) == 1)
   }
 
+  @Test("on a full disk what stands in packs that are not full makes room, where nothing else does")
+  func notFull() throws {
+    let fixture = try fixture()
+    for number in 0..<3 { try fixture.store(target(number), content(number)) }
+    let core = fixture.store.core
+    #expect(core.packs?.all.contains(where: \.isSealed) == false)
+    core.budget.noteFree(0)
+    #expect(core.reserveEvicting(60_000))
+    #expect(try fixture.first(target(0)) == nil)
+    #expect(!core.reserveEvicting(60 << 20))
+    // Said once, with how often.
+    for _ in 0..<3 {
+      let made: StoredBody? = try fixture.result { done in
+        fixture.store.createBody(expected: nil, total: 60 << 20, on: fixture.loop) { done($0) }
+      }
+      #expect(made == nil)
+    }
+    #expect(fixture.logged("body-refused").count == 1)
+    fixture.clock.advance(by: .seconds(60))
+    let made: StoredBody? = try fixture.result { done in
+      fixture.store.createBody(expected: nil, total: 60 << 20, on: fixture.loop) { done($0) }
+    }
+    #expect(made == nil)
+    #expect(fixture.logged("body-refused").last?.contains("unsaid=2") == true)
+  }
+
   @Test("room is made again and again, whatever is in use: each new body finds its place")
   func progress() throws {
     let fixture = try fixture()

@@ -227,6 +227,24 @@ import Testing
     #expect(try fixture.readAll(found.body) == [])
   }
 
+  @Test("a record whose head is damaged is gone, and told of; one that pawl has marked is gone without a word")
+  func damagedHead() throws {
+    let fixture = try fixture(["/a", "/b"])
+    try tamper(fixture) { $0[Pack.headSize + PackRecord.unit + 20] ^= 1 }
+    let isThere = try ["/a", "/b"].map { try fixture.first($0) != nil }
+    #expect(isThere.count { $0 } == 1)
+    let line = try #require(fixture.logged("body-dropped").first)
+    #expect(line.contains("offset=\(Pack.headSize)"))
+    #expect(fixture.logged("body-dropped").count == 1)
+    #expect(fixture.store.statistics.drops == 1)
+    let other = try self.fixture(["/a"])
+    let pack = try #require(other.store.core.packs?.all.first)
+    let place = PackPlace(pack: pack.number, offset: Pack.headSize, size: pack.size - Pack.headSize)
+    #expect(try pack.kill(place, waits: true))
+    #expect(try other.first("/a") == nil)
+    #expect(other.logged("body-dropped").isEmpty)
+  }
+
   @Test("none is given under another key, of the same hash or not")
   func otherKey() throws {
     let fixture = try fixture()

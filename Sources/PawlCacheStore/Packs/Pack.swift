@@ -98,8 +98,9 @@ final class Pack: Sendable {
   ///   - front: what stands before its content.
   ///   - content: is padded here; may be empty where all of it stands in `front`.
   func append(
-    _ front: [UInt8], _ content: UnsafeRawBufferPointer, at now: Int64
+    _ front: [UInt8], _ content: UnsafeRawBufferPointer, at time: Int64, _ now: Monotonic
   ) throws(StoreError) -> PackPlace {
+    let before = FileStamp(of: descriptor)
     let end = state.withLock { $0.end }
     let size = front.count + PackRecord.padded(content.count)
     let outcome = front.withUnsafeBytes { front in
@@ -120,8 +121,9 @@ final class Pack: Sendable {
     state.withLock { state in
       state.end = end + size
       state.live += size
-      (state.isDirty, state.lastWritten) = (true, now)
+      (state.isDirty, state.lastWritten) = (true, time)
     }
+    noteAppended(content.isEmpty ? nil : end + front.count, now: now, before: before)
     return PackPlace(pack: number, offset: end, size: size)
   }
 

@@ -148,7 +148,7 @@ final class Packs: Sendable {
         }
         let pack = if let pack = lane.pack { pack } else { try takeNew() }
         lane.pack = pack
-        return try pack.append(front, content, at: clock.wallSeconds())
+        return try pack.append(front, content, at: clock.wallSeconds(), clock.now())
       }
       budget.charge(UInt64(size))
       return place

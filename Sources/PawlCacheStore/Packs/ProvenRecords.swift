@@ -42,7 +42,7 @@ struct ProvenRecords {
     seen.note(base..<base + 1, at: now.seconds)
   }
 
-  /// This process wrote to it, and nothing that is content.
+  /// This process wrote to it, and changed no content.
   mutating func wrote(_ before: FileStamp?, _ after: FileStamp?) {
     if let stamp, stamp == before, let after { self.stamp = after }
   }
@@ -66,27 +66,39 @@ package struct RecordProof: Sendable {
   /// Whether it still is what it was, as far as that can be told without waiting for the disk. On any loop.
   package func holds(now: Monotonic) -> Bool {
     if pack.isSame(now, changes) { return true }
-    return pack.prove(base, count, digest, now: now) ?? !pack.isSealed
+    return pack.prove(base, count, digest, now: now) == true
   }
 }
 
 extension Pack {
-  /// Whether the content that begins there can be sent from there as it is. Of a pack that is still written to, never: its stamp says
-  /// nothing.
+  /// Whether the content that begins there can be sent from there as it is.
   func hasProven(_ base: UInt64, now: Monotonic) -> Bool {
-    isSealed && proven.withLock { $0.has(base, now: now) { FileStamp(of: descriptor) } }
+    proven.withLock { $0.has(base, now: now) { FileStamp(of: descriptor) } }
   }
 
   /// Whether nobody else has changed the file since ``RecordProof/changes`` was that.
   func isSame(_ now: Monotonic, _ changes: UInt64) -> Bool {
-    isSealed && proven.withLock { $0.isSame(now) { FileStamp(of: descriptor) } && $0.changes == changes }
+    proven.withLock { $0.isSame(now) { FileStamp(of: descriptor) } && $0.changes == changes }
   }
 
   /// What was read of it just now is what was written.
   /// - Parameter stamp: of the file before that.
   func noteProven(_ base: UInt64, now: Monotonic, _ stamp: FileStamp?) {
-    guard isSealed, let stamp else { return }
+    guard let stamp else { return }
     proven.withLock { $0.note(base, now: now, stamp) }
+  }
+
+  /// A record was written behind the others: its content is what was written.
+  /// - Parameters:
+  ///   - base: where its content begins, where that is known.
+  ///   - before: the stamp of the file when that began. What anybody else does to it between the two is seen as a change later, or
+  ///     not at all, as with a body's own file.
+  func noteAppended(_ base: Int?, now: Monotonic, before: FileStamp?) {
+    let after = FileStamp(of: descriptor)
+    proven.withLock { proven in
+      proven.wrote(before, after)
+      if let base, let after { proven.note(UInt64(base), now: now, after) }
+    }
   }
 
   /// Reads content and compares it. `nil` where the disk would have to be waited for. On any loop.

@@ -134,20 +134,31 @@ import Testing
     #expect(pack.isSame(fixture.loop.now.advanced(by: .milliseconds(5)), proof.changes))
   }
 
-  @Test("nothing is taken as proven in a pack that is still written to, nor after the time for which a proof holds")
+  @Test("a proof holds for its time, and no longer")
   func notProven() throws {
     let fixture = try large(40_000)
     let proof = try proof(fixture)
     let (pack, now) = (proof.pack, fixture.loop.now)
     #expect(pack.hasProven(proof.base, now: now.advanced(by: .seconds(Int64(PageWarmth.holds)))))
     #expect(!pack.hasProven(proof.base, now: now.advanced(by: .seconds(Int64(PageWarmth.holds) + 1))))
-    try store(fixture, "/c", pattern(40_000))
-    let open = try #require(fixture.store.core.packs?.all.last)
-    #expect(open !== pack && !open.isSealed)
-    let base = UInt64(open.size - PackRecord.padded(40_000))
-    let digest = pattern(40_000).withUnsafeBytes { SegmentDigest.of($0) }
-    #expect(open.prove(base, 40_000, digest, now: now) == true)
-    #expect(!open.hasProven(base, now: now))
+  }
+
+  @Test("what was written just now is proven, whatever is written behind it, until somebody else writes there")
+  func open() throws {
+    let fixture = try StoreFixture(packingIn: TestDirectory())
+    let bodies = try ["/a", "/b", "/c"].map { try store(fixture, $0, pattern(40_000)).body }
+    let pack = try #require(fixture.store.core.packs?.all.first)
+    #expect(!pack.isSealed)
+    let now = fixture.clock.now()
+    let bases = try bodies.map { try #require($0.state.withLock { $0.descriptor }).base }
+    for base in bases { #expect(pack.hasProven(base, now: now)) }
+    try tamper(fixture) { octets in octets[Int(bases[1]) + 7] ^= 1 }
+    let later = now.advanced(by: .milliseconds(5))
+    for base in bases { #expect(!pack.hasProven(base, now: later)) }
+    // What is written behind that does not bring the proof back.
+    try store(fixture, "/d", pattern(40_000))
+    #expect(!pack.hasProven(bases[1], now: later.advanced(by: .milliseconds(5))))
+    #expect(bodies[1].ready(0..<40_000, isNamed: false, now: later) == nil)
   }
 
   @Test("a large body in memory is sent from its pack, whole and in part")

@@ -11,8 +11,13 @@ extension OriginExchange {
     guard case .connected(let connection) = phase, !isPaused else { return }
     var buffer = loop.takeReadBuffer()
     defer { loop.giveReadBuffer(buffer) }
-    var budget = loop.turnShare(of: Self.turn)
-    while budget > 0, isReceiving(on: connection) {
+    let share = loop.turnShare(of: Self.turn)
+    var budget = share
+    while isReceiving(on: connection) {
+      if budget <= 0 {
+        guard let last = response.lastPiece(within: share) else { return }
+        budget = last
+      }
       let limit = min(loop.readLimit, budget)
       let result = buffer.withUnsafeMutableBytes {
         connection.stream.read(into: UnsafeMutableRawBufferPointer(rebasing: $0[..<limit]))

@@ -77,6 +77,13 @@ struct ResponseInput {
 
   var isWhole: Bool { stage == .whole }
 
+  /// Octets to ask for where so few are left of the content that they are worth no turn of their own: with one that is not of it,
+  /// so that what comes behind is seen. `nil`: they wait for the next turn.
+  func lastPiece(within share: Int) -> Int? {
+    guard hasFinalHead, let left = decoder.remaining, left > 0, left <= share else { return nil }
+    return Int(left) + 1
+  }
+
   // MARK: Events
 
   /// A new connection carries the response.

@@ -34,6 +34,19 @@ import Testing
     octets.withUnsafeBytes { #expect(ResponseInput.whole(framing, in: $0)?.count == content) }
   }
 
+  @Test(
+    "the last of a body, up to another share, is taken in the same turn, with the octet behind it",
+    arguments: [
+      (.length(0), 10, nil), (.length(1), 10, 2), (.length(10), 10, 11), (.length(11), 10, nil),
+      (.length(.max), 10, nil), (.none, 10, nil), (.chunked, 10, nil), (.untilClose, 10, nil),
+    ] as [(BodyFraming, Int, Int?)])
+  func lastPiece(_ framing: BodyFraming, _ share: Int, _ wanted: Int?) {
+    var input = ResponseInput()
+    #expect(input.lastPiece(within: share) == nil)
+    input.takeFinal(ResponseHead(status: 200), framing, isEarly: false)
+    #expect(input.lastPiece(within: share) == wanted)
+  }
+
   private typealias Stage = ResponseInput.Stage
 
   private enum Event: CaseIterable { case octets, final, earlyFinal, outlive, endBeforeRequest, restart }

@@ -22,6 +22,7 @@ package final class EventLoop: @unchecked Sendable {
 
   private var isInTurn = false
   private var share = TurnShare()
+  @exclusivity(unchecked) private var expected = ExpectedAnswers()
   private var turnTime: Monotonic?
   private var turnWallSeconds: Int64?
   @exclusivity(unchecked) private var later: [() -> Void] = []
@@ -72,6 +73,11 @@ package final class EventLoop: @unchecked Sendable {
     guard let base = event_base_new_with_config(settings) else {
       throw .system(call: "event_base_new", code: pawl_errno())
     }
+    // Those whose answer is awaited, and all others.
+    guard event_base_priority_init(base, 2) == 0 else {
+      event_base_free(base)
+      throw .system(call: "event_base_priority_init", code: ENOMEM)
+    }
     return base
   }
 
@@ -99,6 +105,7 @@ package final class EventLoop: @unchecked Sendable {
   private func turnOnce() {
     isInTurn = true
     share.turnBegins()
+    expected.turnBegins()
     forgetTime()
     event_base_loop(base, later.isEmpty && !hasOwnMail ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK)
     if !later.isEmpty {
@@ -176,7 +183,28 @@ package final class EventLoop: @unchecked Sendable {
   }
 
   /// A socket is ready.
-  package func noteReady() { share.noteReady() }
+  package func noteReady() {
+    share.noteReady()
+    if expected.noteReady() { event_base_loopbreak(base) }
+  }
+
+  // MARK: Answers that are awaited
+
+  /// What this event tells comes before what others tell, from now on. `false`: it has been told already.
+  func expect(_ event: UnsafeMutablePointer<event>) -> Bool {
+    guard event_priority_set(event, 0) == 0 else { return false }
+    expected.began()
+    return true
+  }
+
+  /// The answer has begun, or nobody waits for it any more (`nil`: its event goes).
+  func expectNoMore(_ event: UnsafeMutablePointer<event>?) {
+    if let event { event_priority_set(event, 1) }
+    expected.ended()
+  }
+
+  /// Whether who takes one after the other in one call leaves the rest to the next turn.
+  var isTurnOver: Bool { expected.isTurnOver }
 
   // MARK: Time and scratch space
 

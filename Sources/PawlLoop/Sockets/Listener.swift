@@ -101,6 +101,7 @@ package final class Listener {
         }
         if peer.staysOnMachine, !boundAddress.isLoopback { sendUnpaced(socket) }
         onAccept(socket, peer)
+        if loop.isTurnOver { return }
       case .none(EAGAIN): return pace.foundNone(after: taken)
       case .none(let code) where [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(code): return rest(code)
       // The client left before it was accepted, a signal came, or the network had something to report (accept(2)).

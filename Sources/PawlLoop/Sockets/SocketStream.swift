@@ -20,6 +20,8 @@ package final class SocketStream {
   @exclusivity(unchecked) package internal(set) var isReading = false
   var wantsWritable = false
   var writeEventIsAdded = false
+  /// It is served before others the next time it is readable.
+  @exclusivity(unchecked) private var isExpecting = false
 
   /// Takes over a socket that a ``Listener`` has accepted, which has its options from there.
   package init(accepted fd: CInt, loop: EventLoop) { (descriptor, self.loop) = (fd, loop) }
@@ -88,6 +90,19 @@ package final class SocketStream {
     guard isReading, let readEvent else { return }
     isReading = false
     event_del(readEvent)
+  }
+
+  /// A request has gone out: what comes next is read before what others have sent.
+  package func expectAnswer() {
+    loop.preconditionOnLoop()
+    guard isReading, !isExpecting, let readEvent else { return }
+    isExpecting = loop.expect(readEvent)
+  }
+
+  private func expectNoMore() {
+    guard isExpecting else { return }
+    isExpecting = false
+    loop.expectNoMore(readEvent)
   }
 
   // MARK: Writing
@@ -242,6 +257,7 @@ package final class SocketStream {
   }
 
   fileprivate func becameReadable() {
+    expectNoMore()
     loop.noteReady()
     if protection != nil { return protectedReadable() }
     tellReadable()
@@ -267,6 +283,7 @@ package final class SocketStream {
 
   func releaseAll() {
     guard descriptor >= 0 else { return }
+    expectNoMore()
     let (reader, writer, socket) = (readEvent, writeEvent, descriptor)
     (readEvent, writeEvent, descriptor) = (nil, nil, -1)
     releaseState()

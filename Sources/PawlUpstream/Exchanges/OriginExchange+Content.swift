@@ -64,7 +64,9 @@ extension OriginExchange {
 
   func wrote(_ result: RequestOutput.FlushResult, hasProgress: Bool = false) {
     switch result {
-    case .drained: noteFlushed()
+    case .drained:
+      noteFlushed()
+      if output.isSent, !response.hasBegun { stream?.expectAnswer() }
     case .blocked: stream?.wantWritable()
     case .failed: break
     case .unreadable(let why): loop.nextTurn { [self] in fail(ProxyError(.proxyInternalError, details: why)) }

@@ -260,6 +260,55 @@ import Testing
     #expect(left.failure == ECONNRESET)
   }
 
+  @Test("an answer that is awaited is read before what others have sent, once", arguments: [false, true])
+  func readsAnswersFirst(_ isExpected: Bool) throws {
+    let loop = try EventLoop(index: 0)
+    var (order, peers, ends): ([Int], [Peer], [CInt]) = ([], [], [])
+    defer { for end in ends { close(end) } }
+    for index in 0..<3 {
+      let (near, far) = try socketPair()
+      let peer = Peer(near, loop)
+      peer.onReadable = { [unowned peer] in
+        order.append(index)
+        peer.readOnce()
+      }
+      peer.stream.startReading()
+      (peers, ends) = (peers + [peer], ends + [far])
+    }
+    if isExpected { peers[2].stream.expectAnswer() }
+    for round in 1...2 {
+      for end in ends { #expect(write(end, "x", 1) == 1) }
+      wait(loop) { order.count == 3 * round }
+    }
+    #expect(order == (isExpected ? [2, 0, 1] : [0, 1, 2]) + [0, 1, 2])
+  }
+
+  @Test("a turn serves 16 sockets while an answer is awaited, and the rest in the next", arguments: [0, 1, 2])
+  func shortensTurns(_ awaited: Int) throws {
+    let loop = try EventLoop(index: 0)
+    var (turns, served, peers, ends): ([Int], Set<Int>, [Peer], [CInt]) = ([], [], [], [])
+    defer { for end in ends { close(end) } }
+    for index in 0..<41 {
+      let (near, far) = try socketPair()
+      let peer = Peer(near, loop)
+      peer.onReadable = { [unowned peer] in
+        served.insert(index)
+        peer.readOnce()
+      }
+      peer.stream.startReading()
+      (peers, ends) = (peers + [peer], ends + [far])
+    }
+    if awaited > 0 { peers[40].stream.expectAnswer() }
+    // Closed before it comes, it is awaited no more.
+    if awaited == 2 { peers[40].stream.close() }
+    for end in ends[..<40] { #expect(write(end, "x", 1) == 1) }
+    loop.turn {
+      turns.append(served.count)
+      return served.count < 40
+    }
+    if awaited == 1 { #expect(turns == [0, 16, 32, 40]) } else { #expect(turns[1] > 16) }
+  }
+
   private func temporaryFile(_ content: [UInt8]) throws -> OwnedDescriptor {
     let file = OwnedDescriptor(adopting: pawl_open("/tmp", O_RDWR | CInt(bitPattern: 0o20200000), 0o600))
     try #require(file.raw >= 0)

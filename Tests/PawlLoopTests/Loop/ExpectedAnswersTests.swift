@@ -1,0 +1,35 @@
+import Testing
+
+@testable import PawlLoop
+
+@Suite("Answers that are awaited") struct ExpectedAnswersTests {
+  /// In which of so many sockets the turn is over first; `nil`: in none.
+  private func end(_ expected: inout ExpectedAnswers, of sockets: Int = 100) -> Int? {
+    expected.turnBegins()
+    return (1...sockets).first { _ in expected.noteReady() }
+  }
+
+  @Test("a turn is as long as it likes where none is awaited, and short where one is, until it has come")
+  func shortens() {
+    var expected = ExpectedAnswers()
+    #expect(end(&expected) == nil)
+    expected.began()
+    expected.began()
+    #expect(end(&expected, of: 15) == nil)
+    #expect(end(&expected) == 16)
+    expected.ended()
+    #expect(end(&expected) == 16)
+    expected.ended()
+    #expect(end(&expected) == nil)
+  }
+
+  @Test("one that does not come shortens 255 turns, and any after another request")
+  func forgets() {
+    var expected = ExpectedAnswers()
+    for _ in 0..<2 {
+      expected.began()
+      for _ in 1..<ExpectedAnswers.patience { #expect(end(&expected) == 16) }
+      #expect(end(&expected) == nil)
+    }
+  }
+}

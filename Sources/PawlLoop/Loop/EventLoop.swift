@@ -190,17 +190,20 @@ package final class EventLoop: @unchecked Sendable {
 
   // MARK: Answers that are awaited
 
-  /// What this event tells comes before what others tell, from now on. `false`: it has been told already.
+  /// What this event tells comes before what others tell, from now on. `false`: it has been told already, or many are awaited.
   func expect(_ event: UnsafeMutablePointer<event>) -> Bool {
-    guard event_priority_set(event, 0) == 0 else { return false }
-    expected.began()
+    guard expected.begin() else { return false }
+    guard event_priority_set(event, 0) == 0 else {
+      expected.end()
+      return false
+    }
     return true
   }
 
   /// The answer has begun, or nobody waits for it any more (`nil`: its event goes).
   func expectNoMore(_ event: UnsafeMutablePointer<event>?) {
     if let event { event_priority_set(event, 1) }
-    expected.ended()
+    expected.end()
   }
 
   /// Whether who takes one after the other in one call leaves the rest to the next turn.

@@ -4,6 +4,9 @@
 struct ExpectedAnswers: Sendable {
   /// Sockets that are served in a turn while answers are awaited; those that are left are served in the next.
   static let shortTurn = 16
+  /// Answers that go first at a time: where more are awaited than that, the others come in their turn, so that who asks for
+  /// something new does not wait for a crowd.
+  static let most = 32
   /// Turns after the last request in which they are short: an answer that takes long has no use of it, and all others pay for it.
   static let patience = 256
 
@@ -11,12 +14,15 @@ struct ExpectedAnswers: Sendable {
   private var ready = 0
   private var turnsLeft = 0
 
-  mutating func began() {
+  /// - Returns: `false` where there are as many as may be; it is not counted.
+  mutating func begin() -> Bool {
+    guard count < Self.most else { return false }
     count &+= 1
     turnsLeft = Self.patience
+    return true
   }
 
-  mutating func ended() { count &-= 1 }
+  mutating func end() { count &-= 1 }
 
   mutating func turnBegins() {
     ready = 0

@@ -13,21 +13,31 @@ import Testing
   func shortens() {
     var expected = ExpectedAnswers()
     #expect(end(&expected) == nil)
-    expected.began()
-    expected.began()
+    #expect(expected.begin())
+    #expect(expected.begin())
     #expect(end(&expected, of: 15) == nil)
     #expect(end(&expected) == 16)
-    expected.ended()
+    expected.end()
     #expect(end(&expected) == 16)
-    expected.ended()
+    expected.end()
     #expect(end(&expected) == nil)
+  }
+
+  @Test("32 go first at a time, the 33rd when another has come")
+  func bounds() {
+    var expected = ExpectedAnswers()
+    for _ in 0..<32 { #expect(expected.begin()) }
+    #expect(!expected.begin())
+    expected.end()
+    #expect(expected.begin())
+    #expect(!expected.begin())
   }
 
   @Test("one that does not come shortens 255 turns, and any after another request")
   func forgets() {
     var expected = ExpectedAnswers()
     for _ in 0..<2 {
-      expected.began()
+      #expect(expected.begin())
       for _ in 1..<ExpectedAnswers.patience { #expect(end(&expected) == 16) }
       #expect(end(&expected) == nil)
     }

@@ -159,7 +159,7 @@ final class TwinComparison: Sendable {
       store.forget(old)
     }
     owner.get().events.log(
-      .info, "refetch-compared",
+      .debug, "refetch-compared",
       ["old": old.body.id.hex, "new": new.body.id.hex, "equal": "\(equal)", "compared": "\(compared)"])
     for body in [old.body, new.body] { body.readerLeft(token: token) }
     FillCoordinator.existing(new)?.compared()

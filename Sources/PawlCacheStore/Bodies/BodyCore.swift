@@ -16,7 +16,8 @@ class BodyCore: @unchecked Sendable {
   let memory: MemoryBodies
   let durability: Durability
   let gathering: GatheringRoom
-  private let refusals: FailureLog
+  /// For what may come once for each body.
+  let failures: FailureLog
   let counters = Locked(StoreStatistics())
   /// Bodies whose files are there but whose rows may not be committed yet.
   let unrecorded = Locked(Set<ObjectID>())
@@ -54,7 +55,7 @@ class BodyCore: @unchecked Sendable {
     memory = MemoryBodies(limit: settings.memory)
     durability = Durability()
     gathering = GatheringRoom(limit: settings.gathering)
-    refusals = FailureLog(events: events, clock: clock)
+    failures = FailureLog(events: events, clock: clock)
     self.nextNumber = Locked(nextNumber)
   }
 
@@ -129,7 +130,7 @@ class BodyCore: @unchecked Sendable {
   /// A body is not kept. Once a minute for each reason, with how many there were besides.
   /// - Parameter bytes: what it was to have room for, with what it costs besides.
   func noteRefused(_ level: LogLevel, bytes: UInt64, _ why: String) {
-    guard let unsaid = refusals.due(why) else { return }
+    guard let unsaid = failures.due(why) else { return }
     events.log(level, "body-refused", ["bytes": "\(bytes)", "why": why, "unsaid": "\(unsaid)"])
   }
 

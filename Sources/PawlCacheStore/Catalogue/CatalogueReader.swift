@@ -23,8 +23,28 @@ struct EvictionCandidate: Sendable {
   let number: Int64
   let id: ObjectID
   let keyHash: UInt64
+  /// Bytes on disk.
   let held: UInt64
   let score: EvictionScore
+  /// Seconds since it was last used, and how often it was.
+  let idle: Int64
+  let uses: UInt64
+  /// Its row says that it is not complete. What is complete in memory has a row that says so from the next sync on.
+  let isUnfinished: Bool
+
+  init(
+    number: Int64, id: ObjectID, keyHash: UInt64, held: UInt64, _ kind: EvictionClass, idle: Int64 = 0,
+    uses: UInt64 = 0, isUnfinished: Bool = false
+  ) {
+    (self.number, self.id, self.keyHash, self.held) = (number, id, keyHash, held)
+    (self.idle, self.uses, self.isUnfinished) = (idle, uses, isUnfinished)
+    score = EvictionScore(kind, idle: idle, uses: uses, size: held)
+  }
+
+  /// The same object, of which so much is held and nothing is missing.
+  func complete(held: UInt64) -> EvictionCandidate {
+    EvictionCandidate(number: number, id: id, keyHash: keyHash, held: held, .complete, idle: idle, uses: uses)
+  }
 }
 
 /// Looks rows up, beside the writer. Blocking: in the pool only.
@@ -81,13 +101,13 @@ final class CatalogueReader: Sendable {
   func candidates(now: Int64, limit: Int64) throws(StoreError) -> [EvictionCandidate] {
     try database.withLock { (database) throws(StoreError) in
       var found: [Int64: EvictionCandidate] = [:]
-      let kinds: [(String, EvictionClass)] = [
-        ("superseded_at IS NOT NULL ORDER BY superseded_at", .superseded),
-        ("expires IS NOT NULL AND expires <= ?1 ORDER BY expires", .partial),
-        ("complete = 0 AND ?1 = ?1 ORDER BY last_used", .partial),
-        ("complete = 1 AND ?1 = ?1 ORDER BY last_used", .complete),
+      let kinds: [(String, EvictionClass, isUnfinished: Bool)] = [
+        ("superseded_at IS NOT NULL ORDER BY superseded_at", .superseded, false),
+        ("expires IS NOT NULL AND expires <= ?1 ORDER BY expires", .partial, false),
+        ("complete = 0 AND ?1 = ?1 ORDER BY last_used", .partial, true),
+        ("complete = 1 AND ?1 = ?1 ORDER BY last_used", .complete, false),
       ]
-      for (condition, kind) in kinds {
+      for (condition, kind, isUnfinished) in kinds {
         let statement = try database.statement(
           "SELECT number, id, key_hash, held, last_used, uses FROM objects WHERE \(condition) LIMIT ?2")
         defer { statement.reset() }
@@ -95,7 +115,8 @@ final class CatalogueReader: Sendable {
         while try statement.step() {
           guard found[statement.integer(0)] == nil else { continue }
           found[statement.integer(0)] = Self.candidate(
-            statement, kind, idle: max(0, now - statement.integer(4)), uses: UInt64(clamping: statement.integer(5)))
+            statement, kind, idle: max(0, now - statement.integer(4)), uses: UInt64(clamping: statement.integer(5)),
+            isUnfinished: isUnfinished)
         }
       }
       // Of equals, the one whose number is lower is older.
@@ -114,8 +135,7 @@ final class CatalogueReader: Sendable {
       try statement.bind([.integer(number)])
       var found: [EvictionCandidate] = []
       while try statement.step() {
-        guard isOne(statement.blob(4), statement.integer(0)),
-          let candidate = Self.candidate(statement, .superseded, idle: 0, uses: 0)
+        guard isOne(statement.blob(4), statement.integer(0)), let candidate = Self.candidate(statement, .superseded)
         else { continue }
         found.append(candidate)
       }
@@ -125,13 +145,12 @@ final class CatalogueReader: Sendable {
 
   /// Of a row that begins with number, id, key_hash and held.
   private static func candidate(
-    _ row: Statement, _ kind: EvictionClass, idle: Int64, uses: UInt64
+    _ row: Statement, _ kind: EvictionClass, idle: Int64 = 0, uses: UInt64 = 0, isUnfinished: Bool = false
   ) -> EvictionCandidate? {
     guard let id = ObjectID(bytes: row.blob(1)) else { return nil }
-    let held = UInt64(clamping: row.integer(3))
     return EvictionCandidate(
-      number: row.integer(0), id: id, keyHash: UInt64(bitPattern: row.integer(2)), held: held,
-      score: EvictionScore(kind, idle: idle, uses: uses, size: held))
+      number: row.integer(0), id: id, keyHash: UInt64(bitPattern: row.integer(2)),
+      held: UInt64(clamping: row.integer(3)), kind, idle: idle, uses: uses, isUnfinished: isUnfinished)
   }
 
   // MARK: Rows

@@ -19,18 +19,28 @@ extension StoreCore {
     doomed.withLock { $0.beginRound() }
     defer { doomed.withLock { $0.endRound() } }
     do throws(StoreError) {
-      if try evict(try reader.candidates(now: clock.wallSeconds(), limit: limit), missing, for: bytes) { return true }
+      if try evict(try candidates(limit, newest: false), missing, for: bytes) { return true }
       // All that was seen is going already, or in use: what others evicted has to be committed, and the view widened.
       catalogue?.barrier()
-      if try evict(try reader.candidates(now: clock.wallSeconds(), limit: limit * 64), missing, for: bytes) {
-        return true
-      }
+      if try evict(try candidates(limit * 64, newest: true), missing, for: bytes) { return true }
       // On a small disk all that can go may be in packs that are not full.
       return packs?.sealAll() == true && emptyOldest(for: bytes) > 0
     } catch {
       noteReadFailure(error)
       return false
     }
+  }
+
+  /// Those first in line to go, in the order of their worth. A body that became complete since the last sync is not
+  /// partial, as its row says: the newest would go before all others. It is among them where `newest` is.
+  private func candidates(_ limit: Int64, newest: Bool) throws(StoreError) -> [EvictionCandidate] {
+    let recorded = try reader.candidates(now: clock.wallSeconds(), limit: limit)
+    let known = recorded.compactMap { candidate -> EvictionCandidate? in
+      guard candidate.isUnfinished, let body = liveBody(candidate.number) else { return candidate }
+      guard let held = body.state.withLock({ $0.isComplete ? $0.held.count : nil }) else { return candidate }
+      return newest ? candidate.complete(held: held) : nil
+    }
+    return known.sorted { ($0.score, $0.number) < ($1.score, $1.number) }
   }
 
   private func evict(
@@ -44,7 +54,7 @@ extension StoreCore {
       freed += candidate.held + DiskBudget.objectOverhead
       counters.withLock { $0.evictions += 1 }
       events.log(
-        .info, "body-evicted",
+        .debug, "body-evicted",
         ["body": candidate.id.hex, "bytes": "\(candidate.held)", "kind": "\(candidate.score.objectClass)"])
     }
     if freed < missing, oldest != nil { freed += emptyOldest(for: bytes) }
@@ -73,7 +83,10 @@ extension StoreCore {
 
   /// A row could not be read. A catalogue that is corrupt begins anew at the next start.
   func noteReadFailure(_ error: StoreError) {
-    events.log(.error, "catalogue-read-failed", ["path": directory, "why": "\(error)"])
+    if let unsaid = failures.due("\(error)") {
+      events.log(
+        .error, "catalogue-read-failed", ["path": directory, "why": "\(error)", "unsaid": "\(unsaid)"])
+    }
     if error.isCorruptCatalogue { BrokenCatalogue.markBroken(in: directory, events) }
   }
 }

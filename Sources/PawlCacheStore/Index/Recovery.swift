@@ -42,7 +42,8 @@ final class OrphanSweep: Sendable {
   }
 
   private func removeForeign(_ name: String, in folder: String) throws(StoreError) {
-    if let id = ObjectID(hex: Array(name.utf8)) {
+    let id = ObjectID(hex: Array(name.utf8))
+    if let id {
       // Made by this process and not recorded yet, or recorded a moment ago.
       if core.unrecorded.withLock({ $0.contains(id) }) { return }
       if try core.reader.contains(id) { return }
@@ -52,13 +53,14 @@ final class OrphanSweep: Sendable {
     try Files.unlink(path)
     // A spare, that nothing is lost with.
     if wasEmpty { return }
-    core.events.log(.notice, "body-dropped", ["path": path, "why": "no row knows it"])
+    // Of a lost catalogue all bodies are left; what pawl has not written is named each time.
+    guard let unsaid = id == nil ? 0 : core.failures.due("no row") else { return }
+    core.events.log(.notice, "body-dropped", ["path": path, "why": "no row knows it", "unsaid": "\(unsaid)"])
   }
 
   private func dropRow(_ row: ObjectIdentity) {
     let candidate = EvictionCandidate(
-      number: row.number, id: row.id, keyHash: row.keyHash, held: row.held,
-      score: EvictionScore(.partial, idle: 0, uses: 0, size: row.held))
+      number: row.number, id: row.id, keyHash: row.keyHash, held: row.held, .partial)
     guard core.evict(candidate) else { return }
     core.noteDropped(row.id, "its file is missing")
   }

@@ -115,6 +115,37 @@ private final class Token {}
     #expect(fixture.store.resource(for: fixture.key("/0"), create: false) == nil)
   }
 
+  @Test("a body that became complete since the last sync does not go before what is older")
+  func newest() throws {
+    let fixture = try StoreFixture { ($0.maxSize, $0.memory) = (6 << 20, 0) }
+    for index in 0..<4 {
+      try fixture.store("/\(index)", pattern(1 << 20))
+      fixture.clock.advance(by: .seconds(60))
+    }
+    fixture.store.core.durability.syncAll(fixture.store.core)
+    let partial = try fixture.store("/partial", pattern(1 << 19), total: 1 << 20)
+    let newest = try fixture.store("/newest", pattern(1 << 20))
+    fixture.store.flush()
+    _ = try fixture.body(total: 1 << 20)
+    _ = try fixture.body(total: 1 << 20)
+    try fixture.settle()
+    #expect(try fixture.first("/newest") === newest)
+    #expect(partial.body.state.withLock { $0.isDoomed }, "what is not whole goes first, as before")
+    #expect(try fixture.first("/0") == nil)
+    #expect(try fixture.first("/3") != nil)
+  }
+
+  @Test("what is complete and not synced goes where nothing else is left")
+  func onlyNewest() throws {
+    let fixture = try StoreFixture { ($0.maxSize, $0.memory) = (3 << 20, 0) }
+    try fixture.store("/0", pattern(1 << 20))
+    try fixture.store("/1", pattern(1 << 20))
+    fixture.store.flush()
+    #expect(try fixture.body(total: 2 << 20).total == 2 << 20)
+    try fixture.settle()
+    #expect(fixture.store.statistics.evictions == 2)
+  }
+
   @Test("what was not used since the start is evicted, too, and its mark in the index goes")
   func evictsUnloaded() throws {
     let directory = TestDirectory()

@@ -17,12 +17,16 @@ import Testing
       kept = fixture.path(of: try fixture.store("/a", pattern(10)).body)
     }
     let bodies = directory.path + "/cache/bodies"
-    let foreign = ["\(bodies)/00/00000000000000000000000000000001", "\(bodies)/ff/README", "\(bodies)/7f/.hidden"]
+    let foreign = [
+      "\(bodies)/00/00000000000000000000000000000001", "\(bodies)/00/00000000000000000000000000000002",
+      "\(bodies)/ff/README", "\(bodies)/7f/.hidden",
+    ]
     for path in foreign { try TestDirectory.write([1, 2, 3], to: path) }
     let fixture = try StoreFixture(in: directory)
     try fixture.settle()
     for path in foreign { #expect(access(path, F_OK) != 0, "\(path)") }
     #expect(access(kept, F_OK) == 0)
+    // Of the bodies, one is named a minute.
     #expect(fixture.logged("body-dropped").count == 3)
   }
 

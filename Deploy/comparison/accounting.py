@@ -65,7 +65,7 @@ class Processes:
         return (after.ticks - before.ticks) / TICK
 
     def memory(self):
-        """Octets: resident of each process added up, and proportional, which counts what they share once."""
+        """Bytes: resident of each process added up, and proportional, which counts what they share once."""
         resident = proportional = 0
         for pid in self.pids:
             try:

@@ -28,7 +28,7 @@ def forget_the_dead():
 
 
 class Allowance:
-    """So many octets for the processes that join. Raises Skip where this machine does not allow it."""
+    """So many bytes for the processes that join. Raises Skip where this machine does not allow it."""
 
     def __init__(self, name, octets):
         folder, limit = hierarchy()

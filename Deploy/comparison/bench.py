@@ -40,7 +40,7 @@ class Origin:
         self.url = f"http://{self.address}"
 
     def counts(self, path="/count"):
-        """Requests, octets of bodies sent, octets of bodies received; with "/break" it resets what it is sending."""
+        """Requests, bytes of bodies sent, bytes of bodies received; with "/break" it resets what it is sending."""
         client = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
         client.request("GET", path)
         said = client.getresponse().read()
@@ -123,7 +123,7 @@ class Bench:
             self.up.pop(key).stop()
 
     def probe(self, side, path, length, headers=None, status=200, first=0, method="GET"):
-        """One request of its own connection; every octet of the answer is compared with the content."""
+        """One request of its own connection; every byte of the answer is compared with the content."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         client = http.client.HTTPSConnection("127.0.0.1", side.port, timeout=120, context=context) if side.secure else http.client.HTTPConnection("127.0.0.1", side.port, timeout=120)
@@ -140,7 +140,7 @@ class Bench:
                 self.compare(side, path, at, buffer[:got])
                 at += got
             if at - first != length:
-                raise Failure(f"{side.name} {path}: {at - first} octets instead of {length}")
+                raise Failure(f"{side.name} {path}: {at - first} bytes instead of {length}")
             return answer
         except (OSError, http.client.HTTPException) as error:
             raise Failure(f"{side.name} {path}: {error!r}") from None
@@ -174,5 +174,5 @@ class Bench:
             offset = (at + done) % CONTENT
             size = min(len(data) - done, CONTENT - offset)
             if data[done:done + size].tobytes() != self.bytes[offset:offset + size]:
-                raise Failure(f"{side.name} {path}: wrong octets between {at + done} and {at + done + size}")
+                raise Failure(f"{side.name} {path}: wrong bytes between {at + done} and {at + done + size}")
             done += size

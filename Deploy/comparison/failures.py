@@ -18,7 +18,7 @@ def many(number, what):
 
 
 class Answer:
-    """What a client got: status, fields, octets, whether they are the right ones, whether all of them came."""
+    """What a client got: status, fields, bytes, whether they are the right ones, whether all of them came."""
 
     def __init__(self):
         self.status, self.fields, self.octets, self.right, self.whole, self.why = 0, {}, 0, True, False, ""
@@ -34,7 +34,7 @@ class Answer:
 
 
 def get(bench, port, path, first=0, last=None, tag=None, seconds=20):
-    """One GET on a connection of its own, from an octet on."""
+    """One GET on a connection of its own, from a byte on."""
     answer, connection = Answer(), socket.socket()
     head, end = b"", time.monotonic() + seconds
     connection.settimeout(seconds)
@@ -107,7 +107,7 @@ class Trouble:
 
 class Resets(Trouble):
     """Downloads while the origin resets the connection so many times in each, evenly spread: with a plain client, which asks once, and with one
-    that asks for the rest. What came has to be right to the octet."""
+    that asks for the rest. What came has to be right to the byte."""
 
     def __init__(self, name, title, ranges, times=TIMES):
         super().__init__(name, title)
@@ -133,7 +133,7 @@ class Resets(Trouble):
             yield line
 
     def cuts(self, origin, resets):
-        """Where an answer breaks off: with ranges after a part of the body, counted from its first octet, else a part further each time."""
+        """Where an answer breaks off: with ranges after a part of the body, counted from its first byte, else a part further each time."""
         step = origin.size // (resets + 1)
         if self.ranges:
             return lambda number, first: first + step if number <= resets else None
@@ -196,7 +196,7 @@ class Down(Trouble):
 
 
 class CutUploads(Trouble):
-    """An upload whose client loses its connection so many times: octets it had to send, and what the origin took for whole."""
+    """An upload whose client loses its connection so many times: bytes it had to send, and what the origin took for whole."""
 
     times = (0, 1, 5, 20)
     columns = ["server", "0 cuts", "1 cut", "5 cuts", "20 cuts"]

@@ -23,7 +23,7 @@ class Goal:
 
     def text(self):
         if self.what == "first":
-            return f"first octet <= {self.peer} + {self.factor:g} ms"
+            return f"first byte <= {self.peer} + {self.factor:g} ms"
         return f"{({'rate': 'throughput >=', 'p99': 'p99 <='}).get(self.what, '<=')} {self.factor:g} x {self.peer}"
 
 

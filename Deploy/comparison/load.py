@@ -18,13 +18,13 @@ def latency(found):
 
 
 class Work:
-    """What a load did: answers, octets of bodies, seconds on the clock, and CPU seconds of the server meanwhile."""
+    """What a load did: answers, bytes of bodies, seconds on the clock, and CPU seconds of the server meanwhile."""
 
     def __init__(self, count, octets, seconds, cpu, **more):
         self.count, self.octets, self.seconds, self.cpu, self.more = count, octets, seconds, cpu, more
 
     def figures(self):
-        return {"count": self.count, "octets": self.octets, "seconds": round(self.seconds, 6), "cpu": round(self.cpu, 6), **self.more}
+        return {"count": self.count, "bytes": self.octets, "seconds": round(self.seconds, 6), "cpu": round(self.cpu, 6), **self.more}
 
 
 def finish(process, seconds, name):
@@ -111,7 +111,7 @@ def open_loop(bench, side, path, length, rate, seconds, connections=64):
 
 
 def site(bench, side, objects, sizes, count=0, seconds=2.0, zipf=0, close=False, tls="full", connections=64, seed=1, settle=False, most=600):
-    """Many objects of a site by the C program of this folder: percentiles of the time from asking to the last octet, in microseconds."""
+    """Many objects of a site by the C program of this folder: percentiles of the time from asking to the last byte, in microseconds."""
     low, high = sizes
     words = [bench.tool("site"), "--port", side.port, "--file", bench.content, "--objects", objects, "--sizes", f"{low}-{high}", "--connections", connections, "--seed", seed,
              *(["--count", count] if count else ["--seconds", seconds]), *(["--zipf", zipf] if zipf else []), *(["--close"] if close else []), *(["--tls", tls] if side.secure else [])]

@@ -40,7 +40,7 @@ def alone():
 
 @contextlib.contextmanager
 def send_buffers(most):
-    """No socket holds more than so many octets that are to be sent: thousands of them would come up against what the kernel has for all of TCP. Only in a
+    """No socket holds more than so many bytes that are to be sent: thousands of them would come up against what the kernel has for all of TCP. Only in a
     network of this program's own."""
     setting, kept = SYSCTL / "tcp_wmem", (SYSCTL / "tcp_wmem").read_text()
     if is_own:

@@ -196,7 +196,7 @@ class Floor(InC):
 
 
 class Relay(InC):
-    """What the machine cannot do better for a cold fill, or an upload that is spooled and forwarded: the same octets through one file."""
+    """What the machine cannot do better for a cold fill, or an upload that is spooled and forwarded: the same bytes through one file."""
 
     name = "relay"
 
@@ -208,7 +208,7 @@ class Relay(InC):
 
 
 class Through(InC):
-    """What the machine cannot do better where nothing is kept: octets in, octets out, both ways, unread."""
+    """What the machine cannot do better where nothing is kept: bytes in, bytes out, both ways, unread."""
 
     name = "through"
 

@@ -24,7 +24,7 @@ def speed(value, unit):
 
 def more(each):
     """What a row says beside its figure."""
-    said = [f"first octet {each['first']} ms"] if "first" in each else []
+    said = [f"first byte {each['first']} ms"] if "first" in each else []
     said += [f"meanwhile {each['idle'] * 100:.2f} % of a core"] if "idle" in each else []
     return "".join(f"  {text}" for text in [*said, *([each["detail"]] if "detail" in each else [])])
 

@@ -18,7 +18,7 @@ class Row:
         self.name, self.title, self.path, self.length, self.peers, self.goals = name, title, path, length, peers, wanted
         self.kind, self.how, self.warm, self.more, self.options = kind, how, warm, more, options or {}
         self.takes = takes or (1, 10)  # about so many minutes, and so many seconds with --quick
-        if cost == "octets":
+        if cost == "bytes":
             self.unit = "s/GB"
 
     def sides(self, bench, skipped):
@@ -113,7 +113,7 @@ class Upload(Row):
     """Uploads that the server takes in whole and then forwards; CPU until the server has nothing more to do."""
 
     def prepare(self, bench, side):
-        """The origin gets every octet."""
+        """The origin gets every byte."""
         load.upload(bench, side, "/verify", MIB + 1, fields=side.fields)
 
     def measure(self, bench, side, turn):

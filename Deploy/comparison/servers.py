@@ -51,7 +51,7 @@ class Server:
         self.log = self.folder / "errors.log"
         self.ports = {}
         self.allowance = self.volume = None
-        # Of a site: how many objects it may hold, and how many octets.
+        # Of a site: how many objects it may hold, and how many bytes.
         self.objects, self.room = self.options.get("objects", 0), self.options.get("room", 0)
 
     def program(self):

@@ -36,7 +36,7 @@ def who(peer):
 
 class Story:
     """What each server lives through. objects, count: of the site, and how often they are asked for at first; again: how often later; each of the three
-    as two numbers, the second with --quick. zipf: the exponent; without it each object is asked for in turn. share: of the site's octets, how much
+    as two numbers, the second with --quick. zipf: the exponent; without it each object is asked for in turn. share: of the site's bytes, how much
     memory the server may have, page cache and all. rounds: at first, where it takes too long for as many as other rows have."""
 
     def __init__(self, peers, objects, sizes, count, again, connections, zipf=0, close=False, share=None, rounds=None):
@@ -94,7 +94,7 @@ class Story:
 
     def door(self, server):
         """Of nginx the one that is cheaper for it: tcp_nopush on where all bodies are small (a head and a file in one segment), off where some do not fit
-        into a socket's buffer: the last octets of those would wait 40 ms for the client's delayed acknowledgement."""
+        into a socket's buffer: the last bytes of those would wait 40 ms for the client's delayed acknowledgement."""
         return server.sides("clear")[0 if self.more["zipf"] else -1]
 
     def cold(self, bench, server, turn, side):

@@ -58,12 +58,12 @@ static inline int pawl_punch_hole(int fd, off_t offset, off_t length) {
 static inline int pawl_rename_noreplace(const char *from, const char *to) {
   return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
 }
-/// `ioctl(2)` is variadic in C. Octets the peer has not acknowledged yet; -1 and `errno` on failure.
+/// `ioctl(2)` is variadic in C. Bytes the peer has not acknowledged yet; -1 and `errno` on failure.
 static inline int pawl_bytes_unsent(int fd) {
   int count = 0;
   return ioctl(fd, SIOCOUTQ, &count) == 0 ? count : -1;
 }
-/// Octets that have come and were not read; -1 and `errno` on failure.
+/// Bytes that have come and were not read; -1 and `errno` on failure.
 static inline int pawl_bytes_unread(int fd) {
   int count = 0;
   return ioctl(fd, FIONREAD, &count) == 0 ? count : -1;

@@ -30,9 +30,9 @@ static inline void pawl_ssl_ctx_set_modes(SSL_CTX *context) {
   SSL_CTX_set_mode(context, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 }
 static inline void pawl_ssl_release_buffers(SSL *ssl) { SSL_set_mode(ssl, SSL_MODE_RELEASE_BUFFERS); }
-static inline void pawl_ssl_ctx_set_read_ahead(SSL_CTX *context, size_t octets) {
+static inline void pawl_ssl_ctx_set_read_ahead(SSL_CTX *context, size_t bytes) {
   SSL_CTX_set_read_ahead(context, 1);
-  SSL_CTX_set_default_read_buffer_len(context, octets);
+  SSL_CTX_set_default_read_buffer_len(context, bytes);
 }
 static inline void pawl_ssl_ctx_set_common_options(SSL_CTX *context) {
   SSL_CTX_set_options(context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);

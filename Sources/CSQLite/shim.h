@@ -3,13 +3,13 @@
 #endif
 #include <sqlite3.h>
 
-/// `SQLITE_TRANSIENT` is a cast in C and so out of Swift's reach: SQLite copies the octets.
-static inline int pawl_sqlite_bind_blob(sqlite3_stmt *statement, int index, const void *octets, int count) {
+/// `SQLITE_TRANSIENT` is a cast in C and so out of Swift's reach: SQLite copies the bytes.
+static inline int pawl_sqlite_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, int count) {
   return count == 0 ? sqlite3_bind_zeroblob(statement, index, 0)
-                    : sqlite3_bind_blob(statement, index, octets, count, SQLITE_TRANSIENT);
+                    : sqlite3_bind_blob(statement, index, bytes, count, SQLITE_TRANSIENT);
 }
-static inline int pawl_sqlite_bind_text(sqlite3_stmt *statement, int index, const void *octets, int count) {
-  return sqlite3_bind_text(statement, index, count == 0 ? "" : (const char *)octets, count, SQLITE_TRANSIENT);
+static inline int pawl_sqlite_bind_text(sqlite3_stmt *statement, int index, const void *bytes, int count) {
+  return sqlite3_bind_text(statement, index, count == 0 ? "" : (const char *)bytes, count, SQLITE_TRANSIENT);
 }
 /// `sqlite3_db_config` is variadic in C: how many pages a statement may leave behind is not asked, defensive mode is.
 static inline int pawl_sqlite_defensive(sqlite3 *database) {

@@ -1,25 +1,25 @@
 /// Base64 (RFC 4648 §4): padded, nothing between the characters; and its form for URLs (§5), without padding.
 package enum Base64 {
-  package static func encode(_ octets: some Collection<UInt8>) -> [UInt8] {
-    var text = encode(octets, standard)
+  package static func encode(_ bytes: some Collection<UInt8>) -> [UInt8] {
+    var text = encode(bytes, standard)
     while !text.count.isMultiple(of: 4) { text.append(padding) }
     return text
   }
 
-  package static func encodeForURL(_ octets: some Collection<UInt8>) -> [UInt8] { encode(octets, forURL) }
+  package static func encodeForURL(_ bytes: some Collection<UInt8>) -> [UInt8] { encode(bytes, forURL) }
 
   /// `nil` for anything that an encoder would not have written. Nothing is decoded to nothing.
   package static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
     guard text.count.isMultiple(of: 4) else { return nil }
     let count = text.reversed().prefix { $0 == padding }.count
     guard count <= 2, count < max(text.count, 1) else { return nil }
-    guard let (octets, rest) = decode(text.dropLast(count), standard) else { return nil }
+    guard let (bytes, rest) = decode(text.dropLast(count), standard) else { return nil }
     // Bits that stand for nothing are zero (RFC 4648 §3.5).
-    return rest == 0 ? octets : nil
+    return rest == 0 ? bytes : nil
   }
 
   /// `nil` where another character stands in it; bits that stand for nothing may be anything.
-  package static func decodeFromURL(_ text: ArraySlice<UInt8>) -> [UInt8]? { decode(text, forURL)?.octets }
+  package static func decodeFromURL(_ text: ArraySlice<UInt8>) -> [UInt8]? { decode(text, forURL)?.bytes }
 
   /// Whether the character is one of those for URLs.
   package static func isForURL(_ character: UInt8) -> Bool { value(of: character, forURL) != nil }
@@ -29,12 +29,12 @@ package enum Base64 {
   private static let standard: (UInt8, UInt8) = (0x2b, 0x2f)
   private static let forURL: (UInt8, UInt8) = (0x2d, 0x5f)
 
-  private static func encode(_ octets: some Collection<UInt8>, _ last: (UInt8, UInt8)) -> [UInt8] {
+  private static func encode(_ bytes: some Collection<UInt8>, _ last: (UInt8, UInt8)) -> [UInt8] {
     var text: [UInt8] = []
-    text.reserveCapacity((octets.count + 2) / 3 * 4)
+    text.reserveCapacity((bytes.count + 2) / 3 * 4)
     var (word, bits) = (UInt32(0), UInt32(0))
-    for octet in octets {
-      (word, bits) = (word << 8 | UInt32(octet), bits + 8)
+    for byte in bytes {
+      (word, bits) = (word << 8 | UInt32(byte), bits + 8)
       while bits >= 6 {
         bits -= 6
         text.append(character(of: word >> bits & 63, last))
@@ -45,15 +45,15 @@ package enum Base64 {
     return text
   }
 
-  /// - Returns: the octets, and the bits left over.
+  /// - Returns: the bytes, and the bits left over.
   private static func decode(
     _ text: ArraySlice<UInt8>, _ last: (UInt8, UInt8)
-  ) -> (octets: [UInt8], rest: UInt32)? {
+  ) -> (bytes: [UInt8], rest: UInt32)? {
     var output: [UInt8] = []
     output.reserveCapacity(text.count / 4 * 3 + 2)
     var (word, bits) = (UInt32(0), UInt32(0))
-    for octet in text {
-      guard let value = value(of: octet, last) else { return nil }
+    for byte in text {
+      guard let value = value(of: byte, last) else { return nil }
       (word, bits) = (word << 6 | value, bits + 6)
       guard bits >= 8 else { continue }
       bits -= 8

@@ -17,8 +17,8 @@ extension UInt8 {
 
 extension [UInt8] {
   /// Appends two digits.
-  package mutating func append(hexadecimal octet: UInt8, uppercase: Bool = false) {
-    for value in [octet >> 4, octet & 15] {
+  package mutating func append(hexadecimal byte: UInt8, uppercase: Bool = false) {
+    for value in [byte >> 4, byte & 15] {
       let digit = UInt8.hexDigit(value)
       append(uppercase && value > 9 ? digit & ~0x20 : digit)
     }
@@ -26,11 +26,11 @@ extension [UInt8] {
 }
 
 extension Collection<UInt8> {
-  /// Two digits of each octet, in lower case.
+  /// Two digits of each byte, in lower case.
   package var hexadecimal: [UInt8] {
     var text: [UInt8] = []
     text.reserveCapacity(count * 2)
-    for octet in self { text.append(hexadecimal: octet) }
+    for byte in self { text.append(hexadecimal: byte) }
     return text
   }
 }

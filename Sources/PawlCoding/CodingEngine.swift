@@ -18,9 +18,9 @@ struct CodingStep {
     case failed(Int)
   }
 
-  /// Octets of the input.
+  /// Bytes of the input.
   var taken: Int
-  /// Octets of the room.
+  /// Bytes of the room.
   var written: Int
   var outcome: Outcome
 }

@@ -13,8 +13,8 @@ package enum CodingError: Error, Hashable, Sendable {
 /// Compresses one content, piece by piece. Not Sendable; used by one thread at a time.
 ///
 /// The same input gives the same output, however it is cut into pieces, for the same coding, effort and places of flushes: the
-/// library gets it in blocks of ``blockSize`` octets, and the rest at a flush or the end. Memory, the block included, measured on
-/// 4 MB of text, of random octets and of both with Debian 12's libraries; of content of less than 64 KiB Brotli takes half of it:
+/// library gets it in blocks of ``blockSize`` bytes, and the rest at a flush or the end. Memory, the block included, measured on
+/// 4 MB of text, of random bytes and of both with Debian 12's libraries; of content of less than 64 KiB Brotli takes half of it:
 ///
 /// | | gzip | Brotli | zstd |
 /// |---|---|---|---|
@@ -31,9 +31,9 @@ package final class ContentEncoder {
 
   private enum State { case open, ended }
 
-  /// Octets that the library gets at a time.
+  /// Bytes that the library gets at a time.
   package static let blockSize = 32 << 10
-  /// Octets that the library may write at a time.
+  /// Bytes that the library may write at a time.
   private static let roomSize = 16 << 10
 
   package let coding: ContentCoding
@@ -72,7 +72,7 @@ package final class ContentEncoder {
     pending.append(contentsOf: rest)
   }
 
-  /// Makes everything so far decodable, as an event of a stream has to be. Costs about ten octets each time.
+  /// Makes everything so far decodable, as an event of a stream has to be. Costs about ten bytes each time.
   package func flush(into output: inout [UInt8]) throws(CodingError) {
     guard state == .open else { throw .ended }
     try runPending(.flush, into: &output)
@@ -90,8 +90,8 @@ package final class ContentEncoder {
     // Taken out and put back, so that it is not copied.
     var block: [UInt8] = []
     swap(&block, &pending)
-    let failure = block.withUnsafeBytes { octets -> CodingError? in
-      do throws(CodingError) { try run(octets, wish, into: &output) } catch { return error }
+    let failure = block.withUnsafeBytes { bytes -> CodingError? in
+      do throws(CodingError) { try run(bytes, wish, into: &output) } catch { return error }
       return nil
     }
     if let failure { throw failure }
@@ -106,9 +106,9 @@ package final class ContentEncoder {
     while true {
       var step = CodingStep(taken: 0, written: 0, outcome: .isDone)
       output.append(addingCapacity: Self.roomSize) { span in
-        span.withUnsafeMutableBufferPointer { octets, count in
+        span.withUnsafeMutableBufferPointer { bytes, count in
           // Never more than so many, whatever the array has: how the library writes must not depend on its caller.
-          let room = UnsafeMutableBufferPointer(rebasing: octets[count..<count + Self.roomSize])
+          let room = UnsafeMutableBufferPointer(rebasing: bytes[count..<count + Self.roomSize])
           step = engine.step(rest, wish, room)
           count += step.written
         }

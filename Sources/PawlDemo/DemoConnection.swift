@@ -58,7 +58,7 @@ final class DemoConnection {
     }
   }
 
-  /// The next octets of the content, at most `limit`; `nil` when there are no more.
+  /// The next bytes of the content, at most `limit`; `nil` when there are no more.
   func read(limit: Int) -> ArraySlice<UInt8>? {
     if pending.isEmpty, !fill() { return nil }
     let taken = pending.prefix(limit)

@@ -24,7 +24,7 @@ final class DemoDigest {
     return String(decoding: bytes.hexadecimal, as: UTF8.self)
   }
 
-  /// Of the first `size` octets of ``LegacyOrigin/content(_:)``.
+  /// Of the first `size` bytes of ``LegacyOrigin/content(_:)``.
   static func ofContent(_ size: UInt64) -> String {
     let digest = DemoDigest()
     for start in stride(from: UInt64(0), to: size, by: 1 << 20) {

@@ -9,7 +9,7 @@ package import PawlServer
 /// again, which the client does not notice, and by the client itself, which goes on where it was), and one upload that is
 /// broken off and reaches the origin whole, once.
 package enum Demonstration {
-  /// Octets of the file that the legacy origin offers.
+  /// Bytes of the file that the legacy origin offers.
   package static let size: UInt64 = 48 << 20
 
   /// Runs until Ctrl-C, or with `once` until both have been shown. Blocking, on the main thread.

@@ -108,15 +108,15 @@ package final class LegacyOrigin: Sendable {
   }
 
   private func readHead(_ connection: CInt) -> Request? {
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4096)
-    while octets.count < 32 << 10 {
+    while bytes.count < 32 << 10 {
       let count = recv(connection, &buffer, buffer.count, 0)
       guard count > 0 else { return nil }
-      octets.append(contentsOf: buffer[..<count])
-      guard let end = octets.indices.first(where: { octets[$0...].starts(with: [13, 10, 13, 10]) }) else { continue }
-      let line = octets.prefix { $0 != 13 }
-      return Request(line: line, fields: octets[line.endIndex..<end], rest: octets[(end + 4)...])
+      bytes.append(contentsOf: buffer[..<count])
+      guard let end = bytes.indices.first(where: { bytes[$0...].starts(with: [13, 10, 13, 10]) }) else { continue }
+      let line = bytes.prefix { $0 != 13 }
+      return Request(line: line, fields: bytes[line.endIndex..<end], rest: bytes[(end + 4)...])
     }
     return nil
   }
@@ -157,7 +157,7 @@ package final class LegacyOrigin: Sendable {
     return true
   }
 
-  /// The octets of the file: any part can be made without the others.
+  /// The bytes of the file: any part can be made without the others.
   package static func content(_ range: Range<UInt64>) -> [UInt8] {
     range.map { offset in
       let block = (offset >> 3) &* 0x9e37_79b9_7f4a_7c15

@@ -131,7 +131,7 @@ package final class Statement {
     sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : sqlite3_column_int64(handle, column)
   }
 
-  /// The octets of a blob (or text); empty for NULL.
+  /// The bytes of a blob (or text); empty for NULL.
   package func blob(_ column: CInt) -> [UInt8] {
     guard let start = sqlite3_column_blob(handle, column) else { return [] }
     return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))

@@ -59,7 +59,7 @@ package enum Files {
     return UInt64(status.st_size)
   }
 
-  /// Writes all octets or throws; what was written before an error stays in the file.
+  /// Writes all bytes or throws; what was written before an error stays in the file.
   package static func writeAll(_ descriptor: CInt, _ bytes: UnsafeRawBufferPointer, at offset: UInt64)
     throws(StoreError)
   {
@@ -67,17 +67,17 @@ package enum Files {
     try write(descriptor, bytes, at: offset, &done)
   }
 
-  /// The same of octets in an array.
+  /// The same of bytes in an array.
   package static func writeAll(
-    _ descriptor: CInt, _ octets: ArraySlice<UInt8>, at offset: UInt64
+    _ descriptor: CInt, _ bytes: ArraySlice<UInt8>, at offset: UInt64
   ) throws(StoreError) {
-    let outcome = octets.withUnsafeBytes { bytes in
+    let outcome = bytes.withUnsafeBytes { bytes in
       Result { () throws(StoreError) in try writeAll(descriptor, bytes, at: offset) }
     }
     try outcome.get()
   }
 
-  /// As ``writeAll(_:_:at:)``; `done` says how many octets were written, after an error too.
+  /// As ``writeAll(_:_:at:)``; `done` says how many bytes were written, after an error too.
   package static func write(
     _ descriptor: CInt, _ bytes: UnsafeRawBufferPointer, at offset: UInt64, _ done: inout Int
   ) throws(StoreError) {

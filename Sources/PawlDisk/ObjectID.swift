@@ -30,14 +30,14 @@ package struct ObjectID: Hashable, Sendable {
     self.init(high: halves.0, low: halves.1)
   }
 
-  /// 16 octets, most significant first, as in the catalogue; `nil` for another count.
+  /// 16 bytes, most significant first, as in the catalogue; `nil` for another count.
   package init?(bytes: [UInt8]) {
     guard bytes.count == 16 else { return nil }
     func word(_ slice: ArraySlice<UInt8>) -> UInt64 { slice.reduce(0) { $0 << 8 | UInt64($1) } }
     self.init(high: word(bytes[..<8]), low: word(bytes[8...]))
   }
 
-  /// 16 octets, most significant first.
+  /// 16 bytes, most significant first.
   package var bytes: [UInt8] {
     [high, low].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } }
   }

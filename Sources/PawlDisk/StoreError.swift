@@ -26,7 +26,7 @@ package enum StoreError: Error, Hashable, Sendable {
   /// Whether the catalogue file itself is not what pawl wrote.
   package var isCorruptCatalogue: Bool {
     guard case .catalogue(let code, _) = self else { return false }
-    // SQLITE_CORRUPT, SQLITE_NOTADB and pawl's own "another schema"; the low octet is the primary code.
+    // SQLITE_CORRUPT, SQLITE_NOTADB and pawl's own "another schema"; the low byte is the primary code.
     return [11, 26, Self.foreignSchema].contains(code & 0xff)
   }
 

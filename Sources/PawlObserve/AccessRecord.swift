@@ -10,7 +10,7 @@ package enum TransferEnd: String, CaseIterable, Hashable, Sendable {
   case pawl
 }
 
-/// What the access log tells of one request. Octets come as they stood on the wire; the log escapes them.
+/// What the access log tells of one request. Bytes come as they stood on the wire; the log escapes them.
 package struct AccessRecord: Sendable {
   /// When the request was complete: wall clock, milliseconds since 1970.
   package var time: Int64
@@ -29,7 +29,7 @@ package struct AccessRecord: Sendable {
   package var bytes: UInt64 = 0
   package var referer: ArraySlice<UInt8>?
   package var userAgent: ArraySlice<UInt8>?
-  /// From the first octet of the request to the last of the answer.
+  /// From the first byte of the request to the last of the answer.
   package var durationMicros: UInt64 = 0
   package var requestID: ArraySlice<UInt8> = []
   package var host: ArraySlice<UInt8> = []

@@ -32,21 +32,21 @@ extension [UInt8] {
   }
 
   /// What nginx writes for a variable: `-` when there is none, and `\xHH` for `"`, `\`, controls and anything beyond ASCII.
-  private mutating func append(nginx octets: ArraySlice<UInt8>?) {
-    guard let octets else { return append(0x2d) }
-    guard octets.contains(where: Self.isEscaped) else { return append(contentsOf: octets) }
-    for octet in octets {
-      if Self.isEscaped(octet) {
+  private mutating func append(nginx bytes: ArraySlice<UInt8>?) {
+    guard let bytes else { return append(0x2d) }
+    guard bytes.contains(where: Self.isEscaped) else { return append(contentsOf: bytes) }
+    for byte in bytes {
+      if Self.isEscaped(byte) {
         append(contentsOf: [0x5c, 0x78])
-        append(hexadecimal: octet, uppercase: true)
+        append(hexadecimal: byte, uppercase: true)
       } else {
-        append(octet)
+        append(byte)
       }
     }
   }
 
   @inline(__always)
-  private static func isEscaped(_ octet: UInt8) -> Bool {
-    octet &- 0x20 > 0x5e || octet == 0x22 || octet == 0x5c
+  private static func isEscaped(_ byte: UInt8) -> Bool {
+    byte &- 0x20 > 0x5e || byte == 0x22 || byte == 0x5c
   }
 }

@@ -97,21 +97,21 @@ extension [UInt8] {
       append(contentsOf: value.utf8)
     } else {
       append(0x22)
-      for octet in value.utf8 { append(quoted: octet) }
+      for byte in value.utf8 { append(quoted: byte) }
       append(0x22)
     }
   }
 
-  private mutating func append(quoted octet: UInt8) {
-    switch octet {
-    case 0x22, 0x5c: append(contentsOf: [0x5c, octet])
+  private mutating func append(quoted byte: UInt8) {
+    switch byte {
+    case 0x22, 0x5c: append(contentsOf: [0x5c, byte])
     case 0x0a: append(contentsOf: [0x5c, 0x6e])
     case 0x0d: append(contentsOf: [0x5c, 0x72])
     case 0x09: append(contentsOf: [0x5c, 0x74])
     case 0..<0x20, 0x7f:
       append(contentsOf: [0x5c, 0x78])
-      append(hexadecimal: octet, uppercase: false)
-    default: append(octet)
+      append(hexadecimal: byte, uppercase: false)
+    default: append(byte)
     }
   }
 }

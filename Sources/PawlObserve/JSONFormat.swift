@@ -48,7 +48,7 @@ extension [UInt8] {
   private mutating func append(member name: StaticString, literal: StaticString) {
     append(memberName: name)
     append(0x22)
-    literal.withUTF8Buffer { append(jsonOctets: $0) }
+    literal.withUTF8Buffer { append(jsonBytes: $0) }
     append(0x22)
   }
 
@@ -68,48 +68,48 @@ extension [UInt8] {
   private mutating func append(member name: StaticString, text: String) {
     append(memberName: name)
     append(0x22)
-    append(jsonOctets: text.utf8)
+    append(jsonBytes: text.utf8)
     append(0x22)
   }
 
-  private mutating func append(member name: StaticString, _ octets: ArraySlice<UInt8>?) {
+  private mutating func append(member name: StaticString, _ bytes: ArraySlice<UInt8>?) {
     append(memberName: name)
-    guard let octets else { return append(text: "null") }
+    guard let bytes else { return append(text: "null") }
     append(0x22)
-    append(jsonOctets: octets)
+    append(jsonBytes: bytes)
     append(0x22)
   }
 
-  /// Well-formed UTF-8 stays as it is; an octet that is no part of any is written as the character of that number
+  /// Well-formed UTF-8 stays as it is; a byte that is no part of any is written as the character of that number
   /// (ISO 8859-1, which obs-text mostly is), so that the line is JSON whatever a client sends.
-  private mutating func append(jsonOctets octets: some Collection<UInt8>) {
-    if octets.allSatisfy({ $0 >= 0x20 && $0 < 0x7f && $0 != 0x22 && $0 != 0x5c }) {
-      return append(contentsOf: octets)
+  private mutating func append(jsonBytes bytes: some Collection<UInt8>) {
+    if bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7f && $0 != 0x22 && $0 != 0x5c }) {
+      return append(contentsOf: bytes)
     }
-    let octets = Array(octets)
+    let bytes = Array(bytes)
     var index = 0
-    while index < octets.count {
-      let length = octets.utf8SequenceLength(at: index)
+    while index < bytes.count {
+      let length = bytes.utf8SequenceLength(at: index)
       if length > 1 {
-        append(contentsOf: octets[index..<(index + length)])
+        append(contentsOf: bytes[index..<(index + length)])
       } else {
-        append(jsonOctet: octets[index])
+        append(jsonByte: bytes[index])
       }
       index += Swift.max(length, 1)
     }
   }
 
-  private mutating func append(jsonOctet octet: UInt8) {
-    switch octet {
-    case 0x22, 0x5c: append(contentsOf: [0x5c, octet])
-    case 0x20..<0x7f: append(octet)
+  private mutating func append(jsonByte byte: UInt8) {
+    switch byte {
+    case 0x22, 0x5c: append(contentsOf: [0x5c, byte])
+    case 0x20..<0x7f: append(byte)
     default:
       append(text: "\\u00")
-      append(hexadecimal: octet, uppercase: false)
+      append(hexadecimal: byte, uppercase: false)
     }
   }
 
-  /// How many octets of well-formed UTF-8 begin here (Unicode, table 3-7); 0 when none do.
+  /// How many bytes of well-formed UTF-8 begin here (Unicode, table 3-7); 0 when none do.
   private func utf8SequenceLength(at index: Int) -> Int {
     let lead = self[index]
     let length: Int

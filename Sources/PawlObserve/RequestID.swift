@@ -9,7 +9,7 @@ package enum RequestID {
 
 /// Makes identifiers for one thread: costs one `getrandom(2)` in 256 of them.
 package struct RequestIDs: Sendable {
-  private var octets: [UInt8] = []
+  private var bytes: [UInt8] = []
   /// So many of them are unused: the first.
   private var left = 0
 
@@ -43,7 +43,7 @@ package struct RequestIDs: Sendable {
     }
   }
 
-  /// 16 octets that were not used yet.
+  /// 16 bytes that were not used yet.
   private mutating func nextWords() -> (UInt64, UInt64) {
     if left == 0 { refill() }
     defer { left -= 16 }
@@ -51,19 +51,19 @@ package struct RequestIDs: Sendable {
   }
 
   private func word(before end: Int) -> UInt64 {
-    octets.span.bytes.unsafeLoadUnaligned(fromByteOffset: end - 8, as: UInt64.self)
+    bytes.span.bytes.unsafeLoadUnaligned(fromByteOffset: end - 8, as: UInt64.self)
   }
 
   private mutating func refill() {
-    octets = [UInt8](repeating: 0, count: 4096)
+    bytes = [UInt8](repeating: 0, count: 4096)
     var filled = 0
-    while filled < octets.count {
-      let count = octets.withUnsafeMutableBytes { buffer in
+    while filled < bytes.count {
+      let count = bytes.withUnsafeMutableBytes { buffer in
         getrandom(buffer.baseAddress?.advanced(by: filled), buffer.count - filled, 0)
       }
       // Only a signal can interrupt it: with these flags getrandom(2) has no other failure once the system has booted.
       filled += max(count, 0)
     }
-    left = octets.count
+    left = bytes.count
   }
 }

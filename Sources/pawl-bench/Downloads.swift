@@ -5,7 +5,7 @@ struct Ranges: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Random ranges of one body, one or several in a request.",
     discussion: """
-      Each answer has to be 206 with the right Content-Range and the right octets; of several ranges each part is checked.
+      Each answer has to be 206 with the right Content-Range and the right bytes; of several ranges each part is checked.
 
         pawl-bench ranges http://127.0.0.1:8080/film.mp4 --size 64K
         pawl-bench ranges http://127.0.0.1:8080/film.mp4 --size 1K --parts 8 --file film.mp4
@@ -13,8 +13,8 @@ struct Ranges: ParsableCommand {
 
   @Argument(help: "What to load.")
   var url: String
-  @Option(help: ArgumentHelp("Octets of a range: a number, or one with K, M or G.", valueName: "octets"))
-  var size = Octets(64 << 10)
+  @Option(help: ArgumentHelp("Bytes of a range: a number, or one with K, M or G.", valueName: "bytes"))
+  var size = Bytes(64 << 10)
   @Option(help: ArgumentHelp("Ranges in one request.", valueName: "number"))
   var parts = 1
   @OptionGroup var load: LoadOptions

@@ -56,7 +56,7 @@ struct LoadOptions: ParsableArguments {
     help: ArgumentHelp("Compare with what this URL gives before the run, such as the origin's own.", valueName: "url"))
   var reference: String?
 
-  @Flag(inversion: .prefixedNo, help: "Compare content octet by octet; status, length and ranges always are.")
+  @Flag(inversion: .prefixedNo, help: "Compare content byte by byte; status, length and ranges always are.")
   var compare = true
 
   @Option(help: ArgumentHelp("Give up an exchange in which nothing moves for so long.", valueName: "seconds"))
@@ -125,8 +125,8 @@ struct LoadOptions: ParsableArguments {
   }
 }
 
-/// A number of octets: `1000`, `64K`, `1M`, `2G`.
-struct Octets: ExpressibleByArgument {
+/// A number of bytes: `1000`, `64K`, `1M`, `2G`.
+struct Bytes: ExpressibleByArgument {
   let count: UInt64
 
   init?(argument: String) {

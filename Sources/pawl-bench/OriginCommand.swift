@@ -7,7 +7,7 @@ struct OriginCommand: ParsableCommand {
     discussion: """
       GET /bytes/SIZE[/NAME] gives a body of that size (1000, 64K, 100M, 2G), the same for every name. After a question mark, \
       joined with &: validators=none (no ETag, no Last-Modified), ranges=no, cache=no (no-store), cut=N (each answer breaks \
-      off after N octets), delay=MS (before each answer). POST or PUT to anything: the content is read, counted and hashed; \
+      off after N bytes), delay=MS (before each answer). POST or PUT to anything: the content is read, counted and hashed; \
       Bench-Length and Bench-XXH3 in the answer say what came. GET /count tells what was asked for until now.
 
         pawl-bench origin --listen 127.0.0.1:9000

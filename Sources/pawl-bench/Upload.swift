@@ -23,8 +23,8 @@ struct Upload: ParsableCommand {
   var dialect = "plain"
   @Option(
     help: ArgumentHelp(
-      "Octets of an upload: a number, or one with K, M or G; by default 1M, or --file's.", valueName: "octets"))
-  var size: Octets?
+      "Bytes of an upload: a number, or one with K, M or G; by default 1M, or --file's.", valueName: "bytes"))
+  var size: Bytes?
   @Option(help: ArgumentHelp("Cuts in each upload.", valueName: "number"))
   var interruptions = 0
   @Option(help: "The method of the first request.")

@@ -100,8 +100,8 @@ enum UploadListing {
   }
 
   /// What a client sent, fit for a terminal.
-  private static func text(_ octets: [UInt8]) -> String {
-    String(decoding: octets.map { $0 > 0x20 && $0 < 0x7f ? $0 : 0x3f }, as: UTF8.self)
+  private static func text(_ bytes: [UInt8]) -> String {
+    String(decoding: bytes.map { $0 > 0x20 && $0 < 0x7f ? $0 : 0x3f }, as: UTF8.self)
   }
 
   // MARK: For programs
@@ -124,11 +124,11 @@ enum UploadListing {
 
   private static func quoted(_ text: String) -> String {
     var output: [UInt8] = [0x22]
-    for octet in text.utf8 {
-      switch octet {
-      case 0x22, 0x5c: output += [0x5c, octet]
-      case ..<0x20: output += Array("\\u00".utf8) + [octet].hexadecimal
-      default: output.append(octet)
+    for byte in text.utf8 {
+      switch byte {
+      case 0x22, 0x5c: output += [0x5c, byte]
+      case ..<0x20: output += Array("\\u00".utf8) + [byte].hexadecimal
+      default: output.append(byte)
       }
     }
     return String(decoding: output + [0x22], as: UTF8.self)

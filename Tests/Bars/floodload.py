@@ -1,6 +1,6 @@
 """Abuse of one kind for so many seconds, in a process of its own: python3 floodload.py KIND PORT SECONDS CONNECTIONS
 
-Prints one JSON object at the end: connections made, octets sent, why they ended (GOAWAY codes, resets), answers seen by status.
+Prints one JSON object at the end: connections made, bytes sent, why they ended (GOAWAY codes, resets), answers seen by status.
 Where the server ends a connection the next one is made at once. PORT is in clear (prior knowledge), for the two tls- kinds over TLS.
 """
 
@@ -43,9 +43,9 @@ class Tally:
             self.answers[str(status)] += 1
 
 
-# -- what is sent: each a function of the wire that gives (octets, how many units of abuse) without end ----------------------
+# -- what is sent: each a function of the wire that gives (bytes, how many units of abuse) without end ----------------------
 def rapid_reset(wire):
-    """Requests reset by the client in the same octets; waits for the PING at the end of each hundred, so that none is cut in two by a read."""
+    """Requests reset by the client in the same bytes; waits for the PING at the end of each hundred, so that none is cut in two by a read."""
     stream, serial = 1, 0
     while True:
         out = []
@@ -127,7 +127,7 @@ def empty_headers(wire):
 
 
 def header_bomb(wire):
-    """A field of 4,000 octets put into the table once, then named 16,000 times in one block: 64 MB from 16 KB."""
+    """A field of 4,000 bytes put into the table once, then named 16,000 times in one block: 64 MB from 16 KB."""
     yield h2.frame(h2.HEADERS, h2.END_HEADERS | h2.END_STREAM, 1, h2.block(path=PATH) + h2.literal("x-bomb", "b" * 4000, indexed=True)), 1
     stream = 3
     while True:
@@ -177,7 +177,7 @@ def slow_readers(wire):
 
 
 def slow_windows(wire):
-    """A hundred streams of a large stored object, whose windows open by one octet at a time."""
+    """A hundred streams of a large stored object, whose windows open by one byte at a time."""
     yield b"".join(h2.request(1 + 2 * n, "/large") for n in range(100)), 100
     while True:
         read_some(wire, 0.2)
@@ -281,7 +281,7 @@ def tls_handshakes(port, deadline, tally):
 
 
 def tls_slow(port, deadline, tally):
-    """A hundred connections each that send a ClientHello octet by octet, and begin again when they are cut."""
+    """A hundred connections each that send a ClientHello byte by byte, and begin again when they are cut."""
     incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
     hello = tlsbar.context().wrap_bio(incoming, outgoing, server_hostname="pawl.test")
     try:
@@ -320,7 +320,7 @@ def main(kind, port, seconds, connections):
         each.start()
     while any(each.is_alive() for each in threads) and time.monotonic() < deadline + 8 and os.getppid() != 1:
         time.sleep(0.1)
-    print(json.dumps({"connections": tally.connections, "octets": tally.octets, "units": tally.units,
+    print(json.dumps({"connections": tally.connections, "bytes": tally.octets, "units": tally.units,
                       "ends": dict(tally.ends.most_common(8)), "answers": dict(tally.answers)}), flush=True)
     os._exit(0)
 

@@ -1,6 +1,6 @@
 """A link of so many bits a second and so long a way, in a process of its own: python3 slowlink.py TARGET-PORT MBIT ONE-WAY-MS
 
-Prints the port it listens on. Each direction of each connection is a link: octets leave one after the other at the rate, arrive after the way,
+Prints the port it listens on. Each direction of each connection is a link: bytes leave one after the other at the rate, arrive after the way,
 and at most 10 ms of them wait before it. What the sockets on both sides hold is bounded, so that the relay holds about
 rate x way + 10 ms + 128 KiB of a direction, and flow control between the ends decides about the rest.
 """
@@ -16,7 +16,7 @@ import time
 
 CHUNK = 32 << 10
 BUFFER = 64 << 10   # SO_RCVBUF and SO_SNDBUF of the relay's sockets (the kernel doubles them)
-QUEUE = 0.010       # seconds of octets that wait in front of the link
+QUEUE = 0.010       # seconds of bytes that wait in front of the link
 
 
 class Way:
@@ -24,7 +24,7 @@ class Way:
 
     def __init__(self, source, sink):
         self.source, self.sink = source, sink
-        self.flight = collections.deque()   # (time it arrives, octets)
+        self.flight = collections.deque()   # (time it arrives, bytes)
         self.free = 0.0                     # when the link has sent all it was given
         self.ended = self.shut = self.blocked = False
         self.carried = 0

@@ -139,12 +139,12 @@ def judge(bar, pawl, origin, uploads, delivery="at-most-once", kills=(), slack=1
 
 
 def excused(seen, upload, kills, slack):
-    """Whether a kill lies between the moment the last octet may have left and the moment its answer was safe."""
+    """Whether a kill lies between the moment the last byte may have left and the moment its answer was safe."""
     for each in seen:
         if each.whole:
             begin, end = each.ended - slack, (each.answered or each.ended + 3600) + slack
         elif each.count is not None and each.count >= upload.size - 1:
-            begin, end = each.ended - 3600, each.ended + slack  # the last octet was held back and never came
+            begin, end = each.ended - 3600, each.ended + slack  # the last byte was held back and never came
         else:
             continue
         if any(begin <= at <= end for at in kills):

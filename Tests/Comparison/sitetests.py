@@ -45,7 +45,7 @@ class ManyObjects(Machine):
 
     def test_the_octets_of_another_object_are_noticed(self):
         self.assertEqual(self.site(self.answers(self.object(0), self.object(1)), count=2).count, 2)
-        with self.assertRaisesRegex(running.Failure, "wrong octets"):
+        with self.assertRaisesRegex(running.Failure, "wrong bytes"):
             self.site(self.answers(self.object(0), self.object(2)), count=2)
 
     def test_a_body_too_short_or_too_long_or_broken_off_ends_the_load(self):

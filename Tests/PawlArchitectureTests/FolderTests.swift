@@ -7,7 +7,7 @@ import Testing
     "PawlCache": ["Storing": [], "Resuming": ["Storing"], "Serving": ["Storing", "Resuming"]],
     "PawlConfig": ["Values": [], "Settings": ["Values"], "Reading": ["Values", "Settings"]],
     "PawlHTTP": [
-      "Octets": [], "Messages": ["Octets"], "Ranges": messages, "Conditions": messages, "Caching": messages,
+      "Bytes": [], "Messages": ["Bytes"], "Ranges": messages, "Conditions": messages, "Caching": messages,
       "Proxies": messages,
     ],
     "PawlLoop": ["System": [], "Loop": ["System"], "Sockets": ["System", "Loop"]],
@@ -45,7 +45,7 @@ import Testing
     "PawlServer/Uploads": ["Delivering": [], "Receiving": ["Delivering"]],
   ]
   /// What stands below all that is about some fields.
-  private static let messages: Set<String> = ["Octets", "Messages"]
+  private static let messages: Set<String> = ["Bytes", "Messages"]
   /// What stands below all that is about one request.
   private static let requests: Set<String> = ["Buffers", "Routing", "Services", "Exchange"]
   /// What stands below all that answers one.

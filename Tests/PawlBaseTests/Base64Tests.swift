@@ -12,7 +12,7 @@ import Testing
     ])
   func vectors(_ text: String, _ expected: String) { #expect(Base64.decode(Bytes(text)) == Array(expected.utf8)) }
 
-  @Test("every octet comes back")
+  @Test("every byte comes back")
   func all() {
     #expect(Base64.decode(Bytes("+/+/")) == [0xfb, 0xff, 0xbf])
     #expect(Base64.decode(Bytes("AAAA")) == [0, 0, 0])
@@ -34,14 +34,14 @@ import Testing
 
   @Test("what is written is read again, in both forms, and is what others write")
   func written() {
-    let octets = (0..<256).map { UInt8($0) }
+    let bytes = (0..<256).map { UInt8($0) }
     for count in 0...64 {
-      let some = octets[(256 - count)...]
+      let some = bytes[(256 - count)...]
       #expect(Base64.decode(Base64.encode(some)[...]) == Array(some))
       #expect(Base64.decodeFromURL(Base64.encodeForURL(some)[...]) == Array(some))
     }
     #expect(
       Base64.encode([0xfb, 0xff]) == Array("+/8=".utf8) && Base64.encodeForURL([0xfb, 0xff]) == Array("-_8".utf8))
-    #expect(octets.filter(Base64.isForURL).count == 64 && !Base64.isForURL(0x3d))
+    #expect(bytes.filter(Base64.isForURL).count == 64 && !Base64.isForURL(0x3d))
   }
 }

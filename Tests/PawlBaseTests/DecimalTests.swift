@@ -30,7 +30,7 @@ import Testing
       ("/", .max, nil), (":", .max, nil), ("000000000000000000000000000000000000001", .max, 1),
     ] as [(String, UInt64, UInt64?)])
   func read(_ text: String, _ limit: UInt64, _ value: UInt64?) {
-    let octets = Array("9\(text)9".utf8)
-    #expect(octets.span.decimal(1..<octets.count - 1, atMost: limit) == value)
+    let bytes = Array("9\(text)9".utf8)
+    #expect(bytes.span.decimal(1..<bytes.count - 1, atMost: limit) == value)
   }
 }

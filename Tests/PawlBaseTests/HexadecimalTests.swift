@@ -3,7 +3,7 @@ import Testing
 @testable import PawlBase
 
 @Suite("Hexadecimal digits") struct HexadecimalTests {
-  @Test("are two for each octet, in lower case where nothing else is asked for")
+  @Test("are two for each byte, in lower case where nothing else is asked for")
   func digits() {
     #expect([0x00, 0x0f, 0xa0, 0xff, 0x9b].hexadecimal == Array("000fa0ff9b".utf8))
     #expect([UInt8]().hexadecimal == [])

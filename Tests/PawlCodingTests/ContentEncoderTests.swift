@@ -14,7 +14,7 @@ import Testing
     ContentEncoder.Effort.allCases.map { Case(coding: coding, effort: $0) }
   }
 
-  /// Octets in no order, always the same.
+  /// Bytes in no order, always the same.
   static func random(_ count: Int) -> [UInt8] {
     var state: UInt64 = 0x9e37_79b9_7f4a_7c15
     return (0..<count).map { _ in
@@ -36,7 +36,7 @@ import Testing
     return Array(text[..<count])
   }
 
-  /// The content, cut after each of `cuts` octets in turn.
+  /// The content, cut after each of `cuts` bytes in turn.
   static func encode(_ content: [UInt8], _ which: Case, cuts: [Int]) throws -> [UInt8] {
     let encoder = try ContentEncoder(which.coding, effort: which.effort)
     var (output, start, turn) = ([UInt8](), 0, 0)
@@ -64,7 +64,7 @@ import Testing
     #expect(try Self.encode(Self.random(1 << 20), which, cuts: [8192]).count < 1 << 20 + 1 << 10)
   }
 
-  @Test("gives the same octets however the content was cut, and each time", arguments: cases)
+  @Test("gives the same bytes however the content was cut, and each time", arguments: cases)
   func cuts(_ which: Case) throws {
     let block = ContentEncoder.blockSize
     for content in [Self.text(5000), Self.text(2 * block), Self.text(700_001), Self.random(300_000)] {

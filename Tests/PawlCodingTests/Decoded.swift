@@ -3,27 +3,27 @@ import CZlib
 import CZstd
 import PawlHTTP
 
-/// What the libraries' own decoders make of octets.
+/// What the libraries' own decoders make of bytes.
 struct Decoded: Equatable {
   var content: [UInt8] = []
-  /// Whether the content ended there, with the last octet.
+  /// Whether the content ended there, with the last byte.
   var isWhole = false
   var isBroken = false
 
-  init(_ octets: [UInt8], as coding: ContentCoding) {
+  init(_ bytes: [UInt8], as coding: ContentCoding) {
     switch coding {
-    case .gzip: gunzip(octets)
-    case .brotli: unbrotli(octets)
-    case .zstd: unzstd(octets)
+    case .gzip: gunzip(bytes)
+    case .brotli: unbrotli(bytes)
+    case .zstd: unzstd(bytes)
     }
   }
 
-  private mutating func gunzip(_ octets: [UInt8]) {
+  private mutating func gunzip(_ bytes: [UInt8]) {
     var (stream, room) = (z_stream(), [UInt8](repeating: 0, count: 1 << 16))
     guard pawl_gunzip_init(&stream) == Z_OK else { return }
     defer { inflateEnd(&stream) }
-    var octets = octets
-    octets.withUnsafeMutableBufferPointer { input in
+    var bytes = bytes
+    bytes.withUnsafeMutableBufferPointer { input in
       stream.next_in = input.baseAddress
       stream.avail_in = UInt32(input.count)
       var code = Z_OK
@@ -41,11 +41,11 @@ struct Decoded: Equatable {
     }
   }
 
-  private mutating func unbrotli(_ octets: [UInt8]) {
+  private mutating func unbrotli(_ bytes: [UInt8]) {
     let decoder = BrotliDecoderCreateInstance(nil, nil, nil)
     defer { BrotliDecoderDestroyInstance(decoder) }
     var room = [UInt8](repeating: 0, count: 1 << 16)
-    octets.withUnsafeBufferPointer { input in
+    bytes.withUnsafeBufferPointer { input in
       var (next, left) = (input.baseAddress, input.count)
       var result = BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT
       // It may ask for input while it holds output still.
@@ -62,14 +62,14 @@ struct Decoded: Equatable {
     }
   }
 
-  private mutating func unzstd(_ octets: [UInt8]) {
+  private mutating func unzstd(_ bytes: [UInt8]) {
     let decoder = ZSTD_createDCtx()
     defer { ZSTD_freeDCtx(decoder) }
     // What a browser takes at most (RFC 9659 §3).
     ZSTD_DCtx_setParameter(decoder, ZSTD_d_windowLogMax, 23)
     var room = [UInt8](repeating: 0, count: 1 << 16)
-    octets.withUnsafeBytes { octets in
-      var input = ZSTD_inBuffer(src: octets.baseAddress, size: octets.count, pos: 0)
+    bytes.withUnsafeBytes { bytes in
+      var input = ZSTD_inBuffer(src: bytes.baseAddress, size: bytes.count, pos: 0)
       var (left, written) = (1, 0)
       repeat {
         written = room.withUnsafeMutableBytes { bytes in

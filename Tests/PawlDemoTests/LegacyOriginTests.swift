@@ -21,11 +21,11 @@ import Testing
     for _ in 0..<40 {
       let client = ScriptedClient(port: origin.port)
       client.send("GET /download.bin HTTP/1.0\r\nRange: bytes=1-\r\n\r\n")
-      let (octets, _) = client.readToEnd()
+      let (bytes, _) = client.readToEnd()
       let head = Array("HTTP/1.0 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: 3000\r\n\r\n".utf8)
-      guard octets.count >= head.count else { continue }
-      #expect(Array(octets.prefix(head.count)) == head)
-      let content = Array(octets.dropFirst(head.count))
+      guard bytes.count >= head.count else { continue }
+      #expect(Array(bytes.prefix(head.count)) == head)
+      let content = Array(bytes.dropFirst(head.count))
       #expect(content == LegacyOrigin.content(0..<UInt64(content.count)))
       if content.count == 3000 { whole += 1 }
     }

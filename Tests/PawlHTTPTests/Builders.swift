@@ -12,7 +12,7 @@ extension [UInt8] {
 }
 
 extension Bytes {
-  /// The same octets as a slice in the middle of a larger buffer, as parsers hand them out.
+  /// The same bytes as a slice in the middle of a larger buffer, as parsers hand them out.
   init(within text: String) {
     let buffer = Array("9\"9,".utf8) + Array(text.utf8) + Array("9\",9".utf8)
     self = buffer[4..<buffer.count - 4]

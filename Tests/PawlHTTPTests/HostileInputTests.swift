@@ -22,19 +22,19 @@ private struct SplitMix: RandomNumberGenerator {
   ]
 
   private func mutate(_ random: inout SplitMix) -> Bytes {
-    var octets = Array((Self.seeds.randomElement(using: &random) ?? "").utf8)
+    var bytes = Array((Self.seeds.randomElement(using: &random) ?? "").utf8)
     for _ in 0..<Int.random(in: 0...4, using: &random) {
-      let place = Int.random(in: 0...octets.count, using: &random)
+      let place = Int.random(in: 0...bytes.count, using: &random)
       switch Int.random(in: 0..<5, using: &random) {
-      case 0: octets.insert(.random(in: 0...255, using: &random), at: place)
-      case 1: if place < octets.count { octets.remove(at: place) }
-      case 2: octets.removeSubrange(place...)
-      case 3: octets += Array((Self.seeds.randomElement(using: &random) ?? "").utf8)
+      case 0: bytes.insert(.random(in: 0...255, using: &random), at: place)
+      case 1: if place < bytes.count { bytes.remove(at: place) }
+      case 2: bytes.removeSubrange(place...)
+      case 3: bytes += Array((Self.seeds.randomElement(using: &random) ?? "").utf8)
       default:
-        if place < octets.count { octets[place] = Array("\",;=-*/:[]() \\%09".utf8).randomElement(using: &random) ?? 0 }
+        if place < bytes.count { bytes[place] = Array("\",;=-*/:[]() \\%09".utf8).randomElement(using: &random) ?? 0 }
       }
     }
-    return ([0x22] + octets + [0x22])[1..<octets.count + 1]
+    return ([0x22] + bytes + [0x22])[1..<bytes.count + 1]
   }
 
   @Test("no value traps a parser, and what was read is sound", arguments: [1, 2, 3, 4] as [UInt64])

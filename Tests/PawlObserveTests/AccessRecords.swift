@@ -5,7 +5,7 @@ import Testing
 
 /// Records, and what the log makes of them.
 enum AccessRecords {
-  static func octets(_ text: String) -> ArraySlice<UInt8> { Array(text.utf8)[...] }
+  static func bytes(_ text: String) -> ArraySlice<UInt8> { Array(text.utf8)[...] }
 
   /// What the log makes of some records, in lines.
   static func lines(_ format: AccessLogFormat, _ records: [AccessRecord]) throws -> [String] {
@@ -20,9 +20,9 @@ enum AccessRecords {
   }
 
   static func record() -> AccessRecord {
-    var record = AccessRecord(time: 1_795_255_200_123, remote: octets("192.0.2.1"))
-    record.method = octets("GET")
-    record.target = octets("/a/b?c=d")
+    var record = AccessRecord(time: 1_795_255_200_123, remote: bytes("192.0.2.1"))
+    record.method = bytes("GET")
+    record.target = bytes("/a/b?c=d")
     (record.status, record.bytes) = (200, 1234)
     return record
   }

@@ -6,10 +6,10 @@ import Testing
   @Test("writes nginx's combined line")
   func combined() throws {
     var full = AccessRecords.record()
-    full.user = AccessRecords.octets("ann")
-    full.referer = AccessRecords.octets("http://example.org/")
-    full.userAgent = AccessRecords.octets("curl/7.88.1")
-    var early = AccessRecord(time: 0, remote: AccessRecords.octets("::1"))
+    full.user = AccessRecords.bytes("ann")
+    full.referer = AccessRecords.bytes("http://example.org/")
+    full.userAgent = AccessRecords.bytes("curl/7.88.1")
+    var early = AccessRecord(time: 0, remote: AccessRecords.bytes("::1"))
     (early.status, early.referer) = (400, [])
     #expect(
       try AccessRecords.lines(.combined, [AccessRecords.record(), full, early]).map(AccessRecords.withoutTime) == [

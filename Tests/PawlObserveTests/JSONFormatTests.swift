@@ -6,10 +6,10 @@ import Testing
   @Test("writes a JSON object with every member")
   func json() throws {
     var record = AccessRecords.record()
-    record.referer = AccessRecords.octets("http://example.org/")
+    record.referer = AccessRecords.bytes("http://example.org/")
     record.durationMicros = 4321
-    record.requestID = AccessRecords.octets("00ff")
-    record.host = AccessRecords.octets("example.org")
+    record.requestID = AccessRecords.bytes("00ff")
+    record.host = AccessRecords.bytes("example.org")
     (record.site, record.upstream, record.cacheOutcome) = ("shop", "app", "partial")
     (record.bytesFromCache, record.bytesFromOrigin, record.bytesResumed, record.bytesReplayed) = (1, 2, 3, 4)
     (record.originResumes, record.endedBy, record.endReason) = (5, .origin, "content-changed")

@@ -31,7 +31,7 @@ import Testing
     let writer = try LineWriter(.closure { gate.receive($0) }, capacity: 10, batch: 1, lingerMilliseconds: 0)
     writer.write(Self.line("first"))
     while gate.entries == 0 {}
-    // The thread is busy: these wait, and the queue holds ten octets.
+    // The thread is busy: these wait, and the queue holds ten bytes.
     for text in ["1234", "5678", "x", "too long for what is left"] { writer.write(Self.line(text)) }
     gate.open()
     writer.flush()

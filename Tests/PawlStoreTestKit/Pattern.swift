@@ -1,4 +1,4 @@
-/// Octets that differ from place to place, so that a shift shows.
+/// Bytes that differ from place to place, so that a shift shows.
 package func pattern(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
   var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
   return (0..<count).map { _ in

@@ -1,9 +1,9 @@
-/// How the octets of a message come in. Every wire test runs with each of them: where a network cuts must not
+/// How the bytes of a message come in. Every wire test runs with each of them: where a network cuts must not
 /// change what a message means.
 package enum Fragmenter: String, CaseIterable, Sendable {
   case whole, byteByByte, sevens
 
-  /// How many octets have come in after each piece, the last time all of them.
+  /// How many bytes have come in after each piece, the last time all of them.
   package func arrivals(_ count: Int) -> [Int] {
     switch self {
     case .whole: [count]
@@ -12,11 +12,11 @@ package enum Fragmenter: String, CaseIterable, Sendable {
     }
   }
 
-  package func pieces(_ octets: [UInt8]) -> [[UInt8]] {
+  package func pieces(_ bytes: [UInt8]) -> [[UInt8]] {
     var start = 0
-    return arrivals(octets.count).map { end in
+    return arrivals(bytes.count).map { end in
       defer { start = end }
-      return Array(octets[start..<end])
+      return Array(bytes[start..<end])
     }
   }
 }

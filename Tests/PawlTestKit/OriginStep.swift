@@ -1,10 +1,10 @@
 /// One thing a scripted origin does on a connection.
 package enum OriginStep: Sendable {
-  /// Reads exactly these octets; others end the script and fail the test.
+  /// Reads exactly these bytes; others end the script and fail the test.
   case expect([UInt8])
   /// Reads a head up to its empty line, whatever it says.
   case expectHead
-  /// Reads that many octets.
+  /// Reads that many bytes.
   case read(Int)
   /// Reads until that came at the end of a piece.
   case readUntil([UInt8])
@@ -12,14 +12,14 @@ package enum OriginStep: Sendable {
   case readToEnd
   /// As ``readToEnd``, and nothing may come before the end.
   case expectEnd
-  /// Answers each head with these octets until the peer ends the connection.
+  /// Answers each head with these bytes until the peer ends the connection.
   case answerAll([UInt8])
   case send([UInt8])
-  /// Each octet by itself; on a unix socket the next one goes when the peer has read the last.
+  /// Each byte by itself; on a unix socket the next one goes when the peer has read the last.
   case sendEachByte([UInt8])
-  /// Octets made of what has come so far on this connection.
+  /// Bytes made of what has come so far on this connection.
   case sendMade(@Sendable ([UInt8]) -> [UInt8])
-  /// The octets of ``pattern(from:count:)`` from `start` on.
+  /// The bytes of ``pattern(from:count:)`` from `start` on.
   case sendPattern(from: UInt64 = 0, count: Int)
   /// As ``sendPattern(from:count:)``, but stops when the peer takes nothing for 200 ms; writes down how far it came.
   case sendPatternUntilStuck(upTo: Int)
@@ -41,16 +41,16 @@ package enum OriginStep: Sendable {
   package static func send(_ text: String) -> OriginStep { .send(Array(text.utf8)) }
   package static func sendEachByte(_ text: String) -> OriginStep { .sendEachByte(Array(text.utf8)) }
 
-  /// Content that shows where each octet belongs: it repeats itself after 65,521 octets, a prime, so that pieces
+  /// Content that shows where each byte belongs: it repeats itself after 65,521 bytes, a prime, so that pieces
   /// of any usual size are nowhere alike.
   package static func pattern(from start: UInt64, count: Int) -> [UInt8] {
-    var octets: [UInt8] = []
-    octets.reserveCapacity(count)
-    while octets.count < count {
-      let at = Int((start + UInt64(octets.count)) % UInt64(period.count))
-      octets.append(contentsOf: period[at..<min(period.count, at + count - octets.count)])
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(count)
+    while bytes.count < count {
+      let at = Int((start + UInt64(bytes.count)) % UInt64(period.count))
+      bytes.append(contentsOf: period[at..<min(period.count, at + count - bytes.count)])
     }
-    return octets
+    return bytes
   }
 
   private static let period: [UInt8] = (0..<65_521).map {

@@ -38,15 +38,15 @@ final class ScriptPlayer {
     case .expect(let wanted): expect(wanted)
     case .expectHead:
       if !readHead(), failure == nil { failure = "the connection ended inside a head" }
-    case .answerAll(let octets): while readHead(), send(octets) {}
+    case .answerAll(let bytes): while readHead(), send(bytes) {}
     case .read(let count): _ = receive(count)
     case .readUntil(let wanted): readUntil(wanted)
     case .readToEnd: while next(65_536) != nil {}
     case .expectEnd:
       if let more = next(4096) { failure = "not the end, but \(text(more))" }
-    case .send(let octets): _ = send(octets)
+    case .send(let bytes): _ = send(bytes)
     case .sendMade(let make): _ = send(make(received))
-    case .sendEachByte(let octets): sendEachByte(octets)
+    case .sendEachByte(let bytes): sendEachByte(bytes)
     case .sendPattern(let start, let count): sendPattern(from: start, count: count)
     case .sendPatternUntilStuck(let count): sendUntilStuck(count)
     case .wait(let gate): if !gate.wait() { failure = "the gate stayed closed" }
@@ -63,16 +63,16 @@ final class ScriptPlayer {
   // MARK: Reading
 
   private func expect(_ wanted: [UInt8]) {
-    guard let octets = receive(wanted.count), octets != wanted else { return }
-    failure = "got \(text(octets)) instead of \(text(wanted))"
+    guard let bytes = receive(wanted.count), bytes != wanted else { return }
+    failure = "got \(text(bytes)) instead of \(text(wanted))"
   }
 
   /// `false`: the connection ended.
   private func readHead() -> Bool {
     var tail: [UInt8] = []
     while tail != [13, 10, 13, 10] {
-      guard let octet = next(1)?.first else { return false }
-      tail = tail.suffix(3) + [octet]
+      guard let byte = next(1)?.first else { return false }
+      tail = tail.suffix(3) + [byte]
     }
     return true
   }
@@ -80,21 +80,21 @@ final class ScriptPlayer {
   private func readUntil(_ wanted: [UInt8]) {
     var tail: [UInt8] = []
     while tail != wanted {
-      guard let octets = next(65_536) else { return failure = "the connection ended" }
-      tail = (tail + octets).suffix(wanted.count)
+      guard let bytes = next(65_536) else { return failure = "the connection ended" }
+      tail = (tail + bytes).suffix(wanted.count)
     }
   }
 
   private func receive(_ count: Int) -> [UInt8]? {
-    var octets: [UInt8] = []
-    while octets.count < count {
-      guard let more = next(count - octets.count) else {
-        if failure == nil { failure = "the connection ended after \(text(octets))" }
+    var bytes: [UInt8] = []
+    while bytes.count < count {
+      guard let more = next(count - bytes.count) else {
+        if failure == nil { failure = "the connection ended after \(text(bytes))" }
         return nil
       }
-      octets += more
+      bytes += more
     }
-    return octets
+    return bytes
   }
 
   /// `nil` at the end of the connection.
@@ -103,25 +103,25 @@ final class ScriptPlayer {
       failure = "nothing came"
       return nil
     }
-    let octets = [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
+    let bytes = [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
       count = max(0, connection.receive(buffer.baseAddress, limit))
     }
-    note(octets)
-    if received.count < 64 << 10 { received += octets }
-    return octets.isEmpty ? nil : octets
+    note(bytes)
+    if received.count < 64 << 10 { received += bytes }
+    return bytes.isEmpty ? nil : bytes
   }
 
   // MARK: Writing
 
   /// `false`: the peer has gone, which a later step notices if it matters.
-  private func send(_ octets: [UInt8]) -> Bool {
+  private func send(_ bytes: [UInt8]) -> Bool {
     var sent = 0
-    while sent < octets.count {
+    while sent < bytes.count {
       guard isReady(CInt(POLLOUT), Self.patience) else {
         failure = "nothing was taken"
         return false
       }
-      let count = octets[sent...].withUnsafeBytes { connection.send($0) }
+      let count = bytes[sent...].withUnsafeBytes { connection.send($0) }
       if count < 0, pawl_errno() == EAGAIN { continue }
       guard count >= 0 else { return false }
       sent += count
@@ -129,9 +129,9 @@ final class ScriptPlayer {
     return true
   }
 
-  private func sendEachByte(_ octets: [UInt8]) {
-    for octet in octets {
-      guard send([octet]) else { return }
+  private func sendEachByte(_ bytes: [UInt8]) {
+    for byte in bytes {
+      guard send([byte]) else { return }
       while isUnix, pawl_bytes_unsent(socket) > 0 { sched_yield() }
     }
   }
@@ -148,8 +148,8 @@ final class ScriptPlayer {
 
   private func sendUntilStuck(_ count: Int) {
     while patternSent < count, isReady(CInt(POLLOUT), 200) {
-      let octets = OriginStep.pattern(from: UInt64(patternSent), count: min(65_536, count - patternSent))
-      let sent = octets.withUnsafeBytes { connection.send($0) }
+      let bytes = OriginStep.pattern(from: UInt64(patternSent), count: min(65_536, count - patternSent))
+      let sent = bytes.withUnsafeBytes { connection.send($0) }
       if sent < 0, pawl_errno() == EAGAIN { continue }
       guard sent > 0 else { return }
       patternSent += sent
@@ -161,5 +161,5 @@ final class ScriptPlayer {
     return poll(&entry, 1, milliseconds) == 1
   }
 
-  private func text(_ octets: [UInt8]) -> String { "\"\(String(decoding: octets, as: UTF8.self))\"" }
+  private func text(_ bytes: [UInt8]) -> String { "\"\(String(decoding: bytes, as: UTF8.self))\"" }
 }

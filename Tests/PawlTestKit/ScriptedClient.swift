@@ -1,6 +1,6 @@
 import CLinux
 
-/// A client with a blocking socket of its own: sends exactly what the test says, octet for octet if asked to, and takes
+/// A client with a blocking socket of its own: sends exactly what the test says, byte for byte if asked to, and takes
 /// answers apart no further than their framing needs. Waits at most ten seconds for anything.
 package final class ScriptedClient: @unchecked Sendable {
   // Safe: used by one thread at a time; a test that hands it to a thread joins that thread.
@@ -13,7 +13,7 @@ package final class ScriptedClient: @unchecked Sendable {
   private var received: [UInt8] = []
   private var tls: ScriptedClientTLS?
 
-  /// - Parameter receiveBuffer: octets the kernel takes for the client; small for a slow reader.
+  /// - Parameter receiveBuffer: bytes the kernel takes for the client; small for a slow reader.
   package init(port: UInt16, receiveBuffer: CInt? = nil) {
     socket = CLinux.socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     if var size = receiveBuffer {
@@ -54,7 +54,7 @@ package final class ScriptedClient: @unchecked Sendable {
   // MARK: TLS
 
   /// Goes on over TLS; returns what went wrong, `nil` when the handshake is done.
-  /// - Parameter isBytewise: each octet of the handshake goes by itself.
+  /// - Parameter isBytewise: each byte of the handshake goes by itself.
   package func secure(_ offer: TLSOffer, isBytewise: Bool = false) -> String? {
     let tls = ScriptedClientTLS(offer)
     var seen: [UInt8] = []
@@ -84,16 +84,16 @@ package final class ScriptedClient: @unchecked Sendable {
 
   /// `false`: the peer takes nothing any more.
   @discardableResult
-  package func send(_ octets: [UInt8]) -> Bool {
-    guard let tls else { return sendRaw(octets) }
-    return tls.write(octets) && sendRaw(tls.takeOutput())
+  package func send(_ bytes: [UInt8]) -> Bool {
+    guard let tls else { return sendRaw(bytes) }
+    return tls.write(bytes) && sendRaw(tls.takeOutput())
   }
 
-  private func sendRaw(_ octets: [UInt8]) -> Bool {
+  private func sendRaw(_ bytes: [UInt8]) -> Bool {
     var sent = 0
-    while sent < octets.count {
+    while sent < bytes.count {
       guard isReady(CInt(POLLOUT), Self.patience) else { return false }
-      let count = octets[sent...].withUnsafeBytes {
+      let count = bytes[sent...].withUnsafeBytes {
         CLinux.send(socket, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL | MSG_DONTWAIT))
       }
       if count < 0, pawl_errno() == EAGAIN { continue }
@@ -110,7 +110,7 @@ package final class ScriptedClient: @unchecked Sendable {
 
   // MARK: Receiving
 
-  /// Octets up to and with the next empty line; what came when the connection ends before that.
+  /// Bytes up to and with the next empty line; what came when the connection ends before that.
   package func readHead() -> String {
     while true {
       if let end = received.indices.first(where: { received[$0...].starts(with: [13, 10, 13, 10]) }) {
@@ -124,7 +124,7 @@ package final class ScriptedClient: @unchecked Sendable {
     }
   }
 
-  /// The next octets, fewer when the connection ends before.
+  /// The next bytes, fewer when the connection ends before.
   package func read(_ count: Int) -> [UInt8] {
     while received.count < count, receive() {}
     defer { received.removeFirst(min(count, received.count)) }
@@ -132,7 +132,7 @@ package final class ScriptedClient: @unchecked Sendable {
   }
 
   /// Everything up to the end of the connection, and how that ended.
-  package func readToEnd() -> (octets: [UInt8], ending: Ending) {
+  package func readToEnd() -> (bytes: [UInt8], ending: Ending) {
     while receive() {}
     defer { received = [] }
     return (received, ending)
@@ -186,26 +186,26 @@ package final class ScriptedClient: @unchecked Sendable {
   private func readChunkSize() -> Int? {
     var line: [UInt8] = []
     while !line.suffix(2).elementsEqual([13, 10]) {
-      let octet = read(1)
-      guard !octet.isEmpty else { return nil }
-      line += octet
+      let byte = read(1)
+      guard !byte.isEmpty else { return nil }
+      line += byte
     }
     return Int(String(decoding: line.dropLast(2), as: UTF8.self), radix: 16)
   }
 
   /// `false`: nothing more comes.
   private func receive() -> Bool {
-    let octets = receiveRaw()
-    guard let tls, !octets.isEmpty else {
-      received += octets
-      return !octets.isEmpty
+    let bytes = receiveRaw()
+    guard let tls, !bytes.isEmpty else {
+      received += bytes
+      return !bytes.isEmpty
     }
-    tls.take(octets)
+    tls.take(bytes)
     received += tls.read()
     return true
   }
 
-  /// Octets as they come; none: nothing more comes.
+  /// Bytes as they come; none: nothing more comes.
   private func receiveRaw() -> [UInt8] {
     guard socket >= 0, ending == .stillOpen, isReady(CInt(POLLIN), Self.patience) else { return [] }
     return [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in

@@ -89,18 +89,18 @@ package final class ScriptedClientTLS {
 
   var session: TLSSession? { SSL_get1_session(ssl).map { TLSSession(adopting: $0) } }
 
-  // MARK: Octets
+  // MARK: Bytes
 
   /// What goes to the socket.
   func takeOutput() -> [UInt8] { drain { BIO_read(output, $0, $1) } }
 
   /// What came from it.
-  func take(_ octets: [UInt8]) { BIO_write(input, octets, CInt(octets.count)) }
+  func take(_ bytes: [UInt8]) { BIO_write(input, bytes, CInt(bytes.count)) }
 
   /// What can be read in clear.
   func read() -> [UInt8] { drain { SSL_read(ssl, $0, $1) } }
 
-  func write(_ octets: [UInt8]) -> Bool { octets.isEmpty || SSL_write(ssl, octets, CInt(octets.count)) > 0 }
+  func write(_ bytes: [UInt8]) -> Bool { bytes.isEmpty || SSL_write(ssl, bytes, CInt(bytes.count)) > 0 }
 
   private func drain(_ read: (UnsafeMutableRawPointer, CInt) -> CInt) -> [UInt8] {
     var all: [UInt8] = []

@@ -97,8 +97,8 @@ package final class ScriptedOrigin: Sendable {
       let thread = TestThread { [self] in
         let connection = ScriptSocket(socket, tls)
         if let handshake = connection.handshake { state.withLock { $0.handshakes.append(handshake) } }
-        let player = ScriptPlayer(connection, isUnix: !unixPath.isEmpty) { octets in
-          self.state.withLock { $0.received[index].append(contentsOf: octets) }
+        let player = ScriptPlayer(connection, isUnix: !unixPath.isEmpty) { bytes in
+          self.state.withLock { $0.received[index].append(contentsOf: bytes) }
         }
         player.play(scripts[index])
         state.withLock { state in
@@ -147,7 +147,7 @@ package final class ScriptedOrigin: Sendable {
     address.sun_family = sa_family_t(AF_UNIX)
     let start = Int(pawl_sun_path_offset())
     withUnsafeMutableBytes(of: &address) { bytes in
-      for (index, octet) in path.utf8.dropFirst().enumerated() { bytes[start + 1 + index] = octet }
+      for (index, byte) in path.utf8.dropFirst().enumerated() { bytes[start + 1 + index] = byte }
     }
     let length = socklen_t(start + path.utf8.count)
     let isBound = withUnsafePointer(to: &address) { pointer in

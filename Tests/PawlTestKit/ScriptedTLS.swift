@@ -88,7 +88,7 @@ final class ScriptSocket {
   }
 
   var isBroken: Bool { handshake?.isDone == false }
-  /// Octets that have left the socket already.
+  /// Bytes that have left the socket already.
   var hasHeld: Bool { ssl.map { SSL_pending($0) > 0 } ?? false }
 
   func receive(_ buffer: UnsafeMutablePointer<UInt8>?, _ count: Int) -> Int {

@@ -25,8 +25,8 @@ package final class TemporaryFolder {
   package func write(_ name: String, _ text: String) {
     let descriptor = pawl_open(path + "/" + name, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
     precondition(descriptor >= 0, "no file \(name)")
-    let octets = Array(text.utf8)
-    precondition(CLinux.write(descriptor, octets, octets.count) == octets.count, "cannot write \(name)")
+    let bytes = Array(text.utf8)
+    precondition(CLinux.write(descriptor, bytes, bytes.count) == bytes.count, "cannot write \(name)")
     close(descriptor)
   }
 
@@ -35,9 +35,9 @@ package final class TemporaryFolder {
     let descriptor = pawl_open(path + "/" + name, O_RDONLY, 0)
     guard descriptor >= 0 else { return "" }
     defer { close(descriptor) }
-    var octets = [UInt8](repeating: 0, count: 65_536)
-    let count = CLinux.read(descriptor, &octets, octets.count)
-    return String(decoding: octets.prefix(max(count, 0)), as: UTF8.self)
+    var bytes = [UInt8](repeating: 0, count: 65_536)
+    let count = CLinux.read(descriptor, &bytes, bytes.count)
+    return String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self)
   }
 
   private func remove(_ path: String) {

@@ -81,12 +81,12 @@ package final class TestCertificates: Sendable {
 
   /// A file in the folder.
   @discardableResult
-  package func write(_ octets: some Collection<UInt8>, _ name: String) -> String {
+  package func write(_ bytes: some Collection<UInt8>, _ name: String) -> String {
     let path = "\(folder)/\(name)"
     let file = pawl_open(path, O_CREAT | O_TRUNC | O_WRONLY, 0o600)
     defer { CLinux.close(file) }
-    let octets = Array(octets)
-    precondition(CLinux.write(file, octets, octets.count) == octets.count, "not written: \(path)")
+    let bytes = Array(bytes)
+    precondition(CLinux.write(file, bytes, bytes.count) == bytes.count, "not written: \(path)")
     return path
   }
 
@@ -186,8 +186,8 @@ package final class TestCertificates: Sendable {
   private static func withMemory(_ text: String, _ body: (OpaquePointer) -> OpaquePointer) -> OpaquePointer {
     let bio = required(BIO_new(BIO_s_mem()))
     defer { BIO_free(bio) }
-    let octets = Array(text.utf8)
-    BIO_write(bio, octets, CInt(octets.count))
+    let bytes = Array(text.utf8)
+    BIO_write(bio, bytes, CInt(bytes.count))
     return body(bio)
   }
 

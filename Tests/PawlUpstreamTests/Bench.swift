@@ -107,8 +107,8 @@ extension OriginRequest {
 extension OriginExchange {
   @discardableResult
   func send(_ text: String) -> Bool {
-    var octets = Array(text.utf8)
-    return octets.withUnsafeMutableBytes { sendBody(UnsafeRawBufferPointer($0)) }
+    var bytes = Array(text.utf8)
+    return bytes.withUnsafeMutableBytes { sendBody(UnsafeRawBufferPointer($0)) }
   }
 }
 

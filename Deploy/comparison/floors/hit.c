@@ -1,6 +1,6 @@
 // The floor of a cached hit: a loop of epoll, one read, and one write of a head and a body that are there already, or send and sendfile.
 //
-//   hit CONTENT-FILE write|sendfile      prints "port N"; GET /bytes/SIZE/NAME answers with the first SIZE octets of the repeated file
+//   hit CONTENT-FILE write|sendfile      prints "port N"; GET /bytes/SIZE/NAME answers with the first SIZE bytes of the repeated file
 #define PROGRAM "hit"
 #include "floor.h"
 #include <sys/mman.h>

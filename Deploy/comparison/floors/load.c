@@ -4,9 +4,9 @@
 //   load [--tls] --port N --path PATH --status CODE --length OCTETS [--connections N] [--seconds S | --count N]
 //        [--ranges TOTAL] [--file CONTENT] [--seed N] [--rate N]
 //
-// --length: of each body. --ranges: ask for random ranges of --length octets, at multiples of it, of TOTAL. --file: what came with a head, and all
+// --length: of each body. --ranges: ask for random ranges of --length bytes, at multiples of it, of TOTAL. --file: what came with a head, and all
 // that is decrypted, is compared with it. It opens the connections, asks once on each, prints "ready", waits for a line, and goes on for so
-// long; then it prints answers, octets of bodies, seconds, and milliseconds until the first octet of the last body came. Anything that is not
+// long; then it prints answers, bytes of bodies, seconds, and milliseconds until the first byte of the last body came. Anything that is not
 // the answer expected ends it with 1. --rate: requests are due so many a second whether or not others have ended (open loop), go out on the first
 // connection that is free, and take from when they were due; then the 50th, 90th, 99th and 99.9th percentile and the worst, in microseconds, follow.
 #define PROGRAM "load"
@@ -24,7 +24,7 @@ struct connection {
   SSL *tls;
   char head[ROOM];
   size_t held;
-  long long left, first, done; // of the body: still to come, its first octet in the content, octets so far
+  long long left, first, done; // of the body: still to come, its first byte in the content, bytes so far
   int inside;
   double asked, begun, due;
 };
@@ -62,7 +62,7 @@ static void ask(struct connection *c) {
 static void check(struct connection *c, const char *data, size_t size) {
   for (size_t at = 0; bytes && at < size;) {
     long long offset = (c->first + c->done + at) % period, most = period - offset < (long long)(size - at) ? period - offset : (long long)(size - at);
-    if (memcmp(data + at, bytes + offset, most)) fail("wrong octets in a body of", path);
+    if (memcmp(data + at, bytes + offset, most)) fail("wrong bytes in a body of", path);
     at += most;
   }
 }

@@ -2,13 +2,13 @@
 //
 //   origin CONTENT-FILE       prints "port N"
 //
-//   GET /bytes/SIZE/NAME      SIZE octets: octet i is octet i modulo its length of the content file; strong ETag, Last-Modified, single ranges
+//   GET /bytes/SIZE/NAME      SIZE bytes: byte i is byte i modulo its length of the content file; strong ETag, Last-Modified, single ranges
 //   GET /site/SIZE/NUMBER     the same, beginning elsewhere in the content for each number
 //   GET /pass/SIZE/NAME       the same, with Cache-Control: no-store
-//   PUT or POST /drop         takes a body, answers 201 with the octets it had
+//   PUT or POST /drop         takes a body, answers 201 with the bytes it had
 //   PUT or POST /verify       the same, and compares them with the content file: 409 where they differ
 //   GET /break                resets every connection on which a body is being sent
-//   GET /count                requests so far (without these), octets of bodies sent, octets of bodies received
+//   GET /count                requests so far (without these), bytes of bodies sent, bytes of bodies received
 #define PROGRAM "origin"
 #include "floor.h"
 #include <strings.h>
@@ -19,14 +19,14 @@ enum { HEAD = 16384, MOST = 65536 };
 
 struct connection {
   char head[HEAD + 1];
-  size_t held;                   // octets of the head buffer in use
+  size_t held;                   // bytes of the head buffer in use
   char answer[1024];
   size_t answer_size, answer_at; // the head of the answer, and how much of it is sent
   long long at, end;             // the body being sent
   long long wanted, had;         // the body being received; wanted < 0: chunked
   int chunk_state;               // 0 size line, 1 data, 2 end of data, 3 trailer
   long long chunk_left;
-  int line;                      // octets of the line of a chunked body being read
+  int line;                      // bytes of the line of a chunked body being read
   char size_line[24];
   int receiving, verify, wrong, waiting, last;
 };
@@ -134,7 +134,7 @@ static void compare(struct connection *c, const char *data, size_t size) {
   c->had += size, received += size;
 }
 
-// Takes octets of a chunked body; how many it took. Sets wanted = had at the end.
+// Takes bytes of a chunked body; how many it took. Sets wanted = had at the end.
 static size_t take_chunked(struct connection *c, const char *data, size_t size) {
   size_t at = 0;
   while (at < size && c->wanted < 0) {

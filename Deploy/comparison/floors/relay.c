@@ -22,7 +22,7 @@ static int whole(int fd, const char *data, size_t size, int flags) {
   return 1;
 }
 
-// Reads until a head is complete: octets read, 0 at the end; *after is where its body begins.
+// Reads until a head is complete: bytes read, 0 at the end; *after is where its body begins.
 static size_t head(int fd, char *room, size_t size, size_t *after) {
   size_t held = 0;
   while (held < size - 1) {

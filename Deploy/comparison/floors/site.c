@@ -8,8 +8,8 @@
 // --tls: over TLS 1.3, every handshake full, or every one resumed with the ticket of the connection before. What comes with a head, and all that is
 // decrypted, is compared with the content; the rest is counted and thrown away in the kernel (MSG_TRUNC).
 //
-// It prints "ready", waits for a line, and works; then it prints answers, octets of bodies, seconds, and the 50th, 90th, 99th and 99.9th percentile
-// and the worst of the microseconds from asking (with --close: from connecting) to the last octet. Anything unexpected ends it with 1.
+// It prints "ready", waits for a line, and works; then it prints answers, bytes of bodies, seconds, and the 50th, 90th, 99th and 99.9th percentile
+// and the worst of the microseconds from asking (with --close: from connecting) to the last byte. Anything unexpected ends it with 1.
 #define PROGRAM "site"
 #include "floor.h"
 #include <getopt.h>
@@ -26,7 +26,7 @@ struct connection {
   SSL_SESSION *ticket;
   char head[ROOM];
   size_t held;
-  long long object, size, done; // done: octets of the body so far
+  long long object, size, done; // done: bytes of the body so far
   double asked;
 };
 
@@ -146,7 +146,7 @@ static void body(struct connection *c, const char *data, size_t size) {
   if ((long long)size > c->size - c->done) fail("more than was asked for", "");
   for (size_t at = 0; data && at < size;) {
     long long offset = (beginning(c->object, period) + c->done + at) % period, most = period - offset < (long long)(size - at) ? period - offset : (long long)(size - at);
-    if (memcmp(data + at, bytes + offset, most)) fail("wrong octets in a body", "");
+    if (memcmp(data + at, bytes + offset, most)) fail("wrong bytes in a body", "");
     at += most;
   }
   c->done += size;
@@ -169,7 +169,7 @@ static void head(struct connection *c) {
   if (more) body(c, end + 4, more);
 }
 
-// What one read says: 1: octets came; 0: nothing yet; -1: the end.
+// What one read says: 1: bytes came; 0: nothing yet; -1: the end.
 static int received(struct connection *c) {
   char *to = c->inside ? large : c->head + c->held;
   size_t left = c->size - c->done, most = c->over ? 1 : !c->inside ? ROOM - 1 - c->held : left < LARGE ? left : LARGE;

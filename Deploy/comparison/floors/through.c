@@ -1,4 +1,4 @@
-// The floor of passing on: each client's octets to a connection of its own to the origin, and the origin's to the client, unread.
+// The floor of passing on: each client's bytes to a connection of its own to the origin, and the origin's to the client, unread.
 //
 //   through ORIGIN-PORT      prints "port N"
 #define PROGRAM "through"

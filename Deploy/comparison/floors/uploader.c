@@ -2,8 +2,8 @@
 //
 //   uploader --port N --head TEXT --length OCTETS --file CONTENT --count N [--connections N] [--status CODE]
 //
-// It opens the connections, prints "ready", waits for a line, sends so many uploads (TEXT with "\n" for a line's end, then that many octets of
-// the repeated file), and prints uploads, octets, seconds. Interim answers are passed over; any other answer ends it with 1.
+// It opens the connections, prints "ready", waits for a line, sends so many uploads (TEXT with "\n" for a line's end, then that many bytes of
+// the repeated file), and prints uploads, bytes, seconds. Interim answers are passed over; any other answer ends it with 1.
 #define PROGRAM "uploader"
 #include "floor.h"
 #include <getopt.h>

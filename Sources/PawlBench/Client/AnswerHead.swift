@@ -1,7 +1,7 @@
 import CLinux
 
 /// What the head of an answer says, as far as every scenario wants to know. Fields that only some look at are found in
-/// its octets when they do.
+/// its bytes when they do.
 struct AnswerHead: Hashable {
   /// `Content-Range: bytes first-last/total`.
   struct ContentRange: Hashable {
@@ -21,58 +21,58 @@ struct AnswerHead: Hashable {
   enum Parse: Hashable {
     /// The head has not ended.
     case needMore
-    /// It takes so many octets, its empty line included.
+    /// It takes so many bytes, its empty line included.
     case head(AnswerHead, count: Int)
     /// It is no head, or contradicts itself.
     case malformed
   }
 
-  /// Reads the head that `octets` begin with, in one go from its first octet to its empty line.
-  static func parse(_ octets: Span<UInt8>) -> Parse {
-    guard let first = lineFeed(octets, 0) else { return .needMore }
+  /// Reads the head that `bytes` begin with, in one go from its first byte to its empty line.
+  static func parse(_ bytes: Span<UInt8>) -> Parse {
+    guard let first = lineFeed(bytes, 0) else { return .needMore }
     var head = AnswerHead()
-    guard head.readStatus(octets, first) else { return .malformed }
+    guard head.readStatus(bytes, first) else { return .malformed }
     var start = first + 1
-    while let feed = lineFeed(octets, start) {
-      let end = feed > start && octets[feed - 1] == 0x0d ? feed - 1 : feed
+    while let feed = lineFeed(bytes, start) {
+      let end = feed > start && bytes[feed - 1] == 0x0d ? feed - 1 : feed
       if end == start { return .head(head, count: feed + 1) }
-      let letter = octets[start] | 0x20
+      let letter = bytes[start] | 0x20
       if letter == UInt8(ascii: "c") || letter == UInt8(ascii: "t") {
-        guard head.readField(octets, start, end) else { return .malformed }
+        guard head.readField(bytes, start, end) else { return .malformed }
       }
       start = feed + 1
     }
     return .needMore
   }
 
-  /// Octets of a head, its empty line included; `nil` when it has not ended in `octets`.
-  static func end(in octets: Span<UInt8>) -> Int? {
+  /// Bytes of a head, its empty line included; `nil` when it has not ended in `bytes`.
+  static func end(in bytes: Span<UInt8>) -> Int? {
     var at = 0
-    while let feed = lineFeed(octets, at) {
+    while let feed = lineFeed(bytes, at) {
       // An empty line: a feed behind a feed, or behind a return that stands behind one.
       let next = feed + 1
-      if next < octets.count, octets[next] == 0x0a { return next + 1 }
-      if next + 1 < octets.count, octets[next] == 0x0d, octets[next + 1] == 0x0a { return next + 2 }
+      if next < bytes.count, bytes[next] == 0x0a { return next + 1 }
+      if next + 1 < bytes.count, bytes[next] == 0x0d, bytes[next + 1] == 0x0a { return next + 2 }
       at = next
     }
     return nil
   }
 
-  private mutating func readStatus(_ octets: Span<UInt8>, _ end: Int) -> Bool {
-    guard end >= 12, octets.begins(with: "HTTP/", at: 0), octets[8] == 0x20 else {
+  private mutating func readStatus(_ bytes: Span<UInt8>, _ end: Int) -> Bool {
+    guard end >= 12, bytes.begins(with: "HTTP/", at: 0), bytes[8] == 0x20 else {
       // HTTP/2 says it shorter; its line is made by this client.
-      guard end >= 10, octets.begins(with: "HTTP/2 ", at: 0) else { return false }
-      return readStatus(octets, at: 7)
+      guard end >= 10, bytes.begins(with: "HTTP/2 ", at: 0) else { return false }
+      return readStatus(bytes, at: 7)
     }
     // HTTP/1.0 closes unless it says otherwise; nobody asked it to.
-    closes = octets[7] == UInt8(ascii: "0")
-    return readStatus(octets, at: 9)
+    closes = bytes[7] == UInt8(ascii: "0")
+    return readStatus(bytes, at: 9)
   }
 
-  private mutating func readStatus(_ octets: Span<UInt8>, at start: Int) -> Bool {
+  private mutating func readStatus(_ bytes: Span<UInt8>, at start: Int) -> Bool {
     status = 0
     for at in start..<start + 3 {
-      let digit = octets[at] &- 0x30
+      let digit = bytes[at] &- 0x30
       guard digit <= 9 else { return false }
       status = status * 10 + Int(digit)
     }
@@ -80,70 +80,70 @@ struct AnswerHead: Hashable {
   }
 
   /// `false` when it breaks the framing.
-  private mutating func readField(_ octets: Span<UInt8>, _ start: Int, _ end: Int) -> Bool {
+  private mutating func readField(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) -> Bool {
     // Where the colon stands tells most names apart before a letter is compared.
-    func hasColon(_ offset: Int) -> Bool { start + offset < end && octets[start + offset] == 0x3a }
-    if hasColon(14), octets.begins(with: "content-length:", at: start) {
-      let value = octets.trimmed(start + 15, end)
-      guard let count = octets.decimal(value), length ?? count == count else { return false }
+    func hasColon(_ offset: Int) -> Bool { start + offset < end && bytes[start + offset] == 0x3a }
+    if hasColon(14), bytes.begins(with: "content-length:", at: start) {
+      let value = bytes.trimmed(start + 15, end)
+      guard let count = bytes.decimal(value), length ?? count == count else { return false }
       length = count
-    } else if hasColon(17), octets.begins(with: "transfer-encoding:", at: start) {
-      let value = octets.trimmed(start + 18, end)
-      guard value.count == 7, octets.begins(with: "chunked", at: value.lowerBound) else { return false }
+    } else if hasColon(17), bytes.begins(with: "transfer-encoding:", at: start) {
+      let value = bytes.trimmed(start + 18, end)
+      guard value.count == 7, bytes.begins(with: "chunked", at: value.lowerBound) else { return false }
       isChunked = true
-    } else if hasColon(10), octets.begins(with: "connection:", at: start) {
-      let value = octets.trimmed(start + 11, end)
-      if value.count == 5, octets.begins(with: "close", at: value.lowerBound) { closes = true }
-      if value.count == 10, octets.begins(with: "keep-alive", at: value.lowerBound) { closes = false }
-    } else if hasColon(13), octets.begins(with: "content-range:", at: start) {
-      contentRange = Self.contentRange(octets, octets.trimmed(start + 14, end))
+    } else if hasColon(10), bytes.begins(with: "connection:", at: start) {
+      let value = bytes.trimmed(start + 11, end)
+      if value.count == 5, bytes.begins(with: "close", at: value.lowerBound) { closes = true }
+      if value.count == 10, bytes.begins(with: "keep-alive", at: value.lowerBound) { closes = false }
+    } else if hasColon(13), bytes.begins(with: "content-range:", at: start) {
+      contentRange = Self.contentRange(bytes, bytes.trimmed(start + 14, end))
     }
     return true
   }
 
   /// `bytes 0-99/1000`; `nil` for anything else.
-  static func contentRange(_ octets: Span<UInt8>, _ value: Range<Int>) -> ContentRange? {
-    guard value.count > 6, octets.begins(with: "bytes ", at: value.lowerBound) else { return nil }
+  static func contentRange(_ bytes: Span<UInt8>, _ value: Range<Int>) -> ContentRange? {
+    guard value.count > 6, bytes.begins(with: "bytes ", at: value.lowerBound) else { return nil }
     var at = value.lowerBound + 6
-    guard let first = octets.number(&at, value.upperBound), at < value.upperBound, octets[at] == UInt8(ascii: "-")
+    guard let first = bytes.number(&at, value.upperBound), at < value.upperBound, bytes[at] == UInt8(ascii: "-")
     else { return nil }
     at += 1
-    guard let last = octets.number(&at, value.upperBound), at < value.upperBound, octets[at] == UInt8(ascii: "/"),
+    guard let last = bytes.number(&at, value.upperBound), at < value.upperBound, bytes[at] == UInt8(ascii: "/"),
       first <= last
     else { return nil }
     at += 1
-    if at + 1 == value.upperBound, octets[at] == UInt8(ascii: "*") {
+    if at + 1 == value.upperBound, bytes[at] == UInt8(ascii: "*") {
       return ContentRange(first: first, last: last, total: nil)
     }
-    guard let total = octets.number(&at, value.upperBound), at == value.upperBound, last < total else { return nil }
+    guard let total = bytes.number(&at, value.upperBound), at == value.upperBound, last < total else { return nil }
     return ContentRange(first: first, last: last, total: total)
   }
 
   /// Where the value of the first such field stands; `name` in lower case, without its colon.
-  static func field(_ name: StaticString, in octets: Span<UInt8>) -> Range<Int>? {
-    guard var start = lineFeed(octets, 0).map({ $0 + 1 }) else { return nil }
+  static func field(_ name: StaticString, in bytes: Span<UInt8>) -> Range<Int>? {
+    guard var start = lineFeed(bytes, 0).map({ $0 + 1 }) else { return nil }
     let count = name.utf8CodeUnitCount
-    while let feed = lineFeed(octets, start) {
-      let end = feed > start && octets[feed - 1] == 0x0d ? feed - 1 : feed
-      if start + count < end, octets[start + count] == 0x3a, octets.begins(with: name, at: start) {
-        return octets.trimmed(start + count + 1, end)
+    while let feed = lineFeed(bytes, start) {
+      let end = feed > start && bytes[feed - 1] == 0x0d ? feed - 1 : feed
+      if start + count < end, bytes[start + count] == 0x3a, bytes.begins(with: name, at: start) {
+        return bytes.trimmed(start + count + 1, end)
       }
       start = feed + 1
     }
     return nil
   }
 
-  static func text(_ name: StaticString, in octets: Span<UInt8>) -> String? {
-    guard let value = field(name, in: octets) else { return nil }
+  static func text(_ name: StaticString, in bytes: Span<UInt8>) -> String? {
+    guard let value = field(name, in: bytes) else { return nil }
     var text: [UInt8] = []
-    for at in value { text.append(octets[at]) }
+    for at in value { text.append(bytes[at]) }
     return String(decoding: text, as: UTF8.self)
   }
 
-  static func lineFeed(_ octets: Span<UInt8>, _ start: Int) -> Int? {
-    guard start < octets.count else { return nil }
-    return octets.withUnsafeBufferPointer { buffer in
-      // Safe: from `start` on there are that many octets.
+  static func lineFeed(_ bytes: Span<UInt8>, _ start: Int) -> Int? {
+    guard start < bytes.count else { return nil }
+    return bytes.withUnsafeBufferPointer { buffer in
+      // Safe: from `start` on there are that many bytes.
       guard let base = buffer.baseAddress, let found = memchr(base + start, 0x0a, buffer.count - start) else {
         return nil
       }
@@ -158,10 +158,10 @@ extension Span<UInt8> {
     let count = literal.utf8CodeUnitCount
     guard start + count <= self.count else { return false }
     for index in 0..<count {
-      let octet = self[start + index]
+      let byte = self[start + index]
       // Safe: index is below the literal's count.
       let wanted = literal.utf8Start[index]
-      guard octet == wanted || (wanted &- 0x61 <= 25 && octet == wanted ^ 0x20) else { return false }
+      guard byte == wanted || (wanted &- 0x61 <= 25 && byte == wanted ^ 0x20) else { return false }
     }
     return true
   }

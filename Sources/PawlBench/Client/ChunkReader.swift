@@ -5,7 +5,7 @@ struct ChunkReader: Hashable {
   enum Step: Hashable {
     /// Everything was framing, and more of it is to come.
     case more
-    /// From `start` on `count` octets are content.
+    /// From `start` on `count` bytes are content.
     case content(start: Int, count: Int)
     /// The answer ends before `next`.
     case end(next: Int)
@@ -18,41 +18,41 @@ struct ChunkReader: Hashable {
   private var digits = 0
   private var lineLength = 0
 
-  /// The next piece of `octets` from `start` on; call again behind it.
-  mutating func next(_ octets: UnsafeBufferPointer<UInt8>, from start: Int) -> Step {
+  /// The next piece of `bytes` from `start` on; call again behind it.
+  mutating func next(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Step {
     var at = start
-    while at < octets.count {
+    while at < bytes.count {
       if state == .content {
-        let count = Int(min(left, UInt64(octets.count - at)))
+        let count = Int(min(left, UInt64(bytes.count - at)))
         left -= UInt64(count)
         if left == 0 { state = .afterContent }
         return .content(start: at, count: count)
       }
-      guard take(octets[at]) else { return .malformed }
+      guard take(bytes[at]) else { return .malformed }
       at += 1
       if state == .ended { return .end(next: at) }
     }
     return .more
   }
 
-  private mutating func take(_ octet: UInt8) -> Bool {
+  private mutating func take(_ byte: UInt8) -> Bool {
     switch state {
-    case .size: return takeSize(octet)
-    case .extensions: if octet == 0x0d { state = .sizeFeed }
+    case .size: return takeSize(byte)
+    case .extensions: if byte == 0x0d { state = .sizeFeed }
     case .sizeFeed:
-      guard octet == 0x0a else { return false }
+      guard byte == 0x0a else { return false }
       (state, lineLength) = (left == 0 ? .trailer : .content, 0)
     case .afterContent:
-      guard octet == 0x0d else { return false }
+      guard byte == 0x0d else { return false }
       state = .contentFeed
     case .contentFeed:
-      guard octet == 0x0a else { return false }
+      guard byte == 0x0a else { return false }
       (state, digits) = (.size, 0)
     case .trailer:
-      if octet == 0x0a {
+      if byte == 0x0a {
         if lineLength == 0 { state = .ended }
         lineLength = 0
-      } else if octet != 0x0d {
+      } else if byte != 0x0d {
         lineLength += 1
       }
     case .content, .ended: return false
@@ -60,9 +60,9 @@ struct ChunkReader: Hashable {
     return true
   }
 
-  private mutating func takeSize(_ octet: UInt8) -> Bool {
-    guard let digit = octet.hexValue else {
-      switch octet {
+  private mutating func takeSize(_ byte: UInt8) -> Bool {
+    guard let digit = byte.hexValue else {
+      switch byte {
       case 0x0d where digits > 0: return move(to: .sizeFeed)
       case UInt8(ascii: ";") where digits > 0, 0x20 where digits > 0: return move(to: .extensions)
       default: return false

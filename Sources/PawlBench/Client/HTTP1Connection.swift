@@ -62,7 +62,7 @@ final class HTTP1Connection: Link, Transport {
   private func push() {
     guard let request, let stream else { return }
     var budget = 1 << 20
-    while headSent < request.octets.count || contentAt < sendEnd(request) {
+    while headSent < request.bytes.count || contentAt < sendEnd(request) {
       guard budget > 0 else { return stream.wantWritable() }
       switch write(request, stream) {
       case .bytes(let count): budget -= note(count, request)
@@ -82,15 +82,15 @@ final class HTTP1Connection: Link, Transport {
 
   private func write(_ request: RequestText, _ stream: SocketStream) -> IOResult {
     let left = sendEnd(request) - contentAt
-    return request.octets.withUnsafeBytes { head in
+    return request.bytes.withUnsafeBytes { head in
       let head = UnsafeRawBufferPointer(rebasing: head[headSent...])
       guard left > 0, let body = worker.body else { return stream.write(head, more: false) }
-      return body.withOctets(at: contentAt, atMost: left) { stream.write(head, $0, more: false) }
+      return body.withBytes(at: contentAt, atMost: left) { stream.write(head, $0, more: false) }
     }
   }
 
   private func note(_ count: Int, _ request: RequestText) -> Int {
-    let ofHead = min(count, request.octets.count - headSent)
+    let ofHead = min(count, request.bytes.count - headSent)
     headSent += ofHead
     contentAt += UInt64(count - ofHead)
     if count > ofHead { lane.sent(count - ofHead) }
@@ -134,7 +134,7 @@ final class HTTP1Connection: Link, Transport {
     carry.removeAll(keepingCapacity: true)
   }
 
-  private func take(_ octets: UnsafeBufferPointer<UInt8>) {
+  private func take(_ bytes: UnsafeBufferPointer<UInt8>) {
     guard request != nil else { return close() }  // Nobody asked for anything.
     if isUntouched {
       isUntouched = false
@@ -142,22 +142,22 @@ final class HTTP1Connection: Link, Transport {
     } else {
       lane.lastActivity = worker.now
     }
-    guard !carry.isEmpty else { return takeAll(octets) }
-    carry.append(contentsOf: octets)
+    guard !carry.isEmpty else { return takeAll(bytes) }
+    carry.append(contentsOf: bytes)
     carry.takeKept().withUnsafeBufferPointer { takeAll($0) }
   }
 
-  private func takeAll(_ octets: UnsafeBufferPointer<UInt8>) {
+  private func takeAll(_ bytes: UnsafeBufferPointer<UInt8>) {
     var at = 0
     let before = epoch
-    while at < octets.count, epoch == before {
-      let rest = UnsafeBufferPointer(rebasing: octets[at...])
+    while at < bytes.count, epoch == before {
+      let rest = UnsafeBufferPointer(rebasing: bytes[at...])
       guard let used = takePiece(rest) else { return }
       at += used
     }
   }
 
-  /// Octets that are done with; `nil` when nothing more is to be looked at.
+  /// Bytes that are done with; `nil` when nothing more is to be looked at.
   private func takePiece(_ rest: UnsafeBufferPointer<UInt8>) -> Int? {
     switch reading {
     case .nothing:
@@ -194,9 +194,9 @@ final class HTTP1Connection: Link, Transport {
   }
 
   private func takeHead(_ rest: UnsafeBufferPointer<UInt8>) -> Int? {
-    let octets = rest.span
+    let bytes = rest.span
     let (head, end): (AnswerHead, Int)
-    switch AnswerHead.parse(octets) {
+    switch AnswerHead.parse(bytes) {
     case .head(let found, let count): (head, end) = (found, count)
     case .needMore where rest.count <= Self.headLimit:
       carry.append(contentsOf: rest)
@@ -206,7 +206,7 @@ final class HTTP1Connection: Link, Transport {
       return nil
     }
     guard let request else { return nil }
-    let text = octets.extracting(0..<end)
+    let text = bytes.extracting(0..<end)
     if head.status < 200 { return lane.interim(head, text) ? end : nil }
     closes = head.closes
     reading = Self.framing(head, request)
@@ -230,7 +230,7 @@ final class HTTP1Connection: Link, Transport {
 
   /// The answer has ended.
   private func complete() {
-    let isSent = request.map { headSent == $0.octets.count && contentAt == $0.content.upperBound } ?? true
+    let isSent = request.map { headSent == $0.bytes.count && contentAt == $0.content.upperBound } ?? true
     answers += 1
     forget()
     if closes || !isSent { close() }

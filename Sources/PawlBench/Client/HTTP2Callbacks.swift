@@ -5,7 +5,7 @@ import CNGHTTP2
 /// Safe: nghttp2 calls back only from within `nghttp2_session_mem_recv` and `nghttp2_session_mem_send`, which the connection
 /// calls while it holds on to itself; it deletes nghttp2's side when it goes. No pointer is kept beyond its call.
 enum HTTP2Callbacks {
-  /// Octets that a server may send unasked for, of one answer and of all on a connection.
+  /// Bytes that a server may send unasked for, of one answer and of all on a connection.
   static let streamWindow: Int32 = 4 << 20, connectionWindow: Int32 = 64 << 20
 
   /// A client's session; traps when there is no memory, as Swift does.
@@ -49,9 +49,9 @@ enum HTTP2Callbacks {
       }
       return 0
     }
-    nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { _, _, stream, octets, count, user in
+    nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { _, _, stream, bytes, count, user in
       guard let owner = owner(user) else { return failure }
-      owner.takeContent(UnsafeBufferPointer(start: octets, count: count), stream)
+      owner.takeContent(UnsafeBufferPointer(start: bytes, count: count), stream)
       return 0
     }
     nghttp2_session_callbacks_set_on_frame_not_send_callback(callbacks) { _, frame, _, user in

@@ -84,10 +84,10 @@ final class HTTP2Connection: Link, Transport {
   private func submit(_ request: RequestText, _ lane: Lane) {
     guard let session else { return }
     lines.removeAll(keepingCapacity: true)
-    let stream = request.octets.withUnsafeBufferPointer { text -> Int32 in
+    let stream = request.bytes.withUnsafeBufferPointer { text -> Int32 in
       let scheme: StaticString = worker.server.tls == nil ? "http" : "https"
       lines.append(nghttp2_nv(":method", text[request.method]))
-      lines.append(nghttp2_nv(":scheme", scheme.octets[...]))
+      lines.append(nghttp2_nv(":scheme", scheme.bytes[...]))
       lines.append(nghttp2_nv(":authority", text[request.authority]))
       lines.append(nghttp2_nv(":path", text[request.target]))
       for line in request.lines { lines.append(nghttp2_nv(text[line.name], text[line.value])) }
@@ -116,9 +116,9 @@ final class HTTP2Connection: Link, Transport {
       return nil
     }
     let room = min(end - lane.contentAt, UInt64(target.count))
-    let count = body.withOctets(at: lane.contentAt, atMost: room) { octets in
-      target.copyMemory(from: octets)
-      return octets.count
+    let count = body.withBytes(at: lane.contentAt, atMost: room) { bytes in
+      target.copyMemory(from: bytes)
+      return bytes.count
     }
     lane.contentAt += UInt64(count)
     lane.sent(count)
@@ -193,10 +193,10 @@ final class HTTP2Connection: Link, Transport {
     leaveIfDone()
   }
 
-  private func take(_ octets: UnsafePointer<UInt8>?, _ count: Int) -> Bool {
+  private func take(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Bool {
     guard let session else { return true }
     isReceiving = true
-    let taken = withExtendedLifetime(self) { nghttp2_session_mem_recv(session, octets, count) }
+    let taken = withExtendedLifetime(self) { nghttp2_session_mem_recv(session, bytes, count) }
     isReceiving = false
     return taken >= 0
   }
@@ -228,8 +228,8 @@ final class HTTP2Connection: Link, Transport {
     if goesOn, endsStream { endContent(stream) }
   }
 
-  private func tellHead(_ octets: [UInt8], _ lane: Lane) -> Bool {
-    let text = octets.span
+  private func tellHead(_ bytes: [UInt8], _ lane: Lane) -> Bool {
+    let text = bytes.span
     guard case .head(let head, _) = AnswerHead.parse(text) else {
       cut(lane)
       lane.broke(.syntax)
@@ -240,10 +240,10 @@ final class HTTP2Connection: Link, Transport {
     return lane.head(head, text)
   }
 
-  func takeContent(_ octets: UnsafeBufferPointer<UInt8>, _ stream: Int32) {
+  func takeContent(_ bytes: UnsafeBufferPointer<UInt8>, _ stream: Int32) {
     guard let lane = lane(of: stream) else { return }
     lane.lastActivity = worker.now
-    _ = lane.content(octets)
+    _ = lane.content(bytes)
   }
 
   /// The answer is complete; the stream may still be open on this side.

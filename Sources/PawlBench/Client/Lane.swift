@@ -60,12 +60,12 @@ final class Lane {
   }
 
   /// All of these: `false` when the exchange was cut, and nothing more of it is to be told.
-  func interim(_ head: AnswerHead, _ octets: Span<UInt8>) -> Bool {
-    failure != nil || obey(script.interim(head, octets))
+  func interim(_ head: AnswerHead, _ bytes: Span<UInt8>) -> Bool {
+    failure != nil || obey(script.interim(head, bytes))
   }
 
-  func head(_ head: AnswerHead, _ octets: Span<UInt8>) -> Bool {
-    let verdict = script.head(head, octets)
+  func head(_ head: AnswerHead, _ bytes: Span<UInt8>) -> Bool {
+    let verdict = script.head(head, bytes)
     guard case .failed(let failure) = verdict else { return obey(verdict) }
     // A short answer is read over, so that the connection lives on.
     if let length = head.length, length <= Self.readOver {
@@ -75,9 +75,9 @@ final class Lane {
     return obey(verdict)
   }
 
-  func content(_ octets: UnsafeBufferPointer<UInt8>) -> Bool {
-    worker.tally.received += UInt64(octets.count)
-    return failure != nil || obey(script.content(octets))
+  func content(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    worker.tally.received += UInt64(bytes.count)
+    return failure != nil || obey(script.content(bytes))
   }
 
   func stopped() -> Bool { failure != nil || obey(script.stopped()) }
@@ -95,7 +95,7 @@ final class Lane {
     lastActivity = worker.now
   }
 
-  /// Octets of an answer that is wrong already which are read over at most.
+  /// Bytes of an answer that is wrong already which are read over at most.
   private static let readOver: UInt64 = 64 << 10
 
   // MARK: What follows

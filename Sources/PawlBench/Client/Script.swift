@@ -25,10 +25,10 @@ protocol Script: AnyObject {
   /// ``Worker/proceed(_:)`` itself.
   func begin() -> RequestText?
   /// A 1xx came.
-  func interim(_ head: AnswerHead, _ octets: Span<UInt8>) -> Verdict
-  func head(_ head: AnswerHead, _ octets: Span<UInt8>) -> Verdict
-  /// The next octets of the answer's content.
-  func content(_ octets: UnsafeBufferPointer<UInt8>) -> Verdict
+  func interim(_ head: AnswerHead, _ bytes: Span<UInt8>) -> Verdict
+  func head(_ head: AnswerHead, _ bytes: Span<UInt8>) -> Verdict
+  /// The next bytes of the answer's content.
+  func content(_ bytes: UnsafeBufferPointer<UInt8>) -> Verdict
   /// ``RequestText/stop`` is reached.
   func stopped() -> Verdict
   /// The answer is complete.
@@ -42,7 +42,7 @@ protocol Script: AnyObject {
 }
 
 extension Script {
-  func interim(_ head: AnswerHead, _ octets: Span<UInt8>) -> Verdict { .goOn }
+  func interim(_ head: AnswerHead, _ bytes: Span<UInt8>) -> Verdict { .goOn }
   func stopped() -> Verdict { .goOn }
   func broke(_ failure: Failure) -> Outcome { .failed(failure) }
   func wasCut() -> Outcome { .failed(.cut) }

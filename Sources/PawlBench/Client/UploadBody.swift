@@ -1,7 +1,7 @@
 import CXXHash
 import PawlBase
 
-/// Content for uploads: a block of octets, repeated as often as it takes.
+/// Content for uploads: a block of bytes, repeated as often as it takes.
 package final class UploadBody: Sendable {
   let block: [UInt8]
   let size: UInt64
@@ -16,7 +16,7 @@ package final class UploadBody: Sendable {
     digestText = HashText.hexadecimal(HashText.digest(self.block, size))
   }
 
-  /// Octets of `seed`, of which no part is like another of the same block.
+  /// Bytes of `seed`, of which no part is like another of the same block.
   convenience init(size: UInt64, seed: UInt64) {
     var random = RandomNumbers(seed: seed, stream: 7)
     let count = Int(max(8, min(size, UInt64(Self.blockSize))))
@@ -27,8 +27,8 @@ package final class UploadBody: Sendable {
     self.init(block: block, size: size)
   }
 
-  /// Lends at most so many octets from `offset` on: fewer where the block begins again.
-  func withOctets<R>(at offset: UInt64, atMost limit: UInt64, _ body: (UnsafeRawBufferPointer) -> R) -> R {
+  /// Lends at most so many bytes from `offset` on: fewer where the block begins again.
+  func withBytes<R>(at offset: UInt64, atMost limit: UInt64, _ body: (UnsafeRawBufferPointer) -> R) -> R {
     let start = Int(offset % UInt64(block.count))
     let count = Int(min(limit, UInt64(block.count - start)))
     return block.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[start..<start + count])) }
@@ -37,7 +37,7 @@ package final class UploadBody: Sendable {
 
 /// XXH3-64 as clients and the test origin tell it to each other.
 enum HashText {
-  /// Of `size` octets: the block, repeated.
+  /// Of `size` bytes: the block, repeated.
   static func digest(_ block: [UInt8], _ size: UInt64) -> UInt64 {
     guard let state = XXH3_createState() else { preconditionFailure("out of memory") }
     defer { XXH3_freeState(state) }

@@ -8,7 +8,7 @@ enum Failure: Hashable, Sendable, CustomStringConvertible {
   case status(Int)
   /// The connection ended inside the answer, or before it.
   case cut
-  /// An octet of content is not what the reference says.
+  /// A byte of content is not what the reference says.
   case content
   case length
   /// `Content-Range` is missing, or not what was asked for.

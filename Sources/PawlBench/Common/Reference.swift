@@ -2,17 +2,17 @@ import CLinux
 
 /// What content is compared with.
 package final class Reference: Sendable {
-  let octets: [UInt8]
+  let bytes: [UInt8]
 
-  init(_ octets: [UInt8]) { self.octets = octets }
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  var count: UInt64 { UInt64(octets.count) }
+  var count: UInt64 { UInt64(bytes.count) }
 
   /// Whether `content` is what stands at `offset`.
   func matches(_ content: UnsafeBufferPointer<UInt8>, at offset: UInt64) -> Bool {
     guard content.count > 0 else { return true }
     guard offset <= count, UInt64(content.count) <= count - offset else { return false }
-    return octets.withUnsafeBufferPointer { own in
+    return bytes.withUnsafeBufferPointer { own in
       guard let own = own.baseAddress, let other = content.baseAddress else { return false }
       // Safe: the range was checked above.
       return memcmp(own + Int(offset), other, content.count) == 0
@@ -29,14 +29,14 @@ package final class Reference: Sendable {
       throw RunProblem("\(path): not a file")
     }
     let size = Int(facts.st_size)
-    let octets = [UInt8](unsafeUninitializedCapacity: size) { buffer, filled in
+    let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, filled in
       while filled < size, let base = buffer.baseAddress {
         let count = read(descriptor, base + filled, size - filled)
         if count > 0 { filled += count } else if count == 0 || pawl_errno() != EINTR { break }
       }
     }
-    guard octets.count == size else { throw RunProblem("\(path): could not be read whole") }
-    self.init(octets)
+    guard bytes.count == size else { throw RunProblem("\(path): could not be read whole") }
+    self.init(bytes)
   }
 }
 

@@ -38,7 +38,7 @@ package struct ProcessReading: Hashable, Sendable {
   /// CPU seconds in user and in kernel mode since their start.
   package var user: Double
   package var system: Double
-  /// Octets of memory now; ``RunResult/ProcessUse`` says which.
+  /// Bytes of memory now; ``RunResult/ProcessUse`` says which.
   package var memory: UInt64
 
   package init(processes: Int, user: Double, system: Double, memory: UInt64) {

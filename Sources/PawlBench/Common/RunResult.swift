@@ -14,15 +14,15 @@ package struct RunResult: Sendable {
   /// Seconds that were measured, without the warm-up.
   package var seconds: Double = 0
   package var counts = Counts()
-  /// From the moment a request was due (open loop) or sent (closed loop) to the last octet of its answer, microseconds.
+  /// From the moment a request was due (open loop) or sent (closed loop) to the last byte of its answer, microseconds.
   package var latency: Histogram<UInt32>
-  /// To the first octet of the answer, microseconds.
+  /// To the first byte of the answer, microseconds.
   package var firstByte: Histogram<UInt32>
   /// One a second, in order.
   package var samples: [Sample] = []
   /// Of the server's process and its children; `nil` unless `--process` named one.
   package var process: ProcessUse?
-  /// Facts a scenario adds, in order: `("octets sent again", 65536, "B")`.
+  /// Facts a scenario adds, in order: `("bytes sent again", 65536, "B")`.
   package var extras: [Extra] = []
 
   package struct Counts: Hashable, Sendable {
@@ -32,12 +32,12 @@ package struct RunResult: Sendable {
     /// By kind: `connect`, `timeout`, `status 503`, `cut`, `wrong-content`, `protocol`; every one is a request not completed.
     package var failures: [String: UInt64] = [:]
     package var connections: UInt64 = 0
-    /// Octets of content received and sent, without heads.
+    /// Bytes of content received and sent, without heads.
     package var received: UInt64 = 0
     package var sent: UInt64 = 0
     /// Cuts this tool made on purpose.
     package var interruptions: UInt64 = 0
-    /// Octets of content whose value was compared with what is expected.
+    /// Bytes of content whose value was compared with what is expected.
     package var verified: UInt64 = 0
 
     package init() {}
@@ -48,18 +48,18 @@ package struct RunResult: Sendable {
     package var time: Double
     package var completed: UInt64
     package var failed: UInt64
-    package var octets: UInt64
+    package var bytes: UInt64
     /// Microseconds, of this second alone.
     package var median: UInt64
     package var p99: UInt64
     package var slowest: UInt64
     /// CPU seconds the server's process spent in this second; `nil` without one.
     package var cpu: Double?
-    /// Octets, RSS of the server's process at the end of this second.
+    /// Bytes, RSS of the server's process at the end of this second.
     package var memory: UInt64?
 
-    package init(time: Double, completed: UInt64 = 0, failed: UInt64 = 0, octets: UInt64 = 0) {
-      (self.time, self.completed, self.failed, self.octets) = (time, completed, failed, octets)
+    package init(time: Double, completed: UInt64 = 0, failed: UInt64 = 0, bytes: UInt64 = 0) {
+      (self.time, self.completed, self.failed, self.bytes) = (time, completed, failed, bytes)
       (median, p99, slowest, cpu, memory) = (0, 0, 0, nil, nil)
     }
   }
@@ -70,7 +70,7 @@ package struct RunResult: Sendable {
     /// CPU seconds in user and in kernel mode.
     package var user: Double
     package var system: Double
-    /// Octets of RSS before, at most, and after; `Pss` where the kernel tells it, so that shared pages count once.
+    /// Bytes of RSS before, at most, and after; `Pss` where the kernel tells it, so that shared pages count once.
     package var memoryBefore: UInt64
     package var memoryPeak: UInt64
     package var memoryAfter: UInt64

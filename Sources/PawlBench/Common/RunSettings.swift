@@ -3,7 +3,7 @@ package struct RunSettings: Sendable {
   /// How a scenario loads the server.
   package enum Scenario: Hashable, Sendable {
     case hit
-    /// Random ranges: `size` octets each, `parts` in one request.
+    /// Random ranges: `size` bytes each, `parts` in one request.
     case ranges(size: UInt64, parts: Int)
     /// `{n}` in the URL is counted up from `first`; `readers` ask for each body at once.
     case fill(first: UInt64, readers: Int)
@@ -35,9 +35,9 @@ package struct RunSettings: Sendable {
   /// What answers are compared with: a file, or a URL to load it from; the scenario's own URL when both are `nil`.
   package var referenceFile: String?
   package var referenceURL: Target?
-  /// Whether content is compared octet by octet; status, length and ranges always are.
+  /// Whether content is compared byte by byte; status, length and ranges always are.
   package var comparesContent = true
-  /// `SO_RCVBUF` in octets.
+  /// `SO_RCVBUF` in bytes.
   package var receiveBuffer = 1 << 20
 
   package init(scenario: Scenario, target: Target) {
@@ -87,7 +87,7 @@ package struct UploadPlan: Hashable, Sendable {
   }
 
   package var dialect: Dialect
-  /// Octets of one upload.
+  /// Bytes of one upload.
   package var size: UInt64
   /// Cuts in each upload.
   package var interruptions: Int

@@ -9,11 +9,11 @@ struct Tally: Sendable {
   var verified: UInt64 = 0
   /// HTTP requests on the wire.
   var exchanges: UInt64 = 0
-  /// Octets of content that a side had already and got once more.
+  /// Bytes of content that a side had already and got once more.
   var again: UInt64 = 0
   /// Breaks that this tool did not make, and that an operation survived.
   var survived: UInt64 = 0
-  /// Operations that had to begin again from the first octet.
+  /// Operations that had to begin again from the first byte.
   var restarts: UInt64 = 0
   /// Operations that were due and for which no connection was free yet.
   var backlog: UInt64 = 0

@@ -200,7 +200,7 @@ extension RunSettings {
 
   func uploadBody(_ reference: Reference?) -> UploadBody? {
     guard case .upload(let plan) = scenario else { return nil }
-    if let reference { return UploadBody(block: reference.octets, size: plan.size) }
+    if let reference { return UploadBody(block: reference.bytes, size: plan.size) }
     return UploadBody(size: plan.size, seed: seed)
   }
 }

@@ -50,7 +50,7 @@ struct Summing {
     lastSample = time
     var sample = RunResult.Sample(
       time: Double(time - start) / 1e9, completed: tally.completed, failed: tally.failed,
-      octets: tally.received + tally.sent)
+      bytes: tally.received + tally.sent)
     (sample.median, sample.p99) = (tally.latency.quantile(0.5), tally.latency.quantile(0.99))
     sample.slowest = tally.latency.slowest
     if let reading, let lastReading {
@@ -92,10 +92,10 @@ struct Summing {
     var extras = [RunResult.Extra("requests on the wire", Double(whole.exchanges))]
     switch settings.scenario {
     case .resume:
-      extras.append(RunResult.Extra("octets received again", Double(whole.again), "B"))
+      extras.append(RunResult.Extra("bytes received again", Double(whole.again), "B"))
       extras.append(RunResult.Extra("downloads begun again", Double(whole.restarts)))
     case .upload:
-      extras.append(RunResult.Extra("octets sent again", Double(whole.again), "B"))
+      extras.append(RunResult.Extra("bytes sent again", Double(whole.again), "B"))
       extras.append(RunResult.Extra("uploads begun again", Double(whole.restarts)))
     case .idle: extras += idleExtras
     case .hit, .ranges, .fill: break

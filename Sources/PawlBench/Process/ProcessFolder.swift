@@ -35,7 +35,7 @@ package struct ProcessFolder: Sendable {
     ticks.multipliedReportingOverflow(by: 1_000_000_000 / Self.ticks).0
   }
 
-  /// Octets: the proportional share (`Pss`), so that pages that processes share count once; the resident size where
+  /// Bytes: the proportional share (`Pss`), so that pages that processes share count once; the resident size where
   /// the kernel does not tell (another user's process, or a kernel without `smaps_rollup`).
   func memory(of pid: Int32, _ status: ProcessStatus) -> UInt64 {
     if let text = contents("\(path)/\(pid)/smaps_rollup"), let share = Self.proportionalShare(text) { return share }
@@ -75,14 +75,14 @@ package struct ProcessFolder: Sendable {
     let descriptor = pawl_open(name, O_RDONLY, 0)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4096)
     while true {
       let count = read(descriptor, &buffer, buffer.count)
       if count < 0, pawl_errno() == EINTR { continue }
       guard count >= 0 else { return nil }
-      if count == 0 { return octets }
-      octets += buffer[..<count]
+      if count == 0 { return bytes }
+      bytes += buffer[..<count]
     }
   }
 

@@ -14,10 +14,10 @@ struct ProcessStatus: Hashable, Sendable {
 
   /// `nil` when a field is missing or is not a number.
   init?(_ text: some Sequence<UInt8>) {
-    let octets = Array(text)
+    let bytes = Array(text)
     // The command's name stands in parentheses and may hold spaces and parentheses itself.
-    guard let close = octets.lastIndex(of: UInt8(ascii: ")")) else { return nil }
-    let fields = octets[(close + 1)...].split { $0 == 0x20 || $0 == 0x0a }
+    guard let close = bytes.lastIndex(of: UInt8(ascii: ")")) else { return nil }
+    let fields = bytes[(close + 1)...].split { $0 == 0x20 || $0 == 0x0a }
     func number(_ place: Int) -> UInt64? {
       // Places as in the manual page; the first field after the name is the third.
       let index = place - 3

@@ -106,8 +106,8 @@ package enum HTMLReport {
     return """
       <footer>
       <p>\(HTMLText.escaped(several))A latency counts from when the request was due (with a rate) or sent (without one) to \
-      the last octet of its answer. CPU and memory are those of the server’s process and its children, from the kernel’s \
-      own accounting; memory that processes share counts once. Content is counted without heads. 1 KiB is 1,024 octets, \
+      the last byte of its answer. CPU and memory are those of the server’s process and its children, from the kernel’s \
+      own accounting; memory that processes share counts once. Content is counted without heads. 1 KiB is 1,024 bytes, \
       1 GB is 1,000,000,000.</p>
       </footer>
       """

@@ -3,14 +3,14 @@ import Histogram
 extension JSONReport {
   /// Reads exactly what ``text(_:)`` writes.
   /// - Throws: ``ReportError/malformed(path:line:column:reason:)`` at the first place that is not so.
-  package static func parse(_ octets: [UInt8], path: String) throws(ReportError) -> RunResult {
+  package static func parse(_ bytes: [UInt8], path: String) throws(ReportError) -> RunResult {
     do throws(JSONFault) {
-      var object = try JSONObject(JSONParser.parse(octets), "")
+      var object = try JSONObject(JSONParser.parse(bytes), "")
       let result = try result(&object)
       try object.end()
       return result
     } catch {
-      let before = octets.prefix(error.place)
+      let before = bytes.prefix(error.place)
       let line = before.count { $0 == 0x0a } + 1
       let column = before.count - (before.lastIndex(of: 0x0a).map { $0 + 1 } ?? 0) + 1
       throw .malformed(path: path, line: line, column: column, reason: error.reason)
@@ -74,7 +74,7 @@ extension JSONReport {
   private static func sample(_ object: inout JSONObject) throws(JSONFault) -> RunResult.Sample {
     var sample = RunResult.Sample(
       time: try object.number("time"), completed: try object.whole("completed"), failed: try object.whole("failed"),
-      octets: try object.whole("octets"))
+      bytes: try object.whole("bytes"))
     sample.median = try object.whole("median")
     sample.p99 = try object.whole("p99")
     sample.slowest = try object.whole("slowest")

@@ -40,7 +40,7 @@ package enum JSONReport {
   private static func summary(_ result: RunResult) -> String {
     func value(_ figure: ReportFigure) -> String { figure.value.map(number) ?? "null" }
     return """
-      {"requestsPerSecond": \(value(result.requestsPerSecond)), "octetsPerSecond": \(value(result.throughput)), \
+      {"requestsPerSecond": \(value(result.requestsPerSecond)), "bytesPerSecond": \(value(result.throughput)), \
       "failed": \(result.failed), "cpuMicrosecondsPerRequest": \(value(result.cpuPerRequest)), \
       "cpuSecondsPerGB": \(value(result.cpuPerGigabyte))}
       """
@@ -71,7 +71,7 @@ package enum JSONReport {
   private static func sample(_ sample: RunResult.Sample) -> String {
     """
     {"time": \(number(sample.time)), "completed": \(sample.completed), "failed": \(sample.failed), \
-    "octets": \(sample.octets), "median": \(sample.median), "p99": \(sample.p99), "slowest": \(sample.slowest), \
+    "bytes": \(sample.bytes), "median": \(sample.median), "p99": \(sample.p99), "slowest": \(sample.slowest), \
     "cpu": \(sample.cpu.map(number) ?? "null"), "memory": \(sample.memory.map { "\($0)" } ?? "null")}
     """
   }

@@ -17,12 +17,12 @@ struct JSONValue: Hashable, Sendable {
     var value: JSONValue
   }
 
-  /// Octets from the start of the text.
+  /// Bytes from the start of the text.
   var place: Int
   var content: Content
 }
 
-/// What is wrong with a text, and how many octets from its start.
+/// What is wrong with a text, and how many bytes from its start.
 struct JSONFault: Error, Hashable, Sendable {
   var place: Int
   var reason: String
@@ -33,26 +33,26 @@ struct JSONParser {
   /// Values in values; a report needs five.
   private static let depthLimit = 32
 
-  private let octets: [UInt8]
+  private let bytes: [UInt8]
   private var place = 0
 
-  private init(_ octets: [UInt8]) { self.octets = octets }
+  private init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  static func parse(_ octets: [UInt8]) throws(JSONFault) -> JSONValue {
-    var parser = JSONParser(octets)
+  static func parse(_ bytes: [UInt8]) throws(JSONFault) -> JSONValue {
+    var parser = JSONParser(bytes)
     let value = try parser.value(depth: 0)
     parser.skipSpace()
     guard parser.peek == nil else { throw parser.fault("nothing may follow the value") }
     return value
   }
 
-  private var peek: UInt8? { place < octets.count ? octets[place] : nil }
+  private var peek: UInt8? { place < bytes.count ? bytes[place] : nil }
 
   private func fault(_ reason: String) -> JSONFault {
     JSONFault(place: place, reason: peek == nil ? "the text ends too early" : reason)
   }
 
-  private mutating func skipSpace() { while let octet = peek, [0x20, 0x09, 0x0a, 0x0d].contains(octet) { place += 1 } }
+  private mutating func skipSpace() { while let byte = peek, [0x20, 0x09, 0x0a, 0x0d].contains(byte) { place += 1 } }
 
   private mutating func take(_ character: Unicode.Scalar) -> Bool {
     guard peek == UInt8(ascii: character) else { return false }
@@ -110,7 +110,7 @@ struct JSONParser {
   }
 
   private mutating func word(_ word: String, _ content: JSONValue.Content) throws(JSONFault) -> JSONValue.Content {
-    guard octets[place...].starts(with: word.utf8) else { throw fault("a value is expected") }
+    guard bytes[place...].starts(with: word.utf8) else { throw fault("a value is expected") }
     place += word.utf8.count
     return content
   }
@@ -120,7 +120,7 @@ struct JSONParser {
     _ = take("-")
     guard let first = peek, (0x30...0x39).contains(first) else { throw fault("a value is expected") }
     try digits()
-    guard first != 0x30 || place - start - (octets[start] == 0x2d ? 1 : 0) == 1 else {
+    guard first != 0x30 || place - start - (bytes[start] == 0x2d ? 1 : 0) == 1 else {
       place = start
       throw fault("a number must not begin with 0")
     }
@@ -129,12 +129,12 @@ struct JSONParser {
       if !take("+") { _ = take("-") }
       try digits()
     }
-    return String(decoding: octets[start..<place], as: UTF8.self)
+    return String(decoding: bytes[start..<place], as: UTF8.self)
   }
 
   private mutating func digits() throws(JSONFault) {
     let start = place
-    while let octet = peek, (0x30...0x39).contains(octet) { place += 1 }
+    while let byte = peek, (0x30...0x39).contains(byte) { place += 1 }
     guard place > start else { throw fault("a digit is expected") }
   }
 
@@ -143,10 +143,10 @@ struct JSONParser {
     let start = place
     place += 1
     var text: [UInt8] = []
-    while let octet = peek, octet != UInt8(ascii: "\"") {
-      guard octet >= 0x20 else { throw fault("a control character must be escaped") }
+    while let byte = peek, byte != UInt8(ascii: "\"") {
+      guard byte >= 0x20 else { throw fault("a control character must be escaped") }
       place += 1
-      if octet == UInt8(ascii: "\\") { text += try String(escaped()).utf8 } else { text.append(octet) }
+      if byte == UInt8(ascii: "\\") { text += try String(escaped()).utf8 } else { text.append(byte) }
     }
     guard take("\"") else { throw fault("a quote is expected") }
     guard let string = String(validating: text, as: UTF8.self) else {
@@ -158,10 +158,10 @@ struct JSONParser {
   /// The backslash is behind us.
   private mutating func escaped() throws(JSONFault) -> Unicode.Scalar {
     let start = place - 1
-    guard let octet = peek else { throw fault("") }
+    guard let byte = peek else { throw fault("") }
     place += 1
-    switch octet {
-    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(octet)
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(byte)
     case UInt8(ascii: "b"): return "\u{8}"
     case UInt8(ascii: "f"): return "\u{c}"
     case UInt8(ascii: "n"): return "\n"
@@ -184,11 +184,11 @@ struct JSONParser {
   }
 
   private mutating func codeUnit() throws(JSONFault) -> UInt16 {
-    guard place + 4 <= octets.count else {
-      place = octets.count
+    guard place + 4 <= bytes.count else {
+      place = bytes.count
       throw fault("")
     }
-    let digits = octets[place..<(place + 4)]
+    let digits = bytes[place..<(place + 4)]
     guard digits.allSatisfy({ Unicode.Scalar($0).properties.isASCIIHexDigit }),
       let unit = UInt16(String(decoding: digits, as: UTF8.self), radix: 16)
     else { throw fault("four hexadecimal digits are expected") }

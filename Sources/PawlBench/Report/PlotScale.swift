@@ -20,7 +20,7 @@ struct PlotScale: Hashable, Sendable {
   /// From 0 to the first round number that is not below `high`.
   init(upTo high: Double, _ quantity: Quantity, count: Int = 5) {
     let high = high.isFinite && high > 0 ? high : 1
-    let step = Self.roundStep(high / Double(count), isBinary: quantity == .octets || quantity == .octetsPerSecond)
+    let step = Self.roundStep(high / Double(count), isBinary: quantity == .bytes || quantity == .bytesPerSecond)
     let steps = max(1, Int((high / step).rounded(.up)))
     self.init(
       .linear, low: 0, high: step * Double(steps),

@@ -44,9 +44,9 @@ package final class ProgressLine: RunObserver {
   private func line(now: Double) -> String {
     let span = max(now - lineTime, 0.001)
     let rate = Double(samples.reduce(0) { $0 &+ $1.completed }) / span
-    let octets = Double(samples.reduce(0) { $0 &+ $1.octets }) / span
+    let bytes = Double(samples.reduce(0) { $0 &+ $1.bytes }) / span
     let medians = samples.map(\.median).sorted()
-    var parts = [left(now), Quantity.perSecond.text(rate), Quantity.octetsPerSecond.text(octets)]
+    var parts = [left(now), Quantity.perSecond.text(rate), Quantity.bytesPerSecond.text(bytes)]
     parts.append("p50 " + Quantity.microseconds.text(medians[medians.count / 2]))
     parts.append(
       (samples.count > 1 ? "p99 up to " : "p99 ") + Quantity.microseconds.text(samples.map(\.p99).max() ?? 0))

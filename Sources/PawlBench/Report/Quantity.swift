@@ -4,8 +4,8 @@ package enum Quantity: Hashable, Sendable {
   case perSecond
   case microseconds
   case seconds
-  case octets
-  case octetsPerSecond
+  case bytes
+  case bytesPerSecond
   /// Already in hundredths.
   case percent
   /// A value divided by another one of its kind.
@@ -16,7 +16,7 @@ package enum Quantity: Hashable, Sendable {
   /// The quantity a unit of ``RunResult/Extra`` stands for.
   package init(unit: String) {
     switch unit {
-    case "B": self = .octets
+    case "B": self = .bytes
     case "s": self = .seconds
     case "us", "µs": self = .microseconds
     case "%": self = .percent
@@ -34,8 +34,8 @@ package enum Quantity: Hashable, Sendable {
     case .perSecond: return Self.significant(value) + "/s"
     case .microseconds: return Self.time(value)
     case .seconds: return Self.time(value * 1e6)
-    case .octets: return Self.size(value)
-    case .octetsPerSecond: return Self.size(value) + "/s"
+    case .bytes: return Self.size(value)
+    case .bytesPerSecond: return Self.size(value) + "/s"
     case .percent: return Self.significant(value) + " %"
     case .ratio: return Self.decimal(value, places: value.magnitude < 10 ? 2 : 1) + "×"
     case .other(let unit):
@@ -56,7 +56,7 @@ package enum Quantity: Hashable, Sendable {
     return significant(value / 1e6) + " s"
   }
 
-  /// From octets: `512 B`, `64 KiB`, `1.21 MiB`.
+  /// From bytes: `512 B`, `64 KiB`, `1.21 MiB`.
   private static func size(_ value: Double) -> String {
     guard value.magnitude >= 1023.5 else { return decimal(value, places: 0) + " B" }
     var scaled = value / 1024

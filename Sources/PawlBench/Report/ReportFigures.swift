@@ -32,7 +32,7 @@ struct FigureGroup: Hashable, Sendable {
   enum Kind: String, CaseIterable, Sendable {
     case load = "Load"
     case latency = "Latency, whole answer"
-    case firstByte = "Latency, first octet"
+    case firstByte = "Latency, first byte"
     case server = "Server"
     case failures = "Failures"
     case extras = "Also found"
@@ -72,7 +72,7 @@ extension RunResult {
 
   /// Content received and sent.
   var throughput: ReportFigure {
-    ReportFigure("throughput", perSecond(octets), .octetsPerSecond, .higher)
+    ReportFigure("throughput", perSecond(bytes), .bytesPerSecond, .higher)
   }
 
   var cpuPerRequest: ReportFigure {
@@ -81,18 +81,18 @@ extension RunResult {
   }
 
   var cpuPerGigabyte: ReportFigure {
-    let cpu = process.flatMap { octets > 0 ? ($0.user + $0.system) / (Double(octets) / 1e9) : nil }
+    let cpu = process.flatMap { bytes > 0 ? ($0.user + $0.system) / (Double(bytes) / 1e9) : nil }
     return ReportFigure("CPU a GB", cpu, .seconds, .lower)
   }
 
   var memoryPeak: ReportFigure {
-    ReportFigure("memory, peak", process.map { Double($0.memoryPeak) }, .octets, .lower)
+    ReportFigure("memory, peak", process.map { Double($0.memoryPeak) }, .bytes, .lower)
   }
 
   var failed: UInt64 { counts.failures.values.reduce(0) { $0 &+ $1 } }
 
-  /// Octets of content, both ways.
-  var octets: UInt64 { counts.received &+ counts.sent }
+  /// Bytes of content, both ways.
+  var bytes: UInt64 { counts.received &+ counts.sent }
 
   private func perSecond(_ count: UInt64) -> Double? { seconds > 0 ? Double(count) / seconds : nil }
 
@@ -101,9 +101,9 @@ extension RunResult {
       ReportFigure("\(words.many) completed", counts.completed, .count), requestsPerSecond,
       ReportFigure("failed", failed, .count, .lower), throughput,
     ]
-    if counts.received > 0 { figures.append(ReportFigure("content received", counts.received, .octets)) }
-    if counts.sent > 0 { figures.append(ReportFigure("content sent", counts.sent, .octets)) }
-    figures.append(ReportFigure("content checked", counts.verified, .octets))
+    if counts.received > 0 { figures.append(ReportFigure("content received", counts.received, .bytes)) }
+    if counts.sent > 0 { figures.append(ReportFigure("content sent", counts.sent, .bytes)) }
+    figures.append(ReportFigure("content checked", counts.verified, .bytes))
     figures.append(ReportFigure("new connections", counts.connections, .count))
     if counts.interruptions > 0 { figures.append(ReportFigure("interruptions made", counts.interruptions, .count)) }
     return figures
@@ -116,8 +116,8 @@ extension RunResult {
       cpuPerRequest, cpuPerGigabyte,
       ReportFigure("CPU, share of a core", seconds > 0 ? cpu / seconds * 100 : nil, .percent),
       ReportFigure("CPU, user", process.user, .seconds), ReportFigure("CPU, system", process.system, .seconds),
-      ReportFigure("memory, before", process.memoryBefore, .octets, .lower), memoryPeak,
-      ReportFigure("memory, after", process.memoryAfter, .octets, .lower),
+      ReportFigure("memory, before", process.memoryBefore, .bytes, .lower), memoryPeak,
+      ReportFigure("memory, after", process.memoryAfter, .bytes, .lower),
       ReportFigure("processes", Double(process.processes), .count),
     ]
   }

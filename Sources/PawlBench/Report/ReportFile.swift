@@ -12,15 +12,15 @@ package enum ReportFile {
     let descriptor = pawl_open(path, O_RDONLY, 0)
     guard descriptor >= 0 else { throw .cannotRead(path: path, reason: reason()) }
     defer { close(descriptor) }
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     while true {
       let count = CLinux.read(descriptor, &buffer, buffer.count)
       if count < 0, pawl_errno() == EINTR { continue }
       guard count >= 0 else { throw .cannotRead(path: path, reason: reason()) }
-      if count == 0 { return octets }
-      octets += buffer[..<count]
-      guard octets.count <= limit else { throw .cannotRead(path: path, reason: "larger than \(limit >> 20) MiB") }
+      if count == 0 { return bytes }
+      bytes += buffer[..<count]
+      guard bytes.count <= limit else { throw .cannotRead(path: path, reason: "larger than \(limit >> 20) MiB") }
     }
   }
 

@@ -23,7 +23,7 @@ package enum TableReport {
       return "FAILED: \(Quantity.count.text(result.failed)) of \(whole) \(words.many) failed or were answered wrong."
     }
     if counts.completed == 0 { return "Nothing was completed." }
-    let checked = counts.verified > 0 ? "; \(Quantity.octets.text(counts.verified)) of content were checked" : ""
+    let checked = counts.verified > 0 ? "; \(Quantity.bytes.text(counts.verified)) of content were checked" : ""
     return "All \(all) \(words.many) were answered completely and right\(checked)."
   }
 
@@ -41,9 +41,9 @@ package enum TableReport {
     rows(group.kind.rawValue, group.figures.map { [printable($0.name), printable($0.text)] })
   }
 
-  /// The whole answer and its first octet beside each other.
+  /// The whole answer and its first byte beside each other.
   private static func latencies(_ whole: FigureGroup, _ first: [ReportFigure]) -> [String] {
-    let header = [["", "whole answer"] + (first.isEmpty ? [] : ["first octet"])]
+    let header = [["", "whole answer"] + (first.isEmpty ? [] : ["first byte"])]
     let cells = whole.figures.map { figure in
       [figure.name, figure.text] + first.filter { $0.name == figure.name }.map(\.text)
     }

@@ -5,7 +5,7 @@ struct TimePlots {
     /// Where it ends, seconds.
     var time: Double
     var completed: Double
-    var octets: Double
+    var bytes: Double
     var median: Double
     var p99: Double
     var slowest: Double
@@ -51,7 +51,7 @@ struct TimePlots {
     let medians = part.reduce(0.0) { $0 + Double($1.median) * Double($1.completed) }
     let cpu = part.compactMap(\.cpu)
     return Step(
-      time: time, completed: completed / seconds, octets: part.reduce(0.0) { $0 + Double($1.octets) } / seconds,
+      time: time, completed: completed / seconds, bytes: part.reduce(0.0) { $0 + Double($1.bytes) } / seconds,
       median: completed > 0 ? medians / completed : 0, p99: Double(part.map(\.p99).max() ?? 0),
       slowest: Double(part.map(\.slowest).max() ?? 0),
       cpu: cpu.count == part.count ? cpu.reduce(0, +) / seconds * 100 : nil,
@@ -85,13 +85,13 @@ struct TimePlots {
     points(index) { $0.completed > 0 ? $0[keyPath: value] : nil }.filter { $0.y != nil }
   }
 
-  /// Octets where answers are large, requests where they are small.
+  /// Bytes where answers are large, requests where they are small.
   private var rate: Plot? {
-    let (completed, octets) = results.reduce((0.0, 0.0)) {
-      ($0.0 + Double($1.counts.completed), $0.1 + Double($1.octets))
+    let (completed, bytes) = results.reduce((0.0, 0.0)) {
+      ($0.0 + Double($1.counts.completed), $0.1 + Double($1.bytes))
     }
-    if octets > completed * 262_144 {
-      return byResult("Throughput over time", "Content received and sent.", .octetsPerSecond, "content") { $0.octets }
+    if bytes > completed * 262_144 {
+      return byResult("Throughput over time", "Content received and sent.", .bytesPerSecond, "content") { $0.bytes }
     }
     return byResult("Throughput over time", "Completed in each \(stepName).", .other(""), "\(many) a second") {
       $0.completed
@@ -101,7 +101,7 @@ struct TimePlots {
   private var measured: [Plot?] {
     [
       byResult("CPU over time", "Of the server and its children; 100 % is one core.", .percent, "CPU") { $0.cpu },
-      byResult("Memory over time", "Of the server and its children.", .octets, "memory") { $0.memory },
+      byResult("Memory over time", "Of the server and its children.", .bytes, "memory") { $0.memory },
     ]
   }
 

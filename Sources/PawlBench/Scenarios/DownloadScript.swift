@@ -1,7 +1,7 @@
 /// Takes one whole download, to compare others with it.
 final class DownloadScript: Script {
   private let request: RequestText
-  private var octets: [UInt8] = []
+  private var bytes: [UInt8] = []
   private(set) var failure: Failure?
 
   init(_ maker: RequestMaker) {
@@ -11,20 +11,20 @@ final class DownloadScript: Script {
 
   func take() -> [UInt8] {
     var taken: [UInt8] = []
-    swap(&taken, &octets)
+    swap(&taken, &bytes)
     return taken
   }
 
   func begin() -> RequestText? { request }
 
-  func head(_ head: AnswerHead, _ octets: Span<UInt8>) -> Verdict {
+  func head(_ head: AnswerHead, _ bytes: Span<UInt8>) -> Verdict {
     guard head.status == 200 else { return note(.status(head.status)) }
-    if let length = head.length { self.octets.reserveCapacity(Int(clamping: min(length, 1 << 34))) }
+    if let length = head.length { self.bytes.reserveCapacity(Int(clamping: min(length, 1 << 34))) }
     return .goOn
   }
 
-  func content(_ octets: UnsafeBufferPointer<UInt8>) -> Verdict {
-    self.octets.append(contentsOf: octets)
+  func content(_ bytes: UnsafeBufferPointer<UInt8>) -> Verdict {
+    self.bytes.append(contentsOf: bytes)
     return .goOn
   }
 

@@ -66,20 +66,20 @@ final class FillScript: Script {
 
   fileprivate func goOn() { if let lane { worker.proceed(lane) } }
 
-  func head(_ head: AnswerHead, _ octets: Span<UInt8>) -> Verdict {
+  func head(_ head: AnswerHead, _ bytes: Span<UInt8>) -> Verdict {
     guard head.status == 200 else { return .failed(.status(head.status)) }
     if let length = head.length, let reference, length != reference.count { return .failed(.length) }
     return .goOn
   }
 
-  func content(_ octets: UnsafeBufferPointer<UInt8>) -> Verdict {
+  func content(_ bytes: UnsafeBufferPointer<UInt8>) -> Verdict {
     if let reference {
-      guard reference.matches(octets, at: offset) else { return .failed(.content) }
-      worker.tally.verified += UInt64(octets.count)
+      guard reference.matches(bytes, at: offset) else { return .failed(.content) }
+      worker.tally.verified += UInt64(bytes.count)
     } else {
-      XXH3_64bits_update(hash, octets.baseAddress, octets.count)
+      XXH3_64bits_update(hash, bytes.baseAddress, bytes.count)
     }
-    offset += UInt64(octets.count)
+    offset += UInt64(bytes.count)
     return .goOn
   }
 

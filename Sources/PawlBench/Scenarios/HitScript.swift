@@ -18,20 +18,20 @@ final class HitScript: Script {
     return request
   }
 
-  func head(_ head: AnswerHead, _ octets: Span<UInt8>) -> Verdict {
+  func head(_ head: AnswerHead, _ bytes: Span<UInt8>) -> Verdict {
     guard head.status == 200 else { return .failed(.status(head.status)) }
     if let length = head.length, let reference, length != reference.count { return .failed(.length) }
     return .goOn
   }
 
-  func content(_ octets: UnsafeBufferPointer<UInt8>) -> Verdict {
+  func content(_ bytes: UnsafeBufferPointer<UInt8>) -> Verdict {
     guard let reference, comparesContent else {
-      offset += UInt64(octets.count)
+      offset += UInt64(bytes.count)
       return .goOn
     }
-    guard reference.matches(octets, at: offset) else { return .failed(.content) }
-    offset += UInt64(octets.count)
-    worker.tally.verified += UInt64(octets.count)
+    guard reference.matches(bytes, at: offset) else { return .failed(.content) }
+    offset += UInt64(bytes.count)
+    worker.tally.verified += UInt64(bytes.count)
     return .goOn
   }
 

@@ -14,10 +14,10 @@ final class IdleScript: Script {
     return request
   }
 
-  func head(_ head: AnswerHead, _ octets: Span<UInt8>) -> Verdict {
+  func head(_ head: AnswerHead, _ bytes: Span<UInt8>) -> Verdict {
     head.status < 400 ? .goOn : .failed(.status(head.status))
   }
 
-  func content(_ octets: UnsafeBufferPointer<UInt8>) -> Verdict { .goOn }
+  func content(_ bytes: UnsafeBufferPointer<UInt8>) -> Verdict { .goOn }
   func ended() -> Outcome { .done }
 }

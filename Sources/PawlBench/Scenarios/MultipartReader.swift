@@ -2,11 +2,11 @@
 /// parts.
 struct MultipartReader {
   enum Step: Hashable {
-    /// All octets are used up.
+    /// All bytes are used up.
     case more
     /// A part begins.
     case part(AnswerHead.ContentRange)
-    /// From `start` on `count` octets belong at `offset` of the whole.
+    /// From `start` on `count` bytes belong at `offset` of the whole.
     case content(start: Int, count: Int, offset: UInt64)
     case malformed
   }
@@ -30,44 +30,44 @@ struct MultipartReader {
   }
 
   /// A new answer. `false` when `Content-Type` is not `multipart/byteranges` with a boundary.
-  mutating func begin(_ octets: Span<UInt8>) -> Bool {
+  mutating func begin(_ bytes: Span<UInt8>) -> Bool {
     (state, hasParts, owesLineEnd, range) = (.delimiter, false, false, nil)
     line.removeAll(keepingCapacity: true)
     boundary.removeAll(keepingCapacity: true)
-    guard let value = AnswerHead.field("content-type", in: octets),
-      octets.begins(with: "multipart/byteranges", at: value.lowerBound)
+    guard let value = AnswerHead.field("content-type", in: bytes),
+      bytes.begins(with: "multipart/byteranges", at: value.lowerBound)
     else { return false }
     var at = value.lowerBound
-    while at < value.upperBound, !octets.begins(with: "boundary=", at: at) { at += 1 }
+    while at < value.upperBound, !bytes.begins(with: "boundary=", at: at) { at += 1 }
     at += 9
     guard at < value.upperBound else { return false }
-    let isQuoted = octets[at] == 0x22
+    let isQuoted = bytes[at] == 0x22
     if isQuoted { at += 1 }
-    while at < value.upperBound, isQuoted ? octets[at] != 0x22 : octets[at] != 0x3b && octets[at] != 0x20 {
-      boundary.append(octets[at])
+    while at < value.upperBound, isQuoted ? bytes[at] != 0x22 : bytes[at] != 0x3b && bytes[at] != 0x20 {
+      boundary.append(bytes[at])
       at += 1
     }
     return !boundary.isEmpty && boundary.count <= 70
   }
 
-  /// The next piece of `octets` from `at` on, which is moved behind it.
-  mutating func next(_ octets: UnsafeBufferPointer<UInt8>, _ at: inout Int) -> Step {
-    while at < octets.count {
+  /// The next piece of `bytes` from `at` on, which is moved behind it.
+  mutating func next(_ bytes: UnsafeBufferPointer<UInt8>, _ at: inout Int) -> Step {
+    while at < bytes.count {
       switch state {
-      case .epilogue: at = octets.count
+      case .epilogue: at = bytes.count
       case .content:
         guard let range else { return .malformed }
-        let count = Int(min(range.last + 1 - offset, UInt64(octets.count - at)))
+        let count = Int(min(range.last + 1 - offset, UInt64(bytes.count - at)))
         let step = Step.content(start: at, count: count, offset: offset)
         (at, offset) = (at + count, offset + UInt64(count))
         if offset > range.last { (state, owesLineEnd) = (.delimiter, true) }
         return step
       case .delimiter, .head:
-        let octet = octets[at]
+        let byte = bytes[at]
         at += 1
-        guard octet == 0x0a else {
+        guard byte == 0x0a else {
           guard line.count < 1024 else { return .malformed }
-          line.append(octet)
+          line.append(byte)
           continue
         }
         if line.last == 0x0d { line.removeLast() }
@@ -103,9 +103,9 @@ struct MultipartReader {
   private mutating func takeHeadLine() -> Step? {
     guard line.isEmpty else {
       let text = line
-      let octets = text.span
-      guard octets.begins(with: "content-range:", at: 0) else { return nil }
-      guard range == nil, let value = AnswerHead.contentRange(octets, octets.trimmed(14, octets.count)) else {
+      let bytes = text.span
+      guard bytes.begins(with: "content-range:", at: 0) else { return nil }
+      guard range == nil, let value = AnswerHead.contentRange(bytes, bytes.trimmed(14, bytes.count)) else {
         return .malformed
       }
       range = value

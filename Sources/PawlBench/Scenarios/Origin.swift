@@ -65,8 +65,8 @@ package final class Origin {
 
   /// A line on standard output, at once.
   package static func announce(_ line: String) {
-    let octets = Array((line + "\n").utf8)
-    _ = octets.withUnsafeBytes { CLinux.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+    let bytes = Array((line + "\n").utf8)
+    _ = bytes.withUnsafeBytes { CLinux.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
   }
 
   /// What was asked for until now, as `/count` tells it.

@@ -6,7 +6,7 @@ import PawlLoop
 struct OriginCounts: Hashable, Sendable {
   var connections: UInt64 = 0
   var downloads: UInt64 = 0
-  /// Octets of content that the kernel took.
+  /// Bytes of content that the kernel took.
   var sent: UInt64 = 0
   var uploads: UInt64 = 0
   var received: UInt64 = 0
@@ -66,16 +66,16 @@ final class OriginConnection: StreamDelegate {
     }
   }
 
-  private func take(_ octets: UnsafeBufferPointer<UInt8>) {
-    guard !carry.isEmpty else { return takeAll(octets) }
-    carry.append(contentsOf: octets)
+  private func take(_ bytes: UnsafeBufferPointer<UInt8>) {
+    guard !carry.isEmpty else { return takeAll(bytes) }
+    carry.append(contentsOf: bytes)
     carry.takeKept().withUnsafeBufferPointer { takeAll($0) }
   }
 
-  private func takeAll(_ octets: UnsafeBufferPointer<UInt8>) {
+  private func takeAll(_ bytes: UnsafeBufferPointer<UInt8>) {
     var at = 0
-    while at < octets.count, !stream.isClosed {
-      let rest = UnsafeBufferPointer(rebasing: octets[at...])
+    while at < bytes.count, !stream.isClosed {
+      let rest = UnsafeBufferPointer(rebasing: bytes[at...])
       switch state {
       case .waiting, .answering: return carry.append(contentsOf: rest)
       case .head:
@@ -113,16 +113,16 @@ final class OriginConnection: StreamDelegate {
     }
   }
 
-  private func store(_ octets: UnsafeBufferPointer<UInt8>) {
-    received += UInt64(octets.count)
-    XXH3_64bits_update(hash, octets.baseAddress, octets.count)
+  private func store(_ bytes: UnsafeBufferPointer<UInt8>) {
+    received += UInt64(bytes.count)
+    XXH3_64bits_update(hash, bytes.baseAddress, bytes.count)
   }
 
-  private func begin(_ octets: Span<UInt8>) {
-    guard let request = OriginRequest(octets) else { return close() }
+  private func begin(_ bytes: Span<UInt8>) {
+    guard let request = OriginRequest(bytes) else { return close() }
     closes = request.closes
     isCut = false
-    guard request.method == .other else { return beginDownload(request, octets) }
+    guard request.method == .other else { return beginDownload(request, bytes) }
     received = 0
     XXH3_64bits_reset(hash)
     if request.expectsContinue {
@@ -152,12 +152,12 @@ final class OriginConnection: StreamDelegate {
 
   // MARK: Downloads
 
-  private func beginDownload(_ request: OriginRequest, _ octets: Span<UInt8>) {
-    guard let plan = plan(octets, request.target) else {
-      return answerOther(octets, request)
+  private func beginDownload(_ request: OriginRequest, _ bytes: Span<UInt8>) {
+    guard let plan = plan(bytes, request.target) else {
+      return answerOther(bytes, request)
     }
     origin.counts.withLock { $0.downloads += 1 }
-    (head, content) = plan.answer(request, octets)
+    (head, content) = plan.answer(request, bytes)
     headSent = 0
     if let cut = plan.cut, content.upperBound - content.lowerBound > cut {
       (content, isCut) = (content.lowerBound..<content.lowerBound + cut, true)
@@ -176,8 +176,8 @@ final class OriginConnection: StreamDelegate {
     timer.schedule(after: .milliseconds(Int64(plan.delay)))
   }
 
-  private func answerOther(_ octets: Span<UInt8>, _ request: OriginRequest) {
-    if request.target.count == 6, octets.begins(with: "/count", at: request.target.lowerBound) {
+  private func answerOther(_ bytes: Span<UInt8>, _ request: OriginRequest) {
+    if request.target.count == 6, bytes.begins(with: "/count", at: request.target.lowerBound) {
       let text = origin.counts.withLock { $0 }.json
       return answer(
         "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nCache-Control: no-store\r\n"
@@ -187,14 +187,14 @@ final class OriginConnection: StreamDelegate {
   }
 
   /// The same target again is not read again.
-  private func plan(_ octets: Span<UInt8>, _ target: Range<Int>) -> OriginPlan? {
+  private func plan(_ bytes: Span<UInt8>, _ target: Range<Int>) -> OriginPlan? {
     if let plan, plan.target.count == target.count,
-      plan.target.indices.allSatisfy({ plan.target[$0] == octets[target.lowerBound + $0] })
+      plan.target.indices.allSatisfy({ plan.target[$0] == bytes[target.lowerBound + $0] })
     {
       return plan.plan
     }
     var text: [UInt8] = []
-    for at in target { text.append(octets[at]) }
+    for at in target { text.append(bytes[at]) }
     plan = OriginPlan(String(decoding: text, as: UTF8.self)).map { (text, $0) }
     return plan?.plan
   }
@@ -231,7 +231,7 @@ final class OriginConnection: StreamDelegate {
     head.withUnsafeBytes { head in
       let head = UnsafeRawBufferPointer(rebasing: head[headSent...])
       guard !content.isEmpty else { return stream.write(head, more: false) }
-      return origin.body.withOctets(at: content.lowerBound, atMost: content.upperBound - content.lowerBound) {
+      return origin.body.withBytes(at: content.lowerBound, atMost: content.upperBound - content.lowerBound) {
         head.isEmpty ? stream.write($0, more: false) : stream.write(head, $0, more: false)
       }
     }

@@ -6,7 +6,7 @@ struct OriginPlan: Hashable {
   var hasValidators = true
   var hasRanges = true
   var isKept = true
-  /// Octets of content after which each answer is cut off.
+  /// Bytes of content after which each answer is cut off.
   var cut: UInt64?
   /// Milliseconds before each answer.
   var delay: UInt64 = 0
@@ -15,7 +15,7 @@ struct OriginPlan: Hashable {
   init?(_ target: String) {
     let pieces = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     let path = pieces[0].split(separator: "/", omittingEmptySubsequences: false)
-    guard path.count >= 3, path[0].isEmpty, path[1] == "bytes", let size = Self.octets(path[2]) else { return nil }
+    guard path.count >= 3, path[0].isEmpty, path[1] == "bytes", let size = Self.bytes(path[2]) else { return nil }
     self.size = size
     guard pieces.count == 2 else { return }
     for setting in pieces[1].split(separator: "&") { take(setting) }
@@ -28,14 +28,14 @@ struct OriginPlan: Hashable {
     case ("validators", "none"): hasValidators = false
     case ("ranges", "no"): hasRanges = false
     case ("cache", "no"): isKept = false
-    case ("cut", let count): cut = Self.octets(count)
+    case ("cut", let count): cut = Self.bytes(count)
     case ("delay", let milliseconds): delay = min(UInt64(milliseconds) ?? 0, 3_600_000)
     default: break
     }
   }
 
   /// `1000`, `64K`, `1M`, `2G`.
-  private static func octets(_ text: Substring) -> UInt64? {
+  private static func bytes(_ text: Substring) -> UInt64? {
     let units: [Character: UInt64] = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30]
     let unit = text.last.flatMap { units[$0] }
     guard let number = UInt64(unit == nil ? text : text.dropLast()), number <= 1 << 46 / (unit ?? 1) else { return nil }
@@ -46,12 +46,12 @@ struct OriginPlan: Hashable {
   var tag: String { "\"bench-\(size)\"" }
   static let date = "Sat, 01 Aug 2026 00:00:00 GMT"
 
-  /// The answer's head, and which octets follow it.
-  func answer(_ request: OriginRequest, _ octets: Span<UInt8>) -> (head: [UInt8], content: Range<UInt64>) {
-    if hasValidators, let tags = AnswerHead.text("if-none-match", in: octets), tags == "*" || tags.contains(tag) {
+  /// The answer's head, and which bytes follow it.
+  func answer(_ request: OriginRequest, _ bytes: Span<UInt8>) -> (head: [UInt8], content: Range<UInt64>) {
+    if hasValidators, let tags = AnswerHead.text("if-none-match", in: bytes), tags == "*" || tags.contains(tag) {
       return (finish(Array("HTTP/1.1 304 Not Modified\r\n".utf8), nil), 0..<0)
     }
-    let range = hasRanges ? range(request, octets) : .whole
+    let range = hasRanges ? range(request, bytes) : .whole
     switch range {
     case .whole: return (finish(Array("HTTP/1.1 200 OK\r\n".utf8), size), 0..<size)
     case .unsatisfiable:
@@ -87,18 +87,18 @@ struct OriginPlan: Hashable {
   private enum Selection { case whole, unsatisfiable, part(Range<UInt64>) }
 
   /// One range; several are answered with the whole (RFC 9110 §14.2 allows that).
-  private func range(_ request: OriginRequest, _ octets: Span<UInt8>) -> Selection {
-    guard request.method == .get, let value = AnswerHead.field("range", in: octets),
-      octets.begins(with: "bytes=", at: value.lowerBound)
+  private func range(_ request: OriginRequest, _ bytes: Span<UInt8>) -> Selection {
+    guard request.method == .get, let value = AnswerHead.field("range", in: bytes),
+      bytes.begins(with: "bytes=", at: value.lowerBound)
     else { return .whole }
-    if let condition = AnswerHead.text("if-range", in: octets) {
+    if let condition = AnswerHead.text("if-range", in: bytes) {
       guard hasValidators, condition == tag || condition == Self.date else { return .whole }
     }
     var at = value.lowerBound + 6
-    let first = octets.number(&at, value.upperBound)
-    guard at < value.upperBound, octets[at] == 0x2d else { return .whole }
+    let first = bytes.number(&at, value.upperBound)
+    guard at < value.upperBound, bytes[at] == 0x2d else { return .whole }
     at += 1
-    let last = octets.number(&at, value.upperBound)
+    let last = bytes.number(&at, value.upperBound)
     guard at == value.upperBound else { return .whole }
     switch (first, last) {
     case (nil, let count?): return count == 0 || size == 0 ? .unsatisfiable : .part((size - min(count, size))..<size)

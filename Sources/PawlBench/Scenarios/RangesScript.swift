@@ -16,7 +16,7 @@ final class RangesScript: Script {
   private var isMultipart = false
 
   /// - Parameters:
-  ///   - size: octets of a range; the whole body where that is smaller.
+  ///   - size: bytes of a range; the whole body where that is smaller.
   ///   - reference: not empty.
   init(_ worker: Worker, _ maker: RequestMaker, _ reference: Reference, size: UInt64, parts: Int) {
     (self.worker, self.reference, self.parts) = (worker, reference, parts)
@@ -55,11 +55,11 @@ final class RangesScript: Script {
     }
   }
 
-  func head(_ head: AnswerHead, _ octets: Span<UInt8>) -> Verdict {
+  func head(_ head: AnswerHead, _ bytes: Span<UInt8>) -> Verdict {
     guard head.status == 206 else { return .failed(.status(head.status)) }
     isMultipart = head.contentRange == nil
     guard let range = head.contentRange else {
-      return parts > 1 && multipart.begin(octets) ? .goOn : .failed(.range)
+      return parts > 1 && multipart.begin(bytes) ? .goOn : .failed(.range)
     }
     guard cover(range) else { return .failed(.range) }
     if parts == 1, range.first != wanted[0].lowerBound || range.last != wanted[0].upperBound { return .failed(.range) }
@@ -78,29 +78,29 @@ final class RangesScript: Script {
     return isWanted
   }
 
-  func content(_ octets: UnsafeBufferPointer<UInt8>) -> Verdict {
+  func content(_ bytes: UnsafeBufferPointer<UInt8>) -> Verdict {
     guard isMultipart else {
       let at = offset
-      offset += UInt64(octets.count)
-      return compare(octets, at)
+      offset += UInt64(bytes.count)
+      return compare(bytes, at)
     }
     var at = 0
     while true {
-      switch multipart.next(octets, &at) {
+      switch multipart.next(bytes, &at) {
       case .more: return .goOn
       case .part(let range): if !cover(range) { return .failed(.range) }
       case .content(let start, let count, let offset):
-        let verdict = compare(UnsafeBufferPointer(rebasing: octets[start..<start + count]), offset)
+        let verdict = compare(UnsafeBufferPointer(rebasing: bytes[start..<start + count]), offset)
         if verdict != .goOn { return verdict }
       case .malformed: return .failed(.syntax)
       }
     }
   }
 
-  private func compare(_ octets: UnsafeBufferPointer<UInt8>, _ offset: UInt64) -> Verdict {
+  private func compare(_ bytes: UnsafeBufferPointer<UInt8>, _ offset: UInt64) -> Verdict {
     guard comparesContent else { return .goOn }
-    guard reference.matches(octets, at: offset) else { return .failed(.content) }
-    worker.tally.verified += UInt64(octets.count)
+    guard reference.matches(bytes, at: offset) else { return .failed(.content) }
+    worker.tally.verified += UInt64(bytes.count)
     return .goOn
   }
 

@@ -16,7 +16,7 @@ final class ResumeScript: Script {
   private var asked: UInt64 = 0
   private var attempts = 0
 
-  /// Breaks without a single octet in between that end a download.
+  /// Breaks without a single byte in between that end a download.
   static let attemptLimit = 5
 
   /// - Parameter reference: not empty.
@@ -37,7 +37,7 @@ final class ResumeScript: Script {
     return first
   }
 
-  func head(_ head: AnswerHead, _ octets: Span<UInt8>) -> Verdict {
+  func head(_ head: AnswerHead, _ bytes: Span<UInt8>) -> Verdict {
     switch head.status {
     case 200:
       if asked > 0 {
@@ -46,7 +46,7 @@ final class ResumeScript: Script {
         worker.tally.restarts += 1
       }
       held = 0
-      takeValidator(octets)
+      takeValidator(bytes)
       if let length = head.length, length != reference.count { return .failed(.length) }
       return .goOn
     case 206 where asked > 0:
@@ -60,29 +60,29 @@ final class ResumeScript: Script {
   }
 
   /// A strong entity tag, or else the date (RFC 9110 §13.1.5).
-  private func takeValidator(_ octets: Span<UInt8>) {
+  private func takeValidator(_ bytes: Span<UInt8>) {
     validator.removeAll(keepingCapacity: true)
-    var place = AnswerHead.field("etag", in: octets)
-    if let tag = place, octets.begins(with: "w/", at: tag.lowerBound) { place = nil }
-    guard let place = place ?? AnswerHead.field("last-modified", in: octets) else { return }
-    for at in place { validator.append(octets[at]) }
+    var place = AnswerHead.field("etag", in: bytes)
+    if let tag = place, bytes.begins(with: "w/", at: tag.lowerBound) { place = nil }
+    guard let place = place ?? AnswerHead.field("last-modified", in: bytes) else { return }
+    for at in place { validator.append(bytes[at]) }
   }
 
-  func content(_ octets: UnsafeBufferPointer<UInt8>) -> Verdict {
+  func content(_ bytes: UnsafeBufferPointer<UInt8>) -> Verdict {
     attempts = 0
     // What lies behind the cut counts as lost on the way.
-    guard let cut = cuts.last, cut <= held + UInt64(octets.count) else { return take(octets) }
-    let verdict = take(UnsafeBufferPointer(rebasing: octets[..<Int(cut - held)]))
+    guard let cut = cuts.last, cut <= held + UInt64(bytes.count) else { return take(bytes) }
+    let verdict = take(UnsafeBufferPointer(rebasing: bytes[..<Int(cut - held)]))
     while let cut = cuts.last, cut <= held { cuts.removeLast() }
     return verdict == .goOn ? .cut : verdict
   }
 
-  private func take(_ octets: UnsafeBufferPointer<UInt8>) -> Verdict {
+  private func take(_ bytes: UnsafeBufferPointer<UInt8>) -> Verdict {
     if worker.settings.comparesContent {
-      guard reference.matches(octets, at: held) else { return .failed(.content) }
-      worker.tally.verified += UInt64(octets.count)
+      guard reference.matches(bytes, at: held) else { return .failed(.content) }
+      worker.tally.verified += UInt64(bytes.count)
     }
-    held += UInt64(octets.count)
+    held += UInt64(bytes.count)
     return .goOn
   }
 

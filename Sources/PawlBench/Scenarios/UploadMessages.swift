@@ -83,29 +83,29 @@ struct UploadMessages {
   // MARK: Answers
 
   /// `Upload-Offset`; `nil` when there is none that can be.
-  func offset(_ octets: Span<UInt8>) -> UInt64? {
-    guard let place = AnswerHead.field("upload-offset", in: octets), let offset = octets.decimal(place),
+  func offset(_ bytes: Span<UInt8>) -> UInt64? {
+    guard let place = AnswerHead.field("upload-offset", in: bytes), let offset = bytes.decimal(place),
       offset <= plan.size
     else { return nil }
     return offset
   }
 
   /// Whether a final answer says what a complete upload's has to, as far as this dialect tells.
-  func isComplete(_ head: AnswerHead, _ octets: Span<UInt8>) -> Bool {
+  func isComplete(_ head: AnswerHead, _ bytes: Span<UInt8>) -> Bool {
     guard (200..<300).contains(head.status) else { return false }
     switch plan.dialect {
     case .plain: return true
     case .interop, .final:
       // What is told of completeness must not contradict; what is not told is not asked for.
-      if let place = AnswerHead.field("upload-complete", in: octets), !octets.begins(with: "?1", at: place.lowerBound) {
+      if let place = AnswerHead.field("upload-complete", in: bytes), !bytes.begins(with: "?1", at: place.lowerBound) {
         return false
       }
-      return AnswerHead.field("upload-offset", in: octets) == nil || offset(octets) == plan.size
+      return AnswerHead.field("upload-offset", in: bytes) == nil || offset(bytes) == plan.size
     case .tus:
-      if let place = AnswerHead.field("pawl-origin-status", in: octets), octets.decimal(place) ?? 0 >= 400 {
+      if let place = AnswerHead.field("pawl-origin-status", in: bytes), bytes.decimal(place) ?? 0 >= 400 {
         return false
       }
-      return head.status == 204 && offset(octets) == plan.size
+      return head.status == 204 && offset(bytes) == plan.size
     }
   }
 }

@@ -63,9 +63,9 @@ final class UploadScript: Script {
 
   // MARK: What comes
 
-  func interim(_ head: AnswerHead, _ octets: Span<UInt8>) -> Verdict {
+  func interim(_ head: AnswerHead, _ bytes: Span<UInt8>) -> Verdict {
     guard head.status == 104, messages.isResumable, place == nil else { return .goOn }
-    place = AnswerHead.text("location", in: octets).flatMap { UploadPlace($0) }
+    place = AnswerHead.text("location", in: bytes).flatMap { UploadPlace($0) }
     return isHeld && place != nil ? cut() : .goOn
   }
 
@@ -91,41 +91,41 @@ final class UploadScript: Script {
     return next(ask())
   }
 
-  func head(_ head: AnswerHead, _ octets: Span<UInt8>) -> Verdict {
+  func head(_ head: AnswerHead, _ bytes: Span<UInt8>) -> Verdict {
     switch step {
     case .create where !messages.createsWithContent:
       guard head.status == 201 else { return .failed(.status(head.status)) }
-      place = AnswerHead.text("location", in: octets).flatMap { UploadPlace($0) }
+      place = AnswerHead.text("location", in: bytes).flatMap { UploadPlace($0) }
       return place == nil ? .failed(.uploadURL) : .goOn
-    case .ask: return takeOffset(head, octets)
+    case .ask: return takeOffset(head, bytes)
     case .create, .append:
       if head.status == 409, step == .append {
         mustAsk = true
         return .goOn
       }
       guard (200..<300).contains(head.status) else { return .failed(.status(head.status)) }
-      guard messages.isComplete(head, octets) else { return .failed(.incomplete) }
-      return compareDigest(octets)
+      guard messages.isComplete(head, bytes) else { return .failed(.incomplete) }
+      return compareDigest(bytes)
     }
   }
 
-  private func takeOffset(_ head: AnswerHead, _ octets: Span<UInt8>) -> Verdict {
+  private func takeOffset(_ head: AnswerHead, _ bytes: Span<UInt8>) -> Verdict {
     guard head.status == 200 || head.status == 204 else { return .failed(.status(head.status)) }
     // Never more than was sent, never less than was promised.
-    guard let offset = messages.offset(octets), offset <= sent, offset >= promised else { return .failed(.offset) }
+    guard let offset = messages.offset(bytes), offset <= sent, offset >= promised else { return .failed(.offset) }
     toldOffset = offset
     return .goOn
   }
 
   /// The origin of this tool says what it received.
-  private func compareDigest(_ octets: Span<UInt8>) -> Verdict {
-    guard let told = AnswerHead.text("bench-xxh3", in: octets), let body = worker.body else { return .goOn }
+  private func compareDigest(_ bytes: Span<UInt8>) -> Verdict {
+    guard let told = AnswerHead.text("bench-xxh3", in: bytes), let body = worker.body else { return .goOn }
     guard told == body.digestText else { return .failed(.content) }
     worker.tally.verified += plan.size
     return .goOn
   }
 
-  func content(_ octets: UnsafeBufferPointer<UInt8>) -> Verdict { .goOn }
+  func content(_ bytes: UnsafeBufferPointer<UInt8>) -> Verdict { .goOn }
 
   func ended() -> Outcome {
     switch step {

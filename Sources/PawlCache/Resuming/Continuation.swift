@@ -49,7 +49,7 @@ package enum ContentChange: String, CaseIterable, Hashable, Sendable {
 ///   - framing: of the answer (RFC 9112 §6.3).
 ///   - canReplay: false for a span that begins in the middle with bytes below it missing. A 200 that agrees, from an origin
 ///     that ignored the range, is then of no use and counts as ``Continuation/rangesRefused``.
-///   - isOtherNode: it comes from another URL of the upstream, which may have validators of its own for the same octets: what is whole
+///   - isOtherNode: it comes from another URL of the upstream, which may have validators of its own for the same bytes: what is whole
 ///     is compared whatever they are.
 package func judgeContinuation(
   asked: ResumeDecision, identity: RepresentationIdentity, answer: ResponseHead, framing: BodyFraming,

@@ -1,7 +1,7 @@
 package import PawlHTTP
 
 /// Whether what is kept of a response for one request is what the origin gives to another: asked with the other's own
-/// credentials, the origin says so by its strong tag, or its answer is held against what is kept, octet by octet.
+/// credentials, the origin says so by its strong tag, or its answer is held against what is kept, byte by byte.
 package enum PrivateProof {
   /// What a plain request for it is sent with: `If-None-Match` and the origin's strong tag. Nothing where there is none: a
   /// date, or a weak tag, may be the same for every user of a page.

@@ -4,14 +4,14 @@ package import PawlHTTP
 package enum StrongValidator: Hashable, Sendable {
   /// A strong entity tag of the origin's.
   case tag(EntityTag)
-  /// `Last-Modified`, at least 60 s older than `Date`; the octets are the origin's own.
-  case date(Int64, octets: [UInt8])
+  /// `Last-Modified`, at least 60 s older than `Date`; the bytes are the origin's own.
+  case date(Int64, bytes: [UInt8])
 
   /// The value of `If-Range` (RFC 9110 §13.1.5).
   package var ifRange: [UInt8] {
     switch self {
     case .tag(let tag): tag.bytes
-    case .date(_, let octets): octets
+    case .date(_, let bytes): bytes
     }
   }
 }
@@ -29,7 +29,7 @@ package struct RepresentationIdentity: Hashable, Sendable {
   package var lastModified: Int64?
   package var lastModifiedIsStrong: Bool
   /// As the origin wrote it; sent back in `If-Range`.
-  package var lastModifiedOctets: [UInt8]?
+  package var lastModifiedBytes: [UInt8]?
   /// Lower-case codings, outermost last; `nil` for identity.
   package var contentEncoding: [UInt8]?
   package var contentType: [UInt8]?
@@ -41,7 +41,7 @@ package struct RepresentationIdentity: Hashable, Sendable {
     tag = validators.tag
     lastModified = validators.lastModified
     lastModifiedIsStrong = validators.lastModifiedIsStrong(margin: Self.dateMargin)
-    lastModifiedOctets = lastModified == nil ? nil : head.fields.only(.lastModified).map { Array($0.trimmed) }
+    lastModifiedBytes = lastModified == nil ? nil : head.fields.only(.lastModified).map { Array($0.trimmed) }
     contentEncoding = Self.codings(head.fields)
     contentType = head.fields.only(.contentType).map { Array($0.trimmed) }
     if head.status == 206 {
@@ -63,8 +63,8 @@ package struct RepresentationIdentity: Hashable, Sendable {
   /// What a range request may be tied to; `nil` when only a replay can prove anything.
   package var strongValidator: StrongValidator? {
     if let tag, !tag.isWeak { return .tag(tag) }
-    guard lastModifiedIsStrong, let lastModified, let lastModifiedOctets else { return nil }
-    return .date(lastModified, octets: lastModifiedOctets)
+    guard lastModifiedIsStrong, let lastModified, let lastModifiedBytes else { return nil }
+    return .date(lastModified, bytes: lastModifiedBytes)
   }
 
   /// The satisfied range of a 206 with exactly one `Content-Range` line; `nil` for anything else.

@@ -1,13 +1,13 @@
 package import PawlHTTP
 
-/// Whether an answer that breaks off may be completed with octets of its representation, which are asked for anew, and
-/// where its own octets belong there. For answers that are not kept: what is kept is completed where it is stored.
+/// Whether an answer that breaks off may be completed with bytes of its representation, which are asked for anew, and
+/// where its own bytes belong there. For answers that are not kept: what is kept is completed where it is stored.
 package enum Resumability: Hashable, Sendable {
-  /// A 200: the representation from its first octet on.
+  /// A 200: the representation from its first byte on.
   case whole
   /// A 206 that is one range, and says where.
   case part(SinglePart)
-  /// Nothing may be put behind its octets: it ends visibly.
+  /// Nothing may be put behind its bytes: it ends visibly.
   case never
 
   /// - Parameters:
@@ -26,7 +26,7 @@ package enum Resumability: Hashable, Sendable {
         let part = SinglePart(answer, framing: framing)
       else { return .never }
       return .part(part)
-    // An error page, 203 of another proxy, 226, a page behind a redirection: no octet of the representation belongs in it.
+    // An error page, 203 of another proxy, 226, a page behind a redirection: no byte of the representation belongs in it.
     default: return .never
     }
   }
@@ -35,7 +35,7 @@ package enum Resumability: Hashable, Sendable {
 /// What a 206 with one range holds of its representation (RFC 9110 §15.3.7.1), where that is beyond doubt.
 package struct SinglePart: Hashable, Sendable {
   package let range: ByteRange
-  /// Of the representation, in octets.
+  /// Of the representation, in bytes.
   package let total: UInt64
 
   /// `nil` when the place is not certain: `multipart/byteranges`, no or several `Content-Range` lines, one that cannot be
@@ -54,8 +54,8 @@ package struct SinglePart: Hashable, Sendable {
 }
 
 extension Fields {
-  /// Whether the content is several parts, each with a place of its own (RFC 9110 §14.6): what counts octets of it counts
-  /// other octets than those of a representation.
+  /// Whether the content is several parts, each with a place of its own (RFC 9110 §14.6): what counts bytes of it counts
+  /// other bytes than those of a representation.
   package var isMultipartRanges: Bool {
     guard contains(.contentType) else { return false }
     return all(.contentType).contains { value in

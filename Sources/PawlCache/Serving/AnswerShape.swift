@@ -14,7 +14,7 @@ package enum AnswerShape: Hashable, Sendable {
 
   /// What else is known of the stored response.
   package struct Body {
-    /// Its length in octets; `nil` while unknown.
+    /// Its length in bytes; `nil` while unknown.
     let total: UInt64?
     /// How far the bytes are proven to be what a strong tag names; `nil`: it does not name them.
     let tagLimit: (_ opaque: [UInt8]) -> UInt64?

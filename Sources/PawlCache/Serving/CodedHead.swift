@@ -10,14 +10,14 @@ extension Fields {
     if !rule.isStar, !rule.names.contains(Self.acceptEncoding) { append(.vary, literal: "Accept-Encoding") }
   }
 
-  /// Takes out what holds for these octets alone, of the message and of the representation (RFC 9530 §3).
+  /// Takes out what holds for these bytes alone, of the message and of the representation (RFC 9530 §3).
   package mutating func removeDigests() {
     removeMessageDigests()
     removeAll(.reprDigest)
     removeAll(.digest)
   }
 
-  /// The fields of an answer as they are of a coded form of its content: the digests of the other octets go, and its strong tag, which
+  /// The fields of an answer as they are of a coded form of its content: the digests of the other bytes go, and its strong tag, which
   /// names those (RFC 9110 §8.8.1), becomes a weak one.
   package mutating func becomeCoded(in coding: ContentCoding) {
     removeDigests()

@@ -6,9 +6,9 @@ package struct CompressionRules: Hashable, Sendable {
   package let types: [MediaTypePattern]
   /// Of each, what tells most others from it at a glance.
   private let marks: [MediaTypePattern.Mark]
-  /// Octets of content; less is not worth it.
+  /// Bytes of content; less is not worth it.
   package var least: UInt64
-  /// Octets of content; more takes too long.
+  /// Bytes of content; more takes too long.
   package var greatest: UInt64
   /// Also what is there to be saved as a file (`Content-Disposition: attachment`, RFC 6266): the larger it is the more a download
   /// that can be resumed is worth, and the less a client knows of its progress without a length.
@@ -26,7 +26,7 @@ package struct CompressionRules: Hashable, Sendable {
   /// `Vary: Accept-Encoding`, too (RFC 9110 §12.5.5).
   /// - Parameters:
   ///   - head: as the origin gave it.
-  ///   - length: of its content, in octets; `nil` while nobody knows it: then no limit holds.
+  ///   - length: of its content, in bytes; `nil` while nobody knows it: then no limit holds.
   package func apply(to head: ResponseHead, length: UInt64?) -> Bool {
     guard !types.isEmpty, Self.mayBeCompressed(status: head.status) else { return false }
     if let length, length < least || length > greatest { return false }
@@ -41,7 +41,7 @@ package struct CompressionRules: Hashable, Sendable {
   /// its answer may not (RFC 9111 §5.2.1.6, §5.2.2.6).
   package static func forbidsTransforming(_ fields: Fields) -> Bool {
     guard fields.contains(.cacheControl) else { return false }
-    // Hardly any says so: the directives are read where the octets are there.
+    // Hardly any says so: the directives are read where the bytes are there.
     return fields.lines.contains { $0.name == .cacheControl && mayForbid(fields.value($0)) }
       && CacheControl(fields).noTransform
   }
@@ -49,9 +49,9 @@ package struct CompressionRules: Hashable, Sendable {
   /// Whether there is a `-t` in it, as in `no-transform` and no other directive that is registered.
   private static func mayForbid(_ value: Bytes) -> Bool {
     var isBehindHyphen = false
-    for octet in value {
-      if isBehindHyphen, octet | 0x20 == 0x74 { return true }
-      isBehindHyphen = octet == 0x2d
+    for byte in value {
+      if isBehindHyphen, byte | 0x20 == 0x74 { return true }
+      isBehindHyphen = byte == 0x2d
     }
     return false
   }

@@ -1,6 +1,6 @@
 package import PawlHTTP
 
-/// In which content coding the octets are counted that a request with `Range` asks for, where the origin chooses by
+/// In which content coding the bytes are counted that a request with `Range` asks for, where the origin chooses by
 /// `Accept-Encoding` (`origin-encoding = pass`).
 ///
 /// A range of the coded body goes on with nothing but that body (RFC 9110 §8.8.3, §14.2). An origin that gives two codings one
@@ -94,8 +94,8 @@ package enum RangeCoding: Hashable, Sendable {
 
   /// `;q=0`, with as many zeros as there may be behind it (RFC 9110 §12.4.2).
   private static func isRefused(_ weight: Bytes) -> Bool {
-    let octets = weight.filter { !$0.isBlank }.map(\.lowercasedASCII)
-    return octets.starts(with: ";q=0".utf8) && octets.dropFirst(4).allSatisfy { $0 == 0x30 || $0 == 0x2e }
+    let bytes = weight.filter { !$0.isBlank }.map(\.lowercasedASCII)
+    return bytes.starts(with: ";q=0".utf8) && bytes.dropFirst(4).allSatisfy { $0 == 0x30 || $0 == 0x2e }
   }
 }
 

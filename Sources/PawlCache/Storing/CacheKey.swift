@@ -1,13 +1,13 @@
 package import PawlHTTP
 
 /// What identifies a resource in the cache: who answers for it, and where (RFC 9111 §2). One key, whatever the range,
-/// method or variant. The octets are `authority NUL target`; neither part can contain a NUL.
+/// method or variant. The bytes are `authority NUL target`; neither part can contain a NUL.
 package struct CacheKey: Hashable, Sendable {
   package let bytes: [UInt8]
 
   /// - Parameters:
   ///   - authority: lower-case host and port, as in ``RequestHead/authority``.
-  ///   - target: path and query, octet for octet as they are forwarded.
+  ///   - target: path and query, byte for byte as they are forwarded.
   package init(authority: Bytes, target: Bytes) {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(authority.count + 1 + target.count)

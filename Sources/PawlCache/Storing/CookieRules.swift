@@ -13,7 +13,7 @@ package struct CookieRules: Hashable, Sendable {
     (self.keyed, self.ignored) = (keyed ?? [CookieGlob("*")], ignored)
   }
 
-  /// Whether a cookie of this name counts. Names are compared octet for octet (RFC 6265 §5.4).
+  /// Whether a cookie of this name counts. Names are compared byte for byte (RFC 6265 §5.4).
   package func counts(_ name: Bytes) -> Bool {
     keyed.contains { $0.matches(name) } && !ignored.contains { $0.matches(name) }
   }
@@ -39,9 +39,9 @@ package struct CookieRules: Hashable, Sendable {
   }
 }
 
-/// A name, or with `*` for any number of octets a pattern of names.
+/// A name, or with `*` for any number of bytes a pattern of names.
 package struct CookieGlob: Hashable, Sendable {
-  /// What stands between the stars, from the first octet to the last.
+  /// What stands between the stars, from the first byte to the last.
   private let parts: [[UInt8]]
 
   package init(_ text: String) {

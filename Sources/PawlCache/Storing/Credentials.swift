@@ -13,7 +13,7 @@ package enum Credentials {
     return fields.lines.contains { $0.name == .other && isAboutWhoAsks(fields.name($0)) }
   }
 
-  /// The fields that mean nothing to pawl and may mean something to the application, as octets to compare: their names in
+  /// The fields that mean nothing to pawl and may mean something to the application, as bytes to compare: their names in
   /// lower case, sorted, with their values. What browsers, other proxies and tracing put into each request anew is not there.
   package static func unknownFields(in fields: Fields) -> [UInt8] {
     let unknown = fields.lines.compactMap { line -> [UInt8]? in

@@ -1,7 +1,7 @@
 import PawlBase
 package import PawlHTTP
 
-/// The spellings of a target that stand for one resource: percent-encoded octets in small or capital letters, and unreserved
+/// The spellings of a target that stand for one resource: percent-encoded bytes in small or capital letters, and unreserved
 /// characters that are encoded though they need not be (RFC 3986 §6.2.2.1, §6.2.2.2). The cache has a key for each; what a change
 /// makes out of date goes by all of them.
 package enum PercentSpelling {
@@ -37,12 +37,12 @@ package enum PercentSpelling {
         index += 1
         continue
       }
-      let octet = high << 4 | low
-      if isUnreserved(octet) {
-        output.append(octet)
+      let decoded = high << 4 | low
+      if isUnreserved(decoded) {
+        output.append(decoded)
       } else {
         output.append(percent)
-        output.append(hexadecimal: octet, uppercase: uppercase)
+        output.append(hexadecimal: decoded, uppercase: uppercase)
       }
       index += 3
     }
@@ -50,8 +50,8 @@ package enum PercentSpelling {
   }
 
   /// RFC 3986 §2.3.
-  private static func isUnreserved(_ octet: UInt8) -> Bool {
-    switch octet {
+  private static func isUnreserved(_ byte: UInt8) -> Bool {
+    switch byte {
     case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x2e, 0x5f, 0x7e: true
     default: false
     }

@@ -104,7 +104,7 @@ package enum RequestFields {
     }
   }
 
-  /// Values of unknown fields up to so many octets do not count: they differ with each request where they are counters or names.
+  /// Values of unknown fields up to so many bytes do not count: they differ with each request where they are counters or names.
   static let longValue = 64
 
   private enum Kind { case ignored, trace, ordinary, unknown }

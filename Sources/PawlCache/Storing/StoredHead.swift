@@ -30,7 +30,7 @@ package struct StoredHead: Equatable, Sendable {
   let date: Int64?
   /// How old it was when it came, in seconds (RFC 9111 §4.2.3, corrected initial age).
   let initialAge: Int64
-  /// What a request must have in common with the one that was answered, beside URL and `Vary`: the `Cookie` octets, for a response
+  /// What a request must have in common with the one that was answered, beside URL and `Vary`: the `Cookie` bytes, for a response
   /// that does not say it is for everybody; for one that is no success what may have provoked it
   /// (``RequestFields/errorKey(status:_:)``). Empty where there was none of that.
   package let implicitKey: [UInt8]
@@ -103,7 +103,7 @@ package struct StoredHead: Equatable, Sendable {
     return vary.selectingValues(in: Self.selectionFields(asSent(), asksIdentity: asksIdentity)) == selecting
   }
 
-  /// Whether the fields of another answer name these octets: one strong tag is of one sequence of them (RFC 9110 §8.8.3.2).
+  /// Whether the fields of another answer name these bytes: one strong tag is of one sequence of them (RFC 9110 §8.8.3.2).
   func isNamedStrongly(by fields: Fields) -> Bool {
     guard let own = validators.tag else { return false }
     return fields.only(.etag).flatMap(EntityTag.init).map(own.matchesStrongly) ?? false

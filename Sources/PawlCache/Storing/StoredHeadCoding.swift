@@ -1,6 +1,6 @@
 import PawlHTTP
 
-/// A stored head as octets for the catalogue: a version, numbers in big-endian order, and strings after their length.
+/// A stored head as bytes for the catalogue: a version, numbers in big-endian order, and strings after their length.
 extension StoredHead {
   private static let formatVersion: UInt8 = 1
 
@@ -17,11 +17,11 @@ extension StoredHead {
     return output
   }
 
-  /// `nil` when the octets are not what ``serialize()`` wrote: of another version, cut, or with anything behind.
+  /// `nil` when the bytes are not what ``serialize()`` wrote: of another version, cut, or with anything behind.
   package init?(serialized: [UInt8]) {
-    var reader = OctetReader(rest: serialized[...])
-    guard reader.octet() == Self.formatVersion, let status = reader.number(), (100...999).contains(status),
-      let requestTime = reader.number(), let responseTime = reader.number(), let hasDate = reader.octet(),
+    var reader = ByteReader(rest: serialized[...])
+    guard reader.byte() == Self.formatVersion, let status = reader.number(), (100...999).contains(status),
+      let requestTime = reader.number(), let responseTime = reader.number(), let hasDate = reader.byte(),
       hasDate <= 1, let date = reader.number(), hasDate == 1 || date == 0, let selecting = reader.string(),
       let implicitKey = reader.string(), let fields = reader.fields(), reader.rest.isEmpty
     else { return nil }

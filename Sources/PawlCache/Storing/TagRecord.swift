@@ -21,7 +21,7 @@ package struct TagRecord: Hashable, Sendable {
 
   package init(tag: [UInt8], limit: UInt64 = .max) { (self.tag, self.limit) = (tag, limit) }
 
-  /// Whether a strong tag with these octets names this body for a range that starts at `start`
+  /// Whether a strong tag with these bytes names this body for a range that starts at `start`
   /// (RFC 9110 §8.8.3.2, strong comparison; a weak tag never does).
   package func covers(_ opaque: some Collection<UInt8>, from start: UInt64) -> Bool {
     start <= limit && tag.elementsEqual(opaque)

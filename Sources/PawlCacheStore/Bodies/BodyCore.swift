@@ -105,7 +105,7 @@ class BodyCore: @unchecked Sendable {
     catalogue.submit(CatalogueChanges(list: changes), durably: durably, then: completion)
   }
 
-  /// One thread at a time brings the octets of a body to another place. Not reentrant; never with the body's lock held.
+  /// One thread at a time brings the bytes of a body to another place. Not reentrant; never with the body's lock held.
   func moving<R>(_ body: StoredBody, _ move: () -> R) -> R {
     moving[Int(truncatingIfNeeded: body.number & 15)].withLock { _ in move() }
   }
@@ -120,7 +120,7 @@ class BodyCore: @unchecked Sendable {
 
   /// Takes a body out of catalogue and disk, and of all that finds it.
   func drop(_ body: StoredBody) {
-    if body.doom() { body.removeOctets() }
+    if body.doom() { body.removeBytes() }
   }
 
   /// Reserves so many bytes. Blocking: in the pool.
@@ -183,7 +183,7 @@ package struct CacheStoreSettings: Sendable {
   package var openBodies: Int
   /// Responses kept in memory with their heads while nobody uses them, some 3 KiB each.
   package var loadedResources: Int
-  /// The largest body that is kept in a pack with others, in octets; 0: each has a file of its own.
+  /// The largest body that is kept in a pack with others, in bytes; 0: each has a file of its own.
   package var packedObject: UInt64
   /// Bytes of memory for bodies that are gathered to go into packs, as far as they can become; of more, each gets a file at once.
   package var gathering: UInt64

@@ -4,7 +4,7 @@ import PawlLoop
 
 /// The files under `bodies/`: `ab/` and 32 hexadecimal digits, 0600.
 enum BodyFile {
-  /// Makes a new one. Blocking. Its blocks come with its bytes: to take them ahead keeps the first octet of a large body
+  /// Makes a new one. Blocking. Its blocks come with its bytes: to take them ahead keeps the first byte of a large body
   /// waiting (1 ms a GiB on ext4), and file systems that allocate late lay out one that is written in order just as well.
   static func create(_ id: ObjectID, _ core: BodyCore, _ charge: DiskCharge) throws(StoreError) -> BodyDescriptor {
     BodyDescriptor(adopting: try create(id, core), pool: core.pool, charge: charge)

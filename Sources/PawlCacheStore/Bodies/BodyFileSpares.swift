@@ -5,7 +5,7 @@ import PawlDisk
 import PawlLoop
 
 /// Empty files under `bodies/` for bodies to come: who has one need not wait for the disk, nor for a thread of the pool,
-/// before the first octet of an answer that is kept. They bear their names already, and the sweep for orphans knows them as
+/// before the first byte of an answer that is kept. They bear their names already, and the sweep for orphans knows them as
 /// bodies not recorded yet; those of a process that was killed go with its orphans.
 final class BodyFileSpares: Sendable {
   /// Each holds a descriptor.

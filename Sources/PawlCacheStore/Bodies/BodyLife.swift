@@ -56,7 +56,7 @@ enum BodyContent: Hashable {
   }
 }
 
-/// Where a body's octets are.
+/// Where a body's bytes are.
 enum BodyPlace: Hashable {
   /// In a file of its own.
   case file
@@ -166,7 +166,7 @@ enum BodySync: UInt8, Hashable {
   }
 }
 
-/// The copy of a small body in memory. The octets stand beside it: a look-up that gives them out marks them as used, and must
+/// The copy of a small body in memory. The bytes stand beside it: a look-up that gives them out marks them as used, and must
 /// not copy them for that.
 enum BodyMemory: UInt8, Hashable {
   case none
@@ -185,7 +185,7 @@ enum BodyMemory: UInt8, Hashable {
 
   mutating func promotionFailed() { if self == .promoting { self = .none } }
 
-  /// The octets are no good, or the memory is for others. One that is being read is looked at when it has been.
+  /// The bytes are no good, or the memory is for others. One that is being read is looked at when it has been.
   mutating func wasDropped() { if self != .promoting { self = .none } }
 
   /// The clock hand passes: who was used since is spared once. - Returns: whether it stays.

@@ -24,7 +24,7 @@ struct BodyState {
   var mended: Range<UInt64>?
   var open: [OpenSegment] = []
   var descriptor: BodyDescriptor?
-  /// Where its octets are.
+  /// Where its bytes are.
   var place = BodyPlace.file { didSet { if !place.isGathering { gatheringShare = nil } } }
   /// Those that are in memory alone, while ``place`` says so: nobody reads them yet.
   var gathered: [UInt8] = []

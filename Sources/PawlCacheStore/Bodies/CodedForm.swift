@@ -20,16 +20,16 @@ package struct CodedForm: Sendable {
       (self.base, self.coding, self.isSteady) = (base, coding, isSteady)
     }
 
-    /// - Returns: `nil` for octets that no form's row has.
-    init?(octets: [UInt8]) {
-      guard let last = octets.last, last <= 1,
-        let coding = octets.dropLast().last.flatMap(ContentCoding.init(rawValue:)),
-        let base = ObjectID(bytes: Array(octets.dropLast(2)))
+    /// - Returns: `nil` for bytes that no form's row has.
+    init?(bytes: [UInt8]) {
+      guard let last = bytes.last, last <= 1,
+        let coding = bytes.dropLast().last.flatMap(ContentCoding.init(rawValue:)),
+        let base = ObjectID(bytes: Array(bytes.dropLast(2)))
       else { return nil }
       self.init(base: base, coding: coding, isSteady: last == 1)
     }
 
-    var octets: [UInt8] { base.bytes + [coding.rawValue, isSteady ? 1 : 0] }
+    var bytes: [UInt8] { base.bytes + [coding.rawValue, isSteady ? 1 : 0] }
   }
 }
 
@@ -81,12 +81,12 @@ extension StoredBody {
 
   // MARK: Flushes
 
-  /// Octets of the content at which the encoder was made to give out what it had: whoever makes the form again has to do the same, or
-  /// the octets are others. At most ``flushLimit``, in memory only.
+  /// Bytes of the content at which the encoder was made to give out what it had: whoever makes the form again has to do the same, or
+  /// the bytes are others. At most ``flushLimit``, in memory only.
   package var flushes: [UInt64] { state.withLock { $0.flushes } }
 
   /// Whether it is made without such places, of content that was here whole: then whoever makes it again, also after the process has
-  /// ended, makes the same octets.
+  /// ended, makes the same bytes.
   package var isSteady: Bool { state.withLock { $0.isSteady } }
 
   package static let flushLimit = 1024

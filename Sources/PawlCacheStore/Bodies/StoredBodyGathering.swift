@@ -50,7 +50,7 @@ extension StoredBody {
         state.gatheringShare?.covers(end) != false
       else { return .full }
       if end > count {
-        if count == 0 { state.gathered = core.gathering.octets(capacity: Int(min(state.total ?? end, UInt64(limit)))) }
+        if count == 0 { state.gathered = core.gathering.bytes(capacity: Int(min(state.total ?? end, UInt64(limit)))) }
         state.gathered.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[Int(count - offset)...]))
       }
       return .gathered
@@ -107,9 +107,9 @@ extension StoredBody {
       }
       switch step {
       case .gone: return false
-      case .write(let octets):
-        try Files.writeAll(made.raw, octets[...], at: segment.end)
-        octets.withUnsafeBytes { segment.append($0) }
+      case .write(let bytes):
+        try Files.writeAll(made.raw, bytes[...], at: segment.end)
+        bytes.withUnsafeBytes { segment.append($0) }
         if let writing = noteInLedger([segment], 0..<segment.end, takesBirth: false) { writings.append(writing) }
       case .done(let news, let isDoomed):
         core.noteLive(self)
@@ -182,7 +182,7 @@ extension StoredBody {
       // What has been superseded is for those alone who name it; what is one user's is asked for by its tag.
       return row.supersededAt == nil && row.kind == .shared ? state.decides : nil
     }
-    let answer = decide?(self)?.octets ?? []
+    let answer = decide?(self)?.bytes ?? []
     let front = PackRecord.front(
       of: row, tags, answer: answer, content: bytes.count, digest: digest, seed: core.packs?.seed ?? 0)
     let now = core.clock.now()

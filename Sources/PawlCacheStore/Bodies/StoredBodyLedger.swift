@@ -15,7 +15,7 @@ extension StoredBody {
       return .some(state.birth)
     }
     guard let birth = found else { return nil }
-    let row = birth.map { LedgerRecord.octets(of: $0.row, $0.tags) }
+    let row = birth.map { LedgerRecord.bytes(of: $0.row, $0.tags) }
     let bytes = segments.count * LedgerRecord.unit + (row.map { $0.count + LedgerRecord.unit } ?? 0)
     return ledger.append(
       segments.count + (row == nil ? 0 : 1), bytes: bytes
@@ -37,12 +37,12 @@ extension StoredBody {
   /// Records all tags of this body, which the catalogue was told of.
   func noteInLedger(_ tags: [TagRecord]) {
     guard let ledger = core.ledger, state.withLock({ $0.place.isFile }) else { return }
-    let octets = LedgerRecord.octets(of: tags)
-    let bytes = octets.count + LedgerRecord.unit
+    let encoded = LedgerRecord.bytes(of: tags)
+    let bytes = encoded.count + LedgerRecord.unit
     let writing = ledger.append(1, bytes: bytes) { sequence in
       var output: [UInt8] = []
       output.reserveCapacity(bytes)
-      LedgerRecord.write(tags: octets, of: number, sequence: sequence, to: &output)
+      LedgerRecord.write(tags: encoded, of: number, sequence: sequence, to: &output)
       return output
     }
     if let writing { ledger.end(writing) }

@@ -2,7 +2,7 @@ import CLinux
 import PawlCache
 import PawlDisk
 
-/// A body whose octets stand in a pack.
+/// A body whose bytes stand in a pack.
 extension StoredBody {
   /// All of it, when that is in the page cache, and is what was written. Kept in memory at its first use, and at every fourth. On a loop.
   func readPacked() -> [UInt8]? {
@@ -20,7 +20,7 @@ extension StoredBody {
 
   enum PackLook { case same([UInt8]), changed, unknown }
 
-  /// Whether its octets in the pack are what was written, as far as that can be told without waiting for the disk. Where they are not,
+  /// Whether its bytes in the pack are what was written, as far as that can be told without waiting for the disk. Where they are not,
   /// nothing of it is trusted any more.
   func lookIntoPack() -> PackLook {
     let (descriptor, count, digest) = state.withLock { state in
@@ -28,7 +28,7 @@ extension StoredBody {
     }
     guard let descriptor, let pack = descriptor.pack else { return .unknown }
     guard count > 0, let digest else { return .same([]) }
-    guard case .octets(let bytes) = pack.read(Int(descriptor.base), count, waits: false) else { return .unknown }
+    guard case .bytes(let bytes) = pack.read(Int(descriptor.base), count, waits: false) else { return .unknown }
     if bytes.withUnsafeBytes({ SegmentDigest.of($0) }) == digest { return .same(bytes) }
     state.withLock { state in
       guard state.descriptor === descriptor, !state.verified.isEmpty else { return }
@@ -49,8 +49,8 @@ extension StoredBody {
     if isKept, !core.memory.admit(self, size: UInt64(bytes.count)) { _ = leaveMemory(unlessUsed: false) }
   }
 
-  /// The object is gone: so are its octets, wherever they are.
-  func removeOctets() {
+  /// The object is gone: so are its bytes, wherever they are.
+  func removeBytes() {
     switch state.withLock({ $0.place }) {
     case .file: BodyFile.remove(id, core, charge)
     case .packed(let place): core.packs?.kill(place)
@@ -109,8 +109,8 @@ extension StoredBody {
   func move(from place: PackPlace) -> Bool { core.moving(self) { moveAlone(from: place, []) } }
 
   private func moveAlone(from place: PackPlace, _ changes: [CatalogueChange]) -> Bool {
-    guard let packs = core.packs, let octets = packs.rewritten(place, changes),
-      let (next, descriptor) = packs.append(octets, content: Int(total ?? 0))
+    guard let packs = core.packs, let bytes = packs.rewritten(place, changes),
+      let (next, descriptor) = packs.append(bytes, content: Int(total ?? 0))
     else { return false }
     let isMoved = state.withLock { state in
       guard state.place == .packed(place), !state.isDoomed else { return false }
@@ -132,12 +132,12 @@ extension StoredBody {
 
   private func unpackAlone() {
     guard let place = state.withLock({ $0.place.packed }), let packs = core.packs,
-      let (octets, record) = packs.record(place)
+      let (bytes, record) = packs.record(place)
     else { return }
     _ = core.unrecorded.withLock { $0.insert(id) }
     do throws(StoreError) {
       let made = try core.openBodies.makingRoom { () throws(StoreError) in try BodyFile.create(id, core, charge) }
-      try Files.writeAll(made.raw, octets[record.content], at: 0)
+      try Files.writeAll(made.raw, bytes[record.content], at: 0)
       let isMoved = state.withLock { state in
         guard state.place == .packed(place), !state.isDoomed else { return false }
         state.leavePack(made, UInt64(record.content.count))
@@ -181,17 +181,17 @@ extension PackRecord {
 extension Packs {
   /// A record, whose content may be damaged; `nil` where there is none any more.
   /// - Parameter waits: for the disk: never on a loop. Else `nil` also where it is not in the page cache.
-  func record(_ place: PackPlace, waits: Bool = true) -> (octets: [UInt8], record: PackRecord)? {
-    guard let pack = pack(place.pack), case .octets(let octets) = pack.read(place, waits: waits),
-      let record = octets.withUnsafeBytes({ PackRecord($0, seed: seed) })
+  func record(_ place: PackPlace, waits: Bool = true) -> (bytes: [UInt8], record: PackRecord)? {
+    guard let pack = pack(place.pack), case .bytes(let bytes) = pack.read(place, waits: waits),
+      let record = bytes.withUnsafeBytes({ PackRecord($0, seed: seed) })
     else { return nil }
-    return (octets, record)
+    return (bytes, record)
   }
 
-  /// Writes a record; with its place, where its content of so many octets is read.
-  func append(_ octets: [UInt8], content count: Int) -> (PackPlace, BodyDescriptor)? {
-    guard let place = append(octets), let pack = pack(place.pack) else { return nil }
-    let start = place.offset + octets.count - PackRecord.padded(count)
+  /// Writes a record; with its place, where its content of so many bytes is read.
+  func append(_ bytes: [UInt8], content count: Int) -> (PackPlace, BodyDescriptor)? {
+    guard let place = append(bytes), let pack = pack(place.pack) else { return nil }
+    let start = place.offset + bytes.count - PackRecord.padded(count)
     return (place, BodyDescriptor(in: pack, at: UInt64(start)))
   }
 
@@ -201,17 +201,17 @@ extension Packs {
     return (place, BodyDescriptor(in: pack, at: UInt64(place.offset + front.count)))
   }
 
-  /// The octets of the same object with these changes. Blocking.
+  /// The bytes of the same object with these changes. Blocking.
   func rewritten(_ place: PackPlace, _ changes: [CatalogueChange]) -> [UInt8]? {
-    guard let (octets, record) = record(place) else { return nil }
+    guard let (bytes, record) = record(place) else { return nil }
     var (row, tags) = (record.row, record.tags)
     for change in changes { change.apply(to: &row, &tags) }
     // What was decided was decided of what it was.
     let answer = changes.isEmpty ? record.answer : []
-    return octets.withUnsafeBytes { octets in
-      PackRecord.octets(
+    return bytes.withUnsafeBytes { bytes in
+      PackRecord.bytes(
         of: row, tags, revision: record.revision &+ (changes.isEmpty ? 0 : 1), answer: answer,
-        content: UnsafeRawBufferPointer(rebasing: octets[record.content]), digest: record.digest, seed: seed)
+        content: UnsafeRawBufferPointer(rebasing: bytes[record.content]), digest: record.digest, seed: seed)
     }
   }
 }

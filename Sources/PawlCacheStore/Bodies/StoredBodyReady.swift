@@ -79,10 +79,10 @@ extension StoredBody {
     guard !isWarm, let descriptor else { return true }
     let end = total.map { min($0, PageWarmth.around(range).upperBound) } ?? range.upperBound
     var position = PageWarmth.around(range).lowerBound
-    var octet: UInt8 = 0
+    var byte: UInt8 = 0
     while position < end {
       let last = min(position + Self.probeStep, end) - 1
-      if pawl_pread_nowait(descriptor.raw, &octet, 1, off_t(clamping: descriptor.base + last)) < 0,
+      if pawl_pread_nowait(descriptor.raw, &byte, 1, off_t(clamping: descriptor.base + last)) < 0,
         pawl_errno() == EAGAIN
       {
         return false
@@ -93,7 +93,7 @@ extension StoredBody {
     return true
   }
 
-  /// Of how many octets one is asked for: what the kernel reads ahead comes in larger pieces.
+  /// Of how many bytes one is asked for: what the kernel reads ahead comes in larger pieces.
   private static let probeStep: UInt64 = 64 << 10
 
   /// Reads `range` into the page cache, in the pool; then `completion` runs on `loop`. What cannot be read is found out

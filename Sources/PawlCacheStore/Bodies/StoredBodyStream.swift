@@ -4,7 +4,7 @@ import PawlCache
 extension StoredBody {
   /// From now on ``write(_:at:)`` keeps what is not on disk in a window of at most 1 MiB. The tags shrink to what is on
   /// disk, unless the origin's validator is strong: nobody can prove the rest later.
-  /// - Returns: `false` when somebody has begun that before, whose octets the window is for.
+  /// - Returns: `false` when somebody has begun that before, whose bytes the window is for.
   @discardableResult
   package func beginStreaming() -> Bool {
     settleInFile()

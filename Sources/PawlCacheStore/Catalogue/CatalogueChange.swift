@@ -15,7 +15,7 @@ package struct ObjectRow: Sendable {
   var keyHash: UInt64
   var key: [UInt8]
   var kind: Kind
-  /// Of a personal one whose it is; of a coded one ``CodedForm/Origin/octets``.
+  /// Of a personal one whose it is; of a coded one ``CodedForm/Origin/bytes``.
   var owner: [UInt8]?
   var head: [UInt8]
   var total: UInt64?

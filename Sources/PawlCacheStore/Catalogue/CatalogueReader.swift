@@ -77,14 +77,14 @@ final class CatalogueReader: Sendable {
     }
   }
 
-  /// The objects whose ids begin with this octet: those of one directory of bodies.
-  func identities(firstOctet: UInt8) throws(StoreError) -> [ObjectIdentity] {
+  /// The objects whose ids begin with this byte: those of one directory of bodies.
+  func identities(firstByte: UInt8) throws(StoreError) -> [ObjectIdentity] {
     try database.withLock { (database) throws(StoreError) in
       let statement = try database.statement(
         "SELECT number, id, key_hash, held FROM objects WHERE id >= ?1 AND id < ?2 ORDER BY id")
       defer { statement.reset() }
-      let end = firstOctet == 255 ? [UInt8](repeating: 255, count: 17) : [firstOctet + 1]
-      try statement.bind([.blob([firstOctet]), .blob(end)])
+      let end = firstByte == 255 ? [UInt8](repeating: 255, count: 17) : [firstByte + 1]
+      try statement.bind([.blob([firstByte]), .blob(end)])
       var found: [ObjectIdentity] = []
       while try statement.step() {
         guard let id = ObjectID(bytes: statement.blob(1)) else { continue }

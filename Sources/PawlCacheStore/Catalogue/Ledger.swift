@@ -60,8 +60,8 @@ final class Ledger: Sendable {
       return (half, half * Self.half + end, state.sequence + 1)
     }
     guard let place else { return nil }
-    let octets = make(place.sequence)
-    let isWritten = octets.withUnsafeBytes { bytes in
+    let record = make(place.sequence)
+    let isWritten = record.withUnsafeBytes { bytes in
       do throws(StoreError) {
         try Files.writeAll(descriptor, bytes, at: UInt64(place.offset))
         return true

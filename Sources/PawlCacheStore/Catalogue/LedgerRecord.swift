@@ -2,7 +2,7 @@ import PawlCache
 import PawlDisk
 import PawlLoop
 
-/// One record of the ledger: its head, 64 octets of numbers, the last of which is the XXH3 of all else; then what belongs to it.
+/// One record of the ledger: its head, 64 bytes of numbers, the last of which is the XXH3 of all else; then what belongs to it.
 struct LedgerRecord {
   enum Content {
     /// What a segment hashes to as far as it has come.
@@ -30,8 +30,8 @@ struct LedgerRecord {
       to: &output)
   }
 
-  /// The octets of a row, whole units of them, without its head.
-  static func octets(of row: ObjectRow, _ tags: [TagRecord]) -> [UInt8] {
+  /// The bytes of a row, whole units of them, without its head.
+  static func bytes(of row: ObjectRow, _ tags: [TagRecord]) -> [UInt8] {
     var output: [UInt8] = []
     append(row, tags, to: &output)
     return output
@@ -52,8 +52,8 @@ struct LedgerRecord {
     append(tags, to: &output)
   }
 
-  /// The octets of tags, as those of a row.
-  static func octets(of tags: [TagRecord]) -> [UInt8] {
+  /// The bytes of tags, as those of a row.
+  static func bytes(of tags: [TagRecord]) -> [UInt8] {
     var output: [UInt8] = []
     append(tags, to: &output)
     return output
@@ -68,63 +68,63 @@ struct LedgerRecord {
     output.append(contentsOf: repeatElement(0, count: (unit - output.count % unit) % unit))
   }
 
-  static func write(birth octets: [UInt8], of number: Int64, sequence: UInt64, to output: inout [UInt8]) {
-    write([birthMark, sequence, UInt64(bitPattern: number), UInt64(octets.count), 0, 0, 0], octets, to: &output)
+  static func write(birth bytes: [UInt8], of number: Int64, sequence: UInt64, to output: inout [UInt8]) {
+    write([birthMark, sequence, UInt64(bitPattern: number), UInt64(bytes.count), 0, 0, 0], bytes, to: &output)
   }
 
-  static func write(tags octets: [UInt8], of number: Int64, sequence: UInt64, to output: inout [UInt8]) {
-    write([tagsMark, sequence, UInt64(bitPattern: number), UInt64(octets.count), 0, 0, 0], octets, to: &output)
+  static func write(tags bytes: [UInt8], of number: Int64, sequence: UInt64, to output: inout [UInt8]) {
+    write([tagsMark, sequence, UInt64(bitPattern: number), UInt64(bytes.count), 0, 0, 0], bytes, to: &output)
   }
 
-  private static func write(_ numbers: [UInt64], _ octets: [UInt8], to output: inout [UInt8]) {
+  private static func write(_ numbers: [UInt64], _ bytes: [UInt8], to output: inout [UInt8]) {
     let start = output.count
     for number in numbers { withUnsafeBytes(of: number.littleEndian) { output.append(contentsOf: $0) } }
-    let check = check(output[start...], octets[...])
+    let check = check(output[start...], bytes[...])
     withUnsafeBytes(of: check.littleEndian) { output.append(contentsOf: $0) }
-    output.append(contentsOf: octets)
+    output.append(contentsOf: bytes)
   }
 
-  private static func check(_ head: ArraySlice<UInt8>, _ octets: ArraySlice<UInt8>) -> UInt64 {
-    head.withUnsafeBytes { head in octets.withUnsafeBytes { SegmentDigest.key(head, $0, seed: extentMark) } }
+  private static func check(_ head: ArraySlice<UInt8>, _ bytes: ArraySlice<UInt8>) -> UInt64 {
+    head.withUnsafeBytes { head in bytes.withUnsafeBytes { SegmentDigest.key(head, $0, seed: extentMark) } }
   }
 
   // MARK: Reading
 
-  /// All records in these octets. What is none is passed over: a writer that was killed leaves a gap, and what was written before
+  /// All records in these bytes. What is none is passed over: a writer that was killed leaves a gap, and what was written before
   /// the last time round may still stand behind it.
-  static func all(in octets: [UInt8]) -> [LedgerRecord] {
+  static func all(in bytes: [UInt8]) -> [LedgerRecord] {
     var found: [LedgerRecord] = []
     var place = 0
-    while place + unit <= octets.count {
-      let (record, size) = read(octets, at: place) ?? (nil, unit)
+    while place + unit <= bytes.count {
+      let (record, size) = read(bytes, at: place) ?? (nil, unit)
       if let record { found.append(record) }
       place += size
     }
     return found
   }
 
-  private static func read(_ octets: [UInt8], at place: Int) -> (LedgerRecord?, size: Int)? {
-    let numbers = octets[place..<place + unit].withUnsafeBytes { head in
+  private static func read(_ bytes: [UInt8], at place: Int) -> (LedgerRecord?, size: Int)? {
+    let numbers = bytes[place..<place + unit].withUnsafeBytes { head in
       (0..<8).map { UInt64(littleEndian: head.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self)) }
     }
     guard (extentMark...tagsMark).contains(numbers[0]) else { return nil }
     let size = numbers[0] == extentMark ? 0 : Int(clamping: numbers[3])
     let start = place + unit
-    guard size <= octets.count - start, size % unit == 0 else { return nil }
-    let rest = octets[start..<start + size]
-    guard check(octets[place..<start - 8], rest) == numbers[7] else { return nil }
+    guard size <= bytes.count - start, size % unit == 0 else { return nil }
+    let rest = bytes[start..<start + size]
+    guard check(bytes[place..<start - 8], rest) == numbers[7] else { return nil }
     let number = Int64(bitPattern: numbers[2])
     if numbers[0] == extentMark {
       let segment = SegmentRecord(offset: numbers[3], length: numbers[4], digest: numbers[5], sequence: 0)
       guard SegmentTable.isValid(segment) else { return nil }
       return (LedgerRecord(number: number, sequence: numbers[1], content: .extent(segment)), unit)
     }
-    var reader = OctetReader(rest: rest)
+    var reader = ByteReader(rest: rest)
     let content = numbers[0] == birthMark ? birth(rest, number) : tags(&reader).map { Content.tags($0) }
     return (content.map { LedgerRecord(number: number, sequence: numbers[1], content: $0) }, unit + size)
   }
 
-  private static func tags(_ reader: inout OctetReader) -> [TagRecord]? {
+  private static func tags(_ reader: inout ByteReader) -> [TagRecord]? {
     guard let count = reader.number(), count <= 1 + TagRecord.aliasLimit else { return nil }
     var tags: [TagRecord] = []
     for _ in 0..<count {
@@ -134,13 +134,13 @@ struct LedgerRecord {
     return tags
   }
 
-  private static func birth(_ octets: ArraySlice<UInt8>, _ number: Int64) -> Content? {
-    var reader = OctetReader(rest: octets)
+  private static func birth(_ bytes: ArraySlice<UInt8>, _ number: Int64) -> Content? {
+    var reader = ByteReader(rest: bytes)
     return birth(&reader, number).map { .birth($0.row, $0.tags) }
   }
 
   /// What ``append(_:_:to:)`` wrote.
-  static func birth(_ reader: inout OctetReader, _ number: Int64) -> (row: ObjectRow, tags: [TagRecord])? {
+  static func birth(_ reader: inout ByteReader, _ number: Int64) -> (row: ObjectRow, tags: [TagRecord])? {
     guard let id = reader.string().flatMap({ ObjectID(bytes: Array($0)) }), let hash = reader.number(),
       let key = reader.string(),
       let kind = reader.number().flatMap({ ObjectRow.Kind(rawValue: Int64(bitPattern: $0)) }),

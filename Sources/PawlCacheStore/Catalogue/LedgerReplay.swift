@@ -44,12 +44,12 @@ enum LedgerReplay {
     let descriptor = try Files.open(path, O_RDONLY | O_NOFOLLOW)
     defer { close(descriptor) }
     let size = min(try Files.size(descriptor, path), UInt64(2 * Ledger.half))
-    var octets = [UInt8](repeating: 0, count: Int(size))
+    var bytes = [UInt8](repeating: 0, count: Int(size))
     var outcome: Result<Int, StoreError> = .success(0)
-    octets.withUnsafeMutableBytes { buffer in
+    bytes.withUnsafeMutableBytes { buffer in
       outcome = Result { () throws(StoreError) in try Files.read(descriptor, buffer, at: 0) }
     }
-    return Array(octets.prefix(try outcome.get()))
+    return Array(bytes.prefix(try outcome.get()))
   }
 
   /// Longer ones take the place of shorter ones that the catalogue has of the same segment.

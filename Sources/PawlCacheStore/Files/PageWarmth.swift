@@ -1,7 +1,7 @@
 /// Which parts of a body file were seen in the page cache lately: what is there is sent by the loop itself, what is not is
 /// read in the pool first. Asking the kernel costs a system call for each few pages, so its answer holds for a while.
 struct PageWarmth {
-  /// Octets that one note is about, of a body.
+  /// Bytes that one note is about, of a body.
   static let span: UInt64 = 256 << 10
   /// Seconds for which a part that was seen is not asked about again.
   static let holds: UInt16 = 30
@@ -10,7 +10,7 @@ struct PageWarmth {
   /// By part: the second it was seen at, modulo 65,535, and one more; 0: never.
   private var seen: [UInt16] = []
 
-  /// - Parameter span: octets that one note is about.
+  /// - Parameter span: bytes that one note is about.
   init(span: UInt64 = Self.span) { self.span = span }
 
   /// - Parameter second: of any clock that does not run backwards.

@@ -95,9 +95,9 @@ package final class CacheStore: @unchecked Sendable {
   private static func makeBodyDirectories(_ path: String) throws(StoreError) {
     let bodies = path + "/bodies"
     let isNew = !Files.exists(bodies + "/ff")
-    for octet in 0...255 {
-      let name = String(octet, radix: 16)
-      try Files.makeDirectories("\(bodies)/\(octet < 16 ? "0" : "")\(name)")
+    for byte in 0...255 {
+      let name = String(byte, radix: 16)
+      try Files.makeDirectories("\(bodies)/\(byte < 16 ? "0" : "")\(name)")
     }
     if isNew {
       try Files.syncDirectory(bodies)

@@ -32,7 +32,7 @@ extension CacheStore {
     let (body, now) = (form.body, core.clock.wallSeconds())
     let row = ObjectRow(
       number: body.number, id: body.id, keyHash: hash, key: key.bytes, kind: .coded,
-      owner: CodedForm.Origin(base: base.body.id, coding: form.coding, isSteady: body.isSteady).octets,
+      owner: CodedForm.Origin(base: base.body.id, coding: form.coding, isSteady: body.isSteady).bytes,
       head: base.head.serialize(),
       total: body.total, isComplete: false, held: 0, synced: 0, isSuspect: false, storedAt: now, supersededAt: nil,
       lastUsed: now, uses: 0, expires: base.personal?.expires)
@@ -51,11 +51,11 @@ extension CacheStore {
         continue
       }
       let origin = CodedForm.Origin(base: newer.id, coding: form.coding, isSteady: form.body.isSteady)
-      core.record([.owner(form.body.number, origin.octets)], of: form.body)
+      core.record([.owner(form.body.number, origin.bytes)], of: form.body)
     }
   }
 
-  /// The same of what is left: where `newer` has a complete form of that coding with the same octets, that takes the tags. One that is
+  /// The same of what is left: where `newer` has a complete form of that coding with the same bytes, that takes the tags. One that is
   /// still being written may become another one.
   /// - Parameter completion: on any thread.
   package func uniteForms(of older: StoredBody, with newer: StoredBody, then completion: @escaping @Sendable () -> Void)
@@ -75,7 +75,7 @@ extension CacheStore {
 }
 
 extension StoreCore {
-  /// Whether two bodies have the same octets, as far as the shorter one is held. Blocking.
+  /// Whether two bodies have the same bytes, as far as the shorter one is held. Blocking.
   func areEqual(_ a: StoredBody, _ b: StoredBody) -> Bool {
     let end = min(a.held.prefix, b.held.prefix)
     if a.isComplete, b.isComplete, a.total != b.total { return false }
@@ -88,7 +88,7 @@ extension StoreCore {
     return true
   }
 
-  /// Whether two bodies have the same octets there. Blocking.
+  /// Whether two bodies have the same bytes there. Blocking.
   func haveSame(_ range: Range<UInt64>, _ a: StoredBody, _ b: StoredBody) -> Bool {
     withSegmentBuffer { left in
       withSegmentBuffer { right in
@@ -104,7 +104,7 @@ extension StoreCore {
   /// Puts forms that were recorded beside the bodies that they were made of; those without one go. Blocking.
   func attachForms(_ forms: [FoundObject], to responses: [StoredResponse]) {
     for object in forms {
-      guard let origin = object.row.owner.flatMap(CodedForm.Origin.init(octets:)),
+      guard let origin = object.row.owner.flatMap(CodedForm.Origin.init(bytes:)),
         let base = responses.first(where: { $0.body.id == origin.base })?.body
       else {
         object.remove()

@@ -12,7 +12,7 @@ final class OutdatedTrees: Sendable {
   static let limit = 1024
 
   private struct State {
-    /// By the octets that keys below begin with when they are normalised: objects whose numbers are lower are out of date.
+    /// By the bytes that keys below begin with when they are normalised: objects whose numbers are lower are out of date.
     var stamps: [[UInt8]: Int64]
     /// The highest that has ever been among them.
     var newest: Int64

@@ -16,7 +16,7 @@ extension StoreCore {
 
   /// Empties a pack, and lets it go.
   /// - Parameter keepingAll: then it stays where something of it cannot be moved; else that goes, too, whoever has it reads on.
-  /// - Returns: octets that are free for it.
+  /// - Returns: bytes that are free for it.
   func empty(_ pack: Pack, keepingAll: Bool) -> UInt64 {
     guard let packs, pack.beginDropping() else { return 0 }
     var kept = 0
@@ -67,9 +67,9 @@ extension StoreCore {
     if let body = loadedBody(head, place) { return body.relocate(from: place) }
     // One that is damaged, or out of date, need not be moved.
     guard let (_, record) = packs.record(place), record.row.supersededAt == nil,
-      !trees.covers(record.row.key, number: head.number), let octets = packs.rewritten(place, [])
+      !trees.covers(record.row.key, number: head.number), let bytes = packs.rewritten(place, [])
     else { return evict(head, place, packs, evenInUse: false) }
-    guard let next = packs.append(octets) else { return false }
+    guard let next = packs.append(bytes) else { return false }
     if replace(head.keyHash, place, by: next) { return true }
     packs.kill(next)
     // It was loaded, or left, meanwhile.

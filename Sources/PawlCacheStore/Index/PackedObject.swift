@@ -6,16 +6,16 @@ import PawlLoop
 struct PackedObject {
   let place: PackPlace
   let pack: Pack
-  let octets: [UInt8]
+  let bytes: [UInt8]
   let record: PackRecord
 
   /// - Parameter waits: for the disk: never on a loop.
   /// - Returns: `nil` where it is not in the page cache; with `waits`, where there is no such record any more.
   init?(_ place: PackPlace, in packs: Packs, waits: Bool) {
-    guard let pack = packs.pack(place.pack), let (octets, record) = packs.record(place, waits: waits) else {
+    guard let pack = packs.pack(place.pack), let (bytes, record) = packs.record(place, waits: waits) else {
       return nil
     }
-    (self.place, self.pack, self.octets, self.record) = (place, pack, octets, record)
+    (self.place, self.pack, self.bytes, self.record) = (place, pack, bytes, record)
   }
 
   /// Makes a response of it. `nil` where it is damaged or out of date: then it is gone.
@@ -29,7 +29,7 @@ struct PackedObject {
 
   private func body(_ head: StoredHead, _ key: CacheKey, _ core: StoreCore) -> StoredBody {
     let row = record.row
-    let isIntact = octets.withUnsafeBytes { record.isIntact($0) }
+    let isIntact = bytes.withUnsafeBytes { record.isIntact($0) }
     var state = BodyState()
     (state.total, state.home) = (row.total, key)
     let start = UInt64(place.offset + record.content.lowerBound)
@@ -60,8 +60,8 @@ extension StoreCore {
     switch pack.read(place.offset, PackPlace.unit, waits: true) {
     case .failed(let error): return "\(error)"
     case .wouldWait: return nil
-    case .octets(let octets):
-      let head = octets.withUnsafeBytes { PackRecord.Head($0) }
+    case .bytes(let bytes):
+      let head = bytes.withUnsafeBytes { PackRecord.Head($0) }
       return head?.isLive == false ? nil : "its record is not what pawl wrote"
     }
   }

@@ -17,20 +17,20 @@ final class OrphanSweep: Sendable {
 
   init(_ core: StoreCore) { self.core = core }
 
-  func step(_ octet: Int) {
-    guard octet < 256, core.catalogue != nil else { return core.isSwept.withLock { $0 = true } }
-    sweep(UInt8(octet))
-    core.pool.run { [self] in step(octet + 1) }
+  func step(_ byte: Int) {
+    guard byte < 256, core.catalogue != nil else { return core.isSwept.withLock { $0 = true } }
+    sweep(UInt8(byte))
+    core.pool.run { [self] in step(byte + 1) }
   }
 
-  private func sweep(_ octet: UInt8) {
-    let folder = core.bodiesDirectory + (octet < 16 ? "/0" : "/") + String(octet, radix: 16)
+  private func sweep(_ byte: UInt8) {
+    let folder = core.bodiesDirectory + (byte < 16 ? "/0" : "/") + String(byte, radix: 16)
     // What a reader drops while this goes by rows read before is not dropped twice.
     core.doomed.withLock { $0.beginRound() }
     defer { core.doomed.withLock { $0.endRound() } }
     do throws(StoreError) {
       // Rows first: a file that comes later has a row later, and is asked for again.
-      let rows = try core.reader.identities(firstOctet: octet)
+      let rows = try core.reader.identities(firstByte: byte)
       var files = Set(try Files.names(in: folder))
       for row in rows where files.remove(row.id.hex) == nil {
         if !Files.exists("\(folder)/\(row.id.hex)") { dropRow(row) }

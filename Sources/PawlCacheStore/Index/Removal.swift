@@ -35,7 +35,7 @@ extension StoreCore {
         guard body.doom() else { return false }
         dropForms(of: body)
         guard body.state.withLock({ $0.place.isFile }) else {
-          body.removeOctets()
+          body.removeBytes()
           return true
         }
         BodyFile.unlink(candidate.id, self)

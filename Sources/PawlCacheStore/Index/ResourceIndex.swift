@@ -3,7 +3,7 @@ import PawlBase
 import PawlCache
 import PawlLoop
 
-/// Finds a resource by its key: 64 shards of open addressing over a 64-bit XXH3. What is at rest is 16 octets, which say where it is;
+/// Finds a resource by its key: 64 shards of open addressing over a 64-bit XXH3. What is at rest is 16 bytes, which say where it is;
 /// the first look-up makes a resource of it, to be loaded. Of too many resources those go back that nobody has and nobody asked for
 /// since a hand passed them.
 final class ResourceIndex: Sendable {

@@ -30,7 +30,7 @@ final class StoreCore: BodyCore, @unchecked Sendable {
     let isFirst = body.doom()
     removeFromIndex(body)
     body.leaveBase()
-    if isFirst { body.removeOctets() }
+    if isFirst { body.removeBytes() }
     dropForms(of: body)
   }
 

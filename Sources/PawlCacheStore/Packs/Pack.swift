@@ -17,7 +17,7 @@ final class Pack: Sendable {
   private struct State {
     /// Where the next record goes.
     var end: Int
-    /// Octets of records that still count.
+    /// Bytes of records that still count.
     var live: Int
     var isSealed = false
     /// Something was written since the last sync.
@@ -28,7 +28,7 @@ final class Pack: Sendable {
     var isCounted = true
   }
 
-  /// The octets before the first record: what tells that it is a pack of this cache.
+  /// The bytes before the first record: what tells that it is a pack of this cache.
   static let headSize = PackPlace.unit
 
   init(number: UInt32, descriptor: CInt, end: Int, live: Int, isSealed: Bool, lastWritten: Int64, pool: WorkerPool) {
@@ -42,9 +42,9 @@ final class Pack: Sendable {
     if !pool.run({ close(descriptor) }) { close(descriptor) }
   }
 
-  /// Octets of the file.
+  /// Bytes of the file.
   var size: Int { state.withLock { $0.end } }
-  /// Octets of records that still count, as far as is known.
+  /// Bytes of records that still count, as far as is known.
   var live: Int { state.withLock { $0.live } }
   var isSealed: Bool { state.withLock { $0.isSealed } }
   /// Wall clock, seconds.
@@ -84,9 +84,9 @@ final class Pack: Sendable {
   /// Whether ``live`` is what counts, and no more.
   var isCounted: Bool { state.withLock { $0.isCounted } }
 
-  /// So many octets of records counted a moment ago.
-  func noteCounted(_ octets: Int) {
-    state.withLock { ($0.live, $0.isCounted) = (min($0.live, octets), true) }
+  /// So many bytes of records counted a moment ago.
+  func noteCounted(_ bytes: Int) {
+    state.withLock { ($0.live, $0.isCounted) = (min($0.live, bytes), true) }
   }
 
   func noteDirt() { state.withLock { $0.isDirty = true } }
@@ -137,8 +137,8 @@ final class Pack: Sendable {
       switch read(place.offset, PackPlace.unit, waits: waits) {
       case .wouldWait: return false
       case .failed(let error): throw error
-      case .octets(let octets):
-        guard octets.withUnsafeBytes({ PackRecord.Head($0)?.isLive }) == true else { return true }
+      case .bytes(let bytes):
+        guard bytes.withUnsafeBytes({ PackRecord.Head($0)?.isLive }) == true else { return true }
         let before = FileStamp(of: descriptor)
         try Files.writeAll(descriptor, PackRecord.deadState[...], at: UInt64(place.offset + PackRecord.stateOffset))
         proven.withLock { $0.wrote(before, FileStamp(of: descriptor)) }
@@ -158,7 +158,7 @@ final class Pack: Sendable {
 
   /// What a read came to.
   enum Reading {
-    case octets([UInt8])
+    case bytes([UInt8])
     /// The disk would have to be waited for.
     case wouldWait
     case failed(StoreError)
@@ -170,7 +170,7 @@ final class Pack: Sendable {
   func read(_ offset: Int, _ size: Int, waits: Bool) -> Reading {
     var failure: StoreError?
     var isThere = true
-    let octets = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+    let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
       let target = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<size])
       if waits {
         do throws(StoreError) { count = try Files.read(descriptor, target, at: UInt64(offset)) } catch {
@@ -184,6 +184,6 @@ final class Pack: Sendable {
       }
     }
     if let failure { return .failed(failure) }
-    return isThere ? .octets(octets) : .wouldWait
+    return isThere ? .bytes(bytes) : .wouldWait
   }
 }

@@ -14,11 +14,11 @@ struct PackInventory {
   var entries: [PackEntry] = []
   /// The highest number that an object there has.
   var lastNumber: Int64 = 0
-  /// Octets of the files.
+  /// Bytes of the files.
   var size: UInt64 = 0
 }
 
-/// A list of the records in one pack, beside it: 64 octets of numbers, then 16 for each record. It is made when the pack is full, and
+/// A list of the records in one pack, beside it: 64 bytes of numbers, then 16 for each record. It is made when the pack is full, and
 /// saves the next start from going through the records one by one. Without it, that is what happens.
 enum PackList {
   private static let mark: UInt64 = 0x7061_776c_0000_0103
@@ -31,7 +31,7 @@ enum PackList {
     var end: Int
   }
 
-  static func octets(_ content: Content, seed: UInt64) -> [UInt8] {
+  static func bytes(_ content: Content, seed: UInt64) -> [UInt8] {
     var body: [UInt8] = []
     body.reserveCapacity(content.entries.count * 16)
     for entry in content.entries {
@@ -48,17 +48,17 @@ enum PackList {
     return head + body
   }
 
-  /// `nil` for what ``octets(_:seed:)`` did not make.
-  static func read(_ octets: [UInt8], of number: UInt32, seed: UInt64) -> Content? {
-    var reader = OctetReader(rest: octets.prefix(headSize))
-    guard octets.count >= headSize, reader.number() == mark, let count = reader.number(),
+  /// `nil` for what ``bytes(_:seed:)`` did not make.
+  static func read(_ bytes: [UInt8], of number: UInt32, seed: UInt64) -> Content? {
+    var reader = ByteReader(rest: bytes.prefix(headSize))
+    guard bytes.count >= headSize, reader.number() == mark, let count = reader.number(),
       let last = reader.number(), let end = reader.number(), let check = reader.number(),
-      count <= UInt64(PackPlace.packLimit / PackPlace.unit), octets.count == headSize + Int(count) * 16,
+      count <= UInt64(PackPlace.packLimit / PackPlace.unit), bytes.count == headSize + Int(count) * 16,
       end <= UInt64(PackPlace.packLimit)
     else { return nil }
-    return octets.withUnsafeBytes { octets in
-      let body = UnsafeRawBufferPointer(rebasing: octets[headSize...])
-      guard SegmentDigest.key(UnsafeRawBufferPointer(rebasing: octets[..<32]), body, seed: seed) == check else {
+    return bytes.withUnsafeBytes { bytes in
+      let body = UnsafeRawBufferPointer(rebasing: bytes[headSize...])
+      guard SegmentDigest.key(UnsafeRawBufferPointer(rebasing: bytes[..<32]), body, seed: seed) == check else {
         return nil
       }
       var entries: [PackEntry] = []
@@ -81,7 +81,7 @@ private struct PackScan {
   private let end: Int
   private let seed: UInt64
   /// What was read last, and from where on.
-  private var octets: [UInt8] = []
+  private var bytes: [UInt8] = []
   private var start = 0
 
   init(_ pack: Pack, through end: Int, seed: UInt64) { (self.pack, self.end, self.seed) = (pack, end, seed) }
@@ -93,24 +93,24 @@ private struct PackScan {
     guard read(position, PackPlace.unit, ahead), let head = look(position, { PackRecord.Head($0) }),
       position + Int(head.size) <= end, read(position, PackPlace.unit + Int(head.metaSize), ahead)
     else { return nil }
-    let check = look(position) { octets in
+    let check = look(position) { bytes in
       head.check(
-        of: UnsafeRawBufferPointer(rebasing: octets[PackPlace.unit..<PackPlace.unit + Int(head.metaSize)]), seed: seed)
+        of: UnsafeRawBufferPointer(rebasing: bytes[PackPlace.unit..<PackPlace.unit + Int(head.metaSize)]), seed: seed)
     }
     return check == head.check ? head : nil
   }
 
   private func look<R>(_ position: Int, _ body: (UnsafeRawBufferPointer) -> R) -> R {
-    octets.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[(position - start)...])) }
+    bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[(position - start)...])) }
   }
 
   private mutating func read(_ position: Int, _ count: Int, _ ahead: Int) -> Bool {
-    if position >= start, position + count <= start + octets.count { return true }
-    guard case .octets(let read) = pack.read(position, min(max(count, ahead), end - position), waits: true) else {
+    if position >= start, position + count <= start + bytes.count { return true }
+    guard case .bytes(let read) = pack.read(position, min(max(count, ahead), end - position), waits: true) else {
       return false
     }
-    (octets, start) = (read, position)
-    return octets.count >= count
+    (bytes, start) = (read, position)
+    return bytes.count >= count
   }
 }
 
@@ -151,11 +151,11 @@ extension Packs {
     let content = content(of: pack)
     // An index that says less than there is would hide the rest.
     guard content.end == pack.size, self.pack(pack.number) === pack else { return }
-    let (path, octets) = (indexPath(of: pack.number), PackList.octets(content, seed: seed))
+    let (path, bytes) = (indexPath(of: pack.number), PackList.bytes(content, seed: seed))
     do throws(StoreError) {
       let descriptor = try Files.open(path, O_WRONLY | O_CREAT | O_TRUNC)
       defer { CLinux.close(descriptor) }
-      try Files.writeAll(descriptor, octets[...], at: 0)
+      try Files.writeAll(descriptor, bytes[...], at: 0)
       // It went meanwhile: so does its list, which another of its number must not find.
       if self.pack(pack.number) !== pack { try Files.unlink(path) }
     } catch {
@@ -200,7 +200,7 @@ extension Packs {
     let pack = Pack(
       number: number, descriptor: descriptor, end: Int(clamping: min(size, UInt64(PackPlace.packLimit))), live: 0,
       isSealed: true, lastWritten: 0, pool: pool)
-    guard case .octets(let head) = pack.read(0, Pack.headSize, waits: true), PackHead.isOne(head, seed: seed),
+    guard case .bytes(let head) = pack.read(0, Pack.headSize, waits: true), PackHead.isOne(head, seed: seed),
       size > UInt64(Pack.headSize)
     else {
       // Of another cache, or one that nothing was written to.
@@ -233,11 +233,11 @@ extension Packs {
     defer { CLinux.close(descriptor) }
     let limit = PackList.headSize + PackPlace.packLimit / PackPlace.unit * 16
     let size = min(Int(clamping: try Files.size(descriptor, path)), limit)
-    var octets = [UInt8](repeating: 0, count: size)
+    var bytes = [UInt8](repeating: 0, count: size)
     var outcome: Result<Int, StoreError> = .success(0)
-    octets.withUnsafeMutableBytes { buffer in
+    bytes.withUnsafeMutableBytes { buffer in
       outcome = Result { () throws(StoreError) in try Files.read(descriptor, buffer, at: 0) }
     }
-    return try outcome.get() == size ? PackList.read(octets, of: number, seed: seed) : nil
+    return try outcome.get() == size ? PackList.read(bytes, of: number, seed: seed) : nil
   }
 }

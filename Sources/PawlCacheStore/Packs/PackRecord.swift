@@ -2,10 +2,10 @@ import CLinux
 import PawlCache
 import PawlDisk
 
-/// One object in a pack: 64 octets of numbers, then what is known of the object, padded to whole units, and further to make a size that a
+/// One object in a pack: 64 bytes of numbers, then what is known of the object, padded to whole units, and further to make a size that a
 /// ``PackPlace`` can say, then its content, padded to whole units. It proves itself: the numbers and what is known by a keyed XXH3, the content by another.
 ///
-/// Only the eight octets that say whether it still counts ever change.
+/// Only the eight bytes that say whether it still counts ever change.
 struct PackRecord {
   static let unit = PackPlace.unit
   private static let mark: UInt64 = 0x7061_776c_7061_636b
@@ -22,7 +22,7 @@ struct PackRecord {
   let revision: UInt64
   /// ``PackedAnswer``; empty: none was decided.
   let answer: [UInt8]
-  /// Where the content lies among the octets of the record.
+  /// Where the content lies among the bytes of the record.
   let content: Range<Int>
   /// XXH3-64 of the content.
   let digest: UInt64
@@ -31,35 +31,35 @@ struct PackRecord {
 
   /// What stands before the content of a record; `nil` where that would be too large.
   /// - Parameters:
-  ///   - count: octets of the content.
+  ///   - count: bytes of the content.
   ///   - seed: of the cache: nobody else can make what passes for a record.
   static func front(
     of row: ObjectRow, _ tags: [TagRecord], revision: UInt64 = 0, answer: [UInt8] = [], content count: Int,
     digest: UInt64, seed: UInt64
   ) -> [UInt8]? {
-    var octets: [UInt8] = []
-    octets.reserveCapacity(unit + 1024 + answer.count)
-    octets.append(contentsOf: repeatElement(0, count: unit))
-    octets.append(string: answer[...])
-    octets.append(number: row.supersededAt.map { UInt64(bitPattern: $0) } ?? isNeverSuperseded)
-    octets.append(number: revision)
-    LedgerRecord.append(row, tags, to: &octets)
-    let wanted = octets.count + padded(count)
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(unit + 1024 + answer.count)
+    bytes.append(contentsOf: repeatElement(0, count: unit))
+    bytes.append(string: answer[...])
+    bytes.append(number: row.supersededAt.map { UInt64(bitPattern: $0) } ?? isNeverSuperseded)
+    bytes.append(number: revision)
+    LedgerRecord.append(row, tags, to: &bytes)
+    let wanted = bytes.count + padded(count)
     guard wanted <= PackPlace.recordLimit else { return nil }
     let size = PackPlace.padded(wanted)
-    octets.append(contentsOf: repeatElement(0, count: size - wanted))
+    bytes.append(contentsOf: repeatElement(0, count: size - wanted))
     var head = Head(
-      size: UInt32(size), metaSize: UInt32(octets.count - unit), contentSize: UInt32(count), number: row.number,
+      size: UInt32(size), metaSize: UInt32(bytes.count - unit), contentSize: UInt32(count), number: row.number,
       keyHash: row.keyHash, digest: digest)
-    octets.withUnsafeMutableBytes { octets in
-      head.check = head.check(of: UnsafeRawBufferPointer(rebasing: octets[unit...]), seed: seed)
-      head.write(to: octets)
+    bytes.withUnsafeMutableBytes { bytes in
+      head.check = head.check(of: UnsafeRawBufferPointer(rebasing: bytes[unit...]), seed: seed)
+      head.write(to: bytes)
     }
-    return octets
+    return bytes
   }
 
-  /// The octets of a record; `nil` where it would be too large.
-  static func octets(
+  /// The bytes of a record; `nil` where it would be too large.
+  static func bytes(
     of row: ObjectRow, _ tags: [TagRecord], revision: UInt64 = 0, answer: [UInt8] = [], content: UnsafeRawBufferPointer,
     digest: UInt64, seed: UInt64
   ) -> [UInt8]? {
@@ -72,7 +72,7 @@ struct PackRecord {
 
   // MARK: Reading
 
-  /// What can be told of a record by its first 64 octets alone: enough to find the next one.
+  /// What can be told of a record by its first 64 bytes alone: enough to find the next one.
   struct Head {
     var size: UInt32
     var metaSize: UInt32
@@ -82,7 +82,7 @@ struct PackRecord {
     var digest: UInt64
     var check: UInt64 = 0
     var isLive = true
-    /// Octets before the content.
+    /// Bytes before the content.
     var front: Int { PackRecord.unit + Int(metaSize) }
 
     fileprivate init(
@@ -92,24 +92,24 @@ struct PackRecord {
       (self.number, self.keyHash, self.digest) = (number, keyHash, digest)
     }
 
-    /// `nil` for octets that no record begins with. Whether they are what pawl wrote shows with the rest.
-    init?(_ octets: UnsafeRawBufferPointer) {
-      guard octets.count >= unit, Self.number(octets, 0) == mark else { return nil }
-      let state = Self.number(octets, PackRecord.stateOffset)
-      let (sizes, more) = (Self.number(octets, 16), Self.number(octets, 24))
+    /// `nil` for bytes that no record begins with. Whether they are what pawl wrote shows with the rest.
+    init?(_ bytes: UnsafeRawBufferPointer) {
+      guard bytes.count >= unit, Self.number(bytes, 0) == mark else { return nil }
+      let state = Self.number(bytes, PackRecord.stateOffset)
+      let (sizes, more) = (Self.number(bytes, 16), Self.number(bytes, 24))
       (size, metaSize, contentSize) = (
         UInt32(truncatingIfNeeded: sizes), UInt32(truncatingIfNeeded: sizes >> 32), UInt32(truncatingIfNeeded: more)
       )
-      number = Int64(bitPattern: Self.number(octets, 32))
-      (keyHash, digest, check) = (Self.number(octets, 40), Self.number(octets, 48), Self.number(octets, 56))
+      number = Int64(bitPattern: Self.number(bytes, 32))
+      (keyHash, digest, check) = (Self.number(bytes, 40), Self.number(bytes, 48), Self.number(bytes, 56))
       isLive = state == live
       guard more >> 32 == 0, state == live || state == dead, number > 0, Int(size) <= PackPlace.recordLimit,
         Int(metaSize) % unit == 0, unit + Int(metaSize) + padded(Int(contentSize)) == Int(size)
       else { return nil }
     }
 
-    private static func number(_ octets: UnsafeRawBufferPointer, _ offset: Int) -> UInt64 {
-      UInt64(littleEndian: octets.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+    private static func number(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> UInt64 {
+      UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
 
     fileprivate func write(to output: UnsafeMutableRawBufferPointer) {
@@ -130,13 +130,13 @@ struct PackRecord {
     }
   }
 
-  /// - Returns: `nil` where the octets are not a whole record that pawl wrote, or one that does not count any more. Its content is not
+  /// - Returns: `nil` where the bytes are not a whole record that pawl wrote, or one that does not count any more. Its content is not
   ///   looked at.
-  init?(_ octets: UnsafeRawBufferPointer, seed: UInt64) {
-    guard let head = Head(octets), head.isLive, Int(head.size) <= octets.count else { return nil }
+  init?(_ bytes: UnsafeRawBufferPointer, seed: UInt64) {
+    guard let head = Head(bytes), head.isLive, Int(head.size) <= bytes.count else { return nil }
     let meta = Self.unit..<Self.unit + Int(head.metaSize)
-    guard head.check == head.check(of: UnsafeRawBufferPointer(rebasing: octets[meta]), seed: seed) else { return nil }
-    var reader = OctetReader(rest: Array(octets[meta])[...])
+    guard head.check == head.check(of: UnsafeRawBufferPointer(rebasing: bytes[meta]), seed: seed) else { return nil }
+    var reader = ByteReader(rest: Array(bytes[meta])[...])
     guard let answer = reader.string(), let superseded = reader.number(), let revision = reader.number(),
       let birth = LedgerRecord.birth(&reader, head.number), birth.row.keyHash == head.keyHash
     else { return nil }
@@ -149,7 +149,7 @@ struct PackRecord {
     content = meta.upperBound..<meta.upperBound + Int(head.contentSize)
   }
 
-  /// The octets of a ``PackedAnswer`` in what is known of an object; `nil` where that is cut.
+  /// The bytes of a ``PackedAnswer`` in what is known of an object; `nil` where that is cut.
   static func answer(in meta: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
     guard let count = number(at: 0, of: meta), count > 0, count <= UInt64(meta.count - 8) else { return nil }
     return UnsafeRawBufferPointer(rebasing: meta[8..<8 + Int(count)])
@@ -182,8 +182,8 @@ struct PackRecord {
   }
 
   /// Whether the content is what was written.
-  func isIntact(_ octets: UnsafeRawBufferPointer) -> Bool {
-    SegmentDigest.of(UnsafeRawBufferPointer(rebasing: octets[content])) == digest
+  func isIntact(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    SegmentDigest.of(UnsafeRawBufferPointer(rebasing: bytes[content])) == digest
   }
 
   /// The one segment that the content is; `nil` where there is none.

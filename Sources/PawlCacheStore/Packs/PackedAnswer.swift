@@ -12,7 +12,7 @@ package struct PackedAnswer {
   package var from: Int64, until: Int64, born: Int64
   /// What else the server noted.
   package var flags: UInt64
-  /// The octets of the head, up to the fields that change by the second.
+  /// The bytes of the head, up to the fields that change by the second.
   package var head: [UInt8]
 
   package init(settings: UInt64, from: Int64, until: Int64, born: Int64, flags: UInt64, head: [UInt8]) {
@@ -22,7 +22,7 @@ package struct PackedAnswer {
 
   static let fixedSize = 40
 
-  var octets: [UInt8] {
+  var bytes: [UInt8] {
     var output: [UInt8] = []
     output.reserveCapacity(Self.fixedSize + head.count)
     let numbers = (
@@ -40,19 +40,19 @@ package final class PackRoom {
   /// So much is read of a large record at first: all that stands before its content, as a rule.
   static let headSize = 2048
 
-  let octets: UnsafeMutableRawBufferPointer
+  let bytes: UnsafeMutableRawBufferPointer
   /// The last answer that was found here.
   package internal(set) var hit: PackedHit?
 
-  package init() { octets = .allocate(byteCount: PackPlace.recordLimit, alignment: 64) }
-  deinit { octets.deallocate() }
+  package init() { bytes = .allocate(byteCount: PackPlace.recordLimit, alignment: 64) }
+  deinit { bytes.deallocate() }
 }
 
-/// A record as it was read, with the answer that was decided for it. Its octets hold until the next one is read into the same room.
+/// A record as it was read, with the answer that was decided for it. Its bytes hold until the next one is read into the same room.
 package struct PackedHit {
   /// Of the object.
   let number: Int64
-  /// Octets of the content.
+  /// Bytes of the content.
   package let count: Int
   /// Where in the record the content begins, and what its XXH3 is to be.
   let contentStart: Int
@@ -65,14 +65,14 @@ package struct PackedHit {
   package var content = UnsafeRawBufferPointer(start: nil, count: 0)
   package var slice: FileSlice?
 
-  /// `nil` where the octets are not the beginning of such a record under that key. The content is not looked at.
+  /// `nil` where the bytes are not the beginning of such a record under that key. The content is not looked at.
   init?(
-    _ octets: UnsafeRawBufferPointer, authority: UnsafeRawBufferPointer, target: UnsafeRawBufferPointer, seed: UInt64
+    _ bytes: UnsafeRawBufferPointer, authority: UnsafeRawBufferPointer, target: UnsafeRawBufferPointer, seed: UInt64
   ) {
-    guard let record = PackRecord.Head(octets), record.isLive,
-      PackPlace.unit + Int(record.metaSize) <= octets.count
+    guard let record = PackRecord.Head(bytes), record.isLive,
+      PackPlace.unit + Int(record.metaSize) <= bytes.count
     else { return nil }
-    let meta = UnsafeRawBufferPointer(rebasing: octets[PackPlace.unit..<PackPlace.unit + Int(record.metaSize)])
+    let meta = UnsafeRawBufferPointer(rebasing: bytes[PackPlace.unit..<PackPlace.unit + Int(record.metaSize)])
     guard record.check == record.check(of: meta, seed: seed), let answer = PackRecord.answer(in: meta),
       answer.count >= PackedAnswer.fixedSize, PackRecord.isCurrent(meta, behind: answer.count),
       PackRecord.isKey(authority, target, in: meta, behind: answer.count)
@@ -102,17 +102,17 @@ extension Pack {
   ) -> PackedHit? {
     let isLarge = place.size > ProvenRecords.least
     let first = isLarge ? PackRoom.headSize : place.size
-    guard var octets = read(place.offset, first, into: room, at: 0) else { return nil }
+    guard var bytes = read(place.offset, first, into: room, at: 0) else { return nil }
     // Long heads are rare.
-    if isLarge, let head = PackRecord.Head(octets), head.front > first {
+    if isLarge, let head = PackRecord.Head(bytes), head.front > first {
       guard let more = read(place.offset, head.front, into: room, at: 0) else { return nil }
-      octets = more
+      bytes = more
     }
-    guard var hit = PackedHit(octets, authority: authority, target: target, seed: seed) else { return nil }
+    guard var hit = PackedHit(bytes, authority: authority, target: target, seed: seed) else { return nil }
     let (start, base) = (hit.contentStart, UInt64(place.offset + hit.contentStart))
     guard isLarge, hit.count >= ProvenRecords.least else {
-      let isRead = start + hit.count <= octets.count || read(Int(base), hit.count, into: room, at: start) != nil
-      let content = UnsafeRawBufferPointer(rebasing: room.octets[start..<start + hit.count])
+      let isRead = start + hit.count <= bytes.count || read(Int(base), hit.count, into: room, at: start) != nil
+      let content = UnsafeRawBufferPointer(rebasing: room.bytes[start..<start + hit.count])
       guard isRead, SegmentDigest.of(content) == hit.digest else { return nil }
       hit.content = content
       return hit
@@ -130,7 +130,7 @@ extension Pack {
   }
 
   private func read(_ offset: Int, _ count: Int, into room: PackRoom, at place: Int) -> UnsafeRawBufferPointer? {
-    let target = UnsafeMutableRawBufferPointer(rebasing: room.octets[place..<place + count])
+    let target = UnsafeMutableRawBufferPointer(rebasing: room.bytes[place..<place + count])
     guard pawl_pread_nowait(descriptor, target.baseAddress, count, off_t(offset)) == count else { return nil }
     return UnsafeRawBufferPointer(target)
   }

@@ -10,9 +10,9 @@ import PawlObserve
 /// Each writer has a lane with a pack of its own, so that writers do not wait for each other, and a process that is killed leaves no
 /// hole before what is whole.
 final class Packs: Sendable {
-  /// The largest content that is kept in packs, in octets.
+  /// The largest content that is kept in packs, in bytes.
   let contentLimit: Int
-  /// The octets of one pack.
+  /// The bytes of one pack.
   let packSize: Int
   let place: StorePlace
   let seed: UInt64
@@ -46,13 +46,13 @@ final class Packs: Sendable {
 
   /// So many packs fill the room that there is for all: that is how finely room is made.
   static let share: UInt64 = 64
-  /// A pack has at least so many octets; of a cache that has not room for ``share`` of them nothing is packed.
+  /// A pack has at least so many bytes; of a cache that has not room for ``share`` of them nothing is packed.
   static let leastSize: UInt64 = 1 << 20
-  /// A pack has at most so many octets, but where there would be too many of them.
+  /// A pack has at most so many bytes, but where there would be too many of them.
   static let usualSize: UInt64 = 64 << 20
 
-  /// The octets of a pack in a cache that has room for so many.
-  /// - Parameter mostPacks: so many there are at most while they have fewer octets than they can: each holds a descriptor.
+  /// The bytes of a pack in a cache that has room for so many.
+  /// - Parameter mostPacks: so many there are at most while they have fewer bytes than they can: each holds a descriptor.
   static func size(for maxSize: UInt64, mostPacks: Int) -> UInt64 {
     min(max(min(maxSize / share, usualSize), maxSize / UInt64(max(1, mostPacks))), UInt64(PackPlace.packLimit))
   }
@@ -127,13 +127,13 @@ final class Packs: Sendable {
   /// All of them, the oldest first.
   var all: [Pack] { state.withLock { $0.table.compactMap(\.self) } }
 
-  /// Octets of all packs.
+  /// Bytes of all packs.
   var size: Int { all.reduce(0) { $0 + $1.size } }
 
   // MARK: Writing
 
-  /// Writes a record; its octets are charged. `nil`, logged, where the disk does not take it.
-  func append(_ octets: [UInt8]) -> PackPlace? { append(octets, UnsafeRawBufferPointer(start: nil, count: 0)) }
+  /// Writes a record; its bytes are charged. `nil`, logged, where the disk does not take it.
+  func append(_ bytes: [UInt8]) -> PackPlace? { append(bytes, UnsafeRawBufferPointer(start: nil, count: 0)) }
 
   /// The same of what stands before its content, and that.
   func append(_ front: [UInt8], _ content: UnsafeRawBufferPointer) -> PackPlace? {
@@ -238,7 +238,7 @@ final class Packs: Sendable {
     let pack = Pack(
       number: number, descriptor: descriptor, end: Pack.headSize, live: 0, isSealed: false,
       lastWritten: clock.wallSeconds(), pool: pool)
-    try Files.writeAll(descriptor, PackHead.octets(seed: seed)[...], at: 0)
+    try Files.writeAll(descriptor, PackHead.bytes(seed: seed)[...], at: 0)
     hasNewName.withLock { $0 = true }
     return pack
   }
@@ -335,14 +335,14 @@ final class Packs: Sendable {
 enum PackHead {
   private static let mark: UInt64 = 0x7061_776c_0000_0101
 
-  static func octets(seed: UInt64) -> [UInt8] {
-    var octets: [UInt8] = []
-    octets.append(number: mark)
-    octets.append(number: seed)
-    octets.append(contentsOf: repeatElement(0, count: Pack.headSize - octets.count))
-    return octets
+  static func bytes(seed: UInt64) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.append(number: mark)
+    bytes.append(number: seed)
+    bytes.append(contentsOf: repeatElement(0, count: Pack.headSize - bytes.count))
+    return bytes
   }
 
   /// Whether it is a pack of the cache with this seed.
-  static func isOne(_ octets: [UInt8], seed: UInt64) -> Bool { octets == self.octets(seed: seed) }
+  static func isOne(_ bytes: [UInt8], seed: UInt64) -> Bool { bytes == self.bytes(seed: seed) }
 }

@@ -3,7 +3,7 @@ package import PawlLoop
 /// Which contents of one pack were read whole a moment ago, and were what was written: those are sent from where they lie, without being
 /// read again. What anybody else does to the file shows in its stamp, and then all of them are to be proven anew.
 struct ProvenRecords {
-  /// Content of fewer octets costs less to read, prove and send than to look this up and send from the file.
+  /// Content of fewer bytes costs less to read, prove and send than to look this up and send from the file.
   static let least = 8 << 10
 
   /// The file as it was left; `nil`: nothing is proven.
@@ -104,8 +104,8 @@ extension Pack {
   /// Reads content and compares it. `nil` where the disk would have to be waited for. On any loop.
   func prove(_ base: UInt64, _ count: Int, _ digest: UInt64, now: Monotonic) -> Bool? {
     let stamp = FileStamp(of: descriptor)
-    guard case .octets(let octets) = read(Int(base), count, waits: false) else { return nil }
-    guard octets.withUnsafeBytes({ SegmentDigest.of($0) }) == digest else { return false }
+    guard case .bytes(let bytes) = read(Int(base), count, waits: false) else { return nil }
+    guard bytes.withUnsafeBytes({ SegmentDigest.of($0) }) == digest else { return false }
     noteProven(base, now: now, stamp)
     return true
   }

@@ -5,9 +5,9 @@ struct MemoryWindow {
   static let capacity = 1 << 20
 
   private var bytes: [UInt8] = []
-  /// Octets of `bytes` that have passed.
+  /// Bytes of `bytes` that have passed.
   private var passed = 0
-  /// Offset in the body of the first octet still here.
+  /// Offset in the body of the first byte still here.
   private var start: UInt64?
   /// Where the window began.
   private var first: UInt64?
@@ -22,7 +22,7 @@ struct MemoryWindow {
 
   var isFull: Bool { bytes.count - passed >= Self.capacity }
 
-  /// Adds what continues the window; octets already in it are skipped.
+  /// Adds what continues the window; bytes already in it are skipped.
   /// - Returns: `false` when a gap would come to be, or when it is from before the window: none of it is taken.
   mutating func append(_ added: UnsafeRawBufferPointer, at offset: UInt64) -> Bool {
     if start == nil { (start, first) = (offset, offset) }
@@ -44,7 +44,7 @@ struct MemoryWindow {
     }
   }
 
-  /// So many octets before its end stay when the slowest readers are overtaken.
+  /// So many bytes before its end stay when the slowest readers are overtaken.
   static let keptWhenOvertaking = capacity / 4
 
   /// Where one stands who waits for more, or is about to.
@@ -60,13 +60,13 @@ struct MemoryWindow {
   /// Goes on without the readers that are far behind.
   mutating func overtake() { drop(before: nearEnd) }
 
-  /// At most `limit` octets from `position` on; `nil` when they are not here.
+  /// At most `limit` bytes from `position` on; `nil` when they are not here.
   func piece(at position: UInt64, limit: Int) -> [UInt8]? {
     guard range.contains(position) else { return nil }
     let first = passed + Int(position - range.lowerBound)
     return Array(bytes[first..<min(bytes.count, first + max(limit, 1))])
   }
 
-  /// Whether the octet at `position` is from before the window: it was here and is gone, or there is no room to fetch it into.
+  /// Whether the byte at `position` is from before the window: it was here and is gone, or there is no room to fetch it into.
   func hasPassed(_ position: UInt64) -> Bool { position < range.lowerBound }
 }

@@ -1,6 +1,6 @@
 import CXXHash
 
-/// The XXH3-64 of octets as they are written: a running digest that can be read at any time.
+/// The XXH3-64 of bytes as they are written: a running digest that can be read at any time.
 final class SegmentDigest {
   private let state: OpaquePointer
 

@@ -12,7 +12,7 @@ package struct ListenerSettings: Hashable, Sendable {
   package var maxWindow: UInt64 = 16 << 20
   /// Whether each connection begins with a PROXY protocol header, v1 or v2, which `trusted-proxies` alone may send.
   package var proxyProtocol = false
-  /// From the first octet of a request until its head is whole.
+  /// From the first byte of a request until its head is whole.
   package var headerTimeout = Duration.seconds(15)
   /// Idle between two requests.
   package var keepaliveTimeout = Duration.seconds(60)

@@ -115,7 +115,7 @@ package enum CookiePattern: Hashable, Sendable, CustomStringConvertible {
   case all
   /// Those of web analytics that are known not to change content.
   case analytics
-  /// With `*` for any number of octets.
+  /// With `*` for any number of bytes.
   case named(String)
 
   package var description: String {

@@ -1,23 +1,23 @@
-/// A literal IPv4 or IPv6 address: 4 or 16 octets in network order.
+/// A literal IPv4 or IPv6 address: 4 or 16 bytes in network order.
 package struct NetworkAddress: Hashable, Sendable {
-  package var octets: [UInt8]
+  package var bytes: [UInt8]
 
   /// `192.0.2.1` or `2001:db8::1`, without brackets, zone or port (RFC 3986 §3.2.2).
   package init?(_ text: some StringProtocol) {
-    guard let octets = text.contains(":") ? Self.sixth(String(text)) : Self.fourth(String(text)) else { return nil }
-    self.octets = octets
+    guard let bytes = text.contains(":") ? Self.sixth(String(text)) : Self.fourth(String(text)) else { return nil }
+    self.bytes = bytes
   }
 
   private static func fourth(_ text: String) -> [UInt8]? {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 4 else { return nil }
-    var octets = [UInt8]()
+    var bytes = [UInt8]()
     for part in parts {
       guard part.count <= 3, !(part.count > 1 && part.first == "0"), let value = Quantity.number(part), value <= 255
       else { return nil }
-      octets.append(UInt8(value))
+      bytes.append(UInt8(value))
     }
-    return octets
+    return bytes
   }
 
   private static func sixth(_ text: String) -> [UInt8]? {
@@ -55,19 +55,19 @@ package struct NetworkAddress: Hashable, Sendable {
 
   private static func groups(_ text: String) -> [UInt8]? {
     if text.isEmpty { return [] }
-    var octets = [UInt8]()
+    var bytes = [UInt8]()
     for group in text.split(separator: ":", omittingEmptySubsequences: false) {
       guard (1...4).contains(group.utf8.count), group.utf8.allSatisfy({ isHex($0) }),
         let value = UInt16(group, radix: 16)
       else { return nil }
-      octets.append(UInt8(value >> 8))
-      octets.append(UInt8(value & 0xff))
+      bytes.append(UInt8(value >> 8))
+      bytes.append(UInt8(value & 0xff))
     }
-    return octets
+    return bytes
   }
 
-  private static func isHex(_ octet: UInt8) -> Bool {
-    (48...57).contains(octet) || (65...70).contains(octet) || (97...102).contains(octet)
+  private static func isHex(_ byte: UInt8) -> Bool {
+    (48...57).contains(byte) || (65...70).contains(byte) || (97...102).contains(byte)
   }
 }
 
@@ -89,7 +89,7 @@ package struct AddressRange: Hashable, Sendable, CustomStringConvertible {
     }
     let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     guard let first = parts.first, let network = NetworkAddress(first) else { return nil }
-    var length = network.octets.count * 8
+    var length = network.bytes.count * 8
     if parts.count == 2 {
       guard let bits = Quantity.number(parts[1]), bits <= UInt64(length) else { return nil }
       length = Int(bits)
@@ -97,14 +97,14 @@ package struct AddressRange: Hashable, Sendable, CustomStringConvertible {
     (self.network, prefixLength, description) = (network, length, text)
   }
 
-  /// Whether an address of 4 or 16 octets lies within; IPv4-mapped IPv6 addresses count as IPv4.
+  /// Whether an address of 4 or 16 bytes lies within; IPv4-mapped IPv6 addresses count as IPv4.
   package func contains(_ address: [UInt8]) -> Bool {
     let plain = Self.unmapped(address)
-    guard let network, plain.count == network.octets.count else { return false }
+    guard let network, plain.count == network.bytes.count else { return false }
     for index in plain.indices {
       let bits = min(8, max(0, prefixLength - index * 8))
       let mask = UInt8(truncatingIfNeeded: 0xff00 >> bits)
-      if plain[index] & mask != network.octets[index] & mask { return false }
+      if plain[index] & mask != network.bytes[index] & mask { return false }
     }
     return true
   }

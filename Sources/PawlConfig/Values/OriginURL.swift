@@ -69,13 +69,13 @@ enum HostName {
       separator: ".", omittingEmptySubsequences: false)
     let areValid = labels.allSatisfy { label in
       (1...63).contains(label.utf8.count) && label.first != "-" && label.last != "-"
-        && label.utf8.allSatisfy { isNameOctet($0) }
+        && label.utf8.allSatisfy { isNameByte($0) }
     }
     guard areValid, let last = labels.last else { return false }
     return last.utf8.allSatisfy({ (48...57).contains($0) }) ? NetworkAddress(text) != nil : true
   }
 
-  private static func isNameOctet(_ octet: UInt8) -> Bool {
-    (48...57).contains(octet) || (65...90).contains(octet) || (97...122).contains(octet) || octet == 45 || octet == 95
+  private static func isNameByte(_ byte: UInt8) -> Bool {
+    (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte) || byte == 45 || byte == 95
   }
 }

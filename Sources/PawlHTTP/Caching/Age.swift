@@ -12,7 +12,7 @@ package enum Age {
 extension Bytes {
   /// Digits only, `Int64.max` for anything larger; `nil` when anything else stands there.
   fileprivate var saturatedDecimal: UInt64? {
-    var scanner = OctetScanner(self)
+    var scanner = ByteScanner(self)
     guard let value = scanner.saturatingDecimal(), scanner.isAtEnd else { return nil }
     return value
   }

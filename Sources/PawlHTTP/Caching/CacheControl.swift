@@ -33,7 +33,7 @@ package struct CacheControl: Hashable, Sendable {
   package static let longest: Int64 = 1 << 31
 
   private mutating func read(_ element: Bytes) {
-    var scanner = OctetScanner(element)
+    var scanner = ByteScanner(element)
     guard let name = scanner.token() else { return }
     switch name.count {
     case 6: if name.equalsIgnoringCase("public") { isPublic = true }
@@ -54,7 +54,7 @@ package struct CacheControl: Hashable, Sendable {
     }
   }
 
-  private mutating func readLong(_ name: Bytes, _ scanner: inout OctetScanner) {
+  private mutating func readLong(_ name: Bytes, _ scanner: inout ByteScanner) {
     if name.equalsIgnoringCase("must-revalidate") { mustRevalidate = true }
     if name.equalsIgnoringCase("proxy-revalidate") { proxyRevalidate = true }
     if name.equalsIgnoringCase("must-understand") { mustUnderstand = true }
@@ -68,21 +68,21 @@ package struct CacheControl: Hashable, Sendable {
     }
   }
 
-  private mutating func readMaxStale(_ scanner: inout OctetScanner) {
+  private mutating func readMaxStale(_ scanner: inout ByteScanner) {
     maxStale = Self.smaller(maxStale, scanner.isAtEnd ? .max : Self.lifetime(&scanner))
   }
 
   private static func smaller(_ known: Int64?, _ new: Int64) -> Int64 { min(known ?? .max, new) }
 
   /// `=` and a number, or 0 for anything else.
-  private static func lifetime(_ scanner: inout OctetScanner) -> Int64 { seconds(&scanner) ?? 0 }
+  private static func lifetime(_ scanner: inout ByteScanner) -> Int64 { seconds(&scanner) ?? 0 }
 
   /// `=` and a number, quoted or not, up to the end of the element.
-  private static func seconds(_ scanner: inout OctetScanner) -> Int64? {
+  private static func seconds(_ scanner: inout ByteScanner) -> Int64? {
     guard scanner.skip(0x3d) else { return nil }
     if let quoted = scanner.quotedString() {
       guard scanner.isAtEnd else { return nil }
-      scanner = OctetScanner(quoted)
+      scanner = ByteScanner(quoted)
     }
     guard let value = scanner.saturatingDecimal(), scanner.isAtEnd else { return nil }
     return min(Int64(value), longest)

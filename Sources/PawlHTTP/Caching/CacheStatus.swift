@@ -36,10 +36,10 @@ package struct CacheStatus: Hashable, Sendable {
     return output
   }
 
-  /// Everything at its longest, but for the detail, of which each octet may need a backslash.
+  /// Everything at its longest, but for the detail, of which each byte may need a backslash.
   private var room: Int { 160 + 2 * (detail?.utf8CodeUnitCount ?? 0) }
 
-  private func write(to output: inout OctetWriter) {
+  private func write(to output: inout ByteWriter) {
     output.put("pawl")
     if hit { output.put("; hit") } else { writeForward(to: &output) }
     if let ttl {
@@ -57,7 +57,7 @@ package struct CacheStatus: Hashable, Sendable {
     }
   }
 
-  private func writeForward(to output: inout OctetWriter) {
+  private func writeForward(to output: inout ByteWriter) {
     guard let fwd else { return }
     output.put("; fwd=")
     var word = fwd.rawValue
@@ -76,21 +76,21 @@ package struct CacheStatus: Hashable, Sendable {
 }
 
 extension [UInt8] {
-  /// A token where it is one, else a string (RFC 9651 §3.3.3, §3.3.4). Octets no string may hold become `?`.
+  /// A token where it is one, else a string (RFC 9651 §3.3.3, §3.3.4). Bytes no string may hold become `?`.
   mutating func append(structuredText text: some Collection<UInt8>) {
-    if let first = text.first, first.isLetter, text.allSatisfy(OctetSet.token.contains) {
+    if let first = text.first, first.isLetter, text.allSatisfy(ByteSet.token.contains) {
       append(contentsOf: text)
     } else {
       append(structuredString: text)
     }
   }
 
-  /// A string (RFC 9651 §3.3.3). Octets no string may hold become `?`.
+  /// A string (RFC 9651 §3.3.3). Bytes no string may hold become `?`.
   mutating func append(structuredString text: some Collection<UInt8>) {
     append(0x22)
-    for octet in text {
-      if octet == 0x22 || octet == 0x5c { append(0x5c) }
-      append(octet >= 0x20 && octet < 0x7f ? octet : 0x3f)
+    for byte in text {
+      if byte == 0x22 || byte == 0x5c { append(0x5c) }
+      append(byte >= 0x20 && byte < 0x7f ? byte : 0x3f)
     }
     append(0x22)
   }

@@ -9,7 +9,7 @@ package struct VaryRule: Hashable, Sendable {
   package init(_ fields: Fields) {
     for line in fields.lines where line.name == .vary {
       for member in fields.value(line).listElements {
-        if member.equals("*") || !member.allSatisfy(OctetSet.token.contains) {
+        if member.equals("*") || !member.allSatisfy(ByteSet.token.contains) {
           isStar = true
         } else {
           names.append(member.map(\.lowercasedASCII))
@@ -20,7 +20,7 @@ package struct VaryRule: Hashable, Sendable {
     names = names.enumerated().filter { $0.offset == 0 || names[$0.offset - 1] != $0.element }.map(\.element)
   }
 
-  /// The request's values of the named fields in a form whose octets are equal when the values mean the same.
+  /// The request's values of the named fields in a form whose bytes are equal when the values mean the same.
   /// Lines are joined and blanks around commas dropped; languages and codings are also lower-cased, and sorted,
   /// because their order says nothing (RFC 9110 §12.5.4). An absent field equals only an absent one.
   package func selectingValues(in request: Fields) -> [UInt8] {
@@ -54,7 +54,7 @@ package struct VaryRule: Hashable, Sendable {
 private struct CanonicalMembers {
   private enum Form { case exact, list, unorderedList }
   private let form: Form
-  private var octets: [UInt8] = []
+  private var bytes: [UInt8] = []
   private var ranges: [Range<Int>] = []
 
   init(name: FieldName) {
@@ -69,15 +69,15 @@ private struct CanonicalMembers {
   mutating func add(_ value: Bytes) {
     switch form {
     case .exact:
-      let start = octets.count
-      octets.append(contentsOf: value)
-      octets.append(0x00)  // keeps two lines from being one
-      ranges.append(start..<octets.count)
+      let start = bytes.count
+      bytes.append(contentsOf: value)
+      bytes.append(0x00)  // keeps two lines from being one
+      ranges.append(start..<bytes.count)
     case .list:
       for member in value.listElements {
-        let start = octets.count
-        octets.append(contentsOf: member)
-        ranges.append(start..<octets.count)
+        let start = bytes.count
+        bytes.append(contentsOf: member)
+        ranges.append(start..<bytes.count)
       }
     case .unorderedList:
       for member in value.listElements { addCanonical(member) }
@@ -86,28 +86,28 @@ private struct CanonicalMembers {
 
   /// Lower-case, without blanks, without a weight of 1, which is the default (RFC 9110 §12.4.2).
   private mutating func addCanonical(_ member: Bytes) {
-    let start = octets.count
-    for octet in member where !octet.isBlank { octets.append(octet.lowercasedASCII) }
-    if let weight = octets[start...].firstIndex(of: 0x3b), octets[weight...].hasPrefix(";q=1"),
-      octets[(weight + 4)...].allSatisfy({ $0 == 0x30 || $0 == 0x2e })
+    let start = bytes.count
+    for byte in member where !byte.isBlank { bytes.append(byte.lowercasedASCII) }
+    if let weight = bytes[start...].firstIndex(of: 0x3b), bytes[weight...].hasPrefix(";q=1"),
+      bytes[(weight + 4)...].allSatisfy({ $0 == 0x30 || $0 == 0x2e })
     {
-      octets.removeSubrange(weight...)
+      bytes.removeSubrange(weight...)
     }
-    ranges.append(start..<octets.count)
+    ranges.append(start..<bytes.count)
   }
 
   /// Separated by commas; where order says nothing, sorted and each once.
   mutating func write(to output: inout [UInt8]) {
-    let octets = octets
+    let bytes = bytes
     if form == .unorderedList {
-      ranges.sort { octets[$0].lexicographicallyPrecedes(octets[$1]) }
+      ranges.sort { bytes[$0].lexicographicallyPrecedes(bytes[$1]) }
     }
     for (index, range) in ranges.enumerated() {
       if index > 0 {
-        if form == .unorderedList, octets[ranges[index - 1]] == octets[range] { continue }
+        if form == .unorderedList, bytes[ranges[index - 1]] == bytes[range] { continue }
         output.append(0x2c)
       }
-      output.append(contentsOf: octets[range])
+      output.append(contentsOf: bytes[range])
     }
   }
 }

@@ -1,12 +1,12 @@
 /// An entity tag (RFC 9110 §8.8.3).
 package struct EntityTag: Hashable, Sendable {
   package var isWeak: Bool
-  /// What stands between the quotes; octets, not text.
+  /// What stands between the quotes; bytes, not text.
   package var opaque: [UInt8]
 
   /// A field value that is exactly one tag; `nil` for anything else, such as a tag without quotes.
   package init?(_ value: Bytes) {
-    var scanner = OctetScanner(value)
+    var scanner = ByteScanner(value)
     guard let tag = scanner.entityTag(), scanner.isAtEnd else { return nil }
     self = tag
   }
@@ -53,7 +53,7 @@ package enum EntityTagList: Hashable, Sendable {
 
   /// Tags know no escapes, so their quotes are not those of a quoted string.
   private static func read(_ line: Bytes, into tags: inout [EntityTag]) -> Bool {
-    var scanner = OctetScanner(line)
+    var scanner = ByteScanner(line)
     while true {
       scanner.skipBlanks()
       if scanner.isAtEnd { return true }
@@ -66,7 +66,7 @@ package enum EntityTagList: Hashable, Sendable {
   }
 }
 
-extension OctetScanner {
+extension ByteScanner {
   /// `[ "W/" ] DQUOTE *etagc DQUOTE`; the `W` is upper-case.
   fileprivate mutating func entityTag() -> EntityTag? {
     let rest = rest

@@ -16,7 +16,7 @@ package enum IfRange: Hashable, Sendable {
     self.init(value.trimmed)
   }
 
-  /// From the one field value. A quote among the first three octets makes it a tag.
+  /// From the one field value. A quote among the first three bytes makes it a tag.
   package init(_ value: Bytes) {
     if value.prefix(3).contains(0x22) {
       self = EntityTag(value).map(IfRange.tag) ?? .unusable

@@ -1,4 +1,4 @@
-/// Which content codings a request takes, and how gladly (RFC 9110 §12.5.3). No octet of the field is kept.
+/// Which content codings a request takes, and how gladly (RFC 9110 §12.5.3). No byte of the field is kept.
 package struct AcceptEncoding: Hashable, Sendable {
   /// In thousandths, as precise as a weight can be written (RFC 9110 §12.4.2).
   private typealias Weight = UInt16
@@ -65,7 +65,7 @@ package struct AcceptEncoding: Hashable, Sendable {
   }
 
   private mutating func read(_ member: Bytes) {
-    var scanner = OctetScanner(member)
+    var scanner = ByteScanner(member)
     guard let name = scanner.token(), let weight = Self.weight(&scanner) else { return }
     switch ContentCoding(name: name) {
     case .gzip: gzip = min(gzip, weight)
@@ -78,7 +78,7 @@ package struct AcceptEncoding: Hashable, Sendable {
   }
 
   /// What stands behind a name: 1 for nothing, else `;q=` and a number from 0 to 1 with three decimals at most. `nil` for anything else.
-  private static func weight(_ scanner: inout OctetScanner) -> Weight? {
+  private static func weight(_ scanner: inout ByteScanner) -> Weight? {
     scanner.skipBlanks()
     if scanner.isAtEnd { return 1000 }
     guard scanner.skip(0x3b) else { return nil }

@@ -2,7 +2,7 @@
 package enum Authority {
   /// The value of a `Host` field or the authority of a target, lower-case; a port is kept as it is given, a colon
   /// without a port is dropped. `nil` when it is not a host and perhaps a port: empty, user information, a list, a
-  /// path, octets that no host name has. Percent-encoding is refused: two spellings of one host would be two sites.
+  /// path, bytes that no host name has. Percent-encoding is refused: two spellings of one host would be two sites.
   package static func parseHost(_ value: Bytes) -> Bytes? {
     let host = hostOnly(value)
     guard isHost(host), let port = portText(value[host.endIndex...]) else { return nil }

@@ -25,5 +25,5 @@ package enum ContentCoding: UInt8, CaseIterable, Hashable, Sendable {
 
 extension Optional where Wrapped == ContentCoding {
   /// What tells the forms of one representation apart in a key: 0 for `identity`. Does not change between versions of pawl.
-  package var keyOctet: UInt8 { self?.rawValue ?? 0 }
+  package var keyByte: UInt8 { self?.rawValue ?? 0 }
 }

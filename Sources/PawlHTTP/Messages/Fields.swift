@@ -10,7 +10,7 @@ package struct FieldLine: Hashable, Sendable {
     (valueStart, valueEnd) = (UInt32(valueRange.lowerBound), UInt32(valueRange.upperBound))
   }
 
-  /// As it stands in a copy in which its octets lie so many places later; negative: earlier.
+  /// As it stands in a copy in which its bytes lie so many places later; negative: earlier.
   func moved(by distance: Int) -> FieldLine {
     FieldLine(
       name: name, nameRange: Int(nameStart) + distance..<Int(nameEnd) + distance,
@@ -22,7 +22,7 @@ package struct FieldLine: Hashable, Sendable {
 }
 
 extension [FieldLine] {
-  /// As they stand in a copy in which their octets lie so many places later; negative: earlier. (`map` is called by its
+  /// As they stand in a copy in which their bytes lie so many places later; negative: earlier. (`map` is called by its
   /// slow form from other modules.)
   package func moved(by distance: Int) -> [FieldLine] {
     var moved = self
@@ -31,9 +31,9 @@ extension [FieldLine] {
   }
 }
 
-/// The field lines of a message in the order they came, octet for octet (RFC 9110 §5).
+/// The field lines of a message in the order they came, byte for byte (RFC 9110 §5).
 package struct Fields: Sendable {
-  /// Holds names and values, and what stood between them; lines that were removed leave their octets behind.
+  /// Holds names and values, and what stood between them; lines that were removed leave their bytes behind.
   package private(set) var storage: [UInt8]
   package private(set) var lines: [FieldLine]
   /// The names that may be among the lines: most look-ups are for what is not there.
@@ -91,19 +91,19 @@ package struct Fields: Sendable {
 
   // A generic function of another module is called by its slow form: these are the ones in use.
   package mutating func append(_ name: FieldName, _ value: [UInt8]) {
-    value.withUnsafeBufferPointer { append(name, octets: $0) }
+    value.withUnsafeBufferPointer { append(name, bytes: $0) }
   }
   package mutating func append(_ name: FieldName, _ value: Bytes) {
-    value.withUnsafeBufferPointer { append(name, octets: $0) }
+    value.withUnsafeBufferPointer { append(name, bytes: $0) }
   }
   package mutating func append(_ name: FieldName, literal value: StaticString) {
-    value.withUTF8Buffer { append(name, octets: $0) }
+    value.withUTF8Buffer { append(name, bytes: $0) }
   }
   package mutating func append(_ name: FieldName, _ value: String) {
     var value = value
-    value.withUTF8 { append(name, octets: $0) }
+    value.withUTF8 { append(name, bytes: $0) }
   }
-  private mutating func append(_ name: FieldName, octets value: UnsafeBufferPointer<UInt8>) {
+  private mutating func append(_ name: FieldName, bytes value: UnsafeBufferPointer<UInt8>) {
     name.spelling.withUTF8Buffer { append(name, spelled: $0, value) }
   }
 
@@ -115,8 +115,8 @@ package struct Fields: Sendable {
   }
 
   /// Appends a line whose value is written in its place.
-  /// - Parameter room: for the value, in octets.
-  package mutating func append(_ name: FieldName, atMost room: Int, writing value: (inout OctetWriter) -> Void) {
+  /// - Parameter room: for the value, in bytes.
+  package mutating func append(_ name: FieldName, atMost room: Int, writing value: (inout ByteWriter) -> Void) {
     name.spelling.withUTF8Buffer { append(name, spelled: $0, atMost: room, writing: value) }
   }
 
@@ -129,11 +129,11 @@ package struct Fields: Sendable {
 
   private mutating func append(
     _ known: FieldName, spelled name: UnsafeBufferPointer<UInt8>, atMost room: Int,
-    writing value: (inout OctetWriter) -> Void
+    writing value: (inout ByteWriter) -> Void
   ) {
     let start = storage.count
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: name.count + room + 4) { line in
-      var output = OctetWriter(line, from: 0)
+      var output = ByteWriter(line, from: 0)
       output.put(name)
       output.put(": ")
       value(&output)
@@ -158,8 +158,8 @@ package struct Fields: Sendable {
   package func mayContain(anyOf names: FieldNameSet) -> Bool { !mayHold.isDisjoint(with: names) }
 
   /// Room for so much more, so that appending does not have to move what is there again and again.
-  package mutating func reserve(octets: Int, lines count: Int) {
-    storage.reserveCapacity(storage.count + octets)
+  package mutating func reserve(bytes: Int, lines count: Int) {
+    storage.reserveCapacity(storage.count + bytes)
     lines.reserveCapacity(lines.count + count)
   }
 
@@ -221,10 +221,10 @@ package struct Fields: Sendable {
     output.append(atMost: serializedRoom) { serialize(into: &$0, leavingOut: isLeftOut) }
   }
 
-  /// No more octets than these are written.
+  /// No more bytes than these are written.
   package var serializedRoom: Int { storage.count + 4 * lines.count }
 
-  package func serialize(into output: inout OctetWriter, leavingOut isLeftOut: (FieldName) -> Bool) {
+  package func serialize(into output: inout ByteWriter, leavingOut isLeftOut: (FieldName) -> Bool) {
     storage.withUnsafeBufferPointer { storage in
       var run = 0..<0
       for line in lines where !isLeftOut(line.name) {

@@ -25,7 +25,7 @@ package enum HTTPDate {
   }
 
   private static func parse(_ value: Bytes, twoDigitYear: (Broken) -> Int64?) -> Int64? {
-    var scanner = OctetScanner(value)
+    var scanner = ByteScanner(value)
     switch (value.count, value.dropFirst(3).first) {
     case (29, 0x2c):
       guard let date = Broken(fixdate: &scanner), scanner.isAtEnd else { return nil }
@@ -39,7 +39,7 @@ package enum HTTPDate {
     }
   }
 
-  /// An IMF-fixdate of 29 octets, such as `Sun, 06 Nov 1994 08:49:37 GMT`. Years are kept within 0 to 9999.
+  /// An IMF-fixdate of 29 bytes, such as `Sun, 06 Nov 1994 08:49:37 GMT`. Years are kept within 0 to 9999.
   package static func format(_ seconds: Int64) -> [UInt8] {
     let seconds = min(max(seconds, -62_167_219_200), 253_402_300_799)
     let days = seconds.dividedDown(by: secondsOfDay)
@@ -72,7 +72,7 @@ private struct Broken {
   var year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0
 
   /// `Sun, 06 Nov 1994 08:49:37 GMT`
-  init?(fixdate scanner: inout OctetScanner) {
+  init?(fixdate scanner: inout ByteScanner) {
     guard scanner.skipName(of: DateNames.weekdays) != nil, scanner.skip(ignoringCase: ", "),
       let day = scanner.decimal(digits: 2), scanner.skip(0x20),
       let month = scanner.skipName(of: DateNames.months), scanner.skip(0x20),
@@ -83,7 +83,7 @@ private struct Broken {
   }
 
   /// `Sunday, 06-Nov-94 08:49:37 GMT`
-  init?(rfc850 scanner: inout OctetScanner) {
+  init?(rfc850 scanner: inout ByteScanner) {
     guard scanner.skipName(of: DateNames.longWeekdays) != nil, scanner.skip(ignoringCase: ", "),
       let day = scanner.decimal(digits: 2), scanner.skip(0x2d),
       let month = scanner.skipName(of: DateNames.months), scanner.skip(0x2d),
@@ -94,7 +94,7 @@ private struct Broken {
   }
 
   /// `Sun Nov  6 08:49:37 1994`
-  init?(asctime scanner: inout OctetScanner) {
+  init?(asctime scanner: inout ByteScanner) {
     guard scanner.skipName(of: DateNames.weekdays) != nil, scanner.skip(0x20),
       let month = scanner.skipName(of: DateNames.months), scanner.skip(0x20),
       let day = scanner.skip(0x20) ? scanner.decimal(digits: 1) : scanner.decimal(digits: 2), scanner.skip(0x20),
@@ -104,7 +104,7 @@ private struct Broken {
     (self.year, self.month, self.day) = (year, month + 1, day)
   }
 
-  private mutating func readTime(_ scanner: inout OctetScanner) -> Bool {
+  private mutating func readTime(_ scanner: inout ByteScanner) -> Bool {
     guard let hour = scanner.decimal(digits: 2), scanner.skip(0x3a),
       let minute = scanner.decimal(digits: 2), scanner.skip(0x3a),
       let second = scanner.decimal(digits: 2)
@@ -141,7 +141,7 @@ private enum DateNames {
   ]
 }
 
-extension OctetScanner {
+extension ByteScanner {
   fileprivate mutating func skipName(of names: [StaticString]) -> Int? {
     for (index, name) in names.enumerated() where skip(ignoringCase: name) { return index }
     return nil

@@ -26,7 +26,7 @@ package struct MediaTypePattern: Hashable, Sendable {
     return Mark(value: value, mask: mask)
   }
 
-  /// First and last octet, in lower case, and length of a media type.
+  /// First and last byte, in lower case, and length of a media type.
   package static func digest(of mediaType: Bytes) -> UInt32 {
     guard let first = mediaType.first, let last = mediaType.last else { return 0 }
     return UInt32(first.lowercasedASCII) | UInt32(last.lowercasedASCII) << 8

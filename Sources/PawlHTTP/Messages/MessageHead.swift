@@ -26,7 +26,7 @@ package enum Method: Hashable, Sendable {
     return spelling?.utf8CodeUnitCount ?? 0
   }
 
-  package func write(to output: inout OctetWriter) {
+  package func write(to output: inout ByteWriter) {
     if let spelling { return output.put(spelling) }
     if case .other(let token) = self { output.put(token) }
   }

@@ -1,4 +1,4 @@
-/// The target of a request line (RFC 9112 §3.2). Octets are kept as they came: percent-encoding, `//` and `/../` mean
+/// The target of a request line (RFC 9112 §3.2). Bytes are kept as they came: percent-encoding, `//` and `/../` mean
 /// what the origin makes of them.
 package enum RequestTarget: Hashable, Sendable {
   /// `/path?query`
@@ -8,7 +8,7 @@ package enum RequestTarget: Hashable, Sendable {
   /// `*`, of OPTIONS only.
   case asterisk
 
-  /// `nil` when it must be answered with 400: blanks, controls, `\`, a fragment, octets beyond ASCII, no leading `/`,
+  /// `nil` when it must be answered with 400: blanks, controls, `\`, a fragment, bytes beyond ASCII, no leading `/`,
   /// `*` of another method, an authority that is none, the authority-form of CONNECT.
   package static func parse(_ target: Bytes, method: Method) -> RequestTarget? {
     guard let first = target.first, method != .connect, target.allSatisfy(isAllowed) else { return nil }
@@ -31,8 +31,8 @@ package enum RequestTarget: Hashable, Sendable {
   /// A target in origin-form without its query.
   package static func path(of target: Bytes) -> Bytes { target.prefix { $0 != 0x3f } }
 
-  private static func isAllowed(_ octet: UInt8) -> Bool {
-    octet > 0x20 && octet < 0x7f && octet != 0x5c && octet != 0x23
+  private static func isAllowed(_ byte: UInt8) -> Bool {
+    byte > 0x20 && byte < 0x7f && byte != 0x5c && byte != 0x23
   }
 
   private static func absolute(_ target: Bytes, _ method: Method) -> RequestTarget? {

@@ -61,7 +61,7 @@ private func forwardedElement(_ client: Bytes, _ scheme: StaticString, _ host: B
     output.append("\"[" as StaticString)
     output.append(contentsOf: client)
     output.append("]\"" as StaticString)
-  } else if !client.isEmpty, client.allSatisfy(OctetSet.token.contains) {
+  } else if !client.isEmpty, client.allSatisfy(ByteSet.token.contains) {
     output.append(contentsOf: client)
   } else {
     output.append("unknown" as StaticString)

@@ -53,8 +53,8 @@ package enum OriginReferences {
     return second == 0x2f || second == 0x5c ? [0x2f, 0x2e] + path : path
   }
 
-  private static func isDelimiter(_ octet: UInt8) -> Bool {
-    octet == 0x2f || octet == 0x3f || octet == 0x23 || octet == 0x5c
+  private static func isDelimiter(_ byte: UInt8) -> Bool {
+    byte == 0x2f || byte == 0x3f || byte == 0x23 || byte == 0x5c
   }
 
   private static func isOrigin(_ named: Bytes, _ origin: OriginAddress, _ authority: Bytes) -> Bool {

@@ -1,4 +1,4 @@
-/// A contiguous, non-empty run of octets. Both ends are inclusive, as on the wire (RFC 9110 §14.1.2).
+/// A contiguous, non-empty run of bytes. Both ends are inclusive, as on the wire (RFC 9110 §14.1.2).
 package struct ByteRange: Hashable, Sendable {
   package let first: UInt64
   package let last: UInt64
@@ -9,22 +9,22 @@ package struct ByteRange: Hashable, Sendable {
     (self.first, self.last) = (first, last)
   }
 
-  /// In octets; at least 1.
+  /// In bytes; at least 1.
   package var count: UInt64 { last - first + 1 }
 
-  /// The offset after the last octet.
+  /// The offset after the last byte.
   package var end: UInt64 { last + 1 }
 }
 
 /// One element of a `Range` field (RFC 9110 §14.1.1). Numbers beyond `Int64.max` are `Int64.max`.
 package enum RangeSpec: Hashable, Sendable {
   case from(UInt64, through: UInt64?)
-  /// The last so many octets.
+  /// The last so many bytes.
   case suffix(UInt64)
 
   package var isSuffix: Bool { if case .suffix = self { true } else { false } }
 
-  /// What it selects of `length` octets; `nil` when that is nothing.
+  /// What it selects of `length` bytes; `nil` when that is nothing.
   func selected(of length: UInt64) -> ByteRange? {
     guard length > 0 else { return nil }
     switch self {

@@ -19,7 +19,7 @@ package enum ContentRange {
   /// `nil` when the value breaks the syntax, counts in another unit, exceeds `UInt64`, or contradicts itself:
   /// such a part must not be combined with anything.
   package static func parse(_ value: Bytes) -> Parsed? {
-    var scanner = OctetScanner(value.trimmed)
+    var scanner = ByteScanner(value.trimmed)
     guard scanner.skip(ignoringCase: "bytes "), let slash = scanner.rest.firstIndex(of: 0x2f) else { return nil }
     let (range, length) = (scanner.rest[..<slash], scanner.rest[(slash + 1)...])
     let total = length.strictDecimal

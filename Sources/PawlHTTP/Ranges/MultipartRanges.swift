@@ -1,6 +1,6 @@
-/// A `multipart/byteranges` body (RFC 9110 §14.6) whose exact length is known before its first octet is sent.
+/// A `multipart/byteranges` body (RFC 9110 §14.6) whose exact length is known before its first byte is sent.
 ///
-/// The body is, for each range, ``head(of:)`` and the range's octets; then ``closing``. It begins with a line break, an empty
+/// The body is, for each range, ``head(of:)`` and the range's bytes; then ``closing``. It begins with a line break, an empty
 /// preamble (RFC 2046 §5.1.1), as that of nginx does: some clients look for a boundary with one before it.
 package struct MultipartRanges: Sendable {
   package let ranges: [ByteRange]
@@ -8,7 +8,7 @@ package struct MultipartRanges: Sendable {
   private let boundary: [UInt8]
 
   /// - Parameters:
-  ///   - total: length of the whole representation, in octets.
+  ///   - total: length of the whole representation, in bytes.
   ///   - contentType: of the representation; `nil` when it has none.
   ///   - boundary: 1 to 70 random letters and digits. It need not be absent from the content: `Content-Length`
   ///     frames the body.
@@ -25,7 +25,7 @@ package struct MultipartRanges: Sendable {
     return output
   }
 
-  /// The response's `Content-Length`, in octets.
+  /// The response's `Content-Length`, in bytes.
   package var length: UInt64 {
     zip(heads, ranges).reduce(UInt64(closing.count)) { $0 + UInt64($1.0.count) + $1.1.count }
   }

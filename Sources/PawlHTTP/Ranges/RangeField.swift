@@ -12,7 +12,7 @@ package struct RangeField: Hashable, Sendable {
 
   /// As ``init(_:)-(Fields)``, from the one field value.
   package init?(_ value: Bytes) {
-    var scanner = OctetScanner(value.trimmed)
+    var scanner = ByteScanner(value.trimmed)
     guard scanner.skip(ignoringCase: "bytes=") else { return nil }
     var specs: [RangeSpec] = []
     while !scanner.isAtEnd {
@@ -28,16 +28,16 @@ package struct RangeField: Hashable, Sendable {
     self.specs = specs
   }
 
-  /// The one range of a value that asks for exactly one, of a representation of `length` octets: what
+  /// The one range of a value that asks for exactly one, of a representation of `length` bytes: what
   /// ``init(_:)-(Bytes)`` and ``RangeSelection`` make of it, without allocating. `nil`: it asks for anything else, or the
   /// answer is not a 206.
   package static func single(_ value: Bytes, length: UInt64) -> ByteRange? {
-    var scanner = OctetScanner(value)
+    var scanner = ByteScanner(value)
     guard scanner.skip(ignoringCase: "bytes="), let spec = readSpec(&scanner), scanner.isAtEnd else { return nil }
     return spec.selected(of: length)
   }
 
-  private static func readSpec(_ scanner: inout OctetScanner) -> RangeSpec? {
+  private static func readSpec(_ scanner: inout ByteScanner) -> RangeSpec? {
     if scanner.skip(0x2d) { return scanner.saturatingDecimal().map(RangeSpec.suffix) }
     guard let first = scanner.saturatingDecimal(), scanner.skip(0x2d) else { return nil }
     let last = scanner.saturatingDecimal()

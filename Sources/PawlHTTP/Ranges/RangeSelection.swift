@@ -8,12 +8,12 @@ package enum RangeSelection: Hashable, Sendable {
   /// Answer 416.
   case unsatisfiable
 
-  /// Ranges closer than this many octets are sent as one: a part's head would cost as much as the gap.
+  /// Ranges closer than this many bytes are sent as one: a part's head would cost as much as the gap.
   private static let worthlessGap: UInt64 = 80
   private static let toleratedOverlaps = 2
 
   /// - Parameters:
-  ///   - length: of the whole representation, in octets.
+  ///   - length: of the whole representation, in bytes.
   ///   - maxRanges: the most elements that are honoured; more, or elements that ask for more than the whole or
   ///     overlap more than twice, select the whole (CVE-2011-3192).
   package init(_ field: RangeField, length: UInt64, maxRanges: Int) {

@@ -13,7 +13,7 @@ package struct DeadlinePlace {
   package var isTaken: Bool { index >= 0 }
 }
 
-/// The deadlines of many objects of one loop behind one ``LoopTimer``: each costs 16 octets here and 4 in the object,
+/// The deadlines of many objects of one loop behind one ``LoopTimer``: each costs 16 bytes here and 4 in the object,
 /// where a timer of its own costs 300. A binary heap whose elements know their places.
 ///
 /// An object that is in the queue is kept alive by it.

@@ -175,11 +175,11 @@ package final class EventLoop: @unchecked Sendable {
 
   // MARK: Sharing turns
 
-  /// Octets that one connection moves in this turn at most, of `whole` that it moves when nothing else is ready: who
+  /// Bytes that one connection moves in this turn at most, of `whole` that it moves when nothing else is ready: who
   /// reads or writes as long as its socket lets it asks here when to stop.
   /// - Parameter parts: the smallest share is this part of it.
   package func turnShare(of whole: Int, parts: Int = TurnShare.leastPart) -> Int {
-    share.octets(of: whole, parts: parts)
+    share.bytes(of: whole, parts: parts)
   }
 
   /// A socket is ready.
@@ -229,7 +229,7 @@ package final class EventLoop: @unchecked Sendable {
 
   func forgetTime() { (turnTime, turnWallSeconds) = (nil, nil) }
 
-  /// Octets that who reads into the buffer takes at a time.
+  /// Bytes that who reads into the buffer takes at a time.
   @exclusivity(unchecked) package var readLimit = EventLoop.readBufferSize
 
   /// 256 KiB that all connections of the loop read into, one at a time; to be given back. Who takes it while it is taken

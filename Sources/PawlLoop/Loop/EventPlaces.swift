@@ -1,7 +1,7 @@
 import CLibevent
 
 /// Room for the libevent events of one loop, cut from larger pieces: an idle connection has one event, and `event_new` costs
-/// 16 octets more for each. A place that was given back is given out again; the pieces go with the loop.
+/// 16 bytes more for each. A place that was given back is given out again; the pieces go with the loop.
 struct EventPlaces: ~Copyable {
   typealias Place = UnsafeMutablePointer<event>
 

@@ -10,8 +10,8 @@ extension EventLoop {
     let ear = OwnedDescriptor(adopting: ends[0])
     let answer = Locked<Answer?>(nil)
     perform(work, into: answer, holding: HeldDescriptor(ends[1]))
-    var octet: UInt8 = 0
-    while read(ear.raw, &octet, 1) < 0, pawl_errno() == EINTR {}
+    var byte: UInt8 = 0
+    while read(ear.raw, &byte, 1) < 0, pawl_errno() == EINTR {}
     return answer.withLock { $0 }
   }
 

@@ -6,7 +6,7 @@ package final class LoopThread: Sendable {
   private let handle: pthread_t
   private let isJoined = AtomicWord(0)
 
-  /// Starts `body` on a new thread; `name` shows in `top -H` (its first 15 octets).
+  /// Starts `body` on a new thread; `name` shows in `top -H` (its first 15 bytes).
   /// - Throws: ``LoopError/system(call:code:)`` when the system has no thread left.
   package init(name: String, _ body: @escaping @Sendable () -> Void) throws(LoopError) {
     let start = ThreadStart(name: name, body: body)

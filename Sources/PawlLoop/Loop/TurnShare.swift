@@ -17,7 +17,7 @@ package struct TurnShare: Sendable {
   mutating func noteReady() { ready &+= 1 }
 
   /// - Parameters:
-  ///   - whole: octets that one connection may move in a turn in which nothing else is ready.
+  ///   - whole: bytes that one connection may move in a turn in which nothing else is ready.
   ///   - parts: nobody is cut shorter than this part of it.
-  func octets(of whole: Int, parts: Int = TurnShare.leastPart) -> Int { whole / min(max(before, ready, 1), parts) }
+  func bytes(of whole: Int, parts: Int = TurnShare.leastPart) -> Int { whole / min(max(before, ready, 1), parts) }
 }

@@ -10,7 +10,7 @@ package enum PortSharing: Sendable {
 }
 
 /// Seconds for which the kernel keeps a connection whose client has said nothing yet (`TCP_DEFER_ACCEPT`): until then it is no
-/// connection to us, and its first octets can be read as soon as it is accepted. It comes all the same after them, by the next
+/// connection to us, and its first bytes can be read as soon as it is accepted. It comes all the same after them, by the next
 /// SYN-ACK that the kernel sends.
 private let acceptsSilentAfter: CInt = 1
 

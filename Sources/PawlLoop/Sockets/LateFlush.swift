@@ -5,15 +5,15 @@ import PawlTLS
 /// A protected connection that its owner has closed while ciphertext waited for the socket: what the owner was told is
 /// sent goes out as long as the peer reads, as the kernel does it for connections in clear. Then, and where the peer broke
 /// the rules of TLS, what else it sent is read and dropped for a while, as the kernel would answer it with a reset that
-/// overtakes the last octets.
+/// overtakes the last bytes.
 final class LateFlush {
   /// Without progress for so long the rest is dropped.
   static let patience = Duration.seconds(5)
   /// Nothing is kept for longer, progress or not.
   static let limit = Duration.seconds(30)
-  /// Behind the last octet, how long the peer's end is waited for, and how many octets are dropped until it comes.
+  /// Behind the last byte, how long the peer's end is waited for, and how many bytes are dropped until it comes.
   static let lingerTime = Duration.seconds(2)
-  static let lingerOctets = 256 << 10
+  static let lingerBytes = 256 << 10
 
   /// How many of one loop may be on their way out at the same time; one more ends at once, by a reset.
   static let maxCount = 64
@@ -76,11 +76,11 @@ final class LateFlush {
   }
 
   fileprivate func becameReadable() {
-    let room = Self.lingerOctets - dropped
+    let room = Self.lingerBytes - dropped
     let count = loop.withReadBuffer { recv(descriptor, $0.baseAddress, min($0.count, room), 0) }
     if count > 0 {
       dropped += count
-      if dropped >= Self.lingerOctets { finish() }
+      if dropped >= Self.lingerBytes { finish() }
     } else if count == 0 || (pawl_errno() != EAGAIN && pawl_errno() != EINTR) {
       finish()
     }

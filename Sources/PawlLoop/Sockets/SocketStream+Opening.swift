@@ -1,7 +1,7 @@
 import CLinux
 
 /// What is done on a connection before anything is spoken on it, when it ends, or after what was to be spoken failed: with the
-/// octets as they are on the wire, whatever protects the connection.
+/// bytes as they are on the wire, whatever protects the connection.
 extension SocketStream {
   /// What is there, without taking it off the socket (`MSG_PEEK`).
   package func peek(into buffer: UnsafeMutableRawBufferPointer) -> IOResult {

@@ -38,7 +38,7 @@ struct StreamProtection {
   }
 }
 
-/// TLS on a stream: its users see octets in clear, as on any other.
+/// TLS on a stream: its users see bytes in clear, as on any other.
 extension SocketStream {
   /// From now on what goes over the socket is protected. Before anything was written; what was read before is not of it.
   package func secure(_ engine: TLSEngine) {
@@ -81,11 +81,11 @@ extension SocketStream {
   /// Why reading failed with `EPROTO`, until the stream is closed: the peer's alert, or what it was sent one for.
   package var tlsFailure: TLSFailure? { protection?.engine.readFailure }
 
-  /// Ciphertext that the kernel has not taken, in octets; 0 in clear. While there is some, ``wantWritable()`` is
+  /// Ciphertext that the kernel has not taken, in bytes; 0 in clear. While there is some, ``wantWritable()`` is
   /// answered when all of it has gone.
   package var bytesKept: Int { protection?.engine.pendingCount ?? 0 }
 
-  /// Whether octets are here that have left the socket, so that its readiness does not tell of them: what came behind the
+  /// Whether bytes are here that have left the socket, so that its readiness does not tell of them: what came behind the
   /// handshake.
   package var hasReadAhead: Bool { protection?.engine.hasUnread ?? false }
 
@@ -106,7 +106,7 @@ extension SocketStream {
     return result
   }
 
-  /// What the socket's readiness does not tell: octets that have left it. On the next turn.
+  /// What the socket's readiness does not tell: bytes that have left it. On the next turn.
   func announceUnread() {
     guard isReading, let protection, !protection.willAnnounce, protection.engine.hasUnread else { return }
     self.protection?.willAnnounce = true
@@ -158,7 +158,7 @@ extension SocketStream {
     }
   }
 
-  /// The socket takes octets again: first what is kept. `false` when there is more of it than it took.
+  /// The socket takes bytes again: first what is kept. `false` when there is more of it than it took.
   func flushProtected() -> Bool {
     guard let engine = protection?.engine, engine.isBlocked else { return true }
     return flushEngine()

@@ -44,7 +44,7 @@ package final class SocketStream {
   }
 
   /// `delegate` is told, and kept alive until the stream is closed or has another delegate. Spares a connection that
-  /// lives as long as its stream what a weak reference costs (48 octets, for as long as its target lives).
+  /// lives as long as its stream what a weak reference costs (48 bytes, for as long as its target lives).
   package func keep(_ delegate: any StreamDelegate) {
     if isClosed { self.delegate = delegate } else { told = delegate }
   }

@@ -1,7 +1,7 @@
 import CLinux
 import PawlBase
 
-/// Random octets from the kernel (`getrandom(2)`), fit for tokens and entity tags.
+/// Random bytes from the kernel (`getrandom(2)`), fit for tokens and entity tags.
 package enum Randomness {
   package static func bytes(_ count: Int) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in

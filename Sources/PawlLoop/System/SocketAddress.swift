@@ -14,7 +14,7 @@ package struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
 
   init(_ kind: Kind) { self.kind = kind }
 
-  /// Octets that a unix socket's path can have.
+  /// Bytes that a unix socket's path can have.
   package static let maxUnixPath = 107
 
   /// `127.0.0.1:80`, `[::1]:80`, `[fe80::1%eth0]:80`, `unix:PATH` or `unix:@NAME`; names of hosts are the resolver's.
@@ -128,8 +128,8 @@ package struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
       }
       var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
       inet_ntop(AF_INET6, &address, &text, socklen_t(text.count))
-      let octets = text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-      return String(decoding: octets, as: UTF8.self) + (scope == 0 ? "" : "%\(scope)")
+      let bytes = text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+      return String(decoding: bytes, as: UTF8.self) + (scope == 0 ? "" : "%\(scope)")
     case .unix(let path):
       return "unix:\(path)"
     }
@@ -212,7 +212,7 @@ extension SocketAddress {
     case .unix(let path):
       bytes.storeBytes(of: sa_family_t(AF_UNIX), as: sa_family_t.self)
       let start = pawl_sun_path_offset()
-      for (index, octet) in path.utf8.prefix(SocketAddress.maxUnixPath).enumerated() { bytes[start + index] = octet }
+      for (index, byte) in path.utf8.prefix(SocketAddress.maxUnixPath).enumerated() { bytes[start + index] = byte }
       let isAbstract = path.utf8.first == UInt8(ascii: "@")
       if isAbstract { bytes[start] = 0 }
       return start + path.utf8.count + (isAbstract ? 0 : 1)

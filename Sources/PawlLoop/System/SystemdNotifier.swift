@@ -21,11 +21,11 @@ package enum SystemdNotifier {
     let raw = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard raw >= 0 else { throw .system(call: "socket", code: pawl_errno()) }
     defer { close(raw) }
-    let octets = Array(state.utf8)
+    let bytes = Array(state.utf8)
     let sent = address.withSockaddr { target, length in
-      pawl_sendto(raw, octets, octets.count, pawl_MSG_NOSIGNAL, target, length)
+      pawl_sendto(raw, bytes, bytes.count, pawl_MSG_NOSIGNAL, target, length)
     }
-    guard sent == octets.count else { throw .system(call: "sendto NOTIFY_SOCKET", code: pawl_errno()) }
+    guard sent == bytes.count else { throw .system(call: "sendto NOTIFY_SOCKET", code: pawl_errno()) }
     return true
   }
 }

@@ -1,7 +1,7 @@
 import COpenSSL
 import PawlLoop
 
-/// AES-256 in counter mode, for octets that wait in a file: with a key that is nowhere but in memory, and used for one transfer. What
+/// AES-256 in counter mode, for bytes that wait in a file: with a key that is nowhere but in memory, and used for one transfer. What
 /// is read must be all that was written, in order. Of one loop.
 final class BufferCipher {
   private let writing: OpaquePointer
@@ -25,20 +25,20 @@ final class BufferCipher {
     EVP_CIPHER_CTX_free(reading)
   }
 
-  /// The next octets as they are written.
-  func seal(_ octets: UnsafeRawBufferPointer) -> [UInt8]? { Self.apply(writing, octets) }
+  /// The next bytes as they are written.
+  func seal(_ bytes: UnsafeRawBufferPointer) -> [UInt8]? { Self.apply(writing, bytes) }
 
-  /// The next octets that were written, as they were before.
-  func open(_ octets: UnsafeRawBufferPointer) -> [UInt8]? { Self.apply(reading, octets) }
+  /// The next bytes that were written, as they were before.
+  func open(_ bytes: UnsafeRawBufferPointer) -> [UInt8]? { Self.apply(reading, bytes) }
 
-  private static func apply(_ state: OpaquePointer, _ octets: UnsafeRawBufferPointer) -> [UInt8]? {
-    guard octets.count <= 1 << 30, let start = octets.bindMemory(to: UInt8.self).baseAddress else { return [] }
+  private static func apply(_ state: OpaquePointer, _ bytes: UnsafeRawBufferPointer) -> [UInt8]? {
+    guard bytes.count <= 1 << 30, let start = bytes.bindMemory(to: UInt8.self).baseAddress else { return [] }
     var isDone = false
-    let made = [UInt8](unsafeUninitializedCapacity: octets.count) { buffer, count in
+    let made = [UInt8](unsafeUninitializedCapacity: bytes.count) { buffer, count in
       var produced: CInt = 0
-      isDone = EVP_EncryptUpdate(state, buffer.baseAddress, &produced, start, CInt(octets.count)) == 1
+      isDone = EVP_EncryptUpdate(state, buffer.baseAddress, &produced, start, CInt(bytes.count)) == 1
       count = isDone ? Int(produced) : 0
     }
-    return isDone && made.count == octets.count ? made : nil
+    return isDone && made.count == bytes.count ? made : nil
   }
 }

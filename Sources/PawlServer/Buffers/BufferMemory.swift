@@ -4,13 +4,13 @@ import PawlLoop
 /// What requests and answers on their way may hold in memory beyond what each of them has freely: of the process, and of it one client.
 /// Any thread.
 final class BufferMemory: Sendable {
-  /// Octets of all together.
+  /// Bytes of all together.
   static let limit = 64 << 20
-  /// Octets of one client.
+  /// Bytes of one client.
   static let clientLimit = 8 << 20
-  /// Octets of each loop besides that are on nobody's account: most of what waits does so for a moment only.
+  /// Bytes of each loop besides that are on nobody's account: most of what waits does so for a moment only.
   static let allowance = 1 << 20
-  /// Octets that must have been held before what was is given back to the system.
+  /// Bytes that must have been held before what was is given back to the system.
   static let trimmed = 4 << 20
   /// So long after half of them are free, or memory ran short; and so long until the next time.
   static let trimDelay = Duration.seconds(2)
@@ -25,10 +25,10 @@ final class BufferMemory: Sendable {
 
   private let state = Locked(State())
 
-  /// Octets that are held.
+  /// Bytes that are held.
   var used: Int { state.withLock { $0.used } }
 
-  /// Takes so many octets more. `false`: the client's share, or the process', has no room for them.
+  /// Takes so many bytes more. `false`: the client's share, or the process', has no room for them.
   /// - Parameter client: its mark (``PlaceAccount``); 0: nobody in particular.
   func take(_ count: Int, for client: UInt64) -> Bool {
     state.withLock { state in

@@ -3,7 +3,7 @@ import PawlHTTP
 
 /// What the encoders of a process may hold in memory, all together. Any thread.
 final class CodingMemory: Sendable {
-  /// Octets. Some 400 streams of gzip, or 20 forms of brotli that are being made at once; beyond that content goes out as it is.
+  /// Bytes. Some 400 streams of gzip, or 20 forms of brotli that are being made at once; beyond that content goes out as it is.
   static let limit = 128 << 20
 
   /// Of these, what the answers of one client may hold; forms that are kept are nobody's.
@@ -23,7 +23,7 @@ final class CodingMemory: Sendable {
 
   var count: Int { state.withLock { $0.used } }
 
-  /// Octets that an encoder holds, as measured (``PawlCoding/ContentEncoder``).
+  /// Bytes that an encoder holds, as measured (``PawlCoding/ContentEncoder``).
   static func cost(of coding: ContentCoding, isKept: Bool) -> Int {
     switch (coding, isKept) {
     case (.gzip, _): 320 << 10

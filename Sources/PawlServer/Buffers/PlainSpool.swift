@@ -29,7 +29,7 @@ final class SpooledContent: Sendable {
   /// Given back with this.
   private let room: SpoolRoom
   private let written = Locked<UInt64>(0)
-  /// Octets.
+  /// Bytes.
   var count: UInt64 { written.withLock { $0 } }
 
   fileprivate init(_ file: TemporaryFile, _ room: SpoolRoom) { (self.file, self.room) = (file, room) }

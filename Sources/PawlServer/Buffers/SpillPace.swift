@@ -3,7 +3,7 @@ import PawlLoop
 /// How fast a loop moves answers of slow readers into files: at most 100 MiB/s, so that filling files leaves time, disk and origins to
 /// those who wait for less. Of one loop.
 struct SpillPace: Sendable {
-  /// Octets of one ``stretch``.
+  /// Bytes of one ``stretch``.
   static let limit = 1 << 20
   static let stretch = Duration.milliseconds(10)
 

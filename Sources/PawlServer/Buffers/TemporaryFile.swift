@@ -3,7 +3,7 @@ import PawlBase
 import PawlHTTP
 import PawlLoop
 
-/// Octets on disk under no name: they are gone when the last one who holds this lets go, or the program ends.
+/// Bytes on disk under no name: they are gone when the last one who holds this lets go, or the program ends.
 final class TemporaryFile: Sendable {
   let descriptor: CInt
   private let pool: WorkerPool

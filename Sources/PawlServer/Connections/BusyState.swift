@@ -25,7 +25,7 @@ final class BusyState {
     var outputSent = 0
     var source: (any BodySource)?
     var unsentFile: BodyPiece?
-    /// Octets that the source is asked for at a time: twice as many as before, as long as it gives runs of a file at once. What
+    /// Bytes that the source is asked for at a time: twice as many as before, as long as it gives runs of a file at once. What
     /// it has to wait for, or copies, stays short.
     var pieceLimit = BusyState.firstPiece
     var owed = OwedContent.unknown

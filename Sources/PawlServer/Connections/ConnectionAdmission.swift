@@ -32,6 +32,6 @@ final class ConnectionAdmission: Sendable {
     guard !trusted.isEmpty, let peer else { return false }
     guard !peer.isUnix else { return trusted.contains(where: \.isUnixSockets) }
     guard let address = NetworkAddress(peer.hostText) else { return false }
-    return trusted.contains { $0.contains(address.octets) }
+    return trusted.contains { $0.contains(address.bytes) }
   }
 }

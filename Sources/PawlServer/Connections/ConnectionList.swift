@@ -1,4 +1,4 @@
-/// The connections of one loop, in no order. Each knows its place, so that one leaves without a search, and costs 16 octets.
+/// The connections of one loop, in no order. Each knows its place, so that one leaves without a search, and costs 16 bytes.
 struct ConnectionList {
   private var members: [any ServedConnection] = []
 

@@ -11,7 +11,7 @@ struct HitFields {
   let age: UInt64
   /// `Cache-Status`, before the seconds that it is still fresh, and those.
   @inline(__always) static var cacheStatus: StaticString { "pawl; hit; ttl=" }
-  /// The same behind its name, and that behind the end of a line: one run of octets.
+  /// The same behind its name, and that behind the end of a line: one run of bytes.
   @inline(__always) static var cacheStatusLine: StaticString { "\r\nCache-Status: pawl; hit; ttl=" }
   let timeToLive: UInt64
 

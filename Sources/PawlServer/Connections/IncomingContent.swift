@@ -1,7 +1,7 @@
 import PawlHTTP
 import PawlWire
 
-/// Where the content of a request is that is framed in octets (HTTP/1.1), on its way to the exchange. Pure; whoever reads the
+/// Where the content of a request is that is framed in bytes (HTTP/1.1), on its way to the exchange. Pure; whoever reads the
 /// connection does what follows.
 enum IncomingContent {
   /// None was announced, or all has come and been told.
@@ -31,12 +31,12 @@ enum IncomingContent {
   var isUnended: Bool { decoder.map { !$0.isEnded } ?? false }
   /// Whether all has come, and only its end has not been told.
   var isEndUntold: Bool { decoder?.isEnded ?? false }
-  /// Octets that are still to come; `nil` where nobody knows.
+  /// Bytes that are still to come; `nil` where nobody knows.
   var remaining: UInt64? { decoder?.remaining }
 
   // MARK: Events
 
-  /// What of these octets is content; `nil` where there is none, or it has to wait.
+  /// What of these bytes is content; `nil` where there is none, or it has to wait.
   mutating func next(_ buffer: borrowing [UInt8], _ range: Range<Int>) -> BodyDecoder.Event? {
     guard case .arriving(var decoder) = self else { return nil }
     // The decoder is not copied while it goes on.

@@ -1,6 +1,6 @@
 import PawlLoop
 
-/// What still comes on a connection that ends is read and dropped, within limits: octets nobody reads would make the kernel
+/// What still comes on a connection that ends is read and dropped, within limits: bytes nobody reads would make the kernel
 /// send RST, which overtakes what was sent (RFC 9112 §9.6).
 struct Lingering {
   enum Outcome: Hashable {
@@ -12,7 +12,7 @@ struct Lingering {
     case broken
   }
 
-  /// Octets that are still read.
+  /// Bytes that are still read.
   private(set) var budget: Int
 
   init(budget: Int) { self.budget = budget }

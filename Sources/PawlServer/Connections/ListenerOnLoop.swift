@@ -55,7 +55,7 @@ final class ListenerOnLoop {
     return certificates == nil ? 80 : 443
   }
 
-  /// Whether a connection is more than HTTP from its first octet on.
+  /// Whether a connection is more than HTTP from its first byte on.
   var opensFirst: Bool { settings.proxyProtocol || certificates != nil }
 
   func close() { listener.close() }

@@ -4,8 +4,8 @@ extension LoopConnections {
   /// Writes the line of a hit that made no request into the access log, where there is one; whatever version of HTTP it went
   /// out over.
   /// - Parameters:
-  ///   - sent: octets of the body.
-  ///   - more: puts in what stands in the octets of the request. In place: a copy of all that costs a hundred instructions.
+  ///   - sent: bytes of the body.
+  ///   - more: puts in what stands in the bytes of the request. In place: a copy of all that costs a hundred instructions.
   @inline(__always)
   func logHit(
     _ request: @autoclosure () -> HotRequest, _ facts: ClientFacts, _ route: RouteSettings, status: Int, sent: UInt64,

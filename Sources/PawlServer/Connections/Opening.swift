@@ -7,7 +7,7 @@ import PawlWire
 /// TLS handshake, which decides between HTTP/1.1 and HTTP/2. All within `header-timeout`. Lives on one loop.
 final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
   enum Phase {
-    /// The PROXY protocol's header is read; these octets of it are off the socket.
+    /// The PROXY protocol's header is read; these bytes of it are off the socket.
     case header([UInt8])
     /// Nothing is known yet of what the client speaks on a port for TLS.
     case greeting
@@ -18,7 +18,7 @@ final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
     case closed
   }
 
-  /// Time, and octets, for that.
+  /// Time, and bytes, for that.
   static let lingerTime = Duration.seconds(2)
   static let lingerBudget = 64 << 10
 
@@ -102,7 +102,7 @@ final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
     }
   }
 
-  /// Whoever is named is believed only by its own right: a proxy that passes octets on cannot vouch for what stands in
+  /// Whoever is named is believed only by its own right: a proxy that passes bytes on cannot vouch for what stands in
   /// the requests.
   private func named(by header: ProxyHeader) -> Caller {
     var named = caller
@@ -163,10 +163,10 @@ final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
   private func answerInClear() {
     let reply = Replies.refusal(
       status: 400, reason: "This port speaks TLS, and the request came in clear: its URL has to begin with https.")
-    let octets = reply.bytes(date: owner.dateField)
-    let result = octets.withUnsafeBytes { stream.write($0, more: false) }
+    let bytes = reply.bytes(date: owner.dateField)
+    let result = bytes.withUnsafeBytes { stream.write($0, more: false) }
     owner.logRefusal(facts(nil, nil), status: 400, bytes: reply.body.count)
-    guard result == .bytes(octets.count) else { return close() }
+    guard result == .bytes(bytes.count) else { return close() }
     linger()
   }
 
@@ -212,9 +212,9 @@ final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
     owner.connectionClosed(self)
   }
 
-  // MARK: - Octets as they are on the wire
+  // MARK: - Bytes as they are on the wire
 
-  /// What has come, at most so many octets; `nil` when that is nothing, or the connection has ended and is closed.
+  /// What has come, at most so many bytes; `nil` when that is nothing, or the connection has ended and is closed.
   private func peek(_ limit: Int) -> [UInt8]? {
     var buffer = owner.loop.takeReadBuffer()
     defer { owner.loop.giveReadBuffer(buffer) }
@@ -230,7 +230,7 @@ final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
     }
   }
 
-  /// Octets that were seen; `false` when the connection is closed instead.
+  /// Bytes that were seen; `false` when the connection is closed instead.
   private func takeOff(_ count: Int) -> Bool {
     var buffer = [UInt8](repeating: 0, count: count)
     guard buffer.withUnsafeMutableBytes({ stream.readUnprotected(into: $0) }) == .bytes(count) else {
@@ -245,14 +245,14 @@ extension SocketAddress {
   /// An IPv4 address inside IPv6 becomes the IPv4 address that it is.
   init?(_ endpoint: ProxyHeader.Endpoint) {
     let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]
-    let octets =
-      endpoint.octets.count == 16 && endpoint.octets.starts(with: mapped)
-      ? Array(endpoint.octets.dropFirst(12)) : endpoint.octets
+    let bytes =
+      endpoint.bytes.count == 16 && endpoint.bytes.starts(with: mapped)
+      ? Array(endpoint.bytes.dropFirst(12)) : endpoint.bytes
     let text =
-      octets.count == 4
-      ? octets.map(String.init).joined(separator: ".")
-      : stride(from: 0, to: octets.count - 1, by: 2)
-        .map { String(UInt16(octets[$0]) << 8 | UInt16(octets[$0 + 1]), radix: 16) }.joined(separator: ":")
+      bytes.count == 4
+      ? bytes.map(String.init).joined(separator: ".")
+      : stride(from: 0, to: bytes.count - 1, by: 2)
+        .map { String(UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]), radix: 16) }.joined(separator: ":")
     guard let address = SocketAddress.literal(text, port: endpoint.port) else { return nil }
     self = address
   }

@@ -4,7 +4,7 @@ enum UnwantedContent {
   /// What the exchange has asked for (``ResponseChannel/drainRequestBody()``).
   enum Wish: UInt8, CaseIterable { case none, drained }
 
-  /// Octets of a refused body that are read, at most, for its client to come to the answer. One of which no more is left does
+  /// Bytes of a refused body that are read, at most, for its client to come to the answer. One of which no more is left does
   /// not cost the connection.
   static let limit = 1 << 20
   /// How long a client whose content is not wanted may go on, or look for its answer, before it is cut off.
@@ -13,7 +13,7 @@ enum UnwantedContent {
   /// Whether so little is to come that it is simply read. A client that waits for `100 (Continue)` may send the rest, or
   /// the next request.
   /// - Parameters:
-  ///   - remaining: octets; `nil`: nobody knows.
+  ///   - remaining: bytes; `nil`: nobody knows.
   ///   - expects: whether the request has `Expect`.
   static func isCheap(_ remaining: UInt64?, expects: Bool) -> Bool {
     guard let remaining else { return false }
@@ -25,7 +25,7 @@ enum UnwantedContent {
     wish == .drained && isCheap(remaining, expects: expects)
   }
 
-  /// How many octets of a stream of HTTP/2 are dropped before it is given no more credit (RFC 9113 §8.1).
+  /// How many bytes of a stream of HTTP/2 are dropped before it is given no more credit (RFC 9113 §8.1).
   static func budget(_ wish: Wish, _ remaining: UInt64?, expects: Bool) -> Int {
     wish == .drained || isCheap(remaining, expects: expects) ? limit : 0
   }

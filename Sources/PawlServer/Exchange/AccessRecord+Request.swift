@@ -31,7 +31,7 @@ extension AccessRecord {
   }
 
   /// A hit that made no request of its own. In place: a copy of a record costs more than all of this.
-  /// - Parameter bytes: of the body, in octets.
+  /// - Parameter bytes: of the body, in bytes.
   mutating func note(
     _ request: HotRequest, status: Int, bytes: UInt64, _ route: RouteSettings, _ tls: TLSFacts?
   ) {

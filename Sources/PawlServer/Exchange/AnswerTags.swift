@@ -47,7 +47,7 @@ enum AnswerTags {
   }
 
   /// What asks the origin whether a stored response is still right: its own validators, and other tags of the origin's that are proven to
-  /// name the same octets, as nodes give them.
+  /// name the same bytes, as nodes give them.
   static func conditions(of stored: StoredResponse) -> [(FieldName, [UInt8])] {
     var conditions = stored.head.conditions
     guard let own = stored.head.validators.tag, !own.isWeak,
@@ -60,7 +60,7 @@ enum AnswerTags {
     return conditions
   }
 
-  /// A 304 that names the stored octets by another of their tags, as if it named them by the one that is stored.
+  /// A 304 that names the stored bytes by another of their tags, as if it named them by the one that is stored.
   static func inStoredWords(_ answer: ResponseHead, of stored: StoredResponse) -> ResponseHead {
     guard let own = stored.head.validators.tag, !own.isWeak,
       let named = answer.fields.only(.etag).flatMap(EntityTag.init), !named.isWeak, named.opaque != own.opaque,

@@ -6,7 +6,7 @@ import PawlTLS
 /// `Client-Cert` (RFC 9440): tells the origin which certificate the client proved to have. Whoever else says so is not
 /// believed, whether it is passed on or not: what a client sends in these fields would pass for pawl's word.
 enum ClientCertificateField {
-  /// DER octets of a certificate that is passed on; a larger one would be more than origins take in a head.
+  /// DER bytes of a certificate that is passed on; a larger one would be more than origins take in a head.
   static let maxCertificate = 16 << 10
   static let name = Array("Client-Cert".utf8)
   private static let chainName = Array("Client-Cert-Chain".utf8)

@@ -25,7 +25,7 @@ protocol ResponseChannel: AnyObject {
   func interim(_ head: ResponseHead)
   /// The final answer. The channel pulls `body` as the client takes it.
   func respond(_ head: consuming ResponseHead, length: ContentLength, body: (any BodySource)?)
-  /// The final answer, all of whose content is here; the octets are valid during the call.
+  /// The final answer, all of whose content is here; the bytes are valid during the call.
   func respond(_ head: consuming ResponseHead, content: UnsafeRawBufferPointer)
   /// The request goes on as another one (``IncomingRequest``): that is logged.
   func goesOn(as request: IncomingRequest)

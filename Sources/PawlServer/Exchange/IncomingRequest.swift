@@ -49,7 +49,7 @@ final class IncomingRequest {
   /// that it holds (``AnswerCoding/mayBeHeldCoded(_:by:)``).
   var namesByDateAlone = false
 
-  /// Whether the origin is asked for no coding: by the route, and where octets are counted, unless they are counted in
+  /// Whether the origin is asked for no coding: by the route, and where bytes are counted, unless they are counted in
   /// those of a coded body.
   var asksIdentity: Bool {
     route.asksIdentity && !asksOwnCoding

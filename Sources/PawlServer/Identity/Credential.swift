@@ -17,7 +17,7 @@ enum Credential {
     return Array("jwt".utf8) + [0] + (string("iss", in: claims) ?? []) + [0] + subject
   }
 
-  /// The octets of a top-level string member of a JSON object, escapes as they stand. `nil` when the text is no
+  /// The bytes of a top-level string member of a JSON object, escapes as they stand. `nil` when the text is no
   /// object, or the member is missing, no string, or there twice.
   static func string(_ name: String, in json: [UInt8]) -> [UInt8]? {
     var scanner = JSONScanner(json)

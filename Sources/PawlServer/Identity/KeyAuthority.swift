@@ -2,7 +2,7 @@ import PawlCache
 import PawlHTTP
 
 /// The authority by which a resource is known in the cache. What `https://site/` is does not answer for `http://site/`,
-/// which often only sends clients there (RFC 9111 §2): over TLS it begins with an octet that no authority can hold, so that
+/// which often only sends clients there (RFC 9111 §2): over TLS it begins with a byte that no authority can hold, so that
 /// no client in clear can name it. The scheme's default port is left out (RFC 3986 §6.2.3).
 enum KeyAuthority {
   static func of(_ authority: Bytes, isSecure: Bool) -> Bytes {
@@ -20,8 +20,8 @@ enum KeyAuthority {
     _ authority: Bytes, isSecure: Bool, to body: (UnsafeRawBufferPointer) -> Result
   ) -> Result {
     let count = without(isSecure ? ":443" : ":80", authority).count
-    return authority.withUnsafeBytes { octets in
-      let plain = UnsafeRawBufferPointer(rebasing: octets[..<count])
+    return authority.withUnsafeBytes { bytes in
+      let plain = UnsafeRawBufferPointer(rebasing: bytes[..<count])
       guard isSecure else { return body(plain) }
       return withUnsafeTemporaryAllocation(byteCount: count + 1, alignment: 1) { room in
         room[0] = 0x01

@@ -6,7 +6,7 @@ import PawlTLS
 /// Who an upload belongs to (`owner` in the configuration): a hash of each thing the creator sent that the route binds by. Only
 /// what the creator sent binds; the hash is stored, never the credential. What is kept of a response has ``PrivateOwner``.
 enum Owner {
-  /// Who an upload belongs to: for each rule that found something 32 octets, whatever its URL. Empty: nobody.
+  /// Who an upload belongs to: for each rule that found something 32 bytes, whatever its URL. Empty: nobody.
   /// - Parameter allowed: the fields of the answer to `auth-request`.
   static func ofUpload(_ request: IncomingRequest, allowed: Fields = Fields()) -> [UInt8] {
     marks(request, allowed).flatMap(\.self)
@@ -51,7 +51,7 @@ enum Owner {
     return tokens.reduce(false) { constantTimeEqual($1, shown[...]) || $0 }
   }
 
-  /// Names the octets of `Authorization`; in hexadecimal digits, for a field.
+  /// Names the bytes of `Authorization`; in hexadecimal digits, for a field.
   static func credential(_ fields: Fields) -> [UInt8]? {
     fields.only(.authorization).map { SHA256.digest(Array($0.trimmed)).hexadecimal }
   }
@@ -129,7 +129,7 @@ enum Owner {
     SHA256.digest(Array(rule.description.utf8) + [0] + value)
   }
 
-  /// The octets that the rule finds in the request, as they came.
+  /// The bytes that the rule finds in the request, as they came.
   static func value(of rule: OwnerRule, in request: IncomingRequest) -> [UInt8]? {
     switch rule {
     case .authorization: request.head.fields.only(.authorization).map { Array($0.trimmed) }

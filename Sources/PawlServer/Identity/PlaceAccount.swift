@@ -54,17 +54,17 @@ enum PlaceAccount {
     number == 0 ? 0 : mix(number) | 1 << 63
   }
 
-  /// Eight octets at a time.
-  private static func mark(_ octets: Bytes, from start: UInt64 = seed) -> UInt64 {
-    octets.withUnsafeBytes { octets in
-      var (hash, position) = (start ^ UInt64(octets.count), 0)
-      while position + 8 <= octets.count {
-        hash = mix(hash ^ octets.loadUnaligned(fromByteOffset: position, as: UInt64.self))
+  /// Eight bytes at a time.
+  private static func mark(_ bytes: Bytes, from start: UInt64 = seed) -> UInt64 {
+    bytes.withUnsafeBytes { bytes in
+      var (hash, position) = (start ^ UInt64(bytes.count), 0)
+      while position + 8 <= bytes.count {
+        hash = mix(hash ^ bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self))
         position += 8
       }
       var rest: UInt64 = 0
-      while position < octets.count {
-        rest = rest << 8 | UInt64(octets[position])
+      while position < bytes.count {
+        rest = rest << 8 | UInt64(bytes[position])
         position += 1
       }
       return mix(hash ^ rest) | 1 << 63

@@ -12,7 +12,7 @@ enum UploadClient {
 
   /// As it counts: of IPv6 the network of 64 bits, which is one customer's.
   static func counted(_ address: Bytes) -> [UInt8] {
-    guard let octets = NetworkAddress(address.text)?.octets, octets.count == 16 else { return Array(address) }
-    return Array(octets[..<8])
+    guard let bytes = NetworkAddress(address.text)?.bytes, bytes.count == 16 else { return Array(address) }
+    return Array(bytes[..<8])
   }
 }

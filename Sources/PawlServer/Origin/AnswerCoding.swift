@@ -6,7 +6,7 @@ import Synchronization
 /// In which content coding a request gets an answer that came without one.
 enum AnswerCoding {
   /// Whether the answer depends on `Accept-Encoding`: a request that takes a coding may get it in that.
-  /// - Parameter length: octets; `nil`: not known.
+  /// - Parameter length: bytes; `nil`: not known.
   static func depends(_ head: ResponseHead, length: UInt64?, on request: IncomingRequest) -> Bool {
     guard let compression = request.route.compression else { return false }
     return compression.rules.apply(to: head, length: length) || isLearnt(head, length, request, compression)
@@ -35,7 +35,7 @@ enum AnswerCoding {
     return AcceptEncoding(fields).preferred(among: compression.codings)
   }
 
-  /// What a page says of its user can be guessed by its length, octet by octet, where somebody else can put words into it (BREACH): so
+  /// What a page says of its user can be guessed by its length, byte by byte, where somebody else can put words into it (BREACH): so
   /// only an application that compresses such pages itself has them compressed.
   private static func mayCompressPersonal(_ head: ResponseHead, _ request: IncomingRequest) -> Bool {
     guard RequestFields.isPersonal(request.head.fields) else { return true }

@@ -22,7 +22,7 @@ enum OriginRequests {
   private static func forward(_ fields: inout Fields, _ request: IncomingRequest, keepingUpgrade: Bool = false) {
     let upgrade = keepingUpgrade ? fields.first(.upgrade) : nil
     // What follows, at its usual size, is put in without moving the rest again.
-    fields.reserve(octets: 320, lines: 10)
+    fields.reserve(bytes: 320, lines: 10)
     HopByHop.strip(&fields)
     fields.removeAll(anyOf: ownWords)
     if request.hidesUploadFields { DeliveryHead.stripped(&fields) }
@@ -112,7 +112,7 @@ enum OriginRequests {
   /// An answer of the origin as the client gets it: framing and hop-by-hop fields are the connection's own.
   static func relayed(_ head: ResponseHead) -> ResponseHead {
     var head = head
-    head.fields.reserve(octets: 160, lines: 4)
+    head.fields.reserve(bytes: 160, lines: 4)
     HopByHop.strip(&head.fields)
     head.fields.removeAll(anyOf: connectionWords)
     head.version = .http11

@@ -14,23 +14,23 @@ protocol AnswerBufferHolder: AnyObject {
 /// ``calmLimit``, and while the upstream's places run short up to `max-response-buffer`, so that its place is free; beyond that the
 /// reader's pace counts again.
 final class AnswerBuffer {
-  /// Octets in memory at which the origin waits, and at which it goes on.
+  /// Bytes in memory at which the origin waits, and at which it goes on.
   static let highWater = 256 << 10
   static let lowWater = 64 << 10
-  /// Octets in memory that count for nobody: a connection's, and a stream's, of which a connection has many.
+  /// Bytes in memory that count for nobody: a connection's, and a stream's, of which a connection has many.
   static let free = (connection: 32 << 10, stream: 4 << 10)
-  /// Octets that a slow reader is given at a time.
+  /// Bytes that a slow reader is given at a time.
   private static let slowPiece = 16 << 10
   /// Whoever has not made room after this time is slow.
   static let patience = Duration.milliseconds(100)
 
-  /// Octets in the file of an answer whose place nobody is in want of.
+  /// Bytes in the file of an answer whose place nobody is in want of.
   static let calmLimit: UInt64 = 16 << 20
 
   private let request: IncomingRequest
   private var queue = ChunkQueue()
   private var memory = TransferMemory()
-  /// Octets that the reader took last, and may hold still.
+  /// Bytes that the reader took last, and may hold still.
   private var handedOut = 0
   private var overflow: Overflow?
   /// Whether the origin waits for the reader.
@@ -44,7 +44,7 @@ final class AnswerBuffer {
 
   deinit { memory.giveBack(on: request.loop) }
 
-  /// Octets in memory that can be had at once.
+  /// Bytes in memory that can be had at once.
   var count: Int { queue.count }
   /// Whether something may be behind those.
   var hasOverflow: Bool { overflow != nil }
@@ -133,7 +133,7 @@ final class AnswerBuffer {
     holder?.bufferIsReady()
   }
 
-  /// The next octets, `later` or `failed`; `nil`: there is nothing here.
+  /// The next bytes, `later` or `failed`; `nil`: there is nothing here.
   func next(limit: Int) -> BodyPiece? {
     handedOut = 0
     if queue.isEmpty, !memory.isEmpty { memory.giveBack(on: request.loop) }
@@ -144,9 +144,9 @@ final class AnswerBuffer {
     }
     guard let overflow else { return nil }
     switch overflow.next(limit: min(limit, Self.slowPiece)) {
-    case .octets(let octets):
+    case .bytes(let bytes):
       if overflow.isEmpty { caughtUp() }
-      return .memory(octets, 0..<octets.count)
+      return .memory(bytes, 0..<bytes.count)
     case .later: return .later
     case .failed: return .failed(BodyEnd(party: .pawl, reason: "buffer-unreadable"))
     case .nothing:

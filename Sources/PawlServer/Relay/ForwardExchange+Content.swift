@@ -73,7 +73,7 @@ extension ForwardExchange {
     }
     while let intake {
       switch intake.next() {
-      case .octets(let bytes, let range):
+      case .bytes(let bytes, let range):
         let goOn = bytes.withUnsafeBytes { exchange.sendBody(UnsafeRawBufferPointer(rebasing: $0[range])) }
         guard goOn else { return }
         continue

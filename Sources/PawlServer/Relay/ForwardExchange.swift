@@ -25,7 +25,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
   var intake: RequestIntake?
   var intakeTimer: LoopTimer?
   var waitingTrailers: Fields?
-  /// Octets of the request's content so far.
+  /// Bytes of the request's content so far.
   var received: UInt64 = 0
   private let answer: AnswerBuffer
   private(set) var trailers = Fields()
@@ -181,7 +181,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
     }
   }
 
-  /// Of what came no octet can be put behind what the client holds.
+  /// Of what came no byte can be put behind what the client holds.
   private func askForWhole(instead exchange: OriginExchange) {
     exchange.cancel()
     state.restarts()

@@ -1,7 +1,7 @@
 import PawlHTTP
 
 /// Where a forwarded request and its answer are: each goes its own way, and either may be over first. Pure, and without references:
-/// every octet passed on asks it.
+/// every byte passed on asks it.
 struct ForwardState: Equatable {
   /// The request, on its way to the origin.
   enum Asking: Hashable {

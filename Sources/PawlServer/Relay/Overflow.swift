@@ -3,11 +3,11 @@ import PawlHTTP
 import PawlLoop
 import PawlUploadStore
 
-/// Octets that one side brings faster than the other takes them, first in, first out: in a file without a name, encrypted, and counted
+/// Bytes that one side brings faster than the other takes them, first in, first out: in a file without a name, encrypted, and counted
 /// for the client. Of one loop, which it never keeps waiting for the disk.
 final class Overflow {
   enum Supply {
-    case octets([UInt8])
+    case bytes([UInt8])
     /// They are being read, or written: `changed` is called.
     case later
     /// There are none.
@@ -16,11 +16,11 @@ final class Overflow {
     case failed
   }
 
-  /// Octets that wait in memory while those before them are written.
+  /// Bytes that wait in memory while those before them are written.
   static let memoryLimit = 256 << 10
-  /// Octets of them that count for nobody.
+  /// Bytes of them that count for nobody.
   static let free = 16 << 10
-  /// Octets read, or written, at a time.
+  /// Bytes read, or written, at a time.
   private static let piece = 64 << 10
 
   private let loop: LoopServices
@@ -46,7 +46,7 @@ final class Overflow {
   /// Read in the pool, still as they are in the file.
   private var fetched: [UInt8]?
 
-  /// - Parameter limit: octets that the file may have.
+  /// - Parameter limit: bytes that the file may have.
   /// - Returns: `nil` where there is no file to be had.
   /// - Parameter who: the client's mark, for what waits in memory.
   init?(
@@ -67,7 +67,7 @@ final class Overflow {
   }
 
   var isEmpty: Bool { read == written && stuck.isEmpty && tail.isEmpty && !isBusy && fetched == nil }
-  /// Octets that are in the file, or were.
+  /// Bytes that are in the file, or were.
   var count: UInt64 { written }
   /// Whether there is room for more: after a no from ``append(_:)`` worth looking at whenever something was taken or has changed.
   var takesMore: Bool { !isFull && !isBroken && tail.count < Self.memoryLimit && !memory.isDenied }
@@ -88,17 +88,17 @@ final class Overflow {
     while !isBusy, !isFull, !isBroken, !tail.isEmpty {
       let count = min(tail.count, Self.piece)
       guard UInt64(count) <= limit - min(limit, written), room.grow(by: UInt64(count)) else { return isFull = true }
-      var octets: [UInt8] = []
-      octets.reserveCapacity(count)
-      while octets.count < count, let (bytes, range) = tail.next(limit: count - octets.count) {
-        octets.append(contentsOf: bytes[range])
+      var content: [UInt8] = []
+      content.reserveCapacity(count)
+      while content.count < count, let (bytes, range) = tail.next(limit: count - content.count) {
+        content.append(contentsOf: bytes[range])
       }
-      guard let sealed = octets.withUnsafeBytes({ cipher.seal($0) }) else { return isBroken = true }
-      write(sealed, of: octets)
+      guard let sealed = content.withUnsafeBytes({ cipher.seal($0) }) else { return isBroken = true }
+      write(sealed, of: content)
     }
   }
 
-  private func write(_ sealed: [UInt8], of octets: [UInt8]) {
+  private func write(_ sealed: [UInt8], of bytes: [UInt8]) {
     let (file, at, clock) = (file, written, loop.loop.clock)
     let work: @Sendable () -> Duration? = {
       let began = clock.now()
@@ -107,60 +107,60 @@ final class Overflow {
     if loop.expectsSlowWrites {
       isBusy = loop.pool.run(work, then: loop.loop) { [self] took in
         isBusy = false
-        wrote(took, octets)
+        wrote(took, bytes)
         settle()
         changed?()
       }
       if isBusy { return }
     }
-    wrote(work(), octets)
+    wrote(work(), bytes)
   }
 
-  private func wrote(_ took: Duration?, _ octets: [UInt8]) {
+  private func wrote(_ took: Duration?, _ bytes: [UInt8]) {
     guard let took else {
       // The disk is full: they stay in memory, and nothing more is written.
-      (stuck, isFull) = (octets, true)
+      (stuck, isFull) = (bytes, true)
       return
     }
     loop.noteWrite(took)
-    written += UInt64(octets.count)
+    written += UInt64(bytes.count)
   }
 
-  /// The next octets, at most `limit` of them.
+  /// The next bytes, at most `limit` of them.
   func next(limit: Int) -> Supply {
     if isBusy { return .later }
-    if let octets = fetched {
+    if let bytes = fetched {
       fetched = nil
-      return opened(octets)
+      return opened(bytes)
     }
     if read < written { return readOn(Int(min(written - read, UInt64(min(limit, Self.piece))))) }
     if isBroken { return .failed }
     if !stuck.isEmpty {
       defer { stuck = [] }
-      return .octets(stuck)
+      return .bytes(stuck)
     }
     guard let (bytes, range) = tail.next(limit: limit) else { return .nothing }
     if tail.isEmpty, !memory.isEmpty { memory.giveBack(on: loop) }
-    return .octets(Array(bytes[range]))
+    return .bytes(Array(bytes[range]))
   }
 
   private func readOn(_ count: Int) -> Supply {
-    let octets = Self.read(file.descriptor, read, count, waits: false)
-    if octets.count == count { return opened(octets) }
+    let bytes = Self.read(file.descriptor, read, count, waits: false)
+    if bytes.count == count { return opened(bytes) }
     let (file, at) = (file, read)
-    isBusy = loop.pool.run({ Self.read(file.descriptor, at, count, waits: true) }, then: loop.loop) { [self] octets in
+    isBusy = loop.pool.run({ Self.read(file.descriptor, at, count, waits: true) }, then: loop.loop) { [self] bytes in
       isBusy = false
-      if octets.count == count { fetched = octets } else { (isBroken, read) = (true, written) }
+      if bytes.count == count { fetched = bytes } else { (isBroken, read) = (true, written) }
       settle()
       changed?()
     }
     return isBusy ? .later : .failed
   }
 
-  private func opened(_ octets: [UInt8]) -> Supply {
-    read += UInt64(octets.count)
-    guard let plain = octets.withUnsafeBytes({ cipher.open($0) }) else { return .failed }
-    return .octets(plain)
+  private func opened(_ bytes: [UInt8]) -> Supply {
+    read += UInt64(bytes.count)
+    guard let plain = bytes.withUnsafeBytes({ cipher.open($0) }) else { return .failed }
+    return .bytes(plain)
   }
 
   /// - Parameter waits: for the disk, too.

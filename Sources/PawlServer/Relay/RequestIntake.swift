@@ -6,7 +6,7 @@ import PawlUpload
 /// the ``BufferMemory`` has room, then in an ``Overflow`` of at most `max-request-buffer`. So a client that takes its time holds nothing that others want.
 final class RequestIntake {
   enum Supply {
-    case octets([UInt8], Range<Int>)
+    case bytes([UInt8], Range<Int>)
     /// More is being read.
     case later
     /// There is nothing here.
@@ -14,11 +14,11 @@ final class RequestIntake {
     case failed
   }
 
-  /// Octets that are gathered in memory.
+  /// Bytes that are gathered in memory.
   static let memoryLimit = 256 << 10
-  /// Octets of them that count for nobody: a connection's, and a stream's, of which a connection has many.
+  /// Bytes of them that count for nobody: a connection's, and a stream's, of which a connection has many.
   static let free = (connection: 16 << 10, stream: 4 << 10)
-  /// Content that comes at 4 MiB/s and faster is not waited for: so many octets within so much time show it.
+  /// Content that comes at 4 MiB/s and faster is not waited for: so many bytes within so much time show it.
   static let proof = 128 << 10
   static let proofTime = Duration.milliseconds(32)
   /// So long a request may wait for a place before its content is written to a file meanwhile.
@@ -75,7 +75,7 @@ final class RequestIntake {
     return overflow.append(bytes)
   }
 
-  /// For so many octets that count, in memory or in a file.
+  /// For so many bytes that count, in memory or in a file.
   private func makeRoom(_ counted: Int, beyondLimit: Bool) {
     if beyondLimit, spills, canSpill, !hasNoFile { overrun() }
     guard overflow == nil, !memory.hold(counted, for: request) else { return }
@@ -84,7 +84,7 @@ final class RequestIntake {
     if overflow == nil { memory.holdsMore(on: request.loop) }
   }
 
-  /// So many octets have come.
+  /// So many bytes have come.
   func measure(_ count: Int) {
     guard !isFast else { return }
     counted += count
@@ -109,13 +109,13 @@ final class RequestIntake {
   func next() -> Supply {
     if let (bytes, range) = queue.next(limit: .max) {
       if queue.isEmpty, !memory.isEmpty { memory.giveBack(on: request.loop) }
-      return .octets(bytes, range)
+      return .bytes(bytes, range)
     }
     guard let overflow else { return .nothing }
     switch overflow.next(limit: .max) {
-    case .octets(let octets):
+    case .bytes(let bytes):
       if overflow.isEmpty { self.overflow = nil }
-      return .octets(octets, 0..<octets.count)
+      return .bytes(bytes, 0..<bytes.count)
     case .later: return .later
     case .failed: return .failed
     case .nothing:

@@ -2,10 +2,10 @@ import PawlLoop
 
 /// What one transfer holds of the ``BufferMemory``. Of its loop; whoever has it gives it back at its end.
 struct TransferMemory {
-  /// Octets that are taken at a time.
+  /// Bytes that are taken at a time.
   static let step = 16 << 10
 
-  /// Octets of the loop's allowance, and of the client's share.
+  /// Bytes of the loop's allowance, and of the client's share.
   private var lent = 0
   private var taken = 0
   private var client: UInt64 = 0
@@ -14,7 +14,7 @@ struct TransferMemory {
 
   var isEmpty: Bool { lent + taken == 0 && !isDenied }
 
-  /// Sees to it that so many octets are held. `false`: there is no room for them. Cheap where they are, or the loop's allowance does.
+  /// Sees to it that so many bytes are held. `false`: there is no room for them. Cheap where they are, or the loop's allowance does.
   mutating func hold(_ count: Int, for request: IncomingRequest) -> Bool {
     hold(count, on: request.loop) { PlaceAccount.client(of: request) }
   }

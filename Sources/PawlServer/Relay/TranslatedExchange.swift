@@ -87,7 +87,7 @@ extension Resource {
 }
 
 extension StoredResponse {
-  /// Whether the opaque part of a tag names all of its octets, as they are or in a form that pawl has made of them.
+  /// Whether the opaque part of a tag names all of its bytes, as they are or in a form that pawl has made of them.
   func isNamed(by tag: EntityTag) -> Bool {
     body.tagLimit(tag.opaque) == .max || body.form(namedBy: tag.opaque)?.limit == .max
   }

@@ -1,7 +1,7 @@
 import PawlHTTP
 import PawlLoop
 
-/// After a 101, or its like in HTTP/2: octets both ways until both sides have ended, each side slowed by the other.
+/// After a 101, or its like in HTTP/2: bytes both ways until both sides have ended, each side slowed by the other.
 final class Tunnel {
   private let client: TunnelEnd
   private let origin: TunnelEnd

@@ -6,7 +6,7 @@ struct RateMeter {
   func isFastEnough(_ rate: MinRate) -> Bool { received >= rate.bytes }
 }
 
-/// `min-rate`: at least so many octets in each window of time.
+/// `min-rate`: at least so many bytes in each window of time.
 struct MinRate: Hashable, Sendable {
   var bytes: UInt64
   var window: Duration

@@ -60,7 +60,7 @@ final class RouteSettings: Sendable {
   /// `max-request-buffer` and `max-response-buffer`, in bytes.
   let maxRequestBuffer: UInt64
   let maxResponseBuffer: UInt64
-  /// Where octets on their way may wait outside memory; `nil`: nowhere.
+  /// Where bytes on their way may wait outside memory; `nil`: nowhere.
   let bufferSpace: BufferSpace?
   /// `max-upload`, in bytes.
   let maxUpload: UInt64?

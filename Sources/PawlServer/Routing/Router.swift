@@ -149,7 +149,7 @@ extension Router {
   }
 
   /// By which settings an upload goes on: those of the route that is at its target now, whether or not that takes new ones;
-  /// without one, those of the site that was there; without that, too, its octets are kept, and wait for a site.
+  /// without one, those of the site that was there; without that, too, its bytes are kept, and wait for a site.
   /// - Parameter prefix: below which it was asked for; `nil`: that makes no difference.
   func finishing(_ upload: SpooledUpload, below prefix: [UInt8]? = nil) -> RouteSettings? {
     let origin = upload.origin

@@ -12,10 +12,10 @@ enum UploadNames {
   /// The token that `secret` always gives: for uploads that must not be made twice from the same parts.
   static func token(from secret: [UInt8]) -> UploadToken { UploadToken(random: Array(SHA256.digest(secret)[..<24])) }
 
-  /// The first 16 octets of SHA-256 over the token's text.
+  /// The first 16 bytes of SHA-256 over the token's text.
   static func id(_ token: UploadToken) -> UploadID {
     let digest = SHA256.digest(Array(token.text.utf8))
-    func word(_ octets: ArraySlice<UInt8>) -> UInt64 { octets.reduce(0) { $0 << 8 | UInt64($1) } }
+    func word(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
     return UploadID(high: word(digest[..<8]), low: word(digest[8..<16]))
   }
 }

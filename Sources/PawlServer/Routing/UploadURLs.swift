@@ -16,9 +16,9 @@ final class UploadURLs: Sendable {
   let former: [[UInt8]]
   /// Where only a token is looked for, to be hidden: ``former``, and what was former before.
   let remembered: [[UInt8]]
-  /// The octets behind the first `/`: most targets have another one there, and are looked at no further.
-  private let seconds: OctetSet
-  private let hiddenSeconds: OctetSet
+  /// The bytes behind the first `/`: most targets have another one there, and are looked at no further.
+  private let seconds: ByteSet
+  private let hiddenSeconds: ByteSet
   private let all: [[UInt8]]
 
   /// All paths begin and end with `/`, and have something between; what was read from a disk and does not is left out.
@@ -35,8 +35,8 @@ final class UploadURLs: Sendable {
     self.former = live.sorted(by: Self.precedes)
     self.remembered = Array(hidden.prefix(max(Self.rememberedLimit, live.count + 1)))
     all = (self.current + self.former).sorted(by: Self.precedes)
-    seconds = OctetSet(all.map { $0[1] })
-    hiddenSeconds = OctetSet((self.current + self.remembered).map { $0[1] })
+    seconds = ByteSet(all.map { $0[1] })
+    hiddenSeconds = ByteSet((self.current + self.remembered).map { $0[1] })
   }
 
   private static func precedes(_ one: [UInt8], _ other: [UInt8]) -> Bool {
@@ -108,7 +108,7 @@ final class UploadURLs: Sendable {
     return nil
   }
 
-  /// With each octet the place that it came from.
+  /// With each byte the place that it came from.
   private static func decoded(_ text: [UInt8], _ places: [Int]) -> (text: [UInt8], places: [Int]) {
     var (output, origins): ([UInt8], [Int]) = ([], [])
     var index = 0

@@ -9,7 +9,7 @@ import PawlUpstream
 /// What one event loop offers to whatever lives on it: the loop with its clock, the settings in force, events, threads for
 /// what blocks, connections to origins, request identifiers. It knows nobody who uses it. Touched on that loop only.
 final class LoopServices {
-  /// Octets read at a time while transfers hold more memory than there is room for.
+  /// Bytes read at a time while transfers hold more memory than there is room for.
   static let scarceRead = 16 << 10
 
   let loop: EventLoop

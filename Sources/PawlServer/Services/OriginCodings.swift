@@ -55,9 +55,9 @@ struct OriginCodings {
     init(route: Int, target: some Sequence<UInt8>, isPersonal: Bool) {
       (self.route, self.isPersonal) = (route, isPersonal)
       var name: [UInt8] = []
-      for octet in target {
-        if octet == 0x3f { break }
-        if octet == 0x2f { name = [] } else { name.append(octet) }
+      for byte in target {
+        if byte == 0x3f { break }
+        if byte == 0x2f { name = [] } else { name.append(byte) }
       }
       let dot = name.lastIndex(of: 0x2e)
       ending = dot.map { name[$0...].prefix(16).map(\.lowercasedASCII) } ?? []

@@ -1,6 +1,6 @@
 import PawlLoop
 
-/// Whether writing to a file would hold up its loop. The page cache takes octets in microseconds, until it has more than the
+/// Whether writing to a file would hold up its loop. The page cache takes bytes in microseconds, until it has more than the
 /// disk can follow: then the system lets whoever writes wait, up to 200 ms a call. A loop that has lost a good part of a
 /// second to that has its fills and uploads write in the pool for a while. Of one loop.
 struct SlowWrites: Sendable {

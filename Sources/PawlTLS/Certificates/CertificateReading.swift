@@ -19,9 +19,9 @@ extension Certificate {
         guard let value = GENERAL_NAME_get0_value(name.assumingMemoryBound(to: GENERAL_NAME.self), &kind) else {
           continue
         }
-        let octets = asn1Octets(value.assumingMemoryBound(to: ASN1_STRING.self))
-        if kind == GEN_DNS { found.append((lowercased(octets), false)) }
-        if kind == GEN_IPADD, let text = addressText(octets) { found.append((text, true)) }
+        let bytes = asn1Octets(value.assumingMemoryBound(to: ASN1_STRING.self))
+        if kind == GEN_DNS { found.append((lowercased(bytes), false)) }
+        if kind == GEN_IPADD, let text = addressText(bytes) { found.append((text, true)) }
       }
     }
     if found.isEmpty, let name = commonName { found.append((name, false)) }
@@ -123,13 +123,13 @@ func seconds(_ time: UnsafePointer<ASN1_TIME>?) -> Int64 {
   return Int64(timegm(&parts))
 }
 
-private func lowercased(_ octets: [UInt8]) -> String {
-  String(decoding: octets.map { (0x41...0x5a).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+private func lowercased(_ bytes: [UInt8]) -> String {
+  String(decoding: bytes.map { (0x41...0x5a).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
 }
 
-private func addressText(_ octets: [UInt8]) -> String? {
-  guard octets.count == 4 || octets.count == 16 else { return nil }
+private func addressText(_ bytes: [UInt8]) -> String? {
+  guard bytes.count == 4 || bytes.count == 16 else { return nil }
   var text = [CChar](repeating: 0, count: 64)
-  guard inet_ntop(octets.count == 4 ? AF_INET : AF_INET6, octets, &text, 64) != nil else { return nil }
+  guard inet_ntop(bytes.count == 4 ? AF_INET : AF_INET6, bytes, &text, 64) != nil else { return nil }
   return text.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } }
 }

@@ -32,16 +32,16 @@ struct OCSPStaple: Hashable, Sendable {
     defer { OCSP_BASICRESP_free(basic) }
     for index in 0..<OCSP_resp_count(basic) {
       guard let single = OCSP_resp_get0(basic, index), isAbout(single, leaf, issuer) else { continue }
-      return judge(single, file.octets, now)
+      return judge(single, file.bytes, now)
     }
     return .another
   }
 
   private static func parse(_ file: PEMFile) throws(TLSProblem) -> OpaquePointer {
     ERR_clear_error()
-    let response = file.octets.withUnsafeBufferPointer { octets in
-      var start = octets.baseAddress
-      return d2i_OCSP_RESPONSE(nil, &start, octets.count)
+    let response = file.bytes.withUnsafeBufferPointer { bytes in
+      var start = bytes.baseAddress
+      return d2i_OCSP_RESPONSE(nil, &start, bytes.count)
     }
     guard let response else {
       throw TLSProblem("is no OCSP response in DER: \(OpenSSLError.take().reason)", file: file.path)
@@ -65,14 +65,14 @@ struct OCSPStaple: Hashable, Sendable {
   }
 
   private static func hash(_ digest: (UnsafeMutablePointer<UInt8>, UnsafeMutablePointer<UInt32>) -> CInt) -> [UInt8] {
-    var octets = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+    var bytes = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
     var count: UInt32 = 0
     guard
-      octets.withUnsafeMutableBufferPointer({ buffer in
+      bytes.withUnsafeMutableBufferPointer({ buffer in
         buffer.baseAddress.map { digest($0, &count) } ?? 0
       }) == 1
     else { return [] }
-    return Array(octets[..<Int(count)])
+    return Array(bytes[..<Int(count)])
   }
 
   private static func judge(_ single: OpaquePointer, _ response: [UInt8], _ now: Int64) -> Match {

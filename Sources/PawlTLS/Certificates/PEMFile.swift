@@ -17,10 +17,10 @@ final class PrivateKey {
 
 /// A file of certificates or keys, read whole before anything is made of it.
 struct PEMFile {
-  /// Larger ones are no certificates, in octets.
+  /// Larger ones are no certificates, in bytes.
   static let limit = 8 << 20
   let path: String
-  let octets: [UInt8]
+  let bytes: [UInt8]
 
   /// - Throws: ``TLSProblem`` with the system's reason.
   init(_ path: String) throws(TLSProblem) {
@@ -28,7 +28,7 @@ struct PEMFile {
     let file = pawl_open(path, O_RDONLY, 0)
     guard file >= 0 else { throw TLSProblem("cannot be read: \(systemText(pawl_errno()))", file: path) }
     defer { close(file) }
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 64 << 10)
     while true {
       let count = read(file, &chunk, chunk.count)
@@ -37,10 +37,10 @@ struct PEMFile {
         if pawl_errno() == EINTR { continue }
         throw TLSProblem("cannot be read: \(systemText(pawl_errno()))", file: path)
       }
-      octets += chunk[..<count]
-      guard octets.count <= Self.limit else { throw TLSProblem("is too large for what it should hold", file: path) }
+      bytes += chunk[..<count]
+      guard bytes.count <= Self.limit else { throw TLSProblem("is too large for what it should hold", file: path) }
     }
-    self.octets = octets
+    self.bytes = bytes
   }
 
   /// All certificates, in their order.
@@ -67,7 +67,7 @@ struct PEMFile {
     if let raw = PEM_read_bio_PrivateKey(bio, nil, refusePassword, &wasAsked) { return PrivateKey(adopting: raw) }
     let error = OpenSSLError.take()
     if wasAsked { throw TLSProblem("the key is encrypted, and there is nobody to ask for its password", file: path) }
-    let isThere = String(decoding: octets, as: UTF8.self).split(separator: "\n").contains {
+    let isThere = String(decoding: bytes, as: UTF8.self).split(separator: "\n").contains {
       $0.hasPrefix("-----BEGIN ") && $0.contains("PRIVATE KEY-----")
     }
     throw TLSProblem(isThere ? "the private key is damaged: \(error.reason)" : "holds no private key", file: path)
@@ -76,7 +76,7 @@ struct PEMFile {
   private func memory() -> OpaquePointer {
     // OpenSSL copies nothing here, so it gets a BIO of its own to keep what it reads.
     guard let bio = BIO_new(BIO_s_mem()) else { preconditionFailure("out of memory") }
-    BIO_write(bio, octets, CInt(octets.count))
+    BIO_write(bio, bytes, CInt(bytes.count))
     return bio
   }
 }

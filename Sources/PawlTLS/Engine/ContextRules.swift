@@ -2,7 +2,7 @@ import COpenSSL
 
 /// What holds for every connection, whichever side of it is pawl's.
 enum ContextRules {
-  /// OpenSSL's buffer for what came ahead of the record at hand, in octets: it is there while records arrive.
+  /// OpenSSL's buffer for what came ahead of the record at hand, in bytes: it is there while records arrive.
   static let readAhead = 64 << 10
   /// TLS 1.2: ephemeral keys and authenticated ciphers only.
   static let ciphers = [

@@ -1,7 +1,7 @@
 /// Memory that all protected connections of one loop share, one at a time: none of them holds a buffer while it is
 /// idle.
 package final class RecordScratch {
-  /// Records are gathered up to here for one system call, in octets.
+  /// Records are gathered up to here for one system call, in bytes.
   static let gatherSize = 128 << 10
   /// Content of files on its way into records.
   static let contentSize = 64 << 10
@@ -10,7 +10,7 @@ package final class RecordScratch {
 
   let records: UnsafeMutableRawBufferPointer
   let content: UnsafeMutableRawBufferPointer
-  /// Octets of `records` in use; 0 whenever no engine is at work.
+  /// Bytes of `records` in use; 0 whenever no engine is at work.
   var filled = 0
 
   package init() {

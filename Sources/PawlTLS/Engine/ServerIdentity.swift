@@ -6,7 +6,7 @@ final class ServerIdentity: @unchecked Sendable {
   // locks what it changes in an `SSL_CTX`.
   let context: OpaquePointer
   let section: Int
-  /// Binds tickets to who asks what of the client (32 octets).
+  /// Binds tickets to who asks what of the client (32 bytes).
   let sessionID: [UInt8]
   let verifyMode: CInt
   let minVersion: TLSVersion
@@ -53,7 +53,7 @@ final class ServerIdentity: @unchecked Sendable {
 
   private static func makeSessionID(_ settings: TLSServerSettings, _ clients: ClientAuthority?) -> [UInt8] {
     var text = Array("\(settings.name)\0\(settings.clientCertificates)\0\(settings.minVersion)\0".utf8)
-    if let clients { text += clients.octets }
+    if let clients { text += clients.bytes }
     return SHA256.digest(text)
   }
 }
@@ -61,13 +61,13 @@ final class ServerIdentity: @unchecked Sendable {
 /// Who may have issued clients' certificates.
 final class ClientAuthority {
   /// What the file holds.
-  let octets: [UInt8]
+  let bytes: [UInt8]
   private let certificates: [Certificate]
   private let path: String
 
   init(_ path: String) throws(TLSProblem) {
     let file = try PEMFile(path)
-    (octets, certificates, self.path) = (file.octets, try file.certificates(), path)
+    (bytes, certificates, self.path) = (file.bytes, try file.certificates(), path)
   }
 
   func install(in context: OpaquePointer) {

@@ -51,9 +51,9 @@ extension TLSEngine {
     guard !reading.isOver, facts != nil else { return true }
     prepareReceiving()
     OpenSSLError.forgetOld()
-    var octet: UInt8 = 0
+    var byte: UInt8 = 0
     var count = 0
-    let result = SSL_peek_ex(ssl, &octet, 1, &count)
+    let result = SSL_peek_ex(ssl, &byte, 1, &count)
     if result == 1 {
       reading.noteHolding(true)
     } else {
@@ -89,7 +89,7 @@ extension TLSEngine {
     receiveBudget = Self.receiveLimit
   }
 
-  /// For OpenSSL: octets of the socket.
+  /// For OpenSSL: bytes of the socket.
   func receive(_ bytes: UnsafeMutableRawPointer, _ count: Int) -> Step {
     switch socket {
     case .open: guard receiveBudget > 0 else { return .wouldBlock }

@@ -2,12 +2,12 @@ import CLinux
 import COpenSSL
 
 extension TLSEngine {
-  /// Ciphertext that the kernel has not taken, in octets.
+  /// Ciphertext that the kernel has not taken, in bytes.
   package var pendingCount: Int { pendingLength + (writing == .owing ? 1 : 0) }
 
   /// Encrypts both pieces, in this order, and sends them, until the socket takes no more.
   /// - Parameters:
-  ///   - more: further octets follow at once: a small rest may wait for them until ``flush()``.
+  ///   - more: further bytes follow at once: a small rest may wait for them until ``flush()``.
   ///   - now: monotonic, in nanoseconds.
   package func write(
     _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer, more: Bool, now: UInt64
@@ -32,7 +32,7 @@ extension TLSEngine {
     return sent > 0 ? .bytes(sent) : .wouldBlock
   }
 
-  /// Encrypts and sends octets of a file. Blocks where they are not in the page cache.
+  /// Encrypts and sends bytes of a file. Blocks where they are not in the page cache.
   package func sendFile(_ file: CInt, offset: UInt64, count: Int, now: UInt64) -> Step {
     if let step = beginWriting(now) { return step }
     if kernelSends { return kernelSendFile(file, offset, count) }
@@ -99,7 +99,7 @@ extension TLSEngine {
     held.withUnsafeBytes { gather($0) }
   }
 
-  /// Makes records of it; sends whenever many are together. Returns how many octets are in records: fewer than given
+  /// Makes records of it; sends whenever many are together. Returns how many bytes are in records: fewer than given
   /// when the socket takes no more.
   private func encrypt(_ bytes: UnsafeRawBufferPointer) -> Int {
     guard let base = bytes.baseAddress, let scratch else { return 0 }

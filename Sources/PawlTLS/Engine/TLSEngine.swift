@@ -24,10 +24,10 @@ package final class TLSEngine {
     case failed(CInt)
   }
 
-  /// Ciphertext kept for a peer that does not read, in octets: one batch of records, and room for what TLS itself
+  /// Ciphertext kept for a peer that does not read, in bytes: one batch of records, and room for what TLS itself
   /// answers. Beyond it the connection is broken: only a peer that asks for answers and takes none gets there.
   package static let pendingLimit = 192 << 10
-  /// Octets taken off the socket in one call at most, so that a fast peer leaves time to others.
+  /// Bytes taken off the socket in one call at most, so that a fast peer leaves time to others.
   static let receiveLimit = 1 << 20
 
   let ssl: OpaquePointer
@@ -47,7 +47,7 @@ package final class TLSEngine {
   package internal(set) var readFailure: TLSFailure?
 
   // Sending
-  /// Ciphertext that is not with the kernel: so many octets at the end of `pending`. They are counted beside it, since asking
+  /// Ciphertext that is not with the kernel: so many bytes at the end of `pending`. They are counted beside it, since asking
   /// an array that others write to costs a check each time, and a request asks nine times.
   @exclusivity(unchecked) var pendingLength = 0
   var pending: [UInt8] = []
@@ -60,7 +60,7 @@ package final class TLSEngine {
   // Handshake
   package private(set) var facts: TLSFacts?
   private var failure: TLSFailure?
-  /// Whether the kernel encrypts what is sent: the stream writes plain octets to the socket.
+  /// Whether the kernel encrypts what is sent: the stream writes plain bytes to the socket.
   @exclusivity(unchecked) package private(set) var kernelSends = false
   private let wantsKernel: Bool
   /// Set by the server's callback for the client's hello.

@@ -13,7 +13,7 @@ enum TLSSocket: Hashable {
   /// It is asked again. What has ended stays so.
   mutating func beganReceiving() { if self == .drained { self = .open } }
 
-  /// So many octets came of those asked for.
+  /// So many bytes came of those asked for.
   mutating func received(_ count: Int, of wanted: Int) { self = count < wanted ? .drained : .open }
 
   /// Where the connection failed below TLS, and how; a FIN is a failure where more had to come (RFC 8446 6.1).

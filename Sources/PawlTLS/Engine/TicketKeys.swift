@@ -5,7 +5,7 @@ import PawlBase
 /// reloads; rotated by time. Safe on any thread.
 package final class TicketKeys: Sendable {
   struct Key: Sendable {
-    /// Stands in front of each ticket, 16 octets.
+    /// Stands in front of each ticket, 16 bytes.
     let name: [UInt8]
     /// AES-256-CBC and HMAC-SHA-256.
     let cipher: [UInt8]
@@ -55,13 +55,13 @@ package final class TicketKeys: Sendable {
   }
 
   private static func make(_ now: Int64) -> Key? {
-    var octets = [UInt8](repeating: 0, count: 80)
-    guard RAND_bytes(&octets, 16) == 1, octets.withUnsafeMutableBufferPointer({ fillSecret($0) }) else { return nil }
-    return Key(name: Array(octets[..<16]), cipher: Array(octets[16..<48]), mac: Array(octets[48...]), madeAt: now)
+    var bytes = [UInt8](repeating: 0, count: 80)
+    guard RAND_bytes(&bytes, 16) == 1, bytes.withUnsafeMutableBufferPointer({ fillSecret($0) }) else { return nil }
+    return Key(name: Array(bytes[..<16]), cipher: Array(bytes[16..<48]), mac: Array(bytes[48...]), madeAt: now)
   }
 
-  private static func fillSecret(_ octets: UnsafeMutableBufferPointer<UInt8>) -> Bool {
-    guard let base = octets.baseAddress else { return false }
+  private static func fillSecret(_ bytes: UnsafeMutableBufferPointer<UInt8>) -> Bool {
+    guard let base = bytes.baseAddress else { return false }
     return RAND_priv_bytes(base + 16, 64) == 1
   }
 }

@@ -12,7 +12,7 @@ package enum ContentDisposition {
     output.append("inline; filename=\"" as StaticString)
     for scalar in String(decoding: name, as: UTF8.self).unicodeScalars { output.append(fallback(scalar)) }
     output.append("\"; filename*=UTF-8''" as StaticString)
-    for octet in name { output.append(extended: octet) }
+    for byte in name { output.append(extended: byte) }
     return output
   }
 
@@ -24,14 +24,14 @@ package enum ContentDisposition {
 }
 
 extension [UInt8] {
-  /// An octet of an extended value: itself when it is an `attr-char` (RFC 8187 §3.2.1), else percent-encoded.
-  fileprivate mutating func append(extended octet: UInt8) {
-    let isPlain = OctetSet.token.contains(octet) && octet != 0x25 && octet != 0x27 && octet != 0x2a
-    if isPlain { append(octet) } else { append(percentEncoded: octet) }
+  /// A byte of an extended value: itself when it is an `attr-char` (RFC 8187 §3.2.1), else percent-encoded.
+  fileprivate mutating func append(extended byte: UInt8) {
+    let isPlain = ByteSet.token.contains(byte) && byte != 0x25 && byte != 0x27 && byte != 0x2a
+    if isPlain { append(byte) } else { append(percentEncoded: byte) }
   }
 
-  mutating func append(percentEncoded octet: UInt8) {
+  mutating func append(percentEncoded byte: UInt8) {
     append(0x25)
-    append(hexadecimal: octet, uppercase: true)
+    append(hexadecimal: byte, uppercase: true)
   }
 }

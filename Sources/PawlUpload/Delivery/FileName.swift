@@ -2,10 +2,10 @@ import PawlHTTP
 
 /// File names that clients give, made harmless.
 package enum FileName {
-  /// Octets of UTF-8; what file systems take.
+  /// Bytes of UTF-8; what file systems take.
   static let longest = 255
 
-  /// The last component, without controls, as valid UTF-8 of at most 255 octets with its ending kept.
+  /// The last component, without controls, as valid UTF-8 of at most 255 bytes with its ending kept.
   /// `nil` when nothing is left that names a file.
   package static func safe(_ name: [UInt8]) -> [UInt8]? {
     let scalars = String(decoding: name, as: UTF8.self).unicodeScalars.filter { !isControl($0) }
@@ -28,9 +28,9 @@ package enum FileName {
     let dot = name.lastIndex(of: 0x2e) ?? name.endIndex
     let ending = name.count - dot <= 16 ? name[dot...] : []
     var stem = name[..<(longest - ending.count)]
-    // No half of a character: drop continuation octets and what they follow.
+    // No half of a character: drop continuation bytes and what they follow.
     if name[stem.endIndex] & 0xc0 == 0x80 {
-      while let octet = stem.last, octet & 0xc0 == 0x80 { stem.removeLast() }
+      while let byte = stem.last, byte & 0xc0 == 0x80 { stem.removeLast() }
       stem = stem.dropLast()
     }
     return Array(stem + ending)

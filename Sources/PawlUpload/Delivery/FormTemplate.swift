@@ -11,20 +11,20 @@ package struct FormTemplate: Hashable, Sendable {
 
   /// `nil` when there is no name, or a brace is never closed or has nothing in it.
   package init?(_ text: String) {
-    let octets = Array(text.utf8)
-    guard let equals = octets.firstIndex(of: 0x3d), equals > 0 else { return nil }
-    name = Array(octets[..<equals])
+    let bytes = Array(text.utf8)
+    guard let equals = bytes.firstIndex(of: 0x3d), equals > 0 else { return nil }
+    name = Array(bytes[..<equals])
     var pieces: [Piece] = []
     var plain: [UInt8] = []
     var index = equals + 1
-    while index < octets.endIndex {
-      if octets[index] != 0x7b || octets[index...].starts(with: "{{".utf8) {
-        plain.append(octets[index])
-        index += octets[index] == 0x7b ? 2 : 1
+    while index < bytes.endIndex {
+      if bytes[index] != 0x7b || bytes[index...].starts(with: "{{".utf8) {
+        plain.append(bytes[index])
+        index += bytes[index] == 0x7b ? 2 : 1
         continue
       }
-      guard let close = octets[index...].firstIndex(of: 0x7d), close > index + 1 else { return nil }
-      pieces += [.text(plain), .key(Array(octets[(index + 1)..<close]))]
+      guard let close = bytes[index...].firstIndex(of: 0x7d), close > index + 1 else { return nil }
+      pieces += [.text(plain), .key(Array(bytes[(index + 1)..<close]))]
       plain = []
       index = close + 1
     }

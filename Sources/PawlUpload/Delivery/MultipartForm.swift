@@ -1,4 +1,4 @@
-/// A `multipart/form-data` body with one file in it, octet for octet as a browser makes it (HTML, "multipart/form-data
+/// A `multipart/form-data` body with one file in it, byte for byte as a browser makes it (HTML, "multipart/form-data
 /// encoding algorithm"; RFC 7578). The body is ``prefix``, the file's content, ``suffix``.
 package struct MultipartForm: Hashable, Sendable {
   /// `Content-Type` of the request.
@@ -52,8 +52,8 @@ extension [UInt8] {
 
   /// Quotes and line ends percent-encoded, everything else as it is.
   fileprivate mutating func append(escaped name: [UInt8]) {
-    for octet in name {
-      if octet == 0x22 || octet == 0x0d || octet == 0x0a { append(percentEncoded: octet) } else { append(octet) }
+    for byte in name {
+      if byte == 0x22 || byte == 0x0d || byte == 0x0a { append(percentEncoded: byte) } else { append(byte) }
     }
   }
 
@@ -61,11 +61,11 @@ extension [UInt8] {
   fileprivate var withLineEnds: [UInt8] {
     var output: [UInt8] = []
     output.reserveCapacity(count)
-    for (index, octet) in enumerated() {
-      switch octet {
+    for (index, byte) in enumerated() {
+      switch byte {
       case 0x0d: output.append("\r\n" as StaticString)
       case 0x0a: if index == 0 || self[index - 1] != 0x0d { output.append("\r\n" as StaticString) }
-      default: output.append(octet)
+      default: output.append(byte)
       }
     }
     return output

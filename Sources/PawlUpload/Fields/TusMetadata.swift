@@ -12,7 +12,7 @@ package struct TusMetadata: Hashable, Sendable {
   /// Decoded, in order.
   package let pairs: [Pair]
 
-  /// Octets of the field and pairs in it that are taken.
+  /// Bytes of the field and pairs in it that are taken.
   static let longest = 16 << 10
   static let mostPairs = 128
 
@@ -58,7 +58,7 @@ package struct TusMetadata: Hashable, Sendable {
     }
     let parts = MediaType.essence(value[...]).split(separator: 0x2f, omittingEmptySubsequences: false)
     guard value.count <= 255, value.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }), parts.count == 2,
-      parts.allSatisfy({ !$0.isEmpty && $0.allSatisfy(OctetSet.token.contains) })
+      parts.allSatisfy({ !$0.isEmpty && $0.allSatisfy(ByteSet.token.contains) })
     else { return nil }
     return Array(value[...].trimmed)
   }

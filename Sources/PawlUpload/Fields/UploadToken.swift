@@ -1,16 +1,16 @@
 import PawlBase
 package import PawlHTTP
 
-/// The secret part of an upload's URL: 24 random octets as 32 characters of base64url. Stored nowhere.
+/// The secret part of an upload's URL: 24 random bytes as 32 characters of base64url. Stored nowhere.
 package struct UploadToken: Hashable, Sendable {
   package let text: String
   /// Characters of every token.
   package static let count = 32
 
-  /// - Parameter octets: 24 of them, random.
-  package init(random octets: [UInt8]) {
-    precondition(octets.count == 24, "a token is made of 24 octets")
-    text = String(decoding: Base64.encodeForURL(octets), as: UTF8.self)
+  /// - Parameter bytes: 24 of them, random.
+  package init(random bytes: [UInt8]) {
+    precondition(bytes.count == 24, "a token is made of 24 bytes")
+    text = String(decoding: Base64.encodeForURL(bytes), as: UTF8.self)
   }
 
   /// As it stands in a URL; `nil` for what pawl never made.

@@ -47,9 +47,9 @@ extension RequestDigests {
 
   /// A byte sequence's content, padded or not: RFC 9651 §4.2.7 takes both.
   private static func decoded(_ text: String) -> [UInt8]? {
-    var octets = Array(text.utf8)
-    while octets.last == 0x3d { octets.removeLast() }
-    octets += [UInt8](repeating: 0x3d, count: (4 - octets.count % 4) % 4)
-    return Base64.decode(octets[...])
+    var bytes = Array(text.utf8)
+    while bytes.last == 0x3d { bytes.removeLast() }
+    bytes += [UInt8](repeating: 0x3d, count: (4 - bytes.count % 4) % 4)
+    return Base64.decode(bytes[...])
   }
 }

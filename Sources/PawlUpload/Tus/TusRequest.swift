@@ -117,7 +117,7 @@ package enum TusRequest {
     return true
   }
 
-  /// Octets of the content, `nil` when they are not known yet, and whether there may be any.
+  /// Bytes of the content, `nil` when they are not known yet, and whether there may be any.
   private static func content(_ head: RequestHead) throws(UploadRefusal) -> (UInt64?, Bool) {
     switch head.framing {
     case .none: return (0, false)

@@ -127,7 +127,7 @@ package struct CORSPolicy: Hashable, Sendable {
   private static func union(_ lists: [Bytes]) -> [UInt8] {
     var seen: Set<[UInt8]> = []
     var output: [UInt8] = []
-    for member in lists.lazy.flatMap(\.listElements) where member.allSatisfy(OctetSet.token.contains) {
+    for member in lists.lazy.flatMap(\.listElements) where member.allSatisfy(ByteSet.token.contains) {
       guard seen.insert(member.map(\.lowercasedASCII)).inserted else { continue }
       if !output.isEmpty { output.append(", " as StaticString) }
       output += member

@@ -5,7 +5,7 @@ package import PawlHTTP
 package enum DigestAlgorithm: String, Hashable, Sendable, CaseIterable {
   case sha256 = "sha-256", sha512 = "sha-512", sha1, md5, crc32
 
-  /// Octets of a value. Of CRC-32 they are those of the number, the highest first.
+  /// Bytes of a value. Of CRC-32 they are those of the number, the highest first.
   package var length: Int {
     switch self {
     case .sha256: 32

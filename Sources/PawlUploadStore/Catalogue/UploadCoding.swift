@@ -1,7 +1,7 @@
 import PawlCache
 import PawlHTTP
 
-/// What never changes of an upload as octets for the catalogue.
+/// What never changes of an upload as bytes for the catalogue.
 extension UploadOrigin {
   private static let formatVersion: UInt8 = 3
   /// Does not say below which path an upload's URL was given out, nor how large it may be.
@@ -43,14 +43,14 @@ extension UploadOrigin {
     return output
   }
 
-  /// `nil` when the octets are not what ``serialize()`` wrote: of another version, cut, or with anything behind.
+  /// `nil` when the bytes are not what ``serialize()`` wrote: of another version, cut, or with anything behind.
   init?(serialized: [UInt8]) {
-    var reader = OctetReader(rest: serialized[...])
-    guard let version = reader.octet(), (Self.versionWithoutParts...Self.formatVersion).contains(version),
+    var reader = ByteReader(rest: serialized[...])
+    guard let version = reader.byte(), (Self.versionWithoutParts...Self.formatVersion).contains(version),
       let head = reader.requestHead(), let scheme = reader.string(),
       let address = reader.string(), let owner = reader.string(), let client = reader.string(),
-      let port = reader.number(), port <= UInt64(UInt16.max), let isTrusted = reader.octet(),
-      let isTus = reader.octet(),
+      let port = reader.number(), port <= UInt64(UInt16.max), let isTrusted = reader.byte(),
+      let isTus = reader.byte(),
       let kind = reader.number(), let concatenation = Concatenation(rawValue: Int64(clamping: kind)),
       let metadata = reader.optionalString(), let concat = reader.optionalString(),
       let parts = version == Self.versionWithoutParts ? [] : reader.identifiers(),
@@ -69,9 +69,9 @@ extension UploadOrigin {
 /// A string that may be missing; missing is not malformed.
 private struct OptionalText { let text: [UInt8]? }
 
-extension OctetReader {
+extension ByteReader {
   fileprivate mutating func requestHead() -> RequestHead? {
-    guard let method = string(), let target = string(), let authority = string(), let version = octet(),
+    guard let method = string(), let target = string(), let authority = string(), let version = byte(),
       let kind = number()
     else { return nil }
     var framing = BodyFraming.none
@@ -100,7 +100,7 @@ extension OctetReader {
   }
 
   fileprivate mutating func optionalString() -> OptionalText? {
-    guard let isThere = octet(), let text = string() else { return nil }
+    guard let isThere = byte(), let text = string() else { return nil }
     return OptionalText(text: isThere == 1 ? Array(text) : nil)
   }
 }
@@ -113,8 +113,8 @@ enum FieldsCoding {
     return output
   }
 
-  static func fields(_ octets: [UInt8]) -> Fields? {
-    var reader = OctetReader(rest: octets[...])
+  static func fields(_ bytes: [UInt8]) -> Fields? {
+    var reader = ByteReader(rest: bytes[...])
     guard let fields = reader.fields(), reader.rest.isEmpty else { return nil }
     return fields
   }

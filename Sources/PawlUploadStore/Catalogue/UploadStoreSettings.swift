@@ -1,6 +1,6 @@
 package import PawlDisk
 
-/// Names one upload: the first 16 octets of the SHA-256 of its token.
+/// Names one upload: the first 16 bytes of the SHA-256 of its token.
 package typealias UploadID = ObjectID
 
 /// Where a spool lives and how much it may use.

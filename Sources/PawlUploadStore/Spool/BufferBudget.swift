@@ -2,7 +2,7 @@ import PawlBase
 package import PawlDisk
 import PawlLoop
 
-/// What octets on their way may occupy on disk beside uploads: out of a spool's budget, or, where there is none, out of one of a
+/// What bytes on their way may occupy on disk beside uploads: out of a spool's budget, or, where there is none, out of one of a
 /// directory's own; in either a client has its share. Any thread.
 package final class BufferBudget: Sendable {
   /// Of a directory's own: percent of its file system, and of that for one client.

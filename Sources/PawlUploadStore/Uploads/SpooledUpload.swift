@@ -124,15 +124,15 @@ package final class SpooledUpload: Sendable {
 
   /// `Authorization` and `Cookie` of the latest request of the same owner.
   package func refreshCredentials(_ fields: Fields) {
-    let octets = FieldsCoding.serialize(fields)
+    let bytes = FieldsCoding.serialize(fields)
     let known = state.withLock { $0.row.credentials?.count ?? 0 }
     // A fresh token is as long as the one before; what is much longer has to find room.
-    if octets.count > max(known, Self.ordinaryCredentials), core.settings.countsRecords {
-      guard core.budget.hasRoom(client, UInt64(octets.count - known)) else { return }
+    if bytes.count > max(known, Self.ordinaryCredentials), core.settings.countsRecords {
+      guard core.budget.hasRoom(client, UInt64(bytes.count - known)) else { return }
     }
     change { row in
-      guard row.phase != .answered, row.credentials != octets else { return false }
-      row.credentials = octets
+      guard row.phase != .answered, row.credentials != bytes else { return false }
+      row.credentials = bytes
       return true
     }
     recount()

@@ -29,9 +29,9 @@ final class NodeCheck: StreamDelegate {
       method: .get, target: Array(url.basePath.utf8)[...] + check.path, authority: url.authority[...], framing: .none)
     head.fields.append(named: Bytes("User-Agent"), Bytes("pawl"))
     head.fields.append(named: Bytes("Connection"), Bytes("close"))
-    var octets: [UInt8] = []
-    HeadWriter.write(head, into: &octets)
-    return octets
+    var bytes: [UInt8] = []
+    HeadWriter.write(head, into: &bytes)
+    return bytes
   }
 
   func start() {

@@ -54,7 +54,7 @@ final class OriginConnection: StreamDelegate {
     return withUnsafeMutableBytes(of: &byte) { stream.read(into: $0) } == .wouldBlock
   }
 
-  /// Whatever comes while idle, an end or octets, makes the connection useless (protocols.md 8.2, row 59).
+  /// Whatever comes while idle, an end or bytes, makes the connection useless (protocols.md 8.2, row 59).
   func streamReadable() {
     if let exchange { exchange.streamReadable() } else { pool?.idleBroke(self) }
   }

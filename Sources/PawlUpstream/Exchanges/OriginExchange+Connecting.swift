@@ -44,7 +44,7 @@ extension OriginExchange {
     }
   }
 
-  /// Octets that nobody asked for must not become the answer to this request, and a request that cannot be
+  /// Bytes that nobody asked for must not become the answer to this request, and a request that cannot be
   /// repeated is not given to an origin that has closed: one look, some 0.3 us. (An origin that closes meanwhile is why
   /// some requests want a connection of their own.)
   private func isFit(_ connection: OriginConnection) -> Bool {
@@ -103,7 +103,7 @@ extension OriginExchange {
     output.connect(head)
   }
 
-  /// RFC 9112 §9.3.1: once, for a reused connection that closed before any octet of a response. After a new one a safe request goes
+  /// RFC 9112 §9.3.1: once, for a reused connection that closed before any byte of a response. After a new one a safe request goes
   /// on to another node.
   func retry(after connection: OriginConnection, _ why: String) -> Bool {
     let method = request.head.method

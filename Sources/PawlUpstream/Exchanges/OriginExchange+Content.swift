@@ -9,10 +9,10 @@ extension OriginExchange {
     send { () throws(RequestOutput.Misuse) in try output.append(bytes, to: stream) }
   }
 
-  /// As ``sendBody(_:)``, of octets of a file, which go to the socket without passing through memory (`sendfile`).
+  /// As ``sendBody(_:)``, of bytes of a file, which go to the socket without passing through memory (`sendfile`).
   /// `false`: they are on their way; ``OriginExchangeDelegate/exchangeWantsBody(_:)`` comes when they are with the
   /// socket. Sending blocks where the file is not in the page cache.
-  /// - Parameter owner: keeps the descriptor open; let go of when the octets have gone.
+  /// - Parameter owner: keeps the descriptor open; let go of when the bytes have gone.
   package func sendFile(_ descriptor: CInt, at offset: UInt64, count: UInt64, keeping owner: AnyObject) -> Bool {
     let run = FileContent(descriptor: descriptor, offset: offset, count: count, owner: owner)
     return send { () throws(RequestOutput.Misuse) in try output.append(run, to: stream) }

@@ -6,7 +6,7 @@ enum Patience: Hashable {
   case none
   /// A place below `max-connections`.
   case queue
-  /// The first octet of an answer to a request that is fully sent.
+  /// The first byte of an answer to a request that is fully sent.
   case response
   /// The rest of a head.
   case head

@@ -2,9 +2,9 @@ import PawlHTTP
 import PawlLoop
 import PawlWire
 
-/// Receiving: octets from the stream become heads and content for the delegate.
+/// Receiving: bytes from the stream become heads and content for the delegate.
 extension OriginExchange {
-  /// Octets taken in a turn in which nothing else is ready; a share of it where others wait.
+  /// Bytes taken in a turn in which nothing else is ready; a share of it where others wait.
   private static let turn = 1 << 20
 
   func streamReadable() {
@@ -36,7 +36,7 @@ extension OriginExchange {
   }
 
   private func receive(_ buffer: borrowing [UInt8], _ count: Int, on connection: OriginConnection) {
-    response.takeOctets()
+    response.takeBytes()
     if response.held.isEmpty {
       isDelivering = true
       let used = deliver(buffer, 0..<count, on: connection)
@@ -65,7 +65,7 @@ extension OriginExchange {
     delegate?.exchangeDelivered(self)
   }
 
-  /// Returns how many octets of the range are done with.
+  /// Returns how many bytes of the range are done with.
   private func deliver(_ buffer: borrowing [UInt8], _ range: Range<Int>, on connection: OriginConnection) -> Int {
     var at = range.lowerBound
     while isReceiving(on: connection) {
@@ -170,7 +170,7 @@ extension OriginExchange {
     return content
   }
 
-  /// The response is complete (RFC 9112 §8). `hasMore`: octets that belong to no response came behind it (row 60).
+  /// The response is complete (RFC 9112 §8). `hasMore`: bytes that belong to no response came behind it (row 60).
   private func complete(hasMore: Bool) {
     if !output.isSent, response.endBeforeRequest() { return awaitRequest() }
     let trailers = response.decoder.trailers
@@ -184,7 +184,7 @@ extension OriginExchange {
   private func originClosed(_ connection: OriginConnection) {
     if response.hasFinalHead {
       guard response.decoder.endOfStreamIsComplete() else {
-        return fail(ProxyError(.httpResponseIncomplete, details: "closed after \(bodyBytesReceived) octets of content"))
+        return fail(ProxyError(.httpResponseIncomplete, details: "closed after \(bodyBytesReceived) bytes of content"))
       }
       response.takeEnd()
       return complete(hasMore: false)
@@ -192,7 +192,7 @@ extension OriginExchange {
     if response.hasBegun {
       return fail(ProxyError(.httpResponseIncomplete, details: "closed before the end of the head"))
     }
-    let why = "closed before the first octet of a response"
+    let why = "closed before the first byte of a response"
     if retry(after: connection, why) { return }
     fail(ProxyError(.connectionTerminated, details: why))
   }

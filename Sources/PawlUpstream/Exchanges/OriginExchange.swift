@@ -40,7 +40,7 @@ package final class OriginExchange {
   var flushed: (() -> Void)?
   @exclusivity(unchecked) var response = ResponseInput()
   @exclusivity(unchecked) private(set) var isPaused = false
-  /// Octets of the response's content so far, without framing.
+  /// Bytes of the response's content so far, without framing.
   package internal(set) var bodyBytesReceived: UInt64 = 0
 
   /// Its answer goes on as long as somebody listens, or it is a tunnel: it has no place of `max-connections`.
@@ -98,7 +98,7 @@ package final class OriginExchange {
   /// The origin's address once connected, else the host of the URL; for logs.
   package var peer: String { address?.description ?? upstream.settings.urls[preferredURL].host }
 
-  /// Whether any octet of the request was handed to a connection.
+  /// Whether any byte of the request was handed to a connection.
   package var requestBytesSent: Bool { attempts.retry == .usedSent || output.sentOnConnection > 0 }
 
   // MARK: Reading

@@ -5,7 +5,7 @@ package struct OriginFailure: Error, Hashable, Sendable {
   /// What `Proxy-Status` says about it, and the status that goes with it (RFC 9209).
   package var error: ProxyError
   package var answer: Answer
-  /// Whether any octet of the request had been handed to a connection: the origin may have acted on it.
+  /// Whether any byte of the request had been handed to a connection: the origin may have acted on it.
   package var requestBytesSent: Bool
   /// Whether nothing of what makes the request whole has left pawl: what was handed in since
   /// ``OriginExchange/markHeldBack()``, or all of it where that was never called.

@@ -9,7 +9,7 @@ struct FileContent {
   let count: UInt64
   let owner: AnyObject
 
-  /// What is left when so many octets have gone.
+  /// What is left when so many bytes have gone.
   func advanced(by sent: UInt64) -> FileContent? {
     guard sent < count else { return nil }
     return FileContent(descriptor: descriptor, offset: offset + sent, count: count - sent, owner: owner)
@@ -19,12 +19,12 @@ struct FileContent {
 /// What of a request is still to go to the origin: head and content in their framing.
 /// Holds what the socket would not take; the exchange bounds it by telling its sender to stop.
 struct RequestOutput {
-  /// Above this many octets the sender is told to stop.
+  /// Above this many bytes the sender is told to stop.
   static let highWater = 256 << 10
   /// At this many it is told to go on.
   static let lowWater = 64 << 10
 
-  /// Octets of a file sent in a turn in which nothing else is ready; a share of it where others wait.
+  /// Bytes of a file sent in a turn in which nothing else is ready; a share of it where others wait.
   static let turn = 4 << 20
 
   enum FlushResult: Hashable {
@@ -49,11 +49,11 @@ struct RequestOutput {
   /// What was handed in while the file was on its way.
   private var behind: [UInt8] = []
   private var isConnected = false
-  /// Octets that the stream has taken and the kernel has not: records of TLS.
+  /// Bytes that the stream has taken and the kernel has not: records of TLS.
   private(set) var keptByStream = 0
   /// Whether content was handed in: the request cannot be sent again from its start.
   private(set) var hasTakenBody = false
-  /// Octets handed to the present connection's socket.
+  /// Bytes handed to the present connection's socket.
   private(set) var sentOnConnection: UInt64 = 0
   /// Nothing more goes out: the origin has answered already, or is gone.
   private(set) var isStopped = false
@@ -71,7 +71,7 @@ struct RequestOutput {
     }
   }
 
-  /// Octets in memory that the socket has not taken.
+  /// Bytes in memory that the socket has not taken.
   var pendingCount: Int { pending.count - start + behind.count }
   var hasFile: Bool { file != nil }
   /// Whether all that was handed in is with the kernel, not merely encrypted: it goes out even when pawl ends.
@@ -85,13 +85,13 @@ struct RequestOutput {
 
   /// A connection is there: the head goes first, what was handed in before follows it.
   mutating func connect(_ head: RequestHead) {
-    var octets: [UInt8] = []
-    HeadWriter.write(head, into: &octets)
+    var bytes: [UInt8] = []
+    HeadWriter.write(head, into: &bytes)
     (isConnected, sentOnConnection, isStopped) = (true, 0, false)
     if pending.count == start {
-      (pending, start) = (octets, 0)
+      (pending, start) = (bytes, 0)
     } else {
-      pending.insert(contentsOf: octets, at: start)
+      pending.insert(contentsOf: bytes, at: start)
     }
   }
 
@@ -151,7 +151,7 @@ struct RequestOutput {
     hasTakenBody = true
   }
 
-  /// Where the next octets in memory belong.
+  /// Where the next bytes in memory belong.
   private mutating func withTail(_ change: (inout [UInt8]) -> Void) {
     if file == nil { change(&pending) } else { change(&behind) }
   }
@@ -225,7 +225,7 @@ struct RequestOutput {
       case .wouldBlock: return .blocked
       case .end:
         stop()
-        return .unreadable("the file ends \(run.count) octets early")
+        return .unreadable("the file ends \(run.count) bytes early")
       case .failed(let code):
         stop()
         return SocketStream.isOfFile(code) ? .unreadable(errorText(code)) : .failed

@@ -5,7 +5,7 @@ import PawlWire
 struct ResponseInput {
   /// Over the present connection.
   enum Stage: Hashable {
-    /// Not an octet has come.
+    /// Not a byte has come.
     case awaited
     /// A head is coming, or interim ones have come.
     case heads
@@ -35,13 +35,13 @@ struct ResponseInput {
   private(set) var keepsAlive = false
   /// All of the content, while the delegate is told of the head that came with it; whether more came behind that.
   var whole: (content: UnsafeRawBufferPointer, hasMore: Bool)?
-  /// Octets read that could not be delivered yet: the start of a head, or what came behind a pause.
+  /// Bytes read that could not be delivered yet: the start of a head, or what came behind a pause.
   var held: [UInt8] = []
 
-  /// Content that came with its head is lent out in one piece up to this size, in octets.
+  /// Content that came with its head is lent out in one piece up to this size, in bytes.
   static let wholeLimit = 64 << 10
 
-  /// The first `count` of these octets, where they are the whole content.
+  /// The first `count` of these bytes, where they are the whole content.
   static func whole(_ framing: BodyFraming, in bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
     guard case .length(let count) = framing, count <= wholeLimit, count <= bytes.count else { return nil }
     return UnsafeRawBufferPointer(rebasing: bytes[..<Int(count)])
@@ -49,7 +49,7 @@ struct ResponseInput {
 
   // MARK: What follows from the stage
 
-  /// Whether any octet has come over the present connection.
+  /// Whether any byte has come over the present connection.
   var hasBegun: Bool { stage != .awaited }
 
   var hasFinalHead: Bool {
@@ -77,7 +77,7 @@ struct ResponseInput {
 
   var isWhole: Bool { stage == .whole }
 
-  /// Octets to ask for where so few are left of the content that they are worth no turn of their own: with one that is not of it,
+  /// Bytes to ask for where so few are left of the content that they are worth no turn of their own: with one that is not of it,
   /// so that what comes behind is seen. `nil`: they wait for the next turn.
   func lastPiece(within share: Int) -> Int? {
     guard hasFinalHead, let left = decoder.remaining, left > 0, left <= share else { return nil }
@@ -89,7 +89,7 @@ struct ResponseInput {
   /// A new connection carries the response.
   mutating func restart() { self = ResponseInput() }
 
-  mutating func takeOctets() {
+  mutating func takeBytes() {
     if stage == .awaited { stage = .heads }
   }
 

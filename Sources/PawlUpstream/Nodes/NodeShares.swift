@@ -52,10 +52,10 @@ struct TargetHash: Hashable, Sendable {
     return -Self.logarithm(drawn / 0x1p53) / Double(weights[node])
   }
 
-  /// FNV-1a, and mixed, so that what differs in its last octet alone differs everywhere.
-  static func hash(_ octets: Bytes) -> UInt64 {
+  /// FNV-1a, and mixed, so that what differs in its last byte alone differs everywhere.
+  static func hash(_ bytes: Bytes) -> UInt64 {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for octet in octets { hash = (hash ^ UInt64(octet)) &* 0x100_0000_01b3 }
+    for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
     return mixed(hash)
   }
 

@@ -8,35 +8,35 @@ struct HostSyntax: Equatable {
   var range: Range<Int>
   var isLowercase: Bool
 
-  /// `nil` for an empty host, user information, a list, an impossible port, or any other octet.
-  static func parse(_ octets: Span<UInt8>, _ range: Range<Int>) -> HostSyntax? {
+  /// `nil` for an empty host, user information, a list, an impossible port, or any other byte.
+  static func parse(_ bytes: Span<UInt8>, _ range: Range<Int>) -> HostSyntax? {
     guard let first = range.first else { return nil }
-    if octets[first] == 0x5b { return parseLiteral(octets, range) }
+    if bytes[first] == 0x5b { return parseLiteral(bytes, range) }
     var at = first
     var (isLowercase, isOnlyDots) = (true, true)
-    while at < range.upperBound, ASCIISet.hostName.contains(octets[at]) {
-      if octets[at] &- 0x41 <= 25 { isLowercase = false }
-      if octets[at] != Octet.dot { isOnlyDots = false }
+    while at < range.upperBound, ASCIISet.hostName.contains(bytes[at]) {
+      if bytes[at] &- 0x41 <= 25 { isLowercase = false }
+      if bytes[at] != Byte.dot { isOnlyDots = false }
       at &+= 1
     }
     guard !isOnlyDots, at - first <= 255 else { return nil }
     guard at < range.upperBound else { return HostSyntax(range: range, isLowercase: isLowercase) }
-    guard octets[at] == Octet.colon, isPort(octets, at + 1..<range.upperBound) else { return nil }
-    return HostSyntax(range: withoutEmptyPort(octets, range), isLowercase: isLowercase)
+    guard bytes[at] == Byte.colon, isPort(bytes, at + 1..<range.upperBound) else { return nil }
+    return HostSyntax(range: withoutEmptyPort(bytes, range), isLowercase: isLowercase)
   }
 
-  private static func isPort(_ octets: Span<UInt8>, _ range: Range<Int>) -> Bool {
-    range.isEmpty || range.count <= 5 && octets.decimal(range, atMost: 65_535) != nil
+  private static func isPort(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
+    range.isEmpty || range.count <= 5 && bytes.decimal(range, atMost: 65_535) != nil
   }
 
   /// IPv6 is rare enough for a copy.
-  private static func parseLiteral(_ octets: Span<UInt8>, _ range: Range<Int>) -> HostSyntax? {
-    let copy = octets.copied(range)
+  private static func parseLiteral(_ bytes: Span<UInt8>, _ range: Range<Int>) -> HostSyntax? {
+    let copy = bytes.copied(range)
     guard let host = Authority.parseHost(copy[...]) else { return nil }
-    return HostSyntax(range: withoutEmptyPort(octets, range), isLowercase: copy.starts(with: host))
+    return HostSyntax(range: withoutEmptyPort(bytes, range), isLowercase: copy.starts(with: host))
   }
 
-  private static func withoutEmptyPort(_ octets: Span<UInt8>, _ range: Range<Int>) -> Range<Int> {
-    octets[range.upperBound - 1] == Octet.colon ? range.lowerBound..<range.upperBound - 1 : range
+  private static func withoutEmptyPort(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Range<Int> {
+    bytes[range.upperBound - 1] == Byte.colon ? range.lowerBound..<range.upperBound - 1 : range
   }
 }

@@ -2,21 +2,21 @@ import PawlBase
 
 /// Literal addresses as text, read strictly: no leading zeros, no zone, no brackets (RFC 3986 section 3.2.2).
 enum InternetAddressText {
-  /// `192.0.2.1`: four octets.
+  /// `192.0.2.1`: four bytes.
   static func fourth(_ text: ArraySlice<UInt8>) -> [UInt8]? {
     let parts = text.split(separator: 0x2e, omittingEmptySubsequences: false)
     guard parts.count == 4 else { return nil }
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     for part in parts {
       guard part.count <= 3, part.first != 0x30 || part.count == 1,
         let value = part.strictDecimal.flatMap({ UInt8(exactly: $0) })
       else { return nil }
-      octets.append(value)
+      bytes.append(value)
     }
-    return octets
+    return bytes
   }
 
-  /// `2001:db8::1`: sixteen octets.
+  /// `2001:db8::1`: sixteen bytes.
   static func sixth(_ text: ArraySlice<UInt8>) -> [UInt8]? {
     guard let gap = gap(in: text) else {
       guard let whole = groups(text, takesFourth: true), whole.count == 16 else { return nil }
@@ -36,18 +36,18 @@ enum InternetAddressText {
   /// Groups of one to four hexadecimal digits with colons between them; the last may be an IPv4 address.
   private static func groups(_ text: ArraySlice<UInt8>, takesFourth: Bool) -> [UInt8]? {
     guard !text.isEmpty else { return [] }
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     let parts = text.split(separator: 0x3a, omittingEmptySubsequences: false)
     for (index, part) in parts.enumerated() {
       if takesFourth, index == parts.count - 1, part.contains(0x2e) {
         guard let last = fourth(part) else { return nil }
-        octets += last
+        bytes += last
       } else {
         guard let value = hexadecimal(part) else { return nil }
-        octets += [UInt8(value >> 8), UInt8(value & 0xff)]
+        bytes += [UInt8(value >> 8), UInt8(value & 0xff)]
       }
     }
-    return octets
+    return bytes
   }
 
   private static func hexadecimal(_ digits: ArraySlice<UInt8>) -> Int? {

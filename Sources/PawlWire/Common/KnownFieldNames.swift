@@ -1,27 +1,27 @@
 import PawlHTTP
 
-/// Recognises field names straight from the read buffer, eight octets at a time, without allocating.
+/// Recognises field names straight from the read buffer, eight bytes at a time, without allocating.
 /// It knows exactly the names of ``FieldName``; the parser keeps a copy, so that a look-up costs no lazy global.
 struct KnownFieldNames: Sendable {
   static let shared = KnownFieldNames()
 
-  /// A name of at most 32 octets as words, letters in lower case. The first and the last may overlap.
+  /// A name of at most 32 bytes as words, letters in lower case. The first and the last may overlap.
   struct Key: Equatable {
     var count: Int
     var first: UInt64 = 0, second: UInt64 = 0, third: UInt64 = 0, last: UInt64
 
-    /// `range` holds 1 to 32 token octets and ends at least eight octets into the span.
-    @inline(__always) init(_ octets: Span<UInt8>, _ range: Range<Int>) {
+    /// `range` holds 1 to 32 token bytes and ends at least eight bytes into the span.
+    @inline(__always) init(_ bytes: Span<UInt8>, _ range: Range<Int>) {
       count = range.count
-      let tail = octets.lowerCaseWord(at: range.upperBound &- 8)
+      let tail = bytes.lowerCaseWord(at: range.upperBound &- 8)
       guard count >= 8 else {
         last = tail >> UInt64(truncatingIfNeeded: 64 &- count &* 8)
         return
       }
       last = tail
-      first = octets.lowerCaseWord(at: range.lowerBound)
-      if count > 16 { second = octets.lowerCaseWord(at: range.lowerBound &+ 8) }
-      if count > 24 { third = octets.lowerCaseWord(at: range.lowerBound &+ 16) }
+      first = bytes.lowerCaseWord(at: range.lowerBound)
+      if count > 16 { second = bytes.lowerCaseWord(at: range.lowerBound &+ 8) }
+      if count > 24 { third = bytes.lowerCaseWord(at: range.lowerBound &+ 16) }
     }
 
     @inline(__always) var slot: Int {
@@ -48,14 +48,14 @@ struct KnownFieldNames: Sendable {
     }
   }
 
-  /// `range` holds a token: with the case bit set, no other token octet turns into a letter, a digit or a hyphen.
-  func find(_ octets: Span<UInt8>, _ range: Range<Int>) -> FieldName {
+  /// `range` holds a token: with the case bit set, no other token byte turns into a letter, a digit or a hyphen.
+  func find(_ bytes: Span<UInt8>, _ range: Range<Int>) -> FieldName {
     guard !range.isEmpty, range.count <= Self.longest else { return .other }
     guard range.upperBound >= 8 else {
-      let padded = [UInt8](repeating: 0, count: 8) + octets.copied(range)
+      let padded = [UInt8](repeating: 0, count: 8) + bytes.copied(range)
       return find(padded.span, 8..<padded.count)
     }
-    let key = Key(octets, range)
+    let key = Key(bytes, range)
     var slot = key.slot
     while slots[slot] != 0 {
       let index = Int(slots[slot]) &- 1
@@ -68,14 +68,14 @@ struct KnownFieldNames: Sendable {
 
 extension Span<UInt8> {
   @inline(__always) func word(at start: Int) -> UInt64 {
-    // Safe: any eight octets are a UInt64, and the span checks that they are there.
+    // Safe: any eight bytes are a UInt64, and the span checks that they are there.
     UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self))
   }
 
   @inline(__always) func lowerCaseWord(at start: Int) -> UInt64 { word(at: start) | 0x2020_2020_2020_2020 }
 
-  /// The first octet at or after `from` that is neither a letter nor a hyphen, or somewhat less: the last few
-  /// octets before `end` are not looked at. Almost every field name is that plain.
+  /// The first byte at or after `from` that is neither a letter nor a hyphen, or somewhat less: the last few
+  /// bytes before `end` are not looked at. Almost every field name is that plain.
   @inline(__always) func endOfPlainName(from: Int, to end: Int) -> Int {
     var at = from
     while at &+ 8 <= end {

@@ -29,7 +29,7 @@ extension StaticString {
 package enum RequestParse: Hashable, Sendable {
   /// The head is not complete; nothing is wrong so far.
   case needMore
-  /// The head ends after `byteCount` octets, empty lines before it included.
+  /// The head ends after `byteCount` bytes, empty lines before it included.
   case head(byteCount: Int)
   case refused(RequestRefusal)
 }

@@ -16,10 +16,10 @@ package struct ChunkLimits: Hashable, Sendable {
   }
 }
 
-/// Finds the content in the octets of a body, whatever its framing (RFC 9112 §6, §7.1). Copies no content.
+/// Finds the content in the bytes of a body, whatever its framing (RFC 9112 §6, §7.1). Copies no content.
 package struct BodyDecoder: Sendable {
   package enum Event: Sendable {
-    /// Nothing more can be said: move on by `consumed` (parts of chunk lines) and call again with more octets.
+    /// Nothing more can be said: move on by `consumed` (parts of chunk lines) and call again with more bytes.
     case needMore(consumed: Int)
     /// `range` of the buffer is content; move on by `consumed`, counted from the start of the range given.
     case data(Range<Int>, consumed: Int)
@@ -55,7 +55,7 @@ package struct BodyDecoder: Sendable {
       }
   }
 
-  /// Content octets that are still to come; `nil` when the framing does not say.
+  /// Content bytes that are still to come; `nil` when the framing does not say.
   package var remaining: UInt64? {
     switch state {
     case .length(let count): count
@@ -107,11 +107,11 @@ package struct BodyDecoder: Sendable {
     return start..<(left < UInt64(available) ? start + Int(left) : range.upperBound)
   }
 
-  /// One octet of what is not content.
-  private mutating func takeBetweenChunks(_ octet: UInt8) {
+  /// One byte of what is not content.
+  private mutating func takeBetweenChunks(_ byte: UInt8) {
     switch state {
     case .line(var line):
-      switch line.take(octet) {
+      switch line.take(byte) {
       case .more:
         state = isWithinLimits(line) ? .line(line) : .broken("The chunk extensions are too long.")
       case .complete:
@@ -120,12 +120,12 @@ package struct BodyDecoder: Sendable {
       case .malformed(let reason): state = .broken(reason)
       }
     case .afterChunk:
-      state = octet == Octet.carriageReturn ? .afterChunkLineFeed : .broken("A chunk is longer than its size says.")
+      state = byte == Byte.carriageReturn ? .afterChunkLineFeed : .broken("A chunk is longer than its size says.")
     case .afterChunkLineFeed:
-      state = octet == Octet.lineFeed ? .line(ChunkLine()) : .broken("A carriage return stands alone.")
+      state = byte == Byte.lineFeed ? .line(ChunkLine()) : .broken("A carriage return stands alone.")
     case .trailer(var section):
       state = .ended  // the section is not copied while it grows
-      switch section.take(octet, limits: limits) {
+      switch section.take(byte, limits: limits) {
       case .more: state = .trailer(section)
       case .complete: trailers = section.fields
       case .malformed(let reason): state = .broken(reason)

@@ -13,7 +13,7 @@ struct ChunkSize: Hashable, Sendable {
   }
 }
 
-/// `chunk-size [ chunk-ext ] CRLF`, octet by octet: it may be cut anywhere, and is never kept (RFC 9112 §7.1.1).
+/// `chunk-size [ chunk-ext ] CRLF`, byte by byte: it may be cut anywhere, and is never kept (RFC 9112 §7.1.1).
 struct ChunkLine: Hashable, Sendable {
   enum Place: Hashable, Sendable {
     case sizeStart, size, afterSize
@@ -25,60 +25,60 @@ struct ChunkLine: Hashable, Sendable {
 
   private(set) var size = ChunkSize()
   private var place = Place.sizeStart
-  /// Octets of extension in this line.
+  /// Bytes of extension in this line.
   private(set) var extensionCount = 0
 
-  mutating func take(_ octet: UInt8) -> Step {
+  mutating func take(_ byte: UInt8) -> Step {
     switch place {
-    case .sizeStart, .size: return takeSize(octet)
-    case .lineFeed: return octet == Octet.lineFeed ? .complete : .malformed("A carriage return stands alone.")
+    case .sizeStart, .size: return takeSize(byte)
+    case .lineFeed: return byte == Byte.lineFeed ? .complete : .malformed("A carriage return stands alone.")
     default:
-      if octet != Octet.carriageReturn { extensionCount += 1 }
-      guard let next = placeAfter(octet) else { return .malformed("A chunk extension is malformed.") }
+      if byte != Byte.carriageReturn { extensionCount += 1 }
+      guard let next = placeAfter(byte) else { return .malformed("A chunk extension is malformed.") }
       place = next
       return .more
     }
   }
 
-  private mutating func takeSize(_ octet: UInt8) -> Step {
-    if let digit = octet.hexValue {
+  private mutating func takeSize(_ byte: UInt8) -> Step {
+    if let digit = byte.hexValue {
       place = .size
       return size.take(digit) ? .more : .malformed("A chunk size is too large.")
     }
     guard place == .size else { return .malformed("A chunk size is missing or is no hexadecimal number.") }
-    switch octet {
-    case Octet.carriageReturn: place = .lineFeed
-    case Octet.semicolon: (place, extensionCount) = (.nameStart, 1)
-    case Octet.space, Octet.tab: (place, extensionCount) = (.afterSize, 1)
+    switch byte {
+    case Byte.carriageReturn: place = .lineFeed
+    case Byte.semicolon: (place, extensionCount) = (.nameStart, 1)
+    case Byte.space, Byte.tab: (place, extensionCount) = (.afterSize, 1)
     default: return .malformed("A chunk size is no hexadecimal number.")
     }
     return .more
   }
 
   /// `*( BWS ";" BWS name [ BWS "=" BWS ( token / quoted-string ) ] )`; no blank before the line end.
-  private func placeAfter(_ octet: UInt8) -> Place? {
-    let isBlank = Octet.isBlank(octet)
-    let isToken = ASCIISet.token.contains(octet)
+  private func placeAfter(_ byte: UInt8) -> Place? {
+    let isBlank = Byte.isBlank(byte)
+    let isToken = ASCIISet.token.contains(byte)
     switch place {
-    case .afterSize: return isBlank ? .afterSize : octet == Octet.semicolon ? .nameStart : nil
+    case .afterSize: return isBlank ? .afterSize : byte == Byte.semicolon ? .nameStart : nil
     case .nameStart: return isBlank ? .nameStart : isToken ? .name : nil
-    case .name: return isToken ? .name : isBlank ? .afterName : octet == Octet.equals ? .valueStart : lineOrNext(octet)
+    case .name: return isToken ? .name : isBlank ? .afterName : byte == Byte.equals ? .valueStart : lineOrNext(byte)
     case .afterName:
-      return isBlank ? .afterName : octet == Octet.equals ? .valueStart : octet == Octet.semicolon ? .nameStart : nil
-    case .valueStart: return isBlank ? .valueStart : octet == Octet.quote ? .quoted : isToken ? .token : nil
-    case .token: return isToken ? .token : isBlank ? .afterSize : lineOrNext(octet)
+      return isBlank ? .afterName : byte == Byte.equals ? .valueStart : byte == Byte.semicolon ? .nameStart : nil
+    case .valueStart: return isBlank ? .valueStart : byte == Byte.quote ? .quoted : isToken ? .token : nil
+    case .token: return isToken ? .token : isBlank ? .afterSize : lineOrNext(byte)
     case .quoted:
-      if octet == Octet.quote { return .afterValue }
-      if octet == Octet.backslash { return .quotedPair }
-      return octet >= 0x80 || ASCIISet.quotedText.contains(octet) ? .quoted : nil
-    case .quotedPair: return octet >= 0x20 && octet != 0x7f || octet == Octet.tab ? .quoted : nil
-    case .afterValue: return isBlank ? .afterSize : lineOrNext(octet)
+      if byte == Byte.quote { return .afterValue }
+      if byte == Byte.backslash { return .quotedPair }
+      return byte >= 0x80 || ASCIISet.quotedText.contains(byte) ? .quoted : nil
+    case .quotedPair: return byte >= 0x20 && byte != 0x7f || byte == Byte.tab ? .quoted : nil
+    case .afterValue: return isBlank ? .afterSize : lineOrNext(byte)
     case .sizeStart, .size, .lineFeed: return nil
     }
   }
 
-  private func lineOrNext(_ octet: UInt8) -> Place? {
-    octet == Octet.carriageReturn ? .lineFeed : octet == Octet.semicolon ? .nameStart : nil
+  private func lineOrNext(_ byte: UInt8) -> Place? {
+    byte == Byte.carriageReturn ? .lineFeed : byte == Byte.semicolon ? .nameStart : nil
   }
 }
 

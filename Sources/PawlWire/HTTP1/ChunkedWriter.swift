@@ -1,13 +1,13 @@
 import PawlBase
 package import PawlHTTP
 
-/// Writes the lines around chunks (RFC 9112 §7.1). A chunk is ``appendHeader(_:into:)``, that many octets of
+/// Writes the lines around chunks (RFC 9112 §7.1). A chunk is ``appendHeader(_:into:)``, that many bytes of
 /// content, and ``lineEnd``; the body ends with ``last``.
 package enum ChunkedWriter {
   package static let lineEnd: [UInt8] = [0x0d, 0x0a]
   package static let last: [UInt8] = [0x30, 0x0d, 0x0a, 0x0d, 0x0a]
 
-  /// The line before `count` octets of content; nothing for none, because a chunk of zero would end the body.
+  /// The line before `count` bytes of content; nothing for none, because a chunk of zero would end the body.
   package static func header(_ count: Int) -> [UInt8] {
     var output: [UInt8] = []
     appendHeader(count, into: &output)

@@ -3,7 +3,7 @@ struct HeadProgress: Sendable {
   private(set) var isUnderway = false
   /// Where the head starts in the caller's buffer.
   private(set) var headStart = 0
-  /// The first octet that is not understood yet: the start of a line.
+  /// The first byte that is not understood yet: the start of a line.
   var lineStart = 0
   var hasStartLine = false
   var fieldCount = 0
@@ -20,11 +20,11 @@ struct HeadProgress: Sendable {
 
   /// Whether a line end, or anything else that no line may hold, has come in since the last look. Until then an
   /// unfinished line needs no second reading.
-  mutating func hasNews(_ octets: Span<UInt8>) -> Bool {
-    let news = octets.firstControl(from: max(searched, lineStart), to: octets.count) < octets.count
-    searched = octets.count
+  mutating func hasNews(_ bytes: Span<UInt8>) -> Bool {
+    let news = bytes.firstControl(from: max(searched, lineStart), to: bytes.count) < bytes.count
+    searched = bytes.count
     // What follows a carriage return tells whether it ends a line.
-    if searched > lineStart, octets[searched - 1] == Octet.carriageReturn { searched -= 1 }
+    if searched > lineStart, bytes[searched - 1] == Byte.carriageReturn { searched -= 1 }
     return news
   }
 }

@@ -19,7 +19,7 @@ package enum HeadWriter {
     let room = head.method.count + head.target.count + host.count + head.fields.serializedRoom + fixedRoom
     output.append(atMost: room) { output in
       head.method.write(to: &output)
-      output.put(Octet.space)
+      output.put(Byte.space)
       output.put(head.target)
       output.put(" HTTP/1.1\r\nHost: ")
       output.put(host)
@@ -50,7 +50,7 @@ package enum HeadWriter {
     output.append(atMost: head.reason.count + head.fields.serializedRoom + fixedRoom) { output in
       output.put("HTTP/1.1 ")
       output.put(decimal: UInt64(max(0, head.status)))
-      output.put(Octet.space)
+      output.put(Byte.space)
       if head.reason.isEmpty {
         output.put(reasonPhrase(head.status))
       } else {
@@ -69,7 +69,7 @@ package enum HeadWriter {
     }
   }
 
-  private static func write(_ connection: ConnectionHeader, to version: HTTPVersion, into output: inout OctetWriter) {
+  private static func write(_ connection: ConnectionHeader, to version: HTTPVersion, into output: inout ByteWriter) {
     switch connection {
     case .keepAlive where version == .http10: output.put("Connection: keep-alive\r\n")
     case .keepAlive: break
@@ -78,7 +78,7 @@ package enum HeadWriter {
     }
   }
 
-  private static func write(_ framing: BodyFraming, into output: inout OctetWriter) {
+  private static func write(_ framing: BodyFraming, into output: inout ByteWriter) {
     switch framing {
     case .none, .untilClose: break
     case .chunked: output.put("Transfer-Encoding: chunked\r\n")

@@ -27,33 +27,33 @@ struct FramingFields: Sendable {
 
 extension RequestParser {
   /// What can be said only when all fields are there.
-  mutating func conclude(_ octets: Span<UInt8>) throws(RequestRefusal) {
-    try concludeHost(octets)
-    try concludeFraming(octets)
-    concludeConnection(octets)
+  mutating func conclude(_ bytes: Span<UInt8>) throws(RequestRefusal) {
+    try concludeHost(bytes)
+    try concludeFraming(bytes)
+    concludeConnection(bytes)
     guard seen.hasExpect, version.minor != 0 else { return }
     for line in lines {
       guard case .expect = line.name else { continue }
-      guard octets.equalsIgnoringCase(line.valueRange, "100-continue") else {
+      guard bytes.equalsIgnoringCase(line.valueRange, "100-continue") else {
         throw RequestRefusal(417, "The expectation is none that can be met here.")
       }
     }
   }
 
   /// RFC 9110 §7.2: exactly one valid `Host`, also beside an absolute target, which then decides.
-  private mutating func concludeHost(_ octets: Span<UInt8>) throws(RequestRefusal) {
+  private mutating func concludeHost(_ bytes: Span<UInt8>) throws(RequestRefusal) {
     guard !seen.isHostRepeated else { throw RequestRefusal(400, "There is more than one Host field.") }
     guard let host = seen.host else {
       guard version.minor == 0 else { throw RequestRefusal(400, "The Host field is missing.") }
       return
     }
     let absolute = (authorityRange, authorityIsLowercase)
-    try takeAuthority(octets, host)
+    try takeAuthority(bytes, host)
     if target.isAbsolute { (authorityRange, authorityIsLowercase) = absolute }
   }
 
   /// RFC 9112 §6.3, without the choices it leaves.
-  private mutating func concludeFraming(_ octets: Span<UInt8>) throws(RequestRefusal) {
+  private mutating func concludeFraming(_ bytes: Span<UInt8>) throws(RequestRefusal) {
     if let coding = seen.transferEncoding {
       guard seen.contentLength == nil else {
         throw RequestRefusal(400, "Content-Length and Transfer-Encoding exclude each other.")
@@ -62,7 +62,7 @@ extension RequestParser {
       guard !seen.isTransferEncodingRepeated else {
         throw RequestRefusal(400, "There is more than one Transfer-Encoding field.")
       }
-      switch TransferCoding.parse(octets, coding) {
+      switch TransferCoding.parse(bytes, coding) {
       case .chunked: framing = .chunked
       case .otherThenChunked: throw RequestRefusal(501, "The only transfer coding known here is chunked.")
       case .notChunkedLast: throw RequestRefusal(400, "The last transfer coding is not chunked.")
@@ -72,22 +72,22 @@ extension RequestParser {
       guard !seen.isContentLengthRepeated else {
         throw RequestRefusal(400, "There is more than one Content-Length field.")
       }
-      guard let count = octets.contentLength(length) else {
+      guard let count = bytes.contentLength(length) else {
         throw RequestRefusal(400, "The Content-Length is not a decimal number in range.")
       }
       framing = .length(count)
     }
   }
 
-  private mutating func concludeConnection(_ octets: Span<UInt8>) {
+  private mutating func concludeConnection(_ bytes: Span<UInt8>) {
     keepsAlive = version.minor != 0
     guard seen.hasConnection else { return }
     var closes = false
     for line in lines {
       guard case .connection = line.name else { continue }
-      octets.forEachElement(line.valueRange) { element in
-        if octets.equalsIgnoringCase(element, "close") { closes = true }
-        if octets.equalsIgnoringCase(element, "keep-alive") { keepsAlive = true }
+      bytes.forEachElement(line.valueRange) { element in
+        if bytes.equalsIgnoringCase(element, "close") { closes = true }
+        if bytes.equalsIgnoringCase(element, "keep-alive") { keepsAlive = true }
       }
     }
     if closes { keepsAlive = false }
@@ -109,8 +109,8 @@ extension RequestParser {
   private func ownTarget(_ buffer: borrowing [UInt8]) -> Bytes {
     switch target {
     case .origin, .absolute, .asterisk: Array(buffer[targetRange])[...]
-    case .absoluteServer: [Octet.star]
-    case .absoluteQueryOnly: ([Octet.slash] + buffer[targetRange])[...]
+    case .absoluteServer: [Byte.star]
+    case .absoluteQueryOnly: ([Byte.slash] + buffer[targetRange])[...]
     }
   }
 }

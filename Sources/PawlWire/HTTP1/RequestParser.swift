@@ -45,7 +45,7 @@ package struct RequestParser: Sendable {
   /// `Expect: 100-continue` in HTTP/1.1: the client waits before it sends the body (RFC 9110 §10.1.1).
   package var expectsContinue: Bool { seen.hasExpect && version.minor != 0 }
 
-  /// Whether ``makeHead(_:)`` gives another target than the octets of ``targetRange``: an absolute target without
+  /// Whether ``makeHead(_:)`` gives another target than the bytes of ``targetRange``: an absolute target without
   /// a path (RFC 9112 §3.2.4).
   package var targetNeedsRewriting: Bool { target.needsRewriting }
 
@@ -60,29 +60,29 @@ package struct RequestParser: Sendable {
 
   package func contains(_ name: FieldName) -> Bool { present.contains(name) }
 
-  /// Forgets a head that was begun: the next octets belong to another connection.
+  /// Forgets a head that was begun: the next bytes belong to another connection.
   package mutating func reset() { progress.finish() }
 
-  /// Reads the head that starts at the first octet of `buffer[range]`. After ``RequestParse/needMore`` call again
-  /// with the same start and more octets: what was read is not read again. After anything else the next call
+  /// Reads the head that starts at the first byte of `buffer[range]`. After ``RequestParse/needMore`` call again
+  /// with the same start and more bytes: what was read is not read again. After anything else the next call
   /// begins a new head.
   package mutating func parse(_ buffer: borrowing [UInt8], _ range: Range<Int>) -> RequestParse {
     let end = min(range.upperBound, range.lowerBound + limits.maxHead)
-    let octets = buffer.span.extracting(0..<end)
+    let bytes = buffer.span.extracting(0..<end)
     if !progress.continues(at: range.lowerBound) {
       begin(at: range.lowerBound)
-    } else if !progress.hasNews(octets), end == range.upperBound, end - progress.headStart < limits.maxHead,
+    } else if !progress.hasNews(bytes), end == range.upperBound, end - progress.headStart < limits.maxHead,
       progress.hasStartLine || end - progress.lineStart < limits.maxRequestLine + 2
     {
       return .needMore
     }
     do throws(RequestRefusal) {
-      guard try advance(octets) else {
+      guard try advance(bytes) else {
         guard end - progress.headStart < limits.maxHead else { throw headTooLarge }
-        _ = progress.hasNews(octets)
+        _ = progress.hasNews(bytes)
         return .needMore
       }
-      try conclude(octets)
+      try conclude(bytes)
     } catch {
       progress.finish()
       return .refused(error)
@@ -103,50 +103,50 @@ package struct RequestParser: Sendable {
     (authorityRange, framing) = (start..<start, .none)
   }
 
-  /// `false` when the head goes on beyond the octets that are there.
-  private mutating func advance(_ octets: Span<UInt8>) throws(RequestRefusal) -> Bool {
+  /// `false` when the head goes on beyond the bytes that are there.
+  private mutating func advance(_ bytes: Span<UInt8>) throws(RequestRefusal) -> Bool {
     if !progress.hasStartLine {
-      guard let next = try takeRequestLine(octets) else { return false }
+      guard let next = try takeRequestLine(bytes) else { return false }
       (progress.lineStart, progress.hasStartLine, firstField) = (next, true, next)
     }
     while true {
       let start = progress.lineStart
-      guard start < octets.count else { return false }
-      if octets[start] == Octet.carriageReturn {
-        guard start + 1 < octets.count else { return false }
-        guard octets[start + 1] == Octet.lineFeed else { throw Self.bareCarriageReturn }
+      guard start < bytes.count else { return false }
+      if bytes[start] == Byte.carriageReturn {
+        guard start + 1 < bytes.count else { return false }
+        guard bytes[start + 1] == Byte.lineFeed else { throw Self.bareCarriageReturn }
         headEnd = start + 2
         return true
       }
-      guard try takeField(octets, from: start) else { return false }
+      guard try takeField(bytes, from: start) else { return false }
     }
   }
 
   /// One field line with its line end; `false` when it is not complete.
-  private mutating func takeField(_ octets: Span<UInt8>, from start: Int) throws(RequestRefusal) -> Bool {
-    let end = octets.count
-    let plainEnd = octets.endOfPlainName(from: start, to: end)
-    let nameEnd = octets.firstOutside(.token, from: plainEnd, to: end)
+  private mutating func takeField(_ bytes: Span<UInt8>, from start: Int) throws(RequestRefusal) -> Bool {
+    let end = bytes.count
+    let plainEnd = bytes.endOfPlainName(from: start, to: end)
+    let nameEnd = bytes.firstOutside(.token, from: plainEnd, to: end)
     guard nameEnd < end else { return false }
-    guard octets[nameEnd] == Octet.colon, nameEnd > start else {
-      throw Self.misformedName(octets[nameEnd], isEmpty: nameEnd == start)
+    guard bytes[nameEnd] == Byte.colon, nameEnd > start else {
+      throw Self.misformedName(bytes[nameEnd], isEmpty: nameEnd == start)
     }
-    let valueStart = octets.firstNonBlank(from: nameEnd + 1, to: end)
-    let lineEnd = octets.firstControl(from: valueStart, to: end)
+    let valueStart = bytes.firstNonBlank(from: nameEnd + 1, to: end)
+    let lineEnd = bytes.firstControl(from: valueStart, to: end)
     guard lineEnd < end else { return false }
-    guard octets[lineEnd] == Octet.carriageReturn else {
-      throw octets[lineEnd] == Octet.lineFeed ? Self.bareLineFeed : Self.controlCharacter
+    guard bytes[lineEnd] == Byte.carriageReturn else {
+      throw bytes[lineEnd] == Byte.lineFeed ? Self.bareLineFeed : Self.controlCharacter
     }
     guard lineEnd + 1 < end else { return false }
-    guard octets[lineEnd + 1] == Octet.lineFeed else { throw Self.bareCarriageReturn }
+    guard bytes[lineEnd + 1] == Byte.lineFeed else { throw Self.bareCarriageReturn }
     progress.lineStart = lineEnd + 2
     progress.fieldCount += 1
     guard progress.fieldCount <= limits.maxFields else { throw RequestRefusal(431, "There are too many field lines.") }
 
-    let valueEnd = octets.withoutTrailingBlanks(from: valueStart, to: lineEnd)
-    let name = names.find(octets, start..<nameEnd)
+    let valueEnd = bytes.withoutTrailingBlanks(from: valueStart, to: lineEnd)
+    let name = names.find(bytes, start..<nameEnd)
     switch name {
-    case .other: guard octets.first(0x5f, from: plainEnd, to: nameEnd) == nil else { return true }
+    case .other: guard bytes.first(0x5f, from: plainEnd, to: nameEnd) == nil else { return true }
     default: present.insert(name)
     }
     seen.note(name, valueStart..<valueEnd)
@@ -158,14 +158,14 @@ package struct RequestParser: Sendable {
   static var bareLineFeed: RequestRefusal { RequestRefusal(400, "A line ends without a carriage return.") }
   static var controlCharacter: RequestRefusal { RequestRefusal(400, "A field value holds a control character.") }
 
-  private static func misformedName(_ octet: UInt8, isEmpty: Bool) -> RequestRefusal {
-    switch octet {
-    case Octet.space where isEmpty, Octet.tab where isEmpty:
+  private static func misformedName(_ byte: UInt8, isEmpty: Bool) -> RequestRefusal {
+    switch byte {
+    case Byte.space where isEmpty, Byte.tab where isEmpty:
       RequestRefusal(400, "A field line starts with white space.")
-    case Octet.space, Octet.tab: RequestRefusal(400, "White space stands before the colon of a field line.")
-    case Octet.colon: RequestRefusal(400, "A field name is empty.")
-    case Octet.lineFeed: bareLineFeed
-    case Octet.carriageReturn: RequestRefusal(400, "A field line has no colon.")
+    case Byte.space, Byte.tab: RequestRefusal(400, "White space stands before the colon of a field line.")
+    case Byte.colon: RequestRefusal(400, "A field name is empty.")
+    case Byte.lineFeed: bareLineFeed
+    case Byte.carriageReturn: RequestRefusal(400, "A field line has no colon.")
     default: RequestRefusal(400, "A field name holds a character that no name may hold.")
     }
   }

@@ -12,7 +12,7 @@ package func responseFraming(_ head: ResponseHead, requestMethod: Method) throws
     throw framingError("The origin's answer has both Content-Length and Transfer-Encoding.")
   }
   guard head.version != .http10 else { throw framingError("The origin's HTTP/1.0 answer has a Transfer-Encoding.") }
-  let joined = Array(codings.joined(separator: [Octet.comma]))
+  let joined = Array(codings.joined(separator: [Byte.comma]))
   switch TransferCoding.parse(joined.span, 0..<joined.count) {
   case .chunked: return .chunked
   case .notChunkedLast: return .untilClose
@@ -30,7 +30,7 @@ package func announcedLength(_ head: ResponseHead) throws(ProxyError) -> UInt64?
   if let plain = head.fields.only(.contentLength)?.strictDecimal, plain <= UInt64(Int64.max) { return plain }
   var length: UInt64?
   for value in head.fields.all(.contentLength) {
-    for element in value.split(separator: Octet.comma, omittingEmptySubsequences: false) {
+    for element in value.split(separator: Byte.comma, omittingEmptySubsequences: false) {
       guard let count = element.trimmed.strictDecimal, count <= UInt64(Int64.max), length ?? count == count else {
         throw framingError("The origin's Content-Length is invalid or contradicts itself.")
       }

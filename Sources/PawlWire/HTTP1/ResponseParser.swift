@@ -25,10 +25,10 @@ package struct ResponseParser: Sendable {
   /// Forgets a head that was begun.
   package mutating func reset() { progress.finish() }
 
-  /// As ``RequestParser/parse(_:_:)``. The head given back owns its octets.
+  /// As ``RequestParser/parse(_:_:)``. The head given back owns its bytes.
   package mutating func parse(_ buffer: borrowing [UInt8], _ range: Range<Int>) -> ResponseParse {
     let end = min(range.upperBound, range.lowerBound + limits.maxHead)
-    let octets = buffer.span.extracting(0..<end)
+    let bytes = buffer.span.extracting(0..<end)
     if !progress.continues(at: range.lowerBound) {
       progress.begin(at: range.lowerBound)
       lines.removeAll(keepingCapacity: true)
@@ -36,7 +36,7 @@ package struct ResponseParser: Sendable {
     }
     let found: Int?
     do {
-      found = try advance(octets)
+      found = try advance(bytes)
     } catch {
       progress.finish()
       return .refused(error)
@@ -49,29 +49,29 @@ package struct ResponseParser: Sendable {
       return .needMore
     }
     progress.finish()
-    return .head(makeHead(octets, headEnd), byteCount: headEnd - range.lowerBound)
+    return .head(makeHead(bytes, headEnd), byteCount: headEnd - range.lowerBound)
   }
 
-  private mutating func advance(_ octets: Span<UInt8>) throws(ProxyError) -> Int? {
+  private mutating func advance(_ bytes: Span<UInt8>) throws(ProxyError) -> Int? {
     if !progress.hasStartLine {
-      guard try isStatusLineSoFar(octets) else { return nil }
+      guard try isStatusLineSoFar(bytes) else { return nil }
     }
-    guard progress.hasNews(octets) else { return nil }
+    guard progress.hasNews(bytes) else { return nil }
     if !progress.hasStartLine {
-      guard let lineEnd = octets.first(Octet.lineFeed, from: progress.lineStart, to: octets.count) else { return nil }
-      try takeStatusLine(octets, to: octets.withoutReturn(from: progress.lineStart, to: lineEnd))
+      guard let lineEnd = bytes.first(Byte.lineFeed, from: progress.lineStart, to: bytes.count) else { return nil }
+      try takeStatusLine(bytes, to: bytes.withoutReturn(from: progress.lineStart, to: lineEnd))
       (progress.lineStart, progress.hasStartLine, firstField) = (lineEnd + 1, true, lineEnd + 1)
     }
     while true {
-      if try takePlainField(octets) { continue }
-      guard let lineEnd = octets.first(Octet.lineFeed, from: progress.lineStart, to: octets.count) else { return nil }
+      if try takePlainField(bytes) { continue }
+      guard let lineEnd = bytes.first(Byte.lineFeed, from: progress.lineStart, to: bytes.count) else { return nil }
       let start = progress.lineStart
-      let end = octets.withoutReturn(from: start, to: lineEnd)
+      let end = bytes.withoutReturn(from: start, to: lineEnd)
       if start == end { return lineEnd + 1 }
-      if Octet.isBlank(octets[start]) {
-        try takeFold(octets, start, end)
+      if Byte.isBlank(bytes[start]) {
+        try takeFold(bytes, start, end)
       } else {
-        try takeField(octets, start, end)
+        try takeField(bytes, start, end)
       }
       progress.lineStart = lineEnd + 1
     }
@@ -79,31 +79,31 @@ package struct ResponseParser: Sendable {
 
   /// One whole field line as almost all are: a name, a colon, a value without controls, CRLF. `false`: it is none of these,
   /// or not complete, and nothing was taken.
-  private mutating func takePlainField(_ octets: Span<UInt8>) throws(ProxyError) -> Bool {
-    let (start, end) = (progress.lineStart, octets.count)
-    let nameEnd = octets.firstOutside(.token, from: octets.endOfPlainName(from: start, to: end), to: end)
-    guard nameEnd > start, nameEnd < end, octets[nameEnd] == Octet.colon else { return false }
-    let first = octets.firstNonBlank(from: nameEnd + 1, to: end)
-    let lineEnd = octets.firstControl(from: first, to: end)
-    guard lineEnd + 1 < end, octets[lineEnd] == Octet.carriageReturn, octets[lineEnd + 1] == Octet.lineFeed else {
+  private mutating func takePlainField(_ bytes: Span<UInt8>) throws(ProxyError) -> Bool {
+    let (start, end) = (progress.lineStart, bytes.count)
+    let nameEnd = bytes.firstOutside(.token, from: bytes.endOfPlainName(from: start, to: end), to: end)
+    guard nameEnd > start, nameEnd < end, bytes[nameEnd] == Byte.colon else { return false }
+    let first = bytes.firstNonBlank(from: nameEnd + 1, to: end)
+    let lineEnd = bytes.firstControl(from: first, to: end)
+    guard lineEnd + 1 < end, bytes[lineEnd] == Byte.carriageReturn, bytes[lineEnd + 1] == Byte.lineFeed else {
       return false
     }
     progress.fieldCount += 1
     guard progress.fieldCount <= limits.maxFields else { throw Self.tooLarge }
-    let name = names.find(octets, start..<nameEnd)
-    let value = first..<octets.withoutTrailingBlanks(from: first, to: lineEnd)
+    let name = names.find(bytes, start..<nameEnd)
+    let value = first..<bytes.withoutTrailingBlanks(from: first, to: lineEnd)
     lines.append(FieldLine(name: name, nameRange: start..<nameEnd, valueRange: value))
     progress.lineStart = lineEnd + 2
     return true
   }
 
   /// Refuses at once what is no HTTP/1 at all: a server of another kind may never send a line end.
-  private func isStatusLineSoFar(_ octets: Span<UInt8>) throws(ProxyError) -> Bool {
+  private func isStatusLineSoFar(_ bytes: Span<UInt8>) throws(ProxyError) -> Bool {
     let start = progress.lineStart
-    let count = min(7, octets.count - start)
+    let count = min(7, bytes.count - start)
     for offset in 0..<count {
-      // Safe: the literal has seven octets.
-      guard octets[start + offset] == ("HTTP/1." as StaticString).utf8Start[offset] else {
+      // Safe: the literal has seven bytes.
+      guard bytes[start + offset] == ("HTTP/1." as StaticString).utf8Start[offset] else {
         throw Self.malformed("The origin's answer does not start with an HTTP/1 status line.")
       }
     }
@@ -111,40 +111,40 @@ package struct ResponseParser: Sendable {
   }
 
   /// `HTTP/1.` DIGIT SP 3DIGIT [ SP reason ]; real origins leave out the last space with the reason.
-  private mutating func takeStatusLine(_ octets: Span<UInt8>, to end: Int) throws(ProxyError) {
+  private mutating func takeStatusLine(_ bytes: Span<UInt8>, to end: Int) throws(ProxyError) {
     let misformed = Self.malformed("The origin's status line is malformed.")
     let start = progress.lineStart
-    guard end - start >= 12, Octet.isDigit(octets[start + 7]), octets[start + 8] == Octet.space else { throw misformed }
-    version = octets[start + 7] == 0x30 ? .http10 : .http11
-    guard octets.endOfDigits(from: start + 9, to: end) == start + 12 else { throw misformed }
-    status = (9..<12).reduce(0) { $0 * 10 + Int(octets[start + $1] - 0x30) }
+    guard end - start >= 12, Byte.isDigit(bytes[start + 7]), bytes[start + 8] == Byte.space else { throw misformed }
+    version = bytes[start + 7] == 0x30 ? .http10 : .http11
+    guard bytes.endOfDigits(from: start + 9, to: end) == start + 12 else { throw misformed }
+    status = (9..<12).reduce(0) { $0 * 10 + Int(bytes[start + $1] - 0x30) }
     guard status >= 100 else { throw misformed }
     guard end > start + 12 else { return reason = end..<end }
-    guard octets[start + 12] == Octet.space, octets.firstControl(from: start + 13, to: end) == end else {
+    guard bytes[start + 12] == Byte.space, bytes.firstControl(from: start + 13, to: end) == end else {
       throw misformed
     }
-    reason = start + 13..<octets.withoutTrailingBlanks(from: start + 13, to: end)
+    reason = start + 13..<bytes.withoutTrailingBlanks(from: start + 13, to: end)
   }
 
-  private mutating func takeField(_ octets: Span<UInt8>, _ start: Int, _ end: Int) throws(ProxyError) {
+  private mutating func takeField(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) throws(ProxyError) {
     progress.fieldCount += 1
     guard progress.fieldCount <= limits.maxFields else { throw Self.tooLarge }
-    let nameEnd = octets.firstOutside(.token, from: octets.endOfPlainName(from: start, to: end), to: end)
-    let colon = octets.firstNonBlank(from: nameEnd, to: end)
-    guard nameEnd > start, colon < end, octets[colon] == Octet.colon else {
+    let nameEnd = bytes.firstOutside(.token, from: bytes.endOfPlainName(from: start, to: end), to: end)
+    let colon = bytes.firstNonBlank(from: nameEnd, to: end)
+    guard nameEnd > start, colon < end, bytes[colon] == Byte.colon else {
       throw Self.malformed("A field line of the origin's answer has no proper name.")
     }
-    let value = try takeValue(octets, colon + 1, end)
-    let name = names.find(octets, start..<nameEnd)
+    let value = try takeValue(bytes, colon + 1, end)
+    let name = names.find(bytes, start..<nameEnd)
     lines.append(FieldLine(name: name, nameRange: start..<nameEnd, valueRange: value))
   }
 
   /// RFC 9112 §5.2: the fold becomes spaces.
-  private mutating func takeFold(_ octets: Span<UInt8>, _ start: Int, _ end: Int) throws(ProxyError) {
+  private mutating func takeFold(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) throws(ProxyError) {
     guard let last = lines.popLast() else {
       throw Self.malformed("White space stands between the origin's status line and its fields.")
     }
-    let more = try takeValue(octets, start, end)
+    let more = try takeValue(bytes, start, end)
     var value = last.valueRange
     if value.isEmpty {
       value = more
@@ -155,19 +155,19 @@ package struct ResponseParser: Sendable {
     lines.append(FieldLine(name: last.name, nameRange: last.nameRange, valueRange: value))
   }
 
-  private func takeValue(_ octets: Span<UInt8>, _ start: Int, _ end: Int) throws(ProxyError) -> Range<Int> {
-    guard octets.firstControl(from: start, to: end) == end else {
+  private func takeValue(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) throws(ProxyError) -> Range<Int> {
+    guard bytes.firstControl(from: start, to: end) == end else {
       throw Self.malformed("A field of the origin's answer holds a control character.")
     }
-    let first = octets.firstNonBlank(from: start, to: end)
-    return first..<octets.withoutTrailingBlanks(from: first, to: end)
+    let first = bytes.firstNonBlank(from: start, to: end)
+    return first..<bytes.withoutTrailingBlanks(from: first, to: end)
   }
 
-  private func makeHead(_ octets: Span<UInt8>, _ headEnd: Int) -> ResponseHead {
+  private func makeHead(_ bytes: Span<UInt8>, _ headEnd: Int) -> ResponseHead {
     let start = reason.lowerBound
-    var storage = octets.copied(start..<headEnd)
+    var storage = bytes.copied(start..<headEnd)
     for fold in folds {
-      for at in fold { storage[at - start] = Octet.space }
+      for at in fold { storage[at - start] = Byte.space }
     }
     return ResponseHead(
       status: status, reason: storage[..<reason.count], version: version,
@@ -184,7 +184,7 @@ package struct ResponseParser: Sendable {
 extension Span<UInt8> {
   /// Where the line that ends with the line feed at `lineFeed` ends without its carriage return.
   func withoutReturn(from start: Int, to lineFeed: Int) -> Int {
-    lineFeed > start && self[lineFeed - 1] == Octet.carriageReturn ? lineFeed - 1 : lineFeed
+    lineFeed > start && self[lineFeed - 1] == Byte.carriageReturn ? lineFeed - 1 : lineFeed
   }
 
   func copied(_ range: Range<Int>) -> [UInt8] {

@@ -13,7 +13,7 @@ package enum TrailerPolicy: Hashable, Sendable {
 struct TrailerSection: Sendable {
   private let policy: TrailerPolicy
   private(set) var fields = Fields()
-  private var octets: [UInt8] = []
+  private var bytes: [UInt8] = []
   private var lineStart = 0
   private var lineCount = 0
 
@@ -21,25 +21,25 @@ struct TrailerSection: Sendable {
 
   enum Step { case more, complete, malformed(StaticString) }
 
-  mutating func take(_ octet: UInt8, limits: ChunkLimits) -> Step {
-    guard octets.count < limits.trailer else { return .malformed("The trailer section is too large.") }
-    octets.append(octet)
-    guard octet == Octet.lineFeed else { return .more }
-    if octets.count - lineStart == 2, octets[lineStart] == Octet.carriageReturn { return .complete }
+  mutating func take(_ byte: UInt8, limits: ChunkLimits) -> Step {
+    guard bytes.count < limits.trailer else { return .malformed("The trailer section is too large.") }
+    bytes.append(byte)
+    guard byte == Byte.lineFeed else { return .more }
+    if bytes.count - lineStart == 2, bytes[lineStart] == Byte.carriageReturn { return .complete }
     lineCount += 1
     guard lineCount <= limits.trailerFields else { return .malformed("There are too many trailer fields.") }
     guard takeLine() else { return .malformed("A trailer field is malformed.") }
-    lineStart = octets.count
+    lineStart = bytes.count
     return .more
   }
 
   private mutating func takeLine() -> Bool {
-    guard let line = Self.parse(octets.span, from: lineStart) else { return false }
-    let value = octets[line.valueRange]
+    guard let line = Self.parse(bytes.span, from: lineStart) else { return false }
+    let value = bytes[line.valueRange]
     if Self.keeps(line.name) {
       fields.append(line.name, value)
     } else if policy == .all {
-      fields.append(named: octets[line.nameRange], value)
+      fields.append(named: bytes[line.nameRange], value)
     }
     return true
   }
@@ -52,14 +52,14 @@ struct TrailerSection: Sendable {
     }
   }
 
-  private static func parse(_ octets: Span<UInt8>, from start: Int) -> FieldLine? {
-    let nameEnd = octets.firstOutside(.token, from: start, to: octets.count)
-    guard nameEnd > start, nameEnd < octets.count, octets[nameEnd] == Octet.colon else { return nil }
-    let valueStart = octets.firstNonBlank(from: nameEnd + 1, to: octets.count)
-    let lineEnd = octets.firstControl(from: valueStart, to: octets.count)
-    guard lineEnd + 2 == octets.count, octets[lineEnd] == Octet.carriageReturn else { return nil }
-    let valueEnd = octets.withoutTrailingBlanks(from: valueStart, to: lineEnd)
-    let name = KnownFieldNames.shared.find(octets, start..<nameEnd)
+  private static func parse(_ bytes: Span<UInt8>, from start: Int) -> FieldLine? {
+    let nameEnd = bytes.firstOutside(.token, from: start, to: bytes.count)
+    guard nameEnd > start, nameEnd < bytes.count, bytes[nameEnd] == Byte.colon else { return nil }
+    let valueStart = bytes.firstNonBlank(from: nameEnd + 1, to: bytes.count)
+    let lineEnd = bytes.firstControl(from: valueStart, to: bytes.count)
+    guard lineEnd + 2 == bytes.count, bytes[lineEnd] == Byte.carriageReturn else { return nil }
+    let valueEnd = bytes.withoutTrailingBlanks(from: valueStart, to: lineEnd)
+    let name = KnownFieldNames.shared.find(bytes, start..<nameEnd)
     return FieldLine(name: name, nameRange: start..<nameEnd, valueRange: valueStart..<valueEnd)
   }
 }

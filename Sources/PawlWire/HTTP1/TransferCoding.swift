@@ -7,14 +7,14 @@ enum TransferCoding: Hashable, Sendable {
   /// Not a list of tokens, or chunked more than once or not last.
   case malformed
 
-  static func parse(_ octets: Span<UInt8>, _ range: Range<Int>) -> TransferCoding {
-    if octets.equalsIgnoringCase(range, "chunked") { return .chunked }
+  static func parse(_ bytes: Span<UInt8>, _ range: Range<Int>) -> TransferCoding {
+    if bytes.equalsIgnoringCase(range, "chunked") { return .chunked }
     var (count, chunkedCount, lastIsChunked, isMalformed) = (0, 0, false, false)
-    octets.forEachElement(range) { element in
-      let tokenEnd = octets.firstOutside(.token, from: element.lowerBound, to: element.upperBound)
+    bytes.forEachElement(range) { element in
+      let tokenEnd = bytes.firstOutside(.token, from: element.lowerBound, to: element.upperBound)
       if element.isEmpty || tokenEnd < element.upperBound { isMalformed = true }
       count += 1
-      lastIsChunked = octets.equalsIgnoringCase(element, "chunked")
+      lastIsChunked = bytes.equalsIgnoringCase(element, "chunked")
       if lastIsChunked { chunkedCount += 1 }
     }
     if isMalformed || chunkedCount > 1 { return .malformed }
@@ -29,7 +29,7 @@ extension Span<UInt8> {
     var start = range.lowerBound
     while true {
       var end = start
-      while end < range.upperBound, self[end] != Octet.comma { end += 1 }
+      while end < range.upperBound, self[end] != Byte.comma { end += 1 }
       let first = firstNonBlank(from: start, to: end)
       body(first..<withoutTrailingBlanks(from: first, to: end))
       guard end < range.upperBound else { return }

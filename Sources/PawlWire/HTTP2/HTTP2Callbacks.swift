@@ -4,7 +4,7 @@ import CNGHTTP2
 ///
 /// Safe: nghttp2 calls back only from within `nghttp2_session_mem_recv` and `nghttp2_session_mem_send`, which the session
 /// calls while it holds on to itself; it deletes nghttp2's side when it goes. No pointer is kept beyond its call, but for the
-/// octets of content, which lie in the caller's buffer.
+/// bytes of content, which lie in the caller's buffer.
 enum HTTP2Callbacks {
   /// Frames whose sending the session wants to know of.
   enum Frame { case data, headers, reset, goAway }
@@ -57,9 +57,9 @@ enum HTTP2Callbacks {
       HTTP2Callbacks.received(frame, owner)
       return 0
     }
-    nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { _, _, stream, octets, count, user in
+    nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { _, _, stream, bytes, count, user in
       guard let owner = owner(user) else { return failure }
-      owner.takeContent(UnsafeRawBufferPointer(start: octets, count: count), stream)
+      owner.takeContent(UnsafeRawBufferPointer(start: bytes, count: count), stream)
       return 0
     }
     nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { _, stream, code, user in

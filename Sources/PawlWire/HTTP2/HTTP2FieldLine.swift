@@ -16,6 +16,6 @@ extension nghttp2_nv {
   }
 
   package init(_ name: StaticString, _ value: Slice<UnsafeBufferPointer<UInt8>>, flags: UInt8 = 0) {
-    self.init(name.octets[...], value, flags: flags)
+    self.init(name.bytes[...], value, flags: flags)
   }
 }

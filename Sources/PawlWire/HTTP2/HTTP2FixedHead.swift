@@ -7,7 +7,7 @@ package final class HTTP2FixedHead: @unchecked Sendable {
   // Safe: filled before anybody has it and only read afterwards; nghttp2 does not write through these pointers, and
   // whoever gives them to it keeps this object until the head is sent or its stream is gone.
   let lines: UnsafeMutableBufferPointer<nghttp2_nv>
-  private let octets: UnsafeMutableBufferPointer<UInt8>
+  private let bytes: UnsafeMutableBufferPointer<UInt8>
 
   /// - Parameter length: announced as `content-length`.
   package init(status: Int, _ fields: Fields, length: UInt64) {
@@ -17,10 +17,10 @@ package final class HTTP2FixedHead: @unchecked Sendable {
       kept.append(named: fields.name(line).map(\.lowercasedASCII), fields.value(line))
     }
     kept.append(named: Array("content-length".utf8), Self.decimal(length))
-    octets = .allocate(capacity: max(1, kept.storage.count))
-    _ = octets.initialize(from: kept.storage)
+    bytes = .allocate(capacity: max(1, kept.storage.count))
+    _ = bytes.initialize(from: kept.storage)
     lines = .allocate(capacity: kept.count)
-    guard let base = octets.baseAddress else { return }
+    guard let base = bytes.baseAddress else { return }
     let flags = UInt8(NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue | NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue)
     for (index, line) in kept.lines.enumerated() {
       lines.initializeElement(
@@ -33,7 +33,7 @@ package final class HTTP2FixedHead: @unchecked Sendable {
 
   deinit {
     lines.deallocate()
-    octets.deallocate()
+    bytes.deallocate()
   }
 
   private static func decimal(_ value: UInt64) -> [UInt8] {
@@ -52,44 +52,44 @@ package struct HTTP2FieldValues {
     let isUnique: Bool
   }
 
-  private var octets: [UInt8] = []
+  private var bytes: [UInt8] = []
   private var entries: [Entry] = []
 
   init() {}
 
   mutating func removeAll() {
-    octets.removeAll(keepingCapacity: true)
+    bytes.removeAll(keepingCapacity: true)
     entries.removeAll(keepingCapacity: true)
   }
 
   /// - Parameter name: in lower case.
   package mutating func append(_ name: StaticString, _ value: [UInt8], isUnique: Bool = false) {
-    entries.append(Entry(name: name, start: octets.count, isUnique: isUnique))
-    octets.append(contentsOf: value)
+    entries.append(Entry(name: name, start: bytes.count, isUnique: isUnique))
+    bytes.append(contentsOf: value)
   }
 
   package mutating func append(_ name: StaticString, _ value: Bytes) {
-    entries.append(Entry(name: name, start: octets.count, isUnique: false))
-    octets.append(contentsOf: value)
+    entries.append(Entry(name: name, start: bytes.count, isUnique: false))
+    bytes.append(contentsOf: value)
   }
 
   /// - Parameter text: before the number.
   package mutating func append(_ name: StaticString, _ text: StaticString = "", decimal value: UInt64) {
-    entries.append(Entry(name: name, start: octets.count, isUnique: false))
-    octets.append(text)
-    octets.append(decimal: value)
+    entries.append(Entry(name: name, start: bytes.count, isUnique: false))
+    bytes.append(text)
+    bytes.append(decimal: value)
   }
 
   /// Puts them behind `lines`, lends these, and takes none of them back: nghttp2 copies the values.
   /// - Parameter forgetsUnique: values that are unique are sent as such.
   func lend(behind lines: inout [nghttp2_nv], forgetsUnique: Bool, to body: (UnsafeBufferPointer<nghttp2_nv>) -> Void) {
-    octets.withUnsafeBufferPointer { octets in
+    bytes.withUnsafeBufferPointer { bytes in
       for index in entries.indices {
         let entry = entries[index]
-        let end = index + 1 < entries.count ? entries[index + 1].start : octets.count
+        let end = index + 1 < entries.count ? entries[index + 1].start : bytes.count
         var flags = UInt8(NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue)
         if entry.isUnique, forgetsUnique { flags |= UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue) }
-        lines.append(nghttp2_nv(entry.name, octets[entry.start..<end], flags: flags))
+        lines.append(nghttp2_nv(entry.name, bytes[entry.start..<end], flags: flags))
       }
       lines.withUnsafeBufferPointer(body)
     }

@@ -11,7 +11,7 @@ struct HTTP2Breach: Hashable, Sendable {
 
 /// Reads the frame headers of what a client sends, before anything else looks at it: counts what could be a flood, and
 /// finds what is sent for streams that cannot take it. Sees every frame, also those of streams that are gone.
-/// Pure: octets and time in, a verdict out.
+/// Pure: bytes and time in, a verdict out.
 struct HTTP2FloodWatch: Sendable {
   /// Frame types of RFC 9113 §6 and RFC 9218 §7.
   private enum Kind {
@@ -29,14 +29,14 @@ struct HTTP2FloodWatch: Sendable {
   private var windowUpdates: HTTP2RateLimit, emptyFrames: HTTP2RateLimit, unknownFrames: HTTP2RateLimit
   /// Own PINGs whose acknowledgement has not come.
   private var pingsOut = 0
-  /// CONTINUATION frames and octets of the header block that is coming in.
-  private var continuations = 0, blockOctets = 0
+  /// CONTINUATION frames and bytes of the header block that is coming in.
+  private var continuations = 0, blockBytes = 0
   private var streams: HTTP2PeerStreams
-  /// Octets of content that came, or are announced by the frame that is coming in, for streams that began within the
+  /// Bytes of content that came, or are announced by the frame that is coming in, for streams that began within the
   /// same ``take(_:at:)``.
   private var contents: [HTTP2StreamID: UInt64] = [:]
 
-  /// Octets before the next frame header; the preface at first.
+  /// Bytes before the next frame header; the preface at first.
   private var skip = HTTP2Session.preface.utf8CodeUnitCount
   /// The frame header that is coming in, and what of its payload matters: the pad length of DATA, the dependency of PRIORITY.
   private var header: (UInt64, UInt64) = (0, 0)
@@ -61,25 +61,25 @@ struct HTTP2FloodWatch: Sendable {
   /// pawl is done with a stream that the client may still send for.
   mutating func abandon(_ stream: HTTP2StreamID) { streams.abandon(stream) }
 
-  /// Octets of content for a stream that began with the octets looked at last.
+  /// Bytes of content for a stream that began with the bytes looked at last.
   func content(of stream: HTTP2StreamID) -> UInt64 { contents[stream] ?? 0 }
 
   /// A stream had to be reset because of what the peer sent.
   mutating func resetByFault(at now: Int64) -> HTTP2Breach? { resets.take(at: now) ? nil : .flood(.resetFlood) }
 
-  /// Looks at the next octets of the connection. `now`: monotonic, in nanoseconds.
+  /// Looks at the next bytes of the connection. `now`: monotonic, in nanoseconds.
   /// - Returns: why the connection has to end.
-  mutating func take(_ octets: Span<UInt8>, at now: Int64) -> HTTP2Breach? {
+  mutating func take(_ bytes: Span<UInt8>, at now: Int64) -> HTTP2Breach? {
     if !contents.isEmpty { contents = [:] }
     let newest = streams.highest
     var at = 0
-    while at < octets.count {
+    while at < bytes.count {
       if skip > 0 {
-        let step = min(skip, octets.count - at)
+        let step = min(skip, bytes.count - at)
         (skip, at) = (skip - step, at + step)
         continue
       }
-      take(octet: octets[at])
+      take(byte: bytes[at])
       at += 1
       guard headerCount >= 9, headerCount >= 9 + payloadNeeded else { continue }
       skip = length - (headerCount - 9)
@@ -90,15 +90,15 @@ struct HTTP2FloodWatch: Sendable {
     return nil
   }
 
-  private mutating func take(octet: UInt8) {
-    if headerCount < 8 { header.0 = header.0 << 8 | UInt64(octet) } else { header.1 = header.1 << 8 | UInt64(octet) }
+  private mutating func take(byte: UInt8) {
+    if headerCount < 8 { header.0 = header.0 << 8 | UInt64(byte) } else { header.1 = header.1 << 8 | UInt64(byte) }
     headerCount += 1
   }
 
   private var length: Int { Int(truncatingIfNeeded: header.0 >> 40) }
   private var kind: UInt8 { UInt8(truncatingIfNeeded: header.0 >> 32) }
   private var flags: UInt8 { UInt8(truncatingIfNeeded: header.0 >> 24) }
-  /// Octets of the payload that have to be seen, besides the header.
+  /// Bytes of the payload that have to be seen, besides the header.
   private var payloadNeeded: Int {
     switch kind {
     case Kind.data: flags & Flag.padded != 0 && length > 0 ? 1 : 0
@@ -110,7 +110,7 @@ struct HTTP2FloodWatch: Sendable {
     let last = header.1 >> UInt64(8 * (headerCount - 9)) & 0xff
     return HTTP2StreamID(truncatingIfNeeded: (header.0 & 0x7f_ffff) << 8 | last)
   }
-  /// Octets of content in a DATA frame.
+  /// Bytes of content in a DATA frame.
   private var contentCount: Int { headerCount == 10 ? max(0, length - 1 - Int(header.1 & 0xff)) : length }
 
   private mutating func frame(at now: Int64) -> HTTP2Breach? {
@@ -121,11 +121,11 @@ struct HTTP2FloodWatch: Sendable {
       return contentCount > 0 || hasFirstFlag || emptyFrames.take(at: now) ? nil : .flood(.emptyFrameFlood)
     case Kind.headers:
       if let code = streams.headers(stream, isEnd: hasFirstFlag) { return .breach(code) }
-      (continuations, blockOctets) = (0, length)
-      return blockOctets <= maxBlock ? nil : .flood(.continuationFlood)
+      (continuations, blockBytes) = (0, length)
+      return blockBytes <= maxBlock ? nil : .flood(.continuationFlood)
     case Kind.continuation:
-      (continuations, blockOctets) = (continuations + 1, blockOctets + length)
-      return continuations <= limits.continuations && blockOctets <= maxBlock ? nil : .flood(.continuationFlood)
+      (continuations, blockBytes) = (continuations + 1, blockBytes + length)
+      return continuations <= limits.continuations && blockBytes <= maxBlock ? nil : .flood(.continuationFlood)
     case Kind.reset:
       streams.reset(stream)
       return resets.take(at: now) ? nil : .flood(.resetFlood)

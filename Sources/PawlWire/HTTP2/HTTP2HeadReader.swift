@@ -4,7 +4,7 @@ import PawlHTTP
 /// ``RequestParser`` holds HTTP/1.1 to. One header block comes in at a time (RFC 9113 §4.3), so one reader and its
 /// buffers serve a whole connection. Names are lower case and values free of control characters: nghttp2 saw to it.
 struct HTTP2HeadReader {
-  /// Octets before the first value: the name of a `host` line, and room for ``KnownFieldNames`` to look back.
+  /// Bytes before the first value: the name of a `host` line, and room for ``KnownFieldNames`` to look back.
   private static let prefix: [UInt8] = Array("    host".utf8)
   private static let hostName = 4..<8
 
@@ -49,7 +49,7 @@ struct HTTP2HeadReader {
   /// One field, in the order of the block. `.flood`: the block is far beyond the limits; no more of it should be read.
   mutating func take(name: Span<UInt8>, value: Span<UInt8>) -> Step {
     size += name.count + value.count + 4
-    let isPseudo = name.count > 0 && name[0] == Octet.colon
+    let isPseudo = name.count > 0 && name[0] == Byte.colon
     if !isPseudo { fieldCount += 1 }
     guard size <= maxWork, fieldCount <= maxWorkFields else { return .flood }
     guard refusal == nil else { return .goOn }
@@ -104,9 +104,9 @@ struct HTTP2HeadReader {
     lines.append(FieldLine(name: known, nameRange: nameRange, valueRange: valueRange))
   }
 
-  private mutating func append(_ octets: Span<UInt8>) -> Range<Int> {
+  private mutating func append(_ bytes: Span<UInt8>) -> Range<Int> {
     let start = storage.count
-    octets.withUnsafeBufferPointer { storage.append(contentsOf: $0) }
+    bytes.withUnsafeBufferPointer { storage.append(contentsOf: $0) }
     return start..<storage.count
   }
 
@@ -134,7 +134,7 @@ struct HTTP2HeadReader {
       }
     }
     return HTTP2PlainGet(
-      octets: storage, lines: lines, authority: authority, target: path, requestID: requestID, hasCookie: cookies > 0,
+      bytes: storage, lines: lines, authority: authority, target: path, requestID: requestID, hasCookie: cookies > 0,
       namesScheme: !present.isDisjoint(with: .namingScheme))
   }
 
@@ -148,11 +148,11 @@ struct HTTP2HeadReader {
     joinCookies()
     lines.removeAll { $0.name == .host }
     lines.append(FieldLine(name: .host, nameRange: Self.hostName, valueRange: authority))
-    let octets = Array(storage)
+    let bytes = Array(storage)
     let head = RequestHead(
-      method: Self.method(octets[method]), target: octets[path], authority: octets[authority], version: .http2,
-      fields: Fields(storage: octets, lines: lines), framing: framing)
-    return HTTP2Request(head: head, protocol: `protocol`.map { octets[$0] })
+      method: Self.method(bytes[method]), target: bytes[path], authority: bytes[authority], version: .http2,
+      fields: Fields(storage: bytes, lines: lines), framing: framing)
+    return HTTP2Request(head: head, protocol: `protocol`.map { bytes[$0] })
   }
 
   /// What of the trailers may mean something after the content; `nil` when they are beyond the limits.
@@ -165,28 +165,28 @@ struct HTTP2HeadReader {
 
   /// As ``RequestParser`` checks a request line.
   private func checkTarget() throws(RequestRefusal) {
-    let octets = storage.span
+    let bytes = storage.span
     guard method.count <= limits.maxMethod else { throw RequestRefusal(501, "The method is too long.") }
     guard method.count + path.count + " HTTP/1.1 ".utf8.count <= limits.maxRequestLine else { throw Self.lineTooLong }
     guard !method.isEmpty,
-      octets.firstOutside(.token, from: method.lowerBound, to: method.upperBound) == method.upperBound
+      bytes.firstOutside(.token, from: method.lowerBound, to: method.upperBound) == method.upperBound
     else { throw RequestRefusal(400, "The method is not a token.") }
-    if octets.equals(method, "CONNECT") {
+    if bytes.equals(method, "CONNECT") {
       guard let `protocol` else { throw RequestRefusal(405, "This is a reverse proxy; it opens no tunnels.") }
-      guard octets.firstOutside(.token, from: `protocol`.lowerBound, to: `protocol`.upperBound) == `protocol`.upperBound
+      guard bytes.firstOutside(.token, from: `protocol`.lowerBound, to: `protocol`.upperBound) == `protocol`.upperBound
       else { throw RequestRefusal(400, "The protocol of the tunnel is not a token.") }
     }
-    guard !path.isEmpty, octets.endOfTarget(from: path.lowerBound, to: path.upperBound) == path.upperBound else {
+    guard !path.isEmpty, bytes.endOfTarget(from: path.lowerBound, to: path.upperBound) == path.upperBound else {
       throw RequestRefusal(400, "The request target is empty or holds a character that no target may hold.")
     }
-    if octets[path.lowerBound] != Octet.slash {
-      guard path.count == 1, octets[path.lowerBound] == Octet.star else {
+    if bytes[path.lowerBound] != Byte.slash {
+      guard path.count == 1, bytes[path.lowerBound] == Byte.star else {
         throw RequestRefusal(400, "The request target is not a path.")
       }
-      guard octets.equals(method, "OPTIONS") else { throw RequestRefusal(400, "Only OPTIONS may ask for *.") }
+      guard bytes.equals(method, "OPTIONS") else { throw RequestRefusal(400, "Only OPTIONS may ask for *.") }
     }
-    let isHTTPS = octets.equalsIgnoringCase(scheme, "https")
-    guard isHTTPS || !isSecure && octets.equalsIgnoringCase(scheme, "http") else {
+    let isHTTPS = bytes.equalsIgnoringCase(scheme, "https")
+    guard isHTTPS || !isSecure && bytes.equalsIgnoringCase(scheme, "http") else {
       throw RequestRefusal(400, "The scheme is not this server's.")
     }
   }
@@ -236,7 +236,7 @@ struct HTTP2HeadReader {
     guard cookies > 1, let first = lines.firstIndex(where: { $0.name == .cookie }) else { return }
     let start = storage.count
     for line in lines where line.name == .cookie {
-      if storage.count > start { storage.append(contentsOf: [Octet.semicolon, Octet.space]) }
+      if storage.count > start { storage.append(contentsOf: [Byte.semicolon, Byte.space]) }
       for at in line.valueRange { storage.append(storage[at]) }
     }
     lines[first] = FieldLine(name: .cookie, nameRange: lines[first].nameRange, valueRange: start..<storage.count)

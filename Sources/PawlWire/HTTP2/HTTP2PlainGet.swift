@@ -1,9 +1,9 @@
 package import PawlHTTP
 
 /// What of a head over HTTP/2 matters when it asks for a representation as it is: the same as over HTTP/1.1
-/// (``RequestParser``), as ranges of the octets it came with.
+/// (``RequestParser``), as ranges of the bytes it came with.
 package struct HTTP2PlainGet: Sendable {
-  package let octets: [UInt8]
+  package let bytes: [UInt8]
   let lines: [FieldLine]
   /// In lower case.
   package let authority: Range<Int>

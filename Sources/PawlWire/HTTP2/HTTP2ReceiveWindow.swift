@@ -12,10 +12,10 @@ struct HTTP2ReceiveWindow: Hashable, Sendable {
 
   mutating func arrive(_ count: Int) { (held, arrived) = (held + count, arrived + count) }
 
-  /// So many octets are done with; never more than are held.
+  /// So many bytes are done with; never more than are held.
   mutating func release(_ count: Int) { held -= min(count, held) }
 
-  /// What to give back now: `spent` octets of the window have come and were not given back, whether or not they were
+  /// What to give back now: `spent` bytes of the window have come and were not given back, whether or not they were
   /// content. Given in eighths of the window, so that a WINDOW_UPDATE is rare and yet nobody waits for it; where what is
   /// held leaves less than that, all there is.
   func credit(spent: Int) -> Int {

@@ -5,7 +5,7 @@ import PawlHTTP
 package struct HTTP2ReadyAnswer {
   let head: HTTP2FixedHead
   let body: [UInt8]
-  /// Octets of the body that are in the output.
+  /// Bytes of the body that are in the output.
   var sent = 0
   /// How many there were when it was last looked at, and since when not more, or since when more could have been:
   /// monotonic, in nanoseconds.
@@ -106,7 +106,7 @@ extension HTTP2Session {
     return streams.indices.compactMap { isUnfinished($0) ? streams[$0].id : nil }
   }
 
-  /// How many octets of a ready answer are in the output, or were; 0 where there is none.
+  /// How many bytes of a ready answer are in the output, or were; 0 where there is none.
   package func readySent(of stream: HTTP2StreamID) -> Int { slot(of: stream).flatMap { streams[$0].ready?.sent } ?? 0 }
 
   /// Ready answers of which the client has taken nothing for `limit` nanoseconds. One that waits behind others, or since

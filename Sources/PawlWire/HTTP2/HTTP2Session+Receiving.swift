@@ -1,7 +1,7 @@
 import CNGHTTP2
 import PawlHTTP
 
-/// What nghttp2 found in the octets that came. Called from within `nghttp2_session_mem_recv`: nothing is told here, only noted.
+/// What nghttp2 found in the bytes that came. Called from within `nghttp2_session_mem_recv`: nothing is told here, only noted.
 extension HTTP2Session {
   func slot(of stream: HTTP2StreamID) -> Int? {
     // Slots are kept as numbers one higher, so that none is the null pointer.
@@ -67,15 +67,15 @@ extension HTTP2Session {
     foretold.append(stream)
   }
 
-  /// Octets of content. They lie in what `receive` was given.
-  func takeContent(_ octets: UnsafeRawBufferPointer, _ stream: HTTP2StreamID) {
+  /// Bytes of content. They lie in what `receive` was given.
+  func takeContent(_ bytes: UnsafeRawBufferPointer, _ stream: HTTP2StreamID) {
     guard let slot = slot(of: stream) else { return }
     guard !streams[slot].isRefused else { return returnCredit(slot) }
     // What came beyond the window: nghttp2 has begun to reset the stream.
-    guard streams[slot].window.held + octets.count <= streams[slot].window.size else { return }
-    streams[slot].window.arrive(octets.count)
-    window.arrive(octets.count)
-    events.append(.content(slot, octets))
+    guard streams[slot].window.held + bytes.count <= streams[slot].window.size else { return }
+    streams[slot].window.arrive(bytes.count)
+    window.arrive(bytes.count)
+    events.append(.content(slot, bytes))
   }
 
   /// The event at that place, together with those behind it that are more content of the same stream; and how many they are.
@@ -86,7 +86,7 @@ extension HTTP2Session {
     }
     var (end, last) = (first.count, index)
     while last + 1 < events.count, case .content(slot, let more) = events[last + 1], let from = more.baseAddress {
-      // Safe: they lie in this order in octets that may be moved, and nothing else that is still to be told lies between them.
+      // Safe: they lie in this order in bytes that may be moved, and nothing else that is still to be told lies between them.
       UnsafeMutableRawPointer(mutating: start + end).copyMemory(from: from, byteCount: more.count)
       (end, last) = (end + more.count, last + 1)
     }
@@ -103,7 +103,7 @@ extension HTTP2Session {
   /// Whether the request's end has come, told already or not.
   package func hasEnded(_ stream: HTTP2StreamID) -> Bool { slot(of: stream).map { streams[$0].hasEnded } ?? false }
 
-  /// A frame broke a rule of its stream, which is reset with the next octets that go out: a request that has not been told
+  /// A frame broke a rule of its stream, which is reset with the next bytes that go out: a request that has not been told
   /// of never will be.
   func noteInvalid(_ stream: HTTP2StreamID) {
     if let slot = slot(of: stream) { streams[slot].noteInvalid() }
@@ -139,7 +139,7 @@ extension HTTP2Session {
   }
 }
 
-/// Flow control of what comes: credit as the delegate takes octets, windows that grow with the rate.
+/// Flow control of what comes: credit as the delegate takes bytes, windows that grow with the rate.
 extension HTTP2Session {
   /// PINGs that pawl sends, by what they carry.
   enum Ping: UInt64 {
@@ -152,7 +152,7 @@ extension HTTP2Session {
     var entries = [
       entry(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, settings.maxStreams),
       entry(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, settings.streamWindow),
-      // It counts 32 octets for each field, the limit of a head 4.
+      // It counts 32 bytes for each field, the limit of a head 4.
       entry(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, list),
       entry(NGHTTP2_SETTINGS_ENABLE_CONNECT_PROTOCOL, 1),
       entry(NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1),
@@ -172,7 +172,7 @@ extension HTTP2Session {
     watch.sentPing()
   }
 
-  /// So many octets of the request's content are done with: credit for as many goes back to the peer.
+  /// So many bytes of the request's content are done with: credit for as many goes back to the peer.
   package func consumed(_ count: Int, of stream: HTTP2StreamID) {
     guard let slot = slot(of: stream), !streams[slot].isClosed else { return }
     let held = streams[slot].window.held

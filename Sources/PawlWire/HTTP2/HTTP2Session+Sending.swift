@@ -56,7 +56,7 @@ extension HTTP2Session {
   /// nghttp2 asks for a DATA frame. `nil`: nothing now.
   func offer(of stream: HTTP2StreamID, limit: Int) -> (count: Int, isLast: Bool, hasTrailers: Bool)? {
     switch listener?.session(self, offerOf: stream, limit: limit) ?? .failed(.internalError) {
-    case .octets(let count, let isLast):
+    case .bytes(let count, let isLast):
       guard count > 0, count <= limit else {
         reset(stream, .internalError)
         return nil
@@ -73,7 +73,7 @@ extension HTTP2Session {
     }
   }
 
-  /// The frame's header, then the delegate's octets, straight into the output.
+  /// The frame's header, then the delegate's bytes, straight into the output.
   func appendContent(_ header: UnsafeBufferPointer<UInt8>, _ count: Int, of stream: HTTP2StreamID) -> Bool {
     let start = output.count
     output.append(contentsOf: header)

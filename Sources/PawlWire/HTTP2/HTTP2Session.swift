@@ -1,7 +1,7 @@
 import CNGHTTP2
 import PawlHTTP
 
-/// The server side of one HTTP/2 connection (RFC 9113), without IO: octets in, events and octets out. Keeps to the
+/// The server side of one HTTP/2 connection (RFC 9113), without IO: bytes in, events and bytes out. Keeps to the
 /// protocol, bounds what a peer may cost (``HTTP2Settings``, floods), grows the receive windows with the rate, and
 /// schedules streams by `Priority` (RFC 9218), those that say nothing taking turns. Belongs to one thread.
 package final class HTTP2Session {
@@ -73,7 +73,7 @@ package final class HTTP2Session {
   /// Of our SETTINGS.
   enum SettingsState: Hashable {
     case unsent
-    /// The client has had octets since; it has a time to acknowledge them.
+    /// The client has had bytes since; it has a time to acknowledge them.
     case sent(Int64)
     case acknowledged
   }
@@ -99,14 +99,14 @@ package final class HTTP2Session {
   /// What every HTTP/2 client sends first (RFC 9113 §3.4); the session expects it.
   package static let preface: StaticString = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
-  // MARK: Octets
+  // MARK: Bytes
 
   /// Takes all of `bytes`. `now`: of a monotonic clock, in nanoseconds. Not to be called from within the delegate.
   package func receive(_ bytes: UnsafeRawBufferPointer, at now: Int64) -> Progress {
     take(bytes, at: now, movable: false)
   }
 
-  /// As ``receive(_:at:)-1``, of octets that need not stay where they are: content of one stream that came in several frames is
+  /// As ``receive(_:at:)-1``, of bytes that need not stay where they are: content of one stream that came in several frames is
   /// moved together and told of once.
   package func receive(movable bytes: UnsafeMutableRawBufferPointer, at now: Int64) -> Progress {
     take(UnsafeRawBufferPointer(bytes), at: now, movable: true)
@@ -117,14 +117,14 @@ package final class HTTP2Session {
     self.now = now
     if settingsState == .unsent { settingsState = .sent(now) }
     guard ending == nil else { return progress }
-    let octets = bytes.bindMemory(to: UInt8.self)
-    if let breach = watch.take(octets.span, at: now) {
+    let received = bytes.bindMemory(to: UInt8.self)
+    if let breach = watch.take(received.span, at: now) {
       finish(breach.reason, breach.code)
       return progress
     }
     isInside = true
     // nghttp2 holds but an unretained reference to this object.
-    let count = withExtendedLifetime(self) { nghttp2_session_mem_recv(raw, octets.baseAddress, octets.count) }
+    let count = withExtendedLifetime(self) { nghttp2_session_mem_recv(raw, received.baseAddress, received.count) }
     isInside = false
     if count < 0 { finishAfter(CInt(truncatingIfNeeded: count)) }
     tell(movable: movable)
@@ -137,7 +137,7 @@ package final class HTTP2Session {
     return progress
   }
 
-  /// Appends frames until `output` holds `limit` octets or more, or there is nothing to send now.
+  /// Appends frames until `output` holds `limit` bytes or more, or there is nothing to send now.
   package func produce(into output: inout [UInt8], atMost limit: Int) -> Progress {
     precondition(!isInside, "produce from within the session's own calls")
     swap(&output, &self.output)
@@ -178,7 +178,7 @@ package final class HTTP2Session {
   // MARK: Telling
 
   /// Tells the delegate what came. What its own calls bring about meanwhile is told too.
-  /// - Parameter movable: whether content lies in octets that may be moved.
+  /// - Parameter movable: whether content lies in bytes that may be moved.
   private func tell(movable: Bool = false) {
     guard !isTelling, !events.isEmpty else { return }
     isTelling = true
@@ -207,9 +207,9 @@ package final class HTTP2Session {
       guard streams[slot].mayBeTold, case .refusal(let refusal) = streams[slot].telling else { return }
       streams[slot].telling = .toldRefusal
       listener?.session(self, refused: refusal, on: streams[slot].id)
-    case .content(let slot, let octets):
+    case .content(let slot, let bytes):
       guard streams[slot].takesContent else { return }
-      listener?.session(self, content: octets, of: streams[slot].id)
+      listener?.session(self, content: bytes, of: streams[slot].id)
     case .ended(let slot):
       guard streams[slot].takesContent else { return }
       let trailers = streams[slot].trailers

@@ -11,8 +11,8 @@ package enum HTTP2ErrorCode: UInt32, Hashable, Sendable {
 
 /// What of an answer's content can go now.
 package enum HTTP2Offer: Sendable {
-  /// So many octets, at least one, at most as many as asked for. `isLast`: no more follow, and no trailers.
-  case octets(Int, isLast: Bool)
+  /// So many bytes, at least one, at most as many as asked for. `isLast`: no more follow, and no trailers.
+  case bytes(Int, isLast: Bool)
   /// Nothing yet: ``HTTP2Session/resume(_:)`` will be called.
   case later
   /// All has gone; the trailers may be empty.
@@ -24,7 +24,7 @@ package enum HTTP2Offer: Sendable {
 /// Who is told what came over an HTTP/2 connection. All calls come from within ``HTTP2Session/receive(_:at:)`` or
 /// ``HTTP2Session/produce(into:atMost:)``; methods of the session may be called from within.
 ///
-/// What a client sent is told when all octets of one ``HTTP2Session/receive(_:at:)`` have been read: a request whose stream
+/// What a client sent is told when all bytes of one ``HTTP2Session/receive(_:at:)`` have been read: a request whose stream
 /// was reset meanwhile is never told, unless the delegate wants what it brought. After ``HTTP2Session/Progress/ends(_:)`` no call comes any more, not even for
 /// streams that are still open.
 package protocol HTTP2SessionDelegate: AnyObject {
@@ -36,9 +36,9 @@ package protocol HTTP2SessionDelegate: AnyObject {
   func session(
     _ session: HTTP2Session, answers get: HTTP2PlainGet, on stream: HTTP2StreamID, with values: inout HTTP2FieldValues
   ) -> HTTP2ReadyAnswer?
-  /// What `closed` is for other streams; `sent` octets of the answer's body are in the output or were.
+  /// What `closed` is for other streams; `sent` bytes of the answer's body are in the output or were.
   func session(_ session: HTTP2Session, closedReady stream: HTTP2StreamID, by code: UInt32?, sent: Int)
-  /// Whether content that came with a request counts although the client has reset the stream within the same octets: then
+  /// Whether content that came with a request counts although the client has reset the stream within the same bytes: then
   /// request, content and end are told nevertheless.
   func session(_ session: HTTP2Session, keepsContentOf request: HTTP2Request) -> Bool
   /// HTTP/2 was kept to, but the request is not acceptable: to be answered with the refusal's status. Its content, if any, is
@@ -55,10 +55,10 @@ package protocol HTTP2SessionDelegate: AnyObject {
   /// The stream is gone; told for every stream that was told of. `code`: reset, by the peer, by a breach of the protocol
   /// or by ``HTTP2Session/reset(_:_:)``; `nil`: both sides have ended.
   func session(_ session: HTTP2Session, closed stream: HTTP2StreamID, by code: UInt32?)
-  /// How much of the answer's content can go in one frame of at most `limit` octets. Neither octets nor output may be moved
+  /// How much of the answer's content can go in one frame of at most `limit` bytes. Neither bytes nor output may be moved
   /// from within: no call of `receive` or `produce`.
   func session(_ session: HTTP2Session, offerOf stream: HTTP2StreamID, limit: Int) -> HTTP2Offer
-  /// Appends exactly the octets that were offered. `false` when they cannot be had any more: the stream is reset.
+  /// Appends exactly the bytes that were offered. `false` when they cannot be had any more: the stream is reset.
   func session(
     _ session: HTTP2Session, append count: Int, of stream: HTTP2StreamID, to output: inout [UInt8]
   ) -> Bool

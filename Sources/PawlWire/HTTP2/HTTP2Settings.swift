@@ -22,7 +22,7 @@ package struct HTTP2Settings: Hashable, Sendable {
 
   package init() {}
 
-  /// Octets of one header block on the wire, all its frames together; beyond them the connection ends.
+  /// Bytes of one header block on the wire, all its frames together; beyond them the connection ends.
   var maxBlock: Int { 4 * head.maxHead }
   /// Field lines of one header block after decompression; beyond them the connection ends.
   var maxBlockFields: Int { 4 * head.maxFields }

@@ -136,7 +136,7 @@ enum HTTP2Event {
   case began(Int), refused(Int), ended(Int), answered(Int)
   /// The head is one of those that are kept.
   case plain(Int, Int)
-  /// The octets lie in what ``HTTP2Session/receive(_:at:)`` was given.
+  /// The bytes lie in what ``HTTP2Session/receive(_:at:)`` was given.
   case content(Int, UnsafeRawBufferPointer)
   case closed(Int, UInt32?)
 }

@@ -1,30 +1,30 @@
 /// Version 2 of the PROXY protocol (section 2.2).
 extension ProxyHeader {
-  /// - Parameter octets: begin with the signature.
-  static func parseBinary(_ octets: [UInt8]) throws(MalformedProxyHeader) -> ProxyHeaderParse {
-    guard octets.count > 12 else { return .needMore }
-    guard octets[12] >> 4 == 2 else { throw MalformedProxyHeader("the version is not 2") }
-    guard octets[12] & 0xf <= 1 else { throw MalformedProxyHeader("the command is neither LOCAL nor PROXY") }
-    let isLocal = octets[12] & 0xf == 0
-    guard octets.count > 13 else { return .needMore }
+  /// - Parameter bytes: begin with the signature.
+  static func parseBinary(_ bytes: [UInt8]) throws(MalformedProxyHeader) -> ProxyHeaderParse {
+    guard bytes.count > 12 else { return .needMore }
+    guard bytes[12] >> 4 == 2 else { throw MalformedProxyHeader("the version is not 2") }
+    guard bytes[12] & 0xf <= 1 else { throw MalformedProxyHeader("the command is neither LOCAL nor PROXY") }
+    let isLocal = bytes[12] & 0xf == 0
+    guard bytes.count > 13 else { return .needMore }
     // Of LOCAL the rest is to be ignored, whatever it says.
-    guard let family = isLocal ? .unspecified : Family(rawValue: octets[13]) else {
+    guard let family = isLocal ? .unspecified : Family(rawValue: bytes[13]) else {
       throw MalformedProxyHeader("the address family or protocol is unknown")
     }
-    guard octets.count >= 16 else { return .needMore }
-    let end = 16 + (Int(octets[14]) << 8 | Int(octets[15]))
+    guard bytes.count >= 16 else { return .needMore }
+    let end = 16 + (Int(bytes[14]) << 8 | Int(bytes[15]))
     guard end <= maxBinary else { throw MalformedProxyHeader("the header is longer than pawl takes") }
     guard isLocal || end >= 16 + family.addressLength else {
       throw MalformedProxyHeader("the header is too short for its addresses")
     }
-    guard octets.count >= end else { return .needMore }
+    guard bytes.count >= end else { return .needMore }
     if isLocal { return .header(ProxyHeader(named: .proxyItself), byteCount: end) }
-    let isSecure = try readAdditions(octets[..<end], from: 16 + family.addressLength)
-    let header = ProxyHeader(named: named(family, octets[16..<(16 + family.addressLength)]), isSecure: isSecure)
+    let isSecure = try readAdditions(bytes[..<end], from: 16 + family.addressLength)
+    let header = ProxyHeader(named: named(family, bytes[16..<(16 + family.addressLength)]), isSecure: isSecure)
     return .header(header, byteCount: end)
   }
 
-  /// Address family and transport protocol, octet 14 of the header; what is not here is to be rejected.
+  /// Address family and transport protocol, byte 14 of the header; what is not here is to be rejected.
   private enum Family: UInt8 {
     case unspecified = 0x00
     case stream4 = 0x11, datagram4 = 0x12, stream6 = 0x21, datagram6 = 0x22, unixStream = 0x31, unixDatagram = 0x32
@@ -47,10 +47,10 @@ extension ProxyHeader {
     case .unspecified, .datagram4, .datagram6, .unixDatagram: return .nobody
     case .stream4:
       return .internet(
-        client: Endpoint(octets: part(0..<4), port: port(8)), server: Endpoint(octets: part(4..<8), port: port(10)))
+        client: Endpoint(bytes: part(0..<4), port: port(8)), server: Endpoint(bytes: part(4..<8), port: port(10)))
     case .stream6:
       return .internet(
-        client: Endpoint(octets: part(0..<16), port: port(32)), server: Endpoint(octets: part(16..<32), port: port(34)))
+        client: Endpoint(bytes: part(0..<16), port: port(32)), server: Endpoint(bytes: part(16..<32), port: port(34)))
     case .unixStream:
       return .unix(client: Array(part(0..<108).prefix { $0 != 0 }))
     }

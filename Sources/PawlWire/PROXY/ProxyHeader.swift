@@ -1,17 +1,17 @@
-/// What a proxy says of a client's connection before the first octet of it: the PROXY protocol, version 1 or 2 (HAProxy's
+/// What a proxy says of a client's connection before the first byte of it: the PROXY protocol, version 1 or 2 (HAProxy's
 /// proxy-protocol.txt, sections 2.1 and 2.2).
 package struct ProxyHeader: Hashable, Sendable {
-  /// Octets that a header of version 1 may take, its line end included (section 2.1).
+  /// Bytes that a header of version 1 may take, its line end included (section 2.1).
   package static let maxText = 107
-  /// Octets that a header of version 2 may take: the specification's 16 and what it announces, of which this is the most
+  /// Bytes that a header of version 2 may take: the specification's 16 and what it announces, of which this is the most
   /// that pawl takes. Proxies that tell of certificates need some thousand.
   package static let maxBinary = 16 + (8 << 10)
 
-  /// An address of 4 or 16 octets, in network order, and a port.
+  /// An address of 4 or 16 bytes, in network order, and a port.
   package struct Endpoint: Hashable, Sendable {
-    package var octets: [UInt8]
+    package var bytes: [UInt8]
     package var port: UInt16
-    package init(octets: [UInt8], port: UInt16) { (self.octets, self.port) = (octets, port) }
+    package init(bytes: [UInt8], port: UInt16) { (self.bytes, self.port) = (bytes, port) }
   }
 
   /// Whose connection it is.
@@ -32,17 +32,17 @@ package struct ProxyHeader: Hashable, Sendable {
   package init(named: Named, isSecure: Bool = false) { (self.named, self.isSecure) = (named, isSecure) }
 }
 
-/// What so many octets at the start of a connection are.
+/// What so many bytes at the start of a connection are.
 package enum ProxyHeaderParse: Hashable, Sendable {
   /// The header goes on: all of them belong to it.
   case needMore
-  /// The header, and how many octets it takes.
+  /// The header, and how many bytes it takes.
   case header(ProxyHeader, byteCount: Int)
   /// No such header: the connection is to be closed, without an answer.
   case malformed(String)
 }
 
-/// Why octets are no header.
+/// Why bytes are no header.
 struct MalformedProxyHeader: Error {
   let reason: String
   init(_ reason: String) { self.reason = reason }
@@ -52,28 +52,28 @@ extension ProxyHeader {
   static let signature: [UInt8] = [0x0d, 0x0a, 0x0d, 0x0a, 0x00, 0x0d, 0x0a, 0x51, 0x55, 0x49, 0x54, 0x0a]
   private static let word = Array("PROXY ".utf8)
 
-  /// Reads the header that stands at the start of `octets`, which are all that came so far.
-  package static func parse(_ octets: some Collection<UInt8>) -> ProxyHeaderParse {
+  /// Reads the header that stands at the start of `bytes`, which are all that came so far.
+  package static func parse(_ bytes: some Collection<UInt8>) -> ProxyHeaderParse {
     // No more is looked at than the longest header has.
-    let octets = Array(octets.prefix(maxBinary))
+    let bytes = Array(bytes.prefix(maxBinary))
     do throws(MalformedProxyHeader) {
-      if octets.starts(with: signature) { return try parseBinary(octets) }
-      if octets.starts(with: word) { return try parseText(octets) }
+      if bytes.starts(with: signature) { return try parseBinary(bytes) }
+      if bytes.starts(with: word) { return try parseText(bytes) }
     } catch { return .malformed(error.reason) }
-    if signature.starts(with: octets) || word.starts(with: octets) { return .needMore }
+    if signature.starts(with: bytes) || word.starts(with: bytes) { return .needMore }
     return .malformed("there is no PROXY protocol header")
   }
 
   // MARK: Version 1
 
-  private static func parseText(_ octets: [UInt8]) throws(MalformedProxyHeader) -> ProxyHeaderParse {
-    let line = octets.prefix(maxText)
+  private static func parseText(_ bytes: [UInt8]) throws(MalformedProxyHeader) -> ProxyHeaderParse {
+    let line = bytes.prefix(maxText)
     guard let end = line.firstIndex(of: 0x0a) else {
-      guard octets.count < maxText else { throw MalformedProxyHeader("the line is longer than 107 octets") }
+      guard bytes.count < maxText else { throw MalformedProxyHeader("the line is longer than 107 bytes") }
       return .needMore
     }
     guard line[end - 1] == 0x0d else { throw MalformedProxyHeader("the line does not end with CR LF") }
-    return .header(try header(of: octets[word.count..<(end - 1)]), byteCount: end + 1)
+    return .header(try header(of: bytes[word.count..<(end - 1)]), byteCount: end + 1)
   }
 
   /// `TCP4 192.0.2.1 192.0.2.2 4711 443`, or `UNKNOWN` and whatever follows it.
@@ -95,7 +95,7 @@ extension ProxyHeader {
     }
     return ProxyHeader(
       named: .internet(
-        client: Endpoint(octets: client, port: clientPort), server: Endpoint(octets: server, port: serverPort)))
+        client: Endpoint(bytes: client, port: clientPort), server: Endpoint(bytes: server, port: serverPort)))
   }
 
   private static func port(_ digits: ArraySlice<UInt8>) -> UInt16? {

@@ -103,7 +103,7 @@ class Load:
 
 
 def replace(pair, live, number, rng):
-    """Puts the pair's octets into the live files; neither step waits for pawl."""
+    """Puts the pair's bytes into the live files; neither step waits for pawl."""
     steps = list(zip(pair, live))
     if rng.random() < 0.5:
         steps.reverse()

@@ -1,7 +1,7 @@
-"""Real clients through a cutting relay: complete, identical, and no more octets sent again than against nginx.
+"""Real clients through a cutting relay: complete, identical, and no more bytes sent again than against nginx.
 
 curl, wget, aria2, headless Chromium, Python requests, URLSession with the fields of three libraries; the origin behind pawl knows neither
-ranges nor validators, nginx serves the same file. Scripted raw clients: 0 octets again.
+ranges nor validators, nginx serves the same file. Scripted raw clients: 0 bytes again.
 """
 
 from harness import realclients
@@ -50,7 +50,7 @@ def run(bar):
         slack = 0 if not varies else 1 << 20 if name.startswith("aria2") else 262_144
         best = sorted(again["pawl"])[len(again["pawl"]) // 2]
         limit = max(again["nginx"]) + slack if "nginx" in again else None
-        bar.figure(f"{name}: octets sent again (nginx {again.get('nginx')})", best, limit)
+        bar.figure(f"{name}: bytes sent again (nginx {again.get('nginx')})", best, limit)
 
     raw = 0
     for step in (1, 1000, 65_537, 1_000_000, size // 3):
@@ -64,5 +64,5 @@ def run(bar):
             if answer.status != 206 and got:
                 raw += got
             got += len(answer.body)
-    bar.figure("scripted raw clients: octets sent again", raw, 0)
+    bar.figure("scripted raw clients: bytes sent again", raw, 0)
     bar.figure("origin requests for all of them", origin.count("/file"))

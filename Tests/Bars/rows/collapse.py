@@ -80,6 +80,6 @@ def run(bar):
         bar.figure(f"{kind}: origin fetches", bodies, None if has_ranges else 1)
         if origin.count("/x") > bodies:
             bar.figure(f"{kind}: questions about its tag, answered 304", origin.count("/x") - bodies)
-        bar.figure(f"{kind}: octets from the origin over the size", round(origin.sent("/x") / size, 4), None if has_ranges else 1.02)
+        bar.figure(f"{kind}: bytes from the origin over the size", round(origin.sent("/x") / size, 4), None if has_ranges else 1.02)
         bar.figure(f"{kind}: peak RSS", round(peak[0] / MB, 1), 100, "MB")
         pawl.stop()

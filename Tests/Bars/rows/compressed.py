@@ -125,7 +125,7 @@ def run(bar):
                     return
                 plain = name is None
             elif answer.status == 416 and answer.get("Content-Range") == f"bytes */{len(held)}":
-                # It was cut behind its last octet.
+                # It was cut behind its last byte.
                 judge(body, None if plain else coding, held)
                 return
             else:
@@ -137,7 +137,7 @@ def run(bar):
                 return
             if own.random() < 0.3:
                 body.change(own)
-        stuck.append((body.path, coding, f"not whole after {PATIENCE} s, {answers} answers, {len(held)} octets", answer))
+        stuck.append((body.path, coding, f"not whole after {PATIENCE} s, {answers} answers, {len(held)} bytes", answer))
 
     def judge(body, coding, held):
         try:

@@ -96,7 +96,7 @@ def flood(front, origin, kind, connections, seconds):
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-        told = {"connections": 0, "octets": 0, "units": 0, "ends": {"floodload did not end": 1}, "answers": {}}
+        told = {"connections": 0, "bytes": 0, "units": 0, "ends": {"floodload did not end": 1}, "answers": {}}
     LIVING.discard(process)
     other.over.set()
     other.join(15)
@@ -151,7 +151,7 @@ def report(bar, front, kind, seen, codes, allowed):
     bar.figure(f"{kind}: {front.name}: the other client's median and slowest answer",
                f"{statistics.median(took) * 1000:.1f} / {took[-1] * 1000:.0f}" if took else "none", unit="ms")
     bar.figure(f"{kind}: {front.name}: origin requests of the flood", seen["origin"], allowed if ours else None)
-    bar.note(f"{kind}: {front.name}: {seen['connections']:,} connections, {seen['units']:,} units, {seen['octets'] / MB:,.0f} MB; ends {seen['ends']}; "
+    bar.note(f"{kind}: {front.name}: {seen['connections']:,} connections, {seen['units']:,} units, {seen['bytes'] / MB:,.0f} MB; ends {seen['ends']}; "
              f"answers {seen['answers']}; memory {seen['before'] / MB:.1f} before, {seen['after'] / MB:.1f} MB after")
     if ours:
         bar.require(not seen["paths"] or allowed is None, f"{kind}: at the origin: {seen['paths']}")

@@ -24,7 +24,7 @@ ROUND_TRIP = 0.1
 
 
 def curl(version, port, *words, seconds=400):
-    """(octets sent or received a second of the whole transfer, status)."""
+    """(bytes sent or received a second of the whole transfer, status)."""
     done = subprocess.run(["curl", "-sk", version, "--connect-to", f"pawl.test:443:127.0.0.1:{port}", "-o", "/dev/null", "-H", "Expect:",
                            "-w", "%{http_code} %{http_version} %{size_upload} %{size_download} %{time_total}", *words],
                           capture_output=True, text=True, timeout=seconds)
@@ -46,7 +46,7 @@ def rates(bar, front, port, file, size, count, kinds=("--http1.1", "--http2"), p
 
 
 def windows(port, size):
-    """Uploads `size` octets as fast as the windows let it; (largest receive window of the connection, of the stream, rate) as they were told.
+    """Uploads `size` bytes as fast as the windows let it; (largest receive window of the connection, of the stream, rate) as they were told.
 
     What the server had taken when it granted credit is at least what was sent a round trip before: the window is what was granted less that.
     """
@@ -81,7 +81,7 @@ def windows(port, size):
                 wire.send(h2.frame(h2.DATA, h2.END_STREAM if sent == size else 0, 1, zeros[:count]))
                 history.append((time.monotonic(), sent))
             elif now - begun > 300:
-                raise AssertionError(f"{sent} of {size} octets after 300 s")
+                raise AssertionError(f"{sent} of {size} bytes after 300 s")
 
 
 def run(bar):

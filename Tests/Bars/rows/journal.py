@@ -1,7 +1,7 @@
 """pawl killed between system calls, and the origin killed at every stage, while one completed upload is forwarded.
 
 At most once: never two whole bodies at the origin, and one or `unknown`, shown. At least once: never none. strace kills pawl before the
-N-th call of a kind on any of its threads, from the arrival of the last octets until the answer is stored; N rises until no kill comes.
+N-th call of a kind on any of its threads, from the arrival of the last bytes until the answer is stored; N rises until no kill comes.
 Then it is killed while the origin has the whole body and has not answered, and once more at the points of the start that follows.
 """
 
@@ -81,7 +81,7 @@ def one_delivery(bar, delivery):
     bar.figure(f"{delivery}: stages at which the origin died", len(STAGES))
     bar.figure(f"{delivery}: whole bodies, of {len(uploads)} uploads", counts["delivered"])
     bar.figure(f"{delivery}: shown unknown", counts["unknown"])
-    bar.figure(f"{delivery}: unknown before the origin had all but the last octet", counts["unknown early"], 0)
+    bar.figure(f"{delivery}: unknown before the origin had all but the last byte", counts["unknown early"], 0)
     if delivery == "at-most-once":
         bar.figure(f"{delivery}: delivered more than once", counts["delivered more than once"], 0)
     else:
@@ -113,7 +113,7 @@ def finish(pawl, upload, seconds=60):
 
 
 def killed_twice(bar, pawl, origin, upload, kind, count):
-    """Killed with the last octet sent and no answer, and before the `count`-th call of the start after it; whether that kill came."""
+    """Killed with the last byte sent and no answer, and before the `count`-th call of the start after it; whether that kill came."""
     client = threading.Thread(target=finish, args=(pawl, upload), daemon=True)
     client.start()
     wait_for(lambda: any(d.whole for d in origin.deliveries(upload.now_key)), 20, "the whole body at the origin", 0.05)
@@ -136,7 +136,7 @@ def killed_twice(bar, pawl, origin, upload, kind, count):
 
 
 def attached(bar, pawl, upload, kind, count, kills):
-    """Sends the last octets while strace waits for the `count`-th call; whether pawl was killed."""
+    """Sends the last bytes while strace waits for the `count`-th call; whether pawl was killed."""
     strace = subprocess.Popen(["strace", "-f", "-p", str(pawl.pid), "-o", "/dev/null", "-e", f"trace={kind}",
                                "-e", f"inject={kind}:signal=KILL:when={count}"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     LIVING.add(strace)

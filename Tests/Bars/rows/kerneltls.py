@@ -1,4 +1,4 @@
-"""Kernel TLS in a virtual machine whose kernel has it: the same octets, sent by the kernel.
+"""Kernel TLS in a virtual machine whose kernel has it: the same bytes, sent by the kernel.
 
 Set KTLS_KERNEL to an unpacked kernel package with its modules (`apt-get download linux-image-...-cloud-amd64; dpkg-deb -x ...deb DIR`).
 Needs qemu-system-x86_64, busybox-static, openssl, curl, cpio and depmod; emulated unless KTLS_ACCEL=kvm. pawl is the release binary with the libraries of this machine.

@@ -1,6 +1,6 @@
 """kill -9 100 times at random during one 2 GB fill from an origin with ranges, the client asking again each time.
 
-The body octets that reach pawl are at most the size plus 100 x 8 MiB, and the body is right.
+The body bytes that reach pawl are at most the size plus 100 x 8 MiB, and the body is right.
 """
 
 import hashlib
@@ -67,7 +67,7 @@ def run(bar):
     sent = origin.sent("/x")
     bar.require(digest.hexdigest() == content.sha256() and got == size, "the body is wrong")
     bar.figure("kills", done)
-    bar.figure("octets that reached pawl", sent, size + kills * 8 * MIB)
+    bar.figure("bytes that reached pawl", sent, size + kills * 8 * MIB)
     bar.figure("fetched again at each kill", round((sent - size) / kills / MIB, 3), 8, "MiB")
     bar.figure("slowest start after a kill", round(max(restarts), 3), unit="s")
     bar.figure("answers of 206", statuses.count(206))

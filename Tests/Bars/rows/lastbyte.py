@@ -1,7 +1,7 @@
 """The client is cut exactly after its last byte, 1,000 times, in every interop version and tus.
 
 The origin saw one request each, and the client can fetch the origin's answer each time, and once more. The cut is a reset after the
-kernel's acknowledgement, a FIN, or a half-close; one in ten is a reset at once, which may take octets along.
+kernel's acknowledgement, a FIN, or a half-close; one in ten is a reset at once, which may take bytes along.
 """
 
 import random
@@ -42,7 +42,7 @@ def run(bar):
     kept = [u for u in done if u.how != "rst"]
     again = [u for u in kept if u.sent > u.size and waits[u.key] > 0.5]
     for each in again[:5]:
-        bar.require(False, f"octets that the kernel had acknowledged had to be sent again: {each!r}")
+        bar.require(False, f"bytes that the kernel had acknowledged had to be sent again: {each!r}")
     bar.figure("cuts after the last byte", sum(len(u.cuts_made) for u in done), count, at_least=True)
     bar.figure("acknowledged last bytes that did not count, asked after 0.6 s", len(again), 0)
     bar.figure("the same, asked sooner", sum(u.sent > u.size for u in kept) - len(again))

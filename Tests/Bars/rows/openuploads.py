@@ -63,11 +63,11 @@ def run(bar):
             client.send(head(each.location, "HEAD", each.version))
             answer = client.response("HEAD")
         offset = number(answer.get("Upload-Offset"))
-        right += bar.require(offset == each.sent, f"{each.sent} octets were sent, {answer.status} tells {offset}")
+        right += bar.require(offset == each.sent, f"{each.sent} bytes were sent, {answer.status} tells {offset}")
     bar.figure("open uploads", len(opened), count, at_least=True)
-    bar.figure("octets a second, each", round(rate), RATE * 0.9, at_least=True)
+    bar.figure("bytes a second, each", round(rate), RATE * 0.9, at_least=True)
     bar.figure("RSS each", round((peak - before) / count / KIB, 1), 64, "KiB")
-    bar.figure("RSS each before their octets came", round((bare - before) / count / KIB, 1), unit="KiB")
+    bar.figure("RSS each before their bytes came", round((bare - before) / count / KIB, 1), unit="KiB")
     bar.figure("peak RSS", round(peak / 1e6, 1), unit="MB")
     bar.figure("descriptors each", round(pawl.descriptors() / count, 2))
     bar.figure("sends that had to wait", sum(each.stalled for each in opened))
@@ -78,7 +78,7 @@ def run(bar):
 
 
 def begin(bar, pawl, i, size):
-    """A client whose upload has a URL and waits for its octets: half of them creations of whole uploads, half tus appends."""
+    """A client whose upload has a URL and waits for its bytes: half of them creations of whole uploads, half tus appends."""
     client = bar.bench.use(Client(pawl.where, 20))
     client.sent, client.stalled = 0, 0
     if i % 2:

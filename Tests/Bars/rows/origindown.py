@@ -1,7 +1,7 @@
 """The origin is down for 60 s under 200 completed uploads: all are delivered once after it returns.
 
 Meanwhile clients are told what their protocol has for it (503 with `?0` and the offset, or 423, each with Retry-After) and none sends
-an octet again; one in five goes away for good once its octets are stored.
+a byte again; one in five goes away for good once its bytes are stored.
 """
 
 import random
@@ -21,7 +21,7 @@ def run(bar):
     begun, uploads = time.monotonic(), []
     for i in range(count):
         dialect = TUS if i % 3 == 0 else 3 + i % 8
-        leaves = i % 5 == 4  # in ways whose last octet completes
+        leaves = i % 5 == 4  # in ways whose last byte completes
         way = rng.choice(["whole", "override"] if dialect == TUS else ["whole", "careful"]) if leaves else way_for(dialect, rng)
         upload = Upload(pawl.where, f"down-{i}", rng.randint(70_000, 2_000_000), dialect, way)
         upload.wait_at_most, upload.all_at_creation, upload.blind, upload.leaves = 4, 0, 0, leaves
@@ -29,7 +29,7 @@ def run(bar):
 
     def client(upload):
         if upload.leaves:
-            # All octets, a cut after the last one, and never back.
+            # All bytes, a cut after the last one, and never back.
             upload.cuts = [(upload.size, "settled")]
             upload.run(240, until=lambda u: u.cuts_made or u.floor >= u.size)
             upload.result = "left"
@@ -69,7 +69,7 @@ def run(bar):
     bar.figure("last answer after its return", round(last - back, 1), unit="s")
     again = [u for u in uploads if u.sent > u.size]
     for each in again[:5]:
-        bar.require(False, f"octets were sent again: {each!r}")
-    bar.figure("octets sent again", sum(u.sent - u.size for u in again), 0)
+        bar.require(False, f"bytes were sent again: {each!r}")
+    bar.figure("bytes sent again", sum(u.sent - u.size for u in again), 0)
     bar.figure("answers that were wrong", counts["violations"], 0)
     bar.note(f"told while it was down: {refused}")

@@ -68,7 +68,7 @@ def run(bar):
         pawl.kill()
     bar.figure("cuts", cuts)
     bar.figure("wrong bodies afterwards", wrong, 0)
-    bar.figure("most octets fetched again (8 MiB or one second)", max(lost), max(8 * MIB, int(pace)) + 2 * MIB)
+    bar.figure("most bytes fetched again (8 MiB or one second)", max(lost), max(8 * MIB, int(pace)) + 2 * MIB)
     bar.figure("slowest start after a cut", round(max(restarts), 3), unit="s")
 
 

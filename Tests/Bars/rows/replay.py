@@ -43,4 +43,4 @@ def run(bar):
     bar.figure("transfers", len(plans))
     bar.figure("right bodies", totals[3], len(plans), at_least=True)
     bar.figure("resets", totals[0])
-    bar.figure("octets replayed over octets of bodies", round(totals[1] / totals[2], 2))
+    bar.figure("bytes replayed over bytes of bodies", round(totals[1] / totals[2], 2))

@@ -1,6 +1,6 @@
 """Origin with ranges and validators, reset 1 to 50 times a transfer at random offsets.
 
-500 downloads of 20 MB and one of 2 GB: every client sees one 200 and the right SHA-256; the body octets that reach pawl are
+500 downloads of 20 MB and one of 2 GB: every client sees one 200 and the right SHA-256; the body bytes that reach pawl are
 at most 1.02 x the size plus 4 KiB a reset. Every second transfer is one that pawl does not keep.
 """
 
@@ -42,9 +42,9 @@ def run(bar):
             totals[2] += content.size
             worst[0] = max(worst[0], sent / limit)
             bar.require((answer.status, answer.complete, answer.sha) == (200, True, content.sha256()), f"/{i}: {answer}, {made} resets, {origin.of(f'/{i}')[-2:]}")
-            bar.require(sent <= limit, f"/{i}: {sent} octets reached pawl for {content.size} with {made} resets")
+            bar.require(sent <= limit, f"/{i}: {sent} bytes reached pawl for {content.size} with {made} resets")
     in_threads(4, plans, one, bar)
     bar.figure("transfers", len(plans))
     bar.figure("resets", totals[0])
-    bar.figure("octets that reached pawl over octets of bodies", round(totals[1] / totals[2], 5), 1.02)
-    bar.figure("worst transfer, octets over its bar", round(worst[0], 5), 1.0)
+    bar.figure("bytes that reached pawl over bytes of bodies", round(totals[1] / totals[2], 5), 1.02)
+    bar.figure("worst transfer, bytes over its bar", round(worst[0], 5), 1.0)

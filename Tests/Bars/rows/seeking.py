@@ -1,7 +1,7 @@
 """Downloads in four pieces and a video with seeks, over a cold body of 200 MB from an origin that gives 16 MB/s a connection.
 
 aria2 -x4, axel -n4, lftp pget -n4, and headless Chromium that plays a video, once with its index in front (faststart) and once with it at the
-end, and jumps to five places. Each in turns without pawl and through it, cold each time; medians. The file has to be right; no octet is
+end, and jumps to five places. Each in turns without pawl and through it, cold each time; medians. The file has to be right; no byte is
 fetched twice beyond 2 %.
 """
 
@@ -38,7 +38,7 @@ WATCH = """new Promise((done, failed) => {
 
 
 def film(folder, size):
-    """Two videos of about `size` octets, with the index in front and at the end: ten seconds of noise, again and again."""
+    """Two videos of about `size` bytes, with the index in front and at the end: ten seconds of noise, again and again."""
     if not (shutil.which("ffmpeg") and (shutil.which("chromium") or shutil.which("google-chrome"))):
         return {}
     piece = folder / "piece.mp4"
@@ -134,5 +134,5 @@ def report(bar, name, times, again, fetched, most):
     alone, through = (statistics.median(times[who]) for who in ("alone", "pawl"))
     bar.note(f"{name}: {[round(each, 2) for each in times['pawl']]} s through pawl, {[round(each, 2) for each in times['alone']]} s without")
     bar.figure(f"{name}: time through pawl over without", round(through / alone, 3), most)
-    bar.figure(f"{name}: octets fetched twice over the size", round(max(again), 4), 0.02)
-    bar.figure(f"{name}: octets from the origin over the size", round(max(fetched), 3))
+    bar.figure(f"{name}: bytes fetched twice over the size", round(max(again), 4), 0.02)
+    bar.figure(f"{name}: bytes from the origin over the size", round(max(fetched), 3))

@@ -42,4 +42,4 @@ def run(bar):
     bar.figure("readers", right, readers, at_least=True)
     bar.figure("RSS a reader", round((peak - before) / readers / 1024, 1), 128, "KiB")
     bar.figure("peak RSS", round(peak / 1e6, 1), unit="MB")
-    bar.figure("octets from the origin over the size", round(origin.sent("/x") / size, 5), 1.001)
+    bar.figure("bytes from the origin over the size", round(origin.sent("/x") / size, 5), 1.001)

@@ -36,7 +36,7 @@ def run(bar):
             bar.require(other.sha == Content("other", 100_000).sha256(), f"{kind}: another client got {other}")
         bar.figure(f"{kind}: right answers", right, count, at_least=True)
         if identity:
-            bar.figure(f"{kind}: most octets for one URL", max(origin.sent(f"/{i}") for i in range(count)), MIB)
+            bar.figure(f"{kind}: most bytes for one URL", max(origin.sent(f"/{i}") for i in range(count)), MIB)
         else:
             bar.figure(f"{kind}: most abandoned fills at a time", most, 4)
         bar.figure(f"{kind}: slowest answer to another client", round(slowest * 1000), 500, "ms")

@@ -68,7 +68,7 @@ def run(bar):
 
 
 def send(client, file, size):
-    """The first `size` octets of the file; sockets with a timeout do not block, so their room is waited for."""
+    """The first `size` bytes of the file; sockets with a timeout do not block, so their room is waited for."""
     at = 0
     while at < size:
         select.select([], [client.socket], [], 120)

@@ -97,7 +97,7 @@ def full_disk(bar):
     bar.figure("full disk: free when it was full", round(free / MIB, 1), unit="MiB")
     bar.figure("full disk: free after something else took the rest", round(brim / MIB, 1), unit="MiB")
     bar.figure("full disk: uploads that were told 507", paused, 1, at_least=True)
-    bar.figure("full disk: octets announced, of all", f"{held:,} of {sum(u.size for u in uploads):,}; {stored} complete")
+    bar.figure("full disk: bytes announced, of all", f"{held:,} of {sum(u.size for u in uploads):,}; {stored} complete")
     bar.figure("full disk: announced offsets or answers that were wrong", counts["violations"], 0)
     bar.figure("full disk: delivered once with the right SHA-256", counts["delivered"] - counts["wrong bodies"], count, at_least=True)
     bar.figure("full disk: delivered more than once", counts["delivered more than once"], 0)

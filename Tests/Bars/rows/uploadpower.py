@@ -68,7 +68,7 @@ def run(bar):
     bar.figure("delivered more than once", counts["delivered more than once"], 0)
     bar.figure("shown unknown", counts["unknown"])
     bar.figure("answered to the client", counts["answered"], len(uploads) - counts["unknown"], at_least=True)
-    bar.figure("gone with the power before an octet was announced", sum("gone with the power" in " ".join(u.trace) for u in uploads))
+    bar.figure("gone with the power before a byte was announced", sum("gone with the power" in " ".join(u.trace) for u in uploads))
     bar.figure("slowest start after a cut", round(max(starts), 3), unit="s")
 
 

@@ -3,7 +3,7 @@
 At most once: every body at the origin at most once with the right SHA-256, exactly once but for those shown `unknown`, and those only
 where a kill fell between the last byte and the answer. Then 100 more with `delivery = at-least-once`: never none. No announced offset
 is ever taken back. Sizes are spread evenly over their logarithm (half are below 14 MB, a quarter above 53 MB): about 11 GB and 4 GB;
-ten clients at a time, cuts at random octets by resets, FINs, half-closes and connections that stay and are taken over.
+ten clients at a time, cuts at random bytes by resets, FINs, half-closes and connections that stay and are taken over.
 """
 
 import random
@@ -46,7 +46,7 @@ def scenario(bar, delivery, count, kill_count, most):
     counts = uploadbar.judge(bar, pawl, origin, [u for u in uploads if u.result], delivery, kills.times)
     bar.note(f"{delivery}: {total / 1e9:.1f} GB, cuts {sum(len(u.cuts_made) for u in uploads)}, resumptions {sum(u.resumptions for u in uploads)}, "
              f"attempts at the origin {counts['attempts']}, interim answers {sum(u.interims for u in uploads)}, "
-             f"octets sent again by clients {sum(max(0, u.sent - u.size) for u in uploads) / 1e6:.0f} MB")
+             f"bytes sent again by clients {sum(max(0, u.sent - u.size) for u in uploads) / 1e6:.0f} MB")
     bar.note(f"{delivery}: cut appends that were read only after the HEAD that followed: {sum(u.overtaken for u in uploads)}")
     bar.figure(f"{delivery}: uploads", len(ended), count, at_least=True)
     bar.figure(f"{delivery}: kills", len(kills.times), kill_count, at_least=True)

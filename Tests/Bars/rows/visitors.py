@@ -1,7 +1,7 @@
 """1,000 visitors whose cookies roll with each request download 20 bodies, are cut and resume; a share of the bodies is personal.
 
 With strong tags every resumption is a 206 and a body for everybody comes from its origin once; with weak tags, dates or nothing a resumption
-goes on by what the origin gives again. No octet of another visitor's personal body reaches anybody.
+goes on by what the origin gives again. No byte of another visitor's personal body reaches anybody.
 """
 
 import random
@@ -71,7 +71,7 @@ def run(bar):
                 return
             if held != content.read(0, len(held)):
                 with lock:
-                    (foreign if personal else wrong).append((path, visitor, answer, "other octets"))
+                    (foreign if personal else wrong).append((path, visitor, answer, "other bytes"))
                 return
         if len(held) != size:
             with lock:
@@ -99,7 +99,7 @@ def run(bar):
     for kind, (asked, parts) in resumed.items():
         bar.figure(f"{kind}: resumptions of {asked} that were no 206", asked - parts, 0 if kind == "strong" else None)
     most = max(sum(r.sent for r in origin.of(path)) / size for path, kind, personal in bodies if kind == "strong" and not personal)
-    bar.figure("strong, shared: most octets from the origin over the size of a body", round(most, 2), 1.05)
+    bar.figure("strong, shared: most bytes from the origin over the size of a body", round(most, 2), 1.05)
     bar.figure("requests to the origin", len(origin.requests))
 
 

@@ -302,7 +302,7 @@ def differs(one, two):
     a, b = shape(one, framed), shape(two, framed)
     if a == b:
         return None
-    return f"status {a[0]} {b[0]}" if a[0] != b[0] else f"fields {[f for f in a[1] if f not in b[1]]} {[f for f in b[1] if f not in a[1]]}" if a[1] != b[1] else f"{len(a[2])} and {len(b[2])} octets"
+    return f"status {a[0]} {b[0]}" if a[0] != b[0] else f"fields {[f for f in a[1] if f not in b[1]]} {[f for f in b[1] if f not in a[1]]}" if a[1] != b[1] else f"{len(a[2])} and {len(b[2])} bytes"
 
 
 @check("agree: the short and the long way to a hit, random requests over a table of stored responses, settings that change", seconds=36_000 if "AGREE" in os.environ else 120)
@@ -445,4 +445,4 @@ def reloads(bench):
             same(look(got), expected(setting, value), f"{name}, {way}, after: {got}")
             coding = CODED if got.get("Content-Encoding") else CONTENT
             if got.status == 200:
-                same(got.body, coding[:1000], f"{name}, {way}: octets")
+                same(got.body, coding[:1000], f"{name}, {way}: bytes")

@@ -190,7 +190,7 @@ def joined(bench):
     made = [join("pawl.test"), join("pawl.test"), join("two.test"), join("pawl.test", ("X-Folder", "a")), join("pawl.test", ("X-Folder", "b"))]
     same((made[0] == made[1], len(set(made))), (True, 4), "the uploads that were made")
     wait_for(lambda: sum(r.method == "POST" for r in one.of("/up")) == 3 and sum(r.method == "POST" for r in two.of("/up")) == 1, 10, "each at its application")
-    same({len(r.body) for r in one.of("/up") + two.of("/up") if r.method == "POST"}, {1500}, "octets")
+    same({len(r.body) for r in one.of("/up") + two.of("/up") if r.method == "POST"}, {1500}, "bytes")
 
 
 @check("upload settings: a URL of an upload that is percent-encoded stands in no log and no Referer, and is not forwarded")

@@ -374,7 +374,7 @@ def survives(bench):
         for size in sizes:
             answer = get(pawl.address, f"/{size}")
             same((answer.status, answer.sha, answer.get("X-Kept"), answer.hit),
-                 (200, Content(f"s{size}", size).sha256(), str(size), True), f"{size} octets after {'kill -9' if hard else 'a restart'}")
+                 (200, Content(f"s{size}", size).sha256(), str(size), True), f"{size} bytes after {'kill -9' if hard else 'a restart'}")
     same([origin.count(f"/{size}") for size in sizes], [1] * 5, "origin requests")
 
 
@@ -412,7 +412,7 @@ def eviction(bench):
         same(get(pawl.address, f"/{i}").sha, Content(f"e{i}", 1 << 20).sha256(), f"body {i}")
     held = lambda: sum(p.stat().st_blocks * 512 for p in pawl.body_files())
     wait_for(lambda: held() <= 11 << 20, 5, "at most 11 MiB on disk")
-    true(held() >= 4 << 20, f"only {held()} octets are kept")
+    true(held() >= 4 << 20, f"only {held()} bytes are kept")
     before = origin.count("/29")
     get(pawl.address, "/29")
     same(origin.count("/29"), before, "origin requests for the newest")

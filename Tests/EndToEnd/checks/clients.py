@@ -21,7 +21,7 @@ def client_check(name):
         again, cuts, requests = realclients.download(name, parse_address(pawl.address), content.size, content.sha256(), over=bench.over)
         true(cuts >= 2, f"only {cuts} cuts: {requests}")
         limit = 6_000_000 if name.startswith("aria2") else 400_000
-        true(again <= limit, f"{again} octets were sent again: {requests}")
+        true(again <= limit, f"{again} bytes were sent again: {requests}")
 
 
 for each in realclients.CLIENTS:
@@ -50,4 +50,4 @@ def zsync(bench):
         same(done.returncode, 0, f"exit code: {done.stderr[-300:]}")
         same((folder / f"got{number}").read_bytes() == new, True, "the file")
         sent = sum(line["bytes"] for line in pawl.access("/new", 1)[begun:] if line["target"] == "/new")
-        true(sent < 200_000, f"{sent} octets for ten changed places of 5,000")
+        true(sent < 200_000, f"{sent} bytes for ten changed places of 5,000")

@@ -228,7 +228,7 @@ def ranges(bench):
         ("a date of who takes none", None, (bare, ("If-Range", date)), 206, None, PAGE[1000:]),
         ("If-Match with the form's", "br", (bare, ("If-Match", form)), 206, "br", coded.body[1000:]),
         ("If-Match with identity's", "br", (bare, ("If-Match", own)), 206, None, PAGE[1000:]),
-        ("the last octets", "br", (("Range", "bytes=-5"), ("If-Range", form)), 206, "br", coded.body[-5:]),
+        ("the last bytes", "br", (("Range", "bytes=-5"), ("If-Range", form)), 206, "br", coded.body[-5:]),
         ("one piece", "br", (("Range", "bytes=5-9"), ("If-Range", form)), 206, "br", coded.body[5:10]),
         ("behind the end", "br", (("Range", f"bytes={coded.count}-"), ("If-Range", form)), 416, None, None),
     ]
@@ -345,7 +345,7 @@ def ranges_unkept(bench):
 
 # -- growing, killed ---------------------------------------------------------------------------------------------------------
 
-@check("compress: a cold slow body: its first octets come at once, decodable, with a strong tag; cut and resumed by it while it grows")
+@check("compress: a cold slow body: its first bytes come at once, decodable, with a strong tag; cut and resumed by it while it grows")
 def cold(bench):
     for each in CODINGS:
         gate, second = threading.Event(), threading.Event()
@@ -485,7 +485,7 @@ def killed_after(bench):
         else:
             same((answer.status, content(answer) == PAGE), (200, True), f"{each}: {answer}")
         second = ask(pawl, "/x", each)
-        true(second.get("ETag") != first.get("ETag") or second.body == first.body, f"{each}: one tag, other octets")
+        true(second.get("ETag") != first.get("ETag") or second.body == first.body, f"{each}: one tag, other bytes")
         same(content(second) == PAGE, True, each)
     pawl.restart()
     for each in CODINGS:
@@ -493,7 +493,7 @@ def killed_after(bench):
         same((content(answer) == PAGE, strong(answer), answer.length), (True, True, answer.count), f"{each} after a restart")
 
 
-@check("compress: a form that is damaged on disk is made anew, running or stopped; none of its wrong octets are given")
+@check("compress: a form that is damaged on disk is made anew, running or stopped; none of its wrong bytes are given")
 def damaged(bench):
     for hurt in ("changed", "shorter", "gone"):
         for stopped in (True, False):
@@ -521,7 +521,7 @@ def damaged(bench):
                     same((answer.status, content(answer) == PAGE), (200, True), f"{hurt}, stopped {stopped}, {step}: {answer}")
                     good += 1
                 else:
-                    true(first.body.startswith(answer.body), f"{hurt}, stopped {stopped}, {step}: wrong octets")
+                    true(first.body.startswith(answer.body), f"{hurt}, stopped {stopped}, {step}: wrong bytes")
             true(good >= 3, f"{hurt}, stopped {stopped}: {good} of 4 answers are whole")
             answer = rest(pawl, "/x", "br", 1000, first.get("ETag"))
             true((answer.status, answer.body) == (206, first.body[1000:]) or answer.status == 200 and content(answer) == PAGE, f"{hurt}: {answer}")
@@ -529,7 +529,7 @@ def damaged(bench):
             pawl.end()
 
 
-@check("compress: a part of a form that is damaged on disk is never of wrong octets: a right beginning, cut, or the whole; then all is whole again")
+@check("compress: a part of a form that is damaged on disk is never of wrong bytes: a right beginning, cut, or the whole; then all is whole again")
 def damaged_part(bench):
     body = text("damaged", 3 * MIB)
     for stopped in (False, True):
@@ -554,13 +554,13 @@ def damaged_part(bench):
                 answer = rest(pawl, "/x", "gzip", 100_000, first.get("ETag"))
                 if answer.status == 206:
                     part = first.body[100_000:]
-                    true(answer.body == part if answer.complete else part.startswith(answer.body), f"{what}, {step}: wrong octets: {answer}")
+                    true(answer.body == part if answer.complete else part.startswith(answer.body), f"{what}, {step}: wrong bytes: {answer}")
                 else:
                     same((answer.status, answer.complete, content(answer) == body), (200, True, True), f"{what}, {step}: {answer}")
                 for codings in ("gzip", "br", None):
                     answer = ask(pawl, "/x", codings)
                     same((answer.status, coding(answer), answer.complete and content(answer) == body), (200, codings, True), f"{what}, {step}, {codings}: {answer}")
-                    true(codings != "gzip" or answer.get("ETag") != first.get("ETag") or answer.body == first.body, f"{what}: one tag, other octets")
+                    true(codings != "gzip" or answer.get("ETag") != first.get("ETag") or answer.body == first.body, f"{what}: one tag, other bytes")
             pawl.end()
 
 
@@ -629,7 +629,7 @@ def evicted(bench):
         same(content(answer) == text(f"e{n}", size, "numbers"), True, f"/{n}")
         tags[n] = answer
     files = sum(p.stat().st_blocks * 512 for p in pawl.body_files())
-    true(files <= 14 * MIB, f"{files} octets of files")
+    true(files <= 14 * MIB, f"{files} bytes of files")
     for n in (0, count // 2, count - 1):
         answer = rest(pawl, f"/{n}", "gzip", 1000, tags[n].get("ETag"))
         true(answer.status == 206 and answer.body == tags[n].body[1000:]

@@ -126,7 +126,7 @@ def weak_kept(bench):
                 what = f"{control}, {named} of {codings}: {answer}"
                 same((answer.status, ", ".join(answer.all("Vary")).lower()), (304, "accept-encoding"), what)
                 true('W/"o"' not in named or answer.get("ETag") == 'W/"o"', what)
-                # What a client's cache then holds under that tag are the octets of the first answer (RFC 9111 3.2).
+                # What a client's cache then holds under that tag are the bytes of the first answer (RFC 9111 3.2).
                 if first.get("ETag") in named:
                     part = get(pawl.address, path, fields=(("Accept-Encoding", codings), ("Range", "bytes=5000-"), ("If-Range", answer.get("ETag"))))
                     true(part.status == 200 or part.body == first.body[5000:], f"{what}: resumed by it: {part}")

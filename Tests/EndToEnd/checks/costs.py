@@ -48,7 +48,7 @@ def counted(pawl, work):
 
 
 def calls_a_request(bench, size, fields=FRESH, hit=True, packed=0):
-    """System calls of an answer of `size` octets, one after another on one connection; what lies in files begins at 4 KiB."""
+    """System calls of an answer of `size` bytes, one after another on one connection; what lies in files begins at 4 KiB."""
     origin = bench.origin()
     origin.default = Resource(bytes(range(256)) * (size // 256), fields=fields)
     pawl = bench.pawl(origin, pawl={"workers": 1, "access-log": "off"}, cache={"memory-object": "4K", "packed-object": packed})
@@ -58,7 +58,7 @@ def calls_a_request(bench, size, fields=FRESH, hit=True, packed=0):
         def ask():
             client.request("/hit")
             answer = client.response()
-            same(answer.count, size, "octets")
+            same(answer.count, size, "bytes")
             return answer
         wait_for(lambda: ask().hit == hit, 5, "a hit" if hit else "what is no hit")
 

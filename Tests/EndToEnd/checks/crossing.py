@@ -164,5 +164,5 @@ def many_idle(bench):
         same(client.response().body, b"x", "answer")
     grown = (pawl.own_rss() - before) / len(clients)
     most = {"clear": 16, "h2c": 32, "tls": 48, "h2": 64}[bench.over] << 10  # OpenSSL and nghttp2 have states of their own
-    true(grown < most, f"{grown:.0f} octets an idle connection")
+    true(grown < most, f"{grown:.0f} bytes an idle connection")
     same(get(pawl.address, "/x").status, 200, "one more")

@@ -132,7 +132,7 @@ def running(bench):
     same((answer.status, answer.sha), (200, content.sha256()), "who asked about it")
     for path, *_ in rows:
         same([r.status for r in origin.of(path)].count(200), 1, f"{path}: bodies that left the origin")
-        true(origin.sent(path) <= content.size + MIB, f"{path}: {origin.sent(path)} octets came")
+        true(origin.sent(path) <= content.size + MIB, f"{path}: {origin.sent(path)} bytes came")
 
 
 @check("crowd: Range requests that are equal in all else share one fetch, where nothing personal was answered")

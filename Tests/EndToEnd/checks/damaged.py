@@ -29,7 +29,7 @@ ORIGINS = {  # what it says of a body, and whether it has ranges
 # -- kinds of damage: functions of the file, its size and what is random ----------------------------------------------------------------------
 
 def place(size, where, rng):
-    """An octet in the first, a middle or the last MiB."""
+    """A byte in the first, a middle or the last MiB."""
     last = (size - 1) // MIB
     number = {"first": 0, "middle": last // 2, "last": last}[where]
     return rng.randrange(number * MIB, min(size, (number + 1) * MIB))
@@ -172,7 +172,7 @@ def table(bench, rounds, size, kinds, origins=tuple(ORIGINS), ask=None, then=Non
     true(not wrong, f"{len(wrong)} of {count}: {wrong[:3]}")
     # Said where many were asked for.
     if rounds > 1:
-        print(f"      {count} damaged bodies, {size} octets each", flush=True)
+        print(f"      {count} damaged bodies, {size} bytes each", flush=True)
 
 
 def whole(shelf, path, rng):
@@ -198,7 +198,7 @@ def large(bench):
         for path, kind, origin in rows:
             if kind.startswith(("flipped bit", "zeroed MiB")) and origin in ("ranges", "date"):
                 sent = shelf.origin.sent(path)
-                true(0 < sent <= MIB, f"{path}: {sent} octets for a damaged MiB")
+                true(0 < sent <= MIB, f"{path}: {sent} bytes for a damaged MiB")
     table(bench, ROUNDS // 2 or 1, LARGE, KINDS, then=mended)
 
 
@@ -256,7 +256,7 @@ HARMLESS = ("cut to nothing", "deleted", "another file")
 
 
 def slow_get(pawl, path, content, at, then, fields=(), start=0):
-    """Reads `at` octets of an answer, lets `then` happen, reads on. Gives the answer and whether what came was right."""
+    """Reads `at` bytes of an answer, lets `then` happen, reads on. Gives the answer and whether what came was right."""
     seen, met = Comparer(content, start), []
 
     def sink(data):
@@ -269,7 +269,7 @@ def slow_get(pawl, path, content, at, then, fields=(), start=0):
     with Client(pawl.address, timeout=20, receive_buffer=16384) as client:
         client.request(path, fields=fields)
         answer = client.response(sink=sink)
-    true(met, f"{path}: only {answer.count} octets came: {answer}")
+    true(met, f"{path}: only {answer.count} bytes came: {answer}")
     return answer, seen.same
 
 
@@ -368,7 +368,7 @@ def changed(bench):
     others = {}
     for path, origin, where in rows:
         flipped(where)(shelf.files[path], LARGE, random.Random(4))
-        # One octet in each MiB, under the same tag.
+        # One byte in each MiB, under the same tag.
         others[path] = shelf.bodies[path].changed(*range(77, LARGE, MIB))
         shelf.origin.at(path, Resource(others[path], **(dict(fields=FRESH) | ORIGINS[origin])))
     shelf.pawl.start()

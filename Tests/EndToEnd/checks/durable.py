@@ -44,7 +44,7 @@ def partial(bench):
         got = rest(pawl, path, answer.get("ETag"), 20 * MIB)
         same((got.status, got.sha), (206, content.sha256(20 * MIB)), f"rest after {'kill -9' if hard else 'SIGTERM'}")
         same(get(pawl.address, path, keep=False).sha, content.sha256(), "whole body")
-        true(origin.sent(path) <= content.size + 8 * MIB + 65536, f"{origin.sent(path)} octets for {content.size}")
+        true(origin.sent(path) <= content.size + 8 * MIB + 65536, f"{origin.sent(path)} bytes for {content.size}")
 
 
 @check("durable: an incomplete body of an origin without validators is completed after a restart by comparing")
@@ -100,7 +100,7 @@ def corrupt(bench):
             f.write(bytes([octet[0] ^ 1]))
     pawl, origin, content = damage_check(bench, spoil)
     true(any(word in pawl.log().lower() for word in ("corrupt", "digest", "damaged", "mismatch", "mended", "dropped")), f"nothing logged: {pawl.log()[-800:]}")
-    true(origin.sent("/x") <= content.size + 3 * MIB, f"{origin.sent('/x')} octets: not mended by range")
+    true(origin.sent("/x") <= content.size + 3 * MIB, f"{origin.sent('/x')} bytes: not mended by range")
 
 
 @check("durable: a truncated file")

@@ -107,7 +107,7 @@ def places(bench):
     wait_for(lambda: listen(pawl, "/events", limit=size, timeout=5).status == 200, 5, "room for one more")
 
 
-@check("events: a long poll may take its time until the first octet; response-timeout ends it")
+@check("events: a long poll may take its time until the first byte; response-timeout ends it")
 def long_poll(bench):
     origin = bench.origin()
     origin.at("/poll", Resource(b"late", before_head=lambda r: time.sleep(2.5)))

@@ -67,7 +67,7 @@ def cold_range(bench):
              (206, f"bytes {start}-{start + count - 1}/{content.size}", content.sha256(start, start + count)), f"{start}+{count}")
         total += count
     time.sleep(0.3)
-    true(origin.sent("/x") <= total + 5 * (MIB + 131072), f"{origin.sent('/x')} octets came for {total} asked")
+    true(origin.sent("/x") <= total + 5 * (MIB + 131072), f"{origin.sent('/x')} bytes came for {total} asked")
     answer = get(pawl.address, "/x", fields=(("Range", "bytes=-100"),))
     same((answer.status, answer.sha), (206, content.sha256(content.size - 100)), "suffix")
     before = origin.sent("/x")
@@ -134,10 +134,10 @@ def max_unknown(bench):
     held = origin.sent("/endless")
     time.sleep(1)
     true(origin.sent("/endless") - held < MIB, "an endless stream runs ahead of its reader")
-    true(held < 20 * MIB + 90 * MIB, f"{held} octets were taken for a reader of 20 MiB")
+    true(held < 20 * MIB + 90 * MIB, f"{held} bytes were taken for a reader of 20 MiB")
     true(pawl.own_rss() - before < 32 * MIB, f"memory grew by {pawl.own_rss() - before}")
     disk = sum(p.stat().st_blocks * 512 for p in pawl.body_files())
-    true(disk < 90 * MIB, f"{disk} octets on disk")
+    true(disk < 90 * MIB, f"{disk} bytes on disk")
     client.close()
     wait_for(lambda: origin.of("/endless")[0].ended == "peer", 10, "the end of an endless stream without readers")
 
@@ -153,11 +153,11 @@ def abandoned(bench):
         client.response(limit=20 * MIB, keep=False)
     wait_for(lambda: origin.of("/x")[0].ended == "peer", 8, "the pause")
     held = origin.sent("/x")
-    true(held < 120 * MIB, f"{held} octets came for an abandoned 20 MiB")
+    true(held < 120 * MIB, f"{held} bytes came for an abandoned 20 MiB")
     origin.resources["/x"].pace = None
     answer = get(pawl.address, "/x", keep=False)
     same(answer.sha, content.sha256(), "body")
-    true(origin.sent("/x") <= content.size + 8 * MIB, f"{origin.sent('/x')} octets in all for {content.size}")
+    true(origin.sent("/x") <= content.size + 8 * MIB, f"{origin.sent('/x')} bytes in all for {content.size}")
 
 
 @check("fill: never more than four abandoned fills; other clients are served meanwhile", seconds=60)

@@ -98,7 +98,7 @@ def announced(bench):
     same(connection.answer(connection.request(path, "HEAD", fields)).get("upload-offset"), "1000000", "what is kept of a stream that was reset")
     stream = connection.request(path, "PATCH", fields + (("upload-offset", "1000000"), ("upload-complete", "?1"), ("content-type", "application/partial-upload")), end=False)
     connection.upload(stream, bytes(2_000_000))
-    same(bytes(connection.answer(stream).body), b"got 3000000 octets", "answer")
+    same(bytes(connection.answer(stream).body), b"got 3000000 bytes", "answer")
 
 
 @check("h2: trailers of an origin come as HEADERS that end the stream, for a client that takes them")
@@ -125,7 +125,7 @@ def truncated(bench):
         answer = connection.answer(connection.request("/" + framing), 15)
         same((answer.status, answer.ended), (200, False), f"{framing}: answer without its end")
         true(answer.reset in ENDS, f"{framing}: RST_STREAM with {answer.reset}")
-        same(bytes(answer.body), content.read(0, answer.count), f"{framing}: octets before it")
+        same(bytes(answer.body), content.read(0, answer.count), f"{framing}: bytes before it")
         alive(connection)
     same(connection.goaways, [], "GOAWAY")
 
@@ -175,11 +175,11 @@ def length(bench):
     same(whole(origin, "/in"), [], "whole requests at the origin")
 
 
-@check("h2: a request is whole at its origin with the end of its stream, not with the last octet it announced")
+@check("h2: a request is whole at its origin with the end of its stream, not with the last byte it announced")
 def whole_at_end(bench):
     origin, pawl = begin(bench, site={"plain-uploads": "stream"})
     origin.at("/in", stored)
-    for name, declared, octets in (("nothing", "0", b""), ("five octets", "5", b"12345"), ("many", "100000", bytes(100_000))):
+    for name, declared, octets in (("nothing", "0", b""), ("five bytes", "5", b"12345"), ("many", "100000", bytes(100_000))):
         for good in (False, True):
             connection = frames(bench, pawl)
             stream = connection.request("/in", "POST", (("content-length", declared),), end=False)
@@ -191,13 +191,13 @@ def whole_at_end(bench):
             connection.data(stream, b"" if good else b"!", good)
             answer = connection.answer(stream)
             if good:
-                same((answer.status, answer.ended, bytes(answer.body)), (200, True, f"got {declared} octets".encode()), f"{name}: answer")
+                same((answer.status, answer.ended, bytes(answer.body)), (200, True, f"got {declared} bytes".encode()), f"{name}: answer")
                 same(len(whole(origin, "/in")), 1, f"{name}: whole requests at the origin")
                 origin.requests.clear()
             else:
-                same((answer.status, answer.reset), (0, h2raw.PROTOCOL_ERROR), f"{name}: one octet more")
+                same((answer.status, answer.reset), (0, h2raw.PROTOCOL_ERROR), f"{name}: one byte more")
                 alive(connection)
-                same(whole(origin, "/in"), [], f"{name}: whole requests at the origin after one octet more")
+                same(whole(origin, "/in"), [], f"{name}: whole requests at the origin after one byte more")
 
 
 G, P, S, A = (":method", "GET"), (":path", "/bad"), (":scheme", None), (":authority", "pawl.test")
@@ -266,12 +266,12 @@ def bodiless(bench):
         answer = connection.answer(connection.request(target, method, fields))
         same((answer.status, answer.ended), (status, True), f"{method} {target}")
         if status != 200 or method == "HEAD":
-            same(answer.count, 0, f"octets of {method} {target}")
+            same(answer.count, 0, f"bytes of {method} {target}")
         if method == "HEAD":
             same(answer.get("content-length"), "5", "content-length of HEAD")
 
 
-@check("h2: windows of the client are obeyed to the octet, and changes of SETTINGS count at once")
+@check("h2: windows of the client are obeyed to the byte, and changes of SETTINGS count at once")
 def windows(bench):
     origin, pawl = begin(bench)
     content = Content("h2-windows", 300_000)
@@ -279,14 +279,14 @@ def windows(bench):
     connection = frames(bench, pawl, settings=((h2raw.INITIAL_WINDOW_SIZE, 1000),), credits=False)
     first, second = connection.request("/big"), connection.request("/big")
     states = [connection.streams[first], connection.streams[second]]
-    connection.wait(lambda: all(s.count >= 1000 for s in states), 5, "1000 octets on each stream")
+    connection.wait(lambda: all(s.count >= 1000 for s in states), 5, "1000 bytes on each stream")
     time.sleep(0.2)
     connection.pump(0.1)
-    same([s.count for s in states], [1000, 1000], "octets within the windows")
+    same([s.count for s in states], [1000, 1000], "bytes within the windows")
     connection.update(first, 500)
-    connection.wait(lambda: states[0].count == 1500, 5, "500 octets more")
+    connection.wait(lambda: states[0].count == 1500, 5, "500 bytes more")
     connection.frame(h2raw.SETTINGS, 0, 0, struct.pack(">HI", h2raw.INITIAL_WINDOW_SIZE, 31_000))
-    connection.wait(lambda: [s.count for s in states] == [31_500, 31_000], 5, "30000 octets more on each")
+    connection.wait(lambda: [s.count for s in states] == [31_500, 31_000], 5, "30000 bytes more on each")
     connection.update(first, 300_000)
     connection.update(0, 2 << 20)
     connection.wait(lambda: states[0].ended, 5, "the end of the first stream")
@@ -323,9 +323,9 @@ def two(bench, one_fields=(), two_fields=()):
     connection = frames(bench, pawl, settings=settings, credits=False, keep=False, receive_buffer=32768)
     connection.update(0, 64 * MIB)
     one = connection.streams[connection.request("/one", fields=one_fields)]
-    connection.wait(lambda: one.count > 0, 5, "the first octets")
+    connection.wait(lambda: one.count > 0, 5, "the first bytes")
     two = connection.streams[connection.request("/two", fields=two_fields)]
-    connection.wait(lambda: two.count > 0 or one.ended, 10, "octets of the second")
+    connection.wait(lambda: two.count > 0 or one.ended, 10, "bytes of the second")
     begun = one.count
     connection.wait(lambda: one.ended or two.ended, 20, "the end of one")
     meanwhile = one.count - begun, two.count
@@ -343,7 +343,7 @@ def turns(bench):
 def urgent(bench):
     one, two_, (first, second) = two(bench, (("priority", "u=7"),), (("priority", "u=0"),))
     true(two_.ended_at < one.ended_at, "the urgent one ended last")
-    true(first < second / 4, f"{first} octets of the other went out beside {second} urgent ones")
+    true(first < second / 4, f"{first} bytes of the other went out beside {second} urgent ones")
 
 
 @check("h2: PRIORITY_UPDATE changes the order of what is under way")
@@ -355,7 +355,7 @@ def update(bench):
     connection = frames(bench, pawl, settings=((h2raw.INITIAL_WINDOW_SIZE, 64 * MIB),), credits=False, keep=False, receive_buffer=32768)
     connection.update(0, 64 * MIB)
     first, second = (connection.request(f"/{name}", fields=(("priority", "u=3"),)) for name in ("one", "two"))
-    connection.wait(lambda: connection.streams[first].count > 0, 5, "the first octets")
+    connection.wait(lambda: connection.streams[first].count > 0, 5, "the first bytes")
     connection.frame(h2raw.PRIORITY_UPDATE, 0, 0, struct.pack(">I", second) + b"u=0")
     connection.wait(lambda: connection.streams[second].ended, 20, "the end of the one that was made urgent")
     true(not connection.streams[first].ended and connection.streams[first].count < 9 * MIB, f"the other: {connection.streams[first]}")
@@ -380,7 +380,7 @@ def held(bench):
         true("cannot send" in str(error), str(error))
     two_ = connection.request("/in", "POST", end=False)
     connection.upload(two_, bytes(3 * MIB))
-    same(bytes(connection.answer(two_).body), b"got %d octets" % (3 * MIB), "answer to the other upload")
+    same(bytes(connection.answer(two_).body), b"got %d bytes" % (3 * MIB), "answer to the other upload")
     alive(connection)
     gate.set()
 
@@ -465,13 +465,13 @@ def websocket(bench):
     fields = (("sec-websocket-version", "13"), ("sec-websocket-protocol", "chat"), ("origin", "https://pawl.test"))
     stream = connection.request("/ws", "CONNECT", fields, end=False, protocol="websocket")
     state = connection.streams[stream]
-    connection.wait(lambda: state.count >= 5 or state.ended or state.reset is not None, 5, "the first octets")
+    connection.wait(lambda: state.count >= 5 or state.ended or state.reset is not None, 5, "the first bytes")
     same((state.status, bytes(state.body), state.get("sec-websocket-protocol")), (200, b"hello", "chat"), "the tunnel")
     true(state.get("sec-websocket-accept") is None and state.get("upgrade") is None and state.get("connection") is None, f"fields of HTTP/1.1: {state.fields}")
     request = origin.of("/ws")[0]
     same((request.method, (request.get("Upgrade") or "").lower(), request.get("Sec-WebSocket-Version"), request.get("Sec-WebSocket-Protocol")),
          ("GET", "websocket", "13", "chat"), "at the origin")
-    same(len(base64.b64decode(request.get("Sec-WebSocket-Key"))), 16, "octets of the key")
+    same(len(base64.b64decode(request.get("Sec-WebSocket-Key"))), 16, "bytes of the key")
     content = Content("h2-ws", 3 * MIB)
     connection.upload(stream, content.read(), end=False)
     connection.wait(lambda: state.count == 5 + content.size, 10, "the echo")

@@ -51,7 +51,7 @@ def begin(bench, **sections):
 
 
 def flood(bench, pawl, piece, seconds=2.0, most=80_000_000, before=b"", codes=(ENHANCE_YOUR_CALM,)):
-    """Sends `piece` (octets, or a function of a count) until the connection ends; then what ended it. Others are served meanwhile."""
+    """Sends `piece` (bytes, or a function of a count) until the connection ends; then what ended it. Others are served meanwhile."""
     memory = pawl.own_rss()
     with Others(pawl) as others:
         connection = bench.use(Frames(pawl.address, bench.over))
@@ -67,8 +67,8 @@ def flood(bench, pawl, piece, seconds=2.0, most=80_000_000, before=b"", codes=(E
             pass
         connection.until_end(3)
         time.sleep(0.2)
-    true(connection.goaway in codes, f"ended with {connection.goaway} ({connection.ended}) after {sent} octets: {connection}")
-    true(connection.ended, f"the connection is still there after GOAWAY, {sent} octets")
+    true(connection.goaway in codes, f"ended with {connection.goaway} ({connection.ended}) after {sent} bytes: {connection}")
+    true(connection.ended, f"the connection is still there after GOAWAY, {sent} bytes")
     same(set(others.answers), {200}, "answers to others")
     true(len(others.answers) > 3 and others.slowest < 2, f"{len(others.answers)} answers to others, the slowest took {others.slowest:.1f} s")
     true(pawl.own_rss() - memory < GROWTH, f"memory grew by {pawl.own_rss() - memory}")
@@ -104,7 +104,7 @@ def continuation(bench):
     origin, pawl = begin(bench)
     head = frame(h2raw.HEADERS, h2raw.END_STREAM, 1, b"\x82\x86\x84")
     for name, piece in (("empty", frame(h2raw.CONTINUATION, 0, 1) * 100), ("full", frame(h2raw.CONTINUATION, 0, 1, (b"\x40\x01x" + b"\x7f\x81\x7f" + bytes(16000))[:16384])),
-                        ("of one octet", frame(h2raw.CONTINUATION, 0, 1, b"\x82") * 100)):
+                        ("of one byte", frame(h2raw.CONTINUATION, 0, 1, b"\x82") * 100)):
         connection = flood(bench, pawl, piece, before=head, codes=(ENHANCE_YOUR_CALM,) if name != "full" else (ENHANCE_YOUR_CALM, h2raw.PROTOCOL_ERROR, 9))
         true(connection.ended, name)
     same([r for r in origin.requests if r.target != "/other"], [], "requests at the origin")
@@ -176,7 +176,7 @@ def bombs(bench):
             block = connection.block_of(fields + [(f"x-{i}", "") for i in range(2000)])
         elif name == "a large field in many frames":
             block = connection.block_of(fields + [("x", "a" * 1_000_000)])
-        else:  # 3,900 octets put into the table once, then one octet for each further copy
+        else:  # 3,900 bytes put into the table once, then one byte for each further copy
             block = connection.block_of(fields + [("x-bomb", "a" * 3900)]) + bytes([0x80 | 62]) * 16000
         stream, connection.next = connection.next, connection.next + 2
         connection.streams[stream] = h2raw.Stream()
@@ -218,7 +218,7 @@ def slow_readers(bench):
     true(pawl.own_rss() - memory < GROWTH + 10 * MIB, f"memory grew by {pawl.own_rss() - memory} for 100 streams")
 
 
-@check("abuse: windows of one octet and of nothing: the connection is ended by send-timeout, others are served")
+@check("abuse: windows of one byte and of nothing: the connection is ended by send-timeout, others are served")
 def small_windows(bench):
     _, pawl = begin(bench, listen={"send-timeout": "1s"})
     for window in (0, 1):
@@ -239,8 +239,8 @@ def errors(bench):
         "DATA on stream 0": (frame(h2raw.DATA, 0, 0, b"x"), (h2raw.PROTOCOL_ERROR,)), "DATA on an idle stream": (frame(h2raw.DATA, 0, 7, b"x"), (h2raw.PROTOCOL_ERROR, h2raw.STREAM_CLOSED)),
         "an even stream": (frame(h2raw.HEADERS, 5, 2, b"\x82\x86\x84"), (h2raw.PROTOCOL_ERROR,)), "a frame too large": (frame(h2raw.DATA, 0, 1, bytes(20000)), (6,)),
         "a block that is no HPACK": (frame(h2raw.HEADERS, 5, 1, b"\xff\xff\xff\xff\xff\xff"), (9,)), "CONTINUATION alone": (frame(h2raw.CONTINUATION, 4, 1, b""), (h2raw.PROTOCOL_ERROR,)),
-        "SETTINGS of five octets": (frame(h2raw.SETTINGS, 0, 0, bytes(5)), (6,)), "a window too large": (frame(h2raw.WINDOW_UPDATE, 0, 0, struct.pack(">I", (1 << 31) - 1)), (3,)),
-        "PUSH_PROMISE": (frame(h2raw.PUSH_PROMISE, 4, 1, bytes(4)), (h2raw.PROTOCOL_ERROR,)), "PING of four octets": (frame(h2raw.PING, 0, 0, bytes(4)), (6,)),
+        "SETTINGS of five bytes": (frame(h2raw.SETTINGS, 0, 0, bytes(5)), (6,)), "a window too large": (frame(h2raw.WINDOW_UPDATE, 0, 0, struct.pack(">I", (1 << 31) - 1)), (3,)),
+        "PUSH_PROMISE": (frame(h2raw.PUSH_PROMISE, 4, 1, bytes(4)), (h2raw.PROTOCOL_ERROR,)), "PING of four bytes": (frame(h2raw.PING, 0, 0, bytes(4)), (6,)),
     }
     wrong = []
     for name, (octets, codes) in cases.items():

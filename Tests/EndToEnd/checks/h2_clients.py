@@ -43,7 +43,7 @@ def load(bench):
         same(re.findall(r"requests: (\d+) total.* (\d+) succeeded, (\d+) failed, (\d+) errored, (\d+) timeout", text), [(str(count), str(count), "0", "0", "0")], f"{target}: {text[-700:]}")
         same(re.findall(r"status codes: (\d+) 2xx", text), [str(count)], f"{target}: status codes")
         data = re.search(r"traffic: .*?\((\d+)\) total, .*?\((\d+)\) headers .*?, .*?\((\d+)\) data", text)
-        same(int(data.group(3)), count * size, f"{target}: octets of data")
+        same(int(data.group(3)), count * size, f"{target}: bytes of data")
 
 
 @check("client: nghttp: bodies from hits, misses and an origin that breaks are whole; uploads arrive", **H2)
@@ -59,7 +59,7 @@ def nghttp(bench):
         same((len(got), hashlib.sha256(got).hexdigest()), (content.size, content.sha256()), target)
     file = bench.folder / "file"
     file.write_bytes(content.read())
-    same(run("nghttp", "--no-verify-peer", "-d", str(file), pawl.address + "/in").strip(), b"got %d octets" % content.size, "upload")
+    same(run("nghttp", "--no-verify-peer", "-d", str(file), pawl.address + "/in").strip(), b"got %d bytes" % content.size, "upload")
     d = Dialect(6)
     fields = [word for name, value in d.version + (d.completes(True),) for word in ("-H", f"{name.lower()}: {value}")]
     text = run("nghttp", "--no-verify-peer", "-v", "-n", "-d", str(file), *fields, pawl.address + "/in").decode("latin-1")
@@ -136,4 +136,4 @@ def page(bench):
         same((state["end"], state.get("sha"), state["got"]), ("success", content.sha256(), content.size), f"{state}")
         true(relay.cuts == 2 and any(a.startswith("206 bytes=") for a in state["asked"]), f"{relay.cuts} cuts, {state['asked']}")
         again = relay.body.get("/file", 0) - content.size
-        true(again <= 2_000_000, f"{again} octets were sent again: {state['asked']}")
+        true(again <= 2_000_000, f"{again} bytes were sent again: {state['asked']}")

@@ -50,7 +50,7 @@ def wanted(request):
     raw, method, count = request
     path = raw.split(b" ", 2)[1].decode()
     if path == "/stored":
-        return 200, b"got %d octets" % count
+        return 200, b"got %d bytes" % count
     return 200, {"/hot": b"hot", "/file": LARGE, "/slow": b"slow"}.get(path, f"{method} {path} {count or 0}".encode())
 
 
@@ -71,7 +71,7 @@ def kinds():
 
 
 def talk(address, requests, pause, cut=0):
-    """Sends all and FIN; the answers, and how the connection ended. `cut`: octets left off at the end."""
+    """Sends all and FIN; the answers, and how the connection ended. `cut`: bytes left off at the end."""
     raw = b"".join(each[0] for each in requests)
     with Client(address, timeout=8) as client:
         client.send(raw[:len(raw) - cut])
@@ -120,7 +120,7 @@ def all_answered(bench, **site):
         expected = [wanted(each) for each in requests]
 
         def turn(number):
-            # FIN with the last octets, or while the answers are made.
+            # FIN with the last bytes, or while the answers are made.
             pause = random.Random(number).choice((0, 0, 0.0003, 0.001, 0.003))
             answers, ended = talk(pawl.address, requests, pause)
             if answers != expected:

@@ -71,7 +71,7 @@ def drain_timeout(bench):
     gate.set()
     pawl.start()
     same(get(pawl.address, "/x", keep=False).sha, content.sha256(), "body after the restart")
-    true(origin.sent("/x") <= content.size + MIB, f"{origin.sent('/x')} octets")
+    true(origin.sent("/x") <= content.size + MIB, f"{origin.sent('/x')} bytes")
 
 
 @check("life: SIGTERM with nothing running ends at once; SIGINT too")

@@ -8,7 +8,7 @@ from harness.client import Client, get
 from harness.origin import Origin, RawOrigin
 
 
-only(V1, "octets that HTTP/1.1 does not allow; h2.py has what HTTP/2 does not", __name__)
+only(V1, "bytes that HTTP/1.1 does not allow; h2.py has what HTTP/2 does not", __name__)
 
 
 def row_check(kind, row, run):
@@ -27,7 +27,7 @@ for number in sorted({case[0] for case in malformed.response_cases()}):
     row_check("responses", number, malformed.run_responses)
 
 
-@check("malformed: responses, row 59: unsolicited octets on an idle connection are never an answer")
+@check("malformed: responses, row 59: unsolicited bytes on an idle connection are never an answer")
 def unsolicited(bench):
     sockets = []
 
@@ -69,7 +69,7 @@ def lingering(bench):
                 same((answer.status, answer.complete), (400, True), f"answer to a client that goes on sending: {answer}")
 
 
-@check("malformed: a head in single octets, and cut at every place", seconds=90)
+@check("malformed: a head in single bytes, and cut at every place", seconds=90)
 def fragments(bench):
     with RawOrigin(lambda c, n, h: (malformed.OK, "keep")) as origin:
         pawl = bench.pawl(origin.url)
@@ -78,7 +78,7 @@ def fragments(bench):
             for i in range(len(octets)):
                 client.send(octets[i:i + 1])
                 time.sleep(0.0005)
-            same(client.response().body, b"ok", "octet by octet")
+            same(client.response().body, b"ok", "byte by byte")
         for cut in range(1, len(octets)):
             with Client(pawl.address) as client:
                 client.send(octets[:cut])

@@ -16,7 +16,7 @@ from harness.process import wait_for
 
 MIB = 1 << 20
 NO_STORE = (("Cache-Control", "no-store"),)
-# What the nodes say of equal octets, each by its number.
+# What the nodes say of equal bytes, each by its number.
 KINDS = {"own strong tags": lambda n: {"etag": f'"node-{n}"', "ranges": True}, "one strong tag": lambda n: {"etag": '"all"', "ranges": True},
          "own weak tags": lambda n: {"etag": f'W/"node-{n}"'}, "own dates": lambda n: {"last_modified": f"Sun, 0{n + 1} Nov 2026 10:00:00 GMT", "ranges": True},
          "nothing": lambda n: {}}
@@ -79,7 +79,7 @@ def gone(bench):
             same(len(lines), 1 if kind in ("own strong tags", "own weak tags") else 0, f"{kind}: {lines}")
 
 
-@check("nodes: another that has other octets is never joined: the body ends visibly, or comes whole from the one that began it")
+@check("nodes: another that has other bytes is never joined: the body ends visibly, or comes whole from the one that began it")
 def others(bench):
     content, other = Content("mine", 2 * MIB), Content("others", 2 * MIB)
     for kind, made in KINDS.items():
@@ -96,7 +96,7 @@ def others(bench):
             for turn in range(6):
                 answer = get(pawl.address, f"/{turn}", timeout=40)
                 whole = [c for c in (content, other) if answer.body == c.read(0, len(answer.body))]
-                true(len(whole) == 1, f"{kind}: octets of two bodies")
+                true(len(whole) == 1, f"{kind}: bytes of two bodies")
                 true(answer.complete, f"{kind}: the node that began it still has it: {answer}")
 
 

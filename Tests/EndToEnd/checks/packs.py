@@ -74,7 +74,7 @@ def kills(bench):
     same(ask_all(pawl, pages), COUNT, "hits at the end")
 
 
-@check("packs: whatever octets of a pack are damaged, nobody gets one of them; the rest is still there", seconds=90)
+@check("packs: whatever bytes of a pack are damaged, nobody gets one of them; the rest is still there", seconds=90)
 def damage(bench):
     rng, origin, pages = random.Random(11), bench.origin(), contents()
     serve(origin, pages, etag='"p"', ranges=True)
@@ -99,7 +99,7 @@ def damage(bench):
         if not running:
             pawl.start()
         hits = ask_all(pawl, pages)
-        true(hits >= COUNT - hit, f"{hits} of {COUNT} with {hit} octets damaged, running: {running}")
+        true(hits >= COUNT - hit, f"{hits} of {COUNT} with {hit} bytes damaged, running: {running}")
         # By parts, too, which are given otherwise.
         for path, content in pages.items():
             if content.size > 10:

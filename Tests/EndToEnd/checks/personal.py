@@ -186,7 +186,7 @@ def cookies_alone(bench):
     each_origin(row)
 
 
-@check("private: of a token nothing counts but its octets: a refreshed one asks the origin and goes on, a forged one is refused by it", seconds=60)
+@check("private: of a token nothing counts but its bytes: a refreshed one asks the origin and goes on, a forged one is refused by it", seconds=60)
 def tokens(bench):
     origin, pawl = asking(bench)
 
@@ -212,7 +212,7 @@ def tokens(bench):
     each_origin(row)
 
 
-@check("private: a 304 with the strong tag moves no octet of the body, and nothing of another user's head comes with it")
+@check("private: a 304 with the strong tag moves no byte of the body, and nothing of another user's head comes with it")
 def not_modified(bench):
     origin = bench.origin()
     body = body_of("all")
@@ -363,7 +363,7 @@ def hows(what):
 
 
 class Breaking:
-    """An origin whose bodies break off at a place for ever, until that is moved; of octets that can be changed."""
+    """An origin whose bodies break off at a place for ever, until that is moved; of bytes that can be changed."""
 
     def __init__(self, bench, name="pawl", size=4 * MIB, **site):
         self.octets, self.at = Content("breaking", size).read(0, size), 2 * MIB
@@ -415,7 +415,7 @@ def left(bench):
                     ended = b.pawl.log().count(" fill-ended ")
                     second = b.ask(path, shown, tag, f"{2 * MIB}-")
                     same((second.status, second.get("ETag")), (206, tag), f"{why}: the rest")
-                    true(b.octets[2 * MIB:3 * MIB] == second.body, f"{why}: {len(second.body)} octets of the rest")
+                    true(b.octets[2 * MIB:3 * MIB] == second.body, f"{why}: {len(second.body)} bytes of the rest")
                     wait_for(lambda: b.pawl.log().count(" fill-ended ") > ended, 10, "the end of the second fill")
                     act(b.pawl)
                     start = 3 * MIB
@@ -467,7 +467,7 @@ def left_and_changed(bench):
                 for place in (0, 2 * MIB - 1):
                     b.octets = mine[:place] + bytes([mine[place] ^ 1]) + mine[place + 1:]
                     answer = b.ask(path, shown, tag, f"{2 * MIB}-")
-                    same((answer.status, answer.body == b.octets, answer.get("ETag") != tag), (200, True, True), f"{why}: an octet differs at {place}")
+                    same((answer.status, answer.body == b.octets, answer.get("ETag") != tag), (200, True, True), f"{why}: a byte differs at {place}")
                 if kind != "chunks":
                     b.octets = mine[:-1]
                     answer = b.ask(path, shown, tag, f"{2 * MIB}-")

@@ -10,7 +10,7 @@ from harness.client import get
 from harness.origin import Resource
 from harness.touchy import Touchy
 
-only(V1, "octets as a client may write them, of which HTTP/2 cannot say all", __name__)
+only(V1, "bytes as a client may write them, of which HTTP/2 cannot say all", __name__)
 
 COUNT, SECONDS = 3000, 30
 

@@ -44,7 +44,7 @@ def beside(bench, kind, ini, visit, page="/"):
             rows.append(visitor.seen)
     wrong = differences(*rows)
     true(not wrong, f"{len(wrong)} things are worse through pawl: " + " | ".join(wrong))
-    true(times[1] < times[0] + 10, f"the first octet of {page} comes after {times[1]:.1f} ms, without pawl after {times[0]:.1f}")
+    true(times[1] < times[0] + 10, f"the first byte of {page} comes after {times[1]:.1f} ms, without pawl after {times[0]:.1f}")
 
 
 class Cut:
@@ -73,10 +73,10 @@ def whole(bench, what, cut, path, digest, client, **options):
     folder.mkdir(exist_ok=True)
     file = client(cut.address + path, folder, **options)
     found = hashlib.sha256(pathlib.Path(file).read_bytes()).hexdigest()
-    same(found, digest, f"{what}: the file of {os.path.getsize(file)} octets, after {cut.front.cuts} cuts before and {cut.back.cuts} behind pawl")
+    same(found, digest, f"{what}: the file of {os.path.getsize(file)} bytes, after {cut.front.cuts} cuts before and {cut.back.cuts} behind pawl")
     true(cut.front.cuts, f"{what}: nothing was cut before pawl: {cut.front.requests}")
     again = cut.front.body.get(path, 0) - os.path.getsize(file)
-    true(again < cut.size * 0.1, f"{what}: {again} octets were sent to the client again: {cut.front.requests}")
+    true(again < cut.size * 0.1, f"{what}: {again} bytes were sent to the client again: {cut.front.requests}")
 
 
 def run(command, folder=None, good=0, **environment):

@@ -197,7 +197,7 @@ def early(bench):
         except OSError:
             pass
         answer = client.response()
-        same((answer.status, answer.body), (403, b"no"), f"answer after {sent} octets sent")
+        same((answer.status, answer.body), (403, b"no"), f"answer after {sent} bytes sent")
     with Client(pawl.address, timeout=10) as client:
         client.send(head("/refuse", "POST", (("Content-Length", "200000000"),)) + bytes(100000))
         answer = client.response()
@@ -249,7 +249,7 @@ def upgrade(bench):
         client.buffer.clear()
         while len(data) < 27:
             data += client._more()
-        same(data, b"hello from the first packet", "first octets of the tunnel")
+        same(data, b"hello from the first packet", "first bytes of the tunnel")
         for text in SHORT:
             client.send(text)
             data = b""
@@ -264,7 +264,7 @@ def upgrade(bench):
             piece = client._more()
             comparer(piece)
             got += len(piece)
-        true(comparer.same, "the tunnel changed octets")
+        true(comparer.same, "the tunnel changed bytes")
         client.finish()
         same(client.until_end(3), (b"bye", "fin"), "after the client's half-close")
     same({k.lower(): v for k, v in seen["fields"]}.get("upgrade"), "websocket", "Upgrade at the origin")
@@ -357,9 +357,9 @@ def backpressure(bench):
     first = origin.sent("/down")
     time.sleep(1)
     true(origin.sent("/down") - first < 1 << 20, f"the origin goes on sending: {first} then {origin.sent('/down')}")
-    true(first < 4 * (40 << 20), f"{first} octets were taken for four readers that read nothing")
+    true(first < 4 * (40 << 20), f"{first} bytes were taken for four readers that read nothing")
     grown = pawl.own_rss() - before
-    true(grown < 24 << 20, f"memory grew by {grown} octets for four slow readers")
+    true(grown < 24 << 20, f"memory grew by {grown} bytes for four slow readers")
     for client in clients:
         client.close()
     client = bench.use(Client(pawl.address, timeout=1))
@@ -371,8 +371,8 @@ def backpressure(bench):
             sent += len(block)
     except socket.timeout:
         pass
-    true(sent < 40 << 20, f"{sent} octets of a request were taken by an origin that reads nothing")
-    true(pawl.own_rss() - before < 24 << 20, f"memory grew by {pawl.own_rss() - before} octets for a slow upload")
+    true(sent < 40 << 20, f"{sent} bytes of a request were taken by an origin that reads nothing")
+    true(pawl.own_rss() - before < 24 << 20, f"memory grew by {pawl.own_rss() - before} bytes for a slow upload")
     release.set()
 
 
@@ -533,7 +533,7 @@ def truncated(bench):
     for path, framing in (("/length", "length"), ("/chunked", "chunked")):
         answer = get(pawl.address, path, timeout=15)
         same((answer.status, answer.framing, answer.complete, answer.ended), (200, framing, False, "fin"), path)
-        same(answer.body, content.read(0, len(answer.body)), path + ": octets before the break")
+        same(answer.body, content.read(0, len(answer.body)), path + ": bytes before the break")
     if not bench.is_1_1:
         return
     origin.at("/old", lambda r: Resource(content, framing="chunked", breaks=lambda s, e: Break(50_000, "fin"), **PLAIN) if r.serial == 0 else Resource(b"other", status=500, **PLAIN))
@@ -573,7 +573,7 @@ def connections_come_back(bench):
 LENGTHS = (0, 1, 1000, 1400, 16383, 16384, 16385, 65535, 65536, 65537, 131072, 262144, 262145, 300000)
 
 
-@check("proxy: answers at random, kept and not, whole and in parts, and every octet of them", seconds=90)
+@check("proxy: answers at random, kept and not, whole and in parts, and every byte of them", seconds=90)
 def at_random(bench):
     """What is asked for says what it is: /seed/length/framing/kept."""
     cuts = {}
@@ -615,7 +615,7 @@ def at_random(bench):
                         first, last = part or (0, len(whole) - 1)
                         got = client.response(method)
                         true(got.status == (206 if part else 200), f"client {number}, {method} {target} {part}: status {got.status}")
-                        true(got.body == (b"" if method == "HEAD" else whole[first:last + 1]), f"client {number}, {method} {target} {part}: {got.count} octets, not those that were sent")
+                        true(got.body == (b"" if method == "HEAD" else whole[first:last + 1]), f"client {number}, {method} {target} {part}: {got.count} bytes, not those that were sent")
         except Exception as error:
             wrong.append(error)
 
@@ -753,9 +753,9 @@ def limits(bench):
     origin = bench.origin()
     origin.default = Resource(b"x", **PLAIN)
     pawl = bench.pawl(origin)
-    same(get(pawl.address, "/" + "a" * 8000).status, 200, "a target of 8000 octets")
+    same(get(pawl.address, "/" + "a" * 8000).status, 200, "a target of 8000 bytes")
     long, wide = (200_000, 100_000) if bench.is_1_1 else (60_000, 50_000)  # HTTP/2: beyond 64 KiB the connection ends (h2_abuse.py)
-    same(get(pawl.address, "/" + "a" * long).status, 414, f"a target of {long} octets")
-    same(get(pawl.address, "/", fields=(("X", "a" * wide),)).status, 431, f"a field of {wide} octets")
+    same(get(pawl.address, "/" + "a" * long).status, 414, f"a target of {long} bytes")
+    same(get(pawl.address, "/", fields=(("X", "a" * wide),)).status, 431, f"a field of {wide} bytes")
     same(get(pawl.address, "/", fields=tuple((f"X-{i}", "a") for i in range(300))).status, 431, "300 fields")
     same(get(pawl.address, "/", fields=tuple((f"X-{i}", "a") for i in range(100))).status, 200, "100 fields")

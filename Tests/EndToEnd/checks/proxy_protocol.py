@@ -94,7 +94,7 @@ def unnamed(bench):
         true("203.0.113.7" not in json.dumps(pawl.access(f"/u{number}")), "an address from nowhere")
 
 
-@check("proxy protocol: the header may come in single octets, and with the request or the handshake in one packet")
+@check("proxy protocol: the header may come in single bytes, and with the request or the handshake in one packet")
 def pieces(bench):
     origin, pawl = begin(bench)
     for octets in (v1(), v2(tlvs=tlv(4, bytes(40)))):
@@ -103,7 +103,7 @@ def pieces(bench):
                 client.send(octets[i:i + 1])
                 time.sleep(0.001)
             client.request("/slow")
-            same(client.response().status, 200, "octet by octet")
+            same(client.response().status, 200, "byte by byte")
         with Client(pawl.address, 5, over="clear") as client:
             client.send(octets + b"GET /once HTTP/1.1\r\nHost: pawl.test\r\n\r\n" * 2)
             same([client.response().status for _ in range(2)], [200, 200], "in one packet with two requests")
@@ -115,8 +115,8 @@ BAD = {
     "v1 of the other family": b"PROXY TCP4 2001:db8::1 2001:db8::2 1 2\r\n", "v1 with a port of 70000": b"PROXY TCP4 1.2.3.4 5.6.7.8 70000 2\r\n",
     "v1 with LF only": b"PROXY TCP4 1.2.3.4 5.6.7.8 1 2\n", "v1 without end": b"PROXY TCP4 " + b"1" * 200 + b"\r\n", "v1 with two spaces": b"PROXY  TCP4 1.2.3.4 5.6.7.8 1 2\r\n",
     "v1 with a port too few": b"PROXY TCP4 1.2.3.4 5.6.7.8 1\r\n", "v2 of version 3": SIGNATURE + b"\x31\x11\x00\x0c" + bytes(12), "v2 with an unknown command": SIGNATURE + b"\x22\x11\x00\x0c" + bytes(12),
-    "v2 with too few octets": SIGNATURE + b"\x21\x11\x00\x04" + bytes(4), "v2 with a broken signature": b"\r\n\r\n\x00\r\nQUIX\n" + bytes(16),
-    "octets": bytes(range(256)),
+    "v2 with too few bytes": SIGNATURE + b"\x21\x11\x00\x04" + bytes(4), "v2 with a broken signature": b"\r\n\r\n\x00\r\nQUIX\n" + bytes(16),
+    "bytes": bytes(range(256)),
 }
 
 

@@ -247,7 +247,7 @@ def unkept_as_asked(bench):
         for parts in (((70_000, 70_010), (190_000, 190_005)), ((190_000, 199_999), (0, 5)), ((0, 0), (65_536, 65_536), (131_072, 131_072))):
             answer = get(pawl.address, path, fields=(("Range", "bytes=" + ",".join(f"{a}-{b}" for a, b in parts)),))
             if answer.status == 200:
-                true(answer.body == body.read(), f"{path} {parts}: a 200 of {answer.count} octets")
+                true(answer.body == body.read(), f"{path} {parts}: a 200 of {answer.count} bytes")
                 continue
             same((answer.status, (answer.get("Content-Type") or "").partition(";")[0]), (206, "multipart/byteranges"), f"{path} {parts}")
             for a, b in parts:
@@ -255,7 +255,7 @@ def unkept_as_asked(bench):
         answer = get(pawl.address, path, fields=(("Range", "bytes=200000-200005"),))
         same((answer.status, answer.get("Content-Range")), (416, "bytes */200000"), f"{path}, behind the end")
         answer = get(pawl.address, path, fields=(("Range", "bytes=199999-300000"),))
-        same((answer.status, answer.get("Content-Range"), answer.body), (206, "bytes 199999-199999/200000", body.read(199_999)), f"{path}, the last octet")
+        same((answer.status, answer.get("Content-Range"), answer.body), (206, "bytes 199999-199999/200000", body.read(199_999)), f"{path}, the last byte")
 
 
 @check("ranges: a part of a body whose room others have taken comes from the origin, whole, with one more request", seconds=60)

@@ -41,7 +41,7 @@ def breaks(bench):
         if (answer.status, answer.complete, answer.sha) != (200, True, content.sha256()):
             wrong.append((path, answer, origin.of(path)))
         elif ranges and origin.sent(path) > content.size + count * 4096 + 65536:
-            wrong.append((path, f"{origin.sent(path)} octets for {content.size}"))
+            wrong.append((path, f"{origin.sent(path)} bytes for {content.size}"))
     true(not wrong, f"{len(wrong)} of {len(cases)}: {wrong[:4]}")
 
 
@@ -86,7 +86,7 @@ def followers(bench):
         for thread in threads:
             thread.join()
         same(got, [True] * 24, path)
-    true(origin.sent("/x") <= content.size + 8 * 4096 + 65536, f"{origin.sent('/x')} octets in all")
+    true(origin.sent("/x") <= content.size + 8 * 4096 + 65536, f"{origin.sent('/x')} bytes in all")
 
 
 @check("resume: 5xx, 429 and refusals in the middle are waited out with backoff", seconds=60)
@@ -136,7 +136,7 @@ def gives_up(bench):
     for path in ("/length", "/chunked"):
         answer = get(pawl.address, path, timeout=30)
         same((answer.status, answer.complete, answer.ended), (200, False, "fin"), path)
-        same(answer.body, content.read(0, len(answer.body)), "octets so far")
+        same(answer.body, content.read(0, len(answer.body)), "bytes so far")
         true(2 <= origin.count(path) <= 6, f"{origin.count(path)} requests")
 
 
@@ -237,7 +237,7 @@ def honest(bench):
     pawl = bench.pawl(origin, upstream=QUICK)
     answer = get(pawl.address, "/x")
     same((answer.complete, answer.body), (False, content.read(0, len(answer.body))), "old reader")
-    true(len(answer.body) >= MIB - 4096, f"the old reader got {len(answer.body)} octets of the {MIB} that came")
+    true(len(answer.body) >= MIB - 4096, f"the old reader got {len(answer.body)} bytes of the {MIB} that came")
     fresh = get(pawl.address, "/x", keep=False)
     same((fresh.sha, fresh.get("ETag")), (other.sha256(), '"2"'), "new client")
 
@@ -280,4 +280,4 @@ def broken_range(bench):
     pawl = bench.pawl(origin)
     answer = get(pawl.address, "/x", fields=(("Range", f"bytes={32 * MIB}-{36 * MIB - 1}"),), keep=False)
     same((answer.status, answer.complete, answer.sha), (206, True, content.sha256(32 * MIB, 36 * MIB)), "range")
-    true(origin.sent("/x") <= 4 * MIB + MIB + 65536 + 3 * 4096, f"{origin.sent('/x')} octets")
+    true(origin.sent("/x") <= 4 * MIB + MIB + 65536 + 3 * 4096, f"{origin.sent('/x')} bytes")

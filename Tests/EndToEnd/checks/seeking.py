@@ -126,7 +126,7 @@ def confirmed(bench):
         same((seek(900, good), origin.count("/v")), (206, 10), f"{name}: who was asked about has it still")
 
 
-@check("seek: aria2 -x4, axel -n4 and lftp pget -n4 over a cold body: four fetches side by side, every octet right, none twice beyond 2 %", seconds=60)
+@check("seek: aria2 -x4, axel -n4 and lftp pget -n4 over a cold body: four fetches side by side, every byte right, none twice beyond 2 %", seconds=60)
 def programs(bench):
     origin = bench.origin()
     content = Content("programs", 60_000_000)
@@ -138,6 +138,6 @@ def programs(bench):
         file = pathlib.Path(bench.folder) / f"{name}.out"
         done = subprocess.run(command(f"http://{pawl.address}{path}".replace("http://http://", "http://"), file), timeout=60, capture_output=True)
         same((done.returncode, file.read_bytes() == content.read(0, content.size)), (0, True), f"{name}: {done.stderr}")
-        true(origin.sent(path) <= content.size * 1.02, f"{name}: {origin.sent(path)} octets from the origin")
+        true(origin.sent(path) <= content.size * 1.02, f"{name}: {origin.sent(path)} bytes from the origin")
         fetches = [r for r in origin.of(path) if r.sent > 5_000_000]
         true(len(fetches) >= 3, f"{name}: fetches side by side: {origin.of(path)}")

@@ -235,7 +235,7 @@ def resumed_with_others(bench):
     for client in clients:
         client.join(10)
     same([(a.status, a.complete) for a in answers], [(200, False)] * 2, "what each got of a body whose rest is for one of two")
-    true(all(a.body == content.read(0, len(a.body)) and len(a.body) <= MIB + 1 for a in answers), "octets behind the break")
+    true(all(a.body == content.read(0, len(a.body)) and len(a.body) <= MIB + 1 for a in answers), "bytes behind the break")
 
 
 @check("shared: a part that is missing is not asked for with a credential that its answer could not be kept with")

@@ -113,13 +113,13 @@ def beside(bench, origin, name, slow, seconds):
 
 
 def trickle(framing="length"):
-    """A POST of 8 KiB whose content comes an octet at a time."""
+    """A POST of 8 KiB whose content comes a byte at a time."""
     field = "Content-Length: 8192" if framing == "length" else "Transfer-Encoding: chunked"
     octet = b"x" if framing == "length" else b"1\r\nx\r\n"
     return (lambda number: f"POST /form/{number} HTTP/1.1\r\nHost: a\r\n{field}\r\n\r\n".encode() + octet), (lambda each: each.send(octet))
 
 
-@check("slow: requests whose content trickles hold no place that others want", seconds=120, over=("clear",), why="octets of HTTP/1.1")
+@check("slow: requests whose content trickles hold no place that others want", seconds=120, over=("clear",), why="bytes of HTTP/1.1")
 def trickling(bench):
     seconds = 8 if FULL else 3
     for framing in ("length", "chunked"):
@@ -161,7 +161,7 @@ def reader(path):
     return lambda number: f"GET {path}?{number} HTTP/1.1\r\nHost: a\r\n\r\n".encode()
 
 
-@check("slow: readers of a large answer that nobody keeps hold no places that others want", seconds=240, over=("clear",), why="octets of HTTP/1.1")
+@check("slow: readers of a large answer that nobody keeps hold no places that others want", seconds=240, over=("clear",), why="bytes of HTTP/1.1")
 def readers(bench):
     seconds = 20 if FULL else 5
     origin = bench.use(ForkingOrigin(SIZE))
@@ -176,7 +176,7 @@ def readers(bench):
 
 
 @check("slow: an upload that is fast comes through beside many that are slow, of one client or of many", seconds=90, over=("clear",),
-       why="octets of HTTP/1.1")
+       why="bytes of HTTP/1.1")
 def fast_beside_slow(bench):
     chunk = b"10000\r\n" + bytes(0x10000) + b"\r\n"
     ways = {
@@ -225,7 +225,7 @@ def whole(bench):
         same([path.name for path in pawl.folder.rglob(".temporary*")], [], "files that were left")
 
 
-GROWTH = 60_000_000  # resident octets
+GROWTH = 60_000_000  # resident bytes
 WAITING = {"as it comes": 10_000, "all at once": 250_000}
 
 
@@ -249,7 +249,7 @@ def many_files():
 
 
 @check("slow: a thousand requests of one client that wait with 250 kB each hold little memory, also where the disk has no room", seconds=240,
-       over=("clear",), why="octets of HTTP/1.1")
+       over=("clear",), why="bytes of HTTP/1.1")
 def waiting(bench):
     many_files()
     for room in ("256M", "16M"):
@@ -273,13 +273,13 @@ def waiting(bench):
             comes_back(pawl, before, what)
 
 
-@check("slow: three hundred readers of what nobody keeps hold little memory", seconds=120, over=("clear",), why="octets of HTTP/1.1")
+@check("slow: three hundred readers of what nobody keeps hold little memory", seconds=120, over=("clear",), why="bytes of HTTP/1.1")
 def reading(bench):
     many_files()
     for path, size in (("/large", 3_000_000), ("/large", 300_000)):
         origin = bench.use(ForkingOrigin(size))
         pawl = bench.pawl(origin, name=f"reading-{size}")
-        before, what = pawl.rss(), f"300 readers of {size} octets"
+        before, what = pawl.rss(), f"300 readers of {size} bytes"
         with Slow(pawl.address, 300, reader(path), lambda each: None, 4096, lambda number: "127.0.0.7"):
             with Ordinary(pawl.address) as ordinary:
                 grown(pawl, before, what, 10)

@@ -19,7 +19,7 @@ OFF = {"route:main/off": {"path": "/off/*", "cache": "off"}}
 
 
 def answer(status, fields, body, framing="length"):
-    """A whole answer as octets."""
+    """A whole answer as bytes."""
     lines = [f"HTTP/1.1 {status} Status"] + [f"{name}: {value}" for name, value in fields]
     if framing == "length":
         lines.append(f"Content-Length: {len(body)}")
@@ -45,7 +45,7 @@ PARTS = ("Content-Type", "multipart/byteranges; boundary=limit")
 MANY = multipart((0, 99_999), (100_100, 199_999))
 RANGE = ("Range", "bytes=50000-149999")
 HALF = BODY.read(50_000, 150_000)
-# What the client asks, what it is answered, and which octets, the last of which never come. Nothing that can be asked for goes behind them.
+# What the client asks, what it is answered, and which bytes, the last of which never come. Nothing that can be asked for goes behind them.
 FINAL = {
     "several ranges": ((("Range", "bytes=0-99999,100100-199999"),), 206, (TAG, PARTS), MANY),
     "several ranges with a Content-Range, too": ((("Range", "bytes=0-99999,100100-199999"),), 206, (TAG, PARTS, part(0, len(MANY) - 1, 400_000)), MANY),
@@ -131,7 +131,7 @@ def final(bench):
                 continue
         if got.complete and got.status == 200 and got.body == BODY.read() and status == 206 and "/kept" in path:
             continue
-        # A part that nobody asked for is refused before anything is said. One of which every octet came lacks nothing.
+        # A part that nobody asked for is refused before anything is said. One of which every byte came lacks nothing.
         if got.status == 502 and "another unit" in name or "without 0%" in name and place and got.complete and got.body == body == HALF:
             continue
         if "without 0%: a suffix" in name and got.complete and got.body == body:
@@ -225,7 +225,7 @@ def two_codings(kind, vary=True, keeps=True, tag='"t"', date=None):
 
 
 def coding_of(got):
-    """Of which body the octets are; None: of neither, or of both."""
+    """Of which body the bytes are; None: of neither, or of both."""
     found = re.fullmatch(r"bytes (\d+)-(\d+)/(\d+)", got.get("Content-Range") or "")
     first, end = (int(found[1]), int(found[2]) + 1) if got.status == 206 and found else (0, None)
     for name, body in (("gzip", CODED), ("identity", PLAIN)):
@@ -321,7 +321,7 @@ def coded_breaks(bench):
             same(request.get("Accept-Encoding"), GZIP[1], f"{path}: Accept-Encoding of {request}")
         if "static" in path:
             same([r.get("Range") is not None for r in requests], [False, True, True], f"{path}: ranges were asked for")
-            true(origin.sent(path) <= CODED.size + 2 * 4096 + 1000, f"{path}: {origin.sent(path)} octets")
+            true(origin.sent(path) <= CODED.size + 2 * 4096 + 1000, f"{path}: {origin.sent(path)} bytes")
 
 
 @check("splice: what is missing of a coded body is asked for in its coding; ranges of it go to who names it")
@@ -348,7 +348,7 @@ def coded_spans(bench):
     same({r.get("Accept-Encoding") for r in origin.of("/x")}, {GZIP[1]}, "what was asked for")
     got = get(pawl.address, "/x", fields=(GZIP,), keep=False)
     same((got.status, got.get("Content-Encoding"), got.sha), (200, "gzip", big.sha256()), f"the whole of the coded body: {got}")
-    true(origin.sent("/x") < big.size + (1 << 20), f"{origin.sent('/x')} octets")
+    true(origin.sent("/x") < big.size + (1 << 20), f"{origin.sent('/x')} bytes")
     got = get(pawl.address, "/x", fields=(GZIP, ("Range", f"bytes={2 << 20}-"), ("If-Range", '"i"')), keep=False)
     true((got.status, got.sha) == (206, plain.sha256(2 << 20)) or got.status == 200, f"the other tag: {got}")
     got = get(pawl.address, "/x", fields=(("Range", f"bytes={2 << 20}-"), ("If-Range", '"g"')), keep=False)
@@ -486,7 +486,7 @@ def complain(got, name, what, method, prefix):
     if method == "GET" and status in (200, 206) and what != "parts":
         first, end = {"range": (1000, 2000), "suffix": (2995, 3000)}.get(what, (0, None)) if status == 206 else (0, None)
         if got.body != SMALL.read(first, end) or not got.complete:
-            return "other octets"
+            return "other bytes"
     if what == "parts" and status == 206 and method == "GET":
         if got.body.count(b"\r\nContent-Range: ") != 2 or got.body.count(b"Content-Type") > 2 or SMALL.read(2000, 2010) not in got.body:
             return f"parts {got.body}"

@@ -184,7 +184,7 @@ def records(bench):
             same(client.response().sha, content.sha256(), "body")
             sizes = client.sizes()[before:]
             small = sum(size for size in sizes[:12])
-            true(max(sizes[:6]) <= 1700, f"turn {turn}: first records {sizes[:12]} ({small} octets)")
+            true(max(sizes[:6]) <= 1700, f"turn {turn}: first records {sizes[:12]} ({small} bytes)")
             full = [size for size in sizes if size >= 16 << 10]
             true(len(full) >= 0.8 * (3 * MIB - 65536) / 16384, f"turn {turn}: {len(full)} full records of {len(sizes)}: {sizes[20:60]}")
             time.sleep(1.3)
@@ -223,7 +223,7 @@ class Tap:
         return getattr(self.raw, name)
 
 
-@check("tls: a request in clear on a port of TLS gets a 400 in clear that says so; octets that are nothing, an alert or the end")
+@check("tls: a request in clear on a port of TLS gets a 400 in clear that says so; bytes that are nothing, an alert or the end")
 def clear(bench):
     _, pawl = begin(bench, {"main": keys(certificates.server())})
     with Client(pawl.address, 5, over="clear") as client:

@@ -76,7 +76,7 @@ def owner(bench):
                 same(append(pawl.address, d, location, 1000, BODY[1000:], how=how[pair]).status, 404, f"PATCH of a stranger over {over}")
                 same(ask(pawl.address, path_of(location), "DELETE", d.version, how=how[pair]).status, 404, f"DELETE of a stranger over {over}")
             same(status(pawl.address, d, location, how=how[renewed]).get("Upload-Offset"), "1000", "HEAD with a renewed certificate")
-            same(append(pawl.address, d, location, 1000, BODY[1000:], how=how[renewed]).body, b"got 200000 octets", "the rest")
+            same(append(pawl.address, d, location, 1000, BODY[1000:], how=how[renewed]).body, b"got 200000 bytes", "the rest")
             free = careful(pawl.address, d, how=how[None])
             same(status(pawl.address, d, free, how=how[None]).status, 204, "an upload of nobody")
         pawl.stop()
@@ -95,7 +95,7 @@ def former_owner(bench):
         for pair in (bob, None):
             same(status(pawl.address, d, location, how=how[pair]).status, 404, f"HEAD of a stranger, owner = {new}")
             same(append(pawl.address, d, location, 1000, BODY[1000:], how=how[pair]).status, 404, f"PATCH of a stranger, owner = {new}")
-        same(append(pawl.address, d, location, 1000, BODY[1000:], how=how[ann]).body, b"got 200000 octets", f"the rest, owner = {new}")
+        same(append(pawl.address, d, location, 1000, BODY[1000:], how=how[ann]).body, b"got 200000 bytes", f"the rest, owner = {new}")
         pawl.stop()
 
 

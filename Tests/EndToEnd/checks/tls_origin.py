@@ -151,7 +151,7 @@ def breaks(bench):
         for kind in ("ranges", "replay", "plain"):
             answer = get(pawl.address, f"/{kind}-{how}", keep=False, timeout=20)
             same((answer.complete, answer.sha), (True, content.sha256()), f"{kind}, {how}")
-        true(origin.sent(f"/ranges-{how}") <= content.size + MIB, f"{how}: {origin.sent(f'/ranges-{how}')} octets")
+        true(origin.sent(f"/ranges-{how}") <= content.size + MIB, f"{how}: {origin.sent(f'/ranges-{how}')} bytes")
 
 
 @check("tls origin: the end of the connection without close_notify is no end of a body: never shown whole, never kept")
@@ -167,7 +167,7 @@ def truncation(bench):
     for path in ("/cut", "/rst"):
         answer = get(pawl.address, path, timeout=15)
         true(not answer.complete or answer.status >= 500, f"{path}: a truncated body is shown as whole: {answer}")
-        same(answer.body, content.read(0, len(answer.body)) if answer.status == 200 else answer.body, f"{path}: octets")
+        same(answer.body, content.read(0, len(answer.body)) if answer.status == 200 else answer.body, f"{path}: bytes")
         origin.at(path, Resource(content, framing="close", fields=FRESH))
         answer = get(pawl.address, path, keep=False, timeout=15)
         same((answer.complete, answer.sha), (True, content.sha256()), f"{path}: afterwards")
@@ -179,7 +179,7 @@ def uploads(bench):
     origin.default = stored
     body = Content("tls-upload", 3 * MIB).read()
     for d in (Dialect(3), Dialect(6), Dialect(9)):
-        same(create(pawl.address, d, body, target=f"/{d}").body, b"got %d octets" % len(body), f"{d}")
+        same(create(pawl.address, d, body, target=f"/{d}").body, b"got %d bytes" % len(body), f"{d}")
         same([r.body == body for r in whole(origin, f"/{d}")], [True], f"{d}: at the origin")
     location = tus_new(pawl.address, len(body), target="/tus")
     same(tus_patch(pawl.address, location, 0, body).status, 204, "tus")

@@ -38,9 +38,9 @@ def bounded(bench):
                 wait_for(lambda: origin.of(path)[0].ended is not None, 20, f"the end of {path}, abandoned-fill {limit}")
                 sent = origin.sent(path)
                 # It may be 64 MiB ahead of a reader of which nobody has noticed yet that it left, and what stands in sockets came, too.
-                true(sent < most + 80 * MIB, f"{path}: {sent} octets for a reader that left, abandoned-fill {limit}")
+                true(sent < most + 80 * MIB, f"{path}: {sent} bytes for a reader that left, abandoned-fill {limit}")
                 if limit == "16M" and name != "private":
-                    true(sent >= 16 * MIB, f"{path}: it went on for {sent} octets only")
+                    true(sent >= 16 * MIB, f"{path}: it went on for {sent} bytes only")
 
 
 @check("unheard: what is held stays: a client that comes back by its tag has the rest, the bytes before it are compared")
@@ -86,7 +86,7 @@ def in_time(bench):
 
 
 class Throttled:
-    """Takes octets at 32 KB/s, until it is told to hurry."""
+    """Takes bytes at 32 KB/s, until it is told to hurry."""
 
     def __init__(self, content):
         self.seen, self.hurry = Comparer(content), threading.Event()
@@ -109,12 +109,12 @@ def beside_slow(bench, pawl, path, content, gate, count=1):
     whole, box = Comparer(content), []
     fast = threading.Thread(target=lambda: box.append(get(pawl.address, path, sink=whole, timeout=25)), daemon=True)
     fast.start()
-    wait_for(lambda: whole.position > 0 and all(sink.seen.position > 0 for _, sink in slow), 5, "the first octets")
+    wait_for(lambda: whole.position > 0 and all(sink.seen.position > 0 for _, sink in slow), 5, "the first bytes")
     begun = time.monotonic()
     gate.set()
     fast.join(25)
     took = time.monotonic() - begun
-    same([(a.status, a.complete, whole.same, whole.position) for a in box], [(200, True, True, content.size)], f"{path}: the fast one, after {took:.1f} s and {whole.position} octets")
+    same([(a.status, a.complete, whole.same, whole.position) for a in box], [(200, True, True, content.size)], f"{path}: the fast one, after {took:.1f} s and {whole.position} bytes")
     for _, sink in slow:
         sink.hurry.set()
     for thread in threads:
@@ -122,7 +122,7 @@ def beside_slow(bench, pawl, path, content, gate, count=1):
     return answers, [sink.seen for _, sink in slow], took
 
 
-@check("unheard: a slow reader of a body that is streamed holds up nobody, and gets every octet by itself", seconds=100)
+@check("unheard: a slow reader of a body that is streamed holds up nobody, and gets every byte by itself", seconds=100)
 def slow_reader(bench):
     origin = bench.origin()
     content = Content("slow-reader", 48 * MIB)
@@ -150,7 +150,7 @@ def overtaken(bench):
         origin.at(f"/{at}", lambda r, other=other, gate=gate: Resource(content if r.serial == 0 else other, framing="chunked", fields=FRESH, gates=((200_000, gate),)))
         (answer,), (seen,), _ = beside_slow(bench, pawl, f"/{at}", content, gate)
         same(origin.count(f"/{at}"), 2, f"{at}: requests")
-        # All that it was given before may be in both: then it has the other one, from its first octet to its last.
+        # All that it was given before may be in both: then it has the other one, from its first byte to its last.
         is_other = answer.complete and at > MIB and seen.digest.hexdigest() == other.sha256()
         true(is_other or (not answer.complete and seen.same), f"{at}: {answer}, differs at {seen.differs_at}")
 

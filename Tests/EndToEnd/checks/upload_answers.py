@@ -16,7 +16,7 @@ from harness.uploads import (tus_new, tus_patch, on_connection, NO_STORE, Dialec
 
 MIB = 1 << 20
 BODY = Content("answers", 100_000).read()
-# The phase of an upload whose last octet may have left (UploadPhase).
+# The phase of an upload whose last byte may have left (UploadPhase).
 SENT = 3
 
 
@@ -27,7 +27,7 @@ def begin(bench, extra=None, upstream=None, pawl=None, **site):
 
 
 def lost(address, dialect, body=BODY, target="/in", fields=(), method="POST"):
-    """An upload whose client goes right after its last octet; its Location."""
+    """An upload whose client goes right after its last byte; its Location."""
     with Upload(address) as client:
         client.create(dialect, True, len(body), fields, target, method)
         location = client.location()
@@ -37,14 +37,14 @@ def lost(address, dialect, body=BODY, target="/in", fields=(), method="POST"):
 
 
 def settled(address, dialect, location, fields=(), seconds=8):
-    """Waits until HEAD says that the final answer is there, or (to version 8) that all octets are."""
+    """Waits until HEAD says that the final answer is there, or (to version 8) that all bytes are."""
     def there():
         answer = status(address, dialect, location, fields)
         return answer.status == 204 and dialect.said(answer) and answer
     return wait_for(there, seconds, "completeness")
 
 
-@check("upload answers: a client gone after its last octet: delivered once, and HEAD, GET and an empty append give the answer")
+@check("upload answers: a client gone after its last byte: delivered once, and HEAD, GET and an empty append give the answer")
 def lost_answers(bench):
     origin, pawl = begin(bench)
 
@@ -60,16 +60,16 @@ def lost_answers(bench):
         for _ in range(2):
             answer = append(pawl.address, d, location, len(BODY), b"")
             same((answer.status, answer.body, answer.get("X-Application"), d.said(answer), answer.get("Upload-Offset")),
-                 (200, b"got 100000 octets", "yes", True, "100000"), "an empty append")
+                 (200, b"got 100000 bytes", "yes", True, "100000"), "an empty append")
         answer = status(pawl.address, d, location)
         same((answer.status, answer.get("Upload-Offset"), d.said(answer)), (204, "100000", True), "HEAD after the answer was delivered")
         answer = status(pawl.address, d, location, method="GET")
-        same((answer.status, answer.body, d.said(answer)), (200, b"got 100000 octets", True), "GET")
+        same((answer.status, answer.body, d.said(answer)), (200, b"got 100000 bytes", True), "GET")
         same(len(whole(origin, f"/{d}")), 1, "requests at the origin")
     each(dialects(), row)
 
 
-@check("upload answers: 100 clients cut right after their last octet: one request each at the origin, the answer for each")
+@check("upload answers: 100 clients cut right after their last byte: one request each at the origin, the answer for each")
 def many_lost(bench):
     origin, pawl = begin(bench)
     versions = dialects()
@@ -78,7 +78,7 @@ def many_lost(bench):
     def row(case):
         d, i, location = case
         answer = append(pawl.address, d, location, 5000 + i, b"")
-        same((answer.status, answer.body), (200, b"got %d octets" % (5000 + i)), f"/n{i}")
+        same((answer.status, answer.body), (200, b"got %d bytes" % (5000 + i)), f"/n{i}")
         same(len(whole(origin, f"/n{i}")), 1, f"requests for /n{i}")
     each(locations, row)
 
@@ -88,13 +88,13 @@ def restart(bench):
     origin, pawl = begin(bench)
     d = Dialect(9)
     location = lost(pawl.address, d)
-    # Who asks before the last octets are read ends the request that brought them.
+    # Who asks before the last bytes are read ends the request that brought them.
     wait_for(lambda: whole(origin), 8, "the request at the origin")
     settled(pawl.address, d, location)
     for hard in (False, True):
         pawl.restart(hard)
         answer = append(pawl.address, d, location, len(BODY), b"")
-        same((answer.status, answer.body, d.said(answer)), (200, b"got 100000 octets", True), "an empty append")
+        same((answer.status, answer.body, d.said(answer)), (200, b"got 100000 bytes", True), "an empty append")
     same(len(whole(origin)), 1, "requests at the origin")
 
 
@@ -152,7 +152,7 @@ def not_consumed(bench):
             answer = status(pawl.address, d, location, fresh)
             same((answer.status, answer.get("Upload-Offset"), d.said(answer)), (204, "100000", False), f"HEAD after {code}")
             answer = append(pawl.address, d, location, len(BODY), b"", True, fresh)
-            same((answer.status, answer.body, d.said(answer)), (200, b"got 100000 octets", True), f"the append after {code}")
+            same((answer.status, answer.body, d.said(answer)), (200, b"got 100000 bytes", True), f"the append after {code}")
             first, second = whole(origin, target)
             same((first.get("Authorization"), first.get("Cookie")), (bearer("ann", 1), "c=1"), "credentials of the first request")
             same(second.get("Authorization"), bearer("ann", 2), "credentials of the second request")
@@ -215,7 +215,7 @@ def at_least_once(bench):
 
     def row(d):
         answer = create(pawl.address, d, BODY, target=f"/{d}")
-        same((answer.status, answer.body, d.said(answer)), (200, b"got 100000 octets", True), "answer")
+        same((answer.status, answer.body, d.said(answer)), (200, b"got 100000 bytes", True), "answer")
         same(len(whole(origin, f"/{d}")), 2, "requests at the origin")
     each([Dialect(n) for n in (6, 9)], row)
 
@@ -227,12 +227,12 @@ def broken_forward(bench):
     for d in (Dialect(9),):
         origin.at(f"/{d}", dies(origin, after=100_000, then=stored, times=2))
         answer = create(pawl.address, d, body, target=f"/{d}", timeout=15)
-        same((answer.status, answer.body, d.said(answer)), (200, b"got %d octets" % len(body), True), f"{d}")
+        same((answer.status, answer.body, d.said(answer)), (200, b"got %d bytes" % len(body), True), f"{d}")
         last = asked(origin, f"/{d}")[-1]
-        true(last.body == body, "other octets at the origin")
+        true(last.body == body, "other bytes at the origin")
 
 
-@check("upload answers: the last octet leaves when the journal says so, and not before", seconds=30)
+@check("upload answers: the last byte leaves when the journal says so, and not before", seconds=30)
 def last_octet(bench):
     origin, pawl = begin(bench)
     phases = []
@@ -249,7 +249,7 @@ def last_octet(bench):
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
     origin.default = on_connection(watch)
     same(create(pawl.address, Dialect(6), BODY).body, b"ok", "answer")
-    same(phases, [[SENT]], "what the journal said when the last octet was there")
+    same(phases, [[SENT]], "what the journal said when the last byte was there")
 
 
 def journaled(pawl):
@@ -284,13 +284,13 @@ def origin_down(bench):
             answer = append(pawl.address, d, location, len(BODY), b"")
             return answer.status != 503 and answer
         answer = wait_for(back, 25, f"the answer of {d} after the return")
-        same((answer.status, answer.body, d.said(answer)), (200, b"got 100000 octets", True), f"{d} after the return")
+        same((answer.status, answer.body, d.said(answer)), (200, b"got 100000 bytes", True), f"{d} after the return")
     wait_for(lambda: len([r for r in origin.requests if r.method != "OPTIONS"]) >= 4, 5, "all deliveries")
     for target in ("/v3", "/v6", "/v9", "/lost"):
         same(len(whole(origin, target)), 1, f"requests for {target}")
 
 
-@check("upload answers: while the origin works, HEAD says all octets and ?0, and an empty append joins the wait")
+@check("upload answers: while the origin works, HEAD says all bytes and ?0, and an empty append joins the wait")
 def attach(bench):
     origin, pawl = begin(bench)
     gate = threading.Event()
@@ -371,7 +371,7 @@ def repr_digest(bench):
     each([Dialect(n) for n in (3, 6, 8, 9, 10)], row)
 
 
-@check("upload answers: Content-Digest is checked before an octet counts: wrong is 400 at the old offset, a cut goes back to it")
+@check("upload answers: Content-Digest is checked before a byte counts: wrong is 400 at the old offset, a cut goes back to it")
 def content_digest(bench):
     origin, pawl = begin(bench)
     big = Content("digest", 12 * MIB).read()
@@ -391,12 +391,12 @@ def content_digest(bench):
         with Upload(pawl.address) as client:
             client.append(d, location, 2000, len(big), False, (("Content-Digest", digest(big)),))
             client.send(big[:-1])
-            true(client.nothing(0.2), "progress was told of octets that are not checked")
+            true(client.nothing(0.2), "progress was told of bytes that are not checked")
             client.cut("fin")
         wait_for(lambda: status(pawl.address, d, location).get("Upload-Offset") == "2000", 5, "the old offset after a cut")
         answer = append(pawl.address, d, location, 2000, BODY[2000:], True, (("Content-Digest", digest(BODY[2000:])),))
-        same((answer.status, answer.body), (200, b"got 100000 octets"), "the end")
-        true(whole(origin)[-1].body == BODY, "other octets at the origin")
+        same((answer.status, answer.body), (200, b"got 100000 bytes"), "the end")
+        true(whole(origin)[-1].body == BODY, "other bytes at the origin")
         same(create(pawl.address, d, BODY, True, (("Content-Digest", digest(b"")),)).status, 400, "a creation with a wrong digest")
         location = careful(pawl.address, d)
         same(append(pawl.address, d, location, 0, BODY, True, (("Content-Digest", digest(b"")),)).status, 400, "a wrong digest at the end")
@@ -459,8 +459,8 @@ def durable(bench):
             true(at <= found <= at + 300_000, f"offset {found}, told {at}")
             at = found
         answer = append(pawl.address, d, location, at, body[at:])
-        same((answer.status, answer.body), (200, b"got %d octets" % len(body)), "the end")
-        true(whole(origin)[-1].body == body, "other octets at the origin")
+        same((answer.status, answer.body), (200, b"got %d bytes" % len(body)), "the end")
+        true(whole(origin)[-1].body == body, "other bytes at the origin")
     each([Dialect(n) for n in (3, 6, 9)], row)
 
 
@@ -476,7 +476,7 @@ def drain(bench):
     pawl.start()
     at = int(status(pawl.address, d, location).get("Upload-Offset"))
     true(0 <= at <= 40_000, f"offset {at}")
-    same(append(pawl.address, d, location, at, BODY[at:]).body, b"got 100000 octets", "the end")
+    same(append(pawl.address, d, location, at, BODY[at:]).body, b"got 100000 bytes", "the end")
 
 
 @check("upload answers: the upload URL of one site is nothing on another that does not share its spool, and Referer never carries it")

@@ -59,7 +59,7 @@ class Journey:
         return [r for r in self.origin.requests if r.path.rstrip("/") == self.path.rstrip("/") and r.method not in ("OPTIONS", "HEAD", "GET")]
 
     def check(self, cuts=None, again=400_000, kind=clients.KIND):
-        """Once, whole, as one ordinary request; and no more octets sent again than the client cannot help."""
+        """Once, whole, as one ordinary request; and no more bytes sent again than the client cannot help."""
         came = self.arrivals()
         true(len(came) == 1, f"{len(came)} requests at the origin | {self.traffic()}")
         request = came[0]
@@ -74,7 +74,7 @@ class Journey:
         wanted = len(CUTS) if cuts is None else cuts
         true(self.relay.cut_count >= wanted, f"only {self.relay.cut_count} cuts | {self.traffic()}")
         twice = self.relay.body - self.content.size
-        true(twice <= again, f"{twice} octets were sent again | {self.traffic()}")
+        true(twice <= again, f"{twice} bytes were sent again | {self.traffic()}")
         return request
 
 
@@ -144,7 +144,7 @@ outlives_pawl("tuspy", clients.tuspy("patient"), again=2_000_000)
 
 
 
-@check("upload client: files of no octets and of one arrive once", **TLS_TOO)
+@check("upload client: files of no bytes and of one arrive once", **TLS_TOO)
 def tiny(bench):
     for size in (0, 1):
         for name, client in (("tuspy", clients.tuspy()), ("aiotus", clients.aiotus), ("tus-js-client", clients.tus_js(buffer=True))):
@@ -338,7 +338,7 @@ def plain_broken(bench):
                     true(code != 0, f"{mode}, {name}, {how}: the client ended well: {relay.log()}")
                 wait_for(lambda: origin.active == 0, 10, "the end of the broken request at the origin")
                 whole = [r for r in origin.of(path) if r.method != "OPTIONS" and r.status is not None]
-                true(not whole, f"{mode}, {name}, {how}: {whole} with {[len(r.body) for r in whole]} octets")
+                true(not whole, f"{mode}, {name}, {how}: {whole} with {[len(r.body) for r in whole]} bytes")
                 if mode == "spool":
                     same(len([r for r in origin.of(path) if r.method != "OPTIONS"]), 0, f"{name}, {how}: requests at the origin")
 

@@ -119,7 +119,7 @@ def stale(bench):
             code = b"405 No" if head.startswith(b"OPTIONS") else b"200 OK"
             connection.sendall(b"HTTP/1.1 " + code + b"\r\nCache-Control: no-store\r\nContent-Length: 2\r\n\r\nok")
             connection.recv(1, socket.MSG_PEEK)
-            # Long enough for all of a small request, the journal between its last octets included.
+            # Long enough for all of a small request, the journal between its last bytes included.
             time.sleep(0.3)
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             connection.close()
@@ -171,7 +171,7 @@ def reading_on(raw, found):
 
 
 def gone(raw, after=0):
-    """Answers with all it says after so many octets of the body, and closes with the others unread."""
+    """Answers with all it says after so many bytes of the body, and closes with the others unread."""
     def reply(request, connection, buffer):
         taken = len(buffer)
         while taken < after:
@@ -237,7 +237,7 @@ def early_and_gone(bench):
         same(code_, 0, f"resend: {out} {err}")
         wait_for(lambda: phases(pawl) == [ANSWERED], 10, "the delivery of what was sent again")
         true(asked(origin)[-1].body == LARGE[:size], "what was sent again")
-        same(append(pawl.address, Dialect(6), location, size, b"").body, b"got %d octets" % size, "its answer")
+        same(append(pawl.address, Dialect(6), location, size, b"").body, b"got %d bytes" % size, "its answer")
 
 
 def answers(pawl):
@@ -274,7 +274,7 @@ def early_errors(bench):
     half = b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhalf"
     origin.at("/half", script_connection(gone(half, after=70_000), origin))
     answer = create(pawl.address, Dialect(6), LARGE, target="/half", timeout=20)
-    same((answer.status, answer.body), (200, b"got %d octets" % len(LARGE)), "after a part of an answer")
+    same((answer.status, answer.body), (200, b"got %d bytes" % len(LARGE)), "after a part of an answer")
 
 
 def script_connection(first, origin):

@@ -89,7 +89,7 @@ def foreign(bench):
     each(FOREIGN, row)
 
 
-@check("upload dispatch: foreign uploads are never spooled: the origin sees the first octets before the last are sent, Expect reaches it")
+@check("upload dispatch: foreign uploads are never spooled: the origin sees the first bytes before the last are sent, Expect reaches it")
 def unspooled(bench):
     origin = bench.origin()
     seen = threading.Event()
@@ -227,15 +227,15 @@ def spooled(bench):
             whole_ = chunks(data, 1_000_000, 5_000_000) if chunked else data
             client.send(whole_[:-1])
             time.sleep(0.1)     # an origin that would be told too early has had its time
-            same(len(asked(origin, target)), 0, "requests before the last octet")
+            same(len(asked(origin, target)), 0, "requests before the last byte")
             client.send(whole_[-1:])
             answer = client.answer()
-            same((answer.status, answer.body), (200, b"got 20000000 octets"), "answer")
+            same((answer.status, answer.body), (200, b"got 20000000 bytes"), "answer")
         request, = asked(origin, target)
         same((request.method, request.body == data, request.get("Content-Length"), request.all("Transfer-Encoding"), request.all("Expect"), request.get("X-Mine"), request.get("Content-Type")),
              ("PUT", True, str(content.size), [], [], "1", "a/b"), "at the origin")
     same(ask(pawl.address, "/get").status, 200, "GET")
-    same(ask(pawl.address, "/empty", "POST", (), b"").body, b"got 0 octets", "an empty body")
+    same(ask(pawl.address, "/empty", "POST", (), b"").body, b"got 0 bytes", "an empty body")
     wait_for(lambda: not [p for p in (pawl.folder / "state").rglob("*") if p.is_file() and p.stat().st_size >= 20_000_000], 5, "the end of the spooled files")
 
 
@@ -277,7 +277,7 @@ def tools(bench):
             done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=15)
             same(done.returncode, 0, f"exit code ({done.stderr[-200:]!r})")
             request, = asked(origin, f"/{mode}{target}")
-            true(request.body == BODY if "-F" not in name else BODY in request.body, "other octets at the origin")
-            same(done.stdout, b"got %d octets" % len(request.body), "what was printed")
+            true(request.body == BODY if "-F" not in name else BODY in request.body, "other bytes at the origin")
+            same(done.stdout, b"got %d bytes" % len(request.body), "what was printed")
             true(time.monotonic() - begun < 1.5, "a second went by: 100 Continue did not come")
         each(commands(bench.folder, pawl.address, bench.over), row)

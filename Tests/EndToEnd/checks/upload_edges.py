@@ -1,4 +1,4 @@
-"""Where requests end and begin: last octets, pipelines, expectations that are refused, reloads."""
+"""Where requests end and begin: last bytes, pipelines, expectations that are refused, reloads."""
 
 import signal
 import threading
@@ -21,7 +21,7 @@ def begin(bench, extra=None, pawl=None, name="pawl", **site):
     return origin, bench.pawl(origin, name, site={"min-resumable": "0", **site}, extra=extra, pawl=pawl)
 
 
-@check("upload edges: a chunked body is complete with its last chunk's line end, and not an octet before, whatever length was told")
+@check("upload edges: a chunked body is complete with its last chunk's line end, and not a byte before, whatever length was told")
 def last_chunk(bench):
     origin, pawl = begin(bench)
     raw = chunks(BODY, 40_000)
@@ -41,7 +41,7 @@ def last_chunk(bench):
             same(len(whole(origin, target)), 0, "requests at the origin")
             at = int(answer.get("Upload-Offset"))
             answer = append(pawl.address, Dialect(9), location, at, BODY[at:])
-            same((answer.status, answer.body), (200, b"got 100000 octets"), "the rest")
+            same((answer.status, answer.body), (200, b"got 100000 bytes"), "the rest")
         wait_for(lambda: whole(origin, target), 5, "the request at the origin")
         same([r.body == BODY for r in whole(origin, target)], [True], "requests at the origin")
     each([(missing, "fin", tells) for tells in (False, True) for missing in (0, 1, 2, 4, 5, 7, 9)], row)
@@ -69,7 +69,7 @@ def nonsense_at_the_end(bench):
     each([("line", b"XX0\r\n\r\n"), ("size", b"\r\nzz\r\n"), ("trailer", b"\r\n0\r\nbad trailer\r\n\r\n")], row)
 
 
-@check("upload edges: a body with Content-Length is complete with its last octet, and not an octet before, FIN or RST")
+@check("upload edges: a body with Content-Length is complete with its last byte, and not a byte before, FIN or RST")
 def last_octet(bench):
     origin, pawl = begin(bench)
 
@@ -89,7 +89,7 @@ def last_octet(bench):
                 client.location()
                 client.send(BODY)
                 if how == "rst":      # a reset takes away what pawl has not read
-                    wait_for(lambda: whole(origin, target) or len(BODY) in [s for p, s in body_files(pawl).items() if p not in before], 5, "the octets")
+                    wait_for(lambda: whole(origin, target) or len(BODY) in [s for p, s in body_files(pawl).items() if p not in before], 5, "the bytes")
                 client.cut(how)
             wait_for(lambda: whole(origin, target), 5, "the request at the origin")
         same([r.body == BODY for r in whole(origin, target)], [True], "requests at the origin")
@@ -113,7 +113,7 @@ def pipeline(bench):
         answers = [client.response(m) for m in ("PATCH", "HEAD", "PATCH", "PATCH", "GET", "PATCH", "GET")]
     same([a.status for a in answers], [201, 204, 409, 201, 200, 200, 200], "statuses")
     same([a.get("Upload-Offset") for a in answers], ["1000", "1000", "1000", "2000", None, "100000", None], "offsets")
-    true(whole(origin)[-1].body == BODY, "other octets at the origin")
+    true(whole(origin)[-1].body == BODY, "other bytes at the origin")
 
 
 @check("upload edges: Expect: 100-continue of what is refused gets the refusal and no 100")
@@ -224,8 +224,8 @@ def reload(bench):
         pawl.signal(signal.SIGHUP)
         wait_for(lambda: create(pawl.address, d, b"", False, (("Upload-Length", str(2 << 20)),)).status == 413, 5, "the new limit")
         client.send(BODY[50_000:])
-        same(client.answer().body, b"got 100000 octets", "the running upload")
-    same(append(pawl.address, d, kept, 1000, BODY[1000:]).body, b"got 100000 octets", "the one from before")
+        same(client.answer().body, b"got 100000 bytes", "the running upload")
+    same(append(pawl.address, d, kept, 1000, BODY[1000:]).body, b"got 100000 bytes", "the one from before")
 
 
 @check("upload edges: a second pawl on the same spool is refused with 69")
@@ -240,7 +240,7 @@ def second(bench):
     same(code, 69, f"exit code ({err[-300:]})")
 
 
-@check("upload edges: the head of an append comes in single octets, its body in one; and the other way round")
+@check("upload edges: the head of an append comes in single bytes, its body in one; and the other way round")
 def fragments(bench):
     origin, pawl = begin(bench)
     for d in (Dialect(3), Dialect(9)):
@@ -251,7 +251,7 @@ def fragments(bench):
             for at in range(len(raw)):
                 client.send(raw[at:at + 1])
             client.send(BODY[:2000])
-            same(client.answer().body, b"got 2000 octets", "head in pieces")
+            same(client.answer().body, b"got 2000 bytes", "head in pieces")
         location = careful(pawl.address, d)
         raw = head(path_of(location), "PATCH", d.version + d.append_type + (("Upload-Offset", "0"), d.completes(True), ("Transfer-Encoding", "chunked")))
         with Upload(pawl.address) as client:
@@ -259,7 +259,7 @@ def fragments(bench):
             client.send(raw)
             for octet in chunks(BODY[:300], *([1] * 50), 100):
                 client.send(bytes([octet]))
-            same(client.answer().body, b"got 300 octets", "chunks in pieces")
+            same(client.answer().body, b"got 300 bytes", "chunks in pieces")
 
 
 @check("upload edges: two requests' worth of trouble: Content-Length with Transfer-Encoding is 400 and adds nothing", over=V1,

@@ -9,7 +9,7 @@ from checks.upload_tus import begin
 BODY = bytes(i * 7 % 251 for i in range(1000))
 
 
-@check("upload excess: a tus PATCH one octet too long is 413, the upload goes on where it was, and the origin gets its own octets")
+@check("upload excess: a tus PATCH one byte too long is 413, the upload goes on where it was, and the origin gets its own bytes")
 def tus(bench):
     origin, pawl = begin(bench)
     for at in (0, 600):
@@ -23,7 +23,7 @@ def tus(bench):
                 answer = tus_head(pawl.address, location)
                 same((answer.status, answer.get("Upload-Offset"), answer.get("Upload-Length")), (200, str(at), "1000"), case)
                 same(tus_patch(pawl.address, location, at, BODY[at:]).status, 204, f"the rest, {case}")
-                true(whole(origin)[-1].body == BODY, f"other octets at the origin, {case}")
+                true(whole(origin)[-1].body == BODY, f"other bytes at the origin, {case}")
     location = tus_new(pawl.address, None, (("Upload-Defer-Length", "1"),))
     same(tus_patch(pawl.address, location, 0, BODY, (("Upload-Length", "999"),)).status, 413, "a length that the same request exceeds")
     answer = tus_head(pawl.address, location)
@@ -31,7 +31,7 @@ def tus(bench):
     same(tus_patch(pawl.address, location, 0, BODY, (("Upload-Length", "1000"),)).status, 204, "the right length")
 
 
-@check("upload excess: by the drafts before -08, too, what is refused leaves offset and octets as they were")
+@check("upload excess: by the drafts before -08, too, what is refused leaves offset and bytes as they were")
 def drafts(bench):
     origin, pawl = begin(bench)
 

@@ -1,4 +1,4 @@
-"""Whose octets are in a file: parts that go while they are joined, files that are used again."""
+"""Whose bytes are in a file: parts that go while they are joined, files that are used again."""
 
 import pathlib
 import platform
@@ -11,7 +11,7 @@ from harness.content import Content
 from harness.process import LIVING, wait_for
 from harness.uploads import body_files, landed, path_of, stored, tus_create, tus_delete, tus_new, tus_patch, whole
 
-only(CLEAR, "what becomes of files is the same whatever the octets came over", __name__)
+only(CLEAR, "what becomes of files is the same whatever the bytes came over", __name__)
 
 PARTIAL = (("Upload-Concat", "partial"),)
 SIZE = 300_000
@@ -73,7 +73,7 @@ def join(pawl, locations, target="/whole"):
     return tus_create(pawl.address, None, (("Upload-Concat", "final;" + " ".join(path_of(each) for each in locations)),), target=target, timeout=20)
 
 
-@check("upload files: a part that is removed while it is joined gives its own octets or none, never those of who came after it", seconds=90)
+@check("upload files: a part that is removed while it is joined gives its own bytes or none, never those of who came after it", seconds=90)
 def removed_part(bench):
     origin, pawl = begin(bench)
     mine, secret = Content("mine", SIZE).read(), Content("secret", SIZE).read()
@@ -99,7 +99,7 @@ def removed_part(bench):
             joining.join(20)
         true(answers and answers[0].status in (201, 400, 503), f"the final upload: {answers}")
         bodies = [request.body for request in whole(origin, target)]
-        true(all(body == mine for body in bodies), f"octets at the origin: {[(len(b), b == secret) for b in bodies]}")
+        true(all(body == mine for body in bodies), f"bytes at the origin: {[(len(b), b == secret) for b in bodies]}")
         same(answers[0].status != 201 or bodies == [mine], True, "what was said of it")
         for theirs in victims:
             same(tus_patch(pawl.address, theirs, SIZE, b"!").status, 204, "the end of another's upload")

@@ -1,4 +1,4 @@
-"""Resumable Uploads for HTTP: every row of the table of interop versions 3 to 10, as octets on a socket."""
+"""Resumable Uploads for HTTP: every row of the table of interop versions 3 to 10, as bytes on a socket."""
 
 import re
 import time
@@ -47,7 +47,7 @@ def announcement(bench):
                     same(fields.all(name), [], f"{name} in a 104")
                 client.send(chunks(BODY, 1, 70_000) if chunked else BODY)
                 answer = client.answer()
-                same((answer.status, answer.body), (200, b"got 200000 octets"), "answer")
+                same((answer.status, answer.body), (200, b"got 200000 bytes"), "answer")
                 if d.number <= 4:
                     same([s for s, _ in answer.interim], [104], "interim answers of a version that allows one 104")
     each(dialects(), row)
@@ -173,7 +173,7 @@ def careful_creation(bench):
         answer = status(pawl.address, d, location)
         same((answer.status, answer.get("Upload-Offset"), d.said(answer)), (204, "0", False), "HEAD")
         answer = append(pawl.address, d, location, 0, BODY)
-        same((answer.status, answer.body), (200, b"got 200000 octets"), "answer")
+        same((answer.status, answer.body), (200, b"got 200000 bytes"), "answer")
         request, = asked(origin, f"/{d}")
         same((request.method, request.body == BODY, request.get("Content-Type")), ("POST", True, "image/png"), "at the origin")
     each(dialects(), row)
@@ -186,7 +186,7 @@ def completion(bench):
 
     def row(d):
         answer = create(pawl.address, d, BODY)
-        same((answer.status, answer.body, answer.get("X-Application")), (200, b"got 200000 octets", "yes"), "answer")
+        same((answer.status, answer.body, answer.get("X-Application")), (200, b"got 200000 bytes", "yes"), "answer")
         same((answer.get("Upload-Offset"), d.said(answer)), ("200000", True), "offset and completeness")
         echoes(d, answer.fields, "the final answer")
         announced = [f.get("Location") for s, f in answer.interim if s == 104][0]
@@ -228,15 +228,15 @@ def empty(bench):
     def row(d):
         for chunked in (False, True):
             answer = create(pawl.address, d, b"", chunked=chunked, target=f"/none{d}")
-            same((answer.status, answer.body), (200, b"got 0 octets"), f"empty creation, chunked {chunked}")
+            same((answer.status, answer.body), (200, b"got 0 bytes"), f"empty creation, chunked {chunked}")
         request = asked(origin, f"/none{d}")[-1]
         same((request.method, request.all("Content-Length"), request.body), ("POST", ["0"], b""), "at the origin")
         location = careful(pawl.address, d)
         answer = append(pawl.address, d, location, 0, b"")
-        same((answer.status, answer.body, d.said(answer), answer.get("Upload-Offset")), (200, b"got 0 octets", True, "0"), "empty completion")
+        same((answer.status, answer.body, d.said(answer), answer.get("Upload-Offset")), (200, b"got 0 bytes", True, "0"), "empty completion")
         location = create(pawl.address, d, BODY, False).get("Location")
         answer = append(pawl.address, d, location, len(BODY), b"")
-        same((answer.status, answer.body, d.said(answer)), (200, b"got 200000 octets", True), "completion by an empty append")
+        same((answer.status, answer.body, d.said(answer)), (200, b"got 200000 bytes", True), "completion by an empty append")
     each(dialects(), row)
 
 
@@ -249,7 +249,7 @@ def progress(bench):
     content = Content("progress", size)
 
     def told(client, d, most):
-        """Offsets told while octets come, slowly enough for `most` of them."""
+        """Offsets told while bytes come, slowly enough for `most` of them."""
         offsets, sent, end = [], 0, time.monotonic() + 8
         client.socket.settimeout(0.01)
         while len(offsets) < most and sent < size - MIB and time.monotonic() < end:
@@ -283,14 +283,14 @@ def progress(bench):
                 most = 1 if d.number >= 5 else 99
                 offsets = told(client, d, most)
                 answer = client.answer()
-                same(answer.body, b"got %d octets" % size, f"answer of the {part}")
+                same(answer.body, b"got %d bytes" % size, f"answer of the {part}")
                 if d.number >= 5:
                     same(len(offsets), 1, f"offsets told during the {part}, {offsets}")
                 else:
                     same([s for s, _ in answer.interim if s != 102], [104] if part == "creation" else [], f"interim answers of the {part}")
             location = careful(pawl.address, d)
     each([Dialect(n) for n in (3, 5, 9)], row)
-    true(all(r.body == content.read() for r in whole(origin)), "other octets at the origin")
+    true(all(r.body == content.read() for r in whole(origin)), "other bytes at the origin")
 
 
 # -- retrieval ---------------------------------------------------------------------------------------------------------
@@ -352,7 +352,7 @@ def tolerant(bench):
     answer = ask(pawl.address, path_of(location), "HEAD")
     same((answer.status, answer.get("Upload-Offset"), answer.interim), (204, "100", []), "HEAD")
     answer = ask(pawl.address, path_of(location), "PATCH", (("Content-Type", "application/partial-upload"), ("Upload-Offset", "100"), ("Upload-Complete", "?1")), BODY[100:])
-    same((answer.status, answer.body, answer.interim), (200, b"got 200000 octets", []), "PATCH")
+    same((answer.status, answer.body, answer.interim), (200, b"got 200000 bytes", []), "PATCH")
     location = careful(pawl.address, Dialect(6))
     same(ask(pawl.address, path_of(location), "DELETE").status, 204, "DELETE")
 
@@ -374,12 +374,12 @@ def incomplete_append(bench):
             echoes(d, answer.fields, "the answer")
             same([f.get("Location") for s, f in answer.interim if f.get("Location")], [], "Location in a 104 of an append")
         answer = append(pawl.address, d, location, at, BODY[at:], chunked=True)
-        same((answer.status, answer.body), (200, b"got 200000 octets"), "the last append")
-        true(whole(origin)[-1].body == BODY, "other octets at the origin")
+        same((answer.status, answer.body), (200, b"got 200000 bytes"), "the last append")
+        true(whole(origin)[-1].body == BODY, "other bytes at the origin")
     each(dialects(), row)
 
 
-@check("upload rows: an interrupted creation and appends cut at any octet keep the longest prefix and go on there")
+@check("upload rows: an interrupted creation and appends cut at any byte keep the longest prefix and go on there")
 def cuts(bench):
     origin, pawl = begin(bench)
 
@@ -401,8 +401,8 @@ def cuts(bench):
             landed(pawl, 150_000)
             same(status(pawl.address, d, location).get("Upload-Offset"), "150000", "the offset of the cut chunk")
             answer = append(pawl.address, d, location, 150_000, BODY[150_000:])
-            same((answer.status, answer.body), (200, b"got 200000 octets"), "answer")
-            true(whole(origin)[-1].body == BODY, "other octets at the origin")
+            same((answer.status, answer.body), (200, b"got 200000 bytes"), "answer")
+            true(whole(origin)[-1].body == BODY, "other bytes at the origin")
     each(dialects(), row)
     same(len(whole(origin)), 16, "requests at the origin")
 
@@ -437,7 +437,7 @@ def no_completeness(bench):
         location = careful(pawl.address, d)
         answer = ask(pawl.address, path_of(location), "PATCH", d.version + d.append_type + (("Upload-Offset", "0"),), b"abc")
         if d.number <= 6:
-            same((answer.status, answer.body, d.said(answer)), (200, b"got 3 octets", True), "answer")
+            same((answer.status, answer.body, d.said(answer)), (200, b"got 3 bytes", True), "answer")
         else:
             same(answer.status, 400, "answer")
             same(status(pawl.address, d, location).get("Upload-Offset"), "0", "offset")
@@ -468,7 +468,7 @@ def mismatch(bench):
         for offset in (0, 999, 1001, 150_000):
             with Upload(pawl.address) as client:
                 client.append(d, location, offset, len(BODY) - offset)
-                answer = client.answer()      # not a body octet was sent
+                answer = client.answer()      # not a body byte was sent
                 same((answer.status, answer.all("Upload-Offset")), (409, ["1000"]), f"answer to offset {offset}")
                 true(d.said(answer) is False if d.number >= 9 else d.said(answer) in (False, None), "completeness")
                 echoes(d, answer.fields, "the 409")
@@ -477,9 +477,9 @@ def mismatch(bench):
                     same((details.get("type"), details.get("expected-offset"), details.get("provided-offset")),
                          (problem_type("mismatching-upload-offset"), 1000, offset), "problem")
         answer = append(pawl.address, d, location, 1000, BODY[1000:])
-        same((answer.status, answer.body), (200, b"got 200000 octets"), "append at the right offset")
+        same((answer.status, answer.body), (200, b"got 200000 bytes"), "append at the right offset")
     each(dialects(), row)
-    true(all(r.body == BODY for r in whole(origin)), "other octets at the origin")
+    true(all(r.body == BODY for r in whole(origin)), "other bytes at the origin")
 
 
 @check("upload rows: after a 409 the rest of the body is read away or the connection closed, and the next request is answered")
@@ -500,7 +500,7 @@ def mismatch_drain(bench):
             except OSError:
                 pass
             answer = client.response("PATCH")
-            same((answer.status, answer.get("Upload-Offset")), (409, "1000"), f"answer while {size} octets come ({answer})")
+            same((answer.status, answer.get("Upload-Offset")), (409, "1000"), f"answer while {size} bytes come ({answer})")
             if answer.get("Connection", "").lower() != "close":
                 if not bench.is_1_1:
                     client.head(path_of(location), "HEAD", d.version)
@@ -524,7 +524,7 @@ def completed(bench):
             if d.number >= 7:
                 true(answer.status in (400, 404, 409, 410), f"refusal {answer.status}")
         answer = append(pawl.address, d, location, len(BODY), b"")
-        same((answer.status, answer.body, d.said(answer)), (200, b"got 200000 octets", True), "the empty append")
+        same((answer.status, answer.body, d.said(answer)), (200, b"got 200000 bytes", True), "the empty append")
     each(dialects(), row)
     same(len(whole(origin)), 8, "requests at the origin")
 
@@ -581,7 +581,7 @@ def chunked_end(bench):
     def row(d):
         location = careful(pawl.address, d, (("Upload-Length", "1000"),))
         answer = append(pawl.address, d, location, 0, b"x" * 1000, True, chunked=True)
-        same((answer.status, answer.body), (200, b"got 1000 octets"), "answer")
+        same((answer.status, answer.body), (200, b"got 1000 bytes"), "answer")
         location = careful(pawl.address, d, (("Upload-Length", "1000"),))
         answer = append(pawl.address, d, location, 0, b"x" * 900, True, chunked=True)
         same(answer.status, 400, "an end before the length")
@@ -607,11 +607,11 @@ def by_length(bench):
 
     def row(d):
         answer = create(pawl.address, d, b"x" * 100, False, (("Upload-Length", "100"),))
-        same((answer.status, answer.body, answer.get("Upload-Offset"), d.said(answer)), (200, b"got 100 octets", "100", True), "creation that brought everything")
+        same((answer.status, answer.body, answer.get("Upload-Offset"), d.said(answer)), (200, b"got 100 bytes", "100", True), "creation that brought everything")
         location = careful(pawl.address, d, (("Upload-Length", "100"),))
         same(append(pawl.address, d, location, 0, b"x" * 99, False).status, 201, "an append that does not")
         answer = append(pawl.address, d, location, 99, b"x", False)
-        same((answer.status, answer.body, answer.get("Upload-Offset"), d.said(answer)), (200, b"got 100 octets", "100", True), "an append that does")
+        same((answer.status, answer.body, answer.get("Upload-Offset"), d.said(answer)), (200, b"got 100 bytes", "100", True), "an append that does")
     each(dialects(5, 6), row)
     same(len(whole(origin)), 4, "requests at the origin")
 
@@ -723,11 +723,11 @@ def plain(bench):
     def row(name):
         target = "/" + name.replace(" ", "_").replace('"', "q").replace("?", "Q").replace(",", "c")
         answer = ask(pawl.address, target, "POST", cases[name], BODY)
-        same((answer.status, answer.body, answer.interim), (200, b"got 200000 octets", []), "answer")
+        same((answer.status, answer.body, answer.interim), (200, b"got 200000 bytes", []), "answer")
         for field in ("Upload-Complete", "Upload-Incomplete", "Upload-Offset"):
             same(answer.all(field), [], f"{field} in the answer")
         request, = asked(origin, target)
-        true(request.body == BODY, "other octets at the origin")
+        true(request.body == BODY, "other bytes at the origin")
         for field, value in set(cases[name]):
             same(request.all(field), [v for f, v in cases[name] if f == field], f"{field} at the origin")
     each(cases, row)
@@ -755,7 +755,7 @@ def small(bench):
     def row(d):
         for size, resumable in ((0, False), (10, False), (edge - 1, False), (edge, True)):
             answer = create(pawl.address, d, body[:size], target=f"/s{d}-{size}")
-            same((answer.status, answer.body, [s for s, _ in answer.interim if s == 104][:1]), (200, b"got %d octets" % size, [104] if resumable else []), f"{size} octets")
+            same((answer.status, answer.body, [s for s, _ in answer.interim if s == 104][:1]), (200, b"got %d bytes" % size, [104] if resumable else []), f"{size} bytes")
             request, = asked(origin, f"/s{d}-{size}")
             for name in ("Upload-Draft-Interop-Version", "Upload-Complete", "Upload-Incomplete", "Upload-Length"):
                 same(request.all(name), [], f"{name} at the origin")
@@ -778,9 +778,9 @@ def old_http(bench):
 
     def row(d):
         answer = create(pawl.address, d, BODY, version="1.0")
-        same((answer.status, answer.body, answer.interim), (200, b"got 200000 octets", []), "answer")
+        same((answer.status, answer.body, answer.interim), (200, b"got 200000 bytes", []), "answer")
     each([Dialect(n) for n in (3, 6, 10)], row)
-    true(all(r.body == BODY for r in whole(origin)), "other octets at the origin")
+    true(all(r.body == BODY for r in whole(origin)), "other bytes at the origin")
 
 
 @check("upload rows: the version is that of each request, not of the upload")
@@ -795,7 +795,7 @@ def upgrades(bench):
     answer = append(pawl.address, new, location, 2000, BODY[2000:3000], False)
     same((answer.status, new.said(answer)), (204, False), "append by the new one")
     answer = append(pawl.address, Dialect(6), location, 3000, BODY[3000:])
-    same((answer.status, answer.body), (200, b"got 200000 octets"), "the end by a third")
+    same((answer.status, answer.body), (200, b"got 200000 bytes"), "the end by a third")
 
 
 @check("upload rows: the final dialect (no version) is off by default and works when it is on")
@@ -812,9 +812,9 @@ def final(bench):
     answer = append(pawl.address, d, location, 0, BODY[100:])
     same((answer.status, answer.get("Upload-Offset"), d.said(answer)), (409, "100", False), "wrong offset")
     answer = append(pawl.address, d, location, 100, BODY[100:])
-    same((answer.status, answer.body, d.said(answer)), (200, b"got 200000 octets", True), "the end")
+    same((answer.status, answer.body, d.said(answer)), (200, b"got 200000 bytes", True), "the end")
     answer = create(pawl.address, d, BODY)
-    same((answer.status, answer.body, d.said(answer)), (200, b"got 200000 octets", True), "creation with everything")
+    same((answer.status, answer.body, d.said(answer)), (200, b"got 200000 bytes", True), "creation with everything")
     same(status(pawl.address, d, "/.pawl/uploads/" + "A" * 32).status, 404, "an unknown upload")
     same(cancel(pawl.address, d, careful(pawl.address, d)).status // 100, 2, "DELETE")
 
@@ -855,4 +855,4 @@ def keep_alive(bench):
             same(answer.status, 201, f"{d} careful creation")
             client.append(d, answer.get("Location"), 0, 3)
             client.send(b"abc")
-            same(client.answer().body, b"got 3 octets", f"{d} append")
+            same(client.answer().body, b"got 3 bytes", f"{d} append")

@@ -24,7 +24,7 @@ def files(pawl, least=1):
     return list(body_files(pawl, least))
 
 
-@check("upload limits: max-upload: declared lengths are 413 with Upload-Limit before a body octet; undeclared ones when they pass it")
+@check("upload limits: max-upload: declared lengths are 413 with Upload-Limit before a body byte; undeclared ones when they pass it")
 def max_upload(bench):
     origin, pawl = begin(bench, **{"max-upload": "1M"})
 
@@ -82,7 +82,7 @@ def spool_full(bench):
             same((answer.status, [s for s, _ in answer.interim if s == 104]), (507, []), "a third of 3 MiB")
             true(int(one(answer, "Retry-After")) > 0, "Retry-After")
         same(tus_create(pawl.address, len(BODY)).status, 507, "a third by tus")
-        same(append(pawl.address, d, first, len(BODY) - 1, BODY[-1:]).body, b"got %d octets" % len(BODY), "the first completes")
+        same(append(pawl.address, d, first, len(BODY) - 1, BODY[-1:]).body, b"got %d bytes" % len(BODY), "the first completes")
         wait_for(lambda: len(files(pawl, MIB)) == 1, 5, "the end of the first one's file")
         time.sleep(0.1)
         third = partial(pawl, d, BODY, 1000)
@@ -113,10 +113,10 @@ def pause(bench):
     same(ask(pawl.address, "/page").status, 200, "a read")
     same(cancel(pawl.address, d, blocker).status, 204, "DELETE of the other")
     wait_for(lambda: append(pawl.address, d, location, at, BODY[at:]).status == 200, 2, "the rest once there is room")
-    true(whole(origin, method="POST")[-1].body == BODY, "other octets at the origin")
+    true(whole(origin, method="POST")[-1].body == BODY, "other bytes at the origin")
 
 
-@check("upload limits: an open upload without octets does not hold the spool against others for longer than a minute", seconds=90)
+@check("upload limits: an open upload without bytes does not hold the spool against others for longer than a minute", seconds=90)
 def promises(bench):
     if not os.environ.get("PAWL_SLOW_CHECKS"):
         raise Skip("takes a minute; set PAWL_SLOW_CHECKS")
@@ -163,7 +163,7 @@ def share(bench):
     same(create(pawl.address, d, BODY, True, ann).status, 200, "the share is free again")
 
 
-@check("upload limits: a sender below min-rate is cut, its octets stay, and it may go on")
+@check("upload limits: a sender below min-rate is cut, its bytes stay, and it may go on")
 def min_rate(bench):
     origin, pawl = begin(bench, **{"min-rate": "100K/1s"})
     d = Dialect(9)
@@ -236,7 +236,7 @@ def expiry(bench):
     while time.monotonic() < end and tus_patch(busy.address, ageing, at, b"x").status == 204:
         at += 1
         time.sleep(0.2)
-    same(tus_patch(busy.address, ageing, at, b"x").status in (404, 410), True, f"a busy upload after {at} octets and max-age")
+    same(tus_patch(busy.address, ageing, at, b"x").status in (404, 410), True, f"a busy upload after {at} bytes and max-age")
 
     wait_for(lambda: gone(pawl, d, old, location, answered, tus[0], tus[-1]), 16, "the end of all", 0.2)
     true(append(pawl.address, d, location, MIB + 1, b"x").status in (404, 410), "PATCH")
@@ -252,7 +252,7 @@ def expiry(bench):
     same([(r.path, r.body == BODY) for r in late.requests if r.method != "OPTIONS"], [("/in", True)], "what was delivered")
 
 
-@check("upload limits: max-upload holds for ordinary uploads that stream to the application, declared or not, to the octet")
+@check("upload limits: max-upload holds for ordinary uploads that stream to the application, declared or not, to the byte")
 def streamed_max_upload(bench):
     origin, pawl = begin(bench, **{"max-upload": "1M", "plain-uploads": "stream"})
     kinds = {"plain": (), "form": (("Content-Type", "multipart/form-data; boundary=x"),), "part": (("Content-Range", "bytes 0-9/20"),),
@@ -262,7 +262,7 @@ def streamed_max_upload(bench):
         name, method, chunked = case
         path = f"/{name}-{method}-{chunked}"
         answer = ask(pawl.address, path, method, kinds[name], BODY[:MIB], chunked=chunked)
-        same((answer.status, answer.body), (200, b"got 1048576 octets"), "exactly max-upload")
+        same((answer.status, answer.body), (200, b"got 1048576 bytes"), "exactly max-upload")
         answer = ask(pawl.address, path, method, kinds[name], BODY[:MIB + 1], chunked=chunked)
         same((answer.status, [s for s, _ in answer.interim if s != 100]), (413, []), "one more")
         whole_ones = [r for r in asked(origin, path) if len(r.body) > MIB or (r.status is not None and len(r.body) < MIB)]
@@ -271,7 +271,7 @@ def streamed_max_upload(bench):
     with Upload(pawl.address) as client:
         client.head("/declared", "PUT", (("Content-Length", str(MIB + 1)), ("Expect", "100-continue")))
         answer = client.answer()
-        same((answer.status, answer.interim, asked(origin, "/declared")), (413, [], []), "declared, before any octet")
+        same((answer.status, answer.interim, asked(origin, "/declared")), (413, [], []), "declared, before any byte")
 
 
 @check("upload limits: an application that answers while it reads is cut off with its client when max-upload is passed")
@@ -298,7 +298,7 @@ def answered_early(bench):
         client.head("/talk", "POST", (("Transfer-Encoding", "chunked"),))
         octets = chunks(BODY, 65536)
         client.send(octets[:100_000])
-        wait_for(lambda: seen, 5, "the first octets at the application, which has answered by then")
+        wait_for(lambda: seen, 5, "the first bytes at the application, which has answered by then")
         try:
             client.send(octets[100_000:])
         except OSError:

@@ -100,7 +100,7 @@ def unknown(bench):
     wait_for(lambda: len(whole(origin, "/again")) == 2, 10, "the second request")
     wait_for(lambda: D.said(status(pawl.address, D, locations[0])), 5, "the answer")
     answer = append(pawl.address, D, locations[0], len(BODY), b"")
-    same((answer.status, answer.body), (200, b"got 100000 octets"), "the answer of the second try")
+    same((answer.status, answer.body), (200, b"got 100000 bytes"), "the answer of the second try")
     first, second = asked(origin, "/again")
     same((first.get("Idempotency-Key"), second.body == BODY), (second.get("Idempotency-Key"), True), "the second request")
     uploads(pawl, "rm", ids(lines["/drop"])[0])

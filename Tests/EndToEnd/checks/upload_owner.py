@@ -47,7 +47,7 @@ def authorization(bench):
             answer = status(pawl.address, D, location, fields_of(value))
             same((answer.status, answer.get("Upload-Offset")), (204, "100"), f"HEAD with {value}")
         answer = append(pawl.address, D, location, 100, BODY[100:], True, fields_of(same_owner[-1]))
-        same((answer.status, answer.body), (200, b"got 100000 octets"), "the end")
+        same((answer.status, answer.body), (200, b"got 100000 bytes"), "the end")
         same(whole(origin)[-1].all("Authorization"), [same_owner[-1]], "Authorization at the origin")
         answer = append(pawl.address, D, location, len(BODY), b"", True, fields_of(strangers[0]))
         same((answer.status, answer.body), (404, answer.body), "a stranger asking for the answer")
@@ -62,8 +62,8 @@ def unbound(bench):
     for value in (None, basic("ann", "x"), bearer("bob")):
         same(status(pawl.address, D, location, fields_of(value)).status, 204, f"HEAD with {value}")
     append(pawl.address, D, location, 0, b"abc", False, fields_of(basic("ann", "x")))
-    same(append(pawl.address, D, location, 3, b"def", True, fields_of(None)).body, b"got 6 octets", "the end")
-    same(append(pawl.address, D, careful(pawl.address, D), 0, b"abc", True, (("Cookie", "session=1"),)).body, b"got 3 octets", "with a cookie")
+    same(append(pawl.address, D, location, 3, b"def", True, fields_of(None)).body, b"got 6 bytes", "the end")
+    same(append(pawl.address, D, careful(pawl.address, D), 0, b"abc", True, (("Cookie", "session=1"),)).body, b"got 3 bytes", "with a cookie")
 
 
 @check("upload owner: a stranger's HEAD, PATCH and DELETE do not disturb a running transfer")
@@ -77,8 +77,8 @@ def undisturbed(bench):
         refused(pawl, location, fields_of(basic("bob", "x")), "a stranger")
         refused(pawl, location, (), "nobody")
         client.send(BODY[50_000:])
-        same(client.answer().body, b"got 100000 octets", "answer")
-    true(whole(origin)[-1].body == BODY, "other octets at the origin")
+        same(client.answer().body, b"got 100000 bytes", "answer")
+    true(whole(origin)[-1].body == BODY, "other bytes at the origin")
 
 
 @check("upload owner: cookie:NAME, and owner = none")
@@ -112,7 +112,7 @@ def by_application(bench):
     same(status(pawl.address, D, location, fields_of("Bearer t3")).status, 404, "HEAD of another user")
     true(status(pawl.address, D, location, ()).status in (401, 404), "HEAD of nobody")
     same(append(pawl.address, D, location, 0, b"evil", True, fields_of("Bearer t3")).status, 404, "PATCH of another user")
-    same(append(pawl.address, D, location, 0, BODY, True, fields_of("Bearer t2")).body, b"got 100000 octets", "the end")
+    same(append(pawl.address, D, location, 0, BODY, True, fields_of("Bearer t2")).body, b"got 100000 bytes", "the end")
 
 
 @check("upload owner: a token that only claims to be the owner's goes on with the upload, and is not given the application's answer")
@@ -122,7 +122,7 @@ def claimed(bench):
     for d in (Dialect(6), Dialect(9)):
         location = create(pawl.address, d, BODY[:100], False, mine).get("Location")
         same(status(pawl.address, d, location, claim).get("Upload-Offset"), "100", "HEAD with a claim")
-        same(append(pawl.address, d, location, 100, BODY[100:], True, fresh).body, b"got 100000 octets", "the end, with a refreshed token")
+        same(append(pawl.address, d, location, 100, BODY[100:], True, fresh).body, b"got 100000 bytes", "the end, with a refreshed token")
         same(whole(origin)[-1].all("Authorization"), [fresh[0][1]], "Authorization at the origin")
         for round_ in ("at once", "after a restart"):
             for who, code in ((mine, 200), (fresh, 200), (claim, 403)):
@@ -153,7 +153,7 @@ def claims_are_asked(bench):
     asked_ = len(origin.of("/auth"))
     same(status(pawl.address, D, location, fields_of(bearer("ann", 1))).get("Upload-Offset"), "100", "HEAD with the creator's")
     same(len(origin.of("/auth")), asked_, "questions about a token that was seen")
-    same(append(pawl.address, D, location, 100, BODY[100:], True, fields_of(bearer("ann", 2))).body, b"got 100000 octets", "the end with a refreshed token")
+    same(append(pawl.address, D, location, 100, BODY[100:], True, fields_of(bearer("ann", 2))).body, b"got 100000 bytes", "the end with a refreshed token")
     for n, code in ((1, 200), (2, 200), (4, 200), (3, 403)):
         answer = append(pawl.address, D, location, len(BODY), b"", True, fields_of(bearer("ann", n)))
         same((answer.status, b"got 100000" in answer.body), (code, code == 200), f"the answer with token {n}")
@@ -181,7 +181,7 @@ def auth_fields(bench):
     sent = (("Authorization", bearer("ann")), ("Cookie", "a=b"), ("X-Mine", "1"), ("Content-Type", "video/mp4"), ("Range", "bytes=0-1"), ("If-Match", '"x"'),
             ("If-None-Match", '"y"'), ("Expect", "100-continue"), ("Upload-Length", "100000"))
     answer = create(pawl.address, D, BODY, True, sent, "/in?a=b", "PUT")
-    same((answer.status, answer.body), (200, b"got 100000 octets"), "answer")
+    same((answer.status, answer.body), (200, b"got 100000 bytes"), "answer")
     questions = origin.of("/auth")
     true(len(questions) >= 2, f"{len(questions)} questions: one before accepting and one before forwarding are due")
     for question in questions:
@@ -209,7 +209,7 @@ def auth_answers(bench):
         expected = code if 400 <= code < 500 else 503
         with Upload(pawl.address) as client:
             client.create(D, True, len(BODY))
-            answer = client.answer()      # no octet of the body was sent
+            answer = client.answer()      # no byte of the body was sent
             same((answer.status, [s for s, _ in answer.interim]), (expected, []), "IETF creation")
             if 400 <= code < 500:
                 same((answer.body, answer.get("WWW-Authenticate")), (answers[code].content, "Basic" if code == 401 else None), "the application's answer")

@@ -83,7 +83,7 @@ def late(bench):
     origin.at("/draft", lambda request: (gate.wait(30), Resource(b"", status=204, fields=NO_STORE))[1] if request.method == "OPTIONS" else stored(request))
     begun = time.monotonic()
     answer = create(pawl.address, Dialect(6), BODY, target="/draft", timeout=20)
-    same((answer.status, answer.body, [s for s, _ in answer.interim]), (200, b"got 1000 octets", []), "a creation of the drafts")
+    same((answer.status, answer.body, [s for s, _ in answer.interim]), (200, b"got 1000 bytes", []), "a creation of the drafts")
     true(time.monotonic() - begun < 5, "it waited")
     time.sleep(max(0, 2.5 - (time.monotonic() - begun)))
     same(answers, [], "answers to tus before the origin said anything")

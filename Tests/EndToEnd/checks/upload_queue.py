@@ -62,7 +62,7 @@ def others_are_served(pawl, what, number=2):
         answer = ask(pawl.address, f"/page/{i}", fields=client(number), timeout=10)
         same((answer.status, answer.body), (200, b"page"), f"another client's request, {what}")
         answer = create(pawl.address, Dialect(6), BODY, target=f"/other/{i}", fields=client(number), timeout=10)
-        same((answer.status, answer.body), (200, b"got 1000 octets"), f"another client's upload, {what}")
+        same((answer.status, answer.body), (200, b"got 1000 bytes"), f"another client's upload, {what}")
         true(time.monotonic() - begun < 2, f"another client was kept waiting, {what}: {time.monotonic() - begun:.1f} s")
         begun = time.monotonic()
 
@@ -95,7 +95,7 @@ def hung(bench):
             begun = time.monotonic()
             for i in range(5):
                 answer = create(pawl.address, Dialect(6), BODY, target=f"/{name}{i}", fields=client(1))
-                same((answer.status, answer.body), (200, b"got 1000 octets"), f"beside the {name} one")
+                same((answer.status, answer.body), (200, b"got 1000 bytes"), f"beside the {name} one")
             true(time.monotonic() - begun < 4, f"took {time.monotonic() - begun:.1f} s")
     finally:
         end.set()

@@ -97,7 +97,7 @@ def moved_directory(bench):
         shutil.move(str(pawl.folder / "spool-a"), str(pawl.folder / "spool-moved"))
         reload(pawl, ("path = spool-a", "path = spool-moved"))
         running.send(BODY[40_000:])
-        same(running.answer().body, b"got 100000 octets", "the one that was being sent")
+        same(running.answer().body, b"got 100000 bytes", "the one that was being sent")
     uses(pawl, locations[0], target="/0", origin=origin)
     uses(pawl, begun(pawl, target="/new"), target="/new", origin=origin)
     for n, hard in enumerate((False, True)):

@@ -68,7 +68,7 @@ def in_no_log(pawl, *locations):
 
 
 def uses(pawl, location, tus=False, target="/in", origin=None, host="pawl.test"):
-    """An upload of which 1000 octets are there goes on at its URL to its end."""
+    """An upload of which 1000 bytes are there goes on at its URL to its end."""
     path = path_of(location)
     # What its URL is asked as a link is nothing for the application, either.
     ask(pawl.address, "/page", fields=(("Referer", f"http://pawl.test{path}"),), host=host)
@@ -81,7 +81,7 @@ def uses(pawl, location, tus=False, target="/in", origin=None, host="pawl.test")
         same((answer.status, answer.get("Upload-Offset")), (204, "50000"), "tus PATCH")
         answer = tus_patch(pawl.address, location, 50_000, BODY[50_000:], host=host)
         same((answer.status, answer.get("Pawl-Origin-Status")), (204, "200"), "the last tus PATCH")
-        same(tus_get(pawl.address, location, host=host).body, b"got 100000 octets", "tus GET")
+        same(tus_get(pawl.address, location, host=host).body, b"got 100000 bytes", "tus GET")
     else:
         answer = status(pawl.address, D, location, host=host)
         same((answer.status, answer.get("Upload-Offset"), D.said(answer)), (204, "1000", False), "HEAD")
@@ -90,14 +90,14 @@ def uses(pawl, location, tus=False, target="/in", origin=None, host="pawl.test")
         answer = append(pawl.address, D, location, 1000, BODY[1000:50_000], False, host=host)
         same((answer.status, D.said(answer)), (204, False), "append")
         answer = append(pawl.address, D, location, 50_000, BODY[50_000:], host=host)
-        same((answer.status, answer.body, D.said(answer)), (200, b"got 100000 octets", True), "the last append")
-        same(status(pawl.address, D, location, method="GET", host=host).body, b"got 100000 octets", "GET")
+        same((answer.status, answer.body, D.said(answer)), (200, b"got 100000 bytes", True), "the last append")
+        same(status(pawl.address, D, location, method="GET", host=host).body, b"got 100000 bytes", "GET")
     if origin:
         same([(r.method, r.body == BODY) for r in whole(origin, target)], [("POST", True)], "at the application")
 
 
 def begun(pawl, tus=False, target="/in", host="pawl.test"):
-    """An upload of which 1000 octets are there; its Location."""
+    """An upload of which 1000 bytes are there; its Location."""
     if not tus:
         location = careful(pawl.address, D, target=target, host=host)
         same(append(pawl.address, D, location, 0, BODY[:1000], False, host=host).status, 204, "the beginning")
@@ -130,7 +130,7 @@ def goes_on(bench):
             same((answer.status, [r.get(D.name) for r in asked(origin, "/n")]), (200, ["?0"]), "a creation now")
         else:
             true(answer.status == 201 and path_of(answer.get("Location")).startswith("/new/place/"), f"a creation now: {answer} {answer.get('Location')}")
-            same(append(pawl.address, D, answer.get("Location"), 0, BODY).body, b"got 100000 octets", "what it made")
+            same(append(pawl.address, D, answer.get("Location"), 0, BODY).body, b"got 100000 bytes", "what it made")
     each([(name, change, how) for name, change in (("off", OFF), ("moved", MOVED)) for how in HOWS], row)
 
 
@@ -155,11 +155,11 @@ def under_way(bench):
             reload(pawl, change)
             same(status(pawl.address, D, second).get("Upload-Offset"), "100000", "HEAD of one that is being delivered")
             running.send(BODY[40_000:])
-            same(running.answer().body, b"got 100000 octets", "the creation under way")
+            same(running.answer().body, b"got 100000 bytes", "the creation under way")
             gate.set()
             same(waiting.answer().body, b"slow", "the one that waited")
         same(append(pawl.address, D, second, len(BODY), b"").body, b"slow", "its answer again")
-        same(append(pawl.address, D, third, len(BODY), b"").body, b"got 100000 octets", "the next attempt")
+        same(append(pawl.address, D, third, len(BODY), b"").body, b"got 100000 bytes", "the next attempt")
         nothing_leaked(origin, pawl, [first, second, third])
 
 
@@ -176,7 +176,7 @@ def away(bench):
             origin.default = stored
             # By itself, without its client.
             wait_for(lambda: whole(origin, "/x"), 30, "the delivery")
-            wait_for(lambda: append(pawl.address, D, location, len(BODY), b"").body == b"got 100000 octets", 10, "the answer")
+            wait_for(lambda: append(pawl.address, D, location, len(BODY), b"").body == b"got 100000 bytes", 10, "the answer")
             same([r.body == BODY for r in whole(origin, "/x")], [True], "deliveries")
             nothing_leaked(origin, pawl, [location])
 
@@ -197,7 +197,7 @@ def parts(bench):
         answer = tus_create(pawl.address, None, (("Upload-Concat", value),), target="/whole")
         same((answer.status, answer.get("Pawl-Origin-Status")), (201, "200"), f"{name}: the final upload")
         same([r.body == BODY for r in whole(origin, "/whole")], [True], "at the application")
-        same(tus_get(pawl.address, answer.get("Location")).body, b"got 100000 octets", "GET of it")
+        same(tus_get(pawl.address, answer.get("Location")).body, b"got 100000 bytes", "GET of it")
         nothing_leaked(origin, pawl, made + [answer.get("Location")])
 
 
@@ -224,8 +224,8 @@ def nested(bench):
         takes_effect(pawl, how, ("[site:main]", "[site:main]\nmax-ranges = 5") if how == "reload" else ("max-ranges = 5", "max-ranges = 5"))
         found(how)
     for target, (location, sent) in uploads.items():
-        same(append(pawl.address, D, location, sent, BODY[sent:]).body, b"got 100000 octets", f"the end of {location}")
-        true(whole(origin, target)[0].body == BODY, f"other octets for {target}")
+        same(append(pawl.address, D, location, sent, BODY[sent:]).body, b"got 100000 bytes", f"the end of {location}")
+        true(whole(origin, target)[0].body == BODY, f"other bytes for {target}")
     nothing_leaked(origin, pawl, [location for location, _ in uploads.values()], "/u")
 
 
@@ -251,7 +251,7 @@ def others(bench):
         same(status(pawl.address, D, location).get("Upload-Offset"), "1000", f"HEAD after {how}")
     lines = [line["target"] for line in pawl.access("/files/", 10)]
     true("/files/report.pdf" in lines, f"the application's own paths in the log: {lines}")
-    same(append(pawl.address, D, location, 1000, BODY[1000:]).body, b"got 100000 octets", "the rest")
+    same(append(pawl.address, D, location, 1000, BODY[1000:]).body, b"got 100000 bytes", "the rest")
     in_no_log(pawl, location)
 
 
@@ -271,7 +271,7 @@ def twice(bench):
             same(status(pawl.address, D, location, ann).get("Upload-Offset"), "0", f"HEAD, {how}")
             same(status(pawl.address, D, location, (("Authorization", bearer("bob")),)).status, 404, f"a stranger's HEAD, {how}")
     for location in locations:
-        same(append(pawl.address, D, location, 0, BODY, True, ann).body, b"got 100000 octets", "append")
+        same(append(pawl.address, D, location, 0, BODY, True, ann).body, b"got 100000 bytes", "append")
     same(len([r for r in origin.requests if r.method == "POST" and r.body == BODY]), 4, "deliveries")
     for prefix in ("/one/", "/two/", "/three/"):
         nothing_leaked(origin, pawl, locations, prefix)
@@ -333,12 +333,12 @@ def hosts(bench):
         if how == "reload":
             uses(pawl, location, target=f"/{name}-{how}", origin=mine, host="mine.test")
         else:
-            # Where it went is not known any more: its octets are kept until a site is there again.
+            # Where it went is not known any more: its bytes are kept until a site is there again.
             same(append(pawl.address, D, location, 1000, BODY[1000:50_000], False, host="mine.test").status, 204, "append")
             rewrite(pawl, (new, section)) if new else pawl.file.write_text(pawl.file.read_text() + section)
             pawl.signal(signal.SIGHUP)
             wait_for(lambda: reloads(pawl), 10, "the reload")
-            same(append(pawl.address, D, location, 50_000, BODY[50_000:], host="mine.test").body, b"got 100000 octets", "the rest, with the site again")
+            same(append(pawl.address, D, location, 50_000, BODY[50_000:], host="mine.test").body, b"got 100000 bytes", "the rest, with the site again")
             same([r.body == BODY for r in whole(mine, f"/{name}-{how}")], [True], "at the application")
         same(ask(pawl.address, "/", host="nobody.test").status, 404, "a host that nobody has")
         same([r.target for r in theirs.requests if r.method != "GET"], [], "at the other application")
@@ -421,7 +421,7 @@ def auth(bench):
     location = begun(pawl)
     for change in (OFF, MOVED):
         reload(pawl, change)
-    same(append(pawl.address, D, location, 1000, BODY[1000:]).body, b"got 100000 octets", "the rest")
+    same(append(pawl.address, D, location, 1000, BODY[1000:]).body, b"got 100000 bytes", "the rest")
     same({r.get("X-Original-URI") for r in origin.of("/auth")}, {"/in"}, "X-Original-URI")
     nothing_leaked(origin, pawl, [location])
 
@@ -475,8 +475,8 @@ def owner_lost(bench):
                 same((answer.status, answer.get("Upload-Offset")), (404, None), f"{what} of {stranger}")
         answer = status(pawl.address, D, location, mine)
         same((answer.status, answer.get("Upload-Offset")), (204, "1000"), "HEAD of its maker")
-        same(append(pawl.address, D, location, 1000, BODY[1000:], True, mine).body, b"got 100000 octets", "the rest")
-        same(status(pawl.address, D, location, mine, "GET").body, b"got 100000 octets", "its answer")
+        same(append(pawl.address, D, location, 1000, BODY[1000:], True, mine).body, b"got 100000 bytes", "the rest")
+        same(status(pawl.address, D, location, mine, "GET").body, b"got 100000 bytes", "its answer")
         same(tus_head(pawl.address, tus, mine).get("Upload-Offset"), "1000", "tus HEAD of its maker")
         same(tus_patch(pawl.address, tus, 1000, BODY[1000:], mine).get("Upload-Offset"), "100000", "the rest by tus")
         answer = tus_create(pawl.address, None, mine + (("Upload-Concat", f"final;{path_of(parts[0])}"),), target="/z")
@@ -495,7 +495,7 @@ def owner_claimed(bench):
         same(append(pawl.address, D, location, 0, BODY[:1000], False, mine).status, 204, "the beginning")
         change = [(f"owner = authorization\n", f"owner = {new}\n")]
         reload(pawl, *change)
-        same(append(pawl.address, D, location, 1000, BODY[1000:], True, mine).body, b"got 100000 octets", "the rest")
+        same(append(pawl.address, D, location, 1000, BODY[1000:], True, mine).body, b"got 100000 bytes", "the rest")
         for why in ("then", "with the rule back"):
             for who, code in ((mine, 200), (claim, 403)):
                 answer = status(pawl.address, D, location, who, "GET")

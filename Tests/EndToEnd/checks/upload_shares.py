@@ -25,7 +25,7 @@ def begin(bench, origin=None, spool=None, **site):
 
 
 def nameless(pawl):
-    """Octets on disk of files that only pawl's descriptors know."""
+    """Bytes on disk of files that only pawl's descriptors know."""
     total = 0
     folder = f"/proc/{pawl.process.pid}/fd"
     for name in os.listdir(folder):
@@ -39,7 +39,7 @@ def nameless(pawl):
 
 
 def kept(pawl):
-    """Octets of the spool: bodies, nameless files, and the catalogue without its journal."""
+    """Bytes of the spool: bodies, nameless files, and the catalogue without its journal."""
     catalogue = sum(path.stat().st_size for path in (pawl.folder / "state").rglob("uploads.sqlite"))
     return sum(body_files(pawl).values()) + nameless(pawl) + catalogue
 
@@ -51,7 +51,7 @@ def other_is_served(pawl, origin_is_away=False):
         same(tus_patch(pawl.address, location, 0, BODY[:-1], source=OTHER).status, 204, "the other client's content")
         return
     answer = create(pawl.address, D, BODY, source=OTHER, target="/other")
-    same((answer.status, answer.body), (200, b"got %d octets" % MIB), "the other client's upload")
+    same((answer.status, answer.body), (200, b"got %d bytes" % MIB), "the other client's upload")
     location = tus_new(pawl.address, MIB, source=OTHER, target="/other")
     same(tus_patch(pawl.address, location, 0, BODY, source=OTHER).status, 204, "the other client's upload by tus")
     same(ask(pawl.address, "/other", "POST", (), BODY, source=OTHER).status, 200, "the other client's ordinary upload")
@@ -80,7 +80,7 @@ def plain(bench):
         held.append(client)
     wait_for(lambda: nameless(pawl) >= SHARE // 2, 5, "spooled content")
     other_is_served(pawl)
-    true(nameless(pawl) <= SHARE + MIB, f"{nameless(pawl)} octets of one client")
+    true(nameless(pawl) <= SHARE + MIB, f"{nameless(pawl)} bytes of one client")
     refused = [client for client in held if not client.nothing(0.05)]
     true(len(refused) >= 20, f"{len(refused)} of 24 were refused")
     same({client.answer().status for client in refused}, {429}, "what is beyond the share")
@@ -97,7 +97,7 @@ def answers(bench):
     count, status = attack(lambda n: create(pawl.address, D, b"%d" % n, target="/long").status, 40)
     true(count < 8 and status == 429, f"{count} answers of 900 kB were kept for a share of 4 MiB, then {status}")
     other_is_served(pawl)
-    true(kept(pawl) < SHARE + 3 * MIB, f"{kept(pawl)} octets kept")
+    true(kept(pawl) < SHARE + 3 * MIB, f"{kept(pawl)} bytes kept")
     # The oldest answers make room for uploads.
     wait_for(lambda: create(pawl.address, D, b"again", target="/in").status == 200, 15, "room for an upload of the same client", 0.5)
 
@@ -113,7 +113,7 @@ def spilled(bench):
             client.send(b"x")
             answer = client.answer()
             whole += len(answer.body) == 3 * MIB
-    true(nameless(pawl) <= SHARE + MIB, f"{nameless(pawl)} octets in files of one client")
+    true(nameless(pawl) <= SHARE + MIB, f"{nameless(pawl)} bytes in files of one client")
     true(whole >= 1, "not one answer came whole")
     other_is_served(pawl)
 
@@ -129,7 +129,7 @@ def records(bench):
     for _ in range(3):
         attack(made, 200)
         other_is_served(pawl)
-    true(kept(pawl) < 5 * MIB, f"{kept(pawl)} octets kept")
+    true(kept(pawl) < 5 * MIB, f"{kept(pawl)} bytes kept")
 
 
 @check("upload shares: uploads without a byte that wait for their origin count for their client", seconds=60)
@@ -148,7 +148,7 @@ def waiting(bench):
                 return int(str(other).split(" ")[0])
             return 104
     count, status = attack(made, 600)
-    true(count < 250 and status == 429, f"{count} uploads of 1 octet with 6 kB of fields waited in a share of 2 MiB, then {status}")
+    true(count < 250 and status == 429, f"{count} uploads of 1 byte with 6 kB of fields waited in a share of 2 MiB, then {status}")
     other_is_served(pawl, origin_is_away=True)
 
 
@@ -172,7 +172,7 @@ def parts(bench):
         if answer.status == 201:
             append(pawl.address, D, answer.get("Location"), 0, BODY[:-1], False)
     used = sum(body_files(pawl).values())
-    true(used <= 2 * SHARE, f"{used} octets of one client")
+    true(used <= 2 * SHARE, f"{used} bytes of one client")
     other_is_served(pawl)
     gate.set()
     for thread in threads:
@@ -280,7 +280,7 @@ def attacked(bench):
         for client in held:
             client.close()
     pawl.end()
-    print(f"    {most} octets at most; {counts}")
+    print(f"    {most} bytes at most; {counts}")
     # One share of 6 MiB, what the other client has under way, and what SQLite keeps of its own.
-    true(most <= 6 * MIB + 8 * MIB, f"{most} octets of a spool of 24 MiB, and a share of 6 MiB")
+    true(most <= 6 * MIB + 8 * MIB, f"{most} bytes of a spool of 24 MiB, and a share of 6 MiB")
     same(len(counts), 7, "ways that were tried")

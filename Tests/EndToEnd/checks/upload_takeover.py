@@ -55,9 +55,9 @@ def by_head(bench):
                 pass
             same(status(pawl.address, d, location).get("Upload-Offset"), str(at), "offset after more from the old writer")
             answer = append(pawl.address, d, location, at, BODY[at:])
-            same((answer.status, answer.body), (200, b"got %d octets" % len(BODY)), "append at the offset told")
+            same((answer.status, answer.body), (200, b"got %d bytes" % len(BODY)), "append at the offset told")
             ended(old, "the old transfer")
-        true(whole(origin)[-1].body == BODY, "other octets at the origin")
+        true(whole(origin)[-1].body == BODY, "other bytes at the origin")
     each([(d, turn) for d in dialects() for turn in (0, 1)], row)
 
 
@@ -87,11 +87,11 @@ def by_patch(bench):
                 pass
             same(append(pawl.address, d, location, at + 100_000, BODY[at + 100_000:]).status, 200, "the rest")
             ended(old, "the old transfer")
-        true(whole(origin)[-1].body == BODY, "other octets at the origin")
+        true(whole(origin)[-1].body == BODY, "other bytes at the origin")
     each(range(8), row)
 
 
-@check("upload takeover: an old connection that keeps pouring wrong octets adds none after the newer request; 16 times over 2 loops", seconds=90)
+@check("upload takeover: an old connection that keeps pouring wrong bytes adds none after the newer request; 16 times over 2 loops", seconds=90)
 def dribbling(bench):
     origin, pawl = begin(bench)
 
@@ -110,7 +110,7 @@ def dribbling(bench):
             sent = 0
             try:
                 while not stop.is_set() and sent < len(BODY) - 1000:
-                    # Right octets until the newer request has its answer, wrong ones from then on.
+                    # Right bytes until the newer request has its answer, wrong ones from then on.
                     step = 4096
                     old.send(JUNK[sent:sent + step] if over.is_set() else BODY[sent:sent + step])
                     sent += step
@@ -137,7 +137,7 @@ def dribbling(bench):
         stop.set()
         thread.join(5)
         old.close()
-        true(whole(origin)[-1].body == BODY, "other octets at the origin")
+        true(whole(origin)[-1].body == BODY, "other bytes at the origin")
     each(range(16), row)
 
 
@@ -160,7 +160,7 @@ def tus(bench):
             true(at <= 250_000, f"offset {at}")
             same(tus_patch(pawl.address, location, at, BODY[at:]).status, 204, "PATCH at the offset told")
             ended(old, "the old PATCH")
-        true(whole(origin)[-1].body == BODY, "other octets at the origin")
+        true(whole(origin)[-1].body == BODY, "other bytes at the origin")
     each(range(6), row)
 
 
@@ -189,7 +189,7 @@ def crowd(bench):
         at = int(status(pawl.address, d, location).get("Upload-Offset"))
         true(all(int(a.get("Upload-Offset")) <= at for a in answers), "an offset that was told went back")
         same(append(pawl.address, d, location, at, BODY[at:]).status, 200, "append")
-        true(whole(origin)[-1].body == BODY, "other octets at the origin")
+        true(whole(origin)[-1].body == BODY, "other bytes at the origin")
 
 
 @check("upload takeover: two appends at the same offset: one upload, whole, delivered once")
@@ -232,4 +232,4 @@ def verified(bench):
         old.send(BODY[1000:900_000])
         same(status(pawl.address, d, location).get("Upload-Offset"), "1000", "HEAD")
         same(append(pawl.address, d, location, 1000, BODY[1000:]).status, 200, "the rest without a digest")
-    true(whole(origin)[-1].body == BODY, "other octets at the origin")
+    true(whole(origin)[-1].body == BODY, "other bytes at the origin")

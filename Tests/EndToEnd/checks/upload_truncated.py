@@ -11,11 +11,11 @@ ANSWER = Content("answer", 3 * MIB).read()
 
 
 def broken(size, at, how="fin", framing="length", status=None, fields=()):
-    """An answer of `size` octets that ends after `at`."""
+    """An answer of `size` bytes that ends after `at`."""
     return Resource(ANSWER[:size], status=status, framing=framing, fields=NO_STORE + fields, breaks=lambda *_: Break(at, how))
 
 
-# By name: octets of the answer, those that come, how the connection ends, framing.
+# By name: bytes of the answer, those that come, how the connection ends, framing.
 KINDS = {
     "half": (1000, 500, "fin", "length"), "half, reset": (1000, 500, "rst", "length"), "nothing": (1000, 0, "fin", "length"),
     "all but one": (1000, 999, "fin", "length"), "chunked": (1000, 500, "fin", "chunked"), "chunked, no last chunk": (1000, 1000, "fin", "chunked"),
@@ -28,7 +28,7 @@ def begin(bench, extra=None, name="pawl", **site):
     origin = bench.origin()
     origin.default = stored
     for number, (size, at, how, framing) in enumerate(KINDS.values()):
-        # The last chunk is what is missing where all octets come.
+        # The last chunk is what is missing where all bytes come.
         resource = broken(size, at, how, framing) if at < size else no_last_chunk(size)
         for path in (f"/k{number}", f"/k{number}-tus"):
             origin.at(path, script(resource))
@@ -43,7 +43,7 @@ def is_cut(answer, what, code=200):
     """A head, and then an end that nobody takes for the content's."""
     same((answer.status, answer.complete), (code, False), f"{what}: status, and whether it looks whole ({answer})")
     true(answer.ended in ("fin", "rst"), f"{what}: ended by {answer.ended}")
-    true(ANSWER.startswith(answer.body), f"{what}: other octets than the application's")
+    true(ANSWER.startswith(answer.body), f"{what}: other bytes than the application's")
     return answer
 
 
@@ -137,7 +137,7 @@ def not_consumed(bench):
         same(d.said(answer), False, f"{code}: completeness")
         location = [fields.get("Location") for number, fields in answer.interim if number == 104][0]
         answer = append(pawl.address, d, location, len(BODY), b"", True, (("Authorization", bearer("ann", 2)),))
-        same((answer.status, answer.body, answer.complete), (200, b"got 100000 octets", True), f"{code}: the next append")
+        same((answer.status, answer.body, answer.complete), (200, b"got 100000 bytes", True), f"{code}: the next append")
     each((401, 429, 503), row)
 
 

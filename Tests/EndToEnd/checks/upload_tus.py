@@ -1,4 +1,4 @@
-"""tus 1.0.0: every MUST of the core and of the extensions, as octets on a socket."""
+"""tus 1.0.0: every MUST of the core and of the extensions, as bytes on a socket."""
 
 import base64
 import email.utils
@@ -62,7 +62,7 @@ def core(bench):
     for name in ("Tus-Resumable", "Upload-Length", "Upload-Offset", NAME, "Upload-Concat", "Upload-Checksum", "Upload-Defer-Length"):
         same(request.all(name), [], f"{name} at the origin")
     answer = tus_get(pawl.address, location)
-    same((answer.status, answer.body, answer.get("X-Application")), (200, b"got 100000 octets", "yes"), "GET")
+    same((answer.status, answer.body, answer.get("X-Application")), (200, b"got 100000 bytes", "yes"), "GET")
     answer = tus_head(pawl.address, location)
     same((answer.status in (200, 204), answer.get("Upload-Offset")), (True, "100000"), "HEAD of a finished upload")
     answer = tus_patch(pawl.address, location, len(BODY), b"")
@@ -138,7 +138,7 @@ def wrong_patches(bench):
         same(answer.status, 415, f"type {kind}")
     same(offset(pawl, location), "500", "offset")
     same(tus_patch(pawl.address, location, 500, BODY[500:]).status, 204, "the right PATCH")
-    true(whole(origin)[-1].body == BODY, "other octets at the origin")
+    true(whole(origin)[-1].body == BODY, "other bytes at the origin")
 
 
 @check("upload tus: content beyond Upload-Length is refused with 413 and never reaches the origin")
@@ -162,7 +162,7 @@ def unknown(bench):
     same(origin.connections, 0, "connections to the origin")
 
 
-@check("upload tus: a PATCH cut by FIN or RST keeps what came, and goes on there; no octet twice")
+@check("upload tus: a PATCH cut by FIN or RST keeps what came, and goes on there; no byte twice")
 def cuts(bench):
     origin, pawl = begin(bench)
 
@@ -179,11 +179,11 @@ def cuts(bench):
             true(at <= found <= end, f"offset {found}")
             at = found
         same(tus_patch(pawl.address, location, at, BODY[at:]).status, 204, "the rest")
-        true(whole(origin)[-1].body == BODY, "other octets at the origin")
+        true(whole(origin)[-1].body == BODY, "other bytes at the origin")
     each(("fin", "rst"), row)
 
 
-@check("upload tus: the client goes with its last octet: delivered once, and HEAD tells the end")
+@check("upload tus: the client goes with its last byte: delivered once, and HEAD tells the end")
 def last_octet(bench):
     origin, pawl = begin(bench)
     for i in range(20):
@@ -196,7 +196,7 @@ def last_octet(bench):
         wait_for(lambda: whole(origin, f"/n{i}"), 5, "the request at the origin")
         wait_for(lambda: offset(pawl, location) == "100000", 5, "the end")
         same(len(whole(origin, f"/n{i}")), 1, "requests at the origin")
-        same(tus_get(pawl.address, location).body, b"got 100000 octets", "GET")
+        same(tus_get(pawl.address, location).body, b"got 100000 bytes", "GET")
 
 
 @check("upload tus: no 1xx but the 100 that was asked for")
@@ -230,7 +230,7 @@ def override(bench):
         client.interim(100)
         client.send(chunks(BODY[100:]))
         same(client.answer().status, 204, "a chunked PATCH with Expect")
-    true(whole(origin, "/o")[-1].body == BODY, "other octets at the origin")
+    true(whole(origin, "/o")[-1].body == BODY, "other bytes at the origin")
     same(whole(origin, "/o")[-1].all("X-HTTP-Method-Override"), [], "the field at the origin")
     location = tus_new(pawl.address, 10)
     answer = over("HEAD")
@@ -243,7 +243,7 @@ def override(bench):
     true(tus_head(pawl.address, location).status in (404, 410), "HEAD after DELETE")
     for fields in ((("X-HTTP-Method-Override", "DELETE"),), (("X-HTTP-Method-Override", "PATCH"), ("Content-Type", "application/offset+octet-stream"))):
         answer = ask(pawl.address, "/plain", "POST", fields, b"abc")
-        same(answer.body, b"got 3 octets", "a plain POST with the field")
+        same(answer.body, b"got 3 bytes", "a plain POST with the field")
         same((asked(origin, "/plain")[-1].method, asked(origin, "/plain")[-1].all("X-HTTP-Method-Override")), ("POST", [fields[0][1]]), "at the origin")
     location = careful(pawl.address, Dialect(6))
     answer = over("DELETE", version=Dialect(6).version)
@@ -319,13 +319,13 @@ def with_upload(bench):
     same((answer.status, answer.all("Upload-Offset")), (201, ["40000"]), "creation with a beginning")
     location = answer.get("Location")
     same(tus_patch(pawl.address, location, 40_000, BODY[40_000:]).status, 204, "the rest")
-    true(whole(origin)[-1].body == BODY, "other octets at the origin")
+    true(whole(origin)[-1].body == BODY, "other bytes at the origin")
     for chunked in (False, True):
         answer = is_tus(tus_create(pawl.address, len(BODY), body=BODY, target="/all", chunked=chunked), "POST")
         same((answer.status, answer.all("Upload-Offset"), answer.get("Pawl-Origin-Status"), answer.get("Location") is not None, answer.body),
              (201, ["100000"], "200", True, b""), "creation with everything")
-        true(whole(origin, "/all")[-1].body == BODY, "other octets at the origin")
-        same(tus_get(pawl.address, answer.get("Location")).body, b"got 100000 octets", "GET")
+        true(whole(origin, "/all")[-1].body == BODY, "other bytes at the origin")
+        same(tus_get(pawl.address, answer.get("Location")).body, b"got 100000 bytes", "GET")
     answer = is_tus(tus_create(pawl.address, 10, (("Content-Type", "text/plain"),), body=b"abc"), "415")
     same(answer.status, 415, "content of another type")
     answer = is_tus(tus_create(pawl.address, 10, body=b"x" * 11), "beyond")
@@ -352,19 +352,19 @@ def deferred(bench):
     same(tus_patch(pawl.address, location, 200, b"", (("Upload-Length", "300"),)).status, 204, "the same length again")
     same(len(whole(origin)), 0, "requests before the end")
     same(tus_patch(pawl.address, location, 200, BODY[200:300]).status, 204, "the end")
-    true(whole(origin)[-1].body == BODY[:300], "other octets at the origin")
+    true(whole(origin)[-1].body == BODY[:300], "other bytes at the origin")
     location = tus_new(pawl.address, None, defer)
     tus_patch(pawl.address, location, 0, BODY)
     answer = tus_patch(pawl.address, location, len(BODY), b"", (("Upload-Length", str(len(BODY))),))
     same((answer.status, answer.get("Pawl-Origin-Status")), (204, "200"), "a declaration that completes")
-    true(whole(origin)[-1].body == BODY, "other octets at the origin")
+    true(whole(origin)[-1].body == BODY, "other bytes at the origin")
     answer = is_tus(tus_create(pawl.address, None, defer, body=BODY[:7]), "with upload")
     same((answer.status, answer.get("Upload-Offset")), (201, "7"), "a deferred creation with upload")
 
 
 # -- expiration, termination -------------------------------------------------------------------------------------------
 
-@check("upload tus: Upload-Expires on creation, PATCH and HEAD slides with the octets; afterwards 404 or 410, and the bytes are gone")
+@check("upload tus: Upload-Expires on creation, PATCH and HEAD slides with the bytes; afterwards 404 or 410, and the bytes are gone")
 def expiration(bench):
     origin, pawl = begin(bench, extra={"spool:default": {"expire-after": "2s", "path": "spool"}})
 
@@ -375,7 +375,7 @@ def expiration(bench):
     answer = tus_create(pawl.address, 100)
     true(0 < left(answer) < 3.1, f"{left(answer)} s after creation")
     location = answer.get("Location")
-    end = time.monotonic() + 3.5          # longer than expire-after: octets keep it alive
+    end = time.monotonic() + 3.5          # longer than expire-after: bytes keep it alive
     at = 0
     while time.monotonic() < end:
         answer = tus_patch(pawl.address, location, at, b"x")
@@ -436,7 +436,7 @@ def checksums(bench):
         answer = tus_patch(pawl.address, location, at, BODY[at:], (("Upload-Checksum", checksum(name, BODY[at:])),))
         same((answer.status, answer.get("Upload-Offset")), (204, "100000"), "the last PATCH")
         before[0] += 1
-        true(whole(origin)[-1].body == BODY, "other octets at the origin")
+        true(whole(origin)[-1].body == BODY, "other bytes at the origin")
     before = [0]
     each(("sha1", "md5", "crc32", "sha256"), row)
 
@@ -467,12 +467,12 @@ def checksum_cut(bench):
             client.head(path_of(location), "PATCH", fields)
             client.send(BODY[1000:60_000])
             if end == "kill":
-                time.sleep(0.2)     # the octets have to be there when it dies; being early would prove nothing
+                time.sleep(0.2)     # the bytes have to be there when it dies; being early would prove nothing
                 pawl.restart(hard=True)
             client.cut("fin" if end == "kill" else end)
         same(offset(pawl, location), "1000", f"offset after {end}")
     same(tus_patch(pawl.address, location, 1000, BODY[1000:], (("Upload-Checksum", checksum("sha1", BODY[1000:])),)).status, 204, "the rest")
-    true(whole(origin)[-1].body == BODY, "other octets at the origin")
+    true(whole(origin)[-1].body == BODY, "other bytes at the origin")
 
 
 # -- concatenation -----------------------------------------------------------------------------------------------------
@@ -501,20 +501,20 @@ def concatenation(bench):
         same((answer.status, answer.get("Pawl-Origin-Status")), (201, "200"), "the final upload")
         final = answer.get("Location")
         request = whole(origin, "/up")[-1]
-        true(request.body == BODY and request.method == "POST", "other octets at the origin")
+        true(request.body == BODY and request.method == "POST", "other bytes at the origin")
         same(request.get("Content-Type"), "text/whole", "type at the origin")
         answer = is_tus(tus_head(pawl.address, final), "HEAD of the final upload")
         same((answer.get("Upload-Concat"), answer.get("Upload-Length"), answer.get("Upload-Offset"), answer.get(NAME)),
              (value, "100000", "100000", metadata(filename="whole.bin", filetype="text/whole")), "HEAD of the final upload")
         answer = is_tus(tus_patch(pawl.address, final, 100_000, b"x"), "PATCH of the final upload")
         same(answer.status, 403, "PATCH of the final upload")
-        same(tus_get(pawl.address, final).body, b"got 100000 octets", "GET of the final upload")
+        same(tus_get(pawl.address, final).body, b"got 100000 bytes", "GET of the final upload")
     same(len(whole(origin, "/up")), 2, "final uploads at the origin")
     answer = tus_create(pawl.address, None, (("Upload-Concat", value), (NAME, metadata(filename="whole.bin", filetype="text/whole"))), target="/up")
     same((answer.status, answer.get("Location"), len(whole(origin, "/up"))), (201, final, 2), "the same again, because the answer got lost")
     value = f"final;{locations[1]} {locations[1]} {locations[0]}"
     same(tus_create(pawl.address, None, (("Upload-Concat", value),), target="/up").status, 201, "a part used twice")
-    true(whole(origin, "/up")[-1].body == pieces[1] * 2 + pieces[0], "octets of a part used twice")
+    true(whole(origin, "/up")[-1].body == pieces[1] * 2 + pieces[0], "bytes of a part used twice")
 
 
 @check("upload tus: a final upload is refused with unfinished, unknown or stranger's parts, with a length, with malformed lists")
@@ -564,4 +564,4 @@ def parallel(bench):
     [t.join(20) for t in threads]
     true(not wrong, f"{wrong}")
     same(tus_create(pawl.address, None, (("Upload-Concat", "final;" + " ".join(locations)),)).status, 201, "the final upload")
-    true(whole(origin)[-1].body == content.read(), "other octets at the origin")
+    true(whole(origin)[-1].body == content.read(), "other bytes at the origin")

@@ -152,7 +152,7 @@ def raw(bench):
         answer, _ = upload(pawl, (("Upload-Metadata", value),) if value else (), target=f"/{name}")
         same(answer.status, 204, "answer")
         request, = whole(origin, f"/{name}")
-        same(request.body == DATA, True, "octets at the origin")
+        same(request.body == DATA, True, "bytes at the origin")
         got = request.get("Content-Type")
         true(got == kind or (kind is None and got in (None, "application/octet-stream")), f"type {got!r}")
         if file_name:
@@ -160,7 +160,7 @@ def raw(bench):
         same(request.all("Upload-Metadata"), [], "Upload-Metadata at the origin")
     each(cases, row)
     for name, value in {"crlf": metadata(filename="a\r\nX-Evil: 1\r\n\r\n.txt", filetype="text/plain\r\nX-Evil: 2"), "nul": metadata(filename="a\0b", filetype="\0"),
-                        "octets": metadata(filename=b"\xff\xfe", filetype=b"\x80/\xff"), "long": metadata(filename="n" * 8000)}.items():
+                        "bytes": metadata(filename=b"\xff\xfe", filetype=b"\x80/\xff"), "long": metadata(filename="n" * 8000)}.items():
         answer, _ = upload(pawl, (("Upload-Metadata", value),), target=f"/{name}")
         same(answer.status, 204, f"hostile metadata: {name}")
         request, = whole(origin, f"/{name}")
@@ -171,7 +171,7 @@ def raw(bench):
 # -- multipart ---------------------------------------------------------------------------------------------------------
 
 def form(request):
-    """The parts of a multipart/form-data body: (head lines, octets) each. Anything but the exact grammar is an error."""
+    """The parts of a multipart/form-data body: (head lines, bytes) each. Anything but the exact grammar is an error."""
     match = re.fullmatch(r'multipart/form-data; ?boundary="?([A-Za-z0-9\'()+_,./:=? -]{1,70}?)"?', one(Fields(request.fields), "Content-Type"))
     true(match, f"type {request.get('Content-Type')!r}")
     boundary = match.group(1).encode()
@@ -210,7 +210,7 @@ def multipart(bench):
             files = [(head, octets) for head, octets in form(request) if any(b'name="upload"' in line for line in head)]
             same(len(files), 1, f"parts named upload in {request.body[:300]!r}")
             head, octets = files[0]
-            same(octets, data, "the file's octets")
+            same(octets, data, "the file's bytes")
             true(head[0].startswith(b'Content-Disposition: form-data; name="upload"; filename="'), f"{head}")
             if file_name:
                 same(head[0], b'Content-Disposition: form-data; name="upload"; ' + file_name, "Content-Disposition of the part")
@@ -235,7 +235,7 @@ def large_multipart(bench):
     same(tus_head(pawl.address, location).get("Upload-Offset"), "2000000", "offset")
     same(tus_patch(pawl.address, location, 2_000_000, content.read(2_000_000)).status, 204, "the rest")
     (head, octets), = [p for p in form(whole(origin)[-1]) if b'name="file"' in p[0][0]]
-    true(octets == content.read(), "other octets in the form")
+    true(octets == content.read(), "other bytes in the form")
     same(create(pawl.address, Dialect(6), b"--x\r\nabc", True, (("Content-Type", "multipart/form-data; boundary=x"),), "/ietf").status, 200, "an IETF upload")
     same((asked(origin, "/ietf")[0].body, asked(origin, "/ietf")[0].get("Content-Type")), (b"--x\r\nabc", "multipart/form-data; boundary=x"), "its body")
 

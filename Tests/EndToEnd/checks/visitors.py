@@ -16,7 +16,7 @@ def ask(pawl, path, cookie, *fields, **options):
     return get(pawl.address, path, fields=(("Cookie", cookie),) * bool(cookie) + fields, **options)
 
 
-@check("visitors: cookies of analytics neither part copies nor reach the origin; others do, and their octets stay as they came")
+@check("visitors: cookies of analytics neither part copies nor reach the origin; others do, and their bytes stay as they came")
 def analytics(bench):
     origin = bench.origin()
     origin.at("/page", lambda r: Resource(f"{r.get('Cookie')}".encode(), last_modified="old"))
@@ -27,7 +27,7 @@ def analytics(bench):
     same((first.body, second.body, third.body, second.hit, third.hit), (b"None", b"None", b"None", True, True), "without a jar of its own")
     one, two = ask(pawl, "/page", "_ga=3;sid=1 ; lang=de"), ask(pawl, "/page", "sid=1; _gid=9; lang=de")
     same((one.body, two.body, two.hit), (b"sid=1; lang=de", b"sid=1; lang=de", True), "the same session and another visit")
-    same(ask(pawl, "/page", "sid=1;lang=de").body, b"sid=1;lang=de", "nothing left out: octet for octet")
+    same(ask(pawl, "/page", "sid=1;lang=de").body, b"sid=1;lang=de", "nothing left out: byte for byte")
     true(not ask(pawl, "/page", "sid=2; _ga=3; lang=de").hit, "another session")
     ask(pawl, "/page", "_ga=1; sid=1", method="POST", body=b"")
     same(cookies_at(origin, "/page"), [None, "sid=1; lang=de", "sid=1;lang=de", "sid=2; lang=de", "_ga=1; sid=1"], "what the origin saw")
@@ -151,7 +151,7 @@ def rolling(bench):
                 answer = go_on(pawl, path, f"sid=1; roll={step}", tag, start=step * MIB)
                 same((answer.status, answer.sha, answer.get("ETag")), (206, content.sha256(step * MIB), tag), f"{path}, step {step}")
             if kind == "strong":
-                true(origin.sent(path) <= content.size * 1.05, f"{path}: {origin.sent(path)} octets from the origin")
+                true(origin.sent(path) <= content.size * 1.05, f"{path}: {origin.sent(path)} bytes from the origin")
             if kind == "strong":
                 continue
             path = "/changed" + path
@@ -190,10 +190,10 @@ def joined(bench):
     gate.set()
     answer = go_on(pawl, "/x", "sid=3", tag)
     same((answer.status, answer.sha), (206, content.sha256(MIB)), "the rest")
-    true(origin.sent("/x") <= content.size * 1.05, f"{origin.sent('/x')} octets from the origin")
+    true(origin.sent("/x") <= content.size * 1.05, f"{origin.sent('/x')} bytes from the origin")
     pawl.kill()
     pawl.start()
     count = origin.sent("/x")
     answer = go_on(pawl, "/x", "sid=4", tag)
     same((answer.status, answer.sha), (206, content.sha256(MIB)), "after a kill")
-    true(origin.sent("/x") - count <= 6 * MIB, f"{origin.sent('/x') - count} octets from the origin after the kill")
+    true(origin.sent("/x") - count <= 6 * MIB, f"{origin.sent('/x') - count} bytes from the origin after the kill")

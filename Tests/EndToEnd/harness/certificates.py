@@ -35,7 +35,7 @@ class Pair:
         return openssl("x509", "-in", self.certificate, "-outform", "DER")
 
     def copy_to(self, other):
-        """Puts this pair's octets into the files of another pair."""
+        """Puts this pair's bytes into the files of another pair."""
         shutil.copyfile(self.key, other.key)
         shutil.copyfile(self.certificate, other.certificate)
 

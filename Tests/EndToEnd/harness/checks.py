@@ -66,7 +66,7 @@ class Bench:
 
     @property
     def is_1_1(self):
-        """Whether the transport speaks HTTP/1.1 as octets: its versions, its connections, its framing."""
+        """Whether the transport speaks HTTP/1.1 as bytes: its versions, its connections, its framing."""
         return self.over in V1
 
     def use(self, thing):

@@ -115,7 +115,7 @@ class Client:
                 return lines
 
     def response(self, method="GET", sink=None, limit=None, keep=True, on_head=None, on_interim=None):
-        """Reads one response. `sink` gets the body's octets; `keep` also keeps them; `limit` stops after so many."""
+        """Reads one response. `sink` gets the body's bytes; `keep` also keeps them; `limit` stops after so many."""
         answer = Response()
         digest = hashlib.sha256() if sink is None else None
         body = bytearray()
@@ -242,7 +242,7 @@ class Client:
                 return
 
     def until_end(self, seconds=5):
-        """Whatever comes until the other side ends or `seconds` pass: (octets, how)."""
+        """Whatever comes until the other side ends or `seconds` pass: (bytes, how)."""
         data, end = bytes(self.buffer), time.monotonic() + seconds
         self.buffer.clear()
         while True:
@@ -287,7 +287,7 @@ def get(address, target="/", fields=(), method="GET", body=None, timeout=20, **r
 
 
 def raw(address, data, seconds=5, finish=False):
-    """Sends octets, returns (first response, everything that came, how it ended)."""
+    """Sends bytes, returns (first response, everything that came, how it ended)."""
     with Client(address, seconds) as client:
         try:
             client.send(data)
@@ -300,7 +300,7 @@ def raw(address, data, seconds=5, finish=False):
 
 
 def parse(octets):
-    """The first final response in `octets`, read as far as it goes; None when there is none."""
+    """The first final response in `bytes`, read as far as it goes; None when there is none."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
         theirs.settimeout(0.2)

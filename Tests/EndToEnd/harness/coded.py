@@ -13,7 +13,7 @@ PROGRAMS = {"zstd": ["zstd", "-dcq"], "br": ["brotli", "-dc"], "gzip": ["gzip", 
 
 @functools.lru_cache(maxsize=64)
 def text(key, size, kind="prose"):
-    """`size` octets of a kind of text; the same for the same key."""
+    """`size` bytes of a kind of text; the same for the same key."""
     rng = random.Random(f"{key}|{kind}")
     words = ["".join(rng.choice("etaoinshrdlucmfwypvbgkq") for _ in range(rng.randint(2, 9))) for _ in range(2000)]
     parts, count = [], 0
@@ -38,7 +38,7 @@ def decoded(coding, octets):
         return octets
     done = subprocess.run(PROGRAMS[coding], input=octets, capture_output=True, timeout=60)
     if done.returncode:
-        raise AssertionError(f"{coding} does not decode {len(octets)} octets: {done.stderr[:200]!r}")
+        raise AssertionError(f"{coding} does not decode {len(octets)} bytes: {done.stderr[:200]!r}")
     return done.stdout
 
 

@@ -1,6 +1,6 @@
 """Deterministic bodies that can be produced at any offset and never have to be held.
 
-A body is a row of blocks of one MiB. Block k begins with sixteen octets derived from the key and k, and goes on
+A body is a row of blocks of one MiB. Block k begins with sixteen bytes derived from the key and k, and goes on
 with a slice of one random pool that starts where the same derivation says: blocks of one body, and the
 same block of two bodies, differ everywhere, and a splice at a wrong offset changes the digest.
 """
@@ -16,7 +16,7 @@ _ZEROS = memoryview(bytes(BLOCK))
 
 
 class Content:
-    """`size` octets named by `key`; `changes` maps offsets to octets xor'ed in."""
+    """`size` bytes named by `key`; `changes` maps offsets to bytes xor'ed in."""
 
     def __init__(self, key, size, changes=None):
         self.key, self.size = str(key), size
@@ -25,7 +25,7 @@ class Content:
         self._blocks = {}
 
     def changed(self, *offsets, by=0x5A):
-        """The same body with the octets at these offsets changed."""
+        """The same body with the bytes at these offsets changed."""
         changes = dict(self.changes)
         for offset in offsets:
             changes[offset] = changes.get(offset, 0) ^ by
@@ -56,7 +56,7 @@ class Content:
                 start = stop
 
     def pieces(self, start=0, end=None):
-        """The octets [start, end) as a row of buffers."""
+        """The bytes [start, end) as a row of buffers."""
         end = self.size if end is None else min(end, self.size)
         if not self._changed:
             yield from self._plain(start, end)
@@ -83,7 +83,7 @@ class Content:
 
 
 class Holes(Content):
-    """`size` zero octets, as a file of holes is."""
+    """`size` zero bytes, as a file of holes is."""
 
     def __init__(self, size):
         super().__init__("holes", size)
@@ -96,7 +96,7 @@ class Holes(Content):
 
 
 class Comparer:
-    """Says whether octets that arrive piece by piece are `content` from `start` on, and where they first differ."""
+    """Says whether bytes that arrive piece by piece are `content` from `start` on, and where they first differ."""
 
     def __init__(self, content, start=0):
         self.content, self.start, self.position, self.differs_at = content, start, start, None

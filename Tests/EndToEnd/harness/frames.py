@@ -1,4 +1,4 @@
-"""One direction of an HTTP/2 connection, looked into as it passes: heads as the text HTTP/1.1 has for them, and how many octets of bodies."""
+"""One direction of an HTTP/2 connection, looked into as it passes: heads as the text HTTP/1.1 has for them, and how many bytes of bodies."""
 
 from .h2socket import h2
 
@@ -8,7 +8,7 @@ END_STREAM, END_HEADERS, PADDED, PRIORITY = 1, 4, 8, 32
 
 
 class FrameScanner:
-    """`begin(stream, head as octets, ended)` for each head, `body(stream, count, ended)` for octets of DATA."""
+    """`begin(stream, head as bytes, ended)` for each head, `body(stream, count, ended)` for bytes of DATA."""
 
     def __init__(self, begin, body, upward):
         h2()
@@ -21,7 +21,7 @@ class FrameScanner:
         self.payload, self.block, self.ends = None, bytearray(), False
 
     def feed(self, data, limit=None):
-        """How many octets of `data` may pass until `limit` octets of bodies have; the rest is not looked at."""
+        """How many bytes of `data` may pass until `limit` bytes of bodies have; the rest is not looked at."""
         at = 0
         while at < len(data):
             if self.skip:

@@ -31,11 +31,11 @@ class Stream:
         return next((v for n, v in self.fields if n == name), default)
 
     def __repr__(self):
-        return f"<{self.status} {self.count} octets ended={self.ended} reset={self.reset} interim={[s for s, _ in self.interim]}>"
+        return f"<{self.status} {self.count} bytes ended={self.ended} reset={self.reset} interim={[s for s, _ in self.interim]}>"
 
 
 class Frames:
-    """A connection. `credits`: whether windows are given back as octets come; `keep`: whether bodies are kept."""
+    """A connection. `credits`: whether windows are given back as bytes come; `keep`: whether bodies are kept."""
 
     def __init__(self, address, over="h2c", settings=(), credits=True, keep=True, preface=True, seconds=6, **how):
         h2()
@@ -48,7 +48,7 @@ class Frames:
         self.streams, self.next, self.buffer, self.block = {}, 1, bytearray(), None
         self.settings, self.goaways, self.pongs, self.acks, self.log, self.data_frames = {}, [], [], 0, [], 0
         self.window, self.start, self.ended = 65535, 65535, None
-        self.credited = {}            # octets of WINDOW_UPDATE by stream, 0 the connection
+        self.credited = {}            # bytes of WINDOW_UPDATE by stream, 0 the connection
         if preface:
             self.send(PREFACE + frame(SETTINGS, 0, 0, b"".join(struct.pack(">HI", k, v) for k, v in settings)))
 
@@ -157,7 +157,7 @@ class Frames:
         return True
 
     def _frame(self, kind, flags, stream, payload):
-        """Notes a frame; the octets that answer it."""
+        """Notes a frame; the bytes that answer it."""
         self.log.append((kind, flags, stream, len(payload)))
         state = self.streams.get(stream)
         if kind == SETTINGS and flags & ACK:

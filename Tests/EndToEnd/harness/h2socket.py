@@ -2,7 +2,7 @@
 
 What a check writes is read as HTTP/1.1 requests, each of which becomes a stream (python h2); what comes back is given out as HTTP/1.1
 answers, in the order of the requests: interim HEADERS as 1xx heads, `content-length` as it came, DATA without one in chunks, trailers
-behind them. RST_STREAM, GOAWAY and a lost connection show as the connection ending early. What HTTP/2 cannot say (HTTP/1.0, octets that
+behind them. RST_STREAM, GOAWAY and a lost connection show as the connection ending early. What HTTP/2 cannot say (HTTP/1.0, bytes that
 are no request) is an error of the check, which has to declare it. `Upgrade: websocket` becomes an extended CONNECT (RFC 8441), and its 2xx
 a 101. Windows are credited as the check reads, so that who does not read holds the sender back.
 """
@@ -72,7 +72,7 @@ class Exchange:
 
     def __init__(self, stream, method, closes=False, key=None):
         self.stream, self.method, self.closes, self.key = stream, method, closes, key
-        self.out, self.unread = bytearray(), 0      # octets for the check; flow-controlled octets not yet credited
+        self.out, self.unread = bytearray(), 0      # bytes for the check; flow-controlled bytes not yet credited
         self.status, self.chunked, self.done, self.reset = 0, False, False, None
         self.sent_all, self.tunnel = False, False
 
@@ -86,7 +86,7 @@ class H2Socket:
         self.timeout = carrier.gettimeout()
         carrier.settimeout(None)
         self.order, self.streams = collections.deque(), {}
-        self.given, self.current = bytearray(), None   # octets of the check not yet understood; the exchange whose body is being sent
+        self.given, self.current = bytearray(), None   # bytes of the check not yet understood; the exchange whose body is being sent
         self.state, self.left = "head", 0
         self.goaway, self.lost, self.over, self.closed, self.abrupt = None, None, False, False, False
         self.finished = False
@@ -204,7 +204,7 @@ class H2Socket:
         return found
 
     def _next(self, limit):
-        """Octets for the check, b"" where the connection has ended for it, None where it has to wait."""
+        """Bytes for the check, b"" where the connection has ended for it, None where it has to wait."""
         while True:
             exchange = self.order[0] if self.order else None
             if exchange and exchange.out:

@@ -1,7 +1,7 @@
 """Malformed and borderline messages, row by row of the hygiene table (requests 1 to 54, responses 55 to 74).
 
-A request case sends octets in which PATH stands for a path of its own; what may come back and what may reach the origin
-is said by its expectation. Wherever octets could be read in two ways a hidden request for /smuggled is in them: it must
+A request case sends bytes in which PATH stands for a path of its own; what may come back and what may reach the origin
+is said by its expectation. Wherever bytes could be read in two ways a hidden request for /smuggled is in them: it must
 never reach the origin.
 """
 
@@ -26,7 +26,7 @@ class Refuse:
 
 
 class Forward:
-    """Answered by the origin with 200; `wants` and `never` are expressions searched in the octets the origin got."""
+    """Answered by the origin with 200; `wants` and `never` are expressions searched in the bytes the origin got."""
 
     def __init__(self, wants=None, never=None, answers=1, status=200, anywhere=False):
         self.wants, self.never, self.answers, self.status = wants, never, answers, status
@@ -175,8 +175,8 @@ def request_cases():
     add(29, "too long", plain(method=b"M" * 500), Either(Refuse(501), BAD))
     add(29, "unknown", plain(b"Connection: close\r\n", method=b"BREW"), Either(Forward(rb"BREW PATH"), Refuse(501), Local(501)))
     add(29, "get", plain(b"Connection: close\r\n", method=b"get"), Either(Forward(rb"get PATH"), Refuse(501), Local(501)))
-    add(30, "8000 octets", plain(b"Connection: close\r\n", target=b"PATH" + b"a" * 7970), Forward(rb"a{7970}"))
-    add(30, "100,000 octets", plain(target=b"PATH" + b"a" * 100_000), Refuse(414))
+    add(30, "8000 bytes", plain(b"Connection: close\r\n", target=b"PATH" + b"a" * 7970), Forward(rb"a{7970}"))
+    add(30, "100,000 bytes", plain(target=b"PATH" + b"a" * 100_000), Refuse(414))
     add(31, "one huge field", plain(b"X: " + b"a" * 100_000 + b"\r\n"), Refuse(431))
     add(31, "1000 fields", plain(b"".join(b"X-%d: a\r\n" % i for i in range(1000))), Refuse(431))
     add(31, "a huge name", plain(b"X" * 100_000 + b": a\r\n"), Refuse(431))
@@ -374,7 +374,7 @@ def response_cases():
     add(65, "no reason", b"HTTP/1.1 200\r\nCache-Control: no-store\r\n" + LENGTH2 + b"\r\nok", Gets(200, body=b"ok"), reuse=True)
     add(65, "799", r(b"799 Odd", LENGTH2, b"ok"), Gets(799, body=b"ok"), reuse=True)
     add(65, "HTTP/1.0", b"HTTP/1.0 200 OK\r\nCache-Control: no-store\r\n" + LENGTH2 + b"\r\nok", Gets(200, body=b"ok"))
-    add(66, "101 unasked", b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nraw octets", bad)
+    add(66, "101 unasked", b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nraw bytes", bad)
     add(67, "1000 of 103", b"HTTP/1.1 103 Early Hints\r\nLink: <x>\r\n\r\n" * 1000 + r(fields=LENGTH2, body=b"ok"), Gets(502))
     add(68, "nothing but a head cut short", b"HTTP/1.1 200 OK\r\nContent-Le", Gets(502, kind="http_response_incomplete|connection_terminated"), end="close")
     for size in (b"FFFFFFFFFFFFFFFFF", b"0x2", b"-1", b" 2", b"", b"2 2", b"g"):

@@ -20,14 +20,14 @@ from .tlssocket import TLSSocket
 
 @dataclasses.dataclass
 class Break:
-    """Where a body ends early, counted from the first octet of the representation, and how."""
+    """Where a body ends early, counted from the first byte of the representation, and how."""
     at: int
     how: str = "rst"  # rst, fin, stall; over TLS cut: FIN without close_notify
 
 
 @dataclasses.dataclass
 class Resource:
-    content: object = b""                 # Content or octets
+    content: object = b""                 # Content or bytes
     ranges: bool = False
     etag: str | None = None               # as on the wire, quotes and all
     last_modified: str | None = None      # "old", "fresh" or an HTTP date
@@ -35,7 +35,7 @@ class Resource:
     type: str | None = "application/octet-stream"
     fields: tuple = ()                    # more field lines, ("Name", "value")
     breaks: object = None                 # function (start, end) -> Break or None
-    pace: float | None = None             # octets a second
+    pace: float | None = None             # bytes a second
     status: int | None = None             # another status than 200, with `content` as its body
     before_head: object = None            # function (request) called before anything is sent
     gates: tuple = ()                     # ((offset, threading.Event), ...): wait there before going on
@@ -62,8 +62,8 @@ class Request:
         self.body_count = 0
         self.serial = 0            # how many requests for this path came before
         self.status = None
-        self.sent = 0              # body octets that left for pawl (acknowledged ones where the connection broke)
-        self.start = 0             # offset of the first body octet
+        self.sent = 0              # body bytes that left for pawl (acknowledged ones where the connection broke)
+        self.start = 0             # offset of the first body byte
         self.ended = None          # done, rst, fin, stall, peer
         self.time = time.monotonic()
 
@@ -135,7 +135,7 @@ class Origin:
                 pass
 
     def at(self, path, resource):
-        """`resource`: a Resource, a function request -> Resource, or a function request -> octets, sent as they are."""
+        """`resource`: a Resource, a function request -> Resource, or a function request -> bytes, sent as they are."""
         self.resources[path] = resource
         return resource
 
@@ -148,7 +148,7 @@ class Origin:
         return len(self.of(path))
 
     def sent(self, path=None):
-        """Body octets that went to pawl."""
+        """Body bytes that went to pawl."""
         with self.lock:
             return sum(r.sent for r in self.requests if path is None or r.target == path or r.path == path)
 
@@ -283,7 +283,7 @@ class Origin:
         return buffer
 
     def _raw(self, request, connection, script):
-        """Octets as they are; a tuple ends with what happens then: keep, close, rst."""
+        """Bytes as they are; a tuple ends with what happens then: keep, close, rst."""
         data, end = (script, "close") if isinstance(script, bytes) else (script[0], script[1])
         request.status = -1
         connection.sendall(data)
@@ -497,10 +497,10 @@ class Origin:
 
 
 class Octets(Content):
-    """A body given as octets."""
+    """A body given as bytes."""
 
     def __init__(self, data):
-        super().__init__("octets", len(data))
+        super().__init__("bytes", len(data))
         self.data = memoryview(data)
 
     def pieces(self, start=0, end=None):
@@ -531,20 +531,20 @@ def break_points(offsets, how="rst"):
 
 
 def random_breaks(rng, size, least=1, most=50, how="rst"):
-    """`least` to `most` breaks at random offsets of a body of `size` octets. Returns (function, how many)."""
+    """`least` to `most` breaks at random offsets of a body of `size` bytes. Returns (function, how many)."""
     count = rng.randint(least, most)
     offsets = sorted(rng.sample(range(1, size), min(count, size - 1)))
     return break_points(offsets, how), len(offsets)
 
 
 def always_break(after, how="rst"):
-    """Each connection breaks after so many octets of its own body."""
+    """Each connection breaks after so many bytes of its own body."""
     return lambda start, end: Break(start + after, how) if start + after < end else None
 
 
 class RawOrigin:
-    """Keeps every octet that comes in, by connection, and plays a function (connection number, request number,
-    octets so far) -> octets or (octets, "keep" | "close" | "rst"). A request counts once its head has ended."""
+    """Keeps every byte that comes in, by connection, and plays a function (connection number, request number,
+    bytes so far) -> bytes or (bytes, "keep" | "close" | "rst"). A request counts once its head has ended."""
 
     def __init__(self, reply=None):
         self.reply = reply or (lambda connection, number, head: (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "keep"))

@@ -178,11 +178,11 @@ class Pawl:
 
     # -- what the kernel says ------------------------------------------------------------------------------------
     def rss(self):
-        """Resident octets."""
+        """Resident bytes."""
         return status_field(self.pid, "VmRSS") * 1024
 
     def own_rss(self):
-        """Resident octets that are not pages of files."""
+        """Resident bytes that are not pages of files."""
         return (status_field(self.pid, "RssAnon") + status_field(self.pid, "RssShmem")) * 1024
 
     def peak_rss(self):

@@ -168,7 +168,7 @@ def urlsession(style):
 
 V1 = ("clear", "tls")
 BROWSERS = ("clear", "tls", "h2")
-CLIENTS = {  # name: (function, how connections are cut, may its count of octets sent again vary from run to run)
+CLIENTS = {  # name: (function, how connections are cut, may its count of bytes sent again vary from run to run)
     "curl -C -": (curl, ("rst", "fin"), False),
     "curl with If-Range": (curl_if_range, ("fin", "rst"), False),
     "wget -c": (wget, ("rst", "fin"), False),
@@ -187,7 +187,7 @@ WHY = {V1: "it speaks HTTP/1.1 only", BROWSERS: "it takes HTTP/2 over TLS only"}
 
 
 def plan_for(name, size, hows):
-    """Which connections are cut, after how many octets. Chromium opens spare connections: only those that carry data count."""
+    """Which connections are cut, after how many bytes. Chromium opens spare connections: only those that carry data count."""
     if name.startswith("aria2"):
         cuts = {0: (size // 8, hows[0]), 1: (size // 10, hows[1]), 3: (size // 16, hows[0])}
         return lambda number: cuts.get(number)
@@ -203,7 +203,7 @@ def plan_for(name, size, hows):
 
 
 def download(name, server, size, digest, path="/file", over="clear"):
-    """Downloads `path` of `server` (host, port) through a cutting relay; (octets sent again, cuts, requests)."""
+    """Downloads `path` of `server` (host, port) through a cutting relay; (bytes sent again, cuts, requests)."""
     import hashlib
     import tempfile
     from .relay import Relay
@@ -214,6 +214,6 @@ def download(name, server, size, digest, path="/file", over="clear"):
         with open(file, "rb") as opened:
             found = hashlib.file_digest(opened, "sha256").hexdigest()
         if found != digest:
-            raise AssertionError(f"{name}: the file of {os.path.getsize(file)} octets is wrong")
+            raise AssertionError(f"{name}: the file of {os.path.getsize(file)} bytes is wrong")
         return relay.body.get(path, 0) - size, relay.cuts, [r.split(b"\r\n")[0] + b" " + b" ".join(
             line for line in r.split(b"\r\n") if line.lower().startswith((b"range", b"if-range"))) for r in relay.requests]

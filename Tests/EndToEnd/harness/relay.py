@@ -11,8 +11,8 @@ from .origin import Origin
 
 
 class Relay:
-    """`plan(number)` gives for connection `number` (octets towards the client after which to cut, "rst" | "fin"),
-    or None. Body octets are counted with heads taken off."""
+    """`plan(number)` gives for connection `number` (bytes towards the client after which to cut, "rst" | "fin"),
+    or None. Body bytes are counted with heads taken off."""
 
     def __init__(self, target, plan=None, rate=None, over="clear"):
         self.target, self.plan, self.rate = target, plan or (lambda number: None), rate
@@ -23,7 +23,7 @@ class Relay:
         self.connections, self.cuts, self.down = 0, 0, 0
         self.lock = threading.Lock()
         self.requests, self.answers = [], []
-        self.body = {}            # body octets towards the client by request target
+        self.body = {}            # body bytes towards the client by request target
         threading.Thread(target=self._accept, daemon=True).start()
 
     def __enter__(self):
@@ -128,7 +128,7 @@ class Relay:
 
 
 class Counter:
-    """Counts body octets of the responses on one connection; bodies have a length, a chunked one counts whole."""
+    """Counts body bytes of the responses on one connection; bodies have a length, a chunked one counts whole."""
 
     def __init__(self, relay):
         self.relay, self.targets, self.head, self.left, self.target = relay, [], bytearray(), 0, None

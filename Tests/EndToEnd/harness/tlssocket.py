@@ -14,7 +14,7 @@ import time
 
 
 def unsent(raw):
-    """Octets that the other side's kernel has not taken yet."""
+    """Bytes that the other side's kernel has not taken yet."""
     try:
         return struct.unpack("i", fcntl.ioctl(raw.fileno(), termios.TIOCOUTQ, bytes(4)))[0]
     except (OSError, ValueError):

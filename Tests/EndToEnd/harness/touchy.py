@@ -87,7 +87,7 @@ class Page:
 
     def __str__(self):
         said = ", ".join(": ".join(each) for each in self.control) or "no word of freshness"
-        return f"{self.path} ({said}; validator {self.validator}; Vary {self.vary or '-'}; {self.size} octets{', ranges' if self.ranges else ''}; " \
+        return f"{self.path} ({said}; validator {self.validator}; Vary {self.vary or '-'}; {self.size} bytes{', ranges' if self.ranges else ''}; " \
                f"provoked by: {', '.join(self.tempers)}; provoked it says {self.error_control})"
 
 

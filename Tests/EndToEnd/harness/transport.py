@@ -1,4 +1,4 @@
-"""What a check's HTTP/1.1 octets travel in: `clear`, `tls`, `h2` (HTTP/2 over TLS, by ALPN) or `h2c` (HTTP/2 in clear, by prior knowledge).
+"""What a check's HTTP/1.1 bytes travel in: `clear`, `tls`, `h2` (HTTP/2 over TLS, by ALPN) or `h2c` (HTTP/2 in clear, by prior knowledge).
 
 pawl's listeners are noted here as they become ready; whoever connects to one speaks its transport. Everything else is spoken to in clear.
 """
@@ -121,7 +121,7 @@ def sections(over):
 
 
 def connect(address, timeout, receive_buffer=None, source=None, over=None, server_name="pawl.test", context=None, session=None, first=b""):
-    """`first`: octets that go before everything else, in clear. `address` is (host, port) or the path of a local socket."""
+    """`first`: bytes that go before everything else, in clear. `address` is (host, port) or the path of a local socket."""
     local = isinstance(address, str)
     raw = socket.socket(socket.AF_UNIX if local else socket.AF_INET6 if ":" in address[0] else socket.AF_INET)
     if receive_buffer:

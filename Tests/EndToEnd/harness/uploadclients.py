@@ -45,7 +45,7 @@ class Trip:
         raise AssertionError(f"{os.path.basename(command[0])} gave up with {done.returncode}: {self.output[-200:]}{done.stderr.decode(errors='replace')[-400:]}")
 
     def kill_after(self, command, octets, seconds=30, environment=None):
-        """Starts the client and kills it once so many octets have passed."""
+        """Starts the client and kills it once so many bytes have passed."""
         self.starts += 1
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self.folder,
                                    env=clean(environment))
@@ -58,7 +58,7 @@ class Trip:
         process.wait()
         LIVING.discard(process)
         if not alive or self.relay.body < octets:
-            raise AssertionError(f"the client ended with {process.returncode} before it could be killed, after {self.relay.body} octets")
+            raise AssertionError(f"the client ended with {process.returncode} before it could be killed, after {self.relay.body} bytes")
 
 
 def clean(more=None):
@@ -341,10 +341,10 @@ def wait_until(condition, seconds, what):
 
 
 def page_upload(trip, evaluate, call, seconds=60, until=None):
-    """Starts an upload on the page and waits for its end, or until so many octets have passed the relay."""
+    """Starts an upload on the page and waits for its end, or until so many bytes have passed the relay."""
     evaluate(f"void ({call})")
     if until is not None:
-        wait_until(lambda: trip.relay.body >= until, seconds, f"{until} octets")
+        wait_until(lambda: trip.relay.body >= until, seconds, f"{until} bytes")
         return None
     wait_until(lambda: evaluate("state.end"), seconds, f"the end of {call} (state {evaluate('JSON.stringify(state)')})")
     state = json.loads(evaluate("JSON.stringify(state)"))

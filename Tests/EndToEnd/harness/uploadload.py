@@ -97,7 +97,7 @@ class Wire(Client):
         return got
 
     def settle(self, seconds=10):
-        """Waits until the peer's kernel has acknowledged every octet."""
+        """Waits until the peer's kernel has acknowledged every byte."""
         end = time.monotonic() + seconds
         while struct.unpack("i", fcntl.ioctl(self.socket, termios.TIOCOUTQ, b"\0" * 4))[0] and time.monotonic() < end:
             time.sleep(0.0005)
@@ -158,7 +158,7 @@ class Upload:
     def wrong(self, text):
         self.note("WRONG " + text)
         if len(self.violations) < 10:
-            self.violations.append(f"{self.key} ({self.dialect} {self.way}, {self.size} octets): {text}; before: {'; '.join(self.trace[-9:-1])}")
+            self.violations.append(f"{self.key} ({self.dialect} {self.way}, {self.size} bytes): {text}; before: {'; '.join(self.trace[-9:-1])}")
 
     def told(self, offset, where):
         """Every offset the server announces goes through here."""
@@ -168,7 +168,7 @@ class Upload:
         if offset < self.floor:
             self.wrong(f"{where} told {offset} after {self.floor} had been announced")
         if offset > self.reach:
-            self.wrong(f"{where} told {offset}, and only {self.reach} octets were ever sent")
+            self.wrong(f"{where} told {offset}, and only {self.reach} bytes were ever sent")
         self.floor = max(self.floor, min(offset, self.size))
         if self.on_told:
             self.on_told(offset)
@@ -201,7 +201,7 @@ class Upload:
                 within = getattr(error, "within", None)
                 self.note(f"lost: {getattr(error, 'how', '') or type(error).__name__}")
                 if self.body_may_be_lost and within is not None and within.status == self.status:
-                    self.note(f"the answer {within.status} came with {len(within.body)} octets of its body, and ended visibly")
+                    self.note(f"the answer {within.status} came with {len(within.body)} bytes of its body, and ended visibly")
                     self.body, self.result = within.body, "answered"
                     break
                 self.offset = None
@@ -358,7 +358,7 @@ class Upload:
         return (where, how) if start < where <= end else None
 
     def transfer(self, method, target, fields, start, end, whole=False, digest=False, wait_for_url=False):
-        """One request with the octets [start, end), cut where the plan has it, and what its answer means."""
+        """One request with the bytes [start, end), cut where the plan has it, and what its answer means."""
         cut, creating = self.next_cut(start, end), method != "PATCH" and target == self.path
         self.began_at, self.begins_at = self.begins_at, None if creating else start
         stop = cut[0] if cut else end
@@ -503,7 +503,7 @@ class Upload:
         elif answer.status == 502 and not self.tus and self.complete(answer):
             self.result, self.body = "unknown", answer.body
         elif answer.status == 404 and self.may_vanish and not self.durable and not self.floor:
-            self.note("gone with the power, and no octet of it had been announced")
+            self.note("gone with the power, and no byte of it had been announced")
             self.location = None
         elif answer.status in (404, 410) and method != self.method:
             self.wrong(f"{answer.status} to {method}: the upload is gone")
@@ -623,7 +623,7 @@ class Upload:
 
     # ---------------------------------------------------------------------------------------------------------------------
     def until_complete(self):
-        """For `run`: enough when every octet has been sent and told."""
+        """For `run`: enough when every byte has been sent and told."""
         return self.floor >= self.size
 
 
@@ -641,7 +641,7 @@ def way_for(dialect, rng):
 
 
 def random_cuts(rng, size, least=1, most=20):
-    """1 to 20 cuts at random octets, each by a reset, a FIN, a half-close, or a connection that stays and is taken over."""
+    """1 to 20 cuts at random bytes, each by a reset, a FIN, a half-close, or a connection that stays and is taken over."""
     hows = ["rst", "rst", "settled", "fin", "fin", "half", "hang"]
     return [(where, rng.choice(hows)) for where in sorted(rng.randint(1, size) for _ in range(rng.randint(least, most)))]
 

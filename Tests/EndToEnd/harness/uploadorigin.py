@@ -2,8 +2,8 @@
 
 What a request asks of it stands in its fields, which pawl carries through from the upload's creation:
 X-Test-Key (the upload's name), X-Test-Status, X-Test-Delay (seconds before the answer), X-Test-Delay-First (before the first answer
-to a key only), X-Test-Pace (octets read a second),
-X-Test-Answer (octets of the answer's body beside its line), X-Test-Die (a stage below; once a key, remembered over restarts).
+to a key only), X-Test-Pace (bytes read a second),
+X-Test-Answer (bytes of the answer's body beside its line), X-Test-Die (a stage below; once a key, remembered over restarts).
 """
 
 import dataclasses
@@ -117,7 +117,7 @@ class Server:
         return b""
 
     def body(self, connection, length, buffer, room, fate, key, pace):
-        """Octets and SHA-256 of what came; the last octet is left unread where the process is to die before it."""
+        """Bytes and SHA-256 of what came; the last byte is left unread where the process is to die before it."""
         digest = hashlib.sha256()
         take, count, begun = buffer[:length], 0, time.monotonic()
         held = length - 1 if fate == "held" and key not in self.died else length
@@ -163,7 +163,7 @@ class Delivery:
     target: str
     fields: list
     began: float
-    count: int | None = None    # body octets; None: it was cut short by the origin's own end
+    count: int | None = None    # body bytes; None: it was cut short by the origin's own end
     whole: bool = False
     sha: str = ""
     ended: float | None = None

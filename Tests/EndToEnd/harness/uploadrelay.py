@@ -1,4 +1,4 @@
-"""A relay before pawl that cuts uploads: it counts body octets on their way up, and notes what was asked and answered. TLS ends in it and
+"""A relay before pawl that cuts uploads: it counts body bytes on their way up, and notes what was asked and answered. TLS ends in it and
 begins anew.
 """
 
@@ -47,11 +47,11 @@ class Scanner:
     """Splits one direction of a connection into heads and bodies."""
 
     def __init__(self, begin, body):
-        self.begin, self.on_body = begin, body  # begin(head) -> "none" | octets | "chunked" | "close"
+        self.begin, self.on_body = begin, body  # begin(head) -> "none" | bytes | "chunked" | "close"
         self.state, self.buffer, self.left = "head", bytearray(), 0
 
     def feed(self, data, limit=None):
-        """How many octets of `data` may pass until `limit` body octets have; the rest is not looked at."""
+        """How many bytes of `data` may pass until `limit` body bytes have; the rest is not looked at."""
         at = 0
         while at < len(data):
             if self.state in ("length", "chunk"):
@@ -102,8 +102,8 @@ class Scanner:
 
 
 class UploadRelay:
-    """`cuts`: a row of (octets of all bodies together that may pass before the cut, "rst" | "fin"), or with "stall" and
-    seconds of silence. `lose`: how many answers to a request that was the end of an upload are swallowed. `rate`: octets a second, all
+    """`cuts`: a row of (bytes of all bodies together that may pass before the cut, "rst" | "fin"), or with "stall" and
+    seconds of silence. `lose`: how many answers to a request that was the end of an upload are swallowed. `rate`: bytes a second, all
     connections together."""
 
     def __init__(self, target, cuts=(), lose=0, rate=None, size=None, over="clear"):

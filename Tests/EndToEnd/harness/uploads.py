@@ -1,4 +1,4 @@
-"""Resumable uploads as octets on a socket: the interop versions of the IETF draft, tus, cut connections, and origins for them."""
+"""Resumable uploads as bytes on a socket: the interop versions of the IETF draft, tus, cut connections, and origins for them."""
 
 import base64
 import hashlib
@@ -269,7 +269,7 @@ def cancel(address, dialect, location, fields=(), **options):
 
 
 def body_files(pawl, least=1):
-    """The body files of a spool in the state directory, by path with their sizes: octets written, not yet octets told."""
+    """The body files of a spool in the state directory, by path with their sizes: bytes written, not yet bytes told."""
     found = {}
     for path in (pawl.folder / "state").rglob("*"):
         try:
@@ -290,17 +290,17 @@ def landed(pawl, size, besides=(), seconds=5, must=True):
         if time.monotonic() > end:
             if not must:
                 return
-            raise AssertionError(f"no body file of {size} octets within {seconds} s, but {sorted(files.values())}")
+            raise AssertionError(f"no body file of {size} bytes within {seconds} s, but {sorted(files.values())}")
         time.sleep(0.01)
 
 
 def running(pawl, besides, seconds=5):
-    """Waits until a body file that was not among `besides` has octets: the transfer has begun, and no newer request has to come first."""
-    wait_for(lambda: set(body_files(pawl)) - set(besides), seconds, "the first octets of a transfer", 0.005)
+    """Waits until a body file that was not among `besides` has bytes: the transfer has begun, and no newer request has to come first."""
+    wait_for(lambda: set(body_files(pawl)) - set(besides), seconds, "the first bytes of a transfer", 0.005)
 
 
 def partial(pawl, dialect, body, sent, fields=(), how="fin", target="/in", method="POST", done=True, host="pawl.test", source=None):
-    """A creation of `body` that is cut after `sent` octets; its Location, once pawl holds these octets."""
+    """A creation of `body` that is cut after `sent` bytes; its Location, once pawl holds these bytes."""
     besides = set(body_files(pawl, sent))
     client = Upload(pawl.address, source=source)
     client.create(dialect, done, len(body), fields, target, method, host)
@@ -353,7 +353,7 @@ def tus_delete(address, location, fields=(), **options):
 
 def stored(request):
     """An application that says what it got."""
-    return Resource(b"got %d octets" % len(request.body), type="text/plain", fields=NO_STORE + (("X-Application", "yes"),))
+    return Resource(b"got %d bytes" % len(request.body), type="text/plain", fields=NO_STORE + (("X-Application", "yes"),))
 
 
 def turns():
@@ -381,7 +381,7 @@ def script(*answers):
 
 
 def on_connection(function):
-    """`function(request, connection, octets of the body that came with the head)` has the connection; OPTIONS is not known here."""
+    """`function(request, connection, bytes of the body that came with the head)` has the connection; OPTIONS is not known here."""
     def reply(request, connection, buffer):
         if request.method == "OPTIONS":
             connection.sendall(b"HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
@@ -393,7 +393,7 @@ def on_connection(function):
 
 
 def early(answer, after=0):
-    """Answers raw octets after `after` octets of the body, without reading on, and closes."""
+    """Answers raw bytes after `after` bytes of the body, without reading on, and closes."""
     def reply(request, connection, buffer):
         taken = len(buffer)
         while taken < after:
@@ -410,7 +410,7 @@ def early(answer, after=0):
 
 
 def dies(origin, after=None, then=None, times=1):
-    """Takes `after` octets of the body (all without), and resets the connection without an answer; `then` answers later requests."""
+    """Takes `after` bytes of the body (all without), and resets the connection without an answer; `then` answers later requests."""
     turn = turns()
 
     def reply(request, connection, buffer):

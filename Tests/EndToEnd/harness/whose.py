@@ -69,7 +69,7 @@ class Cell:
         words += ["Set-Cookie"] if self.sets_cookie else []
         words += [f"then {name(self.second)}, Vary {self.second_vary or '-'}"] if self.second is not None else []
         words += ["X-User"] if self.tells_user else []
-        return f"{self.path}: " + "; ".join(words) + f"; {self.size} octets, {self.framing}"
+        return f"{self.path}: " + "; ".join(words) + f"; {self.size} bytes, {self.framing}"
 
 
 def cells(seed, rounds, ways, how):
@@ -99,7 +99,7 @@ def page(user, size):
 
 
 def pages_user(body):
-    """Whose page it is a beginning of: (user,), or None for octets of several or of none."""
+    """Whose page it is a beginning of: (user,), or None for bytes of several or of none."""
     for user in (*USERS, "everybody"):
         if body == page(user, len(body)):
             return (user,)

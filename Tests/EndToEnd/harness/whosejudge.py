@@ -108,7 +108,7 @@ def judge_body(pages, cell, got):
         return None
     whose = pages_user(body) if got.response.status == 200 else part_user(cell, got.response)
     if whose is None:
-        return "mixed", f"octets of no single page: {body[:60]!r}"
+        return "mixed", f"bytes of no single page: {body[:60]!r}"
     if cell.body == "neutral" or whose[0] == got.user:
         return None
     source = got.response.get("X-Answer")

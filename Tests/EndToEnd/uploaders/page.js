@@ -1,5 +1,5 @@
-// In a browser: uploads the octets of /page/file, with tus-js-client or by hand with XMLHttpRequest.
-// `state` is read from outside: progress in octets, and at the end "success" or an error.
+// In a browser: uploads the bytes of /page/file, with tus-js-client or by hand with XMLHttpRequest.
+// `state` is read from outside: progress in bytes, and at the end "success" or an error.
 const state = { progress: 0, end: null, notes: [] }
 
 async function theFile() {

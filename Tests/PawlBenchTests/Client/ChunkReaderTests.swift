@@ -3,14 +3,14 @@ import Testing
 @testable import PawlBench
 
 @Suite("Chunked answers, as the load tester reads them") struct ChunkReaderTests {
-  /// The content, and how many octets the answer took; `nil` when it did not end well.
+  /// The content, and how many bytes the answer took; `nil` when it did not end well.
   private func read(_ text: String, pieces: Int) -> (content: String, count: Int)? {
     var reader = ChunkReader()
     var content: [UInt8] = []
     var taken = 0
-    let octets = Array(text.utf8)
-    while taken < octets.count {
-      let piece = Array(octets[taken..<min(taken + pieces, octets.count)])
+    let bytes = Array(text.utf8)
+    while taken < bytes.count {
+      let piece = Array(bytes[taken..<min(taken + pieces, bytes.count)])
       let step = piece.withUnsafeBufferPointer { reader.next($0, from: 0) }
       switch step {
       case .more: taken += piece.count
@@ -24,7 +24,7 @@ import Testing
     return nil
   }
 
-  @Test("content is found whole and octet by octet", arguments: [1, 2, 3, 1000])
+  @Test("content is found whole and byte by byte", arguments: [1, 2, 3, 1000])
   func content(_ pieces: Int) throws {
     let text = "3\r\nabc\r\nA;x=\"y\"\r\n0123456789\r\n000\r\nTrailer: t\r\n\r\nHTTP"
     let found = try #require(read(text, pieces: pieces))

@@ -17,7 +17,7 @@ import Testing
 
   private func failures(_ answer: String) throws -> [Failure: UInt64] { try run(.send(answer)).failures }
 
-  @Test("the right one is complete: in one piece, octet by octet, chunked, and up to the end")
+  @Test("the right one is complete: in one piece, byte by byte, chunked, and up to the end")
   func right() throws {
     let whole = Performing.answer(Self.content)
     let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n0123\r\n6\r\n456789\r\n0\r\n\r\n"
@@ -38,8 +38,8 @@ import Testing
     #expect(tally.completed == 1)
   }
 
-  @Test("a single wrong octet is found")
-  func wrongOctet() throws {
+  @Test("a single wrong byte is found")
+  func wrongByte() throws {
     #expect(try failures(Performing.answer("0123456788")) == [.content: 1])
   }
 
@@ -70,7 +70,7 @@ import Testing
     #expect(try failures("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n") == [.syntax: 1])
   }
 
-  @Test("one connection carries request after request, the same octets each time")
+  @Test("one connection carries request after request, the same bytes each time")
   func keeps() throws {
     let exchange: [OriginStep] = [.expect(Performing.request), .send(Performing.answer(Self.content))]
     let server = ScriptedOrigin(.tcp, exchange + exchange + exchange + [.expectEnd])

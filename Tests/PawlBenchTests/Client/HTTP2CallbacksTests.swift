@@ -16,14 +16,14 @@ import Testing
     let connection = HTTP2Connection(worker)
     let session = HTTP2Callbacks.makeSession(connection)
     defer { nghttp2_session_del(session) }
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     var piece: UnsafePointer<UInt8>?
     while case let count = nghttp2_session_mem_send(session, &piece), count > 0, let start = piece {
-      octets += UnsafeBufferPointer(start: start, count: count)
+      bytes += UnsafeBufferPointer(start: start, count: count)
     }
     let frames: [UInt8] =
       [0, 0, 12, 4, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 4, 0, 0x40, 0, 0]
       + [0, 0, 4, 8, 0, 0, 0, 0, 0, 0x03, 0xff, 0x00, 0x01]
-    #expect(octets == Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + frames)
+    #expect(bytes == Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + frames)
   }
 }

@@ -38,7 +38,7 @@ import Testing
   /// Preface, SETTINGS with two entries, WINDOW_UPDATE; then the request's head. Its size is known where the test is.
   private static let opening: [OriginStep] = [preface, .read(9 + 12 + 13), .read(9), .send(frame(4, 0, 0))]
 
-  @Test("the right one is complete, octet by octet")
+  @Test("the right one is complete, byte by byte")
   func right() throws {
     let (tally, server) = try run(Self.opening + [.sendEachByte(Self.answer(1)), .readToEnd])
     #expect(server.finish() == [] && tally.completed == 1 && tally.verified == 10 && tally.failures == [:])
@@ -49,10 +49,10 @@ import Testing
   func request() throws {
     let (_, server) = try run(Self.opening + [.send(Self.answer(1)), .readToEnd])
     #expect(server.finish() == [])
-    let octets = server.received[0].dropFirst(24 + 34)
+    let bytes = server.received[0].dropFirst(24 + 34)
     // HEADERS on stream 1 that end head and stream; GET and http are of the static table.
-    #expect(Array(octets.prefix(9).dropFirst(3)) == [1, 5, 0, 0, 0, 1])
-    #expect(octets.dropFirst(9).starts(with: [0x82, 0x86]))
+    #expect(Array(bytes.prefix(9).dropFirst(3)) == [1, 5, 0, 0, 0, 1])
+    #expect(bytes.dropFirst(9).starts(with: [0x82, 0x86]))
   }
 
   @Test("several streams at once each get their own answer, in any order")
@@ -63,10 +63,10 @@ import Testing
     #expect(server.finish() == [] && tally.completed == 3 && tally.connections == 1 && tally.failures == [:])
   }
 
-  @Test("wrong octets, another status, and an answer that ends too early are told")
+  @Test("wrong bytes, another status, and an answer that ends too early are told")
   func wrong() throws {
-    func failures(_ octets: [UInt8]) throws -> [Failure: UInt64] {
-      let (tally, server) = try run(Self.opening + [.send(octets), .readToEnd])
+    func failures(_ bytes: [UInt8]) throws -> [Failure: UInt64] {
+      let (tally, server) = try run(Self.opening + [.send(bytes), .readToEnd])
       #expect(server.finish() == [])
       return tally.failures
     }

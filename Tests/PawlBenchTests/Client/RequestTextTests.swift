@@ -13,11 +13,11 @@ import Testing
       request.append("Range") { $0 += "bytes=\(range)".utf8 }
       request.finish()
       let text = "GET /a?b HTTP/1.1\r\nHost: c.example:80\r\nX-Key: value\r\nRange: bytes=\(range)\r\n\r\n"
-      #expect(String(decoding: request.octets, as: UTF8.self) == text)
-      func octets(_ range: Range<Int>) -> String { String(decoding: request.octets[range], as: UTF8.self) }
-      #expect([request.method, request.target, request.authority].map(octets) == ["GET", "/a?b", "c.example:80"])
-      #expect(request.lines.map { octets($0.name) } == ["X-Key", "Range"])
-      #expect(request.lines.map { octets($0.value) } == ["value", "bytes=\(range)"])
+      #expect(String(decoding: request.bytes, as: UTF8.self) == text)
+      func bytes(_ range: Range<Int>) -> String { String(decoding: request.bytes[range], as: UTF8.self) }
+      #expect([request.method, request.target, request.authority].map(bytes) == ["GET", "/a?b", "c.example:80"])
+      #expect(request.lines.map { bytes($0.name) } == ["X-Key", "Range"])
+      #expect(request.lines.map { bytes($0.value) } == ["value", "bytes=\(range)"])
     }
   }
 }

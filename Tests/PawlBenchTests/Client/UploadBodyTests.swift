@@ -7,7 +7,7 @@ import Testing
   func pieces() {
     let body = UploadBody(block: Array("abc".utf8), size: 8)
     func piece(_ offset: UInt64, _ limit: UInt64) -> String {
-      body.withOctets(at: offset, atMost: limit) { String(decoding: $0, as: UTF8.self) }
+      body.withBytes(at: offset, atMost: limit) { String(decoding: $0, as: UTF8.self) }
     }
     #expect(piece(0, 8) == "abc" && piece(4, 8) == "bc" && piece(7, 1) == "b" && piece(2, 0) == "")
     #expect(body.digestText == UploadBody(block: Array("abcabcab".utf8), size: 8).digestText)

@@ -5,7 +5,7 @@ import Testing
 @testable import PawlBench
 
 @Suite("What content is compared with") struct ReferenceTests {
-  @Test("every octet counts, and none beyond the end is right")
+  @Test("every byte counts, and none beyond the end is right")
   func matches() {
     let reference = Reference(Array("0123456789".utf8))
     func matches(_ text: String, _ offset: UInt64) -> Bool {
@@ -22,7 +22,7 @@ import Testing
     let descriptor = pawl_open(path, O_CREAT | O_WRONLY, 0o600)
     #expect(write(descriptor, "abc", 3) == 3)
     close(descriptor)
-    #expect(try Reference(file: path).octets == Array("abc".utf8))
+    #expect(try Reference(file: path).bytes == Array("abc".utf8))
     #expect(throws: RunProblem("\(folder.path): not a file")) { try Reference(file: folder.path) }
     #expect(throws: RunProblem("\(path)x: No such file or directory")) { try Reference(file: path + "x") }
   }

@@ -22,7 +22,7 @@ import Testing
     let preparation = Preparation(
       loop: try EventLoop(index: 0), settings: RunSettings(scenario: .hit, target: target))
     let place = try preparation.place(of: target)
-    #expect(try preparation.reference(place)?.octets == Array("abc".utf8))
+    #expect(try preparation.reference(place)?.bytes == Array("abc".utf8))
     #expect(server.finish() == [])
   }
 

@@ -27,7 +27,7 @@ import Testing
           ],
           "counts": {"requests": 1003, "completed": 1000, "failures": {"status 503": 2, "timeout": 1}, \
         "connections": 65, "received": 1024000, "sent": 0, "interruptions": 0, "verified": 1024000},
-          "summary": {"requestsPerSecond": 500.0, "octetsPerSecond": 512000.0, "failed": 3, \
+          "summary": {"requestsPerSecond": 500.0, "bytesPerSecond": 512000.0, "failed": 3, \
         "cpuMicrosecondsPerRequest": 5.5, "cpuSecondsPerGB": 5.37109375},
           "latency": {"unit": "us", "count": 5, "mean": 12416.8, "p50": 7, "p75": 2049, "p90": 60001, "p99": 60001, \
         "p999": 60001, "p9999": 60001, "max": 60001,
@@ -39,13 +39,13 @@ import Testing
           "process": {"processes": 2, "user": 0.002, "system": 0.0035, "memoryBefore": 10485760, \
         "memoryPeak": 12582912, "memoryAfter": 11534336},
           "extras": [
-            {"name": "octets sent again", "value": 65536.0, "unit": "B"},
+            {"name": "bytes sent again", "value": 65536.0, "unit": "B"},
             {"name": "rounds", "value": 2.5, "unit": ""}
           ],
           "samples": [
-            {"time": 1.0, "completed": 600, "failed": 3, "octets": 614400, "median": 500, "p99": 990, "slowest": 1000, \
+            {"time": 1.0, "completed": 600, "failed": 3, "bytes": 614400, "median": 500, "p99": 990, "slowest": 1000, \
         "cpu": 0.003, "memory": 12582912},
-            {"time": 2.0, "completed": 400, "failed": 0, "octets": 409600, "median": 510, "p99": 995, "slowest": 50003, \
+            {"time": 2.0, "completed": 400, "failed": 0, "bytes": 409600, "median": 510, "p99": 995, "slowest": 50003, \
         "cpu": null, "memory": null}
           ]
         }

@@ -57,7 +57,7 @@ import Testing
     #expect(throws: JSONFault(place: place, reason: reason)) { try JSONParser.parse(Array(text.utf8)) }
   }
 
-  @Test("octets that are not UTF-8 are refused")
+  @Test("bytes that are not UTF-8 are refused")
   func encoding() {
     #expect(throws: JSONFault(place: 1, reason: "a string must be UTF-8")) {
       try JSONParser.parse([0x5b, 0x22, 0xc3, 0x28, 0x22, 0x5d])

@@ -18,10 +18,10 @@ enum MadeUpResults {
     result.latency.record(50_003)
     for value in 1...900 as ClosedRange<UInt64> { result.firstByte.record(value) }
     result.process = .init(processes: 2, user: 0.002, system: 0.0035, before: 10 << 20, peak: 12 << 20, after: 11 << 20)
-    result.extras = [.init("octets sent again", 65_536, "B"), .init("rounds", 2.5)]
-    var first = RunResult.Sample(time: 1, completed: 600, failed: 3, octets: 614_400)
+    result.extras = [.init("bytes sent again", 65_536, "B"), .init("rounds", 2.5)]
+    var first = RunResult.Sample(time: 1, completed: 600, failed: 3, bytes: 614_400)
     (first.median, first.p99, first.slowest, first.cpu, first.memory) = (500, 990, 1000, 0.003, 12 << 20)
-    var second = RunResult.Sample(time: 2, completed: 400, octets: 409_600)
+    var second = RunResult.Sample(time: 2, completed: 400, bytes: 409_600)
     (second.median, second.p99, second.slowest) = (510, 995, 50_003)
     result.samples = [first, second]
     return result
@@ -32,7 +32,7 @@ enum MadeUpResults {
     var result = RunResult(scenario: scenario, label: label, url: "http://\(label)/", startedAt: 1_795_293_530_000)
     result.seconds = Double(seconds)
     for time in 1...seconds {
-      var sample = RunResult.Sample(time: Double(time), completed: 100, octets: 102_400)
+      var sample = RunResult.Sample(time: Double(time), completed: 100, bytes: 102_400)
       for _ in 0..<100 {
         let value = 200 + random.next() % 800 + (random.next() % 50 == 0 ? random.next() % 90_000 : 0)
         result.latency.record(value)

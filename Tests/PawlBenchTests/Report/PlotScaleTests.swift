@@ -8,8 +8,8 @@ import Testing
     (1000, .microseconds, ["0", "200 µs", "400 µs", "600 µs", "800 µs", "1 ms"]),
     (0.7, .percent, ["0 %", "0.2 %", "0.4 %", "0.6 %", "0.8 %"]),
     (65_000, .other(""), ["0", "20,000", "40,000", "60,000", "80,000"]),
-    (100, .octets, ["0", "32 B", "64 B", "96 B", "128 B"]),
-    (13_631_488, .octets, ["0", "4 MiB", "8 MiB", "12 MiB", "16 MiB"]),
+    (100, .bytes, ["0", "32 B", "64 B", "96 B", "128 B"]),
+    (13_631_488, .bytes, ["0", "4 MiB", "8 MiB", "12 MiB", "16 MiB"]),
     (0, .other(""), ["0", "0.2", "0.4", "0.6", "0.8", "1"]),
   ]
 
@@ -58,6 +58,6 @@ import Testing
   @Test("have ticks without zeros at the end")
   func ticks() {
     #expect(Quantity.microseconds.tick(2500) == "2.5 ms" && Quantity.microseconds.tick(10_000) == "10 ms")
-    #expect(Quantity.octets.tick(0) == "0" && Quantity.percent.tick(0) == "0 %" && Quantity.count.tick(1000) == "1,000")
+    #expect(Quantity.bytes.tick(0) == "0" && Quantity.percent.tick(0) == "0 %" && Quantity.count.tick(1000) == "1,000")
   }
 }

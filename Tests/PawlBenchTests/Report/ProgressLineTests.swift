@@ -16,7 +16,7 @@ import Testing
   private func sample(_ time: Double, completed: UInt64 = 45_231, failed: UInt64 = 0, cpu: Double? = 0.87)
     -> RunResult.Sample
   {
-    var sample = RunResult.Sample(time: time, completed: completed, failed: failed, octets: completed * 1024)
+    var sample = RunResult.Sample(time: time, completed: completed, failed: failed, bytes: completed * 1024)
     (sample.median, sample.p99, sample.cpu) = (834, 2100 + UInt64(time), cpu)
     return sample
   }

@@ -7,7 +7,7 @@ import Testing
   func derived() {
     let result = MadeUpResults.small
     #expect(result.requestsPerSecond.value == 500 && result.throughput.value == 512_000)
-    #expect(result.failed == 3 && result.octets == 1_024_000)
+    #expect(result.failed == 3 && result.bytes == 1_024_000)
     #expect(result.cpuPerRequest.text == "5.50 µs" && result.cpuPerGigabyte.text == "5.37 s")
     #expect(result.memoryPeak.text == "12 MiB")
     #expect(result.figures.map(\.kind) == [.load, .latency, .firstByte, .server, .failures, .extras])

@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("throughput counts requests, and octets where answers are large")
+  @Test("throughput counts requests, and bytes where answers are large")
   func throughput() throws {
     var result = MadeUpResults.large("a", seed: 1)
     #expect(

@@ -30,7 +30,7 @@ import Testing
     #expect(tally.completed == 4 && tally.failures == [:] && tally.received == 14 && tally.verified == 7)
   }
 
-  @Test("readers that get different octets, or a different length, are told")
+  @Test("readers that get different bytes, or a different length, are told")
   func different() throws {
     for (other, failure) in [("abd", Failure.content), ("abcd", .length)] {
       let scripts = ["abc", other].map { [Self.request(7), .send(Performing.answer($0)), OriginStep.readToEnd] }

@@ -8,15 +8,15 @@ import Testing
     "\r\n--b1\r\nContent-Type: a/b\r\nContent-Range: bytes 0-2/10\r\n\r\n012\r\n--b1\r\n"
     + "content-range: bytes 5-6/10\r\n\r\n56\r\n--b1--\r\n"
 
-  /// What is found, one word for each step; content octet by octet.
+  /// What is found, one word for each step; content byte by byte.
   private func read(_ text: String, type: String = type, pieces: Int) -> [String] {
     var reader = MultipartReader()
     guard reader.begin(Array("HTTP/1.1 206 P\r\nContent-Type: \(type)\r\n\r\n".utf8).span) else { return ["no"] }
     var found: [String] = []
-    let octets = Array(text.utf8)
+    let bytes = Array(text.utf8)
     var start = 0
-    while start < octets.count {
-      let piece = Array(octets[start..<min(start + pieces, octets.count)])
+    while start < bytes.count {
+      let piece = Array(bytes[start..<min(start + pieces, bytes.count)])
       start += piece.count
       var at = 0
       step: while true {

@@ -11,7 +11,7 @@ import Testing
     return origin.countsText
   }
 
-  @Test("one carries request after request, whole, octet by octet and all at once")
+  @Test("one carries request after request, whole, byte by byte and all at once")
   func keeps() throws {
     let content = Array(Origin.block[..<10])
     let request = "GET /bytes/10 HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -52,7 +52,7 @@ import Testing
     _ = try withClient { client in
       client.send("GET /bytes/10?delay=1&cut=4 HTTP/1.1\r\nHost: a\r\n\r\n")
       #expect(client.readHead().hasPrefix("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n"))
-      #expect(client.readToEnd().octets == Array(Origin.block[..<4]))
+      #expect(client.readToEnd().bytes == Array(Origin.block[..<4]))
     }
   }
 
@@ -64,7 +64,7 @@ import Testing
       client.send("GET /else HTTP/1.1\r\nHost: a\r\n\r\n")
       #expect(client.readAnswer().status == 404)
       client.send("nonsense\r\n\r\n")
-      #expect(client.readToEnd().octets == [])
+      #expect(client.readToEnd().bytes == [])
     }
   }
 }

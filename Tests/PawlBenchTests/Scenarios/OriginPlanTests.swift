@@ -5,10 +5,10 @@ import Testing
 @Suite("What the test origin answers") struct OriginPlanTests {
   private func answer(_ target: String, _ fields: String = "", method: String = "GET") throws -> (String, Range<UInt64>)
   {
-    let octets = Array("\(method) \(target) HTTP/1.1\r\nHost: a\r\n\(fields)\r\n".utf8)
-    let (found, planned) = (OriginRequest(octets.span), OriginPlan(target))
+    let bytes = Array("\(method) \(target) HTTP/1.1\r\nHost: a\r\n\(fields)\r\n".utf8)
+    let (found, planned) = (OriginRequest(bytes.span), OriginPlan(target))
     let (request, plan) = (try #require(found), try #require(planned))
-    let (head, content) = plan.answer(request, octets.span)
+    let (head, content) = plan.answer(request, bytes.span)
     return (String(decoding: head, as: UTF8.self), content)
   }
 

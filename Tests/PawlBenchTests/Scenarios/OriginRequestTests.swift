@@ -4,9 +4,9 @@ import Testing
 
 @Suite("Requests to the test origin") struct OriginRequestTests {
   private func read(_ text: String) -> (OriginRequest, String)? {
-    let octets = Array(text.utf8)
-    guard let request = OriginRequest(octets.span) else { return nil }
-    return (request, String(decoding: octets[request.target], as: UTF8.self))
+    let bytes = Array(text.utf8)
+    guard let request = OriginRequest(bytes.span) else { return nil }
+    return (request, String(decoding: bytes[request.target], as: UTF8.self))
   }
 
   @Test("are read as far as it looks at them")

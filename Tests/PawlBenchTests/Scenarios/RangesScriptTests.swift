@@ -47,7 +47,7 @@ import Testing
     #expect(tally.completed == 1 && tally.verified == 3)
   }
 
-  @Test("another range, another total, another status and other octets are wrong")
+  @Test("another range, another total, another status and other bytes are wrong")
   func wrong() throws {
     let rows: [(Failure, @Sendable (ClosedRange<Int>) -> String)] = [
       (.range, { "HTTP/1.1 206 P\r\n" + Self.part(($0.lowerBound + 12) % 16...($0.lowerBound + 12) % 16) }),

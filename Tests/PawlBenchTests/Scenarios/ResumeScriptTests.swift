@@ -77,7 +77,7 @@ import Testing
     #expect(server.finish() == [] && tally.completed == 1 && tally.restarts == 1 && tally.again == 5000)
   }
 
-  @Test("another place, other octets, or an end too early are wrong")
+  @Test("another place, other bytes, or an end too early are wrong")
   func wrong() throws {
     let broken: [OriginStep] = [.expectHead, .send(Array(Self.first.utf8) + Self.content[..<5000])]
     func failures(_ answer: [UInt8]) throws -> [Failure: UInt64] {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PawlBench
 
-@Suite("An upload's messages, octet by octet") struct UploadMessagesTests {
+@Suite("An upload's messages, byte by byte") struct UploadMessagesTests {
   private func messages(_ dialect: UploadPlan.Dialect) throws -> UploadMessages {
     var settings = RunSettings(scenario: .idle, target: try Target("http://a.example/in"))
     settings.fields = [("Authorization", "Bearer x")]
@@ -11,7 +11,7 @@ import Testing
   }
 
   private func text(_ request: RequestText) -> [String] {
-    let text = String(decoding: request.octets, as: UTF8.self)
+    let text = String(decoding: request.bytes, as: UTF8.self)
     guard text.hasSuffix("\r\n\r\n") else { return ["no end"] }
     return text.dropLast(2).split(separator: "\r\n").map(String.init)
   }
@@ -100,12 +100,12 @@ import Testing
       (.tus, "HTTP/1.1 204 No\r\nUpload-Offset: 10\r\nPawl-Origin-Status: 500\r\n\r\n", false),
     ]
     for (dialect, answer, isComplete) in rows {
-      let octets = Array(answer.utf8)
-      guard case .head(let head, _) = AnswerHead.parse(octets.span) else {
+      let bytes = Array(answer.utf8)
+      guard case .head(let head, _) = AnswerHead.parse(bytes.span) else {
         Issue.record("\(answer)")
         continue
       }
-      #expect(try messages(dialect).isComplete(head, octets.span) == isComplete, "\(dialect) \(answer)")
+      #expect(try messages(dialect).isComplete(head, bytes.span) == isComplete, "\(dialect) \(answer)")
     }
   }
 

@@ -13,12 +13,12 @@ import Testing
     let base = ObjectID(high: 1, low: 0xff00_0000_0000_0002)
     for isSteady in [true, false] {
       let origin = Origin(base: base, coding: coding, isSteady: isSteady)
-      #expect(origin.octets == base.bytes + [coding.rawValue, isSteady ? 1 : 0])
-      #expect(Origin(octets: origin.octets) == origin)
+      #expect(origin.bytes == base.bytes + [coding.rawValue, isSteady ? 1 : 0])
+      #expect(Origin(bytes: origin.bytes) == origin)
     }
   }
 
-  @Test("octets that no such row has are refused")
+  @Test("bytes that no such row has are refused")
   func malformed() {
     let base = ObjectID(high: 1, low: 2).bytes
     let rows: [[UInt8]] = [
@@ -26,7 +26,7 @@ import Testing
       base.dropLast() + [1, 0],
       [0] + base + [1, 0],
     ]
-    for (index, row) in rows.enumerated() { #expect(Origin(octets: row) == nil, "row \(index)") }
+    for (index, row) in rows.enumerated() { #expect(Origin(bytes: row) == nil, "row \(index)") }
   }
 
   @Test("a body has one of each coding, and none once it has failed")

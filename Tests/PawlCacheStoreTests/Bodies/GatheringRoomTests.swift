@@ -5,7 +5,7 @@ import Testing
 @testable import PawlCacheStore
 
 @Suite("Memory for bodies that are gathered") struct GatheringRoomTests {
-  @Test("as much is given as there is, not an octet more, and what goes back is given again")
+  @Test("as much is given as there is, not a byte more, and what goes back is given again")
   func limit() {
     let room = GatheringRoom(limit: 100)
     var shares = [room.take(60), room.take(40)]
@@ -33,17 +33,17 @@ import Testing
   @Test("large arrays are used again, small ones are not kept")
   func arrays() throws {
     let room = GatheringRoom(limit: 0)
-    var large = room.octets(capacity: 50_000)
+    var large = room.bytes(capacity: 50_000)
     #expect((large.count, large.capacity >= 50_000) == (0, true))
     large.append(contentsOf: pattern(50_000))
     let address = large.withUnsafeBytes { $0.baseAddress }
     room.giveBack(large)
     large = []
-    var again = room.octets(capacity: 40_000)
+    var again = room.bytes(capacity: 40_000)
     #expect(again.isEmpty)
     again.append(1)
     #expect(again.withUnsafeBytes { $0.baseAddress } == address)
-    #expect(room.octets(capacity: 100).capacity < 1000)
+    #expect(room.bytes(capacity: 100).capacity < 1000)
   }
 
   @Test("of more bodies at a time than there is memory for, the rest get files, and lose nothing")

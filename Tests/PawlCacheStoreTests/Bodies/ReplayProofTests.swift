@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test("finds another octet where its segment ends", arguments: [(0, 99), (99, 99), (100, 179), (249, 249)])
+  @Test("finds another byte where its segment ends", arguments: [(0, 99), (99, 99), (100, 179), (249, 249)])
   func other(_ place: Int, _ found: Int) {
     let proof = proof()
     var other = Self.bytes
@@ -37,7 +37,7 @@ import Testing
     #expect(first == found)
   }
 
-  @Test("begins anew with the first octet, and lets pass what it has had")
+  @Test("begins anew with the first byte, and lets pass what it has had")
   func again() {
     let proof = proof()
     var other = Self.bytes

@@ -32,10 +32,10 @@ private let mebibyte = 1 << 20
   private func flip(_ path: String, at offset: Int) throws {
     let descriptor = try Files.open(path, O_RDWR)
     defer { close(descriptor) }
-    var octet: UInt8 = 0
-    #expect(pread(descriptor, &octet, 1, off_t(offset)) == 1)
-    octet ^= 0x10
-    #expect(pwrite(descriptor, &octet, 1, off_t(offset)) == 1)
+    var byte: UInt8 = 0
+    #expect(pread(descriptor, &byte, 1, off_t(offset)) == 1)
+    byte ^= 0x10
+    #expect(pwrite(descriptor, &byte, 1, off_t(offset)) == 1)
   }
 
   @Test(

@@ -48,7 +48,7 @@ import Testing
     #expect(try copy.store("/b", pattern(1)).body.number > response.body.number)
   }
 
-  @Test("a body of the largest size that is packed is, and one octet more has a file")
+  @Test("a body of the largest size that is packed is, and one byte more has a file")
   func limits() throws {
     let fixture = try StoreFixture(packingIn: TestDirectory())
     let (most, more) = (try fixture.store("/a", pattern(Self.limit)), try fixture.store("/b", pattern(Self.limit + 1)))

@@ -14,7 +14,7 @@ private let mebibyte = 1 << 20
   private static let size = 3 * mebibyte + 1000
   private static let bytes = pattern(size)
 
-  /// A stored body of 3 MiB and 1000 bytes, of which the octets at these offsets were changed between two runs; read back.
+  /// A stored body of 3 MiB and 1000 bytes, of which the bytes at these offsets were changed between two runs; read back.
   private func damaged(at offsets: [Int], total: UInt64? = nil, upTo size: Int = Self.size) throws -> (
     StoreFixture, StoredBody
   ) {
@@ -27,8 +27,8 @@ private let mebibyte = 1 << 20
     let descriptor = try Files.open(path, O_RDWR)
     defer { close(descriptor) }
     for offset in offsets {
-      var octet = Self.bytes[offset] ^ 1
-      #expect(pwrite(descriptor, &octet, 1, off_t(offset)) == 1)
+      var byte = Self.bytes[offset] ^ 1
+      #expect(pwrite(descriptor, &byte, 1, off_t(offset)) == 1)
     }
     let fixture = try StoreFixture(in: directory)
     let body = try #require(try fixture.first("/a")).body

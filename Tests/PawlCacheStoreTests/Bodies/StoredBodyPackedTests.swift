@@ -11,13 +11,13 @@ import Testing
 @Suite("Bodies in packs") struct StoredBodyPackedTests {
   private func place(_ response: StoredResponse) -> BodyPlace { response.body.state.withLock { $0.place } }
 
-  /// Changes one octet of the content where it stands.
+  /// Changes one byte of the content where it stands.
   private func damage(_ response: StoredResponse, at offset: Int = 0) throws {
     let descriptor = try #require(response.body.state.withLock { $0.descriptor })
-    var octet: UInt8 = 0
-    pread(descriptor.raw, &octet, 1, off_t(descriptor.base) + off_t(offset))
-    octet ^= 1
-    pwrite(descriptor.raw, &octet, 1, off_t(descriptor.base) + off_t(offset))
+    var byte: UInt8 = 0
+    pread(descriptor.raw, &byte, 1, off_t(descriptor.base) + off_t(offset))
+    byte ^= 1
+    pwrite(descriptor.raw, &byte, 1, off_t(descriptor.base) + off_t(offset))
   }
 
   @Test("what changes of it is found after a kill, and nothing of what it was")

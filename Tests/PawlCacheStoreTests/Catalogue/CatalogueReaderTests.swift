@@ -45,7 +45,7 @@ import Testing
       #expect(objects.map(\.row.id) == [response.id] && objects.map(\.row.key) == [fixture.key(target).bytes])
     }
     var seen: [ObjectID] = []
-    for octet in 0...UInt8.max { seen += try reader.identities(firstOctet: octet).map(\.id) }
+    for byte in 0...UInt8.max { seen += try reader.identities(firstByte: byte).map(\.id) }
     #expect(Set(seen) == Set(responses.map(\.id)) && seen.count == 3)
     fixture.store.forget(responses[1])
     fixture.store.flush()

@@ -14,18 +14,18 @@ import Testing
     uses: 0, expires: nil)
 
   private func written() -> [UInt8] {
-    var octets: [UInt8] = []
-    LedgerRecord.write(birth: LedgerRecord.octets(of: row, tags), of: 9, sequence: 1, to: &octets)
-    LedgerRecord.write(segment, of: 9, sequence: 2, to: &octets)
-    LedgerRecord.write(tags: LedgerRecord.octets(of: Array(tags.reversed())), of: 9, sequence: 3, to: &octets)
-    return octets
+    var bytes: [UInt8] = []
+    LedgerRecord.write(birth: LedgerRecord.bytes(of: row, tags), of: 9, sequence: 1, to: &bytes)
+    LedgerRecord.write(segment, of: 9, sequence: 2, to: &bytes)
+    LedgerRecord.write(tags: LedgerRecord.bytes(of: Array(tags.reversed())), of: 9, sequence: 3, to: &bytes)
+    return bytes
   }
 
   @Test("is read back as it was written, in whole units")
   func readBack() throws {
-    let octets = written()
-    #expect(octets.count % LedgerRecord.unit == 0)
-    let records = LedgerRecord.all(in: octets + [UInt8](repeating: 0, count: 640))
+    let bytes = written()
+    #expect(bytes.count % LedgerRecord.unit == 0)
+    let records = LedgerRecord.all(in: bytes + [UInt8](repeating: 0, count: 640))
     try #require(records.map(\.sequence) == [1, 2, 3] && records.allSatisfy { $0.number == 9 })
     guard case .birth(let found, let named) = records[0].content, case .extent(let extent) = records[1].content,
       case .tags(let later) = records[2].content
@@ -37,20 +37,20 @@ import Testing
 
   @Test("with one bit wrong, wherever, is none; the others are read")
   func damaged() {
-    let octets = written()
-    for place in octets.indices {
-      var damaged = octets
+    let bytes = written()
+    for place in bytes.indices {
+      var damaged = bytes
       damaged[place] ^= 1
       let sequences = LedgerRecord.all(in: damaged).map(\.sequence)
-      #expect(sequences.count == 2 && Set(sequences).isSubset(of: [1, 2, 3]), "octet \(place)")
+      #expect(sequences.count == 2 && Set(sequences).isSubset(of: [1, 2, 3]), "byte \(place)")
     }
   }
 
   @Test("behind a gap of whole units is found; cut off it is none")
   func gaps() {
-    let octets = written()
-    #expect(LedgerRecord.all(in: [UInt8](repeating: 7, count: 192) + octets).count == 3)
-    #expect(LedgerRecord.all(in: Array(octets.dropLast())).map(\.sequence) == [1, 2])
+    let bytes = written()
+    #expect(LedgerRecord.all(in: [UInt8](repeating: 7, count: 192) + bytes).count == 3)
+    #expect(LedgerRecord.all(in: Array(bytes.dropLast())).map(\.sequence) == [1, 2])
     #expect(LedgerRecord.all(in: []).isEmpty)
   }
 }

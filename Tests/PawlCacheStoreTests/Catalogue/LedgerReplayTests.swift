@@ -26,10 +26,10 @@ import Testing
     SegmentRecord(offset: offset, length: length, digest: length, sequence: 0)
   }
 
-  private func write(_ octets: [UInt8], in directory: TestDirectory) throws {
+  private func write(_ bytes: [UInt8], in directory: TestDirectory) throws {
     let descriptor = try Files.open(directory.path + Ledger.name, O_RDWR | O_CREAT)
     defer { close(descriptor) }
-    try octets.withUnsafeBytes { try Files.writeAll(descriptor, $0, at: 0) }
+    try bytes.withUnsafeBytes { try Files.writeAll(descriptor, $0, at: 0) }
   }
 
   @Test("comes into it: objects it never had, the longest of each segment, the latest tags; what it let go of does not")
@@ -39,16 +39,16 @@ import Testing
     try CatalogueSchema.setMeta(database, Ledger.sequenceName, 10)
     try CatalogueChange.insert(row(1)).apply(to: database)
     try CatalogueChange.segments(1, [extent(0, 50)], held: 50).apply(to: database)
-    var octets: [UInt8] = []
-    LedgerRecord.write(birth: LedgerRecord.octets(of: row(2), []), of: 2, sequence: 10, to: &octets)
-    LedgerRecord.write(extent(0, 40), of: 1, sequence: 11, to: &octets)
-    LedgerRecord.write(birth: LedgerRecord.octets(of: row(3), [TagRecord(tag: [1])]), of: 3, sequence: 12, to: &octets)
-    LedgerRecord.write(extent(0, 100), of: 3, sequence: 13, to: &octets)
-    LedgerRecord.write(extent(0, 90), of: 3, sequence: 14, to: &octets)
-    LedgerRecord.write(extent(1 << 20, 7), of: 3, sequence: 15, to: &octets)
-    LedgerRecord.write(tags: LedgerRecord.octets(of: [TagRecord(tag: [2], limit: 3)]), of: 3, sequence: 16, to: &octets)
-    LedgerRecord.write(extent(0, 9), of: 2, sequence: 17, to: &octets)
-    try write(octets, in: directory)
+    var bytes: [UInt8] = []
+    LedgerRecord.write(birth: LedgerRecord.bytes(of: row(2), []), of: 2, sequence: 10, to: &bytes)
+    LedgerRecord.write(extent(0, 40), of: 1, sequence: 11, to: &bytes)
+    LedgerRecord.write(birth: LedgerRecord.bytes(of: row(3), [TagRecord(tag: [1])]), of: 3, sequence: 12, to: &bytes)
+    LedgerRecord.write(extent(0, 100), of: 3, sequence: 13, to: &bytes)
+    LedgerRecord.write(extent(0, 90), of: 3, sequence: 14, to: &bytes)
+    LedgerRecord.write(extent(1 << 20, 7), of: 3, sequence: 15, to: &bytes)
+    LedgerRecord.write(tags: LedgerRecord.bytes(of: [TagRecord(tag: [2], limit: 3)]), of: 3, sequence: 16, to: &bytes)
+    LedgerRecord.write(extent(0, 9), of: 2, sequence: 17, to: &bytes)
+    try write(bytes, in: directory)
     let last = try LedgerReplay.run(in: directory.path, into: database)
     #expect(last == 17)
     #expect(try database.integer("SELECT count(*) FROM objects WHERE number = 2") == 0)

@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test(
-    "where the new one has one of that coding, it takes the tags if it is whole and has the same octets",
+    "where the new one has one of that coding, it takes the tags if it is whole and has the same bytes",
     arguments: [(900, true, ["pawl-n", "pawl-o"]), (901, true, ["pawl-n"]), (900, false, ["pawl-n"])])
   func united(_ count: Int, _ isWhole: Bool, _ tags: [String]) throws {
     let fixture = try StoreFixture()

@@ -39,7 +39,7 @@ import Testing
     #expect(names(new.body) == ["pawl-b", "pawl-a"])
   }
 
-  @Test("what differs in one octet, or in length, is not one body")
+  @Test("what differs in one byte, or in length, is not one body")
   func different() throws {
     let fixture = try StoreFixture()
     let content = pattern(5000)

@@ -11,22 +11,22 @@ import Testing
     entries: (1...100).map { PackEntry(hash: $0 &* 977, place: PackPlace(pack: 3, offset: Int($0) * 640, size: 640)) },
     lastNumber: 4711, end: 64_640)
 
-  @Test("a list says what it was made of; that of another pack, of another cache, or one octet other, is none")
+  @Test("a list says what it was made of; that of another pack, of another cache, or one byte other, is none")
   func list() throws {
-    let octets = PackList.octets(content, seed: 5)
-    let read = try #require(PackList.read(octets, of: 3, seed: 5))
+    let bytes = PackList.bytes(content, seed: 5)
+    let read = try #require(PackList.read(bytes, of: 3, seed: 5))
     #expect((read.entries, read.lastNumber, read.end) == (content.entries, 4711, 64_640))
-    #expect(PackList.read(octets, of: 4, seed: 5) == nil)
-    #expect(PackList.read(octets, of: 3, seed: 6) == nil)
-    for place in octets.indices where !(40..<64).contains(place) {
-      var other = octets
+    #expect(PackList.read(bytes, of: 4, seed: 5) == nil)
+    #expect(PackList.read(bytes, of: 3, seed: 6) == nil)
+    for place in bytes.indices where !(40..<64).contains(place) {
+      var other = bytes
       other[place] ^= 1
-      #expect(PackList.read(other, of: 3, seed: 5) == nil, "octet \(place)")
+      #expect(PackList.read(other, of: 3, seed: 5) == nil, "byte \(place)")
     }
-    for count in [0, 63, 64, octets.count - 1] {
-      #expect(PackList.read(Array(octets.prefix(count)), of: 3, seed: 5) == nil)
+    for count in [0, 63, 64, bytes.count - 1] {
+      #expect(PackList.read(Array(bytes.prefix(count)), of: 3, seed: 5) == nil)
     }
-    #expect(PackList.read(octets + [0], of: 3, seed: 5) == nil)
+    #expect(PackList.read(bytes + [0], of: 3, seed: 5) == nil)
   }
 
   /// A directory with a full pack and one that was begun, as a killed process leaves them.
@@ -142,15 +142,15 @@ import Testing
   }
 
   @Test("a damaged record hides none of those behind it", arguments: [0, 16, 70])
-  func damaged(octet: Int) throws {
+  func damaged(byte: Int) throws {
     let fixture = PackFixture()
     _ = try fixture.packs.open()
     let places = try (1...20).map { try fixture.append(Int64($0), 3000) }
     let copy = try fixture.directory.copy()
     let path = copy.path + fixture.packs.path(of: places[0].pack).dropFirst(fixture.directory.path.count)
-    var octets = try TestDirectory.contents(path)
-    octets[places[4].offset + octet] ^= 0xff
-    try TestDirectory.write(octets, to: path)
+    var bytes = try TestDirectory.contents(path)
+    bytes[places[4].offset + byte] ^= 0xff
+    try TestDirectory.write(bytes, to: path)
     let opened = PackFixture(in: copy)
     #expect(numbers(opened.packs, try opened.packs.open()) == Set(1...20).subtracting([5]))
   }
@@ -166,7 +166,7 @@ import Testing
       head: [], total: nil, isComplete: false, held: 0, synced: 0, isSuspect: false, storedAt: 0, supersededAt: nil,
       lastUsed: 0, uses: 0, expires: nil)
     let made = forged.withUnsafeBytes {
-      PackRecord.octets(of: row, [], content: $0, digest: SegmentDigest.of($0), seed: 5)
+      PackRecord.bytes(of: row, [], content: $0, digest: SegmentDigest.of($0), seed: 5)
     }
     let appended = fixture.packs.append(try #require(made))
     let place = try #require(appended)

@@ -22,19 +22,19 @@ import Testing
     return row
   }
 
-  private func octets(
+  private func bytes(
     _ row: ObjectRow, _ content: [UInt8], revision: UInt64 = 0, answer: [UInt8] = []
   ) throws -> [UInt8] {
     let made = content.withUnsafeBytes {
-      PackRecord.octets(
+      PackRecord.bytes(
         of: row, Self.tags, revision: revision, answer: answer, content: $0, digest: SegmentDigest.of($0),
         seed: Self.seed)
     }
     return try #require(made)
   }
 
-  private func read(_ octets: [UInt8], seed: UInt64 = seed) -> PackRecord? {
-    octets.withUnsafeBytes { PackRecord($0, seed: seed) }
+  private func read(_ bytes: [UInt8], seed: UInt64 = seed) -> PackRecord? {
+    bytes.withUnsafeBytes { PackRecord($0, seed: seed) }
   }
 
   @Test(
@@ -44,11 +44,11 @@ import Testing
     let row = row {
       ($0.kind, $0.owner, $0.expires, $0.supersededAt) = (.personal, Array("me".utf8), 1_800_000_000, 1_700_000_009)
     }
-    let octets = try octets(row, pattern(count), revision: 3, answer: Array("answer".utf8))
-    #expect(octets.count == PackPlace.padded(octets.count))
-    let record = try #require(read(octets))
-    #expect(Array(octets[record.content]) == pattern(count))
-    #expect(octets.withUnsafeBytes { record.isIntact($0) })
+    let bytes = try bytes(row, pattern(count), revision: 3, answer: Array("answer".utf8))
+    #expect(bytes.count == PackPlace.padded(bytes.count))
+    let record = try #require(read(bytes))
+    #expect(Array(bytes[record.content]) == pattern(count))
+    #expect(bytes.withUnsafeBytes { record.isIntact($0) })
     #expect((record.tags, record.revision, record.answer) == (Self.tags, 3, Array("answer".utf8)))
     #expect((record.row.number, record.row.id, record.row.keyHash, record.row.key) == (42, row.id, 99, row.key))
     #expect((record.row.kind, record.row.owner, record.row.expires) == (.personal, Array("me".utf8), 1_800_000_000))
@@ -57,52 +57,52 @@ import Testing
     #expect(record.segment?.length == (count == 0 ? nil : UInt64(count)))
   }
 
-  @Test("no octet can be another: it is no record then, or its content is not intact, but for what pads it")
-  func everyOctet() throws {
-    let octets = try octets(row(), pattern(100), answer: Array("answer".utf8))
-    let intact = try #require(read(octets))
-    for place in octets.indices {
+  @Test("no byte can be another: it is no record then, or its content is not intact, but for what pads it")
+  func everyByte() throws {
+    let bytes = try bytes(row(), pattern(100), answer: Array("answer".utf8))
+    let intact = try #require(read(bytes))
+    for place in bytes.indices {
       for bit in [0, 7] as [UInt8] {
-        var flipped = octets
+        var flipped = bytes
         flipped[place] ^= 1 << bit
         guard let record = read(flipped) else { continue }
         let isContent = intact.content.contains(place)
-        #expect(isContent || place >= intact.content.upperBound, "octet \(place)")
-        #expect(flipped.withUnsafeBytes { record.isIntact($0) } != isContent, "octet \(place)")
+        #expect(isContent || place >= intact.content.upperBound, "byte \(place)")
+        #expect(flipped.withUnsafeBytes { record.isIntact($0) } != isContent, "byte \(place)")
       }
     }
   }
 
   @Test("a record that counts no more, one of another cache, and one that is cut are none")
   func refused() throws {
-    let octets = try octets(row(), pattern(100))
-    var dead = octets
+    let bytes = try bytes(row(), pattern(100))
+    var dead = bytes
     dead.replaceSubrange(PackRecord.stateOffset..<PackRecord.stateOffset + 8, with: PackRecord.deadState)
     #expect(read(dead) == nil)
     #expect(dead.withUnsafeBytes { PackRecord.Head($0)?.isLive } == false)
-    #expect(read(octets, seed: Self.seed + 1) == nil)
-    for count in [0, 63, 64, 128, octets.count - 1] { #expect(read(Array(octets.prefix(count))) == nil, "\(count)") }
+    #expect(read(bytes, seed: Self.seed + 1) == nil)
+    for count in [0, 63, 64, 128, bytes.count - 1] { #expect(read(Array(bytes.prefix(count))) == nil, "\(count)") }
   }
 
   @Test("content that looks like a record of a cache of another seed is none")
   func forged() throws {
     let forged = pattern(10).withUnsafeBytes {
-      PackRecord.octets(of: row { $0.number = .max }, [], content: $0, digest: SegmentDigest.of($0), seed: 1)
+      PackRecord.bytes(of: row { $0.number = .max }, [], content: $0, digest: SegmentDigest.of($0), seed: 1)
     }
-    let octets = try octets(row(), try #require(forged))
-    let record = try #require(read(octets))
-    #expect(read(Array(octets[record.content])) == nil)
+    let bytes = try bytes(row(), try #require(forged))
+    let record = try #require(read(bytes))
+    #expect(read(Array(bytes[record.content])) == nil)
   }
 
-  @Test("a record of the most octets is made, and one of a unit more is not")
+  @Test("a record of the most bytes is made, and one of a unit more is not")
   func limit() throws {
-    let small = try octets(row(), [])
+    let small = try bytes(row(), [])
     let most = PackPlace.recordLimit - small.count
     #expect(small.count % PackRecord.unit == 0)
-    #expect(try octets(row(), pattern(most)).count == PackPlace.recordLimit)
+    #expect(try bytes(row(), pattern(most)).count == PackPlace.recordLimit)
     let more = pattern(most + 1)
     let refused = more.withUnsafeBytes {
-      PackRecord.octets(of: row(), Self.tags, content: $0, digest: 0, seed: Self.seed)
+      PackRecord.bytes(of: row(), Self.tags, content: $0, digest: 0, seed: Self.seed)
     }
     #expect(refused == nil)
   }
@@ -110,10 +110,10 @@ import Testing
   @Test("what has been superseded is told by what is known of the object")
   func isCurrent() throws {
     for (row, isCurrent) in [(row(), true), (row { $0.supersededAt = 5 }, false)] {
-      let octets = try octets(row, pattern(10), answer: Array("answer".utf8))
-      let meta = octets.withUnsafeBytes { PackRecord.Head($0)?.metaSize } ?? 0
-      octets.withUnsafeBytes { octets in
-        let meta = UnsafeRawBufferPointer(rebasing: octets[PackRecord.unit..<PackRecord.unit + Int(meta)])
+      let bytes = try bytes(row, pattern(10), answer: Array("answer".utf8))
+      let meta = bytes.withUnsafeBytes { PackRecord.Head($0)?.metaSize } ?? 0
+      bytes.withUnsafeBytes { bytes in
+        let meta = UnsafeRawBufferPointer(rebasing: bytes[PackRecord.unit..<PackRecord.unit + Int(meta)])
         #expect(PackRecord.isCurrent(meta, behind: 6) == isCurrent)
         #expect(PackRecord.answer(in: meta).map { Array($0) } == Array("answer".utf8))
       }
@@ -121,18 +121,18 @@ import Testing
   }
 
   @Test(
-    "a key is told octet by octet",
+    "a key is told byte by byte",
     arguments: [("a.example", "/x", true), ("a.example", "/y", false), ("a.exampl", "e/x", false), ("", "/x", false)])
   func isKey(authority: String, target: String, isSame: Bool) throws {
     for answer in [[], Array("answer".utf8)] {
-      let octets = try octets(row(), pattern(10), answer: answer)
-      let size = octets.withUnsafeBytes { PackRecord.Head($0)?.metaSize } ?? 0
-      let found = octets.withUnsafeBytes { octets in
+      let bytes = try bytes(row(), pattern(10), answer: answer)
+      let size = bytes.withUnsafeBytes { PackRecord.Head($0)?.metaSize } ?? 0
+      let found = bytes.withUnsafeBytes { bytes in
         Array(authority.utf8).withUnsafeBytes { authority in
           Array(target.utf8).withUnsafeBytes { target in
             PackRecord.isKey(
               authority, target,
-              in: UnsafeRawBufferPointer(rebasing: octets[PackRecord.unit..<PackRecord.unit + Int(size)]),
+              in: UnsafeRawBufferPointer(rebasing: bytes[PackRecord.unit..<PackRecord.unit + Int(size)]),
               behind: answer.count)
           }
         }

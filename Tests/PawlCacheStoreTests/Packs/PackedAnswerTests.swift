@@ -54,9 +54,9 @@ import Testing
 
   private func content(_ hit: PackedHit) -> [UInt8] {
     guard let slice = hit.slice else { return Array(hit.content) }
-    var octets = [UInt8](repeating: 0, count: slice.count)
-    let count = octets.withUnsafeMutableBytes { pread(slice.fd, $0.baseAddress, $0.count, off_t(slice.offset)) }
-    return count == octets.count ? octets : []
+    var bytes = [UInt8](repeating: 0, count: slice.count)
+    let count = bytes.withUnsafeMutableBytes { pread(slice.fd, $0.baseAddress, $0.count, off_t(slice.offset)) }
+    return count == bytes.count ? bytes : []
   }
 
   private func hit(
@@ -75,7 +75,7 @@ import Testing
     return try #require(found.hit.proof)
   }
 
-  /// A cache with two bodies of so many octets at rest in one pack that is full.
+  /// A cache with two bodies of so many bytes at rest in one pack that is full.
   private func large(_ count: Int) throws -> StoreFixture {
     let fixture = try StoreFixture(packingIn: TestDirectory()) { $0.packedObject = 1 << 20 }
     for target in ["/a", "/b"] { try store(fixture, target, pattern(count)) }
@@ -104,7 +104,7 @@ import Testing
     let fixture = try large(40_000)
     let proof = try proof(fixture)
     #expect(proof.holds(now: fixture.loop.now))
-    try tamper(fixture) { octets in octets[Int(proof.base) + 39_999] ^= 1 }
+    try tamper(fixture) { bytes in bytes[Int(proof.base) + 39_999] ^= 1 }
     let later = fixture.loop.now.advanced(by: .milliseconds(5))
     #expect(!proof.holds(now: later))
     let pack = try #require(fixture.store.core.packs?.all.first)
@@ -118,7 +118,7 @@ import Testing
   func changedBeside() throws {
     let fixture = try large(40_000)
     let proof = try proof(fixture)
-    try tamper(fixture) { octets in octets[octets.count - 1] ^= 1 }
+    try tamper(fixture) { bytes in bytes[bytes.count - 1] ^= 1 }
     #expect(proof.holds(now: fixture.loop.now.advanced(by: .milliseconds(5))))
   }
 
@@ -152,7 +152,7 @@ import Testing
     let now = fixture.clock.now()
     let bases = try bodies.map { try #require($0.state.withLock { $0.descriptor }).base }
     for base in bases { #expect(pack.hasProven(base, now: now)) }
-    try tamper(fixture) { octets in octets[Int(bases[1]) + 7] ^= 1 }
+    try tamper(fixture) { bytes in bytes[Int(bases[1]) + 7] ^= 1 }
     let later = now.advanced(by: .milliseconds(5))
     for base in bases { #expect(!pack.hasProven(base, now: later)) }
     // What is written behind that does not bring the proof back.
@@ -174,19 +174,19 @@ import Testing
         #expect(slice.count == range.count)
       }
     }
-    try tamper(fixture) { octets in octets[octets.count / 4] ^= 1 }
+    try tamper(fixture) { bytes in bytes[bytes.count / 4] ^= 1 }
     #expect(body.ready(0..<262_144, isNamed: false, now: fixture.loop.now.advanced(by: .milliseconds(5))) == nil)
   }
 
-  /// Changes octets of the only pack.
+  /// Changes bytes of the only pack.
   private func tamper(_ fixture: StoreFixture, _ change: (inout [UInt8]) -> Void) throws {
     let pack = fixture.store.core.packs?.all.first
     let path = fixture.store.core.packs?.path(of: try #require(pack).number) ?? ""
-    var octets = try TestDirectory.contents(path)
-    change(&octets)
+    var bytes = try TestDirectory.contents(path)
+    change(&bytes)
     let descriptor = try Files.open(path, O_WRONLY)
     defer { close(descriptor) }
-    try Files.writeAll(descriptor, octets[...], at: 0)
+    try Files.writeAll(descriptor, bytes[...], at: 0)
   }
 
   @Test("what is at rest is given with the answer that was decided for it, and stays at rest")
@@ -212,18 +212,18 @@ import Testing
     withExtendedLifetime(room) {}
   }
 
-  @Test("an octet of it that is another makes it none, but for what pads it")
-  func everyOctet() throws {
+  @Test("a byte of it that is another makes it none, but for what pads it")
+  func everyByte() throws {
     let fixture = try fixture()
     let packs = try #require(fixture.store.core.packs)
     let pack = try #require(packs.all.first)
     let place = PackPlace(pack: pack.number, offset: Pack.headSize, size: pack.size - Pack.headSize)
-    guard case .octets(let intact) = pack.read(place, waits: true) else { return #expect(Bool(false)) }
+    guard case .bytes(let intact) = pack.read(place, waits: true) else { return #expect(Bool(false)) }
     let padding = intact.count - (PackRecord.padded(5000) - 5000)
     for index in intact.indices {
       try Files.writeAll(pack.descriptor, [intact[index] ^ 0x10], at: UInt64(place.offset + index))
       let hit = hit(pack, place, "a.example", "/a", fixture, packs.seed)
-      #expect((hit == nil) == (index < padding), "octet \(index)")
+      #expect((hit == nil) == (index < padding), "byte \(index)")
       try Files.writeAll(pack.descriptor, [intact[index]], at: UInt64(place.offset + index))
     }
   }

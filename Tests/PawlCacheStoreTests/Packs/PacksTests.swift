@@ -37,7 +37,7 @@ final class PackFixture {
       isComplete: false, held: 0, synced: 0, isSuspect: false, storedAt: 0, supersededAt: nil, lastUsed: 0, uses: 0,
       expires: nil)
     let made = pattern(count, seed: UInt64(number)).withUnsafeBytes {
-      PackRecord.octets(of: row, [], content: $0, digest: SegmentDigest.of($0), seed: packs.seed)
+      PackRecord.bytes(of: row, [], content: $0, digest: SegmentDigest.of($0), seed: packs.seed)
     }
     return try #require(made)
   }
@@ -88,8 +88,8 @@ final class PackFixture {
     #expect(place.offset == Pack.headSize)
     let pack = try #require(fixture.packs.pack(place.pack))
     for waits in [false, true] {
-      guard case .octets(let octets) = pack.read(place, waits: waits) else { return #expect(Bool(false)) }
-      #expect(try octets == fixture.record(7))
+      guard case .bytes(let bytes) = pack.read(place, waits: waits) else { return #expect(Bool(false)) }
+      #expect(try bytes == fixture.record(7))
     }
     #expect(fixture.budget.used == UInt64(Pack.headSize + place.size))
   }
@@ -133,8 +133,8 @@ final class PackFixture {
     #expect(fixture.packs.pack(number) == nil)
     #expect(access(fixture.packs.path(of: number), F_OK) != 0)
     #expect(access(fixture.packs.indexPath(of: number), F_OK) != 0)
-    guard case .octets(let octets) = pack.read(last.value, waits: true) else { return #expect(Bool(false)) }
-    #expect(try octets.suffix(128) == fixture.record(last.key, 10_000).suffix(128))
+    guard case .bytes(let bytes) = pack.read(last.value, waits: true) else { return #expect(Bool(false)) }
+    #expect(try bytes.suffix(128) == fixture.record(last.key, 10_000).suffix(128))
     #expect(fixture.budget.used == UInt64(fixture.packs.size))
   }
 
@@ -183,8 +183,8 @@ final class PackFixture {
     let threads = try (0..<8).map { lane in
       let packs = fixture.packs
       return try LoopThread(name: "writer") {
-        for (number, octets) in records where Int(number) % 8 == lane {
-          let place = packs.append(octets)
+        for (number, bytes) in records where Int(number) % 8 == lane {
+          let place = packs.append(bytes)
           places.withLock { $0[number] = place }
         }
       }

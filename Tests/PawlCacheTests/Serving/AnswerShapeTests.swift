@@ -5,7 +5,7 @@ import Testing
 @Suite("What of a stored response answers") struct AnswerShapeTests {
   private static let date = Messages.dated("Last-Modified", -100_000)
 
-  /// Of ten octets, which `"a"` names whole, and `"b"` up to the fifth.
+  /// Of ten bytes, which `"a"` names whole, and `"b"` up to the fifth.
   private func decide(
     _ lines: [String], _ stored: [String] = [], total: UInt64? = 10, status: Int = 200,
     method: PawlHTTP.Method = .get, mayGivePart: Bool = true, maxRanges: Int = 16
@@ -55,7 +55,7 @@ import Testing
     #expect(decide(["If-None-Match: *"]).shown == nil)
   }
 
-  @Test("a strong tag that others have weakened names it weakly: for 304, and for nothing that asks for its octets")
+  @Test("a strong tag that others have weakened names it weakly: for 304, and for nothing that asks for its bytes")
   func weakened() {
     let weak = EntityTag(weak: Array("a".utf8))
     #expect(decide(["If-None-Match: W/\"a\""]) == (.notModified, weak))

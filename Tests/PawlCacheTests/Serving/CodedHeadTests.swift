@@ -29,7 +29,7 @@ import Testing
     #expect(fields == Messages.fields(expected))
   }
 
-  @Test("digests of the other octets go")
+  @Test("digests of the other bytes go")
   func digests() {
     let lines = [
       "Repr-Digest: sha-256=:AA==:", "Content-Digest: sha-256=:AA==:", "Digest: sha-256=AA", "Content-MD5: AA",
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(
-    "a strong tag names the other octets, and becomes weak (RFC 9110 §8.8.1)",
+    "a strong tag names the other bytes, and becomes weak (RFC 9110 §8.8.1)",
     arguments: [
       ("\"a\"", "W/\"a\""), ("W/\"a\"", "W/\"a\""), ("a", nil), ("", nil),
     ] as [(String, String?)])

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Which cookies count") struct CookieRulesTests {
   @Test(
-    "a pattern matches a name octet for octet, stars any number of octets",
+    "a pattern matches a name byte for byte, stars any number of bytes",
     arguments: [
       ("sid", "sid", true), ("sid", "SID", false), ("sid", "sid2", false), ("sid", "", false), ("_ga_*", "_ga_", true),
       ("_ga_*", "_ga_X1", true), ("_ga_*", "_ga", false), ("*", "", true), ("*", "anything", true),

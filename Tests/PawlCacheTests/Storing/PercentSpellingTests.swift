@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Spellings of a target (RFC 3986 §6.2.2)") struct PercentSpellingTests {
   @Test(
-    "capital letters, and nothing encoded that need not be; what is reserved or no octet stays",
+    "capital letters, and nothing encoded that need not be; what is reserved or no byte stays",
     arguments: [
       ("/a", "/a"), ("/caf%c3%a9/", "/caf%C3%A9/"), ("/caf%C3%A9", "/caf%C3%A9"), ("/%64%7E%2d%2E%5f", "/d~-._"),
       ("/a%2fb%3F%25", "/a%2Fb%3F%25"), ("/%", "/%"), ("/%4", "/%4"), ("/%zz%4g", "/%zz%4g"), ("/%%64", "/%d"),

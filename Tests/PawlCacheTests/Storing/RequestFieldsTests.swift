@@ -65,7 +65,7 @@ import Testing
         status: 503, one: ["Traceparent: 00-0af7-00", "X-Request-Id: 1a-b", "Host: a", "Range: x"], other: [],
         isSame: true),
       Row(status: 503, one: ["X-Request-Id: odd"], other: [], isSame: false),
-      // A long value counts from one octet past the limit.
+      // A long value counts from one byte past the limit.
       Row(status: 431, one: ["X: " + String(repeating: "a", count: 64)], other: ["X: b"], isSame: true),
       Row(status: 431, one: ["X: " + String(repeating: "a", count: 65)], other: ["X: b"], isSame: false),
     ])

@@ -20,19 +20,19 @@ import Testing
   @Test("is not read when anything is missing or left over", arguments: heads.indices)
   func damaged(_ index: Int) {
     let head = Self.heads[index]
-    let octets = head.serialize()
-    for count in 0..<octets.count { #expect(StoredHead(serialized: Array(octets.prefix(count))) == nil) }
-    #expect(StoredHead(serialized: octets + [0]) == nil)
-    #expect(StoredHead(serialized: [octets[0] + 1] + octets.dropFirst()) == nil)
+    let bytes = head.serialize()
+    for count in 0..<bytes.count { #expect(StoredHead(serialized: Array(bytes.prefix(count))) == nil) }
+    #expect(StoredHead(serialized: bytes + [0]) == nil)
+    #expect(StoredHead(serialized: [bytes[0] + 1] + bytes.dropFirst()) == nil)
   }
 
   @Test("never traps on flipped bits", arguments: heads.indices)
   func flipped(_ index: Int) {
     let head = Self.heads[index]
-    let octets = head.serialize()
-    for index in octets.indices {
+    let bytes = head.serialize()
+    for index in bytes.indices {
       for bit in 0..<8 {
-        var other = octets
+        var other = bytes
         other[index] ^= 1 << UInt8(bit)
         if let read = StoredHead(serialized: other) { #expect(read.serialize() == other) }
       }

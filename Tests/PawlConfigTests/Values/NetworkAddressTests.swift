@@ -17,7 +17,7 @@ import Testing
       ("1:2:3:4:5:6:1.2.3.4", [0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 1, 2, 3, 4]), ("::1%eth0", nil), ("", nil),
       (":", nil),
     ] as [(String, [UInt8]?)])
-  func reads(_ text: String, _ expected: [UInt8]?) { #expect(NetworkAddress(text)?.octets == expected) }
+  func reads(_ text: String, _ expected: [UInt8]?) { #expect(NetworkAddress(text)?.bytes == expected) }
 
   @Test(
     "lie in a range or not",
@@ -28,8 +28,8 @@ import Testing
       ("fd00::/8", "fdff::1", true), ("fd00::/8", "fe00::1", false), ("::1", "::1", true),
     ])
   func contains(_ range: String, _ address: String, _ expected: Bool) throws {
-    let octets = try #require(NetworkAddress(address)?.octets)
-    #expect(AddressRange(range)?.contains(octets) == expected)
+    let bytes = try #require(NetworkAddress(address)?.bytes)
+    #expect(AddressRange(range)?.contains(bytes) == expected)
   }
 
   @Test("of Unix sockets have a word of their own, and hold no address")

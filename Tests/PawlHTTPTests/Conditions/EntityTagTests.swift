@@ -20,7 +20,7 @@ import Testing
     ])
   func refuses(_ text: String) { #expect(EntityTag(Bytes(within: text)) == nil) }
 
-  @Test("keeps octets that are no text") func obsText() {
+  @Test("keeps bytes that are no text") func obsText() {
     let value: [UInt8] = [0x22, 0xfc, 0x80, 0x22]
     #expect(EntityTag(value[...])?.opaque == [0xfc, 0x80])
     #expect(EntityTag(value[...])?.bytes == value)

@@ -30,7 +30,7 @@ import Testing
     ])
   func invalid(_ text: String) { #expect(Authority.parseHost(Bytes(within: text)) == nil) }
 
-  @Test("a host of 255 octets is the longest") func length() {
+  @Test("a host of 255 bytes is the longest") func length() {
     #expect(Authority.parseHost(Bytes(String(repeating: "a", count: 255))) != nil)
     #expect(Authority.parseHost(Bytes(String(repeating: "a", count: 256))) == nil)
   }

@@ -13,9 +13,9 @@ import Testing
     #expect(ContentCoding(name: Bytes(within: name)) == coding)
   }
 
-  @Test("have a name that is read as themselves, and an octet of their own in keys")
+  @Test("have a name that is read as themselves, and a byte of their own in keys")
   func keys() {
     for coding in ContentCoding.allCases { #expect(ContentCoding(name: Bytes("\(coding.name)")) == coding) }
-    #expect([nil, .gzip, .brotli, .zstd].map(\ContentCoding?.keyOctet) == [0, 1, 2, 3])
+    #expect([nil, .gzip, .brotli, .zstd].map(\ContentCoding?.keyByte) == [0, 1, 2, 3])
   }
 }

@@ -43,9 +43,9 @@ import Testing
 
   @Test("lines are written as they are, those next to each other together, others in canonical form")
   func serialized() {
-    let octets = Array("A: 1\r\nHost:h \r\nB: 2\r\nC: 3\nD: 4".utf8)
+    let bytes = Array("A: 1\r\nHost:h \r\nB: 2\r\nC: 3\nD: 4".utf8)
     var parsed = Fields(
-      storage: octets,
+      storage: bytes,
       lines: [
         FieldLine(name: .other, nameRange: 0..<1, valueRange: 3..<4),
         FieldLine(name: .host, nameRange: 6..<10, valueRange: 11..<12),

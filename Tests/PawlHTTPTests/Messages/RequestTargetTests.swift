@@ -7,7 +7,7 @@ import Testing
   }
 
   @Test(
-    "origin-form is kept octet for octet (protocols 8.1, 24)",
+    "origin-form is kept byte for byte (protocols 8.1, 24)",
     arguments: [
       "/", "/a/b?c=d&e", "/../../etc/passwd", "//a//b", "/%2e%2e/x", "/a%2fb", "/a;p=1/b", "/a%zz%", "/?", "/a?b?c",
       "/|{}^`\"<>[]",

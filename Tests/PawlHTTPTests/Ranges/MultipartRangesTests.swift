@@ -3,10 +3,10 @@ import Testing
 
 @Suite("multipart/byteranges (RFC 9110 §14.6)") struct MultipartRangesTests {
   private func body(_ parts: MultipartRanges, of content: String) -> String {
-    let octets = Array(content.utf8)
+    let bytes = Array(content.utf8)
     var body: [UInt8] = []
     for (index, range) in parts.ranges.enumerated() {
-      body += parts.head(of: index) + octets[Int(range.first)..<Int(range.end)]
+      body += parts.head(of: index) + bytes[Int(range.first)..<Int(range.end)]
     }
     return (body + parts.closing).text
   }

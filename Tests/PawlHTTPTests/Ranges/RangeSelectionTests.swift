@@ -86,7 +86,7 @@ import Testing
     #expect(try select(text, of: 1_000_000, maxRanges: .max) == .whole)
   }
 
-  @Test("selects what a set of octets would, for every small case") func exhaustive() throws {
+  @Test("selects what a set of bytes would, for every small case") func exhaustive() throws {
     for length in UInt64(1)...6 {
       for first in UInt64(0)...7 {
         for last in first...8 {

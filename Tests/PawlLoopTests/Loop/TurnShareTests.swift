@@ -10,7 +10,7 @@ import Testing
       share.turnBegins()
       for _ in 0..<ready { share.noteReady() }
     }
-    return share.octets(of: 1 << 20, parts: parts)
+    return share.bytes(of: 1 << 20, parts: parts)
   }
 
   @Test(
@@ -19,7 +19,7 @@ import Testing
       ([], 1 << 20), ([0], 1 << 20), ([1], 1 << 20), ([2], 1 << 19), ([5], (1 << 20) / 5), ([7], (1 << 20) / 7),
       ([8], 1 << 17), ([9], 1 << 17), ([1000], 1 << 17),
     ])
-  func divides(turns: [Int], octets: Int) { #expect(share(after: turns) == octets) }
+  func divides(turns: [Int], bytes: Int) { #expect(share(after: turns) == bytes) }
 
   @Test(
     "where more is moved alone, a crowd cuts it into more parts",

@@ -84,8 +84,8 @@ import Testing
     loud.server.stream.close()
     let client = loud.client.stream.rawDescriptor
     let block = [UInt8](repeating: 7, count: 16 << 10)
-    for end in [LateFlush.lingerOctets - 1, LateFlush.lingerOctets] {
-      var sent = end < LateFlush.lingerOctets ? 0 : end - 1
+    for end in [LateFlush.lingerBytes - 1, LateFlush.lingerBytes] {
+      var sent = end < LateFlush.lingerBytes ? 0 : end - 1
       wait(loop) {
         let count = send(client, block, min(block.count, end - sent), pawl_MSG_NOSIGNAL)
         sent += max(0, count)

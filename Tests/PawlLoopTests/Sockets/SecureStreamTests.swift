@@ -12,7 +12,7 @@ import Testing
     return pair
   }
 
-  /// Octets without a period that a batch of records could hide.
+  /// Bytes without a period that a batch of records could hide.
   private func pattern(_ count: Int) -> [UInt8] {
     var state: UInt32 = 1
     return (0..<count).map { _ in
@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test("shakes hands and carries octets both ways")
+  @Test("shakes hands and carries bytes both ways")
   func carries() throws {
     let pair = try pair()
     #expect(pair.client.send("hello") == .bytes(5))
@@ -34,20 +34,20 @@ import Testing
     #expect(pair.client.stream.tls?.cipher == "TLS_AES_128_GCM_SHA256")
   }
 
-  @Test("takes octets one by one, of the handshake and after it")
+  @Test("takes bytes one by one, of the handshake and after it")
   func oneByOne() throws {
     let loop = try EventLoop(index: 0)
     let (a, near) = try socketPair()
     let (far, b) = try socketPair()
     let server = SecurePeer(a, loop, try TestTLS.server().makeEngine())
     let client = SecurePeer(b, loop, try TestTLS.client().makeEngine(serverName: "a.example", place: "x"))
-    // Between them stands somebody who hands on one octet at a time.
+    // Between them stands somebody who hands on one byte at a time.
     let relay = [Peer(near, loop), Peer(far, loop)]
     for (index, peer) in relay.enumerated() {
       peer.onReadable = { [unowned peer, unowned other = relay[1 - index]] in
-        var octet: [UInt8] = [0]
-        guard case .bytes(1) = octet.withUnsafeMutableBytes({ peer.stream.read(into: $0) }) else { return }
-        #expect(octet.withUnsafeBytes { other.stream.write($0, more: false) } == .bytes(1))
+        var byte: [UInt8] = [0]
+        guard case .bytes(1) = byte.withUnsafeMutableBytes({ peer.stream.read(into: $0) }) else { return }
+        #expect(byte.withUnsafeBytes { other.stream.write($0, more: false) } == .bytes(1))
       }
       peer.stream.startReading()
     }
@@ -187,15 +187,15 @@ import Testing
     #expect(pair.client.failure == ECONNRESET)
   }
 
-  @Test("octets that are here already are told when reading starts, and again while some are left")
+  @Test("bytes that are here already are told when reading starts, and again while some are left")
   func tellsPending() throws {
     let pair = try SecurePair(TestTLS.server(), TestTLS.client())
     pair.server.readsAfterHandshake = false
     pair.shake()
     #expect(pair.client.send("behind the last flight") == .bytes(22))
-    var octets = [UInt8](repeating: 0, count: 6)
+    var bytes = [UInt8](repeating: 0, count: 6)
     var result = IOResult.wouldBlock
-    while result == .wouldBlock { result = octets.withUnsafeMutableBytes { pair.server.stream.read(into: $0) } }
+    while result == .wouldBlock { result = bytes.withUnsafeMutableBytes { pair.server.stream.read(into: $0) } }
     #expect(result == .bytes(6))
     #expect(pair.server.readableCount == 0)
     pair.server.stream.startReading()
@@ -209,9 +209,9 @@ import Testing
     pair.server.readsAfterHandshake = false
     pair.shake()
     #expect(pair.client.send("later") == .bytes(5))
-    var octet: [UInt8] = [0]
+    var byte: [UInt8] = [0]
     var result = IOResult.wouldBlock
-    while result == .wouldBlock { result = octet.withUnsafeMutableBytes { pair.server.stream.read(into: $0) } }
+    while result == .wouldBlock { result = byte.withUnsafeMutableBytes { pair.server.stream.read(into: $0) } }
     pair.server.stream.startReading()
     pair.server.stream.stopReading()
     var isThrough = false
@@ -229,8 +229,8 @@ import Testing
     pair.loop.nextTurn { pair.loop.nextTurn { isThrough = true } }
     wait(pair.loop) { isThrough }
     #expect(pair.client.readableCount == 0)
-    var octet: [UInt8] = [0]
-    #expect(octet.withUnsafeMutableBytes { pair.client.stream.read(into: $0) } == .wouldBlock)
+    var byte: [UInt8] = [0]
+    #expect(byte.withUnsafeMutableBytes { pair.client.stream.read(into: $0) } == .wouldBlock)
     #expect(pair.server.send("x") == .bytes(1))
     wait(pair.loop) { pair.client.text == "x" }
   }

@@ -231,8 +231,8 @@ import Testing
       #expect(pawl_fcntl(a, F_GETFL, 0) & O_NONBLOCK != 0)
       stream.startReading()
     }
-    var octet: UInt8 = 0
-    #expect(recv(b, &octet, 1, 0) == 0)
+    var byte: UInt8 = 0
+    #expect(recv(b, &byte, 1, 0) == 0)
     close(b)
   }
 

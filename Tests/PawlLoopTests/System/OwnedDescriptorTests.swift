@@ -8,8 +8,8 @@ import Testing
   func ownsDescriptor() throws {
     let (a, b) = try socketPair()
     do { _ = OwnedDescriptor(adopting: a) }
-    var octet: UInt8 = 0
-    #expect(recv(b, &octet, 1, 0) == 0)
+    var byte: UInt8 = 0
+    #expect(recv(b, &byte, 1, 0) == 0)
     let kept = OwnedDescriptor(adopting: b).release()
     #expect(kept == b && isOpen(b))
     close(b)

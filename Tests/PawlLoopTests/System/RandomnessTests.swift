@@ -4,7 +4,7 @@ import Testing
 @testable import PawlLoop
 
 @Suite("Randomness", .timeLimit(.minutes(1))) struct RandomnessTests {
-  @Test("random octets come in any number and differ")
+  @Test("random bytes come in any number and differ")
   func randomness() {
     #expect(Randomness.bytes(0) == [])
     #expect(Randomness.bytes(1000).count == 1000)

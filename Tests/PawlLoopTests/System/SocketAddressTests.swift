@@ -32,7 +32,7 @@ import Testing
     ])
   func refuses(_ text: String) { #expect(SocketAddress.parse(text) == nil) }
 
-  @Test("takes a unix path of 107 octets")
+  @Test("takes a unix path of 107 bytes")
   func takesLongPath() throws {
     let address = try #require(SocketAddress.parse("unix:" + String(repeating: "a", count: 107)))
     #expect(roundTrip(address) == address)

@@ -3,7 +3,7 @@ import Testing
 @testable import PawlServer
 
 @Suite("Memory of requests and answers on their way") struct BufferMemoryTests {
-  @Test("a client has its share and not one octet more, and all together theirs")
+  @Test("a client has its share and not one byte more, and all together theirs")
   func limits() {
     let memory = BufferMemory()
     #expect(memory.take(BufferMemory.clientLimit, for: 7) && !memory.take(1, for: 7))

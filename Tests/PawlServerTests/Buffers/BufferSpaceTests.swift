@@ -3,7 +3,7 @@ import Testing
 
 @testable import PawlServer
 
-@Suite("Where octets on their way may wait") struct BufferSpaceTests {
+@Suite("Where bytes on their way may wait") struct BufferSpaceTests {
   @Test("in the spool of the route, or in state-dir where it has none")
   func directories() throws {
     let running = try TestServer(url: "http://127.0.0.1:1")

@@ -34,7 +34,7 @@ import Testing
     #expect(pawl.stop() == [])
   }
 
-  @Test("what an idle connection is made of stays small, in octets")
+  @Test("what an idle connection is made of stays small, in bytes")
   func sizes() throws {
     let pawl = try TestServer(url: "http://127.0.0.1:1")
     let clients = (0..<8).map { _ in pawl.connect() }
@@ -58,9 +58,9 @@ import Testing
     let client = pawl.connect()
     pawl.waitUntil("it is there") { pawl.onLoop { $0.connections.members.count } == 1 }
     pawl.stop()
-    #expect(client.readToEnd().octets.isEmpty)
+    #expect(client.readToEnd().bytes.isEmpty)
   }
 }
 
-/// What the allocator has given to an object, in octets.
+/// What the allocator has given to an object, in bytes.
 @_silgen_name("malloc_usable_size") private func usableSize(_ object: UnsafeMutableRawPointer) -> Int

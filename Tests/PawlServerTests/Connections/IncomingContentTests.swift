@@ -6,11 +6,11 @@ import Testing
 
 @Suite("Content of a request on its way") struct IncomingContentTests {
   private enum State: String, CaseIterable { case none, arriving, ended, heldBack, endedHeldBack }
-  private enum Event: CaseIterable { case octets, end, holdBack, goOn }
+  private enum Event: CaseIterable { case bytes, end, holdBack, goOn }
 
   /// After each event, by the state before; `nil`: impossible, and nothing changes.
   private static let next: [Event: [State?]] = [
-    .octets: [nil, .ended, .ended, nil, nil],
+    .bytes: [nil, .ended, .ended, nil, nil],
     .end: [State](repeating: .none, count: 5),
     .holdBack: [nil, .heldBack, .endedHeldBack, nil, nil],
     .goOn: [nil, nil, nil, .arriving, .ended],
@@ -25,7 +25,7 @@ import Testing
         let expected = Self.next[event].flatMap { $0[index] }
         var isPossible = true
         switch event {
-        case .octets: isPossible = content.next([0x61, 0x62], 0..<2) != nil
+        case .bytes: isPossible = content.next([0x61, 0x62], 0..<2) != nil
         case .end: _ = content.end()
         case .holdBack: isPossible = content.holdBack()
         case .goOn: isPossible = content.goOn()
@@ -36,20 +36,20 @@ import Testing
     }
   }
 
-  @Test("octets are content until its end, and none while it is held back")
-  func octets() {
+  @Test("bytes are content until its end, and none while it is held back")
+  func bytes() {
     var content = IncomingContent.arriving(BodyDecoder(.length(3)))
-    let octets: [UInt8] = [0x61, 0x62, 0x63, 0x64]
+    let bytes: [UInt8] = [0x61, 0x62, 0x63, 0x64]
     #expect(content.remaining == 3)
-    var event = content.next(octets, 0..<2)
+    var event = content.next(bytes, 0..<2)
     #expect(event == .data(0..<2, consumed: 2) && content.remaining == 1)
     _ = content.holdBack()
-    event = content.next(octets, 2..<4)
+    event = content.next(bytes, 2..<4)
     #expect(event == nil && content.remaining == 1)
     content.goOn()
-    event = content.next(octets, 2..<4)
+    event = content.next(bytes, 2..<4)
     #expect(event == .data(2..<3, consumed: 1) && content.isEndUntold)
-    event = content.next(octets, 3..<4)
+    event = content.next(bytes, 3..<4)
     #expect(event == .end(consumed: 0))
     let trailers = content.end()
     #expect(trailers.count == 0 && content.isNone)

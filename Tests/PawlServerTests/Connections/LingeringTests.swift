@@ -3,7 +3,7 @@ import Testing
 
 @testable import PawlServer
 
-@Suite("Octets after the end") struct LingeringTests {
+@Suite("Bytes after the end") struct LingeringTests {
   @Test("are dropped up to a limit, until FIN or a break")
   func limits() {
     let rows: [(IOResult, Lingering.Outcome, Int)] = [

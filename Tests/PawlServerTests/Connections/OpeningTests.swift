@@ -46,7 +46,7 @@ import Testing
     (v2 + [0x21, 0x31, 0, 216] + [UInt8](repeating: 0, count: 216), ["unknown", "http", "PORT"]),
   ]
 
-  @Test("the client that a trusted proxy names is the client, however the octets come", arguments: rows)
+  @Test("the client that a trusted proxy names is the client, however the bytes come", arguments: rows)
   func named(_ row: ([UInt8], [String])) throws {
     for pieces in [[row.0 + Array(TestServer.request().utf8)], (row.0 + Array(TestServer.request().utf8)).map { [$0] }]
     {
@@ -85,7 +85,7 @@ import Testing
     let (origin, pawl) = try makeServer("192.0.2.1")
     for _ in 0..<EventBudget.lines + 5 {
       let client = pawl.connect()
-      #expect(client.readToEnd().octets == [])
+      #expect(client.readToEnd().bytes == [])
     }
     let line = "warning proxy-protocol-refused client=127.0.0.1 why=\"the peer is not among trusted-proxies\""
     #expect(pawl.events("proxy-protocol-refused") == [String](repeating: line, count: EventBudget.lines))
@@ -101,12 +101,12 @@ import Testing
   @Test("what is no header ends the connection without an answer")
   func malformed() throws {
     let (_, pawl) = try makeServer()
-    for octets in [
+    for bytes in [
       Array("GET / HTTP/1.1\r\nHost: site\r\n\r\n".utf8), Self.v2 + [0x31], Array("PROXY TCP4 a\r\n".utf8),
     ] {
       let client = pawl.connect()
-      client.send(octets)
-      #expect(client.readToEnd().octets == [])
+      client.send(bytes)
+      #expect(client.readToEnd().bytes == [])
     }
     #expect(pawl.events("proxy-protocol-refused").count == 3)
     #expect(pawl.stop() == [])
@@ -122,13 +122,13 @@ import Testing
     pawl.settle()
     #expect(slow.isQuiet && idle.isQuiet)
     pawl.clock.advance(by: .seconds(1))
-    #expect(slow.readToEnd().octets == [])
-    #expect(idle.readToEnd().octets == [])
+    #expect(slow.readToEnd().bytes == [])
+    #expect(idle.readToEnd().bytes == [])
     let last = pawl.connect()
     pawl.waitUntil("it is there") { pawl.onLoop { $0.connections.members.count } == 1 }
     let drained = Gate()
     pawl.server.drain { drained.open() }
-    #expect(last.readToEnd().octets == [])
+    #expect(last.readToEnd().bytes == [])
     #expect(drained.wait())
     #expect(pawl.stop() == [])
   }

@@ -7,9 +7,9 @@ import Testing
   func announced() {
     var owed = OwedContent(5)
     var fault = owed.take(3)
-    #expect(fault == nil && owed == .octets(2) && !owed.isPaid && owed.end() == OwedContent.tooShort)
+    #expect(fault == nil && owed == .bytes(2) && !owed.isPaid && owed.end() == OwedContent.tooShort)
     fault = owed.take(3)
-    #expect(fault == OwedContent.tooLong && owed == .octets(2))
+    #expect(fault == OwedContent.tooLong && owed == .bytes(2))
     fault = owed.take(2)
     #expect(fault == nil && owed.isPaid && owed.end() == nil)
     fault = owed.take(0)
@@ -17,7 +17,7 @@ import Testing
     fault = owed.take(1)
     #expect(fault == OwedContent.tooLong)
     owed.giveBack(2)
-    #expect(owed == .octets(2))
+    #expect(owed == .bytes(2))
   }
 
   @Test("without a length there is as much as there is")

@@ -6,9 +6,9 @@ import Testing
   private static let rate = MinRate(bytes: 10, window: .seconds(1))
 
   /// What follows for a transfer that passes through, and for an upload.
-  private func decide(_ octets: Int, isHeldBack: Bool, othersHoldUp: Bool) -> [RateFloor] {
+  private func decide(_ bytes: Int, isHeldBack: Bool, othersHoldUp: Bool) -> [RateFloor] {
     var meter = RateMeter()
-    meter.add(octets)
+    meter.add(bytes)
     return [false, true].map {
       .decide(meter, Self.rate, isHeldBack: isHeldBack, othersHoldUp: othersHoldUp, isUpload: $0)
     }
@@ -16,13 +16,13 @@ import Testing
 
   @Test("an upload is cut and keeps what came, anything else is refused, and nobody who is not to blame")
   func table() {
-    for octets in [0, 9, 10, 11] {
-      let isFast = octets >= 10
+    for bytes in [0, 9, 10, 11] {
+      let isFast = bytes >= 10
       #expect(
-        decide(octets, isHeldBack: false, othersHoldUp: false) == (isFast ? [.goesOn, .goesOn] : [.refuse, .cut]))
-      #expect(decide(octets, isHeldBack: false, othersHoldUp: true) == [.goesOn, .goesOn])
+        decide(bytes, isHeldBack: false, othersHoldUp: false) == (isFast ? [.goesOn, .goesOn] : [.refuse, .cut]))
+      #expect(decide(bytes, isHeldBack: false, othersHoldUp: true) == [.goesOn, .goesOn])
       for others in [false, true] {
-        #expect(decide(octets, isHeldBack: true, othersHoldUp: others) == [.waits, .waits])
+        #expect(decide(bytes, isHeldBack: true, othersHoldUp: others) == [.waits, .waits])
       }
     }
   }

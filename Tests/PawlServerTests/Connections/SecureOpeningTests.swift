@@ -4,7 +4,7 @@ import Testing
 @testable import PawlServer
 
 @Suite("TLS before requests") struct SecureOpeningTests {
-  @Test("a handshake leads to HTTP/1.1, however its octets come; origin and log are told", arguments: [false, true])
+  @Test("a handshake leads to HTTP/1.1, however its bytes come; origin and log are told", arguments: [false, true])
   func handshake(isBytewise: Bool) throws {
     let server = try SecureServer()
     let client = server.pawl.connect()
@@ -49,7 +49,7 @@ import Testing
     #expect(server.pawl.stop() == [])
   }
 
-  @Test("a PROXY protocol header comes before the handshake, whole or octet by octet", arguments: [false, true])
+  @Test("a PROXY protocol header comes before the handshake, whole or byte by byte", arguments: [false, true])
   func proxied(isBytewise: Bool) throws {
     let v2: [UInt8] = [
       0x0d, 0x0a, 0x0d, 0x0a, 0, 0x0d, 0x0a, 0x51, 0x55, 0x49, 0x54, 0x0a, 0x21, 0x11, 0, 12, 203, 0, 113, 7, 192, 0, 2,
@@ -94,7 +94,7 @@ import Testing
       let client = server.pawl.connect()
       // A record that claims to be a handshake, and is none.
       client.send([0x16, 3, 1, 0, 5, 1, 2, 3, 4, 5])
-      #expect(client.readToEnd().octets.first == 0x15)
+      #expect(client.readToEnd().bytes.first == 0x15)
     }
     let lines = server.pawl.events("tls-handshake-failed")
     #expect(lines.count == EventBudget.lines)
@@ -113,15 +113,15 @@ import Testing
     pawl.settle()
     #expect(slow.isQuiet && silent.isQuiet)
     pawl.clock.advance(by: .seconds(1))
-    #expect(slow.readToEnd().octets == [])
-    #expect(silent.readToEnd().octets == [])
+    #expect(slow.readToEnd().bytes == [])
+    #expect(silent.readToEnd().bytes == [])
     let reason = "info tls-handshake-failed client=127.0.0.1 why=\"it took longer than header-timeout\""
     #expect(pawl.events("tls-handshake-failed") == [reason])
     let last = pawl.connect()
     pawl.waitUntil("it is there") { pawl.onLoop { $0.connections.members.count } == 1 }
     let drained = Gate()
     pawl.server.drain { drained.open() }
-    #expect(last.readToEnd().octets == [])
+    #expect(last.readToEnd().bytes == [])
     #expect(drained.wait())
     #expect(pawl.stop() == [])
   }

@@ -42,12 +42,12 @@ import Testing
     let plain = pawl.connect()
     plain.send("\(method) /f HTTP/1.1\r\nHost: site\r\nConnection: close\r\n\r\n")
     _ = plain.readHead()
-    #expect(String(decoding: plain.readToEnd().octets, as: UTF8.self) == "2\r\nok\r\n0\r\n\r\n")
+    #expect(String(decoding: plain.readToEnd().bytes, as: UTF8.self) == "2\r\nok\r\n0\r\n\r\n")
     let client = pawl.connect()
     client.send("\(method) /f HTTP/1.1\r\nHost: site\r\nTE: trailers\r\nConnection: TE, close\r\n\r\n")
     _ = client.readHead()
     #expect(
-      String(decoding: client.readToEnd().octets, as: UTF8.self) == "2\r\nok\r\n0\r\nX-Sum: 1\r\nGrpc-Status: 0\r\n\r\n"
+      String(decoding: client.readToEnd().bytes, as: UTF8.self) == "2\r\nok\r\n0\r\nX-Sum: 1\r\nGrpc-Status: 0\r\n\r\n"
     )
     #expect(pawl.stop() == [])
     let sent = origin.received.map { String(decoding: $0, as: UTF8.self) }.joined()

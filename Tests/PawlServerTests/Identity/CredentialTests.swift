@@ -9,8 +9,8 @@ import Testing
     let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
     var output: [UInt8] = []
     var (bits, count): (UInt32, UInt32) = (0, 0)
-    for octet in text.utf8 {
-      (bits, count) = (bits << 8 | UInt32(octet), count + 8)
+    for byte in text.utf8 {
+      (bits, count) = (bits << 8 | UInt32(byte), count + 8)
       while count >= 6 {
         count -= 6
         output.append(digits[Int(bits >> count & 63)])

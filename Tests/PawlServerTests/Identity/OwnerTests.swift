@@ -24,7 +24,7 @@ import Testing
     #expect(Owner.needsAuthRequest(bench.route))
   }
 
-  @Test("a token that claims to be the owner's is known by its octets only: those of the creation, or of the delivery")
+  @Test("a token that claims to be the owner's is known by its bytes only: those of the creation, or of the delivery")
   func known() throws {
     let bench = try ServerBench { $0.site = "owner = authorization, cookie:sid" }
     func token(_ issue: Int) -> [Line] { [(.authorization, "Bearer e30.eyJzdWIiOiJzIn0.\(issue)")] }

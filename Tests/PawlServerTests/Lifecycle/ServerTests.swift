@@ -62,7 +62,7 @@ import Testing
     let drained = Gate()
     pawl.server.drain { drained.open() }
     pawl.server.cutRemaining()
-    #expect(client.readToEnd().octets == [])
+    #expect(client.readToEnd().bytes == [])
     #expect(drained.wait())
     gate.open()
     #expect(pawl.record(1, "ended_by", "end_reason") == ["pawl", "shutdown"])

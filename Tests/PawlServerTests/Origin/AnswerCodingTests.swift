@@ -212,10 +212,10 @@ import Testing
     while let share = memory.take(for: .brotli, isKept: false) { shares.append(share) }
     let content = [UInt8](repeating: 7, count: 5000)
     var head = html()
-    let octets = content.withUnsafeBytes {
+    let bytes = content.withUnsafeBytes {
       AnswerCoding.whole($0, under: &head, to: bench.request(.get, "/f", [Self.takes]))
     }
-    #expect(octets != nil && head.fields.first(.contentEncoding)?.elementsEqual("gzip".utf8) == true)
+    #expect(bytes != nil && head.fields.first(.contentEncoding)?.elementsEqual("gzip".utf8) == true)
     while let share = memory.take(for: .gzip, isKept: false) { shares.append(share) }
     head = html()
     let none = content.withUnsafeBytes {

@@ -123,7 +123,7 @@ import Testing
     #expect(head.fields.all(.acceptEncoding).map(\.text) == ["identity"])
   }
 
-  @Test("Accept-Encoding passes where the route says so, except where octets are counted")
+  @Test("Accept-Encoding passes where the route says so, except where bytes are counted")
   func encoding() throws {
     let bench = try ServerBench { $0.site = "origin-encoding = pass" }
     let plain = bench.request(.get, "/f", [(.acceptEncoding, "gzip")])

@@ -102,7 +102,7 @@ import Testing
     func upgrade(_ head: ResponseHead, to stream: SocketStream, leftover: [UInt8], holding: AnyObject) {}
   }
 
-  @Test("a slow reader of an answer that nobody keeps gets every octet, and the origin's connection is free before")
+  @Test("a slow reader of an answer that nobody keeps gets every byte, and the origin's connection is free before")
   func whole() throws {
     let size = 24 << 20
     let origin = ScriptedOrigin(
@@ -138,7 +138,7 @@ import Testing
     [UInt8](repeating: 7, count: count).withUnsafeBytes { buffer.append($0) }
   }
 
-  @Test("where memory has no room, 32 KiB wait there; one octet more, and all is in a file")
+  @Test("where memory has no room, 32 KiB wait there; one byte more, and all is in a file")
   func scarce() throws {
     let bench = try ServerBench()
     bench.exhaustMemory()

@@ -37,11 +37,11 @@ import Testing
     let client = pawl.connect()
     client.send("POST /f HTTP/1.1\r\nHost: site\r\nX-Request-Id: r\r\nContent-Length: \(count)\r\n\r\n")
     pawl.settle()
-    let octets = [UInt8](repeating: 7, count: piece)
+    let bytes = [UInt8](repeating: 7, count: piece)
     for _ in 0..<count / piece {
       // What comes slowly is gathered.
       pawl.clock.advance(by: .seconds(1))
-      client.send(octets)
+      client.send(bytes)
       pawl.settle()
     }
     asked.wait()

@@ -137,7 +137,7 @@ import Testing
   @Test(
     "the origin hears of a request when its content is here: before that it takes no place", arguments: [10, 400_000])
   func held(_ count: Int) throws {
-    let octets = OriginStep.pattern(from: 0, count: count)
+    let bytes = OriginStep.pattern(from: 0, count: count)
     let origin = ScriptedOrigin(
       .tcp,
       [
@@ -151,17 +151,17 @@ import Testing
     // What comes slowly is gathered, first in memory, then in a file.
     for start in stride(from: 0, to: count - 1, by: 100_000) {
       pawl.clock.advance(by: .seconds(1))
-      client.send(Array(octets[start..<min(start + 100_000, count - 1)]))
+      client.send(Array(bytes[start..<min(start + 100_000, count - 1)]))
       pawl.settle()
     }
     #expect(origin.acceptedCount == 0)
     #expect(pawl.ask(request("POST /other HTTP/1.1", "Content-Length: 0")).text == "ok")
-    client.send(Array(octets.suffix(1)))
+    client.send(Array(bytes.suffix(1)))
     let answer = client.readAnswer()
     #expect(answer.status == 201 && answer.text == "me")
     client.close()
     #expect(pawl.stop() == [])
-    #expect(origin.received[0].suffix(count) == octets[...])
+    #expect(origin.received[0].suffix(count) == bytes[...])
   }
 
   @Test("what has no announced length is a stream: the origin has it as it comes, and answers meanwhile")

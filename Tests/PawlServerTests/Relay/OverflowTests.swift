@@ -5,11 +5,11 @@ import Testing
 
 @testable import PawlServer
 
-@Suite("Octets that wait in a file") struct OverflowTests {
-  private static let octets = OriginStep.pattern(from: 0, count: 1_000_000)
+@Suite("Bytes that wait in a file") struct OverflowTests {
+  private static let bytes = OriginStep.pattern(from: 0, count: 1_000_000)
 
   private func append(_ range: Range<Int>, to overflow: Overflow) -> Bool {
-    Self.octets[range].withUnsafeBytes { overflow.append($0) }
+    Self.bytes[range].withUnsafeBytes { overflow.append($0) }
   }
 
   /// Takes all there is, waiting for the pool where it has to.
@@ -17,7 +17,7 @@ import Testing
     var got: [UInt8] = []
     while true {
       switch overflow.next(limit: limit) {
-      case .octets(let octets): got += octets
+      case .bytes(let bytes): got += bytes
       case .later:
         var isDone = false
         overflow.changed = { isDone = true }
@@ -37,7 +37,7 @@ import Testing
     let space = try #require(bench.route.bufferSpace)
     let overflow = try #require(Overflow(space, for: [1], limit: 1 << 30, on: bench.services))
     var got: [UInt8] = []
-    for start in stride(from: 0, to: Self.octets.count, by: 100_000) {
+    for start in stride(from: 0, to: Self.bytes.count, by: 100_000) {
       let goesOn = append(start..<start + 100_000, to: overflow)
       if !isSlow {
         #expect(goesOn)
@@ -46,9 +46,9 @@ import Testing
       }
       if start == 500_000 { got += drain(overflow, bench) }
     }
-    #expect(isSlow || space.budget.usedBytes == UInt64(Self.octets.count))
+    #expect(isSlow || space.budget.usedBytes == UInt64(Self.bytes.count))
     got += drain(overflow, bench)
-    #expect(got == Self.octets && overflow.isEmpty)
+    #expect(got == Self.bytes && overflow.isEmpty)
   }
 
   @Test("up to the limit, and not one more in the file; what came stays")
@@ -60,7 +60,7 @@ import Testing
       #expect(append(0..<500, to: overflow))
       #expect(append(500..<count, to: overflow) == goesOn)
       #expect(overflow.isAtLimit == !goesOn)
-      #expect(drain(overflow, bench) == Array(Self.octets[..<count]))
+      #expect(drain(overflow, bench) == Array(Self.bytes[..<count]))
     }
     #expect(Overflow(space, for: [1], limit: 0, on: bench.services) == nil)
   }
@@ -74,7 +74,7 @@ import Testing
       #expect(append(0..<100_000, to: overflow) && !append(100_000..<110_000, to: overflow))
       let other = try #require(Overflow(space, for: [2], limit: 1 << 30, on: bench.services))
       #expect(append(0..<100_000, to: other))
-      #expect(drain(overflow, bench) == Array(Self.octets[..<110_000]))
+      #expect(drain(overflow, bench) == Array(Self.bytes[..<110_000]))
     }
     #expect(space.budget.usedBytes == 0)
   }
@@ -91,7 +91,7 @@ import Testing
     #expect(zip(written, text).filter { $0 == $1 }.count < 8)
   }
 
-  @Test("where memory has no room, 16 KiB wait for what is being written, and not one octet more")
+  @Test("where memory has no room, 16 KiB wait for what is being written, and not one byte more")
   func scarce() throws {
     let bench = try ServerBench()
     bench.services.noteWrite(.seconds(1))
@@ -104,6 +104,6 @@ import Testing
     #expect(bench.loop.readLimit == LoopServices.scarceRead)
     bench.turn { overflow.takesMore }
     #expect(bench.loop.readLimit == EventLoop.readBufferSize)
-    #expect(drain(overflow, bench) == Array(Self.octets[..<(2 + Overflow.free)]))
+    #expect(drain(overflow, bench) == Array(Self.bytes[..<(2 + Overflow.free)]))
   }
 }

@@ -13,7 +13,7 @@ import Testing
 
   private func drain(_ intake: RequestIntake) -> Int {
     var count = 0
-    while case .octets(_, let range) = intake.next() { count += range.count }
+    while case .bytes(_, let range) = intake.next() { count += range.count }
     return count
   }
 
@@ -70,7 +70,7 @@ import Testing
     RequestIntake(for: bench.request(.post, framing: .length(1 << 20)), spills: spills)
   }
 
-  @Test("where memory has no room, 16 KiB wait there, and the next octet in a file")
+  @Test("where memory has no room, 16 KiB wait there, and the next byte in a file")
   func scarce() throws {
     let bench = try ServerBench()
     bench.exhaustMemory()

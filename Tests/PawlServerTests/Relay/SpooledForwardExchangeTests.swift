@@ -51,9 +51,9 @@ import Testing
     return (PlainSpool(directory: folder.path, store: store, pool: pool), store, folder)
   }
 
-  private func give(_ octets: [UInt8], to exchange: SpooledForwardExchange) {
-    for start in stride(from: 0, to: octets.count, by: 50_000) {
-      octets[start..<min(octets.count, start + 50_000)].withUnsafeBytes { #expect(exchange.requestBody($0)) }
+  private func give(_ bytes: [UInt8], to exchange: SpooledForwardExchange) {
+    for start in stride(from: 0, to: bytes.count, by: 50_000) {
+      bytes[start..<min(bytes.count, start + 50_000)].withUnsafeBytes { #expect(exchange.requestBody($0)) }
     }
   }
 
@@ -68,8 +68,8 @@ import Testing
     let exchange = SpooledForwardExchange(request, channel: channel, spool: spool, maxUpload: nil)
     exchange.start()
     #expect(channel.interims == [100])
-    let octets = OriginStep.pattern(from: 0, count: count)
-    give(octets, to: exchange)
+    let bytes = OriginStep.pattern(from: 0, count: count)
+    give(bytes, to: exchange)
     #expect(store.usedBytes == UInt64(count) && origin.acceptedCount == 0)
     exchange.requestBodyEnded(Fields())
     bench.turn { channel.isOver }
@@ -81,17 +81,17 @@ import Testing
     let head = String(decoding: sent.prefix(sent.count - count), as: UTF8.self)
     #expect(head.contains("\r\nContent-Length: \(count)\r\n"))
     #expect(!head.contains("Expect") && !head.contains("chunked"))
-    #expect(Array(sent.suffix(count)) == octets)
+    #expect(Array(sent.suffix(count)) == bytes)
     store.close()
     withExtendedLifetime(folder) {}
   }
 
   @Test("where writes are slow the loop goes on, and what comes meanwhile keeps its order")
   func slowWrites() throws {
-    let octets = OriginStep.pattern(from: 0, count: 300_000)
+    let bytes = OriginStep.pattern(from: 0, count: 300_000)
     let origin = ScriptedOrigin(
       .tcp,
-      [.expectHead, .read(octets.count), .send("HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok"), .readToEnd])
+      [.expectHead, .read(bytes.count), .send("HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok"), .readToEnd])
     let bench = try ServerBench(url: "http://127.0.0.1:\(origin.port)")
     let (spool, store, folder) = try spool(bench)
     bench.services.noteWrite(.seconds(1))
@@ -99,13 +99,13 @@ import Testing
     let request = bench.request(.post, "/f", framing: .chunked)
     let exchange = SpooledForwardExchange(request, channel: channel, spool: spool, maxUpload: nil)
     exchange.start()
-    for start in stride(from: 0, to: octets.count, by: 50_000) {
+    for start in stride(from: 0, to: bytes.count, by: 50_000) {
       // Whoever goes on after a no is not forgotten, either.
-      octets[start..<start + 50_000].withUnsafeBytes { #expect(!exchange.requestBody($0)) }
+      bytes[start..<start + 50_000].withUnsafeBytes { #expect(!exchange.requestBody($0)) }
     }
     #expect(channel.resumed == 0)
     bench.turn { channel.resumed == 1 }
-    #expect(store.usedBytes == UInt64(octets.count))
+    #expect(store.usedBytes == UInt64(bytes.count))
     [7].withUnsafeBytes { #expect(!exchange.requestBody($0)) }
     exchange.clientLeft()
     bench.turn { store.usedBytes == 0 }
@@ -113,7 +113,7 @@ import Testing
     let (second, other) = (Channel(), bench.request(.post, "/f", framing: .chunked))
     let whole = SpooledForwardExchange(other, channel: second, spool: spool, maxUpload: nil)
     whole.start()
-    octets.withUnsafeBytes { #expect(!whole.requestBody($0)) }
+    bytes.withUnsafeBytes { #expect(!whole.requestBody($0)) }
     whole.requestBodyEnded(Fields())
     #expect(origin.acceptedCount == 0)
     bench.turn { second.isOver }
@@ -121,7 +121,7 @@ import Testing
     whole.clientLeft()
     bench.owner.closeOrigins()
     #expect(origin.finish() == [])
-    #expect(Array(origin.received[0].suffix(octets.count)) == octets)
+    #expect(Array(origin.received[0].suffix(bytes.count)) == bytes)
     store.close()
     withExtendedLifetime(folder) {}
   }

@@ -8,7 +8,7 @@ import Testing
     "GET /f HTTP/1.1\r\nHost: site\r\nX-Request-Id: r\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
   private static let switching = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
 
-  @Test("octets go both ways as they come, those that came with the handshake too", arguments: Fragmenter.allCases)
+  @Test("bytes go both ways as they come, those that came with the handshake too", arguments: Fragmenter.allCases)
   func bothWays(_ fragmenter: Fragmenter) throws {
     let origin = ScriptedOrigin(
       .tcp, [.expectHead, .send(Self.switching + "hello"), .expect("early more"), .sendEachByte("world"), .expectEnd])
@@ -59,8 +59,8 @@ import Testing
     pawl.waitUntil("the origin is stuck") { origin.patternSent > 0 }
     let sent = origin.patternSent
     #expect(sent < 16 << 20)
-    let (octets, _) = client.readToEnd()
-    #expect(octets == OriginStep.pattern(from: 0, count: sent))
+    let (bytes, _) = client.readToEnd()
+    #expect(bytes == OriginStep.pattern(from: 0, count: sent))
     #expect(pawl.stop() == [])
   }
 

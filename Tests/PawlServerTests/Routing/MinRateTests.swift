@@ -3,7 +3,7 @@ import Testing
 @testable import PawlServer
 
 @Suite("Request content against min-rate") struct MinRateTests {
-  @Test("is fast enough at the limit, and not one octet below it")
+  @Test("is fast enough at the limit, and not one byte below it")
   func limit() {
     var meter = RateMeter()
     meter.add(1023)

@@ -69,7 +69,7 @@ import Testing
     talk.pawl.stop()
   }
 
-  @Test("without any site their octets are kept, and go nowhere; with one again they are sent")
+  @Test("without any site their bytes are kept, and go nowhere; with one again they are sent")
   func orphans() throws {
     let folder = try TemporaryFolder()
     let first = try UploadTalk(

@@ -81,7 +81,7 @@ final class ServerBench {
       requestID: Array("made-up".utf8), isRouted: true, record: TransferRecord(began: loop.now))
   }
 
-  /// A stored 200 whose body holds the first `held` octets of ``OriginStep/pattern(from:count:)``.
+  /// A stored 200 whose body holds the first `held` bytes of ``OriginStep/pattern(from:count:)``.
   func stored(
     total: UInt64? = 10, held: Int? = nil, tags: [TagRecord] = [TagRecord(tag: Array("a".utf8))],
     status: Int = 200, _ fields: [(FieldName, String)] = []
@@ -98,9 +98,9 @@ final class ServerBench {
       store.resource(for: CacheKey(authority: Bytes("site"), target: Bytes("/f")), create: true))
     store.publish(stored, in: resource)
     let count = held ?? Int(total ?? 10)
-    let octets = OriginStep.pattern(from: 0, count: count)
+    let bytes = OriginStep.pattern(from: 0, count: count)
     var failure: StoreError?
-    octets.withUnsafeBytes { bytes in
+    bytes.withUnsafeBytes { bytes in
       do throws(StoreError) { try body.write(bytes, at: 0) } catch { failure = error }
     }
     if let failure { throw failure }

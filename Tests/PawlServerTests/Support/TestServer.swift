@@ -235,9 +235,9 @@ extension TestServer {
     return found ?? nil
   }
 
-  /// Waits until so many octets of the target's body are held.
+  /// Waits until so many bytes of the target's body are held.
   func waitForHeld(_ count: UInt64, of target: String = "/f", sourceLocation: SourceLocation = #_sourceLocation) {
-    waitUntil("\(count) octets are held", sourceLocation: sourceLocation) { stored(target)?.body.held.count == count }
+    waitUntil("\(count) bytes are held", sourceLocation: sourceLocation) { stored(target)?.body.held.count == count }
   }
 
   func waitForBodyInMemory(sourceLocation: SourceLocation = #_sourceLocation) {

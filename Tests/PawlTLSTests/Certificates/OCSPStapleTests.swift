@@ -44,8 +44,8 @@ import Testing
       (made.ocsp(for: Made.ecdsa, issuer: Made.root, thisUpdate: 7200), "holds only from "),
       (made.ocsp(for: Made.b, issuer: Made.middle), "belongs to none of the certificates of [tls:a]"),
     ]
-    for (octets, words) in rows {
-      let file = made.write(octets, "unfit.ocsp")
+    for (bytes, words) in rows {
+      let file = made.write(bytes, "unfit.ocsp")
       let context = try Made.server([Made.section("a", [Made.ecdsa], ocsp: [file])])
       #expect(context.certificates.map(\.isStapled) == [false])
       let warning = context.warnings.first { $0.file == file }

@@ -46,9 +46,9 @@ import Testing
       ([0, 6, 0, 0, 4] + Array("a.b".utf8), nil), ([0, 9, 0, 0, 3] + Array("a.b".utf8), nil), ([], nil), ([0], nil),
       ([0, 4, 0, 0, 1, 0], nil),
     ]
-    for (octets, name) in rows {
-      let found = octets.withUnsafeBytes { ServerCallbacks.serverName($0) }
-      #expect(found == name.map { Array($0.utf8) }, "\(octets)")
+    for (bytes, name) in rows {
+      let found = bytes.withUnsafeBytes { ServerCallbacks.serverName($0) }
+      #expect(found == name.map { Array($0.utf8) }, "\(bytes)")
     }
   }
 
@@ -68,8 +68,8 @@ import Testing
     let context = try Made.server([Made.section("a", [Made.ecdsa])])
     for (text, isClear) in [("GET / HTTP/1.1\r\n\r\n", true), ("\u{1}\u{2}\u{3}\u{4}\u{5}\u{6}\u{7}", false)] {
       let pair = try EnginePair(context, Made.client())
-      let octets = Array(text.utf8)
-      #expect(send(pair.sockets.1, octets) == octets.count)
+      let bytes = Array(text.utf8)
+      #expect(send(pair.sockets.1, bytes) == bytes.count)
       guard case .failed(let failure) = pair.server.handshake() else {
         Issue.record("no failure")
         continue

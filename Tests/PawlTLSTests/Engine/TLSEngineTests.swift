@@ -5,7 +5,7 @@ import Testing
 
 @testable import PawlTLS
 
-func send(_ socket: CInt, _ octets: [UInt8]) -> Int { CLinux.send(socket, octets, octets.count, pawl_MSG_NOSIGNAL) }
+func send(_ socket: CInt, _ bytes: [UInt8]) -> Int { CLinux.send(socket, bytes, bytes.count, pawl_MSG_NOSIGNAL) }
 
 @Suite("TLS engine") struct TLSEngineTests {
   private func pair() throws -> EnginePair {
@@ -204,8 +204,8 @@ func send(_ socket: CInt, _ octets: [UInt8]) -> Int { CLinux.send(socket, octets
     _ = pair.read(pair.client)
     #expect(pair.read(pair.server).0 == (isBroken ? .failed(ECONNRESET) : .end))
     pair.server.endWriting()
-    var octet: UInt8 = 0
-    #expect(recv(pair.sockets.1, &octet, 1, 0) == (isBroken ? -1 : 1))
+    var byte: UInt8 = 0
+    #expect(recv(pair.sockets.1, &byte, 1, 0) == (isBroken ? -1 : 1))
   }
 
   @Test("the kernel is asked once whether it can, and only told to where it can")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PawlUploadStore
 
-@Suite("Uploads as octets") struct UploadCodingTests {
+@Suite("Uploads as bytes") struct UploadCodingTests {
   private var origin: UploadOrigin {
     var head = RequestHead(
       method: .other(Array("FOO".utf8)), target: Bytes("/a?b"), authority: Bytes("x:1"), version: .http10,
@@ -29,28 +29,28 @@ import Testing
     var origin = origin
     #expect(origin.serialize().first == 2)
     (origin.prefix, origin.largest) = (Array("/up/".utf8), .max)
-    let octets = origin.serialize()
-    #expect(octets.first == 3 && UploadOrigin(serialized: octets) == origin)
-    for count in octets.indices { #expect(UploadOrigin(serialized: Array(octets.prefix(count))) == nil) }
-    #expect(UploadOrigin(serialized: octets + [0]) == nil)
+    let bytes = origin.serialize()
+    #expect(bytes.first == 3 && UploadOrigin(serialized: bytes) == origin)
+    for count in bytes.indices { #expect(UploadOrigin(serialized: Array(bytes.prefix(count))) == nil) }
+    #expect(UploadOrigin(serialized: bytes + [0]) == nil)
   }
 
   @Test("what was written before parts were noted is read without them")
   func withoutParts() {
     var origin = origin
     origin.parts = []
-    var octets = origin.serialize()
-    octets[0] = 1
-    #expect(UploadOrigin(serialized: Array(octets.dropLast(8))) == origin)
+    var bytes = origin.serialize()
+    bytes[0] = 1
+    #expect(UploadOrigin(serialized: Array(bytes.dropLast(8))) == origin)
   }
 
-  @Test("octets that are cut, continued or changed are refused or read as something else, never trapped over")
+  @Test("bytes that are cut, continued or changed are refused or read as something else, never trapped over")
   func hostile() {
-    let octets = origin.serialize()
-    for count in octets.indices { #expect(UploadOrigin(serialized: Array(octets.prefix(count))) == nil) }
-    #expect(UploadOrigin(serialized: octets + [0]) == nil)
-    for index in octets.indices {
-      var changed = octets
+    let bytes = origin.serialize()
+    for count in bytes.indices { #expect(UploadOrigin(serialized: Array(bytes.prefix(count))) == nil) }
+    #expect(UploadOrigin(serialized: bytes + [0]) == nil)
+    for index in bytes.indices {
+      var changed = bytes
       changed[index] ^= 0xff
       _ = UploadOrigin(serialized: changed)
     }

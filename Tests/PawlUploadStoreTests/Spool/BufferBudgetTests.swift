@@ -4,7 +4,7 @@ import Testing
 
 @testable import PawlUploadStore
 
-@Suite("Room for octets on their way") struct BufferBudgetTests {
+@Suite("Room for bytes on their way") struct BufferBudgetTests {
   @Test("comes out of the spool and of the client's share, and goes back with its owner")
   func share() throws {
     let fixture = try UploadFixture {

@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  private func octets(_ body: UploadBody) -> [UInt8] {
+  private func bytes(_ body: UploadBody) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: Int(body.count))
     let count = withExtendedLifetime(body) { pread(body.fd, &bytes, bytes.count, 0) }
     return Array(bytes.prefix(max(0, count)))
@@ -94,7 +94,7 @@ import Testing
     let next = try fixture.create()
     #expect(try status(fixture.path(next)).st_ino != inode)
     try fixture.writer(next).write(pattern(1000, seed: 7))
-    #expect(Array(octets(body).prefix(1000)) == pattern(1000))
+    #expect(Array(bytes(body).prefix(1000)) == pattern(1000))
     withExtendedLifetime(body) {}
   }
 
@@ -114,7 +114,7 @@ import Testing
     try fixture.answer(upload)
     try fixture.settle()
     #expect(spares(fixture) == [])
-    #expect(octets(body) == pattern(1000))
+    #expect(bytes(body) == pattern(1000))
   }
 
   @Test("a file whose upload went while it was opened is not read")

@@ -148,7 +148,7 @@ import Testing
       finished.withLock { $0 += 1 }
       first.run {}
     }
-    // Each writer adds the octets that belong where it stands: whoever wrote twice or left a gap would show.
+    // Each writer adds the bytes that belong where it stands: whoever wrote twice or left a gap would show.
     let content = pattern(64 * rounds * 4)
     for loop in loops { loop.run { Contender(upload, loop, rounds: rounds, content) { finish() }.go() } }
     fixture.loop.turn { finished.withLock { $0 } < 2 }

@@ -16,7 +16,7 @@ import Testing
   @Test("nothing is left of what names no file", arguments: ["", "/", ".", "..", "a/..", "\\", "\r\n", "  ", "//"])
   func nothing(_ name: String) { #expect(FileName.safe(Array(name.utf8)) == nil) }
 
-  @Test("octets that are no UTF-8 are shown as such")
+  @Test("bytes that are no UTF-8 are shown as such")
   func repaired() { #expect(FileName.safe([0x61, 0xff, 0xe2, 0x82]) == Array("a\u{fffd}\u{fffd}".utf8)) }
 
   @Test("long names end at a character, and keep their ending")
@@ -30,7 +30,7 @@ import Testing
     #expect(FileName.safe([0x61] + Array(String(repeating: "🦀", count: 100).utf8))?.count == 253)
   }
 
-  @Test("random octets never trap, and never leave a separator or a control")
+  @Test("random bytes never trap, and never leave a separator or a control")
   func hostile() {
     var random = SystemRandomNumberGenerator()
     for _ in 0..<2_000 {

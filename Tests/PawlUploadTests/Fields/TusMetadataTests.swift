@@ -63,7 +63,7 @@ import Testing
     #expect(metadata.mediaType.map { $0[...].text } == type)
   }
 
-  @Test("random octets are refused or read; nothing traps")
+  @Test("random bytes are refused or read; nothing traps")
   func hostile() {
     var random = SystemRandomNumberGenerator()
     for _ in 0..<5_000 {

@@ -34,18 +34,18 @@ private struct SplitMix: RandomNumberGenerator {
     .get, .head, .post, .put, .delete, .options, .trace, .connect, .patch, .other([0]),
   ]
 
-  private func octets(_ random: inout SplitMix) -> [UInt8] {
-    var octets = Array((Self.values.randomElement(using: &random) ?? "").utf8)
+  private func bytes(_ random: inout SplitMix) -> [UInt8] {
+    var bytes = Array((Self.values.randomElement(using: &random) ?? "").utf8)
     for _ in 0..<Int.random(in: 0...2, using: &random) {
-      let place = Int.random(in: 0...octets.count, using: &random)
+      let place = Int.random(in: 0...bytes.count, using: &random)
       switch Int.random(in: 0..<4, using: &random) {
-      case 0: octets.insert(.random(in: 0...255, using: &random), at: place)
-      case 1: octets.removeSubrange(place...)
-      case 2: octets += Array((Self.values.randomElement(using: &random) ?? "").utf8)
-      default: if place < octets.count { octets[place] = .random(in: 0...255, using: &random) }
+      case 0: bytes.insert(.random(in: 0...255, using: &random), at: place)
+      case 1: bytes.removeSubrange(place...)
+      case 2: bytes += Array((Self.values.randomElement(using: &random) ?? "").utf8)
+      default: if place < bytes.count { bytes[place] = .random(in: 0...255, using: &random) }
       }
     }
-    return octets
+    return bytes
   }
 
   private func request(_ random: inout SplitMix) -> RequestHead {
@@ -53,13 +53,13 @@ private struct SplitMix: RandomNumberGenerator {
     for _ in 0..<Int.random(in: 0...8, using: &random) {
       let name = Self.names.randomElement(using: &random) ?? .other
       if name == .other {
-        fields.append(named: octets(&random), octets(&random))
+        fields.append(named: bytes(&random), bytes(&random))
       } else {
-        fields.append(name, octets(&random))
+        fields.append(name, bytes(&random))
       }
     }
     var target = Array((Self.targets.randomElement(using: &random) ?? "").utf8)
-    if Bool.random(using: &random) { target += octets(&random) }
+    if Bool.random(using: &random) { target += bytes(&random) }
     let framing = [BodyFraming.none, .length(0), .length(5), .length(.max), .chunked].randomElement(using: &random)
     return RequestHead(
       method: Self.methods.randomElement(using: &random) ?? .get, target: ([9] + target + [9])[1..<target.count + 1],
@@ -101,7 +101,7 @@ private struct SplitMix: RandomNumberGenerator {
     let origin = ResponseHead(status: 200, fields: head.fields)
     _ = UploadReplies.answer(origin, speech, total: .max, location: nil, consumed: false)
     let forwarded = DeliveryHead.make(
-      creation: head, credentials: head.fields, id: "0", length: .max, contentType: octets(&random), disposition: nil)
+      creation: head, credentials: head.fields, id: "0", length: .max, contentType: bytes(&random), disposition: nil)
     #expect(!forwarded.fields.contains(.uploadComplete) && forwarded.framing == .length(.max))
   }
 }

@@ -22,7 +22,7 @@ import Testing
     #expect(claims.first?.value.count == count)
   }
 
-  @Test("of CRC-32 the highest octet comes first")
+  @Test("of CRC-32 the highest byte comes first")
   func crc32() { #expect(outcome("crc32 NhCmhg==") == .success([DigestClaim(.crc32, [0x36, 0x10, 0xa6, 0x86])])) }
 
   @Test("what is announced is what is known")

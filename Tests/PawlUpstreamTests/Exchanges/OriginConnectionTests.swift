@@ -11,13 +11,13 @@ import Testing
     return (SocketStream(adopting: ends[0], loop: loop), ends[1])
   }
 
-  @Test("is quiet only while nothing has come", arguments: ["nothing", "octets", "end"])
+  @Test("is quiet only while nothing has come", arguments: ["nothing", "bytes", "end"])
   func quiet(_ what: String) throws {
     let loop = try EventLoop(index: 0)
     let (stream, other) = pair(loop)
     let connection = OriginConnection(stream: stream, url: 0, usableUntil: nil)
     switch what {
-    case "octets": write(other, "x", 1)
+    case "bytes": write(other, "x", 1)
     case "end": shutdown(other, CInt(SHUT_WR))
     default: break
     }

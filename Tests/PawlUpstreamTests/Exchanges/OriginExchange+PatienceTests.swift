@@ -45,7 +45,7 @@ import Testing
     #expect(origin.finish() == [])
   }
 
-  @Test("every octet grants the time anew")
+  @Test("every byte grants the time anew")
   func progress() throws {
     let clock = ManualClock()
     let gates = (0..<3).map { _ in Gate() }

@@ -15,7 +15,7 @@ struct ResponseCase: Sendable, CustomTestStringConvertible {
   var method = PawlHTTP.Method.get
   /// Whether the origin closes right behind the response.
   var closes = false
-  /// Whether octet by octet the end would come before what follows it.
+  /// Whether byte by byte the end would come before what follows it.
   var isWholeOnly = false
 
   var testDescription: String { name }
@@ -71,7 +71,7 @@ struct ResponseCase: Sendable, CustomTestStringConvertible {
       wire: "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nzz", story: ["head 200 untilClose", "body zz", "ended"],
       closes: true),
     .init(
-      name: "octets behind the response (row 60)", wire: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200",
+      name: "bytes behind the response (row 60)", wire: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200",
       story: ["head 200 length(2)", "body ok", "ended"], isWholeOnly: true),
     .init(
       name: "content behind a HEAD (row 58)", wire: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
@@ -82,10 +82,10 @@ struct ResponseCase: Sendable, CustomTestStringConvertible {
       isReused: true),
   ]
 
-  @Test("are delivered whole and octet by octet", arguments: complete, [false, true])
-  func delivers(_ response: ResponseCase, octetByOctet: Bool) throws {
-    guard !(octetByOctet && response.isWholeOnly) else { return }
-    let send: OriginStep = octetByOctet ? .sendEachByte(response.wire) : .send(response.wire)
+  @Test("are delivered whole and byte by byte", arguments: complete, [false, true])
+  func delivers(_ response: ResponseCase, byteByByte: Bool) throws {
+    guard !(byteByByte && response.isWholeOnly) else { return }
+    let send: OriginStep = byteByByte ? .sendEachByte(response.wire) : .send(response.wire)
     let rest: [OriginStep] = response.closes ? [] : [.expectHead, .send(okay), .readToEnd]
     let origin = ScriptedOrigin(.unix, [.expectHead, send] + rest, [.expectHead, .send(okay), .readToEnd])
     let bench = try Bench(origin)
@@ -201,8 +201,8 @@ struct ResponseCase: Sendable, CustomTestStringConvertible {
   ]
 
   @Test("break visibly", arguments: broken, [false, true])
-  func breaks(_ response: ResponseCase, octetByOctet: Bool) throws {
-    let send: OriginStep = octetByOctet ? .sendEachByte(response.wire) : .send(response.wire)
+  func breaks(_ response: ResponseCase, byteByByte: Bool) throws {
+    let send: OriginStep = byteByByte ? .sendEachByte(response.wire) : .send(response.wire)
     let origin = ScriptedOrigin(.unix, [.expectHead, send])
     let bench = try Bench(origin)
     #expect(bench.run(.get()).story == ["connected"] + response.story)
@@ -255,15 +255,15 @@ struct ResponseCase: Sendable, CustomTestStringConvertible {
   }
 
   @Test("a 101 hands over the stream with what came behind it", arguments: [false, true])
-  func upgrade(octetByOctet: Bool) throws {
+  func upgrade(byteByByte: Bool) throws {
     let head = "HTTP/1.1 101 Switch\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\n"
     let origin = ScriptedOrigin(
-      .unix, [.expectHead, octetByOctet ? .sendEachByte(head) : .send(head + "first"), .expect("ping"), .expectEnd])
+      .unix, [.expectHead, byteByByte ? .sendEachByte(head) : .send(head + "first"), .expect("ping"), .expectEnd])
     let bench = try Bench(origin)
     let recorder = ExchangeRecorder()
     var exchange: OriginExchange? = bench.pool.start(.request(.get, isUpgrade: true), delegate: recorder)
     bench.turn { recorder.isOver }
-    #expect(recorder.story == ["connected", "upgraded \(octetByOctet ? "" : "first")"])
+    #expect(recorder.story == ["connected", "upgraded \(byteByByte ? "" : "first")"])
     #expect(bench.upstream.connectionCount == 0 && bench.upstream.liveCount == 1)
     let stream = try #require(recorder.stream)
     _ = Array("ping".utf8).withUnsafeBytes { stream.write($0, more: false) }

@@ -149,7 +149,7 @@ import Testing
     #expect(pieces == 1)
     exchange.cancel()
     _ = origin.finish()
-    #expect(origin.patternSent < total / 2, "\(origin.patternSent) octets in kernel buffers")
+    #expect(origin.patternSent < total / 2, "\(origin.patternSent) bytes in kernel buffers")
   }
 
   @Test("pausing at each piece changes nothing about the content", arguments: [false, true])
@@ -275,7 +275,7 @@ import Testing
     #expect(origin.finish() == [])
   }
 
-  @Test("a large body comes octet for octet, however the reader pauses", arguments: [0, 1, 3])
+  @Test("a large body comes byte for byte, however the reader pauses", arguments: [0, 1, 3])
   func largeBody(_ pauseEvery: Int) throws {
     let total = 20 << 20
     let origin = ScriptedOrigin(

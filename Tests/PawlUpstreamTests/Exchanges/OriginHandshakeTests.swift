@@ -335,7 +335,7 @@ extension UpstreamURL {
     #expect(origin.finish() == [])
   }
 
-  @Test("an upload from a file arrives octet for octet; whenFlushed waits for what is encrypted and not yet sent")
+  @Test("an upload from a file arrives byte for byte; whenFlushed waits for what is encrypted and not yet sent")
   func upload() throws {
     let count = 8 << 20
     let (gate, mayAnswer) = (Gate(), Gate())
@@ -364,8 +364,8 @@ extension UpstreamURL {
     #expect(recorder.story.last == "ended")
     bench.pool.closeIdle()
     #expect(origin.finish() == [])
-    let octets = origin.received.first ?? []
-    let end = octets[...].firstRange(of: Array("\r\n\r\n".utf8)[...])?.upperBound ?? 0
-    #expect(octets[end...].elementsEqual(OriginStep.pattern(from: 0, count: count)))
+    let bytes = origin.received.first ?? []
+    let end = bytes[...].firstRange(of: Array("\r\n\r\n".utf8)[...])?.upperBound ?? 0
+    #expect(bytes[end...].elementsEqual(OriginStep.pattern(from: 0, count: count)))
   }
 }

@@ -9,7 +9,7 @@ import Testing
   private static let okayStory = ["connected", "head 200 length(2)", "body ok", "ended"]
   private static let answer: [OriginStep] = [.expect(getHead()), .send(okay)]
 
-  @Test("octets on an idle connection close it and answer nothing (row 59)")
+  @Test("bytes on an idle connection close it and answer nothing (row 59)")
   func unsolicited() throws {
     let gate = Gate()
     let origin = ScriptedOrigin(
@@ -26,7 +26,7 @@ import Testing
     #expect(origin.finish() == [])
   }
 
-  @Test("octets that came just before the next request are not its answer")
+  @Test("bytes that came just before the next request are not its answer")
   func unsolicitedUnseen() throws {
     let gate = Gate()
     let sent = Gate()

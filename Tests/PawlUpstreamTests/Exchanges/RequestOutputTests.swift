@@ -9,9 +9,9 @@ import Testing
   private let head = RequestHead(method: .put, target: Bytes("/"), authority: Bytes("site"), framing: .length(5))
 
   private func append(_ text: String, _ output: inout RequestOutput) throws -> RequestOutput.FlushResult {
-    let octets = Array(text.utf8)
+    let bytes = Array(text.utf8)
     var result: Result<RequestOutput.FlushResult, RequestOutput.Misuse> = .success(.drained)
-    octets.withUnsafeBytes { bytes in
+    bytes.withUnsafeBytes { bytes in
       do throws(RequestOutput.Misuse) {
         result = .success(try output.append(bytes, to: nil))
       } catch {

@@ -30,12 +30,12 @@ import Testing
       (.chunked, 5, nil), (.untilClose, 5, nil),
     ] as [(BodyFraming, Int, Int?)])
   func whole(_ framing: BodyFraming, _ arrived: Int, _ content: Int?) {
-    let octets = [UInt8](repeating: 0x61, count: arrived)
-    octets.withUnsafeBytes { #expect(ResponseInput.whole(framing, in: $0)?.count == content) }
+    let bytes = [UInt8](repeating: 0x61, count: arrived)
+    bytes.withUnsafeBytes { #expect(ResponseInput.whole(framing, in: $0)?.count == content) }
   }
 
   @Test(
-    "the last of a body, up to another share, is taken in the same turn, with the octet behind it",
+    "the last of a body, up to another share, is taken in the same turn, with the byte behind it",
     arguments: [
       (.length(0), 10, nil), (.length(1), 10, 2), (.length(10), 10, 11), (.length(11), 10, nil),
       (.length(.max), 10, nil), (.none, 10, nil), (.chunked, 10, nil), (.untilClose, 10, nil),
@@ -49,7 +49,7 @@ import Testing
 
   private typealias Stage = ResponseInput.Stage
 
-  private enum Event: CaseIterable { case octets, final, earlyFinal, outlive, endBeforeRequest, restart }
+  private enum Event: CaseIterable { case bytes, final, earlyFinal, outlive, endBeforeRequest, restart }
 
   private static let stages: [Stage] = [
     .awaited, .heads, .content(.afterRequest), .content(.early), .content(.outlived), .whole,
@@ -57,7 +57,7 @@ import Testing
 
   /// The stage after each event, in the order of the stages; `nil`: impossible, and nothing changes.
   private static let next: [Event: [Stage?]] = [
-    .octets: [.heads, .heads, .content(.afterRequest), .content(.early), .content(.outlived), .whole],
+    .bytes: [.heads, .heads, .content(.afterRequest), .content(.early), .content(.outlived), .whole],
     .outlive: [nil, nil, nil, .content(.outlived), nil, nil],
     .endBeforeRequest: [nil, nil, nil, nil, .whole, nil],
     .final: [Stage](repeating: .content(.afterRequest), count: 6),
@@ -73,7 +73,7 @@ import Testing
         #expect(input.stage == stage)
         let expected = Self.next[event].flatMap { $0[index] }
         switch event {
-        case .octets: input.takeOctets()
+        case .bytes: input.takeBytes()
         case .final: input.takeFinal(ResponseHead(status: 200), .length(1), isEarly: false)
         case .earlyFinal: input.takeFinal(ResponseHead(status: 200), .length(1), isEarly: true)
         case .outlive:
@@ -105,7 +105,7 @@ import Testing
   private static func input(in stage: Stage) -> ResponseInput {
     var input = ResponseInput()
     if stage == .awaited { return input }
-    input.takeOctets()
+    input.takeBytes()
     if stage == .heads { return input }
     input.takeFinal(ResponseHead(status: 200), .length(1), isEarly: stage != .content(.afterRequest))
     if stage == .content(.outlived) || stage == .whole { input.outlive() }

@@ -6,14 +6,14 @@ import Testing
 
 @testable import PawlUpstream
 
-/// A file without a name that holds the pattern's first octets.
+/// A file without a name that holds the pattern's first bytes.
 final class PatternFile {
   let descriptor: CInt
 
   init(_ count: Int) {
     descriptor = pawl_open("/tmp", O_RDWR | pawl_O_TMPFILE, 0o600)
-    let octets = OriginStep.pattern(from: 0, count: count)
-    #expect(pwrite(descriptor, octets, count, 0) == count)
+    let bytes = OriginStep.pattern(from: 0, count: count)
+    #expect(pwrite(descriptor, bytes, count, 0) == count)
   }
 
   deinit { close(descriptor) }
@@ -21,12 +21,12 @@ final class PatternFile {
 
 @Suite("Content from a file") struct SendFileTests {
   private func wire(_ origin: ScriptedOrigin) -> [UInt8] {
-    let octets = origin.received.first ?? []
-    guard let end = octets[...].firstRange(of: Array("\r\n\r\n".utf8)[...]) else { return [] }
-    return Array(octets[end.upperBound...])
+    let bytes = origin.received.first ?? []
+    guard let end = bytes[...].firstRange(of: Array("\r\n\r\n".utf8)[...]) else { return [] }
+    return Array(bytes[end.upperBound...])
   }
 
-  @Test("prefix, file and suffix arrive octet for octet, at whatever speed", arguments: [0, 1, 100, 70_000, 9 << 20])
+  @Test("prefix, file and suffix arrive byte for byte, at whatever speed", arguments: [0, 1, 100, 70_000, 9 << 20])
   func whole(_ count: Int) throws {
     let (prefix, suffix) = ("before", "behind")
     let total = count + 12
@@ -122,7 +122,7 @@ final class PatternFile {
     }
     #expect(
       recorder.story.filter { $0 != "wants body" } == ["connected", "broke proxy_internal_error before the head"])
-    #expect(recorder.details == "the file ends 100 octets early")
+    #expect(recorder.details == "the file ends 100 bytes early")
     #expect(gate.wait())
     #expect(origin.finish() == [])
     #expect(wire(origin).count == 100)

@@ -14,10 +14,10 @@ import Testing
       String(repeating: "a", count: 256), String(repeating: "A", count: 255) + ":80", "\u{e9}", "a\u{0}", "a b",
     ])
   func agrees(_ text: String) {
-    let octets = latin(text)
-    let host = HostSyntax.parse(octets.span, 0..<octets.count)
-    let lowered = host.map { octets[$0.range].map(\.lowercasedASCII) }
-    #expect(lowered == Authority.parseHost(octets[...]).map(Array.init))
-    if let host { #expect(host.isLowercase == octets[host.range].elementsEqual(lowered ?? [])) }
+    let bytes = latin(text)
+    let host = HostSyntax.parse(bytes.span, 0..<bytes.count)
+    let lowered = host.map { bytes[$0.range].map(\.lowercasedASCII) }
+    #expect(lowered == Authority.parseHost(bytes[...]).map(Array.init))
+    if let host { #expect(host.isLowercase == bytes[host.range].elementsEqual(lowered ?? [])) }
   }
 }

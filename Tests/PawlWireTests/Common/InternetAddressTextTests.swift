@@ -14,8 +14,8 @@ import Testing
       ("::ffff:192.0.2.1", [UInt8](repeating: 0, count: 10) + [0xff, 0xff, 192, 0, 2, 1]),
       ("1:2:3:4:5:6:192.0.2.1", [0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 192, 0, 2, 1]),
     ])
-  func sixth(_ text: String, _ octets: [UInt8]) {
-    #expect(InternetAddressText.sixth(Array(text.utf8)[...]) == octets)
+  func sixth(_ text: String, _ bytes: [UInt8]) {
+    #expect(InternetAddressText.sixth(Array(text.utf8)[...]) == bytes)
   }
 
   @Test(
@@ -36,7 +36,7 @@ import Testing
       ("", nil), ("1.2.3", nil), ("1.2.3.4.5", nil), ("1.2.3.", nil), ("1.2.3.256", nil), ("1.2.3.04", nil),
       ("1.2.3.+4", nil), ("1.2.3.4 ", nil), ("a.b.c.d", nil), ("1.2.3.0000", nil),
     ])
-  func fourth(_ text: String, _ octets: [UInt8]?) {
-    #expect(InternetAddressText.fourth(Array(text.utf8)[...]) == octets)
+  func fourth(_ text: String, _ bytes: [UInt8]?) {
+    #expect(InternetAddressText.fourth(Array(text.utf8)[...]) == bytes)
   }
 }

@@ -8,16 +8,16 @@ import Testing
   func finds(_ name: FieldName) {
     let spelling = name.spelling.description
     for text in [spelling, spelling.lowercased(), spelling.uppercased()] {
-      let octets = latin("\(text): x")
-      #expect(KnownFieldNames.shared.find(octets.span, 0..<text.utf8.count) == name)
+      let bytes = latin("\(text): x")
+      #expect(KnownFieldNames.shared.find(bytes.span, 0..<text.utf8.count) == name)
     }
   }
 
   @Test(
     "takes no other token for one", arguments: ["", "x", "hos", "hostt", "c^nnection", "-----", "Ran^e", "X-Real-IQ"])
   func unknown(_ text: String) {
-    let octets = latin(text)
-    #expect(KnownFieldNames.shared.find(octets.span, 0..<octets.count) == .other)
+    let bytes = latin(text)
+    #expect(KnownFieldNames.shared.find(bytes.span, 0..<bytes.count) == .other)
   }
 
   @Test("fits the parser's set of names that are present")

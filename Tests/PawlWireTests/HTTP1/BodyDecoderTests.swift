@@ -6,30 +6,30 @@ import Testing
 @Suite("Body decoder") struct BodyDecoderTests {
   @Test("reports content by ranges of the buffer and moves over what is around it")
   func events() {
-    let octets = latin("3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\nNEXT")
+    let bytes = latin("3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\nNEXT")
     var decoder = BodyDecoder(.chunked)
-    #expect(decoder.next(octets, 0..<5) == .data(3..<5, consumed: 5))
-    #expect(decoder.next(octets, 5..<5) == .needMore(consumed: 0))
-    #expect(decoder.next(octets, 5..<10) == .data(5..<6, consumed: 1))
-    #expect(decoder.next(octets, 6..<10) == .needMore(consumed: 4))
-    #expect(decoder.next(octets, 10..<octets.count) == .data(15..<17, consumed: 7))
+    #expect(decoder.next(bytes, 0..<5) == .data(3..<5, consumed: 5))
+    #expect(decoder.next(bytes, 5..<5) == .needMore(consumed: 0))
+    #expect(decoder.next(bytes, 5..<10) == .data(5..<6, consumed: 1))
+    #expect(decoder.next(bytes, 6..<10) == .needMore(consumed: 4))
+    #expect(decoder.next(bytes, 10..<bytes.count) == .data(15..<17, consumed: 7))
     #expect(!decoder.isEnded && !decoder.endOfStreamIsComplete() && decoder.remaining == nil)
-    #expect(decoder.next(octets, 17..<octets.count) == .end(consumed: 7))
-    #expect(decoder.next(octets, 24..<octets.count) == .end(consumed: 0))
+    #expect(decoder.next(bytes, 17..<bytes.count) == .end(consumed: 7))
+    #expect(decoder.next(bytes, 24..<bytes.count) == .end(consumed: 0))
     #expect(decoder.isEnded && decoder.endOfStreamIsComplete() && decoder.remaining == 0)
   }
 
   @Test("counts down a known length")
   func length() {
-    let octets = latin("abcdef")
+    let bytes = latin("abcdef")
     var decoder = BodyDecoder(.length(5))
     #expect(decoder.remaining == 5)
-    #expect(decoder.next(octets, 0..<0) == .needMore(consumed: 0))
-    #expect(decoder.next(octets, 0..<2) == .data(0..<2, consumed: 2))
+    #expect(decoder.next(bytes, 0..<0) == .needMore(consumed: 0))
+    #expect(decoder.next(bytes, 0..<2) == .data(0..<2, consumed: 2))
     #expect(decoder.remaining == 3 && !decoder.isEnded && !decoder.endOfStreamIsComplete())
-    #expect(decoder.next(octets, 2..<6) == .data(2..<5, consumed: 3))
+    #expect(decoder.next(bytes, 2..<6) == .data(2..<5, consumed: 3))
     #expect(decoder.isEnded && decoder.endOfStreamIsComplete())
-    #expect(decoder.next(octets, 5..<6) == .end(consumed: 0))
+    #expect(decoder.next(bytes, 5..<6) == .end(consumed: 0))
   }
 
   @Test("a body of none or of length zero has ended before it began", arguments: [BodyFraming.none, .length(0)])
@@ -59,12 +59,12 @@ import Testing
   @Test("reads what the writer writes", arguments: [1, 9, 10, 15, 16, 255, 256, 4096, 65_535, 65_536])
   func roundTrip(_ count: Int) {
     let content = (0..<count).map { UInt8(truncatingIfNeeded: 0x20 + $0 % 64) }
-    var octets: [UInt8] = []
-    ChunkedWriter.append(content, into: &octets)
-    ChunkedWriter.append([], into: &octets)
-    octets += ChunkedWriter.last
+    var bytes: [UInt8] = []
+    ChunkedWriter.append(content, into: &bytes)
+    ChunkedWriter.append([], into: &bytes)
+    bytes += ChunkedWriter.last
     for fragmenter in Fragmenter.allCases where count < 5000 || fragmenter == .whole {
-      #expect(bodyOutcome(octets, .chunked, fragmenter) == content[...].text + ".")
+      #expect(bodyOutcome(bytes, .chunked, fragmenter) == content[...].text + ".")
     }
   }
 }

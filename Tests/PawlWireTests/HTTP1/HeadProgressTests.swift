@@ -5,11 +5,11 @@ import Testing
 @Suite("Progress within a head") struct HeadProgressTests {
   @Test("an unfinished line is read again only when something other than text came in")
   func news() {
-    let octets = latin("abc\tdef\r\nghi\u{0}")
+    let bytes = latin("abc\tdef\r\nghi\u{0}")
     var progress = HeadProgress()
     progress.begin(at: 0)
     var news: [Int] = []
-    for count in 1...octets.count where progress.hasNews(octets.span.extracting(0..<count)) {
+    for count in 1...bytes.count where progress.hasNews(bytes.span.extracting(0..<count)) {
       news.append(count)
       if count == 9 { progress.lineStart = 9 }
     }

@@ -43,10 +43,10 @@ import Testing
 
   @Test("a length with leading zeros is forwarded in its canonical form (row 8)")
   func canonical() {
-    let octets = latin("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 005\r\n\r\n")
+    let bytes = latin("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 005\r\n\r\n")
     var parser = RequestParser()
-    #expect(parser.parse(octets, 0..<octets.count) == .head(byteCount: octets.count))
-    #expect(Self.write(parser.makeHead(octets)) == "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n")
+    #expect(parser.parse(bytes, 0..<bytes.count) == .head(byteCount: bytes.count))
+    #expect(Self.write(parser.makeHead(bytes)) == "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n")
   }
 
   @Test("an unknown transfer coding of a response is dropped with its field (row 57)")

@@ -6,8 +6,8 @@ import Testing
 @Suite("What a request head means for its connection") struct RequestFramingTests {
   private static func parse(_ text: String) -> RequestParser {
     var parser = RequestParser()
-    let octets = latin(text)
-    guard case .head = parser.parse(octets, 0..<octets.count) else {
+    let bytes = latin(text)
+    guard case .head = parser.parse(bytes, 0..<bytes.count) else {
       Issue.record("refused: \(text)")
       return parser
     }
@@ -36,21 +36,21 @@ import Testing
 
   @Test("the authority of an absolute target takes the place of Host (row 20)")
   func host() {
-    let octets = latin("GET http://Real:81/ HTTP/1.1\r\nHost: other\r\n\r\n")
+    let bytes = latin("GET http://Real:81/ HTTP/1.1\r\nHost: other\r\n\r\n")
     var parser = RequestParser()
-    #expect(parser.parse(octets, 0..<octets.count) == .head(byteCount: octets.count))
-    let head = parser.makeHead(octets)
+    #expect(parser.parse(bytes, 0..<bytes.count) == .head(byteCount: bytes.count))
+    let head = parser.makeHead(bytes)
     #expect(head.authority.text == "real:81")
     #expect(describe(head.fields) == ["Host: real:81"])
   }
 
   @Test("the copied head does not depend on the buffer")
   func copy() {
-    var octets = latin("GET /x HTTP/1.1\r\nHost: A\r\nB: c\r\n\r\n")
+    var bytes = latin("GET /x HTTP/1.1\r\nHost: A\r\nB: c\r\n\r\n")
     var parser = RequestParser()
-    #expect(parser.parse(octets, 0..<octets.count) == .head(byteCount: octets.count))
-    let head = parser.makeHead(octets)
-    for at in octets.indices { octets[at] = 0 }
+    #expect(parser.parse(bytes, 0..<bytes.count) == .head(byteCount: bytes.count))
+    let head = parser.makeHead(bytes)
+    for at in bytes.indices { bytes[at] = 0 }
     #expect(describe(head) == "GET /x a 1.1 none|B: c")
     #expect(describe(head.fields) == ["Host: A", "B: c"])
   }

@@ -3,13 +3,13 @@ import PawlWire
 import Testing
 
 @Suite("Request line limits and schemes") struct RequestLineTests {
-  /// A request whose request line has this many octets.
+  /// A request whose request line has this many bytes.
   private static func request(lineLength: Int) -> [UInt8] {
     let path = String(repeating: "p", count: lineLength - "GET / HTTP/1.1".utf8.count)
     return latin("GET /\(path) HTTP/1.1\r\nHost: a\r\n\r\n")
   }
 
-  @Test("accepts a request line of 8000 octets and of the limit, and refuses one more with 414 (row 30)")
+  @Test("accepts a request line of 8000 bytes and of the limit, and refuses one more with 414 (row 30)")
   func length() {
     #expect(requestOutcome(Self.request(lineLength: 8000), .whole).hasSuffix(" a 1.1 none"))
     for fragmenter in Fragmenter.allCases {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Request parser") struct RequestParserTests {
   @Test(
-    "takes a head at the limit and refuses one octet or line more with 431 (row 31)", arguments: Fragmenter.allCases)
+    "takes a head at the limit and refuses one byte or line more with 431 (row 31)", arguments: Fragmenter.allCases)
   func limits(_ fragmenter: Fragmenter) {
     let head = "GET / HTTP/1.1\r\nHost: a\r\nA: bcdefghij\r\n\r\n"
     let count = head.utf8.count
@@ -38,8 +38,8 @@ import Testing
     let message = latin("HEAD http://A:81/x?y HTTP/1.1\r\nHost: b\r\nRange: bytes=0-1 \r\nrange: c\r\nX-Own: d\r\n\r\n")
     let buffer = ReceiveBuffer(message, arrived: message.count)
     var parser = RequestParser()
-    #expect(parser.parse(buffer.octets, buffer.range) == .head(byteCount: message.count))
-    func text(_ range: Range<Int>?) -> String? { range.map { buffer.octets[$0].text } }
+    #expect(parser.parse(buffer.bytes, buffer.range) == .head(byteCount: message.count))
+    func text(_ range: Range<Int>?) -> String? { range.map { buffer.bytes[$0].text } }
     #expect(text(parser.methodRange) == "HEAD")
     #expect(text(parser.targetRange) == "/x?y")
     #expect(text(parser.authorityRange) == "A:81")
@@ -50,7 +50,7 @@ import Testing
     #expect(text(parser.first(.host)) == "b")
     #expect(parser.first(.cookie) == nil)
     #expect(parser.contains(.range) && !parser.contains(.cookie))
-    #expect(parser.lines.map { buffer.octets[$0.nameRange].text } == ["Host", "Range", "range", "X-Own"])
+    #expect(parser.lines.map { buffer.bytes[$0.nameRange].text } == ["Host", "Range", "range", "X-Own"])
   }
 
   @Test("reads one head after another with the same parser, nothing left over from the last")
@@ -58,11 +58,11 @@ import Testing
     var parser = RequestParser()
     let first = latin("POST / HTTP/1.0\r\nHost: a\r\nContent-Length: 3\r\nExpect: 100-continue\r\nCookie: b\r\n\r\n")
     let second = latin("GET /2 HTTP/1.1\r\nHost: C\r\n\r\n")
-    let octets = first + second
-    #expect(parser.parse(octets, 0..<octets.count) == .head(byteCount: first.count))
+    let bytes = first + second
+    #expect(parser.parse(bytes, 0..<bytes.count) == .head(byteCount: first.count))
     #expect(!parser.expectsContinue)
-    #expect(parser.parse(octets, first.count..<octets.count) == .head(byteCount: second.count))
-    #expect(describe(parser.makeHead(octets)) == "GET /2 c 1.1 none")
+    #expect(parser.parse(bytes, first.count..<bytes.count) == .head(byteCount: second.count))
+    #expect(describe(parser.makeHead(bytes)) == "GET /2 c 1.1 none")
     #expect(!parser.contains(.cookie) && parser.lines.count == 1 && parser.isGet)
   }
 

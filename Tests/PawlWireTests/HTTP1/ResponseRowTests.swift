@@ -19,7 +19,7 @@ import Testing
     #expect(framingOutcome(latin(row.input), .whole, .head) == "none")
   }
 
-  @Test("a head at the limit is taken, one octet or line more is not (row 64)", arguments: Fragmenter.allCases)
+  @Test("a head at the limit is taken, one byte or line more is not (row 64)", arguments: Fragmenter.allCases)
   func limits(_ fragmenter: Fragmenter) {
     let text = "HTTP/1.1 200 OK\r\nA: b\r\nC: d\r\n\r\n"
     let count = text.utf8.count
@@ -59,7 +59,7 @@ private func framingOutcome(_ message: [UInt8], _ fragmenter: Fragmenter, _ meth
   var parser = ResponseParser()
   for arrived in fragmenter.arrivals(message.count) {
     let buffer = ReceiveBuffer(message, arrived: arrived)
-    guard case .head(let head, _) = parser.parse(buffer.octets, buffer.range) else { continue }
+    guard case .head(let head, _) = parser.parse(buffer.bytes, buffer.range) else { continue }
     do {
       return describe(try responseFraming(head, requestMethod: method))
     } catch {

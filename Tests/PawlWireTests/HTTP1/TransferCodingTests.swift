@@ -13,7 +13,7 @@ import Testing
       ("chun ked", .malformed),
     ])
   func parses(_ value: String, _ coding: TransferCoding) {
-    let octets = latin("x" + value + "y")
-    #expect(TransferCoding.parse(octets.span, 1..<octets.count - 1) == coding)
+    let bytes = latin("x" + value + "y")
+    #expect(TransferCoding.parse(bytes.span, 1..<bytes.count - 1) == coding)
   }
 }

@@ -20,7 +20,7 @@ private let content = [UInt8](repeating: 0x61, count: 100_000)
     #expect(entries == ["3=128", "4=1048576", "6=\(32768 + 28 * 128)", "8=1", "9=1"])
   }
 
-  @Test("a request that is reset within the same octets is never told; one that was told is told to be closed")
+  @Test("a request that is reset within the same bytes is never told; one that was told is told to be closed")
   func resets() {
     let server = opened()
     server.receive(.get(1), .reset(1), .get(3), .get(5, end: false), .data(5, [1, 2]), .reset(5, 5), .get(7))
@@ -38,7 +38,7 @@ private let content = [UInt8](repeating: 0x61, count: 100_000)
     #expect(server.lines() == [] && server.takeEvents() == [])
   }
 
-  @Test("what came before a reset within the same octets is told where it is wanted, and only if there was content")
+  @Test("what came before a reset within the same bytes is told where it is wanted, and only if there was content")
   func kept() {
     let server = opened()
     server.keepsContent = { $0.head.method == .patch }
@@ -56,7 +56,7 @@ private let content = [UInt8](repeating: 0x61, count: 100_000)
     #expect(server.received[1] == [1, 2, 3] && server.session.streamCount == 0)
   }
 
-  @Test("a stream that breaks a rule within the same octets is never told", arguments: [true, false])
+  @Test("a stream that breaks a rule within the same bytes is never told", arguments: [true, false])
   func doomed(_ isKept: Bool) {
     let server = opened()
     server.keepsContent = { _ in isKept }
@@ -66,7 +66,7 @@ private let content = [UInt8](repeating: 0x61, count: 100_000)
     server.receive(.headers(3, put, end: false), .data(3, [1, 2, 3, 4]))
     server.receive(
       .headers(5, put, end: false), .data(5, [1, 2]), HTTP2Frame(kind: 0, flags: 8, stream: 5, payload: [1, 3, 4, 0]))
-    server.receive(HTTP2Frame.headers(7, put, end: false).octets + HTTP2Frame.data(7, [1, 2, 3, 4]).octets.dropLast())
+    server.receive(HTTP2Frame.headers(7, put, end: false).bytes + HTTP2Frame.data(7, [1, 2, 3, 4]).bytes.dropLast())
     server.receive([4])
     #expect(server.takeEvents() == [])
     #expect(server.lines() == ["RST 1 3", "RST 3 1", "RST 5 1", "RST 7 1"])
@@ -74,7 +74,7 @@ private let content = [UInt8](repeating: 0x61, count: 100_000)
     #expect(server.takeEvents() == ["began 9 PUT / a 3|content-length: 3", "content 9 3", "ended 9"])
   }
 
-  @Test("content of one stream in several frames is told of once, where its octets may be moved")
+  @Test("content of one stream in several frames is told of once, where its bytes may be moved")
   func gathered() {
     let put = HTTP2Frame.request("PUT", "/") + [("content-length", "9")]
     for isMovable in [false, true] {
@@ -158,7 +158,7 @@ private let content = [UInt8](repeating: 0x61, count: 100_000)
     #expect(server.lines() == ["HEADERS 5", "DATA 5 1 end"])
   }
 
-  @Test("content that waits goes on when it is resumed; an end may come without octets")
+  @Test("content that waits goes on when it is resumed; an end may come without bytes")
   func later() {
     let server = opened(HTTP2Settings(), [.get(1)])
     server.pausesAtEnd = true
@@ -180,11 +180,11 @@ private let content = [UInt8](repeating: 0x61, count: 100_000)
     server.answer(1, content: [UInt8](repeating: 0, count: 1 << 20))
     var sent = 0
     for turn in 0..<100 where server.session.wantsToSend {
-      let octets = server.produce(32 << 10)
-      #expect(octets.count <= 32 << 10 + 16_384 + 9)
-      sent += octets.count
+      let bytes = server.produce(32 << 10)
+      #expect(bytes.count <= 32 << 10 + 16_384 + 9)
+      sent += bytes.count
       if turn == 3 { server.receive(.ping()) }
-      if turn == 4 { #expect(HTTP2Frame.split(octets).first?.description == "PING ack") }
+      if turn == 4 { #expect(HTTP2Frame.split(bytes).first?.description == "PING ack") }
     }
     #expect(sent > 1 << 20 && server.events.contains("closed 1 nil"))
   }
@@ -239,7 +239,7 @@ private let content = [UInt8](repeating: 0x61, count: 100_000)
       server.session.reset(stream + 2, .cancel)
     }
     server.onEnded = { _ in sent += server.produce() }
-    server.receive(HTTP2Serving.opening + [1, 3, 5].flatMap { HTTP2Frame.get($0).octets })
+    server.receive(HTTP2Serving.opening + [1, 3, 5].flatMap { HTTP2Frame.get($0).bytes })
     sent += server.produce()
     let told = server.takeEvents().filter { !$0.hasPrefix("answered") }
     // The third stream was reset before it was told of, and so never is.
@@ -268,8 +268,8 @@ private let content = [UInt8](repeating: 0x61, count: 100_000)
     let owner = Owner()
     owner.session?.delegate = owner
     weak let kept = owner.session
-    let octets = HTTP2Serving.opening + HTTP2Frame.get(1).octets
-    _ = octets.withUnsafeBytes { owner.session?.receive($0, at: 0) }
+    let bytes = HTTP2Serving.opening + HTTP2Frame.get(1).bytes
+    _ = bytes.withUnsafeBytes { owner.session?.receive($0, at: 0) }
     #expect(kept == nil)
   }
 }

@@ -13,11 +13,11 @@ final class HTTP2Client {
     var code: UInt32?
   }
   private final class Upload {
-    var octets: [UInt8]
+    var bytes: [UInt8]
     var isOpen: Bool
     var trailers: [(String, String)]
-    init(_ octets: [UInt8], isOpen: Bool, trailers: [(String, String)]) {
-      (self.octets, self.isOpen, self.trailers) = (octets, isOpen, trailers)
+    init(_ bytes: [UInt8], isOpen: Bool, trailers: [(String, String)]) {
+      (self.bytes, self.isOpen, self.trailers) = (bytes, isOpen, trailers)
     }
   }
 
@@ -66,10 +66,10 @@ final class HTTP2Client {
       HTTP2Client.owner(user).received(frame!.pointee)
       return 0
     }
-    nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { _, _, stream, octets, count, user in
+    nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { _, _, stream, bytes, count, user in
       let owner = HTTP2Client.owner(user)
       owner.order.append(stream)
-      owner.answers[stream, default: Answer()].content += UnsafeBufferPointer(start: octets, count: count)
+      owner.answers[stream, default: Answer()].content += UnsafeBufferPointer(start: bytes, count: count)
       return 0
     }
     nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { _, stream, code, user in
@@ -117,8 +117,8 @@ final class HTTP2Client {
     return stream
   }
 
-  func send(_ stream: Int32, _ octets: [UInt8], end: Bool = false) {
-    uploads[stream]?.octets += octets
+  func send(_ stream: Int32, _ bytes: [UInt8], end: Bool = false) {
+    uploads[stream]?.bytes += bytes
     uploads[stream]?.isOpen = !end
     nghttp2_session_resume_data(raw, stream)
   }
@@ -129,11 +129,11 @@ final class HTTP2Client {
     _ stream: Int32, _ output: UnsafeMutablePointer<UInt8>, _ limit: Int, _ flags: UnsafeMutablePointer<UInt32>
   ) -> Int {
     guard let upload = uploads[stream] else { return Int(NGHTTP2_ERR_DEFERRED.rawValue) }
-    let count = min(limit, upload.octets.count)
+    let count = min(limit, upload.bytes.count)
     if count == 0, upload.isOpen { return Int(NGHTTP2_ERR_DEFERRED.rawValue) }
-    for at in 0..<count { output[at] = upload.octets[at] }
-    upload.octets.removeFirst(count)
-    if upload.octets.isEmpty, !upload.isOpen {
+    for at in 0..<count { output[at] = upload.bytes[at] }
+    upload.bytes.removeFirst(count)
+    if upload.bytes.isEmpty, !upload.isOpen {
       flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue
       if !upload.trailers.isEmpty {
         flags.pointee |= NGHTTP2_DATA_FLAG_NO_END_STREAM.rawValue
@@ -159,10 +159,10 @@ final class HTTP2Client {
     return lines.withUnsafeBufferPointer { body($0.baseAddress!) }
   }
 
-  // MARK: Octets
+  // MARK: Bytes
 
-  func receive(_ octets: [UInt8]) {
-    octets.withUnsafeBufferPointer { _ = nghttp2_session_mem_recv(raw, $0.baseAddress, $0.count) }
+  func receive(_ bytes: [UInt8]) {
+    bytes.withUnsafeBufferPointer { _ = nghttp2_session_mem_recv(raw, $0.baseAddress, $0.count) }
   }
 
   func produce() -> [UInt8] {
@@ -175,7 +175,7 @@ final class HTTP2Client {
     }
   }
 
-  /// Moves octets both ways until nothing moves; each way in pieces of `piece` octets.
+  /// Moves bytes both ways until nothing moves; each way in pieces of `piece` bytes.
   func talk(to server: HTTP2Serving, piece: Int = .max) {
     while true {
       let up = produce()

@@ -12,7 +12,7 @@ import Testing
     let server = opened(settings)
     var began = 0
     for count in 0..<20_000 {
-      server.receive(frames(Int32(2 * count + 1)).flatMap(\.octets))
+      server.receive(frames(Int32(2 * count + 1)).flatMap(\.bytes))
       if reads { _ = server.lines() }
       began += server.takeEvents().count { $0.hasPrefix("began") }
       if case .ends(let reason) = server.progress {
@@ -51,17 +51,17 @@ import Testing
         + (1...count).map { .continuation(1, [("x", "y")], endHeaders: $0 == count) }
     }
     let server = opened()
-    server.receive(blocks(16).flatMap(\.octets))
+    server.receive(blocks(16).flatMap(\.bytes))
     #expect(server.events.first?.hasPrefix("began 1") == true && server.progress == .goesOn)
     let other = opened()
-    other.receive(blocks(17).flatMap(\.octets))
+    other.receive(blocks(17).flatMap(\.bytes))
     #expect(other.events == [] && other.progress == .ends(.continuationFlood) && other.lines() == ["GOAWAY 0 11"])
     let third = opened(HTTP2Settings(), [.get(1, end: false)])
     third.session.reset(1, .cancel)
     _ = third.lines()
-    third.receive(blocks(16).flatMap(\.octets))
+    third.receive(blocks(16).flatMap(\.bytes))
     #expect(third.progress == .goesOn)
-    third.receive(blocks(17).flatMap(\.octets))
+    third.receive(blocks(17).flatMap(\.bytes))
     #expect(third.progress == .ends(.continuationFlood))
   }
 

@@ -42,15 +42,15 @@ import Testing
   func limits(_ frame: HTTP2Frame, _ reason: HTTP2Session.EndReason) {
     for piece in [Int.max, 1, 3] {
       var watch = HTTP2FloodWatch(Self.settings)
-      func take(_ octets: [UInt8], at now: Int64) -> HTTP2Breach? {
-        for part in octets.pieces(piece) { if let breach = watch.take(part.span, at: now) { return breach } }
+      func take(_ bytes: [UInt8], at now: Int64) -> HTTP2Breach? {
+        for part in bytes.pieces(piece) { if let breach = watch.take(part.span, at: now) { return breach } }
         return nil
       }
-      #expect(take(Self.preface + HTTP2Frame.get(1, end: false).octets, at: 0) == nil)
-      for _ in 0..<4 { #expect(take(frame.octets, at: 0) == nil) }
+      #expect(take(Self.preface + HTTP2Frame.get(1, end: false).bytes, at: 0) == nil)
+      for _ in 0..<4 { #expect(take(frame.bytes, at: 0) == nil) }
       // Two more come back in a second.
-      for _ in 0..<2 { #expect(take(frame.octets, at: 1_000_000_000) == nil) }
-      #expect(take(frame.octets, at: 1_000_000_000) == .flood(reason))
+      for _ in 0..<2 { #expect(take(frame.bytes, at: 1_000_000_000) == nil) }
+      #expect(take(frame.bytes, at: 1_000_000_000) == .flood(reason))
     }
   }
 
@@ -61,8 +61,8 @@ import Testing
     ])
   func harmless(_ frame: HTTP2Frame) {
     var watch = HTTP2FloodWatch(Self.settings)
-    let octets = Self.preface + HTTP2Frame.get(1, end: false).octets + (0..<1000).flatMap { _ in frame.octets }
-    #expect(watch.take(octets.span, at: 0) == nil)
+    let bytes = Self.preface + HTTP2Frame.get(1, end: false).bytes + (0..<1000).flatMap { _ in frame.bytes }
+    #expect(watch.take(bytes.span, at: 0) == nil)
   }
 
   @Test("count acknowledgements of pawl's own PINGs as none, and WINDOW_UPDATE against what was sent")
@@ -70,26 +70,26 @@ import Testing
     var watch = HTTP2FloodWatch(Self.settings)
     _ = watch.take(Self.preface.span, at: 0)
     for _ in 0..<10 { watch.sentPing() }
-    let answers = (0..<14).flatMap { _ in HTTP2Frame.ping(1).octets }
+    let answers = (0..<14).flatMap { _ in HTTP2Frame.ping(1).bytes }
     #expect(watch.take(answers.span, at: 0) == nil)
-    #expect(watch.take(HTTP2Frame.ping(1).octets.span, at: 0) == .flood(.pingFlood))
+    #expect(watch.take(HTTP2Frame.ping(1).bytes.span, at: 0) == .flood(.pingFlood))
     watch = HTTP2FloodWatch(Self.settings)
     _ = watch.take(Self.preface.span, at: 0)
     for _ in 0..<3 { watch.sentData() }
-    let updates = (0..<16).flatMap { _ in HTTP2Frame.window(1, 1).octets }
+    let updates = (0..<16).flatMap { _ in HTTP2Frame.window(1, 1).bytes }
     #expect(watch.take(updates.span, at: 0) == nil)
-    #expect(watch.take(HTTP2Frame.window(1, 1).octets.span, at: 0) == .flood(.windowUpdateFlood))
+    #expect(watch.take(HTTP2Frame.window(1, 1).bytes.span, at: 0) == .flood(.windowUpdateFlood))
   }
 
-  @Test("in one header block: CONTINUATION frames, and octets")
+  @Test("in one header block: CONTINUATION frames, and bytes")
   func blocks() {
     func verdict(_ first: Int, _ rest: [Int]) -> HTTP2Breach? {
       var watch = HTTP2FloodWatch(Self.settings)
       let frames =
         [HTTP2Frame(kind: 1, stream: 1, payload: [UInt8](repeating: 0, count: first))]
         + rest.map { HTTP2Frame(kind: 9, stream: 1, payload: [UInt8](repeating: 0, count: $0)) }
-      let octets = Self.preface + frames.flatMap(\.octets)
-      return watch.take(octets.span, at: 0)
+      let bytes = Self.preface + frames.flatMap(\.bytes)
+      return watch.take(bytes.span, at: 0)
     }
     #expect(verdict(0, [0, 0, 0, 0]) == nil)
     #expect(verdict(0, [0, 0, 0, 0, 0]) == .flood(.continuationFlood))
@@ -110,8 +110,8 @@ import Testing
     for piece in [Int.max, 1, 3] {
       var watch = HTTP2FloodWatch(HTTP2Settings())
       var breach: HTTP2Breach?
-      let octets = Self.preface + HTTP2Frame.get(1).octets + frame.octets
-      for part in octets.pieces(piece) where breach == nil { breach = watch.take(part.span, at: 0) }
+      let bytes = Self.preface + HTTP2Frame.get(1).bytes + frame.bytes
+      for part in bytes.pieces(piece) where breach == nil { breach = watch.take(part.span, at: 0) }
       #expect(breach == .breach(code))
     }
   }
@@ -119,7 +119,7 @@ import Testing
   @Test("a stream that the client makes pawl reset counts as one that it reset")
   func faults() {
     var watch = HTTP2FloodWatch(Self.settings)
-    let resets = Self.preface + HTTP2Frame.reset(1).octets + HTTP2Frame.reset(3).octets
+    let resets = Self.preface + HTTP2Frame.reset(1).bytes + HTTP2Frame.reset(3).bytes
     #expect(watch.take(resets.span, at: 0) == nil)
     #expect(watch.resetByFault(at: 0) == nil)
     #expect(watch.resetByFault(at: 0) == nil)

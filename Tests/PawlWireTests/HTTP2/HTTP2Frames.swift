@@ -14,7 +14,7 @@ struct HTTP2Frame: Equatable, CustomStringConvertible {
   var stream: Int32 = 0
   var payload: [UInt8] = []
 
-  var octets: [UInt8] {
+  var bytes: [UInt8] {
     let count = UInt32(payload.count)
     return [
       UInt8(truncatingIfNeeded: count >> 16), UInt8(truncatingIfNeeded: count >> 8), UInt8(truncatingIfNeeded: count),
@@ -44,15 +44,15 @@ struct HTTP2Frame: Equatable, CustomStringConvertible {
   }
 
   /// What a server sent: frames, all of them whole.
-  static func split(_ octets: [UInt8]) -> [HTTP2Frame] {
+  static func split(_ bytes: [UInt8]) -> [HTTP2Frame] {
     var frames: [HTTP2Frame] = []
     var at = 0
-    while at + 9 <= octets.count {
-      let count = octets[at..<at + 3].reduce(0) { $0 << 8 | Int($1) }
-      let stream = octets[at + 5..<at + 9].reduce(0) { $0 << 8 | UInt32($1) }
-      let payload = Array(octets[at + 9..<at + 9 + count])
+    while at + 9 <= bytes.count {
+      let count = bytes[at..<at + 3].reduce(0) { $0 << 8 | Int($1) }
+      let stream = bytes[at + 5..<at + 9].reduce(0) { $0 << 8 | UInt32($1) }
+      let payload = Array(bytes[at + 9..<at + 9 + count])
       frames.append(
-        HTTP2Frame(kind: octets[at + 3], flags: octets[at + 4], stream: Int32(bitPattern: stream), payload: payload))
+        HTTP2Frame(kind: bytes[at + 3], flags: bytes[at + 4], stream: Int32(bitPattern: stream), payload: payload))
       at += 9 + count
     }
     return frames
@@ -107,11 +107,11 @@ struct HTTP2Frame: Equatable, CustomStringConvertible {
   static func integer(_ value: Int, _ bits: Int) -> [UInt8] {
     let most = 1 << bits - 1
     guard value >= most else { return [UInt8(value)] }
-    var (octets, rest) = ([UInt8(most)], value - most)
+    var (bytes, rest) = ([UInt8(most)], value - most)
     while rest >= 128 {
-      octets.append(UInt8(rest & 127 | 128))
+      bytes.append(UInt8(rest & 127 | 128))
       rest >>= 7
     }
-    return octets + [UInt8(rest)]
+    return bytes + [UInt8(rest)]
   }
 }

@@ -7,7 +7,7 @@ private func outcome(
   _ fields: [(String, String)], _ settings: HTTP2Settings = HTTP2Settings(), end: Bool = true
 ) -> String {
   let server = HTTP2Serving(settings)
-  server.receive(HTTP2Serving.opening + HTTP2Frame.headers(1, fields, end: end).octets)
+  server.receive(HTTP2Serving.opening + HTTP2Frame.headers(1, fields, end: end).bytes)
   let lines = server.lines()
   return server.events.filter { $0 != "ended 1" }.first.map { String($0.drop { $0 != " " }.dropFirst(3)) }
     ?? lines.first ?? "nothing"
@@ -135,13 +135,13 @@ private func outcome(
     settings.head = HeadLimits(maxHead: 400, maxFields: 4)
     func answer(_ fields: [(String, String)]) -> [String] {
       let server = HTTP2Serving(settings)
-      server.receive(HTTP2Serving.opening + HTTP2Frame.get(1, more: fields).octets)
+      server.receive(HTTP2Serving.opening + HTTP2Frame.get(1, more: fields).bytes)
       return server.events + server.lines() + ["\(server.progress)"]
     }
     let many = [("a", "")] + (0..<15).map { _ in ("b", "") }
     #expect(answer(many) == ["refused 1 431", "goesOn"])
     #expect(answer(many + [("b", "")]) == ["GOAWAY 1 11", "ends(PawlWire.HTTP2Session.EndReason.headerFlood)"])
-    // 54 octets of pseudo-fields, and 5 for a field of one octet.
+    // 54 bytes of pseudo-fields, and 5 for a field of one byte.
     func large(_ count: Int) -> [(String, String)] { [("x", String(repeating: "v", count: count - 54 - 5))] }
     #expect(answer(large(1600)) == ["refused 1 431", "goesOn"])
     #expect(answer(large(1601)) == ["GOAWAY 1 11", "ends(PawlWire.HTTP2Session.EndReason.headerFlood)"])
@@ -163,7 +163,7 @@ private func outcome(
   func trailers() {
     func answer(_ fields: [(String, String)], end: Bool = true) -> [String] {
       let server = HTTP2Serving()
-      server.receive(HTTP2Serving.opening + HTTP2Frame.headers(1, HTTP2Frame.request("PUT", "/"), end: false).octets)
+      server.receive(HTTP2Serving.opening + HTTP2Frame.headers(1, HTTP2Frame.request("PUT", "/"), end: false).bytes)
       server.receive(HTTP2Frame.headers(1, fields, end: end))
       return Array(server.takeEvents().dropFirst()) + server.lines() + server.takeEvents()
     }

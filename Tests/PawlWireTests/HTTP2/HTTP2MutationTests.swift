@@ -2,8 +2,8 @@ import PawlHTTP
 import PawlWire
 import Testing
 
-@Suite("HTTP/2: octets that nobody should send") struct HTTP2MutationTests {
-  @Test("changed octets of a good conversation never do more than end it", arguments: 0..<16)
+@Suite("HTTP/2: bytes that nobody should send") struct HTTP2MutationTests {
+  @Test("changed bytes of a good conversation never do more than end it", arguments: 0..<16)
   func mutations(_ seed: UInt64) {
     var random = SplitMix(state: seed &+ 1)
     let put = HTTP2Frame.request("PUT", "/u") + [("content-length", "5"), ("cookie", "a"), ("cookie", "b")]
@@ -15,26 +15,26 @@ import Testing
         .continuation(5, [("x", "y")], endHeaders: true), .ping(), .window(0, 100), .window(5, 100), .data(5, [9]),
         .reset(1), .settings([(1, 0), (4, 70_000)]), .data(5, [9, 9, 9, 9]),
         .headers(5, [("content-digest", "x")]), .get(7), HTTP2Frame(kind: 7, payload: [UInt8](repeating: 0, count: 8)),
-      ].flatMap(\.octets)
+      ].flatMap(\.bytes)
     for _ in 0..<150 {
-      var octets = good
+      var bytes = good
       for _ in 0..<Int.random(in: 1...4, using: &random) {
-        let at = Int.random(in: 24..<octets.count, using: &random)
+        let at = Int.random(in: 24..<bytes.count, using: &random)
         switch Int.random(in: 0..<3, using: &random) {
-        case 0: octets[at] = UInt8.random(in: 0...255, using: &random)
-        case 1: octets.remove(at: at)
-        default: octets.insert(UInt8.random(in: 0...255, using: &random), at: at)
+        case 0: bytes[at] = UInt8.random(in: 0...255, using: &random)
+        case 1: bytes.remove(at: at)
+        default: bytes.insert(UInt8.random(in: 0...255, using: &random), at: at)
         }
       }
-      converse(octets, piece: Int.random(in: 1...200, using: &random))
+      converse(bytes, piece: Int.random(in: 1...200, using: &random))
     }
   }
 
-  private func converse(_ octets: [UInt8], piece: Int) {
+  private func converse(_ bytes: [UInt8], piece: Int) {
     let server = HTTP2Serving()
     server.onBegan = { stream, _ in server.answer(stream, content: latin("hello")) }
     var open: Set<String> = []
-    for part in octets.pieces(piece) {
+    for part in bytes.pieces(piece) {
       server.receive(part)
       _ = server.frames()
       for event in server.takeEvents() {

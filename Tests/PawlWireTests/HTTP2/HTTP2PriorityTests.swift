@@ -40,11 +40,11 @@ import Testing
   @Test("PRIORITY_UPDATE for streams that never come costs no more than the streams that may be there")
   func bounded() {
     let server = opened()
-    let many = (0..<128).flatMap { HTTP2Frame.priorityUpdate(Int32(2 * $0 + 1), "u=0").octets }
+    let many = (0..<128).flatMap { HTTP2Frame.priorityUpdate(Int32(2 * $0 + 1), "u=0").bytes }
     server.receive(many)
     #expect(server.progress == .goesOn && server.session.streamCount == 0)
     let other = opened()
-    other.receive(many + HTTP2Frame.priorityUpdate(999, "u=0").octets)
+    other.receive(many + HTTP2Frame.priorityUpdate(999, "u=0").bytes)
     #expect(other.lines() == ["GOAWAY 0 1"])
   }
 

@@ -74,8 +74,8 @@ import Testing
     #expect(client.answers[1]?.head == (isPlain ? Self.shown : "204"))
     guard isPlain, let get = server.gets.first else { return }
     #expect(get.hasCookie && get.namesScheme)
-    #expect(get.requestID.map { get.octets[$0].text } == "a" && get.octets[get.authority].text == "a")
-    #expect(get.first(.cookie).map { get.octets[$0].text } == "a=b" && get.first(.referer) == nil)
+    #expect(get.requestID.map { get.bytes[$0].text } == "a" && get.bytes[get.authority].text == "a")
+    #expect(get.first(.cookie).map { get.bytes[$0].text } == "a=b" && get.first(.referer) == nil)
   }
 
   @Test("a plain request that breaks a rule is refused as on the long way")
@@ -87,7 +87,7 @@ import Testing
     #expect(server.takeEvents() == ["refused 1 400", "refused 7 400"])
   }
 
-  @Test("one that is reset within the same octets is not looked at; one that is reset later stops")
+  @Test("one that is reset within the same bytes is not looked at; one that is reset later stops")
   func reset() {
     let server = opened(HTTP2Settings(), [.settings([(4, 2)])])
     server.ready["/r"] = (HTTP2ReadyAnswer(Self.head, body: latin("hello")), [])
@@ -110,7 +110,7 @@ import Testing
     #expect(server.lines() == ["HEADERS 1", "DATA 1 3"])
     let start = server.now
     #expect(server.session.stuckReady(for: 10, at: start + 9, stuckSince: nil) == [])
-    // Three octets went since it was looked at last.
+    // Three bytes went since it was looked at last.
     #expect(server.session.stuckReady(for: 10, at: start + 12, stuckSince: nil) == [])
     #expect(server.session.stuckReady(for: 10, at: start + 19, stuckSince: nil) == [1])
     #expect(server.session.unfinishedReady == [1] && server.session.readySent(of: 1) == 3)

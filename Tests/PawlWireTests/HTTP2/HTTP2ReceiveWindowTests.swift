@@ -111,7 +111,7 @@ private final class FarClient {
     let part = Array(line.prefix(perTick))
     line.removeFirst(part.count)
     if !part.isEmpty { toServer.put(part, at: time + oneWay) }
-    for octets in toServer.take(until: time) { serving.receive(octets) }
+    for bytes in toServer.take(until: time) { serving.receive(bytes) }
     let frames = serving.frames()
     if !frames.isEmpty { toClient.put(frames, at: time + oneWay) }
     promised = max(promised, granted - serving.received.values.reduce(0) { $0 + $1.count })
@@ -126,7 +126,7 @@ private final class FarClient {
         if frame.stream == 0 { granted += count }
       case HTTP2Frame.Kind.ping where frame.flags == 0:
         pings += 1
-        line += HTTP2Frame.ping(1, frame.payload).octets
+        line += HTTP2Frame.ping(1, frame.payload).bytes
       default: break
       }
     }
@@ -137,7 +137,7 @@ private final class FarClient {
       while line.count < 2 * perTick, let room = streams[id] {
         let count = min(connection, room, 16_384)
         guard count > 0 else { break }
-        line += HTTP2Frame.data(id, [UInt8](repeating: 0, count: count)).octets
+        line += HTTP2Frame.data(id, [UInt8](repeating: 0, count: count)).bytes
         (connection, streams[id], sent) = (connection - count, room - count, sent + count)
       }
     }
@@ -227,7 +227,7 @@ private struct Line<Load> {
       serving.receive(HTTP2Frame(kind: 0, flags: 8, stream: 3, payload: [255] + [UInt8](repeating: 0, count: 300)))
       count()
     }
-    // 45 octets of each frame are held.
+    // 45 bytes of each frame are held.
     #expect(credit <= 401 * 16_000 + 4000 * 256)
     #expect(credit > 401 * 16_000 + 4000 * 256 - 1 << 19)
   }

@@ -21,7 +21,7 @@ final class HTTP2Serving: HTTP2SessionDelegate {
   /// Answers to plain requests by their path, with the fields they get besides.
   var ready: [String: (HTTP2ReadyAnswer, more: [(StaticString, String, isUnique: Bool)])] = [:]
   var gets: [HTTP2PlainGet] = []
-  /// Octets of each stream's content that came.
+  /// Bytes of each stream's content that came.
   var received: [HTTP2StreamID: [UInt8]] = [:]
   var progress = HTTP2Session.Progress.goesOn
   var now: Int64 = 1_000_000_000
@@ -31,22 +31,22 @@ final class HTTP2Serving: HTTP2SessionDelegate {
     session.delegate = self
   }
 
-  // MARK: Octets
+  // MARK: Bytes
 
-  func receive(_ octets: [UInt8]) {
-    progress = octets.withUnsafeBytes { session.receive($0, at: now) }
+  func receive(_ bytes: [UInt8]) {
+    progress = bytes.withUnsafeBytes { session.receive($0, at: now) }
   }
 
   func receive(movable frames: HTTP2Frame...) {
-    var octets = frames.flatMap(\.octets)
-    progress = octets.withUnsafeMutableBytes { session.receive(movable: $0, at: now) }
+    var bytes = frames.flatMap(\.bytes)
+    progress = bytes.withUnsafeMutableBytes { session.receive(movable: $0, at: now) }
   }
 
-  func receive(_ frames: HTTP2Frame...) { receive(frames.flatMap(\.octets)) }
+  func receive(_ frames: HTTP2Frame...) { receive(frames.flatMap(\.bytes)) }
 
   /// Preface and settings of a client, with the acknowledgement of the session's.
   static let opening =
-    session(HTTP2Session.preface) + HTTP2Frame.settings().octets + HTTP2Frame.settingsAcknowledgement.octets
+    session(HTTP2Session.preface) + HTTP2Frame.settings().bytes + HTTP2Frame.settingsAcknowledgement.bytes
   private static func session(_ preface: StaticString) -> [UInt8] { preface.withUTF8Buffer { Array($0) } }
 
   /// Everything there is to send.
@@ -94,7 +94,7 @@ final class HTTP2Serving: HTTP2SessionDelegate {
     _ session: HTTP2Session, answers get: HTTP2PlainGet, on stream: HTTP2StreamID, with values: inout HTTP2FieldValues
   ) -> HTTP2ReadyAnswer? {
     gets.append(get)
-    guard let (answer, more) = ready[get.octets[get.target].text] else { return nil }
+    guard let (answer, more) = ready[get.bytes[get.target].text] else { return nil }
     for (name, value, isUnique) in more { values.append(name, latin(value), isUnique: isUnique) }
     events.append("ready \(stream)")
     return answer
@@ -137,7 +137,7 @@ final class HTTP2Serving: HTTP2SessionDelegate {
       return pausesAtEnd ? .later : .end(trailers[stream] ?? Fields())
     }
     let isLast = waiting.count <= limit && !pausesAtEnd && (trailers[stream]?.count ?? 0) == 0
-    return .octets(min(waiting.count, limit), isLast: isLast)
+    return .bytes(min(waiting.count, limit), isLast: isLast)
   }
 
   func session(
@@ -171,7 +171,7 @@ func opened(
   _ settings: HTTP2Settings = HTTP2Settings(), _ frames: [HTTP2Frame] = []
 ) -> HTTP2Serving {
   let server = HTTP2Serving(settings)
-  server.receive(HTTP2Serving.opening + frames.flatMap(\.octets))
+  server.receive(HTTP2Serving.opening + frames.flatMap(\.bytes))
   _ = server.lines()
   return server
 }

@@ -4,13 +4,13 @@ import Testing
 @testable import PawlWire
 
 @Suite("PROXY protocol") struct ProxyHeaderTests {
-  static let client4: ProxyHeader.Endpoint = ProxyHeader.Endpoint(octets: [192, 0, 2, 1], port: 4711)
-  static let server4: ProxyHeader.Endpoint = ProxyHeader.Endpoint(octets: [192, 0, 2, 2], port: 443)
+  static let client4: ProxyHeader.Endpoint = ProxyHeader.Endpoint(bytes: [192, 0, 2, 1], port: 4711)
+  static let server4: ProxyHeader.Endpoint = ProxyHeader.Endpoint(bytes: [192, 0, 2, 2], port: 443)
   static let named4: ProxyHeader.Named = ProxyHeader.Named.internet(client: client4, server: server4)
   static let client6: ProxyHeader.Endpoint = ProxyHeader.Endpoint(
-    octets: [0x20, 1, 0xd, 0xb8] + [UInt8](repeating: 0, count: 11) + [1], port: 1)
+    bytes: [0x20, 1, 0xd, 0xb8] + [UInt8](repeating: 0, count: 11) + [1], port: 1)
   static let server6: ProxyHeader.Endpoint = ProxyHeader.Endpoint(
-    octets: [UInt8](repeating: 0xff, count: 16), port: 65_535)
+    bytes: [UInt8](repeating: 0xff, count: 16), port: 65_535)
 
   // MARK: Version 1
 
@@ -21,12 +21,12 @@ import Testing
     (
       "PROXY TCP4 255.255.255.255 255.255.255.255 65535 65535\r\n",
       .internet(
-        client: .init(octets: [255, 255, 255, 255], port: 65_535),
-        server: .init(octets: [255, 255, 255, 255], port: 65_535))
+        client: .init(bytes: [255, 255, 255, 255], port: 65_535),
+        server: .init(bytes: [255, 255, 255, 255], port: 65_535))
     ),
     (
       "PROXY TCP4 0.0.0.0 0.0.0.0 0 0\r\n",
-      .internet(client: .init(octets: [0, 0, 0, 0], port: 0), server: .init(octets: [0, 0, 0, 0], port: 0))
+      .internet(client: .init(bytes: [0, 0, 0, 0], port: 0), server: .init(bytes: [0, 0, 0, 0], port: 0))
     ),
     (
       "PROXY TCP6 2001:db8::1 ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff 1 65535\r\n",
@@ -63,12 +63,12 @@ import Testing
     expectMalformed(Array(text.utf8))
   }
 
-  @Test("a line of 107 octets is the longest")
+  @Test("a line of 107 bytes is the longest")
   func textLimit() {
     let line = "PROXY UNKNOWN " + String(repeating: "x", count: ProxyHeader.maxText - 16)
     #expect(ProxyHeader.parse(Array((line + "\r\n").utf8)) == .header(.init(named: .nobody), byteCount: 107))
     #expect(ProxyHeader.parse(Array((line + "\r").utf8)) == .needMore)
-    #expect(ProxyHeader.parse(Array((line + "xx").utf8)) == .malformed("the line is longer than 107 octets"))
+    #expect(ProxyHeader.parse(Array((line + "xx").utf8)) == .malformed("the line is longer than 107 bytes"))
     expectMalformed(Array((line + "x\r\n").utf8))
   }
 
@@ -84,7 +84,7 @@ import Testing
   }
 
   static let block4: [UInt8] = [192, 0, 2, 1, 192, 0, 2, 2, 0x12, 0x67, 0x01, 0xbb]
-  static let block6: [UInt8] = client6.octets + server6.octets + [0, 1, 0xff, 0xff]
+  static let block6: [UInt8] = client6.bytes + server6.bytes + [0, 1, 0xff, 0xff]
   static let blockUnix: [UInt8] = Array("/run/c.sock".utf8) + [UInt8](repeating: 0, count: 205)
   static let secure: [UInt8] = addition(0x20, [0x01, 0, 0, 0, 0] + addition(0x21, Array("TLSv1.3".utf8)))
 
@@ -116,7 +116,7 @@ import Testing
   static func checked(_ header: [UInt8], at index: Int) -> [UInt8] {
     var header = header
     let sum = ProxyHeader.checksum(header[...], without: index..<(index + 4))
-    for octet in 0..<4 { header[index + octet] = UInt8(truncatingIfNeeded: sum >> (24 - 8 * UInt32(octet))) }
+    for byte in 0..<4 { header[index + byte] = UInt8(truncatingIfNeeded: sum >> (24 - 8 * UInt32(byte))) }
     return header
   }
 
@@ -136,26 +136,26 @@ import Testing
   ]
 
   @Test("what is no version 2 is refused", arguments: badBinary)
-  func refusesBinary(_ octets: [UInt8]) {
-    expectMalformed(octets)
+  func refusesBinary(_ bytes: [UInt8]) {
+    expectMalformed(bytes)
   }
 
-  @Test("CRC32C is the one of its known answer, and a wrong octet anywhere is found")
+  @Test("CRC32C is the one of its known answer, and a wrong byte anywhere is found")
   func checksum() {
     #expect(ProxyHeader.checksum(Array("123456789".utf8)[...], without: 0..<0) == 0xe306_9283)
     let header = Self.checked(Self.binary(0x21, 0x11, Self.block4 + Self.addition(0x03, [0, 0, 0, 0])), at: 31)
-    // But for the octet that says that there is a checksum.
+    // But for the byte that says that there is a checksum.
     for index in 16..<header.count where index != 28 {
       var wrong = header
       wrong[index] ^= 0x40
-      if case .header = ProxyHeader.parse(wrong) { Issue.record("octet \(index)") }
+      if case .header = ProxyHeader.parse(wrong) { Issue.record("byte \(index)") }
     }
     let twice = Self.binary(
       0x21, 0x00, Self.addition(0x03, [0, 0, 0, 0]) + Self.addition(0x03, [0, 0, 0, 0]))
     expectMalformed(Self.checked(twice, at: 19))
   }
 
-  @Test("the longest header is taken, and one octet more is not")
+  @Test("the longest header is taken, and one byte more is not")
   func binaryLimit() {
     let filling = ProxyHeader.maxBinary - 16 - Self.block4.count - 3
     let longest = Self.binary(0x21, 0x11, Self.block4 + Self.addition(0xee, [UInt8](repeating: 7, count: filling)))
@@ -174,45 +174,45 @@ import Testing
     var random = SplitMix(state: 4711)
     let seeds = Self.textRows.map { Array($0.0.utf8) } + Self.binaryRows.map(\.0) + Self.badBinary
     for round in 0..<20_000 {
-      var octets = seeds[Int(random.next() % UInt64(seeds.count))]
+      var bytes = seeds[Int(random.next() % UInt64(seeds.count))]
       for _ in 0...(random.next() % 3) {
-        guard !octets.isEmpty else { break }
-        let index = Int(random.next() % UInt64(octets.count))
+        guard !bytes.isEmpty else { break }
+        let index = Int(random.next() % UInt64(bytes.count))
         switch random.next() % 4 {
-        case 0: octets[index] = UInt8(truncatingIfNeeded: random.next())
-        case 1: octets.remove(at: index)
-        case 2: octets.insert(UInt8(truncatingIfNeeded: random.next()), at: index)
-        default: octets.removeLast(Int(random.next() % UInt64(octets.count)))
+        case 0: bytes[index] = UInt8(truncatingIfNeeded: random.next())
+        case 1: bytes.remove(at: index)
+        case 2: bytes.insert(UInt8(truncatingIfNeeded: random.next()), at: index)
+        default: bytes.removeLast(Int(random.next() % UInt64(bytes.count)))
         }
       }
-      switch ProxyHeader.parse(octets) {
+      switch ProxyHeader.parse(bytes) {
       case .header(_, let count):
-        #expect(count <= octets.count, "round \(round)")
-        #expect(ProxyHeader.parse(octets.prefix(count - 1)) == .needMore, "round \(round)")
-      case .needMore: #expect(octets.count < ProxyHeader.maxBinary, "round \(round)")
+        #expect(count <= bytes.count, "round \(round)")
+        #expect(ProxyHeader.parse(bytes.prefix(count - 1)) == .needMore, "round \(round)")
+      case .needMore: #expect(bytes.count < ProxyHeader.maxBinary, "round \(round)")
       case .malformed: break
       }
     }
   }
 
-  private func checkWhole(_ octets: [UInt8], _ header: ProxyHeader) {
-    let whole = ProxyHeaderParse.header(header, byteCount: octets.count)
-    #expect(ProxyHeader.parse(octets) == whole)
-    #expect(ProxyHeader.parse(octets + Array("GET / HTTP/1.1\r\n".utf8)) == whole)
+  private func checkWhole(_ bytes: [UInt8], _ header: ProxyHeader) {
+    let whole = ProxyHeaderParse.header(header, byteCount: bytes.count)
+    #expect(ProxyHeader.parse(bytes) == whole)
+    #expect(ProxyHeader.parse(bytes + Array("GET / HTTP/1.1\r\n".utf8)) == whole)
     // As a slice that does not begin at zero.
-    #expect(ProxyHeader.parse(([0] + octets).dropFirst()) == whole)
-    for count in octets.indices where ProxyHeader.parse(octets[..<count]) != .needMore {
-      Issue.record("the first \(count) octets are not said to need more")
+    #expect(ProxyHeader.parse(([0] + bytes).dropFirst()) == whole)
+    for count in bytes.indices where ProxyHeader.parse(bytes[..<count]) != .needMore {
+      Issue.record("the first \(count) bytes are not said to need more")
     }
   }
 
-  private func expectMalformed(_ octets: [UInt8], sourceLocation: SourceLocation = #_sourceLocation) {
-    guard case .malformed = ProxyHeader.parse(octets) else {
-      Issue.record("not refused: \(octets)", sourceLocation: sourceLocation)
+  private func expectMalformed(_ bytes: [UInt8], sourceLocation: SourceLocation = #_sourceLocation) {
+    guard case .malformed = ProxyHeader.parse(bytes) else {
+      Issue.record("not refused: \(bytes)", sourceLocation: sourceLocation)
       return
     }
-    guard case .malformed = ProxyHeader.parse(octets + [0x0d, 0x0a]) else {
-      Issue.record("not refused with more: \(octets)", sourceLocation: sourceLocation)
+    guard case .malformed = ProxyHeader.parse(bytes + [0x0d, 0x0a]) else {
+      Issue.record("not refused with more: \(bytes)", sourceLocation: sourceLocation)
       return
     }
   }

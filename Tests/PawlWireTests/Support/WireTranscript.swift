@@ -2,17 +2,17 @@ import PawlHTTP
 import PawlTestKit
 import PawlWire
 
-/// The octets of a text whose characters are all below U+0100, one each.
+/// The bytes of a text whose characters are all below U+0100, one each.
 func latin(_ text: String) -> [UInt8] { text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) } }
 
-/// A buffer in which only `message[..<arrived]` has come in: other octets stand before it and behind it.
+/// A buffer in which only `message[..<arrived]` has come in: other bytes stand before it and behind it.
 struct ReceiveBuffer {
   static let start = 5
-  var octets: [UInt8]
+  var bytes: [UInt8]
   var range: Range<Int>
 
   init(_ message: [UInt8], arrived: Int) {
-    octets = latin("Z: \r\n") + message.prefix(arrived) + latin("\r\n\r\n0\r\n\r\nGARBAGE")
+    bytes = latin("Z: \r\n") + message.prefix(arrived) + latin("\r\n\r\n0\r\n\r\nGARBAGE")
     range = Self.start..<Self.start + arrived
   }
 }
@@ -26,12 +26,12 @@ func requestOutcome(
   var parser = RequestParser(limits: limits, isSecure: isSecure)
   for arrived in fragmenter.arrivals(message.count) {
     let buffer = ReceiveBuffer(message, arrived: arrived)
-    switch parser.parse(buffer.octets, buffer.range) {
+    switch parser.parse(buffer.bytes, buffer.range) {
     case .needMore: continue
     case .refused(let refusal): return "\(refusal.status)"
     case .head(let count):
       let rest = message.count - count
-      return describe(parser.makeHead(buffer.octets)) + (rest > 0 ? " +\(rest)" : "")
+      return describe(parser.makeHead(buffer.bytes)) + (rest > 0 ? " +\(rest)" : "")
     }
   }
   return "more"
@@ -55,8 +55,8 @@ func describe(_ framing: BodyFraming) -> String {
 
 func describe(_ fields: Fields, without name: FieldName = .other) -> [String] {
   fields.lines.filter { name == .other || $0.name != name }.map { line in
-    let octets = fields.name(line) + Array(": ".utf8) + fields.value(line)
-    return String(String.UnicodeScalarView(octets.map { Unicode.Scalar($0) }))
+    let bytes = fields.name(line) + Array(": ".utf8) + fields.value(line)
+    return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
   }
 }
 
@@ -65,7 +65,7 @@ func responseOutcome(_ message: [UInt8], _ fragmenter: Fragmenter, limits: HeadL
   var parser = ResponseParser(limits: limits)
   for arrived in fragmenter.arrivals(message.count) {
     let buffer = ReceiveBuffer(message, arrived: arrived)
-    switch parser.parse(buffer.octets, buffer.range) {
+    switch parser.parse(buffer.bytes, buffer.range) {
     case .needMore: continue
     case .refused(let error): return "\(error.kind)"
     case .head(let head, let count):
@@ -79,28 +79,28 @@ func responseOutcome(_ message: [UInt8], _ fragmenter: Fragmenter, limits: HeadL
 }
 
 /// A body: its content, then `.` when complete, `!reason` when malformed, `…` when more is needed; in brackets
-/// the octets that are left for the next message.
+/// the bytes that are left for the next message.
 func bodyOutcome(
-  _ octets: [UInt8], _ framing: BodyFraming, _ fragmenter: Fragmenter, limits: ChunkLimits = ChunkLimits()
+  _ bytes: [UInt8], _ framing: BodyFraming, _ fragmenter: Fragmenter, limits: ChunkLimits = ChunkLimits()
 ) -> String {
   var decoder = BodyDecoder(framing, limits: limits)
   var content: [UInt8] = []
   var taken = 0
-  for arrived in fragmenter.arrivals(octets.count) {
-    let buffer = ReceiveBuffer(octets, arrived: arrived)
+  for arrived in fragmenter.arrivals(bytes.count) {
+    let buffer = ReceiveBuffer(bytes, arrived: arrived)
     reading: while true {
       let start = buffer.range.lowerBound + taken
-      switch decoder.next(buffer.octets, start..<buffer.range.upperBound) {
+      switch decoder.next(buffer.bytes, start..<buffer.range.upperBound) {
       case .needMore(let consumed):
         taken += consumed
         break reading
       case .data(let range, let consumed):
-        content += buffer.octets[range]
+        content += buffer.bytes[range]
         taken += consumed
       case .end(let consumed):
         taken += consumed
-        let rest = octets.count - taken
-        return content[...].text + "." + (rest > 0 ? "[\(octets[taken...].text)]" : "")
+        let rest = bytes.count - taken
+        return content[...].text + "." + (rest > 0 ? "[\(bytes[taken...].text)]" : "")
       case .malformed: return content[...].text + "!"
       }
     }

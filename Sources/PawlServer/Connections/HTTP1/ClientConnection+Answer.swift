@@ -55,7 +55,7 @@ extension ClientConnection: ResponseChannel {
     decideWhetherItGoesOn()
     let length = head.length(length)
     let framing = state.frame(length)
-    owed = if case .known(let count) = length { .octets(count) } else { .unknown }
+    owed = if case .known(let count) = length { .bytes(count) } else { .unknown }
     request?.dress(&head)
     request?.record.status = head.status
     HeadWriter.write(

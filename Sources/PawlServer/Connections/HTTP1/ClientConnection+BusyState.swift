@@ -34,7 +34,7 @@ extension ClientConnection {
     _modify { yield &neededState.turn.lingering }
   }
 
-  /// Octets of the answer that are in memory: queued, and how many of them are sent.
+  /// Bytes of the answer that are in memory: queued, and how many of them are sent.
   var output: [UInt8] {
     get { busy?.output ?? [] }
     _modify { yield &neededState.output }
@@ -66,7 +66,7 @@ extension ClientConnection {
     _modify { yield &neededState.turn.owed }
   }
 
-  /// What of the answer's end TLS kept when it was last looked at, in octets.
+  /// What of the answer's end TLS kept when it was last looked at, in bytes.
   var keptBytes: Int {
     get { busy?.turn.keptBytes ?? 0 }
     set { neededState.turn.keptBytes = newValue }

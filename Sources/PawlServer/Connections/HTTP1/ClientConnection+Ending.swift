@@ -83,7 +83,7 @@ extension ClientConnection {
       state.turn.wish, content.remaining, expects: request?.head.fields.contains(.expect) != false)
   }
 
-  /// After the last octet of the last answer: FIN, then drop what still comes for a bounded time, unless nothing does.
+  /// After the last byte of the last answer: FIN, then drop what still comes for a bounded time, unless nothing does.
   func finishConnection() {
     if hasClientEnded || state.turn.isClientsLast && input.isEmpty && !stream.holdsUnread { return close() }
     stream.shutdownWrite()

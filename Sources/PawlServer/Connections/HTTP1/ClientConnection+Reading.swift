@@ -17,7 +17,7 @@ extension ClientConnection {
     return readMessages()
   }
 
-  /// Octets that are read at a time while a head is awaited. Content behind it is left to the kernel until the request can
+  /// Bytes that are read at a time while a head is awaited. Content behind it is left to the kernel until the request can
   /// take it: kept here, it would be copied into memory that is new, which costs as much as writing it to a file.
   private static let headRead = 16 << 10
 
@@ -57,7 +57,7 @@ extension ClientConnection {
   func consumeInput() {
     guard state.isOpen else { return }
     if input.isEmpty {
-      // The last octets of a body came before the exchange could take more: its end has still to be told.
+      // The last bytes of a body came before the exchange could take more: its end has still to be told.
       if busy?.turn.content.isEndUntold == true { _ = consumeBody([], 0..<0) }
       return
     }
@@ -80,7 +80,7 @@ extension ClientConnection {
     if isCrowded == stream.isReading { isCrowded ? stream.stopReading() : stream.startReading() }
   }
 
-  /// Takes messages off the front; returns how many octets were used.
+  /// Takes messages off the front; returns how many bytes were used.
   private func consume(_ buffer: [UInt8], _ range: Range<Int>) -> Int {
     isConsuming = true
     defer { isConsuming = false }
@@ -112,17 +112,17 @@ extension ClientConnection {
     return begins
   }
 
-  /// Whether octets that are no request begin with a line that is none of HTTP/1 in any way: three words or more, no
+  /// Whether bytes that are no request begin with a line that is none of HTTP/1 in any way: three words or more, no
   /// version, and in the place of the target what can be none (RFC 9112 §3.2).
-  private func isOfNoHTTP1(_ octets: ArraySlice<UInt8>) -> Bool {
-    guard let end = octets.firstIndex(of: 0x0a) else { return false }
-    let words = octets[..<end].split(separator: 0x20, omittingEmptySubsequences: false)
+  private func isOfNoHTTP1(_ bytes: ArraySlice<UInt8>) -> Bool {
+    guard let end = bytes.firstIndex(of: 0x0a) else { return false }
+    let words = bytes[..<end].split(separator: 0x20, omittingEmptySubsequences: false)
     guard words.count > 2, !words.contains(where: { $0.starts(with: "HTTP/".utf8) }) else { return false }
     return !words[1].isEmpty && !words[1].contains { $0 == 0x2f || $0 == 0x3a || $0 == 0x2a }
   }
 
   /// `nil` when the head is not complete or was refused.
-  /// - Parameter isFirst: the connection's first octets, where HTTP/2 may be spoken, too: who speaks neither is not answered
+  /// - Parameter isFirst: the connection's first bytes, where HTTP/2 may be spoken, too: who speaks neither is not answered
   ///   in the words of either (RFC 9113 §3.4).
   private func consumeHead(_ buffer: [UInt8], _ range: Range<Int>, isFirst: Bool) -> Int? {
     let began = headBegins()
@@ -218,7 +218,7 @@ extension ClientConnection {
     restartRequestBodyTime()
     owner.loop.nextTurn { [self] in
       guard phase == .exchanging, !contentIsHeldBack else { return }
-      // The last octets may have been taken before the pause: then only the end is left to be told.
+      // The last bytes may have been taken before the pause: then only the end is left to be told.
       if input.isEmpty { _ = consumeBody([], 0..<0) } else { consumeInput() }
       inputConsumed()
     }

@@ -4,7 +4,7 @@ import PawlWire
 
 /// What is queued, and what the source has, on their way into the socket.
 extension ClientConnection: BodyConsumer {
-  /// Content octets handed to one socket in a turn in which nothing else is ready; a share of it where others wait. What the
+  /// Content bytes handed to one socket in a turn in which nothing else is ready; a share of it where others wait. What the
   /// kernel takes from a file costs a millisecond for 8 MiB, and a tenth less in one call than in eight; what TLS encrypts, or is
   /// copied, costs more of the loop's time.
   private static let turn = 8 << 20

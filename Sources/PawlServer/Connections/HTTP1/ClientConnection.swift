@@ -7,7 +7,7 @@ import PawlWire
 /// Lives on one loop. Reading is in `ClientConnection+Reading`, answering in `ClientConnection+Answer`, writing in
 /// `ClientConnection+Writing`, all that ends it in `ClientConnection+Ending`.
 final class ClientConnection: StreamDelegate, ServedConnection, DeadlineHolder {
-  // There may be ten thousand idle ones: what belongs to a request stands in `BusyState`, and octets stand together.
+  // There may be ten thousand idle ones: what belongs to a request stands in `BusyState`, and bytes stand together.
 
   /// Each holds the other, until the connection is closed or the loop ends.
   let owner: LoopConnections
@@ -18,7 +18,7 @@ final class ClientConnection: StreamDelegate, ServedConnection, DeadlineHolder {
   @exclusivity(unchecked) var input: [UInt8] = []
   /// `nil` while nothing is asked and nothing owed.
   @exclusivity(unchecked) var busy: BusyState?
-  /// When the first octet came of the head that is being read, or of the request that is being answered.
+  /// When the first byte came of the head that is being read, or of the request that is being answered.
   private(set) var requestBegan: Monotonic
   @exclusivity(unchecked) var state: HTTP1State
   /// The last one that was set; whether it holds says ``hasDeadline``.
@@ -28,7 +28,7 @@ final class ClientConnection: StreamDelegate, ServedConnection, DeadlineHolder {
   private var hasDeadline = false
   /// While messages are taken off the input: what an answer that is done at once must leave alone.
   var isConsuming = false
-  /// While octets are sent: what an answer that comes within must leave alone.
+  /// While bytes are sent: what an answer that comes within must leave alone.
   var isPumping = false
 
   var phase: HTTP1State.Phase { state.phase }

@@ -40,7 +40,7 @@ struct HTTP1State {
   /// What belongs to one request: replaced as a whole by the next.
   struct Turn {
     let version: HTTPVersion
-    /// One octet for three answers: an idle connection has room for no more.
+    /// One byte for three answers: an idle connection has room for no more.
     private var facts: Facts
     fileprivate(set) var answer = Answer.awaited
     /// What becomes of request content that nobody wants.

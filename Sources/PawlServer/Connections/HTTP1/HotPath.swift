@@ -7,14 +7,14 @@ import PawlObserve
 import PawlWire
 
 extension ClientConnection {
-  /// Octets of a file that the shortest way sends at most. What is longer is read by a ``CacheReader``, piece by piece.
+  /// Bytes of a file that the shortest way sends at most. What is longer is read by a ``CacheReader``, piece by piece.
   static let hotLimit: UInt64 = 1 << 20
 
-  /// The shortest way: a plain GET of a fresh, complete body, or of one range of it, whose octets are at hand. One parse
+  /// The shortest way: a plain GET of a fresh, complete body, or of one range of it, whose bytes are at hand. One parse
   /// (done), one look-up, one write, or one and a `sendfile`; whatever is not exactly that takes the long way and is
   /// answered the same.
   /// - Parameters:
-  ///   - hasMore: whether octets stand behind the request in what was read.
+  ///   - hasMore: whether bytes stand behind the request in what was read.
   ///   - known: what was looked up for it, where this comes to nothing.
   func answerAtOnce(_ buffer: [UInt8], hasMore: Bool, known: inout LookedUp?) -> Bool {
     let owner = self.owner
@@ -158,7 +158,7 @@ extension ClientConnection {
 
   // MARK: - Sending
 
-  /// Up to so many octets are copied behind the head, in one run; more are sent from where they are.
+  /// Up to so many bytes are copied behind the head, in one run; more are sent from where they are.
   private static let copyLimit = 4 << 10
 
   private func transmit(_ message: inout [UInt8], _ body: [UInt8], _ buffer: [UInt8], _ sent: HotAnswerSent) {
@@ -169,7 +169,7 @@ extension ClientConnection {
     _ message: inout [UInt8], _ body: UnsafeRawBufferPointer, _ buffer: [UInt8], _ sent: HotAnswerSent
   ) {
     let bytes = Int(sent.bytes.lowerBound)..<Int(sent.bytes.upperBound)
-    // The end of the connection goes with the last octets of its last answer.
+    // The end of the connection goes with the last bytes of its last answer.
     let more = !sent.get.keepsAlive
     let result: IOResult
     if bytes.count <= Self.copyLimit {
@@ -235,7 +235,7 @@ extension ClientConnection {
     request.record.bytesFromCache = sent.count
     state.begin(sent.turn)
     state.respond()
-    owed = .octets(0)
+    owed = .bytes(0)
     (self.request, exchange, output) = (request, HotExchange(source, from: sent.bytes.lowerBound), Array(message[rest]))
     if let run, run.count > 0 { unsentFile = .file(run) }
     setDeadline(after: listener.settings.sendTimeout)
@@ -263,7 +263,7 @@ private struct HotAnswerSent {
   }
 }
 
-/// Where the octets of an answer come from that is sent on the shortest way.
+/// Where the bytes of an answer come from that is sent on the shortest way.
 enum HotSource {
   case memory
   /// From a body's file.

@@ -2,9 +2,9 @@ import PawlHTTP
 import PawlLoop
 
 extension LoopConnections {
-  /// After 101: the connection's octets go to the origin as they are, and the origin's to it, until both have ended.
+  /// After 101: the connection's bytes go to the origin as they are, and the origin's to it, until both have ended.
   /// - Parameters:
-  ///   - headCount: octets of the 101 in `toClient`, which the log does not count.
+  ///   - headCount: bytes of the 101 in `toClient`, which the log does not count.
   ///   - holding: kept until then.
   func tunnel(
     from connection: ClientConnection, client: SocketStream, origin: SocketStream, toClient: [UInt8],

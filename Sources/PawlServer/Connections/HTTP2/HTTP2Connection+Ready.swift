@@ -13,12 +13,12 @@ extension HTTP2Connection {
   ) -> HTTP2ReadyAnswer? {
     guard phase == .open else { return nil }
     let request = HotRequest(
-      authority: get.octets[get.authority], target: get.octets[get.target], hasCookie: get.hasCookie,
+      authority: get.bytes[get.authority], target: get.bytes[get.target], hasCookie: get.hasCookie,
       namesScheme: get.namesScheme)
     var known: LookedUp?
     let found = owner.services.hotResponse(request, facts, known: &known, takesRecords: false) {
       var codings = AcceptEncoding()
-      get.each(.acceptEncoding) { codings.add(get.octets[$0]) }
+      get.each(.acceptEncoding) { codings.add(get.bytes[$0]) }
       return codings
     }
     guard let hot = found, let body = hot.stored.body.wholeAtHand(),
@@ -122,7 +122,7 @@ extension HTTP2Connection {
 
   /// - Parameters:
   ///   - end: what ended it, where that was not the answer's own end.
-  ///   - sent: octets of the body; `nil`: all.
+  ///   - sent: bytes of the body; `nil`: all.
   private func log(_ request: HTTP2ReadyRequest, _ end: BodyEnd? = nil, sent: Int? = nil) {
     let owner = self.owner
     owner.logHit(
@@ -130,8 +130,8 @@ extension HTTP2Connection {
     ) { record in
       record.bytesFromCache = UInt64(request.bytes)
       record.version = HTTPVersion.http2.text
-      record.referer = request.get.first(.referer).map { owner.services.shown(request.get.octets[$0]) }
-      record.userAgent = request.get.first(.userAgent).map { request.get.octets[$0] }
+      record.referer = request.get.first(.referer).map { owner.services.shown(request.get.bytes[$0]) }
+      record.userAgent = request.get.first(.userAgent).map { request.get.bytes[$0] }
       record.requestID = request.id
       record.durationMicros = owner.loop.now.microseconds(since: request.began)
       if let end { record.end(end) }
@@ -150,7 +150,7 @@ struct HTTP2ReadyRequest {
   /// Of the body.
   let bytes: Int
   let began: Monotonic
-  /// When so many octets of the connection are sent, it is; `nil` while its end is not produced.
+  /// When so many bytes of the connection are sent, it is; `nil` while its end is not produced.
   var until: UInt64?
 
   init(
@@ -161,5 +161,5 @@ struct HTTP2ReadyRequest {
     (self.route, self.bytes, self.began) = (route, bytes, began)
   }
 
-  var id: Bytes { ownID.map { $0[...] } ?? get.requestID.map { get.octets[$0] } ?? [] }
+  var id: Bytes { ownID.map { $0[...] } ?? get.requestID.map { get.bytes[$0] } ?? [] }
 }

@@ -2,9 +2,9 @@ import PawlLoop
 import PawlWire
 
 extension HTTP2Connection {
-  /// Octets written in a turn in which nothing else is ready; a share of it where others wait.
+  /// Bytes written in a turn in which nothing else is ready; a share of it where others wait.
   private static let turn = 2 << 20
-  /// Octets produced for one write: many records of TLS in one call, and all that waits unsent in memory.
+  /// Bytes produced for one write: many records of TLS in one call, and all that waits unsent in memory.
   private static let writeSize = 128 << 10
 
   func streamWritable() { pump() }

@@ -2,7 +2,7 @@ import PawlHTTP
 import PawlLoop
 import PawlWire
 
-/// One client's connection on which HTTP/2 is spoken: moves octets between the socket and the ``HTTP2Session``, begins
+/// One client's connection on which HTTP/2 is spoken: moves bytes between the socket and the ``HTTP2Session``, begins
 /// the requests that came, pulls answers in the session's order, and keeps the time limits that belong to the whole
 /// connection. Lives on one loop. Writing is in `HTTP2Connection+Writing`, its end in `HTTP2Connection+Ending`, what the
 /// session tells in `HTTP2Connection+Session`.
@@ -26,7 +26,7 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
   private static let settingsTime = Duration.seconds(11)
   /// The same for its answer to the announcement of the end.
   static let drainTime = Duration.seconds(1)
-  /// Octets, and time, in which what still arrives after the end is dropped.
+  /// Bytes, and time, in which what still arrives after the end is dropped.
   static let lingerBudget = 1 << 20
   static let lingerTime = Duration.seconds(5)
   /// The time where the whole server waits for it.
@@ -54,10 +54,10 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
   /// Produced, and not taken by the socket.
   var output: [UInt8] = []
   var outputSent = 0
-  /// Octets over the whole connection: produced, and taken by the socket.
+  /// Bytes over the whole connection: produced, and taken by the socket.
   var produced: UInt64 = 0
   var written: UInt64 = 0
-  /// Answers that are complete and whose last octets the socket has not taken, with the count at which it has.
+  /// Answers that are complete and whose last bytes the socket has not taken, with the count at which it has.
   var unsentAnswers: [(until: UInt64, stream: HTTP2Stream)] = []
   /// Those whose answers are sent on the short way, in the order they were asked.
   var readyRequests: [HTTP2ReadyRequest] = []
@@ -75,7 +75,7 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
   /// Once the connection ends: when it is closed, whatever is left.
   var endBy: Monotonic?
 
-  /// - Parameter received: octets that were read already: the preface where it was recognised in clear.
+  /// - Parameter received: bytes that were read already: the preface where it was recognised in clear.
   init(
     stream: SocketStream, facts: ClientFacts, listener: ListenerOnLoop, owner: LoopConnections, received: [UInt8] = []
   ) {
@@ -96,10 +96,10 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
     stream.startReading()
     expect(within: listener.settings.headerTimeout)
     expect(within: Self.settingsTime)
-    var octets = received
+    var bytes = received
     received = []
     // Also the server's own preface, its SETTINGS, goes out.
-    octets.withUnsafeMutableBytes { receive($0) }
+    bytes.withUnsafeMutableBytes { receive($0) }
   }
 
   // MARK: - Reading

@@ -7,13 +7,13 @@ import PawlWire
 /// stream back while it is asked.
 final class HTTP2Outgoing {
   enum Offer: Equatable {
-    case octets(Int, isLast: Bool)
+    case bytes(Int, isLast: Bool)
     case later
     case end(Fields)
     case failed(BodyEnd)
   }
 
-  /// Octets asked of the source at a time: what may be in memory for a client that takes nothing.
+  /// Bytes asked of the source at a time: what may be in memory for a client that takes nothing.
   static let pieceLimit = 64 << 10
 
   private enum Piece {
@@ -52,7 +52,7 @@ final class HTTP2Outgoing {
       }
       if let piece {
         let count = min(limit, piece.count)
-        return .octets(count, isLast: isLast && count == piece.count)
+        return .bytes(count, isLast: isLast && count == piece.count)
       }
       if let failure { return .failed(failure) }
       if let stop = pull() { return stop }
@@ -89,7 +89,7 @@ final class HTTP2Outgoing {
     if owed.isPaid { lookAhead() }
   }
 
-  /// The last octets of a known length and the end of the stream go in one frame.
+  /// The last bytes of a known length and the end of the stream go in one frame.
   private func lookAhead() {
     switch source?.next(limit: 1) {
     case .end:
@@ -112,7 +112,7 @@ final class HTTP2Outgoing {
     ended = nil
   }
 
-  /// Moves so many octets of the piece into a frame; returns why they cannot be had.
+  /// Moves so many bytes of the piece into a frame; returns why they cannot be had.
   func append(_ count: Int, to output: inout [UInt8]) -> BodyEnd? {
     switch piece {
     case .memory(let bytes, let range):
@@ -135,7 +135,7 @@ final class HTTP2Outgoing {
     }
   }
 
-  /// Blocks where the octets are not in the page cache, for one frame, as `sendfile` does. -1 when they cannot be read.
+  /// Blocks where the bytes are not in the page cache, for one frame, as `sendfile` does. -1 when they cannot be read.
   private static func read(_ run: FileRun, _ count: Int, into output: inout [UInt8]) -> Int {
     let start = output.count
     output.append(contentsOf: repeatElement(0, count: count))
@@ -166,7 +166,7 @@ extension HTTP2Outgoing.Offer {
   /// As the session understands it.
   var plain: HTTP2Offer {
     switch self {
-    case .octets(let count, let isLast): .octets(count, isLast: isLast)
+    case .bytes(let count, let isLast): .bytes(count, isLast: isLast)
     case .later: .later
     case .end(let trailers): .end(trailers)
     case .failed: .failed(.internalError)

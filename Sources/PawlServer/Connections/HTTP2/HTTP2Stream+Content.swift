@@ -2,7 +2,7 @@ import PawlHTTP
 import PawlLoop
 import PawlWire
 
-/// The request's content, from the session to the exchange. Credit goes back to the client as the exchange takes octets.
+/// The request's content, from the session to the exchange. Credit goes back to the client as the exchange takes bytes.
 extension HTTP2Stream {
   func receive(_ bytes: UnsafeRawBufferPointer) {
     contentCount += UInt64(bytes.count)
@@ -24,8 +24,8 @@ extension HTTP2Stream {
     connection?.heldContent += bytes.count
   }
 
-  /// Whether the last octet that came may go on. An announced length is reached with its last octet, and the request
-  /// may be malformed still, by more octets (RFC 9113 §8.1.1): that one waits for the end, as a rule in the same frame.
+  /// Whether the last byte that came may go on. An announced length is reached with its last byte, and the request
+  /// may be malformed still, by more bytes (RFC 9113 §8.1.1): that one waits for the end, as a rule in the same frame.
   private var lastIsCertain: Bool {
     guard let contentLength, contentCount >= contentLength, !requestHasEnded else { return true }
     return connection?.session.hasEnded(id) == true
@@ -112,7 +112,7 @@ extension HTTP2Stream {
   }
 
   /// All that has come, wanted now or not: it may be all there is to come. Of a request that did not end, the last
-  /// octet is for an upload alone, which is the same in any number of requests.
+  /// byte is for an upload alone, which is the same in any number of requests.
   func give(all exchange: any Exchange, isMalformed: Bool = false) {
     let isWhole = exchange is UploadExchange && !isMalformed
     while takesContent, let (bytes, range) = isWhole ? held.next(limit: .max) : nextHeld() {

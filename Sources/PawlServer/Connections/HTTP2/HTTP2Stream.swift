@@ -31,7 +31,7 @@ final class HTTP2Stream {
     case none
     /// The origin is asked; with the key that was made for its half.
     case asked(WebSocketHandshake)
-    /// The request's content and the answer's are its octets.
+    /// The request's content and the answer's are its bytes.
     case tunnel
   }
 
@@ -42,10 +42,10 @@ final class HTTP2Stream {
   /// To be told to the exchange behind what is held.
   var untoldEnd: Fields?
   var meter = RateMeter()
-  /// Octets of content so far, and those announced.
+  /// Bytes of content so far, and those announced.
   var contentCount: UInt64 = 0
   var contentLength: UInt64?
-  /// Octets of unwanted content that are still dropped rather than refused.
+  /// Bytes of unwanted content that are still dropped rather than refused.
   var dropBudget = 0
   var wish = UnwantedContent.Wish.none
   /// Made when something of the content, or its end, has to come in time.
@@ -174,7 +174,7 @@ final class HTTP2Stream {
     dropRest()
   }
 
-  /// The last octet of the answer is in the socket.
+  /// The last byte of the answer is in the socket.
   func answerSent() {
     guard !isTunnel || isClosed else { return }
     let finished = exchange

@@ -1,10 +1,10 @@
 import PawlHTTP
 import PawlLoop
 
-/// A stream of HTTP/2 on one side of a ``Tunnel`` (RFC 8441): the request's content and the answer's are octets both ways.
+/// A stream of HTTP/2 on one side of a ``Tunnel`` (RFC 8441): the request's content and the answer's are bytes both ways.
 /// The end of a direction is END_STREAM here and FIN at the origin; a side that breaks resets the other.
 final class HTTP2Tunnel: Exchange, ByteStream, BodySource {
-  /// Octets towards the client that wait here; beyond them the origin has to.
+  /// Bytes towards the client that wait here; beyond them the origin has to.
   static let highWater = 64 << 10
   private static let lowWater = 16 << 10
   /// How long an origin may take nothing of what a client left behind when both had ended.
@@ -82,7 +82,7 @@ final class HTTP2Tunnel: Exchange, ByteStream, BodySource {
     timer?.schedule(after: Self.restTime)
   }
 
-  // MARK: - As a stream of octets, read and written by the tunnel
+  // MARK: - As a stream of bytes, read and written by the tunnel
 
   func startReading() {
     guard state.startReading() else { return }

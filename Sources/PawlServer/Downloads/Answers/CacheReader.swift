@@ -5,7 +5,7 @@ import PawlLoop
 /// One client's way through a stored body: sends what is held, waits for what is on its way, asks for what is
 /// missing. Every reader has its own speed and its own ranges.
 final class CacheReader: BodySource {
-  /// What is sent, in order: pawl's own octets (heads of multipart parts), or octets of the body.
+  /// What is sent, in order: pawl's own bytes (heads of multipart parts), or bytes of the body.
   enum Segment {
     case own([UInt8])
     /// `nil` end: to the end of the body, wherever that will be.
@@ -133,7 +133,7 @@ final class CacheReader: BodySource {
   /// What ``prepare()`` finds.
   enum Preparation { case ready, later, failed(BodyEnd) }
 
-  /// Sees to it that the first octets are here and proven, before any are asked for; ``BodyConsumer/bodyIsReady()`` says
+  /// Sees to it that the first bytes are here and proven, before any are asked for; ``BodyConsumer/bodyIsReady()`` says
   /// when it is worth asking again.
   func prepare() -> Preparation {
     guard case .body(let start, let end)? = segments.first else { return .ready }

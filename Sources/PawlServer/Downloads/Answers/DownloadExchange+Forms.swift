@@ -15,7 +15,7 @@ extension DownloadExchange {
     case later
   }
 
-  /// A form of so many octets of content is waited for, where all of them are here: it then has a length.
+  /// A form of so many bytes of content is waited for, where all of them are here: it then has a length.
   static let shortForm: UInt64 = 1 << 20
 
   func form(of stored: StoredResponse) -> Form {
@@ -62,7 +62,7 @@ extension DownloadExchange {
     case form(ContentCoding)
   }
 
-  /// What the client's tags name of it. A form counts where the client takes its coding: one that decodes what it keeps counts octets of
+  /// What the client's tags name of it. A form counts where the client takes its coding: one that decodes what it keeps counts bytes of
   /// another kind.
   private func namedForm(of stored: StoredResponse) -> NamedForm? {
     let fields = request.head.fields
@@ -118,7 +118,7 @@ extension DownloadExchange {
   /// Until a short one is complete, or one that was left is as far as the client has it: only then it is known to be the same.
   private func waitsFor(_ form: StoredResponse, of stored: StoredResponse) -> Bool {
     let isShort = stored.body.isComplete && stored.body.total.map { $0 <= Self.shortForm } ?? false
-    let start = StoredAnswer(form, request: request, served: served, isOutOfPatience: isOutOfPatience).firstOctet ?? 0
+    let start = StoredAnswer(form, request: request, served: served, isOutOfPatience: isOutOfPatience).firstByte ?? 0
     let isLeft = form.body.held.contiguousEnd(from: 0) <= start && start > 0
     guard isShort || isLeft, FillCoordinator.isBeingWritten(form) else { return false }
     enter(.waiting(for: .form, of: stored, nil))

@@ -68,7 +68,7 @@ extension DownloadExchange {
   /// Tells this client from others, with all that it shows.
   private var seeker: [UInt8] {
     let credentials = request.head.fields.all(.authorization).joined(separator: [0])
-    return PrivateOwner(request).octets + credentials + [0, 0] + request.cookies.joined(separator: [0]) + [0, 0]
+    return PrivateOwner(request).bytes + credentials + [0, 0] + request.cookies.joined(separator: [0]) + [0, 0]
       + request.facts.text
   }
 

@@ -2,14 +2,14 @@ import PawlCache
 import PawlCacheStore
 import PawlHTTP
 
-/// What is on disk may be damaged. Before the head goes out, the first octets that the answer needs are read back: what is
+/// What is on disk may be damaged. Before the head goes out, the first bytes that the answer needs are read back: what is
 /// damaged is mended, or something else is looked for, while the client can still be given either. Behind the head its reader
 /// mends what it comes to.
 extension DownloadExchange: BodyConsumer {
   /// - Returns: whether the answer has to wait; it is then served again.
   func provesFirst(_ stored: StoredResponse, _ answer: StoredAnswer) -> Bool {
     let body = stored.body
-    guard request.head.method == .get, let start = answer.firstOctet else { return false }
+    guard request.head.method == .get, let start = answer.firstByte else { return false }
     switch body.availability(at: start) {
     case .bytes, .ended: return false
     case .missing where body.lostRun(at: start) == nil: return false
@@ -20,14 +20,14 @@ extension DownloadExchange: BodyConsumer {
     if start > 0 { armPatience() }
     keep(stored, from: start)
     keeper?.consumer = self
-    enter(.waiting(for: .octets, of: stored, nil))
+    enter(.waiting(for: .bytes, of: stored, nil))
     // Those that wait for the same place are told one after the other: not within this turn.
     request.loop.loop.nextTurn { [weak self] in self?.bodyIsReady() }
     return true
   }
 
   func bodyIsReady() {
-    guard state.hears(.came(.octets)), case .waiting(_, let stored, _) = state, let keeper, !channel.hasResponded
+    guard state.hears(.came(.bytes)), case .waiting(_, let stored, _) = state, let keeper, !channel.hasResponded
     else { return }
     let isLost = keeper.start.map { stored.body.lostRun(at: $0) != nil } ?? false
     if isLost, CacheControl(request.head.fields.all(.cacheControl)).onlyIfCached, let resource {

@@ -12,8 +12,8 @@ enum DownloadState {
     case twin
     /// Which tag the body has.
     case name
-    /// The first octets of the answer: read back, or mended.
-    case octets
+    /// The first bytes of the answer: read back, or mended.
+    case bytes
     /// The origin's word that it still has what is held in part.
     case confirmation
     /// The same of what is held for this user alone.

@@ -15,7 +15,7 @@ final class HotAnswer: Sendable {
   let partHead: [UInt8]
   /// The tag that the answer shows, quotes and all, when any part of the body may be had by it; else empty.
   private let tag: [UInt8]
-  /// Of the body, in octets.
+  /// Of the body, in bytes.
   let total: UInt64
   /// How long it was decided for.
   private let window: FreshWindow
@@ -133,7 +133,7 @@ final class HotAnswer: Sendable {
       && decided([(.range, Array("bytes=0-0".utf8))], stored, route, now)?.shape == part
   }
 
-  /// Of requests that go on behind a part which the tag names: any part, where the last octet is one. What is proven of the tag only so
+  /// Of requests that go on behind a part which the tag names: any part, where the last byte is one. What is proven of the tag only so
   /// far gives the whole.
   private static func givesAnyPart(
     of stored: StoredResponse, _ total: UInt64, by tag: EntityTag, _ route: RouteSettings, _ now: Int64

@@ -4,7 +4,7 @@ import PawlHTTP
 import PawlWire
 
 /// The rest of a body for one reader that was overtaken where it was streamed: a request of its own, at its own pace, which
-/// counts only behind octets that are proven to be those that the reader was given.
+/// counts only behind bytes that are proven to be those that the reader was given.
 final class OwnRest: FetchBodySink {
   private static let highWater = 256 << 10
   private static let lowWater = 64 << 10

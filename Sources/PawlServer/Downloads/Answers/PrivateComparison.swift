@@ -3,7 +3,7 @@ import PawlCacheStore
 import PawlHTTP
 import PawlLoop
 
-/// Holds a body that the origin has just begun to give to one request against one that is kept for another, octet by octet,
+/// Holds a body that the origin has just begun to give to one request against one that is kept for another, byte by byte,
 /// in the pool, behind the fill. Ends when both are whole and equal, when they differ, and when that can not be found out any
 /// more. Of one loop, which holds it until then.
 final class PrivateComparison: DownloadJob {
@@ -21,7 +21,7 @@ final class PrivateComparison: DownloadJob {
   /// Of both bodies: neither is evicted, and neither fill pauses, while they are compared.
   private let seats: [FillCoordinator]
   private(set) var state = State.comparing
-  /// So many octets from the start are equal.
+  /// So many bytes from the start are equal.
   private(set) var compared: UInt64 = 0
   /// Whether the outcome is of use without the client that it is for.
   private let goesOnAlone: Bool
@@ -56,7 +56,7 @@ final class PrivateComparison: DownloadJob {
   func clientLeft() {
     progressed = nil
     guard state == .comparing, !goesOnAlone else { return }
-    // It may have left with the last octet.
+    // It may have left with the last byte.
     decide(compared == kept.body.total && compared == new.body.total ? .equal : .different)
   }
 
@@ -95,7 +95,7 @@ final class PrivateComparison: DownloadJob {
     }
   }
 
-  /// How many octets from the start of the range on are the same in both. Blocking, in the pool.
+  /// How many bytes from the start of the range on are the same in both. Blocking, in the pool.
   private static func countEqual(_ a: StoredBody, _ b: StoredBody, _ range: Range<UInt64>) -> UInt64 {
     let count = Int(range.upperBound - range.lowerBound)
     var (left, right) = ([UInt8](repeating: 0, count: count), [UInt8](repeating: 0, count: count))

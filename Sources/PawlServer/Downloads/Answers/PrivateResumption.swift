@@ -19,7 +19,7 @@ extension DownloadExchange {
       let asker = PrivateOwner(self.request)
       switch Self.access(to: found, for: asker) {
       case .opened(let opened): self.open(opened, for: asker)
-      case .asked where found.personal?.owner == asker.octets: self.openOnceProven(found, for: asker)
+      case .asked where found.personal?.owner == asker.bytes: self.openOnceProven(found, for: asker)
       case .asked: PrivateResumption.start(self, of: found, for: asker)
       case .none: self.look()
       }
@@ -33,12 +33,12 @@ extension DownloadExchange {
   }
 
   private static func access(to found: StoredResponse, for asker: PrivateOwner) -> PrivateAccess {
-    guard let personal = found.personal, let owner = PrivateOwner(octets: personal.owner) else { return .none }
+    guard let personal = found.personal, let owner = PrivateOwner(bytes: personal.owner) else { return .none }
     switch owner.access(for: asker) {
     case .none: return .none
     case .open: return .opened(found)
     case .ask:
-      let granted = found.grants.first { PrivateOwner(octets: $0.owner)?.access(for: asker) == .open }
+      let granted = found.grants.first { PrivateOwner(bytes: $0.owner)?.access(for: asker) == .open }
       return granted.map { .opened(found.with(head: $0.head)) } ?? .asked
     }
   }
@@ -148,7 +148,7 @@ final class PrivateResumption: FetchHeadSink {
       request: request.head, response: whole, framing: kept.body.total.map(BodyFraming.length) ?? .chunked,
       policy: request.route.policy, receivedAt: head.responseTime)
     if case .no = storability { return }
-    if asker.isRecognisable { kept.grant(asker.octets, head) }
+    if asker.isRecognisable { kept.grant(asker.bytes, head) }
   }
 
   // MARK: - Without its word
@@ -223,7 +223,7 @@ final class PrivateResumption: FetchHeadSink {
     switch answer.shape {
     case .needsTotal: break
     case .part(let range):
-      // With an octet beyond what the client has: who is cut off later is not cut off at the same place for ever.
+      // With a byte beyond what the client has: who is cut off later is not cut off at the same place for ever.
       guard comparison.compared > range.first else { return }
       timer?.close()
       request.record.cacheOutcome = "miss"

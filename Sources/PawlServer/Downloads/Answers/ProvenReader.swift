@@ -1,6 +1,6 @@
 import PawlHTTP
 
-/// A part of a kept body on its way to somebody to whom it is being proven: no octet goes out that the origin has not given to
+/// A part of a kept body on its way to somebody to whom it is being proven: no byte goes out that the origin has not given to
 /// this very request, too. Where the two differ, the client is cut off visibly.
 final class ProvenReader: BodySource {
   private let reader: CacheReader

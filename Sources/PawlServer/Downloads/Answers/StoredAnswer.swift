@@ -50,7 +50,7 @@ struct StoredAnswer {
   }
 
   /// Where the content begins in the body; `nil` for an answer without content of it.
-  var firstOctet: UInt64? {
+  var firstByte: UInt64? {
     switch shape {
     case .whole: stored.body.total == 0 || stored.head.status == 204 ? nil : 0
     case .part(let range): range.first

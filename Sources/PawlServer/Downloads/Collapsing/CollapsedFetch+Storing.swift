@@ -121,7 +121,7 @@ extension CollapsedFetch {
         storability: .privately, asksIdentity: self.request.asksIdentity)
       let stored = StoredResponse(head: kept, body: body, storedAt: now)
       self.store.publishPrivate(
-        stored, tag: tag, owner: PrivateOwner(self.request).octets, expires: now + lifetime)
+        stored, tag: tag, owner: PrivateOwner(self.request).bytes, expires: now + lifetime)
       if self.saysSomethingToAll(.isPrivate, head.status) { self.owner.uncollapse(self.resource, in: self.store) }
       guard let fetch = self.fetch else { return }
       let fill = Fill(fetch, of: stored, in: self.store, on: self.owner, route: self.request.route, seesRanges: false)

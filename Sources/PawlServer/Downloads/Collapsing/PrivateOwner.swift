@@ -4,7 +4,7 @@ import PawlHTTP
 import PawlTLS
 
 /// Whom a kept response is for that is not for everybody (`resume-private`): what the request showed that the origin answered
-/// with it, octet for octet, as hashes. What a token says of itself is not read: whoever makes one up can claim anything.
+/// with it, byte for byte, as hashes. What a token says of itself is not read: whoever makes one up can claim anything.
 struct PrivateOwner: Equatable {
   /// What a request that names the response's tag may have of it.
   enum Access: Hashable {
@@ -71,7 +71,7 @@ struct PrivateOwner: Equatable {
   }
 
   /// A version, two flags, the digest of the URL, and then a kind and a digest each.
-  var octets: [UInt8] {
+  var bytes: [UInt8] {
     var output = [Self.version, (isWhoeverHasTheTag ? 1 : 0) | (showsCredential ? 2 : 0)] + place
     func append(_ kind: Entry, _ digest: [UInt8]) {
       if !digest.isEmpty { output += [kind.rawValue] + digest }
@@ -84,22 +84,22 @@ struct PrivateOwner: Equatable {
 
   /// `nil` for what pawl never wrote. What it wrote before there was a version says for which URL the response is, and is read
   /// as of somebody with a credential that nobody knows: everybody is asked about.
-  init?(octets: [UInt8]) {
+  init?(bytes: [UInt8]) {
     let entry = Self.digest + 1
     // One without a version is longer than whole entries by one digest: the two lengths never meet.
-    if octets.count >= Self.digest, (octets.count - Self.digest) % entry == 0 {
-      (place, isWhoeverHasTheTag, showsCredential) = (Array(octets.prefix(Self.digest)), false, true)
+    if bytes.count >= Self.digest, (bytes.count - Self.digest) % entry == 0 {
+      (place, isWhoeverHasTheTag, showsCredential) = (Array(bytes.prefix(Self.digest)), false, true)
       return
     }
     let start = 2 + Self.digest
-    guard octets.count >= start, (octets.count - start) % entry == 0, octets[0] == Self.version, octets[1] <= 3 else {
+    guard bytes.count >= start, (bytes.count - start) % entry == 0, bytes[0] == Self.version, bytes[1] <= 3 else {
       return nil
     }
-    place = Array(octets[2..<start])
-    (isWhoeverHasTheTag, showsCredential) = (octets[1] & 1 != 0, octets[1] & 2 != 0)
-    for first in stride(from: start, to: octets.count, by: entry) {
-      let digest = Array(octets[(first + 1)..<(first + entry)])
-      switch Entry(rawValue: octets[first]) {
+    place = Array(bytes[2..<start])
+    (isWhoeverHasTheTag, showsCredential) = (bytes[1] & 1 != 0, bytes[1] & 2 != 0)
+    for first in stride(from: start, to: bytes.count, by: entry) {
+      let digest = Array(bytes[(first + 1)..<(first + entry)])
+      switch Entry(rawValue: bytes[first]) {
       case .mark: marks.append(digest)
       case .cookies: cookies = digest
       case .unknown: unknown = digest

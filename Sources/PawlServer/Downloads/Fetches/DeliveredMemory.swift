@@ -1,10 +1,10 @@
-/// What is remembered of octets that were handed on and are kept nowhere: a running hash of all of them, and the last
+/// What is remembered of bytes that were handed on and are kept nowhere: a running hash of all of them, and the last
 /// 4 KiB. Enough to prove that an origin which starts again, or goes on shortly before the break, sends the same.
 struct DeliveredMemory {
   /// A longer overlap than this cannot be compared.
   static let tailLength = 4096
 
-  /// Offset in the body of the first octet noted.
+  /// Offset in the body of the first byte noted.
   let start: UInt64
   /// Offset behind the last.
   private(set) var end: UInt64
@@ -14,7 +14,7 @@ struct DeliveredMemory {
 
   init(from start: UInt64) { (self.start, end) = (start, start) }
 
-  /// The next octets have been handed on.
+  /// The next bytes have been handed on.
   mutating func note(_ bytes: UnsafeRawBufferPointer) {
     delivered.update(bytes)
     end += UInt64(bytes.count)
@@ -26,7 +26,7 @@ struct DeliveredMemory {
     }
   }
 
-  /// Octets that came again, in order, from ``start`` or from within the tail on, none behind ``end``.
+  /// Bytes that came again, in order, from ``start`` or from within the tail on, none behind ``end``.
   /// - Returns: `false` when they differ; for a replay from ``start`` that is known at ``end`` only.
   mutating func agrees(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Bool {
     guard offset >= start, offset <= end, UInt64(bytes.count) <= end - offset else { return false }

@@ -6,7 +6,7 @@ struct FetchAttempts {
   /// `nil`: the first request is out, or was answered; nothing has been asked again.
   var asked: ResumeDecision?
   var progress: ResumeProgress
-  /// Octets that came again in the attempt that runs.
+  /// Bytes that came again in the attempt that runs.
   var replayed: UInt64 = 0
   /// How the last one ended, for the log and for what is asked next.
   private(set) var failure = "closed"

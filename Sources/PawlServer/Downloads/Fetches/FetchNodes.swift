@@ -2,7 +2,7 @@ import PawlCache
 import PawlHTTP
 
 /// Which of several URLs of an upstream a content comes from, and what proves that another one has the same: each may have validators of
-/// its own for equal octets. Of one fetch; with one URL there is none.
+/// its own for equal bytes. Of one fetch; with one URL there is none.
 final class FetchNodes {
   /// How many URLs there are.
   private let count: Int
@@ -36,7 +36,7 @@ final class FetchNodes {
     return disagreed.isEmpty ? nil : (0..<count).first { !disagreed.contains($0) }
   }
 
-  /// Whether an answer from there may have other validators for the same octets.
+  /// Whether an answer from there may have other validators for the same bytes.
   func isOther(_ url: Int?) -> Bool { areSeveral && (url == nil || url != holder) }
 
   /// The one that answered last has something else, or nothing.
@@ -59,7 +59,7 @@ final class FetchNodes {
   }
 
   /// Something new has been handed on: what came before it was equal.
-  /// - Returns: whether that shows, for the first time, that two nodes describe equal octets otherwise.
+  /// - Returns: whether that shows, for the first time, that two nodes describe equal bytes otherwise.
   func progressed(known: RepresentationIdentity?) -> Bool {
     if !disagreed.isEmpty { disagreed = [] }
     guard let candidate else { return false }

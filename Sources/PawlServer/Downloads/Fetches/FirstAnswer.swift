@@ -6,7 +6,7 @@ import PawlHTTP
 struct FirstAnswer {
   /// The length in bytes, content coding included; `nil` while unknown.
   let total: UInt64?
-  /// After a break nothing may be put behind its octets.
+  /// After a break nothing may be put behind its bytes.
   let isFinal: Bool
   private let head: ResponseHead?
   private let framing: BodyFraming

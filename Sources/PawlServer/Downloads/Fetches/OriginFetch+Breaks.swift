@@ -92,7 +92,7 @@ extension OriginFetch {
       .notice, "nodes-tag-differently",
       [
         "upstream": route.upstreamName, "target": base.target.text,
-        "why": "two URLs gave equal octets under other validators", "unsaid": "\(unsaid)",
+        "why": "two URLs gave equal bytes under other validators", "unsaid": "\(unsaid)",
       ])
   }
 

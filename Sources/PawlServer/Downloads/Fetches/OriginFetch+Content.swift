@@ -2,7 +2,7 @@ import PawlCache
 import PawlUpstream
 import PawlWire
 
-/// What comes of the content: old octets are compared, new ones handed on, and what has to wait waits.
+/// What comes of the content: old bytes are compared, new ones handed on, and what has to wait waits.
 extension OriginFetch {
   func exchange(_ exchange: OriginExchange, body bytes: UnsafeRawBufferPointer) {
     guard state.isReading else { return }
@@ -17,7 +17,7 @@ extension OriginFetch {
     }
   }
 
-  /// Compares what is old, hands on what is new; returns how many octets were used before it has to wait.
+  /// Compares what is old, hands on what is new; returns how many bytes were used before it has to wait.
   private func take(_ bytes: UnsafeRawBufferPointer) -> Int {
     var used = 0
     while used < bytes.count, state.isReceiving, !state.isPaused {

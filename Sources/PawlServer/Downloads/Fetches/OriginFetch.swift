@@ -6,7 +6,7 @@ import PawlUpstream
 import PawlWire
 
 /// One GET's content, or a span of it, however often the origin breaks off: reconnects, asks for the rest or
-/// replays and compares, and hands on only octets that provably continue what it handed on before.
+/// replays and compares, and hands on only bytes that provably continue what it handed on before.
 /// Where it is says ``OriginFetchState``, what an attempt asks for ``FetchAttempts``; this performs them. Lives on one loop.
 final class OriginFetch: OriginExchangeDelegate {
   /// Who is told. Let go of at the end, or by ``dismiss()``: each of the two may hold the other until then.
@@ -37,9 +37,9 @@ final class OriginFetch: OriginExchangeDelegate {
   var total: UInt64? { first?.total }
   private(set) var spanStart: UInt64 = 0
   private(set) var spanEnd: UInt64?
-  /// The next octet that was never handed on.
+  /// The next byte that was never handed on.
   @exclusivity(unchecked) var frontier: UInt64 = 0
-  /// The next octet of the answer being read.
+  /// The next byte of the answer being read.
   @exclusivity(unchecked) var position: UInt64 = 0
   @exclusivity(unchecked) var undelivered: [UInt8] = []
   private var timer: LoopTimer?

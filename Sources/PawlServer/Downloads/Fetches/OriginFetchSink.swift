@@ -6,7 +6,7 @@ import PawlWire
 /// Whether content that came again equals what is held.
 enum Comparison {
   case equal, different
-  /// The sink has copied the octets and calls ``OriginFetch/compared(equal:)``.
+  /// The sink has copied the bytes and calls ``OriginFetch/compared(equal:)``.
   case later
 }
 
@@ -40,7 +40,7 @@ protocol FetchHeadSink: AnyObject {
 
 /// Takes the content that an ``OriginFetch`` brings.
 protocol FetchBodySink: AnyObject {
-  /// Whether the answer that is about to go on with the content may be used; its octets have been proven to belong there as far as its
+  /// Whether the answer that is about to go on with the content may be used; its bytes have been proven to belong there as far as its
   /// head tells.
   /// - Returns: why not; `nil`: it may.
   func fetch(_ fetch: OriginFetch, objectsTo head: ResponseHead) -> String?
@@ -52,10 +52,10 @@ protocol FetchBodySink: AnyObject {
   func fetch(_ fetch: OriginFetch, bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Flow
   /// Content that had come before.
   func fetch(_ fetch: OriginFetch, compare bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Comparison
-  /// The span, or the whole content, has come; `end` is the offset behind its last octet.
+  /// The span, or the whole content, has come; `end` is the offset behind its last byte.
   func fetchEnded(_ fetch: OriginFetch, at end: UInt64)
   func fetchFailed(_ fetch: OriginFetch, _ failure: FetchFailure)
-  /// Where the octets end that are held from 0 on without a hole, whoever brought them.
+  /// Where the bytes end that are held from 0 on without a hole, whoever brought them.
   func fetchHeldPrefix(_ fetch: OriginFetch) -> UInt64
   /// Whether anybody still wants the rest, asked when the origin broke off.
   func fetchIsWanted(_ fetch: OriginFetch) -> Bool

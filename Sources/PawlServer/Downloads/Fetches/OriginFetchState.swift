@@ -1,4 +1,4 @@
-/// Where a fetch is, from its first request to the last octet, over as many attempts as that takes. Pure: each event says what is to be
+/// Where a fetch is, from its first request to the last byte, over as many attempts as that takes. Pure: each event says what is to be
 /// done about it.
 struct OriginFetchState: Equatable {
   /// How the answer that is being read stands.
@@ -37,7 +37,7 @@ struct OriginFetchState: Equatable {
   init(_ phase: Phase = .asking, isPaused: Bool = false) { (self.phase, self.isPaused) = (phase, isPaused) }
 
   var isEnded: Bool { phase == .ended }
-  /// Whether octets may be used at once.
+  /// Whether bytes may be used at once.
   var isReceiving: Bool { if case .receiving = phase { true } else { false } }
   var isComparing: Bool { if case .comparing = phase { true } else { false } }
   var isAccepting: Bool { if case .accepting = phase { true } else { false } }
@@ -90,7 +90,7 @@ struct OriginFetchState: Equatable {
   }
 
   /// The answer came to its end.
-  /// - Parameter hasMore: octets of it wait to be used.
+  /// - Parameter hasMore: bytes of it wait to be used.
   mutating func answerEnded(hasMore: Bool) -> Action {
     switch phase {
     case .accepting(.coming): phase = .accepting(.ended)

@@ -7,7 +7,7 @@ import PawlUpstream
 enum ResumptionRequest {
   /// - Parameters:
   ///   - base: the request that was answered first. Its range and conditions were about that answer; what is asked now is
-  ///     tied to the octets that came with it, by a validator or by comparing them.
+  ///     tied to the bytes that came with it, by a validator or by comparing them.
   ///   - end: of the span that is wanted, exclusive; `nil`: all.
   static func head(
     _ base: RequestHead, _ decision: ResumeDecision, through end: UInt64?, of identity: RepresentationIdentity?
@@ -21,7 +21,7 @@ enum ResumptionRequest {
     if let end, end != identity?.total { range.append(decimal: end - 1) }
     head.fields.set(.range, range)
     head.fields.set(.ifRange, validator)
-    // Octets are counted in the coding they came in: what chose that one chooses it again.
+    // Bytes are counted in the coding they came in: what chose that one chooses it again.
     if identity?.contentEncoding == nil { head.fields.set(.acceptEncoding, "identity") }
     return head
   }
@@ -30,7 +30,7 @@ enum ResumptionRequest {
 }
 
 extension OriginFetch {
-  /// Takes the content of an answer that is not kept, and goes on with it after a break only where octets that are asked
+  /// Takes the content of an answer that is not kept, and goes on with it after a break only where bytes that are asked
   /// for anew can be proven to be those that are missing.
   /// - Parameter receivedAt: wall clock, seconds since 1970.
   func acceptUnkept(

@@ -16,7 +16,7 @@ final class StreamRelay: FetchBodySink, BodySource, AnswerBufferHolder {
   var consumer: (any BodyConsumer)?
 
   /// - Parameters:
-  ///   - skipping: so many octets at the front are not the client's.
+  ///   - skipping: so many bytes at the front are not the client's.
   ///   - canResume: whether it may go on after a break; then what was delivered is remembered.
   init(_ fetch: OriginFetch, skipping: UInt64 = 0, canResume: Bool = true) {
     (self.fetch, toSkip, self.canResume, isLive) = (fetch, skipping, canResume, fetch.isLive)

@@ -139,7 +139,7 @@ final class Fill: FetchBodySink {
 
   // MARK: - What comes
 
-  /// Told with the first octets, which have to find room, but where those may be long in coming.
+  /// Told with the first bytes, which have to find room, but where those may be long in coming.
   func fetchContinues(_ fetch: OriginFetch) {
     if fetch.originRefusesRanges, continuesFrom == nil { confirm(.same) }
   }

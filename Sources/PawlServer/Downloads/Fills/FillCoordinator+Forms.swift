@@ -35,7 +35,7 @@ extension FillCoordinator {
     releaseIfIdle()
   }
 
-  /// For a reader of a form that lacks octets: nothing but its writer brings them. A form that is damaged is made anew.
+  /// For a reader of a form that lacks bytes: nothing but its writer brings them. A form that is damaged is made anew.
   func needOfForm() -> Need {
     let (isWritten, failure) = state.withLock { ($0.writer != nil, $0.failure) }
     if isWritten { return .wait }

@@ -10,7 +10,7 @@ extension FillCoordinator {
   static let jumpDistance = fetchAlignment
   /// How long a fill is watched before its speed counts.
   static let jumpMeasure = Duration.milliseconds(100)
-  /// … and what is taken for its speed before that, in octets a second, where nothing is known of how fast this body comes: half of what
+  /// … and what is taken for its speed before that, in bytes a second, where nothing is known of how fast this body comes: half of what
   /// a network of one gigabit brings. A reader further ahead than ``jumpPatience`` of it waits for nothing; one piece of a download in
   /// four, or a seek, costs a request to the origin at most.
   static let assumedRate: Double = 67_108_864
@@ -56,7 +56,7 @@ extension FillCoordinator {
   }
 
   /// What has to be fetched before a reader of `wanted` can begin, or go on behind what is held; `nil`: it is all here, or
-  /// its first octets that are not are on their way.
+  /// its first bytes that are not are on their way.
   static func unattended(_ response: StoredResponse, _ wanted: Range<UInt64>, of total: UInt64) -> Range<UInt64>? {
     let held = response.body.known
     let spans = existing(response)?.state.withLock { $0.spans } ?? []
@@ -98,7 +98,7 @@ extension FillCoordinator {
     return rate * jumpPatience < Double(position - frontier)
   }
 
-  /// In octets a second, over all its time; `nil` before ``jumpMeasure``.
+  /// In bytes a second, over all its time; `nil` before ``jumpMeasure``.
   fileprivate static func rate(of span: Course, _ held: HeldBytes, _ streamed: UInt64, _ now: Monotonic) -> Double? {
     let elapsed = now - span.began
     guard elapsed >= jumpMeasure else { return nil }
@@ -109,7 +109,7 @@ extension FillCoordinator {
 }
 
 extension FillCoordinator.State {
-  /// How fast the fastest of the spans is, or others were before, in octets a second; `nil` while nothing can be told.
+  /// How fast the fastest of the spans is, or others were before, in bytes a second; `nil` while nothing can be told.
   func rate(_ held: HeldBytes, _ now: Monotonic) -> Double? {
     let rates = spans.compactMap { FillCoordinator.rate(of: $0.course, held, 0, now) } + [usualRate].compactMap { $0 }
     return rates.max()

@@ -28,7 +28,7 @@ final class FillCoordinator: Sendable {
     /// Each with the request that it reads for.
     var readers: [ObjectIdentifier: ObjectIdentifier?] = [:]
     var refusesRanges = false
-    /// How fast the origin was that brought some of it, in octets a second, once that could be told.
+    /// How fast the origin was that brought some of it, in bytes a second, once that could be told.
     var usualRate: Double?
     /// Counts fills that failed for good; readers that joined before the last of them end where their bytes end.
     var failures = 0

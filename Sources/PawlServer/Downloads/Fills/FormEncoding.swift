@@ -5,7 +5,7 @@ import PawlDisk
 import PawlHTTP
 
 /// What compresses one content into its coded form, in the pool. Where the form is there in part, what it holds is made again and
-/// compared: octets of two ways to code one content never meet.
+/// compared: bytes of two ways to code one content never meet.
 final class FormEncoding: @unchecked Sendable {
   // Safe: one job at a time has it, handed over through the queues of the pool and the loop.
   private let encoder: ContentEncoder
@@ -33,7 +33,7 @@ final class FormEncoding: @unchecked Sendable {
     flushes = form.flushes[...]
   }
 
-  /// Takes the next octets of the content. Blocking.
+  /// Takes the next bytes of the content. Blocking.
   func take(_ input: UnsafeRawBufferPointer) throws(Failure) {
     var rest = input
     while let place = flushes.first, place <= consumed + UInt64(rest.count) {
@@ -49,7 +49,7 @@ final class FormEncoding: @unchecked Sendable {
 
   /// Makes what has come so far decodable, since nothing more may come for a while. Blocking.
   func flush() throws(Failure) {
-    // It was not flushed here before: what follows would be other octets than those that are held.
+    // It was not flushed here before: what follows would be other bytes than those that are held.
     guard holdsBack, flushes.isEmpty, form.held.contiguousEnd(from: written) <= written,
       form.noteFlush(at: consumed)
     else { return }

@@ -8,7 +8,7 @@ import PawlObserve
 /// Writes one coded form: reads the body that it is made of, as that is held or as it comes, has the pool compress it, and puts it where
 /// any number of readers follow, as they do a ``Fill``. Belongs to none of them; a form has one at a time. Lives on the loop that began it.
 final class FormWriter: DownloadJob, BodyConsumer {
-  /// Octets of the content that the pool compresses at a time: some milliseconds.
+  /// Bytes of the content that the pool compresses at a time: some milliseconds.
   private static let piece = 256 << 10
   /// How long it waits for more of the content before its readers are given what the encoder holds.
   private static let flushDelay = Duration.milliseconds(20)
@@ -30,7 +30,7 @@ final class FormWriter: DownloadJob, BodyConsumer {
 
   /// Begins, unless the form is complete or another one writes it.
   /// - Parameters:
-  ///   - source: the content from its first octet on.
+  ///   - source: the content from its first byte on.
   ///   - share: of the memory for encoders, which goes back at the end.
   /// - Returns: whether it is being written now, or is complete.
   static func start(
@@ -79,13 +79,13 @@ final class FormWriter: DownloadJob, BodyConsumer {
       return owner.loop.nextTurn { [weak self] in self?.readersMoved() }
     }
     switch source.next(limit: Self.piece) {
-    case .memory(let octets, let range):
+    case .memory(let bytes, let range):
       timer?.cancel()
       encode { encoding throws(FormEncoding.Failure) in
         var failure: FormEncoding.Failure?
-        octets.withUnsafeBytes { octets in
+        bytes.withUnsafeBytes { bytes in
           do throws(FormEncoding.Failure) {
-            try encoding.take(UnsafeRawBufferPointer(rebasing: octets[range]))
+            try encoding.take(UnsafeRawBufferPointer(rebasing: bytes[range]))
           } catch { failure = error }
         }
         if let failure { throw failure }
@@ -102,12 +102,12 @@ final class FormWriter: DownloadJob, BodyConsumer {
     timer?.cancel()
     let (body, range) = (base.body, run.position..<run.position + UInt64(run.count))
     encode { encoding throws(FormEncoding.Failure) in
-      var octets = [UInt8](repeating: 0, count: run.count)
-      let count = octets.withUnsafeMutableBytes { body.read(range, into: $0) }
-      guard count == octets.count else { throw .store(.dropped) }
+      var bytes = [UInt8](repeating: 0, count: run.count)
+      let count = bytes.withUnsafeMutableBytes { body.read(range, into: $0) }
+      guard count == bytes.count else { throw .store(.dropped) }
       var failure: FormEncoding.Failure?
-      octets.withUnsafeBytes { octets in
-        do throws(FormEncoding.Failure) { try encoding.take(octets) } catch { failure = error }
+      bytes.withUnsafeBytes { bytes in
+        do throws(FormEncoding.Failure) { try encoding.take(bytes) } catch { failure = error }
       }
       if let failure { throw failure }
     }

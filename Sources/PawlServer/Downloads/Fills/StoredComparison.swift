@@ -2,10 +2,10 @@ import CLinux
 import PawlCacheStore
 import PawlLoop
 
-/// Octets that came again beside those that are held, in the file or only as what is remembered of what went past it.
+/// Bytes that came again beside those that are held, in the file or only as what is remembered of what went past it.
 enum StoredComparison {
   /// - Parameters:
-  ///   - streamed: of octets that are in no file; those before its start are in the file of `body`.
+  ///   - streamed: of bytes that are in no file; those before its start are in the file of `body`.
   ///   - fetch: is told later where the disk has to be waited for.
   static func compare(
     _ bytes: UnsafeRawBufferPointer, at offset: UInt64, with body: StoredBody, then streamed: inout DeliveredMemory?,
@@ -21,7 +21,7 @@ enum StoredComparison {
       ? .equal : compareStored(UnsafeRawBufferPointer(rebasing: bytes[..<stored]), at: offset, body, fetch)
   }
 
-  /// At once where the page cache has the octets, else in the pool.
+  /// At once where the page cache has the bytes, else in the pool.
   private static func compareStored(
     _ bytes: UnsafeRawBufferPointer, at offset: UInt64, _ body: StoredBody, _ fetch: OriginFetch
   ) -> Comparison {
@@ -31,7 +31,7 @@ enum StoredComparison {
     fetch.owner.pool.run(
       {
         var held = [UInt8](repeating: 0, count: copy.count)
-        // Unverified octets, too: the origin's own are what they are held against.
+        // Unverified bytes, too: the origin's own are what they are held against.
         let count = held.withUnsafeMutableBytes { body.readUnverified(range, into: $0) }
         return count == copy.count && held == copy
       }, then: fetch.owner.loop

@@ -5,7 +5,7 @@ import PawlHTTP
 import PawlLoop
 import PawlObserve
 
-/// Proves, or disproves, that a body fetched anew equals the one it replaces: every octet, in the pool, behind the
+/// Proves, or disproves, that a body fetched anew equals the one it replaces: every byte, in the pool, behind the
 /// fill. Equal: the new body takes the old one's tag, and its aliases, as far as the old one could be proven. Different: the
 /// old body stays for its readers, and for `resume-ttl` where the origin gave no validator. Lives on the fill's loop.
 final class TwinComparison: Sendable {
@@ -46,7 +46,7 @@ final class TwinComparison: Sendable {
     !tag.isWeak && (old.body.tagLimit(tag.opaque) != nil || old.body.form(namedBy: tag.opaque) != nil)
   }
 
-  /// A body up to so many octets is compared before its answer goes out: then it keeps its tag.
+  /// A body up to so many bytes is compared before its answer goes out: then it keeps its tag.
   static let shortLimit: UInt64 = 64 << 10
   /// The longest that an answer waits for that.
   static let shortPatience = Duration.milliseconds(100)

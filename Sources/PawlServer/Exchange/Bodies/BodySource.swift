@@ -4,9 +4,9 @@ import PawlHTTP
 
 /// A run of content that a connection can send.
 enum BodyPiece {
-  /// Octets of a file, sent with `sendfile`.
+  /// Bytes of a file, sent with `sendfile`.
   case file(FileRun)
-  /// Octets in memory; the range counts within the array.
+  /// Bytes in memory; the range counts within the array.
   case memory([UInt8], Range<Int>)
   /// Nothing yet: the source calls ``BodyConsumer/bodyIsReady()`` when it is worth asking again.
   case later
@@ -35,17 +35,17 @@ struct FileRun: Sendable {
 
   /// All of it, blocking; `nil` where the file does not have that.
   func read() -> [UInt8]? {
-    var octets = [UInt8](repeating: 0, count: count)
+    var bytes = [UInt8](repeating: 0, count: count)
     var done = 0
-    while done < octets.count {
-      let got = octets.withUnsafeMutableBytes { room in
+    while done < bytes.count {
+      let got = bytes.withUnsafeMutableBytes { room in
         pread(descriptor, room.baseAddress.map { $0 + done }, room.count - done, off_t(clamping: offset) + off_t(done))
       }
       if got < 0, pawl_errno() == EINTR { continue }
       guard got > 0 else { return nil }
       done += got
     }
-    return octets
+    return bytes
   }
 }
 
@@ -58,7 +58,7 @@ struct BodyEnd: Error, Hashable, Sendable {
 
 /// Pulls content towards a client; a slow reader is simply asked less often.
 protocol BodySource: AnyObject {
-  /// The next at most `limit` octets.
+  /// The next at most `limit` bytes.
   func next(limit: Int) -> BodyPiece
   /// Who is told that more has come. Set before the first `next`.
   var consumer: (any BodyConsumer)? { get set }

@@ -1,6 +1,6 @@
 import PawlLoop
 
-/// Octets both ways, as a ``Tunnel`` moves them: a socket, or a stream of an HTTP/2 connection. The methods mean what
+/// Bytes both ways, as a ``Tunnel`` moves them: a socket, or a stream of an HTTP/2 connection. The methods mean what
 /// they mean of ``SocketStream``.
 protocol ByteStream: AnyObject {
   /// Held weakly.

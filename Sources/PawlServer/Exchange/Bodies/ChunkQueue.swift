@@ -7,12 +7,12 @@ struct ChunkQueue {
   private var taken = 0
   private var behind: Deque<[UInt8]> = []
   private(set) var count = 0
-  /// Octets below which a chunk takes more.
+  /// Bytes below which a chunk takes more.
   private static let small = 1 << 10
 
   var isEmpty: Bool { count == 0 }
 
-  /// - Returns: how many octets there are now.
+  /// - Returns: how many bytes there are now.
   @discardableResult
   mutating func append(_ bytes: UnsafeRawBufferPointer) -> Int {
     guard !bytes.isEmpty else { return count }
@@ -37,7 +37,7 @@ struct ChunkQueue {
     return true
   }
 
-  /// The next octets, at most `limit`, without copying them; `nil` when there are none.
+  /// The next bytes, at most `limit`, without copying them; `nil` when there are none.
   mutating func next(limit: Int) -> (bytes: [UInt8], range: Range<Int>)? {
     guard !present.isEmpty else { return nil }
     let chunk = present

@@ -4,7 +4,7 @@ import PawlHTTP
 /// Content on its way to one client, compressed as it comes. What has come is given out whenever nothing more is there: each event of
 /// a stream at once. Nothing of it is kept, and none of it can be asked for again.
 final class CodedStream: BodySource, BodyConsumer {
-  /// Octets that are compressed at a time, on the loop: less than a millisecond.
+  /// Bytes that are compressed at a time, on the loop: less than a millisecond.
   private static let piece = 16 << 10
 
   private let source: any BodySource
@@ -33,7 +33,7 @@ final class CodedStream: BodySource, BodyConsumer {
   }
 
   var isLive: Bool { source.isLive }
-  /// Without digests, which are of the other octets.
+  /// Without digests, which are of the other bytes.
   var trailers: Fields {
     var trailers = source.trailers
     trailers.removeDigests()
@@ -53,8 +53,8 @@ final class CodedStream: BodySource, BodyConsumer {
       if let end { return end }
       if let reading { if reading.isUnderWay { return .later } }
       switch source.next(limit: Self.piece) {
-      case .memory(let octets, let range):
-        octets.withUnsafeBytes { take(UnsafeRawBufferPointer(rebasing: $0[range])) }
+      case .memory(let bytes, let range):
+        bytes.withUnsafeBytes { take(UnsafeRawBufferPointer(rebasing: $0[range])) }
       case .file(let run): read(run)
       case .soon: return .soon
       case .later:
@@ -74,9 +74,9 @@ final class CodedStream: BodySource, BodyConsumer {
     }
   }
 
-  private func take(_ octets: UnsafeRawBufferPointer) {
+  private func take(_ bytes: UnsafeRawBufferPointer) {
     holdsBack = true
-    code { encoder, output throws(CodingError) in try encoder.encode(octets, into: &output) }
+    code { encoder, output throws(CodingError) in try encoder.encode(bytes, into: &output) }
   }
 
   private func code(_ work: (ContentEncoder, inout [UInt8]) throws(CodingError) -> Void) {
@@ -91,11 +91,11 @@ final class CodedStream: BodySource, BodyConsumer {
   /// In the pool: the loop does not wait for the disk.
   private func read(_ run: FileRun) {
     reading = FileReading(run: run)
-    let isQueued = services.pool.run({ run.read() }, then: services.loop) { [weak self] octets in
+    let isQueued = services.pool.run({ run.read() }, then: services.loop) { [weak self] bytes in
       guard let self, self.reading?.isUnderWay == true else { return }
       self.reading = nil
-      if let octets, self.source.look(at: run, isCopied: true) == .same {
-        octets.withUnsafeBytes { self.take($0) }
+      if let bytes, self.source.look(at: run, isCopied: true) == .same {
+        bytes.withUnsafeBytes { self.take($0) }
       } else if !self.source.takeBack(run) {
         self.end = .failed(BodyEnd(party: .pawl, reason: "stored-file-unreadable"))
       }

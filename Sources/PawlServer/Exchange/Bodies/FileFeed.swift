@@ -5,9 +5,9 @@ import PawlUpstream
 /// Sends a run of a file to an origin, some MiB at a time: what is not in the page cache is read there in the pool first,
 /// so that `sendfile` never keeps the loop waiting for the disk.
 final class FileFeed {
-  /// Octets looked at, and handed over, at a time.
+  /// Bytes looked at, and handed over, at a time.
   static let window: UInt64 = 4 << 20
-  /// A look at every so many octets tells whether a window is in memory: the kernel reads and drops in such runs.
+  /// A look at every so many bytes tells whether a window is in memory: the kernel reads and drops in such runs.
   private static let stride: UInt64 = 64 << 10
 
   private let descriptor: CInt
@@ -54,13 +54,13 @@ final class FileFeed {
 
   private func isInMemory(_ range: Range<UInt64>) -> Bool {
     guard range.upperBound > readUntil else { return true }
-    var octet: UInt8 = 0
+    var byte: UInt8 = 0
     var at = range.lowerBound
     while at < range.upperBound {
-      guard pawl_pread_nowait(descriptor, &octet, 1, off_t(at)) == 1 else { return false }
+      guard pawl_pread_nowait(descriptor, &byte, 1, off_t(at)) == 1 else { return false }
       at += Self.stride
     }
-    return pawl_pread_nowait(descriptor, &octet, 1, off_t(range.upperBound - 1)) == 1
+    return pawl_pread_nowait(descriptor, &byte, 1, off_t(range.upperBound - 1)) == 1
   }
 
   private func read(_ range: Range<UInt64>, then more: @escaping () -> Void) {

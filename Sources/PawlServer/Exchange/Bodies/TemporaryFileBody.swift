@@ -1,6 +1,6 @@
 import PawlCacheStore
 
-/// A body that is a temporary file's first octets.
+/// A body that is a temporary file's first bytes.
 final class TemporaryFileBody: BodySource {
   private let file: TemporaryFile
   private let count: UInt64

@@ -17,7 +17,7 @@ struct AnswerCollector {
   /// What came of a body that broke off before it was longer than is kept.
   private(set) var part: [UInt8] = []
   private(set) var spilled: SpilledAnswer?
-  /// Octets of the body that came.
+  /// Bytes of the body that came.
   private(set) var count: UInt64 = 0
   /// Nothing more of it is taken.
   private var isOver = false

@@ -34,17 +34,17 @@ final class ContentHash {
     }
   }
 
-  func update(_ octets: UnsafeRawBufferPointer) {
+  func update(_ bytes: UnsafeRawBufferPointer) {
     if let state {
-      EVP_DigestUpdate(state, octets.baseAddress, octets.count)
+      EVP_DigestUpdate(state, bytes.baseAddress, bytes.count)
     } else {
-      crc.update(octets)
+      crc.update(bytes)
     }
   }
 
-  /// The digest of all so far; ends it. A CRC is four octets, the most significant first.
+  /// The digest of all so far; ends it. A CRC is four bytes, the most significant first.
   func finish() -> [UInt8] {
-    guard let state else { return isPossible ? crc.octets : [] }
+    guard let state else { return isPossible ? crc.bytes : [] }
     var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
     var length: UInt32 = 0
     EVP_DigestFinal_ex(state, &digest, &length)
@@ -52,7 +52,7 @@ final class ContentHash {
   }
 }
 
-/// The CRC of zlib, PNG and Ethernet (polynomial 0xEDB88320, reflected), eight octets a step.
+/// The CRC of zlib, PNG and Ethernet (polynomial 0xEDB88320, reflected), eight bytes a step.
 struct CRC32 {
   private static let tables: [UInt32] = {
     var tables = [UInt32](repeating: 0, count: 8 * 256)
@@ -69,15 +69,15 @@ struct CRC32 {
 
   private var value = UInt32.max
 
-  var octets: [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: ~value >> UInt32($0)) } }
+  var bytes: [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: ~value >> UInt32($0)) } }
 
-  mutating func update(_ octets: UnsafeRawBufferPointer) {
+  mutating func update(_ bytes: UnsafeRawBufferPointer) {
     var value = value
     Self.tables.withUnsafeBufferPointer { tables in
       var position = 0
-      while octets.count - position >= 8 {
-        let low = UInt32(littleEndian: octets.loadUnaligned(fromByteOffset: position, as: UInt32.self)) ^ value
-        let high = UInt32(littleEndian: octets.loadUnaligned(fromByteOffset: position + 4, as: UInt32.self))
+      while bytes.count - position >= 8 {
+        let low = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt32.self)) ^ value
+        let high = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: position + 4, as: UInt32.self))
         value =
           tables[7 * 256 + Int(low & 0xff)] ^ tables[6 * 256 + Int(low >> 8 & 0xff)]
           ^ tables[5 * 256 + Int(low >> 16 & 0xff)] ^ tables[4 * 256 + Int(low >> 24)]
@@ -86,7 +86,7 @@ struct CRC32 {
           ^ tables[256 + Int(high >> 16 & 0xff)] ^ tables[Int(high >> 24)]
         position += 8
       }
-      for octet in octets[position...] { value = value >> 8 ^ tables[Int((value ^ UInt32(octet)) & 0xff)] }
+      for byte in bytes[position...] { value = value >> 8 ^ tables[Int((value ^ UInt32(byte)) & 0xff)] }
     }
     self.value = value
   }

@@ -49,7 +49,7 @@ final class DeliveryAttempt {
   var origin: OriginExchange?
   var content: DeliveryContent?
   var head: ResponseHead?
-  /// Octets of content that the answer announces.
+  /// Bytes of content that the answer announces.
   var announced: UInt64?
   var collector: AnswerCollector
   /// What came while the journal was being written.

@@ -21,9 +21,9 @@ final class DigestCheck {
     dialect == .tus ? [.sha1, .md5, .crc32, .sha256] : [.sha256, .sha512]
   }
 
-  func update(_ octets: UnsafeRawBufferPointer) { for hash in hashes { hash.update(octets) } }
+  func update(_ bytes: UnsafeRawBufferPointer) { for hash in hashes { hash.update(bytes) } }
 
-  /// After the last octet.
+  /// After the last byte.
   func verdict(_ trailers: Fields) -> UploadRefusal? {
     var claims = claims
     do throws(UploadRefusal) {

@@ -129,7 +129,7 @@ extension UploadExchange {
     guard append.contentLength == 0 || !append.hasContent || append.contentLength == nil else {
       return refuse(.alreadyComplete)
     }
-    // Of a chunked one, its first octet or its end says whether it is empty.
+    // Of a chunked one, its first byte or its end says whether it is empty.
     guard append.contentLength != nil || trailers != nil || !pending.isEmpty else {
       _ = did(state.awaitsContent(), "awaits-content")
       return

@@ -147,7 +147,7 @@ extension UploadExchange {
   private func contentEnded(_ trailers: Fields) {
     stopTaking()
     if let refusal = check?.verdict(trailers) { return spoiled(refusal) }
-    // Not its last octet, but this makes the content count: it may be too late for that.
+    // Not its last byte, but this makes the content count: it may be too late for that.
     if check != nil, writer?.accept() != true { return displaced() }
     let claims = lateClaims(trailers)
     guard claims.isEmpty else { return verify(claims) { [self] in contentCounts() } }
@@ -172,10 +172,10 @@ extension UploadExchange {
   }
 
   /// Whether the head says where the content ends. A chunked body does with its last chunk only: without that it is not all
-  /// there, however many octets have come (RFC 9112 §7.1).
+  /// there, however many bytes have come (RFC 9112 §7.1).
   var headTellsEnd: Bool { request.head.framing != .chunked }
 
-  /// A crash behind the octet that completes the upload completes it, too, where that octet is known ahead.
+  /// A crash behind the byte that completes the upload completes it, too, where that byte is known ahead.
   /// - Parameter told: where this request's content ends, by its own words.
   func expectEnd(told: UInt64?, length: UInt64?) {
     if completes, headTellsEnd, let told {

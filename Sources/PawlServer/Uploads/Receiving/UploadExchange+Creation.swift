@@ -132,7 +132,7 @@ extension UploadExchange {
     }
   }
 
-  /// The URL, before the first octet of content is read.
+  /// The URL, before the first byte of content is read.
   private func announce() {
     guard let version, request.head.version.takesInterim,
       let head = UploadReplies.announcement(version, location: location, limits: limits)

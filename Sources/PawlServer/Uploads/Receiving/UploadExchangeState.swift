@@ -4,7 +4,7 @@ struct UploadExchangeState<Wait, Forward> {
   enum Phase {
     /// Others are asked (the application, the disk, the writer before); content waits.
     case preparing
-    /// The upload is complete: whether this append brings anything, its first octet or its end will say.
+    /// The upload is complete: whether this append brings anything, its first byte or its end will say.
     case awaitingContent
     /// Whether more content may be read; it is held while too much of it is not durable yet. Its end stands with the content that
     /// waits, whatever that waits for.

@@ -9,7 +9,7 @@ $token = '<input type="hidden" name="token" value="' . $_SESSION['token'] . '">'
 function page(string $title, string $body): void {
   echo "<!doctype html><title>$title</title><link rel=\"stylesheet\" href=\"/style.css\"><h1>$title</h1>$body";
 }
-// The octets number $from to $to of the export, the same for each call.
+// The bytes number $from to $to of the export, the same for each call.
 function export(int $size): Generator {
   for ($block = 0; $size > 0; $block++, $size -= strlen($piece)) {
     $piece = substr(str_repeat(hash('sha256', "block $block", true), 2048), 0, min(65536, $size));

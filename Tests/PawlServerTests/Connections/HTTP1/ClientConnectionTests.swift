@@ -164,7 +164,7 @@ import Testing
     #expect(pawl.record(1, "status", "ended_by", "end_reason") == ["400", "client", "refused"])
   }
 
-  @Test("nothing at all is just an end, as soon as the kernel has given up waiting for the first octet")
+  @Test("nothing at all is just an end, as soon as the kernel has given up waiting for the first byte")
   func silentClient() throws {
     let pawl = try TestServer(url: "http://127.0.0.1:1") { $0.listen = "header-timeout = 3s" }
     let silent = pawl.connect()
@@ -253,7 +253,7 @@ import Testing
     let pawl = try TestServer(origin)
     let client = pawl.connect()
     client.send("POST /f HTTP/1.1\r\nHost: site\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n")
-    pawl.waitUntil("the origin has the first octet") { origin.received.first?.suffix(3) == [0x78, 13, 10] }
+    pawl.waitUntil("the origin has the first byte") { origin.received.first?.suffix(3) == [0x78, 13, 10] }
     client.send("zz\r\n")
     let answer = client.readAnswer()
     #expect(answer.status == 400 && answer["Connection"] == "close")
@@ -269,7 +269,7 @@ import Testing
     let client = pawl.connect()
     client.send("POST /f HTTP/1.1\r\nHost: site\r\nContent-Length: 10\r\n\r\nabc")
     client.halfClose()
-    #expect(client.readToEnd().octets == [])
+    #expect(client.readToEnd().bytes == [])
     #expect(pawl.record(1, "status", "ended_by", "end_reason") == ["0", "client", "incomplete-request-body"])
     #expect(pawl.stop() == [])
   }
@@ -281,7 +281,7 @@ import Testing
     first.send("OPTIONS * HTTP/1.1\r\nHost: site\r\n\r\n")
     #expect(first.readAnswer().status == 200)
     let second = pawl.connect()
-    #expect(second.readToEnd().octets == [])
+    #expect(second.readToEnd().bytes == [])
     first.close()
     pawl.waitUntil("the first one's place is free") { pawl.server.admission.admit() }
     pawl.server.admission.release()

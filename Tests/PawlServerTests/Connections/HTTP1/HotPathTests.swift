@@ -57,7 +57,7 @@ import Testing
     #expect(answers.allSatisfy { $0.status == 200 && $0.text == "1" && $0["Connection"] == "close" })
     for client in [short, long] {
       let rest = client.readToEnd()
-      #expect(rest.octets == [] && rest.ending == .inOrder)
+      #expect(rest.bytes == [] && rest.ending == .inOrder)
     }
     #expect(pawl.stop() == [])
   }
@@ -72,7 +72,7 @@ import Testing
     client.send(TestServer.request("/f", ["Connection: close"] + fields) + rest)
     #expect(client.readAnswer().text == "1")
     let end = client.readToEnd()
-    #expect(end.octets == [] && end.ending == .inOrder)
+    #expect(end.bytes == [] && end.ending == .inOrder)
     #expect(pawl.stop() == [])
   }
 

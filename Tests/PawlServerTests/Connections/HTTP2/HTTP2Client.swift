@@ -31,16 +31,16 @@ final class HTTP2Client {
     fragmenter: Fragmenter = .whole
   ) {
     socket = pawl.connect(receiveBuffer: receiveBuffer)
-    let body = settings.flatMap { Self.octets($0.0) + Self.octets($0.1) }
+    let body = settings.flatMap { Self.bytes($0.0) + Self.bytes($0.1) }
     for piece in fragmenter.pieces(Self.preface + Self.frame(.settings, 0, 0, body)) { socket.send(piece) }
   }
 
   // MARK: Sending
 
-  static func octets(_ value: some FixedWidthInteger) -> [UInt8] { withUnsafeBytes(of: value.bigEndian, Array.init) }
+  static func bytes(_ value: some FixedWidthInteger) -> [UInt8] { withUnsafeBytes(of: value.bigEndian, Array.init) }
 
   static func frame(_ kind: Kind, _ flags: UInt8, _ stream: Int32, _ body: [UInt8]) -> [UInt8] {
-    octets(UInt32(body.count)).dropFirst() + [kind.rawValue, flags] + octets(UInt32(stream)) + body
+    bytes(UInt32(body.count)).dropFirst() + [kind.rawValue, flags] + bytes(UInt32(stream)) + body
   }
 
   /// Literals without indexing: nothing to keep in step.
@@ -49,19 +49,19 @@ final class HTTP2Client {
   }
 
   private static func string(_ text: String) -> [UInt8] {
-    var (length, octets) = (text.utf8.count, [UInt8]())
+    var (length, bytes) = (text.utf8.count, [UInt8]())
     if length < 127 {
-      octets.append(UInt8(length))
+      bytes.append(UInt8(length))
     } else {
-      octets.append(127)
+      bytes.append(127)
       length -= 127
       while length >= 128 {
-        octets.append(UInt8(length & 127) | 128)
+        bytes.append(UInt8(length & 127) | 128)
         length >>= 7
       }
-      octets.append(UInt8(length))
+      bytes.append(UInt8(length))
     }
-    return octets + text.utf8
+    return bytes + text.utf8
   }
 
   func send(_ kind: Kind, _ flags: UInt8 = 0, on stream: Int32 = 0, _ body: [UInt8] = []) {
@@ -104,32 +104,32 @@ final class HTTP2Client {
   }
 
   /// One frame, whatever the windows say.
-  func data(_ octets: [UInt8], on stream: Int32, ends: Bool = false) {
-    send(.data, ends ? 1 : 0, on: stream, octets)
-    connectionWindow -= octets.count
-    windows[stream, default: 0] -= octets.count
+  func data(_ bytes: [UInt8], on stream: Int32, ends: Bool = false) {
+    send(.data, ends ? 1 : 0, on: stream, bytes)
+    connectionWindow -= bytes.count
+    windows[stream, default: 0] -= bytes.count
   }
 
   /// As much content as there is, as the windows allow it. `false`: the stream or the connection ended first.
   @discardableResult
-  func upload(_ octets: [UInt8], on stream: Int32, ends: Bool = true) -> Bool {
+  func upload(_ bytes: [UInt8], on stream: Int32, ends: Bool = true) -> Bool {
     var sent = 0
-    while sent < octets.count {
+    while sent < bytes.count {
       let room = min(connectionWindow, windows[stream] ?? 0, 16_384)
       if room <= 0 {
         guard step(), answers[stream]?.resetCode == nil else { return false }
         continue
       }
-      let end = min(octets.count, sent + room)
-      data(Array(octets[sent..<end]), on: stream, ends: ends && end == octets.count)
+      let end = min(bytes.count, sent + room)
+      data(Array(bytes[sent..<end]), on: stream, ends: ends && end == bytes.count)
       sent = end
     }
     return true
   }
 
-  func reset(_ stream: Int32, _ code: UInt32 = 8) { send(.rstStream, on: stream, Self.octets(code)) }
+  func reset(_ stream: Int32, _ code: UInt32 = 8) { send(.rstStream, on: stream, Self.bytes(code)) }
 
-  func credit(_ count: UInt32, on stream: Int32 = 0) { send(.windowUpdate, on: stream, Self.octets(count)) }
+  func credit(_ count: UInt32, on stream: Int32 = 0) { send(.windowUpdate, on: stream, Self.bytes(count)) }
 
   // MARK: Receiving
 
@@ -174,7 +174,7 @@ final class HTTP2Client {
     }
   }
 
-  private func number(_ octets: [UInt8]) -> UInt32 { octets.reduce(0) { $0 << 8 | UInt32($1) } }
+  private func number(_ bytes: [UInt8]) -> UInt32 { bytes.reduce(0) { $0 << 8 | UInt32($1) } }
 
   /// Reads until that holds; `false` when the connection ended before.
   @discardableResult

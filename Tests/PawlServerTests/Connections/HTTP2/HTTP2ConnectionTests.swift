@@ -43,7 +43,7 @@ import Testing
     #expect(other.readAnswer().status == 505)
   }
 
-  @Test("HTTP/1.1 goes on beside it where the first octets only begin alike")
+  @Test("HTTP/1.1 goes on beside it where the first bytes only begin alike")
   func beginsAlike() throws {
     let origin = ScriptedOrigin(.tcp, [.answerAll(Self.answer)])
     let pawl = try TestServer(origin)
@@ -107,12 +107,12 @@ import Testing
     let client = HTTP2Client(pawl)
     client.readSettings()
     let fields = HTTP2Client.block(HTTP2Client.requestFields("POST /reset", []))
-    let octets = (0..<50).flatMap { index in
+    let bytes = (0..<50).flatMap { index in
       let stream = Int32(1 + 2 * index)
       return HTTP2Client.frame(.headers, 4, stream, fields)
-        + HTTP2Client.frame(.rstStream, 0, stream, HTTP2Client.octets(8 as UInt32))
+        + HTTP2Client.frame(.rstStream, 0, stream, HTTP2Client.bytes(8 as UInt32))
     }
-    client.socket.send(octets)
+    client.socket.send(bytes)
     client.skipStreams(50)
     #expect(client.get().text == "ok")
     #expect(origin.acceptedCount == 1)

@@ -28,14 +28,14 @@ import Testing
     return outgoing
   }
 
-  @Test("goes in frames of at most the limit; the last octets of a known length end the stream")
+  @Test("goes in frames of at most the limit; the last bytes of a known length end the stream")
   func frames() {
     var (outgoing, output) = (outgoing([Self.memory("01234"), Self.memory(""), Self.memory("5")], owed: 6), [UInt8]())
     for (limit, offer) in [(3, 3), (3, 2)] {
-      #expect(outgoing.offer(limit) == .octets(offer, isLast: false))
+      #expect(outgoing.offer(limit) == .bytes(offer, isLast: false))
       #expect(outgoing.append(offer, to: &output) == nil)
     }
-    #expect(outgoing.offer(9) == .octets(1, isLast: true))
+    #expect(outgoing.offer(9) == .bytes(1, isLast: true))
     #expect(outgoing.append(1, to: &output) == nil)
     #expect(String(decoding: output, as: UTF8.self) == "012345")
   }
@@ -45,7 +45,7 @@ import Testing
     var trailers = Fields()
     trailers.append(.etag, "x")
     var (outgoing, output) = (outgoing([Self.memory("0"), .later], trailers: trailers), [UInt8]())
-    #expect(outgoing.offer(9) == .octets(1, isLast: false) && !outgoing.isWaiting)
+    #expect(outgoing.offer(9) == .bytes(1, isLast: false) && !outgoing.isWaiting)
     #expect(outgoing.append(1, to: &output) == nil)
     #expect(outgoing.offer(9) == .later && outgoing.isWaiting)
     #expect(outgoing.offer(9) == .end(trailers))
@@ -56,13 +56,13 @@ import Testing
     let end = BodyEnd(party: .origin, reason: "x")
     let short = outgoing([Self.memory("0")], owed: 2)
     var output: [UInt8] = []
-    #expect(short.offer(9) == .octets(1, isLast: false) && short.append(1, to: &output) == nil)
+    #expect(short.offer(9) == .bytes(1, isLast: false) && short.append(1, to: &output) == nil)
     #expect(short.offer(9) == .failed(BodyEnd(party: .pawl, reason: "body-shorter-than-announced")))
     let long = outgoing([Self.memory("0"), Self.memory("1")], owed: 1)
-    #expect(long.offer(9) == .octets(1, isLast: false) && long.append(1, to: &output) == nil)
+    #expect(long.offer(9) == .bytes(1, isLast: false) && long.append(1, to: &output) == nil)
     #expect(long.offer(9) == .failed(BodyEnd(party: .pawl, reason: "body-longer-than-announced")))
     let broken = outgoing([Self.memory("0"), .failed(end)], owed: 9)
-    #expect(broken.offer(9) == .octets(1, isLast: false) && broken.append(1, to: &output) == nil)
+    #expect(broken.offer(9) == .bytes(1, isLast: false) && broken.append(1, to: &output) == nil)
     #expect(broken.offer(9) == .failed(end))
   }
 
@@ -97,9 +97,9 @@ import Testing
     let outgoing = HTTP2Outgoing()
     outgoing.begin(source, owed: 6)
     var output: [UInt8] = []
-    #expect(outgoing.offer(2) == .octets(2, isLast: false) && outgoing.append(2, to: &output) == nil)
+    #expect(outgoing.offer(2) == .bytes(2, isLast: false) && outgoing.append(2, to: &output) == nil)
     #expect(outgoing.offer(9) == .later && outgoing.isWaiting && !source.isFinished && source.returned == 1)
-    #expect(outgoing.offer(9) == .octets(4, isLast: true) && outgoing.append(4, to: &output) == nil)
+    #expect(outgoing.offer(9) == .bytes(4, isLast: true) && outgoing.append(4, to: &output) == nil)
     #expect(String(decoding: output, as: UTF8.self) == "01mend" && source.isFinished)
   }
 

@@ -102,10 +102,10 @@ import Testing
     client.readSettings()
     let fields = HTTP2Client.block(HTTP2Client.requestFields("GET /f", []))
     for stream in stride(from: 1 as Int32, to: 2001, by: 2) {
-      let octets =
+      let bytes =
         HTTP2Client.frame(.headers, 5, stream, fields)
-        + HTTP2Client.frame(.rstStream, 0, stream, HTTP2Client.octets(8 as UInt32))
-      guard client.socket.send(octets) else { break }
+        + HTTP2Client.frame(.rstStream, 0, stream, HTTP2Client.bytes(8 as UInt32))
+      guard client.socket.send(bytes) else { break }
     }
     _ = client.readToEnd()
     #expect(client.goAway == 11)

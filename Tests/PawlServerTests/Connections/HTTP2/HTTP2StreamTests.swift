@@ -273,8 +273,8 @@ import Testing
     #expect(!sent(origin).contains("POST"))
   }
 
-  @Test("the last octet of an announced length goes with the stream's end, and never where more came")
-  func lastOctet() throws {
+  @Test("the last byte of an announced length goes with the stream's end, and never where more came")
+  func lastByte() throws {
     let origin = ScriptedOrigin(
       .tcp, [.expectHead, .expect("hell"), .readToEnd],
       [.expectHead, .expect("hello"), .send(Self.plain("got")), .readToEnd])
@@ -288,7 +288,7 @@ import Testing
     #expect(client.answer(bad).resetCode == 1)
     let good = client.open("PUT /f", [("content-length", "5")], ends: false)
     client.data(Array("hello".utf8), on: good)
-    pawl.waitUntil("the origin has all but the last octet") { sent(origin, 1).hasSuffix("\r\n\r\nhell") }
+    pawl.waitUntil("the origin has all but the last byte") { sent(origin, 1).hasSuffix("\r\n\r\nhell") }
     client.data([], on: good, ends: true)
     #expect(client.answer(good).text == "got")
     client.socket.close()

@@ -31,7 +31,7 @@ import Testing
     return (client, client.openRaw(Self.fields, ends: false))
   }
 
-  @Test("octets go both ways as they come; the ends go over, each by itself")
+  @Test("bytes go both ways as they come; the ends go over, each by itself")
   func bothWays() throws {
     let origin = accepting([.send("hello"), .expect("early more"), .send("world"), .expectEnd])
     let pawl = try TestServer(origin)

@@ -57,7 +57,7 @@ import Testing
     #expect(talk.received().hasSuffix("\r\n\r\nhello"))
   }
 
-  @Test("more content than announced completes no upload; what came before its last octet stays")
+  @Test("more content than announced completes no upload; what came before its last byte stays")
   func malformed() throws {
     let talk = try UploadTalk([])
     let client = HTTP2Client(talk.pawl)
@@ -89,7 +89,7 @@ import Testing
     #expect(talk.received().hasSuffix("\r\n\r\nhello"))
   }
 
-  @Test("what came right before a reset is kept to its last octet, be it in one turn with the request or not")
+  @Test("what came right before a reset is kept to its last byte, be it in one turn with the request or not")
   func resetBehindContent() throws {
     let talk = try UploadTalk([])
     let client = HTTP2Client(talk.pawl)
@@ -99,13 +99,13 @@ import Testing
     let target = target(client.answers[stream]?.interim[0] ?? [])
     // Far more than is taken off the connection at once: some of it waits when the reset comes.
     let piece = [UInt8](repeating: 1, count: 16_384)
-    let cut = HTTP2Client.octets(8 as UInt32)
+    let cut = HTTP2Client.bytes(8 as UInt32)
     client.socket.send(
       (0..<32).flatMap { _ in HTTP2Client.frame(.data, 0, stream, piece) }
         + HTTP2Client.frame(.rstStream, 0, stream, cut))
     func waitForOffset(_ offset: Int) {
       // Without a request: that would end whoever still writes.
-      talk.pawl.waitUntil("\(offset) octets are there") {
+      talk.pawl.waitUntil("\(offset) bytes are there") {
         talk.pawl.onLoop { $0.services.router.all[0].uploads?.store.uploads.first?.status.offset } == UInt64(offset)
       }
       #expect(client.answer(client.open("HEAD \(target)", [Self.six]))["upload-offset"] == "\(offset)")

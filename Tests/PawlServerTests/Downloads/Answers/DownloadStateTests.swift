@@ -24,7 +24,7 @@ import Testing
       .waiting(for: .total): [.came(.total), .patienceIsOver],
       .waiting(for: .twin): [.came(.twin), .patienceIsOver],
       .waiting(for: .name): [.came(.name), .patienceIsOver],
-      .waiting(for: .octets): [.came(.octets), .patienceIsOver],
+      .waiting(for: .bytes): [.came(.bytes), .patienceIsOver],
       .waiting(for: .confirmation): [.came(.confirmation), .patienceIsOver],
       .waiting(for: .continuation): [.came(.continuation), .patienceIsOver],
       .waiting(for: .form): [.came(.form), .patienceIsOver],

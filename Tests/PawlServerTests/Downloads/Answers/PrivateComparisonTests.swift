@@ -37,7 +37,7 @@ import Testing
     #expect(bench.downloads.comparisons.isEmpty && kept.body.readers.count == 0 && new.body.readers.count == 0)
   }
 
-  @Test("it tells the octet at which they differ", arguments: [0, 5, 1 << 20, size - 1])
+  @Test("it tells the byte at which they differ", arguments: [0, 5, 1 << 20, size - 1])
   func different(_ place: Int) throws {
     let bench = try ServerBench()
     let kept = try bench.stored(total: UInt64(Self.size))

@@ -9,7 +9,7 @@ import Testing
     "HTTP/1.1 200 OK\r\nCache-Control: private\r\n\(fields)Content-Length: \(length)\r\n\r\n"
   }
 
-  /// The first answer ends behind four octets of ten, and the only attempt to go on ends at once; then come the others, one
+  /// The first answer ends behind four bytes of ten, and the only attempt to go on ends at once; then come the others, one
   /// to a connection.
   private func start(_ fields: String = "", _ others: String...) throws -> (TestServer, ScriptedOrigin) {
     let broken: [[OriginStep]] = [[.expectHead, .send(Self.head(fields) + "0123")], [.expectHead]]
@@ -25,7 +25,7 @@ import Testing
     String(decoding: origin.received.flatMap(\.self), as: UTF8.self).split(separator: "\r\n\r\n")
   }
 
-  /// - Returns: the tag of a body of which four octets are held, and which nobody fills.
+  /// - Returns: the tag of a body of which four bytes are held, and which nobody fills.
   private func leave(_ pawl: TestServer, _ field: String) throws -> String {
     let first = pawl.get("/f", field)
     #expect(first.text == "0123" && !first.isWhole)

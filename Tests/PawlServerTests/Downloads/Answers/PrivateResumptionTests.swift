@@ -104,7 +104,7 @@ import Testing
   }
 
   @Test(
-    "an octet that differs, before or behind the client's offset, is found out before an answer where it can be",
+    "a byte that differs, before or behind the client's offset, is found out before an answer where it can be",
     arguments: ["x123456789", "012345678x", "0123", "0123456789ab"])
   func different(_ content: String) throws {
     let origin = origin(Self.answer("0123456789"), Self.answer(content))

@@ -20,7 +20,7 @@ import Testing
       let asker = PrivateOwner(bench.request(.get, "/f", row.asker))
       #expect(kept.access(for: asker) == row.access, "\(owner ?? "by default"), row \(index)")
       // What is in the catalogue says the same.
-      let read = try #require(PrivateOwner(octets: kept.octets))
+      let read = try #require(PrivateOwner(bytes: kept.bytes))
       #expect(read == kept && read.access(for: asker) == row.access)
       for other in [bench.request(.get, "/g", row.asker), bench.request(.get, "/f", row.asker, authority: "other")] {
         #expect(kept.access(for: PrivateOwner(other)) == .none, "another URL")
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test("by default the octets of Authorization, and all cookies beside them; without either the tag alone")
+  @Test("by default the bytes of Authorization, and all cookies beside them; without either the tag alone")
   func byDefault() throws {
     try check(
       nil,
@@ -123,8 +123,8 @@ import Testing
     let anonymous = bench.request(.get, "/f")
     let place = SHA256.digest(Array("site".utf8) + [0] + Array("/f".utf8))
     for rules in 0..<40 {
-      let octets = place + [UInt8](repeating: 0, count: 33 * rules)
-      let read = try #require(PrivateOwner(octets: octets), "\(rules) rules")
+      let bytes = place + [UInt8](repeating: 0, count: 33 * rules)
+      let read = try #require(PrivateOwner(bytes: bytes), "\(rules) rules")
       #expect(read.access(for: PrivateOwner(anonymous)) == .ask)
       #expect(read.access(for: PrivateOwner(bench.request(.get, "/f", [Self.basic]))) == .ask)
       #expect(read.access(for: PrivateOwner(bench.request(.get, "/g"))) == .none)
@@ -135,21 +135,21 @@ import Testing
   func damaged() throws {
     let bench = try ServerBench { $0.site = "resume-private = 10m" }
     let request = PrivateOwner(bench.request(.get, "/f", [Self.basic, (.cookie, "a=1")]))
-    let octets = request.octets
-    #expect(octets.count == 2 + 32 + 3 * 33)
-    for length in 0..<octets.count {
-      let read = PrivateOwner(octets: Array(octets.prefix(length)))
+    let bytes = request.bytes
+    #expect(bytes.count == 2 + 32 + 3 * 33)
+    for length in 0..<bytes.count {
+      let read = PrivateOwner(bytes: Array(bytes.prefix(length)))
       // Without its last entry, which only matters to who shows nothing, it is the same one's.
-      #expect(read?.access(for: request) != .open || length == octets.count - 33, "\(length) octets")
+      #expect(read?.access(for: request) != .open || length == bytes.count - 33, "\(length) bytes")
     }
-    for index in octets.indices {
+    for index in bytes.indices {
       for bit in [1, 4, 128] as [UInt8] {
-        var other = octets
+        var other = bytes
         other[index] ^= bit
         // The flags, and fields that only matter to who shows nothing, may say what they like.
-        let isOfNoUse = index == 1 || index >= octets.count - 32
-        let access = PrivateOwner(octets: other)?.access(for: request)
-        #expect(access != .open || isOfNoUse, "octet \(index), bit \(bit)")
+        let isOfNoUse = index == 1 || index >= bytes.count - 32
+        let access = PrivateOwner(bytes: other)?.access(for: request)
+        #expect(access != .open || isOfNoUse, "byte \(index), bit \(bit)")
       }
     }
   }

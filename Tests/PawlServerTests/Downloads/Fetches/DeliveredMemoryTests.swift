@@ -7,7 +7,7 @@ import Testing
   private static let content = OriginStep.pattern(from: 0, count: 20_000)
   private static let start: UInt64 = 100
 
-  /// What was noted of all of `content`, in pieces of that many octets.
+  /// What was noted of all of `content`, in pieces of that many bytes.
   private func noted(by size: Int = 3000) -> DeliveredMemory {
     var memory = DeliveredMemory(from: Self.start)
     for first in stride(from: 0, to: Self.content.count, by: size) {
@@ -30,7 +30,7 @@ import Testing
     #expect(agrees(&memory, Self.content, at: Self.start, by: size), "a second replay")
   }
 
-  @Test("refuses a replay with one other octet, at its end at the latest", arguments: [0, 9999, 19_999])
+  @Test("refuses a replay with one other byte, at its end at the latest", arguments: [0, 9999, 19_999])
   func changedReplay(_ index: Int) {
     var memory = noted()
     var other = Self.content

@@ -10,7 +10,7 @@ import Testing
     .comparing(.coming), .comparing(.ended), .comparing(.broken), .backingOff, .ended,
   ]
 
-  /// "Early": octets of the answer wait to be used.
+  /// "Early": bytes of the answer wait to be used.
   private static let events: [(String, @Sendable (inout OriginFetchState) -> OriginFetchState.Action)] = [
     ("asks", { $0.asks() }),
     ("first head", { $0.receivedHead(goesOn: false) }),

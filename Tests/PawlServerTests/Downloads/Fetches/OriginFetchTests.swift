@@ -10,7 +10,7 @@ import Testing
   /// What happens to a connection in the middle of a body.
   enum Break: CaseIterable, Sendable { case reset, ended }
 
-  /// A 200 of which only the first octets come.
+  /// A 200 of which only the first bytes come.
   private static func head(_ fields: String, length: Int = size) -> OriginStep {
     .send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n\(fields)Content-Length: \(length)\r\n\r\n")
   }

@@ -33,7 +33,7 @@ import Testing
     #expect(sent(.replay(comparing: 50), of: identity()) == "Accept-Encoding: gzip|Cookie: c|")
   }
 
-  @Test("asks for the rest in the coding in which its octets are counted")
+  @Test("asks for the rest in the coding in which its bytes are counted")
   func rest() {
     let rest = ResumeDecision.askForRest(from: 40, overlap: 5, ifRange: Array("\"t\"".utf8))
     #expect(

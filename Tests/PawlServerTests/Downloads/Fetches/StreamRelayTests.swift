@@ -126,9 +126,9 @@ import Testing
     pawl.waitUntil("the origin is stuck") { origin.patternSent > 0 }
     let sent = origin.patternSent
     #expect(sent < 16 << 20)
-    let (octets, ending) = client.readToEnd()
+    let (bytes, ending) = client.readToEnd()
     #expect(ending == .inOrder)
-    #expect(octets == OriginStep.pattern(from: 0, count: sent))
+    #expect(bytes == OriginStep.pattern(from: 0, count: sent))
     #expect(pawl.stop() == [])
   }
 }

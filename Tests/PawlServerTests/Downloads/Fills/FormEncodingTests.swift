@@ -12,27 +12,27 @@ import Testing
 
   private func take(_ encoding: FormEncoding, _ range: Range<Int>) throws {
     var failure: FormEncoding.Failure?
-    Array(Self.content[range]).withUnsafeBytes { octets in
-      do throws(FormEncoding.Failure) { try encoding.take(octets) } catch { failure = error }
+    Array(Self.content[range]).withUnsafeBytes { bytes in
+      do throws(FormEncoding.Failure) { try encoding.take(bytes) } catch { failure = error }
     }
     if let failure { throw failure }
   }
 
-  private func octets(_ body: StoredBody) -> [UInt8] {
-    var octets = [UInt8](repeating: 0, count: Int(body.held.prefix))
-    let count = octets.withUnsafeMutableBytes { body.readUnverified(0..<UInt64($0.count), into: $0) }
-    #expect(count == octets.count)
-    return octets
+  private func bytes(_ body: StoredBody) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: Int(body.held.prefix))
+    let count = bytes.withUnsafeMutableBytes { body.readUnverified(0..<UInt64($0.count), into: $0) }
+    #expect(count == bytes.count)
+    return bytes
   }
 
   /// An empty body that a form can be written to.
   private func body(_ bench: ServerBench) throws -> StoredBody { try bench.stored(total: nil, held: 0).body }
 
-  /// The first `held` octets of `octets`.
-  private func body(_ bench: ServerBench, holding octets: ArraySlice<UInt8>) throws -> StoredBody {
+  /// The first `held` bytes of `bytes`.
+  private func body(_ bench: ServerBench, holding bytes: ArraySlice<UInt8>) throws -> StoredBody {
     let body = try body(bench)
     var failure: StoreError?
-    Array(octets).withUnsafeBytes { bytes in
+    Array(bytes).withUnsafeBytes { bytes in
       do throws(StoreError) { try body.write(bytes, at: 0) } catch { failure = error }
     }
     if let failure { throw failure }
@@ -58,14 +58,14 @@ import Testing
   @Test("is the same however the content comes", arguments: ContentCoding.allCases)
   func pieces(_ coding: ContentCoding) throws {
     let bench = try ServerBench()
-    let one = octets(try whole(bench, coding))
+    let one = bytes(try whole(bench, coding))
     let body = try body(bench)
     let encoding = try FormEncoding(coding, into: body)
     for start in stride(from: 0, to: Self.content.count, by: 1000) {
       try take(encoding, start..<min(start + 1000, Self.content.count))
     }
     try encoding.finish()
-    #expect(octets(body) == one && one.count < Self.content.count / 2)
+    #expect(bytes(body) == one && one.count < Self.content.count / 2)
   }
 
   @Test("is made again over what is held of it, with its flushes", arguments: ContentCoding.allCases)
@@ -73,8 +73,8 @@ import Testing
     let bench = try ServerBench()
     let flushes = [1000, 5000, 5001]
     let first = try whole(bench, coding, flushes: flushes)
-    let plain = octets(try whole(bench, coding))
-    let all = octets(first)
+    let plain = bytes(try whole(bench, coding))
+    let all = bytes(first)
     #expect(first.flushes == flushes.map(UInt64.init) && all != plain)
     for held in [0, 1, all.count / 2, all.count] {
       let body = try body(bench, holding: all[..<held])
@@ -87,14 +87,14 @@ import Testing
       if held == all.count { try encoding.flush() }
       try take(encoding, 6000..<Self.content.count)
       try encoding.finish()
-      #expect(octets(body) == all && body.flushes.count == flushes.count, "\(held) held")
+      #expect(bytes(body) == all && body.flushes.count == flushes.count, "\(held) held")
     }
   }
 
   @Test("what is held of another content is not gone on with", arguments: ContentCoding.allCases)
   func differs(_ coding: ContentCoding) throws {
     let bench = try ServerBench()
-    var other = octets(try whole(bench, coding))
+    var other = bytes(try whole(bench, coding))
     other[other.count / 2] ^= 1
     let body = try body(bench, holding: other[...])
     let encoding = try FormEncoding(coding, into: body)

@@ -19,8 +19,8 @@ import Testing
     var (output, start) = ([UInt8](), 0)
     for place in flushes + [size] {
       var failure: CodingError?
-      Array(content[start..<place]).withUnsafeBytes { octets in
-        do throws(CodingError) { try encoder.encode(octets, into: &output) } catch { failure = error }
+      Array(content[start..<place]).withUnsafeBytes { bytes in
+        do throws(CodingError) { try encoder.encode(bytes, into: &output) } catch { failure = error }
       }
       if let failure { throw failure }
       if place < size { try encoder.flush(into: &output) }
@@ -52,7 +52,7 @@ import Testing
     #expect(pawl.stop() == [])
   }
 
-  @Test("of one that comes, its readers get what has come when nothing more does; the next ones the same octets")
+  @Test("of one that comes, its readers get what has come when nothing more does; the next ones the same bytes")
   func flushed() throws {
     let gate = Gate()
     let (half, rest) = (100_000, Self.size - 100_000)

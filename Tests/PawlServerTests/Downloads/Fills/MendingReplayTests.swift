@@ -27,7 +27,7 @@ private let mebibyte = 1 << 20
     return [.expectHead, .send(head), .send(Array(content[range])), .readToEnd]
   }
 
-  /// Stores a body, ends, changes the octets at `offsets` in its file, and starts anew before an origin with `scripts`.
+  /// Stores a body, ends, changes the bytes at `offsets` in its file, and starts anew before an origin with `scripts`.
   private func damaged(
     at offsets: [Int], _ fields: String = "", then scripts: [[OriginStep]],
     _ change: (inout TestServer.Changes) -> Void = { _ in }
@@ -41,8 +41,8 @@ private let mebibyte = 1 << 20
     let file = pawl_open("\(folder.path)/cache/bodies/\(id.prefix(2))/\(id)", O_RDWR, 0)
     defer { close(file) }
     for offset in offsets {
-      var octet = Self.content[offset] ^ 0x20
-      #expect(pwrite(file, &octet, 1, off_t(offset)) == 1)
+      var byte = Self.content[offset] ^ 0x20
+      #expect(pwrite(file, &byte, 1, off_t(offset)) == 1)
     }
     let origin = ScriptedOrigin(.tcp, scripts: scripts)
     return (try TestServer(origin, in: folder, change), origin, tag)
@@ -120,7 +120,7 @@ private let mebibyte = 1 << 20
   }
 
   @Test(
-    "other content: behind the head it ends visibly, before the first octet that is not proven",
+    "other content: behind the head it ends visibly, before the first byte that is not proven",
     arguments: ["", strong])
   func changedBehind(_ fields: String) throws {
     let offset = 2 * mebibyte + 100
@@ -176,7 +176,7 @@ private let mebibyte = 1 << 20
     let pawl = try TestServer(ScriptedOrigin(.tcp, script, script))
     for _ in 0..<2 { #expect(pawl.get().content == content) }
     let id = try #require(pawl.stored()?.body.id.hex)
-    // Time stands still: nobody looks before the octets are missing.
+    // Time stands still: nobody looks before the bytes are missing.
     #expect(truncate("\(pawl.folder.path)/cache/bodies/\(id.prefix(2))/\(id)", off_t(size)) == 0)
     let answer = pawl.get()
     #expect(answer.isWhole && answer.content == content)
@@ -196,7 +196,7 @@ private let mebibyte = 1 << 20
     _ = client.readHead()
     #expect(truncate("\(pawl.folder.path)/cache/bodies/\(id.prefix(2))/\(id)", off_t(2 * mebibyte)) == 0)
     pawl.clock.advance(by: .milliseconds(5))
-    let rest = pawl.advancing { client.readToEnd() }.octets
+    let rest = pawl.advancing { client.readToEnd() }.bytes
     #expect(rest.count < Self.size && rest == Array(Self.content[..<rest.count]))
     _ = pawl.stop()
   }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PawlServer
 
-@Suite("Octets that came again beside those that are held") struct StoredComparisonTests {
+@Suite("Bytes that came again beside those that are held") struct StoredComparisonTests {
   private static let size = 3 << 20
   private static let content = OriginStep.pattern(from: 0, count: size)
 
@@ -27,7 +27,7 @@ import Testing
     #expect(pawl.stop() == [])
   }
 
-  @Test("one octet that differs ends the body, wherever it is", arguments: [0, 500_000, 1_500_000, (2 << 20) - 1])
+  @Test("one byte that differs ends the body, wherever it is", arguments: [0, 500_000, 1_500_000, (2 << 20) - 1])
   func different(_ place: Int) throws {
     var other = Self.content
     other[place] ^= 1

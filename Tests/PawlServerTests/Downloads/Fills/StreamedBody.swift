@@ -11,15 +11,15 @@ enum StreamedBody {
 
   /// - Parameters:
   ///   - gate: before the second chunk.
-  ///   - place: of the octet that is another one.
+  ///   - place: of the byte that is another one.
   static func script(waitingFor gate: Gate? = nil, changing place: Int? = nil) -> [OriginStep] {
     var script: [OriginStep] = [
       .expectHead, .send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nTransfer-Encoding: chunked\r\n\r\n"),
     ]
     for index in 0..<count {
-      var octets = Array(content[index * chunk..<(index + 1) * chunk])
-      if let place, octets.indices.contains(place - index * chunk) { octets[place - index * chunk] ^= 1 }
-      script += [.send("10000\r\n"), .send(octets), .send("\r\n")]
+      var bytes = Array(content[index * chunk..<(index + 1) * chunk])
+      if let place, bytes.indices.contains(place - index * chunk) { bytes[place - index * chunk] ^= 1 }
+      script += [.send("10000\r\n"), .send(bytes), .send("\r\n")]
       if index == 0, let gate { script.append(.wait(gate)) }
     }
     return script + [.send("0\r\n\r\n"), .readToEnd]

@@ -13,7 +13,7 @@ import Testing
     ]
   }
 
-  @Test("the same octets: the old tag names the new body")
+  @Test("the same bytes: the old tag names the new body")
   func equal() throws {
     let content = OriginStep.pattern(from: 0, count: Self.size)
     let origin = ScriptedOrigin(.tcp, connection(content), connection(content))
@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test(
-    "one octet changed, wherever: the old tag names nothing, and its holder gets the whole new body",
+    "one byte changed, wherever: the old tag names nothing, and its holder gets the whole new body",
     arguments: [
       0, 1_000_000, size - 1,
     ])

@@ -4,8 +4,8 @@ import Testing
 @testable import PawlServer
 
 @Suite("Content that waits") struct ChunkQueueTests {
-  private func append(_ octets: [UInt8], to queue: inout ChunkQueue) {
-    _ = octets.withUnsafeBytes { queue.append($0) }
+  private func append(_ bytes: [UInt8], to queue: inout ChunkQueue) {
+    _ = bytes.withUnsafeBytes { queue.append($0) }
   }
   private func take(_ queue: inout ChunkQueue, _ limit: Int) -> [UInt8]? {
     queue.next(limit: limit).map { Array($0.bytes[$0.range]) }
@@ -42,19 +42,19 @@ import Testing
     #expect(queue.isEmpty && take(&queue, 9) == nil)
   }
 
-  @Test("what comes an octet at a time has few chunks, also while it is being taken")
+  @Test("what comes a byte at a time has few chunks, also while it is being taken")
   func small() {
     var queue = ChunkQueue()
-    let octets = (0..<10_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+    let bytes = (0..<10_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
     var (seen, pieces) = ([UInt8](), 0)
-    for (number, octet) in octets.enumerated() {
-      append([octet], to: &queue)
+    for (number, byte) in bytes.enumerated() {
+      append([byte], to: &queue)
       if number == 500 { seen += take(&queue, 100) ?? [] }
     }
     while let piece = take(&queue, .max) {
       seen += piece
       pieces += 1
     }
-    #expect(seen == octets && pieces <= 10 && queue.isEmpty)
+    #expect(seen == bytes && pieces <= 10 && queue.isEmpty)
   }
 }

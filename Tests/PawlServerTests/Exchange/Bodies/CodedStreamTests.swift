@@ -38,18 +38,18 @@ import Testing
   }
 
   /// What comes until it waits, ends or fails, and which of these.
-  private func read(_ stream: CodedStream, limit: Int = 100) -> (octets: [UInt8], then: String) {
-    var octets: [UInt8] = []
+  private func read(_ stream: CodedStream, limit: Int = 100) -> (bytes: [UInt8], then: String) {
+    var bytes: [UInt8] = []
     while true {
       switch stream.next(limit: limit) {
       case .memory(let more, let range):
         #expect(range.count <= limit && !range.isEmpty)
-        octets += more[range]
-      case .file: return (octets, "file")
-      case .later: return (octets, "later")
-      case .soon: return (octets, "soon")
-      case .end: return (octets, "end")
-      case .failed(let end): return (octets, end.reason)
+        bytes += more[range]
+      case .file: return (bytes, "file")
+      case .later: return (bytes, "later")
+      case .soon: return (bytes, "soon")
+      case .end: return (bytes, "end")
+      case .failed(let end): return (bytes, end.reason)
       }
     }
   }
@@ -61,8 +61,8 @@ import Testing
     for place in flushes + (isWhole ? [Self.content.count] : []) {
       let part = Array(Self.content[start..<place])
       var failure: CodingError?
-      part.withUnsafeBytes { octets in
-        do throws(CodingError) { try encoder.encode(octets, into: &output) } catch { failure = error }
+      part.withUnsafeBytes { bytes in
+        do throws(CodingError) { try encoder.encode(bytes, into: &output) } catch { failure = error }
       }
       if let failure { throw failure }
       if place == Self.content.count && isWhole {
@@ -79,9 +79,9 @@ import Testing
   func whole(_ coding: ContentCoding) throws {
     let bench = try ServerBench()
     let stream = try stream(Script([piece(0..<40), piece(40..<Self.content.count), .end]), coding, bench)
-    let (octets, then) = read(stream)
+    let (bytes, then) = read(stream)
     let expected = try coded(coding)
-    #expect(then == "end" && octets == expected)
+    #expect(then == "end" && bytes == expected)
     #expect(read(stream).then == "end" && bench.services.shared.codingMemory.count == 0)
   }
 
@@ -93,13 +93,13 @@ import Testing
     #expect(read(stream) == ([], "soon"))
     let first = read(stream)
     let start = try coded(coding, flushes: [50], isWhole: false)
-    #expect(first.then == "later" && first.octets == start)
+    #expect(first.then == "later" && first.bytes == start)
     #expect(read(stream) == ([], "later"))
     let second = read(stream)
     #expect(second.then == "later")
     source.pieces = [piece(90..<Self.content.count), .end]
     let all = try coded(coding, flushes: [50, 90])
-    #expect(first.octets + second.octets + read(stream).octets == all)
+    #expect(first.bytes + second.bytes + read(stream).bytes == all)
   }
 
   @Test("what came before it broke off goes out, and then it fails", arguments: ContentCoding.allCases)
@@ -107,9 +107,9 @@ import Testing
     let bench = try ServerBench()
     let failure = BodyEnd(party: .origin, reason: "gone")
     let stream = try stream(Script([piece(0..<50), .failed(failure)]), coding, bench)
-    let (octets, then) = read(stream)
+    let (bytes, then) = read(stream)
     let expected = try coded(coding, flushes: [50], isWhole: false)
-    #expect(then == "gone" && octets == expected)
+    #expect(then == "gone" && bytes == expected)
     #expect(read(stream) == ([], "gone") && bench.services.shared.codingMemory.count == 0)
   }
 
@@ -128,8 +128,8 @@ import Testing
     #expect(read(stream).then == "later")
     bench.turn { ready.count == 2 }
     #expect(source.returned == 1)
-    let (octets, then) = read(stream)
-    #expect(then == "end" && !octets.isEmpty)
+    let (bytes, then) = read(stream)
+    #expect(then == "end" && !bytes.isEmpty)
     let other = Script([.file(broken)])
     other.returned = 1
     let failing = try self.stream(other, .gzip, bench)

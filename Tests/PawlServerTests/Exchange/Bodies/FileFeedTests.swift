@@ -30,15 +30,15 @@ import Testing
   }
 
   @Test(
-    "arrives octet for octet, whether it is in memory or on disk",
+    "arrives byte for byte, whether it is in memory or on disk",
     arguments: [(1, false), (9 << 20, false), (9 << 20, true)])
   func whole(_ count: Int, isCold: Bool) throws {
     let origin = ScriptedOrigin(.tcp, [.expectHead, .read(count), .send(created), .readToEnd])
     let bench = try ServerBench(url: "http://127.0.0.1:\(origin.port)")
     let folder = try TemporaryFolder()
     let file = try #require(TemporaryFile(in: folder.path, pool: bench.services.pool))
-    let octets = OriginStep.pattern(from: 0, count: count + 5)
-    #expect(octets.withUnsafeBytes { file.write($0, at: 0) })
+    let bytes = OriginStep.pattern(from: 0, count: count + 5)
+    #expect(bytes.withUnsafeBytes { file.write($0, at: 0) })
     if isCold {
       fdatasync(file.descriptor)
       posix_fadvise(file.descriptor, 0, 0, CInt(POSIX_FADV_DONTNEED))
@@ -54,6 +54,6 @@ import Testing
     withExtendedLifetime(exchange) {}
     bench.owner.closeOrigins()
     #expect(origin.finish() == [])
-    #expect(Array((origin.received.first ?? []).suffix(count)) == Array(octets[5...]))
+    #expect(Array((origin.received.first ?? []).suffix(count)) == Array(bytes[5...]))
   }
 }

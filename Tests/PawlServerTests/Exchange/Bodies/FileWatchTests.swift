@@ -7,7 +7,7 @@ import Testing
 @testable import PawlServer
 
 @Suite("Watch over the file behind an answer") struct FileWatchTests {
-  /// A body of 1000 octets in a file, and its path.
+  /// A body of 1000 bytes in a file, and its path.
   private func stored(_ bench: ServerBench) throws -> (StoredBody, String) {
     let body = try bench.stored(total: 1000).body
     #expect(body.isUntouched())

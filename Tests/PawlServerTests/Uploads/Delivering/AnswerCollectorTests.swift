@@ -34,12 +34,12 @@ import Testing
     #expect(collector.isTruncated && collector.memory.isEmpty)
     let spilled = try #require(collector.spilled)
     #expect(spilled.count == UInt64(total) && spilled.isWhole)
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     let body = spilled.body
     while case .file(let run) = body.next(limit: 7) {
-      octets += try #require(read(run))
+      bytes += try #require(read(run))
     }
-    #expect(octets == OriginStep.pattern(from: 0, count: total))
+    #expect(bytes == OriginStep.pattern(from: 0, count: total))
   }
 
   @Test("without disk nothing of a longer one is left")
@@ -59,7 +59,7 @@ import Testing
   }
 
   private func read(_ run: FileRun) -> [UInt8]? {
-    var octets = [UInt8](repeating: 0, count: run.count)
-    return pread(run.descriptor, &octets, run.count, off_t(run.offset)) == run.count ? octets : nil
+    var bytes = [UInt8](repeating: 0, count: run.count)
+    return pread(run.descriptor, &bytes, run.count, off_t(run.offset)) == run.count ? bytes : nil
   }
 }

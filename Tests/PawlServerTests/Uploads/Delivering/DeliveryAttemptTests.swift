@@ -9,11 +9,11 @@ import Testing
 @Suite("A completed upload on its way to its origin") struct DeliveryAttemptTests {
   @Test("becomes one ordinary request, and its answer is kept", arguments: [1, 2, 100, 6 << 20])
   func delivered(_ count: Int) throws {
-    let octets = OriginStep.pattern(from: 0, count: count)
+    let bytes = OriginStep.pattern(from: 0, count: count)
     let bench = try UploadBench(
       ScriptedOrigin(.tcp, [.expectHead, .read(count), .send(created), .readToEnd]))
     let upload = try bench.complete(
-      octets,
+      bytes,
       [
         (.contentType, "image/png"), (.uploadComplete, "?1"), (.uploadDraftInteropVersion, "6"), (.cookie, "a=b"),
         (.xRequestID, "r"), (.expect, "100-continue"), (.connection, "keep-alive"),
@@ -32,18 +32,18 @@ import Testing
         "X-Forwarded-Proto: http", "X-Forwarded-Host: site", "X-Forwarded-Port: 8080", "X-Real-IP: 192.0.2.9",
         "Via: 1.1 pawl",
       ])
-    #expect(bench.body() == octets)
+    #expect(bench.body() == bytes)
   }
 
   @Test("the last byte goes when the journal has it; an origin that breaks before is tried again")
   func beforeTheLast() throws {
-    let octets = OriginStep.pattern(from: 0, count: 1000)
+    let bytes = OriginStep.pattern(from: 0, count: 1000)
     let (broken, written, gate) = (Gate(), Gate(), Gate())
     let bench = try UploadBench(
       ScriptedOrigin(
         .tcp, [.expectHead, .read(500), .open(broken), .reset],
         [.expectHead, .read(999), .open(gate), .read(1), .send(created)]))
-    let upload = try bench.complete(octets)
+    let upload = try bench.complete(bytes)
     bench.holdJournal(until: written)
     bench.deliver(upload)
     bench.bench.turn { broken.isOpen && upload.isBeingRecorded }
@@ -203,7 +203,7 @@ import Testing
     """
   }
 
-  @Test("a form is sent octet for octet; nothing of what ends it goes before the journal")
+  @Test("a form is sent byte for byte; nothing of what ends it goes before the journal")
   func form() throws {
     let count = form(String(repeating: "x", count: 36)).utf8.count
     let bench = try UploadBench(
@@ -258,13 +258,13 @@ import Testing
     let answer = "HTTP/1.1 \(status) Fine\r\nContent-Length: 2\r\n\r\nok"
     let bench = try UploadBench(
       ScriptedOrigin(.tcp, [.expectHead, .read(1000), .send(answer), .read(count - 1000), .readToEnd]))
-    let octets = OriginStep.pattern(from: 0, count: count)
-    let upload = try bench.complete(octets)
+    let bytes = OriginStep.pattern(from: 0, count: count)
+    let upload = try bench.complete(bytes)
     bench.attempt(upload)
     #expect(upload.status.phase == .answered && upload.answer?.status == status)
     #expect(upload.answer?.body == Array("ok".utf8) && upload.answer?.isTruncated == false)
     #expect(bench.finish() == [])
-    #expect(bench.body() == octets)
+    #expect(bench.body() == bytes)
   }
 
   @Test(

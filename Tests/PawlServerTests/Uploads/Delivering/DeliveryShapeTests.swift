@@ -20,7 +20,7 @@ import Testing
     return DeliveryShape(origin, settings) { Array("b".utf8) }
   }
 
-  private func text(_ octets: [UInt8]?) -> String? { octets.map { String(decoding: $0, as: UTF8.self) } }
+  private func text(_ bytes: [UInt8]?) -> String? { bytes.map { String(decoding: $0, as: UTF8.self) } }
 
   @Test("an upload of the drafts describes itself")
   func drafts() {

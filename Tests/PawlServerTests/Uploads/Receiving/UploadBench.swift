@@ -29,7 +29,7 @@ final class UploadBench {
 
   /// All bytes are there.
   func complete(
-    _ octets: [UInt8], _ fields: [(FieldName, String)] = [], method: PawlHTTP.Method = .post, target: String = "/f",
+    _ bytes: [UInt8], _ fields: [(FieldName, String)] = [], method: PawlHTTP.Method = .post, target: String = "/f",
     metadata: String? = nil
   ) throws -> SpooledUpload {
     number += 1
@@ -40,14 +40,14 @@ final class UploadBench {
       metadata: metadata.map { Array($0.utf8) })
     var made: Result<SpooledUpload, UploadStoreRefusal>?
     store.create(
-      UploadID(high: 7, low: number), origin, length: UInt64(octets.count), finalAt: nil, durably: true, on: bench.loop
+      UploadID(high: 7, low: number), origin, length: UInt64(bytes.count), finalAt: nil, durably: true, on: bench.loop
     ) { made = $0 }
     bench.turn { made != nil }
     let upload = try #require(try made?.get())
     var writer: UploadWriter?
     upload.takeOver(on: bench.loop, displaced: {}) { writer = $0 }
     bench.turn { writer != nil }
-    let result = octets.withUnsafeBytes { writer?.write($0) }
+    let result = bytes.withUnsafeBytes { writer?.write($0) }
     if case .written? = result {} else { Issue.record("\(String(describing: result))") }
     var isComplete: Bool?
     upload.complete(on: bench.loop) { isComplete = $0 }
@@ -112,17 +112,17 @@ final class UploadBench {
 
   func head(_ connection: Int = 0) -> [String] {
     guard let origin, origin.received.count > connection else { return [] }
-    let octets = origin.received[connection]
-    guard let end = octets[...].firstRange(of: Array("\r\n\r\n".utf8)[...]) else { return [] }
-    return String(decoding: octets[..<end.lowerBound], as: UTF8.self).replacing("\r\n", with: "\n")
+    let bytes = origin.received[connection]
+    guard let end = bytes[...].firstRange(of: Array("\r\n\r\n".utf8)[...]) else { return [] }
+    return String(decoding: bytes[..<end.lowerBound], as: UTF8.self).replacing("\r\n", with: "\n")
       .split(separator: "\n").map(String.init)
   }
 
   func body(_ connection: Int = 0) -> [UInt8] {
     guard let origin, origin.received.count > connection else { return [] }
-    let octets = origin.received[connection]
-    guard let end = octets[...].firstRange(of: Array("\r\n\r\n".utf8)[...]) else { return [] }
-    return Array(octets[end.upperBound...])
+    let bytes = origin.received[connection]
+    guard let end = bytes[...].firstRange(of: Array("\r\n\r\n".utf8)[...]) else { return [] }
+    return Array(bytes[end.upperBound...])
   }
 }
 

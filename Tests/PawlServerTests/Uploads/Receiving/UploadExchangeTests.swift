@@ -125,7 +125,7 @@ import Testing
     }
     let state = talk.ask("HEAD \(target)", Self.six)
     #expect(state.status == 204)
-    #expect(client.readToEnd().octets.isEmpty && client.ending == .reset)
+    #expect(client.readToEnd().bytes.isEmpty && client.ending == .reset)
     talk.pawl.waitFor("upload-displaced")
     talk.finish()
   }
@@ -137,7 +137,7 @@ import Testing
     client.send(talk.head("POST /f", [Self.six, "Upload-Complete: ?1"], length: 5) + "he")
     let target = uploadTarget(client.readHead())
     func waitForEnd(_ end: UInt64) {
-      talk.pawl.waitUntil("\(end) octets are there") {
+      talk.pawl.waitUntil("\(end) bytes are there") {
         talk.pawl.onLoop { $0.services.router.all[0].uploads?.store.uploads.first?.state.withLock { $0.end } } == end
       }
     }
@@ -148,7 +148,7 @@ import Testing
     // What was told of has to be durable, which takes its time.
     let looks = talk.pawl.connect()
     looks.send(talk.head("HEAD \(target)", [Self.six]))
-    #expect(client.readToEnd().octets.isEmpty)
+    #expect(client.readToEnd().bytes.isEmpty)
     let writes = talk.pawl.connect()
     writes.send(talk.head("PATCH \(target)", [Self.six, Self.partial, "Upload-Offset: 3"], length: 2) + "l")
     for _ in 0..<2 { #expect(talk.pawl.ask("GET /g HTTP/1.1\r\n\r\n").status == 400) }
@@ -158,7 +158,7 @@ import Testing
     talk.pawl.clock.advance(by: UploadExchange.lookAgainAfter)
     let answer = looks.readAnswer(isHead: true)
     #expect(answer.status == 204 && answer["Upload-Offset"] == "4")
-    #expect(writes.readToEnd().octets.isEmpty && writes.ending == .reset)
+    #expect(writes.readToEnd().bytes.isEmpty && writes.ending == .reset)
     talk.finish()
   }
 

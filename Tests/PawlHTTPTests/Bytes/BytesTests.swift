@@ -2,7 +2,7 @@ import PawlBase
 import PawlHTTP
 import Testing
 
-@Suite("Octets") struct BytesTests {
+@Suite("Bytes") struct BytesTests {
   @Test("only spaces and tabs are trimmed") func trims() {
     #expect(Bytes(within: " \t a b\t ").trimmed.text == "a b")
     #expect(Bytes(within: " \t").trimmed.isEmpty)

@@ -2,11 +2,11 @@ import Testing
 
 @testable import PawlHTTP
 
-@Suite("Octets written into room that is there") struct OctetWriterTests {
+@Suite("Bytes written into room that is there") struct ByteWriterTests {
   @Test("follow what was there, in order, whatever they come from")
   func order() {
-    var octets = Array("> ".utf8)
-    octets.append(atMost: 64) { output in
+    var bytes = Array("> ".utf8)
+    bytes.append(atMost: 64) { output in
       output.put("a")
       output.put(0x62)
       output.put([0x63])
@@ -17,14 +17,14 @@ import Testing
       output.put(decimal: 0)
       output.put(decimal: .max)
     }
-    #expect(String(decoding: octets, as: UTF8.self) == "> abcd018446744073709551615")
+    #expect(String(decoding: bytes, as: UTF8.self) == "> abcd018446744073709551615")
   }
 
   @Test("may fill their room to the last")
   func full() {
-    var octets: [UInt8] = []
-    octets.append(atMost: 3) { $0.put("abc") }
-    octets.append(atMost: 0) { _ in }
-    #expect(octets == Array("abc".utf8))
+    var bytes: [UInt8] = []
+    bytes.append(atMost: 3) { $0.put("abc") }
+    bytes.append(atMost: 0) { _ in }
+    #expect(bytes == Array("abc".utf8))
   }
 }

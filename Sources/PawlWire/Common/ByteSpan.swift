@@ -1,10 +1,10 @@
-/// A set of ASCII octets that is known when pawl is compiled: two constants, no memory look-up, no lazy global.
+/// A set of ASCII bytes that is known when pawl is compiled: two constants, no memory look-up, no lazy global.
 struct ASCIISet: Sendable {
   var low: UInt64, high: UInt64
 
-  @inline(__always) func contains(_ octet: UInt8) -> Bool {
-    let word = octet & 0x40 == 0 ? low : high
-    return octet < 0x80 && (word >> UInt64(octet & 0x3f)) & 1 == 1
+  @inline(__always) func contains(_ byte: UInt8) -> Bool {
+    let word = byte & 0x40 == 0 ? low : high
+    return byte < 0x80 && (word >> UInt64(byte & 0x3f)) & 1 == 1
   }
 
   /// `tchar` (RFC 9110 §5.6.2).
@@ -17,17 +17,17 @@ struct ASCIISet: Sendable {
   static var quotedText: ASCIISet { ASCIISet(low: 0xffff_fffb_0000_0200, high: 0x7fff_ffff_efff_ffff) }
 }
 
-enum Octet {
+enum Byte {
   static let tab: UInt8 = 0x09, lineFeed: UInt8 = 0x0a, carriageReturn: UInt8 = 0x0d, space: UInt8 = 0x20
   static let colon: UInt8 = 0x3a, comma: UInt8 = 0x2c, semicolon: UInt8 = 0x3b, equals: UInt8 = 0x3d
   static let quote: UInt8 = 0x22, backslash: UInt8 = 0x5c, slash: UInt8 = 0x2f, star: UInt8 = 0x2a, dot: UInt8 = 0x2e
 
-  @inline(__always) static func isBlank(_ octet: UInt8) -> Bool { octet == space || octet == tab }
-  @inline(__always) static func isDigit(_ octet: UInt8) -> Bool { octet &- 0x30 <= 9 }
+  @inline(__always) static func isBlank(_ byte: UInt8) -> Bool { byte == space || byte == tab }
+  @inline(__always) static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 <= 9 }
 }
 
 extension Span<UInt8> {
-  /// The first offset at or after `from` whose octet is not in the set; `end` when all are.
+  /// The first offset at or after `from` whose byte is not in the set; `end` when all are.
   @inline(__always) func firstOutside(_ set: ASCIISet, from: Int, to end: Int) -> Int {
     var at = from
     while at < end, set.contains(self[at]) { at &+= 1 }
@@ -36,44 +36,44 @@ extension Span<UInt8> {
 
   @inline(__always) func firstNonBlank(from: Int, to end: Int) -> Int {
     var at = from
-    while at < end, Octet.isBlank(self[at]) { at &+= 1 }
+    while at < end, Byte.isBlank(self[at]) { at &+= 1 }
     return at
   }
 
   /// Where `from..<end` ends without the spaces and tabs behind it.
   @inline(__always) func withoutTrailingBlanks(from: Int, to end: Int) -> Int {
     var at = end
-    while at > from, Octet.isBlank(self[at &- 1]) { at &-= 1 }
+    while at > from, Byte.isBlank(self[at &- 1]) { at &-= 1 }
     return at
   }
 
-  /// The first octet that no field value may hold: a control character other than the tab (RFC 9110 §5.5).
-  /// Eight octets at a time: a browser's head is mostly values.
+  /// The first byte that no field value may hold: a control character other than the tab (RFC 9110 §5.5).
+  /// Eight bytes at a time: a browser's head is mostly values.
   func firstControl(from: Int, to end: Int) -> Int {
     var at = from
     while at &+ 8 <= end {
       let word = word(at: at)
       let deleted = word ^ 0x7f7f_7f7f_7f7f_7f7f
       let below = (word &- 0x2020_2020_2020_2020) & ~word
-      // A borrow marks octets above a hit only, so the lowest mark is exact.
+      // A borrow marks bytes above a hit only, so the lowest mark is exact.
       let marks = (below | ((deleted &- 0x0101_0101_0101_0101) & ~deleted)) & 0x8080_8080_8080_8080
       guard marks != 0 else {
         at &+= 8
         continue
       }
       at &+= marks.trailingZeroBitCount >> 3
-      guard self[at] == Octet.tab else { return at }
+      guard self[at] == Byte.tab else { return at }
       at &+= 1
     }
     while at < end {
-      let octet = self[at]
-      guard octet >= 0x20 && octet != 0x7f || octet == Octet.tab else { return at }
+      let byte = self[at]
+      guard byte >= 0x20 && byte != 0x7f || byte == Byte.tab else { return at }
       at &+= 1
     }
     return at
   }
 
-  /// As ``firstOutside(_:from:to:)`` for ``ASCIISet/target``, eight octets at a time.
+  /// As ``firstOutside(_:from:to:)`` for ``ASCIISet/target``, eight bytes at a time.
   @inline(__always) func endOfTarget(from: Int, to end: Int) -> Int {
     let ones: UInt64 = 0x0101_0101_0101_0101
     var at = from
@@ -87,8 +87,8 @@ extension Span<UInt8> {
     return firstOutside(.target, from: at, to: end)
   }
 
-  func first(_ octet: UInt8, from: Int, to end: Int) -> Int? {
-    let pattern = UInt64(octet) &* 0x0101_0101_0101_0101
+  func first(_ byte: UInt8, from: Int, to end: Int) -> Int? {
+    let pattern = UInt64(byte) &* 0x0101_0101_0101_0101
     var at = from
     while at &+ 8 <= end {
       let word = word(at: at) ^ pattern
@@ -96,18 +96,18 @@ extension Span<UInt8> {
       at &+= 8
     }
     while at < end {
-      if self[at] == octet { return at }
+      if self[at] == byte { return at }
       at &+= 1
     }
     return nil
   }
 
-  /// Whether the octets of `range` are those of a lower-case literal, letters compared without case.
+  /// Whether the bytes of `range` are those of a lower-case literal, letters compared without case.
   @inline(__always) func equalsIgnoringCase(_ range: Range<Int>, _ literal: StaticString) -> Bool {
     guard range.count == literal.utf8CodeUnitCount else { return false }
     for index in 0..<range.count {
-      let octet = self[range.lowerBound + index]
-      let lower = octet &- 0x41 <= 25 ? octet | 0x20 : octet
+      let byte = self[range.lowerBound + index]
+      let lower = byte &- 0x41 <= 25 ? byte | 0x20 : byte
       // Safe: index is below the literal's count.
       guard lower == literal.utf8Start[index] else { return false }
     }

@@ -1,18 +1,18 @@
 import PawlHTTP
 import Testing
 
-@Suite("Octet sets") struct OctetSetTests {
+@Suite("Byte sets") struct ByteSetTests {
   @Test("token characters are those of RFC 9110 §5.6.2") func token() {
     let delimiters = Set("\"(),/:;<=>?@[\\]{}".utf8)
-    for octet in UInt8.min...UInt8.max {
-      #expect(OctetSet.token.contains(octet) == (octet > 0x20 && octet < 0x7f && !delimiters.contains(octet)))
+    for byte in UInt8.min...UInt8.max {
+      #expect(ByteSet.token.contains(byte) == (byte > 0x20 && byte < 0x7f && !delimiters.contains(byte)))
     }
   }
 
-  @Test("of any octets, those that are ASCII") func ofOctets() {
-    let set = OctetSet([0x00, 0x2e, 0x7f, 0x80, 0xff])
+  @Test("of any bytes, those that are ASCII") func ofBytes() {
+    let set = ByteSet([0x00, 0x2e, 0x7f, 0x80, 0xff])
     #expect((UInt8.min...UInt8.max).filter(set.contains) == [0x00, 0x2e, 0x7f])
-    #expect(!(UInt8.min...UInt8.max).contains { OctetSet([UInt8]()).contains($0) })
+    #expect(!(UInt8.min...UInt8.max).contains { ByteSet([UInt8]()).contains($0) })
   }
 
   @Test("classes") func classes() {

@@ -1,23 +1,23 @@
 /// Reads a field value from left to right. Each step that fails leaves the position where it was.
-package struct OctetScanner {
-  private let octets: Bytes
+package struct ByteScanner {
+  private let bytes: Bytes
   private var position: Int
 
-  package init(_ octets: Bytes) { (self.octets, position) = (octets, octets.startIndex) }
+  package init(_ bytes: Bytes) { (self.bytes, position) = (bytes, bytes.startIndex) }
 
-  package var isAtEnd: Bool { position == octets.endIndex }
+  package var isAtEnd: Bool { position == bytes.endIndex }
 
-  /// The octet at the position, without moving on.
-  package var peek: UInt8? { position < octets.endIndex ? octets[position] : nil }
+  /// The byte at the position, without moving on.
+  package var peek: UInt8? { position < bytes.endIndex ? bytes[position] : nil }
 
   /// What has not been read yet.
-  package var rest: Bytes { octets[position...] }
+  package var rest: Bytes { bytes[position...] }
 
   /// Moves on to an index of ``rest``.
   mutating func advance(to index: Int) { position = index }
 
-  package mutating func skip(_ octet: UInt8) -> Bool {
-    guard peek == octet else { return false }
+  package mutating func skip(_ byte: UInt8) -> Bool {
+    guard peek == byte else { return false }
     position += 1
     return true
   }
@@ -25,22 +25,22 @@ package struct OctetScanner {
   /// Skips the literal, letters compared without case.
   package mutating func skip(ignoringCase literal: StaticString) -> Bool {
     let end = position + literal.utf8CodeUnitCount
-    guard end <= octets.endIndex, octets.matchesIgnoringCase(literal, at: position) else { return false }
+    guard end <= bytes.endIndex, bytes.matchesIgnoringCase(literal, at: position) else { return false }
     position = end
     return true
   }
 
   /// Skips optional white space (RFC 9110 §5.6.3).
   package mutating func skipBlanks() {
-    while position < octets.endIndex, octets[position].isBlank { position += 1 }
+    while position < bytes.endIndex, bytes[position].isBlank { position += 1 }
   }
 
   /// `token` (RFC 9110 §5.6.2); `nil` when none stands here.
   package mutating func token() -> Bytes? {
     let start = position
-    let set = OctetSet.token
-    while position < octets.endIndex, set.contains(octets[position]) { position += 1 }
-    return start == position ? nil : octets[start..<position]
+    let set = ByteSet.token
+    while position < bytes.endIndex, set.contains(bytes[position]) { position += 1 }
+    return start == position ? nil : bytes[start..<position]
   }
 
   /// One or more digits, up to whatever follows, which `Span.decimal` would refuse; a value beyond `Int64.max` is
@@ -48,8 +48,8 @@ package struct OctetScanner {
   package mutating func saturatingDecimal() -> UInt64? {
     let limit = UInt64(Int64.max)
     guard var value = peek?.isDigit == true ? UInt64(0) : nil else { return nil }
-    while position < octets.endIndex, octets[position].isDigit {
-      let digit = UInt64(octets[position] &- 0x30)
+    while position < bytes.endIndex, bytes[position].isDigit {
+      let digit = UInt64(bytes[position] &- 0x30)
       value = value > (limit - digit) / 10 ? limit : value * 10 + digit
       position += 1
     }
@@ -58,11 +58,11 @@ package struct OctetScanner {
 
   /// Exactly `count` digits; a further digit may follow. Dates have columns, not numbers of any length.
   package mutating func decimal(digits count: Int) -> Int? {
-    guard octets.endIndex - position >= count else { return nil }
+    guard bytes.endIndex - position >= count else { return nil }
     var value = 0
-    for octet in octets[position..<position + count] {
-      guard octet.isDigit else { return nil }
-      value = value * 10 + Int(octet &- 0x30)
+    for byte in bytes[position..<position + count] {
+      guard byte.isDigit else { return nil }
+      value = value * 10 + Int(byte &- 0x30)
     }
     position += count
     return value
@@ -71,9 +71,9 @@ package struct OctetScanner {
   /// What stands between the quotes of a `quoted-string`, escapes left as they are (RFC 9110 §5.6.4).
   /// `nil` when there is no quote here or it is never closed.
   package mutating func quotedString() -> Bytes? {
-    guard peek == 0x22, let close = octets.closingQuote(openedAt: position) else { return nil }
+    guard peek == 0x22, let close = bytes.closingQuote(openedAt: position) else { return nil }
     defer { position = close + 1 }
-    return octets[position + 1..<close]
+    return bytes[position + 1..<close]
   }
 }
 
@@ -93,7 +93,7 @@ extension Bytes {
 }
 
 /// Walks a list field's value. A comma inside a closed quoted string separates nothing;
-/// a quote that is never closed is an ordinary octet, so that it cannot hide what follows.
+/// a quote that is never closed is an ordinary byte, so that it cannot hide what follows.
 package struct ListElements: Sequence, IteratorProtocol {
   private let line: Bytes
   private var position: Int

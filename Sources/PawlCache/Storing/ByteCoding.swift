@@ -1,6 +1,6 @@
 package import PawlHTTP
 
-/// Heads as octets for a catalogue: numbers in big-endian order, and strings after their length.
+/// Heads as bytes for a catalogue: numbers in big-endian order, and strings after their length.
 extension [UInt8] {
   package mutating func append(number: UInt64) {
     Swift.withUnsafeBytes(of: number.bigEndian) { append(contentsOf: $0) }
@@ -21,12 +21,12 @@ extension [UInt8] {
 }
 
 /// Reads from the front what was appended; `nil` once anything is missing.
-package struct OctetReader {
+package struct ByteReader {
   package private(set) var rest: Bytes
 
   package init(rest: Bytes) { self.rest = rest }
 
-  package mutating func octet() -> UInt8? { rest.popFirst() }
+  package mutating func byte() -> UInt8? { rest.popFirst() }
 
   package mutating func number() -> UInt64? {
     guard rest.count >= 8 else { return nil }
@@ -46,7 +46,7 @@ package struct OctetReader {
     guard let count = number() else { return nil }
     var fields = Fields()
     for _ in 0..<count {
-      // Each line consumes octets, so a false count ends here and not in memory.
+      // Each line consumes bytes, so a false count ends here and not in memory.
       guard let name = string(), let value = string() else { return nil }
       fields.append(named: name, value)
     }

@@ -2,10 +2,10 @@ import PawlBase
 import PawlHTTP
 import Testing
 
-@Suite("Octet scanner") struct OctetScannerTests {
+@Suite("Byte scanner") struct ByteScannerTests {
   /// The result of one step on a text, and what it left unread.
-  private func step<Result>(_ text: String, _ take: (inout OctetScanner) -> Result) -> (result: Result, rest: String) {
-    var scanner = OctetScanner(Bytes(within: text))
+  private func step<Result>(_ text: String, _ take: (inout ByteScanner) -> Result) -> (result: Result, rest: String) {
+    var scanner = ByteScanner(Bytes(within: text))
     let result = take(&scanner)
     return (result, scanner.rest.text)
   }

@@ -1,13 +1,13 @@
 import PawlBase
 
-/// Octets of a message: a view into the buffer they arrived in. Fields are octets, never text (RFC 9110 §5.5).
+/// Bytes of a message: a view into the buffer they arrived in. Fields are bytes, never text (RFC 9110 §5.5).
 package typealias Bytes = ArraySlice<UInt8>
 
 extension Bytes {
-  /// The octets of a literal or of text that pawl itself wrote.
+  /// The bytes of a literal or of text that pawl itself wrote.
   package init(_ text: String) { self = Array(text.utf8)[...] }
 
-  /// The octets as text for a log or an error; obs-text is shown as the replacement character.
+  /// The bytes as text for a log or an error; obs-text is shown as the replacement character.
   package var text: String { String(decoding: self, as: UTF8.self) }
 
   /// Without spaces and horizontal tabs at either end (OWS, RFC 9110 §5.6.3).
@@ -29,12 +29,12 @@ extension Bytes {
     return matchesIgnoringCase(literal, at: startIndex)
   }
 
-  /// Whether the literal's octets stand at that index, letters compared without case. All of them must fit.
+  /// Whether the literal's bytes stand at that index, letters compared without case. All of them must fit.
   func matchesIgnoringCase(_ literal: StaticString, at index: Int) -> Bool {
-    // Safe: the literal has so many octets, and this has them from the index on.
+    // Safe: the literal has so many bytes, and this has them from the index on.
     let (start, count) = (literal.utf8Start, literal.utf8CodeUnitCount)
-    return self[index..<index + count].withUnsafeBufferPointer { octets in
-      for offset in 0..<count where octets[offset].lowercasedASCII != start[offset].lowercasedASCII { return false }
+    return self[index..<index + count].withUnsafeBufferPointer { bytes in
+      for offset in 0..<count where bytes[offset].lowercasedASCII != start[offset].lowercasedASCII { return false }
       return true
     }
   }
@@ -66,5 +66,5 @@ extension [UInt8] {
 
 extension StaticString {
   /// Safe: a literal lies in the program itself.
-  package var octets: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: utf8Start, count: utf8CodeUnitCount) }
+  package var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: utf8Start, count: utf8CodeUnitCount) }
 }

@@ -20,9 +20,10 @@ package struct VaryRule: Hashable, Sendable {
     names = names.enumerated().filter { $0.offset == 0 || names[$0.offset - 1] != $0.element }.map(\.element)
   }
 
-  /// The request's values of the named fields in a form whose bytes are equal when the values mean the same.
-  /// Lines are joined and blanks around commas dropped; languages and codings are also lower-cased, and sorted,
-  /// because their order says nothing (RFC 9110 §12.5.4). An absent field equals only an absent one.
+  /// The request's values of the named fields in a form whose bytes are equal when the values mean the same (RFC 9111 §4.1).
+  /// Only of fields that are known to be lists the members are compared: languages by falling weight, since many origins take the
+  /// first of equal weight (RFC 9110 §12.5.4), codings in any order (§12.5.3). Of any other field a comma may be part of a value:
+  /// it is compared as it is, with several lines joined (§5.3). An absent field equals only an absent one.
   package func selectingValues(in request: Fields) -> [UInt8] {
     var output: [UInt8] = []
     guard !names.isEmpty else { return output }
@@ -52,17 +53,30 @@ package struct VaryRule: Hashable, Sendable {
 
 /// The members of one selecting field, gathered in one buffer.
 private struct CanonicalMembers {
-  private enum Form { case exact, list, unorderedList }
+  private enum Form {
+    /// Each line as it is.
+    case exact
+    /// The lines as they are, joined by a comma and a blank.
+    case joined
+    case list
+    /// Members of falling weight; those of equal weight as they come.
+    case weighted
+    case unordered
+  }
   private let form: Form
   private var bytes: [UInt8] = []
   private var ranges: [Range<Int>] = []
+  /// In thousandths, of each member of a weighted list.
+  private var weights: [Int] = []
 
   init(name: FieldName) {
     form =
       switch name {
-      case .acceptEncoding, .acceptLanguage: .unorderedList
+      case .acceptEncoding: .unordered
+      case .acceptLanguage: .weighted
+      case .accept: .list
       case .cookie, .authorization, .proxyAuthorization: .exact
-      default: .list
+      default: .joined
       }
   }
 
@@ -73,13 +87,18 @@ private struct CanonicalMembers {
       bytes.append(contentsOf: value)
       bytes.append(0x00)  // keeps two lines from being one
       ranges.append(start..<bytes.count)
+    case .joined:
+      let start = bytes.count
+      if !ranges.isEmpty { bytes.append(0x20) }
+      bytes.append(contentsOf: value)
+      ranges.append(start..<bytes.count)
     case .list:
       for member in value.listElements {
         let start = bytes.count
         bytes.append(contentsOf: member)
         ranges.append(start..<bytes.count)
       }
-    case .unorderedList:
+    case .weighted, .unordered:
       for member in value.listElements { addCanonical(member) }
     }
   }
@@ -94,17 +113,31 @@ private struct CanonicalMembers {
       bytes.removeSubrange(weight...)
     }
     ranges.append(start..<bytes.count)
+    if form == .weighted { weights.append(Self.weight(of: bytes[start...])) }
+  }
+
+  /// Thousandths, of a member in its canonical form (RFC 9110 §12.4.2); 0 where it is not a weight.
+  private static func weight(of member: Bytes) -> Int {
+    guard let mark = member.firstIndex(of: 0x3b) else { return 1000 }
+    guard member[mark...].hasPrefix(";q=0") else { return 0 }
+    let digits = member[(mark + 4)...].dropFirst().prefix(3)
+    return zip(digits, [100, 10, 1]).reduce(0) { sum, pair in
+      (0x30...0x39).contains(pair.0) ? sum + Int(pair.0 - 0x30) * pair.1 : sum
+    }
   }
 
   /// Separated by commas; where order says nothing, sorted and each once.
   mutating func write(to output: inout [UInt8]) {
     let bytes = bytes
-    if form == .unorderedList {
-      ranges.sort { bytes[$0].lexicographicallyPrecedes(bytes[$1]) }
+    switch form {
+    case .unordered: ranges.sort { bytes[$0].lexicographicallyPrecedes(bytes[$1]) }
+    case .weighted:
+      ranges = ranges.indices.sorted { (-weights[$0], $0) < (-weights[$1], $1) }.map { ranges[$0] }
+    case .exact, .joined, .list: break
     }
     for (index, range) in ranges.enumerated() {
       if index > 0 {
-        if form == .unorderedList, bytes[ranges[index - 1]] == bytes[range] { continue }
+        if form == .unordered, bytes[ranges[index - 1]] == bytes[range] { continue }
         output.append(0x2c)
       }
       output.append(contentsOf: bytes[range])

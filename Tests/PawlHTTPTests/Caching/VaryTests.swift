@@ -31,11 +31,15 @@ import Testing
       ("Foo", fields(("Foo", "1"), ("Other", "2")), fields(("Foo", "1"), ("Other", "3"))),
       ("Foo, Bar", fields(("Foo", "1"), ("Bar", "abc")), fields(("Bar", "abc"), ("Foo", "1"))),
       ("Foo, Bar", fields(("Foo", "1")), fields(("Foo", "1"))),
-      ("Foo", fields(("Foo", "1,2")), fields(("Foo", " 1, 2 "))),
+      ("Foo", fields(("Foo", "1, 2")), fields(("Foo", " 1, 2 "))),
+      ("Accept", fields(("Accept", "a/b,c/d")), fields(("Accept", " a/b ,  c/d"))),
       ("Foo", fields(("Foo", "1, 2")), fields(("Foo", "1"), ("Foo", "2"))),
       ("Accept-Language", fields(("Accept-Language", "en, de")), fields(("Accept-Language", "eN, De"))),
       ("Accept-Language", fields(("Accept-Language", "en, de")), fields(("Accept-Language", " en ,   de"))),
-      ("Accept-Language", fields(("Accept-Language", "en, de")), fields(("Accept-Language", "de, en"))),
+      (
+        "Accept-Language", fields(("Accept-Language", "fr;q=0.25, en;q=0.5, de")),
+        fields(("Accept-Language", "de, en;q=0.5, fr;q=0.25"))
+      ),
       (
         "Accept-Language", fields(("Accept-Language", "en;q=0.5, de")),
         fields(("Accept-Language", "de;q=1.0,en ; q=0.5"))
@@ -55,6 +59,12 @@ import Testing
       ("Foo", fields(("Foo", "")), fields()),
       ("Foo", fields(("Foo", "a")), fields(("Foo", "A"))),
       ("Foo", fields(("Foo", "1, 2")), fields(("Foo", "2, 1"))),
+      ("Foo", fields(("Foo", "k,1")), fields(("Foo", "k, 1"))),
+      ("Foo", fields(("Foo", "k,1")), fields(("Foo", ",k,1,"))),
+      ("Foo", fields(("Foo", "k,1")), fields(("Foo", "k,,1"))),
+      ("User-Agent", fields(("User-Agent", "x (a, b)")), fields(("User-Agent", "x (a,b)"))),
+      ("Accept-Language", fields(("Accept-Language", "en, de")), fields(("Accept-Language", "de, en"))),
+      ("Accept", fields(("Accept", "a/b, c/d")), fields(("Accept", "c/d, a/b"))),
       ("Foo", fields(("Foo", "\"1, 2\"")), fields(("Foo", "\"1,2\""))),
       ("Foo, Bar", fields(("Foo", "1")), fields(("Bar", "1"))),
       ("Foo, Bar", fields(("Foo", "1"), ("Bar", "2")), fields(("Foo", "1,bar:2"))),

@@ -50,7 +50,7 @@ import Testing
     arguments: [
       ("bytes 0-0/1", AnswerHead.ContentRange(first: 0, last: 0, total: 1)),
       ("bytes 5-9/*", AnswerHead.ContentRange(first: 5, last: 9, total: nil)),
-      ("bytes 5-4/10", nil), ("bytes 5-10/10", nil), ("bytes */10", nil), ("bytes 0-0/1", nil), ("bytes 0-0/1,", nil),
+      ("bytes 5-4/10", nil), ("bytes 5-10/10", nil), ("bytes */10", nil), ("items 0-0/1", nil), ("bytes 0-0/1,", nil),
       ("bytes 0-0", nil), ("", nil),
     ])
   func ranges(_ text: String, _ wanted: AnswerHead.ContentRange?) {

@@ -25,7 +25,7 @@ import Testing
           new connections                     65
 
         Latency
-                                    whole answer     first byte
+                                    whole answer      first byte
           50 %                            501 µs          450 µs
           75 %                            751 µs          675 µs
           90 %                            901 µs          810 µs
@@ -49,7 +49,7 @@ import Testing
           timeout                              1
 
         Also found
-          bytes sent again               64 KiB
+          bytes sent again                64 KiB
           rounds                            2.50
 
         FAILED: 3 of 1,003 requests failed or were answered wrong.

@@ -78,7 +78,7 @@ import Testing
       ("bytes=0-99", nil, part(0, 9)), ("BYTES=3-5", nil, part(3, 5)), ("bytes=3-5", "\"a\"", part(3, 5)),
       ("bytes=3-5", "\"b\"", nil), ("bytes=3-5", "W/\"a\"", nil), ("bytes=3-5", "", nil), (nil, "\"a\"", nil),
       ("bytes=10-", nil, nil), ("bytes=-0", nil, nil), ("bytes=5-3", nil, nil), ("bytes=0-1,3-4", nil, nil),
-      ("bytes=0-1", nil, nil), ("", nil, nil),
+      ("items=0-1", nil, nil), ("", nil, nil),
     ] as [(String?, String?, AnswerShape?)])
   func shapes(_ range: String?, _ ifRange: String?, _ expected: AnswerShape?) throws {
     let box = try StoredResponseBox([Self.fresh])

@@ -96,13 +96,14 @@ class BodyCore: @unchecked Sendable {
   func path(of id: ObjectID) -> String { "\(folder(of: id))/\(id.hex)" }
 
   func submit(
-    _ changes: [CatalogueChange], durably: Bool = false, then completion: (@Sendable (Bool) -> Void)? = nil
+    _ changes: [CatalogueChange], durably: Bool = false, isUrgent: Bool = false,
+    then completion: (@Sendable (Bool) -> Void)? = nil
   ) {
     guard let catalogue else {
       completion?(false)
       return
     }
-    catalogue.submit(CatalogueChanges(list: changes), durably: durably, then: completion)
+    catalogue.submit(CatalogueChanges(list: changes), durably: durably, isUrgent: isUrgent, then: completion)
   }
 
   /// One thread at a time brings the bytes of a body to another place. Not reentrant; never with the body's lock held.
@@ -137,7 +138,8 @@ class BodyCore: @unchecked Sendable {
   /// Nothing of it can be trusted.
   func noteDropped(_ id: ObjectID, _ why: String) {
     counters.withLock { $0.drops += 1 }
-    events.log(.warning, "body-dropped", ["body": id.hex, "why": why])
+    guard let unsaid = failures.due("dropped \(why)", atMost: FailureLog.few) else { return }
+    events.log(.warning, "body-dropped", ["body": id.hex, "why": why, "unsaid": "\(unsaid)"])
   }
 
   /// Lends a buffer of one MiB for reading a segment back. In the pool.

@@ -120,19 +120,27 @@ extension CacheStore {
     }
   }
 
-  /// Forgets all that is stored of a resource (RFC 9111 §4.4), as ``forgetAll(below:on:_:)`` does. `completion` runs on `loop`, at
-  /// once unless something has to be read from the catalogue first.
+  /// Forgets all that is stored of a resource (RFC 9111 §4.4), as ``forgetAll(below:on:_:)`` does. `completion` runs on `loop` once
+  /// nothing of it is answered from the store any more, after a `kill -9` neither: at once where nothing has a row in the catalogue,
+  /// else after a commit.
   package func invalidate(_ resource: Resource, on loop: EventLoop, _ completion: @escaping () -> Void) {
-    if core.invalidate(resource) { completion() } else { forgetOnceLoaded(resource, on: loop, completion) }
+    guard let hasRows = core.invalidate(resource) else { return forgetOnceLoaded(resource, on: loop, completion) }
+    onceRecorded(hasRows, on: loop, completion)
   }
 
   private func forgetOnceLoaded(
     _ resource: Resource, on loop: EventLoop, _ completion: @escaping () -> Void
   ) {
-    load(resource, on: loop) { [core] in
-      core.forgetAll(of: resource)
-      completion()
+    load(resource, on: loop) { [self] in
+      onceRecorded(core.forgetAll(of: resource), on: loop, completion)
     }
+  }
+
+  /// Waits for the commit that takes out the rows of what was just dropped.
+  private func onceRecorded(_ hasRows: Bool, on loop: EventLoop, _ completion: @escaping () -> Void) {
+    guard hasRows else { return completion() }
+    let done = LoopReply<Void>(on: loop) { _ in completion() }
+    core.submit([], isUrgent: true) { _ in done.send(()) }
   }
 }
 
@@ -143,23 +151,28 @@ extension StoreCore {
       let waiting = trees.takeWaiting()
       guard !waiting.isEmpty else { return }
       let found = index.resources(below: waiting.map(\.tree))
-      let loading = found.filter { !invalidate($0) }
+      let loading = found.filter { invalidate($0) == nil }
       for (tree, done) in waiting { done.send(loading.filter { OutdatedTrees.isCovered($0.key.bytes, by: [tree]) }) }
     }
   }
 
-  /// - Returns: `false` where what is on disk is being loaded, or will be.
-  fileprivate func invalidate(_ resource: Resource) -> Bool {
+  /// - Returns: as ``forgetAll(of:)``; `nil` where what is on disk is being loaded, or will be, and nothing was dropped.
+  fileprivate func invalidate(_ resource: Resource) -> Bool? {
     let isLoaded = resource.withLock { state in
       state.invalidate()
       return state.isLoaded
     }
-    if isLoaded { forgetAll(of: resource) }
-    return isLoaded
+    return isLoaded ? forgetAll(of: resource) : nil
   }
 
-  fileprivate func forgetAll(of resource: Resource) {
-    for response in resource.withLock({ $0.responses }) { drop(response.body) }
+  /// - Returns: whether something of it had a row in the catalogue.
+  fileprivate func forgetAll(of resource: Resource) -> Bool {
+    var hasRows = false
+    for response in resource.withLock({ $0.responses }) {
+      if response.body.state.withLock({ $0.place.isFile }) { hasRows = true }
+      drop(response.body)
+    }
+    return hasRows
   }
 
   /// Removes what lies on disk below these paths, and forgets them.

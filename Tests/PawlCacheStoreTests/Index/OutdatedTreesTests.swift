@@ -45,6 +45,31 @@ import Testing
   }
   private static let stamps = "meta WHERE typeof(name) = 'blob'"
 
+  @Test("whoever is told that a resource is forgotten finds it gone after a kill, too", arguments: [true, false])
+  func invalidatedOnRecord(isLoaded: Bool) throws {
+    let first = try StoreFixture()
+    try first.store("/a", pattern(100))
+    let fixture = isLoaded ? first : try reopened(first)
+    var isDone = false
+    fixture.store.invalidate(try fixture.resource("/a"), on: fixture.loop) { isDone = true }
+    #expect(!isDone)
+    fixture.loop.turn { !isDone }
+    // What a process that is killed now would leave.
+    let database = try Database(path: CatalogueFile.path(in: fixture.directory.path + "/cache"), isReader: true)
+    #expect(try database.integer("SELECT count(*) FROM objects") == 0)
+  }
+
+  @Test("what has no row in the catalogue is forgotten at once")
+  func invalidatedAtOnce() throws {
+    let fixture = try StoreFixture(packingIn: TestDirectory())
+    try fixture.store("/a", pattern(100))
+    try fixture.settle()
+    var isDone = false
+    fixture.store.invalidate(try #require(try fixture.loaded("/a")), on: fixture.loop) { isDone = true }
+    #expect(isDone)
+    #expect(try fixture.first("/a") == nil)
+  }
+
   @Test("what is in memory goes at once, what is beside the path stays, what comes later stays")
   func inMemory() throws {
     let fixture = try StoreFixture()

@@ -23,6 +23,32 @@ package struct LogError: Error, Hashable, Sendable, CustomStringConvertible {
 struct LogOutput: ~Copyable {
   private let destination: LogDestination
   private var descriptor: CInt
+  private var tear = Tear()
+
+  /// Whether the last line in the file is cut, because the file took only a part of it. The next line then begins on a line of its own.
+  struct Tear {
+    private(set) var isTorn = false
+
+    /// Writes all of `bytes`, after a line end where the last line is cut.
+    /// - Parameter write: writes a piece, and returns how many bytes were taken; 0 or less: no more are.
+    /// - Returns: `false` where a part was refused.
+    mutating func writeAll(_ bytes: UnsafeRawBufferPointer, _ write: (UnsafeRawBufferPointer) -> Int) -> Bool {
+      if isTorn {
+        guard withUnsafeBytes(of: UInt8(ascii: "\n"), write) == 1 else { return false }
+        isTorn = false
+      }
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        let count = write(UnsafeRawBufferPointer(rebasing: rest))
+        guard count > 0 else {
+          if rest.startIndex > bytes.startIndex { isTorn = bytes[rest.startIndex - 1] != UInt8(ascii: "\n") }
+          return false
+        }
+        rest = rest.dropFirst(count)
+      }
+      return true
+    }
+  }
 
   init(_ destination: LogDestination) throws(LogError) {
     self.destination = destination
@@ -40,33 +66,29 @@ struct LogOutput: ~Copyable {
     guard case .file(let path) = destination else { return }
     let fresh = try Self.open(path)
     if descriptor > 2 { _ = close(descriptor) }
-    descriptor = fresh
+    (descriptor, tear) = (fresh, Tear())
   }
 
   /// Writes all of it; false when the destination refused a part (disk full, broken pipe).
-  func write(_ bytes: [UInt8]) -> Bool {
+  mutating func write(_ bytes: [UInt8]) -> Bool {
     if case .closure(let receive) = destination {
       receive(bytes)
       return true
     }
     guard descriptor >= 0 else { return true }
-    return bytes.withUnsafeBytes { buffer in
-      var rest = buffer[...]
-      while !rest.isEmpty {
-        let piece = UnsafeRawBufferPointer(rebasing: rest)
-        let count = CLinux.write(descriptor, piece.baseAddress, piece.count)
-        if count > 0 {
-          rest = rest.dropFirst(count)
-        } else if count == 0 || !waitAfterFailure() {
-          return false
+    let descriptor = descriptor
+    return bytes.withUnsafeBytes { bytes in
+      tear.writeAll(bytes) { piece in
+        while true {
+          let count = CLinux.write(descriptor, piece.baseAddress, piece.count)
+          if count >= 0 || !Self.waitAfterFailure(of: descriptor) { return count }
         }
       }
-      return true
     }
   }
 
   /// Whether writing is worth another try: after a signal, or once a non-blocking pipe has room again.
-  private func waitAfterFailure() -> Bool {
+  private static func waitAfterFailure(of descriptor: CInt) -> Bool {
     switch pawl_errno() {
     case EINTR: return true
     case EAGAIN:

@@ -52,4 +52,26 @@ import Testing
     full.flush()
     #expect(full.takeDropped() == 1)
   }
+
+  @Test("a line of which the disk took a part stays alone: what is written later begins on a line of its own")
+  func torn() {
+    var (tear, file, room) = (LogOutput.Tear(), [UInt8](), 8)
+    func write(_ text: String) -> Bool {
+      Array(text.utf8).withUnsafeBytes { bytes in
+        tear.writeAll(bytes) { piece in
+          let count = min(room, piece.count)
+          file += piece.prefix(count)
+          room -= count
+          return count
+        }
+      }
+    }
+    #expect(write("one\n") && !write("second\n") && tear.isTorn)
+    #expect(!write("third\n"))
+    room = 100
+    #expect(write("fourth\n") && !tear.isTorn)
+    #expect(String(decoding: file, as: UTF8.self) == "one\nseco\nfourth\n")
+    room = 6
+    #expect(!write("fifth\nsixth\n") && !tear.isTorn)
+  }
 }

@@ -7,7 +7,8 @@ import PawlObserve
 final class ConnectionAdmission: Sendable {
   let openings: OpeningLog
   private let trusted: [AddressRange]
-  private let limit: Int
+  /// How many connections of clients there may be at a time.
+  let limit: Int
   private let count = Locked(0)
 
   /// - Parameter limit: client connections of the whole process (`max-connections`).

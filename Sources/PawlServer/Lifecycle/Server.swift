@@ -59,7 +59,8 @@ package final class Server: Sendable {
         ["limit": "\(descriptors)", "wanted": "\(Self.otherDescriptors + packs + Self.leastConnections) or more"])
     }
     admission = ConnectionAdmission(
-      limit: configuration.process.maxConnections ?? max(Self.leastConnections, left),
+      limit: configuration.process.maxConnections
+        ?? max(Int(clamping: descriptors) / Self.clientShare, left),
       trusted: configuration.process.trustedProxies, events: events)
     do {
       try startLoops(parts.router)
@@ -75,8 +76,10 @@ package final class Server: Sendable {
 
   /// For everything but clients' connections and packs: connections to origins, bodies, logs.
   private static let otherDescriptors = 256
-  /// So many are let in, however few descriptors there are.
+  /// Where fewer connections of clients than these find room, the start says so.
   private static let leastConnections = 64
+  /// Clients have one of so many descriptors, however few there are: each may need a second one for the origin, and one for a file.
+  private static let clientShare = 4
 
   private static func raiseDescriptorLimit(_ events: EventLog) -> UInt64 {
     do { return try DescriptorLimit.raise() } catch {

@@ -46,7 +46,8 @@ final class ServerLoop {
         accepted(descriptor, from: peer, on: entry)
       }
       listener.onTrouble = { [unowned self] trouble in
-        services.events.log(.warning, "accept-failed", ["why": "\(trouble)"])
+        guard let unsaid = services.shared.failures.due("accept-failed \(trouble)") else { return }
+        services.events.log(.warning, "accept-failed", ["why": "\(trouble)", "unsaid": "\(unsaid)"])
       }
       listeners.append(entry)
       try listener.start()
@@ -57,7 +58,11 @@ final class ServerLoop {
   func accepted(_ descriptor: CInt, from peer: SocketAddress, on listener: ListenerOnLoop) {
     let stream = SocketStream(accepted: descriptor, loop: loop)
     let admission = server.admission
-    guard !services.isEnding, admission.admit() else { return stream.reset() }
+    guard !services.isEnding else { return stream.reset() }
+    guard admission.admit() else {
+      noteRefused(admission.limit)
+      return stream.reset()
+    }
     guard listener.opensFirst else {
       let facts = ClientFacts(client: peer, isTrusted: admission.isTrusted(peer), port: listener.port)
       return serve(stream, facts, on: listener, after: nil)
@@ -65,6 +70,13 @@ final class ServerLoop {
     let opening = Opening(stream: stream, peer: peer, listener: listener, owner: connections)
     connections.members.add(opening)
     opening.start()
+  }
+
+  /// Says once a minute that clients are turned away, and by which limit.
+  private func noteRefused(_ limit: Int) {
+    guard let unsaid = services.shared.failures.due("connections") else { return }
+    services.events.log(
+      .warning, "connections-refused", ["max-connections": "\(limit)", "unsaid": "\(unsaid)"])
   }
 
   /// Looks at the files of all certificates again and again, off the loop; one look at a time, however long it takes.

@@ -21,6 +21,9 @@ package final class Catalogue: @unchecked Sendable {
   private var retry: [any RowChanges] = []
   private var isDurableMode: Bool?
   private var isBroken = false
+  private let failures: FailureLog
+  /// How many changes wait since a commit failed; `nil` while commits succeed.
+  private var unrecorded: Int?
   private var thread: LoopThread?
 
   private struct State {
@@ -44,6 +47,8 @@ package final class Catalogue: @unchecked Sendable {
   private static var gathering: UInt64 { 4_000_000 }
   private static var second: UInt64 { 1_000_000_000 }
   private static var retryLimit: Int { 200_000 }
+  /// After a commit that failed, the next is tried no sooner than this, nanoseconds.
+  private static var failurePause: UInt64 { 250_000_000 }
 
   /// - Parameters:
   ///   - onBatch: runs before what was submitted is taken, with more to record; it must not call the catalogue.
@@ -56,6 +61,7 @@ package final class Catalogue: @unchecked Sendable {
   ) throws(StoreError) {
     (self.onBatch, self.onCommit) = (onBatch, onCommit)
     (self.database, self.directory, self.events, self.onTick) = (database, directory, events, onTick)
+    failures = FailureLog(events: events, clock: clock)
     mutex.initialize(to: pthread_mutex_t())
     pthread_mutex_init(mutex, nil)
     var attributes = pthread_condattr_t()
@@ -173,6 +179,7 @@ package final class Catalogue: @unchecked Sendable {
       commit(batch)
       let now = clock.now().nanoseconds
       earliest = batch.completions.count >= Self.crowd ? now + Self.gathering : 0
+      if unrecorded != nil { earliest = now + Self.failurePause }
       if now >= nextTick {
         nextTick = now + Self.second
         onTick()
@@ -222,6 +229,7 @@ package final class Catalogue: @unchecked Sendable {
     if !isBroken && (!changes.isEmpty || batch.wantsDurable) {
       do throws(StoreError) {
         try transact(changes, durably: batch.wantsDurable || batch.isClosing)
+        noteSuccess()
         if !batch.changes.isEmpty || !batch.dirty.isEmpty { onCommit() }
       } catch {
         isRecorded = false
@@ -253,12 +261,23 @@ package final class Catalogue: @unchecked Sendable {
     }
   }
 
+  /// Says that commits succeed again, where they failed before.
+  private func noteSuccess() {
+    guard let count = unrecorded else { return }
+    unrecorded = nil
+    events.log(.notice, "catalogue-recovered", ["path": directory, "kept": "\(count)"])
+  }
+
   /// Keeps what could not be recorded for the next second, or for good lets go of a catalogue that is beyond that.
   private func giveUp(_ changes: [any RowChanges], on error: StoreError) {
     let kept = changes.compacted()
     let count = kept.reduce(0) { $0 + $1.count }
     guard !error.isCorruptCatalogue, count <= Self.retryLimit else { return abandon(error) }
-    events.log(.error, "catalogue-failed", ["why": "\(error)", "kept": "\(count)"])
+    unrecorded = count
+    if let unsaid = failures.due("\(error)") {
+      events.log(
+        .error, "catalogue-failed", ["path": directory, "why": "\(error)", "kept": "\(count)", "unsaid": "\(unsaid)"])
+    }
     retry = kept
     update { $0.due = min($0.due, clock.now().nanoseconds + Self.second) }
   }

@@ -87,6 +87,14 @@ package final class DiskBudget: Sendable {
   /// Counts what stands on disk already.
   package func charge(_ bytes: UInt64) { state.withLock { $0.used += bytes } }
 
+  /// Counts bytes that were written just now and were not reserved: what was last known to be free is less by them.
+  package func chargeWritten(_ bytes: UInt64) {
+    state.withLock { state in
+      state.used += bytes
+      state.granted += bytes
+    }
+  }
+
   /// Bytes left the disk.
   package func uncharge(_ bytes: UInt64) {
     state.withLock { state in

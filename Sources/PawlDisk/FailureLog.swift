@@ -8,9 +8,12 @@ package final class FailureLog: Sendable {
   private let pause: Duration
   /// Kinds remembered at most; beyond them nothing is told.
   package static let limit = 64
+  /// How many of a kind are told of in one ``pause`` where each of them names something else, such as a file.
+  package static let few = 16
 
   private struct Entry {
     var saidAt: Monotonic
+    var told = 1
     var unsaid = 0
   }
 
@@ -23,14 +26,21 @@ package final class FailureLog: Sendable {
     (self.events, self.clock, self.pause) = (events, clock, pause)
   }
 
-  /// - Parameter kind: what may be told once in a ``pause``.
-  /// - Returns: how many of its kind were not told of since the last one that was; `nil`: nor is this.
-  package func due(_ kind: String) -> Int? {
+  /// Decides whether an event is logged.
+  /// - Parameters:
+  ///   - kind: what is limited.
+  ///   - most: events of the kind that are logged in one ``pause``, counted from the first of them.
+  /// - Returns: how many of its kind were left out since the last one that was logged; `nil`: this one is left out, too.
+  package func due(_ kind: String, atMost most: Int = 1) -> Int? {
     let now = clock.now()
     return said.withLock { said in
       if let entry = said[kind], now - entry.saidAt < pause {
-        said[kind]?.unsaid += 1
-        return nil
+        guard entry.told < most else {
+          said[kind]?.unsaid += 1
+          return nil
+        }
+        said[kind]?.told += 1
+        return 0
       }
       if said[kind] == nil, said.count >= Self.limit { said = said.filter { now - $0.value.saidAt < pause } }
       guard said[kind] != nil || said.count < Self.limit else { return nil }

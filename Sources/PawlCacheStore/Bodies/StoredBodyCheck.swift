@@ -221,11 +221,14 @@ extension StoredBody {
     guard outcome.cut > 0 else { return }
     charge.shrink(outcome.freed)
     core.counters.withLock { $0.mendings += 1 }
-    core.events.log(
-      .warning, "body-damaged",
-      [
-        "body": id.hex, "at": "\(gone.intervals.first?.lowerBound ?? 0)", "bytes": "\(outcome.cut)", "why": why,
-      ])
+    if let unsaid = core.failures.due("damaged \(why)", atMost: FailureLog.few) {
+      core.events.log(
+        .warning, "body-damaged",
+        [
+          "body": id.hex, "at": "\(gone.intervals.first?.lowerBound ?? 0)", "bytes": "\(outcome.cut)", "why": why,
+          "unsaid": "\(unsaid)",
+        ])
+    }
     core.record(outcome.changes, of: self)
     if outcome.isLeft {
       wake()

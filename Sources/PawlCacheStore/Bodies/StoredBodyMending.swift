@@ -93,9 +93,13 @@ extension StoredBody {
   }
 
   private func logMended(_ range: Range<UInt64>) {
+    guard let unsaid = core.failures.due("mended", atMost: FailureLog.few) else { return }
     core.events.log(
       .notice, "body-mended",
-      ["body": id.hex, "at": "\(range.lowerBound)", "bytes": "\(range.upperBound - range.lowerBound)"])
+      [
+        "body": id.hex, "at": "\(range.lowerBound)", "bytes": "\(range.upperBound - range.lowerBound)",
+        "unsaid": "\(unsaid)",
+      ])
   }
 }
 

@@ -119,6 +119,9 @@ package final class CacheStore: @unchecked Sendable {
     }
   }
 
+  /// Bytes that bodies leave free on the file system whatever `min-free` says: the catalogue and its journal need them.
+  static let leastFree: UInt64 = 8 << 20
+
   private static func makeBudget(
     _ settings: CacheStoreSettings, _ opened: CatalogueFile.Opened
   ) throws(StoreError) -> DiskBudget {
@@ -134,7 +137,7 @@ package final class CacheStore: @unchecked Sendable {
         try CatalogueSchema.setMeta(opened.database, "max_size", Int64(clamping: maxSize ?? 0))
       }
     }
-    let budget = DiskBudget(maxSize: maxSize ?? .max, minFree: settings.minFree)
+    let budget = DiskBudget(maxSize: maxSize ?? .max, minFree: max(settings.minFree, Self.leastFree))
     budget.charge(used)
     budget.noteFree(free)
     return budget

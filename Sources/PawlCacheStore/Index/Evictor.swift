@@ -76,7 +76,10 @@ extension StoreCore {
     do throws(StoreError) {
       budget.noteFree(try Files.space(of: directory).free)
     } catch {
-      events.log(.warning, "cache-space-unknown", ["path": directory, "why": "\(error)"])
+      if let unsaid = failures.due("space") {
+        events.log(
+          .warning, "cache-space-unknown", ["path": directory, "why": "\(error)", "unsaid": "\(unsaid)"])
+      }
     }
     _ = makeRoom(0)
   }

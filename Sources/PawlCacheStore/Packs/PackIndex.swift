@@ -177,6 +177,7 @@ extension Packs {
       if name.utf8.count == 8, let number = UInt32(name, radix: 16), number > 0, number < PackPlace.numberLimit {
         numbers.append(number)
       } else if name.hasSuffix(Self.indexSuffix), !names.contains(String(name.dropLast(Self.indexSuffix.count))) {
+        noteLoss("pack-dropped", "\(directory)/\(name.dropLast(Self.indexSuffix.count))", "its file is missing")
         // Another pack may have that number one day.
         try Files.unlink("\(directory)/\(name)")
       }
@@ -203,11 +204,16 @@ extension Packs {
     guard case .bytes(let head) = pack.read(0, Pack.headSize, waits: true), PackHead.isOne(head, seed: seed),
       size > UInt64(Pack.headSize)
     else {
-      // Of another cache, or one that nothing was written to.
+      if size > UInt64(Pack.headSize) { noteLoss("pack-dropped", path, "it is not of this catalogue, or damaged") }
+      // Else one that nothing was written to.
       try Files.unlink(path)
       return try Files.unlink(indexPath(of: number))
     }
-    let listed = try readIndex(of: number).flatMap { $0.end == pack.size ? $0 : nil }
+    let list = try readIndex(of: number)
+    if let end = list?.end, end > pack.size {
+      noteLoss("pack-damaged", path, "\(end - pack.size) bytes are missing at its end")
+    }
+    let listed = list.flatMap { $0.end == pack.size ? $0 : nil }
     let content = listed ?? content(of: pack)
     let live = content.entries.reduce(0) { $0 + $1.place.size }
     guard live > 0 else {

@@ -150,7 +150,7 @@ final class Packs: Sendable {
         lane.pack = pack
         return try pack.append(front, content, at: clock.wallSeconds(), clock.now())
       }
-      budget.charge(UInt64(size))
+      budget.chargeWritten(UInt64(size))
       return place
     } catch {
       if let unsaid = failures.due("append") {
@@ -202,7 +202,7 @@ final class Packs: Sendable {
       while state.first + UInt32(state.table.count) <= pack.number { state.table.append(nil) }
       state.table[Int(pack.number - state.first)] = pack
     }
-    budget.charge(UInt64(Pack.headSize))
+    budget.chargeWritten(UInt64(Pack.headSize))
   }
 
   /// Blocking.
@@ -312,6 +312,12 @@ final class Packs: Sendable {
         noteFailure("pack-sync-failed", path(of: pack.number), Files.failure("fdatasync", path(of: pack.number)))
       }
     }
+  }
+
+  /// Tells of a pack that was lost, or of which something was, between two runs: up to ``FailureLog/few`` each minute.
+  func noteLoss(_ event: StaticString, _ path: String, _ why: String) {
+    guard let unsaid = failures.due("\(event)", atMost: FailureLog.few) else { return }
+    events.log(.warning, event, ["path": path, "why": why, "unsaid": "\(unsaid)"])
   }
 
   /// Once a minute, with how many there were besides.

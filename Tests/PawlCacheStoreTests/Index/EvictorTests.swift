@@ -41,6 +41,25 @@ private final class Token {}
     #expect(budget.shortfall(1) == 1)
   }
 
+  @Test("what was written without a promise counts until the file system is asked again")
+  func written() {
+    let budget = DiskBudget(maxSize: 1 << 40, minFree: 1000)
+    budget.noteFree(1500)
+    budget.chargeWritten(400)
+    #expect(budget.used == 400)
+    #expect(budget.shortfall(101) == 1)
+    #expect(budget.reserve(100) && !budget.reserve(1))
+    budget.noteFree(1500)
+    #expect(budget.reserve(400) && !budget.reserve(1))
+  }
+
+  @Test("bodies leave the catalogue some room on a disk of which nothing is to be kept free")
+  func leastFree() throws {
+    #expect(try StoreFixture { $0.minFree = 0 }.store.core.budget.minFree == CacheStore.leastFree)
+    #expect(
+      try StoreFixture { $0.minFree = CacheStore.leastFree + 1 }.store.core.budget.minFree == CacheStore.leastFree + 1)
+  }
+
   @Test("what leaves the disk is room at once, before the file system is asked again")
   func freed() {
     let budget = DiskBudget(maxSize: 1 << 40, minFree: 1000)

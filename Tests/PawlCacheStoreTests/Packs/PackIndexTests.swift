@@ -58,6 +58,28 @@ import Testing
     #expect(opened.packs.all.filter { !$0.isSealed }.isEmpty)
   }
 
+  @Test("what a pack lost while pawl did not run is told of: its end, its file, the catalogue that it belonged to")
+  func losses() throws {
+    let fixture = PackFixture()
+    let (places, directory) = try killed(fixture)
+    let number = try #require(places.values.first?.pack)
+    let path = directory.path + fixture.packs.path(of: number).dropFirst(fixture.directory.path.count)
+    let (whole, list) = (try TestDirectory.contents(path), try TestDirectory.contents(path + ".index"))
+    #expect(truncate(path, off_t(whole.count - 1000)) == 0)
+    let short = PackFixture(in: directory)
+    _ = try short.packs.open()
+    #expect(short.logged("pack-damaged").contains { $0.contains("1000 bytes are missing at its end") })
+    unlink(path)
+    try TestDirectory.write(list, to: path + ".index")
+    let without = PackFixture(in: directory)
+    _ = try without.packs.open()
+    #expect(without.logged("pack-dropped").contains { $0.contains("its file is missing") })
+    #expect(access(path + ".index", F_OK) != 0)
+    let other = PackFixture(in: directory, seed: 6)
+    _ = try other.packs.open()
+    #expect(other.logged("pack-dropped").contains { $0.contains("not of this catalogue") })
+  }
+
   @Test("a list that is cut, or says less than there is, is passed over for what the pack itself says")
   func cutList() throws {
     let fixture = PackFixture()

@@ -90,7 +90,7 @@ private struct CanonicalMembers {
     case .joined:
       let start = bytes.count
       if !ranges.isEmpty { bytes.append(0x20) }
-      bytes.append(contentsOf: value)
+      bytes.append(contentsOf: value.trimmed)
       ranges.append(start..<bytes.count)
     case .list:
       for member in value.listElements {

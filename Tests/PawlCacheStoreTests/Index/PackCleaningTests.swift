@@ -117,7 +117,7 @@ import Testing
     for number in 0..<3 { try fixture.store(target(number), content(number)) }
     let core = fixture.store.core
     #expect(core.packs?.all.contains(where: \.isSealed) == false)
-    core.budget.noteFree(0)
+    core.budget.noteFree(CacheStore.leastFree)
     #expect(core.reserveEvicting(60_000))
     #expect(try fixture.first(target(0)) == nil)
     #expect(!core.reserveEvicting(60 << 20))

@@ -36,7 +36,7 @@ import Testing
       Row(response: ["Vary: Foo"], first: ["Foo: 1"], second: [], expected: false),
       Row(response: ["Vary: Foo", "Vary: Bar"], first: ["Foo: 1"], second: ["Foo: 1", "Bar: 1"], expected: false),
       Row(
-        response: ["Vary: Accept-Language"], first: ["Accept-Language: en, de"], second: ["Accept-Language: De,eN"],
+        response: ["Vary: Accept-Language"], first: ["Accept-Language: en, de"], second: ["Accept-Language: eN,De"],
         expected: true),
       Row(response: ["Vary: *"], first: [], second: [], expected: false),
       // The origin is asked for identity: what the client accepts chooses nothing.

@@ -76,7 +76,7 @@ package final class ProcessTree: ProcessMeter {
     guard now[root] != nil, before[root] == nil || before[root]?.started == now[root]?.started else { return false }
     // Those whose parent has ended are nobody's children any more, and still belong here.
     for (pid, member) in before where now[pid] == nil { try visit(pid, before, &now, as: member.started) }
-    settle(before, &now)
+    countEnded(before, &now)
     members = now
     return true
   }
@@ -98,7 +98,7 @@ package final class ProcessTree: ProcessMeter {
   }
 
   /// Lets the nearest ancestor that is left answer for each process that has gone.
-  private func settle(_ before: [Int32: Member], _ now: inout [Int32: Member]) {
+  private func countEnded(_ before: [Int32: Member], _ now: inout [Int32: Member]) {
     for (pid, member) in before where now[pid]?.started != member.started {
       var heir = member.parent
       while let ancestor = before[heir], now[heir]?.started != ancestor.started { heir = ancestor.parent }

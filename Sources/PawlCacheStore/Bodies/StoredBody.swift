@@ -165,7 +165,7 @@ package final class StoredBody: @unchecked Sendable {
   /// the slice lives.
   package func slice(_ range: Range<UInt64>) -> FileSlice {
     let count = Int(range.upperBound - range.lowerBound)
-    settleInFile()
+    moveToFile()
     let known = state.withLock { $0.descriptor }
     // Closed between two turns for want of readers: open(2) of a file just used does not wait.
     guard let descriptor = known ?? BodyFile.reopen(self) else {

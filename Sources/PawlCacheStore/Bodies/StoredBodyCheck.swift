@@ -190,7 +190,7 @@ extension StoredBody {
   private func cutUnprovable(_ range: Range<UInt64>, _ why: String) { remove(HeldBytes([range]), why) { _ in } }
 
   /// A body of which nothing is left is dropped, unless somebody has begun to read it: for him it is mended.
-  private func remove(_ gone: HeldBytes, _ why: String, _ settle: (inout BodyState) -> Void) {
+  private func remove(_ gone: HeldBytes, _ why: String, _ note: (inout BodyState) -> Void) {
     unpack()
     // It cannot be mended where it is.
     if state.withLock({ $0.place.packed != nil }) {
@@ -203,7 +203,7 @@ extension StoredBody {
         state.held.remove(range)
         state.verified.remove(range)
       }
-      settle(&state)
+      note(&state)
       state.heldCount = state.held.count
       if state.heldCount < held {
         state.content.wasCut()

@@ -6,7 +6,7 @@ import PawlDisk
 /// that is long in coming, or too large, gets a file first: what a reader has seen is kept whatever happens.
 extension StoredBody {
   /// Whether what came of it is in memory alone: nobody reads that yet. Who fills it sees to it that this does not last
-  /// (``settleSoon()``).
+  /// (``moveToFileSoon()``).
   package var isGathering: Bool { state.withLock { $0.place.isGathering } }
 
   /// When it becomes a record, `decide` says what is kept with it for requests about which nothing is special. On any thread.
@@ -26,14 +26,14 @@ extension StoredBody {
   }
 
   /// Gives it a file, in the pool.
-  package func settleSoon() {
+  package func moveToFileSoon() {
     let isWanted = state.withLock { state in
       guard state.place == .gathered else { return false }
       state.place = .settling
       return true
     }
     guard isWanted else { return }
-    if !core.pool.run({ [self] in settleInFile() }) { settleInFile() }
+    if !core.pool.run({ [self] in moveToFile() }) { moveToFile() }
   }
 
   enum Gathering { case gathered, full, notGathering }
@@ -59,12 +59,12 @@ extension StoredBody {
 
   /// From now on it has a file, with what has come so far. Nothing happens to one that has, or becomes a record first. Blocking, for a
   /// moment: its file is made, and written into the page cache.
-  func settleInFile() {
+  func moveToFile() {
     guard isGathering else { return }
-    core.moving(self) { settleAlone() }
+    core.moving(self) { moveToFileAlone() }
   }
 
-  private func settleAlone() {
+  private func moveToFileAlone() {
     guard isGathering else { return }
     _ = core.unrecorded.withLock { $0.insert(id) }
     do throws(StoreError) {
@@ -153,7 +153,7 @@ extension StoredBody {
     }
     switch way {
     case .elsewhere:
-      settleInFile()
+      moveToFile()
       return nil
     case .missing: return false
     case .memory: stayInMemory()
@@ -187,7 +187,7 @@ extension StoredBody {
       of: row, tags, answer: answer, content: bytes.count, digest: digest, seed: core.packs?.seed ?? 0)
     let now = core.clock.now()
     guard let front, let packs = core.packs, let (place, descriptor) = packs.append(front, content: bytes) else {
-      settleInFile()
+      moveToFile()
       return false
     }
     let keepsMemory = bytes.count <= Int(clamping: core.settings.memoryObject) && core.settings.memory > 0

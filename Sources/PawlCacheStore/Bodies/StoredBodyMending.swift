@@ -52,7 +52,7 @@ extension StoredBody {
           rebasing: bytes[Int(run.range.lowerBound - offset)..<Int(run.range.upperBound - offset)])
         try Files.writeAll(descriptor.raw, piece, at: run.range.lowerBound)
         run.segment.append(piece)
-        try settle(run)
+        try compare(run)
       } catch {
         state.withLock { state in
           for left in runs[index...] {
@@ -65,7 +65,7 @@ extension StoredBody {
     }
   }
 
-  private func settle(_ run: LostRun) throws(StoreError) {
+  private func compare(_ run: LostRun) throws(StoreError) {
     let second = core.clock.now().seconds
     let outcome = try state.withLock { (state) throws(StoreError) -> (news: News, told: Range<UInt64>?)? in
       guard run.segment.end == run.record.end else {

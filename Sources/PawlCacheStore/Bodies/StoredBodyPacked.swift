@@ -268,7 +268,7 @@ extension CatalogueChange {
     case .superseded(_, let time): row.supersededAt = time
     case .current: row.supersededAt = nil
     case .owner(_, let owner): row.owner = owner
-    case .insert, .remove, .segments, .cut, .synced, .complete, .cleared, .used, .meta, .outdated, .settled: break
+    case .insert, .remove, .segments, .cut, .synced, .complete, .cleared, .used, .meta, .outdated, .forgotten: break
     }
   }
 }

@@ -7,7 +7,7 @@ extension StoredBody {
   /// - Returns: `false` when somebody has begun that before, whose bytes the window is for.
   @discardableResult
   package func beginStreaming() -> Bool {
-    settleInFile()
+    moveToFile()
     let outcome = state.withLock { state -> (tags: [TagRecord]?, released: UInt64)? in
       guard state.window == nil else { return nil }
       state.window = MemoryWindow()

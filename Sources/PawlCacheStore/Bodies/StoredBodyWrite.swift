@@ -18,7 +18,7 @@ extension StoredBody {
     let range = offset..<(offset + UInt64(bytes.count))
     switch gather(bytes, at: offset) {
     case .gathered: return took
-    case .full: settleInFile()
+    case .full: moveToFile()
     case .notGathering: break
     }
     // Nobody has changed the file since the last write: it would not show any more after this one.
@@ -216,7 +216,7 @@ extension StoredBody {
 
   /// No fill runs any more, for now: what was reserved and not used goes back, what was written is recorded.
   package func fillPaused() {
-    settleInFile()
+    moveToFile()
     let (released, news) = state.withLock { state in
       state.closeAllSegments()
       state.growth.paused()

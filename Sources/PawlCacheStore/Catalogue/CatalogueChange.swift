@@ -62,7 +62,7 @@ package enum CatalogueChange: Sendable {
   /// What stands below this key, and has a lower number, is out of date.
   case outdated([UInt8], Int64)
   /// Nothing out of date is left below it.
-  case settled([UInt8])
+  case forgotten([UInt8])
 
   func apply(to database: Database) throws(StoreError) {
     switch self {
@@ -106,7 +106,7 @@ package enum CatalogueChange: Sendable {
         .number(uses))
     case .meta(let name, let value): try CatalogueSchema.setMeta(database, name, value)
     case .outdated(let tree, let number): try OutdatedRows.record(tree, number, in: database)
-    case .settled(let tree): try OutdatedRows.remove(tree, from: database)
+    case .forgotten(let tree): try OutdatedRows.remove(tree, from: database)
     }
   }
 

@@ -189,7 +189,7 @@ struct BodyLoader {
     let recorded = row.held
     let found = body.held.count
     if recorded > found { charge.shrink(recorded - found) } else { charge.add(found - recorded) }
-    settle(body, size: file.1)
+    checkAgainstFile(body, size: file.1)
     return body.failure == nil ? response(head, body) : nil
   }
 
@@ -233,7 +233,7 @@ struct BodyLoader {
   }
 
   /// Cuts what the file does not have; after an unclean end verifies what was not synced, and narrows the tags.
-  private func settle(_ body: StoredBody, size: UInt64) {
+  private func checkAgainstFile(_ body: StoredBody, size: UInt64) {
     let row = object.row
     body.cutBeyond(size)
     if let total = row.total, row.isComplete, size != total, body.failure == nil {

@@ -101,7 +101,7 @@ extension CacheStore {
   package func forgetAll(below key: CacheKey, on loop: EventLoop, _ completion: @escaping () -> Void) {
     let (number, tree) = (core.takeNumber(), OutdatedRows.normalised(key.bytes))
     let surplus = core.trees.stamp(tree, number)
-    if !surplus.isEmpty { core.pool.run { [core] in core.settle(surplus) } }
+    if !surplus.isEmpty { core.pool.run { [core] in core.removeOutdated(surplus) } }
     let done = LoopReply<[Resource]>(on: loop) { [self] loading in
       // They were read before the stamp was there, perhaps.
       var left = loading.count
@@ -176,18 +176,18 @@ extension StoreCore {
   }
 
   /// Removes what lies on disk below these paths, and forgets them.
-  fileprivate func settle(_ stamps: [[UInt8]: Int64]) {
-    let settled = OutdatedTrees(stamps)
+  fileprivate func removeOutdated(_ stamps: [[UInt8]: Int64]) {
+    let outdated = OutdatedTrees(stamps)
     doomed.withLock { $0.beginRound() }
     defer { doomed.withLock { $0.endRound() } }
     do throws(StoreError) {
-      let old = try reader.objects(before: stamps.values.max() ?? 0) { settled.covers($0, number: $1) }
+      let old = try reader.objects(before: stamps.values.max() ?? 0) { outdated.covers($0, number: $1) }
       for candidate in old { _ = evict(candidate) }
-      removePacked(coveredBy: settled)
+      removePacked(coveredBy: outdated)
     } catch {
       return noteReadFailure(error)
     }
     trees.forget(stamps)
-    submit(stamps.keys.map { .settled($0) })
+    submit(stamps.keys.map { .forgotten($0) })
   }
 }

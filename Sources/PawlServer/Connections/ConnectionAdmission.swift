@@ -1,5 +1,6 @@
 import PawlBase
 import PawlConfig
+import PawlDisk
 import PawlLoop
 import PawlObserve
 
@@ -7,8 +8,7 @@ import PawlObserve
 final class ConnectionAdmission: Sendable {
   let openings: OpeningLog
   private let trusted: [AddressRange]
-  /// How many connections of clients there may be at a time.
-  let limit: Int
+  private let limit: Int
   private let count = Locked(0)
 
   /// - Parameter limit: client connections of the whole process (`max-connections`).
@@ -17,13 +17,17 @@ final class ConnectionAdmission: Sendable {
     openings = OpeningLog(events)
   }
 
-  /// One more client connection; `false` at the limit.
-  func admit() -> Bool {
-    count.withLock { count in
+  /// Counts one more client connection.
+  /// - Parameter failures: where it is said that clients are turned away.
+  /// - Returns: `false` at the limit.
+  func admit(_ failures: FailureLog) -> Bool {
+    let isAdmitted = count.withLock { count in
       guard count < limit else { return false }
       count += 1
       return true
     }
+    if !isAdmitted { failures.noteRefused(limit: limit) }
+    return isAdmitted
   }
 
   func release() { count.withLock { $0 -= 1 } }

@@ -15,16 +15,16 @@ struct HitFields {
   @inline(__always) static var cacheStatusLine: StaticString { "\r\nCache-Status: pawl; hit; ttl=" }
   let timeToLive: UInt64
 
-  init(_ hit: PackedHit, _ route: RouteSettings, _ facts: ClientFacts, _ owner: LoopConnections) {
-    let now = owner.services.loop.wallSeconds
-    date = HotAnswer.hasDate(hit) ? nil : owner.dateField
+  init(_ hit: PackedHit, _ route: RouteSettings, _ facts: ClientFacts, _ connections: LoopConnections) {
+    let now = connections.services.loop.wallSeconds
+    date = HotAnswer.hasDate(hit) ? nil : connections.dateField
     strictTransport = facts.isSecure ? route.strictTransport : nil
     age = UInt64(max(0, now - hit.born))
     timeToLive = UInt64(max(0, hit.until - now))
   }
 
-  @inline(__always) init(_ hot: HotResponse, _ facts: ClientFacts, _ owner: LoopConnections) {
-    date = hot.answer.hasDate ? nil : owner.dateField
+  @inline(__always) init(_ hot: HotResponse, _ facts: ClientFacts, _ connections: LoopConnections) {
+    date = hot.answer.hasDate ? nil : connections.dateField
     strictTransport = facts.isSecure ? hot.route.strictTransport : nil
     age = UInt64(max(0, hot.now - hot.answer.bornAt))
     timeToLive = UInt64(hot.answer.freshUntil - hot.now)

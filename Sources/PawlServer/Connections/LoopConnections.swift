@@ -36,7 +36,7 @@ final class LoopConnections {
   let accessLog: AccessLog?
   let clock: any LoopClock
   var members = ConnectionList()
-  let deadlines: DeadlineQueue<ClientConnection>
+  let deadlines: DeadlineQueue<HTTP1Connection>
   /// Of connections on which HTTP is not spoken yet.
   let openings: DeadlineQueue<Opening>
   var tunnels: [ObjectIdentifier: Tunnel] = [:]
@@ -76,7 +76,7 @@ final class LoopConnections {
     let id = id ?? requestID(head.fields)
     let router = services.router
     let route = known?.route ?? router.route(authority: head.authority, target: head.target)
-    ClientCertificateField.settle(&head.fields, facts, isWanted: route?.tellsClientCertificate ?? false)
+    ClientCertificateField.set(&head.fields, facts, isWanted: route?.tellsClientCertificate ?? false)
     var record = TransferRecord(began: began)
     record.upstream = route?.upstreamName ?? "-"
     let request = IncomingRequest(

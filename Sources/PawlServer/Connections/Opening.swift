@@ -22,7 +22,7 @@ final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
   static let lingerTime = Duration.seconds(2)
   static let lingerBudget = 64 << 10
 
-  private unowned let owner: LoopConnections
+  private unowned let connections: LoopConnections
   private let listener: ListenerOnLoop
   let stream: SocketStream
   private let peer: SocketAddress
@@ -40,9 +40,9 @@ final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
     var isSecure = false
   }
 
-  init(stream: SocketStream, peer: SocketAddress, listener: ListenerOnLoop, owner: LoopConnections) {
-    (self.stream, self.peer, self.listener, self.owner) = (stream, peer, listener, owner)
-    caller = Caller(client: peer, isTrusted: owner.admission.isTrusted(peer), port: listener.port)
+  init(stream: SocketStream, peer: SocketAddress, listener: ListenerOnLoop, connections: LoopConnections) {
+    (self.stream, self.peer, self.listener, self.connections) = (stream, peer, listener, connections)
+    caller = Caller(client: peer, isTrusted: connections.admission.isTrusted(peer), port: listener.port)
     phase = listener.settings.proxyProtocol ? .header([]) : .greeting
     stream.delegate = self
   }
@@ -72,7 +72,7 @@ final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
   }
 
   private func setDeadline(after duration: Duration) {
-    owner.openings.set(self, due: owner.loop.now.advanced(by: duration))
+    connections.openings.set(self, due: connections.loop.now.advanced(by: duration))
   }
 
   func deadlinePassed() {
@@ -115,7 +115,7 @@ final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
       named.isTrusted = false
     case .internet(let client, let server):
       named.client = SocketAddress(client)
-      named.isTrusted = owner.admission.isTrusted(named.client)
+      named.isTrusted = connections.admission.isTrusted(named.client)
       named.port = server.port
     }
     return named
@@ -130,7 +130,7 @@ final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
   }
 
   private func refuseHeader(_ why: String) {
-    owner.admission.openings.note(.proxyProtocol, of: peer, why: why, at: owner.loop.now)
+    connections.admission.openings.note(.proxyProtocol, of: peer, why: why, at: connections.loop.now)
     close()
   }
 
@@ -156,16 +156,16 @@ final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
   }
 
   private func note(_ trouble: OpeningLog.Trouble, _ why: String) {
-    owner.admission.openings.note(trouble, of: caller.client ?? peer, why: why, at: owner.loop.now)
+    connections.admission.openings.note(trouble, of: caller.client ?? peer, why: why, at: connections.loop.now)
   }
 
   /// The client has mistaken the port: told so in the words it understands.
   private func answerInClear() {
     let reply = Replies.refusal(
       status: 400, reason: "This port speaks TLS, and the request came in clear: its URL has to begin with https.")
-    let bytes = reply.bytes(date: owner.dateField)
+    let bytes = reply.bytes(date: connections.dateField)
     let result = bytes.withUnsafeBytes { stream.write($0, more: false) }
-    owner.logRefusal(facts(nil, nil), status: 400, bytes: reply.body.count)
+    connections.logRefusal(facts(nil, nil), status: 400, bytes: reply.body.count)
     guard result == .bytes(bytes.count) else { return close() }
     linger()
   }
@@ -175,8 +175,8 @@ final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
   /// HTTP is spoken from here on.
   private func serve(with tls: TLSFacts?, of certificates: TLSServerContext?) {
     phase = .closed
-    owner.openings.remove(self)
-    owner.dispatch.serve(stream, facts(tls, certificates), on: listener, after: self)
+    connections.openings.remove(self)
+    connections.dispatch.serve(stream, facts(tls, certificates), on: listener, after: self)
   }
 
   private func facts(_ tls: TLSFacts?, _ certificates: TLSServerContext?) -> ClientFacts {
@@ -194,7 +194,7 @@ final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
   }
 
   private func readAndDrop() {
-    switch lingering.read(on: owner.loop, { stream.readUnprotected(into: $0) }) {
+    switch lingering.read(on: connections.loop, { stream.readUnprotected(into: $0) }) {
     case .goesOn: break
     case .enough, .ended, .broken: close()
     }
@@ -207,17 +207,17 @@ final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
   private func close() {
     if case .closed = phase { return }
     phase = .closed
-    owner.openings.remove(self)
+    connections.openings.remove(self)
     stream.close()
-    owner.connectionClosed(self)
+    connections.connectionClosed(self)
   }
 
   // MARK: - Bytes as they are on the wire
 
   /// What has come, at most so many bytes; `nil` when that is nothing, or the connection has ended and is closed.
   private func peek(_ limit: Int) -> [UInt8]? {
-    var buffer = owner.loop.takeReadBuffer()
-    defer { owner.loop.giveReadBuffer(buffer) }
+    var buffer = connections.loop.takeReadBuffer()
+    defer { connections.loop.giveReadBuffer(buffer) }
     let result = buffer.withUnsafeMutableBytes { bytes in
       stream.peek(into: UnsafeMutableRawBufferPointer(rebasing: bytes[..<min(limit, bytes.count)]))
     }

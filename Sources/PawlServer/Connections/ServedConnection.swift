@@ -1,6 +1,6 @@
 import PawlLoop
 
-/// A client's connection, from `accept` to its end, whatever is spoken on it: a ``ClientConnection`` (HTTP/1.1), an
+/// A client's connection, from `accept` to its end, whatever is spoken on it: a ``HTTP1Connection`` (HTTP/1.1), an
 /// ``HTTP2Connection``, or one that is still being opened. Lives on one loop, which holds it.
 protocol ServedConnection: AnyObject {
   var stream: SocketStream { get }

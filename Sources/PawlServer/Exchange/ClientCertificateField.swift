@@ -19,7 +19,7 @@ enum ClientCertificateField {
 
   /// Puts a request's fields right: a stranger's claims go; what the connection proved is said where the route wants it
   /// and no trusted peer has said it of its own client.
-  static func settle(_ fields: inout Fields, _ facts: ClientFacts, isWanted: Bool) {
+  static func set(_ fields: inout Fields, _ facts: ClientFacts, isWanted: Bool) {
     let isClaimed = fields.lines.contains { $0.name == .other && isClaim(fields.name($0)) }
     if isClaimed {
       if facts.isTrusted { return }

@@ -17,6 +17,19 @@ extension FailureLog {
       ])
   }
 
+  /// Says that clients are turned away because there are as many as there may be.
+  /// - Parameter limit: connections of clients in all.
+  func noteRefused(limit: Int) {
+    guard let unsaid = due("connections") else { return }
+    events.log(.warning, "connections-refused", ["max-connections": "\(limit)", "unsaid": "\(unsaid)"])
+  }
+
+  /// Says why a connection could not be accepted.
+  func noteAccept(_ why: String) {
+    guard let unsaid = due("accept \(why)") else { return }
+    events.log(.warning, "accept-failed", ["why": why, "unsaid": "\(unsaid)"])
+  }
+
   /// An upload was refused for want of room, or because the disk failed.
   func noteUpload(_ why: String, _ request: IncomingRequest) {
     guard let unsaid = due("\(request.route.upstreamName) upload \(why)") else { return }

@@ -8,9 +8,9 @@ extension ServerLoop: RequestDispatch {
   func serve(_ stream: SocketStream, _ facts: ClientFacts, on listener: ListenerOnLoop, after opening: Opening?) {
     if let opening { connections.members.remove(opening) }
     if facts.tls?.applicationProtocol.elementsEqual("h2".utf8) == true {
-      return startHTTP2(HTTP2Connection(stream: stream, facts: facts, listener: listener, owner: connections))
+      return startHTTP2(HTTP2Connection(stream: stream, facts: facts, listener: listener, connections: connections))
     }
-    let connection = ClientConnection(stream: stream, facts: facts, listener: listener, owner: connections)
+    let connection = HTTP1Connection(stream: stream, facts: facts, listener: listener, connections: connections)
     connections.members.add(connection)
     connection.start()
   }
@@ -21,7 +21,7 @@ extension ServerLoop: RequestDispatch {
   ) {
     connections.members.remove(connection)
     startHTTP2(
-      HTTP2Connection(stream: stream, facts: facts, listener: listener, owner: connections, received: received))
+      HTTP2Connection(stream: stream, facts: facts, listener: listener, connections: connections, received: received))
   }
 
   private func startHTTP2(_ connection: HTTP2Connection) {

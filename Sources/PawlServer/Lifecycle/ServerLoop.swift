@@ -46,8 +46,7 @@ final class ServerLoop {
         accepted(descriptor, from: peer, on: entry)
       }
       listener.onTrouble = { [unowned self] trouble in
-        guard let unsaid = services.shared.failures.due("accept-failed \(trouble)") else { return }
-        services.events.log(.warning, "accept-failed", ["why": "\(trouble)", "unsaid": "\(unsaid)"])
+        services.shared.failures.noteAccept("\(trouble)")
       }
       listeners.append(entry)
       try listener.start()
@@ -58,25 +57,14 @@ final class ServerLoop {
   func accepted(_ descriptor: CInt, from peer: SocketAddress, on listener: ListenerOnLoop) {
     let stream = SocketStream(accepted: descriptor, loop: loop)
     let admission = server.admission
-    guard !services.isEnding else { return stream.reset() }
-    guard admission.admit() else {
-      noteRefused(admission.limit)
-      return stream.reset()
-    }
+    guard !services.isEnding, admission.admit(services.shared.failures) else { return stream.reset() }
     guard listener.opensFirst else {
       let facts = ClientFacts(client: peer, isTrusted: admission.isTrusted(peer), port: listener.port)
       return serve(stream, facts, on: listener, after: nil)
     }
-    let opening = Opening(stream: stream, peer: peer, listener: listener, owner: connections)
+    let opening = Opening(stream: stream, peer: peer, listener: listener, connections: connections)
     connections.members.add(opening)
     opening.start()
-  }
-
-  /// Says once a minute that clients are turned away, and by which limit.
-  private func noteRefused(_ limit: Int) {
-    guard let unsaid = services.shared.failures.due("connections") else { return }
-    services.events.log(
-      .warning, "connections-refused", ["max-connections": "\(limit)", "unsaid": "\(unsaid)"])
   }
 
   /// Looks at the files of all certificates again and again, off the loop; one look at a time, however long it takes.

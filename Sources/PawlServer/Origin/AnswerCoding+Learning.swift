@@ -51,12 +51,12 @@ extension AnswerCoding {
       if !isListed { compression.hasLearnt.store(true, ordering: .relaxed) }
       codings.withLock { table in
         table.note(true, of: subject, at: now)
-        table.settles(kind, at: now)
+        table.learned(kind, at: now)
       }
     case (true, .isPlain(hasLength: true)):
       codings.withLock { table in
         table.note(false, of: subject, at: now)
-        table.settles(kind, at: now)
+        table.learned(kind, at: now)
       }
     case (true, .isPlain(hasLength: false)): codings.withLock { $0.reopens(kind) }
     case (false, .isPlain) where isPersonal || !isListed:

@@ -96,7 +96,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
     let isUpgrade = options.upgrade && request.head.fields.contains(.upgrade) && !isHTTP2Upgrade
     var head = OriginRequests.forwarded(request, keepingUpgrade: isUpgrade)
     if let spooled { head.framing = .length(spooled.count) }
-    if bypass != nil, !isUpgrade, head.framing == .none { OriginRequests.settleCoding(&head.fields, request) }
+    if bypass != nil, !isUpgrade, head.framing == .none { OriginRequests.setAcceptEncoding(&head.fields, request) }
     let wantsContinue =
       use == .upload && head.fields.contains(.expect) && request.head.version.takesInterim
     if !wantsContinue { head.fields.removeAll(.expect) }

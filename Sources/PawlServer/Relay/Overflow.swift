@@ -77,13 +77,13 @@ final class Overflow {
   /// Takes all of it. `false`: no more for now.
   func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
     tail.append(bytes)
-    settle()
+    writeOut()
     if tail.count > Self.free, !memory.hold(tail.count - Self.free, on: loop, who) { memory.holdsMore(on: loop) }
     return takesMore
   }
 
   /// Writes what waits, as far as the limits allow.
-  private func settle() {
+  private func writeOut() {
     defer { if tail.count <= Self.free, !memory.isEmpty { memory.giveBack(on: loop) } }
     while !isBusy, !isFull, !isBroken, !tail.isEmpty {
       let count = min(tail.count, Self.piece)
@@ -108,7 +108,7 @@ final class Overflow {
       isBusy = loop.pool.run(work, then: loop.loop) { [self] took in
         isBusy = false
         wrote(took, bytes)
-        settle()
+        writeOut()
         changed?()
       }
       if isBusy { return }
@@ -151,7 +151,7 @@ final class Overflow {
     isBusy = loop.pool.run({ Self.read(file.descriptor, at, count, waits: true) }, then: loop.loop) { [self] bytes in
       isBusy = false
       if bytes.count == count { fetched = bytes } else { (isBroken, read) = (true, written) }
-      settle()
+      writeOut()
       changed?()
     }
     return isBusy ? .later : .failed

@@ -121,7 +121,7 @@ struct OriginCodings {
   }
 
   /// It is answered.
-  mutating func settles(_ kind: Kind, at now: Monotonic) {
+  mutating func learned(_ kind: Kind, at now: Monotonic) {
     if questions[kind] == nil { makeRoom() }
     questions[kind] = Question(isOpen: false, askedAt: now, notedAt: now)
   }

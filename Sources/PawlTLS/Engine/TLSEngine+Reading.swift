@@ -82,7 +82,7 @@ extension TLSEngine {
   }
 
   /// What reading itself made: alerts, answers to new keys. What was held back before it waits on for its company.
-  private func sendReplies() { if scratch?.filled != 0 { settle(more: false) } }
+  private func sendReplies() { if scratch?.filled != 0 { sendRecords(more: false) } }
 
   func prepareReceiving() {
     socket.beganReceiving()

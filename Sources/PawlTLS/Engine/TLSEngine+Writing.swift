@@ -27,7 +27,7 @@ extension TLSEngine {
       sent = encrypt(first)
       if sent == first.count { sent += encrypt(second) }
     }
-    settle(more: more)
+    sendRecords(more: more)
     if let writeFailure { return .failed(writeFailure) }
     return sent > 0 ? .bytes(sent) : .wouldBlock
   }
@@ -53,7 +53,7 @@ extension TLSEngine {
         trouble = got == 0 ? .end : .failed(pawl_errno())
       }
     }
-    settle(more: false)
+    sendRecords(more: false)
     if let writeFailure { return .failed(writeFailure) }
     if sent > 0 { return .bytes(sent) }
     return trouble ?? .wouldBlock
@@ -64,7 +64,7 @@ extension TLSEngine {
   package func flush() -> Bool {
     isBlocked = false
     if writing == .owing { kernelEnd() }
-    settle(more: false)
+    sendRecords(more: false)
     return pendingCount == 0
   }
 
@@ -77,7 +77,7 @@ extension TLSEngine {
     reclaimHeld()
     _ = SSL_shutdown(ssl)
     OpenSSLError.forgetOld()
-    settle(more: false, isLast: true)
+    sendRecords(more: false, isLast: true)
   }
 
   /// `nil`: go ahead.
@@ -106,7 +106,7 @@ extension TLSEngine {
     var taken = 0
     while taken < bytes.count {
       if !scratch.hasRoom {
-        settle(more: true)
+        sendRecords(more: true)
         if isBlocked || writeFailure != nil { break }
       }
       var size = sizer.next(bytes.count - taken)
@@ -129,7 +129,7 @@ extension TLSEngine {
   /// For OpenSSL: a record to send.
   func gather(_ record: UnsafeRawBufferPointer) {
     guard let scratch else { return }
-    if scratch.filled + record.count > scratch.records.count { settle(more: true) }
+    if scratch.filled + record.count > scratch.records.count { sendRecords(more: true) }
     guard scratch.filled + record.count <= scratch.records.count else {
       keep(record)
       isBlocked = true
@@ -143,7 +143,7 @@ extension TLSEngine {
   /// - Parameters:
   ///   - more: small amounts may wait for what follows.
   ///   - isLast: FIN follows now.
-  func settle(more: Bool, isLast: Bool = false) {
+  func sendRecords(more: Bool, isLast: Bool = false) {
     guard let scratch, scratch.filled > 0 || (pendingCount > 0 && !isBlocked) else { return }
     let gathered = UnsafeRawBufferPointer(rebasing: scratch.records[..<scratch.filled])
     scratch.filled = 0

@@ -121,7 +121,7 @@ package final class TLSEngine {
     let code = SSL_get_error(ssl, result)
     let outcome = outcome(result, code)
     // Where a request came behind the client's last flight, the session tickets go out with its answer.
-    settle(more: outcome == .done && hasUnread)
+    sendRecords(more: outcome == .done && hasUnread)
     return outcome
   }
 

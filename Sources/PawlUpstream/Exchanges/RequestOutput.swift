@@ -116,7 +116,7 @@ struct RequestOutput {
         withTail { $0.append(contentsOf: bytes) }
         return flush(stream)
       }
-      return settled(writeThrough(bytes, to: stream), stream)
+      return noteFlushed(writeThrough(bytes, to: stream), stream)
     case .chunked:
       hasTakenBody = true
       withTail {
@@ -172,7 +172,7 @@ struct RequestOutput {
   /// Writes what is held back.
   mutating func flush(_ stream: SocketStream?) -> FlushResult {
     guard let stream, isConnected else { return pendingCount == 0 && file == nil ? .drained : .blocked }
-    return settled(flushAll(stream), stream)
+    return noteFlushed(flushAll(stream), stream)
   }
 
   private mutating func flushAll(_ stream: SocketStream) -> FlushResult {
@@ -185,7 +185,7 @@ struct RequestOutput {
   }
 
   /// Nothing is left here; whether something is left in the stream decides.
-  private mutating func settled(_ result: FlushResult, _ stream: SocketStream) -> FlushResult {
+  private mutating func noteFlushed(_ result: FlushResult, _ stream: SocketStream) -> FlushResult {
     keptByStream = isStopped ? 0 : stream.bytesKept
     return result == .drained && keptByStream > 0 ? .blocked : result
   }

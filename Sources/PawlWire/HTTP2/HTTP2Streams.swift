@@ -1,7 +1,7 @@
 import PawlHTTP
 
 /// What a session knows of one stream, besides what nghttp2 knows.
-struct HTTP2Stream {
+struct HTTP2StreamSlot {
   var id: HTTP2StreamID = 0
   var window: HTTP2ReceiveWindow
   var telling = Telling.unread
@@ -101,14 +101,14 @@ struct HTTP2Stream {
 
 /// The streams of a connection, each in a slot that is used again: no allocation for one more.
 struct HTTP2Streams {
-  private var slots: [HTTP2Stream] = []
+  private var slots: [HTTP2StreamSlot] = []
   private var free: [Int] = []
 
   var count: Int { slots.count - free.count }
   var indices: Range<Int> { slots.indices }
 
   mutating func open(_ id: HTTP2StreamID, window: Int) -> Int {
-    let stream = HTTP2Stream(id: id, window: HTTP2ReceiveWindow(size: window))
+    let stream = HTTP2StreamSlot(id: id, window: HTTP2ReceiveWindow(size: window))
     guard let slot = free.popLast() else {
       slots.append(stream)
       return slots.count - 1
@@ -118,14 +118,14 @@ struct HTTP2Streams {
   }
 
   mutating func close(_ slot: Int) {
-    slots[slot] = HTTP2Stream(window: HTTP2ReceiveWindow(size: 0))
+    slots[slot] = HTTP2StreamSlot(window: HTTP2ReceiveWindow(size: 0))
     free.append(slot)
   }
 
   /// Whether a stream is in the slot whose window matters still.
   func receives(_ slot: Int) -> Bool { slots[slot].id != 0 && !slots[slot].isClosed && !slots[slot].hasEnded }
 
-  subscript(slot: Int) -> HTTP2Stream {
+  subscript(slot: Int) -> HTTP2StreamSlot {
     _read { yield slots[slot] }
     _modify { yield &slots[slot] }
   }

@@ -96,7 +96,7 @@ import Testing
     let response = try begin(fixture, "/a", total: 30_000)
     let body = response.body
     try body.write(Array(pattern(30_000)[..<10_000]))
-    body.settleSoon()
+    body.moveToFileSoon()
     try body.write(Array(pattern(30_000)[10_000..<20_000]), at: 10_000)
     try fixture.settle()
     #expect(place(response).isFile)
@@ -131,8 +131,8 @@ import Testing
     let body = try begin(fixture, "/a", total: round.isMultiple(of: 2) ? 20_000 : nil).body
     let bytes = pattern(20_000)
     try body.write(Array(bytes[..<15_000]))
-    body.settleSoon()
-    for _ in 0..<3 { fixture.pool.run { body.settleInFile() } }
+    body.moveToFileSoon()
+    for _ in 0..<3 { fixture.pool.run { body.moveToFile() } }
     try body.write(Array(bytes[15_000...]), at: 15_000)
     if round.isMultiple(of: 3) { _ = body.slice(0..<1) }
     if body.total == nil { body.setTotal(20_000) }
@@ -183,7 +183,7 @@ import Testing
     try body.write(Array(pattern(9000)[..<5000]))
     fixture.store.forget(response)
     #expect(try fixture.first("/a") == nil)
-    if way == 1 { body.settleInFile() }
+    if way == 1 { body.moveToFile() }
     try body.write(Array(pattern(9000)[5000...]), at: 5000)
     if way == 2 { body.fillPaused() }
     #expect(body.complete())

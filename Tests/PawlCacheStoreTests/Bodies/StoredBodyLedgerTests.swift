@@ -16,7 +16,7 @@ import Testing
     let response = StoredResponse(head: fixture.head(fields), body: body, storedAt: fixture.clock.wallSeconds())
     fixture.store.publish(response, in: try fixture.resource("/a"))
     try body.write(pattern(5000))
-    body.settleInFile()
+    body.moveToFile()
     return (fixture, body)
   }
 

@@ -24,7 +24,7 @@ import Testing
       pawl.settle()
       let isIdle = pawl.onLoop { loop in
         loop.connections.members.all.allSatisfy { connection in
-          guard let connection = connection as? ClientConnection else { return false }
+          guard let connection = connection as? HTTP1Connection else { return false }
           return connection.busy == nil && connection.input.capacity == 0
         }
       }
@@ -40,7 +40,7 @@ import Testing
     let clients = (0..<8).map { _ in pawl.connect() }
     pawl.waitUntil("they are there") { pawl.onLoop { $0.connections.members.count } == clients.count }
     let sizes: [[Int]]? = pawl.onLoop { loop in
-      loop.connections.members.all.compactMap { $0 as? ClientConnection }.map { connection in
+      loop.connections.members.all.compactMap { $0 as? HTTP1Connection }.map { connection in
         [connection, connection.stream, connection.facts].map { (object: AnyObject) in
           usableSize(Unmanaged.passUnretained(object).toOpaque())
         }

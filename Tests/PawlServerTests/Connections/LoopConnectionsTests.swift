@@ -17,7 +17,7 @@ import Testing
     let bench = try ServerBench()
     func id(_ fields: [(FieldName, String)], told: [UInt8]? = nil) -> [UInt8] {
       let facts = bench.request().facts
-      return bench.owner.connections.makeRequest(
+      return bench.serverLoop.connections.makeRequest(
         head("site", fields), facts: facts, began: bench.loop.now, id: told
       ).requestID
     }
@@ -34,7 +34,7 @@ import Testing
   func noSite() throws {
     let bench = try ServerBench { $0.site = "host = a.example" }
     func request(_ authority: String) -> IncomingRequest {
-      bench.owner.connections.makeRequest(head(authority), facts: bench.request().facts, began: bench.loop.now)
+      bench.serverLoop.connections.makeRequest(head(authority), facts: bench.request().facts, began: bench.loop.now)
     }
     let (taken, untaken) = (request("a.example"), request("b.example"))
     #expect(taken.isRouted && taken.record.upstream == taken.route.upstreamName)

@@ -15,7 +15,7 @@ import Testing
   private func settled(_ lines: [String], _ facts: ClientFacts, isWanted: Bool) -> [String] {
     var fields = Fields()
     for line in lines { fields.append(named: line.utf8, "theirs".utf8) }
-    ClientCertificateField.settle(&fields, facts, isWanted: isWanted)
+    ClientCertificateField.set(&fields, facts, isWanted: isWanted)
     return fields.lines.map { "\(fields.name($0).text)=\(fields.value($0).text)" }
   }
 

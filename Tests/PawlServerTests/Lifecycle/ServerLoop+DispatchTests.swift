@@ -22,7 +22,7 @@ import Testing
   func kinds() throws {
     let bench = try ServerBench { $0.more = "[route:default/off]\npath = /off\ncache = off" }
     func kind(_ request: IncomingRequest) -> String {
-      "\(type(of: bench.owner.makeExchange(for: request, channel: NoChannel())))"
+      "\(type(of: bench.serverLoop.makeExchange(for: request, channel: NoChannel())))"
     }
     let upgrade: [(FieldName, String)] = [(.connection, "upgrade"), (.upgrade, "websocket")]
     #expect(kind(bench.request()) == "DownloadExchange")
@@ -43,7 +43,7 @@ import Testing
       $0.more = "[route:default/off]\npath = /off\nuploads = off\n[route:default/s]\npath = /s\nplain-uploads = spool"
     }
     func kind(_ request: IncomingRequest) -> String {
-      "\(type(of: bench.owner.makeExchange(for: request, channel: NoChannel())))"
+      "\(type(of: bench.serverLoop.makeExchange(for: request, channel: NoChannel())))"
     }
     let draft: [(FieldName, String)] = [(.uploadDraftInteropVersion, "6"), (.uploadComplete, "?1")]
     let tus: [(FieldName, String)] = [(.tusResumable, "1.0.0"), (.uploadLength, "9")]

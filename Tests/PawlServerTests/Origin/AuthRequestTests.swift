@@ -35,7 +35,7 @@ import Testing
       #expect(fields.all(named: Bytes("x-user")).map(\.text) == ["u"])
       bench.turn { bench.services.pool(for: bench.route.upstream).idleCount == 1 }
     }
-    bench.owner.closeOrigins()
+    bench.serverLoop.closeOrigins()
     #expect(origin.finish() == [])
     let sent = String(decoding: origin.received[0], as: UTF8.self)
     #expect(sent.hasPrefix("GET /auth HTTP/1.1\r\n") && sent.contains("\r\nAuthorization: Bearer t\r\n"))
@@ -55,7 +55,7 @@ import Testing
     guard case .refused(let head, let body, true)? = ask(bench) else { return #expect(Bool(false)) }
     #expect(head.status == 401 && body == Array("no".utf8))
     #expect(head.fields.description == "WWW-Authenticate: Basic\r\nContent-Type: a/b\r\n")
-    bench.owner.closeOrigins()
+    bench.serverLoop.closeOrigins()
     #expect(origin.finish() == [])
   }
 
@@ -72,7 +72,7 @@ import Testing
     guard case .refused(let head, let body, let isWhole)? = ask(bench) else { return #expect(Bool(false)) }
     #expect(head.status == 403 && isWhole == (more == 0))
     #expect(body == OriginStep.pattern(from: 0, count: AuthRequest.bodyLimit))
-    bench.owner.closeOrigins()
+    bench.serverLoop.closeOrigins()
     #expect(origin.finish() == [])
   }
 
@@ -89,7 +89,7 @@ import Testing
     guard case .unavailable? = ask(bench) else { return #expect(Bool(false)) }
     let told = bench.running.events("auth-request-failed")
     #expect(told.count == 1 && told.allSatisfy { $0.contains(why) }, "\(told)")
-    bench.owner.closeOrigins()
+    bench.serverLoop.closeOrigins()
     _ = origin.finish()
   }
 
@@ -104,7 +104,7 @@ import Testing
     bench.turn { origin.received.contains { $0.suffix(4) == [13, 10, 13, 10] } }
     bench.running.clock.advance(by: AuthRequest.patience)
     bench.turn { count == 1 }
-    bench.owner.closeOrigins()
+    bench.serverLoop.closeOrigins()
     _ = origin.finish()
   }
 

@@ -75,7 +75,7 @@ import Testing
     bench.turn { channel.isOver }
     #expect(channel.head?.status == 201 && channel.text == "ok")
     exchange.clientLeft()
-    bench.owner.closeOrigins()
+    bench.serverLoop.closeOrigins()
     #expect(origin.finish() == [])
     let sent = origin.received[0]
     let head = String(decoding: sent.prefix(sent.count - count), as: UTF8.self)
@@ -119,7 +119,7 @@ import Testing
     bench.turn { second.isOver }
     #expect(second.head?.status == 201 && second.text == "ok" && second.resumed == 0)
     whole.clientLeft()
-    bench.owner.closeOrigins()
+    bench.serverLoop.closeOrigins()
     #expect(origin.finish() == [])
     #expect(Array(origin.received[0].suffix(bytes.count)) == bytes)
     store.close()

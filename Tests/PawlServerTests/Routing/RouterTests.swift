@@ -29,13 +29,14 @@ import Testing
     ])
   func routes(_ host: String, _ target: String, _ name: String) throws {
     let bench = try ServerBench { $0.more = Self.sites }
-    #expect(bench.owner.services.router.route(authority: Bytes(host), target: Bytes(target))?.name == name)
+    #expect(bench.serverLoop.services.router.route(authority: Bytes(host), target: Bytes(target))?.name == name)
   }
 
   @Test("no default site: nobody answers for other hosts")
   func noDefault() throws {
     let bench = try ServerBench { $0.site = "host = a.example" }
-    #expect(bench.owner.services.router.route(authority: Bytes("b.example"), target: Bytes("/")) == nil)
-    #expect(bench.owner.services.router.route(authority: Bytes("a.example:1"), target: Bytes("/"))?.name == "default")
+    #expect(bench.serverLoop.services.router.route(authority: Bytes("b.example"), target: Bytes("/")) == nil)
+    #expect(
+      bench.serverLoop.services.router.route(authority: Bytes("a.example:1"), target: Bytes("/"))?.name == "default")
   }
 }

@@ -98,7 +98,7 @@ import Testing
   func routes() throws {
     let bench = try UploadBench(nil)
     let upload = try bench.complete(Array("hello".utf8))
-    let router = bench.bench.owner.services.router
+    let router = bench.bench.serverLoop.services.router
     let now = try #require(router.finishing(upload))
     #expect(now === bench.bench.route && router.finishing(upload, below: UploadURLs.usual) === now)
     let other = try #require(router.finishing(upload, below: Array("/old/".utf8)))

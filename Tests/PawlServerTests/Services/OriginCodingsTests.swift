@@ -60,7 +60,7 @@ import Testing
     var known = OriginCodings()
     let kind = Self.kind("/a", isPersonal: true)
     #expect(!known.isSettled(kind, at: Self.now))
-    known.settles(kind, at: Self.now)
+    known.learned(kind, at: Self.now)
     #expect(known.isSettled(kind, at: Self.later(3599)) && !known.isSettled(kind, at: Self.later(3600)))
     known.wants(kind, at: Self.now)
     #expect(!known.isSettled(kind, at: Self.now))

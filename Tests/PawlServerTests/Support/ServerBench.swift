@@ -16,9 +16,9 @@ import Testing
 final class ServerBench {
   let running: TestServer
   let loop: EventLoop
-  let owner: ServerLoop
-  var services: LoopServices { owner.services }
-  var downloads: LoopDownloads { owner.downloads }
+  let serverLoop: ServerLoop
+  var services: LoopServices { serverLoop.services }
+  var downloads: LoopDownloads { serverLoop.downloads }
   let store: CacheStore
   let route: RouteSettings
   private let folder: TemporaryFolder
@@ -32,7 +32,7 @@ final class ServerBench {
       TestServer.configuration(url: url, in: folder, change), running.server.services,
       resolver: running.server.resolver, old: nil)
     let router = parts.router
-    owner = ServerLoop(loop: loop, server: running.server, router: router)
+    serverLoop = ServerLoop(loop: loop, server: running.server, router: router)
     route = router.all[0]
     store = try #require(route.cache)
   }
@@ -75,7 +75,7 @@ final class ServerBench {
       method: method, target: Bytes(target), authority: Bytes(authority), version: version, framing: framing)
     for (name, value) in fields { head.fields.append(name, value) }
     return IncomingRequest(
-      head: head, route: owner.services.router.route(authority: head.authority, target: head.target) ?? route,
+      head: head, route: serverLoop.services.router.route(authority: head.authority, target: head.target) ?? route,
       loop: services,
       facts: ClientFacts(client: SocketAddress.parse("192.0.2.9:4711"), isTrusted: isTrusted, port: 8080),
       requestID: Array("made-up".utf8), isRouted: true, record: TransferRecord(began: loop.now))

@@ -4,7 +4,7 @@ import Testing
 @testable import PawlWire
 
 @Suite("What a session knows of a stream") struct HTTP2StreamsTests {
-  private typealias Reset = HTTP2Stream.Reset
+  private typealias Reset = HTTP2StreamSlot.Reset
 
   private enum Event: CaseIterable { case reset, invalid, own, ownInOrder }
 
@@ -61,9 +61,9 @@ import Testing
       head: RequestHead(
         method: .get, target: [0x2f], authority: [0x61], version: .http2, fields: Fields(), framing: .none),
       protocol: nil)
-    let tellings: [HTTP2Stream.Telling] = [.unread, .request(request), .told, .refusal(refusal), .toldRefusal]
+    let tellings: [HTTP2StreamSlot.Telling] = [.unread, .request(request), .told, .refusal(refusal), .toldRefusal]
     let facts = tellings.map { telling in
-      var stream = HTTP2Stream(id: 1, window: HTTP2ReceiveWindow(size: 1))
+      var stream = HTTP2StreamSlot(id: 1, window: HTTP2ReceiveWindow(size: 1))
       stream.telling = telling
       return [stream.isTold, stream.isRefused, stream.takesContent]
     }
@@ -86,8 +86,8 @@ import Testing
     #expect(streams.count == 1 && streams.receives(first))
   }
 
-  private static func stream(in reset: Reset) -> HTTP2Stream {
-    var stream = HTTP2Stream(id: 1, window: HTTP2ReceiveWindow(size: 1))
+  private static func stream(in reset: Reset) -> HTTP2StreamSlot {
+    var stream = HTTP2StreamSlot(id: 1, window: HTTP2ReceiveWindow(size: 1))
     switch reset {
     case .none: break
     case .done: stream.noteReset()

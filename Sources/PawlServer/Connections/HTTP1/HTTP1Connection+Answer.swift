@@ -3,7 +3,7 @@ import PawlLoop
 import PawlWire
 
 /// How exchanges answer: heads on their way into the output, and what of the connection they decide.
-extension ClientConnection: ResponseChannel {
+extension HTTP1Connection: ResponseChannel {
   func goesOn(as request: IncomingRequest) { self.request = request }
 
   func interim(_ head: ResponseHead) {
@@ -73,8 +73,8 @@ extension ClientConnection: ResponseChannel {
     var reply = Replies.refusal(status: status, reason: reason)
     request?.dressForOthers(&reply.head)
     request?.dressForTransport(&reply.head)
-    output.append(contentsOf: reply.bytes(date: owner.dateField))
-    owner.logRefusal(facts, status: status, bytes: reply.body.count)
+    output.append(contentsOf: reply.bytes(date: connections.dateField))
+    connections.logRefusal(facts, status: status, bytes: reply.body.count)
     request = nil
     setDeadline(after: listener.settings.sendTimeout)
     pump()
@@ -92,8 +92,8 @@ extension ClientConnection: ResponseChannel {
     let pendingToOrigin = input
     exchange = nil
     state.close()
-    owner.deadlines.remove(self)
-    owner.tunnel(
+    connections.deadlines.remove(self)
+    connections.tunnel(
       from: self, client: stream, origin: origin, toClient: pendingToClient, toOrigin: pendingToOrigin,
       headCount: UInt64(pendingToClient.count - leftover.count), request: request, holding: holding)
   }

@@ -2,7 +2,7 @@ import PawlLoop
 import PawlWire
 
 /// What a connection holds of its request, where it has one: read as nothing where it has none, made when it is first needed.
-extension ClientConnection {
+extension HTTP1Connection {
   var request: IncomingRequest? {
     get { busy?.turn.request }
     set { neededState.turn.request = newValue }
@@ -77,12 +77,12 @@ extension ClientConnection {
     guard let done = busy else { return }
     busy = nil
     done.forget()
-    if owner.spareStates.count < BusyState.sparesLimit { owner.spareStates.append(done) }
+    if connections.spareStates.count < BusyState.sparesLimit { connections.spareStates.append(done) }
   }
 
   private var neededState: BusyState {
     if let busy { return busy }
-    let begun = owner.spareStates.popLast() ?? BusyState()
+    let begun = connections.spareStates.popLast() ?? BusyState()
     busy = begun
     return begun
   }

@@ -2,7 +2,7 @@ import PawlLoop
 import PawlWire
 
 /// How the connection ends: after its answer, in a drain, because its client is gone, or visibly where an answer cannot be finished.
-extension ClientConnection {
+extension HTTP1Connection {
   /// An idle one ends at once, any other with the answer that it gives (``decideWhetherItGoesOn()``); so does one whose request has
   /// come and was not read yet.
   func drain() {
@@ -23,7 +23,7 @@ extension ClientConnection {
 
   private func leave(_ end: BodyEnd, _ close: (SocketStream) -> Void) {
     guard state.close() else { return }
-    owner.deadlines.remove(self)
+    connections.deadlines.remove(self)
     dropExchange(end)
     close(stream)
     wasClosed()
@@ -32,7 +32,7 @@ extension ClientConnection {
   /// Nothing of it is left but what a tunnel took over.
   func wasClosed() {
     listener.takeParser(from: self)
-    owner.connectionClosed(self)
+    connections.connectionClosed(self)
   }
 
   /// Ends abruptly what is not to be answered.
@@ -64,7 +64,7 @@ extension ClientConnection {
   func endVisibly(_ end: BodyEnd) {
     guard phase == .exchanging else { return }
     request?.record.end = end
-    owner.noteCut(request, end)
+    connections.noteCut(request, end)
     if state.isCloseDelimited || end.reason == "send-timeout" { return cut() }
     dropExchange(end)
     state.flush()
@@ -75,7 +75,7 @@ extension ClientConnection {
   /// Said in the head of each answer: whether it is the connection's last, because the server drains, or because content of the
   /// request is still to come that nobody wants.
   func decideWhetherItGoesOn() {
-    if owner.isDraining || contentIsUnended && !goesOnBehindContent { state.endsHere() }
+    if connections.isDraining || contentIsUnended && !goesOnBehindContent { state.endsHere() }
   }
 
   private var goesOnBehindContent: Bool {

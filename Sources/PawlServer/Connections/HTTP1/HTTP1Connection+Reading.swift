@@ -2,7 +2,7 @@ import PawlHTTP
 import PawlLoop
 import PawlWire
 
-extension ClientConnection {
+extension HTTP1Connection {
   func streamReadable() {
     switch phase {
     case .undecided, .idle, .inHead, .exchanging: readMessages()
@@ -13,7 +13,7 @@ extension ClientConnection {
 
   /// - Returns: whether something was there.
   func readEarly() -> Bool {
-    owner.loop.noteReady()
+    connections.loop.noteReady()
     return readMessages()
   }
 
@@ -24,8 +24,8 @@ extension ClientConnection {
   /// - Returns: `false` where nothing was there.
   @discardableResult
   private func readMessages() -> Bool {
-    var buffer = owner.loop.takeReadBuffer()
-    let limit = hasContent ? min(buffer.count, owner.loop.readLimit) : Self.headRead
+    var buffer = connections.loop.takeReadBuffer()
+    let limit = hasContent ? min(buffer.count, connections.loop.readLimit) : Self.headRead
     let result = buffer.withUnsafeMutableBytes {
       stream.read(into: UnsafeMutableRawBufferPointer(rebasing: $0[..<limit]))
     }
@@ -38,16 +38,16 @@ extension ClientConnection {
         input.append(contentsOf: buffer[0..<count])
         consumeInput()
       }
-      owner.loop.giveReadBuffer(buffer)
+      connections.loop.giveReadBuffer(buffer)
       inputConsumed()
     case .wouldBlock:
-      owner.loop.giveReadBuffer(buffer)
+      connections.loop.giveReadBuffer(buffer)
       return false
     case .end:
-      owner.loop.giveReadBuffer(buffer)
+      connections.loop.giveReadBuffer(buffer)
       clientHalfClosed()
     case .failed(let code):
-      owner.loop.giveReadBuffer(buffer)
+      connections.loop.giveReadBuffer(buffer)
       clientBroke(errorName(code))
     }
     return true
@@ -129,11 +129,11 @@ extension ClientConnection {
     listener.lendParser(to: self, isSecure: facts.isSecure)
     switch listener.withParser({ $0.parse(buffer, range) }) {
     case .needMore:
-      setDeadline(after: listener.settings.headerTimeout - (owner.loop.now - began))
+      setDeadline(after: listener.settings.headerTimeout - (connections.loop.now - began))
       return nil
     case .refused(let refusal):
       if isFirst, refusal.status == 400, isOfNoHTTP1(buffer[range]) {
-        owner.logRefusal(facts, status: 400, bytes: 0)
+        connections.logRefusal(facts, status: 400, bytes: 0)
         clientBroke("no-http")
       } else {
         refuse(status: refusal.status, reason: refusal.reason)
@@ -153,17 +153,17 @@ extension ClientConnection {
     let goesOn = !options.close && (head.version.minor >= 1 || options.keepAlive)
     state.begin(
       HTTP1State.Turn(
-        version: head.version, isHead: head.method == .head, persists: goesOn && !owner.isDraining,
+        version: head.version, isHead: head.method == .head, persists: goesOn && !connections.isDraining,
         isClientsLast: !goesOn && head.framing == .none))
     if head.framing != .none {
       content = .arriving(BodyDecoder(head.framing))
       contentMeter.restart()
     }
     let framing = head.framing
-    let request = owner.makeRequest(head, facts: facts, began: requestBegan, known: known)
+    let request = connections.makeRequest(head, facts: facts, began: requestBegan, known: known)
     self.request = request
     if framing != .none { setDeadline(after: request.route.minRate.window) }
-    let exchange = owner.dispatch.makeExchange(for: request, channel: self)
+    let exchange = connections.dispatch.makeExchange(for: request, channel: self)
     self.exchange = exchange
     exchange.start()
     if framing == .length(0), self.exchange != nil { _ = consumeBody([], 0..<0) }
@@ -216,7 +216,7 @@ extension ClientConnection {
     guard contentIsHeldBack, phase == .exchanging else { return }
     content.goOn()
     restartRequestBodyTime()
-    owner.loop.nextTurn { [self] in
+    connections.loop.nextTurn { [self] in
       guard phase == .exchanging, !contentIsHeldBack else { return }
       // The last bytes may have been taken before the pause: then only the end is left to be told.
       if input.isEmpty { _ = consumeBody([], 0..<0) } else { consumeInput() }
@@ -249,7 +249,7 @@ extension ClientConnection {
   }
 
   private func readAndDrop() {
-    switch lingering.read(on: owner.loop, { stream.read(into: $0) }) {
+    switch lingering.read(on: connections.loop, { stream.read(into: $0) }) {
     case .goesOn: break
     case .enough: if phase == .lingering { stopsDraining() }
     case .ended:

@@ -3,7 +3,7 @@ import PawlLoop
 import PawlWire
 
 /// What is queued, and what the source has, on their way into the socket.
-extension ClientConnection: BodyConsumer {
+extension HTTP1Connection: BodyConsumer {
   /// Content bytes handed to one socket in a turn in which nothing else is ready; a share of it where others wait. What the
   /// kernel takes from a file costs a millisecond for 8 MiB, and a tenth less in one call than in eight; what TLS encrypts, or is
   /// copied, costs more of the loop's time.
@@ -11,7 +11,7 @@ extension ClientConnection: BodyConsumer {
   private static let turnCopied = 2 << 20
 
   private func turnShare() -> Int {
-    let (loop, parts) = (owner.loop, TurnShare.leastPart)
+    let (loop, parts) = (connections.loop, TurnShare.leastPart)
     guard !stream.isProtected else { return loop.turnShare(of: Self.turnCopied) }
     return loop.turnShare(of: Self.turn, parts: parts * (Self.turn / Self.turnCopied))
   }
@@ -140,7 +140,7 @@ extension ClientConnection: BodyConsumer {
       // Whatever of it has not left yet must not.
       let end = BodyEnd(party: .pawl, reason: "stored-file-changed")
       request?.record.end = end
-      owner.noteCut(request, end)
+      connections.noteCut(request, end)
       cut()
       return false
     }
@@ -170,7 +170,7 @@ extension ClientConnection: BodyConsumer {
 
   private func lookAtFile(_ run: FileRun) -> FileLook {
     if let source { return source.look(at: run, isCopied: stream.isProtected) }
-    return (exchange as? HotExchange)?.look(at: run, isCopied: stream.isProtected, owner.loop.now) ?? .same
+    return (exchange as? HotExchange)?.look(at: run, isCopied: stream.isProtected, connections.loop.now) ?? .same
   }
 
   /// The file has not got what it was to have: its reader sees to it that it comes from elsewhere. Of a chunk that has begun
@@ -179,7 +179,7 @@ extension ClientConnection: BodyConsumer {
   private func giveBack(_ run: FileRun, _ why: String) -> Bool {
     unsentFile = nil
     if source == nil, let request,
-      let reader = (exchange as? HotExchange)?.reader(of: run, for: request, on: owner.downloads)
+      let reader = (exchange as? HotExchange)?.reader(of: run, for: request, on: connections.downloads)
     {
       reader.consumer = self
       source = reader
@@ -229,14 +229,14 @@ extension ClientConnection: BodyConsumer {
 
   /// The next request, if there may be one.
   func awaitRequest() {
-    guard state.turn.persists, !owner.isDraining, !hasContent else { return finishConnection() }
+    guard state.turn.persists, !connections.isDraining, !hasContent else { return finishConnection() }
     state.awaitRequest()
     becomeIdle()
     setDeadline(after: listener.settings.keepaliveTimeout)
     // Whoever takes messages off the input goes on by itself.
     guard !isConsuming else { return }
     guard !input.isEmpty else { return inputConsumed() }
-    owner.loop.nextTurn { [self] in
+    connections.loop.nextTurn { [self] in
       guard state.isWaiting else { return }
       consumeInput()
       inputConsumed()

@@ -4,13 +4,13 @@ import PawlWire
 
 /// One client's connection and the HTTP/1.1 spoken on it: reads heads and bodies, keeps requests in order,
 /// pulls answers, enforces the time limits, and ends visibly what cannot be finished.
-/// Lives on one loop. Reading is in `ClientConnection+Reading`, answering in `ClientConnection+Answer`, writing in
-/// `ClientConnection+Writing`, all that ends it in `ClientConnection+Ending`.
-final class ClientConnection: StreamDelegate, ServedConnection, DeadlineHolder {
+/// Lives on one loop. Reading is in `HTTP1Connection+Reading`, answering in `HTTP1Connection+Answer`, writing in
+/// `HTTP1Connection+Writing`, all that ends it in `HTTP1Connection+Ending`.
+final class HTTP1Connection: StreamDelegate, ServedConnection, DeadlineHolder {
   // There may be ten thousand idle ones: what belongs to a request stands in `BusyState`, and bytes stand together.
 
   /// Each holds the other, until the connection is closed or the loop ends.
-  let owner: LoopConnections
+  let connections: LoopConnections
   let listener: ListenerOnLoop
   let stream: SocketStream
   let facts: ClientFacts
@@ -36,9 +36,9 @@ final class ClientConnection: StreamDelegate, ServedConnection, DeadlineHolder {
   var hasClientEnded: Bool { state.hasClientEnded }
   var clientVersion: HTTPVersion { state.turn.version }
 
-  init(stream: SocketStream, facts: ClientFacts, listener: ListenerOnLoop, owner: LoopConnections) {
-    (self.stream, self.facts, self.listener, self.owner) = (stream, facts, listener, owner)
-    requestBegan = owner.loop.now
+  init(stream: SocketStream, facts: ClientFacts, listener: ListenerOnLoop, connections: LoopConnections) {
+    (self.stream, self.facts, self.listener, self.connections) = (stream, facts, listener, connections)
+    requestBegan = connections.loop.now
     // Over TLS the handshake has chosen.
     state = HTTP1State(mayBeHTTP2: listener.settings.http2 != nil && facts.tls == nil)
     stream.keep(self)
@@ -66,12 +66,12 @@ final class ClientConnection: StreamDelegate, ServedConnection, DeadlineHolder {
   /// when it comes earlier, or has come, so that a busy connection pays nothing.
   func setDeadline(after duration: Duration) {
     guard phase != .closed else { return }
-    let due = owner.loop.now.advanced(by: duration)
+    let due = connections.loop.now.advanced(by: duration)
     let isEarlier = due < deadline
     (deadline, hasDeadline) = (due, true)
     guard isEarlier || !deadlinePlace.isTaken else { return }
-    if let known = owner.deadlines.due(of: self), known <= due { return }
-    owner.deadlines.set(self, due: due)
+    if let known = connections.deadlines.due(of: self), known <= due { return }
+    connections.deadlines.set(self, due: due)
   }
 
   func clearDeadline() { hasDeadline = false }
@@ -83,7 +83,7 @@ final class ClientConnection: StreamDelegate, ServedConnection, DeadlineHolder {
 
   func deadlinePassed() {
     guard phase != .closed, hasDeadline else { return }
-    guard deadline <= owner.loop.now else { return owner.deadlines.set(self, due: deadline) }
+    guard deadline <= connections.loop.now else { return connections.deadlines.set(self, due: deadline) }
     hasDeadline = false
     timeIsOver()
   }
@@ -139,17 +139,17 @@ final class ClientConnection: StreamDelegate, ServedConnection, DeadlineHolder {
   /// The client speaks HTTP/2, by prior knowledge (RFC 9113 §3.3): all that it sent is the session's.
   func becomeHTTP2(_ received: [UInt8]) {
     state.close()
-    owner.deadlines.remove(self)
+    connections.deadlines.remove(self)
     stream.stopReading()
     listener.takeParser(from: self)
-    owner.dispatch.serveHTTP2(stream, facts, on: listener, after: self, received)
+    connections.dispatch.serveHTTP2(stream, facts, on: listener, after: self, received)
   }
 
   // MARK: - One request after the other
 
   /// A head has come, or begun to come: since when it is read.
   func headBegins() -> Monotonic {
-    if state.headBegins() { requestBegan = owner.loop.now }
+    if state.headBegins() { requestBegan = connections.loop.now }
     return requestBegan
   }
 
@@ -160,7 +160,7 @@ final class ClientConnection: StreamDelegate, ServedConnection, DeadlineHolder {
 
   func logRequest() {
     guard let request else { return }
-    owner.log(request, version: clientVersion)
+    connections.log(request, version: clientVersion)
     self.request = nil
   }
 }

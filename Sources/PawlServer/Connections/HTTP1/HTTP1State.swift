@@ -1,7 +1,7 @@
 import PawlHTTP
 
 /// Where a connection of HTTP/1.1 is in its life, and in the request that it answers. Pure: each event has one function,
-/// which says whether it was possible; ``ClientConnection`` does what follows. Where a request's content is says
+/// which says whether it was possible; ``HTTP1Connection`` does what follows. Where a request's content is says
 /// ``IncomingContent``, since an idle connection has no room for it.
 struct HTTP1State {
   /// The life of the connection.

@@ -6,7 +6,7 @@ import PawlLoop
 import PawlObserve
 import PawlWire
 
-extension ClientConnection {
+extension HTTP1Connection {
   /// Bytes of a file that the shortest way sends at most. What is longer is read by a ``CacheReader``, piece by piece.
   static let hotLimit: UInt64 = 1 << 20
 
@@ -17,10 +17,12 @@ extension ClientConnection {
   ///   - hasMore: whether bytes stand behind the request in what was read.
   ///   - known: what was looked up for it, where this comes to nothing.
   func answerAtOnce(_ buffer: [UInt8], hasMore: Bool, known: inout LookedUp?) -> Bool {
-    let owner = self.owner
-    guard output.isEmpty, !owner.isDraining, let get = listener.withParser({ $0.plainGet() }) else { return false }
+    let connections = self.connections
+    guard output.isEmpty, !connections.isDraining, let get = listener.withParser({ $0.plainGet() }) else {
+      return false
+    }
     guard !get.hasVia || !isLoop(buffer) else { return false }
-    let found = owner.services.hotResponse(
+    let found = connections.services.hotResponse(
       HotRequest(get, in: buffer), facts, known: &known, takesRecords: get.range == nil && get.ifRange == nil
     ) {
       get.range == nil && get.acceptsCodings ? codings(buffer) : nil
@@ -34,11 +36,11 @@ extension ClientConnection {
     default: return false
     }
     guard wanted.upperBound - wanted.lowerBound <= Self.hotLimit,
-      let bytes = hot.stored.body.ready(wanted, isNamed: get.ifRange != nil, now: owner.loop.now)
+      let bytes = hot.stored.body.ready(wanted, isNamed: get.ifRange != nil, now: connections.loop.now)
     else { return false }
     hot.store.noteUse(hot.stored)
-    var message = owner.takeHotBuffer()
-    let newID = append(hot, part, to: &message, get, owner)
+    var message = connections.takeHotBuffer()
+    let newID = append(hot, part, to: &message, get, connections)
     let turn = HTTP1State.Turn(persists: get.keepsAlive, isClientsLast: !get.keepsAlive && !hasMore)
     let sent = HotAnswerSent(
       get: get, newID: newID, status: part == nil ? 200 : 206, bytes: wanted, route: hot.route, turn: turn)
@@ -47,7 +49,7 @@ extension ClientConnection {
     case .file(let slice): transmit(message, slice, buffer, sent, .response(hot))
     }
     message.removeAll(keepingCapacity: true)
-    owner.giveHotBuffer(message)
+    connections.giveHotBuffer(message)
     return true
   }
 
@@ -55,12 +57,14 @@ extension ClientConnection {
   private func answerWithRecord(
     _ get: PlainGet, _ buffer: [UInt8], hasMore: Bool, known: inout LookedUp?
   ) -> Bool {
-    let owner = self.owner
-    guard let route = known?.route, known?.isRecord == true, let record = owner.services.room.hit else { return false }
+    let connections = self.connections
+    guard let route = known?.route, known?.isRecord == true, let record = connections.services.room.hit else {
+      return false
+    }
     // The long way looks it up again.
     known = nil
     if HotAnswer.mayBeLearnt(record), get.acceptsCodings,
-      route.compression?.seeks(at: owner.services.loop.wallSeconds) == true
+      route.compression?.seeks(at: connections.services.loop.wallSeconds) == true
     {
       return false
     }
@@ -69,9 +73,9 @@ extension ClientConnection {
     {
       return false
     }
-    var message = owner.takeHotBuffer()
+    var message = connections.takeHotBuffer()
     message.append(contentsOf: record.head)
-    let newID = append(HitFields(record, route, facts, owner), to: &message, get, owner)
+    let newID = append(HitFields(record, route, facts, connections), to: &message, get, connections)
     let turn = HTTP1State.Turn(persists: get.keepsAlive, isClientsLast: !get.keepsAlive && !hasMore)
     let sent = HotAnswerSent(
       get: get, newID: newID, status: 200, bytes: 0..<UInt64(record.count), route: route, turn: turn)
@@ -81,7 +85,7 @@ extension ClientConnection {
       transmit(&message, record.content, buffer, sent)
     }
     message.removeAll(keepingCapacity: true)
-    owner.giveHotBuffer(message)
+    connections.giveHotBuffer(message)
     return true
   }
 
@@ -107,7 +111,7 @@ extension ClientConnection {
 
   /// - Returns: where in the message the identifier stands that the answer tells, where the request brought none.
   private func append(
-    _ hot: HotResponse, _ part: ByteRange?, to message: inout [UInt8], _ get: PlainGet, _ owner: LoopConnections
+    _ hot: HotResponse, _ part: ByteRange?, to message: inout [UInt8], _ get: PlainGet, _ connections: LoopConnections
   ) -> Range<Int>? {
     let answer = hot.answer
     if let part {
@@ -124,12 +128,12 @@ extension ClientConnection {
     } else {
       message.append(contentsOf: answer.head)
     }
-    return append(HitFields(hot, facts, owner), to: &message, get, owner)
+    return append(HitFields(hot, facts, connections), to: &message, get, connections)
   }
 
   /// The fields that change by the second, and the end of the head.
   private func append(
-    _ fields: HitFields, to message: inout [UInt8], _ get: PlainGet, _ owner: LoopConnections
+    _ fields: HitFields, to message: inout [UInt8], _ get: PlainGet, _ connections: LoopConnections
   ) -> Range<Int>? {
     if let value = fields.date {
       message.append("Date: " as StaticString)
@@ -149,7 +153,7 @@ extension ClientConnection {
     var newID: Range<Int>?
     if get.requestID == nil {
       message.append("\r\nX-Request-Id: " as StaticString)
-      owner.services.requestIDs.append(to: &message)
+      connections.services.requestIDs.append(to: &message)
       newID = message.count - RequestID.count..<message.count
     }
     message.append("\r\n\r\n" as StaticString)
@@ -209,11 +213,12 @@ extension ClientConnection {
       return goOn(with: message.count..., of: message, nil, buffer, sent)
     }
     if sent.get.keepsAlive { setDeadline(after: listener.settings.keepaliveTimeout) }
-    let owner = self.owner
-    owner.logHit(HotRequest(sent.get, in: buffer), facts, sent.route, status: sent.status, sent: sent.count) { record in
-      record.referer = listener.withParser({ $0.first(.referer) }).map { owner.services.shown(buffer[$0]) }
+    let connections = self.connections
+    connections.logHit(HotRequest(sent.get, in: buffer), facts, sent.route, status: sent.status, sent: sent.count) {
+      record in
+      record.referer = listener.withParser({ $0.first(.referer) }).map { connections.services.shown(buffer[$0]) }
       record.userAgent = listener.withParser({ $0.first(.userAgent) }).map { buffer[$0] }
-      record.durationMicros = owner.clock.now().microseconds(since: requestBegan)
+      record.durationMicros = connections.clock.now().microseconds(since: requestBegan)
       record.requestID = sent.id(message, buffer)
     }
     guard !sent.get.keepsAlive else { return }
@@ -226,7 +231,7 @@ extension ClientConnection {
     with rest: PartialRangeFrom<Int>, of message: [UInt8], _ run: FileRun?, _ buffer: [UInt8], _ sent: HotAnswerSent,
     _ source: HotSource = .memory
   ) {
-    let request = owner.makeRequest(
+    let request = connections.makeRequest(
       listener.withParser { $0.makeHead(buffer) }, facts: facts, began: requestBegan,
       id: Array(sent.id(message, buffer)))
     request.record.status = sent.status

@@ -7,7 +7,7 @@ extension LoopConnections {
   ///   - headCount: bytes of the 101 in `toClient`, which the log does not count.
   ///   - holding: kept until then.
   func tunnel(
-    from connection: ClientConnection, client: SocketStream, origin: SocketStream, toClient: [UInt8],
+    from connection: HTTP1Connection, client: SocketStream, origin: SocketStream, toClient: [UInt8],
     toOrigin: [UInt8], headCount: UInt64, request: IncomingRequest, holding: AnyObject
   ) {
     let version = connection.clientVersion

@@ -29,7 +29,7 @@ extension HTTP2Connection {
   }
 
   private func end(within duration: Duration) {
-    endBy = owner.loop.now.advanced(by: duration)
+    endBy = connections.loop.now.advanced(by: duration)
     expect(within: duration)
   }
 
@@ -37,7 +37,7 @@ extension HTTP2Connection {
   func ended(_ reason: HTTP2Session.EndReason) {
     guard isOpen else { return }
     if reason != .goAway {
-      owner.admission.openings.note(.http2, of: facts.client, why: reason.rawValue, at: owner.loop.now)
+      connections.admission.openings.note(.http2, of: facts.client, why: reason.rawValue, at: connections.loop.now)
     }
     beginEnding()
     dropUnanswered(BodyEnd(party: .client, reason: reason.rawValue))
@@ -84,7 +84,7 @@ extension HTTP2Connection {
     phase = .lingering
     stream.shutdownWrite()
     if !stream.isReading { stream.startReading() }
-    end(within: owner.isDraining ? Self.drainLingerTime : Self.lingerTime)
+    end(within: connections.isDraining ? Self.drainLingerTime : Self.lingerTime)
   }
 
   func close() {
@@ -93,6 +93,6 @@ extension HTTP2Connection {
     timer.close()
     dropAll(BodyEnd(party: .client, reason: "closed"))
     stream.close()
-    owner.connectionClosed(self)
+    connections.connectionClosed(self)
   }
 }

@@ -4,7 +4,7 @@ import PawlLoop
 import PawlObserve
 import PawlWire
 
-/// Over HTTP/2 what ``ClientConnection/answerAtOnce(_:)`` is over HTTP/1.1: a plain GET of a small, fresh, complete body
+/// Over HTTP/2 what ``HTTP1Connection/answerAtOnce(_:)`` is over HTTP/1.1: a plain GET of a small, fresh, complete body
 /// that is in memory makes no stream of ours, no request and no exchange. Whatever is not exactly that takes the long way
 /// and is answered the same.
 extension HTTP2Connection {
@@ -16,7 +16,7 @@ extension HTTP2Connection {
       authority: get.bytes[get.authority], target: get.bytes[get.target], hasCookie: get.hasCookie,
       namesScheme: get.namesScheme)
     var known: LookedUp?
-    let found = owner.services.hotResponse(request, facts, known: &known, takesRecords: false) {
+    let found = connections.services.hotResponse(request, facts, known: &known, takesRecords: false) {
       var codings = AcceptEncoding()
       get.each(.acceptEncoding) { codings.add(get.bytes[$0]) }
       return codings
@@ -26,15 +26,15 @@ extension HTTP2Connection {
       hot.answer.total == UInt64(body.count)
     else { return nil }
     hot.store.noteUse(hot.stored)
-    let ownID = get.requestID == nil ? owner.services.requestIDs.make() : nil
+    let ownID = get.requestID == nil ? connections.services.requestIDs.make() : nil
     append(hot, id: ownID, to: &values)
-    readyRequests.append(HTTP2ReadyRequest(id, get, request, ownID, hot.route, bytes: body.count, owner.loop.now))
+    readyRequests.append(HTTP2ReadyRequest(id, get, request, ownID, hot.route, bytes: body.count, connections.loop.now))
     (hasServed, hasAnsweredReady) = (true, true)
     return HTTP2ReadyAnswer(hot.answer.headForHTTP2(hot.stored, hot.route), body: body)
   }
 
   private func append(_ hot: HotResponse, id: [UInt8]?, to values: inout HTTP2FieldValues) {
-    let fields = HitFields(hot, facts, owner)
+    let fields = HitFields(hot, facts, connections)
     if let value = fields.date { values.append("date", value) }
     if let value = fields.strictTransport { values.append("strict-transport-security", value) }
     values.append("age", decimal: fields.age)
@@ -53,7 +53,7 @@ extension HTTP2Connection {
     hasAnsweredReady = false
     if session.readyCount > 0 { return expect(within: listener.settings.sendTimeout) }
     guard streams.isEmpty else { return }
-    idleSince = owner.loop.now
+    idleSince = connections.loop.now
     expect(within: listener.settings.keepaliveTimeout)
   }
 
@@ -72,11 +72,11 @@ extension HTTP2Connection {
     let sent = session.readySent(of: id)
     let request = readyRequests.firstIndex { $0.stream == id }.map { readyRequests.remove(at: $0) }
     if let request { log(request, end, sent: sent) }
-    owner.events.log(
+    connections.events.log(
       .warning, "transfer-cut",
       [
         "by": end.party.rawValue, "why": end.reason,
-        "target": request.map { owner.services.shown($0.plain.target).text } ?? "-",
+        "target": request.map { connections.services.shown($0.plain.target).text } ?? "-",
         "sent": "\(sent)", "request": request?.id.text ?? "-",
       ])
     session.reset(id, end.party == .client ? .cancel : .internalError)
@@ -124,16 +124,16 @@ extension HTTP2Connection {
   ///   - end: what ended it, where that was not the answer's own end.
   ///   - sent: bytes of the body; `nil`: all.
   private func log(_ request: HTTP2ReadyRequest, _ end: BodyEnd? = nil, sent: Int? = nil) {
-    let owner = self.owner
-    owner.logHit(
+    let connections = self.connections
+    connections.logHit(
       request.plain, facts, request.route, status: 200, sent: UInt64(sent ?? request.bytes)
     ) { record in
       record.bytesFromCache = UInt64(request.bytes)
       record.version = HTTPVersion.http2.text
-      record.referer = request.get.first(.referer).map { owner.services.shown(request.get.bytes[$0]) }
+      record.referer = request.get.first(.referer).map { connections.services.shown(request.get.bytes[$0]) }
       record.userAgent = request.get.first(.userAgent).map { request.get.bytes[$0] }
       record.requestID = request.id
-      record.durationMicros = owner.loop.now.microseconds(since: request.began)
+      record.durationMicros = connections.loop.now.microseconds(since: request.began)
       if let end { record.end(end) }
     }
   }

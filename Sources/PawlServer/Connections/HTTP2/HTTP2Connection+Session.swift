@@ -12,7 +12,7 @@ extension HTTP2Connection: HTTP2SessionDelegate {
 
   /// As over HTTP/1.1, what came of an upload before its client left is kept.
   func session(_ session: HTTP2Session, keepsContentOf request: HTTP2Request) -> Bool {
-    owner.dispatch.appends(request.head)
+    connections.dispatch.appends(request.head)
   }
 
   func session(_ session: HTTP2Session, refused refusal: RequestRefusal, on id: HTTP2StreamID) {
@@ -34,7 +34,7 @@ extension HTTP2Connection: HTTP2SessionDelegate {
     guard let stream = streams.removeValue(forKey: id) else { return }
     stream.closed(by: code)
     guard streams.isEmpty else { return }
-    idleSince = owner.loop.now
+    idleSince = connections.loop.now
     expect(within: listener.settings.keepaliveTimeout)
   }
 

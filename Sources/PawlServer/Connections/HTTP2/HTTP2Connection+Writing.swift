@@ -14,7 +14,7 @@ extension HTTP2Connection {
     guard activity == .none, isOpen || phase == .ending else { return }
     activity = .pumping
     defer { activity = .none }
-    var budget = owner.loop.turnShare(of: Self.turn)
+    var budget = connections.loop.turnShare(of: Self.turn)
     var isOver = false
     while !isOver, flush() {
       guard budget > 0 else {
@@ -34,10 +34,10 @@ extension HTTP2Connection {
   /// Produces and writes once; `false` when there is nothing to send now.
   private func produce() -> Bool {
     guard session.wantsToSend else { return false }
-    var buffer = owner.takeHotBuffer()
+    var buffer = connections.takeHotBuffer()
     defer {
       buffer.removeAll(keepingCapacity: true)
-      owner.giveHotBuffer(buffer)
+      connections.giveHotBuffer(buffer)
     }
     let progress = session.produce(into: &buffer, atMost: Self.writeSize)
     produced += UInt64(buffer.count)
@@ -74,7 +74,7 @@ extension HTTP2Connection {
         written += UInt64(count)
         stuckSince = nil
       case .wouldBlock:
-        if stuckSince == nil { stuckSince = owner.loop.now }
+        if stuckSince == nil { stuckSince = connections.loop.now }
         stream.wantWritable()
         expect(within: listener.settings.sendTimeout)
         return position - start

@@ -32,7 +32,7 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
   /// The time where the whole server waits for it.
   static let drainLingerTime = Duration.seconds(1)
 
-  let owner: LoopConnections
+  let connections: LoopConnections
   let listener: ListenerOnLoop
   let stream: SocketStream
   let facts: ClientFacts
@@ -65,7 +65,7 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
   var hasAnsweredReady = false
 
   // Time
-  lazy var timer = owner.loop.makeTimer { [weak self] in self?.timerFired() }
+  lazy var timer = connections.loop.makeTimer { [weak self] in self?.timerFired() }
   private var timerDue = Monotonic(nanoseconds: .max)
   /// Since when no stream is open.
   var idleSince: Monotonic
@@ -77,14 +77,15 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
 
   /// - Parameter received: bytes that were read already: the preface where it was recognised in clear.
   init(
-    stream: SocketStream, facts: ClientFacts, listener: ListenerOnLoop, owner: LoopConnections, received: [UInt8] = []
+    stream: SocketStream, facts: ClientFacts, listener: ListenerOnLoop, connections: LoopConnections,
+    received: [UInt8] = []
   ) {
-    (self.stream, self.facts, self.listener, self.owner) = (stream, facts, listener, owner)
+    (self.stream, self.facts, self.listener, self.connections) = (stream, facts, listener, connections)
     self.received = received
     var settings = listener.settings.http2 ?? HTTP2Settings()
     settings.isSecure = facts.tls != nil
     session = HTTP2Session(settings)
-    idleSince = owner.loop.now
+    idleSince = connections.loop.now
     session.delegate = self
     stream.delegate = self
   }
@@ -113,15 +114,15 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
   }
 
   private func readFrames() {
-    var buffer = owner.loop.takeReadBuffer()
-    let limit = owner.loop.readLimit
+    var buffer = connections.loop.takeReadBuffer()
+    let limit = connections.loop.readLimit
     let result = buffer.withUnsafeMutableBytes {
       stream.read(into: UnsafeMutableRawBufferPointer(rebasing: $0[..<limit]))
     }
     if case .bytes(let count) = result {
       buffer.withUnsafeMutableBytes { receive(UnsafeMutableRawBufferPointer(rebasing: $0[..<count])) }
     }
-    owner.loop.giveReadBuffer(buffer)
+    connections.loop.giveReadBuffer(buffer)
     switch result {
     case .bytes, .wouldBlock: break
     // Without its side a client can neither ask nor give credit: unlike in HTTP/1.1 nobody ends only that.
@@ -132,7 +133,7 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
 
   private func receive(_ bytes: UnsafeMutableRawBufferPointer) {
     activity = .receiving
-    let now = Int64(clamping: owner.loop.now.nanoseconds)
+    let now = Int64(clamping: connections.loop.now.nanoseconds)
     let progress = bytes.isEmpty ? .goesOn : session.receive(movable: bytes, at: now)
     if case .goesOn = progress { beginArrived() }
     activity = .none
@@ -153,7 +154,7 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
   }
 
   private func readAndDrop() {
-    switch lingering.read(on: owner.loop, { stream.read(into: $0) }) {
+    switch lingering.read(on: connections.loop, { stream.read(into: $0) }) {
     case .goesOn: break
     case .ended:
       stream.stopReading()
@@ -167,7 +168,7 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
   /// The connection is looked at again within this time. The timer is moved only when it fires or has to fire earlier,
   /// so that a busy connection pays nothing.
   func expect(within duration: Duration) {
-    let due = owner.loop.now.advanced(by: duration)
+    let due = connections.loop.now.advanced(by: duration)
     if timer.isScheduled, timerDue <= due { return }
     timer.cancel()
     timerDue = due
@@ -178,7 +179,7 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
     switch phase {
     case .open, .draining: lookAtTime()
     case .ending, .lingering:
-      let left = (endBy ?? owner.loop.now) - owner.loop.now
+      let left = (endBy ?? connections.loop.now) - connections.loop.now
       left <= .zero ? close() : expect(within: left)
     case .closed: break
     }
@@ -186,7 +187,7 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
 
   private func lookAtTime() {
     let settings = listener.settings
-    let now = owner.loop.now
+    let now = connections.loop.now
     if case .ends(let reason) = session.check(at: Int64(clamping: now.nanoseconds)) { return ended(reason) }
     if phase == .draining { expect(within: Self.drainTime) }
     if let stuckSince, now - stuckSince >= settings.sendTimeout { return clientBroke("send-timeout") }

@@ -98,7 +98,7 @@ extension HTTP2Stream: ResponseChannel, BodyConsumer {
     }
     exchange = nil
     webSocket = .tunnel
-    let tunnel = HTTP2Tunnel(channel: self, owner: loop)
+    let tunnel = HTTP2Tunnel(channel: self, connections: loop)
     exchange = tunnel
     respond(head, length: .unknown, body: tunnel)
     tunnel.start(origin, leftover: leftover, holding: holding)

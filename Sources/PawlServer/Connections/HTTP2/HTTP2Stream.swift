@@ -2,7 +2,7 @@ import PawlHTTP
 import PawlLoop
 import PawlWire
 
-/// One request over HTTP/2 and its answer: what ``ClientConnection`` is for HTTP/1.1, without the connection. What would
+/// One request over HTTP/2 and its answer: what ``HTTP1Connection`` is for HTTP/1.1, without the connection. What would
 /// cut a connection there resets the stream here. The request's content is in `HTTP2Stream+Content`, the answer in
 /// `HTTP2Stream+Answer`. Held by its connection until both sides have ended, and by its exchange.
 final class HTTP2Stream {
@@ -58,19 +58,19 @@ final class HTTP2Stream {
   var progressAt: Monotonic
 
   init(_ id: HTTP2StreamID, _ request: HTTP2Request, on connection: HTTP2Connection) {
-    (self.id, self.connection, loop) = (id, connection, connection.owner)
+    (self.id, self.connection, loop) = (id, connection, connection.connections)
     arrival = .request(request)
     state = HTTP2StreamState(requestHasEnded: request.head.framing == .none)
     if case .length(let count) = request.head.framing { contentLength = count }
-    began = connection.owner.loop.now
+    began = connection.connections.loop.now
     progressAt = began
   }
 
   init(_ id: HTTP2StreamID, refused refusal: RequestRefusal, on connection: HTTP2Connection) {
-    (self.id, self.connection, loop) = (id, connection, connection.owner)
+    (self.id, self.connection, loop) = (id, connection, connection.connections)
     arrival = .refusal(refusal)
     state = HTTP2StreamState(requestHasEnded: false)
-    began = connection.owner.loop.now
+    began = connection.connections.loop.now
     progressAt = began
   }
 

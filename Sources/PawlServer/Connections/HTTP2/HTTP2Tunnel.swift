@@ -15,7 +15,7 @@ final class HTTP2Tunnel: Exchange, ByteStream, BodySource {
   private var state = HTTP2TunnelState()
   /// Gone when both sides have ended; what the client sent before may still be on its way to the origin.
   private weak var channel: (any ResponseChannel)?
-  private unowned let owner: LoopConnections
+  private unowned let connections: LoopConnections
   private var tunnel: Tunnel?
   private var received = ChunkQueue()
   private var outgoing = ChunkQueue()
@@ -23,9 +23,11 @@ final class HTTP2Tunnel: Exchange, ByteStream, BodySource {
   /// Whether the origin has taken something since the timer was set.
   private var isTaken = false
 
-  init(channel: any ResponseChannel, owner: LoopConnections) { (self.channel, self.owner) = (channel, owner) }
+  init(channel: any ResponseChannel, connections: LoopConnections) {
+    (self.channel, self.connections) = (channel, connections)
+  }
 
-  private var loop: EventLoop { owner.loop }
+  private var loop: EventLoop { connections.loop }
   var isReading: Bool { state.reading == .reading }
   var isClosed: Bool { state.reading == .closed }
 
@@ -43,7 +45,7 @@ final class HTTP2Tunnel: Exchange, ByteStream, BodySource {
     tunnel = nil
     timer?.close()
     timer = nil
-    owner.tunnels[ObjectIdentifier(self)] = nil
+    connections.tunnels[ObjectIdentifier(self)] = nil
   }
 
   // MARK: - As an exchange: from the client
@@ -70,7 +72,7 @@ final class HTTP2Tunnel: Exchange, ByteStream, BodySource {
   /// Both sides have ended, and the stream is gone. What the origin has not taken yet is kept for it by the loop.
   func responseSent() {
     guard let tunnel else { return }
-    owner.tunnels[ObjectIdentifier(self)] = tunnel
+    connections.tunnels[ObjectIdentifier(self)] = tunnel
     let timer = loop.makeTimer { [weak self] in self?.lookAtRest() }
     self.timer = timer
     timer.schedule(after: Self.restTime)

@@ -5,7 +5,7 @@ import PawlHTTP
 extension DownloadExchange {
   /// Decides of which coding the range is that the request asks for, before anything is looked for or asked of the origin:
   /// what comes later says nothing of what the client holds.
-  func settleRangeCoding(_ state: ResourceState) {
+  func decideRangeCoding(_ state: ResourceState) {
     let fields = request.head.fields
     guard request.head.method == .get, fields.contains(.range) else { return }
     let held = HeldPart(fields)

@@ -42,7 +42,7 @@ extension DownloadExchange {
   func decide(_ resource: Resource) -> Decision {
     resource.withLock { state in
       guard state.isLoaded else { return .load }
-      if request.head.fields.mayContain(anyOf: HeldPart.fields) { settleRangeCoding(state) }
+      if request.head.fields.mayContain(anyOf: HeldPart.fields) { decideRangeCoding(state) }
       if !state.confirmations.isEmpty, let stored = confirmed(in: state) { return .serve(stored, nil) }
       let named = named(in: state)
       let current = named == nil ? state.variants.selected(by: values, where: matches) : nil
@@ -205,7 +205,7 @@ extension DownloadExchange {
     guard state.fetch == nil else { return nil }
     let (purpose, conditions) = Self.purpose(renewal, current)
     let fetch = CollapsedFetch(
-      leader: nil, request: request.inBackground(), of: resource, &state, store: store, owner: downloads,
+      leader: nil, request: request.inBackground(), of: resource, &state, store: store, downloads: downloads,
       purpose: purpose, range: nil, reason: .stale, isShared: true)
     state.fetch = fetch
     return (fetch, conditions)
@@ -235,7 +235,7 @@ extension DownloadExchange {
       isFree && collapsing != .goesAlone && !isUncacheable(state) && !RequestFields.hasOverride(request.head.fields)
     if case .miss = purpose, range == nil { request.asksOwnCoding = AnswerCoding.isToLearn(request) }
     let fetch = CollapsedFetch(
-      leader: self, request: request, of: resource, &state, store: store, owner: downloads, purpose: purpose,
+      leader: self, request: request, of: resource, &state, store: store, downloads: downloads, purpose: purpose,
       range: range, reason: reason(purpose, state), isShared: isShared)
     if isShared { state.fetch = fetch }
     return .lead(fetch, extra)

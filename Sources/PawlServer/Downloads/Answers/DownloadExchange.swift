@@ -56,7 +56,7 @@ final class DownloadExchange: Exchange {
     // Nobody waits for the first word of another's events.
     if LiveStream.isWanted(request.head.fields) { collapsing.gaveUp() }
     if AnswerPlan.isForOriginToJudge(request.head.fields) {
-      resource?.withLock { settleRangeCoding($0) }
+      resource?.withLock { decideRangeCoding($0) }
       return forwardInstead(.request)
     }
     if asksPrivately() { return }

@@ -17,7 +17,7 @@ final class PrivateComparison: DownloadJob {
 
   let kept: StoredResponse
   let new: StoredResponse
-  private let owner: LoopDownloads
+  private let downloads: LoopDownloads
   /// Of both bodies: neither is evicted, and neither fill pauses, while they are compared.
   private let seats: [FillCoordinator]
   private(set) var state = State.comparing
@@ -31,10 +31,10 @@ final class PrivateComparison: DownloadJob {
 
   /// - Parameter decided: called once, unless it is given up before.
   init(
-    _ kept: StoredResponse, with new: StoredResponse, on owner: LoopDownloads, goesOnAlone: Bool,
+    _ kept: StoredResponse, with new: StoredResponse, on downloads: LoopDownloads, goesOnAlone: Bool,
     decided: @escaping (State) -> Void
   ) {
-    (self.kept, self.new, self.owner, self.goesOnAlone, self.decided) = (kept, new, owner, goesOnAlone, decided)
+    (self.kept, self.new, self.downloads, self.goesOnAlone, self.decided) = (kept, new, downloads, goesOnAlone, decided)
     let seat = SeatToken()
     token = seat
     seats = [kept, new].map { response in
@@ -48,8 +48,8 @@ final class PrivateComparison: DownloadJob {
   private var id: ObjectIdentifier { ObjectIdentifier(token) }
 
   func start() {
-    owner.comparisons[id] = self
-    owner.loop.nextTurn { [self] in step() }
+    downloads.comparisons[id] = self
+    downloads.loop.nextTurn { [self] in step() }
   }
 
   /// The client has gone.
@@ -77,7 +77,7 @@ final class PrivateComparison: DownloadJob {
     case .bytes(let until): compareNext(through: until)
     case .missing: wait(for: kept)
     case .checking:
-      a.check(at: compared, on: owner.loop) { [weak self] outcome in
+      a.check(at: compared, on: downloads.loop) { [weak self] outcome in
         if case .unavailable = outcome { self?.decide(.different) } else { self?.step() }
       }
     case .ended, .failed: decide(.different)
@@ -88,7 +88,7 @@ final class PrivateComparison: DownloadJob {
     let end = min(limit, new.body.held.contiguousEnd(from: compared), compared + UInt64(Self.piece))
     guard end > compared else { return new.body.isComplete ? decide(.different) : wait(for: new) }
     let (a, b, range) = (kept.body, new.body, compared..<end)
-    owner.pool.run({ Self.countEqual(a, b, range) }, then: owner.loop) { [weak self] count in
+    downloads.pool.run({ Self.countEqual(a, b, range) }, then: downloads.loop) { [weak self] count in
       guard let self, self.state == .comparing else { return }
       if count > 0 { self.moved(to: range.lowerBound + count) }
       self.compared == end ? self.step() : self.decide(.different)
@@ -117,13 +117,13 @@ final class PrivateComparison: DownloadJob {
     guard FillCoordinator.isFilling(response) || response.body.isComplete else {
       return decide(response === kept && compared > 0 ? .covered : .different)
     }
-    response.body.wait(at: compared, token: id, on: owner.loop) { [weak self] in self?.step() }
+    response.body.wait(at: compared, token: id, on: downloads.loop) { [weak self] in self?.step() }
   }
 
   private func decide(_ outcome: State) {
     guard state == .comparing else { return }
     state = outcome
-    owner.events.log(
+    downloads.events.log(
       .info, "private-compared",
       [
         "kept": kept.body.id.hex, "new": new.body.id.hex, "equal": "\(outcome != .different)",
@@ -146,6 +146,6 @@ final class PrivateComparison: DownloadJob {
     (decided, progressed) = (nil, nil)
     for body in [kept.body, new.body] { body.readerLeft(token: id) }
     for seat in seats { seat.left(id) }
-    owner.comparisons[id] = nil
+    downloads.comparisons[id] = nil
   }
 }

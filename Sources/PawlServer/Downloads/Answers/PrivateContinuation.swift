@@ -108,14 +108,14 @@ extension Fill {
     let fill = Fill(goingOnWith: response, from: held, for: request, in: store, on: downloads)
     let end = body.total ?? .max
     guard held < end,
-      let coordinator = FillCoordinator.beganUnlessComing(fill, response, on: fill.owner.loop, held..<end)
+      let coordinator = FillCoordinator.beganUnlessComing(fill, response, on: fill.downloads.loop, held..<end)
     else {
       // The two would hold each other.
       fill.fetch?.cancel()
       return false
     }
     fill.confirmed = confirmed
-    fill.owner.fills[ObjectIdentifier(fill)] = fill
+    fill.downloads.fills[ObjectIdentifier(fill)] = fill
     fill.coordinator = coordinator
     let identity = coordinator.identity
     // The first attempt is no repetition.

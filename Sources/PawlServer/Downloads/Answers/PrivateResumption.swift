@@ -114,7 +114,7 @@ final class PrivateResumption: FetchHeadSink {
     }
     let judge = resource.withLock { state in
       CollapsedFetch(
-        leader: exchange, request: request, of: resource, &state, store: store, owner: exchange.downloads,
+        leader: exchange, request: request, of: resource, &state, store: store, downloads: exchange.downloads,
         purpose: .miss, range: nil, reason: .request, isShared: false)
     }
     exchange.enter(.leading(judge))

@@ -6,19 +6,21 @@ import PawlWire
 /// such requests. Nothing of its content is read. Lives on its loop until it is answered.
 final class CodingQuestion: FetchHeadSink, DownloadJob {
   private let request: IncomingRequest
-  private let owner: LoopDownloads
+  private let downloads: LoopDownloads
   private var fetch: OriginFetch?
 
   /// Asks; see ``AnswerCoding/isToAskBeside(_:length:for:)``.
-  static func ask(beside request: IncomingRequest, on owner: LoopDownloads) {
+  static func ask(beside request: IncomingRequest, on downloads: LoopDownloads) {
     let copy = request.inBackground()
     copy.asksOwnCoding = true
-    let question = CodingQuestion(copy, owner)
-    owner.fetches[ObjectIdentifier(question)] = question
+    let question = CodingQuestion(copy, downloads)
+    downloads.fetches[ObjectIdentifier(question)] = question
     question.start()
   }
 
-  private init(_ request: IncomingRequest, _ owner: LoopDownloads) { (self.request, self.owner) = (request, owner) }
+  private init(_ request: IncomingRequest, _ downloads: LoopDownloads) {
+    (self.request, self.downloads) = (request, downloads)
+  }
 
   private func start() {
     let fetch = OriginFetch(for: request, base: OriginRequests.fetch(request), use: .fill, for: .head(self))
@@ -45,6 +47,6 @@ final class CodingQuestion: FetchHeadSink, DownloadJob {
   private func end() {
     fetch?.cancel()
     fetch = nil
-    owner.fetches[ObjectIdentifier(self)] = nil
+    downloads.fetches[ObjectIdentifier(self)] = nil
   }
 }

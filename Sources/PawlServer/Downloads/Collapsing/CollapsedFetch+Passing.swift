@@ -29,12 +29,12 @@ extension CollapsedFetch {
     let relay = hasBody ? StreamRelay(fetch, canResume: resumability != .never) : nil
     leader.passOn(head, framing, body: relay, why: reason)
     guard relay != nil else { return fetch.dismiss() }
-    fetch.acceptUnkept(head, framing, resumability, receivedAt: owner.loop.wallSeconds)
+    fetch.acceptUnkept(head, framing, resumability, receivedAt: downloads.loop.wallSeconds)
   }
 
   /// The origin was asked for aligned borders: the client gets what it asked for of them.
   func passOnPart(_ head: ResponseHead, _ part: ByteRange, _ total: UInt64) {
-    guard leader != nil, ColdRange.ifRangeHolds(request.head.fields, for: head, now: owner.loop.wallSeconds),
+    guard leader != nil, ColdRange.ifRangeHolds(request.head.fields, for: head, now: downloads.loop.wallSeconds),
       let wanted = ColdRange.cut(
         part, total: total, for: request.head.fields, maxRanges: request.route.maxRanges)
     else { return askAsItStands() }
@@ -46,7 +46,8 @@ extension CollapsedFetch {
       fetch?.cancel()
       return
     }
-    var identity = RepresentationIdentity(head: head, framing: .length(part.count), receivedAt: owner.loop.wallSeconds)
+    var identity = RepresentationIdentity(
+      head: head, framing: .length(part.count), receivedAt: downloads.loop.wallSeconds)
     identity.total = total
     let isSuffix = RangeField(request.head.fields)?.specs.contains(where: \.isSuffix) ?? true
     let relay = StreamRelay(fetch, skipping: wanted.first - part.first, canResume: !isSuffix)
@@ -65,9 +66,9 @@ extension CollapsedFetch {
     guard
       let advice = ResumeAdvice(
         head, framing: framing, to: sent, storability: storability, policy: request.route.policy),
-      let unsaid = owner.services.shared.advice.due("\(request.route.name) \(advice.why)")
+      let unsaid = downloads.services.shared.advice.due("\(request.route.name) \(advice.why)")
     else { return }
-    owner.events.log(
+    downloads.events.log(
       .notice, "not-resumable",
       [
         "route": request.route.name, "path": request.head.target.prefix { $0 != 0x3f }.text, "why": advice.why,
@@ -77,6 +78,6 @@ extension CollapsedFetch {
 
   private func isProvenUncoded(_ head: ResponseHead) -> Bool {
     request.rangeCoding == .ownUnlessCoded
-      && ColdRange.isProvenUncoded(request.head.fields, for: head, now: owner.loop.wallSeconds)
+      && ColdRange.isProvenUncoded(request.head.fields, for: head, now: downloads.loop.wallSeconds)
   }
 }

@@ -51,7 +51,7 @@ extension CollapsedFetch {
   ) {
     let limit = request.route.policy.maxObject
     if limit > 0, let total = identity.total, total > limit { return made(nil) }
-    store.createBody(expected: expected, total: identity.total, on: owner.loop) { [self] body in
+    store.createBody(expected: expected, total: identity.total, on: downloads.loop) { [self] body in
       guard fetch?.isEnded == false else { return }
       made(body)
     }
@@ -75,7 +75,7 @@ extension CollapsedFetch {
       stored, in: resource, replacing: [],
       superseding: isOvertaken ? [] : replaced + (kept.isOnceConfirmed ? excessOfConfirmed() : []))
     if let old {
-      TwinComparison.start(old: old, new: stored, store: store, owner: owner, policy: request.route.policy)
+      TwinComparison.start(old: old, new: stored, store: store, downloads: downloads, policy: request.route.policy)
     }
     return (stored, isOvertaken)
   }
@@ -92,7 +92,7 @@ extension CollapsedFetch {
     seesRanges: Bool, status: Int, _ sharing: Sharing, isOvertaken: Bool
   ) {
     guard let fetch else { return }
-    let fill = Fill(fetch, of: stored, in: store, on: owner, route: request.route, seesRanges: seesRanges)
+    let fill = Fill(fetch, of: stored, in: store, on: downloads, route: request.route, seesRanges: seesRanges)
     self.fetch = nil
     if isInBackground { fill.renewed = purpose.stored?.body.total }
     let arrival = Arrival.fetched(status: status, why: reason)
@@ -122,9 +122,10 @@ extension CollapsedFetch {
       let stored = StoredResponse(head: kept, body: body, storedAt: now)
       self.store.publishPrivate(
         stored, tag: tag, owner: PrivateOwner(self.request).bytes, expires: now + lifetime)
-      if self.saysSomethingToAll(.isPrivate, head.status) { self.owner.uncollapse(self.resource, in: self.store) }
+      if self.saysSomethingToAll(.isPrivate, head.status) { self.downloads.uncollapse(self.resource, in: self.store) }
       guard let fetch = self.fetch else { return }
-      let fill = Fill(fetch, of: stored, in: self.store, on: self.owner, route: self.request.route, seesRanges: false)
+      let fill = Fill(
+        fetch, of: stored, in: self.store, on: self.downloads, route: self.request.route, seesRanges: false)
       self.fetch = nil
       fill.begin(identity, from: 0, through: nil, sharing: nil)
       self.conclude(.notShared)?.fetched(

@@ -53,7 +53,7 @@ extension CollapsedFetch {
   /// Whether others may have had this answer decides how long they wait for the next one.
   func noteShareability(of stored: StoredResponse) {
     let policy = request.route.policy
-    let isFresh = Freshness.evaluate(stored.head, policy: policy, now: owner.loop.wallSeconds).isFresh
+    let isFresh = Freshness.evaluate(stored.head, policy: policy, now: downloads.loop.wallSeconds).isFresh
     let isShareable =
       isFresh && !stored.head.cacheControl.noCache
       || request.route.collapsesAlways && stored.head.saysNothingOfReuse
@@ -75,7 +75,7 @@ extension CollapsedFetch {
 
   /// For a while nobody waits for another's answer here.
   func mark() {
-    owner.uncollapse(resource, in: store)
+    downloads.uncollapse(resource, in: store)
   }
 
   func sharing(_ head: ResponseHead) -> Sharing {
@@ -110,7 +110,7 @@ extension CollapsedFetch {
     guard !isOthers, !asker.sharesNothing, !RequestFields.hasOverride(fields) else { return }
     let storable = Storability.decide(
       request: sent, response: head, framing: .chunked, isConditional: !asked.isEmpty,
-      policy: request.route.policy, receivedAt: owner.loop.wallSeconds)
+      policy: request.route.policy, receivedAt: downloads.loop.wallSeconds)
     guard case .no = storable else { return }
     if ResumeTTL.staysForResumption(stored, policy: request.route.policy) {
       store.supersede(stored, in: resource)

@@ -11,7 +11,7 @@ import PawlWire
 /// the answer is (stored, passed on, validated, stale after all) and tells all who wait; each then serves itself.
 /// Lives on the loop of the exchange that leads it; others join from any loop.
 final class CollapsedFetch: FetchHeadSink, DownloadJob {
-  let owner: LoopDownloads
+  let downloads: LoopDownloads
   let resource: Resource
   var purpose: Purpose
   let store: CacheStore
@@ -47,20 +47,20 @@ final class CollapsedFetch: FetchHeadSink, DownloadJob {
   /// - Parameter leader: whose request this is; `nil` for a validation in the background, which answers nobody.
   init(
     leader: (any FetchLeader)?, request: IncomingRequest, of resource: Resource, _ state: inout ResourceState,
-    store: CacheStore, owner: LoopDownloads, purpose: Purpose, range: Range<UInt64>?,
+    store: CacheStore, downloads: LoopDownloads, purpose: Purpose, range: Range<UInt64>?,
     reason: CacheStatus.ForwardReason, isShared: Bool
   ) {
     (self.leader, self.request, self.resource, self.store) = (leader, request, resource, store)
     (asker, began) = (Asker(request), state.invalidations)
     state.asking += 1
     isInBackground = leader == nil
-    (self.purpose, rangeAsked, self.reason, self.owner) = (purpose, range, reason, owner)
+    (self.purpose, rangeAsked, self.reason, self.downloads) = (purpose, range, reason, downloads)
     waiters = isShared ? Locked([:]) : nil
   }
 
   func start(adding extra: [(FieldName, [UInt8])]) {
-    if isShared { owner.fetches[ObjectIdentifier(self)] = self }
-    requestBegan = owner.loop.now
+    if isShared { downloads.fetches[ObjectIdentifier(self)] = self }
+    requestBegan = downloads.loop.now
     asked = extra.map(\.0)
     let fetch = OriginFetch(for: request, base: request.makeSent(), use: .passThrough, for: .head(self))
     self.fetch = fetch
@@ -92,7 +92,7 @@ final class CollapsedFetch: FetchHeadSink, DownloadJob {
       waiters?[waiter] = nil
       return waiters?.isEmpty ?? false
     }
-    if isEmpty == true { LoopWeak(self, on: owner.loop).run { $0.endIfUnwanted() } }
+    if isEmpty == true { LoopWeak(self, on: downloads.loop).run { $0.endIfUnwanted() } }
   }
 
   /// The leader's client went away; the fetch goes on only for others.
@@ -109,7 +109,7 @@ final class CollapsedFetch: FetchHeadSink, DownloadJob {
     fetch.cancel()
     conclude(.notShared)
     // A resource that holds nothing leaves the index with the last that cared for it.
-    owner.letGo(of: resource, in: store)
+    downloads.letGo(of: resource, in: store)
   }
 
   /// Whether others may join: then it stands in the resource.
@@ -147,7 +147,7 @@ final class CollapsedFetch: FetchHeadSink, DownloadJob {
       return waiters.map { Array($0.values) } ?? []
     }
     for tell in told ?? [] { tell(outcome) }
-    owner.fetches[ObjectIdentifier(self)] = nil
+    downloads.fetches[ObjectIdentifier(self)] = nil
   }
 
   /// What the origin was asked, without what ``start(adding:)`` added.
@@ -160,8 +160,8 @@ final class CollapsedFetch: FetchHeadSink, DownloadJob {
   }
 
   func fetch(_ fetch: OriginFetch, head: ResponseHead, framing: BodyFraming) {
-    let now = owner.loop.wallSeconds
-    requestTime = now - (owner.loop.now - requestBegan).wholeNanoseconds / 1_000_000_000
+    let now = downloads.loop.wallSeconds
+    requestTime = now - (downloads.loop.now - requestBegan).wholeNanoseconds / 1_000_000_000
     if case .validate(let stored) = purpose, head.status == 304 { return validated(stored, head, now) }
     if case .offer(let offered) = purpose, head.status == 304 {
       if confirmed(offered, head, now) { return }
@@ -203,7 +203,7 @@ final class CollapsedFetch: FetchHeadSink, DownloadJob {
     AnswerCoding.gotNoAnswer(request)
     if let stored = purpose.stored,
       mayServeStaleOnError(
-        stored.head, policy: request.route.policy, now: owner.loop.wallSeconds, failure: .disconnected),
+        stored.head, policy: request.route.policy, now: downloads.loop.wallSeconds, failure: .disconnected),
       canBeFinished(stored)
     {
       return serveStale(stored)

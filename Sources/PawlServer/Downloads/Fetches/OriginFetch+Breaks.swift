@@ -11,7 +11,7 @@ extension OriginFetch {
     state.breaks()
     // What came with the break need not wait for what comes after it.
     sink?.fetchDelivered(self)
-    owner.events.log(
+    services.events.log(
       .notice, "origin-broke",
       [
         "upstream": route.upstreamName, "target": base.target.text, "at": "\(frontier)", "why": attempts.failure,
@@ -52,7 +52,7 @@ extension OriginFetch {
     {
     case .append(let from): goOnReading(from: from, head)
     case .replay:
-      nodes?.compares(url, head, framing, total: total, receivedAt: owner.loop.wallSeconds)
+      nodes?.compares(url, head, framing, total: total, receivedAt: services.loop.wallSeconds)
       goOnReading(from: 0, head)
     // Another one may still have what is wanted, or be able to prove it.
     case .changed(let why) where nodes?.disagrees() == true: askAnother(why.rawValue)
@@ -87,8 +87,8 @@ extension OriginFetch {
 
   /// Said once an hour: it costs a replay each time that a node takes over.
   func tellNodesDiffer() {
-    guard let unsaid = owner.shared.advice.due("\(route.upstreamName) nodes") else { return }
-    owner.events.log(
+    guard let unsaid = services.shared.advice.due("\(route.upstreamName) nodes") else { return }
+    services.events.log(
       .notice, "nodes-tag-differently",
       [
         "upstream": route.upstreamName, "target": base.target.text,
@@ -103,7 +103,7 @@ extension OriginFetch {
     if case .askForRest = attempts.asked, head.status == 200 { attempts.progress.originRefusesRanges = true }
     defer { sink?.fetchContinues(self) }
     guard state.hasBroken else { return }
-    owner.events.log(
+    services.events.log(
       .notice, "origin-resumed",
       [
         "upstream": route.upstreamName, "target": base.target.text, "at": "\(frontier)", "from": "\(start)",

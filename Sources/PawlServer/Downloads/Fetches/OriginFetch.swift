@@ -18,7 +18,7 @@ final class OriginFetch: OriginExchangeDelegate {
 
   /// On whose behalf it is; its tally is kept.
   let request: IncomingRequest
-  let owner: LoopServices
+  let services: LoopServices
   var route: RouteSettings { request.route }
   /// What the first request is made of; ``ResumptionRequest`` makes the others of it.
   let base: RequestHead
@@ -48,7 +48,7 @@ final class OriginFetch: OriginExchangeDelegate {
 
   /// - Parameter base: what is sent; ``start(adding:)`` adds to it.
   init(for request: IncomingRequest, base: consuming RequestHead, use: OriginUse, for taker: Taker) {
-    (self.request, owner, self.use, self.taker) = (request, request.loop, use, taker)
+    (self.request, services, self.use, self.taker) = (request, request.loop, use, taker)
     self.base = base
     let route = request.route
     nodes = route.nodeCount > 1 ? FetchNodes(count: route.nodeCount) : nil
@@ -95,7 +95,7 @@ final class OriginFetch: OriginExchangeDelegate {
     let holder = use == .fill ? PlaceHolder.nobody : PlaceAccount.holder(of: request)
     var asked = OriginRequest(head: head, use: use, holder: holder)
     asked.preferredURL = nodes?.preferred
-    exchange = owner.pool(for: route.upstream).start(asked, delegate: self)
+    exchange = services.pool(for: route.upstream).start(asked, delegate: self)
   }
 
   /// The sink takes the content that begins at `start`; `end` (exclusive) where the answer is a span.
@@ -243,7 +243,7 @@ final class OriginFetch: OriginExchangeDelegate {
   func waitToAsk(_ delay: Duration, _ ask: @escaping (OriginFetch) -> Void) {
     undelivered = []
     state.backsOff()
-    let timer = owner.loop.makeTimer { [weak self] in self.map(ask) }
+    let timer = services.loop.makeTimer { [weak self] in self.map(ask) }
     self.timer = timer
     timer.schedule(after: delay)
   }

@@ -30,7 +30,7 @@ extension Fill {
     }
     switch failure {
     case .changed(let why):
-      owner.events.log(
+      downloads.events.log(
         .warning, "content-changed",
         ["upstream": route.upstreamName, "body": body.id.hex, "at": "\(fetch.frontier)", "why": why])
       coordinator?.failed(self, failure.end)
@@ -41,7 +41,7 @@ extension Fill {
       }
       letGo()
     case .narrower(let why):
-      owner.events.log(
+      downloads.events.log(
         .notice, "fill-not-shared",
         ["upstream": route.upstreamName, "body": body.id.hex, "at": "\(fetch.frontier)", "why": why])
       coordinator?.failed(self, failure.end)
@@ -63,7 +63,7 @@ extension Fill {
 
   func giveUp(_ end: BodyEnd) {
     guard fetch != nil else { return }
-    owner.events.log(
+    downloads.events.log(
       .warning, "fill-ended",
       ["upstream": route.upstreamName, "body": body.id.hex, "at": "\(fetch?.frontier ?? 0)", "why": end.reason])
     coordinator?.failed(self, end)
@@ -85,8 +85,8 @@ extension Fill {
     fetch?.cancel()
     fetch = nil
     state.letsGo()
-    owner.abandoned.remove(self, of: route.upstream)
-    owner.fills[ObjectIdentifier(self)] = nil
+    downloads.abandoned.remove(self, of: route.upstream)
+    downloads.fills[ObjectIdentifier(self)] = nil
     body.fillPaused()
     body.wakeAll()
     confirm(.changed)

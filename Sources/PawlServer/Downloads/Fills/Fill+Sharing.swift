@@ -15,7 +15,7 @@ extension Fill {
   func fetch(_ fetch: OriginFetch, objectsTo head: ResponseHead) -> String? {
     // What is lost counts only where it is what was recorded: nothing new comes to be shared.
     guard !mends else { return nil }
-    let now = owner.loop.wallSeconds
+    let now = downloads.loop.wallSeconds
     let judged =
       response.personal == nil
       ? judgeContinuedHead(
@@ -32,7 +32,7 @@ extension Fill {
       guard !isSpan else { return why.rawValue }
       store.forget(response)
       guard coordinator?.narrow(to: ObjectIdentifier(fetch.request)) == true else { return why.rawValue }
-      owner.events.log(
+      downloads.events.log(
         .notice, "fill-narrowed", ["upstream": route.upstreamName, "body": body.id.hex, "why": why.rawValue])
       return nil
     }

@@ -13,7 +13,7 @@ extension Fill {
   /// All that read the body were overtaken, and go on by themselves.
   func endUnread() {
     guard let fetch, !state.isWriting else { return }
-    owner.events.log(
+    downloads.events.log(
       .info, "fill-paused",
       ["upstream": route.upstreamName, "body": body.id.hex, "at": "\(fetch.frontier)", "why": "readers-overtaken"])
     coordinator?.ended(self)
@@ -28,7 +28,7 @@ extension Fill {
   }
 
   func watchPace() {
-    let timer = paceTimer ?? owner.loop.makeTimer { [weak self] in self?.lookAtPace() }
+    let timer = paceTimer ?? downloads.loop.makeTimer { [weak self] in self?.lookAtPace() }
     paceTimer = timer
     timer.schedule(after: AbandonedUnknown.interval)
   }
@@ -59,7 +59,7 @@ extension Fill {
       if renewed == nil { watchPace() }
     }
     if state.goesOnUnread() { fetch.resume() }
-    if let least = owner.abandoned.add(self, of: route.upstream, on: owner.loop) {
+    if let least = downloads.abandoned.add(self, of: route.upstream, on: downloads.loop) {
       least.loop.run { $0.pauseForGood("four-abandoned-fills") }
     }
   }
@@ -78,7 +78,7 @@ extension Fill {
 
   /// A fill that nobody came to read after all is treated like one whose readers left.
   func watchForReaders() {
-    let timer = owner.loop.makeTimer { [weak self] in self?.readersLeft() }
+    let timer = downloads.loop.makeTimer { [weak self] in self?.readersLeft() }
     watch = timer
     timer.schedule(after: .seconds(1))
   }
@@ -88,7 +88,7 @@ extension Fill {
 
   func pauseForGood(_ why: String) {
     guard let fetch, let coordinator, coordinator.endUnlessRead(self) else { return }
-    owner.events.log(
+    downloads.events.log(
       .info, "fill-paused",
       ["upstream": route.upstreamName, "body": body.id.hex, "at": "\(fetch.frontier)", "why": why])
     if state.keeping == .memory(hasWindow: true) { body.fail(.notKept) }

@@ -12,7 +12,7 @@ final class Fill: FetchBodySink {
   /// A body of unknown length runs at most so far ahead of its fastest reader.
   static let unknownLead: UInt64 = 64 << 20
 
-  let owner: LoopDownloads
+  let downloads: LoopDownloads
   let route: RouteSettings
   let response: StoredResponse
   let store: CacheStore
@@ -72,21 +72,21 @@ final class Fill: FetchBodySink {
 
   /// Takes over a fetch whose first answer has just been stored.
   init(
-    _ fetch: OriginFetch, of response: StoredResponse, in store: CacheStore, on owner: LoopDownloads,
+    _ fetch: OriginFetch, of response: StoredResponse, in store: CacheStore, on downloads: LoopDownloads,
     route: RouteSettings, seesRanges: Bool
   ) {
     (self.fetch, self.response, self.store, self.route) = (fetch, response, store, route)
     kind = .first(seesRanges: seesRanges)
-    self.owner = owner
+    self.downloads = downloads
     fetch.hand(to: .body(self))
   }
 
   /// Begins with the content behind the first answer, at `start`.
   /// - Parameter sharing: who else may have it while it comes; `nil`: those only who may have it anyway.
   func begin(_ identity: RepresentationIdentity, from start: UInt64, through end: UInt64?, sharing: Sharing?) {
-    owner.fills[ObjectIdentifier(self)] = self
+    downloads.fills[ObjectIdentifier(self)] = self
     coordinator = FillCoordinator.began(
-      self, response, on: owner.loop, from: start, through: end ?? identity.total, sharing: sharing)
+      self, response, on: downloads.loop, from: start, through: end ?? identity.total, sharing: sharing)
     fetch?.accept(FirstAnswer(identity, status: response.head.status), from: start, through: end)
   }
 
@@ -99,13 +99,13 @@ final class Fill: FetchBodySink {
     on downloads: LoopDownloads, isReplayed: Bool = false, confirmed: ((Confirmation) -> Void)? = nil
   ) {
     let fill = Fill(span, of: response, for: request, in: store, on: downloads, isReplayed: isReplayed)
-    guard let coordinator = FillCoordinator.beganUnlessComing(fill, response, on: fill.owner.loop, span) else {
+    guard let coordinator = FillCoordinator.beganUnlessComing(fill, response, on: fill.downloads.loop, span) else {
       // It was never begun: the two would hold each other.
       fill.fetch?.cancel()
-      return fill.owner.loop.nextTurn { confirmed?(.same) }
+      return fill.downloads.loop.nextTurn { confirmed?(.same) }
     }
     fill.confirmed = confirmed
-    fill.owner.fills[ObjectIdentifier(fill)] = fill
+    fill.downloads.fills[ObjectIdentifier(fill)] = fill
     fill.coordinator = coordinator
     let identity = coordinator.identity
     let asking = decideStart(at: span.lowerBound, identity: identity, isReplayed: isReplayed)
@@ -115,9 +115,9 @@ final class Fill: FetchBodySink {
 
   private init(
     _ span: Range<UInt64>, of response: StoredResponse, for request: IncomingRequest, in store: CacheStore,
-    on owner: LoopDownloads, isReplayed: Bool
+    on downloads: LoopDownloads, isReplayed: Bool
   ) {
-    (self.response, self.store, route, self.owner) = (response, store, request.route, owner)
+    (self.response, self.store, route, self.downloads) = (response, store, request.route, downloads)
     if isReplayed {
       kind = .replay(MendingReplay(response.body, through: span.upperBound, on: request.loop.loop))
     } else {
@@ -130,9 +130,9 @@ final class Fill: FetchBodySink {
   /// See ``goOn(with:for:in:confirmed:)``.
   init(
     goingOnWith response: StoredResponse, from start: UInt64, for request: IncomingRequest, in store: CacheStore,
-    on owner: LoopDownloads
+    on downloads: LoopDownloads
   ) {
-    (self.response, self.store, route, self.owner) = (response, store, request.route, owner)
+    (self.response, self.store, route, self.downloads) = (response, store, request.route, downloads)
     kind = .continuation(from: start)
     fetch = OriginFetch(for: request, base: request.asSent, use: .fill, for: .body(self))
   }
@@ -155,7 +155,7 @@ final class Fill: FetchBodySink {
     if body.total == nil, !isStreaming { keepWithinLimits(offset + UInt64(bytes.count)) }
     // Another fill of it found no room before: there is none for this one either.
     if !isStreaming, body.isStreaming { state.streams() }
-    if !isStreaming, owner.services.expectsSlowWrites, writeInPool(bytes, at: offset) { return .pause }
+    if !isStreaming, downloads.services.expectsSlowWrites, writeInPool(bytes, at: offset) { return .pause }
     wasWritten(bytes, at: offset, Result { () throws(StoreError) in try body.write(bytes, at: offset) })
     return isPaused ? .pause : .goOn
   }
@@ -170,7 +170,7 @@ final class Fill: FetchBodySink {
     _ bytes: UnsafeRawBufferPointer, at offset: UInt64, _ outcome: Result<Duration, StoreError>
   ) {
     switch outcome {
-    case .success(let took): owner.services.noteWrite(took)
+    case .success(let took): downloads.services.noteWrite(took)
     case .failure(.differs):
       if let fetch { _ = differs(fetch, before: offset + UInt64(bytes.count)) }
       return
@@ -182,11 +182,11 @@ final class Fill: FetchBodySink {
       if streamed == nil { streamed = DeliveredMemory(from: offset) }
       streamed?.note(bytes)
     }
-    if body.isGathering { owner.gathering.add(body, on: owner.loop) }
+    if body.isGathering { downloads.gathering.add(body, on: downloads.loop) }
     state.comes(mustWait: mustWait(at: offset + UInt64(bytes.count)))
     if isPaused, isStreaming { watchSlowReaders() }
     // Who is told may read at once, and so move this fill.
-    if confirmed != nil, fetch != nil { owner.loop.nextTurn { [weak self] in self?.confirm(.same) } }
+    if confirmed != nil, fetch != nil { downloads.loop.nextTurn { [weak self] in self?.confirm(.same) } }
     endIfEnough(offset + UInt64(bytes.count))
   }
 
@@ -195,10 +195,10 @@ final class Fill: FetchBodySink {
   private func writeInPool(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Bool {
     let (copy, body) = (Array(bytes), body)
     guard state.writes() else { return false }
-    let isWriting = owner.pool.run(
+    let isWriting = downloads.pool.run(
       {
         copy.withUnsafeBytes { bytes in Result { () throws(StoreError) in try body.write(bytes, at: offset) } }
-      }, then: owner.loop
+      }, then: downloads.loop
     ) { [self] outcome in
       let end = state.written()
       // It has ended without it: what was reserved for it goes back.
@@ -219,7 +219,7 @@ final class Fill: FetchBodySink {
   private func stream(_ why: String) {
     guard !isStreaming else { return }
     state.streams()
-    owner.events.log(
+    downloads.events.log(
       .warning, "streaming-unstored", ["upstream": route.upstreamName, "body": body.id.hex, "why": why])
     if body.beginStreaming() { state.takesWindow() }
     store.forget(response)
@@ -264,7 +264,7 @@ final class Fill: FetchBodySink {
     let outcome = StoredComparison.compare(bytes, at: offset, with: body, then: &streamed, for: fetch)
     if outcome == .equal, offset + UInt64(bytes.count) == continuesFrom {
       // All that was left here has come again.
-      owner.loop.nextTurn { [weak self] in self?.confirm(.same) }
+      downloads.loop.nextTurn { [weak self] in self?.confirm(.same) }
     }
     return outcome
   }

@@ -17,7 +17,7 @@ final class FormWriter: DownloadJob, BodyConsumer {
 
   private enum State { case reading, encoding, held, over }
 
-  private let owner: LoopDownloads
+  private let downloads: LoopDownloads
   private let base: StoredResponse
   private let form: StoredResponse
   private let store: CacheStore
@@ -35,34 +35,34 @@ final class FormWriter: DownloadJob, BodyConsumer {
   /// - Returns: whether it is being written now, or is complete.
   static func start(
     _ form: StoredResponse, in coding: ContentCoding, of base: StoredResponse, in store: CacheStore,
-    on owner: LoopDownloads, share: CodingMemory.Share, from source: () -> any BodySource
+    on downloads: LoopDownloads, share: CodingMemory.Share, from source: () -> any BodySource
   ) -> Bool {
     if form.body.isComplete || FillCoordinator.isBeingWritten(form) { return true }
     let encoding: FormEncoding
     do throws(CodingError) {
       encoding = try FormEncoding(coding, into: form.body)
     } catch {
-      owner.events.log(
+      downloads.events.log(
         .warning, "coding-failed", ["body": base.body.id.hex, "coding": "\(coding.name)", "why": "\(error)"])
       return false
     }
-    let writer = FormWriter(encoding, form, of: base, in: store, on: owner, share)
-    guard let coordinator = FillCoordinator.beganWriting(writer, form, on: owner.loop) else { return true }
+    let writer = FormWriter(encoding, form, of: base, in: store, on: downloads, share)
+    guard let coordinator = FillCoordinator.beganWriting(writer, form, on: downloads.loop) else { return true }
     writer.coordinator = coordinator
     let source = source()
     source.consumer = writer
     writer.source = source
-    owner.fetches[ObjectIdentifier(writer)] = writer
+    downloads.fetches[ObjectIdentifier(writer)] = writer
     // Whoever it is for comes first.
-    owner.loop.nextTurn { writer.step() }
+    downloads.loop.nextTurn { writer.step() }
     return true
   }
 
   private init(
     _ encoding: FormEncoding, _ form: StoredResponse, of base: StoredResponse, in store: CacheStore,
-    on owner: LoopDownloads, _ share: CodingMemory.Share
+    on downloads: LoopDownloads, _ share: CodingMemory.Share
   ) {
-    (self.encoding, self.form, self.base, self.store, self.owner) = (encoding, form, base, store, owner)
+    (self.encoding, self.form, self.base, self.store, self.downloads) = (encoding, form, base, store, downloads)
     memory = share
   }
 
@@ -76,7 +76,7 @@ final class FormWriter: DownloadJob, BodyConsumer {
       state = .held
       coordinator?.writerWaits(true)
       // A reader may have moved before that was noted.
-      return owner.loop.nextTurn { [weak self] in self?.readersMoved() }
+      return downloads.loop.nextTurn { [weak self] in self?.readersMoved() }
     }
     switch source.next(limit: Self.piece) {
     case .memory(let bytes, let range):
@@ -119,8 +119,8 @@ final class FormWriter: DownloadJob, BodyConsumer {
   ) {
     state = .encoding
     let encoding = encoding
-    let isQueued = owner.pool.run(
-      { Result { () throws(FormEncoding.Failure) in try work(encoding) } }, then: owner.loop
+    let isQueued = downloads.pool.run(
+      { Result { () throws(FormEncoding.Failure) in try work(encoding) } }, then: downloads.loop
     ) { [self] outcome in
       guard state == .encoding else { return }
       state = .reading
@@ -135,9 +135,9 @@ final class FormWriter: DownloadJob, BodyConsumer {
 
   /// Nothing more is here now: who reads gets what there is, if more does not come soon.
   private func waitForMore() {
-    form.body.settleSoon()
+    form.body.moveToFileSoon()
     guard encoding.holdsBack, !form.body.isSteady, timer?.isScheduled != true else { return }
-    let timer = timer ?? owner.loop.makeTimer { [weak self] in self?.flush() }
+    let timer = timer ?? downloads.loop.makeTimer { [weak self] in self?.flush() }
     self.timer = timer
     timer.schedule(after: Self.flushDelay)
   }
@@ -186,7 +186,7 @@ final class FormWriter: DownloadJob, BodyConsumer {
   }
 
   private func encodingFailed(_ failure: FormEncoding.Failure) {
-    owner.events.log(
+    downloads.events.log(
       .warning, "coding-failed",
       ["body": base.body.id.hex, "form": form.body.id.hex, "at": "\(encoding.consumed)", "why": "\(failure)"])
     form.body.fail(failure == .differs ? .changed("coded-otherwise") : .notKept)
@@ -209,7 +209,7 @@ final class FormWriter: DownloadJob, BodyConsumer {
     source?.finish()
     source = nil
     memory.giveBack()
-    owner.fetches[ObjectIdentifier(self)] = nil
+    downloads.fetches[ObjectIdentifier(self)] = nil
     coordinator?.endedWriting(failure)
     if !form.body.isComplete { form.body.fillPaused() }
     form.body.wakeAll()

@@ -12,18 +12,18 @@ final class GatheringBodies {
     if bodies.contains(where: { $0.body === body }) { return }
     bodies.append((body, loop.now))
     guard timer?.isScheduled != true else { return }
-    let timer = timer ?? loop.makeTimer { [weak self, unowned loop] in self?.settle(on: loop) }
+    let timer = timer ?? loop.makeTimer { [weak self, unowned loop] in self?.moveToFiles(on: loop) }
     self.timer = timer
     timer.schedule(after: StoredBody.gatheringTime)
   }
 
-  private func settle(on loop: EventLoop) {
+  private func moveToFiles(on loop: EventLoop) {
     let now = loop.now
     bodies.removeAll { entry in
       guard entry.body.isGathering else { return true }
       let time = now - entry.since
       guard time >= StoredBody.gatheringTime, !entry.body.isWholeSoon(after: time) else { return false }
-      entry.body.settleSoon()
+      entry.body.moveToFileSoon()
       return true
     }
     if !bodies.isEmpty { timer?.schedule(after: StoredBody.gatheringTime) }

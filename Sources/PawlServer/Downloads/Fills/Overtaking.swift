@@ -16,7 +16,7 @@ final class Overtaking {
   func begin(_ fill: Fill) {
     guard timer?.isScheduled != true else { return }
     self.fill = fill
-    let timer = timer ?? fill.owner.loop.makeTimer { [weak self] in self?.look() }
+    let timer = timer ?? fill.downloads.loop.makeTimer { [weak self] in self?.look() }
     self.timer = timer
     timer.schedule(after: Self.interval)
   }
@@ -35,7 +35,7 @@ final class Overtaking {
       return
     }
     count = 0
-    fill.owner.events.log(
+    fill.downloads.events.log(
       .info, "slow-reader-overtaken", ["upstream": fill.route.upstreamName, "body": fill.body.id.hex])
     fill.body.overtakeSlowReaders()
     fill.readersMoved()

@@ -26,15 +26,15 @@ enum StoredComparison {
     _ bytes: UnsafeRawBufferPointer, at offset: UInt64, _ body: StoredBody, _ fetch: OriginFetch
   ) -> Comparison {
     let range = offset..<offset + UInt64(bytes.count)
-    if let equal = compareNow(bytes, at: offset, body, fetch.owner.loop) { return equal ? .equal : .different }
+    if let equal = compareNow(bytes, at: offset, body, fetch.services.loop) { return equal ? .equal : .different }
     let copy = Array(bytes)
-    fetch.owner.pool.run(
+    fetch.services.pool.run(
       {
         var held = [UInt8](repeating: 0, count: copy.count)
         // Unverified bytes, too: the origin's own are what they are held against.
         let count = held.withUnsafeMutableBytes { body.readUnverified(range, into: $0) }
         return count == copy.count && held == copy
-      }, then: fetch.owner.loop
+      }, then: fetch.services.loop
     ) { [weak fetch] equal in fetch?.compared(equal: equal) }
     return .later
   }

@@ -14,27 +14,29 @@ final class TwinComparison: Sendable {
   private let old: StoredResponse
   private let new: StoredResponse
   private let store: CacheStore
-  private let owner: LoopBound<LoopDownloads>
+  private let downloads: LoopBound<LoopDownloads>
   private let loop: EventLoop
   private let policy: CachePolicy
   private let progress = Locked((compared: UInt64(0), isDecided: false))
   private let waiters = Locked<[@Sendable () -> Void]?>([])
 
-  private init(old: StoredResponse, new: StoredResponse, store: CacheStore, owner: LoopDownloads, policy: CachePolicy) {
+  private init(
+    old: StoredResponse, new: StoredResponse, store: CacheStore, downloads: LoopDownloads, policy: CachePolicy
+  ) {
     (self.old, self.new, self.store, self.policy) = (old, new, store, policy)
-    (self.owner, loop) = (LoopBound(owner, on: owner.loop), owner.loop)
+    (self.downloads, loop) = (LoopBound(downloads, on: downloads.loop), downloads.loop)
   }
 
   static func start(
-    old: StoredResponse, new: StoredResponse, store: CacheStore, owner: LoopDownloads, policy: CachePolicy
+    old: StoredResponse, new: StoredResponse, store: CacheStore, downloads: LoopDownloads, policy: CachePolicy
   ) {
-    let twin = TwinComparison(old: old, new: new, store: store, owner: owner, policy: policy)
+    let twin = TwinComparison(old: old, new: new, store: store, downloads: downloads, policy: policy)
     FillCoordinator.compare(new, with: twin)
     // Of the new one, too: a fill of unknown length runs so far ahead of it at most.
     for body in [old.body, new.body] { body.readerMoved(token: twin.token, position: 0) }
-    owner.twins[twin.token] = twin
+    downloads.twins[twin.token] = twin
     // The fill is about to begin.
-    owner.loop.nextTurn { twin.step() }
+    downloads.loop.nextTurn { twin.step() }
   }
 
   private var token: ObjectIdentifier { ObjectIdentifier(self) }
@@ -121,7 +123,7 @@ final class TwinComparison: Sendable {
     guard end > compared else { return waitForMore() }
     let range = compared..<end
     let (a, b) = (old.body, new.body)
-    owner.get().pool.run({ Self.areEqual(a, b, range) }, then: loop) { [weak self] equal in
+    downloads.get().pool.run({ Self.areEqual(a, b, range) }, then: loop) { [weak self] equal in
       guard let self else { return }
       guard equal else { return self.decide(equal: false) }
       self.progress.withLock { $0.compared = end }
@@ -158,12 +160,12 @@ final class TwinComparison: Sendable {
     } else if !keeps, !ResumeTTL.staysForResumption(old, policy: policy) {
       store.forget(old)
     }
-    owner.get().events.log(
+    downloads.get().events.log(
       .debug, "refetch-compared",
       ["old": old.body.id.hex, "new": new.body.id.hex, "equal": "\(equal)", "compared": "\(compared)"])
     for body in [old.body, new.body] { body.readerLeft(token: token) }
     FillCoordinator.existing(new)?.compared()
-    owner.get().twins[token] = nil
+    downloads.get().twins[token] = nil
     let told = waiters.withLock { waiters in
       defer { waiters = nil }
       return waiters ?? []

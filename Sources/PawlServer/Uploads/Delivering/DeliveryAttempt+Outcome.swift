@@ -19,7 +19,7 @@ extension DeliveryAttempt {
       let answer = self.answer(head, collector)
       switch request?.isTus == true && !isTaken(head) ? .notConsumed : DeliveryPolicy.verdict(status: head.status) {
       case .answered:
-        if head.status < 500 { owner.queue.cameBack(route.upstreamName) }
+        if head.status < 500 { loopUploads.queue.cameBack(route.upstreamName) }
         keep(answer, head, collector.spilled)
       case .notConsumed: passOn(answer, "the origin answered \(head.status)")
       }
@@ -37,7 +37,7 @@ extension DeliveryAttempt {
       letGo()
       guard let request else { return }
       // What it was given may have changed what is stored.
-      owner.services.invalidate(after: request.incoming, answer: head) { [self] in
+      loopUploads.services.invalidate(after: request.incoming, answer: head) { [self] in
         leaveUnknown(why, answer: answer(head, collector))
       }
     }
@@ -75,7 +75,7 @@ extension DeliveryAttempt {
     let why = "auth-request answered \(head.status)"
     switch DeliveryPolicy.verdict(status: head.status) {
     case .answered:
-      owner.events.log(.notice, "upload-refused", ["upload": id, "why": why])
+      loopUploads.events.log(.notice, "upload-refused", ["upload": id, "why": why])
       keep(answer, head, nil)
     case .notConsumed: passOn(answer, why)
     }
@@ -88,14 +88,14 @@ extension DeliveryAttempt {
     letGo()
     if let spilled { lend(spilled) }
     guard let request else { return }
-    owner.services.invalidate(after: request.incoming, answer: head) { [self] in record(answer) }
+    loopUploads.services.invalidate(after: request.incoming, answer: head) { [self] in record(answer) }
   }
 
   private func record(_ answer: UploadAnswer) {
     insist("answer \(answer.status)", from: [.forwarding, .sent]) { [self] in
       upload.answer(answer, for: askers, on: loop, then: $0)
     } then: { [self] in
-      owner.events.log(
+      loopUploads.events.log(
         .info, "upload-answered",
         ["upload": id, "status": "\(answer.status)", "attempt": "\(attempt)", "upstream": route.upstreamName])
     }
@@ -117,7 +117,7 @@ extension DeliveryAttempt {
     step { [self] isRecorded in
       guard !isCut else { return }
       guard isRecorded else {
-        owner.events.log(.error, "upload-step-not-stored", ["upload": id, "step": name])
+        loopUploads.events.log(.error, "upload-step-not-stored", ["upload": id, "step": name])
         let timer = loop.makeTimer { [weak self] in self?.insist(name, from: phases, step, then: then) }
         timer.schedule(after: DeliveryQueue.storePatience)
         self.timer = timer
@@ -129,9 +129,9 @@ extension DeliveryAttempt {
   }
 
   private func lend(_ spilled: SpilledAnswer) {
-    let (answers, uploadID) = (owner.spilledAnswers, upload.id)
+    let (answers, uploadID) = (loopUploads.spilledAnswers, upload.id)
     answers.withLock { $0[uploadID] = spilled }
-    owner.services.perform(after: Self.spillLifetime) { answers.withLock { $0[uploadID] = nil } }
+    loopUploads.services.perform(after: Self.spillLifetime) { answers.withLock { $0[uploadID] = nil } }
   }
 
   func refuseForGood(_ why: String) {
@@ -177,13 +177,13 @@ extension DeliveryAttempt {
     phase = .over
     letGo()
     let nextAt = pause.map { loop.wallSeconds + $0.wholeSeconds }
-    owner.events.log(
+    loopUploads.events.log(
       .warning, "upload-forward-failed",
       [
         "upload": id, "attempt": "\(attempt)", "upstream": route.upstreamName, "why": why,
         "next": pause.map { "\($0.wholeSeconds)s" } ?? "when-its-client-asks",
       ])
-    let queue = owner.queue
+    let queue = loopUploads.queue
     let wait = { [upload, route] in
       queue.pause(upload, for: pause, nextAttempt: nextAt, awaiting: isAway ? route.upstreamName : nil)
     }

@@ -34,7 +34,7 @@ final class DeliveryAttempt {
   let upload: SpooledUpload
   let route: RouteSettings
   let uploads: UploadRoute
-  unowned let owner: LoopUploads
+  unowned let loopUploads: LoopUploads
   let isUrgent: Bool
   /// Who counts for the place that it takes, here and at the origin.
   let holder: PlaceHolder
@@ -57,7 +57,7 @@ final class DeliveryAttempt {
   var timer: LoopTimer?
   private(set) var isCut = false
 
-  var loop: EventLoop { owner.loop }
+  var loop: EventLoop { loopUploads.loop }
   var id: String { upload.id.hex }
 
   /// Starts if the upload is complete and nobody forwards it yet. Any number of calls; a waiting client's is served
@@ -73,13 +73,13 @@ final class DeliveryAttempt {
 
   /// The upload is in the phase `forwarding`, for this object.
   init(
-    _ upload: SpooledUpload, route: RouteSettings, uploads: UploadRoute, on owner: LoopUploads, isUrgent: Bool,
+    _ upload: SpooledUpload, route: RouteSettings, uploads: UploadRoute, on loopUploads: LoopUploads, isUrgent: Bool,
     holder: PlaceHolder
   ) {
-    (self.upload, self.route, self.uploads, self.owner) = (upload, route, uploads, owner)
-    (self.isUrgent, self.holder, began) = (isUrgent, holder, owner.loop.now)
+    (self.upload, self.route, self.uploads, self.loopUploads) = (upload, route, uploads, loopUploads)
+    (self.isUrgent, self.holder, began) = (isUrgent, holder, loopUploads.loop.now)
     (attempt, formerEnd) = (upload.attempts + 1, upload.giveUpAt)
-    let (directory, pool) = (uploads.directory, owner.pool)
+    let (directory, pool) = (uploads.directory, loopUploads.pool)
     let room = uploads.store.makeRoom(for: upload.origin.client)
     collector = AnswerCollector(limit: uploads.settings.responseMax, room: room) {
       TemporaryFile(in: directory, pool: pool)
@@ -95,7 +95,7 @@ final class DeliveryAttempt {
       // What ended the wait for its client is over with it.
       upload.giveUpAt = nil
     }
-    owner.events.log(
+    loopUploads.events.log(
       .info, "upload-forwarding",
       ["upload": id, "attempt": "\(attempt)", "upstream": route.upstreamName, "length": "\(upload.status.offset)"])
     upload.openBody(on: loop) { [self] result in
@@ -108,11 +108,12 @@ final class DeliveryAttempt {
   }
 
   private func check(_ body: UploadBody) {
-    let request = DeliveryRequest(upload, length: body.count, route: route, uploads: uploads, loop: owner.services)
+    let request = DeliveryRequest(
+      upload, length: body.count, route: route, uploads: uploads, loop: loopUploads.services)
     self.request = request
-    let claims = owner.queue.isVerified(upload) ? [] : request.claims
+    let claims = loopUploads.queue.isVerified(upload) ? [] : request.claims
     if claims.isEmpty, let result = DeliveryCheck.makeAtOnce(body) { return wasChecked(result, request, body) }
-    let pool = claims.isEmpty ? owner.pool : owner.services.shared.longWorkers
+    let pool = claims.isEmpty ? loopUploads.pool : loopUploads.services.shared.longWorkers
     let isQueued = pool.run({ DeliveryCheck.make(body, claims) }, then: loop) { [self] result in
       if !isCut { wasChecked(result, request, body) }
     }
@@ -122,8 +123,8 @@ final class DeliveryAttempt {
   private func wasChecked(_ result: DeliveryCheck, _ request: DeliveryRequest, _ body: UploadBody) {
     switch result {
     case .good(let last):
-      owner.queue.noteVerified(upload)
-      content = DeliveryContent(request, body, last: last, on: owner)
+      loopUploads.queue.noteVerified(upload)
+      content = DeliveryContent(request, body, last: last, on: loopUploads)
       ask(request)
     case .mismatch(let algorithm): refuseForGood("the bytes are not those of Repr-Digest (\(algorithm.rawValue))")
     case .unreadable(let why): comeBack(why)
@@ -149,7 +150,7 @@ final class DeliveryAttempt {
     (asked.wantsFreshConnection, asked.holdsHead) = (true, request.isEmpty)
     asked.holder = holder
     asked.outlivesAnswer = { DeliveryPolicy.saysTaken(status: $0) }
-    origin = owner.services.pool(for: route.upstream).start(asked, delegate: self)
+    origin = loopUploads.services.pool(for: route.upstream).start(asked, delegate: self)
   }
 
   // MARK: - Ending
@@ -187,6 +188,6 @@ final class DeliveryAttempt {
   func end() {
     phase = .over
     letGo()
-    owner.queue.ended(self)
+    loopUploads.queue.ended(self)
   }
 }

@@ -15,11 +15,11 @@ final class DeliveryContent {
   private(set) var isHandedOver = false
 
   /// - Parameter last: of the stored bytes.
-  init(_ request: DeliveryRequest, _ body: UploadBody, last: UInt8?, on owner: LoopUploads) {
+  init(_ request: DeliveryRequest, _ body: UploadBody, last: UInt8?, on loopUploads: LoopUploads) {
     prefix = request.prefix
     let isRaw = request.suffix.isEmpty
     let end = isRaw && body.count > 0 ? body.count - 1 : body.count
-    feed = FileFeed(body.fd, 0..<end, keeping: body.owner, on: owner.loop, pool: owner.pool)
+    feed = FileFeed(body.fd, 0..<end, keeping: body.owner, on: loopUploads.loop, pool: loopUploads.pool)
     heldBack = isRaw ? last.map { [$0] } ?? [] : request.suffix
   }
 

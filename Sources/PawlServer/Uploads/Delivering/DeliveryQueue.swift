@@ -16,7 +16,7 @@ final class DeliveryQueue {
     let isUrgent: Bool
   }
 
-  private unowned let owner: LoopUploads
+  private unowned let loopUploads: LoopUploads
   private(set) var running: [UploadID: DeliveryAttempt] = [:]
   /// By upstream: places belong to it, and one that hangs delays no other's uploads.
   private var lines: [ObjectIdentifier: DeliveryPlaces<Waiting>] = [:]
@@ -27,13 +27,13 @@ final class DeliveryQueue {
 
   /// Those in the lines; who is there twice is taken once, and where it was told to wait last.
   private var known: [UploadID: Place] = [:]
-  private lazy var pauses = DeliveryRetries(owner.loop) { [unowned self] in isDue($0, $1) }
+  private lazy var pauses = DeliveryRetries(loopUploads.loop) { [unowned self] in isDue($0, $1) }
   private var isEnding = false
   private var isStopped = false
   /// Called after each delivery.
   var whenOneEnded: () -> Void = {}
 
-  init(_ owner: LoopUploads) { self.owner = owner }
+  init(_ loopUploads: LoopUploads) { self.loopUploads = loopUploads }
 
   // MARK: - Deliveries
 
@@ -41,7 +41,7 @@ final class DeliveryQueue {
   /// - Parameter isUrgent: a client waits: it comes before most of those that nobody waits for.
   func enter(_ upload: SpooledUpload, _ route: RouteSettings, isUrgent: Bool) {
     guard !isStopped, running[upload.id] == nil, upload.status.phase == .complete else { return }
-    guard !route.isOrphan else { return DeliveryRecovery.noteWaiting(upload, on: owner) }
+    guard !route.isOrphan else { return DeliveryRecovery.noteWaiting(upload, on: loopUploads) }
     pauses.cancel(upload.id)
     let entry = Waiting(upload: upload, route: route, isUrgent: isUrgent)
     let place = Place(upstream: ObjectIdentifier(route.upstream), isUrgent: isUrgent)
@@ -69,7 +69,7 @@ final class DeliveryQueue {
         continue
       }
       let forwarder = DeliveryAttempt(
-        entry.upload, route: entry.route, uploads: uploads, on: owner, isUrgent: entry.isUrgent, holder: holder)
+        entry.upload, route: entry.route, uploads: uploads, on: loopUploads, isUrgent: entry.isUrgent, holder: holder)
       running[entry.upload.id] = forwarder
       forwarder.start()
     }
@@ -81,7 +81,7 @@ final class DeliveryQueue {
     let upstream = ObjectIdentifier(forwarder.route.upstream)
     if running[forwarder.upload.id] === forwarder {
       running[forwarder.upload.id] = nil
-      lines[upstream]?.ended(forwarder.holder, isQuick: owner.loop.now - forwarder.began < PlaceShares.quick)
+      lines[upstream]?.ended(forwarder.holder, isQuick: loopUploads.loop.now - forwarder.began < PlaceShares.quick)
     }
     if forwarder.upload.status.phase != .complete { pauses.forget(forwarder.upload.id) }
     startNext(to: upstream)
@@ -118,7 +118,7 @@ final class DeliveryQueue {
 
   private func isDue(_ upload: SpooledUpload, _ next: DeliveryRetries.Next) {
     switch next {
-    case .attempt: DeliveryRecovery.deliver(upload, on: owner, isUrgent: false)
+    case .attempt: DeliveryRecovery.deliver(upload, on: loopUploads, isUrgent: false)
     case .end: giveUp(upload)
     }
   }
@@ -130,8 +130,8 @@ final class DeliveryQueue {
   }
 
   private func giveUp(_ upload: SpooledUpload) {
-    let (events, isWaiting) = (owner.events, upload.nextAttempt == nil)
-    upload.remove(on: owner.loop) { [self] isRemoved in
+    let (events, isWaiting) = (loopUploads.events, upload.nextAttempt == nil)
+    upload.remove(on: loopUploads.loop) { [self] isRemoved in
       guard isRemoved else { return lookAgain(at: upload) }
       pauses.forget(upload.id)
       events.log(

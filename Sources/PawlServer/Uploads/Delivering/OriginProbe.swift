@@ -103,14 +103,14 @@ final class OriginProbe: OriginExchangeDelegate {
       isLate = true
       makeRoom()
     }
-    settle(now)
+    conclude(now)
     guard !isOver else { return }
     let next = waiting.map { $0.since.advanced(by: Self.tusPatience) }.min() ?? began.advanced(by: Self.lifetime)
     timer?.schedule(after: max(.zero, min(next, began.advanced(by: Self.lifetime)) - now))
   }
 
   /// Tells those who wait no longer.
-  private func settle(_ now: Monotonic) {
+  private func conclude(_ now: Monotonic) {
     let said = request.loop.shared.probes.withLock { [key] in $0.lastSaid(for: key) }
     let told = waiting
     waiting = []

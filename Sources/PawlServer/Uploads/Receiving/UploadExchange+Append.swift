@@ -24,7 +24,7 @@ extension UploadExchange {
     let goOn = { [self] in
       guard !hasGoneOn, state.isPreparing else { return }
       hasGoneOn = true
-      settle { [self] in
+      afterStoring { [self] in
         guard completing else { return then() }
         guard isOvertaken, upload?.isBeingWritten == true else { return completeIfWhole(then) }
         isSecond ? displaced() : lookAgain(then)
@@ -74,7 +74,7 @@ extension UploadExchange {
   }
 
   /// Everything written becomes durable.
-  func settle(_ then: @escaping () -> Void) {
+  func afterStoring(_ then: @escaping () -> Void) {
     upload?.sync(on: loop.loop) { [self] result in
       if state.isOver { return }
       switch result {
@@ -174,7 +174,7 @@ extension UploadExchange {
     guard let writer else { return refuse(.tooLong) }
     writer.goBack(to: start)
     dropWriter()
-    settle { [self] in refuse(.tooLong) }
+    afterStoring { [self] in refuse(.tooLong) }
   }
 
   /// A part of a concatenation takes no end of its own: what it becomes part of has one.

@@ -56,7 +56,7 @@ extension UploadExchange {
     guard let writer else { return true }
     if let sizeLimit, UInt64(bytes.count) > sizeLimit - min(sizeLimit, writer.offset) {
       stopTaking()
-      settle { [self] in refuse(.tooLarge) }
+      afterStoring { [self] in refuse(.tooLarge) }
       return true
     }
     if loop.expectsSlowWrites, writeInPool(Array(bytes), writer) { return false }
@@ -116,7 +116,7 @@ extension UploadExchange {
   private func spoiled(_ refusal: UploadRefusal) {
     writer?.discard()
     writer = nil
-    settle { [self] in refuse(refusal) }
+    afterStoring { [self] in refuse(refusal) }
     stopTaking()
   }
 
@@ -155,7 +155,7 @@ extension UploadExchange {
   }
 
   private func contentCounts() {
-    isFinished ? finish() : settle { [self] in replyStored() }
+    isFinished ? finish() : afterStoring { [self] in replyStored() }
   }
 
   /// Whether the upload is complete with what is here. tus, and some versions: where its length is reached. IETF: by `?1`;
@@ -188,7 +188,7 @@ extension UploadExchange {
   private func finish() {
     guard let upload, let writer else { return refuse(.storage) }
     if let length = upload.status.length, length != writer.offset {
-      return settle { [self] in refuse(.inconsistentLength) }
+      return afterStoring { [self] in refuse(.inconsistentLength) }
     }
     let total = writer.offset
     upload.complete(on: loop.loop) { [self] isComplete in

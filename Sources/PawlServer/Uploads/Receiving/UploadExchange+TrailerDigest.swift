@@ -31,7 +31,7 @@ extension UploadExchange {
   }
 
   private func unverified() {
-    if state.isStoring { settle { [self] in refuse(.storage) } }
+    if state.isStoring { afterStoring { [self] in refuse(.storage) } }
   }
 
   /// No offset goes back that may have been told, and nobody is to go on behind wrong bytes: not even who took the upload

@@ -1,10 +1,12 @@
+import PawlDisk
 import PawlLoop
+import PawlObserve
 import PawlTestKit
 import Testing
 
 @testable import PawlServer
 
-@Suite("A client's connection") struct ClientConnectionTests {
+@Suite("A client's connection") struct HTTP1ConnectionTests {
   private static let answer = "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 2\r\n\r\nok"
   private static let shown = """
     HTTP/1.1 200 OK
@@ -283,7 +285,8 @@ import Testing
     let second = pawl.connect()
     #expect(second.readToEnd().bytes == [])
     first.close()
-    pawl.waitUntil("the first one's place is free") { pawl.server.admission.admit() }
+    let failures = FailureLog(events: EventLog { _ in }, clock: ManualClock())
+    pawl.waitUntil("the first one's place is free") { pawl.server.admission.admit(failures) }
     pawl.server.admission.release()
     #expect(pawl.connect().send("OPTIONS * HTTP/1.1\r\nHost: site\r\n\r\n"))
   }

@@ -23,7 +23,7 @@ import Testing
     abandoned.remove(fills[0], of: one)
     abandoned.remove(fills[1], of: one)
     #expect(abandoned.add(fills[4], of: one, on: bench.loop) == nil)
-    bench.owner.closeOrigins()
+    bench.serverLoop.closeOrigins()
   }
 
   private final class Upstream {}

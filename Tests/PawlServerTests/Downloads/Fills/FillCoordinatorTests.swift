@@ -132,7 +132,7 @@ import Testing
     bench.running.clock.advance(by: .seconds(2))
     #expect(need(coordinator, far, held: HeldBytes([0..<36 << 20]), bench) == "wait")
     #expect(need(coordinator, far, held: HeldBytes([0..<20 << 20]), bench) == "\(far)..<\(Self.total)")
-    bench.owner.closeOrigins()
+    bench.serverLoop.closeOrigins()
     #expect(need(coordinator, far, bench) != "wait")
     coordinator.left(ObjectIdentifier(reader))
   }
@@ -168,7 +168,7 @@ import Testing
         Fill.start(mebibyte..<2 * mebibyte, of: response, for: bench.request(), in: bench.store, on: bench.downloads)
         #expect(needed(mebibyte + 5) == "wait" && needed(3 * mebibyte) == "wait")
       }
-      bench.owner.closeOrigins()
+      bench.serverLoop.closeOrigins()
       coordinator.left(ObjectIdentifier(reader))
     }
   }
@@ -199,7 +199,7 @@ import Testing
       Fill.start(start..<start + 1 << 20, of: response, for: bench.request(), in: bench.store, on: bench.downloads)
     }
     #expect(need(coordinator, 60 << 20, bench) == "wait")
-    bench.owner.closeOrigins()
+    bench.serverLoop.closeOrigins()
     coordinator.left(ObjectIdentifier(reader))
   }
 
@@ -215,7 +215,7 @@ import Testing
     #expect(need(coordinator, 0, joinedAt: joined, bench) == "origin why")
     let (_, later) = FillCoordinator.join(ObjectIdentifier(fill), response)
     #expect(need(coordinator, 0, joinedAt: later, bench) == "0..<\(Self.total)")
-    bench.owner.closeOrigins()
+    bench.serverLoop.closeOrigins()
     coordinator.left(ObjectIdentifier(fill))
     coordinator.left(ObjectIdentifier(reader))
   }

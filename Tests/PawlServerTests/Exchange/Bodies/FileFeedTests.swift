@@ -52,7 +52,7 @@ import Testing
       OriginRequest(head: head, use: .passThrough), delegate: sender)
     bench.turn { sender.isOver }
     withExtendedLifetime(exchange) {}
-    bench.owner.closeOrigins()
+    bench.serverLoop.closeOrigins()
     #expect(origin.finish() == [])
     #expect(Array((origin.received.first ?? []).suffix(count)) == Array(bytes[5...]))
   }

@@ -20,7 +20,7 @@ import Testing
     bench.bench.turn { bench.bench.running.events("upload-step-not-stored").count == 2 }
     bench.repair(catalogue)
     bench.clock.advance(by: .seconds(5))
-    bench.bench.turn { upload.status.phase == .unknown && bench.bench.owner.uploads.queue.running.isEmpty }
+    bench.bench.turn { upload.status.phase == .unknown && bench.bench.serverLoop.uploads.queue.running.isEmpty }
     _ = bench.finish()
   }
 
@@ -37,7 +37,7 @@ import Testing
     bench.waitFor("upload-step-not-stored")
     bench.repair(catalogue)
     bench.clock.advance(by: .seconds(5))
-    bench.bench.turn { upload.status.phase == .answered && bench.bench.owner.uploads.queue.running.isEmpty }
+    bench.bench.turn { upload.status.phase == .answered && bench.bench.serverLoop.uploads.queue.running.isEmpty }
     _ = bench.finish()
   }
 
@@ -52,7 +52,7 @@ import Testing
     #expect(upload.status.phase == .complete)
     bench.repair(catalogue)
     bench.clock.advance(by: .seconds(5))
-    bench.bench.turn { upload.status.phase == .invalid && bench.bench.owner.uploads.queue.running.isEmpty }
+    bench.bench.turn { upload.status.phase == .invalid && bench.bench.serverLoop.uploads.queue.running.isEmpty }
     _ = bench.finish()
   }
 
@@ -65,7 +65,7 @@ import Testing
     upload.journalSent(on: bench.bench.loop) { isSent = $0 }
     bench.bench.turn { isSent }
     let catalogue = UploadBench.breakCatalogue(bench.store)
-    bench.bench.loop.nextTurn { DeliveryRecovery.recover(upload, on: bench.bench.owner.uploads) }
+    bench.bench.loop.nextTurn { DeliveryRecovery.recover(upload, on: bench.bench.serverLoop.uploads) }
     bench.waitFor("upload-step-not-stored")
     #expect(upload.status.phase == .sent)
     bench.repair(catalogue)

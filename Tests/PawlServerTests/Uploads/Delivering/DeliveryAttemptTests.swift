@@ -84,7 +84,7 @@ import Testing
     #expect(upload.status.phase == .sent && upload.lastRefusal == nil)
     bench.repair(catalogue)
     bench.clock.advance(by: .seconds(5))
-    bench.bench.turn { upload.status.phase == .complete && bench.bench.owner.uploads.queue.running.isEmpty }
+    bench.bench.turn { upload.status.phase == .complete && bench.bench.serverLoop.uploads.queue.running.isEmpty }
     #expect(upload.lastRefusal?.answer.status == status && upload.attempts == 1)
     _ = bench.finish()
   }
@@ -97,8 +97,8 @@ import Testing
     bench.holdJournal(until: gate)
     bench.deliver(upload)
     bench.bench.turn { upload.isBeingRecorded }
-    bench.bench.loop.nextTurn { bench.bench.owner.uploads.queue.stop() }
-    bench.bench.turn { bench.bench.owner.uploads.queue.running.isEmpty }
+    bench.bench.loop.nextTurn { bench.bench.serverLoop.uploads.queue.stop() }
+    bench.bench.turn { bench.bench.serverLoop.uploads.queue.running.isEmpty }
     gate.open()
     bench.bench.turn { upload.status.phase == .complete && upload.attempts == 1 }
     #expect(upload.lastError == "pawl ended before the last byte was sent")
@@ -319,7 +319,7 @@ import Testing
     let upload = try bench.complete(Array("hello".utf8))
     bench.attempt(upload)
     #expect(upload.answer?.isTruncated == true && upload.answer?.body == [])
-    let uploads = bench.bench.owner.uploads
+    let uploads = bench.bench.serverLoop.uploads
     #expect(DeliveryAttempt.spilledAnswer(of: upload, in: uploads)?.count == UInt64(count))
     bench.clock.advance(by: .seconds(60))
     bench.bench.turn { DeliveryAttempt.spilledAnswer(of: upload, in: uploads) == nil }

@@ -15,7 +15,7 @@ import Testing
     let alone = "max-share-per-client = 100%\nmax-share-per-path = 100%"
     let bench = try UploadBench(origin, upstream: "max-connections = 1000\n" + alone)
     let uploads = try (0..<DeliveryQueue.limit + 2).map { _ in try bench.complete(Array("hello".utf8)) }
-    let queue = bench.bench.owner.uploads.queue
+    let queue = bench.bench.serverLoop.uploads.queue
     bench.bench.loop.nextTurn {
       for upload in uploads.dropLast() { queue.enter(upload, bench.bench.route, isUrgent: false) }
       queue.enter(uploads[DeliveryQueue.limit + 1], bench.bench.route, isUrgent: true)
@@ -38,7 +38,7 @@ import Testing
     for _ in 0..<5 { bench.deliver(upload) }
     bench.settle(upload, after: 0)
     for _ in 0..<5 { bench.deliver(upload) }
-    bench.bench.turn { bench.bench.owner.uploads.queue.running.isEmpty }
+    bench.bench.turn { bench.bench.serverLoop.uploads.queue.running.isEmpty }
     #expect(upload.status.phase == .answered && bench.origin?.acceptedCount == 1)
     #expect(bench.finish() == [])
   }
@@ -48,8 +48,8 @@ import Testing
     let bench = try UploadBench(ScriptedOrigin(.tcp, [.expectHead, .readToEnd]))
     let (one, other) = (try bench.complete(OriginStep.pattern(from: 0, count: 16 << 20)), try bench.complete([1]))
     bench.deliver(one)
-    bench.bench.turn { bench.bench.owner.uploads.queue.running.count == 1 }
-    let queue = bench.bench.owner.uploads.queue
+    bench.bench.turn { bench.bench.serverLoop.uploads.queue.running.count == 1 }
+    let queue = bench.bench.serverLoop.uploads.queue
     bench.bench.loop.nextTurn { queue.pause(other, for: .seconds(1), nextAttempt: nil) }
     bench.turnSome()
     bench.bench.loop.nextTurn { queue.stop() }

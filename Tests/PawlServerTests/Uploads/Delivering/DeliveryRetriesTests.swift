@@ -70,7 +70,7 @@ import Testing
     ]
     let bench = try UploadBench(ScriptedOrigin(.tcp, answered, answered))
     let uploads = try (0..<3).map { _ in try bench.complete(Array("hello".utf8)) }
-    let (queue, name) = (bench.bench.owner.uploads.queue, bench.bench.route.upstreamName)
+    let (queue, name) = (bench.bench.serverLoop.uploads.queue, bench.bench.route.upstreamName)
     _ = try onLoop(bench) {
       queue.pause(uploads[0], for: .seconds(15), nextAttempt: nil, awaiting: name)
       queue.pause(uploads[1], for: .seconds(15), nextAttempt: nil)
@@ -100,7 +100,7 @@ import Testing
     #expect(upload.giveUpAt == first && upload.status.expires == first)
     bench.clock.advance(by: .seconds(3600))
     // A start of pawl tries too, and is no request of the client.
-    bench.bench.loop.nextTurn { DeliveryRecovery.deliver(upload, on: bench.bench.owner.uploads, isUrgent: false) }
+    bench.bench.loop.nextTurn { DeliveryRecovery.deliver(upload, on: bench.bench.serverLoop.uploads, isUrgent: false) }
     bench.settle(upload, after: 1)
     #expect(upload.giveUpAt == first)
     bench.attempt(upload)

@@ -9,7 +9,7 @@ import Testing
 @Suite("Whether an origin speaks an upload protocol itself") struct OriginProbeTests {
   private func ask(_ bench: ServerBench, _ protocol: UploadProtocol, _ target: String = "/files") -> Bool? {
     var said: Bool?
-    OriginProbe.speaks(`protocol`, bench.request(.post, target), on: bench.owner.uploads) { said = $0 }
+    OriginProbe.speaks(`protocol`, bench.request(.post, target), on: bench.serverLoop.uploads) { said = $0 }
     bench.turn { said != nil }
     return said
   }
@@ -25,7 +25,7 @@ import Testing
     #expect(ask(bench, .tus) == true)
     #expect(ask(bench, try draft(6)) == false)
     #expect(bench.running.events("origin-speaks-uploads").count == 1)
-    bench.owner.closeOrigins()
+    bench.serverLoop.closeOrigins()
     #expect(origin.finish() == [])
     let sent = String(decoding: origin.received[0], as: UTF8.self)
     #expect(sent.hasPrefix("OPTIONS /files HTTP/1.1\r\n") && sent.hasSuffix("\r\n\r\n"))
@@ -38,12 +38,12 @@ import Testing
       [.expectHead, .send("HTTP/1.1 200 OK\r\nUpload-Limit: min-size=0\r\nContent-Length: 0\r\n\r\n"), .readToEnd])
     let bench = try ServerBench(url: "http://127.0.0.1:\(origin.port)")
     var said: [Bool?] = []
-    OriginProbe.speaks(.tus, bench.request(.post, "/files"), on: bench.owner.uploads) { said.append($0) }
-    OriginProbe.speaks(try draft(10), bench.request(.post, "/files"), on: bench.owner.uploads) { said.append($0) }
+    OriginProbe.speaks(.tus, bench.request(.post, "/files"), on: bench.serverLoop.uploads) { said.append($0) }
+    OriginProbe.speaks(try draft(10), bench.request(.post, "/files"), on: bench.serverLoop.uploads) { said.append($0) }
     bench.turn { said.count == 2 }
     #expect(said == [false, true])
-    #expect(bench.owner.uploads.probes.isEmpty)
-    bench.owner.closeOrigins()
+    #expect(bench.serverLoop.uploads.probes.isEmpty)
+    bench.serverLoop.closeOrigins()
     #expect(origin.finish() == [])
   }
 
@@ -57,7 +57,7 @@ import Testing
       #expect(memory.answer(for: key, at: now) != nil)
       #expect(memory.answer(for: key, at: now.advanced(by: .seconds(60))) == nil)
     }
-    bench.owner.closeOrigins()
+    bench.serverLoop.closeOrigins()
   }
 
   /// An origin that has the question and is silent, until the gate opens.
@@ -68,7 +68,7 @@ import Testing
     let bench = try ServerBench(url: "http://127.0.0.1:\(origin.port)")
     try body(bench, gate)
     gate.open()
-    bench.owner.closeOrigins()
+    bench.serverLoop.closeOrigins()
     _ = origin.finish()
   }
 
@@ -80,23 +80,25 @@ import Testing
   func silence() throws {
     try silent { bench, gate in
       var (drafts, late, tus): ([Bool?], [Bool?], [Bool?]) = ([], [], [])
-      OriginProbe.speaks(.tus, bench.request(.post, "/files"), on: bench.owner.uploads) { tus.append($0) }
-      OriginProbe.speaks(try draft(6), bench.request(.post, "/files"), on: bench.owner.uploads) { drafts.append($0) }
+      OriginProbe.speaks(.tus, bench.request(.post, "/files"), on: bench.serverLoop.uploads) { tus.append($0) }
+      OriginProbe.speaks(try draft(6), bench.request(.post, "/files"), on: bench.serverLoop.uploads) {
+        drafts.append($0)
+      }
       bench.turnUntilAsked()
       advance(bench, 1)
       bench.turn { drafts.count == 1 }
       #expect(drafts == [true] && tus.isEmpty)
-      OriginProbe.speaks(try draft(6), bench.request(.post, "/files"), on: bench.owner.uploads) { late.append($0) }
+      OriginProbe.speaks(try draft(6), bench.request(.post, "/files"), on: bench.serverLoop.uploads) { late.append($0) }
       bench.turn { late.count == 1 }
       #expect(late == [true])
       advance(bench, 9)
       bench.turn { tus.count == 1 }
       #expect(tus == [Bool?.none])
       var answered: [Bool?] = []
-      OriginProbe.speaks(.tus, bench.request(.post, "/files"), on: bench.owner.uploads) { answered.append($0) }
+      OriginProbe.speaks(.tus, bench.request(.post, "/files"), on: bench.serverLoop.uploads) { answered.append($0) }
       gate.open()
       bench.turn { answered.count == 1 }
-      #expect(answered == [true] && bench.owner.uploads.probes.isEmpty)
+      #expect(answered == [true] && bench.serverLoop.uploads.probes.isEmpty)
       #expect(ask(bench, .tus) == true)
     }
   }
@@ -112,7 +114,7 @@ import Testing
       }
       bench.running.clock.advance(by: .seconds(601))
       var said: [Bool?] = []
-      OriginProbe.speaks(.tus, bench.request(.post, "/files"), on: bench.owner.uploads) { said.append($0) }
+      OriginProbe.speaks(.tus, bench.request(.post, "/files"), on: bench.serverLoop.uploads) { said.append($0) }
       bench.turnUntilAsked()
       #expect(said.isEmpty)
       advance(bench, 1)
@@ -128,18 +130,20 @@ import Testing
     let bench = try ServerBench(url: "http://127.0.0.1:\(origin.port)")
     var said: [Bool?] = []
     for number in 0...OriginProbe.lateLimit {
-      OriginProbe.speaks(.tus, bench.request(.post, "/\(number)"), on: bench.owner.uploads) { said.append($0) }
+      OriginProbe.speaks(.tus, bench.request(.post, "/\(number)"), on: bench.serverLoop.uploads) { said.append($0) }
       bench.turnUntilAsked(number + 1)
       advance(bench, 1)
-      bench.turn { bench.owner.uploads.probes.values.filter(\.isLate).count == min(number + 1, OriginProbe.lateLimit) }
+      bench.turn {
+        bench.serverLoop.uploads.probes.values.filter(\.isLate).count == min(number + 1, OriginProbe.lateLimit)
+      }
       if number < OriginProbe.lateLimit { #expect(said.isEmpty) }
     }
     bench.turn { said.count == 1 }
-    #expect(said == [Bool?.none] && bench.owner.uploads.probes.count == OriginProbe.lateLimit)
+    #expect(said == [Bool?.none] && bench.serverLoop.uploads.probes.count == OriginProbe.lateLimit)
     advance(bench, 70)
-    bench.turn { bench.owner.uploads.probes.isEmpty }
+    bench.turn { bench.serverLoop.uploads.probes.isEmpty }
     #expect(said.count == OriginProbe.lateLimit + 1)
-    bench.owner.closeOrigins()
+    bench.serverLoop.closeOrigins()
     _ = origin.finish()
   }
 
@@ -165,6 +169,6 @@ import Testing
 extension ServerBench {
   /// Lets happen what can happen now, and waits a turn for what the loop has to learn from the network.
   func turnUntilAsked(_ count: Int = 1) {
-    turn { owner.uploads.probes.values.filter(\.isWithOrigin).count == count }
+    turn { serverLoop.uploads.probes.values.filter(\.isWithOrigin).count == count }
   }
 }

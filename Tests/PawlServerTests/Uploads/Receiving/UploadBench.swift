@@ -57,7 +57,7 @@ final class UploadBench {
   }
 
   func deliver(_ upload: SpooledUpload) {
-    bench.loop.nextTurn { [bench] in DeliveryAttempt.deliver(upload, route: bench.route, on: bench.owner.uploads) }
+    bench.loop.nextTurn { [bench] in DeliveryAttempt.deliver(upload, route: bench.route, on: bench.serverLoop.uploads) }
   }
 
   /// Delivers, and waits until the attempt is over.
@@ -72,9 +72,9 @@ final class UploadBench {
     bench.turn(
       until: {
         switch upload.status.phase {
-        case .complete: upload.attempts > attempts && bench.owner.uploads.queue.running.isEmpty
+        case .complete: upload.attempts > attempts && bench.serverLoop.uploads.queue.running.isEmpty
         case .forwarding, .sent: false
-        case .open, .answered, .unknown, .invalid, .removed: bench.owner.uploads.queue.running.isEmpty
+        case .open, .answered, .unknown, .invalid, .removed: bench.serverLoop.uploads.queue.running.isEmpty
         }
       }, sourceLocation: sourceLocation)
   }
@@ -106,7 +106,7 @@ final class UploadBench {
 
   /// What the origin's script did not like, and what came over its connections.
   func finish() -> [String] {
-    bench.owner.closeOrigins()
+    bench.serverLoop.closeOrigins()
     return origin?.finish() ?? []
   }
 

@@ -3,9 +3,10 @@ import PawlDisk
 import PawlLoop
 import PawlObserve
 
-/// What the bodies of one cache share. What stands above it knows how they are found, and which can go (``StoreCore``).
+/// The objects that the bodies of one cache share. The subclass ``StoreCore`` adds the index that finds bodies, and decides which
+/// ones can be evicted.
 class BodyCore: @unchecked Sendable {
-  // Safe: all is constant; what changes has its own lock.
+  // Safe: all is constant, and what changes has its own lock.
   let place: StorePlace
   let settings: CacheStoreSettings
   let pool: WorkerPool
@@ -16,28 +17,28 @@ class BodyCore: @unchecked Sendable {
   let memory: MemoryBodies
   let durability: Durability
   let gathering: GatheringRoom
-  /// For what may come once for each body.
+  /// Limits the log events that could otherwise come once for each body.
   let failures: FailureLog
   let counters = Locked(StoreStatistics())
-  /// Bodies whose files are there but whose rows may not be committed yet.
+  /// Bodies whose files exist but whose rows may not be committed yet: the sweep for orphans spares them.
   let unrecorded = Locked(Set<ObjectID>())
   let spares = BodyFileSpares()
-  /// Objects that are gone although their rows may still be there.
+  /// Objects that were removed although their rows may still exist.
   let doomed = Locked(DoomedObjects())
   private let packsBox = Locked<Packs?>(nil)
-  /// Bodies of which a new record is to be written.
+  /// Bodies whose record in a pack is being written anew.
   let rewriting = Locked([ObjectIdentifier: StoredBody]())
   private let moving = (0..<16).map { _ in Locked(()) }
   private let buffers = Locked([[UInt8]]())
   private let nextNumber: Locked<Int64>
   private let catalogueBox = Locked<Catalogue?>(nil)
   let reader: CatalogueReader
-  /// `nil` where it could not be made.
+  /// `nil` if it could not be made.
   let ledger: Ledger?
   /// The bodies in memory, by number.
   private let live = Locked([Int64: WeakBody]())
   private struct WeakBody { weak var body: StoredBody? }
-  /// Of bodies that no budget is charged for.
+  /// The charge of bodies that do not count against the budget by themselves: those in packs.
   let noCharge: DiskCharge
   /// Bodies used since their recency was last recorded.
   let used = Locked([ObjectIdentifier: StoredBody]())
@@ -65,7 +66,7 @@ class BodyCore: @unchecked Sendable {
     set { catalogueBox.withLock { $0 = newValue } }
   }
 
-  /// Small objects; `nil` where each has a file of its own. Set once, before the store is used.
+  /// The packs of small objects; `nil` if each object has a file of its own. Set once, before the store is used.
   var packs: Packs? {
     get { packsBox.withLock { $0 } }
     set { packsBox.withLock { $0 = newValue } }
@@ -79,13 +80,13 @@ class BodyCore: @unchecked Sendable {
   }
 
   func noteLive(_ body: StoredBody) { live.withLock { $0[body.number] = WeakBody(body: body) } }
-  /// A body of that number has ended; another may have been loaded since.
+  /// Removes a body that has ended from `live`, unless another body of that number was loaded since.
   func noteDead(_ number: Int64) {
     live.withLock { live in
       if let entry = live[number], entry.body == nil { live[number] = nil }
     }
   }
-  /// Bodies in memory.
+  /// The number of bodies in memory.
   let bodyCount = AtomicWord(0)
   func isLive(_ number: Int64) -> Bool { live.withLock { $0[number] != nil } }
   func liveBody(_ number: Int64) -> StoredBody? { live.withLock { $0[number]?.body } }
@@ -106,43 +107,46 @@ class BodyCore: @unchecked Sendable {
     catalogue.submit(CatalogueChanges(list: changes), durably: durably, isUrgent: isUrgent, then: completion)
   }
 
-  /// One thread at a time brings the bytes of a body to another place. Not reentrant; never with the body's lock held.
+  /// Runs `move`, which moves the bytes of a body to another place, on one thread at a time. Not reentrant. Must not be called
+  /// with the body's lock held.
   func moving<R>(_ body: StoredBody, _ move: () -> R) -> R {
     moving[Int(truncatingIfNeeded: body.number & 15)].withLock { _ in move() }
   }
 
-  /// The record of a body stands elsewhere; the old one still counts. Whoever else knows of it is told.
+  /// Updates the index and other bodies of the same record after a new record was written at `next`. The old record still counts.
+  /// ``StoreCore`` overrides it.
   func noteMoved(_ body: StoredBody, from place: PackPlace, to next: PackPlace, _ descriptor: BodyDescriptor) {}
 
-  /// What is to change of a record that is not that of this body any more.
+  /// Passes changes on to another body of the same object, because the record is not that of `body` any more. ``StoreCore``
+  /// overrides it.
   func passOn(
     _ changes: [CatalogueChange], from body: StoredBody, then completion: @escaping @Sendable (Bool) -> Void
   ) { completion(false) }
 
-  /// Takes a body out of catalogue and disk, and of all that finds it.
+  /// Takes a body out of the catalogue, the disk and the index.
   func drop(_ body: StoredBody) {
     if body.doom() { body.removeBytes() }
   }
 
-  /// Reserves so many bytes. Blocking: in the pool.
-  /// - Returns: `false` when there is no room and none can be made.
+  /// Reserves disk space. Blocking: in the pool.
+  /// - Returns: `false` if there is no space and none can be freed.
   func makeRoom(_ bytes: UInt64) -> Bool { budget.reserve(bytes) }
 
-  /// A body is not kept. Once a minute for each reason, with how many there were besides.
-  /// - Parameter bytes: what it was to have room for, with what it costs besides.
+  /// Logs that a body is not stored: once a minute for each reason, with the number of events that were not logged.
+  /// - Parameter bytes: the disk space that it needed, with the overhead.
   func noteRefused(_ level: LogLevel, bytes: UInt64, _ why: String) {
     guard let unsaid = failures.due(why) else { return }
     events.log(level, "body-refused", ["bytes": "\(bytes)", "why": why, "unsaid": "\(unsaid)"])
   }
 
-  /// Nothing of it can be trusted.
+  /// Counts and logs an object that was dropped because none of its bytes can be trusted.
   func noteDropped(_ id: ObjectID, _ why: String) {
     counters.withLock { $0.drops += 1 }
     guard let unsaid = failures.due("dropped \(why)", atMost: FailureLog.few) else { return }
     events.log(.warning, "body-dropped", ["body": id.hex, "why": why, "unsaid": "\(unsaid)"])
   }
 
-  /// Lends a buffer of one MiB for reading a segment back. In the pool.
+  /// Lends a buffer of one MiB, into which a segment is read back. In the pool.
   func withSegmentBuffer<R>(_ body: (UnsafeMutableRawBufferPointer) -> R) -> R {
     var buffer = buffers.withLock { $0.popLast() } ?? [UInt8](repeating: 0, count: Int(SegmentTable.span))
     defer { buffers.withLock { if $0.count < 8 { $0.append(buffer) } } }
@@ -150,11 +154,11 @@ class BodyCore: @unchecked Sendable {
   }
 }
 
-/// What a cache has done since it was opened, and what it holds now.
+/// Counters of a cache since it was opened, and its present contents.
 package struct StoreStatistics: Hashable, Sendable {
   /// Keys in the index.
   package var resources = 0
-  /// Body files held open.
+  /// Body files that are open.
   package var openBodies = 0
   /// Bytes of small bodies in memory.
   package var memoryBytes: UInt64 = 0
@@ -162,37 +166,38 @@ package struct StoreStatistics: Hashable, Sendable {
   package var reservedBytes: UInt64 = 0
   /// Objects evicted to make room.
   package var evictions: UInt64 = 0
-  /// How often bytes were cut out because they were not what was written.
+  /// How often bytes were removed because they differed from what was written.
   package var mendings: UInt64 = 0
-  /// Objects dropped because nothing of them could be trusted.
+  /// Objects that were dropped because none of their bytes could be trusted.
   package var drops: UInt64 = 0
 }
 
-/// Where a cache lives and how much it may use.
+/// The directory of a cache and its limits.
 package struct CacheStoreSettings: Sendable {
-  /// `[cache:NAME]`.
+  /// The name in `[cache:NAME]`.
   package var name: String
-  /// The cache's own directory; made when missing.
+  /// The cache's own directory; it is made if it is missing.
   package var path: String
   /// Bytes for all bodies; `nil`: 80 % of what is free when the cache is first opened.
   package var maxSize: UInt64?
-  /// Bytes left free on the file system.
+  /// Bytes that are left free on the file system.
   package var minFree: UInt64
-  /// Bytes of memory for small bodies, and the largest such body.
+  /// The memory for small bodies, and the size of the largest body that is kept there, both in bytes.
   package var memory: UInt64
   package var memoryObject: UInt64
-  /// Body files kept open while nobody uses them.
+  /// The most body files that are kept open without being used.
   package var openBodies: Int
-  /// Responses kept in memory with their heads while nobody uses them, some 3 KiB each.
+  /// The most responses that are kept in memory with their heads without being used, about 3 KiB each.
   package var loadedResources: Int
-  /// The largest body that is kept in a pack with others, in bytes; 0: each has a file of its own.
+  /// The largest body that is stored in a pack with others, in bytes; 0: each body has a file of its own.
   package var packedObject: UInt64
-  /// Bytes of memory for bodies that are gathered to go into packs, as far as they can become; of more, each gets a file at once.
+  /// Bytes of memory for bodies that are gathered to go into packs. A body counts with the size that it can reach. When the
+  /// memory is used up, new bodies get a file at once.
   package var gathering: UInt64
-  /// Packs, each of which holds a descriptor, where they can be made large enough.
+  /// The most packs, each of which holds a descriptor, as long as they can be made large enough.
   package var mostPacks: Int
 
-  /// Unless descriptors are scarce.
+  /// The value of ``mostPacks`` unless descriptors are scarce.
   package static let usualMostPacks = 4096
 
   package init(

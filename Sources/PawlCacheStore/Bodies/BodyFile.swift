@@ -2,20 +2,21 @@ import CLinux
 import PawlDisk
 import PawlLoop
 
-/// The files under `bodies/`: `ab/` and 32 hexadecimal digits, 0600.
+/// The files under `bodies/`: named `ab/` and 32 hexadecimal digits, mode 0600.
 enum BodyFile {
-  /// Makes a new one. Blocking. Its blocks come with its bytes: to take them ahead keeps the first byte of a large body
-  /// waiting (1 ms a GiB on ext4), and file systems that allocate late lay out one that is written in order just as well.
+  /// Makes a new file. Blocking. Its blocks are allocated when the bytes are written: preallocation would delay the first byte of
+  /// a large body (1 ms for each GiB on ext4), and file systems with delayed allocation lay out a file that is written in order
+  /// just as well.
   static func create(_ id: ObjectID, _ core: BodyCore, _ charge: DiskCharge) throws(StoreError) -> BodyDescriptor {
     BodyDescriptor(adopting: try create(id, core), pool: core.pool, charge: charge)
   }
 
-  /// The same, of which nobody is the owner yet.
+  /// Makes a new file. The caller has to close the descriptor.
   static func create(_ id: ObjectID, _ core: BodyCore) throws(StoreError) -> CInt {
     try Files.open(core.path(of: id), O_RDWR | O_CREAT | O_EXCL)
   }
 
-  /// Opens the file of a body again that was closed for want of use; `nil`, logged, when it cannot be.
+  /// Opens the file of a body again that was closed because it was idle; `nil`, logged, if that fails.
   static func reopen(_ body: StoredBody) -> BodyDescriptor? {
     let path = body.core.path(of: body.id)
     do throws(StoreError) {
@@ -28,7 +29,7 @@ enum BodyFile {
     }
   }
 
-  /// Unlinks the file, in the pool or, where that has stopped, here; its bytes are free when it is closed, too.
+  /// Unlinks the file in the pool, or on this thread if the pool has stopped. Its bytes are free when it is closed, too.
   static func remove(_ id: ObjectID, _ core: BodyCore, _ charge: DiskCharge) {
     charge.drop()
     let remove: @Sendable () -> Void = {
@@ -39,7 +40,7 @@ enum BodyFile {
     if !core.pool.run(remove) { remove() }
   }
 
-  /// Blocking.
+  /// Unlinks the file on this thread. Blocking.
   static func unlink(_ id: ObjectID, _ core: BodyCore) {
     do throws(StoreError) {
       try Files.unlink(core.path(of: id))
@@ -50,7 +51,8 @@ enum BodyFile {
 }
 
 extension StoredBody {
-  /// Takes a descriptor over unless another was faster; the one that counts. It may be another file by now.
+  /// Stores the descriptor unless another thread has stored one before. Checks whether the file has changed meanwhile.
+  /// - Returns: the descriptor that is stored.
   func adopt(_ descriptor: BodyDescriptor) -> BodyDescriptor {
     let now = core.openBodies.now()
     let (chosen, isNew) = state.withLock { state -> (BodyDescriptor, Bool) in

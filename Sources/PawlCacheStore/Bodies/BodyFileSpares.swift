@@ -4,11 +4,13 @@ import PawlCache
 import PawlDisk
 import PawlLoop
 
-/// Empty files under `bodies/` for bodies to come: who has one need not wait for the disk, nor for a thread of the pool,
-/// before the first byte of an answer that is kept. They bear their names already, and the sweep for orphans knows them as
-/// bodies not recorded yet; those of a process that was killed go with its orphans.
+/// Empty files under `bodies/` for future bodies. With one of them, a new body waits neither for the disk nor for a thread of the
+/// pool before its first byte is written.
+///
+/// They have their final names. The sweep for orphans takes them as bodies that are not recorded yet. Those of a process that was
+/// killed are removed with its orphans.
 final class BodyFileSpares: Sendable {
-  /// Each holds a descriptor.
+  /// The most spare files; each holds a descriptor.
   static let limit = DescriptorLimit.spare(atMost: 16)
 
   struct Spare: Sendable {
@@ -24,10 +26,11 @@ final class BodyFileSpares: Sendable {
 
   private let state = Locked(State())
 
-  /// For tests.
+  /// The number of spares; for tests.
   var count: Int { state.withLock { $0.waiting.count } }
 
-  /// One of those that wait, and whether to see to it that more come. Never blocks.
+  /// Takes a spare file. Never blocks.
+  /// - Returns: the file, and whether the caller has to call ``refill(_:)``.
   func take() -> (spare: Spare?, wantsMore: Bool) {
     state.withLock { state in
       let spare = state.waiting.popLast()
@@ -37,11 +40,11 @@ final class BodyFileSpares: Sendable {
     }
   }
 
-  /// It was not needed after all.
+  /// Puts back a spare that was not needed.
   func giveBack(_ spare: Spare) { state.withLock { $0.waiting.append(spare) } }
 
-  /// Makes files until there are enough. What fails here fails again, and is told, where a body is made without a spare.
-  /// Blocking.
+  /// Makes files until there are ``limit``. Blocking. An error here is logged only for debugging: it comes again, and is logged,
+  /// when a body is made without a spare.
   func refill(_ core: BodyCore) {
     defer { state.withLock { $0.isRefilling = false } }
     while state.withLock({ !$0.isClosed && $0.waiting.count < Self.limit }) {
@@ -64,7 +67,7 @@ final class BodyFileSpares: Sendable {
     if !isKept { drop(spare, core) }
   }
 
-  /// At the end. Blocking.
+  /// Removes all spares at the end of the process. Blocking.
   func close(_ core: BodyCore) {
     let spares = state.withLock { state in
       defer { (state.waiting, state.isClosed) = ([], true) }
@@ -81,10 +84,10 @@ final class BodyFileSpares: Sendable {
 }
 
 extension BodyCore {
-  /// As ``makeBody(expected:total:)``, where that needs neither the disk nor an eviction. Never blocks.
+  /// Makes a body like ``makeBody(expected:total:)`` if that takes neither disk I/O nor an eviction; else `nil`. Never blocks.
   func makeBodyAtOnce(expected: UInt64?, total: UInt64?) -> StoredBody? {
     if let body = makeGathered(expected: expected, total: total) { return body }
-    // Others might have to be closed for its descriptor.
+    // Another file might have to be closed first to free a descriptor.
     guard openBodies.hasRoom else { return nil }
     let (spare, wantsMore) = spares.take()
     if wantsMore { pool.run { [self] in spares.refill(self) } }
@@ -99,7 +102,7 @@ extension BodyCore {
     return newBody(spare.id, descriptor, charge, total: total, reservation: content)
   }
 
-  /// Makes room, number and file for a new body; `nil`, logged, where that cannot be. Blocking.
+  /// Reserves disk space and makes a new body with a number and a file; `nil`, logged, if that fails. Blocking.
   func makeBody(expected: UInt64?, total: UInt64?) -> StoredBody? {
     let content = reservation(expected: expected, total: total)
     let room = content + DiskBudget.objectOverhead
@@ -122,18 +125,18 @@ extension BodyCore {
     }
   }
 
-  /// One that may become a record in a pack: all of it is to come, and may be small. Never blocks.
+  /// Makes a body that may become a record in a pack: all of it is to come, and it may be small. Never blocks.
   private func makeGathered(expected: UInt64?, total: UInt64?) -> StoredBody? {
     let reserved = reservation(expected: expected, total: total) + DiskBudget.objectOverhead
     guard let share = gatheringShare(expected: expected, total: total), budget.reserve(reserved) else { return nil }
     return gathered(total: total, reserved, share)
   }
 
-  /// Memory to gather a body in of which all is to come, and which may be small enough for a pack; else `nil`.
+  /// Returns memory to gather a body in if all of it is to come and it may be small enough for a pack; else `nil`.
   private func gatheringShare(expected: UInt64?, total: UInt64?) -> GatheringShare? {
     guard let packs, packs.isWriting, total == nil || expected ?? total == total else { return nil }
     let limit = UInt64(packs.contentLimit)
-    // How large a coded form is nobody knows before.
+    // The size of a coded form is unknown beforehand, so `expected` may be up to four times the limit.
     guard total ?? 0 <= limit, expected ?? 0 <= 4 * limit else { return nil }
     return gathering.take(total ?? min(limit, GatheringRoom.unknown))
   }
@@ -146,12 +149,12 @@ extension BodyCore {
       id: ObjectID.make(), number: takeNumber(), core: self, charge: DiskCharge(budget, bytes: 0), state: state)
   }
 
-  /// Bytes to reserve for a new body's content.
+  /// Returns the bytes to reserve for a new body's content.
   func reservation(expected: UInt64?, total: UInt64?) -> UInt64 {
     min(expected ?? total ?? StoredBody.step, total ?? .max, HeldBytes.limit / 2)
   }
 
-  /// A body whose room is reserved, with what it costs besides its content, and whose file is there.
+  /// Makes a body whose disk space is reserved, overhead included, and whose file exists.
   func newBody(
     _ id: ObjectID, _ descriptor: BodyDescriptor, _ charge: DiskCharge, total: UInt64?, reservation: UInt64
   ) -> StoredBody {

@@ -1,14 +1,14 @@
-/// What has come of a body's bytes.
+/// The state of a body's content.
 enum BodyContent: Hashable {
-  /// Not all are held: they come, or may come again.
+  /// Some bytes are missing: a fill brings them, or may bring them later.
   case filling
   case complete
-  /// The catalogue says so, too, and they are on the disk.
+  /// Complete, synced to the disk, and recorded as complete in the catalogue.
   case recorded
-  /// For good: every reader ends with it. What is known of the body stays.
+  /// A final failure: every reader ends with it. `wasComplete` keeps whether all bytes were held before.
   case failed(BodyFailure, wasComplete: Bool)
 
-  /// Whether all bytes are held, of a failed one: were.
+  /// Whether all bytes are held. For a failed body: whether they were held when it failed.
   var isComplete: Bool {
     switch self {
     case .filling, .failed(_, wasComplete: false): false
@@ -16,7 +16,7 @@ enum BodyContent: Hashable {
     }
   }
 
-  /// Whether all bytes are held and may be given.
+  /// Whether all bytes are held and readers may get them.
   var isWhole: Bool {
     switch self {
     case .complete, .recorded: true
@@ -26,7 +26,8 @@ enum BodyContent: Hashable {
 
   var failure: BodyFailure? { if case .failed(let failure, _) = self { failure } else { nil } }
 
-  /// All bytes have come. `false`: it has failed before, and stays so.
+  /// Notes that all bytes have come.
+  /// - Returns: `false` if the body has failed before; it stays failed.
   mutating func completed() -> Bool {
     switch self {
     case .filling: self = .complete
@@ -36,10 +37,10 @@ enum BodyContent: Hashable {
     return true
   }
 
-  /// The catalogue was told that it is complete, unless it is not any more.
+  /// Notes that the catalogue has recorded the body as complete. Does nothing if it has lost bytes since.
   mutating func wasRecorded() { if self == .complete { self = .recorded } }
 
-  /// Some bytes were found damaged or gone.
+  /// Notes that some bytes were found damaged or missing.
   mutating func wasCut() {
     switch self {
     case .filling: break
@@ -48,7 +49,8 @@ enum BodyContent: Hashable {
     }
   }
 
-  /// The first failure stays: `false` for a second one.
+  /// Notes a failure. The first one stays.
+  /// - Returns: `false` for a second failure.
   mutating func failed(_ failure: BodyFailure) -> Bool {
     guard self.failure == nil else { return false }
     self = .failed(failure, wasComplete: isComplete)
@@ -56,61 +58,64 @@ enum BodyContent: Hashable {
   }
 }
 
-/// Where a body's bytes are.
+/// The place of a body's bytes.
 enum BodyPlace: Hashable {
   /// In a file of its own.
   case file
-  /// In memory alone, and given to nobody: they go into a pack when all have come soon, else into a file.
+  /// In memory only, and not given to readers. They go to a pack if all of them come soon, else to a file.
   case gathered
-  /// The same, while a file is being made for them, or a record.
+  /// In memory only, while a file or a record is being made for them.
   case settling
-  /// All of them in a pack.
+  /// In a pack, all of them.
   case packed(PackPlace)
 
-  /// Whether the catalogue, the ledger and the syncs of files know of it.
+  /// Whether the body is recorded in the catalogue and the ledger, and its file is synced.
   var isFile: Bool { self == .file }
-  /// Whether it still gathers.
+  /// Whether the body is still gathered in memory.
   var isGathering: Bool { self == .gathered || self == .settling }
   var packed: PackPlace? { if case .packed(let place) = self { place } else { nil } }
 }
 
-/// Whether a body is to be found.
+/// Whether look-ups find a body.
 enum BodyStanding: UInt8, Hashable {
-  /// Nobody finds it before it is put into the index.
+  /// Not yet in the index: no look-up finds it.
   case unpublished
   /// In the index, and in the catalogue or about to be.
   case published
-  /// Taken out: file and row go, or are gone.
+  /// Taken out of the index. Its file and row are being removed, or are removed already.
   case doomed
 
-  /// `false`: it was taken out before, and stays so.
+  /// Notes that the body was put into the index.
+  /// - Returns: `false` if it was taken out before; it stays doomed.
   mutating func wasPublished() -> Bool {
     if self == .doomed { return false }
     self = .published
     return true
   }
 
-  /// - Returns: what it was; `nil`: it is doomed already.
+  /// Notes that the body was taken out.
+  /// - Returns: the standing before; `nil` if it was doomed already.
   mutating func wasDoomed() -> BodyStanding? {
     defer { self = .doomed }
     return self == .doomed ? nil : self
   }
 }
 
-/// What the catalogue was asked to look at.
+/// Whether the catalogue was asked to take changes of a body.
 enum BodyReport: UInt8, Hashable {
   case clean
-  /// Its changes are taken with the next commit.
+  /// The catalogue takes its changes with the next commit.
   case dirty
-  /// The same, and that is not to wait.
+  /// The catalogue was also asked to commit at once.
   case hurried
 
-  /// What is told of it now.
+  /// The notice that the catalogue gets now.
   enum Telling: Hashable { case nothing, dirty, dirtySoon, hurry }
 
+  /// Decides which notice the catalogue gets.
   /// - Parameters:
   ///   - isDue: there is something to record.
-  ///   - isLarge: more than may wait.
+  ///   - isLarge: more bytes are unrecorded than may wait for the next commit.
   mutating func told(isDue: Bool, isLarge: Bool) -> Telling {
     switch self {
     case .clean:
@@ -125,25 +130,26 @@ enum BodyReport: UInt8, Hashable {
     }
   }
 
-  /// The catalogue takes what there is.
+  /// Notes that the catalogue has taken the changes.
   mutating func wasTaken() { self = .clean }
 }
 
-/// How a body's file has come to the disk.
+/// How far a body's file is synced to the disk.
 enum BodySync: UInt8, Hashable {
-  /// Not even its name.
+  /// Never synced; the directory entry is not on the disk either.
   case never
-  /// The first sync is under way.
+  /// The first sync is running.
   case first
-  /// Its name is there, and what was written before the last sync.
+  /// The directory entry is on the disk, and all bytes that were written before the last sync.
   case idle
-  /// Another sync is under way.
+  /// A later sync is running.
   case again
 
   var isRunning: Bool { self == .first || self == .again }
   var isNameSynced: Bool { self == .idle || self == .again }
 
-  /// `false`: one is under way.
+  /// Notes that a sync begins.
+  /// - Returns: `false` if one is running already.
   mutating func began() -> Bool {
     switch self {
     case .never: self = .first
@@ -153,10 +159,11 @@ enum BodySync: UInt8, Hashable {
     return true
   }
 
-  /// `false`: none was under way, which is impossible; so it is of ``failed()``.
+  /// Notes that the sync has ended well.
+  /// - Returns: `false` if none was running, which is impossible. ``failed()`` returns the same.
   mutating func ended() -> Bool { end(.idle) }
 
-  /// It did not come to be, or the kernel could not write.
+  /// Notes that the sync could not be started, or that the kernel could not write.
   mutating func failed() -> Bool { end(self == .first ? .never : .idle) }
 
   private mutating func end(_ state: Self) -> Bool {
@@ -166,17 +173,18 @@ enum BodySync: UInt8, Hashable {
   }
 }
 
-/// The copy of a small body in memory. The bytes stand beside it: a look-up that gives them out marks them as used, and must
-/// not copy them for that.
+/// The state of the copy of a small body in memory. The bytes are stored beside it, so that a look-up can mark them as used
+/// without copying them.
 enum BodyMemory: UInt8, Hashable {
   case none
-  /// The pool reads them.
+  /// The pool is reading the bytes.
   case promoting
-  /// There, and not used since the clock hand passed.
+  /// In memory, and not used since the clock hand passed.
   case kept
   case used
 
-  /// `false`: it is there, or about to be.
+  /// Notes that the pool begins to read the bytes.
+  /// - Returns: `false` if they are in memory, or being read already.
   mutating func promotionBegan() -> Bool {
     guard self == .none else { return false }
     self = .promoting
@@ -185,10 +193,12 @@ enum BodyMemory: UInt8, Hashable {
 
   mutating func promotionFailed() { if self == .promoting { self = .none } }
 
-  /// The bytes are no good, or the memory is for others. One that is being read is looked at when it has been.
+  /// Notes that the bytes were dropped: they are invalid, or other bodies need the memory. A promotion that is running goes on,
+  /// and checks the body when it ends.
   mutating func wasDropped() { if self != .promoting { self = .none } }
 
-  /// The clock hand passes: who was used since is spared once. - Returns: whether it stays.
+  /// Notes that the clock hand passes. A body that was used since the last time is spared once.
+  /// - Returns: whether the copy stays.
   mutating func wasPassed() -> Bool {
     guard self == .used else { return false }
     self = .kept
@@ -196,16 +206,17 @@ enum BodyMemory: UInt8, Hashable {
   }
 }
 
-/// Room that a growing body asks for ahead of its bytes.
+/// The state of the disk space that a growing body requests before its bytes come.
 enum BodyGrowth: UInt8, Hashable {
   case idle
   case asked
-  /// Asked for by a fill that has paused since: it goes back.
+  /// Requested by a fill that has paused since: the space is released when it is granted.
   case late
 
   mutating func paused() { if self == .asked { self = .late } }
 
-  /// The room is there, or is not. - Returns: whether anybody wants it.
+  /// Notes that the request was granted or refused.
+  /// - Returns: whether the body still needs the space.
   mutating func wasAnswered() -> Bool {
     defer { self = .idle }
     return self == .asked

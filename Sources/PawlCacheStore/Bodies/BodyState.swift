@@ -2,97 +2,98 @@ import PawlCache
 import PawlDisk
 import PawlLoop
 
-/// Everything about a body that changes; behind the body's mutex. Where it is in its life is said by ``BodyContent``,
-/// ``BodyStanding``, ``BodyReport``, ``BodySync``, ``BodyMemory`` and ``BodyGrowth``, none of which follows from another.
+/// Everything about a body that changes, behind the body's mutex. ``BodyContent``, ``BodyStanding``, ``BodyReport``,
+/// ``BodySync``, ``BodyMemory`` and ``BodyGrowth`` are its states. They are independent of each other.
 ///
-/// Three flags are left, which are facts and no life: two of its tags, and that the store has noted its use.
+/// The flags beside them are facts and not states: ``isTagTold``, ``hasStrongValidator``, ``isUseNoted``, ``wasAdmitted``,
+/// ``isEditing`` and ``isSteady``.
 struct BodyState {
   var total: UInt64?
   var content = BodyContent.filling
 
-  /// On disk, as far as this process or the catalogue knows.
+  /// The ranges on disk, as far as this process or the catalogue has recorded them.
   var held = HeldBytes()
-  /// Of these: written by this process, or read back and found as they were recorded.
+  /// The part of ``held`` that this process has written, or has read back and found equal to its digests.
   var verified = HeldBytes()
   var heldCount: UInt64 = 0
-  /// Being written at this moment.
+  /// Ranges that are being written now.
   var claims: [Range<UInt64>] = []
   var segments = SegmentTable()
-  /// Were held, and were found damaged or gone.
+  /// Segments that were held and were found damaged or missing.
   var lost = LostSegments()
-  /// Of these, what was mended since it was last told of.
+  /// The range that was mended and is not logged yet.
   var mended: Range<UInt64>?
   var open: [OpenSegment] = []
   var descriptor: BodyDescriptor?
-  /// Where its bytes are.
+  /// Where the bytes are.
   var place = BodyPlace.file { didSet { if !place.isGathering { gatheringShare = nil } } }
-  /// Those that are in memory alone, while ``place`` says so: nobody reads them yet.
+  /// The bytes that are in memory only, while ``place`` says so: readers do not get them yet.
   var gathered: [UInt8] = []
   var gatheringShare: GatheringShare?
-  /// Decides the answer that is kept with a record.
+  /// Decides the answer that is stored with the record in a pack.
   var decides: (@Sendable (StoredBody) -> PackedAnswer?)?
-  /// The file as it was left by the last write here, or found when it was first looked at; `nil`: not known.
+  /// The stamp of the file after the last write by this process, or when it was first checked; `nil`: unknown.
   var stamp: FileStamp?
   var fileChange = FileChange()
-  /// When it was last looked at (``FileStamp/moment(_:)``).
+  /// When the file was last checked (``FileStamp/moment(_:)``).
   var lookedAt = UInt64.max
-  /// Counts writes to the file, and those that are under way.
+  /// The number of writes to the file so far, and the number of those that are running.
   var writes: UInt64 = 0
   var writing = 0
   var memory: [UInt8]?
   var memoryUse = BodyMemory.none
   var usesOutsideMemory: UInt64 = 0
-  /// Whether it was ever counted among those in memory.
+  /// Whether it was ever admitted to ``MemoryBodies``.
   var wasAdmitted = false
 
-  /// Changes of what is recorded of it, while it is in a pack, and who waits for them.
+  /// Changes to the record of a body in a pack that are not written yet, and the completions that wait for them.
   var edits: [CatalogueChange] = []
   var edited: [@Sendable (Bool) -> Void] = []
   /// A new record is being written.
   var isEditing = false
 
-  /// Room promised to this body, not written yet.
+  /// Bytes of the disk budget that are reserved for this body and not written yet.
   var reservation: UInt64 = 0
   var writtenHere: UInt64 = 0
   var growth = BodyGrowth.idle
 
   // Recording
-  /// Under which key it was published.
+  /// The key under which it was published.
   var home: CacheKey?
   var standing = BodyStanding.unpublished
-  /// Its row, where the catalogue may not have it yet and the ledger has not either.
+  /// Its row and tags, until the catalogue or the ledger has them.
   var birth: (row: ObjectRow, tags: [TagRecord])?
   var report = BodyReport.clean
   var sync = BodySync.never
   var sequence: UInt64 = 0
-  /// Segments recorded up to here are on the disk.
+  /// Segments that were recorded with this sequence or a lower one are synced to the disk.
   var syncedSequence: UInt64 = 0
   var unrecorded: [SegmentRecord] = []
   var unrecordedBytes: UInt64 = 0
   var unsyncedBytes: UInt64 = 0
 
-  // Who is here
+  // Readers, waiters and fill
   var readers: [ObjectIdentifier: UInt64] = [:]
   var waiters: [BodyWaiter] = []
   var wakes: [LoopWake] = []
-  /// By the offset of the segment being read.
+  /// The replies that wait for a check, by the offset of the segment that is being read.
   var checks: [UInt64: [LoopReply<CheckOutcome>]] = [:]
   var fill: AnyObject?
   var lastTouch: UInt64 = 0
   var warmth = PageWarmth()
 
   var tags: [TagRecord] = []
-  /// Whether anybody may have been told the first of them.
+  /// Whether a client may have been sent the first of them.
   var isTagTold = false
-  /// The newer body that was proven equal up to there: what tags this one is given later are that one's, too.
+  /// The newer body that was proven equal up to `limit`: tags that this body gets later are added to that one, too.
   var heir: (body: StoredBody, limit: UInt64, isWhole: Bool)?
-  /// Whether the origin's own validator names these bytes: their tags hold everywhere.
+  /// Whether the origin's own validator is strong. Then tags name all bytes, held or not.
   var hasStrongValidator = false
   var window: MemoryWindow?
 
-  /// The same content as pawl has coded it, one of each coding.
+  /// The same content as pawl has compressed it: one body for each coding.
   var forms: [CodedForm] = []
-  /// The body of which this is such a form; `nil`: it came from an origin.
+  /// The body that this one is a coded form of; `nil`: it came from an origin.
   var base: WeakStoredBody?
   /// See ``StoredBody/flushes``.
   var flushes: [UInt64] = []
@@ -102,26 +103,26 @@ struct BodyState {
   var uses: UInt64 = 0
   var lastUsed: Int64 = 0
   var isUseNoted = false
-  /// Of ``uses``, when it was looked at last for what goes of too many variants.
+  /// The value of ``uses`` when ``StoredBody/isUnusedVariant()`` was last called.
   var usesSeen: UInt64 = 0
 
-  /// What stored it was one use.
+  /// Whether it was used again after the request that stored it, which counts as one use.
   var wasUsedSinceStored: Bool { uses > 1 }
 
-  /// Whether all bytes are held; of a body that has failed, were.
+  /// Whether all bytes are held. For a failed body: whether they were held when it failed.
   var isComplete: Bool { content.isComplete }
   var failure: BodyFailure? { content.failure }
-  /// To be found, and to be recorded.
+  /// Whether look-ups find it and its changes are recorded.
   var isPublished: Bool { standing == .published }
   var isDoomed: Bool { standing == .doomed }
 
-  /// Nobody reads, fills, writes or syncs it.
+  /// Whether the body has no reader, fill, write, check, wait or sync.
   var isIdle: Bool {
     !place.isGathering && !isEditing && readers.isEmpty && fill == nil && claims.isEmpty && checks.isEmpty
       && waiters.isEmpty && !sync.isRunning
   }
 
-  /// What of `range` is neither held nor being written.
+  /// The parts of `range` that are neither held nor being written.
   func missing(in range: Range<UInt64>) -> [Range<UInt64>] {
     guard !claims.isEmpty else { return held.gaps(in: range) }
     var taken = held
@@ -141,17 +142,17 @@ struct BodyState {
     return .missing
   }
 
-  /// Held, or lost and to be known again by its digest.
+  /// The bytes that are held, or lost with a known digest by which they can be proven when they come again.
   var provable: HeldBytes {
     var all = held
     for record in lost.records { all.insert(record.range) }
     return all
   }
 
-  /// Bytes that the catalogue has digests of, or will have: they occupy the file, damaged or not.
+  /// The number of bytes that the catalogue has digests of, or will have. They occupy the file, damaged or not.
   var occupied: UInt64 { heldCount + lost.bytes }
 
-  /// Takes the trust back from all bytes that have a digest: they are compared with it before use.
+  /// Marks all bytes that have a digest as unverified: they are compared with it before they are used.
   mutating func distrust() {
     closeAllSegments()
     let known = HeldBytes(segments.records.lazy.map(\.range))
@@ -163,13 +164,13 @@ struct BodyState {
     warmth.clear()
   }
 
-  /// Takes the digest of an open segment that ends here out of the list, or begins one.
+  /// Takes the open segment that ends at `position` out of the list, or begins a new one.
   mutating func takeSegment(continuing position: UInt64) -> OpenSegment {
     if let index = open.lastIndex(where: { $0.continues(at: position) }) { return open.remove(at: index) }
     return OpenSegment(start: position)
   }
 
-  /// Puts a segment back; full ones, and the oldest of too many, are closed.
+  /// Puts a segment back into the list. Closes a full one, and the oldest one if there are more than 32.
   mutating func giveBack(_ segment: OpenSegment) {
     guard segment.end > segment.start else { return }
     if segment.isFull { return close(segment) }
@@ -179,7 +180,7 @@ struct BodyState {
 
   private mutating func close(_ segment: OpenSegment) {
     let record = segment.record(sequence: 0)
-    // Claims keep segments disjoint; were that broken, the bytes would be dropped, not trusted.
+    // Claims keep segments disjoint. If one overlaps nevertheless, its bytes are not trusted.
     guard segments.insert(record) else { return verified.remove(record.range) }
     if segment.recordedEnd < segment.end { unrecorded.append(record) }
   }
@@ -191,7 +192,7 @@ struct BodyState {
 
   var hasUnrecorded: Bool { !unrecorded.isEmpty || open.contains { $0.recordedEnd < $0.end } }
 
-  /// The rows that bring the catalogue up to date.
+  /// Returns the segments that the catalogue does not have yet, and marks them as recorded.
   mutating func takeRecords() -> [SegmentRecord] {
     sequence += 1
     var records = unrecorded
@@ -205,7 +206,7 @@ struct BodyState {
     return records
   }
 
-  /// What was written since the last sync cannot be vouched for: it is compared with its digests before use.
+  /// Marks what was written since the last sync as unverified: it is compared with its digests before it is used.
   mutating func demoteUnsynced(after synced: UInt64) {
     closeAllSegments()
     let suspects = unrecorded + segments.records.filter { $0.sequence > synced || $0.sequence == 0 }
@@ -213,14 +214,14 @@ struct BodyState {
     dropMemory()
   }
 
-  /// The copy in memory is no good, or the memory is for others.
+  /// Drops the copy in memory: it is invalid, or other bodies need the memory.
   mutating func dropMemory() {
     memory = nil
     memoryUse.wasDropped()
   }
 
-  /// Lets the tags match only up to `end`, unless the origin's validator vouches for the rest.
-  /// - Returns: whether any changed.
+  /// Limits the tags to the bytes up to `end`, unless the origin's validator is strong and proves the rest.
+  /// - Returns: whether a tag has changed.
   mutating func limitTags(to end: UInt64) -> Bool {
     guard !hasStrongValidator else { return false }
     var hasChanged = false
@@ -232,7 +233,7 @@ struct BodyState {
   }
 }
 
-/// A reader that waits for the state at its position to change.
+/// A reader that waits until the state at its position changes.
 struct BodyWaiter {
   let token: ObjectIdentifier
   let position: UInt64
@@ -240,23 +241,23 @@ struct BodyWaiter {
   let ready: LoopReply<Void>
 }
 
-/// What one loop is to be told; scheduled once until it has looked.
+/// The callbacks that are to run on one loop. The loop is scheduled only once until it has run them.
 struct LoopWake {
   let loop: EventLoop
   var ready: [(token: ObjectIdentifier, callback: LoopReply<Void>)]
   var isScheduled: Bool
 }
 
-/// Why the readers of a body cannot have the rest of it.
+/// The reason why the readers of a body cannot get the rest of it.
 package enum BodyFailure: Error, Hashable, Sendable {
-  /// The origin broke off and could not be resumed; the text says how.
+  /// The origin broke off and the transfer could not be resumed; the text says why.
   case origin(String)
-  /// The origin's content is another one now.
+  /// The content at the origin has changed.
   case changed(String)
-  /// The bytes wanted passed by in memory and were never on disk.
+  /// The bytes that the reader needs have passed through the memory window and were never written to the disk.
   case notKept
   /// The file is missing, corrupt or cannot be opened.
   case disk(String)
-  /// The object was taken out of the cache.
+  /// The object was removed from the cache.
   case removed
 }

@@ -1,15 +1,15 @@
 import PawlDisk
 package import PawlHTTP
 
-/// The same content in a content coding that pawl has applied itself: a body of its own beside the one it was made of, with a tag of
-/// its own. It goes with that one.
+/// The same content in a content coding that pawl has applied itself: a body of its own beside the base, the body that it was
+/// made from. It has a tag of its own, and is removed with the base.
 package struct CodedForm: Sendable {
   package let coding: ContentCoding
   package let body: StoredBody
 
   package init(coding: ContentCoding, body: StoredBody) { (self.coding, self.body) = (coding, body) }
 
-  /// What a body's row says of the one that it was made of.
+  /// What the row of a coded form records about its base.
   struct Origin: Hashable, Sendable {
     let base: ObjectID
     let coding: ContentCoding
@@ -20,7 +20,7 @@ package struct CodedForm: Sendable {
       (self.base, self.coding, self.isSteady) = (base, coding, isSteady)
     }
 
-    /// - Returns: `nil` for bytes that no form's row has.
+    /// - Returns: `nil` if the bytes are not those of `bytes`.
     init?(bytes: [UInt8]) {
       guard let last = bytes.last, last <= 1,
         let coding = bytes.dropLast().last.flatMap(ContentCoding.init(rawValue:)),
@@ -33,9 +33,9 @@ package struct CodedForm: Sendable {
   }
 }
 
-/// The coded forms of a body, and of what it is one itself. From any thread.
+/// The coded forms of a body, and the base of a coded form. From any thread.
 extension StoredBody {
-  /// Whether it was made by pawl from another one: no origin has it, and nothing of it is ever asked for there.
+  /// Whether pawl has made this body from another one: no origin has it, and nothing of it is ever requested from an origin.
   package var isForm: Bool { state.withLock { $0.base != nil } }
 
   package var forms: [CodedForm] { state.withLock { $0.forms } }
@@ -44,7 +44,7 @@ extension StoredBody {
     state.withLock { state in state.forms.first { $0.coding == coding }?.body }
   }
 
-  /// The form that a strong tag names, and how far (``tagLimit(_:)``).
+  /// The form that a strong tag names, and the number of bytes that the tag covers (``tagLimit(_:)``).
   package func form(namedBy opaque: [UInt8]) -> (form: CodedForm, limit: UInt64)? {
     for form in forms {
       if let limit = form.body.tagLimit(opaque) { return (form, limit) }
@@ -52,10 +52,10 @@ extension StoredBody {
     return nil
   }
 
-  /// Takes one in, unless there is one of that coding or this body is on its way out.
-  /// - Returns: whether it was taken in.
+  /// Adds a form, unless there is one of that coding or this body is being removed.
+  /// - Returns: whether it was added.
   func addForm(_ form: CodedForm) -> Bool {
-    // Before anybody finds it.
+    // Before a look-up can find the form.
     form.body.state.withLock { $0.base = WeakStoredBody(body: self) }
     return state.withLock { state in
       guard state.failure == nil, !state.isDoomed, !state.forms.contains(where: { $0.coding == form.coding }) else {
@@ -68,7 +68,7 @@ extension StoredBody {
 
   func removeForm(_ body: StoredBody) { state.withLock { $0.forms.removeAll { $0.body === body } } }
 
-  /// Those leave with it.
+  /// Takes out all forms, which are removed together with this body.
   func takeForms() -> [CodedForm] {
     state.withLock { state in
       defer { state.forms = [] }
@@ -76,22 +76,23 @@ extension StoredBody {
     }
   }
 
-  /// It is found no more beside the body that it was made of.
+  /// Takes this form out of its base.
   func leaveBase() { state.withLock({ $0.base?.body })?.removeForm(self) }
 
   // MARK: Flushes
 
-  /// Bytes of the content at which the encoder was made to give out what it had: whoever makes the form again has to do the same, or
-  /// the bytes are others. At most ``flushLimit``, in memory only.
+  /// The offsets in the content at which the encoder was flushed. To make the form again with the same bytes, the encoder has to
+  /// be flushed at the same offsets. At most ``flushLimit``, in memory only.
   package var flushes: [UInt64] { state.withLock { $0.flushes } }
 
-  /// Whether it is made without such places, of content that was here whole: then whoever makes it again, also after the process has
-  /// ended, makes the same bytes.
+  /// Whether the form is made without flushes, from content that was complete. Then making it again yields the same bytes, also
+  /// after a restart of the process.
   package var isSteady: Bool { state.withLock { $0.isSteady } }
 
   package static let flushLimit = 1024
 
-  /// - Returns: `false` where there are too many, or there is to be none.
+  /// Notes that the encoder was flushed at this offset of the content.
+  /// - Returns: `false` if there are ``flushLimit`` already, or the form must have none.
   package func noteFlush(at offset: UInt64) -> Bool {
     state.withLock { state in
       guard !state.isSteady, state.flushes.count < Self.flushLimit else { return false }
@@ -101,5 +102,5 @@ extension StoredBody {
   }
 }
 
-/// A body that goes when nobody else has it.
+/// A weak reference to a body.
 struct WeakStoredBody: Sendable { weak var body: StoredBody? }

@@ -3,24 +3,24 @@ import PawlBase
 import PawlDisk
 import PawlLoop
 
-/// Brings bodies from the page cache to the disk, and only then says so in the catalogue, durably. Once a second all
-/// that were written; a body that has 8 MiB outstanding, at once.
+/// Syncs bodies from the page cache to the disk, and then records that durably in the catalogue. Once a second all that were
+/// written; at once a body with 8 MiB that are not synced.
 final class Durability: Sendable {
   private let waiting = Locked([ObjectIdentifier: StoredBody]())
 
-  /// More bodies than this are synced by one `syncfs(2)`.
+  /// If more bodies than this are to be synced, one `syncfs(2)` syncs them all.
   private static let crowd = 32
 
-  /// `body` was written and is published.
+  /// Adds a published body that was written.
   func add(_ body: StoredBody) { waiting.withLock { $0[ObjectIdentifier(body)] = body } }
 
-  /// `body` is dropped: what would be synced is gone.
+  /// Removes a body that was dropped, so that it is not synced.
   func remove(_ body: StoredBody) {
     let removed = waiting.withLock { $0.removeValue(forKey: ObjectIdentifier(body)) }
     withExtendedLifetime(removed) {}
   }
 
-  /// Once a second, on the catalogue's thread.
+  /// Syncs all bodies that wait. Runs once a second on the catalogue's thread.
   func tick(_ core: BodyCore) {
     let bodies = takeAll()
     if !bodies.isEmpty { sync(bodies, core) }
@@ -43,7 +43,7 @@ final class Durability: Sendable {
     }
   }
 
-  /// At the end of the process: all that waits, on this thread. The catalogue is closed after it.
+  /// Syncs all bodies that wait, on this thread, at the end of the process. The catalogue is closed after it.
   func syncAll(_ core: BodyCore) {
     let bodies = takeAll().filter { $0.beginSync() }
     guard !bodies.isEmpty, let catalogue = core.catalogue else { return }
@@ -52,7 +52,8 @@ final class Durability: Sendable {
     perform(bodies, core)
   }
 
-  /// Blocking. The rows of everything captured here are recorded, or will be before the change submitted below.
+  /// Syncs these bodies and records it. Blocking. The rows of everything captured here are recorded, or will be before the change
+  /// submitted below.
   private func perform(_ bodies: [StoredBody], _ core: BodyCore) {
     var points: [(body: StoredBody, point: SyncPoint)] = []
     for body in bodies {
@@ -75,7 +76,8 @@ final class Durability: Sendable {
     }
   }
 
-  /// By a file that is open: a process that is out of descriptors must be able to sync, or nothing could be closed ever again.
+  /// Syncs the file system through a file that is open: this works also when the process is out of descriptors. Otherwise no file
+  /// could be closed any more, because only synced ones are.
   private func syncFileSystem(_ point: SyncPoint, _ core: BodyCore) -> StoreError? {
     syncfs(point.descriptor.raw) == 0 ? nil : Files.failure("syncfs", core.bodiesDirectory)
   }
@@ -93,13 +95,13 @@ final class Durability: Sendable {
   }
 }
 
-/// What a sync that begins now will have made durable.
+/// What a sync that begins now makes durable.
 struct SyncPoint {
   let descriptor: BodyDescriptor
   let isNameSynced: Bool
   let sequence: UInt64
   let bytes: UInt64
-  /// The body's total, when all of it is recorded: its row may say complete.
+  /// The length of the body, if all of it is recorded: its row may be marked as complete.
   let completeTotal: UInt64?
 }
 
@@ -108,7 +110,7 @@ extension StoredBody {
     state.withLock { $0.isPublished && $0.sync.began() }
   }
 
-  /// All rows taken so far describe bytes that were written before this moment.
+  /// Captures what a sync that begins now makes durable: all rows taken so far describe bytes that were written before.
   func syncPoint() -> SyncPoint? {
     let opened = state.withLock { $0.descriptor } ?? BodyFile.reopen(self)
     return state.withLock { state in
@@ -128,7 +130,7 @@ extension StoredBody {
     state.withLock { state in
       guard !state.isDoomed else { return [] }
       var changes: [CatalogueChange] = [.synced(number, sequence: point.sequence)]
-      // Unless a segment was found corrupt and cut out since.
+      // Unless a segment was found corrupt and removed since.
       if let total = point.completeTotal, state.isComplete { changes.append(.complete(number, total: total)) }
       return changes
     }
@@ -146,7 +148,8 @@ extension StoredBody {
     if isBehind { core.durability.add(self) }
   }
 
-  /// The kernel may have dropped what it could not write: nothing since the last sync is trusted without its digest.
+  /// Notes that a sync has failed. The kernel may have dropped what it could not write, so bytes since the last sync are compared
+  /// with their digests before they are used.
   func syncFailed(_ error: StoreError) {
     core.events.log(.error, "body-sync-failed", ["body": id.hex, "why": "\(error)"])
     state.withLock { state in

@@ -1,13 +1,13 @@
 import PawlBase
 
-/// Memory in which small bodies are gathered: so much for all of a cache.
+/// The memory in which small bodies are gathered, with one limit for all bodies of a cache.
 final class GatheringRoom: Sendable {
-  /// Bytes that a body whose length nobody knows takes at first.
+  /// The bytes that a body of unknown length takes at first.
   static let unknown: UInt64 = 64 << 10
 
-  /// Arrays from so many bytes on are used again and again: getting memory for each costs more than all else that is done with it.
+  /// Arrays of at least so many bytes are reused: allocating memory for each body would cost more than all other work on it.
   private static let leastKept = 32 << 10
-  /// So many are kept for that.
+  /// The most arrays that are kept for reuse.
   private static let mostKept = 8
 
   private let limit: UInt64
@@ -16,7 +16,7 @@ final class GatheringRoom: Sendable {
 
   init(limit: UInt64) { self.limit = limit }
 
-  /// Room for so many bytes; `nil` where there is none.
+  /// Takes memory for so many bytes; `nil` if the limit is reached.
   func take(_ bytes: UInt64) -> GatheringShare? { grow(by: bytes) ? GatheringShare(self, bytes) : nil }
 
   fileprivate func grow(by bytes: UInt64) -> Bool {
@@ -27,7 +27,7 @@ final class GatheringRoom: Sendable {
     }
   }
 
-  /// An empty array with room for so many bytes.
+  /// Returns an empty array with capacity for so many bytes.
   func bytes(capacity: Int) -> [UInt8] {
     var bytes = kept.withLock { kept -> [UInt8]? in
       guard capacity >= Self.leastKept else { return nil }
@@ -47,7 +47,7 @@ final class GatheringRoom: Sendable {
     return made
   }
 
-  /// An array that is not needed any more.
+  /// Gives back an array that is not needed any more.
   func giveBack(_ bytes: [UInt8]) {
     guard bytes.capacity >= Self.leastKept else { return }
     kept.withLock { if $0.count < Self.mostKept { $0.append(bytes) } }
@@ -56,9 +56,9 @@ final class GatheringRoom: Sendable {
   fileprivate func giveBack(_ bytes: UInt64) { taken.withLock { $0 -= bytes } }
 }
 
-/// One body's part of it, which goes back with the last one who has it. Behind the body's mutex.
+/// One body's share of the gathering memory. It is given back when its last reference is dropped. Behind the body's mutex.
 final class GatheringShare: @unchecked Sendable {
-  // Safe: touched by who has the body's lock, and at the end.
+  // Safe: used only with the body's lock held, and in `deinit`.
   private let room: GatheringRoom
   private var bytes: UInt64
 
@@ -66,7 +66,7 @@ final class GatheringShare: @unchecked Sendable {
 
   deinit { room.giveBack(bytes) }
 
-  /// Whether there is room for so many bytes of the body; more is taken where that is needed.
+  /// Whether the share covers so many bytes of the body. Takes more memory if needed.
   func covers(_ count: UInt64) -> Bool {
     guard count > bytes else { return true }
     let more = max(count, bytes * 2) - bytes

@@ -1,10 +1,12 @@
 import PawlBase
 import PawlLoop
 
-/// Small complete bodies kept in memory, within `memory` bytes: a clock hand takes those not used since it last passed.
+/// Small complete bodies that are kept in memory, within `memory` bytes. A clock hand removes those that were not used since it
+/// last passed.
 final class MemoryBodies: Sendable {
   private struct Entry {
-    // Safe: a body that goes takes its entry out first, and waits for the lock to do so; within the lock nobody retains it.
+    // Safe: the `deinit` of a body takes its entry out first, and waits for the lock to do so. Within the lock the body is never
+    // retained.
     let body: Unmanaged<StoredBody>
     let size: UInt64
 
@@ -12,7 +14,7 @@ final class MemoryBodies: Sendable {
   }
   private struct State {
     var entries: [Entry] = []
-    /// Where each stands.
+    /// The index of each body in `entries`.
     var places: [ObjectIdentifier: Int] = [:]
     var hand = 0
     var bytes: UInt64 = 0
@@ -24,14 +26,14 @@ final class MemoryBodies: Sendable {
 
   var bytes: UInt64 { state.withLock { $0.bytes } }
 
-  /// Makes room for a body of `size` bytes and counts it; `false` when it is larger than all the memory there is.
-  /// Not with a body's lock held.
+  /// Makes room for a body of `size` bytes and counts it. Must not be called with a body's lock held.
+  /// - Returns: `false` if the body is larger than the whole memory.
   func admit(_ body: StoredBody, size: UInt64) -> Bool {
     guard size <= limit else { return false }
     body.state.withLock { $0.wasAdmitted = true }
     state.withLock { state in
       if let place = state.places[ObjectIdentifier(body)] { Self.take(&state, at: place) }
-      // Two rounds clear every mark; what is left then goes without asking.
+      // Two rounds clear every mark; then bodies are removed without regard to their use.
       var patience = 2 * state.entries.count
       while state.bytes + size > limit, !state.entries.isEmpty {
         if state.hand >= state.entries.count { state.hand = 0 }
@@ -47,7 +49,7 @@ final class MemoryBodies: Sendable {
     return true
   }
 
-  /// The body is gone, or does not want to be here any more.
+  /// Removes a body that has ended, or is loaded anew.
   func remove(_ identifier: ObjectIdentifier) {
     state.withLock { state in
       if let place = state.places[identifier] { Self.take(&state, at: place) }

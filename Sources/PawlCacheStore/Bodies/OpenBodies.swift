@@ -3,7 +3,7 @@ import PawlBase
 import PawlDisk
 import PawlLoop
 
-/// Bounds the files that are open without being used: the least recently used are closed.
+/// Limits the number of files that are open without being used: the least recently used ones are closed.
 final class OpenBodies: Sendable {
   private struct Entry { weak var body: StoredBody? }
   private struct State {
@@ -17,16 +17,17 @@ final class OpenBodies: Sendable {
 
   var count: Int { state.withLock { $0.entries.count } }
 
-  /// Whether one more can be opened without another being closed.
+  /// Whether one more file can be opened without another being closed.
   var hasRoom: Bool { count < limit }
 
-  /// A moment later than all before.
+  /// Returns a new moment, later than all before.
   func now() -> UInt64 { UInt64(tick.add(1)) }
 
-  /// The last moment that was given out: for what is touched so often that no other order counts.
+  /// The last moment that was returned: for bodies that are used so often that their order does not matter.
   var lately: UInt64 { UInt64(tick.load()) }
 
-  /// `body` has opened its file: others may have to close theirs. Not with a body's lock held.
+  /// Adds a body that has opened its file, and closes idle files if there are too many. Must not be called with a body's lock
+  /// held.
   func add(_ body: StoredBody) {
     let crowd = state.withLock { state -> [StoredBody] in
       state.entries[ObjectIdentifier(body)] = Entry(body: body)
@@ -39,19 +40,19 @@ final class OpenBodies: Sendable {
 
   func remove(_ identifier: ObjectIdentifier) { _ = state.withLock { $0.entries.removeValue(forKey: identifier) } }
 
-  /// Once a second: those that could not be closed when others were opened, because they were not synced yet.
+  /// Closes idle files beyond the limit that could not be closed before, because they were not synced. Runs once a second.
   func trim() {
     let crowd = state.withLock { state in state.entries.count > limit ? state.entries.values.compactMap(\.body) : [] }
     if !crowd.isEmpty { closeOldest(crowd) }
   }
 
-  /// The process is out of descriptors: closes an eighth of what is idle.
+  /// Closes an eighth of the idle files, because the process is out of descriptors.
   func closeSome() {
     let crowd = state.withLock { $0.entries.values.compactMap(\.body) }
     closeOldest(crowd, count: max(1, crowd.count / 8))
   }
 
-  /// Opens a file; where the process is out of descriptors, once more with fewer.
+  /// Opens a file. If the process is out of descriptors, closes idle files and tries once more.
   func makingRoom<File>(_ open: () throws(StoreError) -> File) throws(StoreError) -> File {
     do throws(StoreError) {
       return try open()
@@ -62,7 +63,7 @@ final class OpenBodies: Sendable {
     }
   }
 
-  /// Closes the idle ones until an eighth below the limit, so that this is not done for each body.
+  /// Closes idle files until an eighth below the limit, so that this is not done for each body.
   private func closeOldest(_ crowd: [StoredBody]) {
     closeOldest(crowd, count: crowd.count + 1 - (limit - limit / 8))
   }

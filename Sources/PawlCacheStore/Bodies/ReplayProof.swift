@@ -1,13 +1,13 @@
-/// Holds a body that comes again, from its first byte on, against the digests of what was held: segment by segment, whether
-/// its bytes are still there or lost. What agrees is the same body.
+/// Compares a body that is fetched again from byte zero with the digests of its segments, held or lost. A body that agrees with
+/// all of them is the same.
 package final class ReplayProof {
   private let records: [SegmentRecord]
-  /// Which record comes next, or is coming.
+  /// The index of the record that is compared now.
   private var index = 0
-  /// How far it has come.
+  /// The number of bytes that were compared so far.
   private var position: UInt64 = 0
   private var digest = SegmentDigest()
-  /// Up to here it can be proven: from 0 on there is a digest for every byte.
+  /// The end of what can be proven: from byte zero up to here, every byte has a digest.
   package let end: UInt64
 
   init(_ records: [SegmentRecord]) {
@@ -16,8 +16,8 @@ package final class ReplayProof {
     end = self.records.last?.end ?? 0
   }
 
-  /// Takes the next bytes, or the first ones anew; those that came before already are let pass, their segment decides.
-  /// - Returns: `false` when a segment has ended that hashes to something else.
+  /// Adds the next bytes. An offset of 0 starts again. Bytes that came before are skipped: their segment decides.
+  /// - Returns: `false` if a segment has ended and its hash differs.
   package func agrees(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Bool {
     if offset == 0 { restart() }
     guard index < records.count else { return true }
@@ -41,7 +41,7 @@ package final class ReplayProof {
 }
 
 extension StoredBody {
-  /// What a body that comes again from its first byte on is held against.
+  /// Makes a proof with which a replay of this body is compared.
   package func replayProof() -> ReplayProof {
     let records = state.withLock { state -> [SegmentRecord] in
       state.closeAllSegments()

@@ -3,8 +3,8 @@ package import PawlCache
 package import PawlDisk
 import PawlLoop
 
-/// The bytes of one representation, in one file that may have holes. Shared by all loops; every method may be called on
-/// any thread unless it says otherwise, and none waits for the disk but ``read(_:into:)``.
+/// The bytes of one representation, in one file that may have holes, in a pack, or in memory. Shared by all loops. Every method
+/// may be called on any thread unless it says otherwise. Only those that are marked as blocking wait for the disk.
 package final class StoredBody: @unchecked Sendable {
   // Safe: what changes is in `state`, behind its mutex.
   package let id: ObjectID
@@ -15,9 +15,9 @@ package final class StoredBody: @unchecked Sendable {
 
   /// What a reader finds at a position.
   package enum Availability: Hashable, Sendable {
-    /// Verified and contiguous up to here; or in the memory window (``windowBytes(at:limit:)``).
+    /// Verified bytes without a hole up to here, or bytes in the memory window (``windowBytes(at:limit:)``).
     case bytes(until: UInt64)
-    /// On disk but not read since the start, or its file is closed: ``check(at:on:_:)``.
+    /// On the disk but not read since the start, or in a file that is closed: call ``check(at:on:_:)``.
     case checking
     case missing
     /// The position is the body's end.
@@ -34,7 +34,7 @@ package final class StoredBody: @unchecked Sendable {
   }
 
   deinit {
-    // Wraps: one fewer.
+    // Wraps around: subtracts one.
     _ = core.bodyCount.add(.max)
     let (reservation, standing, place, wasAdmitted) = state.withLock { state in
       (state.reservation, state.standing, state.place, state.wasAdmitted)
@@ -45,16 +45,16 @@ package final class StoredBody: @unchecked Sendable {
     }
     if wasAdmitted { core.memory.remove(ObjectIdentifier(self)) }
     if reservation > 0 { core.budget.release(reservation) }
-    // Nothing will ever find it again.
+    // It was never published: no look-up will find it.
     if standing == .unpublished, place.isFile { BodyFile.remove(id, core, charge) }
   }
 
   // MARK: Facts
 
-  /// Bytes in all; `nil` until it is known.
+  /// The length of the whole body in bytes; `nil` until it is known.
   package var total: UInt64? { state.withLock { $0.total } }
 
-  /// The length has become known. A second, different one is ignored: the bytes held were placed by the first.
+  /// Sets the length once it is known. A second, different one is ignored: the bytes held were placed by the first.
   package func setTotal(_ total: UInt64) {
     let isNews = state.withLock { state in
       guard state.total == nil else { return false }
@@ -65,13 +65,13 @@ package final class StoredBody: @unchecked Sendable {
     wake()
   }
 
-  /// Whether all bytes are held. Of a body from before the start they may still be unverified.
+  /// Whether all bytes are held. If the body was stored before the start, they may still be unverified.
   package var isComplete: Bool { state.withLock { $0.isComplete } }
 
-  /// A copy: what is on disk. Use ``availability(at:)`` to send.
+  /// The ranges on disk, as a copy. Use ``availability(at:)`` before sending.
   package var held: HeldBytes { state.withLock { $0.held } }
 
-  /// Up to where all has come from the first byte on, given to readers or not yet.
+  /// The number of bytes that have come without a hole from the first one on, given to readers or not yet.
   package var prefixThatCame: UInt64 {
     state.withLock { $0.place.isGathering ? UInt64($0.gathered.count) : $0.held.prefix }
   }
@@ -82,7 +82,7 @@ package final class StoredBody: @unchecked Sendable {
     state.withLock { $0.availability(at: position) }
   }
 
-  /// The whole of a small complete body, verified; charged to `[cache] memory`.
+  /// All bytes of a small complete body, verified; charged to `[cache] memory`. `nil` if they are not in memory.
   package var inMemory: [UInt8]? {
     state.withLock { state in
       guard let memory = state.memory else { return nil }
@@ -91,13 +91,13 @@ package final class StoredBody: @unchecked Sendable {
     }
   }
 
-  /// The server's fill coordinator, under the body's lock: keep `body` short. While there is one, the object is not
-  /// evicted and its file stays open.
+  /// Gives access to the server's fill coordinator, under the body's lock: keep `body` short. While there is one, the object is
+  /// not evicted and its file stays open.
   package func withFill<R>(_ body: (inout AnyObject?) -> R) -> R { state.withLock { body(&$0.fill) } }
 
   // MARK: Readers
 
-  /// Who reads, and where they are.
+  /// The number of readers, and their positions.
   package struct Readers: Hashable, Sendable {
     package var count: Int
     /// `nil` without readers.
@@ -111,7 +111,7 @@ package final class StoredBody: @unchecked Sendable {
     }
   }
 
-  /// A reader came, or has moved on. While there are readers, the object is not evicted and its file stays open.
+  /// Notes that a reader has come or moved on. While there are readers, the object is not evicted and its file stays open.
   package func readerMoved(token: ObjectIdentifier, position: UInt64) {
     state.withLock { state in
       state.readers[token] = position
@@ -131,7 +131,8 @@ package final class StoredBody: @unchecked Sendable {
 
   // MARK: Bytes
 
-  /// Reads from the file, blocking: in the pool. Gives verified bytes only: the count is short where they end.
+  /// Reads verified bytes from the file. Blocking: in the pool.
+  /// - Returns: the number of bytes that were read: fewer than requested where the verified ones end.
   package func read(_ range: Range<UInt64>, into buffer: UnsafeMutableRawBufferPointer) -> Int {
     let source = state.withLock { state -> (BodyDescriptor, Int)? in
       guard state.failure == nil, let descriptor = state.descriptor else { return nil }
@@ -148,7 +149,8 @@ package final class StoredBody: @unchecked Sendable {
     }
   }
 
-  /// As ``read(_:into:)``, but also what is not verified yet: for comparing with what the origin sends again.
+  /// Reads like ``read(_:into:)``, but also bytes that are not verified yet: for comparing with what the origin sends again.
+  /// Blocking.
   package func readUnverified(_ range: Range<UInt64>, into buffer: UnsafeMutableRawBufferPointer) -> Int {
     let slice = slice(range)
     guard slice.fd >= 0 else { return 0 }
@@ -161,13 +163,14 @@ package final class StoredBody: @unchecked Sendable {
     }
   }
 
-  /// A run of the file for `sendfile`. Ask for bytes that ``availability(at:)`` gave; the descriptor stays open while
-  /// the slice lives.
+  /// Returns a range of the file for `sendfile`. The range has to be within what ``availability(at:)`` returned. The descriptor
+  /// stays open while the slice exists.
   package func slice(_ range: Range<UInt64>) -> FileSlice {
     let count = Int(range.upperBound - range.lowerBound)
     moveToFile()
     let known = state.withLock { $0.descriptor }
-    // Closed between two turns for want of readers: open(2) of a file just used does not wait.
+    // The file was closed between two turns of the loop because it had no readers. open(2) of a file that was just used does not
+    // wait.
     guard let descriptor = known ?? BodyFile.reopen(self) else {
       return FileSlice(fd: -1, offset: range.lowerBound, count: count, owner: self)
     }
@@ -178,7 +181,7 @@ package final class StoredBody: @unchecked Sendable {
 
   // MARK: Idle files
 
-  /// When it was last touched, if its file is open and nobody needs it.
+  /// When the body was last used, if its file is open and could be closed now; else `nil`.
   var idleSince: UInt64? {
     state.withLock { $0.descriptor != nil && $0.isIdle && $0.unsyncedBytes == 0 ? $0.lastTouch : nil }
   }
@@ -193,7 +196,7 @@ package final class StoredBody: @unchecked Sendable {
     return closed != nil
   }
 
-  /// Gives the memory up; with `unlessUsed` a body that was used since the last call is spared once.
+  /// Drops the copy in memory. With `unlessUsed`, a body that was used since the last call is spared once.
   func leaveMemory(unlessUsed: Bool) -> Bool {
     state.withLock { state in
       if unlessUsed, state.memoryUse.wasPassed() { return false }

@@ -3,18 +3,20 @@ import PawlCache
 import PawlDisk
 package import PawlLoop
 
-/// What a check has found.
+/// The result of a check.
 package enum CheckOutcome: Hashable, Sendable {
-  /// Ask ``StoredBody/availability(at:)`` again: there are bytes now, or the corrupt ones were cut out and are missing.
+  /// The check was done: call ``StoredBody/availability(at:)`` again. There are bytes now, or the corrupt ones were removed and
+  /// are missing.
   case checked
-  /// The file could not be opened or read for want of something (descriptors, memory): nothing is lost.
+  /// The file could not be opened or read because descriptors or memory were short: nothing is lost.
   case unavailable(String)
 }
 
 extension StoredBody {
-  /// Opens the file if it is closed, reads the segment at `position` back and compares its XXH3, in the pool; then the
-  /// next few, so that a reader that goes on need not wait again. A segment that is not what was written is cut out of
-  /// `held`. `completion` runs on `loop`. On that loop.
+  /// Verifies the segment at `position`, in the pool: opens the file if it is closed, reads the segment back and compares its
+  /// XXH3. Then the next few segments are verified, so that a reader that goes on does not wait again.
+  ///
+  /// A segment that differs from what was written is removed from `held`. `completion` runs on `loop`. Call it on that loop.
   package func check(at position: UInt64, on loop: EventLoop, _ completion: @escaping (CheckOutcome) -> Void) {
     let reply = LoopReply(on: loop, completion)
     let key = state.withLock { state -> UInt64? in
@@ -33,14 +35,15 @@ extension StoredBody {
     if !isQueued { finishCheck(key, .unavailable("the cache is closed")) }
   }
 
-  /// Verifies all of `range` that is held, whatever is found, in the pool; `completion` runs on `loop`. On that loop.
+  /// Verifies all held bytes of `range`, in the pool, and goes on after damaged segments. `completion` runs on `loop`. Call it on
+  /// that loop.
   package func checkAll(_ range: Range<UInt64>, on loop: EventLoop, _ completion: @escaping (CheckOutcome) -> Void) {
     let reply = LoopReply(on: loop, completion)
     let isQueued = core.pool.run { [self] in reply.send(checkAll(range)) }
     if !isQueued { reply.send(.unavailable("the cache is closed")) }
   }
 
-  /// Blocking.
+  /// Verifies all held bytes of `range`. Blocking.
   private func checkAll(_ range: Range<UInt64>) -> CheckOutcome {
     var position = range.lowerBound
     while position < range.upperBound {
@@ -53,7 +56,8 @@ extension StoredBody {
     return .checked
   }
 
-  /// Where one segment is damaged others may be, too: what has to come again is known before it is asked for.
+  /// Verifies the first segment. If it is damaged, also the bytes behind it, which may be damaged, too: then all that is to be
+  /// fetched again is known at once.
   private func checkFirst(at position: UInt64) -> (outcome: CheckOutcome, isDamaged: Bool) {
     switch checkSegment(at: position) {
     case .verified: (.checked, false)
@@ -62,7 +66,7 @@ extension StoredBody {
     }
   }
 
-  /// Bytes behind a damaged segment that are verified with it.
+  /// The number of bytes behind a damaged segment that are verified with it.
   private static let lookAhead: UInt64 = 16 << 20
 
   private func finishCheck(_ key: UInt64, _ outcome: CheckOutcome) {
@@ -71,7 +75,7 @@ extension StoredBody {
     for reply in replies { reply.send(outcome) }
   }
 
-  /// Blocking. Verifies the segment at `position` and up to `ahead` after it without a hole.
+  /// Verifies the segment at `position` and up to `ahead` segments after it without a hole. Blocking.
   func checkSegments(from position: UInt64, ahead: Int) -> CheckOutcome {
     var position = position
     for _ in 0...ahead {
@@ -84,7 +88,7 @@ extension StoredBody {
     return .checked
   }
 
-  /// With where to go on. What is not held, and a body that has failed, counts as cut.
+  /// The result for one segment, and the position where to go on. Bytes that are not held, and a failed body, count as cut.
   private enum SegmentCheck { case verified(end: UInt64), cut(end: UInt64), failed(String) }
 
   private func checkSegment(at position: UInt64) -> SegmentCheck {
@@ -93,7 +97,7 @@ extension StoredBody {
     guard let descriptor = found.0 ?? openForCheck() else {
       return failure == nil ? .failed("\(core.path(of: id)) cannot be opened") : .cut(end: .max)
     }
-    // What is read from here on is of the file as it is now.
+    // What is read from here on is read from the file as it is now.
     look(at: descriptor)
     let known = state.withLock { state -> (record: SegmentRecord?, verifiedEnd: UInt64, heldEnd: UInt64) in
       (
@@ -126,7 +130,7 @@ extension StoredBody {
     switch verdict {
     case .success(true):
       state.withLock { state in
-        // Unless it was cut out meanwhile.
+        // Unless it was removed meanwhile.
         if state.segments.segment(at: record.offset) == record { state.verified.insert(record.range) }
       }
       return .verified(end: record.end)
@@ -138,8 +142,7 @@ extension StoredBody {
     return .cut(end: record.end)
   }
 
-  /// Opens the file; one that is missing, no regular file or not to be read ends the object. Segments beyond its size are cut
-  /// out.
+  /// Opens the file. If it is missing, not a regular file or not readable, the body fails. Segments beyond its size are removed.
   private func openForCheck() -> BodyDescriptor? {
     let path = core.path(of: id)
     do throws(StoreError) {
@@ -160,7 +163,7 @@ extension StoredBody {
     }
   }
 
-  /// A truncated file: what was held beyond its size is gone.
+  /// Removes what was held beyond the size of a truncated file.
   func cutBeyond(_ size: UInt64) {
     let (lost, loose) = state.withLock { state -> ([SegmentRecord], [Range<UInt64>]) in
       guard let end = state.held.intervals.last?.upperBound, end > size else { return ([], []) }
@@ -175,8 +178,8 @@ extension StoredBody {
     for range in loose { cutUnprovable(range, why) }
   }
 
-  /// Takes segments out of what is held, and logs it: what comes in their place is known again by their digests, which stay in
-  /// the catalogue.
+  /// Removes segments from what is held, and logs it. Their digests stay in the catalogue, to prove the bytes that are written in
+  /// their place.
   private func cut(_ records: [SegmentRecord], _ why: String) {
     remove(HeldBytes(records.map(\.range)), why) { state in
       for record in records where state.segments.segment(at: record.offset) == record {
@@ -186,13 +189,13 @@ extension StoredBody {
     }
   }
 
-  /// The same of bytes that nothing is known of.
+  /// Removes bytes that have no digest.
   private func cutUnprovable(_ range: Range<UInt64>, _ why: String) { remove(HeldBytes([range]), why) { _ in } }
 
-  /// A body of which nothing is left is dropped, unless somebody has begun to read it: for him it is mended.
+  /// Removes bytes from what is held. A body of which nothing is left is dropped, unless a fill is running.
   private func remove(_ gone: HeldBytes, _ why: String, _ note: (inout BodyState) -> Void) {
     unpack()
-    // It cannot be mended where it is.
+    // A body in a pack cannot be mended.
     if state.withLock({ $0.place.packed != nil }) {
       core.noteDropped(id, why)
       return fail(.disk(why))
@@ -217,7 +220,7 @@ extension StoredBody {
         !state.held.isEmpty || state.fill != nil
       )
     }
-    // Two that found the same at once tell of it once.
+    // If two checks found the same damage at once, only the first logs it.
     guard outcome.cut > 0 else { return }
     charge.shrink(outcome.freed)
     core.counters.withLock { $0.mendings += 1 }
@@ -238,7 +241,8 @@ extension StoredBody {
     }
   }
 
-  /// At its first use, and at every fourth while memory is too small for all that is used.
+  /// Whether a small complete body is to be loaded into memory now: at its first use, and at every fourth one while memory is too
+  /// small for all that are used.
   func wantsMemory() -> Bool {
     state.withLock { state in
       guard state.place.isFile, state.memory == nil, state.isComplete,
@@ -251,7 +255,7 @@ extension StoredBody {
     }
   }
 
-  /// Takes a small complete body into memory, verifying what is not yet; in the pool.
+  /// Loads a small complete body into memory, in the pool, and verifies what is not verified yet.
   func promote() {
     guard core.settings.memory > 0 else { return }
     let isWanted = state.withLock { state in
@@ -267,7 +271,8 @@ extension StoredBody {
     if !isQueued { state.withLock { $0.memoryUse.promotionFailed() } }
   }
 
-  /// Blocking. `false`: it cannot be, or must not be, in memory.
+  /// Loads the body into memory. Blocking.
+  /// - Returns: `false` if that failed, or is not allowed.
   private func loadMemory() -> Bool {
     guard let total, total <= core.settings.memoryObject else { return false }
     var position: UInt64 = 0

@@ -2,30 +2,32 @@ import CLinux
 import PawlCache
 import PawlDisk
 
-/// A small body that comes at once is gathered in memory, given to nobody, and goes into a pack as one record when all of it is there. One
-/// that is long in coming, or too large, gets a file first: what a reader has seen is kept whatever happens.
+/// Gathering: a small body that comes quickly is kept in memory without readers, and goes to a pack as one record when it is
+/// complete. A body that comes slowly, or is too large, gets a file first: bytes that a reader has got are kept whatever happens.
 extension StoredBody {
-  /// Whether what came of it is in memory alone: nobody reads that yet. Who fills it sees to it that this does not last
+  /// Whether its bytes are in memory only, so that readers do not get them yet. The fill ends this in time
   /// (``moveToFileSoon()``).
   package var isGathering: Bool { state.withLock { $0.place.isGathering } }
 
-  /// When it becomes a record, `decide` says what is kept with it for requests about which nothing is special. On any thread.
+  /// Sets the function that decides, when the body becomes a record, which answer to simple requests is stored with it. It runs
+  /// on any thread.
   package func decideWhenPacked(_ decide: @escaping @Sendable (StoredBody) -> PackedAnswer?) {
     state.withLock { if $0.place.isGathering { $0.decides = decide } }
   }
 
-  /// How long a body is gathered before it gets a file; one that is going to be whole soon, longer.
+  /// How long a body is gathered before it gets a file. A body that is going to be complete soon may take up to
+  /// ``mostGatheringTime``.
   package static let gatheringTime = Duration.milliseconds(10)
   package static let mostGatheringTime = Duration.milliseconds(50)
 
-  /// Whether what is to come of it would be here within ``mostGatheringTime`` if it came on as fast as what came in the time so far.
+  /// Whether the body will be complete within ``mostGatheringTime`` if the rest comes as fast as what came in `time`.
   package func isWholeSoon(after time: Duration) -> Bool {
     let (came, total) = state.withLock { (UInt64($0.gathered.count), $0.total) }
     guard let total, total > 0, came > 0, time > .zero else { return false }
     return time * Int(total) <= Self.mostGatheringTime * Int(came)
   }
 
-  /// Gives it a file, in the pool.
+  /// Moves the body to a file, in the pool.
   package func moveToFileSoon() {
     let isWanted = state.withLock { state in
       guard state.place == .gathered else { return false }
@@ -38,14 +40,14 @@ extension StoredBody {
 
   enum Gathering { case gathered, full, notGathering }
 
-  /// Takes what comes.
+  /// Adds bytes to a gathered body.
   func gather(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Gathering {
     let limit = core.packs?.contentLimit ?? 0
     return state.withLock { state in
       guard state.place.isGathering, state.failure == nil else { return .notGathering }
       let count = UInt64(state.gathered.count)
       let end = offset + UInt64(bytes.count)
-      // While a file is made for it, some more may come.
+      // While a file is being made for it, a little more may come.
       guard offset <= count, end <= UInt64(state.place == .settling ? 2 * limit : limit), end <= state.total ?? .max,
         state.gatheringShare?.covers(end) != false
       else { return .full }
@@ -57,8 +59,8 @@ extension StoredBody {
     }
   }
 
-  /// From now on it has a file, with what has come so far. Nothing happens to one that has, or becomes a record first. Blocking, for a
-  /// moment: its file is made, and written into the page cache.
+  /// Moves the body from memory to a file of its own. Does nothing if it has a file, or becomes a record first. Blocks for a
+  /// moment: the file is made, and written into the page cache.
   func moveToFile() {
     guard isGathering else { return }
     core.moving(self) { moveToFileAlone() }
@@ -79,13 +81,14 @@ extension StoredBody {
     }
   }
 
-  /// The file that was made for it is not needed, or could not be made.
+  /// Removes the file that was made for it and is not needed.
   func discardFile() {
     BodyFile.unlink(id, core)
     _ = core.unrecorded.withLock { $0.remove(id) }
   }
 
-  /// - Returns: `false` where it is not gathered any more.
+  /// Writes the gathered bytes into the file until none are left.
+  /// - Returns: `false` if the body is not gathered any more.
   private func fill(_ made: BodyDescriptor) throws(StoreError) -> Bool {
     enum Step { case write([UInt8]), done(News, isDoomed: Bool), gone }
     let (segment, now, second) = (OpenSegment(start: 0), core.openBodies.now(), core.clock.now().seconds)
@@ -99,7 +102,7 @@ extension StoredBody {
         state.enterFile(made, segment, now)
         state.warmth.note(0..<max(1, segment.end), at: second)
         charge.grow(segment.end + DiskBudget.objectOverhead)
-        // Before anybody else has more to record of it.
+        // Before another thread records more about it.
         if let (row, tags) = state.birth, !state.isDoomed {
           core.recordBirth([.insert(row), .tags(number, tags)], of: self)
         }
@@ -122,7 +125,7 @@ extension StoredBody {
     }
   }
 
-  /// There is no file to be had: what came goes to who reads, and is not kept.
+  /// Passes the bytes to the readers through the memory window, because no file could be made. They are not stored.
   private func passThroughMemory() {
     let released = state.withLock { state -> UInt64? in
       guard state.place.isGathering else { return nil }
@@ -139,8 +142,8 @@ extension StoredBody {
     core.drop(self)
   }
 
-  /// All has come of a body that is gathered: it becomes a record.
-  /// - Returns: `nil` where it is not gathered, or must have a file; `false` where bytes are missing.
+  /// Completes a gathered body: it becomes a record.
+  /// - Returns: `nil` if it is not gathered, or must have a file; `false` if bytes are missing.
   func completeGathered() -> Bool? {
     enum Way { case elsewhere, missing, memory, record(ObjectRow, [TagRecord], [UInt8]) }
     let way = state.withLock { state -> Way in
@@ -163,7 +166,7 @@ extension StoredBody {
     return true
   }
 
-  /// Nobody finds it any more: it is for those alone who read it.
+  /// Keeps the complete body in memory for its present readers only, because it is out of the index.
   private func stayInMemory() {
     let released = state.withLock { state -> UInt64 in
       _ = state.content.completed()
@@ -174,12 +177,14 @@ extension StoredBody {
     core.budget.release(released)
   }
 
-  /// - Returns: `false` where the disk refused: it has a file now, or goes to who reads it.
+  /// Writes the body as a record into a pack.
+  /// - Returns: `false` if the disk refused it: then it has a file, or passes through memory to its readers.
   private func pack(_ row: ObjectRow, _ tags: [TagRecord], _ bytes: [UInt8]) -> Bool {
     let digest = bytes.withUnsafeBytes { SegmentDigest.of($0) }
     let decide = state.withLock { state in
       defer { state.decides = nil }
-      // What has been superseded is for those alone who name it; what is one user's is asked for by its tag.
+      // A superseded body is given only to requests that name its tag, and one user's body is requested by its tag. So no answer
+      // is decided for them.
       return row.supersededAt == nil && row.kind == .shared ? state.decides : nil
     }
     let answer = decide?(self)?.bytes ?? []
@@ -194,7 +199,7 @@ extension StoredBody {
     let outcome = state.withLock { state -> (released: UInt64, behind: [CatalogueChange])? in
       guard state.place.isGathering, !state.isDoomed, let birth = state.birth else { return nil }
       state.enterPack(place, descriptor, bytes.count, digest)
-      // It was written just now.
+      // The bytes need no check: they were written just now.
       state.lookedAt = FileStamp.moment(now)
       state.warmth.note(0..<max(1, UInt64(bytes.count)), at: now.seconds)
       state.gathered = []
@@ -202,12 +207,12 @@ extension StoredBody {
       state.birth = nil
       _ = state.content.completed()
       state.content.wasRecorded()
-      // Some may have come while it was written.
+      // Changes may have been made while it was written.
       return (state.takeReservation(), CatalogueChange.between((row, tags), birth))
     }
     guard let outcome else {
       packs.kill(place)
-      // Nobody finds it any more, or it has got a file meanwhile.
+      // It is out of the index, or has got a file meanwhile.
       guard state.withLock({ $0.place.isGathering }) else { return false }
       stayInMemory()
       return true
@@ -221,7 +226,7 @@ extension StoredBody {
 }
 
 extension BodyState {
-  /// All of it stands in a pack, and is what was written there.
+  /// Notes that all bytes are in a pack, and are what was written there.
   mutating func enterPack(_ place: PackPlace, _ descriptor: BodyDescriptor, _ count: Int, _ digest: UInt64) {
     (self.place, self.descriptor) = (.packed(place), descriptor)
     let range = 0..<UInt64(count)
@@ -233,7 +238,7 @@ extension BodyState {
     _ = segments.insert(SegmentRecord(offset: 0, length: range.upperBound, digest: digest, sequence: 1))
   }
 
-  /// All that came so far stands in a file of its own, and one segment.
+  /// Notes that all bytes so far are in a file of its own, as one segment.
   fileprivate mutating func enterFile(_ made: BodyDescriptor, _ segment: OpenSegment, _ now: UInt64) {
     let count = segment.end
     (place, descriptor, lastTouch, decides, gathered) = (.file, made, now, nil, [])

@@ -1,10 +1,12 @@
 import PawlCache
 
-/// What is written down before readers see it.
+/// What is recorded in the ledger before readers get the bytes.
 extension StoredBody {
-  /// Records how far these segments have come, and the object where the catalogue may not have it yet. Not of bytes that the origin's
-  /// own validator names, which can be had again; nor of a body that comes as one: who has any of it has all, or the network has.
-  /// - Returns: what is to be ended once the catalogue is told.
+  /// Records the digests of these segments so far, and the row of the object if the catalogue may not have it yet.
+  ///
+  /// Does nothing for a body with a strong validator of the origin, whose bytes can be fetched again. Does nothing for a body
+  /// that is written in one piece either: once a reader gets any of it, pawl sends all of it.
+  /// - Returns: the writing that is to be ended once the catalogue has been told; `nil` if nothing was written.
   func noteInLedger(_ segments: [OpenSegment], _ run: Range<UInt64>, takesBirth: Bool = true) -> Ledger.Writing? {
     guard let ledger = core.ledger else { return nil }
     let found = state.withLock { state -> (row: ObjectRow, tags: [TagRecord])?? in
@@ -34,7 +36,7 @@ extension StoredBody {
     }
   }
 
-  /// Records all tags of this body, which the catalogue was told of.
+  /// Records all tags of this body after they were submitted to the catalogue.
   func noteInLedger(_ tags: [TagRecord]) {
     guard let ledger = core.ledger, state.withLock({ $0.place.isFile }) else { return }
     let encoded = LedgerRecord.bytes(of: tags)

@@ -1,10 +1,9 @@
 package import PawlCache
 import PawlDisk
 
-/// Bytes that were held and are damaged or gone: what comes again in their place.
+/// Mending: bytes that were held and are damaged or missing are written again.
 extension StoredBody {
-  /// The lost segments from the one at `position` on that have nothing between them that is not lost; `nil` when that byte
-  /// is not lost. Bytes.
+  /// The contiguous range of lost segments from the one at `position` on, in bytes; `nil` if the byte there is not lost.
   package func lostRun(at position: UInt64) -> Range<UInt64>? {
     state.withLock { state in
       guard let record = state.lost.segment(at: position) else { return nil }
@@ -12,10 +11,10 @@ extension StoredBody {
     }
   }
 
-  /// What is held, and what was: lost bytes are there again before anything else is asked for in their place.
+  /// The bytes that are held or lost. Lost bytes are fetched again before other bytes are requested in their place.
   package var known: HeldBytes { state.withLock { $0.provable } }
 
-  /// `span` with all of the lost segments that it begins or ends in: less than all of one proves nothing.
+  /// Widens `span` to whole lost segments at its beginning and end: less than a whole segment proves nothing.
   package func wideningToSegments(_ span: Range<UInt64>) -> Range<UInt64> {
     state.withLock { state in
       guard !state.lost.isEmpty, !span.isEmpty else { return span }
@@ -25,15 +24,15 @@ extension StoredBody {
     }
   }
 
-  /// Where the last of the segments ends that are lost below `end`, in bytes; `nil` when none is.
+  /// The end of the last lost segment that begins below `end`, in bytes; `nil` if there is none.
   package func lastLost(below end: UInt64) -> UInt64? {
     state.withLock { $0.lost.records.last { $0.offset < end }?.end }
   }
 
-  /// Bytes that are lost and can be known again.
+  /// The number of lost bytes that can be proven by their digests.
   package var lostCount: UInt64 { state.withLock { $0.lost.bytes } }
 
-  /// Whether all that is missing can be known again by its digest.
+  /// Whether all missing bytes can be proven by their digests when they come again.
   package var isProvable: Bool {
     state.withLock { state in
       guard let total = state.total, state.failure == nil, state.window == nil else { return false }
@@ -41,8 +40,8 @@ extension StoredBody {
     }
   }
 
-  /// Writes what came in the place of lost segments; each that is whole counts when its digest is the one that was recorded.
-  /// - Throws: ``StoreError/differs`` when it is not.
+  /// Writes bytes in the place of lost segments. A segment that is whole again counts if its digest is the recorded one.
+  /// - Throws: ``StoreError/differs`` if the digest differs.
   func writeLost(
     _ runs: [LostRun], of bytes: UnsafeRawBufferPointer, at offset: UInt64, _ descriptor: BodyDescriptor
   ) throws(StoreError) {
@@ -86,7 +85,7 @@ extension StoredBody {
     wake()
   }
 
-  /// Tells of what was mended since the last time, if anything was.
+  /// Logs what was mended since the last time, if anything was.
   func tellMended() {
     guard let range = state.withLock({ $0.takeMended() }) else { return }
     logMended(range)
@@ -104,7 +103,7 @@ extension StoredBody {
 }
 
 extension BodyState {
-  /// The segment is back: held, proven, and to be recorded as new.
+  /// Puts the segment back: it is held, verified, and recorded as new.
   fileprivate mutating func mend(_ run: LostRun) {
     lost.drop(run)
     lost.remove(run.record)

@@ -2,9 +2,10 @@ import CLinux
 import PawlCache
 import PawlDisk
 
-/// A body whose bytes stand in a pack.
+/// Bodies whose bytes are in a pack.
 extension StoredBody {
-  /// All of it, when that is in the page cache, and is what was written. Kept in memory at its first use, and at every fourth. On a loop.
+  /// Returns all bytes if they are in the page cache and are what was written; else `nil`. A small body is kept in memory at its
+  /// first use and at every fourth one. On a loop.
   func readPacked() -> [UInt8]? {
     let wantsMemory = state.withLock { state in
       state.usesOutsideMemory += 1
@@ -20,8 +21,8 @@ extension StoredBody {
 
   enum PackLook { case same([UInt8]), changed, unknown }
 
-  /// Whether its bytes in the pack are what was written, as far as that can be told without waiting for the disk. Where they are not,
-  /// nothing of it is trusted any more.
+  /// Compares its bytes in the pack with their digest, as far as that is possible without waiting for the disk. If they differ,
+  /// none of them are trusted any more.
   func lookIntoPack() -> PackLook {
     let (descriptor, count, digest) = state.withLock { state in
       (state.descriptor, Int(state.heldCount), state.segments.records.first?.digest)
@@ -49,17 +50,18 @@ extension StoredBody {
     if isKept, !core.memory.admit(self, size: UInt64(bytes.count)) { _ = leaveMemory(unlessUsed: false) }
   }
 
-  /// The object is gone: so are its bytes, wherever they are.
+  /// Removes the bytes of a removed object, wherever they are.
   func removeBytes() {
     switch state.withLock({ $0.place }) {
     case .file: BodyFile.remove(id, core, charge)
     case .packed(let place): core.packs?.kill(place)
-    // Who reads it waits for the rest.
+    // Its readers wait for the rest.
     case .gathered, .settling: break
     }
   }
 
-  /// Records what has changed, until nothing has: in a new record, or in the catalogue where it has got a file meanwhile. Blocking.
+  /// Records changes until there are none left: in a new record, or in the catalogue if the body has got a file meanwhile.
+  /// Blocking.
   func rewrite() {
     while let done = core.moving(self, { rewriteOnce() }) { done() }
   }
@@ -77,11 +79,12 @@ extension StoredBody {
     }
   }
 
-  /// - Returns: tells those who wait for it, once nobody is kept waiting; `nil`: nothing has changed.
+  /// Records the changes that wait now.
+  /// - Returns: a function that runs the completions, to be called without a lock; `nil` if there were no changes.
   private func rewriteOnce() -> (() -> Void)? {
     guard let edits = takeEdits() else {
       let kept = core.rewriting.withLock { $0.removeValue(forKey: ObjectIdentifier(self)) }
-      // Something may have come in between.
+      // A change may have come in between.
       if kept != nil, state.withLock({ $0.isEditing }) { core.rewriting.withLock { $0[ObjectIdentifier(self)] = self } }
       return kept.map { kept in { withExtendedLifetime(kept) {} } }
     }
@@ -90,10 +93,10 @@ extension StoredBody {
     if let place = edits.place {
       if moveAlone(from: place, edits.changes) { return { tell(true) } }
       if core.packs?.record(place) == nil {
-        // Another body of this record has written it anew; or it is damaged, and whoever reads it finds out.
+        // Another body of this object has moved the record; or it is damaged, and the next reader finds that out.
         return { [core] in core.passOn(edits.changes, from: self, then: tell) }
       }
-      // There is no room for it in packs. What it says does not hold any more.
+      // The packs have no room for the new record. The old one must not be used: what it says is out of date.
       unpackAlone()
       if state.withLock({ $0.place.packed != nil && !$0.isDoomed }) {
         return { [core] in
@@ -105,7 +108,8 @@ extension StoredBody {
     return { [core] in core.submit(edits.changes, then: tell) }
   }
 
-  /// A new record in place of the one it has. Blocking.
+  /// Writes a new record in place of the present one. Blocking.
+  /// - Returns: `false` if that failed.
   func move(from place: PackPlace) -> Bool { core.moving(self) { moveAlone(from: place, []) } }
 
   private func moveAlone(from place: PackPlace, _ changes: [CatalogueChange]) -> Bool {
@@ -117,14 +121,14 @@ extension StoredBody {
       (state.place, state.descriptor) = (.packed(next), descriptor)
       return true
     }
-    // Before what others know of it counts no more.
+    // Other bodies and the index get the new place before the old record is marked as dead.
     if isMoved { core.noteMoved(self, from: place, to: next, descriptor) }
     packs.kill(isMoved ? place : next)
     return isMoved
   }
 
-  /// Gives a body that stands in a pack a file of its own, with rows in the catalogue: for what only files know. Nothing happens to
-  /// another. Blocking.
+  /// Moves a body from a pack to a file of its own, with rows in the catalogue: for what only files support. Does nothing for a
+  /// body that is not in a pack. Blocking.
   func unpack() {
     guard state.withLock({ $0.place.packed != nil }) else { return }
     core.moving(self) { unpackAlone() }
@@ -142,7 +146,7 @@ extension StoredBody {
         guard state.place == .packed(place), !state.isDoomed else { return false }
         state.leavePack(made, UInt64(record.content.count))
         charge.add(UInt64(record.content.count) + DiskBudget.objectOverhead)
-        // Before anybody else has more to record of it.
+        // Before another thread records more about it.
         core.recordBirth(record.rows(state.tags), of: self)
         return true
       }
@@ -159,7 +163,7 @@ extension StoredBody {
 }
 
 extension BodyState {
-  /// All of it stands in a file that was made for it, and is not on the disk yet.
+  /// Notes that all bytes are in a file of its own, which is not synced yet.
   fileprivate mutating func leavePack(_ made: BodyDescriptor, _ count: UInt64) {
     (place, descriptor, stamp) = (.file, made, FileStamp(of: made.raw))
     (sequence, syncedSequence, sync, unsyncedBytes) = (1, 0, .never, count)
@@ -168,7 +172,7 @@ extension BodyState {
 }
 
 extension PackRecord {
-  /// What the catalogue is to know of the object, once its content stands in a file.
+  /// The rows of the object for the catalogue, once its content is in a file.
   fileprivate func rows(_ tags: [TagRecord]) -> [CatalogueChange] {
     let count = UInt64(content.count)
     var row = row
@@ -179,8 +183,9 @@ extension PackRecord {
 }
 
 extension Packs {
-  /// A record, whose content may be damaged; `nil` where there is none any more.
-  /// - Parameter waits: for the disk: never on a loop. Else `nil` also where it is not in the page cache.
+  /// Reads a record, whose content may be damaged; `nil` if there is none any more.
+  /// - Parameter waits: whether to wait for the disk: never on a loop. Without it, also `nil` if the record is not in the page
+  ///   cache.
   func record(_ place: PackPlace, waits: Bool = true) -> (bytes: [UInt8], record: PackRecord)? {
     guard let pack = pack(place.pack), case .bytes(let bytes) = pack.read(place, waits: waits),
       let record = bytes.withUnsafeBytes({ PackRecord($0, seed: seed) })
@@ -188,25 +193,27 @@ extension Packs {
     return (bytes, record)
   }
 
-  /// Writes a record; with its place, where its content of so many bytes is read.
+  /// Writes a record.
+  /// - Parameter count: bytes of the content.
+  /// - Returns: its place, and a descriptor that begins at its content.
   func append(_ bytes: [UInt8], content count: Int) -> (PackPlace, BodyDescriptor)? {
     guard let place = append(bytes), let pack = pack(place.pack) else { return nil }
     let start = place.offset + bytes.count - PackRecord.padded(count)
     return (place, BodyDescriptor(in: pack, at: UInt64(start)))
   }
 
-  /// The same of what stands before its content, and that.
+  /// Writes a record from its front, which is all before the content, and its content.
   func append(_ front: [UInt8], content: [UInt8]) -> (PackPlace, BodyDescriptor)? {
     guard let place = content.withUnsafeBytes({ append(front, $0) }), let pack = pack(place.pack) else { return nil }
     return (place, BodyDescriptor(in: pack, at: UInt64(place.offset + front.count)))
   }
 
-  /// The bytes of the same object with these changes. Blocking.
+  /// Returns the bytes of a new record of the same object with these changes. Blocking.
   func rewritten(_ place: PackPlace, _ changes: [CatalogueChange]) -> [UInt8]? {
     guard let (bytes, record) = record(place) else { return nil }
     var (row, tags) = (record.row, record.tags)
     for change in changes { change.apply(to: &row, &tags) }
-    // What was decided was decided of what it was.
+    // The answer was decided for the unchanged object.
     let answer = changes.isEmpty ? record.answer : []
     return bytes.withUnsafeBytes { bytes in
       PackRecord.bytes(
@@ -217,7 +224,7 @@ extension Packs {
 }
 
 extension BodyCore {
-  /// Records changes of one body, wherever it is recorded. `completion` runs on any thread.
+  /// Records changes of one body, in the catalogue or in its pack. `completion` runs on any thread.
   func record(
     _ changes: [CatalogueChange], of body: StoredBody, then completion: (@Sendable (Bool) -> Void)? = nil
   ) {
@@ -226,7 +233,7 @@ extension BodyCore {
       switch state.place {
       case .file where !state.isEditing: return .catalogue
       case .gathered, .settling:
-        // It is in no catalogue yet.
+        // It is not in the catalogue yet.
         guard var birth = state.birth else { return .done }
         for change in changes { change.apply(to: &birth.row, &birth.tags) }
         state.birth = birth
@@ -248,7 +255,7 @@ extension BodyCore {
     }
   }
 
-  /// Records a body of which the catalogue knows nothing yet.
+  /// Records a body that the catalogue does not have yet.
   func recordBirth(_ changes: [CatalogueChange], of body: StoredBody) {
     submit(changes) { [self] isRecorded in
       guard isRecorded else { return }
@@ -259,7 +266,8 @@ extension BodyCore {
 }
 
 extension CatalogueChange {
-  /// Does to a row in memory what it does to one in the catalogue, as far as a whole body can be changed.
+  /// Applies the change to a row in memory as it is applied in the catalogue. Only changes that a complete body can have are
+  /// applied.
   func apply(to row: inout ObjectRow, _ tags: inout [TagRecord]) {
     switch self {
     case .head(_, let head): row.head = head
@@ -274,7 +282,7 @@ extension CatalogueChange {
 }
 
 extension CatalogueChange {
-  /// What makes the one of the other, as far as a whole body can be changed.
+  /// Returns the changes that turn `old` into `new`. Only changes that a complete body can have are included.
   static func between(
     _ old: (row: ObjectRow, tags: [TagRecord]), _ new: (row: ObjectRow, tags: [TagRecord])
   ) -> [CatalogueChange] {

@@ -2,17 +2,17 @@ import CLinux
 import PawlDisk
 package import PawlLoop
 
-/// Bytes of a body that can be sent without asking anybody.
+/// Bytes of a body that can be sent without waiting for a thread or the disk.
 package enum ReadyBytes {
   /// The whole body.
   case memory([UInt8])
-  /// The run that was asked for; in the page cache, as far as can be told.
+  /// The requested range; it is in the page cache, as far as the file system reports that.
   case file(FileSlice)
 }
 
 extension StoredBody {
-  /// `range` of a complete body, when it is in memory, or verified, its file open and its pages in the page cache; else
-  /// `nil`. For sending at once and whole: it takes no reader's seat.
+  /// Returns `range` of a complete body if it is in memory, or verified in an open file with its pages in the page cache; else
+  /// `nil`. The caller has to send it at once and whole: no reader is registered.
   /// - Parameter isNamed: the client named these bytes by ``primaryTag``, which must be proven for all of them.
   package func ready(_ range: Range<UInt64>, isNamed: Bool, now: Monotonic) -> ReadyBytes? {
     let lately = core.openBodies.lately
@@ -42,7 +42,8 @@ extension StoredBody {
     return found.bytes
   }
 
-  /// What stands among others is proven each time; what is large, and is sent from where it lies, unless that was a moment ago.
+  /// Returns content that is in a pack. Small content is read and compared with its digest each time. Large content is sent from
+  /// the file, and compared only if that was not done in the last seconds.
   private func readyInPack(_ slice: FileSlice, _ now: Monotonic) -> ReadyBytes? {
     guard let pack = (slice.owner as? BodyDescriptor)?.pack, heldCount >= ProvenRecords.least else {
       return readPacked().map { .memory($0) }
@@ -56,7 +57,7 @@ extension StoredBody {
 
   private var heldCount: UInt64 { state.withLock { $0.heldCount } }
 
-  /// The whole of a complete body, when it is in memory, or small, in a pack, and in the page cache. On a loop.
+  /// Returns all bytes of a complete body if they are in memory, or in a pack and in the page cache; else `nil`. On a loop.
   package func wholeAtHand() -> [UInt8]? {
     let (memory, isPacked) = state.withLock { state in
       if state.memory != nil { state.memoryUse = .used }
@@ -65,15 +66,15 @@ extension StoredBody {
     return memory ?? (isPacked ? readPacked() : nil)
   }
 
-  /// The first look at the file in this millisecond.
+  /// Checks the file for the first time in this millisecond.
   private func isAsItWas(_ descriptor: CInt, _ stamp: FileStamp?, at moment: UInt64) -> Bool {
     guard let stamp, FileStamp(of: descriptor) == stamp else { return isUntouched() }
     state.withLock { $0.lookedAt = moment }
     return true
   }
 
-  /// Whether the pages of `range` can be sent without waiting for the disk; where the file system cannot tell, they can. On
-  /// a loop: asks the kernel with reads that never wait, a page for each 64 KiB, and remembers what was there.
+  /// Whether the pages of `range` can be sent without waiting for the disk. `true` if the file system cannot report that. On a
+  /// loop: it probes with reads that never wait, one byte for each 64 KiB, and remembers the pages that were there.
   package func isInPageCache(_ range: Range<UInt64>, now: Monotonic) -> Bool {
     let (isWarm, descriptor) = state.withLock { ($0.warmth.isWarm(range, at: now.seconds), $0.descriptor) }
     guard !isWarm, let descriptor else { return true }
@@ -93,11 +94,11 @@ extension StoredBody {
     return true
   }
 
-  /// Of how many bytes one is asked for: what the kernel reads ahead comes in larger pieces.
+  /// The distance between probes, in bytes: the kernel reads ahead in larger pieces.
   private static let probeStep: UInt64 = 64 << 10
 
-  /// Reads `range` into the page cache, in the pool; then `completion` runs on `loop`. What cannot be read is found out
-  /// where it is sent. On that loop.
+  /// Reads `range` into the page cache, in the pool; then `completion` runs on `loop`. Read errors are ignored here: they are
+  /// found when the range is sent. Call it on that loop.
   package func warm(_ range: Range<UInt64>, on loop: EventLoop, _ completion: @escaping () -> Void) {
     let reply = LoopReply<Void>(on: loop) { completion() }
     let now = loop.now
@@ -119,7 +120,7 @@ extension StoredBody {
         position += UInt64(read)
       }
     }
-    // The next run is on its way while this one is sent.
+    // The kernel reads the next MiB ahead while this range is sent.
     _ = posix_fadvise(
       descriptor.raw, off_t(clamping: descriptor.base + range.upperBound), off_t(SegmentTable.span), POSIX_FADV_WILLNEED
     )

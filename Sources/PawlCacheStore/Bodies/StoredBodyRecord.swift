@@ -2,7 +2,7 @@ import PawlCache
 package import PawlDisk
 
 extension StoredBody: ChangeSource {
-  /// What the catalogue does not know yet. On its thread.
+  /// Returns the changes that the catalogue does not have yet. On the catalogue's thread.
   package func takeChanges() -> (any RowChanges)? {
     state.withLock { state in
       state.report.wasTaken()
@@ -13,21 +13,21 @@ extension StoredBody: ChangeSource {
     }
   }
 
-  /// The object has a row from now on. Everything about it that is known already is recorded next.
+  /// Notes that the body was published: its row has been submitted. All that is known about it is recorded next.
   func notePublished(under key: CacheKey, isStronglyValidated: Bool) {
     let news = state.withLock { state -> News? in
       state.home = key
       state.hasStrongValidator = isStronglyValidated
       return state.standing.wasPublished() ? state.takeNews(isForced: true) : nil
     }
-    // It failed before, and its file is gone: so goes the row that has just been asked for.
+    // The body failed before and its file is removed, so the row that was just submitted is removed, too.
     if let news { announce(news) } else if state.withLock({ $0.place.isFile }) { core.recordRemoval(of: number) }
   }
 
   func noteValidator(isStrong: Bool) { state.withLock { $0.hasStrongValidator = isStrong } }
 
-  /// The object is gone from the index: its file and row go, too. Readers keep what they have open.
-  /// - Returns: `false` when that was done before.
+  /// Takes the object out: its file and row are removed. Readers keep what they have open.
+  /// - Returns: `false` if that was done before.
   func doom() -> Bool {
     guard let former = state.withLock({ $0.standing.wasDoomed() }) else { return false }
     charge.drop()
@@ -38,7 +38,8 @@ extension StoredBody: ChangeSource {
     return true
   }
 
-  /// For the recency in the catalogue; `true` when the body is to be noted as used.
+  /// Counts a use.
+  /// - Returns: `true` if the caller has to note the body for the next update of `last_used` in the catalogue.
   func noteUse(at now: Int64) -> Bool {
     state.withLock { state in
       state.uses += 1
@@ -49,10 +50,10 @@ extension StoredBody: ChangeSource {
     }
   }
 
-  /// Whether somebody asked for it after the one for whom it was stored, or moved.
+  /// Whether it was requested again after the request that stored it, or after it was moved.
   var wasUsedSinceStored: Bool { state.withLock { $0.wasUsedSinceStored } }
 
-  /// Nothing of it is in memory only, and nobody used it since `time` (wall clock, seconds).
+  /// Whether all of it is recorded and it was not used since `time` (wall clock, seconds): it can be unloaded.
   func isSpare(notUsedSince time: Int64) -> Bool {
     guard forms.allSatisfy({ $0.body.isSpare(notUsedSince: time) }) else { return false }
     return state.withLock { state in
@@ -62,7 +63,7 @@ extension StoredBody: ChangeSource {
     }
   }
 
-  /// Whether nobody is here, and nobody has used it since this was asked last: of too many variants it is one that goes.
+  /// Whether the body is idle and was not used since the last call: such a variant is removed when there are too many.
   func isUnusedVariant() -> Bool {
     state.withLock { state in
       defer { state.usesSeen = state.uses }
@@ -80,7 +81,7 @@ extension StoredBody: ChangeSource {
 }
 
 extension BodyCore {
-  /// Forgets a row; loads and evictions skip the object until that is committed.
+  /// Removes a row from the catalogue. Loads and evictions skip the object until that is committed.
   func recordRemoval(of number: Int64) {
     doomed.withLock { _ = $0.insert(number) }
     submit([.remove(number)]) { [doomed] isRecorded in

@@ -1,15 +1,17 @@
 import PawlCache
 package import PawlLoop
 
-/// Whether the file is as pawl left it. Others may cut it, grow it, write into it or put another in its place while pawl
-/// runs. Its size and the time of its last change tell, and are looked at before bytes of it are sent or added: when they
-/// are not what they were, nothing of the file is trusted any more without its digest, and what lay behind its end is lost.
+/// Detection of changes to the file by other processes, which may cut it, grow it, write into it or replace it while pawl runs.
+///
+/// The size of the file and the time of its last change are checked before bytes of it are sent or added. If they have changed,
+/// its bytes are trusted only after a comparison with their digests, and bytes beyond its end are lost.
 extension StoredBody {
-  /// `false` where the file was found changed: ask ``availability(at:)`` again. Looks with one system call that does not wait
-  /// for the disk; where `now` is given, once a millisecond at most. From any thread.
+  /// Checks whether the file is unchanged, with one system call that does not wait for the disk. With `now`, it checks at most
+  /// once a millisecond. From any thread.
+  /// - Returns: `false` if the file has changed: call ``availability(at:)`` again.
   package func isUntouched(now: Monotonic? = nil) -> Bool {
     let moment = now.map(FileStamp.moment)
-    // A turn of a loop may have begun before it was looked at.
+    // `lookedAt` may be later than `moment`: the turn of this loop may have begun before another thread checked the file.
     let descriptor = state.withLock { state in
       state.lookedAt != .max && state.lookedAt >= moment ?? .max ? nil : state.descriptor
     }
@@ -20,7 +22,7 @@ extension StoredBody {
 
   package var fileChange: FileChange { state.withLock { $0.fileChange } }
 
-  /// What was sent of `range` came out short, or not at all, although it was verified: it is verified anew.
+  /// Marks the segments of `range` as unverified, because fewer bytes than expected were sent from the file, or none.
   package func distrust(_ range: Range<UInt64>) {
     guard let descriptor = state.withLock({ $0.descriptor }), look(at: descriptor) else { return }
     state.withLock { state in
@@ -35,18 +37,19 @@ extension StoredBody {
     }
   }
 
-  /// What is known before the file is looked at.
+  /// The state of the body before the file is checked.
   struct Look {
-    /// ``BodyState/writes``; `nil` where one is under way.
+    /// ``BodyState/writes``; `nil` while a write is running.
     let writes: UInt64?
-    /// Where what is held ends: that has to be in the file.
+    /// The end of the held bytes; the file has to reach as far.
     let extent: UInt64
   }
 
-  /// - Returns: `false` where the file was found changed.
+  /// Checks whether the file is unchanged.
+  /// - Returns: `false` if it has changed.
   @discardableResult
   func look(at descriptor: BodyDescriptor, _ moment: UInt64? = nil) -> Bool {
-    // A pack changes with each record that is added: each proves itself.
+    // A pack changes with each new record, so its content is compared with its digest instead.
     guard descriptor.pack == nil else { return lookIntoPack(moment) }
     let look = beginLook()
     guard let stamp = FileStamp(of: descriptor.raw) else { return true }
@@ -73,7 +76,7 @@ extension StoredBody {
     let news = state.withLock { state -> News? in
       if let moment { state.lookedAt = moment }
       guard state.descriptor === descriptor else { return nil }
-      // What was being written when it was looked at changes the file, too.
+      // A write that ran during the check also changes the file.
       let isQuiet = state.writing == 0 && look.writes == state.writes
       let isSame = !isQuiet || state.stamp == nil || state.stamp == stamp
       let extent = min(look.extent, state.held.intervals.last?.upperBound ?? 0)
@@ -92,8 +95,8 @@ extension StoredBody {
     return false
   }
 
-  /// A write is over: from here on the file is to stay like this.
-  /// - Parameter write: what ``BodyState/writes`` counted for it.
+  /// Ends a write, and stores the stamp of the file if no other write is running.
+  /// - Parameter write: the value of ``BodyState/writes`` for this write.
   func noteStamp(of descriptor: BodyDescriptor, after write: UInt64) {
     let isLast = state.withLock { state in
       state.writing -= 1
@@ -101,7 +104,7 @@ extension StoredBody {
       return state.writing == 0 && state.writes == write && state.descriptor === descriptor
     }
     guard isLast else { return }
-    // Only now does nobody write any more.
+    // No other write is running now.
     let stamp = FileStamp(of: descriptor.raw)
     state.withLock { state in
       if state.writes == write, state.descriptor === descriptor { state.stamp = stamp }

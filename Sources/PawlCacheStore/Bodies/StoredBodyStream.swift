@@ -1,10 +1,10 @@
 import PawlCache
 
-/// Beyond what the disk takes: the rest of the body passes through memory, at the pace of the slowest reader.
+/// Streaming: what the disk does not take passes through memory, at the pace of the slowest reader.
 extension StoredBody {
-  /// From now on ``write(_:at:)`` keeps what is not on disk in a window of at most 1 MiB. The tags shrink to what is on
-  /// disk, unless the origin's validator is strong: nobody can prove the rest later.
-  /// - Returns: `false` when somebody has begun that before, whose bytes the window is for.
+  /// Begins streaming: from now on ``write(_:at:)`` keeps bytes that are not on disk in a window of at most 1 MiB. The tags are
+  /// limited to what is on disk, unless the origin's validator is strong: the rest cannot be proven later.
+  /// - Returns: `false` if another fill has begun streaming before: the window is for its bytes.
   @discardableResult
   package func beginStreaming() -> Bool {
     moveToFile()
@@ -22,11 +22,11 @@ extension StoredBody {
 
   package var isStreaming: Bool { state.withLock { $0.window != nil } }
 
-  /// Where what has come through the window ends; `nil` where nothing does.
+  /// The end of the bytes in the window; `nil` if the body is not streamed.
   package var windowEnd: UInt64? { state.withLock { $0.window?.range.upperBound } }
 
-  /// Whether a reader of `range` may still find in the window what is not held of it, now or when it comes: what went
-  /// through the window before comes no more.
+  /// Whether a reader of `range` can still get the bytes that are not held, from the window now or later. Bytes that have left
+  /// the window do not come again.
   package func windowReaches(_ range: Range<UInt64>) -> Bool {
     state.withLock { state in
       let position = state.held.contiguousEnd(from: range.lowerBound)
@@ -34,19 +34,19 @@ extension StoredBody {
     }
   }
 
-  /// Whether the origin has to wait for the slowest reader.
+  /// Whether the window is full, so that the origin has to wait for the slowest reader.
   package var windowIsFull: Bool { state.withLock { $0.window?.isFull ?? false } }
 
-  /// Whether readers that could go on wait for one that is far behind, in the window or before it.
+  /// Whether fast readers wait for one that is far behind, in the window or before it.
   package var isHeldUp: Bool { state.withLock { $0.window?.isHeldUp(by: $0.readers.values) ?? false } }
 
-  /// The window goes on without the readers that are far behind: what they lack comes no more.
+  /// Moves the window on without the readers that are far behind: they do not get the bytes that leave it.
   package func overtakeSlowReaders() {
     state.withLock { $0.window?.overtake() }
     wake()
   }
 
-  /// Whether every reader was overtaken: the window is for nobody.
+  /// Whether the window has overtaken every reader, so that its bytes are of no use.
   package var isWindowUnread: Bool {
     state.withLock { state in
       guard let window = state.window, window.hasMoved else { return false }
@@ -54,18 +54,18 @@ extension StoredBody {
     }
   }
 
-  /// At most `limit` bytes from `position` on, if they are in the window.
+  /// Returns at most `limit` bytes from `position` on; `nil` if they are not in the window.
   package func windowBytes(at position: UInt64, limit: Int) -> [UInt8]? {
     state.withLock { $0.window?.piece(at: position, limit: limit) }
   }
 }
 
 extension BodyState {
-  /// Lets go of what every reader has passed.
+  /// Drops the bytes that every reader has passed.
   mutating func trimWindow() {
     guard let window else { return }
     let (start, hasMoved) = (window.range.lowerBound, window.hasMoved)
-    // Nobody waits for who was overtaken; at the beginning all are still on their way to it.
+    // Readers that were overtaken do not count. At the beginning none was: all are still on their way to the window.
     guard let slowest = readers.values.lazy.filter({ !hasMoved || $0 >= start }).min() else { return }
     self.window?.drop(before: slowest)
   }

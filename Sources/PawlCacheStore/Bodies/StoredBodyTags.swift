@@ -2,8 +2,8 @@ package import PawlCache
 
 /// The entity tags that name these bytes.
 extension StoredBody {
-  /// Adds a tag, or widens or narrows one that is there. The first ever added is the primary one; of more than
-  /// ``TagRecord/aliasLimit`` others the longest unused goes. Recorded once the body is published.
+  /// Adds a tag, or widens or narrows an existing one. The first one ever added is the primary tag. If there are more than
+  /// ``TagRecord/aliasLimit`` others, the one that was unused for longest is removed. Recorded once the body is published.
   package func addTag(_ record: TagRecord) {
     let tags = state.withLock { state -> [TagRecord]? in
       guard state.tags.note(record) else { return nil }
@@ -12,13 +12,13 @@ extension StoredBody {
     if let tags { core.record([.tags(number, tags)], of: self) }
   }
 
-  /// Takes in the tags of a body that was proven equal, and those that it is given later.
+  /// Adds the tags of a body that was proven equal, and those that it gets later.
   /// - Parameters:
-  ///   - limit: how far its tags cover this one at most; `.max` where all that there was of it was found again.
-  ///   - isWhole: whether that was all of its body.
-  ///   - isMinted: tells pawl's own tags. An origin's own tag names all of a body: of an equal beginning it is none. A tag of pawl's
-  ///     own gives way to that of a whole older body.
-  ///   - completion: runs once that is recorded, or cannot be; on any thread.
+  ///   - limit: how many bytes of this body its tags cover at most; `.max` if all of its bytes were found again.
+  ///   - isWhole: whether those bytes were its whole body.
+  ///   - isMinted: returns whether pawl has minted a tag. A tag of the origin names a whole body, so it is not inherited from a
+  ///     body that is equal only at its beginning. A minted primary tag gives way to that of a whole older body.
+  ///   - completion: runs once that is recorded, or cannot be recorded; on any thread.
   package func inheritTags(
     of older: StoredBody, upTo limit: UInt64, isWhole: Bool, isMinted: ([UInt8]) -> Bool,
     then completion: @escaping @Sendable () -> Void
@@ -33,8 +33,8 @@ extension StoredBody {
     take(tags, isWhole: isWhole, isMinted: isMinted, then: completion)
   }
 
-  /// How far the tags of this body cover one that was found equal up to `end`: without an end where that was all that is held, for nobody
-  /// was given more under them.
+  /// Returns how many bytes the tags of this body cover in another body that was found equal up to `end`. The result is `.max` if
+  /// no more than that is held here: then no client has got more under these tags.
   package func reach(_ end: UInt64) -> UInt64 {
     state.withLock { $0.heldCount <= end && $0.lost.isEmpty && $0.window == nil ? .max : end }
   }
@@ -50,7 +50,7 @@ extension StoredBody {
       return (state.heir, state.isPublished ? state.tags : nil)
     }
     if let heir {
-      // It has been found equal to a newer one meanwhile.
+      // This body has been found equal to a newer one meanwhile.
       let further = older.compactMap { record in
         heir.isWhole || isMinted(record.tag)
           ? TagRecord(tag: record.tag, limit: min(record.limit, heir.limit)) : nil
@@ -59,21 +59,21 @@ extension StoredBody {
     }
     guard let tags else { return completion() }
     core.record([.tags(number, tags)], of: self) { _ in completion() }
-    // Who names the body by one of them is about to be given more of it.
+    // A client that names the body by one of these tags may get more of it now.
     noteInLedger(tags)
   }
 
-  /// How far the bytes are proven to be what this tag names: a range that names it may begin up to there, and goes beyond only
-  /// where it goes to the end; `nil` when the tag does not name these bytes.
+  /// Returns how many bytes are proven to be what this tag names; `nil` if it does not name these bytes. A range under this tag
+  /// may begin up to there. It may go beyond only if it goes to the end of the body.
   package func tagLimit(_ opaque: [UInt8]) -> UInt64? { state.withLock { $0.tags.use(opaque) } }
 
   package var tags: [TagRecord] { state.withLock { $0.tags } }
 
-  /// As ``primaryTag``, for who does not tell it.
+  /// The primary tag, for callers that do not send it to a client.
   package var firstTag: [UInt8] { state.withLock { $0.tags.first?.tag ?? [] } }
 
-  /// What the body is announced with; empty before the first ``addTag(_:)``. Who asks for it tells it: it stays valid as
-  /// long as an alias does.
+  /// The tag that the body is sent with; empty before the first ``addTag(_:)``. The caller sends it to a client, so it stays
+  /// valid as long as an alias does.
   package var primaryTag: [UInt8] {
     state.withLock { state in
       state.isTagTold = true

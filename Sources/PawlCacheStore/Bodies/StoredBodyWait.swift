@@ -2,9 +2,8 @@ import PawlDisk
 package import PawlLoop
 
 extension StoredBody {
-  /// Calls `ready` on `loop`, once, when the state at `position` is another than ``Availability/missing``: bytes, the
-  /// end, a failure. At the next turn where it is so already. A new call with the same token takes the place of the
-  /// one before. On the loop.
+  /// Calls `ready` on `loop` once the state at `position` is not ``Availability/missing``: there are bytes, the end or a failure.
+  /// If that is so already, it is called at the next turn. A new call with the same token replaces the one before. On the loop.
   package func wait(
     at position: UInt64, token: ObjectIdentifier, on loop: EventLoop, _ ready: @escaping () -> Void
   ) {
@@ -16,13 +15,13 @@ extension StoredBody {
     wake()
   }
 
-  /// No call follows. On the loop that waits.
+  /// Cancels a wait: `ready` is not called any more. On the loop that waits.
   package func cancelWait(token: ObjectIdentifier) {
     let removed = state.withLock { $0.removeWaits(of: token) }
     withExtendedLifetime(removed) {}
   }
 
-  /// Tells the loops whose readers can go on; a loop that was told and has not looked yet is not told again.
+  /// Wakes the loops whose readers can go on. A loop that was woken and has not run yet is not woken again.
   func wake() {
     let loops = state.withLock { state -> [EventLoop] in
       guard !state.waiters.isEmpty else { return [] }
@@ -31,7 +30,7 @@ extension StoredBody {
     for loop in loops { loop.run { [self] in deliver(on: loop) } }
   }
 
-  /// Tells every reader that waits, whatever is there for it: a fill has ended, and nothing more may come by itself.
+  /// Wakes every reader that waits, whatever its state: a fill has ended, so the missing bytes may not come by themselves.
   package func wakeAll() {
     let loops = state.withLock { $0.takeWakes(evenWithoutNews: true) }
     for loop in loops { loop.run { [self] in deliver(on: loop) } }
@@ -65,7 +64,8 @@ extension BodyState {
     return removed
   }
 
-  /// Moves those who can go on to their loops' lists; the loops that must be woken for it.
+  /// Moves the waiters that can go on to the lists of their loops.
+  /// - Returns: the loops that have to be woken.
   fileprivate mutating func takeWakes(evenWithoutNews: Bool = false) -> [EventLoop] {
     var loops: [EventLoop] = []
     var left: [BodyWaiter] = []

@@ -4,13 +4,14 @@ package import PawlDisk
 import PawlLoop
 
 extension StoredBody {
-  /// Adds bytes that are known to belong there. From any thread: the bytes go into the page cache; their digests, the
-  /// map, the readers' wakes and the recording follow. What is held already is skipped, never overwritten; what comes in the
-  /// place of lost bytes counts only where it is the same.
-  /// - Throws: ``StoreError/full`` when neither budget nor disk have room (nothing of the failing run is held then:
+  /// Writes bytes that are proven to belong there, into the page cache. From any thread. Then their digests and ranges are
+  /// updated, the readers are woken and the bytes are recorded.
+  ///
+  /// Bytes that are held already are skipped, never overwritten. Bytes in the place of lost ones count only if they are the same.
+  /// - Throws: ``StoreError/full`` if neither budget nor disk have room (then nothing of the failing range is held:
   ///   ``beginStreaming()``), ``StoreError/dropped``, ``StoreError/differs``, ``StoreError/beyondTotal`` or
   ///   ``StoreError/system(call:path:errno:)``.
-  /// - Returns: how long the system kept the thread for it.
+  /// - Returns: the time that the system calls have taken on this thread.
   @discardableResult
   package func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StoreError) -> Duration {
     var took = Duration.zero
@@ -21,7 +22,7 @@ extension StoredBody {
     case .full: moveToFile()
     case .notGathering: break
     }
-    // Nobody has changed the file since the last write: it would not show any more after this one.
+    // Checks that no other process has changed the file since the last write: after this write that could not be detected.
     if let descriptor = state.withLock({ $0.held.isEmpty ? nil : $0.descriptor }) { look(at: descriptor) }
     let plan = try state.withLock { (state) throws(StoreError) -> WritePlan in try decide(range, bytes, &state) }
     switch plan {
@@ -50,17 +51,17 @@ extension StoredBody {
   private enum WritePlan {
     case streamed
     case needsFile
-    /// What is missing, what comes in the place of lost bytes, and which write to the file it is.
+    /// The ranges that are missing, the runs in the place of lost bytes, and the number of this write to the file.
     case file(BodyDescriptor, [Range<UInt64>], lost: [LostRun], write: UInt64)
   }
 
-  /// Decides where the bytes go and claims the gaps, with room for them.
+  /// Decides where the bytes go, claims the missing ranges, and reserves space for them.
   private func decide(
     _ range: Range<UInt64>, _ bytes: UnsafeRawBufferPointer, _ state: inout BodyState
   ) throws(StoreError) -> WritePlan {
     if state.failure != nil { throw .dropped }
     if range.upperBound > min(state.total ?? .max, HeldBytes.limit / 2) { throw .beyondTotal }
-    // What would pass through memory could not be held back until it is proven.
+    // Bytes in the place of lost ones are held back until they are proven. In the window that is not possible.
     if state.window != nil, state.lost.overlaps(range) { throw .dropped }
     if state.window != nil, range.upperBound > state.held.contiguousEnd(from: range.lowerBound) {
       guard state.window?.append(bytes, at: range.lowerBound) == true else { throw .full }
@@ -68,7 +69,7 @@ extension StoredBody {
     }
     guard let descriptor = state.descriptor else { return .needsFile }
     let missing = state.missing(in: range)
-    // What belongs to others stands there, too.
+    // Other objects are in the same file.
     if descriptor.pack != nil, !missing.isEmpty { throw .dropped }
     let (lost, gaps) = state.lost.isEmpty ? ([], missing) : state.lost.split(missing)
     do throws(StoreError) {
@@ -84,7 +85,7 @@ extension StoredBody {
     return .file(descriptor, gaps, lost: lost, write: state.writes)
   }
 
-  /// Takes more of the budget when what was reserved does not suffice; asks ahead for the next step.
+  /// Reserves more of the budget if the reservation is too small, and requests the next step ahead.
   private func reserve(_ need: UInt64, _ state: inout BodyState) throws(StoreError) {
     let claimed = state.claims.reduce(0) { $0 + ($1.upperBound - $1.lowerBound) }
     let wanted = claimed + need
@@ -112,18 +113,19 @@ extension StoredBody {
     if isAsked { state.growth = .asked }
   }
 
-  /// Unknown lengths grow by 64 MiB, known ones by as much as came so far, and never beyond what can come.
+  /// Returns the bytes to reserve next: 64 MiB for a body of unknown length; for a known length as much as came so far (at least
+  /// 1 MiB), at most 64 MiB and at most what is missing.
   private func growthStep(_ state: BodyState) -> UInt64 {
     guard let total = state.total else { return StoredBody.step }
     let left = total - min(total, state.heldCount + state.reservation)
     return min(left, StoredBody.step, max(state.writtenHere, 1 << 20))
   }
 
-  /// Room for bodies of unknown length is reserved in such steps, bytes.
+  /// The step in which space is reserved for bodies of unknown length, in bytes.
   static let step: UInt64 = 64 << 20
 
-  /// One run that is claimed: writes it, then makes it known.
-  /// - Returns: how long writing it took.
+  /// Writes one claimed range, then makes it available to readers.
+  /// - Returns: how long the write call took.
   private func writeRun(
     _ run: Range<UInt64>, of bytes: UnsafeRawBufferPointer, at offset: UInt64, _ descriptor: BodyDescriptor
   ) throws(StoreError) -> Duration {
@@ -170,7 +172,7 @@ extension StoredBody {
     wake()
   }
 
-  /// What the recorders have to be told.
+  /// The notices that the catalogue and the syncs get after a change.
   struct News {
     var telling = BodyReport.Telling.nothing
     var wantsSync = false
@@ -187,8 +189,8 @@ extension StoredBody {
     if news.wantsSync { core.durability.sync([self], core) }
   }
 
-  /// All bytes have come. A body of unknown length is as long as it is now.
-  /// - Returns: `false` when bytes are missing: the body stays what it is.
+  /// Completes the body: all bytes have come. A body of unknown length gets its present length.
+  /// - Returns: `false` if bytes are missing: then the body stays incomplete.
   @discardableResult
   package func complete() -> Bool {
     if let isComplete = completeGathered() { return isComplete }
@@ -214,7 +216,7 @@ extension StoredBody {
     return outcome.isComplete
   }
 
-  /// No fill runs any more, for now: what was reserved and not used goes back, what was written is recorded.
+  /// Notes that no fill is running: space that was reserved and not used is released, and what was written is recorded.
   package func fillPaused() {
     moveToFile()
     let (released, news) = state.withLock { state in
@@ -228,7 +230,8 @@ extension StoredBody {
     wake()
   }
 
-  /// Ends every reader with this failure and drops the object from index, catalogue and disk. The first failure stays.
+  /// Fails the body: every reader ends with this failure, and the object is dropped from index, catalogue and disk. The first
+  /// failure stays.
   package func fail(_ failure: BodyFailure) {
     let released = state.withLock { state -> UInt64? in
       guard state.content.failed(failure) else { return nil }
@@ -248,7 +251,8 @@ extension BodyState {
     return reservation
   }
 
-  /// Marks the body dirty where it is recorded at all.
+  /// Returns the notices that are due, and marks the body as dirty. None for a body that is not published, has failed or has no
+  /// file.
   mutating func takeNews(isForced: Bool = false) -> StoredBody.News {
     guard isPublished, failure == nil, place.isFile else { return StoredBody.News() }
     let isDue = report == .clean && (isForced || hasUnrecorded)

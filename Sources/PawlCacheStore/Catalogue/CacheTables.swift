@@ -2,7 +2,7 @@ import PawlDisk
 
 /// The tables of a cache.
 extension CatalogueSchema {
-  /// Changes with the tables: a file of another version is moved aside.
+  /// The version of the tables; a file with another version is moved aside.
   static let version: Int64 = 1
   static let tables = """
     CREATE TABLE meta(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;

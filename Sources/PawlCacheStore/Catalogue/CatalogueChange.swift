@@ -1,11 +1,11 @@
 package import PawlCache
 package import PawlDisk
 
-/// An object's row as it is first written.
+/// The row of an object as it is first written.
 package struct ObjectRow: Sendable {
   package enum Kind: Int64, Sendable {
     case shared = 0, personal = 1
-    /// Made by pawl from another object under the same key: ``owner`` says from which, in which coding.
+    /// A form that pawl has made from another object under the same key: ``owner`` has the id of that object, and the coding.
     case coded = 2
   }
 
@@ -15,20 +15,20 @@ package struct ObjectRow: Sendable {
   var keyHash: UInt64
   var key: [UInt8]
   var kind: Kind
-  /// Of a personal one whose it is; of a coded one ``CodedForm/Origin/bytes``.
+  /// The owner of a personal response; the ``CodedForm/Origin/bytes`` of a coded form.
   var owner: [UInt8]?
   var head: [UInt8]
   var total: UInt64?
   var isComplete: Bool
-  /// Bytes held, as they count against `max-size`.
+  /// The number of bytes held, as they count against `max-size`.
   var held: UInt64
-  /// Segments up to this sequence were synced before they were recorded.
+  /// Segments up to this sequence were synced to the disk before they were recorded.
   var synced: UInt64
-  /// Incomplete when pawl ended without closing: not loaded since.
+  /// Whether it was incomplete when pawl ended without closing, and was not loaded since.
   var isSuspect: Bool
-  /// … and all that readers were given of it is recorded: its tags need not be narrowed where that is proven.
+  /// Whether, in addition, all that readers were given of it is recorded: if that is proven, its tags are not narrowed.
   var isExact = false
-  /// Seconds since 1970, as are the next three.
+  /// Seconds since 1970, as the next three.
   var storedAt: Int64
   var supersededAt: Int64?
   var lastUsed: Int64
@@ -36,32 +36,32 @@ package struct ObjectRow: Sendable {
   var expires: Int64?
 }
 
-/// One change to what is recorded. Changes of one object are applied in the order they were submitted.
+/// One change to the catalogue. Changes of one object are applied in the order in which they were submitted.
 package enum CatalogueChange: Sendable {
   case insert(ObjectRow)
   case remove(Int64)
   case head(Int64, [UInt8])
   case total(Int64, UInt64)
   case segments(Int64, [SegmentRecord], held: UInt64)
-  /// Some of it is damaged, and the object is not complete. The rows of its segments stay: by their digests what is damaged is
-  /// found out after a start, and what comes in its place is known again.
+  /// Some bytes are damaged, so the object is not complete. The rows of its segments stay: their digests reveal the damage after
+  /// a start, and prove the bytes that are written in its place.
   case cut(Int64, held: UInt64)
-  /// The bytes of all segments up to this sequence are on the disk.
+  /// The bytes of all segments up to this sequence are synced to the disk.
   case synced(Int64, sequence: UInt64)
   case complete(Int64, total: UInt64)
   case superseded(Int64, at: Int64)
-  /// Superseded no more.
+  /// The object is not superseded any more.
   case current(Int64)
-  /// All tags of the object, in place of those it had; the first is the primary one.
+  /// All tags of the object, replacing those it had; the first is the primary one.
   case tags(Int64, [TagRecord])
   case cleared(Int64)
-  /// A coded one is of another object from now on.
+  /// A coded form belongs to another object from now on.
   case owner(Int64, [UInt8])
   case used(Int64, at: Int64, uses: UInt64)
   case meta(String, Int64)
-  /// What stands below this key, and has a lower number, is out of date.
+  /// Objects below this key with a lower number are out of date.
   case outdated([UInt8], Int64)
-  /// Nothing out of date is left below it.
+  /// No object below this key is out of date any more.
   case forgotten([UInt8])
 
   func apply(to database: Database) throws(StoreError) {
@@ -132,7 +132,7 @@ package enum CatalogueChange: Sendable {
   }
 }
 
-/// Changes to what is recorded of bodies, in their order.
+/// Changes to the rows of bodies, in their order.
 package struct CatalogueChanges: RowChanges {
   var list: [CatalogueChange]
   package var count: Int { list.count }
@@ -141,6 +141,6 @@ package struct CatalogueChanges: RowChanges {
     for change in list { try change.apply(to: database) }
   }
 
-  /// All of them: most say only a part of what is known of a body.
+  /// Returns all changes: most describe only a part of a body, so none replaces another.
   package func compacted(before later: inout Set<RowSubject>) -> CatalogueChanges { self }
 }

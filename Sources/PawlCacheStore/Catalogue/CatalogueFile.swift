@@ -3,23 +3,23 @@ import PawlDisk
 import PawlLoop
 import PawlObserve
 
-/// Opens `catalogue.sqlite`, or moves one that cannot be trusted aside and begins an empty one.
+/// Opens `catalogue.sqlite`. Moves a catalogue that cannot be trusted aside and begins an empty one.
 enum CatalogueFile {
   static func path(in directory: String) -> String { directory + "/catalogue.sqlite" }
 
-  /// What stood in it at the start.
+  /// The opened catalogue, and what it contained at the start.
   struct Opened {
     let database: Database
     let seed: UInt64
     /// Whether the last process ended with `close()`.
     let wasClean: Bool
     let index: CatalogueIndex
-    /// The highest number that a record of the ledger has had.
+    /// The highest sequence number that a record of the ledger has had.
     let ledgerSequence: UInt64
   }
 
-  /// - Throws: only when not even an empty catalogue can be made.
-  /// - Parameter hasPacks: whether there are objects that the catalogue does not know of.
+  /// - Parameter hasPacks: whether there are objects that are not in the catalogue.
+  /// - Throws: only if not even an empty catalogue can be made.
   static func open(in directory: String, hasPacks: Bool = false, _ events: EventLog) throws(StoreError) -> Opened {
     let path = path(in: directory)
     if Files.exists(BrokenCatalogue.mark(in: directory)) {
@@ -49,9 +49,10 @@ enum CatalogueFile {
       wasClean
       ? UInt64(clamping: try CatalogueSchema.meta(database, Ledger.sequenceName) ?? 0)
       : try LedgerReplay.run(in: directory, into: database)
-    // Where there are packs, the catalogue does not know what is in them.
+    // The catalogue does not have the objects in packs.
     let index = try CatalogueIndex(database, isAll: !hasPacks)
-    // Where the ledger had all that readers were given, and the kernel lost nothing of it, no more than the digests is in question.
+    // If the ledger had all that readers were given, and the kernel has not lost any of it, only the digests remain to be
+    // checked.
     let isSame = try KernelRun.isUnchanged(KernelRun(of: directory, file: path), in: database)
     if !wasClean {
       let gap = try CatalogueSchema.meta(database, Ledger.gapName)
@@ -60,25 +61,25 @@ enum CatalogueFile {
         "UPDATE objects SET suspect = \(isExact ? "2 WHERE complete = 0 AND suspect = 0" : "1 WHERE complete = 0")")
     }
     try CatalogueSchema.setMeta(database, "clean", 0)
-    // Until there is a ledger.
+    // The ledger counts as incomplete until it is opened.
     try CatalogueSchema.setMeta(database, Ledger.gapName, 1)
     return Opened(
       database: database, seed: UInt64(bitPattern: seed), wasClean: wasClean, index: index, ledgerSequence: sequence)
   }
 }
 
-/// What the index in memory is built from: one hash an object, read from an index of the catalogue alone.
+/// The data from which the index in memory is built: one hash for each object, read from an SQL index only.
 struct CatalogueIndex {
-  /// One for each object, ascending; a hash stands as often as objects have it.
+  /// The hashes of all objects, ascending; one that several objects have is repeated.
   private(set) var hashes: [UInt64] = []
   /// Bytes held by all of them.
   private(set) var heldBytes: UInt64 = 0
-  /// Paths below which what has a lower number is out of date.
+  /// The paths below which objects with a lower number are out of date.
   let outdated: [[UInt8]: Int64]
-  /// The first number no object has had.
+  /// The first number that no object has had.
   let nextNumber: Int64
 
-  /// - Parameter isAll: whether there is nothing but what the catalogue knows of.
+  /// - Parameter isAll: whether all objects are in the catalogue.
   init(_ database: Database, isAll: Bool = true) throws(StoreError) {
     outdated = try OutdatedRows.read(database, isAll: isAll)
     nextNumber = max(try database.integer("SELECT max(number) FROM objects") ?? 0, outdated.values.max() ?? 0) + 1

@@ -10,7 +10,7 @@ struct RecordedObject: Sendable {
   var tags: [TagRecord]
 }
 
-/// Just enough to find an object's file and its place in the index.
+/// The data that is needed to find an object's file and its place in the index.
 struct ObjectIdentity: Sendable {
   let number: Int64
   let id: ObjectID
@@ -18,7 +18,7 @@ struct ObjectIdentity: Sendable {
   let held: UInt64
 }
 
-/// What the evictor needs to know of an object.
+/// The data of an object that the evictor needs.
 struct EvictionCandidate: Sendable {
   let number: Int64
   let id: ObjectID
@@ -26,10 +26,10 @@ struct EvictionCandidate: Sendable {
   /// Bytes on disk.
   let held: UInt64
   let score: EvictionScore
-  /// Seconds since it was last used, and how often it was.
+  /// The seconds since its last use, and the number of its uses.
   let idle: Int64
   let uses: UInt64
-  /// Its row says that it is not complete. What is complete in memory has a row that says so from the next sync on.
+  /// Whether its row says that it is not complete. A body that is complete in memory has a row that says so after the next sync.
   let isUnfinished: Bool
 
   init(
@@ -41,13 +41,13 @@ struct EvictionCandidate: Sendable {
     score = EvictionScore(kind, idle: idle, uses: uses, size: held)
   }
 
-  /// The same object, of which so much is held and nothing is missing.
+  /// Returns the same object as a complete one with `held` bytes.
   func complete(held: UInt64) -> EvictionCandidate {
     EvictionCandidate(number: number, id: id, keyHash: keyHash, held: held, .complete, idle: idle, uses: uses)
   }
 }
 
-/// Looks rows up, beside the writer. Blocking: in the pool only.
+/// Reads rows on a connection of its own, besides the writer. Blocking: in the pool only.
 final class CatalogueReader: Sendable {
   private let database: Locked<Database>
 
@@ -56,7 +56,7 @@ final class CatalogueReader: Sendable {
     database = Locked(opened)
   }
 
-  /// All objects under a hash; the caller compares the keys.
+  /// Returns all objects under a hash; the caller compares the keys.
   func objects(keyHash: UInt64) throws(StoreError) -> [RecordedObject] {
     try database.withLock { (database) throws(StoreError) in
       let rows = try Self.rows(database, "key_hash = ?1", .bits(keyHash))
@@ -77,7 +77,7 @@ final class CatalogueReader: Sendable {
     }
   }
 
-  /// The objects whose ids begin with this byte: those of one directory of bodies.
+  /// Returns the objects whose ids begin with this byte: those of one directory of bodies.
   func identities(firstByte: UInt8) throws(StoreError) -> [ObjectIdentity] {
     try database.withLock { (database) throws(StoreError) in
       let statement = try database.statement(
@@ -97,7 +97,7 @@ final class CatalogueReader: Sendable {
     }
   }
 
-  /// At most `limit` of each kind that is first in line to go, in the order of their worth at `now` (wall seconds).
+  /// Returns at most `limit` objects of each kind that are evicted first, ordered by their score at `now` (wall clock, seconds).
   func candidates(now: Int64, limit: Int64) throws(StoreError) -> [EvictionCandidate] {
     try database.withLock { (database) throws(StoreError) in
       var found: [Int64: EvictionCandidate] = [:]
@@ -119,12 +119,12 @@ final class CatalogueReader: Sendable {
             isUnfinished: isUnfinished)
         }
       }
-      // Of equals, the one whose number is lower is older.
+      // Of equal scores, the lower number is older and comes first.
       return found.values.sorted { ($0.score, $0.number) < ($1.score, $1.number) }
     }
   }
 
-  /// Those with lower numbers, and with keys that `isOne` says so of. Reads all of them.
+  /// Returns the objects with lower numbers for which `isOne` returns `true`. Reads the rows of all of them.
   func objects(
     before number: Int64, _ isOne: (_ key: [UInt8], _ number: Int64) -> Bool
   ) throws(StoreError) -> [EvictionCandidate] {
@@ -143,7 +143,7 @@ final class CatalogueReader: Sendable {
     }
   }
 
-  /// Of a row that begins with number, id, key_hash and held.
+  /// Makes a candidate from a row that begins with number, id, key_hash and held.
   private static func candidate(
     _ row: Statement, _ kind: EvictionClass, idle: Int64 = 0, uses: UInt64 = 0, isUnfinished: Bool = false
   ) -> EvictionCandidate? {

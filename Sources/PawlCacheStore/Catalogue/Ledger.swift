@@ -3,20 +3,21 @@ import PawlBase
 import PawlDisk
 import PawlLoop
 
-/// What readers may have been given of a body and the catalogue does not know yet. Each record is written behind the bytes that it is
-/// about and before any reader sees them, into the page cache: it costs no wait for the disk, and outlives the process. It checks itself,
-/// and says what the bytes hash to, so that whatever else was lost shows.
+/// The file that records what readers may have got of a body before the catalogue has it. Each record is written after the bytes
+/// that it describes and before a reader gets them, into the page cache. So it does not wait for the disk, and survives the end
+/// of the process. Each record has a check, and the digests of the bytes, so that other losses are detected.
 ///
-/// The file is two halves of a size that never changes. One is written to until the catalogue has what stands in the other.
+/// The file has two halves of a fixed size. One is written to until the catalogue has everything that is in the other.
 final class Ledger: Sendable {
-  /// Bytes of one half: some 65,000 records. What finds no room is recorded by the catalogue alone, a little later.
+  /// The size of one half in bytes: about 65,000 records. Records for which it has no room are made by the catalogue only, a
+  /// little later.
   static let half = 4 << 20
   static let name = "/ledger"
 
   private struct State {
     var current = 0
     var ends = [0, 0]
-    /// Writers whose records are not among the catalogue's changes yet.
+    /// The number of writers, for each half, whose records are not among the catalogue's changes yet.
     var writing = [0, 0]
     var other = LedgerHalf.spare
     var sequence: UInt64
@@ -24,29 +25,30 @@ final class Ledger: Sendable {
     var gap = LedgerGap.none
   }
 
-  /// A writer's place; see ``end(_:)``.
+  /// A write that is running, in one half; ended by ``end(_:)``.
   struct Writing { fileprivate let half: Int }
 
   private let descriptor: CInt
   private let state: Locked<State>
 
-  /// - Parameter sequence: the highest that was ever given, or more.
-  /// - Throws: where the file cannot be made: then there is none.
+  /// Opens the ledger and empties it.
+  /// - Parameter sequence: the highest sequence number so far, or a higher one.
+  /// - Throws: if the file cannot be made: then there is no ledger.
   init(in directory: String, sequence: UInt64) throws(StoreError) {
     let path = directory + Self.name
     descriptor = try Files.open(path, O_RDWR | O_CREAT | O_NOFOLLOW)
     state = Locked(State(sequence: sequence, toldSequence: sequence))
-    // Numbers of objects are given anew after a start: what stood here is the catalogue's by now.
+    // Numbers of objects may be used again after a start. The catalogue has by now what was here.
     guard ftruncate(descriptor, 0) == 0 else { throw Files.failure("ftruncate", path) }
-    // Its room is there before it is needed: a full disk takes nothing from what was promised.
+    // The space is allocated ahead, so that a full disk cannot stop the ledger.
     let code = posix_fallocate(descriptor, 0, off_t(2 * Self.half))
     if code != 0 { throw code == ENOSPC ? .full : .system(call: "posix_fallocate", path: path, errno: code) }
   }
 
   deinit { close(descriptor) }
 
-  /// Writes records, each padded to whole units. `nil` where there is no room, or they cannot be written.
-  /// - Parameter make: makes them of the first sequence number they have.
+  /// Writes records, each padded to whole units. `nil` if there is no room, or they cannot be written.
+  /// - Parameter make: makes their bytes from the sequence number of the first.
   func append(_ count: Int, bytes: Int, _ make: (UInt64) -> [UInt8]) -> Writing? {
     let place = state.withLock { state -> (half: Int, offset: Int, sequence: UInt64)? in
       let (half, end) = (state.current, state.ends[state.current])
@@ -78,13 +80,13 @@ final class Ledger: Sendable {
     return writing
   }
 
-  /// The catalogue was told of what was written.
+  /// Ends a write: the catalogue was told of what it describes.
   func end(_ writing: Writing) { state.withLock { $0.writing[writing.half] -= 1 } }
 
   // MARK: On the catalogue's thread
 
-  /// A batch is about to be taken: what was submitted before is in it, or was in an earlier one.
-  /// - Returns: what the catalogue knows with it.
+  /// Notes that the catalogue takes a batch: all that was submitted before is in it or in an earlier one.
+  /// - Returns: the changes that record in the catalogue how far it has the ledger's records.
   func batchBegins() -> [CatalogueChange] {
     state.withLock { state in
       state.other.batchBegins(isWritten: state.writing[1 - state.current] > 0)
@@ -98,7 +100,8 @@ final class Ledger: Sendable {
     }
   }
 
-  /// That batch is committed.
+  /// Notes that the batch is committed, and changes to the other half if the current one is a quarter full and the other is not
+  /// needed.
   func batchIsCommitted() {
     state.withLock { state in
       state.other.batchIsCommitted()
@@ -108,27 +111,28 @@ final class Ledger: Sendable {
     }
   }
 
-  /// The name under which the catalogue knows up to where it has what is in here.
+  /// The name of the row in `meta` with the highest sequence number whose record the catalogue has.
   static let sequenceName = "ledger"
-  /// The name under which it knows whether something is missing in here.
+  /// The name of the row in `meta` that says whether a record is missing in the ledger.
   static let gapName = "ledger_gap"
 }
 
-/// The half of the ledger that is not written to.
+/// The state of the half of the ledger that is not written to.
 enum LedgerHalf: UInt8, Hashable, CaseIterable {
   /// The catalogue may lack some of it.
   case needed
-  /// The batch under way has all of it.
+  /// The running batch has all of it.
   case drained
-  /// It may be written to.
+  /// The catalogue has all of it, so it may be written to.
   case spare
 
-  /// - Parameter isWritten: somebody's records in it are not among the catalogue's changes yet.
+  /// - Parameter isWritten: whether records in it are not among the catalogue's changes yet.
   mutating func batchBegins(isWritten: Bool) { if self != .spare { self = isWritten ? .needed : .drained } }
 
   mutating func batchIsCommitted() { if self == .drained { self = .spare } }
 
-  /// It becomes the one that is written to, and the other stands in its place; `false`: it is still needed.
+  /// Makes this half the one that is written to; the other one takes its place here.
+  /// - Returns: `false` if it is still needed.
   mutating func take() -> Bool {
     guard self == .spare else { return false }
     self = .needed
@@ -136,14 +140,15 @@ enum LedgerHalf: UInt8, Hashable, CaseIterable {
   }
 }
 
-/// Whether something found no room in the ledger, or could not be written.
+/// Whether a record found no room in the ledger or could not be written.
 enum LedgerGap: UInt8, Hashable, CaseIterable {
   case none, found
-  /// The catalogue knows.
+  /// The catalogue was told.
   case told
 
   mutating func appeared() { if self == .none { self = .found } }
 
+  /// Marks the gap as told to the catalogue.
   /// - Returns: whether the catalogue has to be told now.
   mutating func tell() -> Bool {
     guard self == .found else { return false }

@@ -2,14 +2,14 @@ import PawlCache
 import PawlDisk
 import PawlLoop
 
-/// One record of the ledger: its head, 64 bytes of numbers, the last of which is the XXH3 of all else; then what belongs to it.
+/// One record of the ledger: a head of 64 bytes with numbers, the last of which is the XXH3 of all the rest; then its data.
 struct LedgerRecord {
   enum Content {
-    /// What a segment hashes to as far as it has come.
+    /// The digest of a segment as far as it has come.
     case extent(SegmentRecord)
     /// The row and the tags of an object, which the catalogue may not have yet.
     case birth(ObjectRow, [TagRecord])
-    /// All tags of an object, in place of those it had.
+    /// All tags of an object, replacing those it had.
     case tags([TagRecord])
   }
 
@@ -30,14 +30,14 @@ struct LedgerRecord {
       to: &output)
   }
 
-  /// The bytes of a row, whole units of them, without its head.
+  /// Returns the bytes of a row in whole units, without the head of the record.
   static func bytes(of row: ObjectRow, _ tags: [TagRecord]) -> [UInt8] {
     var output: [UInt8] = []
     append(row, tags, to: &output)
     return output
   }
 
-  /// The same behind what is there, padded to whole units of all of it.
+  /// Appends the bytes of a row to `output`, and pads all of it to whole units.
   static func append(_ row: ObjectRow, _ tags: [TagRecord], to output: inout [UInt8]) {
     output.append(string: row.id.bytes[...])
     output.append(number: row.keyHash)
@@ -52,7 +52,7 @@ struct LedgerRecord {
     append(tags, to: &output)
   }
 
-  /// The bytes of tags, as those of a row.
+  /// Returns the bytes of tags in whole units, without the head of the record.
   static func bytes(of tags: [TagRecord]) -> [UInt8] {
     var output: [UInt8] = []
     append(tags, to: &output)
@@ -90,8 +90,8 @@ struct LedgerRecord {
 
   // MARK: Reading
 
-  /// All records in these bytes. What is none is passed over: a writer that was killed leaves a gap, and what was written before
-  /// the last time round may still stand behind it.
+  /// Returns all valid records in these bytes, and skips everything else: a writer that was killed leaves a gap, and records from
+  /// an earlier use of this half may be behind it.
   static func all(in bytes: [UInt8]) -> [LedgerRecord] {
     var found: [LedgerRecord] = []
     var place = 0
@@ -139,7 +139,7 @@ struct LedgerRecord {
     return birth(&reader, number).map { .birth($0.row, $0.tags) }
   }
 
-  /// What ``append(_:_:to:)`` wrote.
+  /// Reads what ``append(_:_:to:)`` wrote.
   static func birth(_ reader: inout ByteReader, _ number: Int64) -> (row: ObjectRow, tags: [TagRecord])? {
     guard let id = reader.string().flatMap({ ObjectID(bytes: Array($0)) }), let hash = reader.number(),
       let key = reader.string(),

@@ -2,10 +2,10 @@ import CLinux
 import PawlCache
 import PawlDisk
 
-/// After an unclean end: what the ledger has and the catalogue has not is put into the catalogue. Its bytes are held against their
-/// digests before they count, as all others that were not synced.
+/// Copies records of the ledger that the catalogue does not have into it, after an unclean end. The bytes are compared with their
+/// digests before they are used, as all others that were not synced.
 enum LedgerReplay {
-  /// Blocking.
+  /// Replays the ledger. Blocking.
   /// - Returns: the highest sequence number there was.
   static func run(in directory: String, into database: Database) throws(StoreError) -> UInt64 {
     let known = UInt64(clamping: try CatalogueSchema.meta(database, Ledger.sequenceName) ?? 0)
@@ -15,7 +15,7 @@ enum LedgerReplay {
     try database.run("BEGIN IMMEDIATE")
     for record in records {
       switch record.content {
-      // What the catalogue has had, it may have let go of.
+      // The catalogue may have removed again what it had.
       case .birth(let row, let tags) where record.sequence > known:
         guard try database.integer("SELECT 1 FROM objects WHERE number = ?1", .integer(row.number)) == nil else {
           break
@@ -52,7 +52,7 @@ enum LedgerReplay {
     return Array(bytes.prefix(try outcome.get()))
   }
 
-  /// Longer ones take the place of shorter ones that the catalogue has of the same segment.
+  /// Stores segments that are longer than those that the catalogue has at the same offset.
   private static func note(_ segments: [SegmentRecord], of number: Int64, in database: Database) throws(StoreError) {
     guard let synced = try database.integer("SELECT synced FROM objects WHERE number = ?1", .integer(number)) else {
       return

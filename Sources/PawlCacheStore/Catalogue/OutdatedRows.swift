@@ -1,11 +1,11 @@
 import PawlCache
 import PawlDisk
 
-/// Out-of-date paths as the catalogue keeps them.
+/// The out-of-date paths in the catalogue.
 ///
-/// They stand among the facts about the catalogue, and are no text as the names of those are: catalogues of before stay good.
+/// They are rows of `meta` whose name is a blob, not a text as that of other rows: so older catalogues stay valid.
 enum OutdatedRows {
-  /// The authority is no path.
+  /// Returns the key with the normalised spelling of its path and query; the authority is not changed.
   static func normalised(_ key: [UInt8]) -> [UInt8] {
     guard let start = key.firstIndex(of: 0), key[start...].contains(0x25) else { return key }
     return Array(key[...start] + PercentSpelling.normalised(key[(start + 1)...]))
@@ -19,7 +19,7 @@ enum OutdatedRows {
     try database.run("DELETE FROM meta WHERE name = ?1", .blob(tree))
   }
 
-  /// All that are recorded. Those that nothing older is left for are removed, where the catalogue has all there is.
+  /// Reads all recorded paths. Removes those below which no older object is left, if all objects are in the catalogue (`isAll`).
   static func read(_ database: Database, isAll: Bool) throws(StoreError) -> [[UInt8]: Int64] {
     if isAll {
       let oldest = try database.integer("SELECT min(number) FROM objects") ?? .max
@@ -29,7 +29,7 @@ enum OutdatedRows {
     defer { statement.reset() }
     var found: [[UInt8]: Int64] = [:]
     while try statement.step() {
-      // Some were recorded as they came.
+      // Some were recorded without being normalised.
       let (tree, number) = (normalised(statement.blob(0)), statement.integer(1))
       found[tree] = max(number, found[tree] ?? number)
     }

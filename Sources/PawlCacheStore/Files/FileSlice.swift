@@ -1,12 +1,12 @@
 import CLinux
 
-/// A run of a body file on its way to a socket. The descriptor stays open while the slice lives.
+/// A range of a body file that is being sent to a socket. The descriptor stays open while the slice exists.
 package struct FileSlice: Sendable {
-  /// -1 when the file could not be opened again: sending fails with `EBADF`.
+  /// The descriptor; -1 if the file could not be opened again: then sending fails with `EBADF`.
   package let fd: CInt
   package let offset: UInt64
   package let count: Int
-  /// Where in the file the body begins.
+  /// The offset in the file at which the body begins.
   package let base: UInt64
   package let owner: any AnyObject & Sendable
 

@@ -1,20 +1,20 @@
 import CLinux
 import PawlLoop
 
-/// What tells that a file is the one it was, and that its content is as it was left: any change by somebody else shows in its
-/// size or in the time of its last change, as far as the file system's clock goes (some milliseconds).
+/// The identity, size and change times of a file. Any change by another process alters the size or the time, as far as the clock
+/// of the file system goes (some milliseconds).
 struct FileStamp: Equatable, Sendable {
   private let device: UInt64
   private let inode: UInt64
-  /// Bytes.
+  /// The size in bytes.
   let size: UInt64
-  /// Nanoseconds since 1970.
+  /// The time of the last change of the content, nanoseconds since 1970.
   private let modified: Int
-  /// Of the file's entry, too, nanoseconds since 1970: nobody sets this one back. 0 for a file without a name: that is pawl's alone,
-  /// and was changed when it lost it.
+  /// The time of the last change of the inode, nanoseconds since 1970: a process cannot set it back. 0 for a file without a
+  /// name, which only pawl has open: removing the name has changed that time.
   private let changed: Int
 
-  /// One system call that never waits for the disk. `nil` when the kernel tells nothing.
+  /// Reads the stamp with one system call that never waits for the disk. `nil` if the call fails.
   init?(of descriptor: CInt) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return nil }
@@ -28,22 +28,22 @@ struct FileStamp: Equatable, Sendable {
       && (one.changed == other.changed || one.changed == 0 || other.changed == 0)
   }
 
-  /// A time as it counts for looking at the file: some thousand a second.
+  /// Converts a time to units of about a millisecond (2^20 ns), in which the last check of a file is noted.
   static func moment(_ now: Monotonic) -> UInt64 { now.nanoseconds >> 20 }
 
   private static func nanoseconds(_ time: timespec) -> Int { time.tv_sec &* 1_000_000_000 &+ time.tv_nsec }
 }
 
-/// What somebody else has done to a body file, as far as it was noticed.
+/// The changes to a body file by other processes, as far as they were noticed.
 package struct FileChange: Hashable, Sendable {
-  /// How many changes there were; the rest is about the last of them.
+  /// The number of changes. The other properties describe the last of them.
   package internal(set) var count: UInt64 = 0
-  /// Bytes that it was cut down to; `nil`: it was not cut, but written into, or cut and grown again.
+  /// The size in bytes to which it was cut; `nil`: it was not cut, but written into, or cut and grown again.
   var size: UInt64?
 
   /// Whether bytes of `range` that were sent without being copied may have been changed while they waited for the network: the
-  /// kernel sends them from where they are. Where a file is cut, the rest of that piece of memory is overwritten with zeros, 2 MiB
-  /// at most; what follows is let go of as it is.
+  /// kernel sends them from the page cache. If a file is cut, the kernel overwrites the rest of that piece of memory with zeros,
+  /// 2 MiB at most. Pages beyond that are dropped unchanged.
   package func spoils(_ range: Range<UInt64>) -> Bool {
     guard let size else { return !range.isEmpty }
     let end = (size + (Self.piece - 1)) / Self.piece * Self.piece

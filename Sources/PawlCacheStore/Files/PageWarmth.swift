@@ -1,18 +1,19 @@
-/// Which parts of a body file were seen in the page cache lately: what is there is sent by the loop itself, what is not is
-/// read in the pool first. Asking the kernel costs a system call for each few pages, so its answer holds for a while.
+/// The parts of a body file that were in the page cache lately. Those are sent by the loop itself; other parts are read in the
+/// pool first. Asking the kernel takes a system call for each few pages, so the result is kept for a while.
 struct PageWarmth {
-  /// Bytes that one note is about, of a body.
+  /// The size in bytes of the parts of a body.
   static let span: UInt64 = 256 << 10
-  /// Seconds for which a part that was seen is not asked about again.
+  /// Seconds for which a part counts as being in the page cache.
   static let holds: UInt16 = 30
 
   private let span: UInt64
-  /// By part: the second it was seen at, modulo 65,535, and one more; 0: never.
+  /// For each part, the second in which it was last seen, modulo 65,535, plus one; 0: never.
   private var seen: [UInt16] = []
 
-  /// - Parameter span: bytes that one note is about.
+  /// - Parameter span: the size of the parts in bytes.
   init(span: UInt64 = Self.span) { self.span = span }
 
+  /// Whether all parts of `range` were seen in the last ``holds`` seconds.
   /// - Parameter second: of any clock that does not run backwards.
   func isWarm(_ range: Range<UInt64>, at second: UInt64) -> Bool {
     let parts = parts(of: range)
@@ -31,10 +32,10 @@ struct PageWarmth {
     for part in parts { seen[part] = now }
   }
 
-  /// Forgets all: nobody uses the file.
+  /// Forgets all parts: the file is not in use, or has changed.
   mutating func clear() { seen = [] }
 
-  /// The whole parts that `range` touches.
+  /// Widens `range` to whole parts.
   static func around(_ range: Range<UInt64>) -> Range<UInt64> {
     range.lowerBound / span * span..<(range.upperBound + span - 1) / span * span
   }

@@ -1,24 +1,24 @@
-/// Where the objects of a key are while none of them is in memory.
+/// The places of the objects of one key while none of them is in memory.
 struct AtRest: Hashable {
-  /// So many are in the catalogue.
+  /// The number of objects in the catalogue.
   var rows = 0
-  /// In packs.
+  /// The places of the records in packs.
   var places: [PackPlace] = []
-  /// Whether any of those was asked for since it was written.
+  /// Whether one of those records was requested since it was written.
   var wasUsed = false
 
   var isEmpty: Bool { rows == 0 && places.isEmpty }
   var count: Int { rows + places.count }
 }
 
-/// One that does not fit into a word.
+/// Holds an ``AtRest`` that does not fit into one word.
 final class AtRestBox {
   var content: AtRest
   init(_ content: AtRest) { self.content = content }
 }
 
 extension StoredBody {
-  /// Notes where this body, and what was made of it, is when nothing of it is in memory.
+  /// Adds the places of this body and of its coded forms, for the time when they are not in memory.
   func note(in rest: inout AtRest) {
     let forms = state.withLock { state in
       if let place = state.place.packed { rest.places.append(place) } else { rest.rows += 1 }

@@ -5,20 +5,20 @@ package import PawlDisk
 package import PawlLoop
 package import PawlObserve
 
-/// A cache directory: index in memory, catalogue and bodies on disk. Every method may be called on any thread unless it
-/// says otherwise; those with a completion do their disk work in the pool and complete on the loop.
+/// A cache directory: index in memory, catalogue and bodies on disk. Every method may be called on any thread unless it says
+/// otherwise. Methods with a completion do their disk work in the pool, and complete on the loop.
 package final class CacheStore: @unchecked Sendable {
-  // Safe: all is constant; what changes has its own lock.
+  // Safe: all is constant, and what changes has its own lock.
   let core: StoreCore
   var index: ResourceIndex { core.index }
   private let catalogue: Catalogue
   let directoryLock: DirectoryLock
   private let isClosed = Locked(false)
 
-  /// Opens the cache, blocking: before the loops start.
+  /// Opens the cache. Blocking: before the loops start.
   ///
-  /// A catalogue that is corrupt or of another version is moved aside, and the cache is empty. Files without a row are
-  /// removed in the pool afterwards. After an unclean end, what is incomplete is verified when it is first used.
+  /// A catalogue that is corrupt or of another version is moved aside, and the cache is empty. Files without a row are removed in
+  /// the pool afterwards. After an unclean end, what is incomplete is verified when it is first used.
   /// - Throws: ``StoreError/inUse(path:)`` when another process has the directory, ``StoreError/full``,
   ///   ``StoreError/system(call:path:errno:)``.
   package init(
@@ -68,7 +68,7 @@ package final class CacheStore: @unchecked Sendable {
 
   deinit { close() }
 
-  /// Makes everything durable and closes the catalogue, blocking, at the end: no write, publish or load may follow.
+  /// Makes everything durable and closes the catalogue. Blocking, at the end: no write, publish or load may follow.
   package func close() {
     let isFirst = isClosed.withLock { isClosed in
       defer { isClosed = true }
@@ -85,7 +85,7 @@ package final class CacheStore: @unchecked Sendable {
     catalogue.close()
     core.catalogue = nil
     core.packs = nil
-    // Bodies hold the core, which holds the index.
+    // The index is emptied because bodies refer to the core, which refers to the index, which refers to bodies.
     index.clear()
     directoryLock.release()
   }
@@ -105,7 +105,7 @@ package final class CacheStore: @unchecked Sendable {
     }
   }
 
-  /// Without one the cache works, and forgets a little more at an unclean end.
+  /// Opens the ledger. Without it the cache works, but loses a little more after an unclean end.
   private static func makeLedger(
     _ settings: CacheStoreSettings, _ opened: CatalogueFile.Opened, _ events: EventLog
   ) -> Ledger? {
@@ -119,7 +119,7 @@ package final class CacheStore: @unchecked Sendable {
     }
   }
 
-  /// Bytes that bodies leave free on the file system whatever `min-free` says: the catalogue and its journal need them.
+  /// The bytes that bodies leave free on the file system whatever `min-free` says: the catalogue and its journal need them.
   static let leastFree: UInt64 = 8 << 20
 
   private static func makeBudget(
@@ -129,7 +129,7 @@ package final class CacheStore: @unchecked Sendable {
     let free = try Files.space(of: settings.path).free
     var maxSize = settings.maxSize
     if maxSize == nil {
-      // Of the first start: later the cache itself has used much of it.
+      // The free space at the first start: later the cache itself has used much of it.
       if let known = try CatalogueSchema.meta(opened.database, "max_size") {
         maxSize = UInt64(clamping: known)
       } else {
@@ -147,7 +147,7 @@ package final class CacheStore: @unchecked Sendable {
 
   /// Bytes on disk, with 4 KiB for each object's rows.
   package var usedBytes: UInt64 { core.budget.used }
-  /// Bytes promised to fills.
+  /// Bytes that are reserved for fills.
   package var reservedBytes: UInt64 { core.budget.reserved }
   package var maxSize: UInt64 { core.budget.maxSize }
 
@@ -161,29 +161,30 @@ package final class CacheStore: @unchecked Sendable {
     return statistics
   }
 
-  /// Waits until all that happened so far is recorded. Blocking; for tests and the end.
+  /// Waits until all changes so far are recorded. Blocking; for tests and the end.
   func flush() { catalogue.barrier() }
 
   // MARK: Index
 
-  /// What is known under this key; the hot path. Look at ``ResourceState/isLoaded`` first.
+  /// Returns the resource with this key; `nil` if there is none. The hot path. Look at ``ResourceState/isLoaded`` first.
   package func resource(authority: UnsafeRawBufferPointer, target: UnsafeRawBufferPointer) -> Resource? {
     guard let found = index.find(authority, target) else { return nil }
     if found.withLock({ !$0.isLoaded }) { loadAtOnce(found) }
     return found
   }
 
-  /// What ``look(authority:target:in:)`` finds.
+  /// The result of ``look(authority:target:in:now:)``.
   package enum Looked {
     case resource(Resource)
-    /// An answer that was decided for the one object under this key, which is at rest: nothing is kept in memory for it. It is
-    /// ``PackRoom/hit``.
+    /// An answer that was decided for the only object under this key, which is at rest in a pack: it is not loaded into memory.
+    /// The answer is in ``PackRoom/hit``.
     case record
   }
 
-  /// As ``resource(authority:target:)``; but what is at rest, in the page cache, and has its answer with it stays where it is, and a
-  /// resource may be there that is not loaded: ``loadAtOnce(_:)``. On the loop that the room belongs to; without one, nothing stays
-  /// where it is.
+  /// Looks a key up like ``resource(authority:target:)``, with two differences. An object at rest is not loaded if its record is
+  /// in the page cache and has an answer. And a resource that is returned may not be loaded: ``loadAtOnce(_:)``.
+  ///
+  /// Runs on the loop that `room` belongs to. Without a room, an object at rest is loaded.
   package func look(
     authority: UnsafeRawBufferPointer, target: UnsafeRawBufferPointer, in room: PackRoom?, now: Monotonic
   ) -> Looked? {
@@ -204,10 +205,10 @@ package final class CacheStore: @unchecked Sendable {
 
   package func resource(for key: CacheKey, create: Bool) -> Resource? { index.find(key, create: create) }
 
-  /// Takes the resource out of the index if nothing is stored or fetched under its key.
+  /// Removes the resource from the index if nothing is stored or fetched under its key.
   package func remove(_ resource: Resource) { index.removeIfEmpty(resource) }
 
-  /// A response was given to a client: for the order in which objects are evicted, and what is kept in memory.
+  /// Notes that a response was given to a client: for the order of eviction, and for what is kept in memory.
   package func noteUse(_ response: StoredResponse) {
     let body = response.body
     if body.noteUse(at: core.clock.wallSeconds()) { core.used.withLock { $0[ObjectIdentifier(body)] = body } }
@@ -215,9 +216,9 @@ package final class CacheStore: @unchecked Sendable {
   }
 }
 
-/// What happens once a second, on the catalogue's thread.
+/// The work that is done once a second, on the catalogue's thread.
 private final class Ticker: @unchecked Sendable {
-  // Safe: touched on the catalogue's thread only.
+  // Safe: used on the catalogue's thread only.
   private unowned let core: StoreCore
   private var count = 0
 
@@ -240,7 +241,7 @@ private final class Ticker: @unchecked Sendable {
 }
 
 extension StoreCore {
-  /// Records who was used since the last time.
+  /// Records which bodies were used since the last time.
   func flushUses() {
     let bodies = used.withLock { used in
       defer { used = [:] }
@@ -252,10 +253,10 @@ extension StoreCore {
 }
 
 extension CacheStore {
-  /// Whether the directory of that path is this store's, which has it open.
+  /// Whether this store has the directory at that path open.
   package func lives(at path: String) -> Bool { directoryLock.isOf(path) }
 
-  /// Descriptors that its packs hold when it is full.
+  /// The number of descriptors that its packs hold when it is full.
   package var descriptorsWhenFull: Int { core.packs?.descriptorsWhenFull ?? 0 }
 
   /// Whether it was opened with the same limits.
@@ -265,6 +266,6 @@ extension CacheStore {
       && (own.memory, own.memoryObject) == (settings.memory, settings.memoryObject)
   }
 
-  /// The directory was moved: from now on it is there.
+  /// Notes that the directory was moved to another path.
   package func move(to path: String) { core.place.move(to: path) }
 }

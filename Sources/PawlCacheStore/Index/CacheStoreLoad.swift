@@ -4,9 +4,11 @@ import PawlDisk
 package import PawlLoop
 
 extension CacheStore {
-  /// Brings what is on disk under the resource's key into memory, once: rows, files opened, sizes checked, and after an
-  /// unclean end the digests of what was not synced. `completion` runs on `loop` when that is done, or was before.
-  /// What cannot be trusted is dropped or mended and logged; it never fails. On `loop`.
+  /// Loads what is on disk under the resource's key into memory, once: reads rows, opens files, checks sizes, and after an
+  /// unclean end verifies what was not synced.
+  ///
+  /// `completion` runs on `loop` when that is done, or was done before. Objects that cannot be trusted are dropped or mended, and
+  /// logged; the load never fails. On `loop`.
   package func load(_ resource: Resource, on loop: EventLoop, _ completion: @escaping () -> Void) {
     let reply = LoopReply<Void>(on: loop) { _ in completion() }
     let isFirst = resource.withLock { state -> Bool? in
@@ -20,7 +22,7 @@ extension CacheStore {
     if !isQueued { _ = Self.finishLoad(resource, [], of: nil, core.index) }
   }
 
-  /// What is in packs alone, at once, where it is in the page cache; else nothing happens. On any loop.
+  /// Loads objects at once if all of them are in packs, at most two, and in the page cache; else does nothing. On any loop.
   package func loadAtOnce(_ resource: Resource) {
     guard let packs = core.packs else { return }
     let rest = resource.withLock { state in
@@ -52,7 +54,7 @@ extension CacheStore {
     return (responses.sorted { $0.body.number > $1.body.number }, forms)
   }
 
-  /// Of each object one record: a process that was killed while it wrote one anew may have left both.
+  /// Keeps one record of each object: a process that was killed while it wrote one anew may have left both.
   private static func latest(_ objects: [PackedObject], _ core: StoreCore) -> [PackedObject] {
     guard objects.count > 1 else { return objects }
     var kept: [PackedObject] = []
@@ -69,7 +71,7 @@ extension CacheStore {
   }
 
   private static func loadNow(_ resource: Resource, _ core: StoreCore) {
-    // Once more where a record was written anew meanwhile.
+    // Once more if a record was written anew meanwhile.
     while !loadOnce(resource, core) {}
   }
 
@@ -98,19 +100,21 @@ extension CacheStore {
     return finishLoad(resource, responses, of: rest, core.index)
   }
 
-  /// - Parameter rest: where that was which was loaded; `nil`: whatever there is, it is not to be had.
-  /// - Returns: `false` where something of it is elsewhere by now: nothing has happened.
+  /// Adds the loaded responses to the resource.
+  /// - Parameter rest: the places that were loaded; `nil`: nothing could be loaded, so the resource counts as loaded whatever it
+  ///   has at rest.
+  /// - Returns: `false` if a record has another place by now: then nothing was changed.
   private static func finishLoad(
     _ resource: Resource, _ responses: [StoredResponse], of rest: AtRest?, _ index: ResourceIndex
   ) -> Bool {
     let finished = resource.withLock { state -> (replies: [LoopReply<Void>], excess: [StoredResponse])? in
-      // Two may have loaded the same; the first counts.
+      // Two threads may have loaded the same; the first counts.
       guard !state.isLoaded || !state.loads.isEmpty else { return ([], []) }
       guard rest == nil || state.isLoaded || state.atRest.places == rest?.places else { return nil }
       defer { state.loads = [] }
       if state.isLoaded { return (state.loads, []) }
       var excess: [StoredResponse] = []
-      // What was published here before the load is here already.
+      // Responses that were published before the load are here already.
       for response in responses where state.response(number: response.body.number) == nil {
         if response.supersededAt == nil {
           excess += state.variants.append(response)
@@ -125,7 +129,7 @@ extension CacheStore {
     }
     guard let (replies, excess) = finished else { return false }
     for response in excess { response.body.core.drop(response.body) }
-    // A body may have failed, or have been dropped, before it was here to be taken out.
+    // A body may have failed or been dropped before it was in the resource, so it was not taken out.
     for response in responses where response.body.state.withLock({ $0.failure != nil || $0.isDoomed }) {
       resource.withLock { $0.removeAll(of: response.body) }
     }
@@ -135,11 +139,11 @@ extension CacheStore {
   }
 }
 
-/// A coded form that was found, whose base is looked for.
+/// A coded form that was found on disk, and whose base is not known yet.
 struct FoundObject {
   let row: ObjectRow
   let load: (CacheKey) -> StoredResponse?
-  /// Nobody has it: it goes.
+  /// Removes the form, because its base is missing.
   let remove: () -> Void
 
   init(_ object: RecordedObject, _ core: StoreCore) {
@@ -155,18 +159,18 @@ struct FoundObject {
   }
 }
 
-/// Makes a response of what is recorded, as far as the file bears it out.
+/// Makes a response from what is recorded, as far as the file has it.
 struct BodyLoader {
   private let object: RecordedObject
   private let core: StoreCore
 
   init(_ object: RecordedObject, _ core: StoreCore) { (self.object, self.core) = (object, core) }
 
-  /// Blocking. `nil` when the object was dropped.
+  /// Loads the body. Blocking. `nil` if the object was dropped, or cannot be loaded now.
   func load(under key: CacheKey) -> StoredResponse? {
     let row = object.row
     if core.trees.covers(row.key, number: row.number) { return removed() }
-    // Unloaded a moment ago while someone still had it: one file has one body.
+    // The object was unloaded a moment ago while its body was in use: one file must have one body only.
     if let body = core.liveBody(row.number) {
       return StoredHead(serialized: row.head).map { response($0, body) }
     }
@@ -176,7 +180,7 @@ struct BodyLoader {
     do throws(StoreError) {
       file = try open(charge)
     } catch {
-      // Out of descriptors or memory: not the object's fault. It is not found this time, and stays.
+      // Descriptors or memory are short, which is not the object's fault. It is not found this time, and stays.
       if error.isOfThisMoment {
         core.events.log(.error, "body-open-failed", ["body": row.id.hex, "why": "\(error)"])
         return nil
@@ -193,7 +197,7 @@ struct BodyLoader {
     return body.failure == nil ? response(head, body) : nil
   }
 
-  /// What it is counted as since the start.
+  /// The charge that the object has in the budget since the start.
   var charge: DiskCharge { DiskCharge(core.budget, bytes: object.row.held + DiskBudget.objectOverhead) }
 
   private func response(_ head: StoredHead, _ body: StoredBody) -> StoredResponse {
@@ -232,14 +236,15 @@ struct BodyLoader {
     return state
   }
 
-  /// Cuts what the file does not have; after an unclean end verifies what was not synced, and narrows the tags.
+  /// Removes what the file does not have. After an unclean end, also verifies what was not synced and narrows the tags.
   private func checkAgainstFile(_ body: StoredBody, size: UInt64) {
     let row = object.row
     body.cutBeyond(size)
     if let total = row.total, row.isComplete, size != total, body.failure == nil {
       core.events.log(
         .warning, "body-size-differs", ["body": row.id.hex, "size": "\(size)", "total": "\(total)"])
-      // Longer than it was: what pawl wrote is still there and proves itself; the rest is not pawl's.
+      // The file is longer than it was: the bytes that pawl wrote are still there and prove themselves; the rest was not written
+      // by pawl.
       if size > total { truncate(body, to: total) }
     }
     if row.isSuspect, body.failure == nil { verify(body) }
@@ -249,7 +254,7 @@ struct BodyLoader {
       core.noteDropped(row.id, "nothing of it is held")
       return body.fail(.disk("nothing of it is held"))
     }
-    // Complete in fact, but the row does not say so yet.
+    // All bytes are held, but the row does not say so yet.
     let isNews = body.state.withLock { $0.content == .complete }
     if isNews { core.durability.add(body) }
   }
@@ -261,9 +266,9 @@ struct BodyLoader {
     }
   }
 
-  /// What was recorded before it was synced proves itself by its digest, or is cut out. Then the tags match only up to
-  /// where everything is held: beyond, clients may have got bytes that nobody can prove any more; unless all that they were
-  /// given is recorded, and proven.
+  /// Verifies segments that were recorded before they were synced, and removes those that differ. Then limits the tags to the
+  /// bytes that are held without a hole: clients may have got bytes beyond, which cannot be proven any more. The tags stay if
+  /// all that clients were given is recorded, and proven.
   private func verify(_ body: StoredBody) {
     let row = object.row
     for segment in object.segments where segment.sequence > row.synced {
@@ -279,7 +284,7 @@ struct BodyLoader {
     core.submit(changes)
   }
 
-  /// Something above it was removed, or replaced, while it was on disk alone.
+  /// Removes the object, because a collection above it was removed or replaced while the object was on disk only.
   private func removed() -> StoredResponse? {
     if let body = core.liveBody(object.row.number) {
       core.drop(body)
@@ -290,7 +295,7 @@ struct BodyLoader {
   }
 
   private func drop(_ charge: DiskCharge, _ why: String) -> StoredResponse? {
-    // The sweep after a start may have found the same, and taken it out of the accounts.
+    // The sweep after the start may have removed the object, and its charge, already.
     if core.remove(object.row, charge) { core.noteDropped(object.row.id, why) }
     return nil
   }

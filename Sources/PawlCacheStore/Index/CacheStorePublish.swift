@@ -4,12 +4,12 @@ import PawlHTTP
 package import PawlLoop
 
 extension CacheStore {
-  /// Reserves room (all of a known length, 64 MiB of an unknown one) and makes the file: at once, and completes before it
-  /// returns, where a file is there and nothing has to be evicted; else in the pool.
+  /// Reserves space (all of a known length, 64 MiB of an unknown one) and makes a body. It completes at once, before it returns,
+  /// if memory or a spare file is there and nothing has to be evicted; else it works in the pool.
   /// - Parameters:
-  ///   - expected: bytes this fetch will bring; `nil`: all.
-  ///   - total: bytes of the whole body, if they are known.
-  ///   - completion: gets `nil` where there is no room or the disk refuses: stream without storing.
+  ///   - expected: bytes that this fetch will bring; `nil`: all.
+  ///   - total: the length of the whole body in bytes, if known.
+  ///   - completion: gets `nil` if there is no room or the disk refuses: then the response is streamed without being stored.
   package func createBody(
     expected: UInt64?, total: UInt64?, on loop: EventLoop, _ completion: @escaping (StoredBody?) -> Void
   ) {
@@ -19,10 +19,11 @@ extension CacheStore {
     if !isQueued { reply.send(nil) }
   }
 
-  /// Puts a response where look-ups find it and records it; its body may still be filled. Once for each body.
+  /// Puts a response into the index and records it; its body may still be filled. Once for each body.
   /// - Parameters:
-  ///   - replacing: these go, bytes and all, when their readers have left.
-  ///   - superseding: these are current no more and stay for clients that hold half of them; the oldest beyond 16 go.
+  ///   - replacing: responses that are removed, with their bytes, when their readers have left.
+  ///   - superseding: responses that are not current any more and stay for clients that have a part of them; the oldest beyond 16
+  ///     are removed.
   package func publish(
     _ response: StoredResponse, in resource: Resource, replacing: [StoredResponse] = [],
     superseding: [StoredResponse] = []
@@ -45,7 +46,8 @@ extension CacheStore {
     }
   }
 
-  /// A response is current no more, and nothing takes its place: it stays for clients that hold half of it; the oldest beyond 16 go.
+  /// Supersedes a response without a newer one: it stays for clients that have a part of it. The oldest superseded ones beyond 16
+  /// are removed.
   package func supersede(_ response: StoredResponse, in resource: Resource) {
     let now = core.clock.wallSeconds()
     let gone = resource.withLock { state -> [StoredResponse]? in
@@ -62,7 +64,7 @@ extension CacheStore {
     for old in gone { core.drop(old.body) }
   }
 
-  /// Keeps a response that is found by its tag alone, by its owner, until `expires` (wall clock, seconds).
+  /// Publishes a response that is found only by its tag and only by its owner, until `expires` (wall clock, seconds).
   package func publishPrivate(_ response: StoredResponse, tag: [UInt8], owner: [UInt8], expires: Int64) {
     guard let resource = index.find(Self.privateKey(tag), create: true) else { return }
     let bound = response.with(head: response.head, personal: .init(owner: owner, expires: expires))
@@ -75,8 +77,8 @@ extension CacheStore {
     }
   }
 
-  /// The private response that was given out with this tag, if it was used or stored since the start and has not
-  /// expired; compare ``StoredResponse/personal``'s owner. ``findPrivate(tag:on:_:)`` asks the disk, too.
+  /// Returns the private response that was sent with this tag, if it was used or stored since the start and has not expired. The
+  /// caller compares the owner in ``StoredResponse/personal``. ``findPrivate(tag:on:_:)`` also searches the disk.
   package func privateResponse(tag: [UInt8]) -> StoredResponse? {
     guard let resource = index.find(Self.privateKey(tag), create: false),
       let response = resource.withLock({ $0.variants.first })
@@ -84,7 +86,7 @@ extension CacheStore {
     return validPrivate(response)
   }
 
-  /// As ``privateResponse(tag:)``, after loading what was stored before the start. On `loop`.
+  /// Finds a response like ``privateResponse(tag:)``, and also one that was stored before the start. On `loop`.
   package func findPrivate(tag: [UInt8], on loop: EventLoop, _ completion: @escaping (StoredResponse?) -> Void) {
     guard let resource = index.find(Self.privateKey(tag), create: false) else {
       return LoopReply(on: loop, completion).send(nil)
@@ -99,12 +101,13 @@ extension CacheStore {
     return nil
   }
 
-  /// A target begins with `/`, `*` or a scheme; no request makes this key.
+  /// Makes the key of a private response. The target of a request begins with `/`, `*` or a scheme, so a request never has this
+  /// key.
   private static func privateKey(_ tag: [UInt8]) -> CacheKey {
     CacheKey(authority: [], target: Bytes("private:") + tag.filter { $0 != 0 })
   }
 
-  /// After a 304: the same body under another head. Takes the old one's place wherever that stands.
+  /// Replaces the head of a response after a 304. The new response has the same body and the place of the old one.
   package func updateHead(_ response: StoredResponse, head: StoredHead) -> StoredResponse {
     let updated = response.with(head: head)
     let body = response.body
@@ -122,7 +125,7 @@ extension CacheStore {
     return updated
   }
 
-  /// Drops a response: index, rows, tags, and the file once its readers have left.
+  /// Drops a response from index and catalogue, and its file once its readers have left.
   package func forget(_ response: StoredResponse) { core.drop(response.body) }
 
   // MARK: Parts
@@ -142,14 +145,15 @@ extension CacheStore {
     return [.insert(row), .tags(body.number, tags)]
   }
 
-  /// Records a body for the first time; one that is gathered is recorded when it is known where it goes.
+  /// Records a body for the first time. A gathered body is recorded later, when its place is decided.
   func record(_ changes: [CatalogueChange], of body: StoredBody) {
-    // What is in a pack has been published: a row of it would be of a file that is not there.
+    // A body in a pack was published before: a row for it would have no file.
     assert(body.state.withLock { $0.place.packed == nil })
     if !body.isGathering { core.recordBirth(changes, of: body) }
   }
 
-  /// Changes the resource, or the one that has taken its place in the index; drops what `change` gives back.
+  /// Applies `change` to the resource, or to the one that has replaced it in the index, and drops the responses that `change`
+  /// returns.
   private func place(
     _ response: StoredResponse, in resource: Resource, _ change: (inout ResourceState) -> [StoredResponse]
   ) {
@@ -164,7 +168,7 @@ extension CacheStore {
       guard let other = index.find(resource.key, create: true) else { break }
       target = other
     }
-    // It failed while it was published: nobody else takes it out again.
+    // It failed while it was being published, so it was not taken out of the index.
     if response.body.failure != nil { core.drop(response.body) }
   }
 }

@@ -3,11 +3,11 @@ import PawlCache
 import PawlDisk
 import PawlHTTP
 
-/// Coded forms in the index: recorded under the key of the body that they are made of, found through it alone, and gone with it.
+/// Coded forms in the index: they are recorded under the key of their base, found only through the base, and removed with it.
 extension CacheStore {
-  /// Records a form, which may still be being written, and puts it beside the body of `base`.
-  /// - Parameter tag: its own strong tag, told to nobody before.
-  /// - Returns: `false` where there is one of that coding already, or `base` is on its way out: then the form is dropped.
+  /// Records a form, which may still be being written, and adds it to the body of `base`.
+  /// - Parameter tag: its own strong tag, which no client has got before.
+  /// - Returns: `false` if there is a form of that coding already, or `base` is being removed: then the form is dropped.
   package func publishForm(_ form: CodedForm, of base: StoredResponse, tag: [UInt8]) -> Bool {
     let body = form.body
     body.addTag(TagRecord(tag: tag, limit: .max))
@@ -21,7 +21,7 @@ extension CacheStore {
     }
     record(insertion(of: form, base, hash: resource.hash, key: key), of: body)
     body.notePublished(under: key, isStronglyValidated: false)
-    // Its base may have been dropped, with the forms that it had, in between.
+    // The base may have been dropped meanwhile, with the forms that it had before.
     if base.body.state.withLock({ $0.isDoomed || $0.failure != nil }) { core.drop(body) }
     return true
   }
@@ -41,8 +41,8 @@ extension CacheStore {
     return [.insert(row), .tags(body.number, tags)]
   }
 
-  /// A body is proven to be `newer`, and about to go: its complete forms are those of `newer`, from now on, in each coding of which that
-  /// has none.
+  /// Moves the complete forms of a body that is proven equal to `newer` and about to be removed. A form is moved if `newer` has
+  /// none of that coding.
   package func moveForms(of older: StoredBody, to newer: StoredBody) {
     for form in older.forms where form.body.isComplete && newer.form(in: form.coding) == nil {
       older.removeForm(form.body)
@@ -55,8 +55,8 @@ extension CacheStore {
     }
   }
 
-  /// The same of what is left: where `newer` has a complete form of that coding with the same bytes, that takes the tags. One that is
-  /// still being written may become another one.
+  /// Moves the tags of the remaining forms: where `newer` has a complete form of that coding with the same bytes, that one gets
+  /// the tags. Forms that are still being written are left out: their bytes may become different.
   /// - Parameter completion: on any thread.
   package func uniteForms(of older: StoredBody, with newer: StoredBody, then completion: @escaping @Sendable () -> Void)
   {
@@ -75,7 +75,7 @@ extension CacheStore {
 }
 
 extension StoreCore {
-  /// Whether two bodies have the same bytes, as far as the shorter one is held. Blocking.
+  /// Whether two bodies have the same bytes, as far as both are held from their beginning. Blocking.
   func areEqual(_ a: StoredBody, _ b: StoredBody) -> Bool {
     let end = min(a.held.prefix, b.held.prefix)
     if a.isComplete, b.isComplete, a.total != b.total { return false }
@@ -88,7 +88,7 @@ extension StoreCore {
     return true
   }
 
-  /// Whether two bodies have the same bytes there. Blocking.
+  /// Whether two bodies have the same bytes in `range`. Blocking.
   func haveSame(_ range: Range<UInt64>, _ a: StoredBody, _ b: StoredBody) -> Bool {
     withSegmentBuffer { left in
       withSegmentBuffer { right in
@@ -101,7 +101,7 @@ extension StoreCore {
     }
   }
 
-  /// Puts forms that were recorded beside the bodies that they were made of; those without one go. Blocking.
+  /// Adds recorded forms to their bases, and removes those without a base. Blocking.
   func attachForms(_ forms: [FoundObject], to responses: [StoredResponse]) {
     for object in forms {
       guard let origin = object.row.owner.flatMap(CodedForm.Origin.init(bytes:)),
@@ -110,7 +110,7 @@ extension StoreCore {
         object.remove()
         continue
       }
-      // Here still: the base was unloaded while somebody had both.
+      // The form is here already: the base was unloaded while both were in use.
       if base.forms.contains(where: { $0.body.number == object.row.number }) { continue }
       guard let key = base.state.withLock({ $0.home }), let form = object.load(key) else {
         continue
@@ -124,21 +124,22 @@ extension StoreCore {
     }
   }
 
-  /// Whether what is held of a form is the beginning of what it was to be: clients may have more of that than is held. What is written
-  /// next is compared with what is held, and so another version of the library is found out.
+  /// Whether a form can be continued from what is held of it: clients may have got more. A steady form is made again with the
+  /// same bytes. What is written next is compared with what is held, which also reveals another version of the compression
+  /// library.
   private static func canGoOn(_ form: StoredBody, isSteady: Bool) -> Bool {
     form.isComplete || isSteady && form.held.prefix > 0
   }
 
-  /// Takes a form out that nobody uses.
-  /// - Returns: `nil` where the object is none that is here.
+  /// Takes an idle form out of its base.
+  /// - Returns: `nil` if the object is not a form in memory, or is in use.
   func detachForm(_ number: Int64) -> StoredBody? {
     guard let body = liveBody(number), body.isForm, body.state.withLock({ $0.isIdle }) else { return nil }
     body.leaveBase()
     return body
   }
 
-  /// A body is gone: what was made of it goes, too.
+  /// Drops the coded forms of a body that was dropped.
   func dropForms(of body: StoredBody) {
     for form in body.takeForms() { drop(form.body) }
   }

@@ -1,10 +1,10 @@
 package import PawlLoop
 
-/// What the origin has said of one resource to single clients within the last seconds: that certain bytes are theirs, and still right.
+/// Confirmations by the origin in the last seconds: which clients may have which response of one resource.
 package struct Confirmations {
-  /// So long another range of it needs no question.
+  /// The time for which a client can get another range without a new request to the origin.
   package static let time = Duration.seconds(5)
-  /// Clients that are remembered; of more, the one that was told first is forgotten.
+  /// The most clients that are remembered; beyond it, the oldest is forgotten.
   package static let limit = 64
 
   private struct Entry {
@@ -20,7 +20,8 @@ package struct Confirmations {
 
   package var isEmpty: Bool { entries.isEmpty }
 
-  /// - Parameter asker: tells one client from others, with all that it shows.
+  /// Returns the response that is confirmed for a client.
+  /// - Parameter asker: identifies a client by all the credentials that it sends.
   package func response(for asker: [UInt8], at now: Monotonic) -> StoredResponse? {
     entries.first { $0.until > now && $0.asker == asker }?.response
   }

@@ -1,29 +1,31 @@
 import PawlCache
 import PawlDisk
 
-/// Makes room: superseded objects first, then partial and expired ones, then those worth least. Never one with readers or
-/// a running fill.
+/// Eviction: frees space by removing superseded objects first, then partial and expired ones, then those with the lowest score.
+/// Objects with readers or a running fill are never evicted.
 extension StoreCore {
-  /// Reserves so many bytes, evicting what is in the way.
+  /// Reserves disk space, and evicts objects until there is enough.
   func reserveEvicting(_ bytes: UInt64) -> Bool {
-    // Each round evicts something, or is the last.
+    // Each round evicts an object, or is the last.
     while !budget.reserve(bytes) {
       guard let missing = budget.shortfall(bytes), evictOnce(missing, for: bytes) else { return budget.reserve(bytes) }
     }
     return true
   }
 
-  /// One round over the candidates. `false` when nothing could be evicted.
+  /// Runs one round over the candidates.
+  /// - Returns: `false` if no object could be evicted.
   private func evictOnce(_ missing: UInt64, for bytes: UInt64) -> Bool {
     let limit: Int64 = 128
     doomed.withLock { $0.beginRound() }
     defer { doomed.withLock { $0.endRound() } }
     do throws(StoreError) {
       if try evict(try candidates(limit, newest: false), missing, for: bytes) { return true }
-      // All that was seen is going already, or in use: what others evicted has to be committed, and the view widened.
+      // All candidates are being removed already, or are in use: what other threads evicted has to be committed, and more
+      // candidates are read.
       catalogue?.barrier()
       if try evict(try candidates(limit * 64, newest: true), missing, for: bytes) { return true }
-      // On a small disk all that can go may be in packs that are not full.
+      // On a small disk, all that can be evicted may be in packs that are not full.
       return packs?.sealAll() == true && emptyOldest(for: bytes) > 0
     } catch {
       noteReadFailure(error)
@@ -31,8 +33,9 @@ extension StoreCore {
     }
   }
 
-  /// Those first in line to go, in the order of their worth. A body that became complete since the last sync is not
-  /// partial, as its row says: the newest would go before all others. It is among them where `newest` is.
+  /// Returns the objects that are evicted first, ordered by their score. A body that became complete after the last sync has a
+  /// row that still says partial, so it would be evicted before all others. It is left out, unless `newest` is set: then it
+  /// counts as complete.
   private func candidates(_ limit: Int64, newest: Bool) throws(StoreError) -> [EvictionCandidate] {
     let recorded = try reader.candidates(now: clock.wallSeconds(), limit: limit)
     let known = recorded.compactMap { candidate -> EvictionCandidate? in
@@ -61,17 +64,17 @@ extension StoreCore {
     return freed > 0
   }
 
-  /// Lets the oldest pack go. One at a time: of several who lack room together, one pack is often enough for all.
+  /// Empties and removes the oldest pack. One at a time: if several threads lack space at once, one pack is often enough for all.
   private func emptyOldest(for bytes: UInt64) -> UInt64 {
     emptying.withLock { _ in
-      // Another has made room while this one waited.
+      // Another thread has freed space while this one waited.
       if budget.shortfall(bytes) == 0 { return bytes }
       guard let oldest = oldestPack() else { return 0 }
       return empty(oldest.pack, keepingAll: false)
     }
   }
 
-  /// Asks the file system what is left, and evicts where others have used up what should stay free.
+  /// Reads the free space of the file system, and evicts objects if less than `min-free` is left.
   func watchFreeSpace() {
     do throws(StoreError) {
       budget.noteFree(try Files.space(of: directory).free)
@@ -84,7 +87,7 @@ extension StoreCore {
     _ = makeRoom(0)
   }
 
-  /// A row could not be read. A catalogue that is corrupt begins anew at the next start.
+  /// Logs that a row could not be read. A corrupt catalogue is replaced at the next start.
   func noteReadFailure(_ error: StoreError) {
     if let unsaid = failures.due("\(error)") {
       events.log(

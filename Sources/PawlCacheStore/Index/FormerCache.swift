@@ -1,4 +1,4 @@
-/// A cache that no route uses any more, as long as somebody still has it: a download under way, for instance.
+/// A cache that no route uses any more, and that is kept only while it is in use, for instance by a running download.
 package final class FormerCache: @unchecked Sendable {
   // Safe: set once; weak references are loaded atomically.
   package private(set) weak var store: CacheStore?

@@ -1,22 +1,22 @@
 import PawlBase
 import PawlCache
 
-/// Linear probing; a deletion moves what follows back, so there are no gravestones.
+/// A hash table with linear probing. A deletion moves the following slots back, so there are no tombstones.
 struct IndexShard {
-  /// `entry` is 0 when free; else its lowest two bits say what it is: ``Kind``.
+  /// A slot of the table. `entry` is 0 if it is free; else its lowest two bits are the ``Kind``.
   private struct Slot {
     var hash: UInt64 = 0
     var entry: UInt = 0
 
     var kind: Kind { Kind(rawValue: entry & 3) ?? .resource }
   }
-  /// What stands in a slot. Of what is at rest there is one slot for each hash.
+  /// The content of a slot. All that is at rest under one hash is in one slot.
   private enum Kind: UInt {
     /// A retained `Resource`.
     case resource = 0
-    /// Objects in the catalogue, how many.
+    /// The number of objects in the catalogue.
     case rows = 1
-    /// One record in a pack, where; the highest bit: it was used.
+    /// The place of one record in a pack. The highest bit: it was used.
     case packed = 2
     /// A retained `AtRestBox`.
     case several = 3
@@ -26,12 +26,12 @@ struct IndexShard {
   private var slots: [Slot]
   private var mask: Int
   private(set) var count = 0
-  /// Those in memory, in no order, and where the next is looked at that may go.
+  /// The resources in memory, in no order, and the place where the clock hand looks next for one to unload.
   private var seats: [Unmanaged<Resource>] = []
   private var hand = 0
   private let limit: Int
 
-  /// - Parameter limit: resources in memory; beyond it, some are looked at with each that comes.
+  /// - Parameter limit: the most resources in memory. Beyond it, each new one moves the clock hand.
   init(capacity: Int, limit: Int = .max) {
     self.limit = limit
     var size = 16
@@ -40,7 +40,7 @@ struct IndexShard {
     mask = size - 1
   }
 
-  /// Of ``count``: resources.
+  /// The number of resources in memory; they are included in ``count``.
   var resourceCount: Int { seats.count }
 
   func find(_ hash: UInt64, _ isIt: (Resource) -> Bool) -> Resource? {
@@ -72,7 +72,7 @@ struct IndexShard {
   }
 
   /// Makes a resource, not loaded yet, of what is at rest.
-  /// - Parameter gone: resources that went back for it; let go of by the caller, after the lock.
+  /// - Parameter gone: gets the resources that were unloaded for it; the caller drops them after releasing the lock.
   mutating func awaken(_ hash: UInt64, _ gone: inout [Resource], _ key: () -> CacheKey) -> Resource? {
     guard let index = restIndex(hash) else { return nil }
     let resource = Resource(key: key(), hash: hash, isLoaded: false, atRest: takeRest(at: index))
@@ -88,7 +88,8 @@ struct IndexShard {
 
   // MARK: At rest
 
-  /// The resource, or the one record that there is of this hash, at rest, which is used now. `nil`: it is otherwise.
+  /// Returns the resource, or the place of the only record at rest under this hash, and marks it as used; `nil` in all other
+  /// cases.
   mutating func look(_ hash: UInt64, _ isIt: (Resource) -> Bool) -> Looked? {
     var index = home(hash)
     while slots[index].entry != 0 {
@@ -110,7 +111,7 @@ struct IndexShard {
 
   enum Looked { case resource(Resource), record(PackPlace) }
 
-  /// More is at rest under that hash.
+  /// Adds objects at rest under a hash.
   mutating func rest(_ hash: UInt64, _ more: AtRest) {
     guard !more.isEmpty else { return }
     guard let index = restIndex(hash) else {
@@ -123,7 +124,7 @@ struct IndexShard {
     slots[index].entry = Self.entry(all)
   }
 
-  /// One object fewer is in the catalogue.
+  /// Notes that the catalogue has one object fewer.
   mutating func lowerRows(_ hash: UInt64) {
     guard let index = restIndex(hash) else { return }
     var all = takeRest(at: index)
@@ -131,14 +132,15 @@ struct IndexShard {
     put(all, at: index)
   }
 
-  /// A record is elsewhere, or nowhere. `false`: it is not at rest there.
+  /// Changes the place of a record, or removes it.
+  /// - Returns: `false` if it is not at rest at `place`.
   mutating func move(_ hash: UInt64, from place: PackPlace, to next: PackPlace?) -> Bool {
     guard let index = restIndex(hash) else { return false }
     var all = takeRest(at: index)
     let found = all.places.firstIndex(of: place)
     if let found {
       if let next { all.places[found] = next } else { all.places.remove(at: found) }
-      // Who is moved has to be used again to be moved again.
+      // A record that was moved has to be used again to be moved once more.
       all.wasUsed = false
     }
     put(all, at: index)
@@ -160,7 +162,7 @@ struct IndexShard {
     if all.isEmpty { remove(at: index) } else { slots[index].entry = Self.entry(all) }
   }
 
-  /// Takes out what a slot holds, which is to be filled again at once.
+  /// Takes out what a slot holds; the caller has to fill the slot again at once.
   private mutating func takeRest(at index: Int) -> AtRest {
     let entry = slots[index].entry
     switch slots[index].kind {
@@ -188,7 +190,7 @@ struct IndexShard {
     return UInt(bitPattern: Unmanaged.passRetained(AtRestBox(rest)).toOpaque()) | Kind.several.rawValue
   }
 
-  /// Where what is at rest under that hash stands.
+  /// The index of the slot with what is at rest under that hash.
   private func restIndex(_ hash: UInt64) -> Int? {
     var index = home(hash)
     while slots[index].entry != 0 {
@@ -204,7 +206,7 @@ struct IndexShard {
     resource.seat = seats.count
     seats.append(Unmanaged.passUnretained(resource))
     guard seats.count > limit else { return }
-    // A few steps for each that comes: the hand goes round before as many have come again.
+    // A few steps for each new one: the hand goes round before as many new ones have come.
     for _ in 0..<4 where seats.count > limit { step(&gone) }
   }
 
@@ -214,7 +216,7 @@ struct IndexShard {
     if resource.isTouched {
       resource.isTouched = false
     } else if unload(resource, notUsedSince: .max) > 0 {
-      // Another sits there now.
+      // The last resource was moved to this place.
       return gone.append(resource)
     }
     hand += 1
@@ -230,7 +232,7 @@ struct IndexShard {
     last.takeUnretainedValue().seat = place
   }
 
-  /// Takes spare resources with at least so many responses out; those taken are let go of by the caller, after the lock.
+  /// Unloads idle resources until at least `limit` objects were unloaded. The caller drops them after releasing the lock.
   mutating func unload(atMost limit: Int, notUsedSince time: Int64) -> (resources: [Resource], objects: Int) {
     var unloaded: (resources: [Resource], objects: Int) = ([], 0)
     for resource in seats.map({ $0.takeUnretainedValue() }) where unloaded.objects < limit {
@@ -242,12 +244,13 @@ struct IndexShard {
     return unloaded
   }
 
-  /// - Returns: how many objects went with it; 0: it stays.
+  /// Unloads a resource if it is idle and recorded.
+  /// - Returns: the number of its objects; 0: it stays.
   private mutating func unload(_ resource: Resource, notUsedSince time: Int64) -> Int {
     let rest = resource.withLock { state -> AtRest in
       guard state.isSpare(notUsedSince: time) else { return AtRest() }
       let rest = state.asAtRest
-      // Whoever still has it publishes into the one that is loaded next.
+      // A thread that still holds it publishes into the resource that is loaded next.
       if !rest.isEmpty { state.isDetached = true }
       return rest
     }
@@ -270,7 +273,7 @@ struct IndexShard {
     }
   }
 
-  /// Empties the shard; what it held is let go of by the caller, after the lock.
+  /// Empties the shard. The caller drops the resources after releasing the lock.
   mutating func releaseAll() -> [Resource] {
     var resources: [Resource] = []
     for index in slots.indices where slots[index].entry != 0 {
@@ -312,7 +315,7 @@ struct IndexShard {
     var hole = removed
     var index = (removed + 1) & mask
     while slots[index].entry != 0 {
-      // May move back only if its home is not between the hole and where it stands.
+      // A slot may move back only if its home is not between the hole and its present place.
       let distance = (index - home(slots[index].hash)) & mask
       if distance >= (index - hole) & mask {
         slots[hole] = slots[index]

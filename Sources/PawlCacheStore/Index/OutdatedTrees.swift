@@ -3,20 +3,22 @@ package import PawlCache
 import PawlDisk
 package import PawlLoop
 
-/// Paths at and below which all that was stored until a moment is out of date: a collection was removed, moved or replaced there
-/// (RFC 4918 §9.6, §9.8, §9.9). They end with a slash; what is stored of the path without it goes, too, and so does what has another
-/// spelling (``PercentSpelling``). What is in memory goes at once; what is on disk alone goes when it is loaded.
+/// Paths at and below which everything stored before a certain moment is out of date: a collection was removed, moved or replaced
+/// there (RFC 4918 §9.6, §9.8, §9.9).
+///
+/// The paths end with a slash. Objects under the path without the slash, or under another spelling of it (``PercentSpelling``),
+/// are out of date, too. What is in memory is removed at once; what is on disk only is removed when it is loaded.
 final class OutdatedTrees: Sendable {
-  /// So many paths are remembered. Then what lies on disk below the older half of them goes in one walk over the catalogue,
-  /// and they are forgotten.
+  /// The most paths that are remembered. Beyond it, objects on disk below the older half of them are removed in one walk over the
+  /// catalogue, and those paths are forgotten.
   static let limit = 1024
 
   private struct State {
-    /// By the bytes that keys below begin with when they are normalised: objects whose numbers are lower are out of date.
+    /// For each path, as the normalised beginning of the keys below it: objects with a lower number are out of date.
     var stamps: [[UInt8]: Int64]
-    /// The highest that has ever been among them.
+    /// The highest number that was ever in `stamps`.
     var newest: Int64
-    /// What nobody has walked over yet, and who waits for that.
+    /// The paths that no walk has handled yet, and the replies that wait for it.
     var waiting: [(tree: [UInt8], done: LoopReply<[Resource]>)] = []
     var isWalking = false
   }
@@ -26,10 +28,10 @@ final class OutdatedTrees: Sendable {
     state = Locked(State(stamps: stamps, newest: stamps.values.max() ?? 0))
   }
 
-  /// What has a higher number is not out of date.
+  /// The highest number of a path: an object with a higher number is not out of date.
   var newest: Int64 { state.withLock { $0.newest } }
 
-  /// Whether the object was stored before something above it was removed or replaced. In the pool.
+  /// Whether the object was stored before a collection above it was removed or replaced. In the pool.
   func covers(_ key: [UInt8], number: Int64) -> Bool {
     state.withLock { state in
       guard !state.stamps.isEmpty else { return false }
@@ -37,12 +39,13 @@ final class OutdatedTrees: Sendable {
     }
   }
 
-  /// The same of a key in two pieces. On any thread.
+  /// Whether an object with this key, given in two parts, is out of date. On any thread.
   func covers(_ authority: UnsafeRawBufferPointer, _ target: UnsafeRawBufferPointer, number: Int64) -> Bool {
     covers(Array(authority) + [0] + Array(target), number: number)
   }
 
-  /// What a key begins with, up to each slash of its path; and all of it with a slash, for it may name a collection.
+  /// Returns the beginnings of a key up to each slash of its path, and the whole key with a slash added, because it may name a
+  /// collection.
   private static func trees(above key: [UInt8]) -> [ArraySlice<UInt8>] {
     let key = OutdatedRows.normalised(key)
     guard let path = key.firstIndex(of: 0) else { return [] }
@@ -51,7 +54,7 @@ final class OutdatedTrees: Sendable {
     return end == nil && key.last != 0x2f ? trees + [(key + [0x2f])[...]] : trees
   }
 
-  /// Whether a key lies below one of these, or is one of them but for the slash.
+  /// Whether a key is below one of these paths, or is one of them without the slash.
   static func isCovered(_ key: [UInt8], by trees: [[UInt8]]) -> Bool {
     let key = OutdatedRows.normalised(key)
     return trees.contains { tree in
@@ -59,7 +62,8 @@ final class OutdatedTrees: Sendable {
     }
   }
 
-  /// - Returns: the paths that are too many now, with their stamps.
+  /// Adds a path.
+  /// - Returns: the paths that are too many now, with their numbers.
   fileprivate func stamp(_ tree: [UInt8], _ number: Int64) -> [[UInt8]: Int64] {
     state.withLock { state in
       state.stamps[tree] = number
@@ -76,7 +80,8 @@ final class OutdatedTrees: Sendable {
     }
   }
 
-  /// - Returns: whether a walk has to be begun.
+  /// Adds a reply that waits for a walk over a path.
+  /// - Returns: whether the caller has to begin a walk.
   fileprivate func wait(_ tree: [UInt8], _ done: LoopReply<[Resource]>) -> Bool {
     state.withLock { state in
       state.waiting.append((tree, done))
@@ -95,15 +100,17 @@ final class OutdatedTrees: Sendable {
 }
 
 extension CacheStore {
-  /// Forgets all that is stored at and below a path, for which that key stands; its target ends with a slash. Who asks from now on
-  /// waits for no answer to an earlier question. Readers of what goes read on. `completion` runs on `loop` when nothing of it
-  /// is answered from the store any more; over a crash of the machine right after that it may come back.
+  /// Forgets all that is stored at and below the path of `key`, whose target ends with a slash. Requests from now on do not wait
+  /// for responses to earlier requests. Readers of removed objects read on.
+  ///
+  /// `completion` runs on `loop` when nothing of it is answered from the store any more. After a crash of the machine right then,
+  /// objects may come back.
   package func forgetAll(below key: CacheKey, on loop: EventLoop, _ completion: @escaping () -> Void) {
     let (number, tree) = (core.takeNumber(), OutdatedRows.normalised(key.bytes))
     let surplus = core.trees.stamp(tree, number)
     if !surplus.isEmpty { core.pool.run { [core] in core.removeOutdated(surplus) } }
     let done = LoopReply<[Resource]>(on: loop) { [self] loading in
-      // They were read before the stamp was there, perhaps.
+      // They may have been read before the stamp was there.
       var left = loading.count
       if left == 0 { return completion() }
       for resource in loading {
@@ -113,16 +120,16 @@ extension CacheStore {
         }
       }
     }
-    // Who is told that it is gone finds it gone after a kill, too.
+    // Recorded first: once the client has the response to its request, the objects stay removed, also after a kill.
     core.submit([.outdated(tree, number)]) { [core] _ in
       guard core.trees.wait(tree, done) else { return }
       if !core.pool.run({ core.walkOutdatedTrees() }) { core.walkOutdatedTrees() }
     }
   }
 
-  /// Forgets all that is stored of a resource (RFC 9111 §4.4), as ``forgetAll(below:on:_:)`` does. `completion` runs on `loop` once
-  /// nothing of it is answered from the store any more, after a `kill -9` neither: at once where nothing has a row in the catalogue,
-  /// else after a commit.
+  /// Forgets all that is stored of a resource (RFC 9111 §4.4), like ``forgetAll(below:on:_:)``. `completion` runs on `loop` once
+  /// nothing of it is answered from the store any more, also after a `kill -9`. That is at once if no object has a row in the
+  /// catalogue, else after a commit.
   package func invalidate(_ resource: Resource, on loop: EventLoop, _ completion: @escaping () -> Void) {
     guard let hasRows = core.invalidate(resource) else { return forgetOnceLoaded(resource, on: loop, completion) }
     onceRecorded(hasRows, on: loop, completion)
@@ -136,7 +143,7 @@ extension CacheStore {
     }
   }
 
-  /// Waits for the commit that takes out the rows of what was just dropped.
+  /// Waits for the commit that removes the rows of what was just dropped.
   private func onceRecorded(_ hasRows: Bool, on loop: EventLoop, _ completion: @escaping () -> Void) {
     guard hasRows else { return completion() }
     let done = LoopReply<Void>(on: loop) { _ in completion() }
@@ -145,7 +152,7 @@ extension CacheStore {
 }
 
 extension StoreCore {
-  /// One walk over what is in memory for all who wait.
+  /// Walks over the resources in memory, once for all replies that wait.
   fileprivate func walkOutdatedTrees() {
     while true {
       let waiting = trees.takeWaiting()
@@ -156,7 +163,8 @@ extension StoreCore {
     }
   }
 
-  /// - Returns: as ``forgetAll(of:)``; `nil` where what is on disk is being loaded, or will be, and nothing was dropped.
+  /// Invalidates a resource, and drops its responses if it is loaded.
+  /// - Returns: the result of ``forgetAll(of:)``; `nil` if the resource is not loaded: then no response was dropped.
   fileprivate func invalidate(_ resource: Resource) -> Bool? {
     let isLoaded = resource.withLock { state in
       state.invalidate()
@@ -165,7 +173,8 @@ extension StoreCore {
     return isLoaded ? forgetAll(of: resource) : nil
   }
 
-  /// - Returns: whether something of it had a row in the catalogue.
+  /// Drops all responses of a resource.
+  /// - Returns: whether one of them had a row in the catalogue.
   fileprivate func forgetAll(of resource: Resource) -> Bool {
     var hasRows = false
     for response in resource.withLock({ $0.responses }) {
@@ -175,7 +184,7 @@ extension StoreCore {
     return hasRows
   }
 
-  /// Removes what lies on disk below these paths, and forgets them.
+  /// Removes what is on disk below these paths, and forgets the paths.
   fileprivate func removeOutdated(_ stamps: [[UInt8]: Int64]) {
     let outdated = OutdatedTrees(stamps)
     doomed.withLock { $0.beginRound() }

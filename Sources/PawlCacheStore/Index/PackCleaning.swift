@@ -1,22 +1,23 @@
 import PawlCache
 import PawlDisk
 
-/// Makes room in packs: the oldest goes as a whole, but for what was used since it was written; so does one of which little counts any
-/// more. All of it in the pool.
+/// Frees space in packs: removes the oldest pack as a whole, except for objects that were used since they were written, and packs
+/// in which few records still count. All of it in the pool.
 extension StoreCore {
-  /// A full pack of which less than that counts is emptied, in parts of a hundred.
+  /// A full pack is emptied when less than this percentage of it still counts.
   private static let leastLive = 50
 
-  /// The pack that goes first, and what it is worth; `nil` where none is full.
+  /// The full pack that is emptied first, and its score; `nil` if there is none.
   func oldestPack() -> (pack: Pack, score: EvictionScore)? {
     guard let pack = packs?.all.first(where: \.isToGo) else { return nil }
     let idle = clock.wallSeconds() - pack.lastWritten
     return (pack, EvictionScore(.complete, idle: idle, uses: 0, size: DiskBudget.objectOverhead))
   }
 
-  /// Empties a pack, and lets it go.
-  /// - Parameter keepingAll: then it stays where something of it cannot be moved; else that goes, too, whoever has it reads on.
-  /// - Returns: bytes that are free for it.
+  /// Empties a pack and removes it.
+  /// - Parameter keepingAll: whether all objects are to be kept: then the pack stays if one of them cannot be moved. If not,
+  ///   objects are evicted; their readers read on.
+  /// - Returns: the bytes that are freed.
   func empty(_ pack: Pack, keepingAll: Bool) -> UInt64 {
     guard let packs, pack.beginDropping() else { return 0 }
     var kept = 0
@@ -35,7 +36,7 @@ extension StoreCore {
       } else if relocate(head, place, packs) {
         kept += place.size
       } else {
-        // The disk is full, perhaps: then this is what makes room.
+        // The disk may be full: then evicting the object makes room.
         _ = evict(head, place, packs, evenInUse: true)
         evicted += 1
       }
@@ -55,29 +56,30 @@ extension StoreCore {
     return UInt64(max(0, pack.size - kept))
   }
 
-  /// Whether somebody asked for it since it was written there.
+  /// Whether the object was requested since its record was written there.
   private func wasUsed(_ head: PackRecord.Head, _ place: PackPlace) -> Bool {
     if let known = index.wasUsed(head.keyHash, place) { return known }
     return loadedBody(head, place)?.wasUsedSinceStored ?? false
   }
 
-  /// Writes a record anew in another pack. `false` where that cannot be.
+  /// Moves a record to another pack.
+  /// - Returns: `false` if that failed.
   private func relocate(_ head: PackRecord.Head, _ place: PackPlace, _ packs: Packs) -> Bool {
-    // What is in memory moves by itself.
+    // A body in memory moves its record itself.
     if let body = loadedBody(head, place) { return body.relocate(from: place) }
-    // One that is damaged, or out of date, need not be moved.
+    // A record that is damaged or out of date is evicted instead.
     guard let (_, record) = packs.record(place), record.row.supersededAt == nil,
       !trees.covers(record.row.key, number: head.number), let bytes = packs.rewritten(place, [])
     else { return evict(head, place, packs, evenInUse: false) }
     guard let next = packs.append(bytes) else { return false }
     if replace(head.keyHash, place, by: next) { return true }
     packs.kill(next)
-    // It was loaded, or left, meanwhile.
+    // It was loaded or removed meanwhile.
     guard let body = loadedBody(head, place) else { return true }
     return body.relocate(from: place)
   }
 
-  /// The body in memory whose record stands there.
+  /// The body in memory whose record is at that place.
   private func loadedBody(_ head: PackRecord.Head, _ place: PackPlace) -> StoredBody? {
     for resource in index.resources(head.keyHash) {
       let bodies = resource.withLock { $0.responses.map(\.body) }
@@ -100,7 +102,8 @@ extension StoreCore {
     }
   }
 
-  /// Nobody finds it any more. `false` where somebody has it.
+  /// Removes an object from the index and marks its record as dead.
+  /// - Returns: `false` if it is in use, unless `evenInUse` is set.
   private func evict(_ head: PackRecord.Head, _ place: PackPlace, _ packs: Packs, evenInUse: Bool) -> Bool {
     if let body = loadedBody(head, place) {
       guard evenInUse || body.state.withLock({ $0.isIdle }) else { return false }
@@ -112,7 +115,8 @@ extension StoreCore {
     return true
   }
 
-  /// Looks for what does not count any more in a pack whose list says it does: that was written when it was full.
+  /// Counts the live records of a pack that was opened with its list: records may have been marked as dead after the list was
+  /// written.
   private func count(_ pack: Pack, _ packs: Packs) {
     var counted = 0
     _ = packs.scan(pack, through: pack.size) { head, place in
@@ -122,7 +126,7 @@ extension StoreCore {
     if pack.live == 0 { packs.remove(pack) }
   }
 
-  /// Once a second: empties one pack of which little counts any more, or of which there never was much.
+  /// Empties one pack of which little still counts, or that never had much. Runs once a second.
   func cleanPacks() {
     guard let packs else { return }
     if let unknown = packs.all.first(where: { !$0.isCounted && $0.isToGo }) { count(unknown, packs) }
@@ -130,7 +134,7 @@ extension StoreCore {
     if let sparse { _ = empty(sparse, keepingAll: true) }
   }
 
-  /// What stands in packs and is out of date by these. Blocking.
+  /// Removes the objects in packs that are out of date by these paths. Blocking.
   func removePacked(coveredBy trees: OutdatedTrees) {
     guard let packs else { return }
     for pack in packs.all {
@@ -144,16 +148,17 @@ extension StoreCore {
 }
 
 extension StoredBody {
-  /// Writes its record anew. Blocking. `false` where that cannot be.
+  /// Moves its record to another pack. Blocking.
+  /// - Returns: `false` if that failed.
   func relocate(from place: PackPlace) -> Bool {
     let isFree = state.withLock { state in
       guard state.place == .packed(place), !state.isEditing else { return false }
       state.isEditing = true
-      // Who is moved has to be used again to be moved again; what stored it counts as one use.
+      // A body that was moved has to be used again to be moved once more; the request that stored it counts as one use.
       (state.uses, state.usesSeen) = (min(state.uses, 1), min(state.uses, 1))
       return true
     }
-    // It moves just now, or has.
+    // It is being moved now, or was moved.
     guard isFree else { return state.withLock { $0.place != .packed(place) } }
     let isMoved = move(from: place)
     rewrite()

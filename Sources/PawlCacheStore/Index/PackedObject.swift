@@ -2,15 +2,16 @@ import PawlCache
 import PawlDisk
 import PawlLoop
 
-/// A record of a pack on its way into memory.
+/// A record of a pack that is being loaded into memory.
 struct PackedObject {
   let place: PackPlace
   let pack: Pack
   let bytes: [UInt8]
   let record: PackRecord
 
-  /// - Parameter waits: for the disk: never on a loop.
-  /// - Returns: `nil` where it is not in the page cache; with `waits`, where there is no such record any more.
+  /// Reads the record.
+  /// - Parameter waits: whether to wait for the disk: never on a loop.
+  /// - Returns: `nil` if it is not in the page cache; with `waits`, if there is no such record any more.
   init?(_ place: PackPlace, in packs: Packs, waits: Bool) {
     guard let pack = packs.pack(place.pack), let (bytes, record) = packs.record(place, waits: waits) else {
       return nil
@@ -18,12 +19,12 @@ struct PackedObject {
     (self.place, self.pack, self.bytes, self.record) = (place, pack, bytes, record)
   }
 
-  /// Makes a response of it. `nil` where it is damaged or out of date: then it is gone.
+  /// Makes a response from the record; `nil` if it is damaged or out of date: then it was removed.
   func load(under key: CacheKey, _ core: StoreCore) -> StoredResponse? {
     let row = record.row
     guard !core.trees.covers(row.key, number: row.number) else { return drop(core, nil) }
     guard let head = StoredHead(serialized: row.head) else { return drop(core, "its head is not what pawl wrote") }
-    // Who reads it finds what is wrong with it, and has it mended.
+    // Damaged content is found, and mended, when it is read.
     return StoredResponse(head, body(head, key, core), row)
   }
 
@@ -54,7 +55,8 @@ struct PackedObject {
 }
 
 extension StoreCore {
-  /// Where the index says that a record is, none can be read: it was marked a moment ago, or is damaged, and then it is told of.
+  /// Returns why there is no readable record where the index says; `nil` if the record was marked as dead a moment ago, or its
+  /// pack is gone.
   fileprivate func unreadable(_ place: PackPlace) -> String? {
     guard let pack = packs?.pack(place.pack) else { return nil }
     switch pack.read(place.offset, PackPlace.unit, waits: true) {
@@ -79,7 +81,7 @@ extension StoreCore {
 }
 
 extension StoredResponse {
-  /// What a row says of a body.
+  /// Makes a response from the row of a body.
   convenience init(_ head: StoredHead, _ body: StoredBody, _ row: ObjectRow) {
     let personal =
       row.kind == .personal ? PersonalBinding(owner: row.owner ?? [], expires: row.expires ?? 0) : nil
@@ -88,7 +90,7 @@ extension StoredResponse {
 }
 
 extension StoredHead {
-  /// Whether the origin's own validator names the bytes beyond doubt; the date of what is one user's does not.
+  /// Whether the origin's own validator is strong. For a personal response, a date is never strong.
   func isStronglyValidated(isPersonal: Bool) -> Bool {
     isPersonal ? validators.tag.map { !$0.isWeak } ?? false : isStronglyValidated
   }

@@ -3,8 +3,8 @@ import PawlCache
 import PawlDisk
 import PawlLoop
 
-/// After a start: files under `bodies/` that no row knows go, and so do rows whose file is missing. One directory of the
-/// 256 after another, each its own piece of work for the pool.
+/// The sweep after a start: removes files under `bodies/` that have no row, and rows without a file. Each of the 256 directories
+/// is a separate piece of work for the pool, one after another.
 extension CacheStore {
   func removeOrphans() {
     let sweep = OrphanSweep(core)
@@ -25,11 +25,11 @@ final class OrphanSweep: Sendable {
 
   private func sweep(_ byte: UInt8) {
     let folder = core.bodiesDirectory + (byte < 16 ? "/0" : "/") + String(byte, radix: 16)
-    // What a reader drops while this goes by rows read before is not dropped twice.
+    // An object that a reader drops during this round, whose rows were read before, is not dropped twice.
     core.doomed.withLock { $0.beginRound() }
     defer { core.doomed.withLock { $0.endRound() } }
     do throws(StoreError) {
-      // Rows first: a file that comes later has a row later, and is asked for again.
+      // Rows are read first. A newer file gets its row later, so each file without a row is looked up again.
       let rows = try core.reader.identities(firstByte: byte)
       var files = Set(try Files.names(in: folder))
       for row in rows where files.remove(row.id.hex) == nil {
@@ -44,16 +44,17 @@ final class OrphanSweep: Sendable {
   private func removeForeign(_ name: String, in folder: String) throws(StoreError) {
     let id = ObjectID(hex: Array(name.utf8))
     if let id {
-      // Made by this process and not recorded yet, or recorded a moment ago.
+      // The file was made by this process and is not recorded yet, or was recorded a moment ago.
       if core.unrecorded.withLock({ $0.contains(id) }) { return }
       if try core.reader.contains(id) { return }
     }
     let path = "\(folder)/\(name)"
     let wasEmpty = Files.isEmpty(path)
     try Files.unlink(path)
-    // A spare, that nothing is lost with.
+    // A spare file: nothing is lost with it.
     if wasEmpty { return }
-    // Of a lost catalogue all bodies are left; what pawl has not written is named each time.
+    // After a catalogue was lost, all its bodies are left over, so this event is limited. Files that pawl has not written are
+    // always logged.
     guard let unsaid = id == nil ? 0 : core.failures.due("no row") else { return }
     core.events.log(.notice, "body-dropped", ["path": path, "why": "no row knows it", "unsaid": "\(unsaid)"])
   }

@@ -1,18 +1,18 @@
 import PawlCache
 import PawlDisk
 
-/// The ways out of the cache.
+/// Removal of objects from the cache.
 extension StoreCore {
-  /// From now on nobody finds it.
+  /// Removes a body from the index: look-ups do not find it any more.
   func removeFromIndex(_ body: StoredBody) {
     guard let key = body.state.withLock({ $0.home }), let resource = index.find(key, create: false) else { return }
     resource.withLock { $0.removeAll(of: body) }
     index.removeIfEmpty(resource)
   }
 
-  /// Takes an object out whose body is not in memory. In the pool.
-  /// - Parameter charge: what it is counted as.
-  /// - Returns: `false` when it is on its way out already, and has left the accounts.
+  /// Removes an object whose body is not in memory. In the pool.
+  /// - Parameter charge: its charge in the budget.
+  /// - Returns: `false` if it is being removed already, and is not charged any more.
   func remove(_ row: ObjectRow, _ charge: @autoclosure () -> DiskCharge) -> Bool {
     guard doomed.withLock({ $0.insert(row.number).inserted }) else { return false }
     recordRemoval(of: row.number)
@@ -20,7 +20,8 @@ extension StoreCore {
     return true
   }
 
-  /// Takes an object out that nobody uses; its bytes are free when this returns. Blocking: in the pool.
+  /// Evicts an idle object; its bytes are free when this returns. Blocking: in the pool.
+  /// - Returns: `false` if it is in use or being removed already.
   func evict(_ candidate: EvictionCandidate) -> Bool {
     guard doomed.withLock({ $0.insert(candidate.number).inserted }) else { return false }
     switch index.presence(of: candidate.keyHash) {
@@ -66,7 +67,7 @@ extension StoreCore {
       if let found { return found }
     }
     if let form = detachForm(candidate.number) { return .body(form) }
-    // In no resource: not loaded yet, or about to be placed in one.
+    // It is in no resource: not loaded yet, or about to be put into one.
     return isLive(candidate.number) ? .busy : .notLoaded
   }
 }

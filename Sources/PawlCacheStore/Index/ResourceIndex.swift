@@ -3,9 +3,10 @@ import PawlBase
 import PawlCache
 import PawlLoop
 
-/// Finds a resource by its key: 64 shards of open addressing over a 64-bit XXH3. What is at rest is 16 bytes, which say where it is;
-/// the first look-up makes a resource of it, to be loaded. Of too many resources those go back that nobody has and nobody asked for
-/// since a hand passed them.
+/// The index that finds a resource by its key: 64 shards with open addressing over a 64-bit XXH3.
+///
+/// An object at rest takes 16 bytes, which contain its place. The first look-up makes a resource that is then loaded. If there
+/// are too many resources, those are unloaded that are not in use and were not requested since the clock hand passed them.
 final class ResourceIndex: Sendable {
   private let seed: UInt64
   private let shards: [Locked<IndexShard>]
@@ -13,8 +14,8 @@ final class ResourceIndex: Sendable {
 
   /// - Parameters:
   ///   - hashes: ascending, one for each object in the catalogue.
-  ///   - packed: what is in packs.
-  ///   - limit: resources in memory, as far as they can go.
+  ///   - packed: the records in packs.
+  ///   - limit: the most resources in memory, as far as they can be unloaded.
   init(seed: UInt64, hashes: [UInt64], packed: [PackEntry] = [], limit: Int = .max) {
     self.seed = seed
     let capacity = (hashes.count + packed.count) / Self.shardCount
@@ -47,7 +48,7 @@ final class ResourceIndex: Sendable {
     key.authority.withUnsafeBytes { authority in key.target.withUnsafeBytes { hash(authority, $0) } }
   }
 
-  /// The hot path: neither allocates nor copies for a resource that was used before.
+  /// Finds the resource with this key. The hot path: neither allocates nor copies for a resource that was used before.
   func find(_ authority: UnsafeRawBufferPointer, _ target: UnsafeRawBufferPointer) -> Resource? {
     let hash = hash(authority, target)
     var gone: [Resource] = []
@@ -69,7 +70,7 @@ final class ResourceIndex: Sendable {
     }
   }
 
-  /// Takes the resource out if it is empty.
+  /// Removes the resource if it is empty.
   func removeIfEmpty(_ resource: Resource) {
     shard(resource.hash).withLock { shard in
       let isEmpty = resource.withLock { state in
@@ -81,19 +82,22 @@ final class ResourceIndex: Sendable {
     }
   }
 
-  /// Those in memory whose keys lie at or below one of these paths (``OutdatedTrees``).
+  /// Returns the resources in memory whose keys are at or below one of these paths (``OutdatedTrees``).
   func resources(below trees: [[UInt8]]) -> [Resource] {
     shards.flatMap { shard in
       shard.withLock { shard in shard.all { OutdatedTrees.isCovered($0, by: trees) } }
     }
   }
 
-  /// How long nobody used a resource that goes for want of room, in seconds.
+  /// The time in seconds for which a resource has to be unused before it is unloaded for lack of room.
   private static let idle: Int64 = 10
 
-  /// Lets go of resources that nobody has and nobody used for a while, until at most `limit` responses are left: of those which the
-  /// hand has passed by, and which have many responses each. `now` in wall seconds. One walk over what is in memory. In the pool.
-  /// - Parameter responses: how many are in memory.
+  /// Unloads resources that are idle and were not used for a while, until at most `limit` responses are left. It is needed for
+  /// resources that the clock hand did not unload, and for those with many responses. One walk over the resources in memory. In
+  /// the pool.
+  /// - Parameters:
+  ///   - responses: the number of responses in memory.
+  ///   - now: wall clock, seconds.
   func unload(beyond limit: Int, responses: Int, now: Int64) {
     let resources = shards.reduce(0) { sum, shard in sum + shard.withLock { $0.resourceCount } }
     var excess = max(responses, resources) - limit
@@ -104,11 +108,11 @@ final class ResourceIndex: Sendable {
     }
   }
 
-  /// What stands under a hash when an object of the catalogue is to go.
+  /// What the index has under a hash when an object of the catalogue is to be removed.
   enum Presence {
-    /// Nothing of it is in memory, and now it counts as one fewer at rest.
+    /// Nothing under that hash is in memory; the index now counts one object fewer at rest.
     case unmarked
-    /// The object may be among those of these resources.
+    /// The object may be in one of these resources.
     case inMemory([Resource])
   }
 
@@ -121,18 +125,18 @@ final class ResourceIndex: Sendable {
     }
   }
 
-  /// Those in memory under that hash.
+  /// The resources in memory under that hash.
   func resources(_ hash: UInt64) -> [Resource] { shard(hash).withLock { $0.all(hash) } }
 
   // MARK: Records in packs
 
-  /// What is at rest under that hash is not at the one place any more, but at another, or nowhere.
-  /// - Returns: `nil`: it was there; else the resources that may have it.
+  /// Changes the place of a record at rest, or removes it.
+  /// - Returns: `nil` if it was at rest there; else the resources that may have it.
   func move(_ hash: UInt64, from place: PackPlace, to next: PackPlace?) -> [Resource]? {
     shard(hash).withLock { shard in shard.move(hash, from: place, to: next) ? nil : shard.all(hash) }
   }
 
-  /// The resource, or the one record under the hash of its key, where it is at rest. The hot path: as ``find(_:_:)``.
+  /// Returns the resource, or the only record at rest under the hash of its key. The hot path, as ``find(_:_:)``.
   func look(_ authority: UnsafeRawBufferPointer, _ target: UnsafeRawBufferPointer) -> IndexShard.Looked? {
     let hash = hash(authority, target)
     return shard(hash).withLock { shard in
@@ -140,7 +144,7 @@ final class ResourceIndex: Sendable {
     }
   }
 
-  /// Whether a record that is at rest was asked for since it was written or passed over last. Of what is in memory, `nil`.
+  /// Whether a record at rest was requested since it was written or last moved; `nil` if it is not at rest there.
   func wasUsed(_ hash: UInt64, _ place: PackPlace) -> Bool? { shard(hash).withLock { $0.wasUsed(hash, place) } }
 
   private func shard(_ hash: UInt64) -> Locked<IndexShard> { shards[Int(hash >> 58)] }

@@ -1,14 +1,15 @@
 import PawlCache
 
-/// One body of which two parts are there, each from its beginning: a fetch that was to take the place of an incomplete one was itself
-/// broken off before it had as much. The longer one stays where the shorter one is its beginning, and has the tags of both.
+/// Joins two incomplete bodies of one representation, each held from its beginning: a fetch that was to replace an incomplete
+/// body broke off itself before it had as much. If the shorter one is the beginning of the longer one, the longer one stays and
+/// gets the tags of both.
 struct Reunion {
   let core: StoreCore
 
-  /// What was recorded under one key. Blocking.
+  /// Joins the responses that were recorded under one key. Blocking.
   func join(_ responses: [StoredResponse]) -> [StoredResponse] {
     var left = responses
-    // The newest first: that one is as old as the latest fetch.
+    // The newest first: it is compared with each older one.
     let parts = responses.filter(Self.isPart).sorted { $0.body.number > $1.body.number }
     for (place, newer) in parts.enumerated() {
       for older in parts[(place + 1)...] where areOne(newer, older) {
@@ -19,7 +20,7 @@ struct Reunion {
         guard !isLonger, let index = left.firstIndex(where: { $0.body.number == kept.body.number }) else { continue }
         left[index] = kept.current
         core.record([.current(kept.body.number)], of: kept.body)
-        // What comes before it is compared with that one now.
+        // The remaining older ones are compared with the kept one in its own round.
         break
       }
     }
@@ -47,7 +48,7 @@ struct Reunion {
 }
 
 extension StoreCore {
-  /// `kept` has the tags of `gone`, which is its beginning up to `end`, and which goes when that is recorded.
+  /// Gives `kept` the tags of `gone`, which is its beginning up to `end`, and drops `gone` when that is recorded.
   func unite(_ kept: StoredBody, with gone: StoredBody, upTo end: UInt64) {
     events.log(.info, "bodies-united", ["body": kept.id.hex, "with": gone.id.hex, "compared": "\(end)"])
     kept.inheritTags(of: gone, upTo: gone.reach(end), isWhole: false, isMinted: { TagRecord.isOwn($0) }) { [self] in
@@ -57,7 +58,8 @@ extension StoreCore {
 }
 
 extension CacheStore {
-  /// An incomplete response is current again: the fetch that was to take its place ended before it had as much, and is its beginning.
+  /// Makes an incomplete response current again: the fetch that was to replace it ended before it had as much, and is its
+  /// beginning.
   package func reinstate(_ old: StoredResponse, insteadOf new: StoredResponse, upTo end: UInt64) {
     guard let key = new.body.state.withLock({ $0.home }), let resource = index.find(key, create: false) else { return }
     let gone = resource.withLock { state -> [StoredResponse]? in
@@ -76,7 +78,7 @@ extension CacheStore {
 }
 
 extension StoredResponse {
-  /// The same, in nobody's shadow.
+  /// The same response as a current one, not superseded.
   fileprivate var current: StoredResponse {
     StoredResponse(head: head, body: body, storedAt: storedAt, personal: personal, supersededAt: nil)
   }

@@ -3,14 +3,14 @@ import PawlDisk
 import PawlLoop
 import PawlObserve
 
-/// What the parts of one cache share: its bodies, and the index over them.
+/// The objects that the parts of one cache share: those of its bodies, and the index over them.
 final class StoreCore: BodyCore, @unchecked Sendable {
-  // Safe: as for the bodies.
+  // Safe: as in `BodyCore`.
   let index: ResourceIndex
   let trees: OutdatedTrees
-  /// Whether orphans were looked for in every directory since the start.
+  /// Whether the sweep for orphans has finished since the start.
   let isSwept = Locked(false)
-  /// One pack is emptied at a time to make room.
+  /// Held while a pack is emptied to make room: one at a time.
   let emptying = Locked(())
   let keeping = Locked(KeptShare())
 
@@ -26,7 +26,7 @@ final class StoreCore: BodyCore, @unchecked Sendable {
   }
 
   override func drop(_ body: StoredBody) {
-    // First: who has just loaded it, and puts it where it is found, sees that it is on its way out.
+    // Doomed first: a thread that has just loaded it, and adds it to a resource, sees that it is being removed.
     let isFirst = body.doom()
     removeFromIndex(body)
     body.leaveBase()
@@ -36,7 +36,7 @@ final class StoreCore: BodyCore, @unchecked Sendable {
 
   override func makeRoom(_ bytes: UInt64) -> Bool { reserveEvicting(bytes) }
 
-  // MARK: - Others who know of a record
+  // MARK: - Other bodies of a record
 
   override func noteMoved(
     _ body: StoredBody, from place: PackPlace, to next: PackPlace, _ descriptor: BodyDescriptor
@@ -60,7 +60,7 @@ final class StoreCore: BodyCore, @unchecked Sendable {
     record(changes, of: other, then: completion)
   }
 
-  /// Who came while somebody had a body that had left the index.
+  /// Other bodies of the same object: it was loaded again while a body that had left the index was in use.
   private func others(than body: StoredBody, _ hash: UInt64) -> [StoredBody] {
     index.resources(hash).flatMap { $0.withLock { $0.responses.map(\.body) } }.flatMap { [$0] + $0.forms.map(\.body) }
       .filter { $0.number == body.number && $0 !== body }

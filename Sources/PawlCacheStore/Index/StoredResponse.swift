@@ -3,24 +3,25 @@ package import PawlCache
 package import PawlDisk
 import PawlLoop
 
-/// One response as it can be given to clients: a head and the body it came with. Immutable but for two slots; a 304
-/// makes a new one with the same body.
+/// One response as it can be given to clients: a head and its body. Immutable except for its locked properties. A 304 makes a new
+/// one with the same body.
 package final class StoredResponse: Sendable {
   package let head: StoredHead
   package let body: StoredBody
   /// Wall clock, seconds since 1970.
   package let storedAt: Int64
-  /// For whom alone, when it was kept by `resume-private`.
+  /// The only owner that may get it, if it was stored by `resume-private`.
   package let personal: PersonalBinding?
-  /// To whom else the origin has said that these bytes are theirs, too; the latest first. In memory only.
+  /// Other owners to whom the origin has confirmed the same bytes; the latest first. In memory only.
   private let granted: Locked<[Grant]>?
-  /// What the server made of it for its shortest way.
+  /// What the server has rendered from it for the hot path.
   package let rendered = Locked<(any AnyObject & Sendable)?>(nil)
   private let superseded: Locked<Int64?>
-  /// Its head is what one request alone was told: that is nobody else's, and not what is stored.
+  /// Whether its head is the answer to one request only: it is not given to other requests, and is not stored.
   package let isOfOneRequest: Bool
 
-  /// The owner is told by the same rule that made `owner`; after `expires` (wall clock, seconds) it is not given out.
+  /// The owner of a private response. Requests are compared by the rule that made `owner`. After `expires` (wall clock, seconds)
+  /// it is not given out.
   package struct PersonalBinding: Hashable, Sendable {
     package var owner: [UInt8]
     package var expires: Int64
@@ -28,18 +29,18 @@ package final class StoredResponse: Sendable {
     package init(owner: [UInt8], expires: Int64) { (self.owner, self.expires) = (owner, expires) }
   }
 
-  /// An owner as in ``PersonalBinding``, and the head under which that one gets the bytes.
+  /// An owner as in ``PersonalBinding``, and the head under which this owner gets the bytes.
   package struct Grant: Equatable, Sendable {
     package var owner: [UInt8]
     package var head: StoredHead
   }
 
-  /// How many are remembered; of more, the oldest have to ask again.
+  /// The most grants that are remembered; beyond it, the oldest is forgotten and its owner's request goes to the origin again.
   package static let grantLimit = 16
 
   package var grants: [Grant] { granted?.withLock { $0 } ?? [] }
 
-  /// Remembers one more, where this one was kept for somebody.
+  /// Adds a grant, if this response is a private one.
   package func grant(_ owner: [UInt8], _ head: StoredHead) {
     granted?.withLock { grants in
       grants.removeAll { $0.owner == owner }
@@ -62,7 +63,7 @@ package final class StoredResponse: Sendable {
     superseded = Locked(supersededAt)
   }
 
-  /// That of the body.
+  /// The id of the body.
   package var id: ObjectID { body.id }
 
   /// When a newer response took its place (wall clock, seconds); `nil` while it is current.
@@ -70,18 +71,19 @@ package final class StoredResponse: Sendable {
 
   func supersede(at time: Int64) { superseded.withLock { $0 = time } }
 
-  /// Whether the origin's own validator names the bytes beyond doubt; not a date of what each user may get otherwise.
+  /// Whether the origin's own validator is strong. For a private response, a date is never strong, because each user may get
+  /// other bytes.
   var isStronglyValidated: Bool {
     personal == nil ? head.isStronglyValidated : head.validators.tag.map { !$0.isWeak } ?? false
   }
 
-  /// The same bytes under the head that one request alone is answered with.
+  /// The same bytes under a head that answers one request only.
   package func ofOneRequest(head: StoredHead) -> StoredResponse {
     StoredResponse(
       head: head, body: body, storedAt: storedAt, personal: personal, supersededAt: supersededAt, isOfOneRequest: true)
   }
 
-  /// The same bytes under another head, as of a 304 for all.
+  /// The same bytes under another head, for all requests, as after a 304.
   package func with(head: StoredHead, personal: PersonalBinding? = nil) -> StoredResponse {
     StoredResponse(
       head: head, body: body, storedAt: storedAt, personal: personal ?? self.personal, supersededAt: supersededAt)
@@ -89,8 +91,8 @@ package final class StoredResponse: Sendable {
 }
 
 extension StoredHead {
-  /// Whether the origin's own validator names the bytes beyond doubt (RFC 9110 §8.8.1; the date only when it is at least
-  /// a minute older than the answer).
+  /// Whether the origin's own validator is strong (RFC 9110 §8.8.1). A date is strong only if it is at least a minute older than
+  /// the response.
   var isStronglyValidated: Bool {
     if let tag = validators.tag { return !tag.isWeak }
     return validators.lastModifiedIsStrong(margin: 60)

@@ -1,19 +1,20 @@
 package import PawlCache
 
-/// The current responses of one resource. A few are looked through, the newest first; more are found by the values of what selects
-/// them, so that one of thousands costs no more than one of ten. Of too many the longest unused goes.
+/// The current responses of one resource. Up to ``scanLimit`` are scanned, the newest first. More are found through an index by
+/// the values that select them, so that a look-up among thousands costs no more than among ten. If there are too many, the one
+/// that was unused for longest is removed.
 package struct Variants: RandomAccessCollection {
-  /// The most that are kept of one resource. Some 4 KiB of memory each, and a file.
+  /// The most responses of one resource. Each takes about 4 KiB of memory, and a file.
   package static let limit = 4096
-  /// The most kinds of selection among them (other `Vary`, other implicit keys): each is looked up by itself.
+  /// The most selectors among them (different `Vary`, different implicit keys): each is looked up separately.
   package static let selectorLimit = 32
-  /// Up to so many are looked through.
+  /// The most responses that are scanned without an index.
   static let scanLimit = 8
 
-  /// In the order of their coming, the newest first; in none once there is an index.
+  /// The responses, the newest first; in no order once there is an index.
   @usableFromInline private(set) var entries: [StoredResponse] = []
   private var index: Lookup?
-  /// Where the next is looked for that goes.
+  /// The place where the clock hand looks for the next response to remove.
   private var hand = 0
 
   private struct Lookup {
@@ -27,7 +28,7 @@ package struct Variants: RandomAccessCollection {
   @inlinable package var endIndex: Int { entries.count }
   @inlinable package subscript(position: Int) -> StoredResponse { entries[position] }
 
-  /// The one that there is; `nil` where there are more, or none.
+  /// The only response; `nil` if there are more, or none.
   @inlinable package var only: StoredResponse? { entries.count == 1 ? entries[0] : nil }
 
   func response(number: Int64) -> StoredResponse? {
@@ -35,13 +36,13 @@ package struct Variants: RandomAccessCollection {
     return index.places[number].map { entries[$0] }
   }
 
-  /// What there is of a body.
+  /// The response with this body.
   package func response(of body: StoredBody) -> StoredResponse? { response(number: body.number) }
 
-  /// The newest that a request selects.
+  /// Returns the newest response that a request selects.
   /// - Parameters:
-  ///   - values: the request's, of a selector.
-  ///   - isSelected: whether it is one of those.
+  ///   - values: returns the request's values for a selector.
+  ///   - isSelected: whether the request selects a response.
   package func selected(
     by values: (VariantSelector) -> [UInt8], where isSelected: (StoredResponse) -> Bool
   ) -> StoredResponse? {
@@ -49,7 +50,7 @@ package struct Variants: RandomAccessCollection {
     return candidates(values).filter(isSelected).max { $0.body.number < $1.body.number }
   }
 
-  /// All of them, the newest first.
+  /// Returns all responses that a request selects, the newest first.
   package func allSelected(
     by values: (VariantSelector) -> [UInt8], where isSelected: (StoredResponse) -> Bool
   ) -> [StoredResponse] {
@@ -57,13 +58,13 @@ package struct Variants: RandomAccessCollection {
     return candidates(values).filter(isSelected).sorted { $0.body.number > $1.body.number }
   }
 
-  /// The newest that `isMeant` of those that came last, at most `limit`.
+  /// Returns at most `limit` responses for which `isMeant` is true, among those that came last.
   package func newest(_ limit: Int, where isMeant: (StoredResponse) -> Bool) -> [StoredResponse] {
     let latest = index == nil ? entries[...] : ArraySlice(entries.suffix(Self.lookedAt).reversed())
     return Array(latest.lazy.filter(isMeant).prefix(limit))
   }
 
-  /// Of thousands of responses, so many are looked at.
+  /// The number of responses that ``newest(_:where:)`` looks at once there is an index.
   static let lookedAt = 64
 
   private func candidates(_ values: (VariantSelector) -> [UInt8]) -> [StoredResponse] {
@@ -79,8 +80,8 @@ package struct Variants: RandomAccessCollection {
 
   // MARK: Changes
 
-  /// Puts one in, as the newest.
-  /// - Returns: those that have to go for it.
+  /// Adds a response as the newest.
+  /// - Returns: the responses that are removed for it.
   mutating func insert(_ response: StoredResponse) -> [StoredResponse] {
     if index == nil {
       entries.insert(response, at: 0)
@@ -95,14 +96,14 @@ package struct Variants: RandomAccessCollection {
       place = victim()
       gone.append(entries[place])
       leaveIndex(entries[place])
-      // Where the hand has just been: it is the last to be asked.
+      // The hand has just passed this place, so it comes here last.
       entries[place] = response
     }
     enterIndex(response, at: place)
     return gone + removeOldestGroup()
   }
 
-  /// What was recorded before the start, behind those that are newer.
+  /// Adds a response that was recorded before the start, behind newer ones.
   mutating func append(_ response: StoredResponse) -> [StoredResponse] {
     if index == nil, entries.count < Self.scanLimit {
       entries.append(response)
@@ -124,7 +125,7 @@ package struct Variants: RandomAccessCollection {
     if entries.isEmpty { index = nil }
   }
 
-  /// The same body under another head, which may be selected otherwise.
+  /// Replaces the response with the same body by one with another head, which may be selected by other requests.
   mutating func replace(_ response: StoredResponse) {
     guard index != nil else {
       for place in entries.indices where entries[place].body.number == response.body.number {
@@ -159,7 +160,8 @@ package struct Variants: RandomAccessCollection {
     if index?.groups[selector]?.isEmpty == true { index?.groups[selector] = nil }
   }
 
-  /// The first that was not used since the hand passed it last; after two rounds the one where it stands. The hand stands behind it.
+  /// Returns the place of the first response that was not used since the hand last passed it; after two rounds, the one at the
+  /// hand. The hand moves behind it.
   private mutating func victim() -> Int {
     var patience = 2 * entries.count
     while true {
@@ -172,7 +174,7 @@ package struct Variants: RandomAccessCollection {
     return hand
   }
 
-  /// Of too many kinds of selection, the one whose newest response is the oldest, with all it has.
+  /// Removes the selector whose newest response is the oldest, with all its responses, if there are too many selectors.
   private mutating func removeOldestGroup() -> [StoredResponse] {
     guard let index, index.groups.count > Self.selectorLimit else { return [] }
     let newest = index.groups.mapValues { $0.values.lazy.flatMap(\.self).max() ?? 0 }

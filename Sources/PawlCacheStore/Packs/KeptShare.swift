@@ -1,16 +1,17 @@
-/// How much of a pack that is emptied to make room may be written anew, because it was used: half, over many packs. What packs of
-/// little use leave of theirs is for those where all is in use, which are what the former make.
+/// The share of a pack that may be written to another pack when it is emptied to make room, because it was used: half of it, on
+/// average over many packs. What some packs do not use of their share is saved for packs in which all objects are in use; those
+/// consist of objects that were kept before.
 struct KeptShare: Hashable {
-  /// Bytes are saved up for so many packs at most.
+  /// The number of packs for which bytes are saved at most.
   static let packs = 16
 
-  /// At first as many as there may be: what comes first is what is asked for most.
+  /// Bytes that are saved. Unlimited for the first pack: what is stored first is what is requested most.
   private var saved = 1 << 40
 
-  /// Bytes of a pack of so many that may be kept; some of it goes in any case.
+  /// Returns how many bytes of a pack of `size` bytes may be kept; at least a sixteenth is always removed.
   func most(of size: Int) -> Int { min(size / 16 * 15, size / 2 + saved) }
 
-  /// So many were.
+  /// Notes how many bytes were kept.
   mutating func note(_ kept: Int, of size: Int) {
     saved = min(max(0, saved + size / 2 - kept), size / 2 * Self.packs)
   }

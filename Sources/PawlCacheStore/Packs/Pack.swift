@@ -3,32 +3,32 @@ import PawlBase
 import PawlDisk
 import PawlLoop
 
-/// One file of small objects, one record behind another. It only grows, until it is full; then it goes as a whole. What is read from it
-/// stays readable while somebody has it, whatever has become of its name.
+/// One file with the records of small objects, one behind another. It only grows until it is full; later it is removed as a
+/// whole. A reader that holds the pack can read it even after the file was unlinked.
 final class Pack: Sendable {
   let number: UInt32
   let descriptor: CInt
   private let pool: WorkerPool
   private let state: Locked<State>
-  /// Who marks records.
+  /// Held while a record is marked as dead.
   private let marking = Locked(())
   let proven = Locked(ProvenRecords())
 
   private struct State {
-    /// Where the next record goes.
+    /// The offset of the next record.
     var end: Int
-    /// Bytes of records that still count.
+    /// The size of the records that still count, in bytes.
     var live: Int
     var isSealed = false
-    /// Something was written since the last sync.
+    /// Whether something was written since the last sync.
     var isDirty = false
-    /// Wall clock, seconds: of the last record.
+    /// The time of the last record (wall clock, seconds).
     var lastWritten: Int64
     var isDropped = false
     var isCounted = true
   }
 
-  /// The bytes before the first record: what tells that it is a pack of this cache.
+  /// The size of the head before the first record. It identifies a pack of this cache.
   static let headSize = PackPlace.unit
 
   init(number: UInt32, descriptor: CInt, end: Int, live: Int, isSealed: Bool, lastWritten: Int64, pool: WorkerPool) {
@@ -42,21 +42,22 @@ final class Pack: Sendable {
     if !pool.run({ close(descriptor) }) { close(descriptor) }
   }
 
-  /// Bytes of the file.
+  /// The size of the file in bytes.
   var size: Int { state.withLock { $0.end } }
-  /// Bytes of records that still count, as far as is known.
+  /// The size of the records that still count in bytes, as far as is known.
   var live: Int { state.withLock { $0.live } }
   var isSealed: Bool { state.withLock { $0.isSealed } }
-  /// Wall clock, seconds.
+  /// The time of the last record (wall clock, seconds).
   var lastWritten: Int64 { state.withLock { $0.lastWritten } }
 
-  /// No more records come.
+  /// Marks the pack as full: no more records are written to it.
   func seal() { state.withLock { $0.isSealed = true } }
 
-  /// Whether it is full, and nobody empties it.
+  /// Whether the pack is full and is not being emptied.
   var isToGo: Bool { state.withLock { $0.isSealed && !$0.isDropped } }
 
-  /// It is being emptied: `false` for a second one.
+  /// Notes that the pack is being emptied.
+  /// - Returns: `false` if it was being emptied already.
   func beginDropping() -> Bool {
     state.withLock { state in
       defer { state.isDropped = true }
@@ -64,10 +65,10 @@ final class Pack: Sendable {
     }
   }
 
-  /// It stays, after all.
+  /// Notes that the pack stays after all.
   func endDropping() { state.withLock { $0.isDropped = false } }
 
-  /// Whether something was written since this was asked last.
+  /// Returns whether something was written since the last call.
   func takeDirt() -> Bool {
     state.withLock { state in
       defer { state.isDirty = false }
@@ -75,16 +76,16 @@ final class Pack: Sendable {
     }
   }
 
-  /// At the start: what was found in it.
-  /// - Parameter isCounted: `false`: some of that may not count any more.
+  /// Sets what was found in the pack at the start.
+  /// - Parameter isCounted: `false` if some of these records may not count any more.
   func noteFound(live: Int, lastWritten: Int64, isCounted: Bool) {
     state.withLock { ($0.live, $0.lastWritten, $0.isCounted) = (live, lastWritten, isCounted) }
   }
 
-  /// Whether ``live`` is what counts, and no more.
+  /// Whether ``live`` is exact.
   var isCounted: Bool { state.withLock { $0.isCounted } }
 
-  /// So many bytes of records counted a moment ago.
+  /// Sets ``live`` to the bytes that were counted a moment ago, if they are fewer.
   func noteCounted(_ bytes: Int) {
     state.withLock { ($0.live, $0.isCounted) = (min($0.live, bytes), true) }
   }
@@ -93,10 +94,10 @@ final class Pack: Sendable {
 
   private static let padding = [UInt8](repeating: 0, count: PackPlace.unit)
 
-  /// Writes a record behind the last one. By one writer at a time; into the page cache.
+  /// Writes a record behind the last one, into the page cache. One writer at a time.
   /// - Parameters:
-  ///   - front: what stands before its content.
-  ///   - content: is padded here; may be empty where all of it stands in `front`.
+  ///   - front: all that comes before the content.
+  ///   - content: is padded here; may be empty if all of it is in `front`.
   func append(
     _ front: [UInt8], _ content: UnsafeRawBufferPointer, at time: Int64, _ now: Monotonic
   ) throws(StoreError) -> PackPlace {
@@ -114,7 +115,8 @@ final class Pack: Sendable {
     do throws(StoreError) {
       try outcome.get()
     } catch {
-      // What there is of it is nothing. Where this fails, too, the next record takes its place, and each record proves itself.
+      // A partial record is not valid. If the truncation fails, too, the next record is written over it; each record proves
+      // itself.
       _ = ftruncate(descriptor, off_t(end))
       throw error
     }
@@ -127,11 +129,11 @@ final class Pack: Sendable {
     return PackPlace(pack: number, offset: end, size: size)
   }
 
-  /// Marks a record as one that does not count any more; one that was marked before stays so. Into the page cache.
-  /// - Parameter waits: for the disk: never on a loop.
-  /// - Returns: `false` where the disk would have to be waited for.
+  /// Marks a record as dead, that is, as not counting any more, in the page cache. Marking it twice does nothing.
+  /// - Parameter waits: whether to wait for the disk: never on a loop.
+  /// - Returns: `false` if that would take waiting for the disk.
   func kill(_ place: PackPlace, waits: Bool) throws(StoreError) -> Bool {
-    // From the disk before anybody is kept waiting.
+    // Reads from the disk before taking the lock, so that no other thread waits for it.
     if waits, case .failed(let error) = read(place.offset, PackPlace.unit, waits: true) { throw error }
     return try marking.withLock { _ throws(StoreError) in
       switch read(place.offset, PackPlace.unit, waits: waits) {
@@ -148,7 +150,7 @@ final class Pack: Sendable {
     }
   }
 
-  /// A record does not count any more.
+  /// Updates the counts after a record was marked as dead.
   private func noteGone(_ place: PackPlace) {
     state.withLock { state in
       state.live -= min(place.size, state.live)
@@ -156,15 +158,16 @@ final class Pack: Sendable {
     }
   }
 
-  /// What a read came to.
+  /// The result of a read.
   enum Reading {
     case bytes([UInt8])
-    /// The disk would have to be waited for.
+    /// Reading would take waiting for the disk.
     case wouldWait
     case failed(StoreError)
   }
 
-  /// - Parameter waits: for the disk: never on a loop.
+  /// Reads a record.
+  /// - Parameter waits: whether to wait for the disk: never on a loop.
   func read(_ place: PackPlace, waits: Bool) -> Reading { read(place.offset, place.size, waits: waits) }
 
   func read(_ offset: Int, _ size: Int, waits: Bool) -> Reading {
@@ -178,7 +181,7 @@ final class Pack: Sendable {
         }
       } else {
         let read = pawl_pread_nowait(descriptor, target.baseAddress, size, off_t(offset))
-        // Where the file system knows no such reads, too: the pool reads.
+        // Also if the file system has no reads that do not wait: then the pool reads.
         isThere = read == size
         count = max(0, read)
       }

@@ -3,23 +3,23 @@ import PawlBase
 import PawlCache
 import PawlDisk
 
-/// What the index in memory is to know of a record: two words.
+/// The entry of a record in the index in memory: two words.
 struct PackEntry: Hashable, Sendable {
   let hash: UInt64
   let place: PackPlace
 }
 
-/// What was found in the packs at the start.
+/// The contents of all packs, as found at the start.
 struct PackInventory {
   var entries: [PackEntry] = []
-  /// The highest number that an object there has.
+  /// The highest number of an object in the packs.
   var lastNumber: Int64 = 0
-  /// Bytes of the files.
+  /// The size of the files in bytes.
   var size: UInt64 = 0
 }
 
-/// A list of the records in one pack, beside it: 64 bytes of numbers, then 16 for each record. It is made when the pack is full, and
-/// saves the next start from going through the records one by one. Without it, that is what happens.
+/// A list of the records in one pack, in a file beside it: 64 bytes of numbers, then 16 bytes for each record. It is written when
+/// the pack is full, so that the next start does not have to read all records one by one. Without the list it does.
 enum PackList {
   private static let mark: UInt64 = 0x7061_776c_0000_0103
   static let headSize = 64
@@ -27,7 +27,7 @@ enum PackList {
   struct Content {
     var entries: [PackEntry]
     var lastNumber: Int64
-    /// Where the last record ends.
+    /// The offset at which the last record ends.
     var end: Int
   }
 
@@ -48,7 +48,7 @@ enum PackList {
     return head + body
   }
 
-  /// `nil` for what ``bytes(_:seed:)`` did not make.
+  /// Reads a list; `nil` if it was not made by ``bytes(_:seed:)``.
   static func read(_ bytes: [UInt8], of number: UInt32, seed: UInt64) -> Content? {
     var reader = ByteReader(rest: bytes.prefix(headSize))
     guard bytes.count >= headSize, reader.number() == mark, let count = reader.number(),
@@ -75,19 +75,19 @@ enum PackList {
   }
 }
 
-/// Looks for records in a pack. Blocking.
+/// Finds the records of a pack. Blocking.
 private struct PackScan {
   private let pack: Pack
   private let end: Int
   private let seed: UInt64
-  /// What was read last, and from where on.
+  /// The bytes that were read last, and their offset.
   private var bytes: [UInt8] = []
   private var start = 0
 
   init(_ pack: Pack, through end: Int, seed: UInt64) { (self.pack, self.end, self.seed) = (pack, end, seed) }
 
-  /// The head of the record that begins there; `nil` where none does.
-  /// - Parameter isLost: nobody knows where the next begins.
+  /// Returns the head of the record that begins at `position`; `nil` if none begins there.
+  /// - Parameter isLost: whether the beginning of the next record is unknown.
   mutating func head(at position: Int, isLost: Bool) -> PackRecord.Head? {
     let ahead = isLost ? 64 << 10 : 2 << 10
     guard read(position, PackPlace.unit, ahead), let head = look(position, { PackRecord.Head($0) }),
@@ -118,9 +118,9 @@ extension Packs {
   private static var indexSuffix: String { ".index" }
   func indexPath(of number: UInt32) -> String { path(of: number) + Self.indexSuffix }
 
-  /// Goes through the records of a pack, whose heads prove themselves; what is none is passed over. Blocking.
-  /// - Parameter end: where to stop at the latest.
-  /// - Returns: where the last of them ends.
+  /// Calls `found` for each record of a pack whose head is proven by its check, and skips everything else. Blocking.
+  /// - Parameter end: the offset at which to stop.
+  /// - Returns: the offset at which the last record ends.
   func scan(_ pack: Pack, through end: Int, _ found: (PackRecord.Head, PackPlace) -> Void) -> Int {
     var scan = PackScan(pack, through: end, seed: seed)
     var (position, last) = (Pack.headSize, Pack.headSize)
@@ -136,7 +136,7 @@ extension Packs {
     return last
   }
 
-  /// What counts in a pack, found by going through it. Blocking.
+  /// Finds the records that count in a pack by reading all of it. Blocking.
   private func content(of pack: Pack) -> PackList.Content {
     var content = PackList.Content(entries: [], lastNumber: 0, end: 0)
     content.end = scan(pack, through: pack.size) { head, place in
@@ -146,28 +146,28 @@ extension Packs {
     return content
   }
 
-  /// Of a pack that is full. Blocking.
+  /// Writes the list of a full pack. Blocking.
   func writeIndex(of pack: Pack) {
     let content = content(of: pack)
-    // An index that says less than there is would hide the rest.
+    // An incomplete list would hide the other records.
     guard content.end == pack.size, self.pack(pack.number) === pack else { return }
     let (path, bytes) = (indexPath(of: pack.number), PackList.bytes(content, seed: seed))
     do throws(StoreError) {
       let descriptor = try Files.open(path, O_WRONLY | O_CREAT | O_TRUNC)
       defer { CLinux.close(descriptor) }
       try Files.writeAll(descriptor, bytes[...], at: 0)
-      // It went meanwhile: so does its list, which another of its number must not find.
+      // The pack was removed meanwhile. Its list must not be taken for that of a later pack with the same number.
       if self.pack(pack.number) !== pack { try Files.unlink(path) }
     } catch {
-      // Half of one is none, by its check.
+      // A partial list is rejected by its check.
       events.log(.debug, "pack-index-failed", ["path": path, "why": "\(error)"])
     }
   }
 
   // MARK: At the start
 
-  /// Opens all packs there are, and says what is in them; what is no pack of this cache goes. Blocking.
-  /// - Throws: where the directory cannot be made or read.
+  /// Opens all packs and returns their contents; removes files that are not packs of this cache. Blocking.
+  /// - Throws: if the directory cannot be made or read.
   func open() throws(StoreError) -> PackInventory {
     try Files.makeDirectories(directory)
     var inventory = PackInventory()
@@ -178,7 +178,7 @@ extension Packs {
         numbers.append(number)
       } else if name.hasSuffix(Self.indexSuffix), !names.contains(String(name.dropLast(Self.indexSuffix.count))) {
         noteLoss("pack-dropped", "\(directory)/\(name.dropLast(Self.indexSuffix.count))", "its file is missing")
-        // Another pack may have that number one day.
+        // A later pack may get that number.
         try Files.unlink("\(directory)/\(name)")
       }
     }
@@ -205,7 +205,7 @@ extension Packs {
       size > UInt64(Pack.headSize)
     else {
       if size > UInt64(Pack.headSize) { noteLoss("pack-dropped", path, "it is not of this catalogue, or damaged") }
-      // Else one that nothing was written to.
+      // Otherwise no record was written to it.
       try Files.unlink(path)
       return try Files.unlink(indexPath(of: number))
     }

@@ -1,40 +1,41 @@
-/// Where an object lies in the packs: which pack, from which byte on, and how many bytes. 60 bits, so that the index keeps it in one
-/// word beside the hash of the key.
+/// The place of an object in the packs: the number of the pack, the offset and the size in bytes. 60 bits, so that the index
+/// stores it in one word beside the hash of the key.
 struct PackPlace: Hashable, Sendable {
-  /// Records begin at multiples of so many bytes, and are padded to them.
+  /// Records begin at multiples of this number of bytes, and are padded to it.
   static let unit = 64
-  /// The most bytes of one pack.
+  /// The largest size of a pack in bytes.
   static let packLimit = 1 << (offsetBits + 6)
-  /// The most bytes of one record.
+  /// The largest size of a record in bytes.
   static let recordLimit = large + (half - 1) * largeUnit
-  /// The most packs that are ever made in one cache: 16 PiB of objects.
+  /// The most packs that one cache ever makes: 16 PiB of objects.
   static let numberLimit: UInt32 = 1 << 26
 
-  /// A record of so many bytes, and a larger one, is padded to these: so the size of one that is twenty times as large fits into the same bits.
+  /// Records of at least `large` bytes are padded to multiples of `largeUnit` beyond it: so the sizes up to ``recordLimit``,
+  /// about 17 times `large`, fit into the same bits.
   private static let large = half * unit
   private static let largeUnit = 1024
-  /// Of the numbers that say a size, the lower half are those of small ones.
+  /// Size codes below `half` are multiples of ``unit``; the others are those of large records.
   private static let half = 1 << (sizeBits - 1)
 
   private static let sizeBits = 12
   private static let offsetBits = 22
 
-  /// The lowest 60.
+  /// The place in the lowest 60 bits.
   let bits: UInt64
 
   init(bits: UInt64) { self.bits = bits }
 
   /// - Parameters:
-  ///   - pack: its number, below ``numberLimit``.
+  ///   - pack: the number of the pack, below ``numberLimit``.
   ///   - offset: in bytes, a multiple of ``unit`` below ``packLimit``.
-  ///   - size: in bytes, at most ``recordLimit``. What is not ``padded(_:)`` counts as if it were.
+  ///   - size: in bytes, at most ``recordLimit``; rounded up as by ``padded(_:)``.
   init(pack: UInt32, offset: Int, size: Int) {
     bits =
       UInt64(pack) << UInt64(Self.offsetBits + Self.sizeBits) | UInt64(offset / Self.unit) << UInt64(Self.sizeBits)
       | UInt64(Self.code(of: size))
   }
 
-  /// So many bytes, and as many more as make a size of a record.
+  /// Rounds a size up to the next size that a record can have.
   static func padded(_ size: Int) -> Int { self.size(of: code(of: size)) }
 
   private static func code(of size: Int) -> Int {

@@ -2,37 +2,39 @@ import CLinux
 import PawlCache
 import PawlDisk
 
-/// One object in a pack: 64 bytes of numbers, then what is known of the object, padded to whole units, and further to make a size that a
-/// ``PackPlace`` can say, then its content, padded to whole units. It proves itself: the numbers and what is known by a keyed XXH3, the content by another.
+/// One object in a pack: a head of 64 bytes with numbers, the metadata of the object, and its content. The metadata is padded to
+/// whole units, and further so that the record gets a size that a ``PackPlace`` can express. The content is padded to whole
+/// units. A keyed XXH3 proves head and metadata, another XXH3 the content.
 ///
-/// Only the eight bytes that say whether it still counts ever change.
+/// Only the eight bytes with the state, live or dead, ever change.
 struct PackRecord {
   static let unit = PackPlace.unit
   private static let mark: UInt64 = 0x7061_776c_7061_636b
   private static let live: UInt64 = 1
   private static let dead: UInt64 = 2
   private static let isNeverSuperseded = UInt64.max
-  /// Where it says whether it still counts, and what that is when it does not.
+  /// The offset of the state in the record, and its value in a dead record.
   static let stateOffset = 8
   static var deadState: [UInt8] { withUnsafeBytes(of: dead.littleEndian) { Array($0) } }
 
   let row: ObjectRow
   let tags: [TagRecord]
-  /// Counts its changes: of two records of one object, as a process that was killed may leave them, the later one holds.
+  /// Counts the changes of the object. A process that was killed may leave two records of one object: the one with the higher
+  /// revision is valid.
   let revision: UInt64
-  /// ``PackedAnswer``; empty: none was decided.
+  /// The bytes of a ``PackedAnswer``; empty: none was decided.
   let answer: [UInt8]
-  /// Where the content lies among the bytes of the record.
+  /// The range of the content in the bytes of the record.
   let content: Range<Int>
   /// XXH3-64 of the content.
   let digest: UInt64
 
   // MARK: Writing
 
-  /// What stands before the content of a record; `nil` where that would be too large.
+  /// Makes all that comes before the content of a record; `nil` if the record would be too large.
   /// - Parameters:
-  ///   - count: bytes of the content.
-  ///   - seed: of the cache: nobody else can make what passes for a record.
+  ///   - count: the size of the content in bytes.
+  ///   - seed: the secret seed of the cache: without it, bytes that pass for a record cannot be made.
   static func front(
     of row: ObjectRow, _ tags: [TagRecord], revision: UInt64 = 0, answer: [UInt8] = [], content count: Int,
     digest: UInt64, seed: UInt64
@@ -58,7 +60,7 @@ struct PackRecord {
     return bytes
   }
 
-  /// The bytes of a record; `nil` where it would be too large.
+  /// Makes the bytes of a record; `nil` if it would be too large.
   static func bytes(
     of row: ObjectRow, _ tags: [TagRecord], revision: UInt64 = 0, answer: [UInt8] = [], content: UnsafeRawBufferPointer,
     digest: UInt64, seed: UInt64
@@ -72,7 +74,7 @@ struct PackRecord {
 
   // MARK: Reading
 
-  /// What can be told of a record by its first 64 bytes alone: enough to find the next one.
+  /// The first 64 bytes of a record: enough to find the next one.
   struct Head {
     var size: UInt32
     var metaSize: UInt32
@@ -82,7 +84,7 @@ struct PackRecord {
     var digest: UInt64
     var check: UInt64 = 0
     var isLive = true
-    /// Bytes before the content.
+    /// The number of bytes before the content.
     var front: Int { PackRecord.unit + Int(metaSize) }
 
     fileprivate init(
@@ -92,7 +94,8 @@ struct PackRecord {
       (self.number, self.keyHash, self.digest) = (number, keyHash, digest)
     }
 
-    /// `nil` for bytes that no record begins with. Whether they are what pawl wrote shows with the rest.
+    /// Reads a head; `nil` if no record begins with these bytes. Whether pawl has written them is proven only together with the
+    /// metadata.
     init?(_ bytes: UnsafeRawBufferPointer) {
       guard bytes.count >= unit, Self.number(bytes, 0) == mark else { return nil }
       let state = Self.number(bytes, PackRecord.stateOffset)
@@ -121,7 +124,7 @@ struct PackRecord {
       withUnsafeBytes(of: numbers) { output.copyMemory(from: $0) }
     }
 
-    /// Of all that is here but the state, and of what is known of the object.
+    /// Computes the check of the head, without its state, and of the metadata.
     func check(of meta: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
       let numbers = (
         UInt64(metaSize) << 32 | UInt64(size), UInt64(contentSize), UInt64(bitPattern: number), keyHash, digest
@@ -130,8 +133,8 @@ struct PackRecord {
     }
   }
 
-  /// - Returns: `nil` where the bytes are not a whole record that pawl wrote, or one that does not count any more. Its content is not
-  ///   looked at.
+  /// Reads a record; its content is not compared with its digest.
+  /// - Returns: `nil` if the bytes are not a whole record that pawl wrote, or the record is dead.
   init?(_ bytes: UnsafeRawBufferPointer, seed: UInt64) {
     guard let head = Head(bytes), head.isLive, Int(head.size) <= bytes.count else { return nil }
     let meta = Self.unit..<Self.unit + Int(head.metaSize)
@@ -149,23 +152,23 @@ struct PackRecord {
     content = meta.upperBound..<meta.upperBound + Int(head.contentSize)
   }
 
-  /// The bytes of a ``PackedAnswer`` in what is known of an object; `nil` where that is cut.
+  /// Returns the bytes of the ``PackedAnswer`` in the metadata of an object; `nil` if there is none or it is incomplete.
   static func answer(in meta: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
     guard let count = number(at: 0, of: meta), count > 0, count <= UInt64(meta.count - 8) else { return nil }
     return UnsafeRawBufferPointer(rebasing: meta[8..<8 + Int(count)])
   }
 
-  /// Whether nothing has taken the place of an object.
+  /// Whether the object is current, not superseded.
   static func isCurrent(_ meta: UnsafeRawBufferPointer, behind answer: Int) -> Bool {
     number(at: 8 + answer, of: meta) == isNeverSuperseded
   }
 
-  /// Whether an object has this key.
+  /// Whether the object has this key.
   static func isKey(
     _ authority: UnsafeRawBufferPointer, _ target: UnsafeRawBufferPointer, in meta: UnsafeRawBufferPointer,
     behind answer: Int
   ) -> Bool {
-    // The answer and its length, when it was superseded, its revision, its id and that one's length, its hash.
+    // The answer and its length, the time when it was superseded, its revision, its id and the length of that, its hash.
     let place = 8 + answer + 8 + 8 + 24 + 8
     guard let count = number(at: place, of: meta), count == UInt64(authority.count + 1 + target.count),
       place + 8 + Int(count) <= meta.count, let start = meta.baseAddress.map({ $0 + place + 8 }),
@@ -186,7 +189,7 @@ struct PackRecord {
     SegmentDigest.of(UnsafeRawBufferPointer(rebasing: bytes[content])) == digest
   }
 
-  /// The one segment that the content is; `nil` where there is none.
+  /// The content as one segment; `nil` if it is empty.
   var segment: SegmentRecord? {
     content.isEmpty
       ? nil : SegmentRecord(offset: 0, length: UInt64(content.count), digest: digest, sequence: 1)

@@ -3,16 +3,17 @@ import PawlCache
 import PawlDisk
 import PawlLoop
 
-/// What the server has decided for an object when it was stored, so that it need not be brought into memory for the next request about
-/// which nothing is special: the head of the answer, and how long it holds. It belongs to settings, and counts while they are the same.
+/// The answer that the server has decided when an object was stored: the head of the response, and how long it is valid. With it,
+/// the next simple request is answered without loading the object into memory. It depends on the settings, and is used only while
+/// they are the same.
 package struct PackedAnswer {
-  /// Of the settings that it was decided by.
+  /// The fingerprint of the route's settings by which it was decided.
   package var settings: UInt64
-  /// Wall clock, seconds: from when on, until when, and what its `Age` counts from.
+  /// When its validity begins, when it ends, and when its `Age` was zero (wall clock, seconds).
   package var from: Int64, until: Int64, born: Int64
-  /// What else the server noted.
+  /// Flags of the server.
   package var flags: UInt64
-  /// The bytes of the head, up to the fields that change by the second.
+  /// The bytes of the head, without the fields that change every second.
   package var head: [UInt8]
 
   package init(settings: UInt64, from: Int64, until: Int64, born: Int64, flags: UInt64, head: [UInt8]) {
@@ -35,37 +36,38 @@ package struct PackedAnswer {
   }
 }
 
-/// Room that records are read into, one after another. Of one loop.
+/// A buffer into which records are read, one after another. Belongs to one loop.
 package final class PackRoom {
-  /// So much is read of a large record at first: all that stands before its content, as a rule.
+  /// The number of bytes that are read first of a large record: usually all that comes before its content.
   static let headSize = 2048
 
   let bytes: UnsafeMutableRawBufferPointer
-  /// The last answer that was found here.
+  /// The last answer that was found in this buffer.
   package internal(set) var hit: PackedHit?
 
   package init() { bytes = .allocate(byteCount: PackPlace.recordLimit, alignment: 64) }
   deinit { bytes.deallocate() }
 }
 
-/// A record as it was read, with the answer that was decided for it. Its bytes hold until the next one is read into the same room.
+/// A record that was read, with the answer that was decided for it. Its bytes are valid until the next record is read into the
+/// same buffer.
 package struct PackedHit {
-  /// Of the object.
+  /// The number of the object.
   let number: Int64
-  /// Bytes of the content.
+  /// The size of the content in bytes.
   package let count: Int
-  /// Where in the record the content begins, and what its XXH3 is to be.
+  /// The offset of the content in the record, and the XXH3 that it must have.
   let contentStart: Int
   let digest: UInt64
   package let settings: UInt64
   package let from: Int64, until: Int64, born: Int64
   package let flags: UInt64
   package let head: UnsafeRawBufferPointer
-  /// The content, unless it is sent from where it lies.
+  /// The content, unless it is sent from the file.
   package var content = UnsafeRawBufferPointer(start: nil, count: 0)
   package var slice: FileSlice?
 
-  /// `nil` where the bytes are not the beginning of such a record under that key. The content is not looked at.
+  /// Reads the beginning of a record; `nil` if it is not one with an answer under that key. The content is not checked.
   init?(
     _ bytes: UnsafeRawBufferPointer, authority: UnsafeRawBufferPointer, target: UnsafeRawBufferPointer, seed: UInt64
   ) {
@@ -88,14 +90,14 @@ package struct PackedHit {
     head = UnsafeRawBufferPointer(rebasing: answer[PackedAnswer.fixedSize...])
   }
 
-  /// For who sends it from where it lies, and takes long.
+  /// The proof that content which is sent slowly from the file is still unchanged; `nil` for content in memory.
   package var proof: RecordProof? {
     (slice?.owner as? Pack).map { $0.proof(slice?.base ?? 0, count, digest) }
   }
 }
 
 extension Pack {
-  /// The answer that stands in a record under that key, where it is in the page cache and right. On any loop.
+  /// Returns the answer in a record under that key if the record is in the page cache and intact; else `nil`. On any loop.
   func hit(
     _ place: PackPlace, in room: PackRoom, authority: UnsafeRawBufferPointer, target: UnsafeRawBufferPointer,
     seed: UInt64, now: Monotonic
@@ -119,7 +121,7 @@ extension Pack {
     }
     hit.slice = FileSlice(fd: descriptor, offset: base, count: hit.count, base: base, owner: self)
     if hasProven(base, now: now) { return hit }
-    // All of it after the stamp: what was read before says nothing.
+    // All content is read after the stamp was taken: bytes read before it prove nothing.
     let stamp = FileStamp(of: descriptor)
     guard let content = read(Int(base), hit.count, into: room, at: start), SegmentDigest.of(content) == hit.digest
     else {

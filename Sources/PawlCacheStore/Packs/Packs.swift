@@ -4,15 +4,15 @@ import PawlDisk
 import PawlLoop
 import PawlObserve
 
-/// The packs of one cache: files under `packs/` in which small complete objects lie one behind another, so that storing one costs a
-/// single write, and giving one a single read. What changes of an object is written as a new record; what is gone is marked as such.
+/// The packs of one cache: files under `packs/` in which small complete objects lie one behind another. Storing an object takes
+/// one write, and sending it one read. A changed object is written as a new record, and the old record is marked as dead.
 ///
-/// Each writer has a lane with a pack of its own, so that writers do not wait for each other, and a process that is killed leaves no
-/// hole before what is whole.
+/// Each writer uses a lane with a pack of its own. So writers do not wait for each other, and a process that is killed leaves no
+/// hole before a complete record.
 final class Packs: Sendable {
   /// The largest content that is kept in packs, in bytes.
   let contentLimit: Int
-  /// The bytes of one pack.
+  /// The size of one pack in bytes.
   let packSize: Int
   let place: StorePlace
   let seed: UInt64
@@ -23,7 +23,7 @@ final class Packs: Sendable {
 
   private static let laneCount = 4
   private let lanes: [Locked<Lane>]
-  /// A pack was made whose name may not be on the disk yet.
+  /// Whether a pack was made whose directory entry may not be synced yet.
   private let hasNewName = Locked(false)
   private let failures: FailureLog
   private let state: Locked<State>
@@ -31,33 +31,34 @@ final class Packs: Sendable {
   private struct Lane { var pack: Pack? }
 
   private struct State {
-    /// By number, from `first` on; `nil`: gone.
+    /// The packs by number, from `first` on; `nil`: removed.
     var table: [Pack?] = []
     var first: UInt32 = 1
     var next: UInt32 = 1
-    /// Made before it is needed.
+    /// A pack that was made before it is needed.
     var spare: Pack?
     var isMaking = false
     var isClosed = false
   }
 
-  /// Whether new objects go into packs; else those that are there are given only.
+  /// Whether new objects are written to packs. If not, the existing ones are only read.
   var isWriting: Bool { contentLimit > 0 }
 
-  /// So many packs fill the room that there is for all: that is how finely room is made.
+  /// The number of packs into which the space of the cache is divided: space is freed in steps of one pack.
   static let share: UInt64 = 64
-  /// A pack has at least so many bytes; of a cache that has not room for ``share`` of them nothing is packed.
+  /// The smallest pack in bytes. A cache that has no room for ``share`` packs of that size uses none.
   static let leastSize: UInt64 = 1 << 20
-  /// A pack has at most so many bytes, but where there would be too many of them.
+  /// The largest pack in bytes, unless there would be too many packs.
   static let usualSize: UInt64 = 64 << 20
 
-  /// The bytes of a pack in a cache that has room for so many.
-  /// - Parameter mostPacks: so many there are at most while they have fewer bytes than they can: each holds a descriptor.
+  /// Returns the size of a pack in bytes for a cache of `maxSize` bytes.
+  /// - Parameter mostPacks: the most packs, each of which holds a descriptor. Packs get larger to stay below it, up to the
+  ///   largest possible size.
   static func size(for maxSize: UInt64, mostPacks: Int) -> UInt64 {
     min(max(min(maxSize / share, usualSize), maxSize / UInt64(max(1, mostPacks))), UInt64(PackPlace.packLimit))
   }
 
-  /// Descriptors that packs hold when the cache is full.
+  /// The number of descriptors that the packs hold when the cache is full.
   var descriptorsWhenFull: Int { Int(clamping: budget.maxSize / UInt64(packSize)) + Self.laneCount + 1 }
 
   convenience init(
@@ -71,9 +72,9 @@ final class Packs: Sendable {
       budget: budget, clock: clock)
   }
 
-  /// The largest content that can be asked for.
+  /// The largest content in bytes that can be configured for packs.
   static let mostContent: UInt64 = 1 << 20
-  /// A pack has room for so many of the largest.
+  /// The number of largest contents for which a pack has room at least.
   static let leastContents: UInt64 = 8
 
   init(
@@ -87,11 +88,11 @@ final class Packs: Sendable {
     state = Locked(State())
   }
 
-  /// Below the directory of the cache.
+  /// The directory of the packs, below the directory of the cache.
   static let folder = "/packs"
   var directory: String { place.path + Self.folder }
 
-  /// Whether something stands in the packs of the cache in a directory. Blocking.
+  /// Whether the directory of packs in a cache directory has files. Blocking.
   static func areThere(in path: String) throws(StoreError) -> Bool {
     guard Files.exists(path + folder) else { return false }
     return try !Files.names(in: path + folder).isEmpty
@@ -102,9 +103,9 @@ final class Packs: Sendable {
     return directory + "/" + String(repeating: "0", count: 8 - min(8, digits.utf8.count)) + digits
   }
 
-  // MARK: Which there are
+  // MARK: The table of packs
 
-  /// At the start: one that was there. Ascending.
+  /// Adds a pack that was found at the start. In ascending order of numbers.
   func adopt(_ pack: Pack) {
     state.withLock { state in
       if state.table.isEmpty { state.first = pack.number }
@@ -114,7 +115,7 @@ final class Packs: Sendable {
     }
   }
 
-  /// The next one has a number above this one.
+  /// Makes the next new pack get a higher number than this one.
   func skip(beyond number: UInt32) { state.withLock { $0.next = max($0.next, number + 1) } }
 
   func pack(_ number: UInt32) -> Pack? {
@@ -124,18 +125,18 @@ final class Packs: Sendable {
     }
   }
 
-  /// All of them, the oldest first.
+  /// All packs, the oldest first.
   var all: [Pack] { state.withLock { $0.table.compactMap(\.self) } }
 
-  /// Bytes of all packs.
+  /// The size of all packs in bytes.
   var size: Int { all.reduce(0) { $0 + $1.size } }
 
   // MARK: Writing
 
-  /// Writes a record; its bytes are charged. `nil`, logged, where the disk does not take it.
+  /// Writes a record and charges its bytes; `nil`, logged, if the disk does not take it.
   func append(_ bytes: [UInt8]) -> PackPlace? { append(bytes, UnsafeRawBufferPointer(start: nil, count: 0)) }
 
-  /// The same of what stands before its content, and that.
+  /// Writes a record from its front, which is all before the content, and its content.
   func append(_ front: [UInt8], _ content: UnsafeRawBufferPointer) -> PackPlace? {
     let size = front.count + PackRecord.padded(content.count)
     let lane = lanes[Int(pthread_self() >> 12) % Self.laneCount]
@@ -162,8 +163,8 @@ final class Packs: Sendable {
     }
   }
 
-  /// Nothing more is written to the packs that are there, so that they can go. Blocking.
-  /// - Returns: whether there is something in one of them.
+  /// Seals the packs that are being written to, so that they can be emptied. Blocking.
+  /// - Returns: whether one of them has records.
   func sealAll() -> Bool {
     var hasSealed = false
     for lane in lanes {
@@ -191,7 +192,8 @@ final class Packs: Sendable {
     return pack
   }
 
-  /// One that is written to from now on. Those that were made before it may come after it, and find others gone.
+  /// Adds a pack that is written to from now on. Packs can be added in another order than they were made: then places are
+  /// inserted for lower numbers.
   func enter(_ pack: Pack) {
     state.withLock { state in
       if state.table.isEmpty { state.first = pack.number }
@@ -205,7 +207,7 @@ final class Packs: Sendable {
     budget.chargeWritten(UInt64(Pack.headSize))
   }
 
-  /// Blocking.
+  /// Makes the spare pack. Blocking.
   func makeSpare() {
     let isWanted = state.withLock { state in
       guard !state.isMaking, state.spare == nil, !state.isClosed else { return false }
@@ -243,14 +245,14 @@ final class Packs: Sendable {
     return pack
   }
 
-  /// The record at that place does not count any more. At once, where that does not wait for the disk; else in the pool.
+  /// Marks the record at that place as dead: at once if that does not wait for the disk, else in the pool.
   func kill(_ place: PackPlace) {
     guard let pack = pack(place.pack), !kill(place, in: pack, waits: false) else { return }
     let kill: @Sendable () -> Void = { [self] in _ = self.kill(place, in: pack, waits: true) }
     if !pool.run(kill) { kill() }
   }
 
-  /// - Returns: `false` where the disk would have to be waited for.
+  /// - Returns: `false` if that would take waiting for the disk.
   private func kill(_ place: PackPlace, in pack: Pack, waits: Bool) -> Bool {
     do throws(StoreError) {
       guard try pack.kill(place, waits: waits) else { return false }
@@ -263,13 +265,13 @@ final class Packs: Sendable {
     return true
   }
 
-  /// Takes a pack out with all that is in it; nobody finds any of it by now. Blocking.
+  /// Removes a pack with all its records, which no look-up finds any more. Blocking.
   func remove(_ pack: Pack) {
     guard pack.beginDropping() else { return }
     takeOut(pack)
   }
 
-  /// The same of one that is marked as being emptied.
+  /// Removes a pack that is marked as being emptied.
   func takeOut(_ pack: Pack) {
     let isHere = state.withLock { state in
       let index = Int(pack.number) - Int(state.first)
@@ -282,7 +284,7 @@ final class Packs: Sendable {
       return true
     }
     guard isHere else { return }
-    // The list first: it must never be found beside another pack of that number.
+    // The list first: it must never be found beside a later pack with the same number.
     for path in [indexPath(of: pack.number), path(of: pack.number)] {
       do throws(StoreError) {
         try Files.unlink(path)
@@ -295,7 +297,7 @@ final class Packs: Sendable {
 
   // MARK: Durability
 
-  /// Brings what was written to the disk. Blocking.
+  /// Syncs what was written. Blocking.
   func sync() {
     if hasNewName.withLock({ isNew in
       defer { isNew = false }
@@ -314,19 +316,19 @@ final class Packs: Sendable {
     }
   }
 
-  /// Tells of a pack that was lost, or of which something was, between two runs: up to ``FailureLog/few`` each minute.
+  /// Logs that a pack, or a part of one, was lost between two runs: up to ``FailureLog/few`` times a minute.
   func noteLoss(_ event: StaticString, _ path: String, _ why: String) {
     guard let unsaid = failures.due("\(event)", atMost: FailureLog.few) else { return }
     events.log(.warning, event, ["path": path, "why": why, "unsaid": "\(unsaid)"])
   }
 
-  /// Once a minute, with how many there were besides.
+  /// Logs a failure once a minute, with the number of events that were not logged.
   private func noteFailure(_ event: StaticString, _ path: String, _ why: StoreError) {
     guard let unsaid = failures.due("\(event)") else { return }
     events.log(.error, event, ["path": path, "why": "\(why)", "unsaid": "\(unsaid)"])
   }
 
-  /// Blocking, at the end: nothing is written any more.
+  /// Closes the packs at the end: nothing is written any more. Blocking.
   func close() {
     let spare = state.withLock { state in
       defer { (state.spare, state.isClosed) = (nil, true) }
@@ -337,7 +339,7 @@ final class Packs: Sendable {
   }
 }
 
-/// What a pack begins with.
+/// The head of a pack file.
 enum PackHead {
   private static let mark: UInt64 = 0x7061_776c_0000_0101
 
@@ -349,6 +351,6 @@ enum PackHead {
     return bytes
   }
 
-  /// Whether it is a pack of the cache with this seed.
+  /// Whether these are the first bytes of a pack of the cache with this seed.
   static func isOne(_ bytes: [UInt8], seed: UInt64) -> Bool { bytes == self.bytes(seed: seed) }
 }

@@ -1,27 +1,27 @@
 package import PawlLoop
 
-/// Which contents of one pack were read whole a moment ago, and were what was written: those are sent from where they lie, without being
-/// read again. What anybody else does to the file shows in its stamp, and then all of them are to be proven anew.
+/// The contents of one pack that were read and found intact a moment ago. They are sent from the file without being read again. A
+/// change of the file by another process alters its stamp; then all contents have to be proven again.
 struct ProvenRecords {
-  /// Content of fewer bytes costs less to read, prove and send than to look this up and send from the file.
+  /// The smallest content in bytes for which this is used. Smaller content is cheaper to read, prove and send each time.
   static let least = 8 << 10
 
-  /// The file as it was left; `nil`: nothing is proven.
+  /// The stamp of the file when a content was last proven or a record written; `nil`: nothing is proven.
   private var stamp: FileStamp?
-  /// When it was looked at last (``FileStamp/moment(_:)``).
+  /// When the file was last checked (``FileStamp/moment(_:)``).
   private var lookedAt = UInt64.max
-  /// By where a content begins: no two that are large enough begin in one part.
+  /// The proven contents by the part in which they begin. Two contents of at least ``least`` bytes never begin in the same part.
   private var seen = PageWarmth(span: UInt64(least))
-  /// Counts the times that somebody else changed the file.
+  /// Counts the changes by other processes.
   private(set) var changes: UInt64 = 0
 
-  /// Whether the content that begins there was proven in the last seconds, and the file is what it was then.
+  /// Whether the content that begins at `base` was proven in the last seconds and the file has not changed since.
   mutating func has(_ base: UInt64, now: Monotonic, _ look: () -> FileStamp?) -> Bool {
     guard seen.isWarm(base..<base + 1, at: now.seconds) else { return false }
     return isSame(now, look)
   }
 
-  /// Whether the file is what it was when something in it was proven.
+  /// Whether the file is unchanged since something in it was proven.
   mutating func isSame(_ now: Monotonic, _ look: () -> FileStamp?) -> Bool {
     let moment = FileStamp.moment(now)
     if moment == lookedAt { return stamp != nil }
@@ -34,7 +34,7 @@ struct ProvenRecords {
     return true
   }
 
-  /// The content that begins there was read whole, and is what was written.
+  /// Notes that the content that begins at `base` was read and found intact.
   /// - Parameter stamp: of the file, before it was read.
   mutating func note(_ base: UInt64, now: Monotonic, _ stamp: FileStamp) {
     if let known = self.stamp, known != stamp { forget() }
@@ -42,7 +42,7 @@ struct ProvenRecords {
     seen.note(base..<base + 1, at: now.seconds)
   }
 
-  /// This process wrote to it, and changed no content.
+  /// Notes that this process wrote to the file without changing a content.
   mutating func wrote(_ before: FileStamp?, _ after: FileStamp?) {
     if let stamp, stamp == before, let after { self.stamp = after }
   }
@@ -54,16 +54,16 @@ struct ProvenRecords {
   }
 }
 
-/// Content that is being sent from where it lies in a pack.
+/// The proof of content that is being sent from its place in a pack.
 package struct RecordProof: Sendable {
   let pack: Pack
   let base: UInt64
   let count: Int
   let digest: UInt64
-  /// ``ProvenRecords/changes`` when it was proven.
+  /// The value of ``ProvenRecords/changes`` when it was proven.
   let changes: UInt64
 
-  /// Whether it still is what it was, as far as that can be told without waiting for the disk. On any loop.
+  /// Whether the content is unchanged, as far as that can be checked without waiting for the disk. On any loop.
   package func holds(now: Monotonic) -> Bool {
     if pack.isSame(now, changes) { return true }
     return pack.prove(base, count, digest, now: now) == true
@@ -71,28 +71,28 @@ package struct RecordProof: Sendable {
 }
 
 extension Pack {
-  /// Whether the content that begins there can be sent from there as it is.
+  /// Whether the content that begins at `base` can be sent from the file as it is.
   func hasProven(_ base: UInt64, now: Monotonic) -> Bool {
     proven.withLock { $0.has(base, now: now) { FileStamp(of: descriptor) } }
   }
 
-  /// Whether nobody else has changed the file since ``RecordProof/changes`` was that.
+  /// Whether the file is unchanged and ``ProvenRecords/changes`` still has this value.
   func isSame(_ now: Monotonic, _ changes: UInt64) -> Bool {
     proven.withLock { $0.isSame(now) { FileStamp(of: descriptor) } && $0.changes == changes }
   }
 
-  /// What was read of it just now is what was written.
-  /// - Parameter stamp: of the file before that.
+  /// Notes that content was read and found intact.
+  /// - Parameter stamp: of the file before it was read.
   func noteProven(_ base: UInt64, now: Monotonic, _ stamp: FileStamp?) {
     guard let stamp else { return }
     proven.withLock { $0.note(base, now: now, stamp) }
   }
 
-  /// A record was written behind the others: its content is what was written.
+  /// Notes that a record was written behind the others: its content is proven.
   /// - Parameters:
-  ///   - base: where its content begins, where that is known.
-  ///   - before: the stamp of the file when that began. What anybody else does to it between the two is seen as a change later, or
-  ///     not at all, as with a body's own file.
+  ///   - base: the offset of its content, if known.
+  ///   - before: the stamp of the file before that write. A change by another process between the two is detected later, or not
+  ///     at all, as in a body's own file.
   func noteAppended(_ base: Int?, now: Monotonic, before: FileStamp?) {
     let after = FileStamp(of: descriptor)
     proven.withLock { proven in
@@ -101,7 +101,8 @@ extension Pack {
     }
   }
 
-  /// Reads content and compares it. `nil` where the disk would have to be waited for. On any loop.
+  /// Reads content and compares it with its digest. On any loop.
+  /// - Returns: `nil` if that would take waiting for the disk.
   func prove(_ base: UInt64, _ count: Int, _ digest: UInt64, now: Monotonic) -> Bool? {
     let stamp = FileStamp(of: descriptor)
     guard case .bytes(let bytes) = read(Int(base), count, waits: false) else { return nil }

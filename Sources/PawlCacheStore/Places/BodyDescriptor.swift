@@ -2,13 +2,14 @@ import CLinux
 import PawlDisk
 import PawlLoop
 
-/// An open body file, closed in the pool when the last one lets go: closing a file that was unlinked frees its blocks. Or a part of a
-/// pack, which others have parts of.
+/// An open file of a body, or a part of an open pack. A body's own file is closed in the pool when the last reference is dropped:
+/// closing a file that was unlinked frees its blocks, which takes time. A pack is shared by many bodies and closes its file
+/// itself.
 final class BodyDescriptor: Sendable {
   let raw: CInt
-  /// Where in the file the body begins.
+  /// The offset in the file at which the body begins.
   let base: UInt64
-  /// The pack that it is a part of.
+  /// The pack that the body is in; `nil`: a file of its own.
   let pack: Pack?
   private let pool: WorkerPool?
   private let charge: DiskCharge?

@@ -1,18 +1,18 @@
-/// The latest bytes of a body that grows beyond what the disk takes: at most about 1 MiB, for readers that keep up. Those
-/// that do not are overtaken: the window goes on without them.
+/// The latest bytes of a body that is larger than the disk takes: at most about 1 MiB, for the readers that keep up. Slower
+/// readers can be overtaken: the window goes on without them.
 struct MemoryWindow {
-  /// The fill stops reading from the origin when so many bytes wait for the slowest reader.
+  /// The limit in bytes: when so many wait for the slowest reader, the fill stops reading from the origin.
   static let capacity = 1 << 20
 
   private var bytes: [UInt8] = []
-  /// Bytes of `bytes` that have passed.
+  /// The number of bytes at the beginning of `bytes` that have left the window.
   private var passed = 0
-  /// Offset in the body of the first byte still here.
+  /// The offset in the body of the first byte that is in the window.
   private var start: UInt64?
-  /// Where the window began.
+  /// The offset at which the window began.
   private var first: UInt64?
 
-  /// Whether something has left it: who is before it comes too late, and is not waited for.
+  /// Whether bytes have left the window. A reader that is before it then is too late, and the window does not wait for it.
   var hasMoved: Bool { start != first }
 
   var range: Range<UInt64> {
@@ -22,8 +22,8 @@ struct MemoryWindow {
 
   var isFull: Bool { bytes.count - passed >= Self.capacity }
 
-  /// Adds what continues the window; bytes already in it are skipped.
-  /// - Returns: `false` when a gap would come to be, or when it is from before the window: none of it is taken.
+  /// Adds bytes that continue the window; bytes already in it are skipped.
+  /// - Returns: `false` if they would leave a gap, or begin before the window: then none of them are added.
   mutating func append(_ added: UnsafeRawBufferPointer, at offset: UInt64) -> Bool {
     if start == nil { (start, first) = (offset, offset) }
     guard range.lowerBound <= offset, offset <= range.upperBound else { return false }
@@ -32,7 +32,7 @@ struct MemoryWindow {
     return true
   }
 
-  /// Forgets what is before `position`.
+  /// Drops the bytes before `position`.
   mutating func drop(before position: UInt64) {
     guard let start, position > start else { return }
     let count = Int(min(position, range.upperBound) - start)
@@ -44,29 +44,30 @@ struct MemoryWindow {
     }
   }
 
-  /// So many bytes before its end stay when the slowest readers are overtaken.
+  /// The number of bytes before the end of the window that stay when the slowest readers are overtaken.
   static let keptWhenOvertaking = capacity / 4
 
-  /// Where one stands who waits for more, or is about to.
+  /// The position from which on a reader counts as near the end: it waits for more, or soon will.
   private var nearEnd: UInt64 { range.upperBound - min(UInt64(Self.keptWhenOvertaking), range.upperBound) }
 
-  /// Whether some of its readers wait for others: it is full, or nearly, for these only.
+  /// Whether fast readers wait for slow ones: the window is full or nearly full, some readers are at its end and others far
+  /// behind.
   func isHeldUp(by readers: some Sequence<UInt64>) -> Bool {
     guard bytes.count - passed >= Self.capacity / 8 * 7 else { return false }
     let hungry = range.upperBound - min(UInt64(Self.capacity / 16), range.upperBound)
     return readers.contains { $0 >= hungry } && readers.contains { $0 < nearEnd }
   }
 
-  /// Goes on without the readers that are far behind.
+  /// Drops all but the last bytes, without the readers that are far behind.
   mutating func overtake() { drop(before: nearEnd) }
 
-  /// At most `limit` bytes from `position` on; `nil` when they are not here.
+  /// Returns at most `limit` bytes from `position` on; `nil` if they are not in the window.
   func piece(at position: UInt64, limit: Int) -> [UInt8]? {
     guard range.contains(position) else { return nil }
     let first = passed + Int(position - range.lowerBound)
     return Array(bytes[first..<min(bytes.count, first + max(limit, 1))])
   }
 
-  /// Whether the byte at `position` is from before the window: it was here and is gone, or there is no room to fetch it into.
+  /// Whether the byte at `position` is before the window: it has left the window, or there is no room to fetch it.
   func hasPassed(_ position: UInt64) -> Bool { position < range.lowerBound }
 }

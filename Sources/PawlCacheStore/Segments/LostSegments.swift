@@ -1,12 +1,12 @@
-/// The segments of a body whose bytes are lost and whose digests are known. What comes in their place counts only where it
-/// hashes to the same. Never more than the body had segments; disjoint from what is held.
+/// The segments of a body whose bytes are lost and whose digests are known. Bytes in their place count only if their hash is the
+/// same. Disjoint from what is held; never more than the body had segments.
 struct LostSegments {
   private var table = SegmentTable()
-  /// Bytes of all of them.
+  /// The size of all of them in bytes.
   private(set) var bytes: UInt64 = 0
-  /// What has come again of some, by their offsets; one that is being written to is not among them.
+  /// The bytes that have come again of some segments, by offset. Segments that are being written to are not among them.
   private var begun: [UInt64: OpenSegment] = [:]
-  /// Offsets of those that are being written to: by one writer each.
+  /// The offsets of the segments that are being written to, by one writer each.
   private var written: Set<UInt64> = []
 
   var isEmpty: Bool { table.records.isEmpty }
@@ -31,15 +31,16 @@ struct LostSegments {
     bytes -= record.length
   }
 
-  /// Where the lost bytes end that begin at `position` and have no byte between them that is not lost.
+  /// Returns the end of the contiguous lost bytes that begin at `position`.
   func contiguousEnd(from position: UInt64) -> UInt64 {
     var end = position
     while let record = table.segment(at: end) { end = record.end }
     return end
   }
 
-  /// Parts what is to be written into runs of lost segments and the rest. Of a lost segment only what begins it, then or
-  /// anew, or continues what has come of it, is taken, and from one writer at a time: the rest is left out.
+  /// Splits ranges that are to be written into runs of lost segments and the rest. A write into a lost segment is accepted only
+  /// at its beginning, also for a second time, or where the bytes so far end, and from one writer at a time. Other writes into it
+  /// are left out.
   mutating func split(_ gaps: [Range<UInt64>]) -> (lost: [LostRun], others: [Range<UInt64>]) {
     var (runs, others): ([LostRun], [Range<UInt64>]) = ([], [])
     for gap in gaps {
@@ -76,23 +77,23 @@ struct LostSegments {
     return known
   }
 
-  /// The writer is done with the run; what has come of its segment waits for the rest.
+  /// Ends a write: what has come of the segment is kept until the rest comes.
   mutating func giveBack(_ run: LostRun) {
     written.remove(run.record.offset)
     if table.segment(at: run.record.offset) == run.record { begun[run.record.offset] = run.segment }
   }
 
-  /// The writer is done, and what came of the segment is of no use.
+  /// Ends a write and drops what has come of the segment.
   mutating func drop(_ run: LostRun) {
     written.remove(run.record.offset)
     begun[run.record.offset] = nil
   }
 }
 
-/// Bytes that are written in the place of a lost segment, or of a part of it.
+/// A range that is written in the place of a lost segment or of a part of it.
 struct LostRun {
   let record: SegmentRecord
   let range: Range<UInt64>
-  /// What has come of the segment before them.
+  /// The bytes of the segment that have come before this range.
   let segment: OpenSegment
 }

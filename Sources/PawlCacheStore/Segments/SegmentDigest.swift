@@ -15,12 +15,12 @@ final class SegmentDigest {
 
   func update(_ bytes: UnsafeRawBufferPointer) { XXH3_64bits_update(state, bytes.baseAddress, bytes.count) }
 
-  /// Of everything so far.
+  /// The digest of all bytes so far.
   var value: UInt64 { XXH3_64bits_digest(state) }
 
   static func of(_ bytes: UnsafeRawBufferPointer) -> UInt64 { XXH3_64bits(bytes.baseAddress, bytes.count) }
 
-  /// For the index: both pieces of a key, under the catalogue's seed, without joining them.
+  /// Hashes both parts of a key under the catalogue's seed, without joining them: for the index.
   static func key(_ authority: UnsafeRawBufferPointer, _ target: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
     let first = XXH3_64bits_withSeed(authority.baseAddress, authority.count, seed)
     return XXH3_64bits_withSeed(target.baseAddress, target.count, first)

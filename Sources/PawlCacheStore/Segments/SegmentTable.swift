@@ -1,11 +1,12 @@
-/// One run of bytes that lies within one MiB of the body, and what they hashed to when they were written.
+/// A range of bytes within one MiB of the body, and their hash when they were written.
 package struct SegmentRecord: Hashable, Sendable {
   var offset: UInt64
-  /// 1 to ``SegmentTable/span``.
+  /// The length in bytes, 1 to ``SegmentTable/span``.
   var length: UInt64
-  /// XXH3-64.
+  /// The XXH3-64 of the bytes.
   var digest: UInt64
-  /// Which recording wrote it; those up to the object's `synced` were on the disk before they were recorded.
+  /// The number of the recording that wrote it. Recordings up to the object's `synced` were made after the bytes were on the
+  /// disk.
   var sequence: UInt64
 
   var end: UInt64 { offset + length }
@@ -19,7 +20,7 @@ struct SegmentTable: Sendable {
 
   private(set) var records: [SegmentRecord] = []
 
-  /// Adds one; refused when it is empty, crosses a border, lies beyond 2^62 or overlaps another.
+  /// Adds a segment; refuses one that is empty, crosses a border, lies beyond 2^62 or overlaps another.
   mutating func insert(_ record: SegmentRecord) -> Bool {
     guard Self.isValid(record) else { return false }
     let index = firstIndex { $0.offset >= record.offset }
@@ -34,14 +35,14 @@ struct SegmentTable: Sendable {
     if index < records.count, records[index].offset == record.offset { records.remove(at: index) }
   }
 
-  /// The one that holds the byte at `position`.
+  /// The segment that contains the byte at `position`.
   func segment(at position: UInt64) -> SegmentRecord? {
     let index = firstIndex { $0.end > position }
     guard index < records.count, records[index].offset <= position else { return nil }
     return records[index]
   }
 
-  /// The first that begins behind `position`.
+  /// The first segment that begins after `position`.
   func next(after position: UInt64) -> SegmentRecord? {
     let index = firstIndex { $0.offset > position }
     return index < records.count ? records[index] : nil
@@ -52,7 +53,7 @@ struct SegmentTable: Sendable {
       && record.offset / span == (record.offset + record.length - 1) / span
   }
 
-  /// Where the MiB ends that holds `position`.
+  /// Returns the end of the MiB that contains `position`.
   static func border(after position: UInt64) -> UInt64 { (position / span + 1) * span }
 
   private func firstIndex(where isBeyond: (SegmentRecord) -> Bool) -> Int {
@@ -65,11 +66,11 @@ struct SegmentTable: Sendable {
   }
 }
 
-/// A segment that still grows. One writer at a time has it; it is out of the body's list while it does.
+/// A segment that still grows. One writer at a time uses it; meanwhile it is not in the body's list.
 final class OpenSegment {
   let start: UInt64
   private(set) var end: UInt64
-  /// How far it is recorded in the catalogue.
+  /// The end of what the catalogue has recorded of it.
   var recordedEnd: UInt64
   private let digest = SegmentDigest()
 

@@ -88,7 +88,7 @@ import Testing
   @Test("the top of the repository holds what it is known to hold")
   func topLevel() {
     let known: Set<String> = [
-      ".ci/", ".gitignore", ".swift-format", "Config/", "Deploy/", "LICENSE", "Package.swift",
+      ".ci/", ".github/", ".gitignore", ".swift-format", "Config/", "Deploy/", "LICENSE", "Package.swift",
       "README.md",
       "Sources/", "Tests/",
     ]

@@ -28,7 +28,7 @@ import Testing
     defer { closedir(directory) }
     while let entry = readdir(directory) {
       let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-      if !name.hasPrefix(".") { found.append(name) }
+      if name.hasSuffix(".ini") { found.append(name) }
     }
     #expect(found.sorted() == Self.names.sorted())
   }
@@ -39,7 +39,7 @@ import Testing
     #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count == 5)
   }
 
-  private static func contents(_ path: String) -> Result<[UInt8], FileProblem> {
+  static func contents(_ path: String) -> Result<[UInt8], FileProblem> {
     let descriptor = pawl_open(path, O_RDONLY, 0)
     guard descriptor >= 0 else { return .failure(FileProblem(reason: "can not be opened")) }
     defer { close(descriptor) }

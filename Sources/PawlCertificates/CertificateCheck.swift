@@ -2,12 +2,12 @@ package import PawlConfig
 import PawlHTTP
 import PawlTLS
 
-/// What the files say that a configuration names for TLS: for `pawl check`. Blocking; asks no other machine.
+/// Checks the TLS files that a configuration names, for `pawl check`. Blocking; sends nothing over the network.
 ///
-/// A certificate that has expired is a warning, not an error: pawl would start with it, and a configuration that is
-/// changed meanwhile can be loaded.
+/// An expired certificate is a warning, not an error: pawl starts with it, and an operator can still load other changes of the
+/// configuration.
 package struct CertificateCheck {
-  /// So long before its end a certificate is warned of, in seconds.
+  /// How long before its end a certificate is reported, in seconds.
   package static let notice: Int64 = 30 * 86_400
 
   package private(set) var issues: [Issue] = []
@@ -28,7 +28,7 @@ package struct CertificateCheck {
 
   // MARK: Listeners
 
-  /// Each pair by itself first, so that one broken file does not hide another.
+  /// Loads each pair by itself first, so that one broken file does not hide another.
   private mutating func check(_ section: TLSSettings) -> [CertificateFacts] {
     let label = "tls:\(section.name)"
     let files = Files(
@@ -59,7 +59,7 @@ package struct CertificateCheck {
   private mutating func describe(_ facts: CertificateFacts, _ label: String, _ key: String) {
     let names = facts.names.isEmpty ? "no name" : facts.names.joined(separator: ", ")
     let stapled = facts.isStapled ? "; with an OCSP response" : ""
-    // An origin commonly has what issued pawl's own certificate.
+    // An origin commonly has the issuer of pawl's own certificate, so a missing one is not reported there.
     let missing = key == "certificate" ? facts.missingIssuer : nil
     let issuer = missing.map { "; clients need the certificate of its issuer (\($0))" } ?? ""
     lines.append(
@@ -84,7 +84,7 @@ package struct CertificateCheck {
     String(decoding: HTTPDate.format(seconds).dropFirst(5).prefix(11), as: UTF8.self)
   }
 
-  /// Of two sections with one name the first is shown, whoever asks.
+  /// Warns of a name that two sections of a listener have: clients get the certificate of the first one.
   private mutating func checkNames(_ listener: ListenerSettings, _ sections: [String: [CertificateFacts]]) {
     var owners: [String: String] = [:]
     for section in listener.tls {
@@ -103,12 +103,12 @@ package struct CertificateCheck {
     }
   }
 
-  /// Where clients can come over TLS alone, a site without a certificate can not be reached.
+  /// Warns of a site without a certificate, if all listeners use TLS: no client can reach it.
   private mutating func checkHosts(_ sections: [String: [CertificateFacts]]) {
     let listeners = configuration.listeners
     guard listeners.allSatisfy({ !$0.tls.isEmpty }) else { return }
     let used = listeners.flatMap(\.tls)
-    // What could not be read has been said already.
+    // Certificates that could not be read have been reported already.
     guard used.allSatisfy({ sections[$0]?.isEmpty == false }) else { return }
     let names = Set(used.flatMap { sections[$0] ?? [] }.flatMap(\.names))
     for site in configuration.sites {
@@ -122,7 +122,7 @@ package struct CertificateCheck {
     }
   }
 
-  /// Exact, or a wildcard for its first label (RFC 6125 §6.4.3).
+  /// Whether a certificate's names include the host: exactly, or by a wildcard for the first label (RFC 6125 §6.4.3).
   private static func covers(_ names: Set<String>, _ host: String) -> Bool {
     var host = host[...]
     if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
@@ -140,7 +140,7 @@ package struct CertificateCheck {
     let files = Files(
       certificates: upstream.tlsCertificate.map { [$0] } ?? [], keys: upstream.tlsKey.map { [$0] } ?? [],
       authority: upstream.tlsCA, prefix: "tls-", authorityKey: "tls-ca")
-    // Each by itself, so that one broken file does not hide another.
+    // The CA and the own certificate each by itself, so that one broken file does not hide the other.
     var authority = settings
     authority.pair = nil
     do throws(TLSProblem) {
@@ -149,13 +149,13 @@ package struct CertificateCheck {
     guard let pair = settings.pair else { return }
     let own = TLSServerSettings(name: upstream.name, pairs: [pair])
     guard let context = load(own, label, files, pair) else { return }
-    // Who verifies pawl's certificate commonly has what issued it: a chain without it is nothing to warn of.
+    // An origin that verifies pawl's certificate commonly has its issuer: a chain without it needs no warning.
     for facts in context.certificates { describe(facts, label, "tls-certificate") }
   }
 
   // MARK: Places
 
-  /// Which key names a file.
+  /// The files of a section, and the configuration key of each.
   private struct Files {
     var certificates: [String]
     var keys: [String]
@@ -172,7 +172,8 @@ package struct CertificateCheck {
     }
   }
 
-  /// - Parameter pair: what the problem is about, where it names no file.
+  /// Adds an issue at the place in the configuration that names the file.
+  /// - Parameter pair: the pair that the problem is about, if it names no file.
   private mutating func add(
     _ severity: Issue.Severity, _ problem: TLSProblem, _ label: String, _ files: Files, _ pair: TLSKeyPair?
   ) {

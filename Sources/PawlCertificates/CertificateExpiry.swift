@@ -1,14 +1,14 @@
 import PawlTLS
 
-/// Which certificates the log warns of: those that are about to expire, or have, once a day each.
+/// Decides which certificates the log warns of: those that expire soon or have expired, once a day each.
 struct CertificateExpiry: Sendable {
-  /// Seconds before the end.
+  /// How long before its end a certificate is warned of, in seconds.
   static let notice: Int64 = 14 * 86_400
   static let interval: Int64 = 86_400
 
   struct Warning: Hashable, Sendable {
     var certificate: CertificateFacts
-    /// Whole days that are left; negative when it has expired.
+    /// The whole days that are left; negative when it has expired.
     var days: Int64
     var isExpired: Bool { days < 0 }
   }

@@ -2,7 +2,7 @@ package import PawlConfig
 package import PawlTLS
 
 extension TLSSettings {
-  /// The section as the TLS side takes it. `pawl check` has seen to it that there are as many keys as certificates.
+  /// The section as `PawlTLS` takes it. The configuration has been checked to have as many keys as certificates.
   package var forServer: TLSServerSettings {
     TLSServerSettings(
       name: name, pairs: zip(certificateFiles, keyFiles).map { TLSKeyPair(certificate: $0, key: $1) },
@@ -22,14 +22,14 @@ extension TLSSettings.ClientCertificate {
 }
 
 extension PawlConfig.Configuration {
-  /// The sections of a listener, the default first; empty for one in clear.
+  /// The TLS sections of a listener, the default first; empty for a listener in clear text.
   func sections(of listener: ListenerSettings) -> [TLSServerSettings] {
     listener.tls.compactMap { tls(named: $0)?.forServer }
   }
 }
 
 extension ListenerSettings {
-  /// What a reload cannot change of it: all but which sections it shows, as long as it shows some.
+  /// The settings that a reload cannot change: all but the names of the TLS sections, as long as there are some.
   package var untilRestart: ListenerSettings {
     var settings = self
     settings.tls = tls.isEmpty ? [] : ["-"]
@@ -38,7 +38,7 @@ extension ListenerSettings {
 }
 
 extension UpstreamSection {
-  /// How its `https://` URLs are spoken to; `nil`: there is none.
+  /// The TLS settings for the upstream's `https://` URLs; `nil`: it has none.
   package var forTLS: TLSClientSettings? {
     guard urls.contains(where: \.isTLS) else { return nil }
     var pair: TLSKeyPair?

@@ -1,16 +1,17 @@
 import CLinux
 import PawlLoop
 
-/// How a file stands on the disk, links followed: any change of it, or of a link on the way, is another mark.
+/// The identity and times of a file, with links followed. Any change of the file, or of a link on the way, gives another
+/// mark.
 struct FileMark: Hashable, Sendable {
   private var device: UInt64
   private var inode: UInt64
   private var size: Int64
-  /// Nanoseconds since 1970: of the content, and of everything about it.
+  /// When the content changed last; ``changed``: content or metadata. Nanoseconds since 1970.
   private var modified: Int64
   private var changed: Int64
 
-  /// `nil`: it cannot be looked at. Blocking.
+  /// Returns the mark of a file; `nil`: `stat` failed. Blocking.
   static func of(_ path: String) -> FileMark? {
     var found = stat()
     guard stat(path, &found) == 0 else { return nil }
@@ -21,20 +22,22 @@ struct FileMark: Hashable, Sendable {
   }
 }
 
-/// When the files of a listener's certificates are read again. A certificate and its key cannot be replaced at once, so
-/// what does not fit together is tried again in silence until it has been left alone for a while.
+/// Decides when the files of a listener's certificates are read again.
+///
+/// A certificate and its key cannot be replaced in one step. So a failure is logged only when the files have not changed for
+/// a while.
 struct CertificateWatch<Mark: Hashable & Sendable>: Sendable {
-  /// Files that have not changed for so long are as they were meant to be.
+  /// Files that have not changed for this time count as complete.
   static var settleTime: Duration { .seconds(3) }
 
-  /// As they were when they were read last, well or not.
+  /// The marks at the last reading that counts, successful or not.
   private var known: [Mark?]
-  /// As they were when reading them failed, and since when they are so.
+  /// The marks when reading failed, and the time at which they were first seen.
   private var failed: (marks: [Mark?], since: Monotonic)?
 
   init(_ marks: [Mark?]) { known = marks }
 
-  /// Whether to read the files.
+  /// Returns whether to read the files, after a look at their marks.
   mutating func looked(_ marks: [Mark?], at now: Monotonic) -> Bool {
     guard marks != known else {
       failed = nil
@@ -44,11 +47,11 @@ struct CertificateWatch<Mark: Hashable & Sendable>: Sendable {
     return now - failed.since >= Self.settleTime
   }
 
-  /// They were read, and are in use.
+  /// Records that the files were read.
   mutating func loaded(_ marks: [Mark?]) { (known, failed) = (marks, nil) }
 
-  /// They could not be read.
-  /// - Returns: whether to say so: they stay like that.
+  /// Records that the files could not be read.
+  /// - Returns: whether to log it: the files have stayed the same for ``settleTime``.
   mutating func couldNotLoad(_ marks: [Mark?], at now: Monotonic) -> Bool {
     guard let failed, failed.marks == marks else {
       failed = (marks, now)

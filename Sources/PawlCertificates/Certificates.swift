@@ -4,8 +4,8 @@ package import PawlLoop
 package import PawlObserve
 package import PawlTLS
 
-/// The certificates that one listener shows from now on; loops take from here at each handshake. Connections keep those
-/// they began with.
+/// The present certificates of one listener, read by loops at each handshake. Connections keep the certificates they began
+/// with.
 package final class ListenerCertificates: Sendable {
   private let context: Locked<TLSServerContext>
 
@@ -16,10 +16,11 @@ package final class ListenerCertificates: Sendable {
   func replace(by new: TLSServerContext) { context.withLock { $0 = new } }
 }
 
-/// All certificates of the server: read at the start, at a reload, and when their files change. Connections notice
-/// nothing. What cannot be read leaves the old ones in use. Safe on any thread.
+/// All certificates of the server, read at the start, at a reload, and when their files change.
+///
+/// Running connections are not affected. If files cannot be read, the old certificates stay in use. Safe on any thread.
 package final class Certificates: Sendable {
-  /// How often files are looked at.
+  /// The time between two looks at the files.
   package static let interval = Duration.seconds(1)
 
   private struct Entry {
@@ -27,14 +28,14 @@ package final class Certificates: Sendable {
     var sections: [TLSServerSettings]
     var offersHTTP2: Bool
     var watch: CertificateWatch<FileMark>
-    /// Counts what was put in place by a reload: what was read before it is not used after it.
+    /// The number of reloads: certificates that were read before a reload are not used after it.
     var generation = 0
   }
 
   private let events: EventLog
   private let clock: any LoopClock
   private let tickets = TicketKeys()
-  /// By the listener's name.
+  /// The certificates of the listeners, by name.
   private let entries = Locked<[String: Entry]>([:])
   private let expiry = Locked(CertificateExpiry())
 
@@ -56,7 +57,7 @@ package final class Certificates: Sendable {
     warn()
   }
 
-  /// `nil`: the listener speaks in clear.
+  /// Returns the certificates of a listener; `nil`: it uses no TLS.
   package func of(_ listener: ListenerSettings) -> ListenerCertificates? {
     entries.withLock { $0[listener.name]?.certificates }
   }
@@ -65,7 +66,7 @@ package final class Certificates: Sendable {
 
   // MARK: - Reading again
 
-  /// Reads all files again, and by new settings. A listener whose files cannot be read keeps what it has. Blocking.
+  /// Reads all files again, by new settings. A listener whose files cannot be read keeps its certificates. Blocking.
   package func reload(_ configuration: PawlConfig.Configuration) {
     for listener in configuration.listeners where !listener.tls.isEmpty {
       let sections = configuration.sections(of: listener)
@@ -79,7 +80,7 @@ package final class Certificates: Sendable {
     warn()
   }
 
-  /// Looks whether files have changed, and reads those that have. Blocking, once in ``interval``.
+  /// Reads the files that have changed. Blocking; called once per ``interval``.
   package func look() {
     let all = entries.withLock { $0 }
     for (name, entry) in all {
@@ -95,7 +96,7 @@ package final class Certificates: Sendable {
 
   private func read(_ name: String, _ sections: [TLSServerSettings], _ generation: Int, saysAll: Bool) {
     guard let offersHTTP2 = entries.withLock({ $0[name]?.offersHTTP2 }) else { return }
-    // First: what changes while it is read is read again.
+    // Before the reading: a file that changes meanwhile is read again.
     let marks = Self.marks(sections)
     let result = Result { () throws(TLSProblem) in
       try TLSServerContext(sections, offersHTTP2: offersHTTP2, tickets: tickets)
@@ -132,7 +133,7 @@ package final class Certificates: Sendable {
     }
   }
 
-  /// What loads, but not as it was meant: a staple that belongs to no certificate, for instance.
+  /// Logs problems of files that could be loaded, for instance an OCSP response that belongs to no certificate.
   private func sayDoubts(_ context: TLSServerContext) {
     for doubt in context.warnings {
       events.log(.warning, "tls-doubtful", ["file": doubt.file ?? "-", "why": doubt.reason])

@@ -1,9 +1,9 @@
 import CLinux
 import PawlLoop
 
-/// A connection of the demonstration's clients: blocking, HTTP/1.1, one thread.
+/// An HTTP/1.1 connection of the demonstration's client. Blocking; for one thread.
 final class DemoConnection {
-  /// What stood in a head.
+  /// The head of a response.
   struct Head {
     var statusLine: String
     private var fields: [(name: String, value: String)] = []
@@ -19,7 +19,7 @@ final class DemoConnection {
     }
 
     var status: Int { statusLine.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0 }
-    /// Empty when there is none.
+    /// The value of the first field with this name; empty when there is none.
     subscript(name: String) -> String { fields.first { $0.name == name }?.value ?? "" }
   }
 
@@ -47,7 +47,7 @@ final class DemoConnection {
     return true
   }
 
-  /// The next head, interim ones too; `nil` when the connection ends before it is whole.
+  /// Reads the next head, of interim responses too; `nil`: the connection ended before it was complete.
   func readHead() -> Head? {
     while true {
       if let end = pending.indices.first(where: { pending[$0...].starts(with: [13, 10, 13, 10]) }) {
@@ -58,7 +58,7 @@ final class DemoConnection {
     }
   }
 
-  /// The next bytes of the content, at most `limit`; `nil` when there are no more.
+  /// Reads the next bytes of the content, at most `limit`; `nil`: there are no more.
   func read(limit: Int) -> ArraySlice<UInt8>? {
     if pending.isEmpty, !fill() { return nil }
     let taken = pending.prefix(limit)

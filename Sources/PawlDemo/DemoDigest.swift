@@ -1,7 +1,7 @@
 import COpenSSL
 import PawlBase
 
-/// The SHA-256 of what the demonstration sends and gets.
+/// The SHA-256 of the bytes that the demonstration sends and receives.
 final class DemoDigest {
   private let digest: OpaquePointer?
 
@@ -16,7 +16,7 @@ final class DemoDigest {
     bytes.withUnsafeBytes { _ = EVP_DigestUpdate(digest, $0.baseAddress, $0.count) }
   }
 
-  /// In hexadecimal. Once.
+  /// Returns the digest in hexadecimal digits. Call it once.
   func finish() -> String {
     var bytes = [UInt8](repeating: 0, count: 32)
     var length: UInt32 = 0
@@ -24,7 +24,7 @@ final class DemoDigest {
     return String(decoding: bytes.hexadecimal, as: UTF8.self)
   }
 
-  /// Of the first `size` bytes of ``LegacyOrigin/content(_:)``.
+  /// Returns the digest of the first `size` bytes of ``LegacyOrigin/content(_:)``.
   static func ofContent(_ size: UInt64) -> String {
     let digest = DemoDigest()
     for start in stride(from: UInt64(0), to: size, by: 1 << 20) {

@@ -1,4 +1,4 @@
-/// The download that the demonstration shows by itself.
+/// The download that the demonstration runs by itself: interrupted by the client, and resumed.
 struct DemoDownload {
   let address: String
   let origin: LegacyOrigin

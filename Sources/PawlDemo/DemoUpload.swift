@@ -1,6 +1,6 @@
-/// The upload that the demonstration shows by itself: as URLSession sends it, broken off, and gone on with.
+/// The upload that the demonstration runs by itself: in the form that URLSession uses, interrupted, and resumed.
 struct DemoUpload {
-  /// Bytes.
+  /// The size of the upload in bytes.
   static let size: UInt64 = 24 << 20
 
   let address: String
@@ -37,7 +37,7 @@ struct DemoUpload {
     Array("\(line) HTTP/1.1\r\nHost: demo\r\nUpload-Draft-Interop-Version: 6\r\n\(fields)\r\n".utf8)
   }
 
-  /// Sends the first `limit` bytes; the upload's URL came before them.
+  /// Sends the first `limit` bytes, and returns the upload's URL, which came before them in a 104.
   private func begin(sending limit: UInt64) -> String? {
     let fields = "Content-Type: application/octet-stream\r\nContent-Length: \(Self.size)\r\nUpload-Complete: ?1\r\n"
     guard let connection = DemoConnection(to: address), connection.send(request("POST /upload", fields)),

@@ -5,16 +5,17 @@ import PawlLoop
 package import PawlObserve
 package import PawlServer
 
-/// `pawl demo`: a legacy origin, pawl before it, one download that is interrupted twice over (by the origin, again and
-/// again, which the client does not notice, and by the client itself, which goes on where it was), and one upload that is
-/// broken off and reaches the origin whole, once.
+/// `pawl demo`: a legacy origin with pawl in front of it, and two transfers over them.
+///
+/// The origin breaks the download off several times, which the client does not notice; the client also interrupts it once, and
+/// resumes. The upload is interrupted by the client, and reaches the origin complete, once.
 package enum Demonstration {
-  /// Bytes of the file that the legacy origin offers.
+  /// The size of the file that the legacy origin offers, in bytes.
   package static let size: UInt64 = 48 << 20
 
-  /// Runs until Ctrl-C, or with `once` until both have been shown. Blocking, on the main thread.
-  /// - Parameter configure: makes the configuration of a pawl before the origin's URL.
-  /// - Returns: whether both came out right.
+  /// Runs until Ctrl-C, or with `once` until both transfers have ended. Blocking, on the main thread.
+  /// - Parameter configure: makes the configuration of a pawl in front of the origin's URL.
+  /// - Returns: whether both transfers were complete and correct.
   package static func run(
     once: Bool, events: EventLog, configure: (_ origin: String) -> Configuration?,
     print: @escaping @Sendable (String) -> Void

@@ -3,8 +3,8 @@ import PawlBase
 import PawlLoop
 package import PawlServer
 
-/// The origin of `pawl demo`: a small HTTP/1.0 server from another time. It knows neither ranges nor validators, and
-/// breaks off at random; uploads it takes whole or not at all. One thread for each connection; for demonstrations only.
+/// The origin of `pawl demo`: a small HTTP/1.0 server that behaves like an old application. It has neither ranges nor validators,
+/// breaks off at random, and takes an upload only in one piece. One thread for each connection; for demonstrations only.
 package final class LegacyOrigin: Sendable {
   package let port: UInt16
   package let size: UInt64
@@ -13,16 +13,17 @@ package final class LegacyOrigin: Sendable {
   private let served = Locked(0)
   private let received = Locked((count: 0, sha256: ""))
 
-  /// Connections it reset, or closed early, so far.
+  /// The number of connections that it has reset or closed early.
   package var breaks: Int { brokenOff.withLock { $0 } }
   package var requests: Int { served.withLock { $0 } }
 
-  /// Complete uploads.
+  /// The number of complete uploads.
   package var uploads: Int { received.withLock { $0.count } }
-  /// The SHA-256 of the last one, in hexadecimal.
+  /// The SHA-256 of the last upload, in hexadecimal digits.
   var lastUpload: String { received.withLock { $0.sha256 } }
 
-  /// - Throws: when no port can be had on 127.0.0.1.
+  /// Opens a port that the system chooses.
+  /// - Throws: when no port on 127.0.0.1 can be opened.
   package init(size: UInt64) throws(ServerError) {
     self.size = size
     let listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
@@ -75,7 +76,8 @@ package final class LegacyOrigin: Sendable {
     send(
       connection,
       Array("HTTP/1.0 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: \(size)\r\n\r\n".utf8))
-    // The first two connections end early, so that there is something to see; of the others two in three, anywhere.
+    // The first two connections break off, so that there is something to see; of the others two in three do, at a random
+    // offset.
     let limit = Randomness.uint64() % (number <= 2 ? size : size * 3 / 2)
     var offset: UInt64 = 0
     while offset < min(size, limit) {
@@ -91,13 +93,13 @@ package final class LegacyOrigin: Sendable {
     }
   }
 
-  /// A request's head, and what came behind it.
+  /// A request's head, and the bytes that came behind it.
   private struct Request {
     var line: ArraySlice<UInt8>
     var fields: ArraySlice<UInt8>
     var rest: ArraySlice<UInt8>
 
-    /// Only what an old server understands: a length.
+    /// The Content-Length: an old server understands nothing else.
     var contentLength: UInt64? {
       for line in String(decoding: fields, as: UTF8.self).lowercased().split(separator: "\r\n")
       where line.hasPrefix("content-length:") {
@@ -121,7 +123,7 @@ package final class LegacyOrigin: Sendable {
     return nil
   }
 
-  /// An upload counts when all of it has come.
+  /// Receives an upload, and counts it when all bytes have come.
   private func take(_ request: Request, _ connection: CInt) {
     guard let length = request.contentLength else {
       return send(connection, Array("HTTP/1.0 411 Length Required\r\n\r\n".utf8))
@@ -157,7 +159,7 @@ package final class LegacyOrigin: Sendable {
     return true
   }
 
-  /// The bytes of the file: any part can be made without the others.
+  /// Returns bytes of the file; each is computed from its offset alone.
   package static func content(_ range: Range<UInt64>) -> [UInt8] {
     range.map { offset in
       let block = (offset >> 3) &* 0x9e37_79b9_7f4a_7c15

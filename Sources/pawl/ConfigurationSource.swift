@@ -2,7 +2,7 @@ import ArgumentParser
 import CLinux
 import PawlConfig
 
-/// Where a configuration comes from, so that it can be loaded again.
+/// The source of a configuration, from which it can be loaded again.
 enum ConfigurationSource: Sendable {
   case file(path: String)
   case commandLine(url: String, listen: [String], stateDirectory: String?)
@@ -15,11 +15,11 @@ enum ConfigurationSource: Sendable {
     }
   }
 
-  /// The configuration; every issue goes to standard error, and an error among them ends the program.
+  /// Loads the configuration, prints every issue to standard error, and ends the program if one of them is an error.
   ///
-  /// A mistake in a file is status 78, one on the command line 64.
+  /// The exit status is 78 for a mistake in a file, and 64 for one on the command line.
   ///
-  /// - Parameter judge: finds what else is wrong with a configuration that can be read.
+  /// - Parameter judge: finds more issues in a configuration that could be read.
   func loadOrExit(judge: (Configuration) -> [Issue] = { _ in [] }) throws(ExitCode) -> Configuration {
     do throws(InvalidConfiguration) {
       let configuration = try load()
@@ -45,7 +45,7 @@ extension Surroundings {
       listFiles: filesMatching, isRoot: geteuid() == 0)
   }
 
-  /// Far more than any configuration needs, so that a wrong path can not fill the memory.
+  /// The largest configuration file, in bytes: far more than needed, so that a wrong path cannot fill the memory.
   private static let largestFile = 4 << 20
 
   private static func readWholeFile(_ path: String) -> Result<[UInt8], FileProblem> {

@@ -20,10 +20,10 @@ struct Demo: ParsableCommand {
   }
 }
 
-/// What the user asked of `pawl demo`.
+/// The options of `pawl demo`.
 struct DemoOptions: Sendable {
-  /// End after the download that is shown.
+  /// Whether to end after the transfers that are shown.
   var once: Bool
-  /// `ADDRESS:PORT`; port 0 picks one.
+  /// The address to listen on, `ADDRESS:PORT`; with port 0 the system picks one.
   var listen: String
 }

@@ -1,14 +1,14 @@
 import ArgumentParser
 import CLinux
 
-/// Why the program ends other than well.
+/// The reason for which the program ends with an error.
 struct RunFailure: Error {
   enum Kind {
     /// Anything that goes wrong while running.
     case failure
-    /// An address or a disk that can not be used.
+    /// An address or a disk cannot be used.
     case unavailable
-    /// A file that the configuration names is not what it has to be.
+    /// A file that the configuration names is not valid.
     case configuration
   }
 
@@ -25,7 +25,7 @@ extension ExitCode {
   static let invalidConfiguration = ExitCode(78)
 }
 
-/// Runs `work`; a failure is told on standard error and becomes the exit status that stands for it.
+/// Runs `work`. A failure is printed to standard error and becomes an exit status.
 func exiting(_ work: () throws(RunFailure) -> Void) throws(ExitCode) {
   do throws(RunFailure) { try work() } catch {
     printError("pawl: \(error.message)\n")
@@ -43,7 +43,7 @@ func printError(_ text: String) {
   while !rest.isEmpty {
     let count = rest.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
     if count < 0, pawl_errno() == EINTR { continue }
-    guard count > 0 else { return }  // Nobody reads: there is nowhere left to say so.
+    guard count > 0 else { return }  // Standard error is closed: the failure cannot be reported.
     rest = rest.dropFirst(count)
   }
 }

@@ -4,11 +4,11 @@ import PawlDemo
 import PawlObserve
 import PawlServer
 
-/// Serves until it is told to stop.
+/// Runs the server until a signal stops it.
 ///
 /// - Parameters:
-///   - configuration: valid.
-///   - source: where to load it from again on SIGHUP.
+///   - configuration: a valid configuration.
+///   - source: where the configuration is loaded from again on SIGHUP.
 func runServer(configuration: Configuration, source: ConfigurationSource) throws(RunFailure) {
   let events = try eventLog(configuration.process.logLevel)
   do throws(ServerError) {
@@ -16,7 +16,7 @@ func runServer(configuration: Configuration, source: ConfigurationSource) throws
   } catch { throw RunFailure(error) }
 }
 
-/// Shows an interrupted and resumed download and upload, then serves until Ctrl-C unless `options.once`.
+/// Shows a download and an upload that are interrupted and resumed, then serves until Ctrl-C unless `options.once`.
 func runDemo(options: DemoOptions) throws(RunFailure) {
   let events = try eventLog(.warning)
   let state = try temporaryDirectory()
@@ -42,7 +42,7 @@ private func eventLog(_ level: ProcessSettings.LogLevel) throws(RunFailure) -> E
   }
 }
 
-/// The configuration as it reads now; mistakes are printed.
+/// Loads the configuration again; issues are printed. `nil`: it is not valid.
 private func reloaded(_ source: ConfigurationSource) -> Configuration? { source.loaded() }
 
 extension ConfigurationSource {
@@ -64,7 +64,7 @@ extension RunFailure {
   }
 }
 
-/// Writes a line to standard output at once: programs wait for it.
+/// Writes a line to standard output and flushes it, because programs wait for it.
 private func printLine(_ line: String) {
   print(line)
   fflush(nil)

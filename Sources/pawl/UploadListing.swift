@@ -4,7 +4,7 @@ import PawlDisk
 import PawlUpload
 import PawlUploadStore
 
-/// How uploads look on a terminal, and as JSON.
+/// The output of `pawl uploads`, for a terminal and as JSON.
 enum UploadListing {
   struct Entry {
     /// The spool's directory.
@@ -99,7 +99,7 @@ enum UploadListing {
     text + String(repeating: " ", count: max(0, width - text.utf8.count))
   }
 
-  /// What a client sent, fit for a terminal.
+  /// Returns text that a client sent, with `?` for bytes that are not safe on a terminal.
   private static func text(_ bytes: [UInt8]) -> String {
     String(decoding: bytes.map { $0 > 0x20 && $0 < 0x7f ? $0 : 0x3f }, as: UTF8.self)
   }

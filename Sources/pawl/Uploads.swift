@@ -72,20 +72,21 @@ struct Uploads: ParsableCommand {
   }
 }
 
-/// The uploads that something is to be done with.
+/// The uploads that a command is for.
 struct NamedUploads: ParsableArguments {
   @OptionGroup var spools: SpoolSelection
   @Argument(help: "IDs, or at least the first four characters of them.")
   var ids: [String]
 
-  /// So that a variable that a script forgot to set does not name the only upload there is.
+  /// Refuses short IDs: an empty variable in a script must not name the only upload that exists.
   func validate() throws {
     for id in ids where id.utf8.count < 4 {
       throw ValidationError("\"\(id)\" is too short: at least four characters of an ID are needed.")
     }
   }
 
-  /// - Parameter done: what is printed behind each ID.
+  /// Gives an order for each upload.
+  /// - Parameter done: the text that is printed behind each ID.
   func give(_ order: UploadOrder.Kind, done: String) throws {
     let uploads = OperatedUploads(paths: try spools.paths())
     try exiting { () throws(RunFailure) in
@@ -94,7 +95,7 @@ struct NamedUploads: ParsableArguments {
   }
 }
 
-/// Which spools a command is about.
+/// The spools that a command is for.
 struct SpoolSelection: ParsableArguments {
   @Option(name: [.short, .long], help: ArgumentHelp("The spools of this configuration.", valueName: "file"))
   var config: String?
@@ -108,7 +109,7 @@ struct SpoolSelection: ParsableArguments {
     if config != nil, state != nil { throw ValidationError("--config and --state exclude each other.") }
   }
 
-  /// The spools' directories; a configuration that is not valid ends the program.
+  /// Returns the directories of the spools. A configuration that is not valid ends the program.
   func paths() throws(ExitCode) -> [String] {
     guard let config else {
       let directory = state ?? Surroundings.system.defaultStateDirectory
@@ -117,7 +118,7 @@ struct SpoolSelection: ParsableArguments {
     }
     let configuration = try ConfigurationSource.file(path: config).loadOrExit()
     let paths = configuration.spools.map(\.path)
-    // Uploads may be left there though nothing uses it any more.
+    // Uploads may be left in the built-in spool, even if the configuration does not use it any more.
     let builtIn = configuration.builtInSpool.path
     let isThere = UploadCatalogueReading.isMissing(builtIn) ? [] : [builtIn]
     return Self.adding(isThere + former(in: configuration.process.stateDirectory), to: paths)
@@ -129,7 +130,7 @@ struct SpoolSelection: ParsableArguments {
     }
   }
 
-  /// Uploads may still be in spools that the settings do not name any more.
+  /// Returns the spools that the settings do not name any more but that may still have uploads.
   private func former(in directory: String) -> [String] {
     do throws(StoreError) {
       return try FormerSpools.read(in: directory).map(\.path).filter { !UploadCatalogueReading.isMissing($0) }
@@ -139,7 +140,7 @@ struct SpoolSelection: ParsableArguments {
   }
 }
 
-/// The uploads of some spools, as an operator names them.
+/// Finds uploads of some spools by ID, and passes the operator's orders on.
 struct OperatedUploads {
   let paths: [String]
 
@@ -149,7 +150,7 @@ struct OperatedUploads {
     return found
   }
 
-  /// The one upload whose ID begins so.
+  /// Returns the one upload whose ID begins with `prefix`.
   func find(_ prefix: String) throws(RunFailure) -> UploadListing.Entry {
     let found = try all().filter { $0.upload.id.hex.hasPrefix(prefix.lowercased()) }
     guard let first = found.first else { throw RunFailure(.failure, "there is no upload \(prefix)") }

@@ -40,7 +40,7 @@ enum ComponentVersions {
     ]
   }
 
-  /// The language version of the compiler; its run-time library is part of the program.
+  /// The version of the Swift compiler; its run-time library is part of the program.
   private static var swift: String {
     #if compiler(>=6.4)
       "6.4 or later"

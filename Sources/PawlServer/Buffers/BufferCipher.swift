@@ -1,13 +1,13 @@
 import COpenSSL
 import PawlLoop
 
-/// AES-256 in counter mode, for bytes that wait in a file: with a key that is nowhere but in memory, and used for one transfer. What
-/// is read must be all that was written, in order. Of one loop.
+/// Encrypts bytes that wait in a file, with AES-256 in counter mode. The key exists only in memory and is used for one transfer.
+/// All written bytes have to be read, in order. Of one loop.
 final class BufferCipher {
   private let writing: OpaquePointer
   private let reading: OpaquePointer
 
-  /// `nil` where libcrypto will not.
+  /// Returns `nil` where libcrypto fails.
   init?() {
     guard let writing = EVP_CIPHER_CTX_new() else { return nil }
     guard let reading = EVP_CIPHER_CTX_new() else {
@@ -25,10 +25,10 @@ final class BufferCipher {
     EVP_CIPHER_CTX_free(reading)
   }
 
-  /// The next bytes as they are written.
+  /// Encrypts the next bytes to write.
   func seal(_ bytes: UnsafeRawBufferPointer) -> [UInt8]? { Self.apply(writing, bytes) }
 
-  /// The next bytes that were written, as they were before.
+  /// Decrypts the next bytes read.
   func open(_ bytes: UnsafeRawBufferPointer) -> [UInt8]? { Self.apply(reading, bytes) }
 
   private static func apply(_ state: OpaquePointer, _ bytes: UnsafeRawBufferPointer) -> [UInt8]? {

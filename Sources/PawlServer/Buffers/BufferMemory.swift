@@ -1,25 +1,26 @@
 import PawlBase
 import PawlLoop
 
-/// What requests and answers on their way may hold in memory beyond what each of them has freely: of the process, and of it one client.
-/// Any thread.
+/// Limits the memory that waiting content of requests and responses may use, beyond what each may use freely: for the process,
+/// and within it for each client. Any thread.
 final class BufferMemory: Sendable {
-  /// Bytes of all together.
+  /// Bytes for the whole process.
   static let limit = 64 << 20
-  /// Bytes of one client.
+  /// Bytes for one client.
   static let clientLimit = 8 << 20
-  /// Bytes of each loop besides that are on nobody's account: most of what waits does so for a moment only.
+  /// Further bytes for each loop that count for no client: most content waits for a moment only.
   static let allowance = 1 << 20
-  /// Bytes that must have been held before what was is given back to the system.
+  /// Free memory is returned to the system only if at least this many bytes were held.
   static let trimmed = 4 << 20
-  /// So long after half of them are free, or memory ran short; and so long until the next time.
+  /// The delay until free memory is returned to the system, after half of it became free or memory ran short; then the pause
+  /// until the next time.
   static let trimDelay = Duration.seconds(2)
   static let trimPause = Duration.seconds(8)
 
   private struct State {
     var used = 0
     var clients: [UInt64: Int] = [:]
-    /// The most that was held since memory was given back.
+    /// The most that was held since memory was last returned.
     var peak = 0
   }
 
@@ -28,8 +29,8 @@ final class BufferMemory: Sendable {
   /// Bytes that are held.
   var used: Int { state.withLock { $0.used } }
 
-  /// Takes so many bytes more. `false`: the client's share, or the process', has no room for them.
-  /// - Parameter client: its mark (``PlaceAccount``); 0: nobody in particular.
+  /// Takes further bytes. Returns `false` where the client or the process has reached its limit.
+  /// - Parameter client: its mark (``PlaceAccount``); 0: no client.
   func take(_ count: Int, for client: UInt64) -> Bool {
     state.withLock { state in
       let held = client == 0 ? 0 : state.clients[client, default: 0]
@@ -41,7 +42,8 @@ final class BufferMemory: Sendable {
     }
   }
 
-  /// - Returns: whether the system is to have back what is free: much was held, and half of it no longer is.
+  /// Gives bytes back.
+  /// - Returns: whether to return free memory to the system: much was held, and half of it is free.
   func giveBack(_ count: Int, for client: UInt64) -> Bool {
     state.withLock { state in
       state.used -= count
@@ -56,13 +58,14 @@ final class BufferMemory: Sendable {
   }
 }
 
-/// A loop's part in the ``BufferMemory``.
+/// The state of one loop for ``BufferMemory``.
 struct LoopMemory {
-  /// Of ``BufferMemory/allowance``: what is left.
+  /// What is left of ``BufferMemory/allowance``.
   var allowance = BufferMemory.allowance
-  /// Transfers that hold more than there was room for.
+  /// The number of transfers that hold more than the limits allow.
   var deniedCount = 0
-  /// Whether what is free is about to be given back to the system, or was a moment ago.
+  /// Whether memory is about to be returned to the system or was just returned, and whether it is to be returned once more after
+  /// that.
   var trims = false
   var trimsAgain = false
 }

@@ -3,8 +3,8 @@ import PawlLoop
 import PawlObserve
 import PawlUploadStore
 
-/// Where what is on its way waits outside memory: files without a name in a spool's directory, or in `state-dir` where a route has no
-/// spool. Any thread.
+/// The place on disk for content that waits outside memory: files without a name, in a spool's directory, or in `state-dir` for
+/// routes without a spool. Any thread.
 final class BufferSpace: Sendable {
   let directory: String
   let budget: BufferBudget
@@ -15,7 +15,8 @@ final class BufferSpace: Sendable {
     (self.directory, self.budget, self.pool) = (directory, budget, pool)
   }
 
-  /// For routes without a spool; blocking. `nil` where the directory cannot be used: then nothing waits outside memory there.
+  /// Makes the place for routes without a spool; blocking. Returns `nil` where the directory cannot be used: on these routes
+  /// content then waits in memory only.
   convenience init?(under stateDirectory: String, _ pool: WorkerPool, _ events: EventLog) {
     do throws(StoreError) {
       self.init(directory: stateDirectory, budget: try BufferBudget(directory: stateDirectory), pool: pool)
@@ -25,6 +26,6 @@ final class BufferSpace: Sendable {
     }
   }
 
-  /// An empty file; `nil` where there can be none now.
+  /// Makes an empty file; `nil` where that fails now.
   func makeFile() -> TemporaryFile? { TemporaryFile(in: directory, pool: pool, spares: spares) }
 }

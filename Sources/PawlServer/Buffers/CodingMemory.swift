@@ -1,12 +1,12 @@
 import PawlBase
 import PawlHTTP
 
-/// What the encoders of a process may hold in memory, all together. Any thread.
+/// Limits the memory of all encoders of the process. Any thread.
 final class CodingMemory: Sendable {
-  /// Bytes. Some 400 streams of gzip, or 20 forms of brotli that are being made at once; beyond that content goes out as it is.
+  /// Bytes for the process: about 400 gzip streams, or 20 brotli forms in the making. Beyond that, content is sent uncompressed.
   static let limit = 128 << 20
 
-  /// Of these, what the answers of one client may hold; forms that are kept are nobody's.
+  /// Bytes of them for the responses of one client. Stored coded forms count for no client.
   static let clientLimit = 32 << 20
 
   private struct State {
@@ -23,7 +23,7 @@ final class CodingMemory: Sendable {
 
   var count: Int { state.withLock { $0.used } }
 
-  /// Bytes that an encoder holds, as measured (``PawlCoding/ContentEncoder``).
+  /// Returns the bytes that an encoder holds, as measured (``PawlCoding/ContentEncoder``).
   static func cost(of coding: ContentCoding, isKept: Bool) -> Int {
     switch (coding, isKept) {
     case (.gzip, _): 320 << 10
@@ -34,10 +34,10 @@ final class CodingMemory: Sendable {
     }
   }
 
-  /// Takes what an encoder needs. `nil`: there is no room for one more.
+  /// Takes the memory of one more encoder. Returns `nil` at the limit.
   /// - Parameters:
-  ///   - isKept: whether its output is kept; else it goes to one client.
-  ///   - client: its mark (``PlaceAccount``); 0: nobody in particular.
+  ///   - isKept: whether the output is stored; else it goes to one client.
+  ///   - client: its mark (``PlaceAccount``); 0: no client.
   func take(for coding: ContentCoding, isKept: Bool, client: UInt64 = 0) -> Share? {
     let cost = Self.cost(of: coding, isKept: isKept)
     let isTaken = state.withLock { state in
@@ -59,7 +59,7 @@ final class CodingMemory: Sendable {
     }
   }
 
-  /// One encoder's part. It goes back when that ends, or with this.
+  /// The memory of one encoder. It is given back when the encoder ends, or with this object.
   final class Share: Sendable {
     private let held: Locked<Int>
     private let client: UInt64

@@ -2,11 +2,11 @@ import PawlBase
 import PawlLoop
 import PawlUploadStore
 
-/// Room for ordinary uploads that are spooled before they are forwarded (`plain-uploads = spool`): in files without a
-/// name beside the resumable ones, and out of the same `max-size` and `min-free`.
+/// The room for ordinary uploads that are spooled before they are forwarded (`plain-uploads = spool`): files without a name
+/// beside the resumable uploads, within the same `max-size` and `min-free`.
 final class PlainSpool: Sendable {
   let directory: String
-  /// Bytes of the largest content that one client can bring.
+  /// The largest content of one client, in bytes.
   var capacity: UInt64 { store.largestUpload }
   private let store: UploadStore
   private let pool: WorkerPool
@@ -16,17 +16,17 @@ final class PlainSpool: Sendable {
     (self.directory, self.store, self.pool) = (directory, store, pool)
   }
 
-  /// An empty file; `nil` where there can be none now.
-  /// - Parameter client: for whose share it counts.
+  /// Makes an empty file; `nil` where that fails now.
+  /// - Parameter client: the client whose share it counts for.
   func makeFile(for client: [UInt8]) -> SpooledContent? {
     TemporaryFile(in: directory, pool: pool, spares: spares).map { SpooledContent($0, store.makeRoom(for: client)) }
   }
 }
 
-/// The content of one ordinary upload. Written by one, then only read.
+/// The content of one ordinary upload. Has one writer; read only when it is complete.
 final class SpooledContent: Sendable {
   let file: TemporaryFile
-  /// Given back with this.
+  /// The room on disk; given back with this object.
   private let room: SpoolRoom
   private let written = Locked<UInt64>(0)
   /// Bytes.
@@ -34,8 +34,8 @@ final class SpooledContent: Sendable {
 
   fileprivate init(_ file: TemporaryFile, _ room: SpoolRoom) { (self.file, self.room) = (file, room) }
 
-  /// From any thread; one at a time.
-  /// - Returns: how long the system kept the thread for it, or why there is no room.
+  /// Appends bytes. On any thread; one call at a time.
+  /// - Returns: how long the write took, or why there is no room.
   func append(
     _ bytes: UnsafeRawBufferPointer, by clock: any LoopClock
   ) -> Result<Duration, UploadStoreRefusal> {

@@ -3,14 +3,14 @@ import PawlBase
 import PawlHTTP
 import PawlLoop
 
-/// Bytes on disk under no name: they are gone when the last one who holds this lets go, or the program ends.
+/// A file without a name. It is freed with the last reference to this object, or when the process ends.
 final class TemporaryFile: Sendable {
   let descriptor: CInt
   private let pool: WorkerPool
   private let spares: TemporaryFileSpares?
 
-  /// Blocking, but only for the time it takes to make an inode.
-  /// - Parameter spares: of this directory; an empty file of them spares making one, and this becomes one.
+  /// Makes an empty file. Blocking, but only as long as it takes to make an inode.
+  /// - Parameter spares: the spare files of this directory; one of them is used if there is one, and this file becomes one.
   /// - Returns: `nil` where the system has no descriptor or no space left, with `errno`.
   init?(in directory: String, pool: WorkerPool, spares: TemporaryFileSpares? = nil) {
     self.spares = spares
@@ -38,7 +38,7 @@ final class TemporaryFile: Sendable {
     if !pool.run(letGo) { close(descriptor) }
   }
 
-  /// Into the page cache. `false`: the disk is full or broken.
+  /// Writes into the page cache. Returns `false` where the disk is full or broken.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Bool {
     var done = 0
     while done < bytes.count {
@@ -54,10 +54,10 @@ final class TemporaryFile: Sendable {
   }
 }
 
-/// Empty temporary files of one directory, for those who would otherwise make one and free it soon after: where many come
-/// and go, file systems (ext4) search long for an inode that was not freed a moment ago.
+/// Spare empty files of one directory, used again instead of making and freeing an inode for each: where many come and go, file
+/// systems (ext4) search long for an inode that was not freed a moment ago.
 final class TemporaryFileSpares: Sendable {
-  /// Each holds a descriptor.
+  /// The most spare files; each has a descriptor.
   static let limit = DescriptorLimit.spare(atMost: 256)
 
   private let descriptors = Locked<[CInt]>([])
@@ -66,7 +66,7 @@ final class TemporaryFileSpares: Sendable {
 
   func take() -> CInt? { descriptors.withLock { $0.popLast() } }
 
-  /// Frees what the file holds. Blocking.
+  /// Empties a file and keeps it, or closes it. Blocking.
   func give(_ descriptor: CInt) {
     let isKept =
       ftruncate(descriptor, 0) == 0

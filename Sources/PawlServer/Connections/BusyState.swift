@@ -1,17 +1,17 @@
 import PawlLoop
 import PawlWire
 
-/// What a connection holds while it is busy: from a request's head to the end of the answer, and while it ends.
-/// An idle one has none of it, which is most of what a connection is made of.
+/// The state that a connection has only while it is busy: from a request's head to the end of the answer, and while the
+/// connection ends. It is most of a connection's memory; an idle connection has none.
 final class BusyState {
-  /// So many are kept on a loop for whoever needs one next, with outputs of at most 16 KiB each: as many as a crowd of
-  /// requests has in hand at the same time.
+  /// The number of spare states that a loop keeps for its connections, with outputs of at most 16 KiB each. It is about the
+  /// number of requests that a burst has in progress at once.
   static let sparesLimit = 64
 
-  /// The first of ``Turn/pieceLimit``.
+  /// The initial ``Turn/pieceLimit``, in bytes.
   static let firstPiece = 1 << 20
 
-  /// What belongs to one request: replaced as a whole by the next.
+  /// The state of one request; the next one replaces it as a whole.
   struct Turn {
     var request: IncomingRequest?
     var exchange: (any Exchange)?
@@ -21,12 +21,12 @@ final class BusyState {
     var meter = RateMeter()
     var lingering = Lingering(budget: UnwantedContent.limit)
 
-    // The answer's
+    // The answer
     var outputSent = 0
     var source: (any BodySource)?
     var unsentFile: BodyPiece?
-    /// Bytes that the source is asked for at a time: twice as many as before, as long as it gives runs of a file at once. What
-    /// it has to wait for, or copies, stays short.
+    /// Bytes asked of the source at a time. Doubles as long as the source returns runs of a file at once; stays small for content
+    /// that it waits for or copies.
     var pieceLimit = BusyState.firstPiece
     var owed = OwedContent.unknown
     var keptBytes = 0
@@ -35,7 +35,7 @@ final class BusyState {
   @exclusivity(unchecked) var turn = Turn()
   var output: [UInt8] = []
 
-  /// As new, but for the memory of the output.
+  /// Resets everything; the output keeps its capacity.
   func forget() {
     turn = Turn()
     output.removeAll(keepingCapacity: true)

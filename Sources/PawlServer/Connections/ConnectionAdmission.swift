@@ -4,7 +4,7 @@ import PawlDisk
 import PawlLoop
 import PawlObserve
 
-/// Whom pawl lets in: so many connections in all, and whose word about its clients is believed. Shared by all loops.
+/// Admits client connections up to `max-connections`, and knows the trusted proxies. Shared by all loops.
 final class ConnectionAdmission: Sendable {
   let openings: OpeningLog
   private let trusted: [AddressRange]
@@ -18,8 +18,7 @@ final class ConnectionAdmission: Sendable {
   }
 
   /// Counts one more client connection.
-  /// - Parameter failures: where it is said that clients are turned away.
-  /// - Returns: `false` at the limit.
+  /// - Parameter failures: the log for connections that are turned away.
   func admit(_ failures: FailureLog) -> Bool {
     let isAdmitted = count.withLock { count in
       guard count < limit else { return false }

@@ -1,10 +1,10 @@
-/// The connections of one loop, in no order. Each knows its place, so that one leaves without a search, and costs 16 bytes.
+/// The connections of one loop, in no order. Each knows its index: removal needs no search. Costs 16 bytes a connection.
 struct ConnectionList {
   private var members: [any ServedConnection] = []
 
   var count: Int { members.count }
   var isEmpty: Bool { members.isEmpty }
-  /// A copy: whoever goes through them may end them.
+  /// A copy: the loop over it may end connections.
   var all: [any ServedConnection] { members }
 
   mutating func add(_ connection: any ServedConnection) {
@@ -12,7 +12,7 @@ struct ConnectionList {
     members.append(connection)
   }
 
-  /// `false` where it was not among them.
+  /// Removes a connection. Returns `false` where the list does not contain it.
   @discardableResult
   mutating func remove(_ connection: any ServedConnection) -> Bool {
     let index = Int(connection.place.index)
@@ -32,7 +32,7 @@ struct ConnectionList {
   }
 }
 
-/// A place in a ``ConnectionList``, or none.
+/// The index of a connection in its ``ConnectionList``, or none.
 struct ConnectionPlace {
   fileprivate var index: Int32 = -1
   init() {}

@@ -1,6 +1,6 @@
 import CLinux
 
-/// A short word for what broke a connection, for logs.
+/// Returns a short name for the error that broke a connection, for logs.
 func errorName(_ code: CInt) -> String {
   switch code {
   case ECONNRESET: "reset"

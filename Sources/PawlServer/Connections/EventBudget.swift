@@ -1,14 +1,13 @@
 import PawlLoop
 
-/// Keeps a log readable when peers misbehave by the thousand: so many lines in each stretch of time, then a count of what
-/// was left out.
+/// Limits the log lines about misbehaving peers to ``lines`` in each ``stretch`` of time; further lines are only counted.
 struct EventBudget: Sendable {
-  /// Lines of one kind that a stretch may have.
+  /// The most lines of one kind in a stretch.
   static let lines = 20
   static let stretch = Duration.seconds(10)
 
   enum Verdict: Hashable, Sendable {
-    /// To be said; so many others were not, since the last line.
+    /// Write the line; `left` lines were left out since the last one.
     case say(left: Int)
     case leaveOut
   }

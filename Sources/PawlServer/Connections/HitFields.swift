@@ -1,17 +1,17 @@
 import PawlCacheStore
 
-/// What the head of a hit that made no request says besides what is the same in each answer; whatever version of HTTP it goes
-/// out over. Each writes them in this order, and behind them the identifier of a request that brought none.
+/// The response fields of a hit on the hot path that differ between answers, in every version of HTTP. They are written in this
+/// order, then the request identifier where the request had none.
 struct HitFields {
-  /// `Date`, where the origin gave none.
+  /// `Date`; `nil` where the stored response has one.
   let date: [UInt8]?
-  /// `Strict-Transport-Security`, over TLS.
+  /// `Strict-Transport-Security`; `nil` without TLS.
   let strictTransport: [UInt8]?
   /// `Age`, in seconds.
   let age: UInt64
-  /// `Cache-Status`, before the seconds that it is still fresh, and those.
+  /// The value of `Cache-Status` (RFC 9211), to be followed by ``timeToLive``: the seconds for which the response stays fresh.
   @inline(__always) static var cacheStatus: StaticString { "pawl; hit; ttl=" }
-  /// The same behind its name, and that behind the end of a line: one run of bytes.
+  /// The end of the line before, the field name and the same value: one run of bytes.
   @inline(__always) static var cacheStatusLine: StaticString { "\r\nCache-Status: pawl; hit; ttl=" }
   let timeToLive: UInt64
 

@@ -1,16 +1,15 @@
 import PawlHTTP
 import PawlWire
 
-/// Where the content of a request is that is framed in bytes (HTTP/1.1), on its way to the exchange. Pure; whoever reads the
-/// connection does what follows.
+/// The state of a request's content over HTTP/1.1, on its way to the exchange. Pure; the connection does what follows.
 enum IncomingContent {
-  /// None was announced, or all has come and been told.
+  /// No content was announced, or all of it and its end have been passed on.
   case none
   case arriving(BodyDecoder)
-  /// The exchange takes no more for now.
+  /// Held back: the exchange takes no more for now.
   case heldBack(BodyDecoder)
 
-  // MARK: What follows from that
+  // MARK: Derived properties
 
   var isNone: Bool {
     if case .none = self { true } else { false }
@@ -27,41 +26,42 @@ enum IncomingContent {
     }
   }
 
-  /// Whether there is more to come of it.
+  /// Whether more of it is still to come.
   var isUnended: Bool { decoder.map { !$0.isEnded } ?? false }
-  /// Whether all has come, and only its end has not been told.
+  /// Whether all bytes have come and only the end is still to be passed on.
   var isEndUntold: Bool { decoder?.isEnded ?? false }
-  /// Bytes that are still to come; `nil` where nobody knows.
+  /// Bytes that are still to come; `nil` when not known (chunked).
   var remaining: UInt64? { decoder?.remaining }
 
   // MARK: Events
 
-  /// What of these bytes is content; `nil` where there is none, or it has to wait.
+  /// Decodes the next event from these bytes; `nil` where no content is awaited, or it is held back.
   mutating func next(_ buffer: borrowing [UInt8], _ range: Range<Int>) -> BodyDecoder.Event? {
     guard case .arriving(var decoder) = self else { return nil }
-    // The decoder is not copied while it goes on.
+    // With two references, the decoder would be copied at its next change.
     self = .none
     let event = decoder.next(buffer, range)
     self = .arriving(decoder)
     return event
   }
 
-  /// Its end is about to be told.
-  /// - Returns: what stands behind it.
+  /// Ends the content, before its end is passed on.
+  /// - Returns: the trailers.
   mutating func end() -> Fields {
     let trailers = decoder?.trailers ?? Fields()
     self = .none
     return trailers
   }
 
-  /// The exchange takes no more. `false` where nothing is to come that it could take.
+  /// Holds the content back, since the exchange takes no more. Returns `false` where no content is awaited.
   mutating func holdBack() -> Bool {
     guard case .arriving(let decoder) = self else { return false }
     self = .heldBack(decoder)
     return true
   }
 
-  /// The exchange takes it again, or it is to be dropped. `false` where it was not held back.
+  /// Lets the content go on, since the exchange takes it again or it is to be dropped. Returns `false` where it was not held
+  /// back.
   @discardableResult
   mutating func goOn() -> Bool {
     guard case .heldBack(let decoder) = self else { return false }

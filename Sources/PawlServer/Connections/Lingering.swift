@@ -1,18 +1,18 @@
 import PawlLoop
 
-/// What still comes on a connection that ends is read and dropped, within limits: bytes nobody reads would make the kernel
-/// send RST, which overtakes what was sent (RFC 9112 §9.6).
+/// Reads and drops, within limits, what still arrives on a connection that ends (lingering close). Unread bytes would make the
+/// kernel send RST, which can destroy an answer that the client has not read yet (RFC 9112 §9.6).
 struct Lingering {
   enum Outcome: Hashable {
     case goesOn
-    /// More has come than is read for the sake of an answer.
+    /// The limit is reached: no more is read.
     case enough
     /// FIN has come.
     case ended
     case broken
   }
 
-  /// Bytes that are still read.
+  /// Bytes that may still be read.
   private(set) var budget: Int
 
   init(budget: Int) { self.budget = budget }
@@ -24,7 +24,7 @@ struct Lingering {
     return take(buffer.withUnsafeMutableBytes(read))
   }
 
-  /// What a read has given.
+  /// Judges the result of a read.
   mutating func take(_ result: IOResult) -> Outcome {
     switch result {
     case .bytes(let count):

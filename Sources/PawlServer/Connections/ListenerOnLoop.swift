@@ -16,7 +16,7 @@ final class ListenerOnLoop {
   }
 
   let settings: Settings
-  /// What it shows to clients; `nil`: it speaks in clear.
+  /// The certificates that it shows to clients; `nil`: without TLS.
   let certificates: ListenerCertificates?
   @exclusivity(unchecked) private var parser: RequestParser
   private let listener: Listener
@@ -33,7 +33,8 @@ final class ListenerOnLoop {
       limits: HeadLimits(maxHead: Int(settings.maxHeader), maxFields: settings.maxHeaderFields))
   }
 
-  /// The parser goes on where it was only within one connection's head.
+  /// Lends the shared parser to a connection. The parser keeps its position only within one connection's head; another connection
+  /// starts anew.
   func lendParser(to connection: some ServedConnection, isSecure: Bool) {
     guard parserUser != ObjectIdentifier(connection) else { return }
     parserUser = ObjectIdentifier(connection)
@@ -41,21 +42,21 @@ final class ListenerOnLoop {
     parser.isSecure = isSecure
   }
 
-  /// Lends the parser in its place: a method called on a property of a class is given a copy of it.
+  /// Calls `body` with the parser in place: a method called on a property of a class would be given a copy.
   @inline(__always) func withParser<Result>(_ body: (inout RequestParser) -> Result) -> Result { body(&parser) }
 
-  /// The connection is gone; another one may get its identity.
+  /// Takes the parser from a connection that is gone, since another connection may get the same identity.
   func takeParser(from connection: some ServedConnection) {
     if parserUser == ObjectIdentifier(connection) { parserUser = nil }
   }
 
-  /// The port clients reach; the scheme's own where there is none.
+  /// The port that clients connect to; the default port of the scheme for a unix socket.
   var port: UInt16 {
     guard listener.boundAddress.isUnix else { return listener.boundAddress.port }
     return certificates == nil ? 80 : 443
   }
 
-  /// Whether a connection is more than HTTP from its first byte on.
+  /// Whether connections begin with something other than HTTP: the PROXY protocol or a TLS handshake.
   var opensFirst: Bool { settings.proxyProtocol || certificates != nil }
 
   func close() { listener.close() }

@@ -1,11 +1,11 @@
 import PawlObserve
 
 extension LoopConnections {
-  /// Writes the line of a hit that made no request into the access log, where there is one; whatever version of HTTP it went
-  /// out over.
+  /// Writes the access log line of a hit on the hot path, in every version of HTTP; nothing with `access-log = off`.
   /// - Parameters:
   ///   - sent: bytes of the body.
-  ///   - more: puts in what stands in the bytes of the request. In place: a copy of all that costs a hundred instructions.
+  ///   - more: fills in what is in the bytes of the request. In place, since a copy of the record costs about a hundred
+  ///     instructions.
   @inline(__always)
   func logHit(
     _ request: @autoclosure () -> HotRequest, _ facts: ClientFacts, _ route: RouteSettings, status: Int, sent: UInt64,

@@ -4,46 +4,46 @@ import PawlLoop
 import PawlObserve
 import PawlWire
 
-/// Who finds the answer to a request: the top of the loop, which knows every kind of exchange.
+/// Finds the exchange that answers a request. Implemented by the top of the loop, which knows every kind of exchange.
 protocol RequestDispatch: AnyObject {
-  /// Who answers the request.
+  /// Makes the exchange that answers the request.
   func makeExchange(for request: IncomingRequest, channel: any ResponseChannel) -> any Exchange
-  /// Whether the content is for an upload that a client knows already.
+  /// Whether the request appends to an upload whose URL a client has.
   func appends(_ head: RequestHead) -> Bool
-  /// From here on the client speaks HTTP: the version that its handshake chose.
-  /// - Parameter opening: what the connection was until now, and counted as.
+  /// Starts to serve HTTP, in the version that the TLS handshake chose.
+  /// - Parameter opening: the connection in its present form, as it is counted; `nil` where HTTP is its first protocol.
   func serve(_ stream: SocketStream, _ facts: ClientFacts, on listener: ListenerOnLoop, after opening: Opening?)
-  /// The client has shown that it speaks HTTP/2, by prior knowledge (RFC 9113 §3.3).
+  /// Starts to serve HTTP/2 by prior knowledge (RFC 9113 §3.3).
   /// - Parameters:
-  ///   - connection: what the connection was until now, and counted as.
-  ///   - received: what the client has sent, all of which is the session's.
+  ///   - connection: the connection in its present form, as it is counted.
+  ///   - received: all bytes that the client has sent; they belong to the session.
   func serveHTTP2(
     _ stream: SocketStream, _ facts: ClientFacts, on listener: ListenerOnLoop, after connection: any ServedConnection,
     _ received: [UInt8])
-  /// One connection is closed, and counts no more.
+  /// Notes that a connection is closed and counts no more.
   func connectionEnded()
 }
 
-/// The clients' connections of one loop, and what they share. Touched on that loop only.
+/// The client connections of one loop and what they share. Touched on that loop only.
 final class LoopConnections {
   let services: LoopServices
   let loop: EventLoop
   let downloads: LoopDownloads
   let admission: ConnectionAdmission
-  /// Outlives all connections.
+  /// Unowned: it outlives all connections.
   unowned let dispatch: any RequestDispatch
   /// `nil`: `access-log = off`.
   let accessLog: AccessLog?
   let clock: any LoopClock
   var members = ConnectionList()
   let deadlines: DeadlineQueue<HTTP1Connection>
-  /// Of connections on which HTTP is not spoken yet.
+  /// The deadlines of connections that do not speak HTTP yet.
   let openings: DeadlineQueue<Opening>
   var tunnels: [ObjectIdentifier: Tunnel] = [:]
-  /// The server ends: nothing is asked any more on a connection whose answer has been given.
+  /// Whether the server drains: a connection accepts no further request after its present answer.
   var isDraining = false
   private var hotBuffer: [UInt8] = []
-  /// Of connections that are idle again; at most ``BusyState/sparesLimit``.
+  /// Spare states from connections that became idle; at most ``BusyState/sparesLimit``.
   @exclusivity(unchecked) var spareStates: [BusyState] = []
 
   var events: EventLog { services.events }
@@ -66,8 +66,9 @@ final class LoopConnections {
 
   // MARK: - Requests
 
+  /// Makes a request from its head: adds the identifier, the route and the client certificate.
   /// - Parameters:
-  ///   - id: that was told to the client already.
+  ///   - id: the identifier that was already sent to the client, if any.
   ///   - known: what was looked up for it within this turn.
   func makeRequest(
     _ head: consuming RequestHead, facts: ClientFacts, began: Monotonic, id: [UInt8]? = nil, known: LookedUp? = nil
@@ -86,7 +87,7 @@ final class LoopConnections {
     return request
   }
 
-  /// The one that the request brought, or a new one.
+  /// The identifier in the request, or a new one.
   private func requestID(_ fields: Fields) -> [UInt8] {
     if let own = fields.only(.xRequestID) { return Array(own) }
     return services.requestIDs.make()
@@ -94,7 +95,7 @@ final class LoopConnections {
 
   // MARK: - Buffers
 
-  /// Where an answer from memory is put together.
+  /// Returns a buffer in which an answer is assembled; the loop has one.
   func takeHotBuffer() -> [UInt8] {
     var buffer: [UInt8] = []
     swap(&buffer, &hotBuffer)
@@ -106,19 +107,19 @@ final class LoopConnections {
 
   // MARK: - Ending
 
-  /// Each ends when it has answered what it was asked.
+  /// Drains: each connection ends once its present requests are answered.
   func drain() {
     isDraining = true
     for connection in members.all { connection.drain() }
   }
 
-  /// The time for draining is over: what still runs is cut.
+  /// Cuts what still runs when `drain-timeout` is over.
   func abandon() {
     for tunnel in Array(tunnels.values) { tunnel.over() }
     for connection in members.all { connection.abandonAll(BodyEnd(party: .pawl, reason: "shutdown")) }
   }
 
-  /// They hold the loop, and their streams and their deadlines hold them.
+  /// Breaks the reference cycles before the loop stops: connections hold the loop, and their streams and deadlines hold them.
   func letGo() {
     isDraining = true
     deadlines.removeAll()
@@ -127,7 +128,7 @@ final class LoopConnections {
     members.removeAll()
   }
 
-  // MARK: - What is seen from outside
+  // MARK: - Logs
 
   func noteCut(_ request: IncomingRequest?, _ end: BodyEnd) {
     guard let request else { return }
@@ -144,7 +145,8 @@ final class LoopConnections {
     accessLog.write(AccessRecord(request, version: version, now: loop.now, wall: clock.wallMilliseconds()))
   }
 
-  /// - Parameter facts: of the connection on which something came that never became a request.
+  /// Logs input that never became a request.
+  /// - Parameter facts: the facts of its connection.
   func logRefusal(_ facts: ClientFacts, status: Int, bytes: Int) {
     guard let accessLog else { return }
     accessLog.write(AccessRecord(refused: status, bytes: bytes, peer: facts.client, wall: clock.wallMilliseconds()))

@@ -3,22 +3,22 @@ import PawlLoop
 import PawlTLS
 import PawlWire
 
-/// A client's connection before HTTP is spoken on it: the PROXY protocol's header, where the listener wants one, then the
-/// TLS handshake, which decides between HTTP/1.1 and HTTP/2. All within `header-timeout`. Lives on one loop.
+/// A client's connection before HTTP: reads the PROXY protocol's header where the listener has `proxy-protocol`, then performs
+/// the TLS handshake, which chooses HTTP/1.1 or HTTP/2. All within `header-timeout`. Lives on one loop.
 final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
   enum Phase {
-    /// The PROXY protocol's header is read; these bytes of it are off the socket.
+    /// The PROXY protocol's header is being read; these bytes of it are taken from the socket.
     case header([UInt8])
-    /// Nothing is known yet of what the client speaks on a port for TLS.
+    /// The first byte on a TLS port is awaited: it shows whether the client speaks TLS.
     case greeting
-    /// With one of these certificates.
+    /// The TLS handshake runs, with one of these certificates.
     case handshake(TLSServerContext)
-    /// It has failed, and the client has been told; what still comes is dropped, so that no RST overtakes that.
+    /// The handshake has failed, and an alert or a response is sent. What still comes is dropped, so that no RST overtakes it.
     case lingering
     case closed
   }
 
-  /// Time, and bytes, for that.
+  /// The limits of ``Phase/lingering``: time, and bytes.
   static let lingerTime = Duration.seconds(2)
   static let lingerBudget = 64 << 10
 
@@ -32,7 +32,7 @@ final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
   private var lingering = Lingering(budget: Opening.lingerBudget)
   var deadlinePlace = DeadlinePlace()
 
-  /// Who it is that opens the connection.
+  /// The client of the connection: the peer, or the client that the PROXY protocol names.
   private struct Caller {
     var client: SocketAddress?
     var isTrusted: Bool
@@ -55,7 +55,7 @@ final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
     stream.startReading()
   }
 
-  // MARK: - What the socket tells
+  // MARK: - Events of the socket
 
   func streamReadable() {
     switch phase {
@@ -88,7 +88,7 @@ final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
 
   // MARK: - PROXY protocol
 
-  /// What stands behind the header stays on the socket: it is for the handshake, or a request.
+  /// Reads the PROXY protocol's header. The bytes behind it stay on the socket, for the TLS handshake or a request.
   private func readHeader(_ held: [UInt8]) {
     guard let there = peek(ProxyHeader.maxBinary - held.count) else { return }
     switch ProxyHeader.parse(held + there) {
@@ -102,8 +102,8 @@ final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
     }
   }
 
-  /// Whoever is named is believed only by its own right: a proxy that passes bytes on cannot vouch for what stands in
-  /// the requests.
+  /// Returns the client that the header names. It is trusted only if it is itself among `trusted-proxies`: a proxy that passes
+  /// bytes on cannot vouch for the fields of the requests.
   private func named(by header: ProxyHeader) -> Caller {
     var named = caller
     named.isSecure = header.isSecure
@@ -138,7 +138,7 @@ final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
 
   private func readGreeting() {
     guard let first = peek(1)?.first, let certificates = listener.certificates?.current else { return }
-    // No record of TLS begins with a letter; a request in clear does.
+    // A TLS record never begins with a letter; a request in clear does.
     guard !(0x41...0x5a).contains(first) else { return answerInClear() }
     phase = .handshake(certificates)
     stream.secure(certificates.makeEngine())
@@ -159,7 +159,7 @@ final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
     connections.admission.openings.note(trouble, of: caller.client ?? peer, why: why, at: connections.loop.now)
   }
 
-  /// The client has mistaken the port: told so in the words it understands.
+  /// Answers a request in clear on a TLS port with a 400 in clear.
   private func answerInClear() {
     let reply = Replies.refusal(
       status: 400, reason: "This port speaks TLS, and the request came in clear: its URL has to begin with https.")
@@ -172,7 +172,7 @@ final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
 
   // MARK: - Ends
 
-  /// HTTP is spoken from here on.
+  /// Hands the connection over to HTTP.
   private func serve(with tls: TLSFacts?, of certificates: TLSServerContext?) {
     phase = .closed
     connections.openings.remove(self)
@@ -214,7 +214,8 @@ final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
 
   // MARK: - Bytes as they are on the wire
 
-  /// What has come, at most so many bytes; `nil` when that is nothing, or the connection has ended and is closed.
+  /// Returns the received bytes without taking them, at most `limit`; `nil` when there are none, or the connection has ended and
+  /// is closed.
   private func peek(_ limit: Int) -> [UInt8]? {
     var buffer = connections.loop.takeReadBuffer()
     defer { connections.loop.giveReadBuffer(buffer) }
@@ -230,7 +231,8 @@ final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
     }
   }
 
-  /// Bytes that were seen; `false` when the connection is closed instead.
+  /// Takes bytes that ``peek(_:)`` has returned from the socket. Returns `false` when that fails and the connection is closed
+  /// instead.
   private func takeOff(_ count: Int) -> Bool {
     var buffer = [UInt8](repeating: 0, count: count)
     guard buffer.withUnsafeMutableBytes({ stream.readUnprotected(into: $0) }) == .bytes(count) else {
@@ -242,7 +244,7 @@ final class Opening: StreamDelegate, ServedConnection, DeadlineHolder {
 }
 
 extension SocketAddress {
-  /// An IPv4 address inside IPv6 becomes the IPv4 address that it is.
+  /// Converts an endpoint of the PROXY protocol. An IPv4-mapped IPv6 address becomes the IPv4 address.
   init?(_ endpoint: ProxyHeader.Endpoint) {
     let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]
     let bytes =

@@ -3,14 +3,14 @@ import PawlLoop
 import PawlObserve
 import PawlTLS
 
-/// Says why connections did not come to be, or had to end, without a line for each where there are many. Shared by all loops.
+/// Logs why connections could not be opened or had to end; limits the number of lines. Shared by all loops.
 final class OpeningLog: Sendable {
-  /// What kept a connection from being opened.
+  /// The reason for which a connection was not opened or had to end.
   enum Trouble: Hashable, Sendable, CaseIterable {
-    /// A PROXY protocol header that is none, or from a peer that may not send one.
+    /// The PROXY protocol's header is malformed, missing, or from a peer that is not among `trusted-proxies`.
     case proxyProtocol
     case handshake
-    /// A connection over HTTP/2 that a flood or a breach of the protocol ended.
+    /// A flood or a protocol error ended a connection of HTTP/2.
     case http2
 
     var event: StaticString {
@@ -21,7 +21,8 @@ final class OpeningLog: Sendable {
       }
     }
 
-    /// What a stranger's scanner tries is no fault of the server; what comes by PROXY protocol is one of its set-up.
+    /// The level of the log line. Failed handshakes come from scanners and are not the operator's concern; a refused PROXY header
+    /// is a fault in the set-up.
     var level: LogLevel {
       switch self {
       case .proxyProtocol: .warning
@@ -36,7 +37,7 @@ final class OpeningLog: Sendable {
 
   init(_ events: EventLog) { self.events = events }
 
-  /// - Parameter why: only asked for when the line is written.
+  /// - Parameter why: evaluated only when the line is written.
   func note(_ trouble: Trouble, of peer: SocketAddress?, why: @autoclosure () -> String, at now: Monotonic) {
     let level = trouble.level
     guard events.isEnabled(level),

@@ -1,23 +1,24 @@
 import PawlWire
 
-/// What follows when the time is over in which a client had to send so much of its request's content (`min-rate`). Pure; of all
-/// versions of HTTP.
+/// The decision at the end of a time window in which the client sent request content (`min-rate`). Pure; for all versions of
+/// HTTP.
 enum RateFloor: Hashable {
-  /// The client is not to blame: it may not send. Its time begins again when it may.
+  /// No decision: pawl holds the content back. A new window begins when the client may send again.
   case waits
-  /// It was fast enough, or others held it up: it has the same time once more.
+  /// The client was fast enough, or other requests may have held it up: a new window begins.
   case goesOn
-  /// What came of an upload stays. By any final answer its client would give up; by the end of its connection, or stream, it asks.
+  /// Ends the connection or the stream without an answer. For uploads: the part that came is kept, and the client asks for the
+  /// offset. After a final response it would give up.
   case cut
-  /// It is answered by ``refusal``.
+  /// Answers with ``refusal``.
   case refuse
 
   static let end = BodyEnd(party: .client, reason: "min-rate")
   static let refusal = RequestRefusal(408, "The request body arrived more slowly than min-rate allows.")
 
   /// - Parameters:
-  ///   - isHeldBack: pawl takes nothing more of the content for now.
-  ///   - othersHoldUp: content of other requests may have used up what the client was allowed to send of this one.
+  ///   - isHeldBack: whether pawl reads no more of the content for now.
+  ///   - othersHoldUp: whether the content of other requests may have used up the credit that this one needed (HTTP/2).
   static func decide(
     _ meter: RateMeter, _ rate: MinRate, isHeldBack: Bool, othersHoldUp: Bool, isUpload: Bool
   ) -> RateFloor {

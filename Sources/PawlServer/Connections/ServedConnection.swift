@@ -1,13 +1,13 @@
 import PawlLoop
 
-/// A client's connection, from `accept` to its end, whatever is spoken on it: a ``HTTP1Connection`` (HTTP/1.1), an
-/// ``HTTP2Connection``, or one that is still being opened. Lives on one loop, which holds it.
+/// A client's connection, from `accept` to its end: an ``Opening``, then an ``HTTP1Connection`` or an ``HTTP2Connection``. Lives
+/// on one loop, which holds it.
 protocol ServedConnection: AnyObject {
   var stream: SocketStream { get }
-  /// In the list of its loop; the list's to write.
+  /// Its place in the list of its loop; only the list writes it.
   var place: ConnectionPlace { get set }
-  /// The server ends in order: close when idle, else after what is being answered (HTTP/2: GOAWAY).
+  /// Drains the connection: closes it when idle, else after the present answers (HTTP/2: with GOAWAY).
   func drain()
-  /// The time for draining is over: what still runs ends visibly, now.
+  /// Ends visibly, at once, what still runs after `drain-timeout`.
   func abandonAll(_ end: BodyEnd)
 }

@@ -4,7 +4,7 @@ import PawlObserve
 import PawlTLS
 
 extension AccessRecord {
-  /// The line of a request that was read and answered, or given up.
+  /// The line of a request that was answered or abandoned.
   init(_ request: IncomingRequest, version: HTTPVersion, now: Monotonic, wall: Int64) {
     self.init(time: wall, remote: request.facts.text[...])
     let record = request.record
@@ -30,8 +30,9 @@ extension AccessRecord {
     if let end = record.end { self.end(end) }
   }
 
-  /// A hit that made no request of its own. In place: a copy of a record costs more than all of this.
-  /// - Parameter bytes: of the body, in bytes.
+  /// Fills in a hit on the hot path, which has no ``IncomingRequest``. In place, since a copy of a record costs more than all of
+  /// this.
+  /// - Parameter bytes: bytes of the body.
   mutating func note(
     _ request: HotRequest, status: Int, bytes: UInt64, _ route: RouteSettings, _ tls: TLSFacts?
   ) {
@@ -44,7 +45,7 @@ extension AccessRecord {
 
   private static let get = Method.get.bytes
 
-  /// What it was, where it was not the answer's own end.
+  /// Fills in why the answer ended early.
   mutating func end(_ end: BodyEnd) {
     endedBy =
       switch end.party {
@@ -55,7 +56,7 @@ extension AccessRecord {
     endReason = end.reason
   }
 
-  /// What protected the connection.
+  /// Fills in the TLS version, cipher and client certificate; nothing without TLS.
   mutating func note(_ tls: TLSFacts?) {
     guard let tls else { return }
     tlsVersion =
@@ -67,7 +68,7 @@ extension AccessRecord {
     clientSubject = tls.peerCertificate?.subject
   }
 
-  /// The line of something that could not be read as a request.
+  /// The line of input that could not be parsed as a request.
   init(refused status: Int, bytes: Int, peer: SocketAddress?, wall: Int64) {
     self.init(time: wall, remote: Bytes(peer?.hostText ?? "-"))
     self.status = status
@@ -78,6 +79,6 @@ extension AccessRecord {
 }
 
 extension IncomingRequest {
-  /// A target or URL for a log: without the secret of an upload's.
+  /// Returns a target or URL as it may be logged: without the secret token of an upload.
   func shown(_ text: Bytes) -> Bytes { loop.shown(text) }
 }

@@ -3,22 +3,22 @@ import PawlBase
 import PawlHTTP
 import PawlTLS
 
-/// `Client-Cert` (RFC 9440): tells the origin which certificate the client proved to have. Whoever else says so is not
-/// believed, whether it is passed on or not: what a client sends in these fields would pass for pawl's word.
+/// `Client-Cert` (RFC 9440): passes the certificate that the client proved to have in the TLS handshake to the origin. The same
+/// fields sent by untrusted clients are removed on every route, since the origin would take them for pawl's.
 enum ClientCertificateField {
-  /// DER bytes of a certificate that is passed on; a larger one would be more than origins take in a head.
+  /// The most DER bytes of a certificate that is passed on; a larger one would exceed the head limits of origins.
   static let maxCertificate = 16 << 10
   static let name = Array("Client-Cert".utf8)
   private static let chainName = Array("Client-Cert-Chain".utf8)
 
-  /// A byte sequence of RFC 9651 §3.3.5: Base64 between colons.
+  /// Returns the field value: a byte sequence of RFC 9651 §3.3.5, which is Base64 between colons.
   static func value(_ certificate: PeerCertificate?) -> [UInt8]? {
     guard let der = certificate?.der, !der.isEmpty, der.count <= maxCertificate else { return nil }
     return [0x3a] + Base64.encode(der) + [0x3a]
   }
 
-  /// Puts a request's fields right: a stranger's claims go; what the connection proved is said where the route wants it
-  /// and no trusted peer has said it of its own client.
+  /// Removes these fields from untrusted clients, and adds `Client-Cert` where the route has it on and no trusted proxy has sent
+  /// one for its own client.
   static func set(_ fields: inout Fields, _ facts: ClientFacts, isWanted: Bool) {
     let isClaimed = fields.lines.contains { $0.name == .other && isClaim(fields.name($0)) }
     if isClaimed {
@@ -28,7 +28,8 @@ enum ClientCertificateField {
     if isWanted, let value = facts.clientCertificate { fields.append(named: name, value) }
   }
 
-  /// Whatever is no letter or digit counts as a hyphen: behind CGI and WSGI all become the same variable.
+  /// Whether a field name is one of these, with any other character in place of a hyphen: CGI and WSGI map all of them to the
+  /// same variable (Hygiene, "underscore aliases").
   private static func isClaim(_ spelling: Bytes) -> Bool {
     guard spelling.count == name.count || spelling.count == chainName.count else { return false }
     let hyphened = spelling.map { $0.isLetter || $0.isDigit ? $0 : 0x2d }[...]

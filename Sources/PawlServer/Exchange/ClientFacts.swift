@@ -2,22 +2,22 @@ import PawlHTTP
 import PawlLoop
 import PawlTLS
 
-/// What is known about a client's connection, whatever is spoken on it; the same for all of its requests.
+/// The facts about a client's connection, in every version of HTTP; the same for all of its requests.
 final class ClientFacts {
-  /// Who asks: the peer, or whom a trusted proxy named in the PROXY protocol.
+  /// The client's address: the peer's, or the one that a trusted proxy gave in the PROXY protocol.
   let client: SocketAddress?
-  /// Whether the peer, or whom it named, is among `trusted-proxies`: its `X-Forwarded-…` are believed.
+  /// Whether that address is among `trusted-proxies`: then its `X-Forwarded-…` fields are used.
   let isTrusted: Bool
-  /// The port the client reached: pawl's, or the one a trusted proxy named.
+  /// The port that the client connected to: pawl's, or the one that a trusted proxy gave.
   let port: UInt16
-  /// Whether the client speaks TLS, with pawl or with the trusted proxy that says so.
+  /// Whether the client speaks TLS, with pawl or with a trusted proxy.
   let isSecure: Bool
-  /// `nil` in clear.
+  /// `nil` without TLS.
   private let handshake: Handshake?
   /// The client's address as the access log writes it.
   private(set) lazy var text = Array((client?.hostText ?? "-").utf8)
 
-  /// The last one that was made: most clients ask for one host.
+  /// The last one that was made. Most clients send requests for one host only.
   private var introduced: Introduction?
 
   private final class Introduction {
@@ -34,8 +34,8 @@ final class ClientFacts {
     }
   }
 
-  /// What the origin is told with a request for `authority` that itself says nothing of who asked.
-  /// - Parameter saysVia: by `Via`; else by `CDN-Loop`.
+  /// Returns the fields that introduce the client to the origin, for a request with none of these fields of its own.
+  /// - Parameter saysVia: whether `Via` is among them; else `CDN-Loop`.
   func introduction(of authority: Bytes, _ version: HTTPVersion, saysVia: Bool) -> Fields {
     if let introduced, introduced.version == version, introduced.saysVia == saysVia, introduced.authority == authority {
       return introduced.fields
@@ -45,7 +45,7 @@ final class ClientFacts {
     return made.fields
   }
 
-  /// Says for which host the request is, and who asked, how and where.
+  /// Adds `Host`, and the fields with the client's address, scheme and port.
   func introduce(
     _ fields: inout Fields, _ authority: Bytes, fallbackHost: Bytes, _ version: HTTPVersion, saysVia: Bool
   ) {
@@ -56,8 +56,8 @@ final class ClientFacts {
     saysVia ? Via.append(to: &fields, version: version) : Via.appendLoopMark(to: &fields)
   }
 
-  /// What the TLS handshake with pawl came to, and among which certificates it chose. Not in the facts themselves, which
-  /// every idle connection has.
+  /// The result of the TLS handshake with pawl, and the certificates it chose from. Kept apart from the facts, which every idle
+  /// connection has.
   private final class Handshake {
     let tls: TLSFacts
     let certificates: TLSServerContext?
@@ -75,16 +75,16 @@ final class ClientFacts {
     handshake = tls.map { Handshake($0, certificates) }
   }
 
-  /// What the TLS handshake with pawl came to; `nil` in clear.
+  /// The result of the TLS handshake with pawl; `nil` without TLS.
   var tls: TLSFacts? { handshake?.tls }
 
-  /// What `Client-Cert` tells the origin of the client's certificate (RFC 9440 §2.1); `nil` without one.
+  /// The value of `Client-Cert` (RFC 9440 §2.1); `nil` without a client certificate.
   var clientCertificate: [UInt8]? { handshake?.clientCertificate }
 
   var scheme: StaticString { isSecure ? "https" : "http" }
 
-  /// Whether a request for this authority must not come over this connection (RFC 9110 §15.5.20): some section asks its
-  /// clients for certificates, and the handshake was for another one than the authority is of.
+  /// Whether a request for this authority must not be served on this connection (RFC 9110 §15.5.20): some certificate section
+  /// asks its clients for certificates, and the handshake was for another section than the authority's.
   func isMisdirected(_ authority: Bytes) -> Bool {
     guard let handshake, let certificates = handshake.certificates, certificates.asksForCertificates else {
       return false

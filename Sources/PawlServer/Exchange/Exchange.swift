@@ -1,16 +1,19 @@
 import PawlHTTP
 import PawlLoop
 
-/// One request and its answer: the kinds are ``ForwardExchange``, ``DownloadExchange``, ``UploadExchange`` and others.
+/// One request and everything that answers it. The kinds are ``ForwardExchange``, ``DownloadExchange``, ``UploadExchange`` and
+/// others.
+///
 /// Lives on the loop of its connection; holds the connection's channel until it has answered.
 protocol Exchange: AnyObject {
   func start()
-  /// Content of the request, valid during the call. `false`: no more until `resumeRequestBody`.
+  /// Takes content of the request, valid during the call. Returns `false` for no more until
+  /// ``ResponseChannel/resumeRequestBody()``.
   func requestBody(_ bytes: UnsafeRawBufferPointer) -> Bool
   func requestBodyEnded(_ trailers: Fields)
-  /// The client's connection broke, or the response was aborted: let go of everything.
+  /// The client's connection broke, or the response was aborted: frees everything.
   func clientLeft()
-  /// The response has been handed to the socket in full.
+  /// The socket has taken the whole response.
   func responseSent()
 }
 
@@ -19,26 +22,29 @@ extension Exchange {
   func requestBodyEnded(_ trailers: Fields) {}
 }
 
-/// What an exchange answers through, whatever version of HTTP the client speaks.
+/// The way by which an exchange answers, in every version of HTTP.
 protocol ResponseChannel: AnyObject {
-  /// A 1xx other than 101; dropped for clients that cannot take it.
+  /// Sends an interim response other than 101; dropped for clients that do not support it.
   func interim(_ head: ResponseHead)
-  /// The final answer. The channel pulls `body` as the client takes it.
+  /// Sends the final response. The channel pulls `body` as the client reads it.
   func respond(_ head: consuming ResponseHead, length: ContentLength, body: (any BodySource)?)
-  /// The final answer, all of whose content is here; the bytes are valid during the call.
+  /// Sends the final response with all of its content, whose bytes are valid during the call.
   func respond(_ head: consuming ResponseHead, content: UnsafeRawBufferPointer)
-  /// The request goes on as another one (``IncomingRequest``): that is logged.
+  /// Replaces the request by a changed one (``IncomingRequest``), which is logged in its place.
   func goesOn(as request: IncomingRequest)
-  /// The exchange can take request content again.
+  /// Resumes request content, since the exchange takes it again.
   func resumeRequestBody()
-  /// 101: the connection's bytes belong to `tunnel` from now on.
-  /// `holding` is kept as long as the tunnel lasts.
+  /// Sends the 101 of the origin; from now on bytes are relayed between the client and `stream`.
+  /// - Parameters:
+  ///   - stream: the connection to the origin.
+  ///   - leftover: bytes of the origin that came behind the 101.
+  ///   - holding: kept alive as long as the tunnel lasts.
   func upgrade(_ head: ResponseHead, to stream: SocketStream, leftover: [UInt8], holding: AnyObject)
   var hasResponded: Bool { get }
-  /// The client has sent its FIN: whether it still reads, nobody knows.
+  /// Whether the client has sent FIN. It may or may not still read.
   var hasClientEnded: Bool { get }
-  /// Before the answer to a request whose content is not wanted: what is left of it is read and dropped within limits,
-  /// since many clients do not read before they have sent.
+  /// Requests that the rest of unwanted request content is read and dropped within limits, since many clients do not read before
+  /// they have sent all of it. Called before the answer.
   func drainRequestBody()
   /// Ends the connection abruptly, without an answer.
   func abandon(_ end: BodyEnd)
@@ -51,12 +57,12 @@ extension ResponseChannel {
     respond(head, length: .known(UInt64(content.count)), body: MemoryBody(Array(content)))
   }
 
-  /// A complete answer of pawl's own.
+  /// Sends a complete reply of pawl.
   func reply(_ reply: Replies.Reply) {
     respond(reply.head, length: .known(UInt64(reply.body.count)), body: MemoryBody(reply.body))
   }
 
-  /// The origin gave no usable answer: says so to the client, and to the log.
+  /// Sends the error response for an origin that gave no usable response, and logs it.
   func fail(_ request: IncomingRequest, _ error: ProxyError) {
     request.record.end = BodyEnd(party: .origin, reason: error.kind.rawValue)
     request.loop.shared.failures.note(error, request)

@@ -3,7 +3,7 @@ import PawlHTTP
 import PawlObserve
 
 extension FailureLog {
-  /// The origin gave no usable answer, and the client was told so. Why its TLS fails is told of elsewhere.
+  /// Logs that the origin gave no usable response. TLS errors are logged by ``OriginFailureLog``.
   func note(_ error: ProxyError, _ request: IncomingRequest) {
     guard !error.kind.isTLS,
       let unsaid = due("\(request.route.upstreamName) \(error.kind.rawValue) \(error.details ?? "")")
@@ -17,20 +17,20 @@ extension FailureLog {
       ])
   }
 
-  /// Says that clients are turned away because there are as many as there may be.
-  /// - Parameter limit: connections of clients in all.
+  /// Logs that clients are turned away at the limit of connections.
+  /// - Parameter limit: the limit (`max-connections`).
   func noteRefused(limit: Int) {
     guard let unsaid = due("connections") else { return }
     events.log(.warning, "connections-refused", ["max-connections": "\(limit)", "unsaid": "\(unsaid)"])
   }
 
-  /// Says why a connection could not be accepted.
+  /// Logs why a connection could not be accepted.
   func noteAccept(_ why: String) {
     guard let unsaid = due("accept \(why)") else { return }
     events.log(.warning, "accept-failed", ["why": why, "unsaid": "\(unsaid)"])
   }
 
-  /// An upload was refused for want of room, or because the disk failed.
+  /// Logs that an upload was refused because there is no room or the disk failed.
   func noteUpload(_ why: String, _ request: IncomingRequest) {
     guard let unsaid = due("\(request.route.upstreamName) upload \(why)") else { return }
     events.log(

@@ -1,12 +1,12 @@
 import PawlHTTP
 import PawlWire
 
-/// What a request that asks for a representation as it is, or for one range of it, looks for; whatever it came over.
+/// The parts of a plain GET that the look-up on the hot path uses, in every version of HTTP.
 struct HotRequest {
   let authority: Bytes
   let target: Bytes
   let hasCookie: Bool
-  /// Whether a proxy in front may say what its client speaks, or how it named the site.
+  /// Whether the request has a field in which a proxy gives the client's scheme or host.
   let namesScheme: Bool
 }
 

@@ -1,20 +1,20 @@
 import PawlCache
 import PawlHTTP
 
-/// A request as it goes on where not all that its client sent counts, or the origin is to hear it in other words. Its connection is told of
-/// the new one (``ResponseChannel/goesOn(as:)``): before anything else is done with it.
+/// Requests with changed fields: where not all that the client sent counts, or the origin gets other conditions. The connection
+/// is given the new request before anything else is done with it (``ResponseChannel/goesOn(as:)``).
 extension IncomingRequest {
   var cookies: [Bytes] { allCookies ?? head.fields.all(.cookie) }
 
-  /// Without the cookies that have nothing to do with its answer: neither a key nor the origin sees them (`ignore-cookies`,
-  /// `key-cookies`).
+  /// Returns the request without cookies that do not change its answer: they are neither in the cache key nor sent to the origin
+  /// (`ignore-cookies`, `key-cookies`).
   func withoutCookies() -> IncomingRequest {
     guard head.fields.contains(.cookie), let counted = route.cookies?.counted(in: head.fields) else { return self }
     return changed(counted, allCookies: head.fields.all(.cookie), match: match)
   }
 
-  /// With `If-Match` taken out of a GET or HEAD, as far as pawl can judge it (``match``). Beside a range it names what the client holds a
-  /// part of, as `If-Range` would.
+  /// Returns a GET or HEAD without `If-Match`, where pawl can evaluate that itself (``match``). Beside `Range` the tag names the
+  /// bytes of which the client holds a part, as `If-Range` would.
   func takingMatch() -> IncomingRequest {
     var fields = head.fields
     guard head.method.isRetrieval, fields.contains(.ifMatch), !fields.contains(.ifUnmodifiedSince),
@@ -24,14 +24,14 @@ extension IncomingRequest {
     if isOfPart, tags.count == 1, !tags[0].isWeak {
       fields.set(.ifRange, tags[0].bytes)
     } else if !tags.contains(where: AnswerTags.isMinted) {
-      // The origin can judge it, of what it has itself.
+      // The origin can evaluate it for its own representation.
       return self
     }
     fields.removeAll(.ifMatch)
     return changed(fields, allCookies: allCookies, match: tags)
   }
 
-  /// With `If-Match` for the origin to judge after all; `nil` where it can not.
+  /// Returns the request with `If-Match` again, for the origin to evaluate; `nil` where the origin cannot, as the tag is minted.
   func givingMatchBack() -> IncomingRequest? {
     guard let tags = match else { return self }
     guard !tags.contains(where: AnswerTags.isMinted) else { return nil }
@@ -41,7 +41,7 @@ extension IncomingRequest {
     return changed(fields, allCookies: allCookies, match: nil)
   }
 
-  /// With other fields, as the origin knows the conditions.
+  /// Returns the request with other fields: with its conditions in the origin's tags.
   func with(fields: Fields) -> IncomingRequest { changed(fields, allCookies: allCookies, match: match) }
 
   private func changed(_ fields: Fields, allCookies: [Bytes]?, match: [EntityTag]?) -> IncomingRequest {

@@ -1,12 +1,12 @@
 import PawlBase
 import PawlHTTP
 
-/// How many more proxies may pass an OPTIONS or a TRACE on (RFC 9110 §7.6.2); for other methods the field means nothing.
+/// `Max-Forwards`: how many more proxies may forward an OPTIONS or a TRACE (RFC 9110 §7.6.2). Ignored for other methods.
 enum MaxForwards {
   /// Whether the request ends here.
   static func isOver(_ head: RequestHead) -> Bool { left(head.fields, head.method) == 0 }
 
-  /// Takes one off for the next.
+  /// Decrements the field for the next proxy.
   static func countDown(_ fields: inout Fields, _ method: Method) {
     guard let left = left(fields, method), left > 0 else { return }
     var digits: [UInt8] = []

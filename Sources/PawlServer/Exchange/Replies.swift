@@ -1,13 +1,13 @@
 import PawlHTTP
 import PawlWire
 
-/// Answers of pawl's own: a status, a sentence a person understands, and `Proxy-Status` (RFC 9209) for programs.
+/// Responses that pawl makes itself: a status, a sentence for people, and `Proxy-Status` (RFC 9209) for programs.
 enum Replies {
   struct Reply {
     var head: ResponseHead
     var body: [UInt8]
 
-    /// The whole message, for connections that end with it.
+    /// Returns the whole message, for connections that end after it.
     func bytes(date: [UInt8]) -> [UInt8] {
       var head = head
       head.addOrigin(date: date)
@@ -25,14 +25,14 @@ enum Replies {
     return Reply(head: head, body: body)
   }
 
-  /// A request that cannot be read.
+  /// The reply to a request that cannot be parsed or accepted.
   static func refusal(status: Int, reason: StaticString) -> Reply {
     var reply = plain(status: status, sentence: String(describing: reason))
     reply.head.fields.append(.proxyStatus, "pawl; error=http_request_error; details=\"\(reason)\"")
     return reply
   }
 
-  /// The origin could not be reached, or did not answer as HTTP asks.
+  /// The reply where the origin could not be reached or gave no valid response.
   static func failure(_ error: ProxyError, upstream: String, requestID: [UInt8]) -> Reply {
     let id = String(decoding: requestID, as: UTF8.self)
     var reply = plain(
@@ -43,7 +43,7 @@ enum Replies {
     return reply
   }
 
-  /// A tag of pawl's own names nothing that is known to be there still.
+  /// The 412 to a condition that does not hold, or whose minted tag pawl no longer knows.
   static func preconditionFailed() -> Reply {
     plain(status: 412, sentence: "The condition of this request does not hold, or can not be judged any more.")
   }
@@ -54,23 +54,23 @@ enum Replies {
       sentence: "No site here answers for the host \(authority.isEmpty ? "that was not named" : authority.text).")
   }
 
-  /// Of a URL that only pawl knows, written in a way in which pawl never gives it out.
+  /// The reply to an upload's URL in a percent-encoding that pawl never gives out.
   static func noUpload() -> Reply { plain(status: 404, sentence: "There is no such upload.") }
 
-  /// The connection was made for another host, which may have other clients (RFC 9110 §15.5.20).
+  /// The 421 to a request on a connection that was made for another host, whose clients may be other ones (RFC 9110 §15.5.20).
   static func misdirected() -> Reply {
     plain(
       status: 421, sentence: "This connection is for another host: please ask this one over a connection of its own.")
   }
 
-  /// `OPTIONS *` asks about the server, not about anything behind it.
+  /// The answer to `OPTIONS *`, which is about the server itself (RFC 9110 §9.3.7).
   static func options() -> Reply {
     var head = ResponseHead(status: 200)
     head.fields.append(.allow, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
     return Reply(head: head, body: [])
   }
 
-  /// To a TRACE that goes no further: pawl does not repeat what may hold credentials (RFC 9110 §9.3.8).
+  /// The 405 to a TRACE that is not forwarded: pawl does not return it, as it may hold credentials (RFC 9110 §9.3.8).
   static func noTrace() -> Reply {
     var reply = plain(status: 405, sentence: "TRACE ends here and is not answered.")
     reply.head.fields.append(.allow, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")

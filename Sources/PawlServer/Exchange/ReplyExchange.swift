@@ -1,4 +1,4 @@
-/// Answers something that needs no origin.
+/// An exchange that is answered with a reply of pawl.
 final class ReplyExchange: Exchange {
   private let reply: Replies.Reply
   private let channel: any ResponseChannel

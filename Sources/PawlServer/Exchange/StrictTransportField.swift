@@ -1,7 +1,6 @@
 import PawlHTTP
 
-/// `Strict-Transport-Security` (RFC 6797): where a route has its own, the origin's does not count, and over a connection
-/// in clear there is none (§7.2).
+/// `Strict-Transport-Security` (RFC 6797). The value of a route replaces the origin's; it is not sent without TLS (§7.2).
 enum StrictTransportField {
   static let name = Array("Strict-Transport-Security".utf8)
 
@@ -13,7 +12,7 @@ enum StrictTransportField {
 }
 
 extension IncomingRequest {
-  /// Tells browsers to come over TLS only, where the route says so.
+  /// Adds the field, where the route has it: browsers then use TLS only.
   func dressForTransport(_ head: inout ResponseHead) {
     guard isRouted, let value = route.strictTransport else { return }
     StrictTransportField.remove(from: &head.fields)

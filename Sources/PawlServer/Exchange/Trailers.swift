@@ -1,8 +1,8 @@
 import PawlHTTP
 
-/// Fields behind the content, on their way from an origin to a client (RFC 9110 §6.5).
+/// Trailer fields on their way from an origin to a client (RFC 9110 §6.5).
 enum Trailers {
-  /// Whether who sent these fields takes trailers (RFC 9110 §10.1.4).
+  /// Whether a request with these fields accepts trailers (RFC 9110 §10.1.4).
   static func areTaken(by fields: Fields) -> Bool {
     fields.lines.contains { line in
       line.name == .te
@@ -10,8 +10,8 @@ enum Trailers {
     }
   }
 
-  /// What of an origin's trailers may go on: nothing that frames, routes, modifies, authenticates or describes the
-  /// message, which whoever reads it has long acted upon (RFC 9110 §6.5.1).
+  /// Returns the trailers of an origin that are forwarded. Fields for framing, routing, request modifiers, authentication and
+  /// content are removed, since a recipient has acted on the head before it reads the trailers (RFC 9110 §6.5.1).
   static func relayed(_ trailers: Fields) -> Fields {
     guard trailers.count > 0 else { return trailers }
     var trailers = trailers

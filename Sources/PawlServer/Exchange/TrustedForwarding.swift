@@ -1,9 +1,9 @@
 import PawlHTTP
 import PawlLoop
 
-/// What trusted proxies say of the client that asked them. Of others it is not read.
+/// The fields in which trusted proxies describe their client. From other peers they are ignored.
 enum TrustedForwarding {
-  /// Whom the peer names, if it is to be believed.
+  /// Returns the client's address from `X-Forwarded-For`; only for requests of a trusted proxy.
   static func client(in fields: Fields) -> Bytes? {
     guard let last = fields.combined(.xForwardedFor)?.split(separator: 0x2c).last?.trimmed, !last.isEmpty else {
       return nil
@@ -11,7 +11,7 @@ enum TrustedForwarding {
     return last
   }
 
-  /// The first element of what a field says, in lower case, when it is what such a field may hold.
+  /// Returns the first element of a field in lower case, where it is valid for that field.
   fileprivate static func claim(_ name: FieldName, in fields: Fields, _ isSound: (Bytes) -> Bool) -> Bytes? {
     guard let value = fields.first(name) else { return nil }
     let first = value.prefix { $0 != 0x2c }.trimmed
@@ -31,26 +31,26 @@ enum TrustedForwarding {
 }
 
 extension IncomingRequest {
-  /// Who asks: the peer, or whom a trusted one names.
+  /// The client's address: the peer's, or the one that a trusted proxy names.
   var clientAddress: Bytes {
     let named = isTrustedPeer ? TrustedForwarding.client(in: head.fields) : nil
     return named ?? Bytes(client?.hostText ?? "-")
   }
 
-  /// `http` or `https`: how the client reached pawl, or the trusted proxy before it.
+  /// `http` or `https`: the scheme by which the client reached pawl, or the trusted proxy in front of it.
   var scheme: [UInt8] {
     claim(.xForwardedProto) { $0.equals("http") || $0.equals("https") }.map { Array($0) }
       ?? facts.scheme.withUTF8Buffer { Array($0) }
   }
 
-  /// Whether the client speaks TLS with pawl, or with a trusted proxy that says so.
+  /// Whether the client speaks TLS, with pawl or, as its fields say, with a trusted proxy.
   var isSecure: Bool {
     guard isTrustedPeer, head.fields.contains(.xForwardedProto) else { return facts.isSecure }
     return scheme.elementsEqual("https".utf8)
   }
 
-  /// The absolute URL at which the client of this request reaches a path: scheme and host as the client used them, which only a
-  /// trusted proxy may tell otherwise. The path alone where an HTTP/1.0 client named no host.
+  /// Returns the absolute URL by which the client of this request reaches a path, with the scheme and host that the client used;
+  /// only a trusted proxy's fields can change these. Returns the path alone where an HTTP/1.0 client named no host.
   func url(of path: [UInt8]) -> [UInt8] {
     let host = claim(.xForwardedHost, TrustedForwarding.isHost) ?? head.authority
     return host.isEmpty ? path : scheme + Array("://".utf8) + host + path

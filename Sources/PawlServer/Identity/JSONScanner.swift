@@ -1,4 +1,4 @@
-/// Walks a JSON object's top level without building anything.
+/// Reads the top level of a JSON object without building values.
 struct JSONScanner {
   private let bytes: [UInt8]
   private var position = 0
@@ -42,7 +42,7 @@ struct JSONScanner {
     return nil
   }
 
-  /// The rest of a string whose opening quote is behind us.
+  /// Reads the rest of a string whose opening quote has been read.
   private mutating func rest() -> [UInt8]? {
     let start = position
     while position < bytes.count {
@@ -57,7 +57,7 @@ struct JSONScanner {
     return nil
   }
 
-  /// Passes over a value that is no string and began with `first`.
+  /// Skips a value that is not a string; its first byte, `first`, has been read.
   private mutating func skip(_ first: UInt8) -> Bool {
     guard first == 0x7b || first == 0x5b else {
       while position < bytes.count, ![0x2c, 0x7d, 0x5d].contains(bytes[position]) { position += 1 }

@@ -1,21 +1,23 @@
 import PawlCache
 import PawlHTTP
 
-/// The authority by which a resource is known in the cache. What `https://site/` is does not answer for `http://site/`,
-/// which often only sends clients there (RFC 9111 §2): over TLS it begins with a byte that no authority can hold, so that
-/// no client in clear can name it. The scheme's default port is left out (RFC 3986 §6.2.3).
+/// The authority in the cache key of a resource.
+///
+/// `https://site/` and `http://site/` have separate keys (RFC 9111 §2): the latter often only redirects to the former. Over TLS the
+/// authority begins with a byte that no authority can have, so that no request in clear text can name it. The scheme's default port
+/// is left out (RFC 3986 §6.2.3).
 enum KeyAuthority {
   static func of(_ authority: Bytes, isSecure: Bool) -> Bytes {
     guard isSecure else { return without(":80", authority) }
     return [0x01] + without(":443", authority)
   }
 
-  /// As an origin is told it: what has one key here is one host there.
+  /// Returns the authority that the origin gets: requests with one key have the same host there.
   static func told(_ authority: Bytes, isSecure: Bool) -> Bytes {
     without(isSecure ? ":443" : ":80", authority)
   }
 
-  /// Lends the same, in memory that is gone afterwards.
+  /// Lends the same as ``of(_:isSecure:)`` to `body`, in temporary memory.
   static func lend<Result>(
     _ authority: Bytes, isSecure: Bool, to body: (UnsafeRawBufferPointer) -> Result
   ) -> Result {
@@ -39,13 +41,16 @@ enum KeyAuthority {
 }
 
 extension IncomingRequest {
-  /// The key of a target on the host that was asked.
+  /// Returns the cache key of a target on the host of this request.
   func key(_ target: Bytes) -> CacheKey {
     CacheKey(authority: KeyAuthority.of(head.authority, isSecure: isSecure) + claims, target: target)
   }
 
-  /// What a trusted peer says of how its client named this site, which applications put into their answers: `X-Forwarded-Host` and
-  /// all its kin but `-For`, and `Forwarded` but for whom. Nothing where it is what the request says itself.
+  /// The claims of a trusted proxy about the URL that its client used, as a part of the key, since applications put them into
+  /// their responses.
+  ///
+  /// These are `X-Forwarded-Host` and similar fields except `-For`, and `Forwarded` except `for` and `by`. Claims that agree with
+  /// the request itself are left out.
   private var claims: Bytes {
     guard isTrustedPeer, head.fields.mayContain(anyOf: Self.claiming) else { return [] }
     let scheme = Array((isSecure ? "https" : "http").utf8)
@@ -55,7 +60,7 @@ extension IncomingRequest {
       let value = head.fields.value(line).trimmed.map(\.lowercasedASCII)
       switch line.name {
       case .xForwardedFor, .xRealIP: continue
-      // One of these, alone, is in the key as the scheme.
+      // A single one that agrees is in the key as the scheme.
       case .xForwardedProto where value.elementsEqual(scheme) && head.fields.count(of: .xForwardedProto) == 1: continue
       case .xForwardedHost where head.authority.elementsEqual(value): continue
       case .forwarded:
@@ -71,7 +76,7 @@ extension IncomingRequest {
 
   private static let claiming = FieldNameSet([.forwarded, .xForwardedHost, .xForwardedPort, .xForwardedProto, .other])
 
-  /// What the elements of `Forwarded` say but for whom and by whom, in lower case, without blanks and quotes (RFC 7239 §5).
+  /// The parameters of a `Forwarded` value except `for` and `by`, in lower case, without blanks and quotes (RFC 7239 §5).
   private static func said(by value: [UInt8]) -> [[UInt8]] {
     value.split(whereSeparator: { $0 == 0x2c || $0 == 0x3b }).compactMap { pair in
       let plain = pair.filter { $0 != 0x22 && $0 != 0x20 && $0 != 0x09 }

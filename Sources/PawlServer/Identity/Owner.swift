@@ -3,17 +3,21 @@ import PawlConfig
 import PawlHTTP
 import PawlTLS
 
-/// Who an upload belongs to (`owner` in the configuration): a hash of each thing the creator sent that the route binds by. Only
-/// what the creator sent binds; the hash is stored, never the credential. What is kept of a response has ``PrivateOwner``.
+/// The owner of an upload (`owner` in the configuration): a hash for each rule of the route that found something in the
+/// creation.
+///
+/// Only what the creation had counts. The hash is stored, never the credential. Stored responses have a ``PrivateOwner``
+/// instead.
 enum Owner {
-  /// Who an upload belongs to: for each rule that found something 32 bytes, whatever its URL. Empty: nobody.
-  /// - Parameter allowed: the fields of the answer to `auth-request`.
+  /// Returns the owner of an upload that this request creates: 32 bytes for each rule that found something. Empty: it has no
+  /// owner.
+  /// - Parameter allowed: the fields of the response to `auth-request`.
   static func ofUpload(_ request: IncomingRequest, allowed: Fields = Fields()) -> [UInt8] {
     marks(request, allowed).flatMap(\.self)
   }
 
-  /// Whether this request comes from whom ``ofUpload(_:allowed:)`` named, also by rules that `owner` has lost since. Takes as long
-  /// whatever differs.
+  /// Whether this request comes from the owner that ``ofUpload(_:allowed:)`` returned, also by rules that have been removed from
+  /// `owner` since. Runs in constant time.
   static func owns(_ binding: [UInt8], _ request: IncomingRequest, allowed: Fields = Fields()) -> Bool {
     guard binding.count % 32 == 0 else { return false }
     return areAll(binding, among: marks(request, allowed)) || areAll(binding, among: formerMarks(request, allowed))
@@ -29,8 +33,8 @@ enum Owner {
     marks.reduce(false) { constantTimeEqual($1, mark) || $0 }
   }
 
-  /// Where an upload is bound by what a token says of itself, the tokens that were more than a claim, by ``credential(_:)``: that
-  /// of the creation, and the one that the application was given with the bytes. Empty: what binds it is looked at whole.
+  /// The tokens, as ``credential(_:)``, that the application has judged for an upload bound by the claims of a JWT: that of the
+  /// creation, and that of the delivery. Empty: the upload is bound by the whole value, not by claims.
   static func tokens(_ binding: [UInt8], creation: Fields, delivered: Fields?) -> [[UInt8]] {
     guard let first = creation.only(.authorization) else { return [] }
     let identity = Credential.identity(first)
@@ -44,25 +48,26 @@ enum Owner {
     stride(from: 0, to: binding.count - binding.count % 32, by: 32).map { Array(binding[$0..<($0 + 32)]) }
   }
 
-  /// Whether the request shows one of these ``tokens(_:creation:delivered:)``. Another one may have been made up.
+  /// Whether the request shows one of these ``tokens(_:creation:delivered:)``. Any other token may be forged: pawl checks no
+  /// signature.
   static func isKnown(_ request: IncomingRequest, among tokens: [[UInt8]]) -> Bool {
     guard !tokens.isEmpty else { return true }
     let shown = credential(request.head.fields) ?? []
     return tokens.reduce(false) { constantTimeEqual($1, shown[...]) || $0 }
   }
 
-  /// Names the bytes of `Authorization`; in hexadecimal digits, for a field.
+  /// Returns a hash of the `Authorization` value, in hexadecimal digits, for a field.
   static func credential(_ fields: Fields) -> [UInt8]? {
     fields.only(.authorization).map { SHA256.digest(Array($0.trimmed)).hexadecimal }
   }
 
-  /// Whether that takes the answer to `auth-request`.
+  /// Whether finding the owner requires the response to `auth-request`.
   static func needsAuthRequest(_ route: RouteSettings) -> Bool {
     route.owner.contains { if case .authRequest = $0 { true } else { false } }
   }
 
-  /// Whether it may take that answer nevertheless: the request shows something else than what binds the upload, which a rule
-  /// that `owner` has lost since may have found there.
+  /// Whether the response to `auth-request` may be needed although `owner` does not name it: the request does not show the upload's
+  /// owner, which a rule removed from `owner` may have found in that response.
   static func mayNeedAuthRequest(_ binding: [UInt8], _ request: IncomingRequest) -> Bool {
     request.route.authRequest != nil && !needsAuthRequest(request.route) && !owns(binding, request)
   }
@@ -76,20 +81,22 @@ enum Owner {
       if case .authRequest(let field) = rule {
         allowed.combined(named: field.utf8).map(Array.init)
       } else {
-        // Tokens are refreshed during long uploads; the origin judges the last of them when it gets the bytes.
+        // Only the user's identity binds: tokens are refreshed during long uploads, and the origin judges the last one at the
+        // delivery.
         rule == .authorization
           ? request.head.fields.only(.authorization).map(Credential.identity) : value(of: rule, in: request)
       }
     return value.map { mark($0, by: rule) }
   }
 
-  // MARK: - Rules of before
+  // MARK: - Former rules
 
-  /// So many different cookies of a request, and so many different fields of the application's answer, are held against what binds
-  /// an upload by a rule that `owner` has lost since; those behind them count for nothing there.
+  /// The most cookies of a request, and the most fields of the response to `auth-request`, that are compared with an owner found by
+  /// a rule that has been removed since; the rest is ignored.
   static let formerLimit = 64
 
-  /// All that the request shows, by whatever rule could have bound it: a mark stands for its rule and for what that found.
+  /// Returns the marks of the request by every rule that `owner` could have had. A mark is a hash of a rule and what it
+  /// found.
   private static func formerMarks(_ request: IncomingRequest, _ allowed: Fields) -> [[UInt8]] {
     var marks = [OwnerRule.authorization, .clientCertificate].compactMap { mark(by: $0, request, allowed) }
     for (name, values) in cookies(of: request) {
@@ -102,7 +109,7 @@ enum Owner {
     return marks
   }
 
-  /// The first ``formerLimit`` names, each with all its values.
+  /// Returns the cookies with the first ``formerLimit`` names, each with all its values.
   private static func cookies(of request: IncomingRequest) -> [(name: [UInt8], values: [Bytes])] {
     var places: [[UInt8]: Int] = [:]
     var found: [(name: [UInt8], values: [Bytes])] = []
@@ -124,25 +131,27 @@ enum Owner {
     return names
   }
 
-  /// The rule stands in it by its name: a list that was changed since binds to nobody else.
+  /// Returns the hash of a rule and a value. It includes the rule's name, so that a changed `owner` never binds an upload to
+  /// another user.
   static func mark(_ value: [UInt8], by rule: OwnerRule) -> [UInt8] {
     SHA256.digest(Array(rule.description.utf8) + [0] + value)
   }
 
-  /// The bytes that the rule finds in the request, as they came.
+  /// Returns the bytes that a rule finds in the request, unchanged.
   static func value(of rule: OwnerRule, in request: IncomingRequest) -> [UInt8]? {
     switch rule {
     case .authorization: request.head.fields.only(.authorization).map { Array($0.trimmed) }
     case .cookie(let name): cookie(name, in: request.cookies)
-    // Issuer and subject: who has renewed the certificate is still the same.
+    // Issuer and subject: a client with a renewed certificate is still the same owner.
     case .clientCertificate: request.facts.tls?.peerCertificate?.identity
-    // An auth-request's answer comes with uploads only; without it nothing is bound.
+    // `auth-request` is asked for uploads only, and its response is not part of the request.
     case .authRequest: nil
     }
   }
 
-  /// Whether a request has the same owner as one that had these cookies, as far as cookies tell it: `owner` names one that both have,
-  /// and none in which they differ. Where it names a credential, and this one shows it, nobody knows of the other.
+  /// Whether a request has the same owner as another one that had these cookies. They need to have the same values of all cookies
+  /// that `owner` names, and at least one of them. `false`, too, if this request shows another credential that `owner` names: that
+  /// of the other request is not known.
   static func isSame(_ request: IncomingRequest, asWithCookies other: Bytes) -> Bool {
     var isFound = false
     for rule in request.route.owner {
@@ -157,7 +166,8 @@ enum Owner {
     return isFound
   }
 
-  /// Of several with this name all values: which of them the application takes, nobody knows.
+  /// Returns the value of a cookie; of several with this name all values, since it is not known which one the application
+  /// uses.
   private static func cookie(_ name: String, in lines: [Bytes]) -> [UInt8]? {
     var values: [Bytes] = []
     eachCookie(in: lines) { if $0.elementsEqual(name.utf8) { values.append($1) } }

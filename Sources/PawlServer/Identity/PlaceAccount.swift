@@ -3,49 +3,49 @@ import PawlLoop
 import PawlUploadStore
 import PawlUpstream
 
-/// On whose account a request has its place at an upstream: its client's, as uploads count it (``UploadClient``), and its path's.
-/// All streams of an HTTP/2 connection are one client's.
+/// The accounts that a request's place at an upstream counts for: its client, identified as for uploads (``UploadClient``), and its
+/// path. All streams of an HTTP/2 connection count for one client.
 enum PlaceAccount {
-  /// Nobody outside knows which marks meet.
+  /// A random seed: clients cannot choose names whose marks collide.
   private static let seed = Randomness.uint64() | 1
 
   static func holder(of request: IncomingRequest) -> PlaceHolder {
     PlaceHolder(client: client(of: request), path: path(of: request.head))
   }
 
-  /// Of a completed upload on its way: its client's, as it was when the upload was made, and its target's. That client's
-  /// other requests have the same marks.
+  /// The accounts of a delivery: the client that created the upload, and its target. Other requests of that client have the
+  /// same mark.
   static func holder(of upload: UploadOrigin) -> PlaceHolder {
     let peer = SocketAddress.literal(upload.clientAddress[...].text, port: 0)
     return PlaceHolder(
       client: client(upload.head.fields, peer: peer, isTrusted: upload.peerIsTrusted), path: path(of: upload.head))
   }
 
-  /// Of a question that pawl asks because of a request: its client's, and the question's own path.
+  /// The accounts of a request that pawl itself makes because of a client's: that client, and the path of pawl's request.
   static func holder(of question: RequestHead, for request: IncomingRequest) -> PlaceHolder {
     PlaceHolder(client: client(of: request), path: path(of: question))
   }
 
-  /// 0: nobody in particular.
+  /// The mark of the request's client. 0: not known, and no share.
   static func client(of request: IncomingRequest) -> UInt64 {
     client(request.head.fields, peer: request.client, isTrusted: request.isTrustedPeer)
   }
 
   private static func client(_ fields: Fields, peer: SocketAddress?, isTrusted: Bool) -> UInt64 {
     guard isTrusted else { return mark(peer?.network ?? 0) }
-    // A proxy that does not say who asks is nobody in particular.
+    // A trusted proxy that does not name its client.
     guard fields.contains(.xForwardedFor) else { return 0 }
     return mark(UploadClient.counted(TrustedForwarding.client(in: fields) ?? Bytes(peer?.hostText ?? "-"))[...])
   }
 
-  /// Without the query: whoever varies that asks for the same.
+  /// The mark of the path, without the query: requests that vary only the query are for the same thing.
   private static func path(of head: RequestHead) -> UInt64 {
     if lastsByNature(head) { return 0 }
     let target = head.target
     return mark(target.firstIndex(of: 0x3f).map { target[..<$0] } ?? target, from: mark(head.authority))
   }
 
-  /// Tunnels and event streams are there to stay: many of one path are no sign that it is slow.
+  /// Whether the request is for a tunnel or an event stream. These last long: many of one path do not show that it is slow.
   private static func lastsByNature(_ head: RequestHead) -> Bool {
     head.fields.contains(.upgrade) || LiveStream.isWanted(head.fields)
   }
@@ -54,7 +54,7 @@ enum PlaceAccount {
     number == 0 ? 0 : mix(number) | 1 << 63
   }
 
-  /// Eight bytes at a time.
+  /// Hashes bytes, eight at a time.
   private static func mark(_ bytes: Bytes, from start: UInt64 = seed) -> UInt64 {
     bytes.withUnsafeBytes { bytes in
       var (hash, position) = (start ^ UInt64(bytes.count), 0)

@@ -1,14 +1,14 @@
-/// The drain: what runs may end, nothing begins, and who still runs when the time is over is cut.
+/// The drain: running answers may end, nothing new begins, and what still runs after `drain-timeout` is cut.
 extension Server {
-  /// Stops accepting, lets running answers end within `drain-timeout`, then cuts what is left. Calls back once, from
-  /// a loop, when no connection is left.
+  /// Stops accepting, lets running answers end within `drain-timeout`, then cuts what is left.
+  /// - Parameter drained: called once, on a loop, when no connection is left.
   package func drain(_ drained: @escaping @Sendable () -> Void) {
     whenDrained.withLock { $0 = drained }
     undrained.withLock { $0 = Set(loops.indices) }
     for entry in loops { entry.loop.run { entry.server.get().drain() } }
   }
 
-  /// The time for draining is over.
+  /// Cuts what still runs when `drain-timeout` is over.
   package func cutRemaining() { for entry in loops { entry.loop.run { entry.server.get().abandon() } } }
 
   func drained(_ loop: ServerLoop) {

@@ -9,7 +9,7 @@ import PawlTLS
 import PawlUploadStore
 import PawlUpstream
 
-/// The running program: loops, stores, upstreams, logs; started once, drained once. Shared by all threads.
+/// The running server: loops, stores, upstreams and logs. Started once, drained once. Shared by all threads.
 package final class Server: Sendable {
   let configuration: PawlConfig.Configuration
   let services: SharedServices
@@ -32,12 +32,12 @@ package final class Server: Sendable {
 
   var events: EventLog { services.events }
   var loops: [RunningLoop] { running.withLock { $0 } }
-  /// Where it listens, with the ports that the kernel chose.
+  /// The addresses on which it listens, with the ports that the kernel chose.
   package var addresses: [SocketAddress] { bound.withLock { $0.map(\.address) } }
-  /// The same as URLs, `https://127.0.0.1:443` for instance.
+  /// The addresses as URLs, `https://127.0.0.1:443` for instance.
   package var urls: [String] { bound.withLock { $0.map { "\($0.isSecure ? "https" : "http")://\($0.address)" } } }
 
-  /// Opens logs, stores and listeners; serves when it returns. Blocking; on the main thread.
+  /// Opens logs, stores and listeners; requests are served when it returns. Blocking; on the main thread.
   package init(
     _ configuration: PawlConfig.Configuration, events: EventLog, clock: any LoopClock = SystemClock()
   ) throws(ServerError) {
@@ -74,11 +74,12 @@ package final class Server: Sendable {
     }
   }
 
-  /// For everything but clients' connections and packs: connections to origins, bodies, logs.
+  /// Descriptors for everything but client connections and packs: connections to origins, bodies, logs.
   private static let otherDescriptors = 256
-  /// Where fewer connections of clients than these find room, the start says so.
+  /// Below this number of possible client connections the start logs a warning.
   private static let leastConnections = 64
-  /// Clients have one of so many descriptors, however few there are: each may need a second one for the origin, and one for a file.
+  /// The divisor of the descriptor limit: at least this share is for client connections, since each may need a second descriptor
+  /// for the origin, and one for a file.
   private static let clientShare = 4
 
   private static func raiseDescriptorLimit(_ events: EventLog) -> UInt64 {
@@ -118,7 +119,8 @@ package final class Server: Sendable {
     }
   }
 
-  /// Every loop listens on the address itself; nobody else may. Port 0 is picked once. A unix socket has one listener.
+  /// Listens on an address: each loop with a socket of its own (`SO_REUSEPORT`). Fails where another process listens on it. Port
+  /// 0 is chosen once, by the first loop. A unix socket has one listener.
   private func listen(on address: ListenAddress, _ settings: PawlConfig.ListenerSettings) throws(ServerError) {
     guard var wanted = SocketAddress.parse(address.description) else {
       throw .address(address.description, "not an address")
@@ -139,13 +141,13 @@ package final class Server: Sendable {
     bound.withLock { [wanted] in $0.append((wanted, certificates != nil)) }
   }
 
-  /// On one loop for all of them.
+  /// Watches the certificate files of all listeners, on the first loop.
   private func watchCertificates() {
     guard !certificates.isEmpty, let first = loops.first else { return }
     first.loop.run { first.server.get().watchCertificates() }
   }
 
-  /// On one loop for all of them.
+  /// Checks the nodes of all upstreams, on the first loop.
   private func checkNodes(_ parts: ServerParts) {
     guard let first = loops.first else { return }
     let upstreams = parts.upstreams.values.map(\.upstream)
@@ -154,8 +156,8 @@ package final class Server: Sendable {
 
   // MARK: - Running
 
-  /// Takes a new configuration without touching connections: sites, routes, upstreams, caches by name.
-  /// What needs a restart (listeners, workers, state-dir, a cache's path) stays and is said.
+  /// Applies a new configuration without touching connections: sites, routes, upstreams, and caches by name. Changes of
+  /// listeners, workers, `state-dir` and the sizes of a cache need a restart. For listeners and caches that is logged.
   package func reload(_ new: PawlConfig.Configuration) {
     let made: ServerParts
     do throws(ServerError) {
@@ -177,7 +179,7 @@ package final class Server: Sendable {
 
   package func reopenLogs() { services.reopenLogs() }
 
-  /// What is complete in the spools goes on its way.
+  /// Begins the deliveries of the complete uploads in the spools.
   private func beginDeliveries(stores: [UploadStore], opened: [UploadStore]) {
     DeliveryRecovery.begin(stores: stores, opened: opened) { [weak self] in
       (self?.loops ?? []).map { entry in DeliveryRecovery.Home(loop: entry.loop) { entry.server.get().uploads } }
@@ -186,7 +188,7 @@ package final class Server: Sendable {
 
   // MARK: - Ending
 
-  /// Ends the loops and puts on record all that was fetched. Blocking; after `drain`.
+  /// Ends the loops and records in the catalogues what was fetched. Blocking; after `drain`.
   package func stop() {
     for entry in loops { entry.loop.run { entry.server.get().end() } }
     stopLoops()

@@ -3,7 +3,7 @@ import PawlHTTP
 import PawlLoop
 import PawlUpload
 
-/// Which kind of exchange answers a request. Decided once, from the request's head and its route's settings.
+/// Chooses the kind of exchange that answers a request, once, from the request's head and its route's settings.
 extension ServerLoop: RequestDispatch {
   func serve(_ stream: SocketStream, _ facts: ClientFacts, on listener: ListenerOnLoop, after opening: Opening?) {
     if let opening { connections.members.remove(opening) }
@@ -68,7 +68,8 @@ extension ServerLoop: RequestDispatch {
 
   private static let uncounted = FieldNameSet([.cookie, .ifMatch])
 
-  /// As it goes on where a cache is on.
+  /// Returns the request as a route with a cache goes on with it: without ignored cookies, and without `If-Match` where pawl
+  /// evaluates it.
   private func counted(_ request: IncomingRequest, _ channel: any ResponseChannel) -> IncomingRequest {
     guard request.head.fields.mayContain(anyOf: Self.uncounted) else { return request }
     let counted = request.withoutCookies().takingMatch()
@@ -78,8 +79,8 @@ extension ServerLoop: RequestDispatch {
 
   // MARK: - Uploads
 
-  /// Who answers a request that is about an upload, or has content that is spooled first (protocols 9.1). `nil`: a request
-  /// like any other. Costs reads outside of the upload prefix next to nothing.
+  /// Makes the exchange for a request that is about an upload, or whose content is spooled first (UploadProtocols, "Dispatch
+  /// order"). Returns `nil` for any other request. Cheap for a GET or HEAD outside of the upload prefix.
   private func makeUploadExchange(
     for request: IncomingRequest, isRead: Bool, _ channel: any ResponseChannel
   ) -> (any Exchange)? {
@@ -106,7 +107,7 @@ extension ServerLoop: RequestDispatch {
     }
   }
 
-  /// Whether the content is for an upload that a client knows already.
+  /// Whether the request appends to an upload whose URL a client has.
   func appends(_ head: RequestHead) -> Bool {
     guard
       let uploads = services.router.uploadRoute(authority: head.authority, target: head.target)?.uploads,
@@ -115,7 +116,8 @@ extension ServerLoop: RequestDispatch {
     return true
   }
 
-  /// Parts that are here are joined here, whatever is said of new uploads now: nobody else has them.
+  /// Returns the upload settings for a concatenation whose parts pawl has (tus 1.0.0), even where the route takes no new uploads:
+  /// the origin does not have these parts.
   private func joining(_ request: IncomingRequest) -> UploadRoute? {
     guard !services.router.urls.isEmpty, let urls = TusRequest.parts(request.head),
       let part = urls.lazy.compactMap({ self.services.router.findPart($0) }).first,

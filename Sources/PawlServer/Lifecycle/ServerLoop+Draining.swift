@@ -1,8 +1,8 @@
-/// The drain of one loop: no connection is accepted, those that are idle close, and the others end with the answer they give.
+/// The drain of one loop: no connection is accepted, idle ones are closed, and the others end with their present answers.
 extension ServerLoop {
-  /// Whether no answer that counts as sent is still on its way to its client's socket.
+  /// Whether closed TLS connections have written all their bytes to the kernel, or are not waited for any more.
   var hasClosedAll: Bool { loop.closingCount == 0 || isAbandoned }
-  /// Whether nothing is left that a drain waits for.
+  /// Whether the drain has nothing more to wait for.
   var isDrained: Bool { connections.members.isEmpty && uploads.queue.running.isEmpty && hasClosedAll }
 
   func drain() {
@@ -15,7 +15,7 @@ extension ServerLoop {
     server.drained(self)
   }
 
-  /// The time for draining is over: what still runs is cut, what was fetched stays.
+  /// Cuts what still runs when `drain-timeout` is over. Bytes that were fetched stay in the cache.
   func abandon() {
     isAbandoned = true
     connections.abandon()

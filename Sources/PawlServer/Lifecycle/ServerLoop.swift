@@ -4,21 +4,22 @@ import PawlLoop
 import PawlObserve
 import PawlUpstream
 
-/// The top of one loop: accepts connections, finds who answers a request, and ends all of it in order. Touched on that loop only.
+/// The top of one loop: accepts connections, finds the exchange for each request, and ends all of them in order. Touched on that
+/// loop only.
 final class ServerLoop {
   let services: LoopServices
   let downloads: LoopDownloads
   let uploads: LoopUploads
   private(set) lazy var connections = LoopConnections(downloads, admission: server.admission, dispatch: self)
-  /// Each holds the other until the loops have stopped: a weak or unowned reference would be counted at every use, which two
-  /// loops pay for by turns.
+  /// A reference cycle until the loops have stopped: a weak or unowned reference would be counted at every use, and two loops
+  /// that use it at the same time would slow each other down.
   let server: Server
   private(set) var listeners: [ListenerOnLoop] = []
-  /// Of the loop that watches the files of certificates.
+  /// Used on the loop that watches the certificate files.
   private var certificateTimer: LoopTimer?
-  /// Of the loop that asks the nodes of all upstreams whether they work.
+  /// Used on the loop that checks the nodes of all upstreams.
   private var nodeChecks: [NodeChecks] = []
-  /// The time for draining is over.
+  /// Whether `drain-timeout` is over.
   var isAbandoned = false
 
   var loop: EventLoop { services.loop }
@@ -34,7 +35,7 @@ final class ServerLoop {
 
   // MARK: - Accepting
 
-  /// Called once an address, when the server starts.
+  /// Listens on an address. Called once for each address, when the server starts.
   func listen(
     on address: SocketAddress, sharing: PortSharing, _ settings: PawlConfig.ListenerSettings,
     certificates: ListenerCertificates?
@@ -67,7 +68,7 @@ final class ServerLoop {
     opening.start()
   }
 
-  /// Looks at the files of all certificates again and again, off the loop; one look at a time, however long it takes.
+  /// Checks the files of all certificates at intervals, in the pool; one check at a time, however long it takes.
   func watchCertificates() {
     let timer = certificateTimer ?? loop.makeTimer { [unowned self] in lookAtCertificates() }
     certificateTimer = timer
@@ -82,7 +83,8 @@ final class ServerLoop {
     }
   }
 
-  /// From now on the nodes of these upstreams are checked, where they are to be, and of no others. Those that stay go on as they were.
+  /// Checks the nodes of these upstreams from now on, where their settings have checks on, and of no others. Running checks of
+  /// upstreams that stay go on.
   func checkNodes(of upstreams: [Upstream]) {
     let upstreams = services.isEnding ? [] : upstreams
     for checks in nodeChecks where !upstreams.contains(where: { $0 === checks.upstream }) { checks.stop() }
@@ -95,7 +97,7 @@ final class ServerLoop {
 
   // MARK: - Ending
 
-  /// The loop is about to stop.
+  /// Frees what the loop holds, before it stops.
   func end() {
     closeOrigins()
     services.isEnding = true

@@ -6,14 +6,14 @@ import PawlLoop
 import PawlObserve
 import PawlUpstream
 
-/// What a reload replaces: stores and upstreams by name, and the routes that use them.
+/// The parts that a reload replaces: stores and upstreams by name, and the routes that use them.
 struct ServerParts: Sendable {
   var stores: [String: CacheStore] = [:]
-  /// Caches of settings before: as long as somebody has one, its directory is taken.
+  /// Caches of earlier settings. While a download still uses one, its directory stays locked.
   private var former: [FormerCache] = []
   var upstreams: [String: (settings: UpstreamSection, upstream: Upstream)] = [:]
   var spools: UploadSpools
-  /// For routes without a spool.
+  /// The place on disk for waiting content of routes without a spool.
   var buffers: BufferSpace?
   var router: Router
 
@@ -62,7 +62,7 @@ struct ServerParts: Sendable {
     origins.takeCertificates()
   }
 
-  /// Those that are known, wherever their directories are by now, and the others, which are opened.
+  /// Returns the configured caches: those already open, even if their directories were moved, and the others, which it opens.
   private static func caches(
     of configuration: Configuration, _ known: [CacheStore], _ services: SharedServices, patience: Int
   ) throws(ServerError) -> [String: CacheStore] {
@@ -87,8 +87,9 @@ struct ServerParts: Sendable {
     return stores
   }
 
-  /// - Parameter patience: how often, each 50 ms, a directory is looked at again that is in use: this process may be closing the
-  ///   cache that was there a moment ago.
+  /// Opens a cache.
+  /// - Parameter patience: how often, every 50 ms, a locked directory is tried again: this process may be closing the earlier
+  ///   cache there.
   private static func open(
     _ wanted: CacheStoreSettings, patience: Int, workers: WorkerPool, events: EventLog, clock: any LoopClock
   ) throws(StoreError) -> CacheStore {
@@ -110,7 +111,7 @@ struct ServerParts: Sendable {
 }
 
 extension CacheStoreSettings {
-  /// - Parameter caches: how many share the descriptors of the process.
+  /// - Parameter caches: the number of caches that share the descriptors of the process.
   fileprivate init(_ settings: CacheSettings, among caches: Int) {
     self.init(
       name: settings.name, path: settings.path, maxSize: settings.maxSize, minFree: settings.minFree,

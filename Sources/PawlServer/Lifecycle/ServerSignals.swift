@@ -3,12 +3,12 @@ package import PawlConfig
 import PawlLoop
 package import PawlObserve
 
-/// A server in the foreground: signals, the service manager, the end.
+/// Runs a server in the foreground: handles signals, notifies the service manager, and ends it.
 package enum ServerSignals {
-  /// Serves until SIGTERM or SIGINT, reloads at SIGHUP. Blocking, on the main thread.
+  /// Serves until SIGTERM or SIGINT, reloads at SIGHUP, reopens the logs at SIGUSR1. Blocking, on the main thread.
   /// - Parameters:
   ///   - reload: reads the configuration again; `nil` when it is not valid (the mistakes have been printed).
-  ///   - ready: what to print when connections are accepted: one line a listener.
+  ///   - ready: prints a line when connections are accepted; called once for each listener.
   package static func serve(
     _ configuration: Configuration, events: EventLog, reload: @escaping () -> Configuration?,
     ready: (String) -> Void
@@ -27,7 +27,7 @@ package enum ServerSignals {
         }
       }
     } catch { throw .system("\(error)") }
-    // Only now: whoever waits for this may send a signal at once.
+    // Only after the signals are watched: a program that waits for this line may send one at once.
     for url in server.urls { ready("Ready: \(url)") }
     notify("READY=1", events)
     main.runUntilStopped()

@@ -5,15 +5,15 @@ import PawlObserve
 import PawlUpload
 import PawlUploadStore
 
-/// The spools that routes use, by their directory, and those that still hold uploads though no route uses them. Kept over
+/// The open spools by directory: those that routes use, and those that still hold uploads though no route uses them. Kept over
 /// reloads.
 struct UploadSpools: Sendable {
   private(set) var open: [String: OpenSpool] = [:]
-  /// Those that were not open before.
+  /// The stores that were not open before.
   private(set) var opened: [UploadStore] = []
   private var byName: [String: String] = [:]
 
-  /// Opens, blocking, what is used or holds uploads, and not open yet.
+  /// Opens the spools that are used or hold uploads and are not open yet. Blocking.
   init(
     _ configuration: Configuration, workers: WorkerPool, longWorkers: WorkerPool? = nil, events: EventLog,
     clock: any LoopClock, old: UploadSpools?
@@ -54,9 +54,9 @@ struct UploadSpools: Sendable {
     try noteFormer(others.filter { !paths.contains($0.path) }, configuration, isReload: old != nil, events)
   }
 
-  // MARK: Directories that move, and those that nobody names any more
+  // MARK: Directories that move, and those that no section names any more
 
-  /// An open spool whose directory was moved is where it is now.
+  /// Updates the path of an open spool whose directory was moved.
   private mutating func follow(_ settings: SpoolSettings, _ workers: WorkerPool) {
     guard open[settings.path]?.store.lives(at: settings.path) != true,
       let (path, entry) = open.first(where: { $0.value.store.lives(at: settings.path) })
@@ -79,13 +79,13 @@ struct UploadSpools: Sendable {
     }
   }
 
-  /// Also where that cannot be seen now.
+  /// Whether the directory holds uploads, or may, as it cannot be read now.
   private static func mayHoldUploads(_ settings: SpoolSettings) -> Bool {
     do throws(StoreError) { return try UploadCatalogueReading.hasUploads(settings.path) } catch { return true }
   }
 
-  /// What no settings name is not found by the next start: it is noted where that looks. A reload that cannot do so would
-  /// strand uploads.
+  /// Notes the directories of spools that the settings do not name, in a file that the next start reads. A reload that cannot
+  /// write it fails, as uploads would be lost.
   private func noteFormer(
     _ spools: [SpoolSettings], _ configuration: Configuration, isReload: Bool, _ events: EventLog
   ) throws(ServerError) {
@@ -101,8 +101,8 @@ struct UploadSpools: Sendable {
     }
   }
 
-  /// The spool of that name is elsewhere now. Whether what is here was copied there nobody knows: sent from both places, an
-  /// application would have it twice.
+  /// Logs that the former directory of a spool, which has another path now, still holds uploads. They are not used: they may have
+  /// been copied to the new path, and the origin would get each twice.
   private static func noteLeftBehind(_ settings: SpoolSettings, _ events: EventLog) {
     do throws(StoreError) {
       guard try UploadCatalogueReading.hasUploads(settings.path) else { return }
@@ -119,7 +119,7 @@ struct UploadSpools: Sendable {
     let store = try UploadStore(settings.forStore, pool: workers, longJobs: longWorkers, events: events, clock: clock)
     let unsettled: Set<UploadPhase> = [.open, .complete, .forwarding, .sent, .unknown]
     for upload in store.uploads where unsettled.contains(upload.status.phase) {
-      // A copied directory: sent from both places, an application would have it twice.
+      // The directory was copied: the origin would get each upload twice.
       let twin = open.first { _, other in other.store.find(upload.id) != nil || other.store.isTombstone(upload.id) }
       guard let twin else { continue }
       store.close()
@@ -134,8 +134,8 @@ struct UploadSpools: Sendable {
       buffers: BufferSpace(directory: settings.path, budget: BufferBudget(of: store), pool: workers))
   }
 
-  /// One that nothing uses now: uploads that it holds have URLs that were given out, and are gone on with. Where it cannot
-  /// be opened, nothing else waits for it.
+  /// Opens a spool that no route uses, if it holds uploads: clients have their URLs and may go on. A failure is logged only,
+  /// since nothing else depends on it.
   private func reopen(
     _ settings: SpoolSettings, _ workers: WorkerPool, _ longWorkers: WorkerPool?, _ events: EventLog,
     _ clock: any LoopClock
@@ -153,13 +153,13 @@ struct UploadSpools: Sendable {
 
   var stores: [UploadStore] { open.values.map(\.store) }
 
-  /// Those that routes use come first.
+  /// All open spools; those that routes use come first.
   var all: [OpenSpool] {
     let used = Set(byName.values)
     return open.filter { used.contains($0.key) }.map(\.value) + open.filter { !used.contains($0.key) }.map(\.value)
   }
 
-  /// Blocking.
+  /// Closes all stores; blocking.
   func close() { for store in stores { store.close() } }
 }
 

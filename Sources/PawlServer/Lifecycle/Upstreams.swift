@@ -7,15 +7,15 @@ import PawlObserve
 import PawlTLS
 import PawlUpstream
 
-/// The upstreams of a configuration: those that are as they were stay, with their connections.
+/// The upstreams of a configuration. Unchanged upstreams are kept over a reload, with their connections.
 struct Upstreams {
   typealias Entry = (settings: UpstreamSection, upstream: Upstream)
 
   private(set) var upstreams: [String: Entry] = [:]
-  /// For upstreams that stay: what their new connections are to use.
+  /// The TLS contexts that the new connections of kept upstreams are to use.
   private var certificates: [(upstream: Upstream, context: TLSClientContext)] = []
 
-  /// Reads the files of all https upstreams, also of those that stay. Blocking: never on a loop.
+  /// Makes the upstreams. Reads the certificate files of all https upstreams, including the kept ones. Blocking: never on a loop.
   init(
     _ configuration: PawlConfig.Configuration, resolver: Resolver, events: EventLog, clock: any LoopClock,
     old: [String: Entry]?
@@ -35,7 +35,7 @@ struct Upstreams {
     }
   }
 
-  /// Once nothing can fail any more.
+  /// Replaces the TLS contexts of kept upstreams, once nothing else of the reload can fail.
   func takeCertificates() {
     for entry in certificates { entry.upstream.replaceTLS(entry.context) }
   }
@@ -54,7 +54,7 @@ struct Upstreams {
   }
 }
 
-/// Says why origins' TLS fails: each reason once a minute.
+/// Logs why TLS to an origin fails: each reason once a minute.
 final class OriginFailureLog: Sendable {
   private let upstream: String
   private let log: FailureLog
@@ -109,7 +109,7 @@ extension UpstreamSection {
     return made
   }
 
-  /// Without brackets, and without the root's dot, which no certificate has.
+  /// Returns a host without brackets, and without the final dot, which no certificate has.
   private static func bareName(_ host: String) -> String {
     var name = host[...]
     if name.hasPrefix("["), name.hasSuffix("]") { name = name.dropFirst().dropLast() }

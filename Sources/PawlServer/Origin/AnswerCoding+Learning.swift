@@ -4,22 +4,24 @@ import PawlLoop
 import PawlWire
 import Synchronization
 
-/// What an origin compresses itself is found out by a few requests that go on with their own `Accept-Encoding`.
+/// Learning which responses an origin compresses itself: a few requests keep the client's own `Accept-Encoding`.
 extension AnswerCoding {
   private static func kind(of request: IncomingRequest, isPersonal: Bool) -> OriginCodings.Kind {
     OriginCodings.Kind(route: request.route.serial, target: request.head.target, isPersonal: isPersonal)
   }
 
-  /// Whether its own `Accept-Encoding` can tell anything. Of one that does not take gzip, which origins have, nothing can be concluded.
+  /// Whether anything can be learnt from a request. Its `Accept-Encoding` has to accept gzip, which every compressing origin
+  /// has.
   private static func canFindOut(_ request: IncomingRequest) -> Bool {
     request.head.fields.contains(.acceptEncoding) && request.head.method == .get && request.route.asksIdentity
       && !request.head.fields.contains(.range) && accepted(by: request) != nil
       && AcceptEncoding(request.head.fields).accepts(.gzip)
   }
 
-  /// Whether the origin is asked with the client's own `Accept-Encoding` this once, to learn what it compresses. Of requests with cookies
-  /// or credentials those for a page are until that is known; else the first of each kind is, and of other requests one behind an answer
-  /// of a type that the route does not compress.
+  /// Whether this request is sent with the client's own `Accept-Encoding`, to learn what the origin compresses.
+  ///
+  /// With cookies or credentials: every request for a page until the result is known, and the first request of any other
+  /// kind. Without them: one request after a response of a media type that the route does not compress.
   static func isToLearn(_ request: IncomingRequest) -> Bool {
     guard canFindOut(request), let compression = request.route.compression else { return false }
     let isPersonal = isSecret(request, compression)
@@ -31,7 +33,8 @@ extension AnswerCoding {
     }
   }
 
-  /// An answer came, to a request that asked as ``isToLearn(_:)`` says or for content that is not coded.
+  /// Learns from a response to a request that had the client's own `Accept-Encoding` (``isToLearn(_:)``), or asked for
+  /// `identity`.
   static func learn(_ head: ResponseHead, _ framing: BodyFraming, to request: IncomingRequest) {
     guard request.head.fields.contains(.acceptEncoding), let compression = request.route.compression else { return }
     let now = request.loop.loop.now
@@ -66,7 +69,8 @@ extension AnswerCoding {
     }
   }
 
-  /// Whether a stored answer goes out as it is for want of knowledge alone, and it is time to ask the origin beside that.
+  /// Whether to ask the origin beside serving a stored response: the response is uncompressed only because it is not known whether
+  /// the origin compresses it, and the last question was long enough ago.
   static func isToAskBeside(_ head: ResponseHead, length: UInt64?, for request: IncomingRequest) -> Bool {
     guard canFindOut(request), head.status == 200, let compression = request.route.compression,
       let type = head.fields.mediaType, compression.ofAnyType.apply(to: head, length: length)
@@ -83,14 +87,14 @@ extension AnswerCoding {
     }
   }
 
-  /// No answer came to a request that was to find out: the next of its kind does.
+  /// Records that a request that was to learn got no response: the next of its kind tries.
   static func gotNoAnswer(_ request: IncomingRequest) {
     guard request.asksOwnCoding, let compression = request.route.compression else { return }
     let kind = kind(of: request, isPersonal: isSecret(request, compression))
     request.loop.shared.originCodings.withLock { $0.reopens(kind) }
   }
 
-  /// What was asked beside an answer, and whatever came of it, is not asked so again at once.
+  /// Records that the origin was asked beside a stored response: whatever the result was, it is not asked again at once.
   static func askedBeside(_ request: IncomingRequest) {
     guard let compression = request.route.compression else { return }
     let (kind, now) = (kind(of: request, isPersonal: isSecret(request, compression)), request.loop.loop.now)
@@ -102,8 +106,8 @@ extension AnswerCoding {
     case isPlain(hasLength: Bool)
   }
 
-  /// What an answer says of whether its like is compressed. Of what is small, or forbidden to be compressed, no origin says anything by
-  /// sending it as it is.
+  /// Returns what a response shows about compression. `nil`: nothing, since no origin compresses content that is small, or that
+  /// must not be transformed.
   private static func said(by head: ResponseHead, _ framing: BodyFraming, _ compression: RouteCompression) -> Said? {
     guard head.status == 200 else { return nil }
     if RepresentationIdentity.codings(head.fields) != nil { return .isCoded }

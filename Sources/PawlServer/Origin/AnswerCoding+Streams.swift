@@ -4,16 +4,16 @@ import PawlCoding
 import PawlHTTP
 import PawlLoop
 
-/// Content that is compressed on its way.
+/// Compressing content on its way to the client.
 extension AnswerCoding {
-  /// An answer for one client, as it is sent: `head` becomes that of the coded content where it is.
-  /// - Parameter body: `nil`: what HEAD says of it.
+  /// Compresses the content of one response while it is sent, if the request takes a coding; `head` is changed to match.
+  /// - Parameter body: `nil`: a response to HEAD.
   static func onItsWay(
     _ body: (any BodySource)?, _ length: ContentLength, under head: inout ResponseHead, to request: IncomingRequest,
     isForEverybody: Bool = false
   ) -> (body: (any BodySource)?, length: ContentLength) {
     let count: UInt64? = if case .known(let count) = length { count } else { nil }
-    // Of HEAD the content is that which GET would have got, however long.
+    // A response to HEAD describes the content that a GET would get, of whatever length.
     guard length != .none || request.head.method == .head, depends(head, length: count, on: request) else {
       return (body, length)
     }
@@ -24,7 +24,7 @@ extension AnswerCoding {
     return coded(body, length, under: &head, in: coding, for: request)
   }
 
-  /// The same in this coding, where there is room for one more encoder.
+  /// Compresses the content in a given coding, if there is memory for one more encoder.
   static func coded(
     _ body: (any BodySource)?, _ length: ContentLength, under head: inout ResponseHead, in coding: ContentCoding,
     for request: IncomingRequest
@@ -43,8 +43,8 @@ extension AnswerCoding {
     return (stream, .unknown)
   }
 
-  /// Content that is here whole.
-  /// - Returns: what is sent in its place; `nil`: it is sent as it is.
+  /// Compresses content that is here in full.
+  /// - Returns: the compressed content; `nil`: the content is sent as it is.
   static func whole(
     _ content: UnsafeRawBufferPointer, under head: inout ResponseHead, to request: IncomingRequest
   ) -> [UInt8]? {
@@ -75,7 +75,7 @@ extension AnswerCoding {
     head.fields.removeAll(.acceptRanges)
   }
 
-  /// Where there is no room for an encoder of this coding, there may be for gzip's.
+  /// Takes memory for an encoder of the coding, or, if there is too little, of gzip.
   private static func share(
     of request: IncomingRequest, _ coding: ContentCoding
   ) -> (CodingMemory.Share, ContentCoding)? {
@@ -105,7 +105,7 @@ extension AnswerCoding {
 }
 
 extension StoredResponse {
-  /// The same answer with this form of its content.
+  /// The same response with a coded form as its body.
   func form(_ body: StoredBody, in coding: ContentCoding) -> StoredResponse {
     StoredResponse(head: head.coded(in: coding), body: body, storedAt: storedAt)
   }

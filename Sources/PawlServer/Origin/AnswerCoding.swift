@@ -3,21 +3,22 @@ import PawlHTTP
 import PawlLoop
 import Synchronization
 
-/// In which content coding a request gets an answer that came without one.
+/// Chooses the content coding in which a request gets a response that came without one.
 enum AnswerCoding {
-  /// Whether the answer depends on `Accept-Encoding`: a request that takes a coding may get it in that.
-  /// - Parameter length: bytes; `nil`: not known.
+  /// Whether the response depends on `Accept-Encoding`: a request that takes a coding may get it compressed.
+  /// - Parameter length: the length of the content in bytes; `nil`: not known.
   static func depends(_ head: ResponseHead, length: UInt64?, on request: IncomingRequest) -> Bool {
     guard let compression = request.route.compression else { return false }
     return compression.rules.apply(to: head, length: length) || isLearnt(head, length, request, compression)
   }
 
-  /// - Parameter isForEverybody: the answer is no one user's (``StoredHead/isForEverybody``).
-  /// - Returns: `nil`: as it is.
+  /// Chooses the coding for a response.
+  /// - Parameter isForEverybody: whether all users get the same response (``StoredHead/isForEverybody``).
+  /// - Returns: the coding; `nil`: the content is sent as it is.
   static func choose(
     for request: IncomingRequest, _ head: ResponseHead, length: UInt64?, isForEverybody: Bool
   ) -> ContentCoding? {
-    // A range that is asked for is of the content as it is.
+    // The client gets a range of the uncompressed content.
     let asksPart = request.head.method == .get && request.head.fields.contains(.range)
     guard !asksPart, let coding = accepted(by: request), depends(head, length: length, on: request),
       isForEverybody || mayCompressPersonal(head, request)
@@ -25,18 +26,20 @@ enum AnswerCoding {
     return coding
   }
 
-  /// The coding that a request takes best; `nil`: none.
+  /// Returns the coding that the request prefers; `nil`: it takes none.
   static func accepted(by request: IncomingRequest) -> ContentCoding? {
     let fields = request.head.fields
-    // Of content without a length HTTP/1.0 has no end but that of the connection.
+    // HTTP/1.0 has no chunks: content without a length would end with the connection only.
     guard let compression = request.route.compression, fields.contains(.acceptEncoding),
       request.head.version != .http10, !CompressionRules.forbidsTransforming(fields)
     else { return nil }
     return AcceptEncoding(fields).preferred(among: compression.codings)
   }
 
-  /// What a page says of its user can be guessed by its length, byte by byte, where somebody else can put words into it (BREACH): so
-  /// only an application that compresses such pages itself has them compressed.
+  /// Whether a response to a request with cookies or credentials may be compressed.
+  ///
+  /// An attacker who can put text into a page can guess its secrets from its compressed length, byte by byte (BREACH). So with
+  /// `auto` such pages are compressed only if the application compresses them itself.
   private static func mayCompressPersonal(_ head: ResponseHead, _ request: IncomingRequest) -> Bool {
     guard RequestFields.isPersonal(request.head.fields) else { return true }
     switch request.route.compression?.credentials {
@@ -61,22 +64,24 @@ enum AnswerCoding {
       && compression.ofAnyType.apply(to: head, length: length)
   }
 
-  /// Whether its answers are compressed only where the origin does so for requests like it.
+  /// Whether responses to this request are compressed only where the origin itself compresses those to similar requests.
   static func isSecret(_ request: IncomingRequest, _ compression: RouteCompression) -> Bool {
     compression.credentials == .auto && RequestFields.isPersonal(request.head.fields)
   }
 }
 
 extension AnswerCoding {
-  /// Whether a client that names what it holds by a date may hold a coded form of this, whatever was configured, or known of the origin,
-  /// when it got that: a part of the content as it is must not be put behind it.
+  /// Whether a client that resumes by a date may hold a part of a coded form. The settings and the origin may have been others when
+  /// it got that part, so it must not get a range of the uncompressed content.
   static func mayBeHeldCoded(_ fields: Fields, by request: IncomingRequest) -> Bool {
     guard request.namesByDateAlone else { return false }
     return fields.mediaType.map { !CompressedTypes.isCompressedItself($0) } ?? true
   }
 
-  /// What is passed on as the origin said it, in words that hold beside what else this client is given: a tag that it knows as a weak one
-  /// stays that, for it may be that of a coded form; and so does that of what the origin has coded this once.
+  /// Makes the tag of a relayed response weak where the client may also get another form of the same content.
+  ///
+  /// That is so for a 304 whose tag the client named as a weak one, which may be that of a coded form, and for a response that the
+  /// origin compressed only because this request was to learn (``isToLearn(_:)``).
   static func keepApart(_ head: inout ResponseHead, for request: IncomingRequest) {
     guard request.route.compression != nil else { return }
     let isCodedOnce = request.asksOwnCoding && RepresentationIdentity.codings(head.fields) != nil

@@ -3,21 +3,21 @@ import PawlHTTP
 import PawlLoop
 import PawlUpstream
 
-/// What the application says to an upload that it has not seen yet.
+/// The application's decision about an upload (`auth-request`).
 enum AuthVerdict: Sendable {
-  /// With the fields of its answer.
+  /// 2xx, with the fields of the response.
   case allowed(Fields)
-  /// A 4xx: the client's answer. Of a body that is too long, the beginning.
+  /// 4xx: the client gets this response. Of a body that is too long, it gets the beginning.
   case refused(ResponseHead, body: [UInt8], isWhole: Bool)
-  /// Neither: 503.
+  /// Any other status, or no response: the client gets 503.
   case unavailable
 }
 
-/// One question to `auth-request`: `GET PATH` on the upstream, with what the client's request says of itself.
+/// One request to `auth-request`: `GET PATH` on the upstream, with the fields of the client's request.
 final class AuthRequest: OriginExchangeDelegate {
-  /// A refusal's body is cut here; in bytes.
+  /// The longest body of a refusal that is kept, in bytes; a longer one is cut.
   static let bodyLimit = 64 << 10
-  /// The client waits for the verdict.
+  /// How long pawl waits for the response; the client waits meanwhile.
   static let patience = Duration.seconds(30)
 
   private let request: IncomingRequest
@@ -28,9 +28,9 @@ final class AuthRequest: OriginExchangeDelegate {
   private var body: [UInt8] = []
   private var isBodyWhole = true
 
-  /// Asks whether the upload is wanted. `then` is called once, on the request's loop; at once, with no fields, where
-  /// the route asks nobody.
-  /// - Parameter original: the method and target the application is told; `nil`: the request's own.
+  /// Asks the application whether it accepts the upload. `then` is called once, on the request's loop; within this call, with no
+  /// fields, if the route has no `auth-request`.
+  /// - Parameter original: the method and target that the application gets in `X-Original-…`; `nil`: the request's own.
   /// - Returns: `nil` when `then` has been called.
   @discardableResult
   static func ask(
@@ -50,7 +50,7 @@ final class AuthRequest: OriginExchangeDelegate {
     (self.request, self.then) = (request, then)
   }
 
-  /// Nothing is called any more.
+  /// Ends the request without calling `then`.
   func cancel() {
     then = nil
     letGo()
@@ -113,7 +113,7 @@ final class AuthRequest: OriginExchangeDelegate {
     failed(String(decoding: failure.error.fieldValue, as: UTF8.self))
   }
 
-  /// It says neither yes nor no.
+  /// Ends without a decision: the response is neither 2xx nor 4xx, or did not come.
   private func failed(_ why: String, keeping exchange: OriginExchange? = nil) {
     if let unsaid = request.loop.shared.failures.due("\(request.route.upstreamName) auth-request \(why)") {
       request.loop.events.log(
@@ -126,7 +126,8 @@ final class AuthRequest: OriginExchangeDelegate {
     answer(.unavailable, keeping: exchange)
   }
 
-  /// - Parameter exchange: reads the rest of its answer by itself, so that its connection can be used again.
+  /// Calls `then`.
+  /// - Parameter exchange: reads the rest of its response by itself, so that its connection can be used again.
   private func answer(_ verdict: AuthVerdict, keeping exchange: OriginExchange? = nil) {
     if exchange != nil { origin = nil }
     letGo()

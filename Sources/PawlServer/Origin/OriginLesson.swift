@@ -2,12 +2,12 @@ import PawlHTTP
 import PawlLoop
 import PawlUpload
 
-/// What answers to other requests than the question of ``OriginProbe`` teach of the upload protocols that an origin speaks.
+/// Learns which upload protocols an origin speaks from responses to requests other than those of ``OriginProbe``.
 enum OriginLesson {
   private static let conditions = FieldNameSet(OriginRequests.conditions)
 
-  /// Whether an answer to a completed upload's one request says that the origin wants it in tus: by what its answers
-  /// have, or by a 412 where nobody made a condition (tus 1.0.0, Tus-Resumable).
+  /// Whether the response to a delivery says that the origin requires tus: by its tus fields, or by a 412 to a request without a
+  /// condition (tus 1.0.0, Tus-Resumable).
   static func wantsTus(_ answer: ResponseHead, to request: RequestHead) -> Bool {
     switch answer.status {
     case 400, 405, 415: return isTus(answer.fields)
@@ -24,8 +24,8 @@ enum OriginLesson {
       || fields.combined(named: Bytes("Tus-Version"))?.listElements.contains { $0.equals("1.0.0") } ?? false
   }
 
-  /// A completed upload's one request was answered.
-  /// - Returns: whether the origin wants it in tus.
+  /// Learns from the response to a delivery.
+  /// - Returns: whether the origin requires tus.
   static func learn(delivery request: IncomingRequest, _ answer: ResponseHead) -> Bool {
     let wantsTus = wantsTus(answer, to: request.head)
     if wantsTus || isTus(answer.fields) {
@@ -34,7 +34,7 @@ enum OriginLesson {
     return wantsTus
   }
 
-  /// A request in tus that was passed on was answered.
+  /// Learns from the response to a request in tus that was passed on.
   static func learn(passed request: IncomingRequest, _ answer: ResponseHead) {
     guard isTus(answer.fields) else {
       guard request.head.method == .post, answer.status < 500 else { return }
@@ -44,7 +44,7 @@ enum OriginLesson {
     for key in ProbeMemory.Key.creations(of: request) { learn(request, key, isSaid: true) }
   }
 
-  /// OPTIONS of a client was answered.
+  /// Learns from the response to a client's OPTIONS.
   static func learn(options request: IncomingRequest, _ answer: ResponseHead) {
     let said = ProbeMemory.Answer(answer)
     guard said.tus || said.ietf else { return }
@@ -79,14 +79,16 @@ enum OriginLesson {
 }
 
 extension ProbeMemory.Key {
-  /// - Parameter method: of the request that makes an upload there; `nil`: this one.
+  /// The key of a request's target.
+  /// - Parameter method: the method that creates an upload there; `nil`: that of this request.
   init(_ request: IncomingRequest, as method: Method? = nil) {
     self.init(
       upstream: request.route.upstream.id, route: request.route.name, method: method ?? request.head.method,
       target: request.head.target.isEmpty ? [0x2f] : request.head.target)
   }
 
-  /// Where uploads are made whose URLs stand below: a request to one of them teaches of both spellings.
+  /// The keys of the URL at which an upload was created, from a request to the upload: the directory of its URL, with and
+  /// without the slash at its end.
   static func creations(of request: IncomingRequest) -> [Self] {
     guard request.head.method != .post else { return [Self(request)] }
     let path = request.head.target.prefix { $0 != 0x3f }

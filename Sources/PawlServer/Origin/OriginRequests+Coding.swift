@@ -2,8 +2,8 @@ import PawlCache
 import PawlHTTP
 
 extension OriginRequests {
-  /// A GET or HEAD that goes to the origin as it is, where a cache is on: what is asked for has the coding that a fetch
-  /// would have, so that a client is not given parts of two.
+  /// Sets `Accept-Encoding` on a GET or HEAD that is passed on where a cache is on: the same as a fetch would have. So a client
+  /// does not get parts of two codings.
   static func setAcceptEncoding(_ fields: inout Fields, _ request: IncomingRequest) {
     guard request.route.cache != nil else { return }
     if request.asksIdentity { fields.set(.acceptEncoding, "identity") }

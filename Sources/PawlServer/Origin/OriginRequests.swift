@@ -3,14 +3,14 @@ import PawlHTTP
 import PawlUpload
 import PawlUpstream
 
-/// Builds what is sent to an origin from what a client asked: hop-by-hop fields gone, pawl's own put in.
+/// Makes requests to an origin from those of clients: without hop-by-hop fields, and with pawl's own fields.
 enum OriginRequests {
-  /// Requests that have come by pawl this often go in a circle.
+  /// A request that has passed pawl this often is in a loop.
   static let loopLimit = 3
 
   static func isLoop(_ fields: Fields) -> Bool { Via.passages(in: fields) >= loopLimit }
 
-  /// The request as it is forwarded: same method, target, end-to-end fields and content.
+  /// Makes the request that is forwarded: same method, target, end-to-end fields and content.
   static func forwarded(_ request: IncomingRequest, keepingUpgrade: Bool = false) -> RequestHead {
     let asked = request.head
     var fields = asked.fields
@@ -21,12 +21,12 @@ enum OriginRequests {
 
   private static func forward(_ fields: inout Fields, _ request: IncomingRequest, keepingUpgrade: Bool = false) {
     let upgrade = keepingUpgrade ? fields.first(.upgrade) : nil
-    // What follows, at its usual size, is put in without moving the rest again.
+    // Room for the usual fields below, so that they are added without moving the others again.
     fields.reserve(bytes: 320, lines: 10)
     HopByHop.strip(&fields)
     fields.removeAll(anyOf: ownWords)
     if request.hidesUploadFields { DeliveryHead.stripped(&fields) }
-    // An application may trust it.
+    // The application may trust this field, so a client must not set it.
     if !request.isDelivery {
       fields.removeAll(known: { _ in false }, others: { $0.equalsIgnoringCase("x-pawl-upload-id") })
     }
@@ -43,7 +43,7 @@ enum OriginRequests {
       fields.append(request.facts.introduction(of: authority, request.head.version, saysVia: saysVia))
     }
     if !fields.contains(.xRequestID) { fields.append(.xRequestID, request.requestID) }
-    // HTTP/1.0 has no trailers to be sent.
+    // HTTP/1.0 clients cannot get trailers.
     if !request.isDelivery, request.head.version != .http10, Trailers.areTaken(by: request.head.fields) {
       fields.append(.connection, "te")
       fields.append(.te, "trailers")
@@ -54,8 +54,8 @@ enum OriginRequests {
     }
   }
 
-  /// `Via`, as RFC 9110 §7.6.3 wants it, unless the origin is asked for a content coding: many compress nothing for a request with
-  /// it, and would send more than they do without pawl.
+  /// Whether the request gets `Via` (RFC 9110 §7.6.3). With the setting `on` it does not when it asks for a content coding: many
+  /// origins do not compress for a request with `Via`, and would send more than without pawl.
   private static func saysVia(_ fields: Fields, _ request: IncomingRequest) -> Bool {
     switch request.route.via {
     case .always: return true
@@ -69,7 +69,7 @@ enum OriginRequests {
 
   private static let ownWords = FieldNameSet([.contentLength, .host, .requestRange])
 
-  /// The URL of an upload is a secret between its client and pawl.
+  /// Removes a `Referer` that is the URL of an upload, which is a secret between its client and pawl.
   static func removeReferer(_ fields: inout Fields, _ urls: UploadURLs) {
     guard let referer = fields.first(.referer), urls.redacted(referer) != nil else { return }
     fields.removeAll(.referer)
@@ -77,7 +77,7 @@ enum OriginRequests {
 
   private static let tagged = FieldNameSet([.ifRange, .ifNoneMatch])
 
-  /// Tags that pawl minted mean nothing to an origin: conditions on them are as if they were false.
+  /// Removes conditions on tags that pawl minted: the origin does not know them, so they are treated as false.
   private static func keepOwnTags(_ fields: inout Fields) {
     guard fields.mayContain(anyOf: tagged) else { return }
     if case .tag(let tag)? = IfRange(fields), AnswerTags.isMinted(tag) {
@@ -87,7 +87,7 @@ enum OriginRequests {
     if fields.contains(.ifNoneMatch) { fields = MintedConditions.ofRetrieval(fields) { _ in nil } }
   }
 
-  /// A GET for the stored representation: nothing of the client's conditions or ranges, no content.
+  /// Makes the GET for a representation to store: without the client's conditions, ranges and content.
   static func fetch(_ request: IncomingRequest) -> RequestHead {
     var fields = request.head.fields
     forward(&fields, request)
@@ -101,7 +101,8 @@ enum OriginRequests {
   ]
   private static let notOfFetches = FieldNameSet(conditions + [.expect])
 
-  /// What clients and pawl say to each other about uploads, and origins do not hear (protocols 9.2).
+  /// Removes the fields of upload protocols, which are between the client and pawl (UploadProtocols, "Fields removed before
+  /// delivery").
   static func removeUploadFields(_ fields: inout Fields) {
     DeliveryHead.stripped(&fields)
     for name in [FieldName.incremental, .xHTTPMethodOverride] { fields.removeAll(name) }
@@ -109,7 +110,8 @@ enum OriginRequests {
 
   private static let connectionWords = FieldNameSet([.contentLength, .altSvc])
 
-  /// An answer of the origin as the client gets it: framing and hop-by-hop fields are the connection's own.
+  /// Returns the origin's response as the client gets it: without framing and hop-by-hop fields, which belong to one
+  /// connection.
   static func relayed(_ head: ResponseHead) -> ResponseHead {
     var head = head
     head.fields.reserve(bytes: 160, lines: 4)
@@ -121,7 +123,7 @@ enum OriginRequests {
 }
 
 extension IncomingRequest {
-  /// As the origin is asked for the stored representation.
+  /// The request to the origin for the representation to store; made once.
   var asSent: RequestHead {
     if let sentHead { return sentHead }
     let made = OriginRequests.fetch(self)
@@ -129,6 +131,6 @@ extension IncomingRequest {
     return made
   }
 
-  /// The same for a fetch, which keeps it itself.
+  /// The same for a fetch, which keeps the head itself.
   func makeSent() -> RequestHead { sentHead ?? OriginRequests.fetch(self) }
 }

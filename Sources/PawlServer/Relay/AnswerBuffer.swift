@@ -1,62 +1,64 @@
 import PawlHTTP
 import PawlLoop
 
-/// Who brings an answer, and hears what its ``AnswerBuffer`` has to say. Holds the buffer.
+/// The exchange that fills an ``AnswerBuffer`` and holds it.
 protocol AnswerBufferHolder: AnyObject {
-  /// After a `pause`: the origin may go on.
+  /// Called after a `pause`, when the origin may go on.
   func bufferTakesMore()
-  /// There is something for the reader again.
+  /// Called when the buffer has bytes for the reader again.
   func bufferIsReady()
 }
 
-/// An answer that nobody may keep, between the origin and its reader. A reader who keeps up has it from memory, and the origin waits for
-/// him. For one who does not, or where the ``BufferMemory`` has no room, it is read at the origin's pace into an ``Overflow``, up to
-/// ``calmLimit``, and while the upstream's places run short up to `max-response-buffer`, so that its place is free; beyond that the
-/// reader's pace counts again.
+/// A buffer between the origin and the client for the content of a response that is not stored.
+///
+/// A client that keeps up is served from memory, and the origin waits for it. For a slow client, or where the ``BufferMemory`` has
+/// no room, the response is read at the origin's speed into an ``Overflow``, so that its place at the upstream is free soon: up to
+/// ``calmLimit``, and while the upstream's places are scarce up to `max-response-buffer`. Beyond that, the origin waits for the
+/// client.
 final class AnswerBuffer {
-  /// Bytes in memory at which the origin waits, and at which it goes on.
+  /// The number of bytes in memory at which the origin waits; it goes on at ``lowWater``.
   static let highWater = 256 << 10
   static let lowWater = 64 << 10
-  /// Bytes in memory that count for nobody: a connection's, and a stream's, of which a connection has many.
+  /// Bytes in memory that are not counted for the client, for a connection of HTTP/1.1 and for a stream of HTTP/2.
   static let free = (connection: 32 << 10, stream: 4 << 10)
-  /// Bytes that a slow reader is given at a time.
+  /// The most bytes that a slow reader is given at a time.
   private static let slowPiece = 16 << 10
-  /// Whoever has not made room after this time is slow.
+  /// A reader counts as slow when it has not made room within this time.
   static let patience = Duration.milliseconds(100)
 
-  /// Bytes in the file of an answer whose place nobody is in want of.
+  /// The most bytes in the file while the upstream's places are not scarce.
   static let calmLimit: UInt64 = 16 << 20
 
   private let request: IncomingRequest
   private var queue = ChunkQueue()
   private var memory = TransferMemory()
-  /// Bytes that the reader took last, and may hold still.
+  /// The number of bytes that the reader took last, and may still hold.
   private var handedOut = 0
   private var overflow: Overflow?
   /// Whether the origin waits for the reader.
   private(set) var isPaused = false
   private var pausedAt = Monotonic(nanoseconds: 0)
   private var timer: LoopTimer?
-  // Safe: it holds this, and nothing else does for longer than a call.
+  // Safe: the holder keeps this buffer alive, and nothing else keeps it for longer than a call.
   unowned(unsafe) var holder: (any AnswerBufferHolder)?
 
   init(for request: IncomingRequest) { self.request = request }
 
   deinit { memory.giveBack(on: request.loop) }
 
-  /// Bytes in memory that can be had at once.
+  /// The number of bytes in memory that can be read at once.
   var count: Int { queue.count }
-  /// Whether something may be behind those.
+  /// Whether more bytes may be in the file.
   var hasOverflow: Bool { overflow != nil }
 
-  /// Takes all of it. `pause`: no more, until ``AnswerBufferHolder/bufferTakesMore()``.
+  /// Takes all bytes. `pause`: the caller brings no more until ``AnswerBufferHolder/bufferTakesMore()``.
   func append(_ bytes: UnsafeRawBufferPointer) -> Flow {
     if let overflow {
       let takesMore = overflow.append(bytes)
       let isInPace = request.loop.spillPace.take(bytes.count, at: request.loop.loop.now)
       if takesMore, mayGrow, isInPace { return .goOn }
       isPaused = true
-      // Somebody may come to want the place.
+      // Look again later: requests may come to wait for a place.
       if takesMore { timer?.schedule(after: mayGrow ? SpillPace.stretch : Self.patience) }
       return .pause
     }
@@ -70,7 +72,7 @@ final class AnswerBuffer {
 
   private var free: Int { request.head.version == .http2 ? Self.free.stream : Self.free.connection }
 
-  /// What it holds finds no room in memory.
+  /// Moves the bytes to a file at once, because memory has no room for them.
   private func spillAtOnce() -> Flow {
     if !isPaused { paused() }
     if canSpill { spill() }
@@ -82,7 +84,7 @@ final class AnswerBuffer {
 
   private var canSpill: Bool { request.route.maxResponseBuffer > 0 && request.route.bufferSpace != nil }
 
-  /// From now on it goes by a file, with all that is here.
+  /// Moves all bytes into a file, through which the rest of the response goes, too.
   private func spill() {
     overflow = Overflow(for: request, limit: request.route.maxResponseBuffer)
     guard let overflow else { return }
@@ -91,7 +93,7 @@ final class AnswerBuffer {
       _ = bytes.withUnsafeBytes { overflow.append(UnsafeRawBufferPointer(rebasing: $0[range])) }
     }
     memory.giveBack(on: request.loop)
-    // The reader holds what it took.
+    // The reader still holds the bytes that it took.
     _ = memory.hold(handedOut - free, for: request)
   }
 
@@ -103,7 +105,7 @@ final class AnswerBuffer {
     if !timer.isScheduled { timer.schedule(after: Self.patience) }
   }
 
-  /// Whether more of it is read than the reader takes.
+  /// Whether the file may grow, ahead of the reader.
   private var mayGrow: Bool {
     guard let overflow, overflow.count >= Self.calmLimit else { return true }
     return request.route.upstream.isCrowded
@@ -133,7 +135,7 @@ final class AnswerBuffer {
     holder?.bufferIsReady()
   }
 
-  /// The next bytes, `later` or `failed`; `nil`: there is nothing here.
+  /// Returns the next bytes, `later` or `failed`; `nil`: the buffer is empty.
   func next(limit: Int) -> BodyPiece? {
     handedOut = 0
     if queue.isEmpty, !memory.isEmpty { memory.giveBack(on: request.loop) }
@@ -155,7 +157,7 @@ final class AnswerBuffer {
     }
   }
 
-  /// The reader has all there is: he may be quick from now on.
+  /// Drops the file: the reader has all bytes, and may keep up from now on.
   private func caughtUp() {
     overflow = nil
     goOn()

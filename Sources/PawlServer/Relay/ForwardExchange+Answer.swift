@@ -3,9 +3,10 @@ import PawlCacheStore
 import PawlHTTP
 import PawlWire
 
-/// What the client is told of an answer that is passed on: HEAD what a GET would be, and what was asked for without a coding compressed.
+/// Giving a relayed response to the client: HEAD gets the fields that a GET would get, and content that was fetched uncompressed is
+/// compressed.
 extension ForwardExchange {
-  /// Where the origin was asked for content that is not coded, that is compressed here.
+  /// Gives the response to the client, and compresses its content where the origin was asked for uncompressed content.
   func give(_ head: ResponseHead, _ length: ContentLength, hasBody: Bool) {
     guard request.head.method.isRetrieval, request.route.cache != nil, request.asksIdentity, head.status != 206 else {
       return channel.respond(head, length: length, body: hasBody ? self : nil)
@@ -22,7 +23,7 @@ extension ForwardExchange {
     channel.respond(head, length: coded.length, body: coded.body)
   }
 
-  /// What a GET would be given of what HEAD asks for, where that is compressed and kept.
+  /// The stored coded form that a GET would get in place of what HEAD asks for.
   private func completeForm(of head: ResponseHead) -> (coding: ContentCoding, response: StoredResponse)? {
     guard let agreed, head.status == 200,
       let coding = AnswerCoding.choose(
@@ -32,8 +33,9 @@ extension ForwardExchange {
     return (coding, agreed.form(form, in: coding))
   }
 
-  /// HEAD says what a GET would: that pawl serves ranges of what it would keep (protocols 6.1), and under which tag.
-  /// - Returns: `false` where the client wants another thing than there is (`If-Match`).
+  /// Adds the fields to a HEAD response that a GET would have: pawl's tag, and `Accept-Ranges` for what it would store (RFC
+  /// 9110 §9.3.2).
+  /// - Returns: `false` where the client's `If-Match` is false.
   func promises(_ head: ResponseHead, _ reply: inout ResponseHead) -> Bool {
     let body = stored.flatMap { $0.head.isAgreed(by: head, total: $0.body.total) ? $0 : nil }
     agreed = body

@@ -1,7 +1,7 @@
 import PawlHTTP
 import PawlUpstream
 
-/// The request's content, towards the origin.
+/// Sending the request's content to the origin.
 extension ForwardExchange {
   func requestBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard let intake, state.isHeld || origin != nil else { return true }
@@ -11,7 +11,7 @@ extension ForwardExchange {
       return true
     }
     intake.measure(bytes.count)
-    // Before it is copied: where a connection is idle it need not be.
+    // Ask before the bytes are copied: with an idle connection they need not be.
     if state.waits, intake.isFast { ask(.upload, atOnce: true) }
     guard state.isHeld || origin != nil else { return true }
     if state.isConnected, intake.isEmpty, let origin { return origin.sendBody(bytes) }
@@ -22,10 +22,10 @@ extension ForwardExchange {
     return goesOn && (state.isHeld || origin?.isWaitingForPlace == true)
   }
 
-  /// `max-upload`, of content that goes to the origin while it comes; what was spooled was measured there.
+  /// `max-upload` in bytes, for content that goes to the origin while it comes. Spooled content was measured before.
   var maxUpload: UInt64 { spooled == nil ? request.route.maxUpload ?? .max : .max }
 
-  /// What went to the origin is no whole request, and never will be.
+  /// Refuses content that is larger than `max-upload`. The request at the origin stays incomplete.
   func refuseContent() {
     letGo()
     waitingTrailers = nil
@@ -41,7 +41,7 @@ extension ForwardExchange {
     if state.isConnected, intake?.isEmpty != false, let origin { return origin.finishBody(trailers: trailers) }
     waitingTrailers = trailers
     if state.isHeld { return ask(.passThrough) }
-    // It is no longer one that its client may keep waiting.
+    // The content is complete, so a slow client cannot hold the place any more: ask as a request whose content is here.
     guard let origin, origin.isWaitingForPlace, origin.request.use == .upload else { return }
     origin.cancel()
     ask(.passThrough)

@@ -5,12 +5,13 @@ import PawlLoop
 import PawlUpstream
 import PawlWire
 
-/// A request that goes to the origin as it is and whose answer comes back as it is: unsafe methods, HEAD, OPTIONS,
-/// upgrades, conditional requests that only the origin can judge. Nothing is kept. A client that takes its time, with the request's
-/// content or with the answer's, holds no place at the origin (``RequestIntake``, ``AnswerBuffer``); beyond their limits backpressure
-/// goes both ways.
+/// A request that goes to the origin as it is, and whose response is relayed without storing it: unsafe methods, HEAD, OPTIONS,
+/// upgrades, and conditional requests that only the origin can evaluate.
+///
+/// A slow client, in sending content or in reading the response, holds no place at the origin (``RequestIntake``,
+/// ``AnswerBuffer``). Beyond the limits of those, backpressure goes both ways.
 final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, AnswerBufferHolder {
-  /// How long a client that expects `100 (Continue)` waits for the origin's before pawl gives its own.
+  /// How long a client that expects `100 (Continue)` waits for the origin's before pawl sends its own.
   private static let continuePatience = Duration.seconds(1)
 
   let request: IncomingRequest
@@ -21,18 +22,18 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
   let spooled: SpooledContent?
   private let isStream: Bool
   var feed: FileFeed?
-  /// Where content of the request waits; `nil`: it has none, or that is spooled.
+  /// Keeps the request's content on its way; `nil`: there is none, or it is spooled.
   var intake: RequestIntake?
   var intakeTimer: LoopTimer?
   var waitingTrailers: Fields?
-  /// Bytes of the request's content so far.
+  /// The bytes of the request's content that came so far.
   var received: UInt64 = 0
   private let answer: AnswerBuffer
   private(set) var trailers = Fields()
   private(set) var isLive = false
-  /// What a GET would be given, if it still is what the origin has: HEAD says what that is called.
+  /// The stored response that a GET would get, if the origin still has the same: HEAD gets its tag.
   var stored: StoredResponse?
-  /// The same, once the origin has said that it still has it.
+  /// The same, once the origin's response agrees with it.
   var agreed: StoredResponse?
   private var continueTimer: LoopTimer?
   private var keptAnswer: KeptPostAnswer?
@@ -40,8 +41,9 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
   weak var consumer: (any BodyConsumer)?
 
   /// - Parameters:
-  ///   - content: the request's, where it has been taken in already.
-  ///   - isStream: the origin is to have the content as it comes.
+  ///   - reason: why the request is passed on, for Cache-Status; `nil`: Cache-Status does not say.
+  ///   - content: the request's content, if it has been spooled.
+  ///   - isStream: whether the origin gets the content while it comes.
   init(
     _ request: IncomingRequest, channel: any ResponseChannel, why reason: CacheStatus.ForwardReason?,
     content: SpooledContent? = nil, isStream: Bool = false
@@ -66,7 +68,8 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
     holdBack(!isStream && request.route.buffersRequests && RequestIntake.waits(request.head))
   }
 
-  /// Until the content is here, or for this turn: it may come with the head.
+  /// Holds the request back: until its content is here, or, with `waits == false`, for one turn of the loop, since content
+  /// may have come with the head.
   private func holdBack(_ waits: Bool) {
     state.holds(waits: waits)
     let intake = RequestIntake(for: request, spills: waits)
@@ -78,7 +81,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
     }
   }
 
-  /// A client that falls silent before its content is here may wait for the origin to say something.
+  /// Starts a timer: a client that sends nothing for ``RequestIntake/silence`` may be waiting for the origin's response.
   private func expectContent() {
     let timer = request.loop.loop.makeTimer { [weak self] in
       if self?.state.isHeld == true { self?.ask(.upload) }
@@ -88,7 +91,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
   }
 
   /// Asks for a place at the origin.
-  /// - Parameter atOnce: it may be had within this call, and it is connected then.
+  /// - Parameter atOnce: whether an idle connection may be taken within this call.
   func ask(_ use: OriginUse, atOnce: Bool = false) {
     guard state.asks() else { return }
     intakeTimer?.close()
@@ -110,7 +113,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
     if use == .upload, !state.isConnected { watchQueue() }
   }
 
-  /// A request that waits long for a place is gathered meanwhile.
+  /// Gathers the content of a request that waits long for a place.
   private func watchQueue() {
     intake?.spills = false
     let timer = request.loop.loop.makeTimer { [weak self] in
@@ -122,7 +125,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
     timer.schedule(after: RequestIntake.patience)
   }
 
-  /// `Upgrade: h2c` is never passed on (protocols 8.1, row 41).
+  /// Whether the request asks for an upgrade to HTTP/2, which is never passed on (Hygiene, "Upgrade").
   private var isHTTP2Upgrade: Bool {
     request.head.fields.contains(.http2Settings)
       || request.head.fields.all(.upgrade).contains { $0.equalsIgnoringCase("h2c") }
@@ -181,7 +184,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
     }
   }
 
-  /// Of what came no byte can be put behind what the client holds.
+  /// Asks for the whole representation instead: no byte of this response may be put behind what the client holds.
   private func askForWhole(instead exchange: OriginExchange) {
     exchange.cancel()
     state.restarts()
@@ -214,7 +217,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
 
   func exchange(_ exchange: OriginExchange, broke failure: OriginFailure) { broke(failure.error) }
 
-  /// There will be no answer, or no more of it.
+  /// Ends the exchange with an error: the response does not come, or breaks off.
   func broke(_ error: ProxyError) {
     originEnds()
     continueTimer?.cancel()
@@ -255,7 +258,8 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
 
   func finish() { letGo() }
   func clientLeft() { letGo() }
-  /// What the origin still says to an answered request ends by itself: the connection may be used again.
+  /// The response has been sent. A rest that the origin still sends is read and dropped by its exchange, so that the
+  /// connection can be used again.
   func responseSent() { continueTimer?.cancel() }
 
   func letGo() {
@@ -269,7 +273,7 @@ final class ForwardExchange: Exchange, OriginExchangeDelegate, BodySource, Answe
     feed = nil
   }
 
-  /// There is none any more, or what it says is of no use.
+  /// Forgets the exchange with the origin: it is over, or its response is of no use.
   func originEnds() {
     origin = nil
     state.originEnds()

@@ -1,28 +1,28 @@
 import PawlHTTP
 
-/// Where a forwarded request and its answer are: each goes its own way, and either may be over first. Pure, and without references:
-/// every byte passed on asks it.
+/// The states of a forwarded request and of its response; either may be over first. Pure, and without references: it is read for
+/// every piece of content.
 struct ForwardState: Equatable {
   /// The request, on its way to the origin.
   enum Asking: Hashable {
     case fresh
-    /// The origin does not hear of it before its content is here, or, where it does not wait, before this turn is over.
+    /// The request is not sent yet: its content has to come first, or, if `waits` is false, this turn of the loop has to end.
     case held(waits: Bool)
-    /// A place at the origin is asked for.
+    /// It waits for a place at the origin.
     case asked
     case connected
-    /// There is no exchange with the origin, and will be none.
+    /// The exchange with the origin is over.
     case over
   }
 
-  /// The answer, on its way to the client.
+  /// The response, on its way to the client.
   enum Answer: Hashable {
     case awaited
-    /// Its head is here, and goes to the client unless something happens meanwhile.
+    /// Its head is here, and goes to the client unless something goes wrong before.
     case coming
     case ended
     case failed(Failure)
-    /// Nobody gets it.
+    /// It is dropped: no client gets it.
     case dropped
   }
 
@@ -45,13 +45,13 @@ struct ForwardState: Equatable {
   init(_ asking: Asking = .fresh, _ answer: Answer = .awaited) { (self.asking, self.answer) = (asking, answer) }
 
   var isHeld: Bool { if case .held = asking { true } else { false } }
-  /// Whether content is gathered before the origin hears of it.
+  /// Whether the request's content is gathered before the request is sent.
   var waits: Bool { asking == .held(waits: true) }
   var isConnected: Bool { asking == .connected }
-  /// Whether the head that came is still to be given.
+  /// Whether the client still gets the head that came.
   var givesAnswer: Bool { answer == .coming || answer == .ended }
 
-  // MARK: - The request. Each says whether it was possible; nothing changes where it was not.
+  // MARK: - The request. Each function returns whether the step was possible; if not, nothing changes.
 
   @discardableResult
   mutating func holds(waits: Bool) -> Bool {
@@ -60,7 +60,7 @@ struct ForwardState: Equatable {
     return true
   }
 
-  /// - Returns: from ``Asking/asked``, too: once more, for another place.
+  /// Asks for a place at the origin; again, too, for another kind of place.
   @discardableResult
   mutating func asks() -> Bool {
     switch asking {
@@ -77,7 +77,7 @@ struct ForwardState: Equatable {
     return true
   }
 
-  /// What the origin answered is of no use: it is asked once more.
+  /// Begins again: the origin's response is of no use.
   @discardableResult
   mutating func restarts() -> Bool {
     guard asking == .connected, answer == .awaited else { return false }
@@ -85,7 +85,7 @@ struct ForwardState: Equatable {
     return true
   }
 
-  /// The origin has said all, or nothing more is wanted of it.
+  /// The exchange with the origin ends: its response is complete, or of no use.
   mutating func originEnds() { asking = .over }
 
   // MARK: - The answer
@@ -104,7 +104,7 @@ struct ForwardState: Equatable {
     return true
   }
 
-  /// The client sees that it is cut.
+  /// The response fails: the client sees that it is cut.
   @discardableResult
   mutating func answerFails(_ failure: Failure) -> Bool {
     switch answer {

@@ -3,17 +3,18 @@ import PawlCacheStore
 import PawlHTTP
 import PawlWire
 
-/// The answer to a POST that says it is what a GET of the same URL would be given (RFC 9110 §9.3.3): it passes to the client
-/// as it is, and is kept for those who GET it. Small ones only: there is no fill that could bring the rest of it.
+/// The response to a POST that is stored because it is also the response to a GET of the same URL (RFC 9110 §9.3.3).
+///
+/// The client gets it unchanged. Only small ones are stored: no fill could fetch the rest of one that broke off.
 final class KeptPostAnswer {
-  /// The longest content kept, in bytes.
+  /// The longest content that is stored, in bytes.
   static let limit: UInt64 = 1 << 20
 
   private let request: IncomingRequest
   private let store: CacheStore
-  /// It stays in the index as long as this does.
+  /// The resource; it stays in the index as long as this object lives.
   private let resource: Resource
-  /// The resource's count of invalidations when this was answered.
+  /// The resource's count of invalidations after the one by this POST.
   private var began: UInt64?
   private var isWhole = false
   private let asSent: RequestHead
@@ -22,7 +23,7 @@ final class KeptPostAnswer {
   private let length: UInt64
   private var content: [UInt8] = []
 
-  /// `nil` for an answer that nobody else may have.
+  /// `nil` for a response that other clients may not have, or that is too long.
   /// - Parameter requestTime: when the request was sent; wall clock, seconds since 1970.
   init?(to request: IncomingRequest, _ answer: ResponseHead, _ framing: BodyFraming, requestTime: Int64) {
     let now = request.loop.loop.wallSeconds
@@ -53,7 +54,7 @@ final class KeptPostAnswer {
 
   private static let conditions = FieldNameSet(OriginRequests.conditions)
 
-  /// What was stored before has been invalidated by the POST itself; what the next one invalidates, this answer belongs to.
+  /// Called when the POST has invalidated what was stored before. Any later invalidation also concerns this response.
   func invalidated() {
     began = resource.withLock { $0.invalidations }
     if isWhole { publish() }
@@ -61,14 +62,14 @@ final class KeptPostAnswer {
 
   func append(_ bytes: UnsafeRawBufferPointer) { content.append(contentsOf: bytes) }
 
-  /// The content is whole.
+  /// Called at the end of the content; publishes the response if its content is complete.
   func ended() {
     isWhole = UInt64(content.count) == length
     if isWhole, began != nil { publish() }
   }
 
   private func publish() {
-    // Behind the invalidation, which reads the catalogue first, too.
+    // The catalogue is read first, as for the invalidation, which comes before this.
     store.load(resource, on: request.loop.loop) { [self] in
       store.createBody(expected: length, total: length, on: request.loop.loop) { [self] body in
         guard let body, began == resource.withLock({ $0.invalidations }) else { return }

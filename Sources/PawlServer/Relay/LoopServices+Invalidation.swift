@@ -2,8 +2,9 @@ import PawlCache
 import PawlHTTP
 
 extension LoopServices {
-  /// What an unsafe request that succeeded may have changed is no longer answered from the store (RFC 9111 §4.4).
-  /// Calls `done` when that is so, at once unless something has to be read from the catalogue first.
+  /// Invalidates the stored responses that a successful unsafe request may have changed (RFC 9111 §4.4).
+  ///
+  /// Calls `done` when that is done: within this call, unless something has to be read from the catalogue first.
   func invalidate(after request: IncomingRequest, answer: ResponseHead, then done: @escaping () -> Void) {
     var waiting = 1
     let oneDone = {

@@ -3,13 +3,13 @@ import PawlLoop
 import PawlUpload
 import PawlUpstream
 
-/// OPTIONS on a target of a route that takes uploads: the origin's answer with what pawl adds to the target
-/// (protocols 1.7, 4.1, 4.4). Where the origin has nothing to say to OPTIONS, pawl answers alone.
+/// OPTIONS on a target of a route that takes uploads: the origin's response with the fields that pawl adds (UploadProtocols,
+/// "Discovery and cancellation", "tus", "tus and CORS"). Where the origin does not support OPTIONS, pawl responds by itself.
 final class OptionsExchange: Exchange, OriginExchangeDelegate {
-  /// A longer body than this is not relayed, in bytes.
+  /// The longest content that is relayed, in bytes.
   private static let bodyLimit = 1 << 20
 
-  /// A browser, or a phone, waits for this answer before it sends anything.
+  /// How long pawl waits for the origin: a client waits for this response before it sends anything.
   private static let patience = Duration.seconds(5)
 
   private let request: IncomingRequest
@@ -48,7 +48,7 @@ final class OptionsExchange: Exchange, OriginExchangeDelegate {
     OriginLesson.learn(options: request, head)
     answer = OriginRequests.relayed(head)
     guard OptionsAnswer.isOwn(instead: head.status, request) else { return }
-    // What else it says is read and dropped, so that the connection can be used again.
+    // The exchange reads and drops the content by itself, so that the connection can be used again.
     origin = nil
     reply(OptionsAnswer.own(request), [])
   }
@@ -70,8 +70,8 @@ final class OptionsExchange: Exchange, OriginExchangeDelegate {
     reply(OptionsAnswer.joined(answer, request), body)
   }
 
-  /// Uploads are taken even while the origin is away, and a preflight goes by the head alone. What else the origin has
-  /// begun to say is cut where it broke off.
+  /// Responds although the origin broke off. Uploads are taken even while the origin is down, and for a preflight the head is
+  /// enough. Other content is cut where the origin broke off.
   func exchange(_ exchange: OriginExchange, broke failure: OriginFailure) {
     origin = nil
     guard !channel.hasResponded else { return }
@@ -95,10 +95,10 @@ final class OptionsExchange: Exchange, OriginExchangeDelegate {
   func responseSent() {}
 }
 
-/// What OPTIONS is answered.
+/// The response to OPTIONS.
 enum OptionsAnswer {
-  /// The statuses of origins that know no OPTIONS; to a preflight that pawl can answer, every refusal is one: it carries
-  /// no credentials.
+  /// Whether pawl responds by itself instead of relaying this status: the origin does not support OPTIONS. Any refusal of a
+  /// preflight counts, too, if pawl can answer it: a preflight carries no credentials, so origins often refuse it.
   static func isOwn(instead status: Int, _ request: IncomingRequest) -> Bool {
     switch status {
     case 404, 405, 501: true
@@ -107,7 +107,7 @@ enum OptionsAnswer {
     }
   }
 
-  /// 200, not 204: PhotoKit goes by that.
+  /// pawl's own response. The status is 200, not 204: PhotoKit requires that.
   static func own(_ request: IncomingRequest) -> ResponseHead {
     var head = ResponseHead(status: 200)
     head.fields.append(.allow, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
@@ -115,7 +115,7 @@ enum OptionsAnswer {
     return joined(head, request)
   }
 
-  /// The origin's answer and pawl's part; of two lists of one name, one that has all.
+  /// Returns the origin's response with pawl's fields added; two lists of one name are merged.
   static func joined(_ answer: ResponseHead, _ request: IncomingRequest) -> ResponseHead {
     guard let uploads = request.route.uploads, (200..<300).contains(answer.status) else { return answer }
     var head = answer
@@ -139,7 +139,7 @@ enum OptionsAnswer {
     return uploads.cors.preflight(request.head.fields)
   }
 
-  /// The origin's field stays; a list gets the elements it has not.
+  /// Adds a field. A field of the origin stays; a list gets the elements that it lacks.
   private static func put(_ name: Bytes, _ value: Bytes, joining: Bool, into fields: inout Fields) {
     guard let present = fields.combined(named: name) else { return fields.append(named: name, value) }
     guard joining else { return }

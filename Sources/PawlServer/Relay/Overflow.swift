@@ -3,24 +3,24 @@ import PawlHTTP
 import PawlLoop
 import PawlUploadStore
 
-/// Bytes that one side brings faster than the other takes them, first in, first out: in a file without a name, encrypted, and counted
-/// for the client. Of one loop, which it never keeps waiting for the disk.
+/// A first in, first out buffer in an encrypted file without a name, for bytes that come faster than they are taken. Its bytes
+/// count for the client. Belongs to one loop, and never lets it wait for the disk.
 final class Overflow {
   enum Supply {
     case bytes([UInt8])
-    /// They are being read, or written: `changed` is called.
+    /// Bytes are being read or written: `changed` is called afterwards.
     case later
-    /// There are none.
+    /// There are no bytes.
     case nothing
-    /// They cannot be read any more.
+    /// The bytes cannot be read back.
     case failed
   }
 
-  /// Bytes that wait in memory while those before them are written.
+  /// The most bytes that wait in memory while earlier ones are written.
   static let memoryLimit = 256 << 10
-  /// Bytes of them that count for nobody.
+  /// The part of them that is not counted for the client.
   static let free = 16 << 10
-  /// Bytes read, or written, at a time.
+  /// The most bytes read or written at a time.
   private static let piece = 64 << 10
 
   private let loop: LoopServices
@@ -28,27 +28,28 @@ final class Overflow {
   private let room: BufferRoom
   private let cipher: BufferCipher
   private let limit: UInt64
-  /// Something has changed that the pool was to do. Set by whoever holds this.
+  /// Called when work in the pool has ended. Set by the holder of this object.
   var changed: (() -> Void)?
 
-  /// Behind those in the file.
+  /// Bytes in memory, behind those in the file.
   private var tail = ChunkQueue()
   private var memory = TransferMemory()
   private let who: () -> UInt64
   private var read: UInt64 = 0
   private var written: UInt64 = 0
-  /// The pool writes, or reads. No ``WriteFlow``: one piece at a time of both, and what waits for it knows no end.
+  /// Whether the pool writes or reads, one piece at a time. ``WriteFlow`` does not fit: it has no reads, and here there is no
+  /// end.
   private var isBusy = false
   private var isFull = false
   private var isBroken = false
-  /// Those that found no room on the disk, behind what is in the file.
+  /// Bytes that found no room on the disk; they come behind those in the file.
   private var stuck: [UInt8] = []
-  /// Read in the pool, still as they are in the file.
+  /// Bytes that the pool has read, still encrypted.
   private var fetched: [UInt8]?
 
-  /// - Parameter limit: bytes that the file may have.
-  /// - Returns: `nil` where there is no file to be had.
-  /// - Parameter who: the client's mark, for what waits in memory.
+  /// Makes the file. `nil`: no file could be made.
+  /// - Parameter limit: the most bytes in the file.
+  /// - Parameter who: returns the client's mark (``PlaceAccount``), for the bytes that wait in memory.
   init?(
     _ space: BufferSpace, for client: [UInt8], limit: UInt64, on loop: LoopServices, who: @escaping () -> UInt64 = { 0 }
   ) {
@@ -59,7 +60,7 @@ final class Overflow {
 
   deinit { memory.giveBack(on: loop) }
 
-  /// Counted for the request's client. `nil`, too, where its route has no space for such files.
+  /// Makes a file counted for the request's client. `nil`, too, if its route has no space for such files.
   convenience init?(for request: IncomingRequest, limit: UInt64) {
     guard let space = request.route.bufferSpace else { return nil }
     let client = UploadClient.counted(request.clientAddress)
@@ -67,14 +68,15 @@ final class Overflow {
   }
 
   var isEmpty: Bool { read == written && stuck.isEmpty && tail.isEmpty && !isBusy && fetched == nil }
-  /// Bytes that are in the file, or were.
+  /// The number of bytes written to the file, including those read since.
   var count: UInt64 { written }
-  /// Whether there is room for more: after a no from ``append(_:)`` worth looking at whenever something was taken or has changed.
+  /// Whether there is room for more. After ``append(_:)`` returned `false`, look again whenever bytes were taken or `changed`
+  /// was called.
   var takesMore: Bool { !isFull && !isBroken && tail.count < Self.memoryLimit && !memory.isDenied }
-  /// Whether no more will be taken before this is empty.
+  /// Whether no more bytes are written to the file, because it is full or broken.
   var isAtLimit: Bool { isFull || isBroken }
 
-  /// Takes all of it. `false`: no more for now.
+  /// Takes all bytes. `false`: the caller brings no more for now.
   func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
     tail.append(bytes)
     writeOut()
@@ -82,7 +84,7 @@ final class Overflow {
     return takesMore
   }
 
-  /// Writes what waits, as far as the limits allow.
+  /// Writes the waiting bytes, as far as the limits allow.
   private func writeOut() {
     defer { if tail.count <= Self.free, !memory.isEmpty { memory.giveBack(on: loop) } }
     while !isBusy, !isFull, !isBroken, !tail.isEmpty {
@@ -118,7 +120,7 @@ final class Overflow {
 
   private func wrote(_ took: Duration?, _ bytes: [UInt8]) {
     guard let took else {
-      // The disk is full: they stay in memory, and nothing more is written.
+      // The disk is full: the bytes stay in memory, and no more are written.
       (stuck, isFull) = (bytes, true)
       return
     }
@@ -126,7 +128,7 @@ final class Overflow {
     written += UInt64(bytes.count)
   }
 
-  /// The next bytes, at most `limit` of them.
+  /// Returns the next bytes, at most `limit` of them.
   func next(limit: Int) -> Supply {
     if isBusy { return .later }
     if let bytes = fetched {
@@ -163,7 +165,7 @@ final class Overflow {
     return .bytes(plain)
   }
 
-  /// - Parameter waits: for the disk, too.
+  /// - Parameter waits: whether to wait for the disk; else only the page cache is read.
   private static func read(_ descriptor: CInt, _ offset: UInt64, _ count: Int, waits: Bool) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
       filled = 0

@@ -2,51 +2,54 @@ import PawlHTTP
 import PawlLoop
 import PawlUpload
 
-/// A request's content between the client and the origin. While the request has no place there it is gathered here: in memory, as far as
-/// the ``BufferMemory`` has room, then in an ``Overflow`` of at most `max-request-buffer`. So a client that takes its time holds nothing that others want.
+/// The content of a request between the client and the origin.
+///
+/// While the request has no place at the origin, its content is gathered here: in memory, as far as the ``BufferMemory`` has room,
+/// then in an ``Overflow`` of at most `max-request-buffer`. So a slow client holds no place that other requests wait for.
 final class RequestIntake {
   enum Supply {
     case bytes([UInt8], Range<Int>)
     /// More is being read.
     case later
-    /// There is nothing here.
+    /// There are no bytes.
     case nothing
     case failed
   }
 
-  /// Bytes that are gathered in memory.
+  /// The most bytes gathered in memory.
   static let memoryLimit = 256 << 10
-  /// Bytes of them that count for nobody: a connection's, and a stream's, of which a connection has many.
+  /// The part of them that is not counted for the client, for a connection of HTTP/1.1 and for a stream of HTTP/2.
   static let free = (connection: 16 << 10, stream: 4 << 10)
-  /// Content that comes at 4 MiB/s and faster is not waited for: so many bytes within so much time show it.
+  /// The number of bytes that have to come within ``proofTime`` to count as fast: 4 MiB/s. A request with fast content is
+  /// sent at once.
   static let proof = 128 << 10
   static let proofTime = Duration.milliseconds(32)
-  /// So long a request may wait for a place before its content is written to a file meanwhile.
+  /// How long a request waits for a place before its content may be written to a file.
   static let patience = Duration.milliseconds(100)
-  /// A client that sends nothing for so long is taken to wait for an answer.
+  /// A client that sends nothing for this time is assumed to wait for a response.
   static let silence = Duration.seconds(3)
 
   private let request: IncomingRequest
   private var queue = ChunkQueue()
   private var memory = TransferMemory()
   private var overflow: Overflow?
-  /// Whether it may be written to a file.
+  /// Whether the content may be written to a file.
   var spills: Bool {
     didSet { if spills, memory.isDenied, overflow == nil, canSpill, !hasNoFile { overrun() } }
   }
   private var hasNoFile = false
-  /// It came fast, at least once.
+  /// Whether the content has come fast, at least once (``proof``).
   private(set) var isFast = false
   private var counted = 0
   private var since: Monotonic
-  // Safe: it holds this, and nothing else does for longer than a call.
+  // Safe: the holder keeps this object alive, and nothing else keeps it for longer than a call.
   unowned(unsafe) var holder: ForwardExchange?
 
   init(for request: IncomingRequest, spills: Bool) {
     (self.request, self.spills, since) = (request, spills, request.loop.loop.now)
   }
 
-  /// Whether nothing of it is here.
+  /// Whether there is no content here.
   var isEmpty: Bool { queue.isEmpty && overflow == nil }
 
   deinit { memory.giveBack(on: request.loop) }
@@ -62,7 +65,7 @@ final class RequestIntake {
 
   private var canSpill: Bool { request.route.maxRequestBuffer > 0 && request.route.bufferSpace != nil }
 
-  /// Takes all of what ``measure(_:)`` was told of. `false`: no more for now.
+  /// Takes all bytes, which the caller has passed to ``measure(_:)`` before. `false`: the caller brings no more for now.
   func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
     let count = queue.count + bytes.count
     let isStream = request.head.version == .http2
@@ -75,16 +78,16 @@ final class RequestIntake {
     return overflow.append(bytes)
   }
 
-  /// For so many bytes that count, in memory or in a file.
+  /// Makes room for counted bytes, in memory or in a file.
   private func makeRoom(_ counted: Int, beyondLimit: Bool) {
     if beyondLimit, spills, canSpill, !hasNoFile { overrun() }
     guard overflow == nil, !memory.hold(counted, for: request) else { return }
-    // One whose content comes fast has no file until it has waited for its place.
+    // A request with fast content gets no file until it has waited for its place for a while.
     if spills, canSpill, !hasNoFile { overrun() }
     if overflow == nil { memory.holdsMore(on: request.loop) }
   }
 
-  /// So many bytes have come.
+  /// Counts bytes that have come, to find out whether the content is fast.
   func measure(_ count: Int) {
     guard !isFast else { return }
     counted += count
@@ -99,7 +102,7 @@ final class RequestIntake {
     overflow?.changed = { [weak self] in self?.holder?.intakeChanged() }
     hasNoFile = overflow == nil
     guard let overflow, memory.isDenied else { return }
-    // It is here for want of a file.
+    // The bytes are in memory because there was no file.
     while let (bytes, range) = queue.next(limit: .max) {
       _ = bytes.withUnsafeBytes { overflow.append(UnsafeRawBufferPointer(rebasing: $0[range])) }
     }
@@ -130,9 +133,10 @@ final class RequestIntake {
     overflow = nil
   }
 
-  /// Whether the origin is to hear of the request only when its content is here, as far as its head tells. Not so what the origin
-  /// may answer, or keep, while it comes: what has no announced length, waits for `100 (Continue)`, says that it is incremental, is
-  /// gRPC, or belongs to a protocol by which an upload is gone on with after a break.
+  /// Whether a request is sent only once its content is here, as far as its head shows.
+  ///
+  /// It is sent at once if the origin may respond to, or store, the content while it comes: content without an announced length, a
+  /// request that expects `100 (Continue)`, is incremental or gRPC, or belongs to an upload protocol that can resume.
   static func waits(_ head: RequestHead) -> Bool {
     guard case .length(let count) = head.framing, count > 0 else { return false }
     return SpooledForwardExchange.takes(head) && !head.fields.mayContain(anyOf: streamed)

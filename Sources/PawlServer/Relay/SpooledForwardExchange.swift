@@ -4,15 +4,17 @@ import PawlLoop
 import PawlUploadStore
 import PawlUpstream
 
-/// An ordinary upload that is taken in whole before the origin hears of it (`plain-uploads = spool`): a slow client costs
-/// the origin nothing, and one that breaks off is never seen. Then it is a ``ForwardExchange`` with a known length.
+/// An ordinary upload that is spooled in full before the origin gets it (`plain-uploads = spool`).
+///
+/// A slow client does not occupy the origin, and a broken upload never reaches it. The complete one becomes a
+/// ``ForwardExchange`` with a known length.
 final class SpooledForwardExchange: Exchange {
   private let request: IncomingRequest
   private let channel: any ResponseChannel
   private let spool: PlainSpool
   private let maxUpload: UInt64?
   private var content: SpooledContent?
-  /// What comes while a piece is with the pool waits in ``pending``.
+  /// Whether the pool writes a piece. Content that comes meanwhile waits in ``pending``.
   private var flow = WriteFlow<Fields>.open
   private var pending = ChunkQueue()
   private var forward: ForwardExchange?
@@ -21,7 +23,7 @@ final class SpooledForwardExchange: Exchange {
     (self.request, self.channel, self.spool, self.maxUpload) = (request, channel, spool, maxUpload)
   }
 
-  /// Whether the request's content is to be spooled: some kinds of requests are streams by nature.
+  /// Whether the request's content may be spooled: not that of upgrades, gRPC, and other requests that are streams.
   static func takes(_ head: RequestHead) -> Bool {
     switch head.framing {
     case .none, .length(0), .untilClose: return false
@@ -61,7 +63,7 @@ final class SpooledForwardExchange: Exchange {
     return take(bytes)
   }
 
-  /// `false`: no more until this is written.
+  /// Writes a piece of content. `false`: the caller brings no more until it is written.
   private func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard let content else { return true }
     if let maxUpload, content.count + UInt64(bytes.count) > maxUpload {
@@ -73,8 +75,8 @@ final class SpooledForwardExchange: Exchange {
     return true
   }
 
-  /// Where the disk does not follow: the loop goes on, this upload waits.
-  /// - Returns: `false` when the pool has stopped.
+  /// Writes in the pool, because the disk is slow: this upload waits, and the loop does not.
+  /// - Returns: `false` when the pool has stopped: nothing is written by it.
   private func writeInPool(_ bytes: [UInt8], to content: SpooledContent) -> Bool {
     let (loop, clock) = (request.loop, request.loop.loop.clock)
     let isBegun = loop.pool.run({ bytes.withUnsafeBytes { content.append($0, by: clock) } }, then: loop.loop) {
@@ -90,7 +92,7 @@ final class SpooledForwardExchange: Exchange {
     return isBegun && flow.writes()
   }
 
-  /// - Parameter result: how long the system kept the thread, or why there was no room.
+  /// - Parameter result: how long the write took, or why there was no room.
   private func wasWritten(_ result: Result<Duration, UploadStoreRefusal>) {
     if case .failure(let refusal) = result, content != nil {
       request.loop.shared.failures.noteUpload(refusal.why, request)

@@ -1,25 +1,27 @@
 import PawlLoop
 
-/// What one transfer holds of the ``BufferMemory``. Of its loop; whoever has it gives it back at its end.
+/// The part of the ``BufferMemory`` that one transfer holds. Belongs to one loop; the transfer gives it back at its end.
 struct TransferMemory {
-  /// Bytes that are taken at a time.
+  /// Memory is taken in multiples of this, in bytes.
   static let step = 16 << 10
 
-  /// Bytes of the loop's allowance, and of the client's share.
+  /// Bytes taken from the loop's allowance; ``taken``: from the client's share.
   private var lent = 0
   private var taken = 0
   private var client: UInt64 = 0
-  /// There was no room for all that it holds.
+  /// Whether the transfer holds more than there was room for.
   private(set) var isDenied = false
 
   var isEmpty: Bool { lent + taken == 0 && !isDenied }
 
-  /// Sees to it that so many bytes are held. `false`: there is no room for them. Cheap where they are, or the loop's allowance does.
+  /// Takes memory until `count` bytes are held. `false`: there is no room for them. Cheap if they are held already, or the loop's
+  /// allowance has them.
   mutating func hold(_ count: Int, for request: IncomingRequest) -> Bool {
     hold(count, on: request.loop) { PlaceAccount.client(of: request) }
   }
 
-  /// - Parameter who: the client's mark.
+  /// The same for a client without a request.
+  /// - Parameter who: returns the client's mark (``PlaceAccount``).
   mutating func hold(_ count: Int, on loop: LoopServices, _ who: () -> UInt64) -> Bool {
     let more = count - lent - taken
     guard more > 0 else { return true }
@@ -38,7 +40,7 @@ struct TransferMemory {
     return true
   }
 
-  /// It holds more all the same: as long as it does, the loop reads little at a time.
+  /// Records that the transfer holds more than there was room for. Until it gives that back, the loop reads little at a time.
   mutating func holdsMore(on loop: LoopServices) {
     guard !isDenied else { return }
     isDenied = true

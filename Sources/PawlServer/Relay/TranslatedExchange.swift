@@ -3,13 +3,13 @@ import PawlCacheStore
 import PawlHTTP
 import PawlLoop
 
-/// An unsafe request with a condition on one of pawl's own tags: what the origin knows of the body that it names is put in its place,
-/// and the request goes on as any other. Where that is on disk alone, it is read first, and the content waits.
+/// An unsafe request with a condition on a tag that pawl minted: the tag is replaced by the origin's validator of the same body,
+/// and the request goes on like any other. If that has to be read from disk, the request's content waits.
 final class TranslatedExchange: Exchange {
   private let request: IncomingRequest
   private let channel: any ResponseChannel
   private let store: CacheStore
-  /// Makes what answers the request once its conditions are the origin's.
+  /// Makes the exchange for the request with the translated conditions.
   private let then: (IncomingRequest) -> any Exchange
   private var next: (any Exchange)?
   private var pending: [UInt8] = []
@@ -46,7 +46,7 @@ final class TranslatedExchange: Exchange {
     feed()
   }
 
-  /// What came of the content meanwhile.
+  /// Passes on the content that came meanwhile.
   private func feed() {
     guard let next, !isOver else { return }
     let bytes = pending
@@ -58,7 +58,7 @@ final class TranslatedExchange: Exchange {
 
   func requestBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
     if let next { return next.requestBody(bytes) }
-    // The answer is given already.
+    // The response has been given already.
     if channel.hasResponded { return true }
     pending.append(contentsOf: bytes)
     return false
@@ -78,7 +78,7 @@ final class TranslatedExchange: Exchange {
 }
 
 extension Resource {
-  /// What is stored with the body that a tag names.
+  /// The origin's validators of the body that a tag names.
   func known(by tag: EntityTag) -> MintedConditions.Known? {
     withLock { state in
       state.responses.first { $0.isNamed(by: tag) }.map { MintedConditions.Known($0.head) }
@@ -87,7 +87,7 @@ extension Resource {
 }
 
 extension StoredResponse {
-  /// Whether the opaque part of a tag names all of its bytes, as they are or in a form that pawl has made of them.
+  /// Whether the opaque part of a tag names the whole body or a coded form of it.
   func isNamed(by tag: EntityTag) -> Bool {
     body.tagLimit(tag.opaque) == .max || body.form(namedBy: tag.opaque)?.limit == .max
   }

@@ -1,7 +1,8 @@
 import PawlHTTP
 import PawlLoop
 
-/// After a 101, or its like in HTTP/2: bytes both ways until both sides have ended, each side slowed by the other.
+/// A tunnel after a 101, or its counterpart in HTTP/2. It passes bytes both ways until both sides have ended, with
+/// backpressure.
 final class Tunnel {
   private let client: TunnelEnd
   private let origin: TunnelEnd
@@ -31,7 +32,7 @@ final class Tunnel {
     origin.stream.startReading()
   }
 
-  /// Both sides end. A side that broke leaves no doubt about it on the other.
+  /// Ends both sides; if one of them broke, the other is reset, so that the break is visible there.
   func over(isBroken: Bool = false) {
     guard !isOver else { return }
     isOver = true
@@ -40,7 +41,7 @@ final class Tunnel {
   }
 }
 
-/// One side: what it is still owed, and what it sends to the other.
+/// One side of a tunnel: its stream, and the bytes that still have to be written to it.
 private final class TunnelEnd: StreamDelegate {
   private static let highWater = 256 << 10
   let stream: any ByteStream

@@ -1,6 +1,6 @@
 import CXXHash
 
-/// Tells one text from another, in every process alike.
+/// Computes a 64-bit hash of a text (XXH3), the same in every process.
 enum Fingerprint {
   static func of(_ text: String) -> UInt64 {
     var text = text

@@ -1,4 +1,4 @@
-/// Counts request content against `min-rate`.
+/// Counts the request content of one window of `min-rate`.
 struct RateMeter {
   private(set) var received: UInt64 = 0
   mutating func add(_ count: Int) { received += UInt64(count) }
@@ -6,7 +6,7 @@ struct RateMeter {
   func isFastEnough(_ rate: MinRate) -> Bool { received >= rate.bytes }
 }
 
-/// `min-rate`: at least so many bytes in each window of time.
+/// `min-rate`: the least bytes of request content in each window of time.
 struct MinRate: Hashable, Sendable {
   var bytes: UInt64
   var window: Duration

@@ -1,7 +1,7 @@
 import PawlConfig
 import PawlUploadStore
 
-/// A spool that is open: its settings, its uploads, and what else has room in its directory.
+/// An open spool: its settings, its uploads, and the other files that have room in its directory.
 struct OpenSpool: Sendable {
   let settings: SpoolSettings
   let store: UploadStore

@@ -5,20 +5,20 @@ import PawlTLS
 import PawlUploadStore
 import PawlUpstream
 
-/// What origins said of the upload protocols they speak themselves, by route and path. Bounded.
+/// Remembers which upload protocols origins speak themselves, by route and path. Bounded.
 struct ProbeMemory: Sendable {
-  /// Entries kept; the oldest goes first.
+  /// The most entries; the oldest is dropped first.
   static let limit = 4096
   static let lifetime = Duration.seconds(600)
-  /// How long an origin that did not answer counts as what it was before, or as one that speaks nothing.
+  /// How long the earlier result, or none, is used for an origin that did not answer OPTIONS.
   static let uncertainLifetime = Duration.seconds(60)
-  /// How long what an origin has shown by its answers outweighs an OPTIONS that says nothing.
+  /// How long a lesson from other responses of the origin outweighs a response to OPTIONS that shows nothing.
   static let lessonLifetime = Duration.seconds(86_400)
 
   struct Key: Hashable, Sendable {
     let upstream: ObjectIdentifier
     let route: String
-    /// Of a POST the path; else its directory: what is PUT there is new each time.
+    /// The path of a POST; for other methods its directory, since each PUT may create a new path.
     let path: [UInt8]
 
     init(upstream: ObjectIdentifier, route: String, method: Method, target: Bytes) {
@@ -28,10 +28,10 @@ struct ProbeMemory: Sendable {
       self.path = path.count <= Self.pathLimit ? Array(path) : SHA256.digest(Array(path))
     }
 
-    /// A longer path is remembered by its hash, in bytes.
+    /// The length in bytes above which the hash of a path is kept instead.
     private static let pathLimit = 512
 
-    /// Of the creation of an upload that goes this way now.
+    /// The key for the creation of an upload that now goes by this route.
     init(_ origin: UploadOrigin, _ route: RouteSettings) {
       self.init(
         upstream: route.upstream.id, route: route.name, method: origin.head.method,
@@ -45,7 +45,7 @@ struct ProbeMemory: Sendable {
 
     init() {}
 
-    /// What an origin has that gives it says something of itself. One that is overloaded does not.
+    /// Whether a response with this status shows what the origin speaks. One of an overloaded origin does not.
     static func isCertain(status: Int) -> Bool {
       switch status {
       case 408, 429, 502, 503, 504: false
@@ -53,7 +53,8 @@ struct ProbeMemory: Sendable {
       }
     }
 
-    /// tus 1.0.0 announces its versions, in what it refuses, too; the drafts their limits, or the type of an append.
+    /// Reads the protocols from a response: tus 1.0.0 announces its versions, also when it refuses a request; the IETF drafts
+    /// announce their limits or the media type of an append.
     init(_ head: ResponseHead) {
       let fields = head.fields
       tus =
@@ -72,11 +73,11 @@ struct ProbeMemory: Sendable {
     var answer: Answer
     var until: Monotonic
     var number: UInt64
-    /// The origin itself has answered.
+    /// Whether the answer is from the origin itself.
     var isSaid: Bool
-    /// It has shown by its answers that it speaks tus, and this counts so long.
+    /// The end of a lesson: other responses of the origin have shown that it speaks tus.
     var lesson: Monotonic?
-    /// Only by a refusal, which may have meant something else.
+    /// Whether the lesson is only from a refusal, which may have had another reason.
     var isDoubtful = false
   }
 
@@ -91,10 +92,11 @@ struct ProbeMemory: Sendable {
     return entry.answer
   }
 
-  /// What the origin itself said or showed last, however long ago.
+  /// The last answer from the origin itself, even if it has expired.
   func lastSaid(for key: Key) -> Answer? { entries[key].flatMap { $0.isSaid ? $0.answer : nil } }
 
-  /// - Parameter isCertain: the origin itself has answered. Otherwise what it said before stays.
+  /// Stores an answer.
+  /// - Parameter isCertain: whether the origin itself has answered. Otherwise its earlier answer stays.
   mutating func remember(_ answer: Answer, for key: Key, isCertain: Bool, at now: Monotonic) {
     let until = now.advanced(by: isCertain ? Self.lifetime : Self.uncertainLifetime)
     var entry = Entry(answer: answer, until: until, number: 0, isSaid: isCertain)
@@ -107,9 +109,9 @@ struct ProbeMemory: Sendable {
     put(entry, for: key)
   }
 
-  /// An answer to something else has shown that the origin speaks tus.
-  /// - Parameter isSaid: by its fields; `false`: by a refusal that may have meant something else.
-  /// - Returns: whether that is news.
+  /// Stores that the origin speaks tus, as its response to another request has shown.
+  /// - Parameter isSaid: whether its fields showed it; `false`: a refusal, which may have had another reason.
+  /// - Returns: whether that was not known.
   mutating func teach(tus key: Key, isSaid: Bool, at now: Monotonic) -> Bool {
     let before = entries[key]
     let isNews = before.map { !$0.answer.tus || now >= $0.until } ?? true
@@ -122,7 +124,7 @@ struct ProbeMemory: Sendable {
     return isNews
   }
 
-  /// A request in tus was answered without a word of it: a lesson that may have meant something else meant that.
+  /// Forgets a doubtful lesson, after a tus request got a response without any tus field.
   mutating func doubt(_ key: Key) {
     if entries[key]?.isDoubtful == true { entries[key] = nil }
   }

@@ -3,22 +3,23 @@ import PawlConfig
 import PawlHTTP
 import Synchronization
 
-/// What pawl compresses itself on a route.
+/// The compression that pawl applies itself on a route.
 final class RouteCompression: Sendable {
   let rules: CompressionRules
-  /// Those that it applies; of equal weights the first.
+  /// The codings to choose from; the first one wins where the client gives equal weights.
   let codings: [ContentCoding]
-  /// Of requests with cookies or credentials: `auto` as the origin does it.
+  /// How responses to requests with cookies or credentials are treated; `auto`: compressed where the origin compresses them.
   let credentials: CompressionSettings.Credentials
-  /// The same for whatever type: what of it an origin is found to compress is compressed, too.
+  /// The same rules for any media type: a type that the origin is found to compress is compressed, too.
   let ofAnyType: CompressionRules
-  /// Whether the origin was found to compress something on this route that the rules do not.
+  /// Whether the origin was found to compress a type on this route that the rules do not list.
   let hasLearnt = Atomic(false)
 
-  /// When a request last took the long way for want of a lesson; wall clock, seconds.
+  /// When a request last left the hot path to find out what the origin compresses; wall clock, seconds.
   private let sought = Atomic<Int64>(0)
 
-  /// Whether the next request for what nobody has found out takes the long way, on which that is sought: one a second of a route.
+  /// Whether the next request for an unknown type leaves the hot path, since only an exchange can find out what the origin
+  /// compresses: one request a second on each route.
   func seeks(at second: Int64) -> Bool {
     let last = sought.load(ordering: .relaxed)
     guard last != second else { return false }

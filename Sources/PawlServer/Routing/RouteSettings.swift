@@ -6,35 +6,35 @@ import PawlHTTP
 import PawlLoop
 import PawlUpstream
 
-/// All that a request needs to know of the route it took; made once from the configuration, shared by all loops.
+/// The settings of a route. Made once from the configuration, shared by all loops.
 final class RouteSettings: Sendable {
   enum TagMode: Sendable { case auto, origin }
 
-  /// Its own in this process: after a reload another route may stand at the same address.
+  /// A number that is unique in this process: after a reload another route may have the same memory address.
   let serial = RouteSettings.nextSerial()
-  /// `files` or `files/downloads`, for the log.
+  /// The name for the log: `files` or `files/downloads`, for instance.
   let name: String
-  /// As they were written.
+  /// The settings as configured.
   let settings: SiteSettings
-  /// Tells settings that decide alike from others, in any process of this version of pawl.
+  /// A hash of the settings, the same in any process of this version of pawl: equal settings lead to equal decisions.
   let fingerprint: UInt64
   private let configuration: UpstreamSection
   let upstream: Upstream
   let upstreamName: String
-  /// How many URLs the upstream has.
+  /// The number of URLs of the upstream.
   let nodeCount: Int
-  /// What `Host` says where the client named none.
+  /// The value of `Host` for the origin where the client sent none.
   let fallbackHost: [UInt8]
   let cache: CacheStore?
   let policy: CachePolicy
-  /// Which cookies of a GET or HEAD count; `nil`: all.
+  /// The rules for which cookies of a GET or HEAD count; `nil`: all do.
   let cookies: CookieRules?
-  /// `collapse = always`: who asks while a body comes of which the origin says nothing joins it.
+  /// `collapse = always`: a request joins a running fetch even if the origin's response says nothing about reuse.
   let collapsesAlways: Bool
   let etag: TagMode
   let asksIdentity: Bool
   let via: SiteSettings.ViaMode
-  /// What pawl compresses itself; `nil`: nothing.
+  /// The compression that pawl applies itself; `nil`: none.
   let compression: RouteCompression?
   let maxRanges: Int
   let maxUnknown: UInt64
@@ -43,30 +43,31 @@ final class RouteSettings: Sendable {
   let replayLimit: Int
   let minRate: MinRate
   let owner: [OwnerRule]
-  /// A path on the upstream, asked before an upload is accepted and before it is forwarded.
+  /// `auth-request`: a path on the upstream that is requested before an upload is accepted, and again before it is forwarded.
   let authRequest: [UInt8]?
   /// `nil`: `uploads = off`.
   let uploads: UploadRoute?
-  /// No site is there any more for the uploads that this is for: what comes of them is kept, and goes nowhere.
+  /// Whether the uploads of this route have no site any more: their bytes are kept, but not delivered.
   let isOrphan: Bool
-  /// Where ordinary uploads are taken in before they are forwarded; `nil`: they are streamed.
+  /// The spool for ordinary uploads that are stored before they are forwarded; `nil`: they are streamed.
   let plainSpool: PlainSpool?
-  /// The value of `Strict-Transport-Security` on answers over TLS; `nil`: what the origin says.
+  /// The value of `Strict-Transport-Security` in responses over TLS; `nil`: the origin's is forwarded.
   let strictTransport: [UInt8]?
-  /// Whether origins are told the client's certificate.
+  /// Whether the origin gets the client's certificate (`Client-Cert`).
   let tellsClientCertificate: Bool
   /// `request-buffering`.
   let buffersRequests: Bool
   /// `max-request-buffer` and `max-response-buffer`, in bytes.
   let maxRequestBuffer: UInt64
   let maxResponseBuffer: UInt64
-  /// Where bytes on their way may wait outside memory; `nil`: nowhere.
+  /// The place on disk for waiting content; `nil`: it waits in memory only.
   let bufferSpace: BufferSpace?
   /// `max-upload`, in bytes.
   let maxUpload: UInt64?
 
-  /// - Parameter finished: uploads that have their URLs below this path are gone on with, whether or not new ones are
-  ///   taken; `nil`: only new ones are meant.
+  /// Makes a route.
+  /// - Parameter finished: the path of the upload URLs of a route that only continues existing uploads, even if it accepts no new
+  ///   ones; `nil`: an ordinary route.
   init(
     name: String, settings: SiteSettings, upstream: Upstream, configuration: UpstreamSection, cache: CacheStore?,
     spool: OpenSpool? = nil, finished: [UInt8]? = nil, isOrphan: Bool = false, buffers: BufferSpace? = nil
@@ -109,15 +110,15 @@ final class RouteSettings: Sendable {
     tellsClientCertificate = settings.clientCertificateField
   }
 
-  /// The same route for uploads of a spool that were made under other settings.
+  /// The same route for uploads of a spool that were created under other settings.
   convenience init(_ route: RouteSettings, finishing prefix: [UInt8], in spool: OpenSpool) {
     self.init(
       name: route.name, settings: route.settings, upstream: route.upstream, configuration: route.configuration,
       cache: route.cache, spool: spool, finished: prefix, isOrphan: route.isOrphan, buffers: route.bufferSpace)
   }
 
-  /// For uploads that no site is there for any more.
-  /// - Parameter route: any; lends what such a route must have, and nothing uses.
+  /// The route for uploads whose site does not exist any more.
+  /// - Parameter route: any route; lends the values that a route must have and that are not used here.
   convenience init(orphansOf spool: OpenSpool, below prefix: [UInt8], lending route: RouteSettings) {
     self.init(
       name: "-", settings: SiteSettings(), upstream: route.upstream, configuration: route.configuration, cache: nil,
@@ -135,7 +136,7 @@ final class RouteSettings: Sendable {
 }
 
 extension Duration {
-  /// Seconds, a begun one counting as whole.
+  /// The duration in seconds, rounded up.
   var wholeSeconds: Int64 { components.seconds + (components.attoseconds > 0 ? 1 : 0) }
 }
 

@@ -5,12 +5,13 @@ import PawlLoop
 import PawlUpload
 import PawlUploadStore
 
-/// Which route a request takes: the site that names its host, else the default site; then the longest path.
+/// Finds the route of a request: the site that names its host, else the default site; then the route with the longest matching
+/// path.
 final class Router: Sendable {
   final class Site: Sendable {
     let hosts: [[UInt8]]
     let settings: RouteSettings
-    /// The longest first.
+    /// The routes; the longest path first.
     let routes: [(path: PathPattern, settings: RouteSettings)]
 
     init(hosts: [[UInt8]], settings: RouteSettings, routes: [(path: PathPattern, settings: RouteSettings)]) {
@@ -22,19 +23,19 @@ final class Router: Sendable {
 
   private let sites: [Site]
   private let defaultSite: Site?
-  /// Where upload URLs live, over all sites, and where they did.
+  /// The paths of upload URLs of all sites, present and former.
   let urls: UploadURLs
-  /// Of all spools that are open.
+  /// The uploads of all open spools.
   let held: UploadLookup
 
   /// - Parameters:
-  ///   - spools: all that are open, those that the sites use first.
-  ///   - old: what these sites replace: its uploads go on.
+  ///   - spools: all open spools, those that the sites use first.
+  ///   - old: the router that this one replaces: its uploads go on.
   init(sites: [Site], spools: [OpenSpool] = [], old: Router? = nil) {
     self.sites = sites
     defaultSite = sites.first { $0.hosts.isEmpty }
     let uploads = spools.flatMap(\.store.uploads)
-    // What is being made at this moment has the URLs of the settings before.
+    // An upload that is being created at this moment gets its URL by the former settings.
     let former = (old?.urls.current ?? []) + Set(uploads.map { $0.origin.prefix ?? UploadURLs.usual })
     urls = UploadURLs(
       current: sites.flatMap(\.all).compactMap { $0.uploads?.prefix }, former: former,
@@ -42,8 +43,8 @@ final class Router: Sendable {
     held = UploadLookup(spools, retired: Self.retired(from: old, by: sites, uploads))
   }
 
-  /// Sites that are no more, the latest first: those of a moment ago whose hosts nobody answers for now, and of those
-  /// before them the ones that uploads need.
+  /// Returns the sites that do not exist any more, the latest first: those of the replaced router with a host that no site has
+  /// now, and those of earlier ones that uploads still need.
   private static func retired(from old: Router?, by sites: [Site], _ uploads: [SpooledUpload]) -> [Site] {
     guard let old, !sites.contains(where: { $0.hosts.isEmpty }) else { return [] }
     let hosts = Set(sites.flatMap(\.hosts))
@@ -55,7 +56,7 @@ final class Router: Sendable {
     return lost + older
   }
 
-  /// - Returns: `nil` when no site answers for this host.
+  /// Returns the route of a request; `nil` when no site has this host.
   func route(authority: Bytes, target: Bytes) -> RouteSettings? {
     guard let site = site(authority) else { return nil }
     guard !site.routes.isEmpty else { return site.settings }
@@ -70,10 +71,10 @@ final class Router: Sendable {
 
   var all: [RouteSettings] { sites.flatMap(\.all) }
 
-  /// Settings for requests that no site takes: they are refused, but logged and timed like others.
+  /// The settings for requests whose host no site has: they are refused, but logged and timed like any other.
   var noRoute: RouteSettings { sites[0].settings }
 
-  /// Where answers of this host may be stored.
+  /// Returns the caches in which responses for this host may be stored.
   func caches(authority: Bytes) -> [CacheStore] {
     var found: [CacheStore] = []
     for cache in site(authority)?.all.compactMap(\.cache) ?? [] where !found.contains(where: { $0 === cache }) {
@@ -88,17 +89,17 @@ final class Router: Sendable {
 extension Router {
   enum FoundUpload {
     case none
-    /// There was one.
+    /// There was an upload of this URL, which is gone.
     case tombstone
-    /// With the route by which it goes on.
+    /// The upload, and the route by which it goes on.
     case found(SpooledUpload, RouteSettings)
   }
 
-  /// Whether the target is below the upload URLs of any site, of now or before.
+  /// Whether the target is below the upload URLs of any site, present or former.
   func mayBeUpload(_ target: Bytes) -> Bool { urls.mayHold(target) }
 
-  /// The route for an upload's URL, whatever route the path itself would take: one of the site whose upload URLs the target
-  /// is below, or the one by which an upload goes on whose URL was given out under other settings.
+  /// Returns the route of an upload's URL, which may differ from the route of its path: one of the site whose upload URLs the
+  /// target is below, or the one by which an upload continues that was created under other settings.
   func uploadRoute(authority: Bytes, target: Bytes) -> RouteSettings? {
     guard mayBeUpload(target) else { return nil }
     let now = site(authority)?.all.first { $0.uploads.map { target.starts(with: $0.prefix) } ?? false }
@@ -120,7 +121,7 @@ extension Router {
     return nil
   }
 
-  /// The upload of a URL, when a route of the same site made it.
+  /// Returns the upload of a URL, if it was created on the same site.
   /// - Parameter near: the route found for the URL.
   func findUpload(_ id: UploadID?, authority: Bytes, near: RouteSettings) -> FoundUpload {
     guard let id else { return .none }
@@ -133,7 +134,7 @@ extension Router {
     }
   }
 
-  /// A part that a concatenation names (tus 1.0.0).
+  /// Returns the upload that is one part of a concatenation (tus 1.0.0).
   func findPart(_ url: [UInt8], near: UploadStore? = nil) -> SpooledUpload? {
     for token in urls.tokens(ofPart: url) {
       if case .live(let upload, _) = held.find(UploadNames.id(token), near: near) { return upload }
@@ -141,16 +142,19 @@ extension Router {
     return nil
   }
 
-  /// Hosts may have changed their sites since: whoever asks at the upload's own is right.
+  /// Whether a request's host belongs to the site of the upload. Hosts may have moved to other sites since its creation: the host
+  /// of the upload itself is always accepted.
   private func isOfSite(_ upload: SpooledUpload, _ authority: Bytes) -> Bool {
     let made = upload.origin.head.authority
     if let site = site(authority), site === self.site(made) { return true }
     return Authority.hostOnly(made).elementsEqual(Authority.hostOnly(authority))
   }
 
-  /// By which settings an upload goes on: those of the route that is at its target now, whether or not that takes new ones;
-  /// without one, those of the site that was there; without that, too, its bytes are kept, and wait for a site.
-  /// - Parameter prefix: below which it was asked for; `nil`: that makes no difference.
+  /// Returns the route by which an upload goes on.
+  ///
+  /// It is the route of its target now, even if that accepts no new uploads; else the route of the former site; else a route
+  /// without a site, on which the bytes are kept but not delivered. `nil` where no open spool has the upload.
+  /// - Parameter prefix: the path of the URL that was requested; `nil`: any.
   func finishing(_ upload: SpooledUpload, below prefix: [UInt8]? = nil) -> RouteSettings? {
     let origin = upload.origin
     let base =

@@ -2,11 +2,11 @@ import PawlBase
 import PawlLoop
 import PawlUploadStore
 
-/// Where all uploads are, and how those go on that were made under other settings than those of now.
+/// Finds uploads in all open spools, and the routes of uploads that were created under other settings.
 final class UploadLookup: Sendable {
   enum Place {
     case none
-    /// There was one.
+    /// There was an upload of this identifier, which is gone.
     case tombstone(OpenSpool)
     case live(SpooledUpload, OpenSpool)
   }
@@ -17,20 +17,22 @@ final class UploadLookup: Sendable {
     let prefix: [UInt8]
   }
 
-  /// All that are open, those that sites use first.
+  /// All open spools; those that sites use come first.
   private let spools: [OpenSpool]
-  /// Sites that are no more.
+  /// The sites that do not exist any more.
   let retired: Router?
-  /// Routes as they are for such uploads, made when they are first needed: as many as routes, spools and paths there are.
+  /// The routes for such uploads, each made when it is first needed. Their number is bounded by those of routes, spools and
+  /// paths.
   private let routes = Locked<[Key: RouteSettings]>([:])
 
   init(_ spools: [OpenSpool] = [], retired: [Router.Site] = []) {
     (self.spools, self.retired) = (spools, retired.isEmpty ? nil : Router(sites: retired))
   }
 
-  /// - Parameter store: is looked at first.
+  /// Finds an upload.
+  /// - Parameter store: the store to search first.
   func find(_ id: UploadID, near store: UploadStore? = nil) -> Place {
-    // Each is asked once: what is there now may have been removed by another loop a moment later.
+    // Each store is searched once: another loop may remove the upload a moment later.
     if let store, let upload = store.find(id), let spool = spool(of: upload) { return .live(upload, spool) }
     for spool in spools where spool.store !== store {
       if let upload = spool.store.find(id) { return .live(upload, spool) }
@@ -40,10 +42,10 @@ final class UploadLookup: Sendable {
 
   func spool(of upload: SpooledUpload) -> OpenSpool? { spools.first { $0.store.holds(upload) } }
 
-  /// A route as it is for uploads of a spool that have their URLs below a path.
+  /// Returns the variant of a route for uploads of a spool whose URLs are below a path.
   /// - Parameters:
-  ///   - route: `nil`: there is none any more.
-  ///   - any: what it is made of then.
+  ///   - route: `nil`: it does not exist any more.
+  ///   - any: any route, to make one from in that case.
   func route(
     _ route: RouteSettings?, finishing prefix: [UInt8], in spool: OpenSpool, lending any: RouteSettings
   ) -> RouteSettings {

@@ -4,15 +4,15 @@ import PawlTLS
 import PawlUpload
 import PawlUploadStore
 
-/// What an upload is called: its URL carries a secret token, everything else (files, catalogue, logs) the ID made of it.
+/// The names of an upload: its URL contains a secret token; files, catalogue and logs use the ID computed from the token.
 enum UploadNames {
-  /// A token that nobody has had before.
+  /// Returns a new random token.
   static func makeToken() -> UploadToken { UploadToken(random: Randomness.bytes(24)) }
 
-  /// The token that `secret` always gives: for uploads that must not be made twice from the same parts.
+  /// Returns the token that belongs to `secret`, always the same: for uploads that must not be created twice from the same parts.
   static func token(from secret: [UInt8]) -> UploadToken { UploadToken(random: Array(SHA256.digest(secret)[..<24])) }
 
-  /// The first 16 bytes of SHA-256 over the token's text.
+  /// Returns the ID of a token: the first 16 bytes of SHA-256 over its text.
   static func id(_ token: UploadToken) -> UploadID {
     let digest = SHA256.digest(Array(token.text.utf8))
     func word(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }

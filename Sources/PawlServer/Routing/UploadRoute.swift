@@ -2,19 +2,19 @@ import PawlConfig
 import PawlUpload
 import PawlUploadStore
 
-/// What a route that takes uploads does with them (`uploads = on`).
+/// The upload settings of a route with `uploads = on`.
 final class UploadRoute: Sendable {
   let store: UploadStore
-  /// Of the spool; temporary files live there too.
+  /// The directory of the spool; temporary files are in it, too.
   let directory: String
-  /// Where this site's upload URLs live; begins and ends with `/`.
+  /// The path below which this site's upload URLs are; begins and ends with `/`.
   let prefix: [UInt8]
   let dispatch: DispatchPolicy
   let settings: UploadSettings
   let cors: CORSPolicy
   let delivery: DeliveryPolicy.Delivery
 
-  /// - Parameter prefix: `nil`: as the settings say.
+  /// - Parameter prefix: the path of the upload URLs; `nil`: the one of the settings.
   init(_ settings: SiteSettings, store: UploadStore, directory: String, prefix: [UInt8]? = nil) {
     (self.settings, self.store, self.directory) = (settings.upload, store, directory)
     self.prefix = prefix ?? Array(settings.uploadPrefix.utf8)
@@ -24,12 +24,12 @@ final class UploadRoute: Sendable {
     delivery = settings.upload.delivery == .atLeastOnce ? .atLeastOnce : .atMostOnce
   }
 
-  /// Bytes of the largest upload taken.
+  /// The size in bytes of the largest upload that is accepted.
   var maxSize: UInt64 { min(settings.maxUpload ?? .max, store.largestUpload) }
 
-  /// Of an upload that was begun they do not shrink, whatever the settings are now.
+  /// Returns the limits of an upload. Those of an existing upload do not shrink with new settings.
   /// - Parameters:
-  ///   - upload: `nil`: what holds for a new one.
+  ///   - upload: `nil`: the limits of a new one.
   ///   - now: wall clock, seconds since 1970.
   func limits(for upload: SpooledUpload? = nil, now: Int64) -> UploadLimits {
     let left = upload?.status.expires.map { max(0, $0 - now) }

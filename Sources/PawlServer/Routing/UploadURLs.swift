@@ -2,29 +2,30 @@ import PawlBase
 import PawlHTTP
 import PawlUpload
 
-/// Below which paths uploads have their URLs: those of the settings of now, and those under which URLs were given out
-/// before. Decides what may be an upload's URL, and hides the secret part of one.
+/// The paths below which upload URLs are: those of the present settings, and those below which earlier URLs are. Decides what may
+/// be an upload's URL, and hides the secret token of one in logs.
 final class UploadURLs: Sendable {
-  /// Former paths that no upload needs any more are remembered up to so many, so that no log shows what stood below them.
+  /// The most former paths that are remembered though no upload has its URL below them, so that no log shows a token.
   static let rememberedLimit = 64
-  /// Where URLs live that nobody has said another place for.
+  /// The path of upload URLs where the settings name none.
   static let usual = Array("/.pawl/uploads/".utf8)
 
-  /// Where new uploads get their URLs, over all sites; the longest first. Nothing below these is forwarded.
+  /// The paths of the URLs of new uploads, of all sites; the longest first. Nothing below them is forwarded.
   let current: [[UInt8]]
-  /// Where uploads that are still there have theirs, besides; the longest first. What else is below them is anybody's.
+  /// Further paths below which existing uploads have their URLs; the longest first. Other targets below them are ordinary
+  /// requests.
   let former: [[UInt8]]
-  /// Where only a token is looked for, to be hidden: ``former``, and what was former before.
+  /// The paths below which tokens are hidden in logs: ``former``, and earlier ones.
   let remembered: [[UInt8]]
-  /// The bytes behind the first `/`: most targets have another one there, and are looked at no further.
+  /// The second bytes of all paths: most targets differ there, and need no further comparison.
   private let seconds: ByteSet
   private let hiddenSeconds: ByteSet
   private let all: [[UInt8]]
 
-  /// All paths begin and end with `/`, and have something between; what was read from a disk and does not is left out.
+  /// Sorts and filters the paths. All begin and end with `/` and have something between; others, read from a disk, are left out.
   /// - Parameters:
-  ///   - former: may hold some of `current`.
-  ///   - remembered: of the settings before, the latest first; those beyond ``rememberedLimit`` are forgotten.
+  ///   - former: may contain some of `current`.
+  ///   - remembered: those of the former settings, the latest first; those beyond ``rememberedLimit`` are forgotten.
   init(current: [[UInt8]] = [], former: [[UInt8]] = [], remembered: [[UInt8]] = []) {
     func others(_ paths: [[UInt8]]) -> [[UInt8]] {
       var seen = Set(current)
@@ -45,14 +46,14 @@ final class UploadURLs: Sendable {
 
   var isEmpty: Bool { all.isEmpty }
 
-  /// Whether the target is below any of the paths, of now or before.
+  /// Whether the target is below any of the paths, present or former.
   func mayHold(_ target: Bytes) -> Bool {
     guard target.count > 1, seconds.contains(target[target.startIndex + 1]) else { return false }
     return all.contains { target.starts(with: $0) }
   }
 
-  /// What the target may be the URL of, or begin with the URL of: for each path that it is below, the longest first, the
-  /// token that follows.
+  /// Returns the uploads of which the target may be the URL, or begin with it: for each path that it is below, the longest first,
+  /// the token that follows.
   func candidates(_ target: Bytes) -> [(prefix: [UInt8], token: UploadToken)] {
     all.compactMap { prefix in
       target.starts(with: prefix)
@@ -60,18 +61,19 @@ final class UploadURLs: Sendable {
     }
   }
 
-  /// What the URL of a part may be (tus 1.0.0, concatenation).
+  /// Returns the tokens that the URL of a part may contain (tus 1.0.0, concatenation).
   func tokens(ofPart url: [UInt8]) -> [UploadToken] { all.compactMap { TusConcat.token(url, prefix: $0) } }
 
-  /// What stands there, if a token may; also with something behind it, which makes it no URL and still a secret.
+  /// Returns the token at an index, if the text there can be one. More text may follow: that is not an upload's URL, but still
+  /// contains the secret.
   private static func token(at index: Int, in text: Bytes) -> UploadToken? {
     UploadToken(text[index...].prefix(UploadToken.count))
   }
 
   // MARK: Logs
 
-  /// A target or URL as it may be shown: below a path of uploads the token is replaced by `~` and the upload's ID, and
-  /// what follows is left out. `nil` when there is nothing to hide.
+  /// Returns a target or URL as it may be logged: below a path of uploads the token is replaced by `~` and the upload's ID, and
+  /// the text after it is left out. `nil` when there is nothing to hide.
   func redacted(_ text: Bytes) -> [UInt8]? {
     var first = find(in: text)
     if text.contains(0x25), let encoded = findEncoded(in: text), encoded.start < first?.start ?? .max {
@@ -81,10 +83,10 @@ final class UploadURLs: Sendable {
     return Array(text[..<hidden.start]) + [0x7e] + Array((hidden.token.map { UploadNames.id($0).hex } ?? "").utf8)
   }
 
-  /// How often text is percent-decoded to find a URL in it.
+  /// The number of times that text is percent-decoded to find a URL in it.
   private static let decodings = 3
 
-  /// As scripts write a URL into another one: in parts percent-encoded, perhaps more than once.
+  /// Finds a token in a URL that is percent-encoded inside another URL, in part or more than once, as scripts do it.
   private func findEncoded(in text: Bytes) -> (start: Int, token: UploadToken?)? {
     var decoded = (text: Array(text), places: Array(text.indices))
     var first: (start: Int, token: UploadToken?)?
@@ -108,7 +110,7 @@ final class UploadURLs: Sendable {
     return nil
   }
 
-  /// With each byte the place that it came from.
+  /// Percent-decodes a text, and returns with each byte the position that it came from.
   private static func decoded(_ text: [UInt8], _ places: [Int]) -> (text: [UInt8], places: [Int]) {
     var (output, origins): ([UInt8], [Int]) = ([], [])
     var index = 0
@@ -127,8 +129,8 @@ final class UploadURLs: Sendable {
     return (output, origins)
   }
 
-  /// Whether the target is another spelling of one that is below these paths (RFC 3986 §6.2.2): no client of pawl writes it,
-  /// and it is not forwarded either.
+  /// Whether the target is below these paths in another spelling (RFC 3986 §6.2.2). pawl never gives out such a URL; the request
+  /// is refused and not forwarded.
   func isDisguised(_ target: Bytes) -> Bool {
     guard target.contains(0x25), !mayHold(target) else { return false }
     let plain = Self.decoded(Array(target), Array(target.indices)).text[...]

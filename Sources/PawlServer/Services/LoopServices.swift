@@ -6,17 +6,17 @@ import PawlLoop
 import PawlObserve
 import PawlUpstream
 
-/// What one event loop offers to whatever lives on it: the loop with its clock, the settings in force, events, threads for
-/// what blocks, connections to origins, request identifiers. It knows nobody who uses it. Touched on that loop only.
+/// The services of one event loop: the loop with its clock, the settings in force, events, pools for blocking work, connections
+/// to origins, request identifiers. It refers to none of its users. Touched on that loop only.
 final class LoopServices {
-  /// Bytes read at a time while transfers hold more memory than there is room for.
+  /// Bytes read at a time while transfers hold more memory than the limits allow.
   static let scarceRead = 16 << 10
 
   let loop: EventLoop
   let shared: SharedServices
-  /// The settings in force; a reload brings others.
+  /// The settings in force; a reload replaces them.
   var router: Router
-  /// Nothing new begins that nobody has asked for.
+  /// Whether the loop drains or ends: no new background work begins.
   var isEnding = false
   private var pools: [ObjectIdentifier: OriginPool] = [:]
   private var lastPool: OriginPool?
@@ -24,7 +24,7 @@ final class LoopServices {
   var spillPace = SpillPace()
   @exclusivity(unchecked) var memory = LoopMemory()
   @exclusivity(unchecked) var requestIDs = RequestIDs()
-  /// For records that are given as they are read.
+  /// The buffer for records at rest that are sent as they are read.
   let room = PackRoom()
   private var dateSecond: Int64 = -1
   private var dateBytes: [UInt8] = []
@@ -47,19 +47,19 @@ final class LoopServices {
     return pool
   }
 
-  /// Connections to origins that nobody uses are closed.
+  /// Closes idle connections to origins.
   func closeIdle() { for pool in pools.values { pool.closeIdle() } }
 
   // MARK: - Slow disks
 
-  /// Whether content is to be written in the pool.
+  /// Whether content has to be written in the pool instead of on the loop.
   var expectsSlowWrites: Bool { slowWrites.areExpected(at: loop.now) }
-  /// The system kept a thread so long for a write, wherever it was.
+  /// Notes how long a write took, on the loop or in the pool.
   func noteWrite(_ took: Duration) { slowWrites.note(took, at: loop.now) }
 
   // MARK: - Time
 
-  /// Now, as `Date` says it (RFC 9110 §6.6.1).
+  /// The present time as the value of `Date` (RFC 9110 §6.6.1).
   var dateField: [UInt8] {
     let now = loop.wallSeconds
     if now != dateSecond { (dateSecond, dateBytes) = (now, HTTPDate.format(now)) }
@@ -85,13 +85,15 @@ final class LoopServices {
 
   // MARK: - Memory
 
-  /// One more transfer holds more than there was room for, or one less: as long as any does, the loop reads little at a time.
+  /// Counts a transfer that began or ceased to hold more memory than the limits allow. While there is any, the loop reads little
+  /// at a time.
+  /// - Parameter change: 1 or -1.
   func noteDenied(_ change: Int) {
     memory.deniedCount += change
     loop.readLimit = memory.deniedCount > 0 ? Self.scarceRead : EventLoop.readBufferSize
   }
 
-  /// What the allocator keeps between what is used goes back to the system, in a moment: more is free by then.
+  /// Returns free memory of the allocator to the system, after a delay in which more becomes free.
   func trimMemory() {
     guard !memory.trims else { return memory.trimsAgain = true }
     guard !isEnding else { return }
@@ -106,6 +108,6 @@ final class LoopServices {
     }
   }
 
-  /// A target or URL for a log: without the secret of an upload's.
+  /// Returns a target or URL as it may be logged: without the secret token of an upload.
   func shown(_ text: Bytes) -> Bytes { router.urls.redacted(text).map { $0[...] } ?? text }
 }

@@ -1,24 +1,27 @@
 import PawlHTTP
 import PawlLoop
 
-/// What is known of which answers an origin compresses itself, where the request takes that: by route and media type, apart for requests
-/// that show cookies or credentials. Only so nothing arrives larger than it would without pawl, which asks for content that is not
-/// compressed; and pages of users are compressed only where their application does it (BREACH). A lesson holds for an hour.
+/// Remembers which responses an origin compresses itself when the request allows it: by route and media type, and separately for
+/// requests with cookies or credentials.
+///
+/// pawl asks the origin for uncompressed content. By this knowledge it compresses what the origin would have compressed, so that
+/// no response is larger than without pawl; and users' pages only where their application compresses them itself (BREACH). An
+/// entry holds for an hour.
 struct OriginCodings {
   static let lifetime = Duration.seconds(3600)
-  /// Between two requests of one kind that go on with their own `Accept-Encoding`.
+  /// The least time between two requests of one kind that are sent with the client's own `Accept-Encoding`.
   static let pause = Duration.seconds(60)
-  /// Lessons, and kinds of requests; of more the oldest go.
+  /// The most lessons, and the most kinds of requests; the oldest are dropped.
   static let limit = 1024
 
-  /// Answers that are compressed alike: those of one type; pages of users, where each may be another, those of one path.
+  /// Responses that an origin compresses alike: those of one type; users' pages of one path, since each page may differ.
   struct Subject: Hashable {
     /// ``RouteSettings/serial``.
     let route: Int
     /// In lower case, without parameters.
     let type: [UInt8]
     let isPersonal: Bool
-    /// Without the query; empty where it does not matter.
+    /// The path without the query; empty where it does not matter.
     let path: [UInt8]
 
     init(route: Int, type: Bytes, target: Bytes, isPersonal: Bool) {
@@ -28,20 +31,20 @@ struct OriginCodings {
       path = isPage ? Array(target.prefix { $0 != 0x3f }) : []
     }
 
-    /// What says the same to all users.
+    /// Media types whose content is the same for all users.
     private static let assets = [
       "text/css", "text/javascript", "application/javascript", "application/x-javascript", "image/*", "font/*",
       "application/wasm", "application/vnd.ms-fontobject",
     ].map(MediaTypePattern.init)
   }
 
-  /// Requests whose answers may be of one type: those of one ending, and of pages of users those of one path.
+  /// Requests whose responses are probably of one type: those with one file name extension; for users' pages those of one path.
   struct Kind: Hashable {
     let route: Int
-    /// Of the path, in lower case, with its dot; empty where it has none.
+    /// The extension of the path, in lower case, with its dot; empty where it has none.
     let ending: [UInt8]
     let isPersonal: Bool
-    /// Without the query; empty where the ending tells enough.
+    /// The path without the query; empty where the extension is enough.
     let path: [UInt8]
     var isPage: Bool { isPersonal && !Self.assets.contains(ending) }
 
@@ -67,7 +70,7 @@ struct OriginCodings {
 
   private struct Question {
     var isOpen: Bool
-    /// When it was asked last; `nil`: never.
+    /// When a request last asked; `nil`: never.
     var askedAt: Monotonic?
     var notedAt: Monotonic
   }
@@ -75,7 +78,7 @@ struct OriginCodings {
   private var lessons: [Subject: (compresses: Bool, at: Monotonic)] = [:]
   private var questions: [Kind: Question] = [:]
 
-  /// Whether the origin compresses it; `nil`: not known.
+  /// Whether the origin compresses this; `nil`: not known.
   func compresses(_ subject: Subject, at now: Monotonic) -> Bool? {
     guard let lesson = lessons[subject], now - lesson.at < Self.lifetime else { return nil }
     return lesson.compresses
@@ -90,7 +93,7 @@ struct OriginCodings {
     lessons[subject] = (compresses, now)
   }
 
-  /// An answer came of which nothing is known: the next request of its kind is to find out.
+  /// Opens the question for a kind, after a response of which nothing is known: the next request of the kind asks.
   mutating func wants(_ kind: Kind, at now: Monotonic) {
     if let question = questions[kind] {
       if !question.isOpen { questions[kind]?.isOpen = true }
@@ -100,8 +103,8 @@ struct OriginCodings {
     questions[kind] = Question(isOpen: true, askedAt: nil, notedAt: now)
   }
 
-  /// Whether a request of this kind is to find out now; then it counts as asked.
-  /// - Parameter isDue: where nobody has asked before, too.
+  /// Whether a request of this kind has to ask now; then it counts as asked.
+  /// - Parameter isDue: whether a kind that is not known at all has to be asked, too.
   mutating func takesQuestion(_ kind: Kind, isDue: Bool, at now: Monotonic) -> Bool {
     guard let question = questions[kind] else {
       guard isDue else { return false }
@@ -114,25 +117,25 @@ struct OriginCodings {
     return true
   }
 
-  /// Whether it was asked and answered, or is being asked, and that has not been forgotten since.
+  /// Whether the question was answered or is being asked, within the lifetime of an entry.
   func isSettled(_ kind: Kind, at now: Monotonic) -> Bool {
     guard let question = questions[kind], !question.isOpen else { return false }
     return now - question.notedAt < Self.lifetime
   }
 
-  /// It is answered.
+  /// Closes the question, since it is answered.
   mutating func learned(_ kind: Kind, at now: Monotonic) {
     if questions[kind] == nil { makeRoom() }
     questions[kind] = Question(isOpen: false, askedAt: now, notedAt: now)
   }
 
-  /// What was asked brought no answer that says anything: the next request asks again.
+  /// Opens the question again after a response that shows nothing: the next request asks.
   mutating func reopens(_ kind: Kind) {
     questions[kind]?.isOpen = true
     questions[kind]?.askedAt = nil
   }
 
-  /// Nobody asks for a while, though it is open.
+  /// Postpones an open question by ``pause``.
   mutating func postpones(_ kind: Kind, at now: Monotonic) { questions[kind]?.askedAt = now }
 
   private mutating func makeRoom() {

@@ -3,18 +3,19 @@ import PawlDisk
 import PawlLoop
 import PawlObserve
 
-/// What all loops have in common: logs, threads for what blocks, the clock, and what is remembered of origins and clients.
-/// From any thread.
+/// The services that all loops share: logs, pools for blocking work, the clock, and what is remembered of origins and clients.
+/// Any thread.
 final class SharedServices: Sendable {
   let events: EventLog
   /// `nil`: `access-log = off`.
   let accessLog: AccessLog?
   let failures: FailureLog
-  /// What is said once an hour: settings that routes lack.
+  /// Advice about settings that routes lack; each at most once an hour.
   let advice: FailureLog
   let clock: any LoopClock
   let workers: WorkerPool
-  /// For what takes as long as an upload is large: joining parts, digests of stored bytes. Nobody's sync waits for it.
+  /// The pool for work whose time grows with the size of an upload: joining parts, digests of stored bytes. It is separate so
+  /// that no sync waits for it.
   let longWorkers: WorkerPool
   let bufferMemory = BufferMemory()
   let codingMemory = CodingMemory()
@@ -35,7 +36,7 @@ final class SharedServices: Sendable {
     events.reopen()
   }
 
-  /// Ends the threads once they have done what was asked of them, and writes what the logs still hold. Blocking.
+  /// Ends the threads once their queued work is done, and flushes the logs. Blocking.
   func stop() {
     longWorkers.stop()
     workers.stop()

@@ -1,19 +1,20 @@
-/// Whether more may come of content that is written to a file piece by piece. A loop writes each at once, but where that would hold it up
-/// (``SlowWrites``) the pool does, one at a time: then what comes meanwhile waits, its end too. Pure. Of fills, uploads and requests
-/// that are spooled.
+/// The state of content that is written to a file piece by piece. The loop writes each piece at once; where that would hold it up
+/// (``SlowWrites``), the pool does, one piece at a time, and the next pieces and the end wait.
+///
+/// Pure. For fills, uploads and requests that are spooled.
 enum WriteFlow<End> {
   case open
-  /// No more for now: who reads the file, or the disk, is behind.
+  /// No more for now: the file's readers or the disk are behind.
   case held
-  /// A piece is with the pool. What is there besides holds when it is written.
+  /// The pool writes a piece. The associated values apply once it is written.
   case writing(isHeld: Bool, End?)
 
-  /// What follows when the pool is done with a piece.
+  /// The next step once the pool has written a piece.
   enum Next {
     case goOn
-    /// The content came to its end meanwhile.
+    /// The content has ended meanwhile.
     case end(End)
-    /// None was with the pool.
+    /// The pool had no piece.
     case impossible
   }
 
@@ -26,38 +27,39 @@ enum WriteFlow<End> {
     }
   }
 
-  /// A piece goes to the pool.
-  /// - Returns: `false`: it cannot, behind another one.
+  /// A piece is given to the pool.
+  /// - Returns: `false` where the pool has one already.
   mutating func writes() -> Bool {
     guard !isWriting else { return false }
     self = .writing(isHeld: isHeld, nil)
     return true
   }
 
-  /// The pool has written it, or could not.
+  /// The pool has written its piece, or failed to.
   mutating func written() -> Next {
     guard case .writing(let isHeld, let end) = self else { return .impossible }
     self = isHeld ? .held : .open
     return end.map(Next.end) ?? .goOn
   }
 
-  /// - Returns: whether the end has to wait.
+  /// The content ends.
+  /// - Returns: whether its end has to wait for the pool.
   mutating func ends(_ end: End) -> Bool {
     guard case .writing(let isHeld, _) = self else { return false }
     self = .writing(isHeld: isHeld, end)
     return true
   }
 
-  /// Behind what was just written no more is to come for now.
-  /// - Returns: `false`: nothing was, a piece is with the pool.
+  /// No more is to come for now, behind the piece that was just written.
+  /// - Returns: `false` where the pool still writes one.
   mutating func holds() -> Bool {
     guard !isWriting else { return false }
     self = .held
     return true
   }
 
-  /// Who was behind has caught up.
-  /// - Returns: whether more may come now that might not.
+  /// The readers or the disk have caught up.
+  /// - Returns: whether more may come now that could not before.
   mutating func releases() -> Bool {
     switch self {
     case .open, .writing(isHeld: false, _): return false

@@ -2,7 +2,7 @@ import PawlHTTP
 import PawlLoop
 import PawlWire
 
-/// How exchanges answer: heads on their way into the output, and what of the connection they decide.
+/// The channel through which exchanges answer: writes heads into the output and decides whether the connection goes on.
 extension HTTP1Connection: ResponseChannel {
   func goesOn(as request: IncomingRequest) { self.request = request }
 
@@ -41,14 +41,14 @@ extension HTTP1Connection: ResponseChannel {
     pump()
   }
 
-  /// Puts the head of the answer into the output.
-  /// - Returns: how long the content is.
+  /// Writes the head of the answer into the output.
+  /// - Returns: the length of the content.
   private func putHead(_ head: consuming ResponseHead, _ length: ContentLength) -> ContentLength {
     var head = head
     state.respond()
     clearDeadline()
     if hasContent, content.isEndUntold || !input.isEmpty {
-      // The rest of the request may be here already, held back for an origin that answered before it took it.
+      // The rest of the request may be in the input, held back for an origin that responded before it had read it.
       content.goOn()
       consumeInput()
     }
@@ -65,7 +65,7 @@ extension HTTP1Connection: ResponseChannel {
 
   func drainRequestBody() { state.turn.wish = .drained }
 
-  /// A complete answer of pawl's own to something that never became an exchange; the connection ends after it.
+  /// Answers input that never became an exchange with a complete reply of pawl, then ends the connection.
   func refuse(status: Int, reason: StaticString) {
     guard state.flush() else { return }
     stream.stopReading()

@@ -1,7 +1,7 @@
 import PawlLoop
 import PawlWire
 
-/// What a connection holds of its request, where it has one: read as nothing where it has none, made when it is first needed.
+/// The parts of ``BusyState`` as properties of the connection: read as empty while there is none, created at the first write.
 extension HTTP1Connection {
   var request: IncomingRequest? {
     get { busy?.turn.request }
@@ -13,13 +13,13 @@ extension HTTP1Connection {
     set { neededState.turn.exchange = newValue }
   }
 
-  /// The request's.
+  /// The content of the request.
   var content: IncomingContent {
     get { busy?.turn.content ?? .none }
     _modify { yield &neededState.turn.content }
   }
 
-  /// Whether some of it may still come, or be told.
+  /// Whether content, or its end, is still to be received or passed on.
   var hasContent: Bool { busy.map { !$0.turn.content.isNone } ?? false }
   var contentIsUnended: Bool { busy?.turn.content.isUnended ?? false }
   var contentIsHeldBack: Bool { busy?.turn.content.isHeldBack ?? false }
@@ -34,7 +34,7 @@ extension HTTP1Connection {
     _modify { yield &neededState.turn.lingering }
   }
 
-  /// Bytes of the answer that are in memory: queued, and how many of them are sent.
+  /// The bytes of the answer in memory; the first ``outputSent`` of them are sent.
   var output: [UInt8] {
     get { busy?.output ?? [] }
     _modify { yield &neededState.output }
@@ -60,19 +60,19 @@ extension HTTP1Connection {
     set { neededState.turn.pieceLimit = newValue }
   }
 
-  /// Of the answer's content, to the client.
+  /// What is still to be sent of the answer's content.
   var owed: OwedContent {
     get { busy?.turn.owed ?? .unknown }
     _modify { yield &neededState.turn.owed }
   }
 
-  /// What of the answer's end TLS kept when it was last looked at, in bytes.
+  /// Encrypted bytes at the end of the answer that the kernel had not taken when they were last counted.
   var keptBytes: Int {
     get { busy?.turn.keptBytes ?? 0 }
     set { neededState.turn.keptBytes = newValue }
   }
 
-  /// The answer is sent, and nothing is asked.
+  /// Frees the busy state, or keeps it for the next connection, after the answer is sent.
   func becomeIdle() {
     guard let done = busy else { return }
     busy = nil

@@ -1,10 +1,11 @@
 import PawlLoop
 import PawlWire
 
-/// How the connection ends: after its answer, in a drain, because its client is gone, or visibly where an answer cannot be finished.
+/// The end of the connection: after its answer, in a drain, because the client has gone, or visibly where an answer cannot be
+/// finished.
 extension HTTP1Connection {
-  /// An idle one ends at once, any other with the answer that it gives (``decideWhetherItGoesOn()``); so does one whose request has
-  /// come and was not read yet.
+  /// Closes an idle connection at once; a busy one ends with its present answer (``decideWhetherItGoesOn()``). A request that has
+  /// arrived and was not read yet is still answered.
   func drain() {
     if state.isWaiting { _ = readEarly() }
     if state.isWaiting { close() }
@@ -15,10 +16,10 @@ extension HTTP1Connection {
     close()
   }
 
-  /// Lets the exchange go and closes at once; the kernel sends what it already took.
+  /// Ends the exchange and closes the socket at once; the kernel still sends what it has taken.
   func close() { leave(BodyEnd(party: .client, reason: "closed")) { $0.close() } }
 
-  /// RST: for close-delimited bodies, where nothing else would show the loss, and for peers that stopped reading.
+  /// Closes with RST: for close-delimited bodies, where FIN would hide the loss, and for clients that have stopped reading.
   func cut() { leave(BodyEnd(party: .pawl, reason: "cut")) { $0.reset() } }
 
   private func leave(_ end: BodyEnd, _ close: (SocketStream) -> Void) {
@@ -29,20 +30,20 @@ extension HTTP1Connection {
     wasClosed()
   }
 
-  /// Nothing of it is left but what a tunnel took over.
+  /// Removes the connection from its loop: it is closed, or a tunnel has taken over its socket.
   func wasClosed() {
     listener.takeParser(from: self)
     connections.connectionClosed(self)
   }
 
-  /// Ends abruptly what is not to be answered.
+  /// Ends the connection abruptly, without an answer.
   func abandon(_ end: BodyEnd) {
     guard phase == .exchanging else { return }
     request?.record.end = end
     cut()
   }
 
-  /// The client's side broke: nobody is left to answer.
+  /// Ends the exchange and the connection, since the client's side broke.
   func clientBroke(_ reason: String) {
     dropExchange(BodyEnd(party: .client, reason: reason))
     close()
@@ -59,8 +60,8 @@ extension HTTP1Connection {
     logRequest()
   }
 
-  /// The body cannot be finished: FIN short of its length, or without the last chunk; RST where the end of the
-  /// connection would look like the end of the body.
+  /// Ends a body that cannot be finished so that the client sees it: FIN before the announced length or the last chunk; RST where
+  /// the end of the connection would look like the end of the body.
   func endVisibly(_ end: BodyEnd) {
     guard phase == .exchanging else { return }
     request?.record.end = end
@@ -72,8 +73,8 @@ extension HTTP1Connection {
     pump()
   }
 
-  /// Said in the head of each answer: whether it is the connection's last, because the server drains, or because content of the
-  /// request is still to come that nobody wants.
+  /// Makes this answer the connection's last where the server drains, or where unwanted content of the request is still to come.
+  /// Called before each head is written, which announces it.
   func decideWhetherItGoesOn() {
     if connections.isDraining || contentIsUnended && !goesOnBehindContent { state.endsHere() }
   }
@@ -83,7 +84,8 @@ extension HTTP1Connection {
       state.turn.wish, content.remaining, expects: request?.head.fields.contains(.expect) != false)
   }
 
-  /// After the last byte of the last answer: FIN, then drop what still comes for a bounded time, unless nothing does.
+  /// Sends FIN after the last answer, then drops what still comes for a bounded time (lingering close), unless the client sends
+  /// nothing more.
   func finishConnection() {
     if hasClientEnded || state.turn.isClientsLast && input.isEmpty && !stream.holdsUnread { return close() }
     stream.shutdownWrite()

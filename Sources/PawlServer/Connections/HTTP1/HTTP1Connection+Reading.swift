@@ -11,17 +11,19 @@ extension HTTP1Connection {
     }
   }
 
-  /// - Returns: whether something was there.
+  /// Reads before the kernel has reported that the socket is readable.
+  /// - Returns: whether bytes, FIN or an error were there.
   func readEarly() -> Bool {
     connections.loop.noteReady()
     return readMessages()
   }
 
-  /// Bytes that are read at a time while a head is awaited. Content behind it is left to the kernel until the request can
-  /// take it: kept here, it would be copied into memory that is new, which costs as much as writing it to a file.
+  /// Bytes read at a time while a head is awaited. Content behind the head stays in the kernel until the request can take it: a
+  /// copy in newly allocated memory costs as much as writing the content to a file.
   private static let headRead = 16 << 10
 
-  /// - Returns: `false` where nothing was there.
+  /// Reads once and works through the messages in it.
+  /// - Returns: `false` where nothing was there to read.
   @discardableResult
   private func readMessages() -> Bool {
     var buffer = connections.loop.takeReadBuffer()
@@ -53,11 +55,11 @@ extension HTTP1Connection {
     return true
   }
 
-  /// Works through what was kept, after an exchange has ended or more has come.
+  /// Works through the kept input, after an exchange has ended or more has been received.
   func consumeInput() {
     guard state.isOpen else { return }
     if input.isEmpty {
-      // The last bytes of a body came before the exchange could take more: its end has still to be told.
+      // The last content bytes came while the exchange took no more: only the end is still to be passed on.
       if busy?.turn.content.isEndUntold == true { _ = consumeBody([], 0..<0) }
       return
     }
@@ -68,8 +70,8 @@ extension HTTP1Connection {
     input = consumed == 0 ? bytes : Array(bytes[consumed...])
   }
 
-  /// All is used that can be used now: reads on, or not. Requests behind the one being answered wait in the kernel, not
-  /// in memory; after the client's FIN those that came before it are still answered.
+  /// Starts or stops reading, once all input that can be used now is used. Requests behind the one being answered wait in the
+  /// kernel, not in memory. Requests that came before the client's FIN are still answered.
   func inputConsumed() {
     guard state.isOpen, !contentIsHeldBack else { return }
     if hasClientEnded {
@@ -80,7 +82,7 @@ extension HTTP1Connection {
     if isCrowded == stream.isReading { isCrowded ? stream.stopReading() : stream.startReading() }
   }
 
-  /// Takes messages off the front; returns how many bytes were used.
+  /// Parses messages from the front of the range and returns how many bytes were used.
   private func consume(_ buffer: [UInt8], _ range: Range<Int>) -> Int {
     isConsuming = true
     defer { isConsuming = false }
@@ -102,7 +104,8 @@ extension HTTP1Connection {
     return position
   }
 
-  /// Whether the connection begins as HTTP/2 does, as far as can be told; when it can, this connection is over.
+  /// Whether the received bytes are the HTTP/2 preface or a beginning of it. With the whole preface, an ``HTTP2Connection`` takes
+  /// over and this connection is closed.
   private func isPreface(_ buffer: [UInt8], _ range: Range<Int>) -> Bool {
     let preface = HTTP2Session.preface
     let count = min(range.count, preface.utf8CodeUnitCount)
@@ -112,8 +115,8 @@ extension HTTP1Connection {
     return begins
   }
 
-  /// Whether bytes that are no request begin with a line that is none of HTTP/1 in any way: three words or more, no
-  /// version, and in the place of the target what can be none (RFC 9112 §3.2).
+  /// Whether malformed bytes begin with a line that is not HTTP/1 in any form: three words or more, no version, and a second word
+  /// that cannot be a request target (RFC 9112 §3.2).
   private func isOfNoHTTP1(_ bytes: ArraySlice<UInt8>) -> Bool {
     guard let end = bytes.firstIndex(of: 0x0a) else { return false }
     let words = bytes[..<end].split(separator: 0x20, omittingEmptySubsequences: false)
@@ -121,9 +124,9 @@ extension HTTP1Connection {
     return !words[1].isEmpty && !words[1].contains { $0 == 0x2f || $0 == 0x3a || $0 == 0x2a }
   }
 
-  /// `nil` when the head is not complete or was refused.
-  /// - Parameter isFirst: the connection's first bytes, where HTTP/2 may be spoken, too: who speaks neither is not answered
-  ///   in the words of either (RFC 9113 §3.4).
+  /// Parses a head and begins its request. Returns how many bytes were used; `nil` when the head is incomplete or was refused.
+  /// - Parameter isFirst: whether these are the first bytes of a connection on which HTTP/2 is allowed. A client that speaks
+  ///   neither version gets no response (RFC 9113 §3.4).
   private func consumeHead(_ buffer: [UInt8], _ range: Range<Int>, isFirst: Bool) -> Int? {
     let began = headBegins()
     listener.lendParser(to: self, isSecure: facts.isSecure)
@@ -169,7 +172,7 @@ extension HTTP1Connection {
     if framing == .length(0), self.exchange != nil { _ = consumeBody([], 0..<0) }
   }
 
-  /// Hands request content on; 0 when it has to wait.
+  /// Passes request content to the exchange. Returns how many bytes were used; 0 when they have to wait.
   private func consumeBody(_ buffer: [UInt8], _ range: Range<Int>) -> Int {
     var position = range.lowerBound
     while let event = busy?.turn.content.next(buffer, position..<range.upperBound) {
@@ -218,19 +221,19 @@ extension HTTP1Connection {
     restartRequestBodyTime()
     connections.loop.nextTurn { [self] in
       guard phase == .exchanging, !contentIsHeldBack else { return }
-      // The last bytes may have been taken before the pause: then only the end is left to be told.
+      // All content bytes may have been passed on before the pause: then only the end is left.
       if input.isEmpty { _ = consumeBody([], 0..<0) } else { consumeInput() }
       inputConsumed()
     }
   }
 
-  /// FIN from the client: it may still read (RFC 9112 §9.6).
+  /// Handles the client's FIN: the client may still read (RFC 9112 §9.6).
   private func clientHalfClosed() {
     state.clientEnds()
     stream.stopReading()
     switch phase {
     case .undecided, .idle, .inHead:
-      // Requests that came before it may be here still, if only until the next turn.
+      // Requests that came before the FIN may still be in the input, if only until the next turn.
       guard !input.isEmpty else { return close() }
       consumeInput()
       inputConsumed()
@@ -242,7 +245,7 @@ extension HTTP1Connection {
     }
   }
 
-  /// Enough is read. The client has a moment more to see its answer, which a reset would take from it.
+  /// Stops reading when enough has been dropped. The client has a moment more to read its answer, which a reset would destroy.
   private func stopsDraining() {
     stream.stopReading()
     setDeadline(after: UnwantedContent.time)

@@ -2,11 +2,11 @@ import PawlHTTP
 import PawlLoop
 import PawlWire
 
-/// What is queued, and what the source has, on their way into the socket.
+/// Writes the queued bytes and the content of the source to the socket.
 extension HTTP1Connection: BodyConsumer {
-  /// Content bytes handed to one socket in a turn in which nothing else is ready; a share of it where others wait. What the
-  /// kernel takes from a file costs a millisecond for 8 MiB, and a tenth less in one call than in eight; what TLS encrypts, or is
-  /// copied, costs more of the loop's time.
+  /// Content bytes given to one socket in one turn of the loop when nothing else is ready; less when other connections are.
+  /// Sending 8 MiB of a file with `sendfile` takes a millisecond, and a tenth less in one call than in eight. Bytes that TLS
+  /// encrypts, or that are copied, take more time, so their limit is lower.
   private static let turn = 8 << 20
   private static let turnCopied = 2 << 20
 
@@ -35,7 +35,7 @@ extension HTTP1Connection: BodyConsumer {
       if unsentFile != nil {
         guard sendFile(&budget) else { return }
       } else if supply == .later {
-        // The client has all there is: the time that the origin takes is not the client's.
+        // The client has all that is there: the origin's delay does not count against the client.
         return clearDeadline()
       } else if source == nil, output.isEmpty {
         return outputDrained()
@@ -44,12 +44,12 @@ extension HTTP1Connection: BodyConsumer {
     stream.wantWritable()
   }
 
-  /// What the source had when it was asked last.
+  /// The result of the last call of the source.
   private enum Supply { case something, soon, later }
 
   /// Asks the source for its next piece while there is room.
   private func pull(_ budget: inout Int) -> Supply {
-    // Whose socket was full takes little at a time: what is here waits in memory.
+    // A client whose socket was full gets small pieces: what is pulled now waits in memory.
     let room = outputSent > 0 ? 16 << 10 : 64 << 10
     while let source, unsentFile == nil, output.count - outputSent < room, budget > 0 {
       let limit = pieceLimit
@@ -68,7 +68,7 @@ extension HTTP1Connection: BodyConsumer {
     return .something
   }
 
-  /// `false` when the socket is full or broken.
+  /// Writes the queued bytes. Returns `false` when the socket is full or broken.
   private func flushOutput(more: Bool) -> Bool {
     guard let busy else { return true }
     while busy.turn.outputSent < busy.output.count {
@@ -90,7 +90,7 @@ extension HTTP1Connection: BodyConsumer {
           clientBroke(errorName(code))
           return false
         }
-        // What the client sent before it broke may be all there is to send: it is read to its end.
+        // What the client sent before the connection broke may be a complete request or upload: it is still read.
         state.clientGoesDeaf()
         busy.turn.outputSent = busy.output.count
       }
@@ -101,7 +101,7 @@ extension HTTP1Connection: BodyConsumer {
   }
 
   private func madeProgress() {
-    // Before the answer, interim ones do not extend the time that the request's content has.
+    // Before the final response, an interim one does not extend the time limit of the request's content.
     if hasResponded && phase == .exchanging || phase == .flushing {
       setDeadline(after: listener.settings.sendTimeout)
     }
@@ -121,7 +121,9 @@ extension HTTP1Connection: BodyConsumer {
     unsentFile = .file(slice)
   }
 
-  /// Never more than was announced; a source that has more is our own mistake and ends the body visibly.
+  /// Counts content bytes that are about to be queued. A source with more than the announced length is an error of pawl and ends
+  /// the body visibly.
+  /// - Returns: `false` where it did.
   private func account(_ count: Int) -> Bool {
     if let fault = owed.take(count) {
       endVisibly(fault)
@@ -137,7 +139,7 @@ extension HTTP1Connection: BodyConsumer {
     case .same: break
     case .changed: return giveBack(slice, "stored-file-changed")
     case .spoilt:
-      // Whatever of it has not left yet must not.
+      // The part of it that has not left yet must not be sent.
       let end = BodyEnd(party: .pawl, reason: "stored-file-changed")
       request?.record.end = end
       connections.noteCut(request, end)
@@ -173,8 +175,8 @@ extension HTTP1Connection: BodyConsumer {
     return (exchange as? HotExchange)?.look(at: run, isCopied: stream.isProtected, connections.loop.now) ?? .same
   }
 
-  /// The file has not got what it was to have: its reader sees to it that it comes from elsewhere. Of a chunk that has begun
-  /// the rest cannot wait behind others.
+  /// Gives the rest of a run back to its reader, since the file has changed or is too short; the reader gets the bytes from
+  /// elsewhere. The rest of a begun chunk cannot be given back: it cannot come later, behind other bytes.
   /// - Returns: whether to go on, if only to the visible end.
   private func giveBack(_ run: FileRun, _ why: String) -> Bool {
     unsentFile = nil
@@ -201,13 +203,13 @@ extension HTTP1Connection: BodyConsumer {
     ChunkedWriter.appendLast(trailers: takesTrailers ? trailers : Fields(), into: &output)
   }
 
-  /// Nobody else is sent fields behind the content (RFC 9110 §6.5.1).
+  /// Whether the request accepts trailers. No other client is sent any (RFC 9110 §6.5.1).
   private var takesTrailers: Bool { request.map { Trailers.areTaken(by: $0.head.fields) } ?? false }
 
-  /// All that was queued is in the socket.
+  /// Ends the answer once the socket has taken all that was queued.
   private func outputDrained() {
     guard stream.bytesKept == 0 else {
-      // Encrypted, and not with the kernel yet.
+      // Encrypted bytes are still to be written to the kernel.
       if keptBytes == 0 { keptBytes = stream.bytesKept }
       stream.wantWritable()
       return expectProgress()
@@ -227,13 +229,13 @@ extension HTTP1Connection: BodyConsumer {
     awaitRequest()
   }
 
-  /// The next request, if there may be one.
+  /// Waits for the next request, or ends the connection where no more requests are allowed.
   func awaitRequest() {
     guard state.turn.persists, !connections.isDraining, !hasContent else { return finishConnection() }
     state.awaitRequest()
     becomeIdle()
     setDeadline(after: listener.settings.keepaliveTimeout)
-    // Whoever takes messages off the input goes on by itself.
+    // `consume` is running further up the stack and goes on by itself.
     guard !isConsuming else { return }
     guard !input.isEmpty else { return inputConsumed() }
     connections.loop.nextTurn { [self] in

@@ -2,33 +2,34 @@ import PawlHTTP
 import PawlLoop
 import PawlWire
 
-/// One client's connection and the HTTP/1.1 spoken on it: reads heads and bodies, keeps requests in order,
-/// pulls answers, enforces the time limits, and ends visibly what cannot be finished.
+/// A client's HTTP/1.1 connection: reads heads and bodies, keeps requests in order, pulls answers from their sources, enforces
+/// the time limits, and ends visibly what cannot be finished.
+///
 /// Lives on one loop. Reading is in `HTTP1Connection+Reading`, answering in `HTTP1Connection+Answer`, writing in
-/// `HTTP1Connection+Writing`, all that ends it in `HTTP1Connection+Ending`.
+/// `HTTP1Connection+Writing`, the end of the connection in `HTTP1Connection+Ending`.
 final class HTTP1Connection: StreamDelegate, ServedConnection, DeadlineHolder {
-  // There may be ten thousand idle ones: what belongs to a request stands in `BusyState`, and bytes stand together.
+  // Ten thousand connections may be idle: what belongs to a request is in `BusyState`, and one-byte fields are side by side.
 
-  /// Each holds the other, until the connection is closed or the loop ends.
+  /// A reference cycle until the connection is closed or the loop ends.
   let connections: LoopConnections
   let listener: ListenerOnLoop
   let stream: SocketStream
   let facts: ClientFacts
-  /// Received and not consumed: a head in part, or pipelined requests.
+  /// Bytes that are received and not used yet: a part of a head, or pipelined requests.
   @exclusivity(unchecked) var input: [UInt8] = []
-  /// `nil` while nothing is asked and nothing owed.
+  /// The state of the request; `nil` while no request is being answered.
   @exclusivity(unchecked) var busy: BusyState?
-  /// When the first byte came of the head that is being read, or of the request that is being answered.
+  /// When the first byte came of the head being read, or of the request being answered.
   private(set) var requestBegan: Monotonic
   @exclusivity(unchecked) var state: HTTP1State
-  /// The last one that was set; whether it holds says ``hasDeadline``.
+  /// The last deadline that was set. It holds while ``hasDeadline``.
   private var deadline = Monotonic(nanoseconds: 0)
   @exclusivity(unchecked) var deadlinePlace = DeadlinePlace()
   var place = ConnectionPlace()
   private var hasDeadline = false
-  /// While messages are taken off the input: what an answer that is done at once must leave alone.
+  /// Whether messages are being parsed from the input. An answer that is complete at once must not parse further ones itself.
   var isConsuming = false
-  /// While bytes are sent: what an answer that comes within must leave alone.
+  /// Whether ``pump()`` is running. An answer that comes from within must not call it again.
   var isPumping = false
 
   var phase: HTTP1State.Phase { state.phase }
@@ -39,13 +40,13 @@ final class HTTP1Connection: StreamDelegate, ServedConnection, DeadlineHolder {
   init(stream: SocketStream, facts: ClientFacts, listener: ListenerOnLoop, connections: LoopConnections) {
     (self.stream, self.facts, self.listener, self.connections) = (stream, facts, listener, connections)
     requestBegan = connections.loop.now
-    // Over TLS the handshake has chosen.
+    // Over TLS the handshake has chosen the version of HTTP.
     state = HTTP1State(mayBeHTTP2: listener.settings.http2 != nil && facts.tls == nil)
     stream.keep(self)
   }
 
-  /// A request that came with the connection is answered now, before anybody watches it; one that came with the last flight of the
-  /// handshake, too, and the session tickets go with the answer.
+  /// Answers a request that came with the connection at once, before the kernel is told to watch the socket. So is a request in
+  /// the client's last flight of the TLS handshake; the session tickets are then sent with the answer.
   func start() {
     if !stream.isReading, facts.tls == nil, listener.earlyRead.isDue() {
       let found = readEarly()
@@ -62,8 +63,8 @@ final class HTTP1Connection: StreamDelegate, ServedConnection, DeadlineHolder {
 
   // MARK: - Deadlines
 
-  /// One deadline at a time: head, idle, body, sending or lingering, by phase. Its place in the loop's queue is moved only
-  /// when it comes earlier, or has come, so that a busy connection pays nothing.
+  /// Sets the connection's deadline, for the head, the idle time, the body, sending or lingering, by phase. Its place in the
+  /// loop's queue moves only when the new deadline is earlier or the old one has passed, so that a busy connection costs nothing.
   func setDeadline(after duration: Duration) {
     guard phase != .closed else { return }
     let due = connections.loop.now.advanced(by: duration)
@@ -76,7 +77,7 @@ final class HTTP1Connection: StreamDelegate, ServedConnection, DeadlineHolder {
 
   func clearDeadline() { hasDeadline = false }
 
-  /// The client is to take something: it has `send-timeout` for that, counted from the first time it did not.
+  /// Starts `send-timeout` when the socket is full, counted from the first time that it was.
   func expectProgress() {
     if !hasDeadline { setDeadline(after: listener.settings.sendTimeout) }
   }
@@ -90,7 +91,7 @@ final class HTTP1Connection: StreamDelegate, ServedConnection, DeadlineHolder {
 
   private func timeIsOver() {
     if keptBytes > 0, stream.bytesKept < keptBytes {
-      // The client takes what TLS keeps for it, if slowly.
+      // The client takes the encrypted bytes, if slowly.
       keptBytes = stream.bytesKept
       return setDeadline(after: listener.settings.sendTimeout)
     }
@@ -111,7 +112,7 @@ final class HTTP1Connection: StreamDelegate, ServedConnection, DeadlineHolder {
     }
   }
 
-  /// What the client could not send while it was held back is not held against it.
+  /// Restarts the time limit of the request's content. The time in which pawl held the client back does not count.
   func restartRequestBodyTime() {
     guard contentIsUnended, !hasResponded else { return }
     if !hasDeadline { contentMeter.restart() }
@@ -136,7 +137,7 @@ final class HTTP1Connection: StreamDelegate, ServedConnection, DeadlineHolder {
     }
   }
 
-  /// The client speaks HTTP/2, by prior knowledge (RFC 9113 §3.3): all that it sent is the session's.
+  /// Hands the connection over to HTTP/2 by prior knowledge (RFC 9113 §3.3). All received bytes go to the session.
   func becomeHTTP2(_ received: [UInt8]) {
     state.close()
     connections.deadlines.remove(self)
@@ -147,7 +148,7 @@ final class HTTP1Connection: StreamDelegate, ServedConnection, DeadlineHolder {
 
   // MARK: - One request after the other
 
-  /// A head has come, or begun to come: since when it is read.
+  /// Notes that a head has begun, and returns when its first byte came.
   func headBegins() -> Monotonic {
     if state.headBegins() { requestBegan = connections.loop.now }
     return requestBegan

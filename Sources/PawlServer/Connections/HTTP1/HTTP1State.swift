@@ -1,12 +1,13 @@
 import PawlHTTP
 
-/// Where a connection of HTTP/1.1 is in its life, and in the request that it answers. Pure: each event has one function,
-/// which says whether it was possible; ``HTTP1Connection`` does what follows. Where a request's content is says
-/// ``IncomingContent``, since an idle connection has no room for it.
+/// The state of an HTTP/1.1 connection and of the request that it answers.
+///
+/// Pure: each event has one function, which returns whether it was possible; ``HTTP1Connection`` does what follows. The state of
+/// a request's content is an ``IncomingContent``, kept elsewhere: an idle connection has no room for it.
 struct HTTP1State {
   /// The life of the connection.
   enum Phase: UInt8, CaseIterable {
-    /// Nothing has come but, perhaps, a part of the preface of HTTP/2, which may be spoken here.
+    /// Nothing has been received, or only the beginning of the HTTP/2 preface, on a connection where HTTP/2 is allowed.
     case undecided
     /// Between requests.
     case idle
@@ -18,32 +19,32 @@ struct HTTP1State {
     case flushing
     /// FIN is sent; what still arrives is read and dropped so that no RST overtakes the answer (RFC 9112 §9.6).
     case lingering
-    /// Closed, or given to somebody else: a session of HTTP/2, a tunnel.
+    /// Closed, or handed over to an HTTP/2 session or a tunnel.
     case closed
   }
 
   /// The answer to the present request.
   enum Answer: Hashable {
-    /// Interim heads may have gone.
+    /// The final response has not begun. Interim responses may have been sent.
     case awaited
-    /// The same, of a client that takes nothing any more; what it sent may still be read.
+    /// The final response has not begun, and a write to the client failed. What the client sent may still be read.
     case unheard
-    /// The final head is in the output.
+    /// The head of the final response is in the output.
     case begun(Framing)
-    /// All is with the kernel; what is left of the request is read and dropped, then the next one may come.
+    /// The kernel has all of the answer. The rest of the request is read and dropped, then the next request may come.
     case sent
   }
 
   /// How a client finds the end of an answer (RFC 9112 §6).
   enum Framing: UInt8, CaseIterable { case counted, chunked, untilClose }
 
-  /// What belongs to one request: replaced as a whole by the next.
+  /// The state of one request; the next one replaces it as a whole.
   struct Turn {
     let version: HTTPVersion
-    /// One byte for three answers: an idle connection has room for no more.
+    /// Three flags in one byte, since an idle connection has no room for more.
     private var facts: Facts
     fileprivate(set) var answer = Answer.awaited
-    /// What becomes of request content that nobody wants.
+    /// What happens to request content that is not needed for the answer.
     var wish = UnwantedContent.Wish.none
 
     init(version: HTTPVersion = .http11, isHead: Bool = false, persists: Bool = true, isClientsLast: Bool = false) {
@@ -68,24 +69,24 @@ struct HTTP1State {
       get { facts.contains(.persists) }
       set { if newValue { facts.insert(.persists) } else { facts.remove(.persists) } }
     }
-    /// Whether the client has said that it sends nothing behind this request, and nothing of it is still to come.
+    /// Whether this is the client's last request (`Connection: close`), and no content of it is still to come.
     var isClientsLast: Bool { facts.contains(.clientsLast) }
   }
 
   private(set) var phase: Phase
-  /// FIN has come: whether the client still reads, nobody knows.
+  /// Whether the client has sent FIN. It may or may not still read.
   private(set) var hasClientEnded = false
   var turn = Turn()
 
   init(mayBeHTTP2: Bool) { phase = mayBeHTTP2 ? .undecided : .idle }
 
-  // MARK: What follows from that
+  // MARK: Derived properties
 
   /// Between requests, or inside a head.
   var isWaiting: Bool { phase.rawValue <= Phase.inHead.rawValue }
-  /// Messages are still read.
+  /// Whether messages are still read.
   var isOpen: Bool { phase.rawValue <= Phase.exchanging.rawValue }
-  /// Something is, or may be, on its way to the client.
+  /// Whether an answer is being sent, or may be.
   var isSending: Bool { phase == .exchanging || phase == .flushing }
 
   var hasResponded: Bool {
@@ -104,19 +105,21 @@ struct HTTP1State {
 
   // MARK: Reading
 
-  /// What has come so far begins, or does not begin, as HTTP/2 does.
+  /// The received bytes were compared with the HTTP/2 preface.
+  /// - Parameter begins: whether they are the beginning of it.
   mutating func seesPreface(_ begins: Bool) {
     if phase == .undecided, !begins { phase = .idle }
   }
 
-  /// - Returns: whether the head begins only now.
+  /// The first bytes of a head, or more of it, have come.
+  /// - Returns: whether these were the first bytes.
   mutating func headBegins() -> Bool {
     guard phase.rawValue < Phase.inHead.rawValue else { return false }
     phase = .inHead
     return true
   }
 
-  /// The head is complete: what it asks for is answered at once, or begins.
+  /// The head is complete. Its request is answered at once, or ``begin(_:)`` follows.
   mutating func headEnds() {
     if phase == .inHead { phase = .idle }
   }
@@ -132,15 +135,15 @@ struct HTTP1State {
     return true
   }
 
-  /// The client takes nothing of interim heads.
+  /// A write failed before the final response: no more interim responses are sent.
   mutating func clientGoesDeaf() {
     if turn.answer == .awaited { turn.answer = .unheard }
   }
 
-  /// The connection ends with this request, whatever comes.
+  /// Makes this request the connection's last.
   mutating func endsHere() { turn.persists = false }
 
-  /// The final head is about to go; how its content is framed is still to be said.
+  /// The head of the final response is about to be written; ``frame(_:)`` then decides its framing.
   @discardableResult
   mutating func respond() -> Bool {
     guard mayAnswer else { return false }
@@ -148,7 +151,8 @@ struct HTTP1State {
     return true
   }
 
-  /// - Returns: how that is said in the head.
+  /// Decides how the content of the answer is framed.
+  /// - Returns: the framing to write in the head.
   mutating func frame(_ length: ContentLength) -> BodyFraming {
     switch length {
     case .none: return .none
@@ -164,7 +168,7 @@ struct HTTP1State {
     }
   }
 
-  /// All of the answer is with the kernel.
+  /// The kernel has all of the answer.
   @discardableResult
   mutating func answerIsSent() -> Bool {
     guard phase == .exchanging, hasResponded else { return false }
@@ -182,7 +186,7 @@ struct HTTP1State {
 
   // MARK: Ending
 
-  /// What is in the output is the last of it.
+  /// Only what is in the output is still sent; then the connection ends.
   @discardableResult
   mutating func flush() -> Bool {
     guard isOpen else { return false }

@@ -7,15 +7,17 @@ import PawlObserve
 import PawlWire
 
 extension HTTP1Connection {
-  /// Bytes of a file that the shortest way sends at most. What is longer is read by a ``CacheReader``, piece by piece.
+  /// The most bytes of a file that the hot path sends. A ``CacheReader`` reads longer content piece by piece.
   static let hotLimit: UInt64 = 1 << 20
 
-  /// The shortest way: a plain GET of a fresh, complete body, or of one range of it, whose bytes are at hand. One parse
-  /// (done), one look-up, one write, or one and a `sendfile`; whatever is not exactly that takes the long way and is
-  /// answered the same.
+  /// Answers a plain GET of a fresh, complete body, or of one range of it, at once: the hot path.
+  ///
+  /// The bytes have to be in memory or in the page cache. The head is parsed already; what follows is one look-up and one write,
+  /// or one write and a `sendfile`. Any other request returns `false` with nothing sent; the caller makes an exchange for it,
+  /// which gives the same answer.
   /// - Parameters:
-  ///   - hasMore: whether bytes stand behind the request in what was read.
-  ///   - known: what was looked up for it, where this comes to nothing.
+  ///   - hasMore: whether more bytes follow the request in what was read.
+  ///   - known: what the look-up found, for the caller to use when this returns `false`.
   func answerAtOnce(_ buffer: [UInt8], hasMore: Bool, known: inout LookedUp?) -> Bool {
     let connections = self.connections
     guard output.isEmpty, !connections.isDraining, let get = listener.withParser({ $0.plainGet() }) else {
@@ -53,7 +55,8 @@ extension HTTP1Connection {
     return true
   }
 
-  /// Gives what is at rest as it stands, if anything was found there, unless it is to be compressed.
+  /// Answers with a record at rest in a pack, if the look-up found one, and unless the response has to be compressed for this
+  /// client.
   private func answerWithRecord(
     _ get: PlainGet, _ buffer: [UInt8], hasMore: Bool, known: inout LookedUp?
   ) -> Bool {
@@ -61,7 +64,7 @@ extension HTTP1Connection {
     guard let route = known?.route, known?.isRecord == true, let record = connections.services.room.hit else {
       return false
     }
-    // The long way looks it up again.
+    // The exchange looks it up again.
     known = nil
     if HotAnswer.mayBeLearnt(record), get.acceptsCodings,
       route.compression?.seeks(at: connections.services.loop.wallSeconds) == true
@@ -89,7 +92,7 @@ extension HTTP1Connection {
     return true
   }
 
-  /// Whether the head that was read last goes round in a circle.
+  /// Whether the last parsed request has passed pawl before (a forwarding loop, by its Via field).
   private func isLoop(_ buffer: [UInt8]) -> Bool {
     listener.withParser { parser in
       var fields = Fields()
@@ -98,7 +101,7 @@ extension HTTP1Connection {
     }
   }
 
-  /// Those that the head which was read last takes.
+  /// The content codings that the last parsed request accepts.
   private func codings(_ buffer: [UInt8]) -> AcceptEncoding {
     listener.withParser { parser in
       var codings = AcceptEncoding()
@@ -109,7 +112,7 @@ extension HTTP1Connection {
 
   // MARK: - The head
 
-  /// - Returns: where in the message the identifier stands that the answer tells, where the request brought none.
+  /// - Returns: the range of the generated request identifier in `message`; `nil` where the request had an identifier.
   private func append(
     _ hot: HotResponse, _ part: ByteRange?, to message: inout [UInt8], _ get: PlainGet, _ connections: LoopConnections
   ) -> Range<Int>? {
@@ -131,7 +134,7 @@ extension HTTP1Connection {
     return append(HitFields(hot, facts, connections), to: &message, get, connections)
   }
 
-  /// The fields that change by the second, and the end of the head.
+  /// Appends the fields that change each second, and the end of the head.
   private func append(
     _ fields: HitFields, to message: inout [UInt8], _ get: PlainGet, _ connections: LoopConnections
   ) -> Range<Int>? {
@@ -162,7 +165,7 @@ extension HTTP1Connection {
 
   // MARK: - Sending
 
-  /// Up to so many bytes are copied behind the head, in one run; more are sent from where they are.
+  /// Content up to this many bytes is copied behind the head and sent in the same write. More is sent from where it is.
   private static let copyLimit = 4 << 10
 
   private func transmit(_ message: inout [UInt8], _ body: [UInt8], _ buffer: [UInt8], _ sent: HotAnswerSent) {
@@ -173,7 +176,7 @@ extension HTTP1Connection {
     _ message: inout [UInt8], _ body: UnsafeRawBufferPointer, _ buffer: [UInt8], _ sent: HotAnswerSent
   ) {
     let bytes = Int(sent.bytes.lowerBound)..<Int(sent.bytes.upperBound)
-    // The end of the connection goes with the last bytes of its last answer.
+    // The FIN can leave in the same packet as the last bytes of the connection's last answer.
     let more = !sent.get.keepsAlive
     let result: IOResult
     if bytes.count <= Self.copyLimit {
@@ -226,7 +229,8 @@ extension HTTP1Connection {
     finishConnection()
   }
 
-  /// What the socket does not take is the rest of an answer like any other's: with its limits, and its line in the log.
+  /// Sends the rest, which the socket did not take, as an ordinary answer: with the time limits and the log line of any other
+  /// exchange.
   private func goOn(
     with rest: PartialRangeFrom<Int>, of message: [UInt8], _ run: FileRun?, _ buffer: [UInt8], _ sent: HotAnswerSent,
     _ source: HotSource = .memory
@@ -248,17 +252,17 @@ extension HTTP1Connection {
   }
 }
 
-/// An answer that went out, or began to, on the shortest way.
+/// An answer that was sent, completely or in part, on the hot path.
 private struct HotAnswerSent {
-  /// In what was read.
+  /// The request; its ranges count in the buffer that was read.
   let get: PlainGet
-  /// In the message; `nil`: the client brought an identifier.
+  /// The range of the generated request identifier in the message; `nil`: the request had one.
   let newID: Range<Int>?
   let status: Int
-  /// Of the body.
+  /// The bytes of the body that are sent.
   let bytes: Range<UInt64>
   let route: RouteSettings
-  /// What the connection is in from now on, unless it waits for the next request.
+  /// The state of the connection from now on, if the answer is not sent completely or is the connection's last.
   let turn: HTTP1State.Turn
 
   var count: UInt64 { bytes.upperBound - bytes.lowerBound }
@@ -268,18 +272,18 @@ private struct HotAnswerSent {
   }
 }
 
-/// Where the bytes of an answer come from that is sent on the shortest way.
+/// The source of the content of an answer on the hot path.
 enum HotSource {
   case memory
-  /// From a body's file.
+  /// A body's file.
   case response(HotResponse)
-  /// From where a record at rest lies.
+  /// A record at rest in a pack.
   case record(PackedHit)
 }
 
-/// Stands for a request that needs nothing more but that its answer is sent.
+/// The exchange of an answer that began on the hot path: only its bytes are still to be sent.
 final class HotExchange: Exchange {
-  /// Whose file is being sent.
+  /// The response whose file is being sent.
   private var hot: HotResponse?
   private var watch: FileWatch?
   private var proof: RecordProof?
@@ -293,19 +297,19 @@ final class HotExchange: Exchange {
   }
 
   func look(at run: FileRun, isCopied: Bool, _ now: Monotonic) -> FileLook {
-    // What was sent of a record that is another now may be on its way: the answer ends.
+    // The record was replaced. Bytes of it that were sent may not have reached the client yet, and may be wrong: the answer ends.
     if let proof, !proof.holds(now: now) { return .spoilt }
     return watch?.look(at: run.position, isCopied: isCopied, now: now) ?? .same
   }
 
-  /// Reads on where the file has not got what it was to have.
+  /// Returns a reader for the rest of a run whose file has changed or is too short; `nil` for a record at rest.
   func reader(of run: FileRun, for request: IncomingRequest, on downloads: LoopDownloads) -> CacheReader? {
     guard let hot else { return nil }
     let left = run.position..<run.position + UInt64(run.count)
     let reader = CacheReader(
       [.body(left.lowerBound, through: left.upperBound)], of: hot.stored, for: request, in: hot.store,
       on: downloads)
-    // Not before somebody reads: a body of which nothing is left would be dropped.
+    // The reader exists before the range is distrusted: a body without readers and without valid bytes would be dropped.
     reader.distrust(left)
     return reader
   }

@@ -2,10 +2,10 @@ import PawlHTTP
 import PawlLoop
 
 extension LoopConnections {
-  /// After 101: the connection's bytes go to the origin as they are, and the origin's to it, until both have ended.
+  /// Relays bytes both ways between the client and the origin after a 101, until both have ended.
   /// - Parameters:
   ///   - headCount: bytes of the 101 in `toClient`, which the log does not count.
-  ///   - holding: kept until then.
+  ///   - holding: kept alive until then.
   func tunnel(
     from connection: HTTP1Connection, client: SocketStream, origin: SocketStream, toClient: [UInt8],
     toOrigin: [UInt8], headCount: UInt64, request: IncomingRequest, holding: AnyObject

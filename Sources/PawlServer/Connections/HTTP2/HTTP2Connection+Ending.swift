@@ -1,9 +1,9 @@
 import PawlLoop
 import PawlWire
 
-/// How the connection ends: in order, by the session, or because its client is gone.
+/// The end of the connection: in order, by the session, or because its client has gone.
 extension HTTP2Connection {
-  /// The session ends, which it tells by itself, when all its streams have ended.
+  /// Begins a drain: the session sends GOAWAY and ends when all its streams have ended.
   func drain() {
     switch phase {
     case .open:
@@ -16,7 +16,7 @@ extension HTTP2Connection {
     }
   }
 
-  /// Idle for too long.
+  /// Ends a connection that was idle for too long.
   func endInOrder() {
     session.end(.noError)
     beginEnding()
@@ -33,7 +33,7 @@ extension HTTP2Connection {
     expect(within: duration)
   }
 
-  /// The session has said that the connection ends: a flood, or a breach of the protocol.
+  /// Ends the connection because the session has ended it: after a flood, a protocol error, or GOAWAY.
   func ended(_ reason: HTTP2Session.EndReason) {
     guard isOpen else { return }
     if reason != .goAway {
@@ -54,7 +54,7 @@ extension HTTP2Connection {
     close()
   }
 
-  /// The client's side broke: nobody is left to answer.
+  /// Ends all exchanges and the connection, since the client's side broke.
   func clientBroke(_ reason: String) {
     guard phase != .closed else { return }
     dropAll(BodyEnd(party: .client, reason: reason))
@@ -62,7 +62,7 @@ extension HTTP2Connection {
     close()
   }
 
-  /// Answers that are complete still go out.
+  /// Drops the streams whose answers are not complete. Complete answers are still sent.
   private func dropUnanswered(_ end: BodyEnd) {
     let lost = streams.values.filter { stream in !unsentAnswers.contains { $0.stream === stream } }
     streams = [:]
@@ -78,7 +78,7 @@ extension HTTP2Connection {
     dropReady(end, unanswered: false)
   }
 
-  /// All has gone out: FIN, then what still comes is dropped for a bounded time.
+  /// Sends FIN once all is written, then drops what still comes for a bounded time.
   func finish() {
     guard phase != .closed, phase != .lingering else { return }
     phase = .lingering

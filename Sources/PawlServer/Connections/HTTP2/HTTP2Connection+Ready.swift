@@ -4,9 +4,9 @@ import PawlLoop
 import PawlObserve
 import PawlWire
 
-/// Over HTTP/2 what ``HTTP1Connection/answerAtOnce(_:)`` is over HTTP/1.1: a plain GET of a small, fresh, complete body
-/// that is in memory makes no stream of ours, no request and no exchange. Whatever is not exactly that takes the long way
-/// and is answered the same.
+/// The hot path of HTTP/2, as ``HTTP1Connection/answerAtOnce(_:hasMore:known:)`` is that of HTTP/1.1: a plain GET of a small,
+/// fresh, complete body in memory is answered without an ``HTTP2Stream``, an ``IncomingRequest`` or an ``Exchange``. Any other
+/// request becomes an exchange, which gives the same answer.
 extension HTTP2Connection {
   func session(
     _ session: HTTP2Session, answers get: HTTP2PlainGet, on id: HTTP2StreamID, with values: inout HTTP2FieldValues
@@ -42,12 +42,12 @@ extension HTTP2Connection {
     if let id { values.append("x-request-id", id, isUnique: true) }
   }
 
-  // MARK: - While they are sent
+  // MARK: - Sending
 
-  /// Nothing but ready answers is being sent, or nothing at all.
+  /// Whether no request is open, neither with a stream nor on the hot path.
   var isIdle: Bool { streams.isEmpty && session.readyCount == 0 }
 
-  /// After what came was answered and sent, as far as it went.
+  /// Sets the time limits of answers on the hot path, after the received requests were answered and as much as possible was sent.
   func timeReady() {
     guard hasAnsweredReady else { return }
     hasAnsweredReady = false
@@ -57,7 +57,8 @@ extension HTTP2Connection {
     expect(within: listener.settings.keepaliveTimeout)
   }
 
-  /// Cuts those of which the client takes nothing; when to look again.
+  /// Cuts the answers on the hot path of which the client has taken nothing for `send-timeout`. Returns when to check again;
+  /// `nil` where none is being sent.
   func cutStuckReady(_ now: Monotonic) -> Duration? {
     guard session.readyCount > 0 else { return nil }
     let limit = listener.settings.sendTimeout
@@ -83,23 +84,23 @@ extension HTTP2Connection {
     pump()
   }
 
-  // MARK: - Their lines in the log
+  // MARK: - Logs
 
   func session(_ session: HTTP2Session, closedReady id: HTTP2StreamID, by code: UInt32?, sent: Int) {
-    // Answered: its line is written when it is sent.
+    // The answer is complete: its log line is written when the socket has taken it.
     guard let index = readyRequests.firstIndex(where: { $0.stream == id }), readyRequests[index].until == nil else {
       return
     }
     log(readyRequests.remove(at: index), BodyEnd(party: .client, reason: HTTP2Stream.reason(of: code)), sent: sent)
   }
 
-  /// Its end is in what is being produced.
+  /// The end of the answer is in the bytes being produced.
   func answeredReady(_ id: HTTP2StreamID) {
     guard let index = readyRequests.firstIndex(where: { $0.stream == id }) else { return }
     readyRequests[index].until = .max
   }
 
-  /// Those that became complete in what was just produced are sent when that is.
+  /// Notes for the answers that became complete in the bytes just produced that they are sent when those bytes are.
   func noteAnsweredReady() {
     for index in readyRequests.indices where readyRequests[index].until == .max {
       readyRequests[index].until = produced
@@ -112,7 +113,8 @@ extension HTTP2Connection {
     }
   }
 
-  /// The connection is over for all of them, or (`unanswered`) for those whose end is not produced.
+  /// Logs the requests on the hot path whose answers are lost with the connection.
+  /// - Parameter unanswered: whether only answers whose end is not produced are lost; else all are.
   func dropReady(_ end: BodyEnd, unanswered: Bool) {
     for index in readyRequests.indices.reversed() where !unanswered || readyRequests[index].until == nil {
       let request = readyRequests.remove(at: index)
@@ -121,7 +123,7 @@ extension HTTP2Connection {
   }
 
   /// - Parameters:
-  ///   - end: what ended it, where that was not the answer's own end.
+  ///   - end: what ended the answer early; `nil`: it is complete.
   ///   - sent: bytes of the body; `nil`: all.
   private func log(_ request: HTTP2ReadyRequest, _ end: BodyEnd? = nil, sent: Int? = nil) {
     let connections = self.connections
@@ -139,18 +141,19 @@ extension HTTP2Connection {
   }
 }
 
-/// A request whose answer is being sent on the short way.
+/// A request whose answer is being sent on the hot path.
 struct HTTP2ReadyRequest {
   let stream: HTTP2StreamID
   let get: HTTP2PlainGet
   let plain: HotRequest
-  /// The identifier it was given, if it brought none.
+  /// The generated identifier, if the request had none.
   private let ownID: [UInt8]?
   let route: RouteSettings
-  /// Of the body.
+  /// The length of the body.
   let bytes: Int
   let began: Monotonic
-  /// When so many bytes of the connection are sent, it is; `nil` while its end is not produced.
+  /// The value of ``HTTP2Connection/written`` at which the whole answer is sent; `.max` while its end is being produced, `nil`
+  /// before.
   var until: UInt64?
 
   init(

@@ -2,7 +2,7 @@ import PawlHTTP
 import PawlLoop
 import PawlWire
 
-/// What the session tells goes to the stream that it is about.
+/// The callbacks of the session, passed on to the stream concerned.
 extension HTTP2Connection: HTTP2SessionDelegate {
   func session(_ session: HTTP2Session, began request: HTTP2Request, on id: HTTP2StreamID) {
     let stream = HTTP2Stream(id, request, on: self)
@@ -10,7 +10,7 @@ extension HTTP2Connection: HTTP2SessionDelegate {
     arrived.append(stream)
   }
 
-  /// As over HTTP/1.1, what came of an upload before its client left is kept.
+  /// Content of an append counts even if the client has reset the stream, as over HTTP/1.1.
   func session(_ session: HTTP2Session, keepsContentOf request: HTTP2Request) -> Bool {
     connections.dispatch.appends(request.head)
   }

@@ -2,9 +2,9 @@ import PawlLoop
 import PawlWire
 
 extension HTTP2Connection {
-  /// Bytes written in a turn in which nothing else is ready; a share of it where others wait.
+  /// Bytes written in one turn of the loop when nothing else is ready; less when other connections are.
   private static let turn = 2 << 20
-  /// Bytes produced for one write: many records of TLS in one call, and all that waits unsent in memory.
+  /// Bytes produced for one write: many TLS records in one call. It is also the most that waits unsent in memory.
   private static let writeSize = 128 << 10
 
   func streamWritable() { pump() }
@@ -50,7 +50,7 @@ extension HTTP2Connection {
     return true
   }
 
-  /// What the socket would not take before; `false` when it is full still, or broken.
+  /// Writes the bytes that the socket did not take before. Returns `false` when the socket is still full or is broken.
   private func flush() -> Bool {
     guard !output.isEmpty else { return true }
     guard let sent = write(output, from: outputSent) else { return false }
@@ -61,7 +61,7 @@ extension HTTP2Connection {
     return true
   }
 
-  /// How much the socket took; `nil` when it is broken, and all is over.
+  /// Writes the bytes from `start` and returns how many the socket took; `nil` when it is broken and the connection closed.
   private func write(_ bytes: [UInt8], from start: Int) -> Int? {
     var position = start
     while position < bytes.count {
@@ -87,7 +87,7 @@ extension HTTP2Connection {
     return position - start
   }
 
-  /// Answers that became complete in what was just produced are sent when that is.
+  /// Notes for the answers that became complete in the bytes just produced that they are sent when those bytes are.
   private func noteAnswered() {
     if !readyRequests.isEmpty { noteAnsweredReady() }
     for index in unsentAnswers.indices.reversed() {

@@ -2,34 +2,35 @@ import PawlHTTP
 import PawlLoop
 import PawlWire
 
-/// One client's connection on which HTTP/2 is spoken: moves bytes between the socket and the ``HTTP2Session``, begins
-/// the requests that came, pulls answers in the session's order, and keeps the time limits that belong to the whole
-/// connection. Lives on one loop. Writing is in `HTTP2Connection+Writing`, its end in `HTTP2Connection+Ending`, what the
-/// session tells in `HTTP2Connection+Session`.
+/// A client's HTTP/2 connection: moves bytes between the socket and the ``HTTP2Session``, begins the requests that came, pulls
+/// answers in the session's order, and enforces the time limits of the connection.
+///
+/// Lives on one loop. Writing is in `HTTP2Connection+Writing`, the end in `HTTP2Connection+Ending`, the callbacks of the session
+/// in `HTTP2Connection+Session`.
 final class HTTP2Connection: StreamDelegate, ServedConnection {
   /// The life of the connection.
   enum Phase {
     case open
-    /// The same, and no more requests are to come: the session ends by itself when those that are here are answered.
+    /// No more requests are accepted. The session ends by itself once the present ones are answered.
     case draining
-    /// What is produced still goes out; then FIN.
+    /// The produced frames are still written; then FIN is sent.
     case ending
-    /// FIN is sent; what still arrives is read and dropped, so that no RST overtakes what was sent.
+    /// FIN is sent. What still arrives is read and dropped, so that no RST destroys what was sent.
     case lingering
     case closed
   }
 
-  /// What it is doing, which calls from within are not to do again.
+  /// The work in progress, which nested calls must not begin again.
   enum Activity { case none, receiving, pumping }
 
-  /// When it is looked whether the client has acknowledged the settings.
+  /// The time after which pawl checks whether the client has acknowledged the SETTINGS.
   private static let settingsTime = Duration.seconds(11)
-  /// The same for its answer to the announcement of the end.
+  /// The time after which pawl checks whether the client has reacted to the GOAWAY of a drain.
   static let drainTime = Duration.seconds(1)
-  /// Bytes, and time, in which what still arrives after the end is dropped.
+  /// The limits of ``Phase/lingering``: bytes, and time.
   static let lingerBudget = 1 << 20
   static let lingerTime = Duration.seconds(5)
-  /// The time where the whole server waits for it.
+  /// The time limit of lingering while the server drains.
   static let drainLingerTime = Duration.seconds(1)
 
   let connections: LoopConnections
@@ -43,39 +44,39 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
   // Reading
   private var received: [UInt8]
   var streams: [HTTP2StreamID: HTTP2Stream] = [:]
-  /// Requests that came within what is being read: begun after it, those that were reset meanwhile not at all.
+  /// Requests in the bytes that are being read. They begin after those bytes; requests that were reset meanwhile do not begin.
   var arrived: [HTTP2Stream] = []
   var activity = Activity.none
-  /// Request content in memory that exchanges have not taken yet: while there is some, its credit is missing to others.
+  /// Bytes of request content in memory that exchanges have not taken yet. While there are some, other streams lack their credit.
   var heldContent = 0
   private var lingering = Lingering(budget: HTTP2Connection.lingerBudget)
 
   // Writing
-  /// Produced, and not taken by the socket.
+  /// Produced bytes that the socket has not taken.
   var output: [UInt8] = []
   var outputSent = 0
-  /// Bytes over the whole connection: produced, and taken by the socket.
+  /// Bytes since the beginning of the connection: produced, and taken by the socket.
   var produced: UInt64 = 0
   var written: UInt64 = 0
-  /// Answers that are complete and whose last bytes the socket has not taken, with the count at which it has.
+  /// Complete answers whose last bytes the socket has not taken, each with the value of ``written`` at which it has.
   var unsentAnswers: [(until: UInt64, stream: HTTP2Stream)] = []
-  /// Those whose answers are sent on the short way, in the order they were asked.
+  /// Requests whose answers are sent on the hot path, in the order of their arrival.
   var readyRequests: [HTTP2ReadyRequest] = []
-  /// Since ``timeReady()``.
+  /// Whether a request was answered on the hot path since the last ``timeReady()``.
   var hasAnsweredReady = false
 
   // Time
   lazy var timer = connections.loop.makeTimer { [weak self] in self?.timerFired() }
   private var timerDue = Monotonic(nanoseconds: .max)
-  /// Since when no stream is open.
+  /// The time since which no stream is open.
   var idleSince: Monotonic
   var hasServed = false
-  /// Since when the socket has taken nothing of what it is to take.
+  /// The time since which the socket has taken none of the waiting bytes; `nil`: none wait.
   var stuckSince: Monotonic?
-  /// Once the connection ends: when it is closed, whatever is left.
+  /// The time at which an ending connection is closed in any case.
   var endBy: Monotonic?
 
-  /// - Parameter received: bytes that were read already: the preface where it was recognised in clear.
+  /// - Parameter received: bytes that were read already: the preface, where it was recognised without TLS.
   init(
     stream: SocketStream, facts: ClientFacts, listener: ListenerOnLoop, connections: LoopConnections,
     received: [UInt8] = []
@@ -90,7 +91,7 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
     stream.delegate = self
   }
 
-  /// Requests are taken, or those that were are answered.
+  /// Whether requests are accepted, or accepted ones still answered.
   var isOpen: Bool { phase == .open || phase == .draining }
 
   func start() {
@@ -99,7 +100,7 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
     expect(within: Self.settingsTime)
     var bytes = received
     received = []
-    // Also the server's own preface, its SETTINGS, goes out.
+    // This also sends the server's connection preface, its SETTINGS.
     bytes.withUnsafeMutableBytes { receive($0) }
   }
 
@@ -125,7 +126,7 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
     connections.loop.giveReadBuffer(buffer)
     switch result {
     case .bytes, .wouldBlock: break
-    // Without its side a client can neither ask nor give credit: unlike in HTTP/1.1 nobody ends only that.
+    // After FIN a client can neither send requests nor give credit. Unlike in HTTP/1.1, no client ends only its own side.
     case .end: clientBroke("closed")
     case .failed(let code): clientBroke(errorName(code))
     }
@@ -143,7 +144,7 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
     timeReady()
   }
 
-  /// Those that brought content have begun with it.
+  /// Begins the requests that arrived. Those with content have begun at its first byte.
   private func beginArrived() {
     var index = 0
     while index < arrived.count, isOpen {
@@ -165,8 +166,8 @@ final class HTTP2Connection: StreamDelegate, ServedConnection {
 
   // MARK: - Deadlines
 
-  /// The connection is looked at again within this time. The timer is moved only when it fires or has to fire earlier,
-  /// so that a busy connection pays nothing.
+  /// Makes sure that the time limits are checked within this time. The timer moves only when it has fired or has to fire earlier,
+  /// so that a busy connection costs nothing.
   func expect(within duration: Duration) {
     let due = connections.loop.now.advanced(by: duration)
     if timer.isScheduled, timerDue <= due { return }

@@ -3,8 +3,8 @@ import PawlHTTP
 import PawlLoop
 import PawlWire
 
-/// The content of one answer over HTTP/2, between its source and the frames of the session. A class: a source may call its
-/// stream back while it is asked.
+/// The content of one answer over HTTP/2, on its way from the source into frames. A class, since a source may call its stream
+/// back from within ``BodySource/next(limit:)``.
 final class HTTP2Outgoing {
   enum Offer: Equatable {
     case bytes(Int, isLast: Bool)
@@ -13,7 +13,7 @@ final class HTTP2Outgoing {
     case failed(BodyEnd)
   }
 
-  /// Bytes asked of the source at a time: what may be in memory for a client that takes nothing.
+  /// Bytes asked of the source at a time: the most that waits in memory for a client that reads nothing.
   static let pieceLimit = 64 << 10
 
   private enum Piece {
@@ -29,21 +29,21 @@ final class HTTP2Outgoing {
   }
 
   private var source: (any BodySource)?
-  /// The same once it has said that it is at its end, until its last piece is in a frame: that may still come back.
+  /// The source after its end, until its last piece is in a frame: that piece may still be given back.
   private var ended: (any BodySource)?
   private var piece: Piece?
   private var owed = OwedContent.unknown
-  /// Nothing follows the piece, no trailers either.
+  /// Whether nothing follows the piece, not even trailers.
   private var isLast = false
   private var trailers = Fields()
-  /// What came instead of the end.
+  /// The failure that came instead of the end.
   private var failure: BodyEnd?
-  /// The source has said that it has nothing yet.
+  /// Whether the source had nothing when it was last asked, and will call ``BodyConsumer/bodyIsReady()``.
   var isWaiting = false
 
   func begin(_ source: any BodySource, owed: UInt64?) { (self.source, self.owed) = (source, OwedContent(owed)) }
 
-  /// How much of what is there can go in one frame.
+  /// Returns how much content can go into one frame of at most `limit` bytes.
   func offer(_ limit: Int) -> Offer {
     while true {
       if case .file(let run)? = piece, let keeper = source ?? ended, keeper.look(at: run, isCopied: true) != .same {
@@ -89,7 +89,7 @@ final class HTTP2Outgoing {
     if owed.isPaid { lookAhead() }
   }
 
-  /// The last bytes of a known length and the end of the stream go in one frame.
+  /// Asks the source for its end, so that the last bytes of a known length carry END_STREAM in the same frame.
   private func lookAhead() {
     switch source?.next(limit: 1) {
     case .end:
@@ -112,7 +112,7 @@ final class HTTP2Outgoing {
     ended = nil
   }
 
-  /// Moves so many bytes of the piece into a frame; returns why they cannot be had.
+  /// Moves bytes of the piece into a frame. Returns an error where they cannot be read.
   func append(_ count: Int, to output: inout [UInt8]) -> BodyEnd? {
     switch piece {
     case .memory(let bytes, let range):
@@ -135,7 +135,8 @@ final class HTTP2Outgoing {
     }
   }
 
-  /// Blocks where the bytes are not in the page cache, for one frame, as `sendfile` does. -1 when they cannot be read.
+  /// Reads bytes of a file; blocks where they are not in the page cache, for one frame, as `sendfile` does. Returns how many were
+  /// read; -1 where they cannot be.
   private static func read(_ run: FileRun, _ count: Int, into output: inout [UInt8]) -> Int {
     let start = output.count
     output.append(contentsOf: repeatElement(0, count: count))
@@ -153,7 +154,7 @@ final class HTTP2Outgoing {
     return filled
   }
 
-  /// Lets go of everything, early or at the end.
+  /// Frees the source and the piece, early or at the end.
   func finish() {
     source?.finish()
     source = nil
@@ -163,7 +164,7 @@ final class HTTP2Outgoing {
 }
 
 extension HTTP2Outgoing.Offer {
-  /// As the session understands it.
+  /// The same for the session, without the reason of a failure.
   var plain: HTTP2Offer {
     switch self {
     case .bytes(let count, let isLast): .bytes(count, isLast: isLast)

@@ -17,13 +17,13 @@ extension HTTP2Stream: ResponseChannel, BodyConsumer {
   func respond(_ head: consuming ResponseHead, length: ContentLength, body: (any BodySource)?) {
     guard state.mayAnswer, let connection else { return }
     if case .asked = webSocket, (200..<300).contains(head.status) {
-      // In HTTP/2 these would say that the tunnel stands.
+      // In HTTP/2 a 2xx response to CONNECT would mean that the tunnel is established (RFC 8441 §5).
       body?.finish()
       return failUpgrade(status: head.status)
     }
     state.respond()
     stopTimingContent()
-    // The rest of the request may be here already, held back for an origin that answered before it took it.
+    // The rest of the request may be in memory, held back for an origin that responded before it had read it.
     isPaused = false
     passContent()
     var head = head
@@ -77,11 +77,12 @@ extension HTTP2Stream: ResponseChannel, BodyConsumer {
     return false
   }
 
-  /// How long the client may still take nothing of the answer; `nil` when it is not to take anything.
+  /// Returns how long the client may still read nothing of the answer, and ends the stream when that time is over; `nil` when
+  /// there is nothing for the client to read.
   func sendingDue(_ now: Monotonic) -> Duration? {
     guard state.isAnswering, !isTunnel, !outgoing.isWaiting, let connection else { return nil }
     let limit = connection.listener.settings.sendTimeout
-    // A stream that waits behind others, or for the socket, is not to blame.
+    // A stream that waits for other streams or for the socket does not use up its time.
     if !connection.session.isHeldBack(id) { progressAt = max(progressAt, connection.stuckSince ?? now) }
     guard now - progressAt >= limit else { return limit - (now - progressAt) }
     endVisibly(BodyEnd(party: .client, reason: "send-timeout"))

@@ -2,13 +2,14 @@ import PawlHTTP
 import PawlLoop
 import PawlWire
 
-/// The request's content, from the session to the exchange. Credit goes back to the client as the exchange takes bytes.
+/// The request's content, on its way from the session to the exchange. The client gets its credit back as the exchange takes
+/// bytes.
 extension HTTP2Stream {
   func receive(_ bytes: UnsafeRawBufferPointer) {
     contentCount += UInt64(bytes.count)
     begin()
     meter.add(bytes.count)
-    // A tunnel goes on in this direction when the origin has ended the other.
+    // A tunnel still carries bytes to the origin after the origin has ended its own direction.
     if hasAnswered && !isTunnel || hasBegun && exchange == nil { return dropContent(bytes.count) }
     guard hasBegun, !isPaused, held.isEmpty, takesContent, let exchange else { return hold(bytes) }
     guard lastIsCertain else {
@@ -24,14 +25,14 @@ extension HTTP2Stream {
     connection?.heldContent += bytes.count
   }
 
-  /// Whether the last byte that came may go on. An announced length is reached with its last byte, and the request
-  /// may be malformed still, by more bytes (RFC 9113 §8.1.1): that one waits for the end, as a rule in the same frame.
+  /// Whether the last received byte may be passed on. When the announced length is reached, more bytes may still make the request
+  /// malformed (RFC 9113 §8.1.1): the last byte waits for END_STREAM, which usually is in the same frame.
   private var lastIsCertain: Bool {
     guard let contentLength, contentCount >= contentLength, !requestHasEnded else { return true }
     return connection?.session.hasEnded(id) == true
   }
 
-  /// What is held and may go on.
+  /// Takes held bytes that may be passed on.
   private func nextHeld() -> (bytes: [UInt8], range: Range<Int>)? {
     if lastIsCertain { return held.next(limit: .max) }
     return held.count > 1 ? held.next(limit: held.count - 1) : nil
@@ -42,7 +43,7 @@ extension HTTP2Stream {
     stopTimingContent()
     guard exchange != nil || !hasBegun else { return }
     untoldEnd = trailers
-    // One that waits for its end was looked at before.
+    // A request without content that waits for its end begins now.
     switch arrival {
     case .unended: begin()
     case .begun: passContent()
@@ -50,7 +51,8 @@ extension HTTP2Stream {
     }
   }
 
-  /// Hands on what is held, as far as the exchange takes it, then the end. Only content that was announced has one.
+  /// Passes on the held bytes, as far as the exchange takes them, then the end. A request that announced no content has no such
+  /// end.
   func passContent() {
     while !isPaused, takesContent, let exchange, let (bytes, range) = nextHeld() {
       let goesOn = bytes.withUnsafeBytes { exchange.requestBody(UnsafeRawBufferPointer(rebasing: $0[range])) }
@@ -62,7 +64,7 @@ extension HTTP2Stream {
     if isTunnel || request?.head.framing != BodyFraming.none { exchange.requestBodyEnded(trailers) }
   }
 
-  /// What comes before a WebSocket stands is kept for it.
+  /// Whether content is passed on. Bytes for a WebSocket are kept until the origin has accepted it.
   private var takesContent: Bool {
     if case .asked = webSocket { false } else { true }
   }
@@ -83,19 +85,19 @@ extension HTTP2Stream {
     }
   }
 
-  // MARK: - Content that nobody wants
+  // MARK: - Unwanted content
 
   func drainRequestBody() { wish = .drained }
 
-  /// The answer is complete and the request is not: the rest is dropped where that is cheap or the exchange asked for it,
-  /// since many clients do not read before they have sent; else it is given no more credit, then told to stop
-  /// (RFC 9113 §8.1).
+  /// Handles the rest of a request whose answer is complete. It is dropped where that is cheap or the exchange requested it,
+  /// since many clients do not read before they have sent all of it. Otherwise it gets no more credit, and the stream is reset
+  /// after a moment (RFC 9113 §8.1).
   func dropRest() {
     release()
     dropBudget = UnwantedContent.budget(
       wish, contentLength.map { $0 - min($0, contentCount) },
       expects: request?.head.fields.contains(.expect) == true)
-    // Some look at no answer any more once the stream is reset (curl before 8).
+    // Some clients ignore the answer once the stream is reset (curl before 8).
     timeContent(after: UnwantedContent.time)
   }
 
@@ -106,13 +108,13 @@ extension HTTP2Stream {
     if dropBudget > 0 { connection?.session.consumed(count, of: id) }
   }
 
-  /// Credit for what will never be handed on.
+  /// Gives credit for held bytes that will never be passed on.
   func release() {
     while let (_, range) = held.next(limit: .max) { taken(range.count) }
   }
 
-  /// All that has come, wanted now or not: it may be all there is to come. Of a request that did not end, the last
-  /// byte is for an upload alone, which is the same in any number of requests.
+  /// Passes all held bytes to an exchange whose stream is about to end, even if it is paused: no more may come. The last byte of
+  /// a request without END_STREAM goes to an upload only, whose content may be split over any number of requests.
   func give(all exchange: any Exchange, isMalformed: Bool = false) {
     let isWhole = exchange is UploadExchange && !isMalformed
     while takesContent, let (bytes, range) = isWhole ? held.next(limit: .max) : nextHeld() {
@@ -126,7 +128,7 @@ extension HTTP2Stream {
 
   // MARK: - min-rate
 
-  /// Starts the time that content has; what the client could not send while it was held back is not held against it.
+  /// Starts the time limit of the request's content. The time in which pawl held the client back does not count.
   func timeContent() {
     guard !requestHasEnded, state.mayAnswer, case .none = webSocket, let request else { return }
     timeContent(after: request.route.minRate.window)

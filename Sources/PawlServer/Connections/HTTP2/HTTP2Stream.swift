@@ -2,12 +2,14 @@ import PawlHTTP
 import PawlLoop
 import PawlWire
 
-/// One request over HTTP/2 and its answer: what ``HTTP1Connection`` is for HTTP/1.1, without the connection. What would
-/// cut a connection there resets the stream here. The request's content is in `HTTP2Stream+Content`, the answer in
-/// `HTTP2Stream+Answer`. Held by its connection until both sides have ended, and by its exchange.
+/// A request over HTTP/2 and its answer: what ``HTTP1Connection`` is for HTTP/1.1, without the connection. Errors that cut a
+/// connection there reset the stream here.
+///
+/// The request's content is in `HTTP2Stream+Content`, the answer in `HTTP2Stream+Answer`. Held by its connection until both sides
+/// have ended, and by its exchange.
 final class HTTP2Stream {
   let id: HTTP2StreamID
-  /// `nil` once the stream is over for the exchange, too.
+  /// `nil` once the stream is closed and its exchange has ended.
   private(set) var connection: HTTP2Connection?
   let loop: LoopConnections
   private(set) var arrival: Arrival
@@ -17,44 +19,44 @@ final class HTTP2Stream {
   /// When the head came.
   private let began: Monotonic
 
-  /// What has come and is not begun yet.
+  /// The state of the request before it begins.
   enum Arrival {
     case request(HTTP2Request)
-    /// One that is complete with its end alone, which is waited for.
+    /// A request without content that waits for END_STREAM.
     case unended(HTTP2Request)
     case refusal(RequestRefusal)
     case begun
   }
 
-  /// A WebSocket that was asked for (RFC 8441).
+  /// The state of a requested WebSocket (RFC 8441).
   enum WebSocket {
     case none
-    /// The origin is asked; with the key that was made for its half.
+    /// The origin was sent the upgrade request, with a key that pawl generated.
     case asked(WebSocketHandshake)
-    /// The request's content and the answer's are its bytes.
+    /// The contents of the request and of the answer are the WebSocket's bytes.
     case tunnel
   }
 
   // The request's content
-  /// Came, and the exchange would not take it yet. Bounded by the stream's window: no credit is given for it.
+  /// Received content that the exchange has not taken yet. Bounded by the stream's window, since it gets no credit.
   var held = ChunkQueue()
   var isPaused = false
-  /// To be told to the exchange behind what is held.
+  /// The trailers of the content's end, which is still to be passed to the exchange after the held bytes.
   var untoldEnd: Fields?
   var meter = RateMeter()
-  /// Bytes of content so far, and those announced.
+  /// Bytes of content received so far, and announced.
   var contentCount: UInt64 = 0
   var contentLength: UInt64?
-  /// Bytes of unwanted content that are still dropped rather than refused.
+  /// Bytes of unwanted content that are still read and dropped.
   var dropBudget = 0
   var wish = UnwantedContent.Wish.none
-  /// Made when something of the content, or its end, has to come in time.
+  /// The time limit of the content or its end; created when it is first needed.
   private(set) var contentTimer: LoopTimer?
 
   // The answer
   let outgoing = HTTP2Outgoing()
   var webSocket = WebSocket.none
-  /// When the client last took some of the answer, or could have.
+  /// When the answer last made progress, or last waited for something other than the client.
   var progressAt: Monotonic
 
   init(_ id: HTTP2StreamID, _ request: HTTP2Request, on connection: HTTP2Connection) {
@@ -89,7 +91,7 @@ final class HTTP2Stream {
 
   // MARK: - Beginning
 
-  /// After everything that came with the head was read: a request that was reset at once costs no exchange.
+  /// Begins the request, after everything received with its head was read: a request that is reset at once costs no exchange.
   func begin() {
     guard let connection, !isClosed else { return }
     switch arrival {
@@ -106,7 +108,7 @@ final class HTTP2Stream {
 
   private func begin(_ request: HTTP2Request, on connection: HTTP2Connection) {
     var head = request.head
-    // Only now it shows that there is no content: clients may say so in a frame of its own.
+    // END_STREAM may come in a frame of its own: only now it is certain that there is no content.
     if head.framing == .chunked, requestHasEnded, contentCount == 0 { head.framing = .none }
     if head.method == .connect {
       guard let handshake = WebSocketHandshake(request) else { return refuseConnect() }
@@ -123,27 +125,27 @@ final class HTTP2Stream {
     timeContent()
   }
 
-  /// No content is announced, and the stream has not ended: with its head alone the origin would have the whole of a
-  /// request that may prove malformed (RFC 9113 §8.1.1).
+  /// Whether the request announces no content but its stream has not ended. It cannot begin: its head alone would be a complete
+  /// request for the origin, while it may still prove malformed (RFC 9113 §8.1.1).
   private func isUnendedNothing(_ head: RequestHead) -> Bool {
     head.framing == .length(0) && !requestHasEnded && head.method != .connect
   }
 
-  /// Such a request is complete with its end, for which it has as long as for its head.
+  /// Waits for the end of such a request, as long as for a head.
   private func waitForEnd(of request: HTTP2Request) {
     guard let connection, case .request = arrival else { return }
     arrival = .unended(request)
     timeContent(after: connection.listener.settings.headerTimeout)
   }
 
-  /// ``contentTimeIsOver()`` is called after this time.
+  /// Calls ``contentTimeIsOver()`` after this time.
   func timeContent(after duration: Duration) {
     let timer = contentTimer ?? loop.loop.makeTimer { [weak self] in self?.contentTimeIsOver() }
     contentTimer = timer
     timer.schedule(after: duration)
   }
 
-  /// The end of a request that began with it did not come.
+  /// Refuses a request whose end did not come in time.
   func refuseUnended() {
     arrival = .begun
     refuse(RequestRefusal(408, "The request did not end in time."))
@@ -155,26 +157,26 @@ final class HTTP2Stream {
     self.reply(reply)
   }
 
-  /// pawl is nobody's tunnel but a WebSocket's (RFC 8441 §3, RFC 9110 §9.3.6).
+  /// Refuses CONNECT for anything but a WebSocket (RFC 8441 §3, RFC 9110 §9.3.6).
   private func refuseConnect() {
     refuse(RequestRefusal(501, "This server offers no tunnels but WebSocket."))
   }
 
-  // MARK: - The answer's life
+  // MARK: - The end of the answer
 
-  /// END_STREAM is produced, within the session's call.
+  /// Notes that END_STREAM is produced. Called from within the session.
   func answered() {
     state.answerIsProduced()
     outgoing.finish()
   }
 
-  /// The same, after that call: what is reset now overtakes nothing.
+  /// Begins to drop the rest of an unended request, after the session's call: a reset now comes behind the answer.
   func dropRestIfUnended() {
     guard !isClosed, !requestHasEnded, !isTunnel else { return }
     dropRest()
   }
 
-  /// The last byte of the answer is in the socket.
+  /// Ends the exchange once the last byte of the answer is in the socket.
   func answerSent() {
     guard !isTunnel || isClosed else { return }
     let finished = exchange
@@ -184,22 +186,23 @@ final class HTTP2Stream {
     if isClosed { connection = nil }
   }
 
-  /// Both sides have ended, or (`code`) the stream was reset.
+  /// Handles the end of the stream.
+  /// - Parameter code: the error code of a reset; `nil`: both sides have ended.
   func closed(by code: UInt32?) {
     state.close()
     contentTimer?.close()
-    // What the exchange has not taken yet may still be for it.
+    // The exchange still gets the held content.
     guard hasAnswered, code == nil || !isTunnel else {
       let isMalformed = !requestHasEnded && code == HTTP2ErrorCode.protocolError.rawValue
       return drop(BodyEnd(party: .client, reason: Self.reason(of: code)), isMalformed: isMalformed)
     }
-    // The client was told that all is well: what is held of a tunnel is still the origin's.
+    // The client saw a clean end: the held bytes of a tunnel still go to the origin.
     if isTunnel, let exchange { give(all: exchange) }
     release()
     if isTunnel { answerSent() }
   }
 
-  /// RST_STREAM's code as the log's word: `reset` where the client simply wants no more.
+  /// Returns the log's word for a code of RST_STREAM: `reset` where the client has just cancelled.
   static func reason(of code: UInt32?) -> String {
     switch code.flatMap(HTTP2ErrorCode.init(rawValue:)) {
     case .cancel, .noError, nil: "reset"
@@ -209,7 +212,7 @@ final class HTTP2Stream {
 
   // MARK: - Ends
 
-  /// The body cannot be finished: RST_STREAM, where HTTP/1.1 ends the connection short of the announced length.
+  /// Ends a body that cannot be finished with RST_STREAM, where HTTP/1.1 would end the connection before the announced length.
   func endVisibly(_ end: BodyEnd) {
     guard !isClosed, !hasAnswered else { return }
     request?.record.end = end
@@ -218,7 +221,7 @@ final class HTTP2Stream {
     drop(end)
   }
 
-  /// Ends abruptly what is not to be answered.
+  /// Ends the stream abruptly, without an answer.
   func abandon(_ end: BodyEnd) {
     guard !isClosed else { return }
     request?.record.end = end
@@ -232,8 +235,8 @@ final class HTTP2Stream {
     connection.pump()
   }
 
-  /// Nobody is left to answer: lets the exchange go. What came of the content still counts.
-  /// - Parameter isMalformed: the client has broken the rules of its request (RFC 9113 §8.1.1): it is never complete.
+  /// Ends the exchange, since the client has gone or the stream was reset. Content that came before still counts.
+  /// - Parameter isMalformed: whether the request proved malformed (RFC 9113 §8.1.1): then it is never complete.
   func drop(_ end: BodyEnd, isMalformed: Bool = false) {
     state.close()
     contentTimer?.close()

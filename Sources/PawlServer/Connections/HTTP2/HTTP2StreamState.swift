@@ -1,18 +1,19 @@
-/// Where one request over HTTP/2 and its answer are. Pure: each event has one function, which says whether it was possible;
-/// ``HTTP2Stream`` does what follows.
+/// The state of one request over HTTP/2 and of its answer.
+///
+/// Pure: each event has one function, which returns whether it was possible; ``HTTP2Stream`` does what follows.
 struct HTTP2StreamState: Hashable {
   enum Answer: UInt8, CaseIterable {
-    /// Interim heads may have gone.
+    /// The final response has not begun. Interim responses may have been sent.
     case awaited
-    /// The final head is with the session.
+    /// The session has the head of the final response.
     case begun
-    /// It is produced to its end: END_STREAM is in a frame.
+    /// All of it is produced: END_STREAM is in a frame.
     case produced
   }
 
   enum Life: Hashable {
     case open(Answer)
-    /// Nothing more goes either way; how far the answer had come.
+    /// Nothing is sent or received any more; with the state that the answer had reached.
     case closed(Answer)
   }
 
@@ -22,7 +23,7 @@ struct HTTP2StreamState: Hashable {
 
   init(requestHasEnded: Bool) { self.requestHasEnded = requestHasEnded }
 
-  // MARK: What follows from that
+  // MARK: Derived properties
 
   private var answer: Answer {
     switch life {

@@ -1,26 +1,27 @@
 import PawlHTTP
 import PawlLoop
 
-/// A stream of HTTP/2 on one side of a ``Tunnel`` (RFC 8441): the request's content and the answer's are bytes both ways.
-/// The end of a direction is END_STREAM here and FIN at the origin; a side that breaks resets the other.
+/// The client's side of a ``Tunnel`` over HTTP/2 (RFC 8441): the contents of the request and of the answer carry the bytes. The
+/// end of a direction is END_STREAM here and FIN at the origin. A side that breaks resets the other.
 final class HTTP2Tunnel: Exchange, ByteStream, BodySource {
-  /// Bytes towards the client that wait here; beyond them the origin has to.
+  /// The most bytes that wait here for the client; at this limit the origin is no longer read.
   static let highWater = 64 << 10
   private static let lowWater = 16 << 10
-  /// How long an origin may take nothing of what a client left behind when both had ended.
+  /// The time after which an origin that reads nothing is cut off, when both directions have ended and bytes of the client are
+  /// left.
   static let restTime = Duration.seconds(60)
 
   weak var delegate: (any StreamDelegate)?
   weak var consumer: (any BodyConsumer)?
   private var state = HTTP2TunnelState()
-  /// Gone when both sides have ended; what the client sent before may still be on its way to the origin.
+  /// `nil` when both sides have ended. Bytes of the client may then still be on their way to the origin.
   private weak var channel: (any ResponseChannel)?
   private unowned let connections: LoopConnections
   private var tunnel: Tunnel?
   private var received = ChunkQueue()
   private var outgoing = ChunkQueue()
   private var timer: LoopTimer?
-  /// Whether the origin has taken something since the timer was set.
+  /// Whether the origin has taken bytes since the timer was set.
   private var isTaken = false
 
   init(channel: any ResponseChannel, connections: LoopConnections) {
@@ -31,7 +32,8 @@ final class HTTP2Tunnel: Exchange, ByteStream, BodySource {
   var isReading: Bool { state.reading == .reading }
   var isClosed: Bool { state.reading == .closed }
 
-  /// - Parameter holding: kept as long as the tunnel lasts.
+  /// Starts the tunnel.
+  /// - Parameter holding: kept alive as long as the tunnel lasts.
   func start(_ origin: SocketStream, leftover: [UInt8], holding: AnyObject) {
     let tunnel = Tunnel(client: self, origin: origin, toClient: leftover, toOrigin: []) { [weak self] _, _ in
       _ = holding
@@ -69,7 +71,7 @@ final class HTTP2Tunnel: Exchange, ByteStream, BodySource {
     tunnel?.over(isBroken: true)
   }
 
-  /// Both sides have ended, and the stream is gone. What the origin has not taken yet is kept for it by the loop.
+  /// Handles the end of both sides and of the stream: the loop keeps the tunnel until the origin has taken the remaining bytes.
   func responseSent() {
     guard let tunnel else { return }
     connections.tunnels[ObjectIdentifier(self)] = tunnel
@@ -93,7 +95,7 @@ final class HTTP2Tunnel: Exchange, ByteStream, BodySource {
 
   func stopReading() { state.stopReading() }
 
-  /// Until what came is read, or the tunnel wants no more.
+  /// Calls the tunnel until it has read all received bytes, or stops reading.
   private func tell() {
     while isReading, let delegate, !received.isEmpty { delegate.streamReadable() }
     if isReading, state.client == .ended, received.isEmpty { delegate?.streamReadable() }

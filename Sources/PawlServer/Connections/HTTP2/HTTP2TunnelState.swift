@@ -1,7 +1,8 @@
-/// Where the two directions of a tunnel over HTTP/2 are. Pure: each event has one function, which says whether it was
-/// possible; ``HTTP2Tunnel`` does what follows.
+/// The state of the two directions of a tunnel over HTTP/2.
+///
+/// Pure: each event has one function, which returns whether it was possible; ``HTTP2Tunnel`` does what follows.
 struct HTTP2TunnelState: Hashable {
-  /// The tunnel's reading of what the client sends.
+  /// Whether the tunnel reads what the client sends.
   enum Reading: CaseIterable {
     case stopped, reading
     /// Nothing is read or written any more.
@@ -12,11 +13,11 @@ struct HTTP2TunnelState: Hashable {
     case sending
     /// END_STREAM has come.
     case ended
-    /// The stream is gone before its end.
+    /// The stream was closed before END_STREAM.
     case broken
   }
 
-  /// What goes to the client.
+  /// The direction to the client.
   enum Outgoing: CaseIterable {
     case flowing
     /// The origin waits until the client has taken more.
@@ -49,13 +50,13 @@ struct HTTP2TunnelState: Hashable {
 
   // MARK: Towards the client
 
-  /// As much waits for the client as may.
+  /// Notes that the limit of waiting bytes is reached.
   mutating func fills() {
     if outgoing == .flowing { outgoing = .full }
   }
 
-  /// The client has taken enough.
-  /// - Returns: whether somebody waits for that.
+  /// Notes that the client has taken enough for more to come.
+  /// - Returns: whether the tunnel waits for that.
   mutating func empties() -> Bool {
     guard outgoing == .full else { return false }
     outgoing = .flowing

@@ -4,18 +4,19 @@ import PawlHTTP
 import PawlLoop
 import PawlWire
 
-/// A WebSocket asked for by an extended CONNECT (RFC 8441 §5), as it is asked for over HTTP/1.1 (RFC 6455 §4).
+/// Translates the handshake of a WebSocket: from the client's extended CONNECT (RFC 8441 §5) to the origin's HTTP/1.1 upgrade
+/// (RFC 6455 §4).
 struct WebSocketHandshake {
   private static let identifier: StaticString = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
   let key: [UInt8]
 
-  /// `nil` when something else is asked for.
+  /// Returns `nil` where the request is not for a WebSocket.
   init?(_ request: HTTP2Request, key: [UInt8] = Base64.encode(Randomness.bytes(16))) {
     guard let name = request.protocol, name.equalsIgnoringCase("websocket") else { return nil }
     self.key = key
   }
 
-  /// What the origin is asked: a GET with an upgrade, and nonce and version of this hop.
+  /// Returns the request for the origin: a GET with an upgrade, and with the key and version of this hop.
   func request(_ head: RequestHead) -> RequestHead {
     var head = head
     head.method = .get
@@ -28,7 +29,7 @@ struct WebSocketHandshake {
     return head
   }
 
-  /// The 200 that stands for the origin's 101; `nil` when that does not answer this request.
+  /// Returns the 200 for the client that corresponds to the origin's 101; `nil` when the response does not accept this handshake.
   func answer(to head: ResponseHead) -> ResponseHead? {
     guard head.status == 101,
       head.fields.only(.secWebSocketAccept)?.trimmed.elementsEqual(Self.accept(for: key)) == true,
@@ -39,7 +40,7 @@ struct WebSocketHandshake {
     return answer
   }
 
-  /// Base64 of the SHA-1 of key and identifier.
+  /// Returns the Base64 text of the SHA-1 of key and identifier (RFC 6455 §4.2.2).
   static func accept(for key: [UInt8]) -> [UInt8] {
     var text = key
     text.append(identifier)

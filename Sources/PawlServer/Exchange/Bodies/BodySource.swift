@@ -8,17 +8,17 @@ enum BodyPiece {
   case file(FileRun)
   /// Bytes in memory; the range counts within the array.
   case memory([UInt8], Range<Int>)
-  /// Nothing yet: the source calls ``BodyConsumer/bodyIsReady()`` when it is worth asking again.
+  /// Nothing now: the source calls ``BodyConsumer/bodyIsReady()`` when it may have something.
   case later
-  /// Nothing yet, but more is about to come, or the end: the source calls ``BodyConsumer/bodyIsReady()`` within the loop's
-  /// present turn, so that what is there already, a head, need not leave by itself.
+  /// Nothing now, but content or its end is about to come: the source calls ``BodyConsumer/bodyIsReady()`` within the loop's
+  /// present turn. Bytes that are queued already, such as a head, can wait for it and be sent together.
   case soon
   case end
   /// The body cannot be finished; the connection ends it visibly.
   case failed(BodyEnd)
 }
 
-/// What is left to send of a slice of a file.
+/// The part of a file slice that is still to be sent.
 struct FileRun: Sendable {
   private let slice: FileSlice
   private var sent = 0
@@ -26,14 +26,14 @@ struct FileRun: Sendable {
   init(_ slice: FileSlice) { self.slice = slice }
 
   var descriptor: CInt { slice.fd }
-  /// In the file.
+  /// The position in the file.
   var offset: UInt64 { slice.offset + UInt64(sent) }
-  /// In the body.
+  /// The position in the body.
   var position: UInt64 { offset - slice.base }
   var count: Int { slice.count - sent }
   mutating func advance(by count: Int) { sent += count }
 
-  /// All of it, blocking; `nil` where the file does not have that.
+  /// Reads all of it, blocking; `nil` where the file is too short or cannot be read.
   func read() -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: count)
     var done = 0
@@ -49,31 +49,31 @@ struct FileRun: Sendable {
   }
 }
 
-/// Why a body ended before its end: the words of the access log (`ended_by`, `end_reason`).
+/// Why a body ended early, as the access log has it (`ended_by`, `end_reason`).
 struct BodyEnd: Error, Hashable, Sendable {
   enum Party: String, Sendable { case client, origin, pawl }
   var party: Party
   var reason: String
 }
 
-/// Pulls content towards a client; a slow reader is simply asked less often.
+/// The source of a response's content. The connection pulls from it, and simply asks less often when its client is slow.
 protocol BodySource: AnyObject {
-  /// The next at most `limit` bytes.
+  /// Returns the next bytes, at most `limit`.
   func next(limit: Int) -> BodyPiece
-  /// Who is told that more has come. Set before the first `next`.
+  /// The object to call when more content has come. Set before the first `next`.
   var consumer: (any BodyConsumer)? { get set }
-  /// Whether it goes on as long as its client listens (``LiveStream``): one that ends its side has left, and nothing may come for long by
-  /// which that were noticed otherwise.
+  /// Whether the content is a live stream (``LiveStream``). A client that sends FIN then counts as gone: if no content comes for
+  /// long, its leaving would not be noticed otherwise.
   var isLive: Bool { get }
-  /// What stands behind the content; asked for after ``BodyPiece/end``.
+  /// The trailers; valid after ``BodyPiece/end``.
   var trailers: Fields { get }
-  /// Whether the file that the last run is taken of is still what it was. Where it is not, and where sending fails for want of
-  /// it, the rest of the run is given back.
-  /// - Parameter isCopied: what was sent of it before was copied, and is out of reach.
+  /// Checks whether the file of the last run is unchanged. Where it is not, or where sending fails, the rest of the run is given
+  /// back (``takeBack(_:)``).
+  /// - Parameter isCopied: whether the bytes sent before were copied, so that a change of the file cannot reach them.
   func look(at run: FileRun, isCopied: Bool) -> FileLook
-  /// What is left of the last run comes again, when it is right again; `false`: it never will.
+  /// Takes back the rest of the last run: it comes again once its bytes are valid. Returns `false` where they never will be.
   func takeBack(_ run: FileRun) -> Bool
-  /// Ends the body early, or says that it has been read to its end. No call follows.
+  /// Frees the source, early or after the end. No call follows.
   func finish()
 }
 
@@ -85,7 +85,7 @@ extension BodySource {
 }
 
 protocol BodyConsumer: AnyObject {
-  /// On the consumer's loop: `next` has something new to say.
+  /// Called on the consumer's loop when ``BodySource/next(limit:)`` may return something new.
   func bodyIsReady()
 }
 
@@ -107,14 +107,14 @@ final class MemoryBody: BodySource {
   func finish() { bytes = [] }
 }
 
-/// How long a response's content is, before framing.
+/// The length of a response's content, before framing.
 enum ContentLength: Hashable {
   /// The status or the method allows no content.
   case none
   case known(UInt64)
   case unknown
 
-  /// As a response of an origin came.
+  /// The length of an origin's response, by its framing.
   init(_ framing: BodyFraming) {
     switch framing {
     case .none: self = .none

@@ -1,7 +1,7 @@
 import PawlLoop
 
-/// Bytes both ways, as a ``Tunnel`` moves them: a socket, or a stream of an HTTP/2 connection. The methods mean what
-/// they mean of ``SocketStream``.
+/// A stream of bytes in both directions for a ``Tunnel``: a socket, or a stream of an HTTP/2 connection. The methods are those of
+/// ``SocketStream``.
 protocol ByteStream: AnyObject {
   /// Held weakly.
   var delegate: (any StreamDelegate)? { get set }

@@ -1,18 +1,19 @@
 import DequeModule
 
-/// Content between an origin and a client, in the order it came. Bounded by whoever fills it.
+/// A queue of content between an origin and a client. Has no limit of its own: the code that fills it keeps one.
 struct ChunkQueue {
-  /// The one that is being taken; empty when all are. Most answers are one chunk.
+  /// The chunk that is being taken; empty when the queue is. Most answers are one chunk.
   private var present: [UInt8] = []
   private var taken = 0
   private var behind: Deque<[UInt8]> = []
   private(set) var count = 0
-  /// Bytes below which a chunk takes more.
+  /// The size in bytes below which further bytes are appended to the last chunk.
   private static let small = 1 << 10
 
   var isEmpty: Bool { count == 0 }
 
-  /// - Returns: how many bytes there are now.
+  /// Appends a copy of the bytes.
+  /// - Returns: how many bytes are in the queue now.
   @discardableResult
   mutating func append(_ bytes: UnsafeRawBufferPointer) -> Int {
     guard !bytes.isEmpty else { return count }
@@ -25,7 +26,7 @@ struct ChunkQueue {
     return count
   }
 
-  /// Who sends little at a time has no chunk for each of it, which costs many times as much.
+  /// Appends to the last chunk where that is small. An own chunk for each small piece would cost many times as much.
   private mutating func appendToLast(_ bytes: UnsafeRawBufferPointer) -> Bool {
     if behind.isEmpty {
       guard present.count < Self.small else { return false }
@@ -37,7 +38,7 @@ struct ChunkQueue {
     return true
   }
 
-  /// The next bytes, at most `limit`, without copying them; `nil` when there are none.
+  /// Takes the next bytes, at most `limit`, without copying them; `nil` when there are none.
   mutating func next(limit: Int) -> (bytes: [UInt8], range: Range<Int>)? {
     guard !present.isEmpty else { return nil }
     let chunk = present

@@ -1,10 +1,10 @@
 import PawlCoding
 import PawlHTTP
 
-/// Content on its way to one client, compressed as it comes. What has come is given out whenever nothing more is there: each event of
-/// a stream at once. Nothing of it is kept, and none of it can be asked for again.
+/// Content for one client, compressed as it comes. When no more content is there, the encoder is flushed: each event of an event
+/// stream goes out at once. Nothing is stored, so ranges of it cannot be requested.
 final class CodedStream: BodySource, BodyConsumer {
-  /// Bytes that are compressed at a time, on the loop: less than a millisecond.
+  /// Bytes compressed at a time, on the loop: less than a millisecond.
   private static let piece = 16 << 10
 
   private let source: any BodySource
@@ -14,7 +14,7 @@ final class CodedStream: BodySource, BodyConsumer {
   private var sent = 0
   private var holdsBack = false
   private var end: BodyPiece?
-  /// Reads what the source gives as a part of a file.
+  /// The read of a file run that the source returned.
   private var reading: FileReading?
   weak var consumer: (any BodyConsumer)? { didSet { source.consumer = consumer == nil ? nil : self } }
 
@@ -33,7 +33,7 @@ final class CodedStream: BodySource, BodyConsumer {
   }
 
   var isLive: Bool { source.isLive }
-  /// Without digests, which are of the other bytes.
+  /// The trailers without digests, which are of the uncompressed bytes.
   var trailers: Fields {
     var trailers = source.trailers
     trailers.removeDigests()
@@ -66,7 +66,7 @@ final class CodedStream: BodySource, BodyConsumer {
         if end == nil { end = .end }
         share.giveBack()
       case .failed(let failure):
-        // The client gets as much as came.
+        // The client still gets all content that came.
         if holdsBack { code { encoder, output throws(CodingError) in try encoder.flush(into: &output) } }
         end = .failed(failure)
         share.giveBack()
@@ -88,7 +88,7 @@ final class CodedStream: BodySource, BodyConsumer {
     }
   }
 
-  /// In the pool: the loop does not wait for the disk.
+  /// Reads a file run in the pool, so that the loop does not wait for the disk.
   private func read(_ run: FileRun) {
     reading = FileReading(run: run)
     let isQueued = services.pool.run({ run.read() }, then: services.loop) { [weak self] bytes in

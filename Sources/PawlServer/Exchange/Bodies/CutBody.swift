@@ -1,13 +1,13 @@
-/// A body of which only the beginning is there: its reader gets that, and sees that it was cut. Over HTTP/1.1 the connection
-/// ends short of the length or without the last chunk, over HTTP/2 the stream is reset.
+/// A body of which only the beginning is available, and which then ends visibly: over HTTP/1.1 the connection ends before the
+/// announced length or the last chunk, over HTTP/2 the stream is reset.
 final class CutBody: BodySource {
   private let beginning: any BodySource
   private let end: BodyEnd
   private var atCut: (() -> Void)?
 
   /// - Parameters:
-  ///   - beginning: what there is of it.
-  ///   - atCut: is called once when the reader has been given all of that.
+  ///   - beginning: the available part.
+  ///   - atCut: called once, when all of that has been taken.
   init(_ beginning: any BodySource, _ end: BodyEnd, atCut: @escaping () -> Void = {}) {
     (self.beginning, self.end, self.atCut) = (beginning, end, atCut)
   }

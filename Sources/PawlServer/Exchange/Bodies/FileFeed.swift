@@ -2,12 +2,13 @@ import CLinux
 import PawlLoop
 import PawlUpstream
 
-/// Sends a run of a file to an origin, some MiB at a time: what is not in the page cache is read there in the pool first,
-/// so that `sendfile` never keeps the loop waiting for the disk.
+/// Sends a range of a file to an origin, some MiB at a time. Pages that are not in the page cache are read in the pool first, so
+/// that `sendfile` never makes the loop wait for the disk.
 final class FileFeed {
-  /// Bytes looked at, and handed over, at a time.
+  /// Bytes checked and handed over at a time.
   static let window: UInt64 = 4 << 20
-  /// A look at every so many bytes tells whether a window is in memory: the kernel reads and drops in such runs.
+  /// The distance in bytes of the probes that show whether a window is in the page cache: the kernel reads and drops pages in
+  /// runs of this size.
   private static let stride: UInt64 = 64 << 10
 
   private let descriptor: CInt
@@ -17,7 +18,7 @@ final class FileFeed {
   private let pool: WorkerPool
   private var position: UInt64
   private var isReading = false
-  /// Up to here it was read just now: where the kernel cannot tell what is in memory, it is not asked again.
+  /// The end of what the pool has just read. It is not probed again, since some kernels cannot report what is in the page cache.
   private var readUntil: UInt64 = 0
 
   /// - Parameter owner: keeps the descriptor open.
@@ -32,9 +33,9 @@ final class FileFeed {
   /// Whether all has been handed to the exchange.
   var isDone: Bool { position == end }
 
-  /// Hands over the next window; to be called again when the exchange wants more.
-  /// - Parameter more: called, not from within, when there is more to give without the exchange asking for it.
-  /// - Returns: whether all is handed over, and the exchange takes more.
+  /// Hands over the next window. Call again when the exchange takes more.
+  /// - Parameter more: called later, never from within, when there is more to send without a call of the exchange.
+  /// - Returns: whether all is handed over and the exchange takes more.
   func send(to exchange: OriginExchange, more: @escaping () -> Void) -> Bool {
     guard !isReading else { return false }
     guard position < end else { return true }
@@ -47,7 +48,7 @@ final class FileFeed {
     let takesMore = exchange.sendFile(
       descriptor, at: window.lowerBound, count: window.upperBound - window.lowerBound, keeping: owner)
     guard takesMore, position < end else { return takesMore }
-    // A fast origin leaves time to others.
+    // The next window waits for the next turn, so that a fast origin leaves time to other connections.
     loop.nextTurn(more)
     return false
   }
@@ -75,7 +76,7 @@ final class FileFeed {
     if !isQueued { isReading = false }
   }
 
-  /// Blocking. Errors are left to `sendfile`, which meets them again.
+  /// Reads the range into the page cache; blocking. Errors are ignored, since `sendfile` meets them again.
   private static func readIn(_ descriptor: CInt, _ range: Range<UInt64>, _ owner: any AnyObject & Sendable) {
     var buffer = [UInt8](repeating: 0, count: 256 << 10)
     var at = range.lowerBound

@@ -1,26 +1,26 @@
 import PawlCacheStore
 import PawlLoop
 
-/// What a look at the file behind a run shows before the run goes on.
+/// The result of checking a file before more of its run is sent.
 enum FileLook: Hashable {
   case same
-  /// What is left of the run cannot be trusted any more.
+  /// The rest of the run cannot be trusted any more.
   case changed
-  /// What is on its way to the client may be wrong already.
+  /// Bytes on their way to the client may be wrong already.
   case spoilt
 }
 
-/// Watches, for one answer, over the file that it is sent from.
+/// Watches the file from which one answer is sent for changes that pawl did not make to this body.
 struct FileWatch {
-  /// What may be between the file and the client at one time, in bytes: in the buffers of both ends.
+  /// The most bytes that may be in flight, in the buffers of both ends.
   static let inFlight: UInt64 = 16 << 20
 
   private let body: StoredBody
-  /// Where the answer began.
+  /// The first byte of the answer.
   private let start: UInt64
-  /// Changes that were told of.
+  /// The number of changes that ``look(at:isCopied:now:)`` has reported.
   private var told: UInt64
-  /// Changes that the run which is being sent was read back after.
+  /// The number of changes before the present run was read.
   private var current: UInt64
 
   init(_ body: StoredBody, from start: UInt64) {
@@ -29,12 +29,13 @@ struct FileWatch {
     current = told
   }
 
-  /// A run is given out: its bytes were proven as the file is now.
+  /// Notes that a new run is sent, whose bytes were checked in the file's present state.
   mutating func gave() { current = body.fileChange.count }
 
+  /// Checks the file before more of a run is sent.
   /// - Parameters:
-  ///   - offset: where what is left of the run begins.
-  ///   - isCopied: what was sent before was copied, so that no change of the file reaches it.
+  ///   - offset: the beginning of the rest of the run.
+  ///   - isCopied: whether the bytes sent before were copied, so that a change of the file cannot reach them.
   mutating func look(at offset: UInt64, isCopied: Bool, now: Monotonic) -> FileLook {
     _ = body.isUntouched(now: now)
     let change = body.fileChange

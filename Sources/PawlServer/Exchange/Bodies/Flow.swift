@@ -1,2 +1,2 @@
-/// What happens to content once it has come.
+/// Whether more content may come.
 enum Flow { case goOn, pause }

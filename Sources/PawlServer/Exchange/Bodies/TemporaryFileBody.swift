@@ -1,6 +1,6 @@
 import PawlCacheStore
 
-/// A body that is a temporary file's first bytes.
+/// The content of a temporary file: its first `count` bytes.
 final class TemporaryFileBody: BodySource {
   private let file: TemporaryFile
   private let count: UInt64

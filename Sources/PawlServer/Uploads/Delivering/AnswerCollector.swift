@@ -2,34 +2,34 @@ import PawlHTTP
 import PawlLoop
 import PawlUploadStore
 
-/// The body of an origin's answer to an upload: what may be kept in memory, and all of it, on disk, for a client that
-/// waits.
+/// Collects the body of the origin's response to an upload: up to `response-max` in memory, and a longer one in a file, for the
+/// client that waits for it.
 struct AnswerCollector {
-  /// The most of a body that is put on disk, in bytes; a longer one is cut there.
+  /// The largest body that is kept on disk, in bytes; a longer one is cut there.
   static let spillLimit: UInt64 = 64 << 20
 
   /// `response-max`, in bytes.
   private let limit: UInt64
   private let makeFile: () -> TemporaryFile?
-  /// Of the spool, for who uploads: taken as the file grows; `nil`: as much as it likes.
+  /// The room in the spool that the file takes as it grows, counted for the client; `nil`: no limit.
   private let room: SpoolRoom?
   private(set) var memory: [UInt8] = []
-  /// What came of a body that broke off before it was longer than is kept.
+  /// The beginning of a body that broke off before it was longer than `response-max`.
   private(set) var part: [UInt8] = []
   private(set) var spilled: SpilledAnswer?
-  /// Bytes of the body that came.
+  /// The number of bytes of the body that came; `.max` after ``breakOff()``.
   private(set) var count: UInt64 = 0
-  /// Nothing more of it is taken.
+  /// Whether no more bytes are kept.
   private var isOver = false
 
   init(limit: UInt64, room: SpoolRoom? = nil, makeFile: @escaping () -> TemporaryFile?) {
     (self.limit, self.room, self.makeFile) = (limit, room, makeFile)
   }
 
-  /// Whether nobody will get any more of it.
+  /// Whether more bytes came than are kept anywhere: the rest of the body is of no use.
   var isBeyondUse: Bool { count > max(limit, Self.spillLimit) }
 
-  /// Whether more came than is kept, or less than there was.
+  /// Whether the body is longer than `response-max`, or broke off.
   var isTruncated: Bool { count > limit }
 
   mutating func append(_ bytes: UnsafeRawBufferPointer) {
@@ -44,7 +44,7 @@ struct AnswerCollector {
     spilled?.count = count
   }
 
-  /// The body broke off: what came of it is no whole one.
+  /// Records that the body broke off: the bytes that came are only its beginning.
   mutating func breakOff() {
     if !isTruncated { part = memory }
     stop()
@@ -67,14 +67,14 @@ struct AnswerCollector {
   }
 }
 
-/// A body too long to be kept, for the client that waits for it now.
+/// A response body that is longer than `response-max`, in a file, for the client that waits for it.
 struct SpilledAnswer: Sendable {
   let file: TemporaryFile
-  /// Given back with this.
+  /// The room in the spool; given back when this value is gone.
   fileprivate let room: SpoolRoom?
-  /// Bytes.
+  /// The number of bytes in the file.
   fileprivate(set) var count: UInt64
-  /// Whether they are all of it.
+  /// Whether the file has the whole body.
   fileprivate(set) var isWhole = true
 
   var body: any BodySource { TemporaryFileBody(file, count: count) }

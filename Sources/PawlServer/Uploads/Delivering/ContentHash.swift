@@ -1,11 +1,11 @@
 import COpenSSL
 import PawlUpload
 
-/// A digest over content as it comes. Of one loop, or one thread.
+/// Computes a digest of content, piece by piece. Belongs to one loop or one thread.
 final class ContentHash {
   let algorithm: DigestAlgorithm
   private var crc = CRC32()
-  /// `nil` for CRC32, and for what libcrypto refuses on this machine (MD5 under FIPS).
+  /// `nil` for CRC32, and for an algorithm that libcrypto refuses on this machine (MD5 under FIPS).
   private let state: OpaquePointer?
 
   init(_ algorithm: DigestAlgorithm) {
@@ -19,7 +19,7 @@ final class ContentHash {
     state = isBegun ? made : nil
   }
 
-  /// Whether this machine can compute it.
+  /// Whether this machine can compute the digest.
   var isPossible: Bool { state != nil || algorithm == .crc32 }
 
   deinit { EVP_MD_CTX_free(state) }
@@ -42,7 +42,7 @@ final class ContentHash {
     }
   }
 
-  /// The digest of all so far; ends it. A CRC is four bytes, the most significant first.
+  /// Returns the digest of all bytes, and ends the computation. A CRC is four bytes, the most significant first.
   func finish() -> [UInt8] {
     guard let state else { return isPossible ? crc.bytes : [] }
     var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))

@@ -4,15 +4,15 @@ import PawlUpload
 import PawlUploadStore
 import PawlUpstream
 
-/// What an attempt came to, and what follows (architecture.md, Uploads).
+/// Deciding what the outcome of an attempt means, and recording it.
 extension DeliveryAttempt {
-  /// So long the client that waits can have a body that is too long to be kept.
+  /// How long a response body that is longer than `response-max` can be had.
   private static let spillLifetime = Duration.seconds(60)
 
   func conclude(_ outcome: Outcome) {
     switch outcome {
     case .answered(let head, let collector):
-      // Refused for its form alone: it goes once more in the one that the origin speaks.
+      // The origin refused the plain request because it speaks tus: the upload is sent again, as tus.
       if let request, OriginLesson.learn(delivery: request.incoming, head), upload.origin.isTus, !request.isTus {
         return comeBack("the origin wants tus (\(head.status))", after: .zero)
       }
@@ -36,38 +36,39 @@ extension DeliveryAttempt {
       phase = .over
       letGo()
       guard let request else { return }
-      // What it was given may have changed what is stored.
+      // The origin may have acted on the bytes that it got: stored responses may be out of date.
       loopUploads.services.invalidate(after: request.incoming, answer: head) { [self] in
         leaveUnknown(why, answer: answer(head, collector))
       }
     }
   }
 
-  /// As it is kept.
+  /// Returns the origin's response in the form in which it is stored.
   func answer(_ head: ResponseHead, _ collector: AnswerCollector) -> UploadAnswer {
     var answer = UploadAnswer(
       status: head.status, reason: Array(head.reason), fields: head.fields,
       body: collector.isTruncated ? collector.part : collector.memory, isTruncated: collector.isTruncated,
       at: loop.wallSeconds, keepFor: uploads.settings.responseTTL)
-    // How much is missing.
+    // The announced length shows how much is missing.
     if collector.isTruncated, let announced { answer.fields.set(.contentLength, Bytes("\(announced)")) }
     return answer
   }
 
-  /// pawl cannot go on sending.
+  /// Ends an attempt that pawl cannot go on sending.
   func stopShort(_ why: String) {
     guard origin?.hasWholeAnswer == true, let head else { return comeBack(why) }
     conclude(.takenInPart(head, collector, why))
   }
 
-  /// Whether an origin that made an upload of tus by it has all bytes (tus 1.0.0, creation-with-upload). What it refused
-  /// is judged as any answer.
+  /// Whether the origin took all bytes of a delivery in tus (tus 1.0.0, creation-with-upload). `true`, too, where it refused: such
+  /// a response is judged like any other.
   private func isTaken(_ head: ResponseHead) -> Bool {
     guard (200..<300).contains(head.status) else { return true }
     return head.fields.only(.uploadOffset)?.trimmed.strictDecimal == upload.status.offset
   }
 
-  /// `auth-request` said no: 401 and 429 are for the client to mend, anything else is the upload's answer.
+  /// Handles a refusal by `auth-request`. After 401 and 429 the client may try again; any other 4xx is the upload's final
+  /// response.
   func wasRefused(_ head: ResponseHead, _ body: [UInt8], isWhole: Bool) {
     let answer = UploadAnswer(
       status: head.status, reason: Array(head.reason), fields: head.fields, body: body, isTruncated: !isWhole,
@@ -106,8 +107,9 @@ extension DeliveryAttempt {
     return Owner.tokens(origin.owner, creation: origin.head.fields, delivered: request?.incoming.head.fields)
   }
 
-  /// Takes a step until it is recorded, and ends: a full disk leaves nothing behind that nobody sees to.
-  /// - Parameter phases: in another one, somebody else has taken a step.
+  /// Repeats a step until it is recorded, then ends the attempt. So a full disk leaves no upload without an attempt that
+  /// cares for it.
+  /// - Parameter phases: the phases in which the step is possible. In any other phase a different step was taken meanwhile.
   private func insist(
     _ name: String, from phases: Set<UploadPhase>, _ step: @escaping (@escaping (Bool) -> Void) -> Void,
     then: @escaping () -> Void = {}
@@ -136,18 +138,18 @@ extension DeliveryAttempt {
 
   func refuseForGood(_ why: String) {
     phase = .over
-    // From `forwarding` it goes by way of `complete`: nothing of it is with the origin.
+    // Back from `forwarding` to `complete` first: the origin has no bytes of it.
     upload.noteAttempt(failed: why, nextAt: nil)
     insist("invalid", from: [.complete]) { [self] in upload.invalidate(why: why, on: loop, then: $0) }
   }
 
   // MARK: - Not consumed
 
-  /// 401, 429, 503: the client that waits is given the answer, and the upload stays.
+  /// Passes 401, 429 or 503 to the client that waits; the upload stays complete, and can be delivered again.
   func passOn(_ answer: UploadAnswer, _ why: String) {
     let pause = DeliveryPolicy.pauseWithoutClient(status: answer.status, retryAfter: retryAfter(answer.fields))
     if pause == nil, uploads.settings.forwardGiveUp == nil {
-      // Its client need not ever come back. A start of pawl is no request of its client.
+      // The client may never come back, so the wait has an end. An attempt after a start of pawl does not put that end off.
       let end = loop.wallSeconds + uploads.store.expireAfter.wholeSeconds
       upload.giveUpAt = isUrgent ? end : formerEnd ?? end
     }
@@ -160,17 +162,19 @@ extension DeliveryAttempt {
     return HTTPDate.parse(value, now: loop.wallSeconds).map { $0 - loop.wallSeconds }
   }
 
-  /// Nothing irrevocable has happened, or the route says that it may happen twice.
-  /// - Parameter isAway: the origin could not be reached: the next attempt need not wait once another upload has.
-  /// - Parameter after: `nil`: as long as it takes, the longer the more attempts there were.
+  /// Puts the upload back for another attempt: the origin has not acted on it, or the route allows that it acts twice.
+  /// - Parameter isAway: whether the origin could not be reached. Then the next attempt is made as soon as another upload
+  ///   gets through.
+  /// - Parameter after: the time until the next attempt; `nil`: it grows with the number of attempts (``DeliveryPolicy``).
   func comeBack(_ why: String, isAway: Bool = false, after: Duration? = nil) {
     if let after { return goBack(why, after: after) }
     let pause = DeliveryPolicy.backoff(attempt: attempt)
-    // Uploads that failed together do not come back together.
+    // A random part spreads the attempts of uploads that failed at the same time.
     goBack(why, after: pause - pause / 4 * Int(Randomness.uint64() % 256) / 256, isAway: isAway)
   }
 
-  /// Where the journal says that it was sent, it is on record first that it was not: whoever is told so may rely on it.
+  /// Puts the upload back, and plans the next attempt. If the journal says `sent`, the return to `complete` is recorded first: a
+  /// client that is told of it can rely on it.
   private func goBack(
     _ why: String, after pause: Duration?, isAway: Bool = false, refusal: UploadLastRefusal? = nil
   ) {
@@ -201,11 +205,12 @@ extension DeliveryAttempt {
     wait()
   }
 
-  /// - Parameter answer: one that does not count, for the operator to look at.
+  /// Records that the outcome is unknown: the operator decides.
+  /// - Parameter answer: a response that does not count, shown to the operator.
   private func leaveUnknown(_ why: String, answer: UploadAnswer? = nil) {
     phase = .over
     letGo()
-    // The operator may take longer than a delivery.
+    // The operator may need longer than the time limit for deliveries.
     upload.giveUpAt = nil
     insist("unknown", from: [.forwarding, .sent]) { [self] in
       upload.becomeUnknown(why: why, answer: answer, on: loop, then: $0)

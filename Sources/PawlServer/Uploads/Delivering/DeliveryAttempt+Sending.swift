@@ -3,10 +3,10 @@ import PawlUpload
 import PawlUploadStore
 import PawlUpstream
 
-/// The request goes out, and the answer comes in.
+/// Sending the request, and receiving the origin's response.
 extension DeliveryAttempt: OriginExchangeDelegate {
   func exchangeConnected(_ exchange: OriginExchange) {
-    // Without content the head is what must not go before the journal has it.
+    // Without content the head is held back: it must not be sent before the journal is written.
     guard let content, !content.heldBack.isEmpty else { return journal(exchange) }
     exchangeWantsBody(exchange)
   }
@@ -24,7 +24,8 @@ extension DeliveryAttempt: OriginExchangeDelegate {
     }
   }
 
-  /// All is with the socket but what makes the request whole: that this follows is on record first.
+  /// Writes the journal: all but the end of the request is with the socket, and the end may be sent only once `sent` is
+  /// durable.
   private func journal(_ exchange: OriginExchange) {
     guard case .sending = phase else { return }
     phase = .journalling
@@ -35,7 +36,8 @@ extension DeliveryAttempt: OriginExchangeDelegate {
     }
   }
 
-  /// - Parameter answer: one that came before the request was whole.
+  /// Records `sent` in the journal.
+  /// - Parameter answer: a response that came before the request was whole.
   private func writeJournal(early answer: UploadAnswer?) {
     recorded = .beingWritten
     upload.journalSent(early: answer, on: loop) { [self] isRecorded in
@@ -46,7 +48,7 @@ extension DeliveryAttempt: OriginExchangeDelegate {
   }
 
   private func isOnRecord(_ isRecorded: Bool) {
-    // An origin that is gone, or has said no, is given no last byte.
+    // First read what the origin sent meanwhile: if it has closed or refused, the last byte is not sent.
     if isRecorded, early == nil { origin?.readNow() }
     if let early { return conclude(early) }
     guard let exchange = origin, isRecorded else { return stopShort("the journal could not be written") }
@@ -75,10 +77,10 @@ extension DeliveryAttempt: OriginExchangeDelegate {
     if collector.isBeyondUse, !exchange.stillSends { cutAnswer() }
   }
 
-  /// The verdict is known; what explains it has no end, or takes too long to come.
+  /// Cuts the body of the response: its status is known, but the body is too long or too slow.
   func cutAnswer() {
     guard let head, let exchange = origin else { return }
-    // It does not count before the rest of the request has gone, which takes as long as it takes.
+    // The status does not count before the rest of the request is sent, however long that takes.
     guard !exchange.stillSends else { return limitAnswer() }
     origin = nil
     exchange.cancel()
@@ -86,8 +88,8 @@ extension DeliveryAttempt: OriginExchangeDelegate {
     came(.answered(head, collector))
   }
 
-  /// The origin says that it has taken what it has not had yet. Sent again by itself it would have that twice: that pawl
-  /// may end before the outcome is known is on record from now on.
+  /// The origin has sent a complete response that says that the upload was taken, before it got all of it. The journal is written
+  /// at once: if pawl ends now, the outcome is unknown, and the upload must not be sent a second time by itself.
   func exchangeAnswered(_ exchange: OriginExchange) {
     guard case .sending = phase, case .nothing = recorded, let head else { return }
     writeJournal(early: answer(head, collector))
@@ -106,7 +108,7 @@ extension DeliveryAttempt: OriginExchangeDelegate {
       let why = "the origin answered \(head.status) before it had all"
       return came(failure.hasWholeAnswer ? .takenInPart(head, collector, why) : .broke(failure))
     }
-    // Its verdict is known; only the explanation is cut off, which whoever gets it shall see.
+    // The status is known; the body is cut off, and the client sees that.
     collector.breakOff()
     came(.answered(head, collector))
   }

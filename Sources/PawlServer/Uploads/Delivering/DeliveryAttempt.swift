@@ -4,27 +4,29 @@ import PawlUpload
 import PawlUploadStore
 import PawlUpstream
 
-/// One attempt to deliver a completed upload to its origin: everything but what makes the request whole (its last byte;
-/// the end of a form), then the journal, then that, then the answer. Lives on one loop, in its ``DeliveryQueue``.
+/// One attempt to deliver a completed upload to its origin.
+///
+/// It sends all of the request but its end (the last byte, or the closing delimiter of a form), writes `sent` to the journal, sends
+/// the end, and reads the response. Lives on one loop, in its ``DeliveryQueue``.
 final class DeliveryAttempt {
-  /// How far the request is.
+  /// How far the attempt is.
   enum Phase {
     case preparing(AuthRequest?)
-    /// Waits for a connection, or sends.
+    /// The request waits for a connection, or is being sent.
     case sending
-    /// All but what makes the request whole is with the socket; the journal is being written.
+    /// All but the end of the request is with the socket; the journal is being written.
     case journalling
-    /// The rest is on its way: from here on the request may have been acted on.
+    /// The end is on its way: from here on the origin may have acted on the request.
     case sent
     /// The outcome is being recorded.
     case over
   }
 
-  /// How the origin ended the exchange.
+  /// How the exchange with the origin ended.
   enum Outcome {
     case answered(ResponseHead, AnswerCollector)
     case broke(OriginFailure)
-    /// A complete answer that says that the upload was taken, of an origin that never had all of it, and why.
+    /// A complete response that says that the upload was taken, though the origin did not get all of it; and why it did not.
     case takenInPart(ResponseHead, AnswerCollector, String)
   }
 
@@ -36,11 +38,11 @@ final class DeliveryAttempt {
   let uploads: UploadRoute
   unowned let loopUploads: LoopUploads
   let isUrgent: Bool
-  /// Who counts for the place that it takes, here and at the origin.
+  /// The client and path that the attempt's place counts for, in the queue and at the upstream.
   let holder: PlaceHolder
   let began: Monotonic
   let attempt: Int
-  /// When the upload was to be given up before this attempt; wall seconds.
+  /// When the upload was to be given up, as planned before this attempt; wall clock, seconds since 1970.
   let formerEnd: Int64?
 
   var phase = Phase.preparing(nil)
@@ -49,10 +51,10 @@ final class DeliveryAttempt {
   var origin: OriginExchange?
   var content: DeliveryContent?
   var head: ResponseHead?
-  /// Bytes of content that the answer announces.
+  /// The length of the response's content by its head, in bytes.
   var announced: UInt64?
   var collector: AnswerCollector
-  /// What came while the journal was being written.
+  /// The outcome that came while the journal was being written.
   var early: Outcome?
   var timer: LoopTimer?
   private(set) var isCut = false
@@ -60,18 +62,18 @@ final class DeliveryAttempt {
   var loop: EventLoop { loopUploads.loop }
   var id: String { upload.id.hex }
 
-  /// Starts if the upload is complete and nobody forwards it yet. Any number of calls; a waiting client's is served
-  /// before those that nobody waits for. On the loop.
+  /// Queues the delivery of a complete upload, unless it is on its way already. The client waits for it, so it goes before most
+  /// uploads whose client does not. Call it any number of times, on the loop.
   static func deliver(_ upload: SpooledUpload, route: RouteSettings, on loop: LoopUploads) {
     loop.queue.enter(upload, route, isUrgent: true)
   }
 
-  /// The body of an answer that is longer than `response-max`, for some time after it came.
+  /// The body of a response that is longer than `response-max`; it can be had for some time after it came.
   static func spilledAnswer(of upload: SpooledUpload, in uploads: LoopUploads) -> SpilledAnswer? {
     uploads.spilledAnswers.withLock { $0[upload.id] }
   }
 
-  /// The upload is in the phase `forwarding`, for this object.
+  /// - Precondition: the upload has entered the phase `forwarding` for this attempt.
   init(
     _ upload: SpooledUpload, route: RouteSettings, uploads: UploadRoute, on loopUploads: LoopUploads, isUrgent: Bool,
     holder: PlaceHolder
@@ -92,7 +94,7 @@ final class DeliveryAttempt {
     if let time = uploads.settings.forwardGiveUp {
       if upload.giveUpAt == nil { upload.giveUpAt = loop.wallSeconds + time.wholeSeconds }
     } else {
-      // What ended the wait for its client is over with it.
+      // The limit of the wait for the client ends with that wait.
       upload.giveUpAt = nil
     }
     loopUploads.events.log(
@@ -131,7 +133,7 @@ final class DeliveryAttempt {
     }
   }
 
-  /// The application is asked again: its mind may have changed while the bytes came.
+  /// Asks `auth-request` again: the application's decision may have changed since the creation.
   private func ask(_ request: DeliveryRequest) {
     let asked = AuthRequest.ask(request.incoming) { [self] verdict in
       guard !isCut else { return }
@@ -155,7 +157,8 @@ final class DeliveryAttempt {
 
   // MARK: - Ending
 
-  /// pawl ends: an incomplete request is none, and what is whole with the origin is judged at the next start.
+  /// Ends the attempt because pawl ends. An incomplete request has no effect; one that the origin has in full is judged at
+  /// the next start.
   func cut() {
     isCut = true
     switch phase {
@@ -167,7 +170,8 @@ final class DeliveryAttempt {
     letGo()
   }
 
-  /// What the journal says of it, or is about to, did not happen. Whoever comes too late with that finds it `sent`.
+  /// Corrects the journal: the end of the request was not sent. If the process ends before that is recorded, the upload stays
+  /// `sent`.
   private func takeBack() {
     let why = "pawl ended before the last byte was sent"
     if origin?.hasWholeAnswer == true, let head {
@@ -184,7 +188,7 @@ final class DeliveryAttempt {
     content = nil
   }
 
-  /// Nothing is left to do for this attempt.
+  /// Ends the attempt, and removes it from the queue.
   func end() {
     phase = .over
     letGo()

@@ -3,16 +3,16 @@ import PawlLoop
 import PawlUpload
 import PawlUploadStore
 
-/// What is looked at in an upload's bytes before they go: whether they are what their digest says, and the last of
-/// them, which is held back.
+/// The check of an upload's bytes before they are sent: whether they match their digest, and which byte is the last one, which is
+/// held back.
 enum DeliveryCheck: Sendable {
   case good(last: UInt8?)
-  /// Not the bytes that were announced.
+  /// The bytes do not match the digest.
   case mismatch(DigestAlgorithm)
   case unreadable(String)
 
-  /// Blocking: in the pool.
-  /// - Parameter part: what the claims are of; `nil`: the whole.
+  /// Reads the bytes and compares their digests. Blocking: call it in the pool.
+  /// - Parameter part: the bytes that the claims are about; `nil`: all of them.
   static func make(_ body: UploadBody, _ claims: [DigestClaim], of part: Range<UInt64>? = nil) -> DeliveryCheck {
     let hashes = claims.map { ContentHash($0.algorithm) }
     if !hashes.isEmpty, !read(part ?? 0..<body.count, of: body, into: hashes) {
@@ -29,7 +29,7 @@ enum DeliveryCheck: Sendable {
     return .good(last: last)
   }
 
-  /// As ``make(_:_:)`` where nothing was announced and the last byte is in memory, as a rule; else `nil`. On a loop.
+  /// The same as ``make(_:_:of:)`` for an upload without a digest, on a loop; `nil`: the last byte is not in the page cache.
   static func makeAtOnce(_ body: UploadBody) -> DeliveryCheck? {
     guard body.count > 0 else { return .good(last: nil) }
     var last: UInt8 = 0
@@ -37,7 +37,7 @@ enum DeliveryCheck: Sendable {
     return count == 1 ? .good(last: last) : nil
   }
 
-  /// `false`: the file ends early, or cannot be read.
+  /// Reads a part of the body into the hashes. `false`: the file ends early, or cannot be read.
   private static func read(_ part: Range<UInt64>, of body: UploadBody, into hashes: [ContentHash]) -> Bool {
     var buffer = [UInt8](repeating: 0, count: 256 << 10)
     var at = part.lowerBound

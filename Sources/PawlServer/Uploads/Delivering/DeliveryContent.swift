@@ -3,18 +3,19 @@ import PawlLoop
 import PawlUploadStore
 import PawlUpstream
 
-/// The content of an upload's one request, on its way: what stands before the stored bytes, these, and what stands
-/// behind them. What makes it whole is held back: readers of forms act on the closing delimiter, not on its last byte.
+/// The content of the request that delivers an upload: a prefix, the stored bytes, and a suffix.
+///
+/// The end is held back until the journal is written. For a form that is the whole suffix, because an application may act as soon
+/// as it reads the closing delimiter, before the last byte.
 final class DeliveryContent {
   private let prefix: [UInt8]
   private let feed: FileFeed
-  /// Held back until the journal says that it may go: what stands behind the stored bytes, or else the last of them.
-  /// Empty: there is no content.
+  /// The bytes held back until the journal is written: the suffix, or the last stored byte. Empty: there is no content.
   let heldBack: [UInt8]
   private var isBegun = false
   private(set) var isHandedOver = false
 
-  /// - Parameter last: of the stored bytes.
+  /// - Parameter last: the last stored byte; `nil`: there is none.
   init(_ request: DeliveryRequest, _ body: UploadBody, last: UInt8?, on loopUploads: LoopUploads) {
     prefix = request.prefix
     let isRaw = request.suffix.isEmpty
@@ -23,8 +24,8 @@ final class DeliveryContent {
     heldBack = isRaw ? last.map { [$0] } ?? [] : request.suffix
   }
 
-  /// Hands over as much as the exchange takes; to be called again when it wants more.
-  /// - Returns: whether everything is handed over but what is held back.
+  /// Hands over as many bytes as the exchange takes. The caller calls it again when the exchange takes more.
+  /// - Returns: whether everything is handed over, except for ``heldBack``.
   func send(to exchange: OriginExchange, more: @escaping () -> Void) -> Bool {
     if !isBegun {
       isBegun = true

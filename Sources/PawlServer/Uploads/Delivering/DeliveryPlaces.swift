@@ -1,16 +1,16 @@
 import DequeModule
 import PawlUpstream
 
-/// What waits to be delivered to one upstream, and how many deliveries it has at a time. Pure: the caller starts them.
+/// The deliveries to one upstream: which run, and which waiting one is next. Pure: the caller starts them.
 ///
-/// The places are the upstream's own: one whose application hangs holds up nobody else's uploads. Nor do one client's uploads, or those
-/// to one path whose answers take long: each has its share of the places, as of the upstream's connections, and what is above it lets
-/// others pass. Clients take turns, so that one with many uploads delays each of the others by one; and every fourth place is for what
-/// nobody waits for any more.
+/// Each upstream has places of its own, so an application that hangs delays no uploads to others. Each client has a share of the
+/// places, and so has each path whose responses take long, as of the upstream's connections; deliveries above a share let others
+/// pass. Clients take turns: one with many uploads delays each of the others by one delivery. Every fourth place is for uploads
+/// whose client does not wait.
 struct DeliveryPlaces<Entry> {
-  /// So many deliveries at a time.
+  /// The most deliveries at a time.
   let limit: Int
-  /// Of so many places that become free while both kinds wait, one is for uploads whose client does not wait.
+  /// While both kinds wait, one place in this many is for uploads whose client does not wait.
   static var turn: Int { 4 }
 
   private(set) var running = 0
@@ -20,21 +20,21 @@ struct DeliveryPlaces<Entry> {
   private var urgentInARow = 0
 
   /// - Parameters:
-  ///   - limit: places.
-  ///   - clientShare: percent of them that deliveries of one client may hold.
-  ///   - pathShare: percent of them that deliveries to one path may hold while its answers take long.
+  ///   - limit: the number of places.
+  ///   - clientShare: the percentage of them that deliveries of one client may hold.
+  ///   - pathShare: the percentage of them that deliveries to one path may hold while its responses take long.
   init(limit: Int, clientShare: Int = 100, pathShare: Int = 100) {
     self.limit = limit
     shares = PlaceShares(limit: limit, clientShare: clientShare, pathShare: pathShare)
   }
 
-  /// Nothing runs, and nothing waits.
+  /// Whether no delivery runs or waits.
   var isIdle: Bool { running == 0 && urgent.isEmpty && patient.isEmpty }
 
   /// - Parameters:
-  ///   - client: whose turn it takes.
-  ///   - holder: who counts for the place.
-  ///   - isUrgent: a client waits for the answer.
+  ///   - client: the client whose turn the delivery takes.
+  ///   - holder: the client and path that its place counts for.
+  ///   - isUrgent: whether the client waits for the response.
   mutating func append(
     _ entry: Entry, of client: [UInt8], _ holder: PlaceHolder = .nobody, isUrgent: Bool
   ) {
@@ -42,8 +42,9 @@ struct DeliveryPlaces<Entry> {
     if isUrgent { urgent.append(waiter) } else { patient.append(waiter) }
   }
 
-  /// What is to be started now, which takes a place; `nil`: there is none, or nothing waits that may have it.
-  /// - Parameter isWaiting: whether an entry still waits here; what does not is dropped, and takes no turn.
+  /// Returns the delivery to start now, and takes a place for it; `nil`: no place is free, or no waiting delivery may have
+  /// it.
+  /// - Parameter isWaiting: whether an entry still waits here; any other is dropped, and takes no turn.
   mutating func start(where isWaiting: (Entry) -> Bool) -> (entry: Entry, holder: PlaceHolder)? {
     guard running < limit else { return nil }
     if urgentInARow >= Self.turn - 1, let waiter = patient.popFirst(shares, where: isWaiting) {
@@ -51,7 +52,7 @@ struct DeliveryPlaces<Entry> {
       return begin(waiter)
     }
     let found = urgent.popFirst(shares, where: isWaiting)
-    // Where nobody else waits, no turn is owed.
+    // If no uploads of the other kind wait, the count begins again.
     urgentInARow = found == nil || patient.isEmpty ? 0 : urgentInARow + 1
     return (found ?? patient.popFirst(shares, where: isWaiting)).map { begin($0) }
   }
@@ -62,19 +63,19 @@ struct DeliveryPlaces<Entry> {
     return (waiter.entry, waiter.holder)
   }
 
-  /// A delivery is over, or could not be begun.
-  /// - Parameter isQuick: it had its place for a short time only.
+  /// Gives a place back: a delivery is over, or could not be started.
+  /// - Parameter isQuick: whether it held its place for a short time only.
   mutating func ended(_ holder: PlaceHolder = .nobody, isQuick: Bool = false) {
     running -= 1
     shares.giveBack(holder, isQuick: isQuick)
   }
 
-  /// Forgets what nobody waits for.
+  /// Drops the deliveries whose client does not wait.
   mutating func dropPatient() { patient = ShareLine() }
 }
 
-/// Those that wait, and beside them, for each client and path that holds its share, those that would be above it: nobody who may be
-/// served stands behind one who may not.
+/// The waiting deliveries; those above the share of their client or path wait in separate lines. So a delivery that may start never
+/// waits behind one that may not.
 struct ShareLine<Entry> {
   struct Waiter {
     let entry: Entry
@@ -83,9 +84,9 @@ struct ShareLine<Entry> {
   }
 
   private var ready = FairLine<Waiter>()
-  /// None of them is empty.
+  /// The deliveries above a share, by the account that holds its share. No line in it is empty.
   private var heldBack: [PlaceShares.Account: FairLine<Waiter>] = [:]
-  /// What was above a share and no longer is takes turns with all others.
+  /// Whose turn it is: deliveries that were above a share, or all others.
   private var heldBacksTurn = false
 
   var isEmpty: Bool { ready.isEmpty && heldBack.isEmpty }
@@ -114,17 +115,17 @@ struct ShareLine<Entry> {
         guard let other = shares.full(waiter.holder) else { return waiter }
         heldBack[other, default: FairLine()].append(waiter, of: waiter.client)
       }
-      // Nothing was left in it that still waits.
+      // None of its entries still waited.
       if heldBack[account]?.isEmpty == true { heldBack[account] = nil }
     }
     return nil
   }
 }
 
-/// Those that wait, of each client first in, first out; clients take turns.
+/// A queue in which clients take turns; first in, first out for each client.
 struct FairLine<Entry> {
   private var lines: [[UInt8]: Deque<Entry>] = [:]
-  /// Clients that have something here, each once.
+  /// The clients with entries, each once, in the order of their turns.
   private var turns = Deque<[UInt8]>()
 
   var isEmpty: Bool { lines.isEmpty }

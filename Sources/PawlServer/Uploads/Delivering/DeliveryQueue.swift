@@ -2,12 +2,12 @@ import PawlLoop
 import PawlUploadStore
 import PawlUpstream
 
-/// One loop's completed uploads: those on their way to an origin, those that wait for a place, and those that wait for
-/// another attempt.
+/// The completed uploads of one loop: those that are being delivered, those that wait for a place, and those that wait for another
+/// attempt.
 final class DeliveryQueue {
-  /// Deliveries of one loop to one upstream at a time: each holds a descriptor and a connection.
+  /// The most deliveries of one loop to one upstream at a time: each holds a descriptor and a connection.
   static let limit = 64
-  /// What could not be recorded is tried again after this.
+  /// The time after which a step that could not be recorded is tried again.
   static let storePatience = Duration.seconds(5)
 
   private struct Waiting {
@@ -18,14 +18,14 @@ final class DeliveryQueue {
 
   private unowned let loopUploads: LoopUploads
   private(set) var running: [UploadID: DeliveryAttempt] = [:]
-  /// By upstream: places belong to it, and one that hangs delays no other's uploads.
+  /// The places, by upstream: one that hangs does not delay uploads to another.
   private var lines: [ObjectIdentifier: DeliveryPlaces<Waiting>] = [:]
   private struct Place: Equatable {
     let upstream: ObjectIdentifier
     let isUrgent: Bool
   }
 
-  /// Those in the lines; who is there twice is taken once, and where it was told to wait last.
+  /// The uploads that wait, and where. An upload that is in the lines twice starts once only, from the place noted here last.
   private var known: [UploadID: Place] = [:]
   private lazy var pauses = DeliveryRetries(loopUploads.loop) { [unowned self] in isDue($0, $1) }
   private var isEnding = false
@@ -37,15 +37,15 @@ final class DeliveryQueue {
 
   // MARK: - Deliveries
 
-  /// An upload is to be delivered now; nothing happens where it is on its way already.
-  /// - Parameter isUrgent: a client waits: it comes before most of those that nobody waits for.
+  /// Queues an upload for delivery; does nothing if it is on its way already.
+  /// - Parameter isUrgent: whether the client waits; then it goes before most uploads whose client does not.
   func enter(_ upload: SpooledUpload, _ route: RouteSettings, isUrgent: Bool) {
     guard !isStopped, running[upload.id] == nil, upload.status.phase == .complete else { return }
     guard !route.isOrphan else { return DeliveryRecovery.noteWaiting(upload, on: loopUploads) }
     pauses.cancel(upload.id)
     let entry = Waiting(upload: upload, route: route, isUrgent: isUrgent)
     let place = Place(upstream: ObjectIdentifier(route.upstream), isUrgent: isUrgent)
-    // Its site may have moved to another upstream while it waited.
+    // Queue it again if its site has moved to another upstream, or if its client waits now.
     if known[upload.id]?.upstream != place.upstream || (isUrgent && known[upload.id]?.isUrgent == false) {
       known[upload.id] = place
       lines[place.upstream, default: makeLines(route)].append(
@@ -54,7 +54,7 @@ final class DeliveryQueue {
     startNext(to: place.upstream)
   }
 
-  /// A client, or a path, has the same share of them as of the upstream's connections.
+  /// Makes the places of an upstream. A client or a path has the same share of them as of the upstream's connections.
   private func makeLines(_ route: RouteSettings) -> DeliveryPlaces<Waiting> {
     let settings = route.upstream.settings
     return DeliveryPlaces(limit: Self.limit, clientShare: settings.clientShare, pathShare: settings.pathShare)
@@ -76,7 +76,7 @@ final class DeliveryQueue {
     if lines[upstream]?.isIdle == true { lines[upstream] = nil }
   }
 
-  /// A delivery is over, or will go on later.
+  /// Removes an attempt that is over; the upload may get another one later.
   func ended(_ forwarder: DeliveryAttempt) {
     let upstream = ObjectIdentifier(forwarder.route.upstream)
     if running[forwarder.upload.id] === forwarder {
@@ -90,7 +90,7 @@ final class DeliveryQueue {
 
   // MARK: - What is remembered
 
-  /// Uploads whose bytes were found to be what their digest says; read once only.
+  /// Uploads whose bytes match their digest: they are read once only.
   private var verified: Set<UploadID> = []
 
   func isVerified(_ upload: SpooledUpload) -> Bool { verified.contains(upload.id) }
@@ -102,11 +102,11 @@ final class DeliveryQueue {
 
   // MARK: - Later attempts
 
-  /// An attempt has failed.
+  /// Plans the next attempt after one that failed.
   /// - Parameters:
-  ///   - time: until the next one; `nil`: only its client can make that better.
-  ///   - nextAttempt: as it was noted for the upload; wall seconds.
-  ///   - upstream: the one that could not be reached; the next attempt is made as soon as another upload could.
+  ///   - time: the time until the next attempt; `nil`: the upload waits for its client.
+  ///   - nextAttempt: the time of the next attempt as recorded for the upload; wall clock, seconds since 1970.
+  ///   - upstream: the upstream that could not be reached; the next attempt is made as soon as another upload reaches it.
   func pause(
     _ upload: SpooledUpload, for time: Duration?, nextAttempt: Int64?, awaiting upstream: String? = nil
   ) {
@@ -123,7 +123,7 @@ final class DeliveryQueue {
     }
   }
 
-  /// A change of it is being recorded, and may fail to be.
+  /// Tries an upload again later, if it is still complete: another change to it is being recorded, and may fail.
   private func lookAgain(at upload: SpooledUpload) {
     guard upload.status.phase == .complete, !upload.status.isConcatPartial else { return }
     pause(upload, for: Self.storePatience, nextAttempt: upload.nextAttempt)
@@ -145,7 +145,7 @@ final class DeliveryQueue {
 
   // MARK: - Ending
 
-  /// What runs may end, and what clients still wait for; nothing else begins.
+  /// Begins to end: running deliveries go on, and those whose client waits may still start; no others do.
   func drain() {
     isEnding = true
     for upstream in lines.keys { lines[upstream]?.dropPatient() }
@@ -153,7 +153,8 @@ final class DeliveryQueue {
     pauses.cancelAll()
   }
 
-  /// What still runs is cut: a request without its last byte is none, and what was sent is told at the next start.
+  /// Cuts the running deliveries. A request without its last byte has no effect; one that was sent is judged at the next
+  /// start.
   func stop() {
     drain()
     isStopped = true

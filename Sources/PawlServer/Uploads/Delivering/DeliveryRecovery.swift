@@ -3,19 +3,20 @@ import PawlLoop
 import PawlUpload
 import PawlUploadStore
 
-/// Sees to it that what is complete is delivered: after a start, after a reload, and when the operator says so.
+/// Delivers complete uploads after a start, after a reload, and when the operator orders it.
 enum DeliveryRecovery {
-  /// A loop, and what it keeps for uploads.
+  /// A loop, and its ``LoopUploads``.
   struct Home: Sendable {
     let loop: EventLoop
-    /// Called on the loop.
+    /// Returns the loop's ``LoopUploads``; call it on the loop.
     let uploads: @Sendable () -> LoopUploads
   }
 
-  /// Everything that waits goes to a loop of its own choice, the same each time. From any thread.
+  /// Delivers everything that waits. The ID of an upload chooses its loop, the same one each time. From any thread.
   /// - Parameters:
-  ///   - opened: those of the stores that were opened just now: what is sent there and not answered is judged.
-  ///   - homes: the loops there are; asked again for each order of the operator.
+  ///   - stores: all stores in use.
+  ///   - opened: the stores that were opened just now: their uploads that were sent and got no response are judged.
+  ///   - homes: returns the present loops; called again for each order of the operator.
   static func begin(stores: [UploadStore], opened: [UploadStore], homes: @escaping @Sendable () -> [Home]) {
     let now = homes()
     guard !now.isEmpty else { return }
@@ -47,7 +48,7 @@ enum DeliveryRecovery {
     homes[Int(upload.id.low % UInt64(homes.count))]
   }
 
-  /// Delivers by the route that is right for it now; without one it waits. On the loop.
+  /// Delivers an upload over its present route; without a route it waits. On the loop.
   static func deliver(_ upload: SpooledUpload, on loop: LoopUploads, isUrgent: Bool) {
     guard let route = route(of: upload, on: loop) else { return }
     loop.queue.enter(upload, route, isUrgent: isUrgent)
@@ -59,9 +60,9 @@ enum DeliveryRecovery {
     return nil
   }
 
-  /// It is complete, and there is nowhere to send it to.
+  /// Logs that a complete upload waits, because no site serves its host.
   static func noteWaiting(_ upload: SpooledUpload, on loop: LoopUploads) {
-    // What there is no attempt for is not given up for want of one.
+    // No attempt is possible, so the upload is not given up for failed attempts.
     upload.giveUpAt = nil
     let head = upload.origin.head
     loop.events.log(
@@ -72,19 +73,20 @@ enum DeliveryRecovery {
       ])
   }
 
-  /// The last byte may have gone before pawl ended, and no answer came. On the loop.
+  /// Judges an upload whose request may have been sent in full before pawl ended, and got no response. On the loop.
   static func recover(_ upload: SpooledUpload, on loop: LoopUploads) {
     guard upload.status.phase == .sent else { return }
     let why = "pawl ended before the answer came"
     let route = loop.services.router.finishing(upload)
     let delivery = route?.uploads?.delivery ?? .atMostOnce
-    // What an origin said that it had taken is not sent again by itself.
+    // If the origin has said that it took the upload, it is not sent again without an order of the operator.
     guard upload.status.originStatus != nil || DeliveryPolicy.afterRestart(.sent, delivery) == .unknown else {
-      // By way of no other phase: whenever pawl ends, what is recorded has it sent again.
+      // Straight from `sent` to `complete`: whichever of the two is on record when pawl ends, the next start sends the upload
+      // again.
       upload.noteAttempt(failed: why, nextAt: nil)
       return deliver(upload, on: loop, isUrgent: false)
     }
-    // The operator may take longer than a delivery.
+    // The operator may need longer than the time limit for deliveries.
     upload.giveUpAt = nil
     upload.becomeUnknown(why: why, on: loop.loop) { isRecorded in
       guard !isRecorded else { return }

@@ -4,19 +4,19 @@ import PawlObserve
 import PawlUpload
 import PawlUploadStore
 
-/// The one request that an upload becomes for its origin: head, and what stands before and behind the stored bytes.
+/// The one request that delivers an upload: its head, and the bytes before and behind the stored bytes.
 struct DeliveryRequest {
-  /// As a client's request: forwarded, asked about and invalidated like one.
+  /// The request as if a client had sent it: forwarded, authorised and invalidating like one.
   let incoming: IncomingRequest
-  /// Before and behind the stored bytes: a form's; empty when they are the content.
+  /// The bytes of a form before and behind the stored bytes; empty where the stored bytes are the content.
   let prefix: [UInt8]
   let suffix: [UInt8]
-  /// What the stored bytes are said to hash to.
+  /// The digests that the client claims for the stored bytes (`Repr-Digest`).
   let claims: [DigestClaim]
-  /// It is a tus creation with all bytes: its origin speaks nothing else.
+  /// Whether the request is a tus creation with all bytes, for an origin that speaks tus.
   let isTus: Bool
 
-  /// - Parameter route: where it goes now; the one it was created on may be gone.
+  /// - Parameter route: the present route of the upload; the one that it was created on may be gone.
   init(_ upload: SpooledUpload, length: UInt64, route: RouteSettings, uploads: UploadRoute, loop: LoopServices) {
     let origin = upload.origin
     claims = RequestDigests.claims(origin.head.fields, .reprDigest)
@@ -40,7 +40,7 @@ struct DeliveryRequest {
     incoming.isDelivery = true
   }
 
-  /// The head as it goes out.
+  /// The head that is sent.
   var head: RequestHead { OriginRequests.forwarded(incoming) }
   var isEmpty: Bool { head.framing == .length(0) }
 }

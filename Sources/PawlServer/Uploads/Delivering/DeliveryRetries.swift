@@ -1,25 +1,26 @@
 import PawlLoop
 import PawlUploadStore
 
-/// One loop's completed uploads between attempts. It goes by the monotonic clock: a wall clock that is set back delays
-/// no attempt, and one that is set forward ends no upload.
+/// The completed uploads of one loop that wait between two attempts. It uses the monotonic clock: setting the wall clock back
+/// delays no attempt, and setting it forward ends no upload.
 final class DeliveryRetries {
   enum Next {
     case attempt
-    /// Its time is over (``SpooledUpload/giveUpAt``).
+    /// The upload is to be given up (``SpooledUpload/giveUpAt``).
     case end
   }
 
-  /// Uploads whose origin came back go within this time, not all at once; milliseconds.
+  /// The time over which attempts are spread when an upstream can be reached again, in milliseconds.
   static let spread: UInt64 = 300
 
   private struct Pause {
     let timer: LoopTimer
-    /// `nil`: only its client can make the next attempt better.
+    /// When the next attempt is made; `nil`: the upload waits for its client.
     var due: Monotonic?
-    /// As it was noted. Where it is another, another loop has tried meanwhile and looks after the upload.
+    /// The time of the next attempt as recorded. If the upload has another one, another loop has tried meanwhile, and cares
+    /// for it.
     let nextAttempt: Int64?
-    /// Could not be reached; the next attempt is due when it can be.
+    /// The upstream that could not be reached; the next attempt is due when it can be.
     var upstream: String?
   }
 
@@ -27,16 +28,17 @@ final class DeliveryRetries {
   private let over: (SpooledUpload, Next) -> Void
   private var pauses: [UploadID: Pause] = [:]
   private var ends: [UploadID: (giveUpAt: Int64, time: Monotonic)] = [:]
-  /// Upstreams that some upload waits for.
+  /// The upstreams that uploads wait for.
   private var awaited: Set<String> = []
 
-  /// - Parameter over: is called when a pause is.
+  /// - Parameter over: called at the end of a pause.
   init(_ loop: EventLoop, over: @escaping (SpooledUpload, Next) -> Void) { (self.loop, self.over) = (loop, over) }
 
+  /// Begins a pause.
   /// - Parameters:
-  ///   - time: until the next attempt; `nil`: the upload waits for its client, at most until its end.
-  ///   - nextAttempt: as it was noted for the upload; wall seconds.
-  ///   - upstream: the one that could not be reached.
+  ///   - time: the time until the next attempt; `nil`: the upload waits for its client, at most until it is given up.
+  ///   - nextAttempt: the time of the next attempt as recorded for the upload; wall clock, seconds since 1970.
+  ///   - upstream: the upstream that could not be reached.
   func begin(_ upload: SpooledUpload, for time: Duration?, nextAttempt: Int64?, awaiting upstream: String?) {
     begin(upload, until: time.map { loop.now.advanced(by: $0) }, nextAttempt, upstream)
   }
@@ -51,7 +53,7 @@ final class DeliveryRetries {
     timer.schedule(after: first - loop.now)
   }
 
-  /// When it is given up. Told once by the wall clock, whatever that does later.
+  /// When the upload is given up. Computed once from the wall clock: setting that clock later changes nothing.
   func end(of upload: SpooledUpload) -> Monotonic? {
     guard let giveUpAt = upload.giveUpAt else {
       ends[upload.id] = nil
@@ -71,13 +73,13 @@ final class DeliveryRetries {
     if let end = end(of: upload), end <= loop.now { return over(upload, .end) }
     guard upload.nextAttempt == pause.nextAttempt else { return }
     guard let due = pause.due, due <= loop.now else {
-      // Its end was put off.
+      // The time at which it is given up was put off.
       return begin(upload, until: pause.due, pause.nextAttempt, pause.upstream)
     }
     over(upload, .attempt)
   }
 
-  /// The upstream answers again: who could not reach it need not wait longer.
+  /// Makes the attempts due that wait for this upstream: it responds again.
   func cameBack(_ upstream: String) {
     guard awaited.remove(upstream) != nil else { return }
     for (id, pause) in pauses where pause.upstream == upstream {
@@ -88,10 +90,10 @@ final class DeliveryRetries {
     }
   }
 
-  /// An attempt begins.
+  /// Ends the pause of an upload whose next attempt begins.
   func cancel(_ id: UploadID) { pauses.removeValue(forKey: id)?.timer.close() }
 
-  /// It will not be sent again.
+  /// Forgets an upload that will not be sent again.
   func forget(_ id: UploadID) {
     cancel(id)
     ends[id] = nil

@@ -4,21 +4,21 @@ import PawlLoop
 import PawlUpload
 import PawlUploadStore
 
-/// How an upload's content is described to its origin, and what it is wrapped in (`tus-forward`).
+/// The fields that describe an upload's content to the origin, and the form around it (`tus-forward`).
 struct DeliveryShape {
   private(set) var prefix: [UInt8] = []
   private(set) var suffix: [UInt8] = []
-  /// In place of the creation's; `nil`: that one stays.
+  /// Replaces the Content-Type of the creation; `nil`: that one stays.
   private(set) var contentType: [UInt8]?
   private(set) var disposition: [UInt8]?
 
-  /// As tus itself sends it (creation-with-upload): the type is the protocol's.
+  /// A delivery in tus (creation-with-upload), with the content type of that protocol.
   static let tus = DeliveryShape(contentType: Array("application/offset+octet-stream".utf8))
 
   private init(contentType: [UInt8]) { self.contentType = contentType }
 
   /// - Parameters:
-  ///   - origin: of an upload; those of the drafts describe themselves.
+  ///   - origin: what the upload remembers of its creation. Uploads by the drafts describe themselves, and are not changed.
   ///   - boundary: random letters and digits.
   init(_ origin: UploadOrigin, _ settings: UploadSettings, boundary: () -> [UInt8]) {
     guard origin.isTus else { return }
@@ -37,13 +37,13 @@ struct DeliveryShape {
     }
   }
 
-  /// It was understood when the upload was created.
+  /// The tus metadata; they were checked when the upload was created.
   private static func metadata(_ origin: UploadOrigin) -> TusMetadata? {
     guard let field = origin.metadata else { return nil }
     do throws(UploadRefusal) { return try TusMetadata(field[...]) } catch { return nil }
   }
 
-  /// 160 random bits.
+  /// Returns a boundary with 160 random bits.
   static func randomBoundary() -> [UInt8] {
     Array("pawl".utf8) + Randomness.bytes(32).map { Array("abcdefghijklmnopqrstuvwxyz012345".utf8)[Int($0 & 31)] }
   }

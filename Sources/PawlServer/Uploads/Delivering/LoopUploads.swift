@@ -3,10 +3,11 @@ import PawlLoop
 import PawlObserve
 import PawlUploadStore
 
-/// Answers to uploads that are too long to be kept, for clients that wait for them: of all loops.
+/// The bodies of responses to uploads that are longer than `response-max`, for the clients that wait for them. Shared by all
+/// loops.
 typealias SpilledAnswers = Locked<[UploadID: SpilledAnswer]>
 
-/// What uploads keep for one loop: completed ones on their way, and questions that origins are asked. Touched on that loop only.
+/// What uploads have on one loop: the delivery queue, and the probes of origins. Touched on that loop only.
 final class LoopUploads {
   let services: LoopServices
   let loop: EventLoop

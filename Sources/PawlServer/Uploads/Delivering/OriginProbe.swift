@@ -3,19 +3,19 @@ import PawlLoop
 import PawlUpload
 import PawlUpstream
 
-/// Asks an origin by OPTIONS whether it speaks an upload protocol itself: then it is left to it. The answers are
-/// remembered in ``ProbeMemory``, and a late one is an answer, too.
+/// Asks an origin by OPTIONS whether it speaks an upload protocol itself; then pawl passes such requests on. The responses are
+/// remembered in ``ProbeMemory``, late ones too.
 ///
-/// While an origin that has the question is silent, requests of the drafts pass: they are ordinary requests for an origin
-/// that knows no drafts. Those of tus wait longer, and then nobody knows.
+/// While a connected origin is silent, requests by the drafts are passed on: an origin that does not know the drafts takes them as
+/// ordinary requests. Requests in tus wait longer, and then the result is not known.
 final class OriginProbe: OriginExchangeDelegate {
-  /// What goes by what the origin said before, or passes, waits this long for the answer.
+  /// How long a request waits for the response if it can go by an earlier one, or is passed on without.
   static let patience = Duration.seconds(1)
-  /// A tus request waits this long.
+  /// How long a request in tus waits.
   static let tusPatience = Duration.seconds(10)
-  /// The answer is listened for this long.
+  /// How long the probe waits for the response.
   static let lifetime = Duration.seconds(60)
-  /// Questions of one loop to one upstream that are late: each has a connection. The oldest ends first.
+  /// The most late probes of one loop to one upstream; each holds a connection. The oldest ends first.
   static let lateLimit = 4
 
   private struct Waiting {
@@ -33,13 +33,13 @@ final class OriginProbe: OriginExchangeDelegate {
   private var origin: OriginExchange?
   private var timer: LoopTimer?
   private var waiting: [Waiting] = []
-  /// It has the question.
+  /// Whether the origin is connected, and gets the question.
   private(set) var isWithOrigin = false
   private(set) var isLate = false
   private var isOver = false
 
-  /// `then` is called once, on the request's loop; at once where the answer is known. `true`: the request is the origin's.
-  /// `nil`: nobody knows.
+  /// Finds out whether the origin of a request speaks an upload protocol. `then` is called once, on the request's loop; within this
+  /// call where the result is known. `true`: the origin speaks it, and gets the request. `nil`: not known.
   static func speaks(
     _ protocol: UploadProtocol, _ request: IncomingRequest, on uploads: LoopUploads, then: @escaping (Bool?) -> Void
   ) {
@@ -61,7 +61,7 @@ final class OriginProbe: OriginExchangeDelegate {
 
   // MARK: - Asking
 
-  /// Neither a preflight nor a request about an upload: what the target says of itself.
+  /// Makes the OPTIONS request: neither a preflight nor a request about an upload, but a question about the target itself.
   static func question(_ request: IncomingRequest) -> RequestHead {
     var head = OriginRequests.forwarded(request)
     (head.method, head.framing) = (.options, .none)
@@ -91,7 +91,7 @@ final class OriginProbe: OriginExchangeDelegate {
   private func join(_ newcomer: Waiting) {
     waiting.append(newcomer)
     guard isLate else { return }
-    // Not from within the call that asks.
+    // The timer calls `then`, not this call itself.
     timer?.schedule(after: .zero)
   }
 
@@ -109,7 +109,7 @@ final class OriginProbe: OriginExchangeDelegate {
     timer?.schedule(after: max(.zero, min(next, began.advanced(by: Self.lifetime)) - now))
   }
 
-  /// Tells those who wait no longer.
+  /// Calls `then` for the requests whose time to wait is over.
   private func conclude(_ now: Monotonic) {
     let said = request.loop.shared.probes.withLock { [key] in $0.lastSaid(for: key) }
     let told = waiting
@@ -118,7 +118,7 @@ final class OriginProbe: OriginExchangeDelegate {
       if let said {
         entry.tell(said)
       } else if entry.speech != .tus {
-        // An origin that cannot even be reached is nothing to pass it on to.
+        // Pass it on only to an origin that can be reached.
         entry.then(isWithOrigin)
       } else if now - entry.since >= Self.tusPatience {
         entry.then(nil)
@@ -139,7 +139,7 @@ final class OriginProbe: OriginExchangeDelegate {
   func exchangeConnected(_ exchange: OriginExchange) { isWithOrigin = true }
 
   func exchange(_ exchange: OriginExchange, head: ResponseHead, framing: BodyFraming) {
-    // What else it says is read and dropped, so that the connection can be used again.
+    // The exchange reads and drops the content by itself, so that the connection can be used again.
     origin = nil
     let isCertain = ProbeMemory.Answer.isCertain(status: head.status)
     answer(ProbeMemory.Answer(head), isCertain: isCertain)
@@ -168,7 +168,7 @@ final class OriginProbe: OriginExchangeDelegate {
     for entry in told { entry.tell(answer) }
   }
 
-  /// Nobody listens any more: who still waits is told that nobody knows.
+  /// Ends the probe without a result, and calls `then` for the requests that still wait.
   private func end() {
     origin?.cancel()
     for entry in close() { entry.then(entry.speech == .tus ? nil : isWithOrigin) }

@@ -2,23 +2,25 @@ import PawlLoop
 import PawlUpload
 import PawlUploadStore
 
-/// One client's wait for the origin's answer to a completed upload. The delivery goes on without it. Of one loop.
+/// One client's wait for the origin's response to a completed upload. If the wait ends early, the delivery still goes on.
+/// Belongs to one loop.
 final class AnswerWait {
   enum Outcome {
     case answered(UploadAnswer)
-    /// An answer that leaves the upload as it was (401, 429, 503).
+    /// The origin responded 401, 429 or 503: the upload stays as it was.
     case refused(UploadAnswer)
-    /// Not within the time a client waits.
+    /// There was no response within the time that a client waits.
     case undecided
-    /// Sent, and no answer came.
+    /// The request was sent, and no response came.
     case unknown
-    /// The bytes are not what their digest says: no origin will see them.
+    /// The bytes do not match their digest: they are not delivered.
     case mismatch
-    /// The upload is no more.
+    /// The upload does not exist any more.
     case lost
   }
 
-  /// A silent connection is taken for a dead one sooner or later.
+  /// The time between two interim responses to the waiting client. Without them, clients and proxies close the silent
+  /// connection.
   static let keepAliveInterval = Duration.seconds(15)
 
   private let upload: SpooledUpload
@@ -35,10 +37,10 @@ final class AnswerWait {
   private var then: ((Outcome) -> Void)?
 
   /// - Parameters:
-  ///   - baseline: refusals of attempts up to this one were known before.
-  ///   - patience: so long the origin may be away.
-  ///   - isBounded: no longer than that even while the origin works on it.
-  ///   - isRepeatable: what was sent and not answered is sent again.
+  ///   - baseline: the number of an attempt. Only refusals of later attempts end the wait.
+  ///   - patience: how long the client waits while the origin cannot be reached.
+  ///   - isBounded: whether that limit also holds while the origin works on the request.
+  ///   - isRepeatable: whether a request that was sent and got no response is sent again (`at-least-once`).
   init(
     _ upload: SpooledUpload, on loop: EventLoop, since baseline: Int, patience: Duration, isBounded: Bool,
     isRepeatable: Bool
@@ -47,7 +49,7 @@ final class AnswerWait {
     (self.patience, self.isBounded, self.isRepeatable) = (patience, isBounded, isRepeatable)
   }
 
-  /// `then` is called once, perhaps at once.
+  /// Starts the wait. `then` is called once, possibly within this call.
   func start(keepAlive: @escaping () -> Void, then: @escaping (Outcome) -> Void) {
     self.then = then
     observation = upload.observe(on: loop) { [weak self] in self?.look() }
@@ -66,10 +68,10 @@ final class AnswerWait {
 
   private func look() {
     switch upload.status.phase {
-    // `open` is between the last byte and its record.
+    // `open`: the last byte has come, and its record is being written.
     case .open, .complete: if !tellRefusal(), isOverdue { end(.undecided) }
     case .forwarding, .sent: if isOverdue, isBounded { end(.undecided) }
-    // An attempt that was refused, or is to be repeated, goes by this.
+    // An upload passes through this phase after a refused attempt, and before a repeated one.
     case .unknown:
       if !tellRefusal(), !isRepeatable || upload.status.originStatus != nil {
         end(.unknown)
@@ -100,7 +102,7 @@ final class AnswerWait {
     then(outcome)
   }
 
-  /// Nothing is called any more.
+  /// Ends the wait without calling `then`.
   func cancel() {
     then = nil
     observation?.cancel()

@@ -1,18 +1,18 @@
 import PawlHTTP
 import PawlUpload
 
-/// Holds one request's content against the digests it came with (RFC 9530; tus 1.0.0, checksum).
+/// Checks one request's content against the digests that came with it (RFC 9530; tus 1.0.0, checksum).
 final class DigestCheck {
   private let dialect: UploadProtocol
   private let claims: [DigestClaim]
   private let isInTrailer: Bool
   private let hashes: [ContentHash]
 
-  /// `nil` when the request has none: its content counts as it comes.
+  /// `nil` when the request has no digest: its content counts as soon as it comes.
   init?(_ digests: RequestDigests, _ dialect: UploadProtocol) {
     guard digests.isInTrailer || !digests.content.isEmpty else { return nil }
     (self.dialect, claims, isInTrailer) = (dialect, digests.content, digests.isInTrailer)
-    // Which one a trailer will bring is not known before: all that the protocol allows run along.
+    // The algorithm of a digest in the trailers is not known yet: all that the protocol allows are computed.
     let announced = digests.isInTrailer ? Self.possible(dialect) : []
     hashes = Set(digests.content.map(\.algorithm) + announced).map(ContentHash.init)
   }
@@ -23,7 +23,7 @@ final class DigestCheck {
 
   func update(_ bytes: UnsafeRawBufferPointer) { for hash in hashes { hash.update(bytes) } }
 
-  /// After the last byte.
+  /// Returns the refusal, or `nil` when all digests match. Called after the last byte.
   func verdict(_ trailers: Fields) -> UploadRefusal? {
     var claims = claims
     do throws(UploadRefusal) {

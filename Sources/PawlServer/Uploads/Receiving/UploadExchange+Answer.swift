@@ -3,16 +3,16 @@ import PawlLoop
 import PawlUpload
 import PawlUploadStore
 
-/// The origin's answer, for whom it is.
+/// Waiting for the origin's response to the upload, and passing it to the client that may have it.
 extension UploadExchange {
-  /// Sees to it that somebody forwards the upload.
+  /// Queues the delivery of the upload, unless it is on its way already.
   func deliver() {
     guard let upload else { return }
     baseline = upload.lastRefusal?.attempt ?? 0
     DeliveryAttempt.deliver(upload, route: request.route, on: deliveries)
   }
 
-  /// Waits with the client, whose connection is kept alive where the protocol has means for that.
+  /// Waits for the origin's response. Interim responses keep the client's connection alive where the protocol has them.
   func awaitAnswer() {
     guard let upload, let uploads else { return refuse(.storage) }
     dropWriter()
@@ -42,15 +42,17 @@ extension UploadExchange {
     }
   }
 
-  /// The answer is for who created the upload, or brought the credentials that it was delivered with. A token that only says it
-  /// is the same user's may go on with the upload, since the application gets to judge it then; here nobody does any more,
-  /// unless it was asked about (`auth-request`).
+  /// Whether this client may have the origin's response: the upload has no owner, or the client created it, or brought the
+  /// credentials of the delivery.
+  ///
+  /// A JWT that merely claims the same user is enough for appends, because the application judges it when it gets the bytes. It is
+  /// not enough here: no further request goes to the application, unless `auth-request` has asked about the token.
   var mayHaveAnswer: Bool {
     guard let upload, !upload.origin.owner.isEmpty, request.route.authRequest == nil else { return true }
     return Owner.isKnown(request, among: upload.askers)
   }
 
-  /// The origin's answer in the shape of the protocol, with the upload's URL on the request that made it.
+  /// Sends the origin's response in the form of the upload protocol; the request that made the upload also gets its URL.
   func give(_ answer: UploadAnswer, consumed: Bool) {
     let origin = ResponseHead(status: answer.status, reason: answer.reason[...], fields: answer.fields)
     let (shaped, keepsBody) = UploadReplies.answer(
@@ -62,7 +64,7 @@ extension UploadExchange {
     give(answer, under: head, as: told)
   }
 
-  /// The answer as the origin gave it, to whom reads it by GET in tus.
+  /// Sends the origin's response unchanged, to a GET in tus.
   func giveAsItWas(_ answer: UploadAnswer) {
     var head = ResponseHead(status: answer.status, reason: answer.reason[...], fields: answer.fields)
     if let upload { RelativeReferences.anchor(&head.fields, at: upload.origin.head.target) }
@@ -71,7 +73,8 @@ extension UploadExchange {
     give(answer, under: sandboxed(head), as: .originAnswer)
   }
 
-  /// Content that one user has made the origin say, under a URL of the site: no browser runs it as the site's own page.
+  /// Adds `Content-Security-Policy: sandbox`. One user's upload determined this content: a browser must not run it as a page
+  /// of the site.
   private func sandboxed(_ head: ResponseHead) -> ResponseHead {
     var head = head
     head.fields.append(named: Bytes("Content-Security-Policy"), Bytes("sandbox"))
@@ -79,11 +82,11 @@ extension UploadExchange {
   }
 
   private static let lostContent = "content longer than response-max, or broken off by the origin, is not kept"
-  /// Why an answer is cut that pawl has the beginning of.
+  /// The reason in the log when the client gets only the beginning of a response.
   static let notWhole = BodyEnd(party: .pawl, reason: "answer-not-whole")
 
-  /// A body longer than is kept is there for who waited for it. Of what is not whole, whoever asks gets the beginning that
-  /// there is, and sees that it was cut: by its status the upload is settled.
+  /// Sends the body of the origin's response. One longer than `response-max` can be had for a short time after it came. Of an
+  /// incomplete one the client gets the beginning, cut visibly: the status alone says what became of the upload.
   private func give(_ answer: UploadAnswer, under head: ResponseHead, as told: State.Told) {
     guard answer.isTruncated else {
       return respond(head, MemoryBody(answer.body), length: .known(UInt64(answer.body.count)), as: told)
@@ -98,13 +101,14 @@ extension UploadExchange {
     respond(head, body, length: announced ?? .unknown, as: told)
   }
 
-  /// More of the answer nobody will ever get: for versions that ask until they have had one, this was it.
+  /// Records the response as delivered, though it was cut: the rest does not exist, and some draft versions ask until they
+  /// got a response.
   private func gaveBeginning() {
     if state.answerSent() == .noteDelivered, !channel.hasClientEnded { upload?.noteAnswerDelivered() }
   }
 
-  /// The origin could not be asked so far. A creation that is answered with an error would be sent once more: in tus it is
-  /// told where the upload is, and asks there. A concatenation that comes again is the same one.
+  /// Responds while the outcome is not known. A client would repeat a creation that fails: in tus it therefore gets 201 with the
+  /// upload's URL, and asks there later. A repeated concatenation is recognised as the same upload, and may fail.
   private func replyUndecided() {
     guard let status, isCreation, !status.isConcatFinal else {
       return refuse(.undecided(retryAfter: Self.undecidedRetry))

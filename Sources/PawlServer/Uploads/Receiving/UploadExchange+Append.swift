@@ -3,7 +3,7 @@ import PawlLoop
 import PawlUpload
 import PawlUploadStore
 
-/// A request that adds to an upload, or completes it (protocols 1.6; tus 1.0.0, PATCH).
+/// Requests that add to an upload, or complete it (UploadProtocols, "Append"; tus 1.0.0, PATCH).
 extension UploadExchange {
   func begin(_ append: UploadAppend) {
     guard let upload else { return refuse(.notFound) }
@@ -12,11 +12,13 @@ extension UploadExchange {
     hold { [self] in judge(append) }
   }
 
-  /// Ends whoever writes, and goes on when what was written is durable: only that may be told, or held against a client.
+  /// Takes the upload over from a running request, and calls `then` once all written bytes are durable. Only durable bytes
+  /// may be reported to a client, or be the reason of a refusal.
   /// - Parameters:
-  ///   - completing: an upload whose last request brought all it was to bring, and was overtaken before that could be said,
-  ///     is complete.
-  ///   - isSecond: it was overtaken once, and looks again.
+  ///   - readOnly: whether this request only reads the offset.
+  ///   - completing: whether to complete an upload whose bytes are all here. A takeover may have ended the last append before
+  ///     it could do so.
+  ///   - isSecond: whether this is the second try, after a newer writer took over during the first one.
   func hold(
     readOnly: Bool = false, completing: Bool = true, isSecond: Bool = false, then: @escaping () -> Void
   ) {
@@ -30,7 +32,7 @@ extension UploadExchange {
         isSecond ? displaced() : lookAgain(then)
       }
     }
-    // Who only looks can still tell what is durable when another came to look; not when somebody goes on writing.
+    // A request that only reads can still report the durable offset after a takeover, unless the new holder writes.
     let overtaken = { [weak self] in
       guard readOnly else { return self?.displaced() ?? () }
       isOvertaken = true
@@ -43,8 +45,8 @@ extension UploadExchange {
     }
   }
 
-  /// Two requests on connections of their own can come in the wrong order: a client that asks how far it got has given up what it
-  /// sent before, and that overtook it. That request ends by itself soon, or is ended.
+  /// Asks for the offset a second time, after ``lookAgainAfter``. Two requests on separate connections can arrive in the wrong
+  /// order: an append that the client has given up took over after the question. It ends by itself soon, or the second try ends it.
   private func lookAgain(_ then: @escaping () -> Void) {
     let timer = loop.loop.makeTimer { [weak self] in
       guard let self, self.state.isPreparing else { return }
@@ -58,7 +60,7 @@ extension UploadExchange {
   private func completeIfWhole(_ then: @escaping () -> Void) {
     guard let upload, upload.status.phase == .open, isWhole(upload) else { return then() }
     upload.complete(on: loop.loop) { [self] _ in
-      // It may have been completed by who was overtaken.
+      // The request that was taken over may have completed it.
       guard upload.status.phase != .open else { return refuse(.storage) }
       deliver()
       guard state.isPreparing else { return }
@@ -66,14 +68,14 @@ extension UploadExchange {
     }
   }
 
-  /// By the words of the last request that added to it; in tus, where nothing else is ever said, by its length.
+  /// Whether all bytes are here, by the end that the last append announced; in tus, which has only the length, by that.
   private func isWhole(_ upload: SpooledUpload) -> Bool {
     let status = upload.status
     return upload.expectedEnd == status.offset
       || dialect == .tus && completesAtLength && status.length == status.offset
   }
 
-  /// Everything written becomes durable.
+  /// Syncs everything that was written, then calls `then`.
   func afterStoring(_ then: @escaping () -> Void) {
     upload?.sync(on: loop.loop) { [self] result in
       if state.isOver { return }
@@ -86,12 +88,12 @@ extension UploadExchange {
 
   private func judge(_ append: UploadAppend) {
     guard let upload, let writer else { return refuse(.storage) }
-    // What another writes already says nothing to this request.
+    // The offset of a newer writer must not decide about this request.
     guard writer.isCurrent else { return displaced() }
     // It may have been completed before the writer changed.
     guard upload.status.phase == .open else { return beginLate(append) }
     guard append.offset == writer.offset else {
-      // What never counted could not be cut off the file: the offset that was told stays, and is worth another try.
+      // The offset is right, but bytes behind it that never counted could not be cut off the file: the client may try again.
       let isOurFault = append.offset == upload.status.offset
       return refuse(isOurFault ? .storage : .wrongOffset(provided: append.offset))
     }
@@ -100,7 +102,7 @@ extension UploadExchange {
     if let sizeLimit, let length = append.length, length > sizeLimit { return refuse(.tooLarge) }
     let (end, overflow) = append.offset.addingReportingOverflow(append.contentLength ?? 0)
     guard !overflow else { return refuse(.tooLarge) }
-    // A length that this very request contradicts is none to hold the upload to.
+    // The request contradicts the length that it declares: that length is not recorded.
     if let length = append.length, end > length, upload.status.length ?? length == length {
       return exceeded(from: append.offset)
     }
@@ -112,7 +114,7 @@ extension UploadExchange {
     receive(append.digests)
   }
 
-  /// All bytes are here already, or none are wanted any more.
+  /// Handles an append to an upload that takes no more bytes: it is complete, or over.
   private func beginLate(_ append: UploadAppend) {
     guard let status else { return refuse(.notFound) }
     switch status.phase {
@@ -129,7 +131,7 @@ extension UploadExchange {
     guard append.contentLength == 0 || !append.hasContent || append.contentLength == nil else {
       return refuse(.alreadyComplete)
     }
-    // Of a chunked one, its first byte or its end says whether it is empty.
+    // Chunked: the first byte or the end of the content shows whether it is empty.
     guard append.contentLength != nil || trailers != nil || !pending.isEmpty else {
       _ = did(state.awaitsContent(), "awaits-content")
       return
@@ -137,7 +139,7 @@ extension UploadExchange {
     judgeLate()
   }
 
-  /// An append to a complete upload, whose content is known to be there or not.
+  /// Decides about an append to a complete upload, once it is known whether the append has content.
   func judgeLate() {
     _ = did(state.judgesContent(), "judges-content")
     guard pending.isEmpty else { return refuse(.alreadyComplete) }
@@ -145,9 +147,9 @@ extension UploadExchange {
     awaitAnswer()
   }
 
-  /// tus has no words for "complete, and not decided": the client asks again.
+  /// Responds that the outcome is not known yet. tus has no status for that: the client asks again later.
   func beginUndecided() {
-    // After a 401 only the client can bring what is missing, and this request may have.
+    // After a 401 only new credentials help, and this request may have brought them.
     if let refusal = upload?.lastRefusal?.answer, refusal.status == 401,
       hasFreshCredentials || loop.loop.wallSeconds - refusal.at >= Self.refusedPause
     {
@@ -156,14 +158,15 @@ extension UploadExchange {
     refuse(.undecided(retryAfter: Self.undecidedRetry))
   }
 
-  /// Seconds after which the same credentials are worth another attempt.
+  /// Seconds after a 401 before another attempt is made with the same credentials.
   private static let refusedPause: Int64 = 10
-  /// Seconds after which an undecided client asks again.
+  /// The `Retry-After` of a response that says that the outcome is not known yet, in seconds.
   static let undecidedRetry = 5
 
-  /// Content beyond the length, which nothing shall make an upload of. The request is refused and the upload is as it was
-  /// before, but for what was told of meanwhile. By the drafts since -08 it is given up.
-  /// - Parameter start: what stands before it stays.
+  /// Refuses content that goes beyond the length of the upload. The upload goes back to `start`; by the drafts since -08 it
+  /// becomes invalid.
+  /// - Parameter start: the offset up to which the bytes stay: where the content began, or the last offset that the client
+  ///   was told.
   func exceeded(from start: UInt64) {
     stopTaking()
     if version?.givesUpBeyondLength == true {
@@ -177,7 +180,7 @@ extension UploadExchange {
     afterStoring { [self] in refuse(.tooLong) }
   }
 
-  /// A part of a concatenation takes no end of its own: what it becomes part of has one.
+  /// The refusal of an append that completes a part of a concatenation: only the final upload can be completed.
   private static let endsPart = UploadRefusal.malformed(
     "This is a part of a concatenation: what is made of it ends, not the part.")
 }

@@ -3,12 +3,12 @@ import PawlLoop
 import PawlUpload
 import PawlUploadStore
 
-/// Content on its way into the spool, and what its end means.
+/// Writing the request's content into the spool, and deciding what its end means.
 extension UploadExchange {
-  /// Bytes that may wait to be synced before the client has to wait.
+  /// The number of unsynced bytes at which pawl stops reading from the client; it goes on at ``lowWater``.
   private static let highWater: UInt64 = 32 << 20
   private static let lowWater: UInt64 = 16 << 20
-  /// Clients are told of progress no more often.
+  /// The least time between two interim responses that report the durable offset.
   private static let progressInterval = Duration.seconds(1)
 
   func receive(_ digests: RequestDigests) {
@@ -38,7 +38,7 @@ extension UploadExchange {
     request.head.fields.first(.expect)?.trimmed.equalsIgnoringCase("100-continue") ?? false
   }
 
-  /// What came too early, then what comes.
+  /// Writes the content that waits, then reads on or ends.
   func drainPending() {
     takePending()
     guard state.mayWrite else { return }
@@ -51,7 +51,7 @@ extension UploadExchange {
     }
   }
 
-  /// `false`: no more until what is written has been synced.
+  /// Writes a piece of content. `false`: the caller passes no more until what is written has been synced.
   func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard let writer else { return true }
     if let sizeLimit, UInt64(bytes.count) > sizeLimit - min(sizeLimit, writer.offset) {
@@ -65,14 +65,14 @@ extension UploadExchange {
     return wasWritten(bytes, result)
   }
 
-  /// Where the disk does not follow: the loop goes on, this upload waits.
+  /// Writes in the pool, because the disk is slow: this upload waits, and the loop does not.
   /// - Returns: `false` when the pool has stopped.
   private func writeInPool(_ bytes: [UInt8], _ writer: UploadWriter) -> Bool {
     let isBegun = writer.writeInPool(bytes) { [self] result in
       loop.noteWrite(writer.took)
       guard did(state.written(), "written") else { return }
       _ = bytes.withUnsafeBytes { wasWritten($0, result) }
-      // What came meanwhile, and what came to its end.
+      // Content, and possibly its end, that came during the write.
       drainPending()
       if state.isClientGone { leftInContent() }
     }
@@ -95,7 +95,7 @@ extension UploadExchange {
     return true
   }
 
-  /// Until the disk has what was written.
+  /// Stops reading until what was written has been synced.
   private func pause() {
     guard did(state.syncs(), "syncs") else { return }
     upload?.sync(on: loop.loop) { [weak self] result in
@@ -104,7 +104,7 @@ extension UploadExchange {
     }
   }
 
-  /// The upload stays at its offset; the client comes back later.
+  /// Refuses the rest of the content. The upload keeps its durable offset, and the client can resume later.
   private func paused(_ refusal: UploadRefusal) {
     if case .noSpace = refusal { loop.shared.failures.noteUpload(UploadStoreRefusal.full.why, request) }
     guard check == nil else { return spoiled(refusal) }
@@ -112,7 +112,7 @@ extension UploadExchange {
     upload?.sync(on: loop.loop) { [self] _ in refuse(refusal) }
   }
 
-  /// Content that was to be verified and will not be: none of it counts.
+  /// Discards content that has a digest and was not verified: none of it counts.
   private func spoiled(_ refusal: UploadRefusal) {
     writer?.discard()
     writer = nil
@@ -120,14 +120,14 @@ extension UploadExchange {
     stopTaking()
   }
 
-  /// The rest of the content is not wanted, and the answer is being made.
+  /// Takes no more content: the response is being prepared.
   func stopTaking() {
     observation?.cancel()
     observation = nil
     _ = did(state.stopsTaking(), "stops-taking")
   }
 
-  /// Something became durable.
+  /// Called when bytes became durable: reads on, and reports progress to the client.
   private func stored() {
     guard state.isReceiving, let upload else { return }
     let durable = upload.status.offset
@@ -147,7 +147,7 @@ extension UploadExchange {
   private func contentEnded(_ trailers: Fields) {
     stopTaking()
     if let refusal = check?.verdict(trailers) { return spoiled(refusal) }
-    // Not its last byte, but this makes the content count: it may be too late for that.
+    // Verified content counts from here on, unless a newer request took over before.
     if check != nil, writer?.accept() != true { return displaced() }
     let claims = lateClaims(trailers)
     guard claims.isEmpty else { return verify(claims) { [self] in contentCounts() } }
@@ -158,25 +158,26 @@ extension UploadExchange {
     isFinished ? finish() : afterStoring { [self] in replyStored() }
   }
 
-  /// Whether the upload is complete with what is here. tus, and some versions: where its length is reached. IETF: by `?1`;
-  /// a length that was declared has to agree.
+  /// Whether the upload is complete with the bytes that are here. In tus and some draft versions it is when its length is reached;
+  /// in the others by `Upload-Complete: ?1`, and a declared length has to agree.
   private var isFinished: Bool {
     guard let upload, let writer else { return false }
     return completes || completesAtLength && upload.status.length == writer.offset
   }
 
-  /// Whether nothing but its length says that the upload is complete.
+  /// Whether the upload is complete as soon as its length is reached.
   var completesAtLength: Bool {
     guard upload?.origin.concatenation != .partial else { return false }
     return version?.completesAtLength ?? true
   }
 
-  /// Whether the head says where the content ends. A chunked body does with its last chunk only: without that it is not all
-  /// there, however many bytes have come (RFC 9112 §7.1).
+  /// Whether the head says where the content ends. Chunked content ends with its last chunk only: without that it is incomplete,
+  /// however many bytes have come (RFC 9112 §7.1).
   var headTellsEnd: Bool { request.head.framing != .chunked }
 
-  /// A crash behind the byte that completes the upload completes it, too, where that byte is known ahead.
-  /// - Parameter told: where this request's content ends, by its own words.
+  /// Announces the end of the upload to the writer, where it is known in advance: a crash after the last byte then leaves the
+  /// upload complete.
+  /// - Parameter told: where this request's content ends by its own fields, as an offset in the upload.
   func expectEnd(told: UInt64?, length: UInt64?) {
     if completes, headTellsEnd, let told {
       writer?.expectEnd(at: told)
@@ -197,14 +198,14 @@ extension UploadExchange {
         return refuse(upload.status.phase.isOver ? .gone : .storage)
       }
       deliver()
-      // Who took the upload over meanwhile waits now.
+      // A request that took the upload over meanwhile waits for the response now.
       guard state.isStoring else { return }
       state.isClientGone ? letGo() : awaitAnswer()
     }
     dropWriter()
   }
 
-  /// The content is durable, and more has to come.
+  /// Responds that the content is durable and that more has to come.
   func replyStored() {
     guard let status else { return refuse(.storage) }
     reply(
@@ -215,7 +216,8 @@ extension UploadExchange {
 
   // MARK: - A client that leaves
 
-  /// What arrived counts; if it is provably all there is, the upload is complete although its end was not read.
+  /// Called when the client leaves during the content. The bytes that arrived count. If they are provably all, the upload is
+  /// complete, although the end of the content was not read.
   func leftInContent() {
     takePending()
     guard state.mayWrite else { return }
@@ -240,7 +242,7 @@ extension UploadPhase {
   /// Cancelled or refused.
   fileprivate var isOver: Bool { self == .invalid || self == .removed }
 
-  /// All bytes are here, and the origin's to judge.
+  /// All bytes are here: the delivery decides.
   fileprivate var isComplete: Bool {
     switch self {
     case .complete, .forwarding, .sent, .answered, .unknown: true

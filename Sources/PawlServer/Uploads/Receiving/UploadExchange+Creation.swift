@@ -5,7 +5,7 @@ import PawlLoop
 import PawlUpload
 import PawlUploadStore
 
-/// A request that makes an upload (protocols 1.4; tus 1.0.0, creation and concatenation).
+/// Requests that create an upload (UploadProtocols, "Creation"; tus 1.0.0, creation and concatenation).
 extension UploadExchange {
   func begin(_ creation: UploadCreation) {
     guard !OriginRequests.isLoop(request.head.fields) else {
@@ -13,7 +13,7 @@ extension UploadExchange {
     }
     ask(about: nil) { [weak self] allowed in
       guard let self else { return }
-      // Parts that are here are nothing for an origin, whatever it speaks.
+      // Parts that are stored here cannot be joined by the origin, whatever protocol it speaks.
       if case .final(let urls)? = creation.concat, urls.contains(where: { self.loop.router.findPart($0) != nil }) {
         return self.make(creation, allowed)
       }
@@ -21,14 +21,14 @@ extension UploadExchange {
     }
   }
 
-  /// What pawl does not understand, an origin that does all this itself may.
+  /// Handles a creation that pawl would refuse: an origin that speaks the protocol itself may accept it.
   func beginRefused(_ refusal: UploadRefusal) {
     guard !request.isBelowPrefix else { return refuse(refusal) }
     leave(toOriginOr: { $0.refuse(refusal) })
   }
 
-  /// Passes the request on where the origin speaks its protocol itself. A tus upload that an origin of tus did not make
-  /// is none for it: while nobody knows, none is made.
+  /// Passes the request on where the origin speaks its protocol itself; else calls `take`. While it is not known whether the origin
+  /// speaks tus, no upload is created: an origin that does would not know the upload.
   private func leave(toOriginOr take: @escaping (UploadExchange) -> Void) {
     OriginProbe.speaks(dialect, request, on: deliveries) { [weak self] speaks in
       guard let self, self.state.isPreparing else { return }
@@ -40,10 +40,10 @@ extension UploadExchange {
     }
   }
 
-  /// Seconds after which a client asks again whether there is an upload to be made.
+  /// The `Retry-After` while the origin does not respond to the probe, in seconds.
   private static let silenceRetry = 5
 
-  /// The origin does all this itself: nothing of the request is touched.
+  /// Passes the request on unchanged to an origin that speaks the protocol itself.
   private func passOn() {
     let forward = ForwardExchange(request, channel: channel, why: .method, isStream: true)
     guard did(state.passesOn(forward), "passes-on") else { return }
@@ -66,22 +66,23 @@ extension UploadExchange {
     if case .final(let urls)? = creation.concat { return concatenate(urls, origin, allowed, in: uploads) }
     let token = UploadNames.makeToken()
     address = .made(token)
-    // Where it ends is in its first record: to be said while it is written, it would take one more.
+    // The first record of the upload includes its end: saying it later would cost another record.
     let end = creation.completes && headTellsEnd ? creation.length ?? creation.contentLength : nil
-    // Nothing but the answer tells of an upload that is made without content.
+    // Without content, the client learns of the upload from the response only: it has to be durable before that.
     uploads.store.create(
       UploadNames.id(token), origin, length: creation.length, finalAt: end,
       durably: !creation.hasContent, on: loop.loop
     ) { [self] in made($0) { [self] in begun(creation) } }
   }
 
-  /// - Parameter allowed: what the application answered to `auth-request`.
+  /// Returns what the upload remembers of the request that creates it.
+  /// - Parameter allowed: the fields of the application's response to `auth-request`.
   private func origin(of creation: UploadCreation, _ allowed: Fields) -> UploadOrigin {
     var head = request.head
     OriginRequests.removeReferer(&head.fields, loop.router.urls)
     if !head.fields.contains(.xRequestID) { head.fields.append(.xRequestID, request.requestID) }
     let owner = Owner.ofUpload(request, allowed: allowed)
-    // An owner that only the client claims would be as many clients as it likes.
+    // Without `auth-request` the client could claim any number of owners, and with each of them a new quota.
     let isVouchedFor = request.route.authRequest != nil && !owner.isEmpty
     var origin = UploadOrigin(
       head: head, scheme: request.scheme, clientAddress: Array((request.client?.hostText ?? "").utf8),
@@ -115,14 +116,14 @@ extension UploadExchange {
     }
   }
 
-  /// Nobody was told of it.
+  /// Removes the upload: no client has its URL.
   private func forget() { upload?.remove(on: loop.loop) { _ in } }
 
   private func begun(_ creation: UploadCreation) {
     let isEmpty = creation.length == 0 && completesAtLength
     guard creation.hasContent || creation.completes || isEmpty else { return replyStored() }
     let loop = loop.loop
-    // The URL is told by whoever holds the upload already: what comes by it is newer, and takes over.
+    // The client gets the URL only now, when this request holds the upload: a request to the URL is newer, and takes over.
     upload?.takeOver(on: loop, displaced: { [weak self] in self?.displaced() }) { [self] writer in
       guard state.isPreparing else { return writer.detach() }
       self.writer = writer
@@ -132,7 +133,7 @@ extension UploadExchange {
     }
   }
 
-  /// The URL, before the first byte of content is read.
+  /// Sends the upload's URL in an interim response, before the first byte of content is read.
   private func announce() {
     guard let version, request.head.version.takesInterim,
       let head = UploadReplies.announcement(version, location: location, limits: limits)
@@ -146,7 +147,7 @@ extension UploadExchange {
 
   private static let missingPart = UploadRefusal.malformed("A part of the final upload does not exist.")
 
-  /// The same parts joined again, because the first answer got lost, are the same upload.
+  /// Joins parts to a final upload. A repeated request for the same parts, after a lost response, finds the same upload.
   private func concatenate(
     _ urls: [[UInt8]], _ origin: UploadOrigin, _ allowed: Fields, in uploads: UploadRoute
   ) {
@@ -186,14 +187,14 @@ extension UploadExchange {
     }
   }
 
-  /// Whether whoever joined the parts before is who joins them now.
+  /// Whether this request has the same owner as the one that joined the parts before.
   private func isOurs(_ upload: SpooledUpload, _ origin: UploadOrigin, _ allowed: Fields) -> Bool {
     let binding = upload.origin.owner
     return binding == origin.owner || (!binding.isEmpty && Owner.owns(binding, request, allowed: allowed))
   }
 
-  /// What was joined goes to the application though its client may have left meanwhile: who comes again finds it, and
-  /// joining it once more would take as long.
+  /// Delivers the final upload, even if the client has left meanwhile: joining it again would take as long, and a client that
+  /// comes back finds it.
   private func joined(_ result: Result<SpooledUpload, UploadStoreRefusal>) {
     guard case .success(let whole) = result else { return made(result) {} }
     upload = whole
@@ -204,7 +205,8 @@ extension UploadExchange {
 
   // MARK: - A client that leaves
 
-  /// Before its content could be taken. What is here of it counts all the same, if the client can come back for it.
+  /// Called when the client leaves before its content could be taken. Content that is here still counts, if the client has
+  /// the URL.
   func leftEarly() {
     if isLocationTold, upload != nil, !pending.isEmpty || trailers != nil { return }
     forgetUnheard()
@@ -213,14 +215,14 @@ extension UploadExchange {
 
   private var isLocationTold: Bool { if case .told = address { true } else { false } }
 
-  /// Nobody can come back to an upload whose URL was never told.
+  /// Removes an upload whose URL was never sent: no client can come back to it.
   func forgetUnheard() {
     if !isLocationTold, upload != nil { forget() }
   }
 }
 
 extension UploadRefusal {
-  /// What a client is told of the spool's no.
+  /// The refusal for a client when the spool refuses.
   init(_ refusal: UploadStoreRefusal) {
     switch refusal {
     case .full: self = .noSpace(retryAfter: 60)

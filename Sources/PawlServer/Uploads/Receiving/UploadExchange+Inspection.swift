@@ -3,9 +3,10 @@ import PawlLoop
 import PawlUpload
 import PawlUploadStore
 
-/// HEAD, GET, DELETE and OPTIONS on an upload's URL (protocols 1.5, 1.7, 9.3).
+/// HEAD, GET, DELETE and OPTIONS on an upload's URL (UploadProtocols, "Offset retrieval", "Discovery and cancellation",
+/// "States").
 extension UploadExchange {
-  /// How far the upload is. The offset will be held to: whoever still writes is ended first.
+  /// Responds with the upload's offset. A running append is ended first: the client relies on the offset.
   func inspect() {
     guard let status else { return refuse(.notFound) }
     switch status.phase {
@@ -24,20 +25,20 @@ extension UploadExchange {
     }
   }
 
-  /// The origin's answer once more.
+  /// Sends the origin's response again.
   private func replay() {
     guard mayHaveAnswer else { return refuse(.answerIsAnothers) }
     loadAnswer { [self] in give($0, consumed: true) }
   }
 
-  /// One that is not in memory any more takes a thread some milliseconds.
+  /// Loads the origin's response: from memory, or in the pool from the disk, which takes some milliseconds.
   private func loadAnswer(_ then: @escaping (UploadAnswer) -> Void) {
     upload?.loadAnswer(on: loop.loop) { [self] answer in
       if let answer { then(answer) } else { refuse(.gone) }
     }
   }
 
-  /// tus: what the origin said, as it said it.
+  /// Sends the origin's response unchanged (GET in tus).
   func readAnswer() {
     guard let upload else { return refuse(.notFound) }
     switch upload.status.phase {
@@ -53,7 +54,7 @@ extension UploadExchange {
 
   func cancel() {
     guard let upload else { return refuse(.notFound) }
-    // What nobody knows the end of is the operator's to drop.
+    // Only the operator may drop an upload whose outcome is unknown.
     guard upload.status.phase != .unknown else { return refuse(.outcomeUnknown) }
     guard upload.status.phase == .open else { return remove() }
     hold(readOnly: true, completing: false) { [self] in remove() }
@@ -62,13 +63,13 @@ extension UploadExchange {
   private func remove() {
     dropWriter()
     upload?.remove(on: loop.loop) { [self] isRemoved in
-      // What is being sent cannot be called back.
+      // An upload that is being sent cannot be removed.
       guard isRemoved else { return refuse(.undecided(retryAfter: Self.undecidedRetry)) }
       reply(UploadReplies.cancelled(dialect))
     }
   }
 
-  /// Anyone may ask what is possible here: a browser does before it sends who asks.
+  /// Responds to OPTIONS, without a check of the owner: a browser's preflight carries no credentials.
   func answerOptions(_ token: UploadToken?) {
     let asked = loop.router.findUpload(
       token.map(UploadNames.id), authority: request.head.authority, near: request.route)

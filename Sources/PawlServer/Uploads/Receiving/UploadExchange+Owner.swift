@@ -3,9 +3,9 @@ import PawlLoop
 import PawlUpload
 import PawlUploadStore
 
-/// Whose the upload is, and with which credentials it is delivered.
+/// Checking the upload's owner, and keeping the credentials that it is delivered with.
 extension UploadExchange {
-  /// Looks the upload up for whom it belongs to; for anyone else there is none.
+  /// Finds the upload for its owner; any other client gets 404.
   func find(_ token: UploadToken?, then: @escaping () -> Void) {
     guard let token else { return refuse(.notFound) }
     let (router, id) = (loop.router, UploadNames.id(token))
@@ -24,13 +24,13 @@ extension UploadExchange {
     }
   }
 
-  /// The application says who somebody is, where the route's `owner` goes by that; and whether a token is one that it has not
-  /// seen with this upload yet.
+  /// Asks `auth-request` if checking the owner needs it: the route's `owner` is a field of its response, a rule that was
+  /// removed from `owner` may have been, or the request shows a token that the application has not seen with this upload.
   private func ask(ofUpload upload: SpooledUpload, then: @escaping (Fields) -> Void) {
     let binding = upload.origin.owner
     guard !binding.isEmpty else { return then(Fields()) }
     if Owner.mayNeedAuthRequest(binding, request) {
-      // Who is refused here shows nothing of what binds the upload.
+      // A client that is refused here is not the owner: it must not learn that the upload exists.
       return ask(about: upload.origin.head, refused: { [weak self] in self?.refuse(.notFound) }, then: then)
     }
     guard Owner.needsAuthRequest(request.route) || !isKnown(of: upload) else { return then(Fields()) }
@@ -45,10 +45,10 @@ extension UploadExchange {
     return Owner.isKnown(request, among: tokens)
   }
 
-  /// Asks `auth-request`; goes on only with its consent.
+  /// Asks `auth-request`; calls `then` only if the application allows the request.
   /// - Parameters:
-  ///   - original: the creation, where the request is to an upload; `nil`: the request is it.
-  ///   - refused: called in place of giving the application's refusal.
+  ///   - original: the creation of the upload that the request is to; `nil`: the request itself is the creation.
+  ///   - refused: called instead of sending the application's refusal to the client.
   func ask(about original: RequestHead?, refused: (() -> Void)? = nil, then: @escaping (Fields) -> Void) {
     auth = AuthRequest.ask(request, original: original.map { ($0.method, $0.target) }) { [weak self] verdict in
       guard let self, self.state.isPreparing else { return }
@@ -68,7 +68,7 @@ extension UploadExchange {
     }
   }
 
-  /// The application's no. An upload that exists stays as it is, and who is not its owner learns nothing of it.
+  /// Sends the application's refusal. An existing upload stays as it is, and the response says nothing about it.
   private func replyRefused(_ head: ResponseHead, _ body: [UInt8], isWhole: Bool, isCreation: Bool) {
     var (shaped, _) = UploadReplies.answer(head, dialect, total: 0, location: nil, consumed: isCreation)
     if !isCreation { shaped.fields.removeAll(.uploadOffset) }
@@ -77,15 +77,15 @@ extension UploadExchange {
     respond(shaped, CutBody(MemoryBody(body), Self.notWhole), length: .unknown)
   }
 
-  /// Of an upload that is bound to nobody, only an append brings credentials: no page can make a browser send one to
-  /// another site by itself, as it can a GET with the cookies of whoever looks at it.
+  /// Keeps the request's credentials for the delivery. For an upload without an owner only an append may bring them: a foreign page
+  /// can make a browser send a GET with its user's cookies, but not an append.
   private func takeCredentials() {
     guard let upload else { return }
     if case .resource(_, .append) = question { return refreshCredentials() }
     if !upload.origin.owner.isEmpty { refreshCredentials() }
   }
 
-  /// Tokens expire during long uploads: the origin is given what the owner sent last.
+  /// Keeps the last credentials that the owner sent, for the delivery: tokens expire during long uploads.
   func refreshCredentials() {
     guard let upload else { return }
     let fields = request.head.fields

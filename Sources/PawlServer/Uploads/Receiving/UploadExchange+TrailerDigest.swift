@@ -2,18 +2,19 @@ import PawlHTTP
 import PawlLoop
 import PawlUpload
 
-/// A digest in the trailers that no `Trailer` field announced (RFC 9530 §2). Nothing was computed while the content came,
-/// and the content counts, since its offsets may have been told: it is read once more, off the loop, before anything is
-/// said or complete.
+/// Verifying a digest in the trailers that no `Trailer` field announced (RFC 9530 §2).
+///
+/// No digest was computed while the content came, and the content counts already, since the client may have been told its offsets.
+/// So it is read again, in the pool, before the response is sent or the upload is complete.
 extension UploadExchange {
-  /// What the trailers claim of content that was not checked as it came. tus has announced checksums only.
+  /// The digests that the trailers claim for content that was not checked as it came. In tus only announced checksums count.
   func lateClaims(_ trailers: Fields) -> [DigestClaim] {
     check == nil && dialect != .tus ? RequestDigests.claims(trailers, .contentDigest) : []
   }
 
   func verify(_ claims: [DigestClaim], then: @escaping () -> Void) {
     guard let upload, let writer else { return refuse(.storage) }
-    // Not by its length, before this is known.
+    // Until the result is known, reaching the length must not complete the upload.
     writer.expectNoEnd()
     let content = contentStart..<max(contentStart, writer.offset)
     upload.openBody(on: loop.loop) { [self] result in
@@ -34,8 +35,8 @@ extension UploadExchange {
     if state.isStoring { afterStoring { [self] in refuse(.storage) } }
   }
 
-  /// No offset goes back that may have been told, and nobody is to go on behind wrong bytes: not even who took the upload
-  /// over meanwhile.
+  /// Makes the upload invalid. Its offset cannot go back, since the client may have been told it, and no request may append to
+  /// wrong bytes, not even one that took the upload over meanwhile.
   private func mismatched() {
     dropWriter()
     upload?.invalidate(why: "digest-mismatch", on: loop.loop) { [self] _ in refuse(.digestMismatch) }

@@ -3,9 +3,10 @@ import PawlLoop
 import PawlUpload
 import PawlUploadStore
 
-/// One request about an upload, from its head to its answer: between the wire and the spool. What the protocols say is
-/// decided in PawlUpload, what is kept in PawlUploadStore; here bytes go from one to the other and nobody is told more than is
-/// durable. Creation, appending, waiting for the origin and the rest are in the extensions.
+/// One request about an upload, from its head to its response.
+///
+/// `PawlUpload` decides what the protocols require, and `PawlUploadStore` keeps the bytes; this class connects the two. The client
+/// is never told of more bytes than are durable. Creation, appending, waiting for the origin and the rest are in the extensions.
 final class UploadExchange: Exchange {
   enum Question {
     case creation(UploadCreation)
@@ -15,17 +16,17 @@ final class UploadExchange: Exchange {
 
   typealias State = UploadExchangeState<AnswerWait, ForwardExchange>
 
-  /// The upload's URL, where the request is to it or has made it.
+  /// The upload's URL, if the request is to it or has created it.
   enum Address {
     case none
-    /// Nobody has been told it.
+    /// The client does not have it yet.
     case made(UploadToken)
     case told(UploadToken)
   }
 
   let request: IncomingRequest
   let channel: any ResponseChannel
-  /// Where its upload goes on its way once it is complete.
+  /// Delivers the upload once it is complete.
   let deliveries: LoopUploads
   let dialect: UploadProtocol
   let question: Question
@@ -35,24 +36,24 @@ final class UploadExchange: Exchange {
   var upload: SpooledUpload?
   var address = Address.none
   var writer: UploadWriter?
-  /// Until it looks for the second time how far the upload is.
+  /// Runs until the second try of ``hold(readOnly:completing:isSecond:then:)``.
   var lookTimer: LoopTimer?
-  /// The request brought other credentials than the one before.
+  /// Whether the request brought other credentials than the upload had.
   var hasFreshCredentials = false
 
   // Content
   var check: DigestCheck?
   var pending = ChunkQueue()
-  /// All content is here.
+  /// The trailers; not `nil` once the end of the content has been read.
   var trailers: Fields?
-  /// Bytes of the upload beyond which nothing is taken.
+  /// The largest size of the upload, in bytes.
   var sizeLimit: UInt64?
-  /// Where in the upload the request's content begins.
+  /// The offset in the upload at which the request's content begins.
   var contentStart: UInt64 = 0
   var observation: UploadObservation?
   var toldOffset: UInt64 = 0
   var toldAt: Monotonic?
-  /// Attempts to reach the origin up to this one are not what is waited for.
+  /// The number of the last delivery attempt that was refused before this request: its refusal is not passed to the client.
   var baseline = 0
 
   /// - Precondition: the route takes uploads.
@@ -70,10 +71,10 @@ final class UploadExchange: Exchange {
   var status: UploadFacts? { upload?.status }
   var version: InteropVersion? { if case .ietf(let version) = dialect { version } else { nil } }
 
-  /// Whether the request makes the upload.
+  /// Whether the request creates the upload.
   var isCreation: Bool { if case .creation = question { true } else { false } }
 
-  /// Whether the content ends the upload (IETF `?1`).
+  /// Whether the content ends the upload (`Upload-Complete: ?1` of the drafts).
   var completes: Bool {
     switch question {
     case .creation(let creation): creation.completes
@@ -119,7 +120,8 @@ final class UploadExchange: Exchange {
 
   // MARK: - Answers
 
-  /// The protocol's own no. What is left of the content is dropped so that the client gets to read this.
+  /// Refuses the request in the form of its protocol. The rest of the content is read and dropped, so that the client reads
+  /// the response.
   func refuse(_ refusal: UploadRefusal) {
     if state.isOver { return }
     reply(refusalReply(refusal))
@@ -131,7 +133,7 @@ final class UploadExchange: Exchange {
     return answer
   }
 
-  /// Whose fault it is, for programs (RFC 9209 §2.3).
+  /// The Proxy-Status error type of a refusal (RFC 9209 §2.3).
   private static func kind(of refusal: UploadRefusal) -> ProxyError.Kind {
     switch refusal {
     case .undecided, .originSilent: .destinationUnavailable
@@ -148,7 +150,8 @@ final class UploadExchange: Exchange {
     respond(head, MemoryBody(reply.body), length: .known(UInt64(reply.body.count)))
   }
 
-  /// What is said about an upload is kept by nobody, is what it says it is, and leaves its URL in no other request.
+  /// Adds the fields that every response about an upload has: it is not stored, its type is not guessed, and its URL is not sent as
+  /// `Referer` (UploadProtocols, "Fields on upload responses").
   func seal(_ head: inout ResponseHead) {
     if !head.fields.contains(.cacheControl) { head.fields.append(.cacheControl, "no-store") }
     head.fields.removeAll { _, spelling, _ in
@@ -169,7 +172,7 @@ final class UploadExchange: Exchange {
     channel.respond(head, length: length, body: body)
   }
 
-  /// Ends this request's part in the upload.
+  /// Releases all that this request holds of the upload.
   func letGo(_ told: State.Told = .other) {
     _ = state.ends(told)
     dropWriter()
@@ -182,13 +185,13 @@ final class UploadExchange: Exchange {
     auth = nil
   }
 
-  /// Writes no more; what ends the upload from now on is no takeover.
+  /// Releases the right to write. A later takeover does not displace this request any more.
   func dropWriter() {
     writer?.detach()
     writer = nil
   }
 
-  /// A newer request has taken the upload over: this one is answered by nothing but the end of its connection.
+  /// Called when a newer request has taken the upload over: this one ends without a response, by the end of its connection.
   func displaced() {
     if state.isOver { return }
     note("upload-displaced")
@@ -207,7 +210,7 @@ final class UploadExchange: Exchange {
       ])
   }
 
-  /// `false`: it was too late for this, or cannot have come here, which is told of.
+  /// Whether the step was done. `false`: it came too late, or is impossible in this phase, which is logged.
   func did(_ step: State.Step, _ event: StaticString) -> Bool {
     if step == .impossible {
       loop.events.log(

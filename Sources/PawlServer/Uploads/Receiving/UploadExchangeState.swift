@@ -1,59 +1,59 @@
-/// Where a request about an upload is in its life, and whether its client is still there. Pure: each event has one function, which says
-/// what follows. `Wait` is what waits for the origin's answer, `Forward` what the request is passed on by.
+/// The phase of a request about an upload, and whether its client is still connected. Pure: each event has one function, which
+/// returns what follows. `Wait` waits for the origin's response; `Forward` passes the request on.
 struct UploadExchangeState<Wait, Forward> {
   enum Phase {
-    /// Others are asked (the application, the disk, the writer before); content waits.
+    /// Waits for the application, the disk or the previous writer; content is kept meanwhile.
     case preparing
-    /// The upload is complete: whether this append brings anything, its first byte or its end will say.
+    /// The upload is complete; the first byte or the end of this append's content shows whether it is empty.
     case awaitingContent
-    /// Whether more content may be read; it is held while too much of it is not durable yet. Its end stands with the content that
-    /// waits, whatever that waits for.
+    /// Writes content. The flow is held while too many bytes are not durable. The end of the content is kept behind the
+    /// content that waits.
     case receiving(WriteFlow<Never>)
-    /// All content is here and becomes durable; this goes on when the client has left.
+    /// All content is here and becomes durable. This goes on even when the client has left.
     case storing
     case waiting(Wait)
-    /// The origin speaks the protocol itself.
+    /// The request was passed on: the origin speaks the protocol itself.
     case passedOn(Forward)
     case over(Told)
   }
 
-  /// What the client was answered.
+  /// Which response the client got.
   enum Told: Hashable {
     case originAnswer
-    /// pawl's own words, or nothing.
+    /// A response of pawl's own, or none.
     case other
   }
 
-  /// What becomes of content that comes, of its end, and of a client that leaves or has its answer.
+  /// What the caller has to do after an event: content, its end, a client that leaves, or a response that was sent.
   enum Action: Hashable {
     case nothing
-    /// It is written, behind what waits.
+    /// Write it, behind content that waits.
     case take
-    /// It waits.
+    /// Keep it.
     case keep
-    /// It waits, and says what the request is.
+    /// Keep it, and decide: it shows whether the append is empty.
     case judge
-    /// Whoever the request was passed on by is told.
+    /// Pass the event to `Forward`.
     case pass
-    /// The client has left before its content could be taken.
+    /// Handle a client that has left before its content could be taken.
     case leaveEarly
     case leaveInContent
-    /// Nobody waits any more.
+    /// Cancel the wait: the client has left.
     case cancelWait
-    /// The client has the origin's answer.
+    /// Record that the client has the origin's response.
     case noteDelivered
   }
 
   enum Step: Hashable {
     case done
-    /// It comes too late to change anything.
+    /// The event came too late to change anything.
     case late
-    /// It cannot come here; nothing changes.
+    /// The event cannot happen in this phase; nothing changes.
     case impossible
   }
 
   private(set) var phase = Phase.preparing
-  /// Of the client, not of the request: what is being stored goes on without it.
+  /// Whether the client has left. Storing goes on without it.
   private(set) var isClientGone = false
 
   init(_ phase: Phase = .preparing) { self.phase = phase }
@@ -64,11 +64,11 @@ struct UploadExchangeState<Wait, Forward> {
   var isOver: Bool { if case .over = phase { true } else { false } }
 
   private var taking: WriteFlow<Never>? { if case .receiving(let taking) = phase { taking } else { nil } }
-  /// Whether content that is here may be written now.
+  /// Whether waiting content may be written now.
   var mayWrite: Bool { taking?.isWriting == false }
   /// Whether the client may send more.
   var mayRead: Bool { if case .receiving(.open) = phase { true } else { false } }
-  /// Whether the disk is behind.
+  /// Whether reading is held until the disk has synced enough.
   var isSyncing: Bool { taking?.isHeld == true }
 
   var wait: Wait? { if case .waiting(let wait) = phase { wait } else { nil } }
@@ -78,16 +78,17 @@ struct UploadExchangeState<Wait, Forward> {
 
   mutating func awaitsContent() -> Step { move(.awaitingContent) { $0.isPreparing } }
 
-  /// What an append that brings nothing is, or one that brings too much, is known.
+  /// It is known whether the append to a complete upload is empty.
   mutating func judgesContent() -> Step {
     if case .preparing = phase { return .late }
     return move(.preparing) { if case .awaitingContent = $0.phase { true } else { false } }
   }
 
-  /// Content is taken from now on.
+  /// Begins to take content.
   mutating func opens() -> Step { move(.receiving(.open)) { $0.isPreparing } }
 
-  /// - Parameter hasWaiting: content that came before it has not been written.
+  /// A piece of content came.
+  /// - Parameter hasWaiting: whether earlier content has not been written yet.
   func contentComes(hasWaiting: Bool) -> Action {
     switch phase {
     case .receiving(.open) where !hasWaiting: .take
@@ -108,10 +109,10 @@ struct UploadExchangeState<Wait, Forward> {
     }
   }
 
-  /// A piece goes to the pool.
+  /// A write in the pool begins.
   mutating func writes() -> Step { take { $0.writes() ? .done : .impossible } }
 
-  /// The pool has written it, or could not.
+  /// The write in the pool has ended, well or not.
   mutating func written() -> Step {
     switch phase {
     case .storing, .waiting, .over: .late
@@ -119,10 +120,10 @@ struct UploadExchangeState<Wait, Forward> {
     }
   }
 
-  /// No more is read until the disk has what was written.
+  /// Reading stops until the written bytes are synced.
   mutating func syncs() -> Step { take { $0.holds() ? .done : .impossible } }
 
-  /// The disk has enough of it.
+  /// Enough of the written bytes are synced.
   mutating func synced() -> Step {
     guard isSyncing else { return .late }
     return take { taking in
@@ -131,7 +132,7 @@ struct UploadExchangeState<Wait, Forward> {
     }
   }
 
-  /// The rest of the content is not wanted, and the answer is being made.
+  /// No more content is taken: the response is being prepared.
   mutating func stopsTaking() -> Step {
     if case .storing = phase { return .late }
     return move(.storing) { $0.isPreparing || $0.isReceiving }
@@ -143,7 +144,7 @@ struct UploadExchangeState<Wait, Forward> {
 
   mutating func passesOn(_ forward: Forward) -> Step { move(.passedOn(forward)) { $0.isPreparing } }
 
-  /// The request has its answer, or gets none. What it was told first counts.
+  /// The request ends, with a response or without. Of several calls the first one counts.
   mutating func ends(_ told: Told) -> Step { move(.over(told)) { _ in true } }
 
   mutating func clientLeaves() -> Action {
@@ -157,7 +158,7 @@ struct UploadExchangeState<Wait, Forward> {
     }
   }
 
-  /// The answer has been handed to the socket.
+  /// The response has been handed to the socket.
   func answerSent() -> Action {
     switch phase {
     case .passedOn: .pass

@@ -38,14 +38,14 @@
 #include <time.h>
 #include <unistd.h>
 
-/// `accept4(2)` with `SOCK_NONBLOCK | SOCK_CLOEXEC`, the flags every pawl socket has.
+/// `accept4(2)` with `SOCK_NONBLOCK | SOCK_CLOEXEC`, the flags that all sockets of pawl have.
 static inline int pawl_accept(int listener, struct sockaddr *address, socklen_t *length) {
   return accept4(listener, address, length, SOCK_NONBLOCK | SOCK_CLOEXEC);
 }
-/// `open(2)` is variadic in C and so out of Swift's reach.
+/// `open(2)`, which Swift does not import because it is variadic in C. The descriptor has `O_CLOEXEC`.
 static inline int pawl_open(const char *path, int flags, mode_t mode) { return open(path, flags | O_CLOEXEC, mode); }
 static inline int pawl_fcntl(int fd, int command, int argument) { return fcntl(fd, command, argument); }
-/// Reads what is in the page cache; `EAGAIN` where the disk would have to be asked.
+/// Reads bytes that are in the page cache; fails with `EAGAIN` if the disk would have to be read.
 static inline ssize_t pawl_pread_nowait(int fd, void *buffer, size_t count, off_t offset) {
   struct iovec piece = {buffer, count};
   return preadv2(fd, &piece, 1, offset, RWF_NOWAIT);
@@ -58,22 +58,22 @@ static inline int pawl_punch_hole(int fd, off_t offset, off_t length) {
 static inline int pawl_rename_noreplace(const char *from, const char *to) {
   return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
 }
-/// `ioctl(2)` is variadic in C. Bytes the peer has not acknowledged yet; -1 and `errno` on failure.
+/// Returns the bytes that the peer has not acknowledged yet; -1 and `errno` on failure. Swift does not import `ioctl(2)`, which is variadic.
 static inline int pawl_bytes_unsent(int fd) {
   int count = 0;
   return ioctl(fd, SIOCOUTQ, &count) == 0 ? count : -1;
 }
-/// Bytes that have come and were not read; -1 and `errno` on failure.
+/// Returns the received bytes that were not read; -1 and `errno` on failure.
 static inline int pawl_bytes_unread(int fd) {
   int count = 0;
   return ioctl(fd, FIONREAD, &count) == 0 ? count : -1;
 }
-/// `SIG_IGN` is a cast of an integer to a function pointer, which Swift does not import.
+/// Ignores a signal. Swift does not import `SIG_IGN`, which casts an integer to a function pointer.
 static inline int pawl_ignore_signal(int number) { return signal(number, SIG_IGN) == SIG_ERR ? -1 : 0; }
-/// The offset of `sun_path`, so that abstract names can be measured.
+/// The offset of `sun_path`, for the length of an address with an abstract name.
 static inline size_t pawl_sun_path_offset(void) { return offsetof(struct sockaddr_un, sun_path); }
-/// Atomics for PawlLoop: the `Synchronization` module imports Glibc with other feature macros than this module's,
-/// and a clean debug build then fails.
+/// Atomic operations for PawlLoop. The module `Synchronization` is not used: it imports Glibc with other feature macros than this
+/// module, and a clean debug build then fails.
 static inline uintptr_t pawl_atomic_load(const uintptr_t *cell) { return __atomic_load_n(cell, __ATOMIC_ACQUIRE); }
 static inline void pawl_atomic_store(uintptr_t *cell, uintptr_t value) { __atomic_store_n(cell, value, __ATOMIC_RELEASE); }
 static inline uintptr_t pawl_atomic_exchange(uintptr_t *cell, uintptr_t value) {
@@ -83,7 +83,7 @@ static inline uintptr_t pawl_atomic_add(uintptr_t *cell, uintptr_t value) { retu
 static inline int pawl_atomic_compare_exchange(uintptr_t *cell, uintptr_t *expected, uintptr_t value) {
   return __atomic_compare_exchange_n(cell, expected, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
-/// With `_GNU_SOURCE` these take a transparent union instead of a `struct sockaddr *`.
+/// These calls take a `struct sockaddr *`. With `_GNU_SOURCE` those of glibc take a transparent union instead.
 static inline int pawl_bind(int fd, const struct sockaddr *address, socklen_t length) { return bind(fd, address, length); }
 static inline int pawl_connect(int fd, const struct sockaddr *address, socklen_t length) { return connect(fd, address, length); }
 static inline int pawl_getsockname(int fd, struct sockaddr *address, socklen_t *length) { return getsockname(fd, address, length); }
@@ -91,12 +91,12 @@ static inline int pawl_getpeername(int fd, struct sockaddr *address, socklen_t *
 static inline ssize_t pawl_sendto(int fd, const void *bytes, size_t count, int flags, const struct sockaddr *address, socklen_t length) {
   return sendto(fd, bytes, count, flags, address, length);
 }
-/// Members of an anonymous enum are visible through only one of the C modules that include them.
+/// Members of anonymous enums, as constants: Swift sees the members in only one of the C modules that include them.
 static const int pawl_MSG_NOSIGNAL = MSG_NOSIGNAL;
 static const int pawl_MSG_MORE = MSG_MORE;
 static const int pawl_SHUT_WR = SHUT_WR;
 static const int pawl_MSG_PEEK = MSG_PEEK;
-/// Not a plain literal: out of Swift's reach.
+/// A constant for `O_TMPFILE`, which Swift does not import because it is no plain literal.
 static const int pawl_O_TMPFILE = O_TMPFILE;
-/// `accept4(2)` of a blocking socket, without the peer's address.
+/// `accept4(2)` for a blocking socket, without the peer's address.
 static inline int pawl_accept_blocking(int listener) { return accept4(listener, NULL, NULL, SOCK_CLOEXEC); }

@@ -18,7 +18,7 @@
 #include <openssl/x509v3.h>
 #include <openssl/tls1.h>
 
-/// Macros and flags of OpenSSL, out of Swift's reach.
+/// Functions for macros and flags of OpenSSL, which Swift does not import.
 static inline int pawl_ssl_ctx_set_min_version(SSL_CTX *context, int version) {
   return (int)SSL_CTX_set_min_proto_version(context, version);
 }
@@ -54,7 +54,7 @@ static inline int pawl_ssl_ctx_set_verify_store(SSL_CTX *context, X509_STORE *st
 static inline void pawl_ssl_ctx_set_status_callback(SSL_CTX *context, int (*callback)(SSL *, void *)) {
   SSL_CTX_set_tlsext_status_cb(context, callback);
 }
-/// Takes the response over, which OpenSSL has allocated.
+/// Sets the OCSP response and takes over its memory, which was allocated by OpenSSL.
 static inline void pawl_ssl_set_ocsp_response(SSL *ssl, void *response, long count) {
   SSL_set_tlsext_status_ocsp_resp(ssl, (unsigned char *)response, count);
 }
@@ -73,35 +73,35 @@ static inline void pawl_ssl_enable_ktls(SSL *ssl) {
 static inline void pawl_ssl_ctx_set_server_name_callback(SSL_CTX *context, int (*callback)(SSL *, int *, void *)) {
   SSL_CTX_set_tlsext_servername_callback(context, callback);
 }
-/// HMAC-SHA-256 with this key.
+/// Begins an HMAC-SHA-256 with this key.
 static inline int pawl_mac_init(EVP_MAC_CTX *context, const void *key, size_t count) {
   OSSL_PARAM parameters[2] = {
     OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char *)"SHA256", 0), OSSL_PARAM_construct_end(),
   };
   return EVP_MAC_init(context, (const unsigned char *)key, count, parameters);
 }
-/// A name as RFC 2253 writes it, in UTF-8.
+/// Writes a name in the form of RFC 2253, in UTF-8.
 static inline int pawl_print_name(BIO *bio, const X509_NAME *name) {
   return X509_NAME_print_ex(bio, name, 0, XN_FLAG_RFC2253 & ~ASN1_STRFLGS_ESC_MSB);
 }
-/// The parts of a certificate's ID that are its own to read.
+/// Reads the parts of the certificate ID in a response: the hashes of name and key, the hash algorithm and the serial number.
 static inline int pawl_ocsp_id(const OCSP_SINGLERESP *single, ASN1_OCTET_STRING **name, ASN1_OBJECT **algorithm,
                                ASN1_OCTET_STRING **key, ASN1_INTEGER **serial) {
   const OCSP_CERTID *id = OCSP_SINGLERESP_get0_id(single);
   return id != NULL && OCSP_id_get0_info(name, algorithm, key, serial, (OCSP_CERTID *)id) == 1;
 }
-/// A new key: type `RSA` with bits, `EC` with a curve, or `ED25519`. NULL on failure.
+/// Makes a new key: type `RSA` with bits, `EC` with a curve, or `ED25519`. NULL on failure.
 static inline EVP_PKEY *pawl_make_key(const char *type, const char *curve, size_t bits) {
   if (bits > 0) return EVP_PKEY_Q_keygen(NULL, NULL, type, bits);
   return curve != NULL ? EVP_PKEY_Q_keygen(NULL, NULL, type, curve) : EVP_PKEY_Q_keygen(NULL, NULL, type);
 }
 static inline int pawl_ssl_set_signatures(SSL *ssl, const char *list) { return (int)SSL_set1_sigalgs_list(ssl, list); }
-/// This version alone.
+/// Allows this version only.
 static inline void pawl_ssl_set_versions(SSL *ssl, int version) {
   SSL_set_min_proto_version(ssl, version);
   SSL_set_max_proto_version(ssl, version);
 }
-/// Client side: asks for a stapled response, and what came.
+/// On the client: the first function asks for a stapled OCSP response, the second one returns it.
 static inline void pawl_ssl_ask_status(SSL *ssl) { SSL_set_tlsext_status_type(ssl, TLSEXT_STATUSTYPE_ocsp); }
 static inline long pawl_ssl_get_status(SSL *ssl, unsigned char **bytes) { return SSL_get_tlsext_status_ocsp_resp(ssl, bytes); }
 static inline int pawl_ssl_set_groups(SSL *ssl, const char *list) { return (int)SSL_set1_groups_list(ssl, list); }

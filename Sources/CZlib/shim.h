@@ -3,7 +3,7 @@
 #endif
 #include <zlib.h>
 
-/// Macros of zlib, out of Swift's reach. A stream of gzip (RFC 1952), whose header tells no name and no time.
+/// Begins a gzip stream (RFC 1952), whose header has neither name nor time. A function for a macro, which Swift does not import.
 static inline int pawl_gzip_init(z_streamp stream, int level) {
   return deflateInit2(stream, level, Z_DEFLATED, MAX_WBITS + 16, 8, Z_DEFAULT_STRATEGY);
 }

@@ -1,4 +1,4 @@
-/// Base64 (RFC 4648 §4): padded, nothing between the characters; and its form for URLs (§5), without padding.
+/// Base64 (RFC 4648 §4), padded and without line ends, and its form for URLs (§5), without padding.
 package enum Base64 {
   package static func encode(_ bytes: some Collection<UInt8>) -> [UInt8] {
     var text = encode(bytes, standard)
@@ -8,24 +8,24 @@ package enum Base64 {
 
   package static func encodeForURL(_ bytes: some Collection<UInt8>) -> [UInt8] { encode(bytes, forURL) }
 
-  /// `nil` for anything that an encoder would not have written. Nothing is decoded to nothing.
+  /// Decodes a text; `nil` for any text that ``encode(_:)`` would not write. The empty text has no bytes.
   package static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
     guard text.count.isMultiple(of: 4) else { return nil }
     let count = text.reversed().prefix { $0 == padding }.count
     guard count <= 2, count < max(text.count, 1) else { return nil }
     guard let (bytes, rest) = decode(text.dropLast(count), standard) else { return nil }
-    // Bits that stand for nothing are zero (RFC 4648 §3.5).
+    // Unused bits are zero (RFC 4648 §3.5).
     return rest == 0 ? bytes : nil
   }
 
-  /// `nil` where another character stands in it; bits that stand for nothing may be anything.
+  /// Decodes the form for URLs; `nil` if the text has any other character. Unused bits are ignored.
   package static func decodeFromURL(_ text: ArraySlice<UInt8>) -> [UInt8]? { decode(text, forURL)?.bytes }
 
-  /// Whether the character is one of those for URLs.
+  /// Whether the character belongs to the alphabet for URLs.
   package static func isForURL(_ character: UInt8) -> Bool { value(of: character, forURL) != nil }
 
   private static let padding: UInt8 = 0x3d
-  /// The last two characters are what the forms differ in.
+  /// The last two characters of each alphabet, in which the two forms differ.
   private static let standard: (UInt8, UInt8) = (0x2b, 0x2f)
   private static let forURL: (UInt8, UInt8) = (0x2d, 0x5f)
 
@@ -45,7 +45,7 @@ package enum Base64 {
     return text
   }
 
-  /// - Returns: the bytes, and the bits left over.
+  /// - Returns: the bytes, and the unused bits.
   private static func decode(
     _ text: ArraySlice<UInt8>, _ last: (UInt8, UInt8)
   ) -> (bytes: [UInt8], rest: UInt32)? {

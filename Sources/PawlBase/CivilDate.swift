@@ -2,7 +2,7 @@
 /// low-level date algorithms").
 package struct CivilDate: Hashable, Sendable {
   package let year: Int64
-  /// From 1.
+  /// The month, from 1 to 12.
   package let month: Int64
   package let day: Int64
 
@@ -34,6 +34,6 @@ extension SignedInteger {
   /// - Parameter divisor: positive.
   @inlinable package func dividedDown(by divisor: Self) -> Self { self / divisor - (self % divisor < 0 ? 1 : 0) }
 
-  /// What is left over by ``dividedDown(by:)``: never negative.
+  /// The remainder of ``dividedDown(by:)``: never negative.
   @inlinable package func restDown(by divisor: Self) -> Self { self % divisor + (self % divisor < 0 ? divisor : 0) }
 }

@@ -1,11 +1,11 @@
 extension [UInt8] {
-  /// Appends a number in decimal digits, without a detour over text.
+  /// Appends a number in decimal digits, without an intermediate string.
   package mutating func append(decimal value: UInt64) {
     if value >= 10 { append(decimal: value / 10) }
     append(UInt8(truncatingIfNeeded: 0x30 + value % 10))
   }
 
-  /// As ``append(decimal:)``, at least `width` digits.
+  /// As ``append(decimal:)``, with zeros in front up to `width` digits.
   package mutating func append(decimal value: UInt64, width: Int) {
     if value >= 10 || width > 1 { append(decimal: value / 10, width: width - 1) }
     append(UInt8(truncatingIfNeeded: 0x30 + value % 10))
@@ -13,8 +13,8 @@ extension [UInt8] {
 }
 
 extension Span<UInt8> {
-  /// What the digits in `range` say, zeros before them included: `1*DIGIT` (RFC 9110 §8.6).
-  /// - Returns: `nil` when there is none, when anything else stands there, or when it exceeds `limit`.
+  /// Reads the decimal number in `range`, leading zeros included: `1*DIGIT` (RFC 9110 §8.6).
+  /// - Returns: `nil` if the range is empty, has any other character, or the number is above `limit`.
   @inlinable
   package func decimal(_ range: Range<Int>, atMost limit: UInt64 = .max) -> UInt64? {
     guard !range.isEmpty else { return nil }

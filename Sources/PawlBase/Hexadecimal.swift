@@ -1,10 +1,10 @@
 extension UInt8 {
-  /// The character of a hexadecimal digit, in lower case.
+  /// Returns the character of a hexadecimal digit, in lower case.
   /// - Parameter value: 0 to 15.
   @inlinable @inline(__always)
   package static func hexDigit(_ value: UInt8) -> UInt8 { value &+ (value < 10 ? 0x30 : 0x57) }
 
-  /// What the character stands for as a hexadecimal digit, in either case; `nil` where it is none.
+  /// The value of the character as a hexadecimal digit, in either case; `nil` if it is none.
   @inlinable
   package var hexValue: UInt8? {
     switch self {
@@ -16,7 +16,7 @@ extension UInt8 {
 }
 
 extension [UInt8] {
-  /// Appends two digits.
+  /// Appends a byte as two hexadecimal digits.
   package mutating func append(hexadecimal byte: UInt8, uppercase: Bool = false) {
     for value in [byte >> 4, byte & 15] {
       let digit = UInt8.hexDigit(value)
@@ -26,7 +26,7 @@ extension [UInt8] {
 }
 
 extension Collection<UInt8> {
-  /// Two digits of each byte, in lower case.
+  /// The hexadecimal digits of all bytes, in lower case.
   package var hexadecimal: [UInt8] {
     var text: [UInt8] = []
     text.reserveCapacity(count * 2)

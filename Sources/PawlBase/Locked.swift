@@ -1,9 +1,9 @@
 package import CLinux
 
-/// A value behind a mutex. Hold it for a look-up or an update, never over IO.
+/// A value that a mutex protects. Hold the lock for a look-up or an update, never during input or output.
 package final class Locked<Value>: @unchecked Sendable {
-  // Safe: `value` is touched only between lock and unlock. Memory of its own, one piece for both: an access to a property would be
-  // checked at run time for what the lock excludes already.
+  // Safe: `value` is used only between lock and unlock. Value and mutex share a piece of memory outside of the object: for a
+  // property, Swift would check exclusive access at run time, which the lock ensures already.
   @usableFromInline let value: UnsafeMutablePointer<Value>
   @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
@@ -22,7 +22,7 @@ package final class Locked<Value>: @unchecked Sendable {
     UnsafeMutableRawPointer(mutex).deallocate()
   }
 
-  /// Not reentrant: a second call from within `body` never returns.
+  /// Calls `body` with the value while the mutex is held. Not reentrant: a second call from `body` never returns.
   @inlinable @inline(__always)
   package func withLock<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
     pthread_mutex_lock(mutex)
@@ -31,7 +31,8 @@ package final class Locked<Value>: @unchecked Sendable {
   }
 }
 
-/// Empties `value` and returns what was in it: letting go of that may run code which comes back to the same property.
+/// Sets `value` to `nil` and returns what it held. Releasing that object may run code that accesses the same property; this way
+/// the access to the property is over by then.
 package func take<Value>(_ value: inout Value?) -> Value? {
   var taken: Value?
   swap(&taken, &value)

@@ -5,19 +5,20 @@ import PawlBase
 package enum AccessLogFormat: String, CaseIterable, Sendable {
   /// nginx's `combined`, byte for byte.
   case combined
-  /// One JSON object a line, with what `combined` cannot tell.
+  /// One JSON object a line, with more than `combined` can hold.
   case json
 }
 
-/// One line a request, written on a thread of its own, several lines at a time; at most 200 ms late.
-/// Any thread may write; none waits. A queue of 4 MiB bounds what a stuck destination costs; beyond it lines are dropped.
+/// The access log: one line for each request. A thread of its own writes several lines at a time, at most 200 ms late. Any
+/// thread may log; no caller waits. Up to 4 MiB are queued while the destination does not take them; further lines are dropped.
 package final class AccessLog: Sendable {
   private let writer: LineWriter?
   private let format: AccessLogFormat
   private let localTime = Locked(LocalTimeText())
 
-  /// - Parameter trouble: hears, on a thread of the log's own, why its file cannot be opened anew, and when lines begin to be lost.
-  /// - Throws: ``LogError`` when the file of the destination cannot be opened.
+  /// - Parameter trouble: called on the log's own thread with the reason when the file cannot be reopened, or when lines
+  ///   begin to be lost.
+  /// - Throws: ``LogError`` if the file of the destination cannot be opened.
   package init(
     destination: LogDestination, format: AccessLogFormat, trouble: (@Sendable (String) -> Void)? = nil
   ) throws(LogError) {
@@ -32,7 +33,7 @@ package final class AccessLog: Sendable {
 
   deinit { writer?.close() }
 
-  /// Whether anybody reads; false saves building a record.
+  /// Whether the log is on. If not, the caller need not build a record.
   package var isEnabled: Bool { writer != nil }
 
   package func write(_ record: AccessRecord) {
@@ -50,20 +51,20 @@ package final class AccessLog: Sendable {
     writer.write(line)
   }
 
-  /// Opens the file anew, after a rotation; does nothing for other destinations.
+  /// Reopens the file after a rotation. Does nothing for other destinations.
   package func reopen() { writer?.reopen() }
 
-  /// Waits until everything written so far has reached the destination.
+  /// Waits until all lines written so far have reached the destination.
   package func flush() { writer?.flush() }
 
-  /// The same at the end of the program, which does not wait for ever for who reads it.
+  /// As ``flush()``, at the end of the program: waits for a limited time, because the reader of a pipe may be gone.
   package func flushLast() { writer?.flush(atMost: LineWriter.lastWait) }
 
-  /// Lines lost since the last call: the queue was full, or the destination refused them.
+  /// Returns how many lines were lost since the last call: the queue was full, or the destination refused them.
   package func takeDropped() -> UInt64 { writer?.takeDropped() ?? 0 }
 }
 
-/// nginx's `$time_local`, `21/Nov/2026:10:00:00 +0100`, kept for the second it names.
+/// The text of nginx's `$time_local`, `21/Nov/2026:10:00:00 +0100`, cached for one second.
 struct LocalTimeText: Sendable {
   private var second = Int64.min
   private var text: [UInt8] = []

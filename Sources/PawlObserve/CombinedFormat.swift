@@ -1,6 +1,6 @@
 import PawlBase
 
-/// nginx's `combined`:
+/// Writes nginx's `combined` format:
 /// `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent"`.
 extension [UInt8] {
   mutating func append(combined record: AccessRecord, time: [UInt8]) {
@@ -31,7 +31,8 @@ extension [UInt8] {
     append(text: record.version)
   }
 
-  /// What nginx writes for a variable: `-` when there is none, and `\xHH` for `"`, `\`, controls and anything beyond ASCII.
+  /// Appends a value as nginx writes it: `-` if there is none, and `\xHH` for `"`, `\`, control characters and bytes beyond
+  /// ASCII.
   private mutating func append(nginx bytes: ArraySlice<UInt8>?) {
     guard let bytes else { return append(0x2d) }
     guard bytes.contains(where: Self.isEscaped) else { return append(contentsOf: bytes) }

@@ -1,18 +1,18 @@
 import CLinux
 import PawlBase
 
-/// What happened and why, one line an event, for the operator:
+/// The event log for the operator: one line for each event, with what happened and why:
 /// `2026-11-21T10:00:00.123Z notice origin-resumed upstream=app target=/x at=123`.
 ///
-/// Values are quoted when they hold anything but plain visible ASCII. Any thread may log; none waits.
+/// Values are quoted if they hold anything but plain visible ASCII. Any thread may log; no caller waits.
 package final class EventLog: Sendable {
-  /// Events below this level are not written; ask before computing expensive values.
+  /// Events below this level are not written. Check it before computing expensive values.
   package let level: LogLevel
   private let writer: LineWriter
   private let nowMilliseconds: @Sendable () -> Int64
 
-  /// - Parameter nowMilliseconds: wall clock, in milliseconds since 1970.
-  /// - Throws: ``LogError`` when the file of the destination cannot be opened.
+  /// - Parameter nowMilliseconds: the wall clock, in milliseconds since 1970.
+  /// - Throws: ``LogError`` if the file of the destination cannot be opened.
   package init(
     level: LogLevel, destination: LogDestination = .standardError,
     nowMilliseconds: @escaping @Sendable () -> Int64 = { wallClockMilliseconds() }
@@ -22,7 +22,7 @@ package final class EventLog: Sendable {
     writer = try LineWriter(destination, capacity: 1 << 20, batch: 1, lingerMilliseconds: 0)
   }
 
-  /// Hands every line to `sink` without its line end; for tests.
+  /// Makes a log that passes every line to `sink` without its line end. For tests.
   package convenience init(
     level: LogLevel = .debug, nowMilliseconds: @escaping @Sendable () -> Int64 = { wallClockMilliseconds() },
     sink: @escaping @Sendable (String) -> Void
@@ -41,10 +41,10 @@ package final class EventLog: Sendable {
 
   package func isEnabled(_ level: LogLevel) -> Bool { level >= self.level }
 
-  /// Writes one line; `pairs` is evaluated only when the level is enabled.
+  /// Writes one line. `pairs` is evaluated only if the level is enabled.
   /// - Parameters:
-  ///   - event: past tense, kebab-case: what happened.
-  ///   - pairs: what it happened to, in the order given.
+  ///   - event: what happened, in the past tense and kebab-case.
+  ///   - pairs: what it happened to, in the given order.
   package func log(
     _ level: LogLevel, _ event: StaticString, _ pairs: @autoclosure () -> KeyValuePairs<StaticString, String> = [:]
   ) {
@@ -63,17 +63,17 @@ package final class EventLog: Sendable {
     }
   }
 
-  /// Waits until everything logged so far is written; for tests.
+  /// Waits until all events logged so far are written. For tests.
   package func flush() { writer.flush() }
 
-  /// The same at the end of the program, which does not wait for ever for who reads it.
+  /// As ``flush()``, at the end of the program: waits for a limited time, because the reader of a pipe may be gone.
   package func flushLast() { writer.flush(atMost: LineWriter.lastWait) }
 
-  /// Opens the file anew; does nothing for other destinations.
+  /// Reopens the file after a rotation. Does nothing for other destinations.
   package func reopen() { writer.reopen() }
 }
 
-/// Wall clock: milliseconds since 1970.
+/// Returns the wall clock: milliseconds since 1970.
 package func wallClockMilliseconds() -> Int64 {
   var now = timespec()
   clock_gettime(CLOCK_REALTIME, &now)

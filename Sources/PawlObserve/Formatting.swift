@@ -1,12 +1,12 @@
 import PawlBase
 
-/// Writing text and times into a line without a detour over text.
+/// Appends text and times to a line of bytes, without intermediate strings.
 extension [UInt8] {
   mutating func append(text literal: StaticString) {
     literal.withUTF8Buffer { append(contentsOf: $0) }
   }
 
-  /// RFC 3339, UTC, with milliseconds: `2026-11-21T10:00:00.123Z`.
+  /// Appends a time as in RFC 3339, UTC, with milliseconds: `2026-11-21T10:00:00.123Z`.
   mutating func append(timestamp milliseconds: Int64) {
     let time = CivilTime(secondsSince1970: milliseconds.dividedDown(by: 1000))
     append(decimal: UInt64(time.year), width: 4)
@@ -21,7 +21,7 @@ extension [UInt8] {
     append(0x5a)
   }
 
-  /// `hh:mm:ss`.
+  /// Appends `hh:mm:ss`.
   mutating func append(clock time: CivilTime) {
     append(decimal: UInt64(time.secondOfDay / 3600), width: 2)
     append(0x3a)
@@ -41,7 +41,7 @@ struct CivilTime: Hashable, Sendable {
   var day: Int64 { date.day }
 
   init(secondsSince1970 seconds: Int64) {
-    // Years 0000 to 9999: anything else is not a time this machine was in.
+    // Clamped to the years 0000 to 9999: other times are no possible clock of this machine.
     let seconds = Swift.min(Swift.max(seconds, -62_167_219_200), 253_402_300_799)
     date = CivilDate(daysSince1970: seconds.dividedDown(by: 86_400))
     secondOfDay = seconds.restDown(by: 86_400)

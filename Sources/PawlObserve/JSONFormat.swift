@@ -1,6 +1,7 @@
 import PawlBase
 
-/// One JSON object a line (RFC 8259), always with the same members in the same order; `null` where there is nothing to say.
+/// Writes a record as one JSON object on a line (RFC 8259), always with the same members in the same order. A missing value is
+/// `null`.
 extension [UInt8] {
   mutating func append(json record: AccessRecord) {
     append(text: "{\"time\":\"")
@@ -80,8 +81,8 @@ extension [UInt8] {
     append(0x22)
   }
 
-  /// Well-formed UTF-8 stays as it is; a byte that is no part of any is written as the character of that number
-  /// (ISO 8859-1, which obs-text mostly is), so that the line is JSON whatever a client sends.
+  /// Appends the bytes of a JSON string. Well-formed UTF-8 stays as it is. Any other byte is written as the character of that
+  /// number (ISO 8859-1, which obs-text mostly is), so that the line is valid JSON for any client input.
   private mutating func append(jsonBytes bytes: some Collection<UInt8>) {
     if bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7f && $0 != 0x22 && $0 != 0x5c }) {
       return append(contentsOf: bytes)
@@ -109,7 +110,7 @@ extension [UInt8] {
     }
   }
 
-  /// How many bytes of well-formed UTF-8 begin here (Unicode, table 3-7); 0 when none do.
+  /// Returns the length of the well-formed UTF-8 sequence that begins here (Unicode, table 3-7); 0 if there is none.
   private func utf8SequenceLength(at index: Int) -> Int {
     let lead = self[index]
     let length: Int

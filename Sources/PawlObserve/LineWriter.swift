@@ -1,11 +1,11 @@
 import CLinux
 
-/// Takes lines from any thread and writes them on a thread of its own, so that no caller waits for a disk or a pipe.
-/// The queue is bounded: lines that find no room are dropped and counted.
+/// Takes log lines from any thread and writes them on a thread of its own, so that no caller waits for a disk or a pipe. The
+/// queue is bounded: lines that do not fit are dropped and counted.
 ///
-/// Two flags are left: an order from outside, and what its thread remembers of the last write.
+/// Two flags remain beside the stage: the order to reopen the file, and whether the last write failed.
 ///
-/// Safe: everything below `lock` is touched only while it is held; `output` only by the writer's thread.
+/// Safe: everything below `lock` is used only while it is held; `output` only by the writer's thread.
 final class LineWriter: @unchecked Sendable {
   private let lock: UnsafeMutablePointer<pthread_mutex_t>
   private let wakeWriter: UnsafeMutablePointer<pthread_cond_t>
@@ -17,33 +17,34 @@ final class LineWriter: @unchecked Sendable {
   private var dropped: UInt64 = 0
   private var linesQueued: UInt64 = 0
   private var linesDone: UInt64 = 0
-  /// Lines up to this one are waited for.
+  /// Lines up to this number are waited for, so they are written without delay.
   private var linesUrgent: UInt64 = 0
   private var wantsReopen = false
   private var stage = Stage.open
   private var output: LogOutput
   private let trouble: (@Sendable (String) -> Void)?
-  /// Of the writer's thread: what was last told as trouble still goes on.
+  /// Whether the last write failed. Only the writer's thread uses it: a failure is reported once until a write succeeds.
   private var isFailing = false
 
   private enum Stage {
     case open
-    /// What is queued is still written, and nothing more is taken.
+    /// Queued lines are still written; new lines are dropped.
     case closing
-    /// Its thread is gone.
+    /// The thread has ended.
     case ended
   }
 
   private var isUrgent: Bool { linesDone < linesUrgent }
 
-  /// What is left at the end of the program is waited for no longer than this: nobody may read the pipe any more.
+  /// The longest wait at the end of the program: the reader of a pipe may be gone.
   static let lastWait = Duration.seconds(2)
 
   /// - Parameters:
-  ///   - capacity: bytes that may wait.
-  ///   - batch: bytes that are worth writing at once.
-  ///   - lingerMilliseconds: how long fewer bytes than that may wait for company.
-  ///   - trouble: hears, on the writer's thread, why a file cannot be opened anew, and when lines begin to be lost.
+  ///   - capacity: the most bytes that may be queued.
+  ///   - batch: the number of bytes that are written without waiting for more.
+  ///   - lingerMilliseconds: how long fewer bytes than that wait for further lines.
+  ///   - trouble: called on the writer's thread with the reason when a file cannot be reopened, or when lines begin to be
+  ///     lost.
   init(
     _ destination: LogDestination, capacity: Int, batch: Int, lingerMilliseconds: Int,
     trouble: (@Sendable (String) -> Void)? = nil
@@ -69,7 +70,7 @@ final class LineWriter: @unchecked Sendable {
     written.deallocate()
   }
 
-  /// Lines dropped since the last call.
+  /// Returns how many lines were dropped since the last call.
   func takeDropped() -> UInt64 {
     pthread_mutex_lock(lock)
     defer { pthread_mutex_unlock(lock) }
@@ -78,7 +79,7 @@ final class LineWriter: @unchecked Sendable {
     return count
   }
 
-  /// Queues what `append` appends, one line; drops it when the queue is full. Never waits for the destination.
+  /// Queues the one line that `append` appends. Drops it if the queue is full. Never waits for the destination.
   func write(_ append: (inout [UInt8]) -> Void) {
     pthread_mutex_lock(lock)
     defer { pthread_mutex_unlock(lock) }
@@ -97,10 +98,10 @@ final class LineWriter: @unchecked Sendable {
     if before == 0 || (before < batch && queue.count >= batch) { pthread_cond_signal(wakeWriter) }
   }
 
-  /// Queues one line; drops it when the queue is full. Never waits for the destination.
+  /// Queues one line. Drops it if the queue is full. Never waits for the destination.
   func write(_ line: [UInt8]) { write { $0.append(contentsOf: line) } }
 
-  /// Waits until every line queued so far has been handed to the destination, or so long.
+  /// Waits until every line queued so far has been passed to the destination, but at most `limit`.
   func flush(atMost limit: Duration = .seconds(3600)) {
     pthread_mutex_lock(lock)
     defer { pthread_mutex_unlock(lock) }
@@ -113,7 +114,7 @@ final class LineWriter: @unchecked Sendable {
     }
   }
 
-  /// Has the file opened anew before the next line is written.
+  /// Orders that the file is reopened before the next line is written.
   func reopen() {
     pthread_mutex_lock(lock)
     wantsReopen = true
@@ -121,7 +122,7 @@ final class LineWriter: @unchecked Sendable {
     pthread_mutex_unlock(lock)
   }
 
-  /// Writes what is queued and ends the thread, which is waited for ``lastWait``. Later lines are dropped.
+  /// Writes the queued lines and ends the thread; waits at most ``lastWait`` for it. Later lines are dropped.
   func close() {
     pthread_mutex_lock(lock)
     defer { pthread_mutex_unlock(lock) }
@@ -144,7 +145,7 @@ final class LineWriter: @unchecked Sendable {
   private func startThread() {
     var thread = pthread_t()
     let retained = Unmanaged.passRetained(self)
-    // The thread inherits the mask: signals are for those who wait for them, and a broken pipe is an error, not an end.
+    // The thread inherits this mask: other threads handle the signals, and a broken pipe is an error here and not a signal.
     var (every, before) = (sigset_t(), sigset_t())
     sigfillset(&every)
     pthread_sigmask(SIG_SETMASK, &every, &before)
@@ -158,7 +159,7 @@ final class LineWriter: @unchecked Sendable {
         return nil
       }, retained.toOpaque())
     guard code == 0 else {
-      // Without a thread every line is dropped and counted; the program goes on.
+      // Without a thread every line is dropped and counted. The program goes on.
       retained.release()
       stage = .ended
       return
@@ -190,14 +191,15 @@ final class LineWriter: @unchecked Sendable {
     pthread_mutex_unlock(lock)
   }
 
-  /// Outside the lock. What was queued before a reopening may land in either file.
+  /// Reopens the file if that was ordered, and writes the lines. Called without the lock. Lines that were queued before the
+  /// order may go to either file.
   /// - Returns: how many lines were lost.
   private func deliver(_ bytes: [UInt8], reopening: Bool) -> UInt64 {
     if reopening {
       do throws(LogError) {
         try output.reopen()
       } catch {
-        // The old file stays in use: the lines are not lost, and the operator sees why.
+        // The old file stays in use: no line is lost, and the operator sees the reason.
         if let trouble { trouble(error.description) } else { _ = output.write(Array("\(error)\n".utf8)) }
       }
     }
@@ -209,7 +211,7 @@ final class LineWriter: @unchecked Sendable {
     return isWritten ? 0 : UInt64(bytes.count { $0 == 0x0a })
   }
 
-  /// Waits for more lines, for as long as they may wait for company.
+  /// Waits for further lines, at most `lingerMilliseconds`.
   private func linger() {
     guard lingerMilliseconds > 0 else { return }
     var deadline = Self.deadline(in: .milliseconds(lingerMilliseconds))

@@ -1,12 +1,12 @@
 import CLinux
 
-/// Where log lines go.
+/// The destination of log lines.
 package enum LogDestination: Sendable {
   case off
   case standardError
-  /// A file that is appended to, and made with mode 0640 when it is not there.
+  /// A file. Lines are appended; a missing file is made with mode 0640.
   case file(path: String)
-  /// Whole lines, several at a time, on the log's own thread; for tests and for embedding.
+  /// A function that gets whole lines, several at a time, on the log's own thread; for tests and for embedding.
   case closure(@Sendable ([UInt8]) -> Void)
 }
 
@@ -19,19 +19,20 @@ package struct LogError: Error, Hashable, Sendable, CustomStringConvertible {
   package var description: String { "cannot open the log \(path): \(String(cString: strerror(code)))" }
 }
 
-/// An open destination. Used by the writer's thread only, but for its making.
+/// An open destination. After its initialisation only the writer's thread uses it.
 struct LogOutput: ~Copyable {
   private let destination: LogDestination
   private var descriptor: CInt
   private var tear = Tear()
 
-  /// Whether the last line in the file is cut, because the file took only a part of it. The next line then begins on a line of its own.
+  /// Whether the last line in the file is incomplete, because the file took only a part of it. A line end is then written
+  /// before the next line.
   struct Tear {
     private(set) var isTorn = false
 
-    /// Writes all of `bytes`, after a line end where the last line is cut.
-    /// - Parameter write: writes a piece, and returns how many bytes were taken; 0 or less: no more are.
-    /// - Returns: `false` where a part was refused.
+    /// Writes all of `bytes`, after a line end if the last line is incomplete.
+    /// - Parameter write: writes a piece and returns how many bytes were taken; with 0 or less no more are taken.
+    /// - Returns: `false` if a part was refused.
     mutating func writeAll(_ bytes: UnsafeRawBufferPointer, _ write: (UnsafeRawBufferPointer) -> Int) -> Bool {
       if isTorn {
         guard withUnsafeBytes(of: UInt8(ascii: "\n"), write) == 1 else { return false }
@@ -61,7 +62,7 @@ struct LogOutput: ~Copyable {
 
   deinit { if descriptor > 2 { _ = close(descriptor) } }
 
-  /// Opens the file anew, after it was renamed by whoever rotates it; keeps the old one when that fails.
+  /// Reopens the file after a rotation has renamed it. Keeps the old one if that fails.
   mutating func reopen() throws(LogError) {
     guard case .file(let path) = destination else { return }
     let fresh = try Self.open(path)
@@ -69,7 +70,7 @@ struct LogOutput: ~Copyable {
     (descriptor, tear) = (fresh, Tear())
   }
 
-  /// Writes all of it; false when the destination refused a part (disk full, broken pipe).
+  /// Writes all bytes; returns `false` if the destination refused a part (disk full, broken pipe).
   mutating func write(_ bytes: [UInt8]) -> Bool {
     if case .closure(let receive) = destination {
       receive(bytes)
@@ -87,7 +88,7 @@ struct LogOutput: ~Copyable {
     }
   }
 
-  /// Whether writing is worth another try: after a signal, or once a non-blocking pipe has room again.
+  /// Whether another attempt makes sense: after a signal, or when a non-blocking pipe has room again.
   private static func waitAfterFailure(of descriptor: CInt) -> Bool {
     switch pawl_errno() {
     case EINTR: return true

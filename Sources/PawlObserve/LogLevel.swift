@@ -1,8 +1,8 @@
-/// How much an event matters; `log-level` in the configuration.
+/// The importance of an event; `log-level` in the configuration.
 package enum LogLevel: UInt8, CaseIterable, Comparable, Sendable {
   case debug, info, notice, warning, error
 
-  /// `nil` when the word is not one of the five.
+  /// `nil` if the word is not one of the five.
   package init?(_ word: String) {
     guard let level = Self.allCases.first(where: { $0.word.description == word }) else { return nil }
     self = level

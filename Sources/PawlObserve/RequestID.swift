@@ -1,21 +1,21 @@
 import CLinux
 import PawlBase
 
-/// The identifier a request is given when it brought none: 32 hexadecimal digits, 128 random bits.
+/// The identifier that a request gets if it has none: 32 hexadecimal digits, 128 random bits.
 package enum RequestID {
-  /// Digits of one.
+  /// The number of digits.
   package static let count = 32
 }
 
-/// Makes identifiers for one thread: costs one `getrandom(2)` in 256 of them.
+/// Makes identifiers on one thread. One `getrandom(2)` is enough for 256 of them.
 package struct RequestIDs: Sendable {
   private var bytes: [UInt8] = []
-  /// So many of them are unused: the first.
+  /// The number of unused bytes at the start of ``bytes``.
   private var left = 0
 
   package init() {}
 
-  /// A new identifier. Never fails and never repeats in practice.
+  /// Returns a new identifier. It never fails, and in practice never repeats one.
   package mutating func make() -> [UInt8] {
     let words = nextWords()
     return [UInt8](unsafeUninitializedCapacity: RequestID.count) { digits, count in
@@ -43,7 +43,7 @@ package struct RequestIDs: Sendable {
     }
   }
 
-  /// 16 bytes that were not used yet.
+  /// Takes 16 unused bytes.
   private mutating func nextWords() -> (UInt64, UInt64) {
     if left == 0 { refill() }
     defer { left -= 16 }

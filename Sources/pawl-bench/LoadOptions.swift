@@ -1,7 +1,7 @@
 import ArgumentParser
 import PawlBench
 
-/// What every scenario takes.
+/// The options of all scenarios.
 struct LoadOptions: ParsableArguments {
   @Option(name: .shortAndLong, help: "Connections, all threads together. (default: 64)")
   var connections: Int?
@@ -84,7 +84,7 @@ struct LoadOptions: ParsableArguments {
     _ = (try Self.version(tlsMin), try Self.version(tlsMax))
   }
 
-  /// - Throws: `ValidationError` for a URL that is none.
+  /// - Throws: `ValidationError` for an invalid URL.
   func settings(_ scenario: RunSettings.Scenario, _ url: String, defaultSeconds: Double = 10) throws -> RunSettings {
     var settings = RunSettings(scenario: scenario, target: try Self.target(url))
     settings.length = requests.map { .operations($0) } ?? .seconds(duration ?? defaultSeconds)

@@ -1,7 +1,7 @@
 import ArgumentParser
 import PawlBench
 
-/// What a run is told in, and whose CPU and memory it watches.
+/// The options for the outputs of a run, and for the measured process.
 struct ReportOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -32,10 +32,10 @@ struct ReportOptions: ParsableArguments {
     _ = try makeMeter()
   }
 
-  /// Progress on standard error unless `--quiet`; at the end the table and the files that were asked for.
+  /// Makes the outputs: progress on standard error unless `--quiet`, and at the end the table and the files.
   func makeObserver() -> ReportOutput { ReportOutput(isQuiet: quiet, json: json, html: html) }
 
-  /// `nil` without `--process`.
+  /// Makes the meter of the process; `nil` without `--process`.
   func makeMeter() throws -> (any ProcessMeter)? {
     guard let process else { return nil }
     do throws(ProcessError) { return try ProcessTree(pid: process) } catch {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import PawlBench
 
-/// Runs what a subcommand has put together, and ends the process as its result says: 1 when anything was wrong.
+/// Performs the run of a subcommand. Ends the process with status 1 if anything was wrong.
 func start(_ settings: RunSettings, _ report: ReportOptions) throws {
   var settings = settings
   if let label = report.label { settings.label = label }
@@ -15,7 +15,7 @@ func start(_ settings: RunSettings, _ report: ReportOptions) throws {
   if !observer.failures.isEmpty || !result.counts.failures.isEmpty || result.counts.completed == 0 { throw ExitCode(1) }
 }
 
-/// A sentence on standard error, and exit status 1.
+/// An error with a sentence for standard error, and exit status 1.
 struct Trouble: Error, CustomStringConvertible {
   let description: String
 }

@@ -1,7 +1,7 @@
 import CLinux
 
-/// What the head of an answer says, as far as every scenario wants to know. Fields that only some look at are found in
-/// its bytes when they do.
+/// The parsed head of a response, with the fields that every scenario needs. Other fields are found in its bytes when a
+/// scenario needs them.
 struct AnswerHead: Hashable {
   /// `Content-Range: bytes first-last/total`.
   struct ContentRange: Hashable {
@@ -14,20 +14,20 @@ struct AnswerHead: Hashable {
   var status = 0
   var length: UInt64?
   var isChunked = false
-  /// The connection ends with this answer.
+  /// Whether the connection ends with this response.
   var closes = false
   var contentRange: ContentRange?
 
   enum Parse: Hashable {
-    /// The head has not ended.
+    /// The head is not complete.
     case needMore
-    /// It takes so many bytes, its empty line included.
+    /// A head of `count` bytes, its empty line included.
     case head(AnswerHead, count: Int)
-    /// It is no head, or contradicts itself.
+    /// The bytes are no head, or the head contradicts itself.
     case malformed
   }
 
-  /// Reads the head that `bytes` begin with, in one go from its first byte to its empty line.
+  /// Parses the head at the start of `bytes`, in one pass up to its empty line.
   static func parse(_ bytes: Span<UInt8>) -> Parse {
     guard let first = lineFeed(bytes, 0) else { return .needMore }
     var head = AnswerHead()
@@ -45,11 +45,11 @@ struct AnswerHead: Hashable {
     return .needMore
   }
 
-  /// Bytes of a head, its empty line included; `nil` when it has not ended in `bytes`.
+  /// Returns the length of a head, its empty line included; `nil` if the head does not end in `bytes`.
   static func end(in bytes: Span<UInt8>) -> Int? {
     var at = 0
     while let feed = lineFeed(bytes, at) {
-      // An empty line: a feed behind a feed, or behind a return that stands behind one.
+      // An empty line: LF after LF, or CR LF after LF.
       let next = feed + 1
       if next < bytes.count, bytes[next] == 0x0a { return next + 1 }
       if next + 1 < bytes.count, bytes[next] == 0x0d, bytes[next + 1] == 0x0a { return next + 2 }
@@ -60,11 +60,11 @@ struct AnswerHead: Hashable {
 
   private mutating func readStatus(_ bytes: Span<UInt8>, _ end: Int) -> Bool {
     guard end >= 12, bytes.begins(with: "HTTP/", at: 0), bytes[8] == 0x20 else {
-      // HTTP/2 says it shorter; its line is made by this client.
+      // The line of an HTTP/2 response is shorter; this client makes it.
       guard end >= 10, bytes.begins(with: "HTTP/2 ", at: 0) else { return false }
       return readStatus(bytes, at: 7)
     }
-    // HTTP/1.0 closes unless it says otherwise; nobody asked it to.
+    // HTTP/1.0 closes the connection unless the response says otherwise.
     closes = bytes[7] == UInt8(ascii: "0")
     return readStatus(bytes, at: 9)
   }
@@ -79,9 +79,9 @@ struct AnswerHead: Hashable {
     return status >= 100
   }
 
-  /// `false` when it breaks the framing.
+  /// Reads one field line. Returns `false` if it makes the framing invalid.
   private mutating func readField(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) -> Bool {
-    // Where the colon stands tells most names apart before a letter is compared.
+    // The position of the colon excludes most names before a letter is compared.
     func hasColon(_ offset: Int) -> Bool { start + offset < end && bytes[start + offset] == 0x3a }
     if hasColon(14), bytes.begins(with: "content-length:", at: start) {
       let value = bytes.trimmed(start + 15, end)
@@ -101,7 +101,7 @@ struct AnswerHead: Hashable {
     return true
   }
 
-  /// `bytes 0-99/1000`; `nil` for anything else.
+  /// Parses `bytes 0-99/1000`; `nil` for anything else.
   static func contentRange(_ bytes: Span<UInt8>, _ value: Range<Int>) -> ContentRange? {
     guard value.count > 6, bytes.begins(with: "bytes ", at: value.lowerBound) else { return nil }
     var at = value.lowerBound + 6
@@ -119,7 +119,7 @@ struct AnswerHead: Hashable {
     return ContentRange(first: first, last: last, total: total)
   }
 
-  /// Where the value of the first such field stands; `name` in lower case, without its colon.
+  /// Returns the range of the value of the first field with this name. `name` is in lower case, without its colon.
   static func field(_ name: StaticString, in bytes: Span<UInt8>) -> Range<Int>? {
     guard var start = lineFeed(bytes, 0).map({ $0 + 1 }) else { return nil }
     let count = name.utf8CodeUnitCount
@@ -143,7 +143,7 @@ struct AnswerHead: Hashable {
   static func lineFeed(_ bytes: Span<UInt8>, _ start: Int) -> Int? {
     guard start < bytes.count else { return nil }
     return bytes.withUnsafeBufferPointer { buffer in
-      // Safe: from `start` on there are that many bytes.
+      // Safe: there are that many bytes from `start` on.
       guard let base = buffer.baseAddress, let found = memchr(base + start, 0x0a, buffer.count - start) else {
         return nil
       }
@@ -153,13 +153,13 @@ struct AnswerHead: Hashable {
 }
 
 extension Span<UInt8> {
-  /// Whether a lower-case literal stands there, letters compared without case.
+  /// Whether the text at `start` equals a lower-case literal, without regard to case.
   @inline(__always) func begins(with literal: StaticString, at start: Int) -> Bool {
     let count = literal.utf8CodeUnitCount
     guard start + count <= self.count else { return false }
     for index in 0..<count {
       let byte = self[start + index]
-      // Safe: index is below the literal's count.
+      // Safe: the index is below the literal's count.
       let wanted = literal.utf8Start[index]
       guard byte == wanted || (wanted &- 0x61 <= 25 && byte == wanted ^ 0x20) else { return false }
     }
@@ -173,14 +173,14 @@ extension Span<UInt8> {
     return start..<end
   }
 
-  /// Digits alone, up to 2^63-1.
+  /// Reads a range that has only digits, at most 18.
   func decimal(_ range: Range<Int>) -> UInt64? {
     var at = range.lowerBound
     guard let value = number(&at, range.upperBound), at == range.upperBound else { return nil }
     return value
   }
 
-  /// The digits from `at` on, which is moved behind them.
+  /// Reads the digits from `at` on, and moves `at` behind them.
   func number(_ at: inout Int, _ end: Int) -> UInt64? {
     let start = at
     var value: UInt64 = 0

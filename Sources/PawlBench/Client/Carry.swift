@@ -1,6 +1,6 @@
-/// What came and could not be looked at yet is kept in an array until more has come.
+/// Bytes that were received but can not be parsed yet are kept in an array until more have come.
 extension [UInt8] {
-  /// What was kept; nothing is kept from now on but what the caller finds too short again.
+  /// Returns the kept bytes and empties the array. The caller appends again what is still too short.
   mutating func takeKept() -> [UInt8] {
     var kept: [UInt8] = []
     swap(&kept, &self)

@@ -1,13 +1,13 @@
 import PawlBase
 
-/// Finds the content in a chunked answer (RFC 9112 §7.1). Extensions and trailers are read over.
+/// Finds the content in a chunked response (RFC 9112 §7.1). Extensions and trailers are skipped.
 struct ChunkReader: Hashable {
   enum Step: Hashable {
-    /// Everything was framing, and more of it is to come.
+    /// All bytes were framing, and more is to come.
     case more
-    /// From `start` on `count` bytes are content.
+    /// `count` bytes from `start` on are content.
     case content(start: Int, count: Int)
-    /// The answer ends before `next`.
+    /// The response ends before `next`.
     case end(next: Int)
     case malformed
   }
@@ -18,7 +18,7 @@ struct ChunkReader: Hashable {
   private var digits = 0
   private var lineLength = 0
 
-  /// The next piece of `bytes` from `start` on; call again behind it.
+  /// Returns the next piece of `bytes` from `start` on. Call it again for the bytes behind the piece.
   mutating func next(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Step {
     var at = start
     while at < bytes.count {

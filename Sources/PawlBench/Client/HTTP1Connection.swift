@@ -1,13 +1,13 @@
 import PawlLoop
 
-/// One lane's connection in HTTP/1.1: a request, its answer, the next request.
+/// The HTTP/1.1 connection of one lane: a request, its response, the next request.
 final class HTTP1Connection: Link, Transport {
   private enum Reading { case nothing, head, counted(UInt64), chunked(ChunkReader), untilEnd }
 
   private let lane: Lane
   private var request: RequestText?
   private var reading = Reading.nothing
-  /// The beginning of a head whose end has not come.
+  /// The beginning of a head that is not complete.
   private var carry: [UInt8] = []
   private var headSent = 0
   private var contentAt: UInt64 {
@@ -15,11 +15,11 @@ final class HTTP1Connection: Link, Transport {
     set { lane.contentAt = newValue }
   }
   private var isStopped = false
-  /// Answers that came on this connection, and whether anything of the present one has.
+  /// The number of responses on this connection, and whether no byte of the present one has come.
   private var answers = 0
   private var isUntouched = true
   private var closes = false
-  /// Which connection it is: what is left of a closed one is not looked at.
+  /// The number of the connection: bytes left over from a closed one are not parsed.
   private var epoch = 0
 
   init(_ worker: Worker, _ lane: Lane) {
@@ -58,7 +58,7 @@ final class HTTP1Connection: Link, Transport {
 
   override func writable() { if request != nil { push() } }
 
-  /// Sends what the socket takes of the head and the content.
+  /// Sends as much of the head and the content as the socket takes.
   private func push() {
     guard let request, let stream else { return }
     var budget = 1 << 20
@@ -67,7 +67,7 @@ final class HTTP1Connection: Link, Transport {
       switch write(request, stream) {
       case .bytes(let count): budget -= note(count, request)
       case .wouldBlock: return stream.wantWritable()
-      // The answer may be there: reading tells.
+      // The response may have come: the next read shows it.
       case .end, .failed: return
       }
     }
@@ -101,7 +101,7 @@ final class HTTP1Connection: Link, Transport {
 
   override func readable() {
     let buffer = worker.buffer
-    // A full buffer means that there is more; others have their turn in between.
+    // A full buffer means that there is more. After four reads other connections have their turn.
     for _ in 0..<4 {
       guard let stream else { return }
       switch stream.read(into: UnsafeMutableRawBufferPointer(buffer)) {
@@ -119,7 +119,7 @@ final class HTTP1Connection: Link, Transport {
     close()
     guard let request else { return worker.tally.dropped += 1 }
     if case .untilEnd = reading { return complete() }
-    // A kept connection that the server closed while the request was on its way (RFC 9112 §9.3.1).
+    // The server closed a persistent connection while the request was on its way (RFC 9112 §9.3.1).
     if isUntouched, wasKept, request.isRepeatable { return send(request, for: lane) }
     breakOff(.cut)
   }
@@ -135,7 +135,7 @@ final class HTTP1Connection: Link, Transport {
   }
 
   private func take(_ bytes: UnsafeBufferPointer<UInt8>) {
-    guard request != nil else { return close() }  // Nobody asked for anything.
+    guard request != nil else { return close() }  // No request is running.
     if isUntouched {
       isUntouched = false
       lane.came()
@@ -157,7 +157,7 @@ final class HTTP1Connection: Link, Transport {
     }
   }
 
-  /// Bytes that are done with; `nil` when nothing more is to be looked at.
+  /// Takes the next piece and returns its length; `nil` if nothing more may be parsed.
   private func takePiece(_ rest: UnsafeBufferPointer<UInt8>) -> Int? {
     switch reading {
     case .nothing:
@@ -228,7 +228,7 @@ final class HTTP1Connection: Link, Transport {
     breakOff(.syntax)
   }
 
-  /// The answer has ended.
+  /// Handles the end of the response.
   private func complete() {
     let isSent = request.map { headSent == $0.bytes.count && contentAt == $0.content.upperBound } ?? true
     answers += 1

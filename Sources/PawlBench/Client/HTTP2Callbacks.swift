@@ -1,14 +1,15 @@
 import CNGHTTP2
 
-/// Where C calls Swift. Each callback turns pointers into values and calls one method of the connection that is attached.
+/// The callbacks from C into Swift. Each turns pointers into values and calls one method of the attached connection.
 ///
-/// Safe: nghttp2 calls back only from within `nghttp2_session_mem_recv` and `nghttp2_session_mem_send`, which the connection
-/// calls while it holds on to itself; it deletes nghttp2's side when it goes. No pointer is kept beyond its call.
+/// Safe: nghttp2 calls back only during `nghttp2_session_mem_recv` and `nghttp2_session_mem_send`, and the connection keeps
+/// itself alive during these calls. The connection deletes nghttp2's session when it closes. No pointer is kept beyond its
+/// call.
 enum HTTP2Callbacks {
-  /// Bytes that a server may send unasked for, of one answer and of all on a connection.
+  /// The receive windows of one response and of a connection, in bytes.
   static let streamWindow: Int32 = 4 << 20, connectionWindow: Int32 = 64 << 20
 
-  /// A client's session; traps when there is no memory, as Swift does.
+  /// Makes a client session. Traps if there is no memory, as Swift does.
   static func makeSession(_ owner: HTTP2Connection) -> OpaquePointer {
     var (session, callbacks): (OpaquePointer?, OpaquePointer?)
     nghttp2_session_callbacks_new(&callbacks)
@@ -66,7 +67,7 @@ enum HTTP2Callbacks {
     }
   }
 
-  /// Where nghttp2 gets the content of a request: always from the connection.
+  /// The source of a request's content: always the connection.
   static var content: nghttp2_data_provider {
     nghttp2_data_provider(source: nghttp2_data_source()) { _, stream, target, limit, flags, _, user in
       guard let owner = owner(user), let flags else { return Int(failure) }
@@ -79,7 +80,7 @@ enum HTTP2Callbacks {
   }
 }
 
-// Outside the type: what a C function pointer calls must capture nothing.
+// Outside of the type: a C function pointer can not capture anything.
 private let failure = CInt(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
 
 private func owner(_ pointer: UnsafeMutableRawPointer?) -> HTTP2Connection? {

@@ -3,13 +3,13 @@ import PawlHTTP
 import PawlLoop
 import PawlWire
 
-/// A connection in HTTP/2 that carries the exchanges of several lanes, each on a stream of its own.
+/// An HTTP/2 connection that carries the exchanges of several lanes, each on a stream of its own.
 final class HTTP2Connection: Link, Transport {
   private var lanes: [Lane] = []
   private var session: OpaquePointer?
   /// Lanes whose requests wait for a connection.
   private var waiting: [Lane] = []
-  /// The head at hand, spelled as HTTP/1.1 spells it.
+  /// The present head, written as in HTTP/1.1.
   private var head: [UInt8] = []
   private var lines: [nghttp2_nv] = []
   private var output: [UInt8] = []
@@ -18,7 +18,7 @@ final class HTTP2Connection: Link, Transport {
   private var willFlush = false
   private var isLeaving = false
   private var lastReceived: UInt64 = 0
-  /// Lanes that have sent what they were to send at first.
+  /// Lanes that have sent their content up to ``RequestText/stop``.
   private var stopped: [Lane] = []
 
   private static let gathered = 64 << 10
@@ -98,7 +98,7 @@ final class HTTP2Connection: Link, Transport {
       return nghttp2_submit_request(session, nil, lines, lines.count, &content, nil)
     }
     guard stream > 0 else {
-      // No stream can be opened on it any more.
+      // No further stream can be opened on this connection.
       isLeaving = true
       waiting.append(lane)
       return leaveIfDone()
@@ -107,7 +107,7 @@ final class HTTP2Connection: Link, Transport {
     flushSoon()
   }
 
-  /// nghttp2 asks for content. `nil`: nothing now.
+  /// Copies content for nghttp2. Returns `nil` if nothing may be sent now.
   func copyContent(_ stream: Int32, to target: UnsafeMutableRawBufferPointer) -> (count: Int, isLast: Bool)? {
     guard let lane = lane(of: stream), let request = lane.request, let body = worker.body else { return (0, true) }
     let end = min(request.stop ?? request.content.upperBound, request.content.upperBound)
@@ -246,7 +246,7 @@ final class HTTP2Connection: Link, Transport {
     _ = lane.content(bytes)
   }
 
-  /// The answer is complete; the stream may still be open on this side.
+  /// Handles the end of a response. The stream may still be open on this side.
   func endContent(_ stream: Int32) {
     guard let lane = lane(of: stream) else { return }
     if let request = lane.request, lane.contentAt < request.content.upperBound, let session {
@@ -259,13 +259,13 @@ final class HTTP2Connection: Link, Transport {
   func noteClosed(_ stream: Int32, _ code: UInt32) {
     guard let lane = lane(of: stream), let request = lane.request else { return }
     lane.stream = 0
-    // Nothing of it was looked at (RFC 9113 §8.7).
+    // The server has not processed the request (RFC 9113 §8.7).
     if code == NGHTTP2_REFUSED_STREAM.rawValue, request.isRepeatable { return send(request, for: lane) }
     lane.broke(.cut)
   }
 
-  /// After the server's GOAWAY no stream can be opened: nobody saw the request. After an error of the connection, which
-  /// ends it, the lanes hear of that.
+  /// Handles a request that was not sent. After the server's GOAWAY no stream can be opened, so the server has not seen the
+  /// request. After an error that ends the connection, the lanes are informed of that error instead.
   func noteUnsent(_ stream: Int32) {
     if isLeaving { noteClosed(stream, NGHTTP2_REFUSED_STREAM.rawValue) }
   }
@@ -274,7 +274,7 @@ final class HTTP2Connection: Link, Transport {
 
   // MARK: Ending
 
-  /// After GOAWAY what is under way is carried to its end; then a new connection is opened for what waits.
+  /// After GOAWAY: when the running exchanges have ended, closes the connection, and opens a new one for waiting requests.
   private func leaveIfDone() {
     guard isLeaving, !lanes.contains(where: { $0.stream != 0 }) else { return }
     worker.loop.nextTurn { [weak self] in

@@ -1,28 +1,28 @@
-/// Carries a lane's exchanges: a connection, or a connection's streams.
+/// The carrier of a lane's exchanges: a connection, or the streams of a connection.
 protocol Transport: AnyObject {
-  /// Sends the lane's request as soon as that is possible; the lane hears of its answer.
+  /// Sends the lane's request as soon as possible. The lane is called for its response.
   func send(_ request: RequestText, for lane: Lane)
-  /// Breaks off the lane's exchange; the lane hears nothing more of it.
+  /// Breaks off the lane's exchange. The lane is not called for it any more.
   func cut(_ lane: Lane)
-  /// The script wants more of the content sent than ``RequestText/stop`` said before.
+  /// Goes on sending, after the script has moved ``RequestText/stop``.
   func goOnSending(_ lane: Lane)
 }
 
-/// One client: performs one operation after the other, on a connection of its own or on one of its streams.
+/// One client: performs one operation after the other, on a connection of its own or on streams of a shared one.
 final class Lane {
   let worker: Worker
   let script: any Script
   private(set) var transport: (any Transport)?
   private(set) var isBusy = false
-  /// When the operation was due, in nanoseconds.
+  /// The time when the operation was due, in nanoseconds.
   private var due: UInt64 = 0
   private var hasFirstByte = false
   private var failure: Failure?
-  /// When something came or went last, in nanoseconds.
+  /// The time when bytes were last received or sent, in nanoseconds.
   var lastActivity: UInt64 = 0
-  /// The transport's own: which stream carries the exchange.
+  /// The stream that carries the exchange. Only the transport uses it.
   var stream: Int32 = 0
-  /// The same: how far the content was sent, and whether the final head came.
+  /// How far the content was sent, and whether the final head came. Only the transport uses these.
   var contentAt: UInt64 = 0
   var hasAnswer = false
   private(set) var request: RequestText?
@@ -33,7 +33,7 @@ final class Lane {
 
   func detach() { transport = nil }
 
-  /// `false` when the script has to wait.
+  /// Begins an operation. Returns `false` if the script has to wait.
   func begin(due: UInt64) -> Bool {
     guard let request = script.begin() else { return false }
     (self.due, isBusy, hasFirstByte) = (due, true, false)
@@ -51,7 +51,7 @@ final class Lane {
 
   // MARK: From the transport
 
-  /// Something of the answer is there.
+  /// Notes that bytes of the response came.
   func came() {
     lastActivity = worker.now
     guard !hasFirstByte else { return }
@@ -59,7 +59,7 @@ final class Lane {
     worker.tally.firstByte.record(microseconds)
   }
 
-  /// All of these: `false` when the exchange was cut, and nothing more of it is to be told.
+  /// The following functions return `false` if the exchange was cut; then they must not be called for it again.
   func interim(_ head: AnswerHead, _ bytes: Span<UInt8>) -> Bool {
     failure != nil || obey(script.interim(head, bytes))
   }
@@ -67,7 +67,7 @@ final class Lane {
   func head(_ head: AnswerHead, _ bytes: Span<UInt8>) -> Bool {
     let verdict = script.head(head, bytes)
     guard case .failed(let failure) = verdict else { return obey(verdict) }
-    // A short answer is read over, so that the connection lives on.
+    // A short response is read to its end, so that the connection stays usable.
     if let length = head.length, length <= Self.readOver {
       self.failure = failure
       return true
@@ -95,7 +95,7 @@ final class Lane {
     lastActivity = worker.now
   }
 
-  /// Bytes of an answer that is wrong already which are read over at most.
+  /// The longest wrong response that is read to its end, in bytes.
   private static let readOver: UInt64 = 64 << 10
 
   // MARK: What follows

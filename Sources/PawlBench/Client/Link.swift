@@ -1,7 +1,7 @@
 import PawlLoop
 import PawlTLS
 
-/// A connection to the server that is opened, and opened again after it was closed. What is spoken on it is a subclass's.
+/// A connection to the server that can be opened again after it was closed. Subclasses implement the protocol.
 class Link: StreamDelegate {
   enum Phase: Hashable { case closed, connecting, shaking, open }
 

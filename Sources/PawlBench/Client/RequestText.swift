@@ -1,12 +1,12 @@
-/// A request in the form of HTTP/1.1, made once and sent many times. Its end may be exchanged between two of them, and
-/// HTTP/2 takes its field lines out of it.
+/// A request in the form of HTTP/1.1, made once and sent many times. Its last fields may be replaced between two uses. HTTP/2
+/// takes the field lines out of it.
 final class RequestText {
   struct Line {
     var name: Range<Int>
     var value: Range<Int>
   }
 
-  /// The head, once ``finish()`` was called.
+  /// The head; complete after ``finish()``.
   private(set) var bytes: [UInt8] = []
   private(set) var lines: [Line] = []
   private(set) var method = 0..<0
@@ -14,13 +14,13 @@ final class RequestText {
   private(set) var authority = 0..<0
   private var fixed = (bytes: 0, lines: 0)
 
-  /// Bytes of the upload's content that follow the head.
+  /// The range of the upload's content that follows the head.
   var content: Range<UInt64> = 0..<0
-  /// Whether the answer has no content whatever it says.
+  /// Whether the response has no content in any case.
   var isHead = false
-  /// Where in the upload to stop sending; the script is told.
+  /// The offset in the upload at which sending stops and the script is called.
   var stop: UInt64?
-  /// Whether it may be sent a second time when a kept connection turns out to be closed.
+  /// Whether the request may be sent again if a persistent connection turns out to be closed.
   var isRepeatable = true
 
   init(method: String, target: String, authority: String) {
@@ -46,7 +46,7 @@ final class RequestText {
     endLine()
   }
 
-  /// A field whose value is written into ``bytes`` by `write`.
+  /// Appends a field whose value `write` appends to ``bytes``.
   func append(_ name: StaticString, _ write: (inout [UInt8]) -> Void) {
     let start = bytes.count
     name.withUTF8Buffer { bytes.append(contentsOf: $0) }
@@ -55,7 +55,7 @@ final class RequestText {
     endLine()
   }
 
-  /// What has been said until now stays; ``rewind()`` takes back the rest.
+  /// Marks the present end: ``rewind()`` removes everything after it.
   func fix() { fixed = (bytes.count, lines.count) }
 
   func rewind() {

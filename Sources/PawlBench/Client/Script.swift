@@ -1,7 +1,7 @@
-/// What the client does next with the exchange that is on its way.
+/// What the client does next with the running exchange.
 enum Verdict: Hashable {
   case goOn
-  /// What came is wrong: the operation has failed.
+  /// The response is wrong: the operation has failed.
   case failed(Failure)
   /// The exchange is broken off on purpose.
   case cut
@@ -9,35 +9,35 @@ enum Verdict: Hashable {
 
 /// What follows an exchange.
 enum Outcome {
-  /// The operation is complete, and right.
+  /// The operation is complete and its result is right.
   case done
   case failed(Failure)
   /// The operation goes on with another request.
   case next(RequestText)
 }
 
-/// What one lane does again and again: one operation of a scenario, which may take several requests, one at a time.
-/// Nothing here may allocate for each of many small requests.
+/// The operation that one lane repeats. It may take several requests, one after the other. Functions here must not allocate for
+/// each of many small requests.
 protocol Script: AnyObject {
-  /// Before the first operation.
+  /// Called before the first operation.
   func attached(_ lane: Lane)
-  /// A new operation begins: its first request. `nil` when it has to wait, for which the script sees to
-  /// ``Worker/proceed(_:)`` itself.
+  /// Begins an operation and returns its first request. `nil` if it has to wait: the script then calls ``Worker/proceed(_:)``
+  /// itself.
   func begin() -> RequestText?
-  /// A 1xx came.
+  /// Called for an interim response (1xx).
   func interim(_ head: AnswerHead, _ bytes: Span<UInt8>) -> Verdict
   func head(_ head: AnswerHead, _ bytes: Span<UInt8>) -> Verdict
-  /// The next bytes of the answer's content.
+  /// Called for the next bytes of the response's content.
   func content(_ bytes: UnsafeBufferPointer<UInt8>) -> Verdict
-  /// ``RequestText/stop`` is reached.
+  /// Called when ``RequestText/stop`` is reached.
   func stopped() -> Verdict
-  /// The answer is complete.
+  /// Called when the response is complete.
   func ended() -> Outcome
-  /// The exchange broke off before that, and not by a ``Verdict/cut``.
+  /// Called when the exchange broke off before that, but not by ``Verdict/cut``.
   func broke(_ failure: Failure) -> Outcome
-  /// The exchange was cut as the script wanted.
+  /// Called after ``Verdict/cut`` has ended the exchange.
   func wasCut() -> Outcome
-  /// The operation is over, one way or the other.
+  /// Called when the operation has ended, with success or without.
   func over()
 }
 

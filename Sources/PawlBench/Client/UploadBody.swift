@@ -1,14 +1,14 @@
 import CXXHash
 import PawlBase
 
-/// Content for uploads: a block of bytes, repeated as often as it takes.
+/// Content for uploads: a block of bytes that is repeated.
 package final class UploadBody: Sendable {
   let block: [UInt8]
   let size: UInt64
-  /// XXH3-64 of all of it, in hexadecimal digits.
+  /// The XXH3-64 digest of the content, in hexadecimal digits.
   let digestText: String
 
-  /// The largest block: more would only be memory that is touched.
+  /// The largest block. A larger one would only use more memory.
   static let blockSize = 4 << 20
 
   init(block: [UInt8], size: UInt64) {
@@ -16,7 +16,7 @@ package final class UploadBody: Sendable {
     digestText = HashText.hexadecimal(HashText.digest(self.block, size))
   }
 
-  /// Bytes of `seed`, of which no part is like another of the same block.
+  /// Makes content from random bytes of `seed`, so that no two parts of a block are alike.
   convenience init(size: UInt64, seed: UInt64) {
     var random = RandomNumbers(seed: seed, stream: 7)
     let count = Int(max(8, min(size, UInt64(Self.blockSize))))
@@ -27,7 +27,7 @@ package final class UploadBody: Sendable {
     self.init(block: block, size: size)
   }
 
-  /// Lends at most so many bytes from `offset` on: fewer where the block begins again.
+  /// Calls `body` with the bytes from `offset` on: at most `limit`, and no further than the end of the block.
   func withBytes<R>(at offset: UInt64, atMost limit: UInt64, _ body: (UnsafeRawBufferPointer) -> R) -> R {
     let start = Int(offset % UInt64(block.count))
     let count = Int(min(limit, UInt64(block.count - start)))
@@ -35,9 +35,9 @@ package final class UploadBody: Sendable {
   }
 }
 
-/// XXH3-64 as clients and the test origin tell it to each other.
+/// XXH3-64 digests in the form that clients and the test origin exchange.
 enum HashText {
-  /// Of `size` bytes: the block, repeated.
+  /// Returns the digest of `size` bytes, in which the block is repeated.
   static func digest(_ block: [UInt8], _ size: UInt64) -> UInt64 {
     guard let state = XXH3_createState() else { preconditionFailure("out of memory") }
     defer { XXH3_freeState(state) }

@@ -2,13 +2,13 @@ import CLinux
 import PawlLoop
 import PawlTLS
 
-/// Where a run's connections go.
+/// The server that a run connects to.
 struct ServerPlace: Sendable {
   var address: SocketAddress
   var tls: TLSClientContext?
 }
 
-/// One thread of the load: its loop, its connections and what they counted. On its loop only.
+/// One thread of the load, with its loop, its connections and its counts. Used on its loop only.
 final class Worker {
   let loop: EventLoop
   let index: Int
@@ -16,13 +16,13 @@ final class Worker {
   let server: ServerPlace
   let reference: Reference?
   let body: UploadBody?
-  /// What all connections read into, one at a time.
+  /// The read buffer that all connections share, one at a time.
   let buffer: UnsafeMutableBufferPointer<UInt8>
   var tally = Tally()
-  /// When the callback at hand began, in nanoseconds.
+  /// The time when the present callback began, in nanoseconds.
   private(set) var now: UInt64 = 0
   var random: RandomNumbers
-  /// Why the last connection did not come about; for the terminal.
+  /// Why the last connection failed; for the terminal.
   var trouble: String?
 
   private var lanes: [Lane] = []
@@ -31,13 +31,13 @@ final class Worker {
   private var timer: PreciseTimer?
   private var sweeper: LoopTimer?
   private var idle = IdleLanes()
-  /// Operations that may still begin; `nil`: without limit.
+  /// The number of operations that may still begin; `nil`: no limit.
   private var left: UInt64?
   private var isRunning = false
-  /// Operations at once; fewer than there are lanes where all of them would flood the server's backlog.
+  /// The most concurrent operations. Fewer than there are lanes, if all of them together would flood the server's backlog.
   private let busyLimit: Int
   private var busyCount = 0
-  /// Told once when all operations there were to be are over.
+  /// Called once when the last operation has ended.
   private let exhausted: () -> Void
 
   static let bufferSize = 256 << 10
@@ -56,7 +56,7 @@ final class Worker {
 
   deinit { buffer.deallocate() }
 
-  /// Asks the clock.
+  /// Reads the clock.
   func tick() {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
@@ -70,7 +70,10 @@ final class Worker {
     self.transports += transports
   }
 
-  /// Begins the load. `operations`: as many as there are to be; `start`: when the first is due in an open loop.
+  /// Begins the load.
+  /// - Parameters:
+  ///   - operations: the number of operations; `nil`: no limit.
+  ///   - start: when the first one is due in an open loop, in nanoseconds.
   func start(operations: UInt64?, at start: UInt64) throws(LoopError) {
     tick()
     (left, isRunning) = (operations, true)
@@ -87,7 +90,7 @@ final class Worker {
     }
   }
 
-  /// From now on it counts; what was counted before is dropped. Operations under way count when they end.
+  /// Begins the measurement: earlier counts are dropped. Operations that are running count when they end.
   func beginMeasurement(operations: UInt64?) {
     tally = Tally()
     left = operations
@@ -95,14 +98,14 @@ final class Worker {
     fill()
   }
 
-  /// What was counted since the last call.
+  /// Returns the counts since the last call.
   func takeTally() -> Tally {
     var taken = Tally()
     swap(&taken, &tally)
     return taken
   }
 
-  /// Breaks off everything.
+  /// Breaks off all operations.
   func stop() {
     isRunning = false
     tick()
@@ -120,7 +123,7 @@ final class Worker {
 
   // MARK: Going round
 
-  /// Gives work to idle lanes: all that is due, or all there is.
+  /// Begins operations on idle lanes: all that are due, or as many as there are lanes.
   private func fill() {
     while isRunning, left != 0, busyCount < busyLimit, !idle.isEmpty {
       var due = now
@@ -137,12 +140,12 @@ final class Worker {
     if let left { self.left = left - 1 }
     busyCount += 1
     guard !lane.begin(due: due) else { return }
-    // The script waits for others and says when it goes on.
+    // The script waits for other lanes and calls `proceed` later.
     busyCount -= 1
     if let left { self.left = left + 1 }
   }
 
-  /// A lane whose script had to wait can begin.
+  /// Continues with a lane whose script had to wait.
   func proceed(_ lane: Lane) {
     idle.push(lane)
     fill()
@@ -157,7 +160,7 @@ final class Worker {
       return
     }
     switch failure {
-    // Nobody is there: no use in asking a million times a second.
+    // The server is not reachable: a pause, instead of a million attempts a second.
     case .connect, .handshake: rest(lane)
     case _ where pacer == nil && idle.isEmpty: begin(lane, now)
     case _:
@@ -184,7 +187,7 @@ final class Worker {
 
   private static let sweepInterval = Duration.milliseconds(250)
 
-  /// Gives up what has been silent for too long.
+  /// Gives up exchanges that have been silent for too long.
   private func sweep() {
     tick()
     let limit = UInt64(settings.timeout * 1e9)
@@ -196,7 +199,7 @@ final class Worker {
   }
 }
 
-/// Lanes without work, the one that has waited longest first, so that all connections are used.
+/// Lanes without work. The lane that has waited longest is first, so that all connections are used.
 struct IdleLanes {
   private var ring: [Lane?] = []
   private var first = 0

@@ -1,9 +1,9 @@
 import CLinux
 
-/// Which core a thread runs on.
+/// The core that a thread runs on.
 enum Affinity {
-  /// Keeps the calling thread on one core.
-  /// - Throws: ``RunProblem`` when there is no such core, or this process may not use it.
+  /// Binds the calling thread to one core.
+  /// - Throws: ``RunProblem`` if there is no such core, or the process may not use it.
   static func pin(to core: Int) throws(RunProblem) {
     var mask = [UInt8](repeating: 0, count: 128)
     guard core >= 0, core < mask.count * 8 else { throw RunProblem("there is no core \(core)") }

@@ -1,25 +1,25 @@
-/// Why an operation did not end well; the words of the report.
+/// The reason why an operation failed, with the words of the report.
 enum Failure: Hashable, Sendable, CustomStringConvertible {
-  /// No connection came about.
+  /// The connection could not be opened.
   case connect
   case handshake
-  /// Nothing came for the time of `--timeout`.
+  /// Nothing was received for the time of `--timeout`.
   case timeout
   case status(Int)
-  /// The connection ended inside the answer, or before it.
+  /// The connection ended within or before the response.
   case cut
-  /// A byte of content is not what the reference says.
+  /// A byte of content differs from the reference.
   case content
   case length
-  /// `Content-Range` is missing, or not what was asked for.
+  /// `Content-Range` is missing, or differs from the request.
   case range
-  /// What came is no HTTP, or breaks its rules.
+  /// The response is no HTTP, or breaks its rules.
   case syntax
-  /// Nobody told where the upload can be taken up again: the server does not speak this protocol.
+  /// The server did not send the URL of the upload: it does not support this protocol.
   case uploadURL
-  /// The offset of an upload is missing, more than was sent, or less than was told before.
+  /// The offset of an upload is missing, larger than what was sent, or smaller than an earlier one.
   case offset
-  /// The last answer does not say that the upload is complete.
+  /// The last response does not confirm that the upload is complete.
   case incomplete
 
   var description: String {

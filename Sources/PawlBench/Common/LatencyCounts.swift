@@ -1,7 +1,7 @@
 import Histogram
 
-/// How often each latency occurred, in microseconds: 2048 steps of one, then 1024 steps for each doubling, so that no
-/// latency is told wrong by more than a thousandth. Recording costs one addition; ``add(to:)`` makes an HdrHistogram of it.
+/// Counts of latencies in microseconds: 2048 steps of one, then 1024 steps for each doubling, so that the error is at most a
+/// thousandth. Recording costs one addition. ``add(to:)`` converts the counts to an HdrHistogram.
 struct LatencyCounts: Sendable {
   private static let linear = 2048
   private static let half = 1024
@@ -35,7 +35,7 @@ struct LatencyCounts: Sendable {
     for (index, count) in counts.enumerated() where count > 0 { histogram.record(Self.value(index), count: count) }
   }
 
-  /// The latency that so large a share (0 to 1) did not exceed; 0 when there is none.
+  /// Returns the latency that this share of all (0 to 1) did not exceed; 0 if there is none.
   func quantile(_ share: Double) -> UInt64 {
     guard total > 0 else { return 0 }
     var left = max(1, UInt64((Double(total) * share).rounded(.up)))

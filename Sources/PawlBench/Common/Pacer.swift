@@ -1,5 +1,5 @@
-/// When operations are due in an open loop: at even distances, whether or not those before have ended, so that a server
-/// that stalls does not hold back the clock it is measured by (no coordinated omission).
+/// The schedule of an open loop: operations are due at even intervals, whether or not the earlier ones have ended. A server
+/// that stalls can not delay its own measurement (no coordinated omission).
 struct Pacer: Sendable {
   private let start: UInt64
   private let interval: Double
@@ -7,18 +7,18 @@ struct Pacer: Sendable {
   private var index: UInt64 = 0
 
   /// - Parameters:
-  ///   - rate: operations a second of all workers together.
-  ///   - start: of the first worker's first one, in nanoseconds.
+  ///   - rate: operations a second, all workers together.
+  ///   - start: the time of the first operation of the first worker, in nanoseconds.
   init(rate: Double, start: UInt64, worker: Int, workers: Int) {
     interval = 1e9 / rate * Double(workers)
     self.start = start
     shift = 1e9 / rate * Double(worker)
   }
 
-  /// When the next one is due.
+  /// The time when the next operation is due.
   var next: UInt64 { start + UInt64(shift + interval * Double(index)) }
 
-  /// Takes the next one, when it is due.
+  /// Takes the next operation, if it is due, and returns its time.
   mutating func take(at now: UInt64) -> UInt64? {
     let due = next
     guard due <= now else { return nil }
@@ -26,7 +26,7 @@ struct Pacer: Sendable {
     return due
   }
 
-  /// How many are due and were not taken.
+  /// Returns how many operations are due and were not taken.
   func waiting(at now: UInt64) -> UInt64 {
     guard next <= now else { return 0 }
     return UInt64(Double(now - next) / interval) + 1

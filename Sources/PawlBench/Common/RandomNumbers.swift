@@ -1,4 +1,4 @@
-/// Numbers that look random and are the same in each run with the same seed (SplitMix64).
+/// Pseudorandom numbers that are the same in each run with the same seed (SplitMix64).
 struct RandomNumbers: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
@@ -12,6 +12,6 @@ struct RandomNumbers: RandomNumberGenerator, Sendable {
     return value ^ value >> 31
   }
 
-  /// From 0 to one less than `bound`, which is at least 1.
+  /// Returns a number from 0 to `bound` - 1. `bound` is at least 1.
   mutating func next(below bound: UInt64) -> UInt64 { next().multipliedFullWidth(by: bound).high }
 }

@@ -1,6 +1,6 @@
 import CLinux
 
-/// What content is compared with.
+/// The bytes that content is compared with.
 package final class Reference: Sendable {
   let bytes: [UInt8]
 
@@ -8,7 +8,7 @@ package final class Reference: Sendable {
 
   var count: UInt64 { UInt64(bytes.count) }
 
-  /// Whether `content` is what stands at `offset`.
+  /// Whether `content` equals the bytes at `offset`.
   func matches(_ content: UnsafeBufferPointer<UInt8>, at offset: UInt64) -> Bool {
     guard content.count > 0 else { return true }
     guard offset <= count, UInt64(content.count) <= count - offset else { return false }
@@ -19,7 +19,8 @@ package final class Reference: Sendable {
     }
   }
 
-  /// - Throws: ``RunProblem`` when the file cannot be read whole.
+  /// Reads the reference from a file.
+  /// - Throws: ``RunProblem`` if the file cannot be read completely.
   package convenience init(file path: String) throws(RunProblem) {
     let descriptor = pawl_open(path, O_RDONLY, 0)
     guard descriptor >= 0 else { throw RunProblem("\(path): \(errorText(pawl_errno()))") }
@@ -40,7 +41,7 @@ package final class Reference: Sendable {
   }
 }
 
-/// Why a run could not begin or go on; one sentence for the terminal.
+/// Why a run could not begin or go on: one sentence for the terminal.
 package struct RunProblem: Error, Hashable, Sendable, CustomStringConvertible {
   package let description: String
   package init(_ description: String) { self.description = description }

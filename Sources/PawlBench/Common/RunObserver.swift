@@ -1,8 +1,8 @@
-/// What is known of a run before it begins.
+/// The facts of a run that are known before it begins.
 package struct RunPlan: Hashable, Sendable {
   package enum Length: Hashable, Sendable {
     case seconds(Double)
-    /// Operations: requests, downloads or uploads, as the scenario counts.
+    /// A number of operations: requests, downloads or uploads, depending on the scenario.
     case operations(UInt64)
   }
 
@@ -11,9 +11,9 @@ package struct RunPlan: Hashable, Sendable {
   package var label: String
   package var url: String
   package var length: Length
-  /// Seconds before the measurement begins; no sample comes in them.
+  /// Seconds of load before the measurement begins; there are no samples of them.
   package var warmUp: Double
-  /// What one operation is called in a progress line: `request`, `download`, `upload`, `connection`.
+  /// The name of one operation in a progress line: `request`, `download`, `upload`, `connection`.
   package var operation: String
 
   package init(scenario: String, label: String, url: String, length: Length, warmUp: Double, operation: String) {
@@ -22,23 +22,23 @@ package struct RunPlan: Hashable, Sendable {
   }
 }
 
-/// Who follows a run: the progress line. Called on the thread that coordinates it.
+/// An object that follows a run, such as the progress line. Called on the thread that coordinates the run.
 package protocol RunObserver: AnyObject {
-  /// Before the first connection, warm-up included.
+  /// Called before the first connection, warm-up included.
   func runBegan(_ plan: RunPlan)
-  /// Once for each second of the measurement, in order.
+  /// Called once for each second of the measurement, in order.
   func sample(_ sample: RunResult.Sample)
-  /// Last call, also when the run was ended early; `result` is what the table and the files are made of.
+  /// Called last, also if the run was ended early. The table and the files are made from `result`.
   func runEnded(_ result: RunResult)
 }
 
-/// What a process and its children have spent until now.
+/// The resources that a process and its children have used so far.
 package struct ProcessReading: Hashable, Sendable {
   package var processes: Int
-  /// CPU seconds in user and in kernel mode since their start.
+  /// CPU seconds in user and in kernel mode since the start of the processes.
   package var user: Double
   package var system: Double
-  /// Bytes of memory now; ``RunResult/ProcessUse`` says which.
+  /// The present memory in bytes; ``RunResult/ProcessUse`` explains which.
   package var memory: UInt64
 
   package init(processes: Int, user: Double, system: Double, memory: UInt64) {
@@ -46,8 +46,8 @@ package struct ProcessReading: Hashable, Sendable {
   }
 }
 
-/// Reads what the server's process spends: `--process`. Called on the coordinating thread, once a second at most.
+/// Measures the server's process: `--process`. Called on the coordinating thread, once a second at most.
 package protocol ProcessMeter: AnyObject {
-  /// `nil` when the process is gone or may not be looked at.
+  /// Returns `nil` if the process has ended or may not be read.
   func read() -> ProcessReading?
 }

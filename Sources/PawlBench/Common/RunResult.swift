@@ -1,43 +1,44 @@
 package import Histogram
 
-/// What one run of a scenario found: everything the table, the JSON and the HTML report are made of.
+/// The result of one run of a scenario: the table, the JSON and the HTML report are made from it.
 package struct RunResult: Sendable {
-  /// The scenario's name on the command line: `hit`, `ranges`, `fill`, `resume`, `upload`, `idle`.
+  /// The name of the scenario on the command line: `hit`, `ranges`, `fill`, `resume`, `upload`, `idle`.
   package var scenario: String
-  /// What the server is called in tables and plots: `--label`, or the URL's authority.
+  /// The name of the server in tables and plots: `--label`, or the URL's authority.
   package var label: String
   package var url: String
-  /// Settings that change what is measured, in the order of the manual: `("connections", "64")`.
+  /// Settings that affect the measurement, in the order of the manual: `("connections", "64")`.
   package var settings: [(name: String, value: String)] = []
-  /// Wall clock, milliseconds since 1970.
+  /// The start of the measurement: wall clock, milliseconds since 1970.
   package var startedAt: Int64
-  /// Seconds that were measured, without the warm-up.
+  /// The measured seconds, without the warm-up.
   package var seconds: Double = 0
   package var counts = Counts()
-  /// From the moment a request was due (open loop) or sent (closed loop) to the last byte of its answer, microseconds.
+  /// Latencies in microseconds, from the moment a request was due (open loop) or sent (closed loop) to the last byte of its
+  /// response.
   package var latency: Histogram<UInt32>
-  /// To the first byte of the answer, microseconds.
+  /// Times to the first byte of the response, in microseconds.
   package var firstByte: Histogram<UInt32>
-  /// One a second, in order.
+  /// One sample for each second, in order.
   package var samples: [Sample] = []
-  /// Of the server's process and its children; `nil` unless `--process` named one.
+  /// The use of the server's process and its children; `nil` without `--process`.
   package var process: ProcessUse?
-  /// Facts a scenario adds, in order: `("bytes sent again", 65536, "B")`.
+  /// Further facts of a scenario, in order: `("bytes sent again", 65536, "B")`.
   package var extras: [Extra] = []
 
   package struct Counts: Hashable, Sendable {
     package var requests: UInt64 = 0
-    /// Answers that were complete and right.
+    /// Operations whose response was complete and right.
     package var completed: UInt64 = 0
-    /// By kind: `connect`, `timeout`, `status 503`, `cut`, `wrong-content`, `protocol`; every one is a request not completed.
+    /// Failed operations by kind: `connect`, `timeout`, `status 503`, `cut`, `wrong-content`, `protocol`.
     package var failures: [String: UInt64] = [:]
     package var connections: UInt64 = 0
     /// Bytes of content received and sent, without heads.
     package var received: UInt64 = 0
     package var sent: UInt64 = 0
-    /// Cuts this tool made on purpose.
+    /// Interruptions that this tool made on purpose.
     package var interruptions: UInt64 = 0
-    /// Bytes of content whose value was compared with what is expected.
+    /// Bytes of content that were compared with the expected content.
     package var verified: UInt64 = 0
 
     package init() {}
@@ -53,9 +54,9 @@ package struct RunResult: Sendable {
     package var median: UInt64
     package var p99: UInt64
     package var slowest: UInt64
-    /// CPU seconds the server's process spent in this second; `nil` without one.
+    /// CPU seconds of the server's process in this second; `nil` without a process.
     package var cpu: Double?
-    /// Bytes, RSS of the server's process at the end of this second.
+    /// The memory (RSS) of the server's process at the end of this second, in bytes.
     package var memory: UInt64?
 
     package init(time: Double, completed: UInt64 = 0, failed: UInt64 = 0, bytes: UInt64 = 0) {
@@ -64,13 +65,15 @@ package struct RunResult: Sendable {
     }
   }
 
-  /// What the process and its children spent while it was measured (`/proc/PID/stat`, `schedstat`, `smaps_rollup`).
+  /// The resources that the process and its children used during the measurement (`/proc/PID/stat`, `schedstat`,
+  /// `smaps_rollup`).
   package struct ProcessUse: Hashable, Sendable {
     package var processes: Int
     /// CPU seconds in user and in kernel mode.
     package var user: Double
     package var system: Double
-    /// Bytes of RSS before, at most, and after; `Pss` where the kernel tells it, so that shared pages count once.
+    /// The memory in bytes before the run, at its maximum, and after it. `Pss` where the kernel has it, so that shared pages
+    /// count once; otherwise RSS.
     package var memoryBefore: UInt64
     package var memoryPeak: UInt64
     package var memoryAfter: UInt64
@@ -84,7 +87,7 @@ package struct RunResult: Sendable {
   package struct Extra: Hashable, Sendable {
     package var name: String
     package var value: Double
-    /// `B`, `s`, `us`, `%`, or empty for a count.
+    /// The unit: `B`, `s`, `us`, `%`, or empty for a count.
     package var unit: String
 
     package init(_ name: String, _ value: Double, _ unit: String = "") {
@@ -98,7 +101,7 @@ package struct RunResult: Sendable {
     firstByte = Self.emptyHistogram()
   }
 
-  /// From a microsecond to an hour, three significant digits.
+  /// Makes a histogram from one microsecond to one hour, with three significant digits.
   package static func emptyHistogram() -> Histogram<UInt32> {
     Histogram(highestTrackableValue: 3_600_000_000, numberOfSignificantValueDigits: .three)
   }

@@ -1,11 +1,11 @@
-/// What a run does: the command line, checked.
+/// The settings of a run: the command line, checked.
 package struct RunSettings: Sendable {
   /// How a scenario loads the server.
   package enum Scenario: Hashable, Sendable {
     case hit
-    /// Random ranges: `size` bytes each, `parts` in one request.
+    /// Random ranges of `size` bytes, `parts` of them in one request.
     case ranges(size: UInt64, parts: Int)
-    /// `{n}` in the URL is counted up from `first`; `readers` ask for each body at once.
+    /// `{n}` in the URL is counted up from `first`. `readers` clients request each body at the same time.
     case fill(first: UInt64, readers: Int)
     case resume(interruptions: Int)
     case upload(UploadPlan)
@@ -18,12 +18,12 @@ package struct RunSettings: Sendable {
   package var length: RunPlan.Length = .seconds(10)
   package var connections = 64
   package var threads = 1
-  /// Operations a second, whenever the ones before end; `nil`: each connection goes on when it has its answer.
+  /// Operations a second, independent of responses; `nil`: each connection goes on when its response has come.
   package var rate: Double?
   package var warmUp: Double = 0
   package var timeout: Double = 30
   package var seed: UInt64 = 1
-  /// The first core to run on; each thread takes the next one.
+  /// The core of the first thread; each further thread runs on the next one.
   package var core: Int?
   package var fields: [(name: String, value: String)] = []
   package var isHTTP2 = false
@@ -32,10 +32,11 @@ package struct RunSettings: Sendable {
   package var ca: String?
   package var tlsMin: Int?
   package var tlsMax: Int?
-  /// What answers are compared with: a file, or a URL to load it from; the scenario's own URL when both are `nil`.
+  /// The reference that responses are compared with: a file, or a URL to load it from; the scenario's own URL if both are
+  /// `nil`.
   package var referenceFile: String?
   package var referenceURL: Target?
-  /// Whether content is compared byte by byte; status, length and ranges always are.
+  /// Whether content is compared byte by byte. Status, length and ranges are always checked.
   package var comparesContent = true
   /// `SO_RCVBUF` in bytes.
   package var receiveBuffer = 1 << 20
@@ -45,7 +46,7 @@ package struct RunSettings: Sendable {
     label = target.authority
   }
 
-  /// Operations at once on one connection.
+  /// The number of concurrent operations on one connection.
   var lanesEach: Int { isHTTP2 && scenario != .idle ? streams : 1 }
 
   package var scenarioName: String {
@@ -75,13 +76,13 @@ package struct RunSettings: Sendable {
   }
 }
 
-/// How uploads are made.
+/// How uploads are sent.
 package struct UploadPlan: Hashable, Sendable {
   package enum Dialect: Hashable, Sendable {
     case plain
-    /// RUFH with that interop version, 3 to 10.
+    /// Resumable uploads (RUFH) with this interop version, 3 to 10.
     case interop(Int)
-    /// RUFH without `Upload-Draft-Interop-Version`, as the RFC will be.
+    /// RUFH without `Upload-Draft-Interop-Version`, as in the future RFC.
     case final
     case tus
   }
@@ -89,7 +90,7 @@ package struct UploadPlan: Hashable, Sendable {
   package var dialect: Dialect
   /// Bytes of one upload.
   package var size: UInt64
-  /// Cuts in each upload.
+  /// The number of interruptions in each upload.
   package var interruptions: Int
   package var method: String
 

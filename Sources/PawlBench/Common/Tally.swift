@@ -1,4 +1,4 @@
-/// What one worker counted since it was asked last.
+/// The counts of one worker since they were last taken.
 struct Tally: Sendable {
   var completed: UInt64 = 0
   var failures: [Failure: UInt64] = [:]
@@ -9,15 +9,15 @@ struct Tally: Sendable {
   var verified: UInt64 = 0
   /// HTTP requests on the wire.
   var exchanges: UInt64 = 0
-  /// Bytes of content that a side had already and got once more.
+  /// Bytes of content that were transferred again although the receiver had them.
   var again: UInt64 = 0
-  /// Breaks that this tool did not make, and that an operation survived.
+  /// Broken connections that this tool did not cause, and after which the operation went on.
   var survived: UInt64 = 0
-  /// Operations that had to begin again from the first byte.
+  /// Operations that began again from the first byte.
   var restarts: UInt64 = 0
-  /// Operations that were due and for which no connection was free yet.
+  /// Operations that were due while no connection was free.
   var backlog: UInt64 = 0
-  /// Connections that the server ended while nothing was asked on them.
+  /// Connections that the server closed while no request was running on them.
   var dropped: UInt64 = 0
   var latency = LatencyCounts()
   var firstByte = LatencyCounts()

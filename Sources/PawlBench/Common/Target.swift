@@ -1,21 +1,21 @@
-/// The URL that is loaded, taken apart.
+/// The URL under load, split into its parts.
 package struct Target: Hashable, Sendable {
-  /// Why a URL is none that can be loaded.
+  /// The reason why a URL can not be used.
   package struct Problem: Error, Hashable, CustomStringConvertible {
     package var description: String
   }
 
   package let url: String
   package let isSecure: Bool
-  /// Without the brackets of an IPv6 address.
+  /// The host, without the brackets of an IPv6 address.
   package let host: String
   package let port: UInt16
-  /// As `Host` says it.
+  /// The value of `Host`.
   package let authority: String
-  /// Path and query, as the request line says them.
+  /// Path and query, as in the request line.
   package let path: String
 
-  /// `http://HOST[:PORT]/PATH` or `https://…`; what stands after `#` is dropped.
+  /// Parses `http://HOST[:PORT]/PATH` or `https://…`. The part after `#` is dropped.
   package init(_ url: String) throws(Problem) {
     self.url = url
     let rest: Substring

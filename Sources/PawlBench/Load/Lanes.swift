@@ -1,6 +1,6 @@
-/// Gives a worker its connections, and each of them its lanes.
+/// Makes the connections of a worker, and their lanes.
 enum Lanes {
-  /// - Parameter makeScript: for the lane with that number.
+  /// - Parameter makeScript: makes the script of the lane with this number.
   static func build(_ worker: Worker, connections: Int, makeScript: (Int) -> any Script) {
     var lanes: [Lane] = []
     var transports: [any Transport] = []
@@ -24,10 +24,10 @@ enum Lanes {
     return connection
   }
 
-  /// The lanes of a run's scenario.
+  /// Makes the lanes for the run's scenario.
   static func build(_ worker: Worker, connections: Int, before: Int) {
     let maker = RequestMaker(worker.settings)
-    // What needs a reference has one, or the run would not have begun.
+    // Scenarios that need a reference have one: the run would not have begun without it.
     let reference = worker.reference ?? Reference([])
     switch worker.settings.scenario {
     case .hit: build(worker, connections: connections) { _ in HitScript(worker, maker) }

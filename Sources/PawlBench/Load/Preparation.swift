@@ -1,12 +1,13 @@
 import PawlLoop
 import PawlTLS
 
-/// What a run needs before it begins: where the server is, and what its answers are compared with.
+/// Finds what a run needs before it begins: the address of the server, and the reference for its responses.
 struct Preparation {
   let loop: EventLoop
   let settings: RunSettings
 
-  /// - Throws: ``RunProblem`` when the host has no address, nobody answers there, or a file is not right.
+  /// Finds the server of a URL.
+  /// - Throws: ``RunProblem`` if the host has no address, no server accepts connections there, or a file is not valid.
   func place(of target: Target) throws(RunProblem) -> ServerPlace {
     var tls: TLSClientContext?
     if target.isSecure {
@@ -23,7 +24,7 @@ struct Preparation {
       maxVersion: settings.tlsMax == 12 ? .v12 : .v13, protocols: [settings.isHTTP2 ? "h2" : "http/1.1"])
   }
 
-  /// The first address of the host at which somebody accepts a connection.
+  /// Returns the first address of the host that accepts a connection.
   private func address(of target: Target) throws(RunProblem) -> SocketAddress {
     let candidates: [SocketAddress]
     if let literal = SocketAddress.literal(target.host, port: target.port) {
@@ -53,7 +54,7 @@ struct Preparation {
     return outcome ?? .failure(.timedOut)
   }
 
-  /// `nil` when the scenario compares with nothing.
+  /// Returns the reference; `nil` if the scenario needs none.
   func reference(_ place: ServerPlace) throws(RunProblem) -> Reference? {
     if let file = settings.referenceFile { return try Reference(file: file) }
     if let target = settings.referenceURL {

@@ -2,8 +2,8 @@ import CLinux
 import PawlBase
 import PawlLoop
 
-/// One run from its first connection to its result: starts the workers, asks them once a second, adds up. Blocks the
-/// thread that calls it.
+/// One run, from its first connection to its result: starts the workers, collects their counts once a second, and adds them up.
+/// Blocks the calling thread.
 package final class Run {
   private var settings: RunSettings
   private let observer: (any RunObserver)?
@@ -27,7 +27,7 @@ package final class Run {
   }
 
   /// - Parameter watchesSignals: whether SIGINT and SIGTERM end the run early, with its result.
-  /// - Throws: ``RunProblem`` when the process has no descriptors left.
+  /// - Throws: ``RunProblem`` if the process has no descriptors left.
   package init(
     _ settings: RunSettings, observer: (any RunObserver)? = nil, meter: (any ProcessMeter)? = nil,
     watchesSignals: Bool = true
@@ -41,7 +41,8 @@ package final class Run {
     sum = Summing(settings, meter)
   }
 
-  /// - Throws: ``RunProblem`` when it cannot begin.
+  /// Performs the run and returns its result.
+  /// - Throws: ``RunProblem`` if the run can not begin.
   package func perform() throws(RunProblem) -> RunResult {
     if let core = settings.core { try Affinity.pin(to: core) }
     let preparation = Preparation(loop: loop, settings: settings)
@@ -97,7 +98,7 @@ package final class Run {
 
   private static func pin(_ settings: RunSettings, _ index: Int) {
     guard let core = settings.core else { return }
-    // The first core was tried before; that there are too few for all threads only makes them share.
+    // The first core was checked before. If there are fewer cores than threads, some threads are not bound to a core.
     do throws(RunProblem) { try Affinity.pin(to: core + index) } catch { return }
   }
 
@@ -119,7 +120,7 @@ package final class Run {
     let warmsUp = settings.warmUp > 0
     sum.look()
     tell { worker, operations in
-      // What can fail is only what the process has no descriptors for: it shows as operations that never began.
+      // This fails only if the process has no descriptors left: then some operations never begin, which the counts show.
       do throws(LoopError) { try worker.start(operations: warmsUp ? nil : operations, at: start) } catch { return }
     }
     guard warmsUp else { return beginMeasurement() }
@@ -186,9 +187,10 @@ package final class Run {
 }
 
 extension RunSettings {
-  /// What one thread has of all connections and operations.
+  /// Returns the share of one thread in the connections and operations. `before` is the number of connections of earlier
+  /// threads.
   func share(of index: Int) -> (connections: Int, before: Int, operations: UInt64?) {
-    // Readers of one body stay together.
+    // The readers of one body stay on one thread.
     var unit = 1
     if case .fill(_, let readers) = scenario { unit = readers }
     let units = connections / unit

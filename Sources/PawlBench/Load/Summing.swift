@@ -1,4 +1,4 @@
-/// Adds up what the workers counted, and what the server's process spent meanwhile.
+/// Adds up the counts of the workers and the use of the server's process.
 struct Summing {
   private let settings: RunSettings
   private let meter: (any ProcessMeter)?
@@ -16,7 +16,7 @@ struct Summing {
 
   init(_ settings: RunSettings, _ meter: (any ProcessMeter)?) { (self.settings, self.meter) = (settings, meter) }
 
-  /// What the process has spent before anything is asked of it.
+  /// Reads the use of the process before the load begins.
   mutating func look() {
     firstReading = meter?.read()
     lastReading = firstReading
@@ -25,7 +25,7 @@ struct Summing {
 
   mutating func begin(at now: UInt64, wall: Int64) {
     (start, lastSample, startedAt) = (now, now, wall)
-    // Connections are part of what idle ones cost.
+    // After a warm-up the process is read again. In `idle`, which has none, the cost of the connections is measured, too.
     if settings.warmUp > 0 { look() }
   }
 
@@ -39,7 +39,7 @@ struct Summing {
 
   mutating func end(at now: UInt64) { finish = now }
 
-  /// `nil` for a last piece too short to say something.
+  /// Adds the counts and returns a sample; `nil` for a last piece that is too short for one.
   mutating func add(_ tally: Tally, at now: UInt64) -> RunResult.Sample? {
     whole.add(tally)
     let reading = meter?.read()
@@ -125,7 +125,7 @@ extension Summing {
 }
 
 extension RunSettings {
-  /// Settings that change what is measured.
+  /// The settings that affect the measurement.
   var told: [(name: String, value: String)] {
     var told = [("connections", "\(connections)"), ("threads", "\(threads)")]
     if let rate { told.append(("rate", "\(rate)/s")) }

@@ -1,10 +1,10 @@
-/// Why a process cannot be measured.
+/// The reason why a process can not be measured.
 package enum ProcessError: Error, Hashable, Sendable {
   case noSuchProcess(pid: Int32)
-  /// What `/proc` says of it is not what the kernel writes.
+  /// A file in `/proc` does not have the kernel's format.
   case unreadable(path: String, reason: String)
 
-  /// For the operator, with the path or the number.
+  /// The message for the operator, with the path or the number.
   package var message: String {
     switch self {
     case .noSuchProcess(let pid): "there is no process \(pid)"

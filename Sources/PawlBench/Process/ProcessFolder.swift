@@ -1,21 +1,21 @@
 import CLinux
 
-/// The files of `/proc` that say what processes spend.
+/// The files of `/proc` with the resource use of processes.
 package struct ProcessFolder: Sendable {
   /// Clock ticks a second in `/proc/PID/stat`.
   static let ticks = UInt64(max(1, sysconf(CInt(_SC_CLK_TCK))))
   private static let pageSize = UInt64(max(1, sysconf(CInt(_SC_PAGESIZE))))
 
   private let path: String
-  /// Nanoseconds of CPU of a whole process, threads that have ended included; `nil` when it is gone.
+  /// Returns the CPU time of a whole process in nanoseconds, ended threads included; `nil` if the process has ended.
   private let clock: @Sendable (Int32) -> UInt64?
 
   package init() { self.init(path: "/proc", clock: Self.processClock) }
 
-  /// For tests: another folder, and another clock.
+  /// With another folder and another clock. For tests.
   init(path: String, clock: @escaping @Sendable (Int32) -> UInt64?) { (self.path, self.clock) = (path, clock) }
 
-  /// `nil` when there is no such process.
+  /// Returns the status of a process; `nil` if there is no such process.
   func status(of pid: Int32) throws(ProcessError) -> ProcessStatus? {
     let name = "\(path)/\(pid)/stat"
     guard let text = contents(name) else { return nil }
@@ -25,8 +25,8 @@ package struct ProcessFolder: Sendable {
     return status
   }
 
-  /// Nanoseconds in user and in kernel mode together. The kernel's clock of the process is exact; `stat` counts in
-  /// hundredths of a second, and is all there is where that clock may not be read.
+  /// Returns the CPU time in user and in kernel mode together, in nanoseconds. The kernel's clock of the process is exact.
+  /// `stat` has a precision of a hundredth of a second, and is used where the clock may not be read.
   func cpu(of pid: Int32, _ status: ProcessStatus) -> UInt64 {
     max(clock(pid) ?? 0, Self.nanoseconds(ticks: status.user &+ status.system))
   }
@@ -35,8 +35,8 @@ package struct ProcessFolder: Sendable {
     ticks.multipliedReportingOverflow(by: 1_000_000_000 / Self.ticks).0
   }
 
-  /// Bytes: the proportional share (`Pss`), so that pages that processes share count once; the resident size where
-  /// the kernel does not tell (another user's process, or a kernel without `smaps_rollup`).
+  /// Returns the memory in bytes: the proportional share (`Pss`), in which shared pages count once. It is the resident size if
+  /// the kernel does not give `Pss` (another user's process, or a kernel without `smaps_rollup`).
   func memory(of pid: Int32, _ status: ProcessStatus) -> UInt64 {
     if let text = contents("\(path)/\(pid)/smaps_rollup"), let share = Self.proportionalShare(text) { return share }
     return status.residentPages &* Self.pageSize
@@ -50,7 +50,7 @@ package struct ProcessFolder: Sendable {
     return kibibytes &* 1024
   }
 
-  /// Children of all its threads, those that have ended and wait to be asked for included.
+  /// Returns the children of all threads of a process, ended children that were not waited for included.
   func children(of pid: Int32) -> [Int32] {
     let tasks = numbers(in: "\(path)/\(pid)/task")
     return tasks.flatMap { task -> [Int32] in
@@ -70,7 +70,7 @@ package struct ProcessFolder: Sendable {
     return numbers
   }
 
-  /// `nil` when it cannot be opened or read: processes end between two calls.
+  /// Reads a file; `nil` if it can not be opened or read: processes may end between two calls.
   private func contents(_ name: String) -> [UInt8]? {
     let descriptor = pawl_open(name, O_RDONLY, 0)
     guard descriptor >= 0 else { return nil }

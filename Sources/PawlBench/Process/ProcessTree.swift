@@ -1,9 +1,9 @@
-/// A process and all its descendants: what they have spent, also while children come and go.
+/// A process and all its descendants: measures what they have used, while children start and end.
 ///
-/// A child that ends hands its CPU time over to the parent that waits for it. Where a parent never does, or hears of it
-/// late, what was last seen of the child goes on counting; so the sum never falls and never counts anything twice.
+/// When a child ends, its CPU time is added to the parent that waits for it. If the parent never waits, or waits later, the
+/// last reading of the child still counts. So the sum never decreases, and nothing counts twice.
 package final class ProcessTree: ProcessMeter {
-  /// Nanoseconds of CPU.
+  /// CPU time in nanoseconds.
   private struct Spent: Hashable {
     var total: UInt64 = 0
     var system: UInt64 = 0
@@ -11,7 +11,7 @@ package final class ProcessTree: ProcessMeter {
     static func + (left: Spent, right: Spent) -> Spent {
       Spent(total: left.total &+ right.total, system: left.system &+ right.system)
     }
-    /// The later of two readings of the same sum.
+    /// The maximum of two readings of the same sum.
     func atLeast(_ other: Spent) -> Spent {
       Spent(total: max(total, other.total), system: max(system, other.system))
     }
@@ -21,10 +21,10 @@ package final class ProcessTree: ProcessMeter {
     let started: UInt64
     var parent: Int32
     var own = Spent()
-    /// What its ended children had spent when it was first seen, and since then as it says itself.
+    /// The CPU time of its ended children: when the process was first seen, and in the last reading.
     let reapedBefore: Spent
     var reaped = Spent()
-    /// What was last seen of descendants that have gone.
+    /// The last readings of descendants that have ended.
     var owed = Spent()
     var memory: UInt64 = 0
 
@@ -40,17 +40,17 @@ package final class ProcessTree: ProcessMeter {
         system: ProcessFolder.nanoseconds(ticks: status.reapedSystem))
     }
 
-    /// Everything it answers for.
+    /// All CPU time that counts for this process.
     var spent: Spent { own + reaped.atLeast(reapedBefore + owed) }
   }
 
   private let folder: ProcessFolder
   private let root: Int32
   private var members: [Int32: Member] = [:]
-  /// Of processes that ended when none of their ancestors was left to wait for them.
+  /// The CPU time of processes that ended after all of their ancestors.
   private var lost = Spent()
 
-  /// - Throws: ``ProcessError`` when there is no such process.
+  /// - Throws: ``ProcessError`` if there is no such process.
   package init(pid: Int32, folder: ProcessFolder = ProcessFolder()) throws(ProcessError) {
     (root, self.folder) = (pid, folder)
     guard pid > 0, try refresh() else { throw .noSuchProcess(pid: pid) }
@@ -60,7 +60,7 @@ package final class ProcessTree: ProcessMeter {
     do {
       guard try refresh() else { return nil }
     } catch {
-      return nil  // A line that is not what the kernel writes says no more than a process that is gone.
+      return nil  // If a file is malformed, the process counts as ended.
     }
     let spent = members.values.reduce(lost) { $0 + $1.spent }
     return ProcessReading(
@@ -68,20 +68,21 @@ package final class ProcessTree: ProcessMeter {
       system: Double(spent.system) / 1e9, memory: members.values.reduce(0) { $0 &+ $1.memory })
   }
 
-  /// `false` when the process itself has ended, or its number belongs to another one now.
+  /// Reads all processes. Returns `false` if the first process has ended, or if its number belongs to another process now.
   private func refresh() throws(ProcessError) -> Bool {
     let before = members
     var now: [Int32: Member] = [:]
     try visit(root, before, &now)
     guard now[root] != nil, before[root] == nil || before[root]?.started == now[root]?.started else { return false }
-    // Those whose parent has ended are nobody's children any more, and still belong here.
+    // Processes whose parent has ended are no children of the tree any more, but still count.
     for (pid, member) in before where now[pid] == nil { try visit(pid, before, &now, as: member.started) }
     countEnded(before, &now)
     members = now
     return true
   }
 
-  /// Parents before children: a child that ends in between is missing from both rather than in both.
+  /// Reads a process and its descendants, parents before children: a child that ends in between is missing in both, instead of
+  /// counting in both.
   private func visit(
     _ pid: Int32, _ before: [Int32: Member], _ now: inout [Int32: Member], as started: UInt64? = nil
   ) throws(ProcessError) {
@@ -97,7 +98,7 @@ package final class ProcessTree: ProcessMeter {
     for child in folder.children(of: pid) { try visit(child, before, &now) }
   }
 
-  /// Lets the nearest ancestor that is left answer for each process that has gone.
+  /// Adds the time of each ended process to its nearest ancestor that still runs.
   private func countEnded(_ before: [Int32: Member], _ now: inout [Int32: Member]) {
     for (pid, member) in before where now[pid]?.started != member.started {
       var heir = member.parent

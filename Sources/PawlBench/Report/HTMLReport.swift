@@ -1,16 +1,17 @@
-/// One or more results as a page that needs nothing but itself: no network, no script to be readable, light and dark.
+/// Writes one or more results as a page that needs nothing else: it uses no network, is readable without scripts, and has a
+/// light and a dark form.
 package enum HTMLReport {
-  /// The page tells this many results apart by colour and shape; further ones begin again.
+  /// The number of results with different colours and shapes; further results reuse them.
   static let colours = 8
 
   static func colour(_ index: Int) -> Int { index % colours }
 
-  /// The first result is what the others are compared with.
+  /// Returns the page. The other results are compared with the first one.
   package static func text(_ results: [RunResult]) -> String {
     let title = Self.title(results)
     let latency = LatencyPlots(results: results)
     let overTime = TimePlots(results).all
-    // The last one takes the whole width where it would stand alone in its row.
+    // The last plot takes the whole width if it would be alone in its row.
     let spread = latency.spread.map { $0.sized(overTime.count.isMultiple(of: 2) ? .full : .half) }
     let plots = ([latency.byPercentile] + overTime + [spread]).compactMap(\.self)
     return """
@@ -44,7 +45,7 @@ package enum HTMLReport {
       """
   }
 
-  /// `pawl`, `pawl and nginx`, `pawl, nginx and 3 others`: what is seen in a list of pages.
+  /// The title, which is seen in a list of pages: `pawl`, `pawl and nginx`, `pawl, nginx and 3 others`.
   static func title(_ results: [RunResult]) -> String {
     let names = results.map(\.label)
     let subject =
@@ -83,7 +84,7 @@ package enum HTMLReport {
       """
   }
 
-  /// With a sign, a word and a colour.
+  /// The verdict, with a sign, a word and a colour.
   private static func verdict(_ result: RunResult) -> String {
     let isRight = result.failed == 0 && result.counts.completed > 0
     let all = Quantity.count.text(result.counts.completed &+ result.failed)

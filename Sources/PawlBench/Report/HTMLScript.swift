@@ -1,4 +1,4 @@
-/// Shows what is under the pointer beside it at once. Without it, browsers show the same text after a moment.
+/// The script that shows the values under the pointer at once. Without it browsers show the same text after a moment.
 enum HTMLScript {
   static let text = """
     "use strict";

@@ -1,4 +1,4 @@
-/// How the page looks. The colours of results are told apart by people who see few of them, on white and on black.
+/// The style of the page. Colour-blind readers can distinguish the colours of the results, on white and on black.
 enum HTMLStyle {
   static let text = light + "\n" + dark + "\n" + page + "\n" + tiles + "\n" + plots + "\n" + tables + "\n" + print
 

@@ -1,4 +1,4 @@
-/// Everything in numbers: settings and figures, results beside each other, each with its ratio to the first.
+/// The tables of all settings and figures. Results are side by side, each with its ratio to the first.
 enum HTMLTables {
   static func markup(_ results: [RunResult]) -> String {
     if results.count == 1 { return cards(results) }
@@ -18,7 +18,7 @@ enum HTMLTables {
       """
   }
 
-  /// One result: each group by itself, in columns.
+  /// One result: each group is a table of its own, in columns.
   private static func cards(_ results: [RunResult]) -> String {
     let groups = [settings(results)] + FigureGroup.Kind.allCases.map { figures($0, results) }
     let cards = groups.filter { !$0.isEmpty }.map { "<table class=\"figures card\">\n\($0)</table>" }
@@ -79,7 +79,7 @@ enum HTMLTables {
       """
   }
 
-  /// Each name once, where it comes first.
+  /// Returns each name once, at its first place.
   private static func inOrder(_ lists: [[String]]) -> [String] {
     var seen = Set<String>()
     return lists.joined().filter { seen.insert($0).inserted }

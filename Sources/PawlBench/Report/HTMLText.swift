@@ -1,6 +1,6 @@
-/// Text that may stand anywhere in a page.
+/// Escapes text for any place in a page.
 enum HTMLText {
-  /// What could end a text or an attribute is written as a reference; what no document may hold becomes U+FFFD.
+  /// Escapes characters that could end a text or an attribute. Characters that no document may contain become U+FFFD.
   static func escaped(_ text: String) -> String {
     var escaped = ""
     for scalar in text.unicodeScalars {

@@ -1,8 +1,8 @@
-/// The few numbers that are looked at first.
+/// The most important figures, at the top of the page.
 enum HTMLTiles {
   private struct Tile {
     var name: String
-    /// Of each result, in order.
+    /// One figure for each result, in order.
     var figures: [ReportFigure]
   }
 
@@ -16,7 +16,7 @@ enum HTMLTiles {
       """
   }
 
-  /// Rows that are full, or nearly.
+  /// The number of columns: all rows are full, or nearly so.
   private static func columns(_ count: Int) -> Int { count < 6 ? max(1, count) : count == 6 || count == 9 ? 3 : 4 }
 
   private static func tiles(_ results: [RunResult]) -> [Tile] {
@@ -42,7 +42,7 @@ enum HTMLTiles {
     "<div class=\"tile\"><h3>\(HTMLText.escaped(tile.name))</h3>\(value(tile.figures[0]))</div>"
   }
 
-  /// The unit stands smaller than the number.
+  /// The value; its unit is smaller than the number.
   private static func value(_ figure: ReportFigure) -> String {
     let text = figure.text
     let end = text.firstIndex { $0 == " " || $0 == "/" } ?? text.endIndex
@@ -51,7 +51,7 @@ enum HTMLTiles {
       "<p class=\"value\">\(HTMLText.escaped(String(text[..<end])))<small>\(HTMLText.escaped(String(unit)))</small></p>"
   }
 
-  /// A bar for each result; the longest one is the largest value.
+  /// A bar for each result. The longest bar is the largest value.
   private static func several(_ tile: Tile, _ results: [RunResult]) -> String {
     let largest = tile.figures.compactMap(\.value).max() ?? 0
     let best = tile.figures[0].better == .higher ? largest : tile.figures.compactMap(\.value).min()

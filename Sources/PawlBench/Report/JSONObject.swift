@@ -1,7 +1,7 @@
-/// The members of a JSON object, taken one by one: each exactly once, and none that is not known.
+/// The members of a JSON object, taken one by one. Each must be there exactly once, and unknown members are errors.
 struct JSONObject {
   private let place: Int
-  /// How the object is called in what is said of its faults: `samples[3]`; empty for the whole.
+  /// The object's name in error messages: `samples[3]`; empty for the whole.
   private let path: String
   private var members: [String: JSONValue.Member] = [:]
 
@@ -48,7 +48,7 @@ struct JSONObject {
     return number
   }
 
-  /// `null` is `nil`.
+  /// Reads a member that may be `null`, which is `nil`.
   mutating func optional<Value>(
     _ name: String, _ read: (inout JSONObject) throws(JSONFault) -> Value
   ) throws(JSONFault) -> Value? {
@@ -79,14 +79,15 @@ struct JSONObject {
     return all
   }
 
-  /// What is left as counts by name.
+  /// Takes all remaining members as counts by name.
   mutating func takeCounts() throws(JSONFault) -> [String: UInt64] {
     var counts: [String: UInt64] = [:]
     for name in members.keys { counts[name] = try whole(name) }
     return counts
   }
 
-  /// - Throws: the first member that nobody has asked for.
+  /// Ends the reading of the object.
+  /// - Throws: an error for the first member that was not taken.
   func end() throws(JSONFault) {
     guard let member = members.values.min(by: { $0.place < $1.place }) else { return }
     throw JSONFault(place: member.place, reason: "\(full(member.name)) is not known")

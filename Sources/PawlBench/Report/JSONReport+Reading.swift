@@ -1,8 +1,8 @@
 import Histogram
 
 extension JSONReport {
-  /// Reads exactly what ``text(_:)`` writes.
-  /// - Throws: ``ReportError/malformed(path:line:column:reason:)`` at the first place that is not so.
+  /// Parses the format that ``text(_:)`` writes, and nothing else.
+  /// - Throws: ``ReportError/malformed(path:line:column:reason:)`` at the first difference.
   package static func parse(_ bytes: [UInt8], path: String) throws(ReportError) -> RunResult {
     do throws(JSONFault) {
       var object = try JSONObject(JSONParser.parse(bytes), "")
@@ -90,7 +90,7 @@ extension JSONReport {
       throw JSONFault(place: unit.place, reason: "\(name).unit must be \"us\"")
     }
     let total = try members.take("count")
-    // Worked out again from the values.
+    // They are computed again from the values.
     for known in ["mean", "p50", "p75", "p90", "p99", "p999", "p9999", "max"] { _ = try members.take(known) }
     var histogram = RunResult.emptyHistogram()
     var last: UInt64?
@@ -106,7 +106,7 @@ extension JSONReport {
       guard value <= histogram.highestTrackableValue else {
         throw JSONFault(place: numbers[0].place, reason: "\(path) is more than an hour")
       }
-      // Rising, each counted by itself: two counts of one slot could overflow it.
+      // Values rise, and each has a count of its own: two counts of one slot could overflow it.
       guard last.map({ $0 < value && !histogram.valuesAreEquivalent($0, value) }) ?? true else {
         throw JSONFault(place: numbers[0].place, reason: "\(path) does not lie above the value before it")
       }

@@ -1,36 +1,36 @@
-/// A JSON value (RFC 8259) and where in the text it begins.
+/// A JSON value (RFC 8259), and its place in the text.
 struct JSONValue: Hashable, Sendable {
   enum Content: Hashable, Sendable {
     case object([Member])
     case array([JSONValue])
     case string(String)
-    /// As it is written: it is the reader who knows whether it has to be whole.
+    /// The text of a number. The reader decides whether it has to be a whole number.
     case number(String)
     case bool(Bool)
     case null
   }
 
   struct Member: Hashable, Sendable {
-    /// Where the name begins.
+    /// The place where the name begins.
     var place: Int
     var name: String
     var value: JSONValue
   }
 
-  /// Bytes from the start of the text.
+  /// The offset of the value in the text, in bytes.
   var place: Int
   var content: Content
 }
 
-/// What is wrong with a text, and how many bytes from its start.
+/// An error in a text, with its offset in bytes.
 struct JSONFault: Error, Hashable, Sendable {
   var place: Int
   var reason: String
 }
 
-/// Reads exactly the grammar of RFC 8259, in UTF-8.
+/// Parses the grammar of RFC 8259 exactly, in UTF-8.
 struct JSONParser {
-  /// Values in values; a report needs five.
+  /// The deepest nesting of values; a report needs five levels.
   private static let depthLimit = 32
 
   private let bytes: [UInt8]
@@ -138,7 +138,7 @@ struct JSONParser {
     guard place > start else { throw fault("a digit is expected") }
   }
 
-  /// The opening quote is next.
+  /// Reads a string. The opening quote is the next byte.
   private mutating func string() throws(JSONFault) -> String {
     let start = place
     place += 1
@@ -155,7 +155,7 @@ struct JSONParser {
     return string
   }
 
-  /// The backslash is behind us.
+  /// Reads an escape, after its backslash.
   private mutating func escaped() throws(JSONFault) -> Unicode.Scalar {
     let start = place - 1
     guard let byte = peek else { throw fault("") }

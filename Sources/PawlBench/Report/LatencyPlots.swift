@@ -1,6 +1,6 @@
 import Histogram
 
-/// How latencies are spread: by percentile, and how many of each.
+/// The plots of the distribution of latencies: by percentile, and by frequency.
 struct LatencyPlots {
   let results: [RunResult]
 
@@ -8,7 +8,7 @@ struct LatencyPlots {
     results.enumerated().filter { $0.element.latency.totalCount > 0 }.map { (index: $0.offset, result: $0.element) }
   }
 
-  /// The HdrHistogram plot: towards the right each step is ten times as rare. `nil` when nothing was measured.
+  /// The HdrHistogram plot: each step to the right is ten times as rare. `nil` if nothing was measured.
   var byPercentile: Plot? {
     guard let most = measured.map(\.result.latency.totalCount).max() else { return nil }
     let lines = measured.map { entry in
@@ -23,13 +23,13 @@ struct LatencyPlots {
       lines: lines, hints: percentileHints(count: most))
   }
 
-  /// Linear from 0, unless the slowest would press everything else to the ground.
+  /// The scale of the latencies: linear from 0, but logarithmic if the slowest one would make the others invisible.
   private var valueScale: PlotScale {
     let histograms = measured.map(\.result.latency)
     return PlotScale(fitting: histograms.flatMap { [Double($0.median), Double($0.maxRecorded)] }, .microseconds)
   }
 
-  /// Positions are 1/(1-p): 1 stands for 0 %, 10 for 90 %, 100 for 99 %.
+  /// The scale of percentiles. Positions are 1/(1-p): 1 is 0 %, 10 is 90 %, 100 is 99 %.
   private static func percentileScale(count: UInt64) -> PlotScale {
     var ticks = [PlotScale.Tick(value: 1, text: "0 %"), .init(value: 2, text: "50 %"), .init(value: 4, text: "75 %")]
     var (position, digits) = (10.0, "90")
@@ -42,7 +42,7 @@ struct LatencyPlots {
     return PlotScale(.logarithmic, low: 1, high: high, ticks: ticks)
   }
 
-  /// A step where each value begins, no more of them than can be told apart.
+  /// A step at each value, but no more steps than can be distinguished.
   private static func quantiles(_ histogram: Histogram<UInt32>) -> [Plot.Point] {
     let total = histogram.totalCount
     var (before, points) = (UInt64(0), [Plot.Point]())
@@ -79,12 +79,12 @@ struct LatencyPlots {
     }
   }
 
-  /// Which share of all took how long.
+  /// The plot of the share of all operations in each range of latencies.
   var spread: Plot? {
     guard !measured.isEmpty else { return nil }
     let step = 1.1220184543019633  // Twenty in a decade.
     let fastest = max(1, Double(measured.map(\.result.latency.min).min() ?? 1))
-    // Beyond the 99.99th percentile nothing would be seen.
+    // Above the 99.99th percentile the shares are too small to be visible.
     let slowest = max(fastest, measured.map { Double($0.result.latency.valueAtPercentile(99.99)) }.max() ?? fastest)
     var edges = [fastest / step / step]
     while let last = edges.last, last < slowest * step, edges.count < 400 { edges.append(last * step) }
@@ -110,7 +110,7 @@ struct LatencyPlots {
       lines: lines, hints: hints)
   }
 
-  /// Per cent between each two edges.
+  /// The percentage between each two neighbouring edges.
   private static func shares(_ histogram: Histogram<UInt32>, _ edges: [Double]) -> [Double] {
     var shares = [Double](repeating: 0, count: max(0, edges.count - 1))
     var slot = 0

@@ -1,10 +1,10 @@
-/// Lines over two axes, drawn as SVG. Colours come from the page: line `n` has the class `sn`.
+/// A plot with lines over two axes, drawn as SVG. Colours come from the page: line `n` has the class `sn`.
 struct Plot {
   struct Line {
     var name: String
-    /// Which of the page's colours.
+    /// The index of the colour in the page.
     var colour: Int
-    /// Runs of points; between two runs nothing is known.
+    /// Connected runs of points; between two runs the values are not known.
     var runs: [[Point]]
     /// Points that are marked with the line's shape.
     var marks: [Point] = []
@@ -17,7 +17,7 @@ struct Plot {
     var y: Double
   }
 
-  /// What is said when the pointer is over a part of the x axis.
+  /// The text that is shown while the pointer is over a part of the x axis.
   struct Hint {
     var from: Double
     var to: Double
@@ -27,7 +27,7 @@ struct Plot {
   enum Size { case full, half }
 
   var title: String
-  /// A sentence for who wonders what is to be seen.
+  /// A sentence that explains the plot.
   var note: String
   var size = Size.half
   var x: PlotScale
@@ -48,7 +48,7 @@ struct Plot {
 
   private var box: Box {
     let (width, height) = size == .full ? (1044.0, 400.0) : (510.0, 264.0)
-    // As much as the longest text needs, and the same for most of them.
+    // Enough for the longest text, and the same for most plots.
     let longest = y.ticks.map(\.text.count).max() ?? 0
     return Box(
       left: max(62, Double(longest) * 7 + 14), right: width - 28, bottom: height - 44, width: width, height: height)
@@ -92,7 +92,7 @@ struct Plot {
       .joined(separator: "\n")
   }
 
-  /// Those that would run into the one before them are left out.
+  /// The texts of the ticks, without those that would overlap the one before them.
   private func tickTexts(_ box: Box) -> [String] {
     var (texts, lowest, rightmost) = ([String](), Double.infinity, -Double.infinity)
     for tick in y.ticks {
@@ -152,18 +152,18 @@ struct Plot {
     Self.number(box.bottom - y.position(value) * (box.bottom - box.top))
   }
 
-  /// A tenth of a pixel is enough.
+  /// A coordinate with a precision of a tenth of a pixel.
   static func number(_ value: Double) -> String {
     let rounded = (value * 10).rounded() / 10
     return rounded == rounded.rounded() ? "\(Int(rounded))" : "\(rounded)"
   }
 
-  /// A piece of a line with its shape, for legends.
+  /// A piece of a line with the shape of its marks, for legends.
   static func sample(_ colour: Int) -> String {
     "<svg class=\"sample\" viewBox=\"0 0 26 12\" aria-hidden=\"true\"><path class=\"line\" d=\"M1 6H25\"/>\(shape(colour, 13, 6))</svg>"
   }
 
-  /// Every colour has a shape too: for prints in grey and for those who see few colours.
+  /// The shape of the marks of a colour: for prints in grey and for colour-blind readers.
   private static func shape(_ colour: Int, _ x: Double, _ y: Double) -> String {
     let kind = colour % 8 < 4 ? "mark" : "mark hollow"
     func corners(_ steps: [(Double, Double)]) -> String {

@@ -1,4 +1,4 @@
-/// How values of one axis become positions from 0 to 1, and where its ticks are.
+/// The scale of an axis: maps values to positions from 0 to 1, and has the ticks.
 struct PlotScale: Hashable, Sendable {
   enum Kind: Hashable, Sendable { case linear, logarithmic }
 
@@ -12,12 +12,12 @@ struct PlotScale: Hashable, Sendable {
   let high: Double
   private(set) var ticks: [Tick] = []
 
-  /// From `low` to `high` with ticks given.
+  /// A scale from `low` to `high` with the given ticks.
   init(_ kind: Kind, low: Double, high: Double, ticks: [Tick]) {
     (self.kind, self.low, self.high, self.ticks) = (kind, low, high, ticks)
   }
 
-  /// From 0 to the first round number that is not below `high`.
+  /// A linear scale from 0 to the first round number that is not below `high`.
   init(upTo high: Double, _ quantity: Quantity, count: Int = 5) {
     let high = high.isFinite && high > 0 ? high : 1
     let step = Self.roundStep(high / Double(count), isBinary: quantity == .bytes || quantity == .bytesPerSecond)
@@ -27,7 +27,7 @@ struct PlotScale: Hashable, Sendable {
       ticks: (0...steps).map { Tick(value: step * Double($0), text: quantity.tick(step * Double($0))) })
   }
 
-  /// Whole decades, with ticks between them where there are few; values below `low` lie on its edge.
+  /// A logarithmic scale of whole decades, with further ticks if there are few decades. Values below `low` are on its edge.
   init(logarithmicFrom low: Double, to high: Double, _ quantity: Quantity) {
     let first = Self.log10(max(low, 1e-9)).rounded(.down)
     let last = max(Self.log10(max(high, low, 1e-9)).rounded(.up), first + 1)
@@ -44,7 +44,7 @@ struct PlotScale: Hashable, Sendable {
     self.init(.logarithmic, low: low, high: high, ticks: ticks)
   }
 
-  /// From 0, unless the highest value would press the lowest one to the ground: then in decades.
+  /// A linear scale from 0, or a logarithmic one if the highest value would make the lowest one invisible.
   init(fitting values: [Double], _ quantity: Quantity, count: Int = 5) {
     let known = values.filter { $0.isFinite && $0 > 0 }
     if let low = known.min(), let high = known.max(), high / low > 20 {
@@ -54,7 +54,7 @@ struct PlotScale: Hashable, Sendable {
     }
   }
 
-  /// From 0 at the low end to 1 at the high end, and no further.
+  /// The position of a value: from 0 at the low end to 1 at the high end, and clamped there.
   func position(_ value: Double) -> Double {
     let position =
       switch kind {
@@ -84,7 +84,7 @@ struct PlotScale: Hashable, Sendable {
     return exponent < 0 ? 1 / power : power
   }
 
-  /// Exact to some 15 digits. (The C library's is in no module that may be imported here.)
+  /// The decimal logarithm, exact to about 15 digits. (The module with the C library's function may not be imported here.)
   static func log10(_ value: Double) -> Double {
     guard value > 0, value.isFinite else { return value > 0 ? .infinity : -.infinity }
     var (significand, exponent) = (value.significand, Double(value.exponent))
@@ -101,7 +101,7 @@ struct PlotScale: Hashable, Sendable {
 }
 
 extension Quantity {
-  /// As ``text(_:)``, without zeros at the end of a fraction.
+  /// As `text(_:)`, without zeros at the end of a fraction.
   func tick(_ value: Double) -> String {
     let text = text(value)
     guard let point = text.firstIndex(of: ".") else { return value == 0 ? zero : text }

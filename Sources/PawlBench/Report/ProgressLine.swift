@@ -1,17 +1,16 @@
-/// What is said of a run while it lasts: one line that is rewritten every second on a terminal, a line every ten seconds
-/// elsewhere.
+/// The progress of a run: on a terminal one line that is rewritten every second, elsewhere a line every ten seconds.
 package final class ProgressLine: RunObserver {
   private let isTerminal: Bool
   private let write: (String) -> Void
   private var plan: RunPlan?
-  /// Since the last line.
+  /// The samples since the last line.
   private var samples: [RunResult.Sample] = []
   private var completed: UInt64 = 0
   private var failed: UInt64 = 0
-  /// When the last line was written, in seconds of the measurement.
+  /// The time of the last line, in seconds of the measurement.
   private var lineTime = 0.0
 
-  /// `write` takes text with its line ends and control sequences.
+  /// - Parameter write: writes text, which contains its line ends and control sequences.
   package init(isTerminal: Bool, write: @escaping (String) -> Void) {
     (self.isTerminal, self.write) = (isTerminal, write)
   }
@@ -36,7 +35,7 @@ package final class ProgressLine: RunObserver {
     if isTerminal { write("\r\u{1b}[K") }
   }
 
-  /// A terminal's line is cut at its edge: were it broken into two, the next one could not take its place.
+  /// Writes a line. On a terminal it is cut at the edge: if it were wrapped into two lines, the next line could not replace it.
   private func say(_ text: String) {
     write(isTerminal ? "\r\u{1b}[?7l\(text)\u{1b}[K\u{1b}[?7h" : text + "\n")
   }

@@ -1,4 +1,4 @@
-/// What a number in a report counts, and the one way it is written: three significant digits, thousands apart.
+/// The kind of a number in a report, and how it is written: three significant digits, with a comma between thousands.
 package enum Quantity: Hashable, Sendable {
   case count
   case perSecond
@@ -6,14 +6,14 @@ package enum Quantity: Hashable, Sendable {
   case seconds
   case bytes
   case bytesPerSecond
-  /// Already in hundredths.
+  /// A percentage: 100 is the whole.
   case percent
-  /// A value divided by another one of its kind.
+  /// A value divided by another value of the same kind.
   case ratio
-  /// With the unit as it was given, empty for a bare number.
+  /// A number with the given unit; empty for a bare number.
   case other(String)
 
-  /// The quantity a unit of ``RunResult/Extra`` stands for.
+  /// The quantity for a unit of ``RunResult/Extra``.
   package init(unit: String) {
     switch unit {
     case "B": self = .bytes
@@ -24,7 +24,7 @@ package enum Quantity: Hashable, Sendable {
     }
   }
 
-  /// What stands for a number that was not measured.
+  /// The text for a number that was not measured.
   package static let nothing = "–"
 
   package func text(_ value: Double) -> String {
@@ -46,7 +46,7 @@ package enum Quantity: Hashable, Sendable {
 
   package func text(_ value: UInt64) -> String { text(Double(value)) }
 
-  /// From microseconds: `834 µs`, `1.25 ms`, `2.05 s`.
+  /// Writes microseconds: `834 µs`, `1.25 ms`, `2.05 s`.
   private static func time(_ value: Double) -> String {
     let size = value.magnitude
     if size < 999.5 {
@@ -56,7 +56,7 @@ package enum Quantity: Hashable, Sendable {
     return significant(value / 1e6) + " s"
   }
 
-  /// From bytes: `512 B`, `64 KiB`, `1.21 MiB`.
+  /// Writes bytes: `512 B`, `64 KiB`, `1.21 MiB`.
   private static func size(_ value: Double) -> String {
     guard value.magnitude >= 1023.5 else { return decimal(value, places: 0) + " B" }
     var scaled = value / 1024
@@ -77,7 +77,7 @@ package enum Quantity: Hashable, Sendable {
     return decimal(value, places: size >= 0.09995 ? 3 : 4)
   }
 
-  /// With a comma between thousands and a point before the fraction.
+  /// Writes a number with commas between thousands and a point before the fraction.
   package static func decimal(_ value: Double, places: Int) -> String {
     guard value.isFinite else { return nothing }
     var scale = 1.0

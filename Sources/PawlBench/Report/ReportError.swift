@@ -1,11 +1,11 @@
-/// Why a report cannot be read or written.
+/// The reason why a report can not be read or written.
 package enum ReportError: Error, Hashable, Sendable {
   case cannotRead(path: String, reason: String)
   case cannotWrite(path: String, reason: String)
-  /// What a file of results holds is not one; line and column count from 1.
+  /// The file is no valid result; line and column count from 1.
   case malformed(path: String, line: Int, column: Int, reason: String)
 
-  /// For the operator, with the file and the place in it.
+  /// The message for the operator, with the file and the place in it.
   package var message: String {
     switch self {
     case .cannotRead(let path, let reason): "cannot read \(path): \(reason)"

@@ -1,14 +1,14 @@
 import Histogram
 
-/// One number of a report with its name.
+/// One number of a report, with its name.
 struct ReportFigure: Hashable, Sendable {
   enum Better: Hashable, Sendable { case lower, higher }
 
   var name: String
-  /// `nil` when it was not measured.
+  /// The value; `nil` if it was not measured.
   var value: Double?
   var quantity: Quantity
-  /// Which of two values of this name is the better one; `nil` where neither is.
+  /// Whether a lower or a higher value is better; `nil` if neither is.
   var better: Better?
 
   init(_ name: String, _ value: Double?, _ quantity: Quantity, _ better: Better? = nil) {
@@ -21,7 +21,7 @@ struct ReportFigure: Hashable, Sendable {
 
   var text: String { value.map(quantity.text) ?? Quantity.nothing }
 
-  /// This value divided by the other one's.
+  /// Returns this value divided by the other one.
   func ratio(to other: ReportFigure?) -> Double? {
     guard let value, let base = other?.value, base > 0, value.isFinite else { return nil }
     return value / base
@@ -45,12 +45,12 @@ struct FigureGroup: Hashable, Sendable {
 }
 
 extension RunResult {
-  /// Percentiles of tables, below the maximum.
+  /// The percentiles in tables, below the maximum.
   package static let percentiles: [(name: String, value: Double)] = [
     ("50 %", 50), ("75 %", 75), ("90 %", 90), ("99 %", 99), ("99.9 %", 99.9), ("99.99 %", 99.99),
   ]
 
-  /// Everything a report says of this run in numbers. Groups without any are left out.
+  /// All numbers of a report about this run. Groups without numbers are left out.
   var figures: [FigureGroup] {
     FigureGroup.Kind.allCases.map { FigureGroup(kind: $0, figures: figures(of: $0)) }.filter { !$0.figures.isEmpty }
   }
@@ -91,7 +91,7 @@ extension RunResult {
 
   var failed: UInt64 { counts.failures.values.reduce(0) { $0 &+ $1 } }
 
-  /// Bytes of content, both ways.
+  /// Bytes of content, received and sent.
   var bytes: UInt64 { counts.received &+ counts.sent }
 
   private func perSecond(_ count: UInt64) -> Double? { seconds > 0 ? Double(count) / seconds : nil }
@@ -124,14 +124,14 @@ extension RunResult {
 
   private static func figures(of histogram: Histogram<UInt32>) -> [ReportFigure] {
     guard histogram.totalCount > 0 else { return [] }
-    // Of a hundred values there is no 99.9th percentile: it would be the maximum under another name.
+    // A hundred values have no 99.9th percentile: it would be the maximum under another name.
     let told = percentiles.filter { Double(histogram.totalCount) * (100 - $0.value) >= 99.999 }
     return told.map { ReportFigure($0.name, histogram.valueAtPercentile($0.value), .microseconds, .lower) }
       + [ReportFigure("max", histogram.maxRecorded, .microseconds, .lower)]
   }
 }
 
-/// How a scenario and what it counts are called in a report.
+/// The names of a scenario and of its operations in a report.
 struct ScenarioWords: Hashable, Sendable {
   var title: String
   var one: String

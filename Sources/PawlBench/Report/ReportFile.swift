@@ -1,13 +1,14 @@
 import CLinux
 
-/// Whole files in and out, for reports. Blocks.
+/// Reads and writes whole files, for reports. Blocks.
 package enum ReportFile {
-  /// What stands for standard output.
+  /// The path that means standard output.
   package static let standardOutput = "-"
-  /// No result is larger: an hour with the widest histogram needs some megabytes.
+  /// The largest file that is read. A result of an hour with the widest histogram has some megabytes.
   static let limit = 256 << 20
 
-  /// - Throws: ``ReportError`` when it cannot be opened or read, or is larger than any result.
+  /// Reads a file.
+  /// - Throws: ``ReportError`` if it can not be opened or read, or is larger than any result.
   package static func read(_ path: String) throws(ReportError) -> [UInt8] {
     let descriptor = pawl_open(path, O_RDONLY, 0)
     guard descriptor >= 0 else { throw .cannotRead(path: path, reason: reason()) }
@@ -24,7 +25,7 @@ package enum ReportFile {
     }
   }
 
-  /// Replaces what the file held; `-` is standard output.
+  /// Replaces the content of a file; `-` is standard output.
   package static func write(_ text: String, to path: String) throws(ReportError) {
     guard path != standardOutput else {
       return try write(text, to: STDOUT_FILENO, path: "standard output")
@@ -34,12 +35,12 @@ package enum ReportFile {
     try write(text, to: descriptor, path: path)
   }
 
-  /// Writes to standard error. Where nobody reads that, there is nowhere left to say so.
+  /// Writes to standard error. If that fails, there is no other place to report it.
   package static func tell(_ text: String) {
     do { try write(text, to: STDERR_FILENO, path: "standard error") } catch { return }
   }
 
-  /// That ``write(_:to:)`` will be able to; makes the file where there is none and leaves the one there is as it is.
+  /// Checks that ``write(_:to:)`` will be able to write. Makes a missing file, and leaves an existing one unchanged.
   package static func checkWritable(_ path: String) throws(ReportError) {
     guard path != standardOutput else { return }
     close(try open(path, O_WRONLY | O_CREAT))

@@ -1,16 +1,18 @@
 import CLinux
 
-/// Everything that a run is to be told in: the progress line, the table, and the files that were asked for.
+/// All outputs of a run: the progress line, the table, and the files from the command line.
 package final class ReportOutput: RunObserver {
   private let progress: ProgressLine?
   private let json: String?
   private let html: String?
   private let print: (String) throws(ReportError) -> Void
   private let complain: (String) -> Void
-  /// What could not be written.
+  /// The errors of outputs that could not be written.
   package private(set) var failures: [ReportError] = []
 
-  /// `json` and `html` are paths; `-` is standard output, which then has no table.
+  /// - Parameters:
+  ///   - json: a path; `-` is standard output, which then has no table.
+  ///   - html: the same.
   package init(
     progress: ProgressLine?, json: String?, html: String?,
     print: @escaping (String) throws(ReportError) -> Void = { text throws(ReportError) in
@@ -22,7 +24,7 @@ package final class ReportOutput: RunObserver {
     (self.print, self.complain) = (print, complain)
   }
 
-  /// On the standard streams of this program.
+  /// Writes to the standard streams of this program.
   package convenience init(isQuiet: Bool, json: String?, html: String?) {
     let line = isQuiet ? nil : ProgressLine(isTerminal: isatty(STDERR_FILENO) == 1, write: ReportFile.tell)
     self.init(progress: line, json: json, html: html)

@@ -1,6 +1,6 @@
 import PawlHTTP
 
-/// A result as text for a terminal: names on the left, numbers flush right.
+/// A result as text for a terminal: names on the left, numbers aligned on the right.
 package enum TableReport {
   package static func text(_ result: RunResult) -> String {
     var lines = [
@@ -14,7 +14,7 @@ package enum TableReport {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// What the run says of the server in one sentence.
+  /// The verdict on the server in one sentence.
   static func verdict(_ result: RunResult) -> String {
     let (words, counts) = (result.words, result.counts)
     let all = Quantity.count.text(counts.completed)
@@ -41,7 +41,7 @@ package enum TableReport {
     rows(group.kind.rawValue, group.figures.map { [printable($0.name), printable($0.text)] })
   }
 
-  /// The whole answer and its first byte beside each other.
+  /// The latencies of the whole response and of its first byte, side by side.
   private static func latencies(_ whole: FigureGroup, _ first: [ReportFigure]) -> [String] {
     let header = [["", "whole answer"] + (first.isEmpty ? [] : ["first byte"])]
     let cells = whole.figures.map { figure in
@@ -61,7 +61,7 @@ package enum TableReport {
 
   private static func padding(_ count: Int) -> String { String(repeating: " ", count: max(0, count)) }
 
-  /// What comes from outside cannot move the cursor.
+  /// Replaces control characters, so that text from outside can not move the cursor.
   static func printable(_ text: String) -> String {
     String(String.UnicodeScalarView(text.unicodeScalars.map { isControl($0) ? "\u{fffd}" : $0 }))
   }

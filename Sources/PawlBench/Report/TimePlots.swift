@@ -1,26 +1,26 @@
-/// How a run went, second by second. Long runs are drawn in equal steps of more seconds each.
+/// The plots of a run over time, second by second. Long runs are drawn in equal steps of several seconds.
 struct TimePlots {
-  /// What is drawn of one step of one result.
+  /// The values of one step of one result.
   struct Step: Hashable {
-    /// Where it ends, seconds.
+    /// The end of the step in seconds.
     var time: Double
     var completed: Double
     var bytes: Double
     var median: Double
     var p99: Double
     var slowest: Double
-    /// Hundredths of a core; `nil` where it is not known.
+    /// CPU use in percent of a core; `nil` if it is not known.
     var cpu: Double?
     var memory: Double?
   }
 
-  /// More steps than this would be narrower than two pixels.
+  /// The most steps: with more, a step would be narrower than two pixels.
   static let limit = 240
 
   let results: [RunResult]
-  /// Of each result.
+  /// The steps of each result.
   let steps: [[Step]]
-  /// Seconds of one step.
+  /// The length of a step in seconds.
   let width: Double
   private let length: Double
 
@@ -58,13 +58,13 @@ struct TimePlots {
       memory: part.compactMap(\.memory).max().map { Double($0) })
   }
 
-  /// Without at least two seconds there is nothing to see.
+  /// All plots; none for a run of fewer than two seconds.
   var all: [Plot] {
     guard steps.contains(where: { $0.count > 1 }) else { return [] }
     return (latencies + [rate] + measured).compactMap(\.self)
   }
 
-  /// One result: its three latencies in one plot. Several: a plot for each latency.
+  /// The plots of latencies. One result has its three latencies in one plot; several results have a plot for each latency.
   private var latencies: [Plot?] {
     let kinds: [(name: String, title: String, value: KeyPath<Step, Double>)] = [
       ("median", "Median latency", \.median), ("99 %", "99th percentile", \.p99), ("slowest", "Slowest", \.slowest),
@@ -80,12 +80,12 @@ struct TimePlots {
     }
   }
 
-  /// Steps in which nothing ended have no latency; the line goes on to the next one that has.
+  /// The points of a latency. A step in which nothing ended has none; the line continues to the next point.
   private func ended(_ index: Int, _ value: KeyPath<Step, Double>) -> [(x: Double, y: Double?)] {
     points(index) { $0.completed > 0 ? $0[keyPath: value] : nil }.filter { $0.y != nil }
   }
 
-  /// Bytes where answers are large, requests where they are small.
+  /// The plot of bytes if responses are large, or of requests if they are small.
   private var rate: Plot? {
     let (completed, bytes) = results.reduce((0.0, 0.0)) {
       ($0.0 + Double($1.counts.completed), $0.1 + Double($1.bytes))
@@ -120,7 +120,7 @@ struct TimePlots {
     steps[index].map { (x: $0.time, y: value($0)) }
   }
 
-  /// `nil` without lines.
+  /// Makes a plot; `nil` without values.
   private func plot(
     _ title: String, _ note: String, _ quantity: Quantity, _ label: String,
     _ lines: [(name: String, colour: Int, points: [(x: Double, y: Double?)])]
@@ -148,7 +148,7 @@ struct TimePlots {
       y: scale(values, quantity), yLabel: label, lines: drawn, hints: hints)
   }
 
-  /// Latencies may lie far apart; everything else is compared from 0.
+  /// The scale of the y axis. Latencies may need a logarithmic scale; everything else is compared from 0.
   private func scale(_ values: [Double], _ quantity: Quantity) -> PlotScale {
     quantity == .microseconds
       ? PlotScale(fitting: values, quantity, count: 4) : PlotScale(upTo: values.max() ?? 1, quantity, count: 4)

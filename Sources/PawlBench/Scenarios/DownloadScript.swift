@@ -1,4 +1,4 @@
-/// Takes one whole download, to compare others with it.
+/// Loads one whole body, as the reference of a run.
 final class DownloadScript: Script {
   private let request: RequestText
   private var bytes: [UInt8] = []

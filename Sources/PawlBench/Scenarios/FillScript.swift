@@ -1,6 +1,6 @@
 import CXXHash
 
-/// Readers that ask for the same cold body at once, and for the next one when all have it.
+/// A group of readers that request the same cold body at the same time, and the next body when all of them have it.
 final class FillGroup {
   fileprivate var number: UInt64
   fileprivate var round = 0
@@ -8,10 +8,10 @@ final class FillGroup {
   private let step: UInt64
   private var finished = 0
   private var waiting: [FillScript] = []
-  /// What the first of them got of this body.
+  /// The length and digest that the first reader of this body received.
   fileprivate var found: (count: UInt64, digest: UInt64)?
 
-  /// - Parameter step: from one body of this group to the next.
+  /// - Parameter step: the distance between the numbers of successive bodies of this group.
   init(first: UInt64, step: UInt64, readers: Int) {
     (number, self.step, self.readers) = (first, step, readers)
   }
@@ -29,8 +29,8 @@ final class FillGroup {
   }
 }
 
-/// One reader: whole bodies that nobody has asked for before. They are compared with the reference, or else with what the
-/// other readers of the same body got.
+/// One reader: requests whole bodies that were not requested before. They are compared with the reference, or else with the
+/// bodies of the other readers in the group.
 final class FillScript: Script {
   private let maker: RequestMaker
   private let group: FillGroup

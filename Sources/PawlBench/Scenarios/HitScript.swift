@@ -1,4 +1,4 @@
-/// The same answer again and again: 200, with the content of the reference.
+/// Requests the same response again and again: 200, with the content of the reference.
 final class HitScript: Script {
   private let request: RequestText
   private let reference: Reference?

@@ -1,4 +1,4 @@
-/// One request on each connection, and then nothing: what is wanted is the connection.
+/// Sends one request on each connection and then nothing: the scenario measures idle connections.
 final class IdleScript: Script {
   private let request: RequestText
   private var isOpen = false

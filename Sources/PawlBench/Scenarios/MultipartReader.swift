@@ -1,12 +1,11 @@
-/// Takes a `multipart/byteranges` answer (RFC 9110 §14.6) apart as it comes. Copies the lines around the parts, not the
-/// parts.
+/// Parses a `multipart/byteranges` response (RFC 9110 §14.6) as it comes. Copies the lines around the parts, but not the parts.
 struct MultipartReader {
   enum Step: Hashable {
-    /// All bytes are used up.
+    /// All bytes were parsed.
     case more
     /// A part begins.
     case part(AnswerHead.ContentRange)
-    /// From `start` on `count` bytes belong at `offset` of the whole.
+    /// `count` bytes from `start` on are the bytes at `offset` of the whole body.
     case content(start: Int, count: Int, offset: UInt64)
     case malformed
   }
@@ -17,11 +16,11 @@ struct MultipartReader {
   private var line: [UInt8] = []
   private var range: AnswerHead.ContentRange?
   private var offset: UInt64 = 0
-  /// A line end stands behind each part (RFC 2046 §5.1.1).
+  /// A line end follows each part (RFC 2046 §5.1.1).
   private var hasParts = false
   private var owesLineEnd = false
 
-  /// Whether the closing delimiter came.
+  /// Whether the closing delimiter has come.
   var isEnded: Bool { state == .epilogue }
 
   init() {
@@ -29,7 +28,7 @@ struct MultipartReader {
     line.reserveCapacity(256)
   }
 
-  /// A new answer. `false` when `Content-Type` is not `multipart/byteranges` with a boundary.
+  /// Begins a new response. Returns `false` if `Content-Type` is not `multipart/byteranges` with a boundary.
   mutating func begin(_ bytes: Span<UInt8>) -> Bool {
     (state, hasParts, owesLineEnd, range) = (.delimiter, false, false, nil)
     line.removeAll(keepingCapacity: true)
@@ -50,7 +49,7 @@ struct MultipartReader {
     return !boundary.isEmpty && boundary.count <= 70
   }
 
-  /// The next piece of `bytes` from `at` on, which is moved behind it.
+  /// Returns the next piece of `bytes` from `at` on, and moves `at` behind it.
   mutating func next(_ bytes: UnsafeBufferPointer<UInt8>, _ at: inout Int) -> Step {
     while at < bytes.count {
       switch state {
@@ -81,7 +80,7 @@ struct MultipartReader {
     defer { line.removeAll(keepingCapacity: true) }
     if state == .head { return takeHeadLine() }
     if line.isEmpty {
-      // Before the first delimiter an empty line may stand; behind a part exactly one has to.
+      // Before the first delimiter an empty line is allowed; after a part exactly one is required.
       guard !hasParts || owesLineEnd else { return .malformed }
       owesLineEnd = false
       return nil
@@ -116,7 +115,7 @@ struct MultipartReader {
     return .part(range)
   }
 
-  /// The closing delimiter may come without a line end behind it.
+  /// Ends the response. The closing delimiter may have no line end behind it.
   mutating func finish() -> Bool {
     if state == .delimiter, !line.isEmpty { _ = takeLine() }
     return isEnded

@@ -2,15 +2,15 @@ import CLinux
 import PawlBase
 import PawlLoop
 
-/// A fast origin to put behind the server that is tested: bodies of any size, and uploads that are counted and hashed.
+/// A fast origin behind the server under test: bodies of any size, and uploads that are counted and hashed.
 package final class Origin {
   private var crew: [(loop: EventLoop, thread: LoopThread, holder: Locked<OriginLoop?>)] = []
-  /// Where it listens.
+  /// The port that the origin listens on.
   package private(set) var port: UInt16 = 0
   private let counts = Locked(OriginCounts())
 
-  /// Listens on `address`, with port 0 on one that is free.
-  /// - Throws: ``RunProblem`` when the address is none, or not to be had.
+  /// Listens on `address`; with port 0 the system picks a free port.
+  /// - Throws: ``RunProblem`` if the address is invalid or can not be used.
   package init(listen address: String, threads: Int, core: Int?) throws(RunProblem) {
     guard let first = SocketAddress.parse(address) else {
       throw RunProblem("'\(address)' is no address to listen on, such as 127.0.0.1:8080 or [::1]:0")
@@ -37,11 +37,11 @@ package final class Origin {
   }
 
   private static func pin(to core: Int) {
-    // Without that core it runs anywhere.
+    // Without that core the thread runs on any core.
     do throws(RunProblem) { try Affinity.pin(to: core) } catch { return }
   }
 
-  /// Ends it.
+  /// Stops the origin.
   package func stop() {
     for member in crew {
       let holder = member.holder
@@ -52,7 +52,7 @@ package final class Origin {
     crew = []
   }
 
-  /// Blocks until a signal asks the process to end.
+  /// Blocks until SIGINT or SIGTERM arrives.
   package func waitForSignal() throws(RunProblem) {
     do throws(LoopError) {
       let loop = try EventLoop(index: -1)
@@ -63,16 +63,16 @@ package final class Origin {
     } catch { throw RunProblem("\(error)") }
   }
 
-  /// A line on standard output, at once.
+  /// Writes a line to standard output at once.
   package static func announce(_ line: String) {
     let bytes = Array((line + "\n").utf8)
     _ = bytes.withUnsafeBytes { CLinux.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
   }
 
-  /// What was asked for until now, as `/count` tells it.
+  /// The counts so far, as in the response to `/count`.
   package var countsText: String { counts.withLock { $0 }.json }
 
-  /// All bodies begin with it and repeat it: as long as a prime, so that no two pieces of a usual size are alike.
+  /// All bodies consist of this block, repeated. Its length is a prime, so that no two parts of a usual size are alike.
   static let block: [UInt8] = {
     var random = RandomNumbers(seed: 0x6f72_6967, stream: 0)
     return (0..<1_048_573).map { _ in UInt8(truncatingIfNeeded: random.next()) }
@@ -105,7 +105,7 @@ final class OriginLoop {
     try listener.start()
   }
 
-  /// Let go of when its callback is over.
+  /// Removes a connection. It is released after its callback has returned.
   func remove(_ connection: OriginConnection) {
     guard let gone = connections.removeValue(forKey: ObjectIdentifier(connection)) else { return }
     loop.nextTurn { withExtendedLifetime(gone) {} }

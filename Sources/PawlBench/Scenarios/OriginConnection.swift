@@ -2,11 +2,11 @@ import CXXHash
 import PawlBase
 import PawlLoop
 
-/// What the test origin was asked for, over all its connections: what `/count` tells.
+/// The counts of the test origin over all connections, for `/count`.
 struct OriginCounts: Hashable, Sendable {
   var connections: UInt64 = 0
   var downloads: UInt64 = 0
-  /// Bytes of content that the kernel took.
+  /// Bytes of content that the kernel has taken.
   var sent: UInt64 = 0
   var uploads: UInt64 = 0
   var received: UInt64 = 0
@@ -17,19 +17,19 @@ struct OriginCounts: Hashable, Sendable {
   }
 }
 
-/// One client's connection to the test origin: requests one after the other.
+/// The connection of one client to the test origin: one request after the other.
 final class OriginConnection: StreamDelegate {
   private enum State {
     case head
     case upload(left: UInt64), chunks(ChunkReader)
-    /// An answer waits for its time, or is on its way.
+    /// The response waits for its delay, or is being sent.
     case waiting, answering
   }
 
   private let stream: SocketStream
   private let origin: OriginLoop
   private var state = State.head
-  /// What came and is not looked at yet: the beginning of a head, or what follows the request at hand.
+  /// Received bytes that are not parsed yet: the beginning of a head, or bytes behind the present request.
   private var carry: [UInt8] = []
   private var plan: (target: [UInt8], plan: OriginPlan)?
   private var head: [UInt8] = []
@@ -186,7 +186,7 @@ final class OriginConnection: StreamDelegate {
     answer("HTTP/1.1 404 Not Found\r\nCache-Control: no-store\r\nContent-Length: 0\r\n\r\n")
   }
 
-  /// The same target again is not read again.
+  /// Returns the plan for a target. The last plan is kept and used again for the same target.
   private func plan(_ bytes: Span<UInt8>, _ target: Range<Int>) -> OriginPlan? {
     if let plan, plan.target.count == target.count,
       plan.target.indices.allSatisfy({ plan.target[$0] == bytes[target.lowerBound + $0] })
@@ -221,7 +221,7 @@ final class OriginConnection: StreamDelegate {
     origin.loop.nextTurn { [weak self] in self?.goOn() }
   }
 
-  /// What came behind the request that is answered now.
+  /// Continues with the bytes that came behind the request.
   private func goOn() {
     guard !stream.isClosed, case .head = state else { return }
     carry.takeKept().withUnsafeBufferPointer { takeAll($0) }

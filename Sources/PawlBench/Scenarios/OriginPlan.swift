@@ -1,17 +1,17 @@
 import PawlBase
 
-/// What the test origin answers a download with: `/bytes/SIZE[/NAME][?validators=none&ranges=no&cut=N&delay=MS&cache=no]`.
+/// The test origin's response to a download: `/bytes/SIZE[/NAME][?validators=none&ranges=no&cut=N&delay=MS&cache=no]`.
 struct OriginPlan: Hashable {
   var size: UInt64
   var hasValidators = true
   var hasRanges = true
   var isKept = true
-  /// Bytes of content after which each answer is cut off.
+  /// The number of content bytes after which each response breaks off.
   var cut: UInt64?
-  /// Milliseconds before each answer.
+  /// The delay before each response in milliseconds.
   var delay: UInt64 = 0
 
-  /// `nil` for other paths.
+  /// Parses a target; `nil` for other paths.
   init?(_ target: String) {
     let pieces = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     let path = pieces[0].split(separator: "/", omittingEmptySubsequences: false)
@@ -34,7 +34,7 @@ struct OriginPlan: Hashable {
     }
   }
 
-  /// `1000`, `64K`, `1M`, `2G`.
+  /// Parses a number of bytes: `1000`, `64K`, `1M`, `2G`.
   private static func bytes(_ text: Substring) -> UInt64? {
     let units: [Character: UInt64] = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30]
     let unit = text.last.flatMap { units[$0] }
@@ -42,11 +42,11 @@ struct OriginPlan: Hashable {
     return number * (unit ?? 1)
   }
 
-  /// Of all bodies of this size: their content is the same.
+  /// The entity tag of all bodies of this size, which have the same content.
   var tag: String { "\"bench-\(size)\"" }
   static let date = "Sat, 01 Aug 2026 00:00:00 GMT"
 
-  /// The answer's head, and which bytes follow it.
+  /// Returns the head of the response, and the range of the body that follows it.
   func answer(_ request: OriginRequest, _ bytes: Span<UInt8>) -> (head: [UInt8], content: Range<UInt64>) {
     if hasValidators, let tags = AnswerHead.text("if-none-match", in: bytes), tags == "*" || tags.contains(tag) {
       return (finish(Array("HTTP/1.1 304 Not Modified\r\n".utf8), nil), 0..<0)
@@ -86,7 +86,7 @@ struct OriginPlan: Hashable {
 
   private enum Selection { case whole, unsatisfiable, part(Range<UInt64>) }
 
-  /// One range; several are answered with the whole (RFC 9110 §14.2 allows that).
+  /// Reads a Range field with one range. Several ranges get the whole body, which RFC 9110 §14.2 allows.
   private func range(_ request: OriginRequest, _ bytes: Span<UInt8>) -> Selection {
     guard request.method == .get, let value = AnswerHead.field("range", in: bytes),
       bytes.begins(with: "bytes=", at: value.lowerBound)

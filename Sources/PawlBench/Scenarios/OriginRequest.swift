@@ -1,4 +1,4 @@
-/// A request's head, as far as the test origin looks at it.
+/// The head of a request, as far as the test origin needs it.
 struct OriginRequest: Hashable {
   enum Method: Hashable { case get, head, other }
 
@@ -9,7 +9,7 @@ struct OriginRequest: Hashable {
   var expectsContinue = false
   var closes = false
 
-  /// Reads a whole head; `nil` when it is none.
+  /// Parses a complete head; `nil` if it is not valid.
   init?(_ bytes: Span<UInt8>) {
     guard let feed = AnswerHead.lineFeed(bytes, 0) else { return nil }
     var at = 0

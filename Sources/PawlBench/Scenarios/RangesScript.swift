@@ -1,7 +1,7 @@
 import PawlBase
 
-/// Random ranges of one body: one in each request, or several, which come as `multipart/byteranges` and are checked part by
-/// part. A server may join ranges, or send more than was asked for; what was asked for has to be there.
+/// Requests random ranges of one body: one in each request, or several, which come as `multipart/byteranges` and are checked
+/// part by part. A server may join ranges or send more than was requested, but has to send all requested bytes.
 final class RangesScript: Script {
   private let request: RequestText
   private let reference: Reference
@@ -16,7 +16,7 @@ final class RangesScript: Script {
   private var isMultipart = false
 
   /// - Parameters:
-  ///   - size: bytes of a range; the whole body where that is smaller.
+  ///   - size: the bytes of a range; a smaller body is requested as a whole.
   ///   - reference: not empty.
   init(_ worker: Worker, _ maker: RequestMaker, _ reference: Reference, size: UInt64, parts: Int) {
     (self.worker, self.reference, self.parts) = (worker, reference, parts)
@@ -43,7 +43,7 @@ final class RangesScript: Script {
     return request
   }
 
-  /// One in each of as many equal stretches of the body: in order, and apart.
+  /// Chooses one range in each of `parts` equal pieces of the body: the ranges are in order and do not overlap.
   private func choose() {
     wanted.removeAll(keepingCapacity: true)
     isCovered.removeAll(keepingCapacity: true)

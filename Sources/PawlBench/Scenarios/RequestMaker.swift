@@ -1,4 +1,4 @@
-/// Makes the requests of a run: its URL, its fields.
+/// Makes the requests of a run, with its URL and its fields.
 struct RequestMaker: Sendable {
   let authority: String
   let path: String
@@ -8,16 +8,16 @@ struct RequestMaker: Sendable {
     (authority, path, fields) = (settings.target.authority, settings.target.path, settings.fields)
   }
 
-  /// The path with this number for its `{n}`.
+  /// Returns the path with this number in place of `{n}`.
   func path(number: UInt64) -> String {
     guard let start = path.utf8.firstIndex(of: 0x7b), path[start...].hasPrefix("{n}") else { return path }
     return "\(path[..<start])\(number)\(path[path.index(start, offsetBy: 3)...])"
   }
 
-  /// Whether every request has this field; `name` in lower case.
+  /// Whether every request has this field. `name` is in lower case.
   func hasField(_ name: String) -> Bool { fields.contains { $0.name.lowercased() == name } }
 
-  /// A request that is complete but for ``RequestText/finish()``.
+  /// Makes a request that is complete except for ``RequestText/finish()``.
   func make(_ method: String = "GET", path: String? = nil, authority: String? = nil) -> RequestText {
     let request = RequestText(method: method, target: path ?? self.path, authority: authority ?? self.authority)
     for field in fields where field.name.lowercased() != "host" { request.append(field.name, field.value) }

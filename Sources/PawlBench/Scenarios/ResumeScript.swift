@@ -1,22 +1,22 @@
 import PawlBase
 
-/// Downloads that the client breaks off and takes up again with `Range` and `If-Range`, as download managers do. What comes
-/// has to be, all together, the reference.
+/// Downloads that the client breaks off and resumes with `Range` and `If-Range`, as download managers do. All received pieces
+/// together must equal the reference.
 final class ResumeScript: Script {
   private let first: RequestText
   private let rest: RequestText
   private let reference: Reference
   private let interruptions: Int
   private let worker: Worker
-  /// Where to break off, the next one last.
+  /// The offsets at which to break off, the next one last.
   private var cuts: [UInt64] = []
   private var held: UInt64 = 0
   private var validator: [UInt8] = []
-  /// Where the exchange at hand began.
+  /// The offset at which the present exchange began.
   private var asked: UInt64 = 0
   private var attempts = 0
 
-  /// Breaks without a single byte in between that end a download.
+  /// The number of successive breaks without progress that end a download.
   static let attemptLimit = 5
 
   /// - Parameter reference: not empty.
@@ -41,7 +41,7 @@ final class ResumeScript: Script {
     switch head.status {
     case 200:
       if asked > 0 {
-        // It does not resume: all of it comes again.
+        // The server does not resume: the whole body comes again.
         worker.tally.again += held
         worker.tally.restarts += 1
       }
@@ -59,7 +59,7 @@ final class ResumeScript: Script {
     }
   }
 
-  /// A strong entity tag, or else the date (RFC 9110 §13.1.5).
+  /// Keeps a strong entity tag, or else the date (RFC 9110 §13.1.5).
   private func takeValidator(_ bytes: Span<UInt8>) {
     validator.removeAll(keepingCapacity: true)
     var place = AnswerHead.field("etag", in: bytes)
@@ -70,7 +70,7 @@ final class ResumeScript: Script {
 
   func content(_ bytes: UnsafeBufferPointer<UInt8>) -> Verdict {
     attempts = 0
-    // What lies behind the cut counts as lost on the way.
+    // Bytes behind the cut count as lost on the way.
     guard let cut = cuts.last, cut <= held + UInt64(bytes.count) else { return take(bytes) }
     let verdict = take(UnsafeBufferPointer(rebasing: bytes[..<Int(cut - held)]))
     while let cut = cuts.last, cut <= held { cuts.removeLast() }
@@ -99,7 +99,7 @@ final class ResumeScript: Script {
     return .next(remainder())
   }
 
-  /// What is missing, on condition that it is of the same (RFC 9110 §13.1.5).
+  /// Returns the request for the missing part, on condition that the representation is the same (RFC 9110 §13.1.5).
   private func remainder() -> RequestText {
     asked = held
     guard held > 0 else { return first }

@@ -1,9 +1,9 @@
-/// The requests of an upload in each dialect, and what their answers mean.
+/// The requests of an upload in each protocol, and the meaning of their responses.
 struct UploadMessages {
   let maker: RequestMaker
   let plan: UploadPlan
 
-  /// Whether an upload that broke off can go on where it was.
+  /// Whether an upload that broke off can be resumed.
   var isResumable: Bool { plan.dialect != .plain }
 
   /// Whether the first request carries the content.
@@ -25,7 +25,7 @@ struct UploadMessages {
     return finish(request, content: createsWithContent ? 0..<plan.size : 0..<0)
   }
 
-  /// Asks how much the server has.
+  /// Returns the request for the offset of the upload.
   func question(_ place: UploadPlace) -> RequestText {
     let request = maker.make("HEAD", path: place.path, authority: place.authority)
     appendVersion(request)
@@ -33,7 +33,7 @@ struct UploadMessages {
     return request
   }
 
-  /// The rest of the content.
+  /// Returns the request with the rest of the content.
   func append(_ place: UploadPlace, from offset: UInt64) -> RequestText {
     let request = maker.make("PATCH", path: place.path, authority: place.authority)
     switch plan.dialect {
@@ -70,7 +70,7 @@ struct UploadMessages {
     }
   }
 
-  /// That the content ends with this request's.
+  /// Appends the field that marks the content of this request as the last.
   private func appendCompleteness(_ request: RequestText) {
     appendVersion(request)
     if plan.dialect == .interop(3) {
@@ -82,7 +82,7 @@ struct UploadMessages {
 
   // MARK: Answers
 
-  /// `Upload-Offset`; `nil` when there is none that can be.
+  /// Returns `Upload-Offset`; `nil` if it is missing or not possible.
   func offset(_ bytes: Span<UInt8>) -> UInt64? {
     guard let place = AnswerHead.field("upload-offset", in: bytes), let offset = bytes.decimal(place),
       offset <= plan.size
@@ -90,13 +90,13 @@ struct UploadMessages {
     return offset
   }
 
-  /// Whether a final answer says what a complete upload's has to, as far as this dialect tells.
+  /// Whether a final response confirms a complete upload, as far as the protocol has fields for that.
   func isComplete(_ head: AnswerHead, _ bytes: Span<UInt8>) -> Bool {
     guard (200..<300).contains(head.status) else { return false }
     switch plan.dialect {
     case .plain: return true
     case .interop, .final:
-      // What is told of completeness must not contradict; what is not told is not asked for.
+      // Fields about completeness must not contradict it, but need not be there.
       if let place = AnswerHead.field("upload-complete", in: bytes), !bytes.begins(with: "?1", at: place.lowerBound) {
         return false
       }
@@ -110,13 +110,13 @@ struct UploadMessages {
   }
 }
 
-/// An upload's own URL.
+/// The URL of an upload.
 struct UploadPlace: Hashable {
   var path: String
-  /// `nil`: the target's.
+  /// The authority; `nil`: that of the target.
   var authority: String?
 
-  /// From a `Location`, absolute or a path; `nil` for anything else.
+  /// Parses a `Location`, absolute or a path; `nil` for anything else.
   init?(_ location: String) {
     if location.hasPrefix("/"), !location.hasPrefix("//") {
       (path, authority) = (location, nil)

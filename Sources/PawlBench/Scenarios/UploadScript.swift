@@ -1,5 +1,5 @@
-/// Whole uploads, broken off as often as wanted: in a resumable dialect the server is asked what it has and the rest
-/// follows; a plain upload begins again.
+/// Whole uploads, broken off as often as configured. With a resumable protocol the client requests the offset and sends the
+/// rest; a plain upload begins again.
 final class UploadScript: Script {
   private enum Step: Hashable { case create, ask, append }
 
@@ -9,17 +9,17 @@ final class UploadScript: Script {
   private weak var lane: Lane?
   private var step = Step.create
   private var place: UploadPlace?
-  /// Where to break off, the next one last.
+  /// The offsets at which to break off, the next one last.
   private var cuts: [UInt64] = []
   private var isHeld = false
-  /// How far content was sent, and how much of it the server said it has.
+  /// The offset up to which content was sent, and the offset that the server has confirmed.
   private var sent: UInt64 = 0
   private var promised: UInt64 = 0
   private var attempts = 0
   private var toldOffset: UInt64?
   private var mustAsk = false
 
-  /// Exchanges without progress that end an upload.
+  /// The number of exchanges without progress that end an upload.
   static let attemptLimit = 10
 
   init(_ worker: Worker, _ maker: RequestMaker, _ plan: UploadPlan) {
@@ -69,7 +69,7 @@ final class UploadScript: Script {
     return isHeld && place != nil ? cut() : .goOn
   }
 
-  /// As far as it was to go: broken off now, or as soon as there is a place to ask at.
+  /// Called at the offset at which to break off: breaks off at once, or as soon as the URL of the upload is known.
   func stopped() -> Verdict {
     if !messages.isResumable || place != nil { return cut() }
     isHeld = true
@@ -111,13 +111,13 @@ final class UploadScript: Script {
 
   private func takeOffset(_ head: AnswerHead, _ bytes: Span<UInt8>) -> Verdict {
     guard head.status == 200 || head.status == 204 else { return .failed(.status(head.status)) }
-    // Never more than was sent, never less than was promised.
+    // At most what was sent, and at least what was confirmed before.
     guard let offset = messages.offset(bytes), offset <= sent, offset >= promised else { return .failed(.offset) }
     toldOffset = offset
     return .goOn
   }
 
-  /// The origin of this tool says what it received.
+  /// Compares the digest that the origin of this tool has sent back.
   private func compareDigest(_ bytes: Span<UInt8>) -> Verdict {
     guard let told = AnswerHead.text("bench-xxh3", in: bytes), let body = worker.body else { return .goOn }
     guard told == body.digestText else { return .failed(.content) }

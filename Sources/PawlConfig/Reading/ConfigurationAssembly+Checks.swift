@@ -1,5 +1,5 @@
-/// What no section can say by itself: that names lead somewhere, that nothing stands twice, and that this version can do
-/// what is asked of it.
+/// The checks across sections: names refer to existing sections, nothing is defined twice, and this version supports what is
+/// configured.
 extension ConfigurationAssembly {
   mutating func validate() {
     requireSomethingToServe()
@@ -12,7 +12,7 @@ extension ConfigurationAssembly {
     checkNodes()
     checkTLS()
     refuseWhatThisVersionLacks()
-    // A mistyped name leaves its section unused: one message is enough.
+    // A mistyped name leaves its section unused. The error about the name is enough.
     if !issues.contains(where: { $0.severity == .error }) { warnOfUnused() }
   }
 
@@ -33,7 +33,7 @@ extension ConfigurationAssembly {
   private mutating func checkReferences() {
     for site in sites { checkReferences(site, settings: site.model.settings, isInherited: { _ in false }) }
     for route in routes {
-      // What a route inherits was judged at its site.
+      // Inherited keys were checked at the site.
       let site = sites.first { $0.model.name == route.model.site }
       checkReferences(route, settings: route.model.settings) { key in
         route.origins[key] == site?.origins[key]
@@ -84,7 +84,7 @@ extension ConfigurationAssembly {
     }
   }
 
-  /// What is allowed, and hardly meant.
+  /// Warns of settings that are allowed but probably not intended.
   private mutating func checkUploads<Model>(
     _ section: ReadSection<Model>, _ settings: SiteSettings, _ isInherited: (String) -> Bool
   ) {

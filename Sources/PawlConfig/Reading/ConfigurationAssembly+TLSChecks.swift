@@ -1,5 +1,5 @@
-/// What TLS, HTTP/2 and the PROXY protocol need of several keys at once. What stands in the files that keys name is
-/// judged by who reads them.
+/// The checks of TLS, HTTP/2 and the PROXY protocol that need several keys at once. The contents of the files that keys name
+/// are checked where the files are read.
 extension ConfigurationAssembly {
   mutating func checkTLS() {
     for listener in listeners {
@@ -68,7 +68,7 @@ extension ConfigurationAssembly {
   }
 
   private mutating func checkRepeated(_ section: ReadSection<TLSSettings>, _ key: String, _ files: [String]) {
-    // One file may hold the key of several certificates.
+    // One key file may be used for several certificates.
     guard key == "certificate" else { return }
     for (index, file) in files.enumerated() {
       guard let earlier = files[..<index].firstIndex(of: file) else { continue }
@@ -116,7 +116,7 @@ extension ConfigurationAssembly {
 
   // MARK: Sites
 
-  /// - Parameter inherited: where values of the site stand that a route begins with; they are judged there.
+  /// - Parameter inherited: the origins of the values that a route inherits from its site. They are checked at the site.
   private mutating func checkSite<Model>(
     _ section: ReadSection<Model>, settings: SiteSettings, inherited: [String: [ValueOrigin]]
   ) {

@@ -1,7 +1,7 @@
-/// Puts a configuration together from its sections: first what others refer to, then what refers.
+/// Puts a configuration together from its sections: first the sections that others refer to, then those that refer to them.
 struct ConfigurationAssembly {
   private let surroundings: Surroundings
-  /// Where the configuration as a whole stands.
+  /// The origin of the configuration as a whole: its file, or the command line.
   let origin: ValueOrigin
   var issues: [Issue]
 
@@ -22,7 +22,7 @@ struct ConfigurationAssembly {
       model: ProcessSettings(stateDirectory: surroundings.defaultStateDirectory))
   }
 
-  /// - Parameter files: in the order they were read; issues are told in that order.
+  /// - Parameter files: the files in the order in which they were read. Issues are reported in that order.
   mutating func assemble(_ sections: [Section], files: [String]) throws(InvalidConfiguration) -> Configuration {
     let byKind = Dictionary(grouping: sections, by: \.label.kind)
     for section in byKind[.pawl] ?? [] {
@@ -79,7 +79,7 @@ struct ConfigurationAssembly {
     for section in byKind[.route] ?? [] { readRoute(section) }
   }
 
-  /// A route begins with the settings of its site.
+  /// Reads a route. It starts with the settings of its site.
   private mutating func readRoute(_ section: Section) {
     let parts = section.label.name.split(separator: "/", maxSplits: 1).map(String.init)
     guard parts.count == 2 else { return }

@@ -1,24 +1,24 @@
 /// Makes a ``Configuration`` from a file, or from the command line alone.
 package enum ConfigurationLoader {
-  /// Reads `path` and what it includes.
+  /// Reads `path` and the files that it includes.
   ///
-  /// - Throws: every mistake at once, in the order of the files, when there is at least one error.
+  /// - Throws: all mistakes together, in the order of the files, if there is at least one error.
   package static func load(path: String, surroundings: Surroundings) throws(InvalidConfiguration) -> Configuration {
     var collector = SectionCollector(surroundings)
     collector.collect(path)
     let origin = ValueOrigin.file(path: collector.files.first ?? path, line: 0)
     var assembly = ConfigurationAssembly(surroundings, origin: origin, issues: collector.issues)
-    // A file that can not be read is one mistake, not a configuration that lacks everything.
+    // A file that can not be read is one mistake. Without this, everything else would be reported as missing.
     if collector.files.isEmpty { throw InvalidConfiguration(issues: collector.issues) }
     return try assembly.assemble(collector.sections, files: collector.files)
   }
 
-  /// A configuration without a file: one upstream, one site, uploads and cache on (`pawl serve --to`).
+  /// Makes a configuration without a file: one upstream and one site, with uploads and cache (`pawl serve --to`).
   ///
   /// - Parameters:
-  ///   - url: where the application is.
-  ///   - listen: addresses; empty: the default one.
-  ///   - stateDirectory: `nil`: the default one.
+  ///   - url: the URL of the application.
+  ///   - listen: addresses; empty: the default address.
+  ///   - stateDirectory: `nil`: the default directory.
   package static func forwarding(
     to url: String, listen: [String] = [], stateDirectory: String? = nil, surroundings: Surroundings
   ) throws(InvalidConfiguration) -> Configuration {
@@ -39,7 +39,7 @@ package enum ConfigurationLoader {
     }
   }
 
-  /// The option a key was given by, in place of a section the user never wrote.
+  /// Names the command line option of a key instead of a section that the user did not write.
   private static func namingOption(_ issue: Issue) -> Issue {
     let options = ["url": "--to", "address": "--listen", "state-dir": "--state"]
     guard issue.origin == .commandLine, let key = issue.key, let option = options[key] else { return issue }

@@ -1,6 +1,6 @@
-/// What `pawl check` and `pawl config` print.
+/// The texts that `pawl check` and `pawl config` print.
 package enum ConfigurationReport {
-  /// Every issue on a line of its own, then how many there are.
+  /// Lists every issue on a line of its own, then the number of issues.
   package static func issues(_ issues: [Issue]) -> String {
     let errors = issues.count { $0.severity == .error }
     let warnings = issues.count - errors
@@ -10,7 +10,7 @@ package enum ConfigurationReport {
     return issues.map { "\($0)\n" }.joined() + "pawl: \(summary); \(verdict)\n"
   }
 
-  /// One line that says what a valid configuration holds.
+  /// Returns one line that says what a valid configuration contains.
   package static func contents(of configuration: Configuration) -> String {
     let routes = configuration.sites.reduce(0) { $0 + $1.routes.count }
     let addresses = configuration.listeners.flatMap { listener in
@@ -21,7 +21,7 @@ package enum ConfigurationReport {
       + "; listens on \(addresses)"
   }
 
-  /// The configuration in effect: `key = value` and where each value came from.
+  /// Lists the configuration in effect: each `key = value`, and the origin of the value.
   package static func effective(_ configuration: Configuration) -> String {
     configuration.effective.map(section).joined(separator: "\n")
   }

@@ -1,16 +1,16 @@
-/// One line of an INI text that means something.
+/// One line of an INI text that is neither empty nor a comment.
 enum INILine: Hashable {
   case section(String)
   case entry(key: String, value: String)
-  /// What is wrong with the line.
+  /// A line that can not be read, with the reason.
   case malformed(String)
-  /// The same of a line that was to begin a section.
+  /// As ``malformed(_:)``, for a line that begins with `[`.
   case malformedSection(String)
 }
 
-/// Splits an INI text into lines that mean something, each with its number, counted from 1.
+/// Splits an INI text into lines, without empty lines and comments. Each has its number, counted from 1.
 ///
-/// Comments (`#`, `;`) stand on their own line; a byte order mark and CR before LF are accepted.
+/// Comments (`#`, `;`) need a line of their own. A byte order mark, and CR before LF, are accepted.
 func readINI(_ bytes: [UInt8]) -> [(number: Int, line: INILine)] {
   var content = bytes[...]
   if content.starts(with: [0xef, 0xbb, 0xbf]) { content = content.dropFirst(3) }
@@ -44,7 +44,7 @@ private func readLine(_ raw: ArraySlice<UInt8>) -> INILine? {
     key: String(key).replacing("_", with: "-"), value: String(trimmed(line[line.index(after: equals)...])))
 }
 
-/// Without blanks and tabs at both ends.
+/// Removes blanks and tabs at both ends.
 func trimmed(_ text: some StringProtocol) -> Substring {
   var rest = Substring(text)
   while let first = rest.first, first == " " || first == "\t" { rest.removeFirst() }

@@ -1,20 +1,21 @@
-/// Reads a file and what it includes into sections, noting everything that is wrong on the way.
+/// Reads a file and the files that it includes into sections, and collects everything that is wrong.
 struct SectionCollector {
   private let surroundings: Surroundings
   private(set) var sections = [Section]()
   private(set) var issues = [Issue]()
-  /// Every file read, in order; tells the order of issues.
+  /// Every file that was read, in order. Issues are sorted in this order.
   private(set) var files = [String]()
-  /// Files being read now, outermost first.
+  /// The files that are being read now, the outermost first.
   private var open = [String]()
-  /// Where a section of that label stands.
+  /// The origin of the first section with each label.
   private var seen = [SectionLabel: ValueOrigin]()
 
   static let deepestInclude = 8
 
   init(_ surroundings: Surroundings) { self.surroundings = surroundings }
 
-  /// - Parameter includedFrom: the `[include]` line that names the file; `nil` for the first.
+  /// Reads a file and the files that it includes.
+  /// - Parameter includedFrom: the `[include]` entry that names the file; `nil` for the first file.
   mutating func collect(_ path: String, includedFrom: ValueOrigin? = nil) {
     let path = FilePath.normalize(path)
     guard mayOpen(path, includedFrom) else { return }
@@ -46,7 +47,7 @@ struct SectionCollector {
   }
 
   private mutating func read(_ lines: [(number: Int, line: INILine)], of path: String) {
-    /// The section entries belong to; `nil` where its own header was wrong or is missing.
+    /// The section that entries belong to; `nil` if its header was wrong or is missing.
     var current: Section?
     var isBeforeFirstSection = true
     for (number, line) in lines {
@@ -75,7 +76,7 @@ struct SectionCollector {
   private mutating func begin(_ text: String, _ origin: ValueOrigin) -> Section? {
     do throws(BadValue) {
       let label = try SectionLabel(text)
-      // Each file may have an [include] of its own.
+      // Each file may have an [include] section of its own.
       if label.kind != .include, let earlier = seen[label] {
         report(Issue(at: origin, section: label.text, "this section stands already at \(earlier)"))
       } else if label.kind != .include {
@@ -136,7 +137,7 @@ struct SectionCollector {
   private mutating func report(_ issue: Issue) { issues.append(issue) }
 }
 
-/// The issue for a key its section does not take.
+/// Returns the issue for a key that its section does not have.
 func unknownKey(_ entry: Entry, in section: Section) -> Issue {
   let kind = section.label.kind
   if let near = nearestMatch(entry.key, among: kind.keyNames) {

@@ -1,4 +1,4 @@
-/// A section turned into `Model`, with where each value came from.
+/// A section that was read into `Model`, with the origin of each value.
 struct ReadSection<Model> {
   var label: SectionLabel
   var origin: ValueOrigin
@@ -7,10 +7,10 @@ struct ReadSection<Model> {
   var origins = [String: [ValueOrigin]]()
   /// Keys whose value was refused.
   var refused = Set<String>()
-  /// Lists that the last entry left empty.
+  /// Lists that their last entry emptied.
   var emptied = Set<String>()
 
-  /// Where a key's value was written; the section's header when it was not.
+  /// The origin of a key's value; the section's header if the key was not written.
   func origin(of key: String, element: Int = 0) -> ValueOrigin {
     guard let written = origins[key], !written.isEmpty else { return origin }
     return written[min(element, written.count - 1)]
@@ -28,10 +28,10 @@ struct ReadSection<Model> {
   }
 }
 
-/// Reads a section's entries over `model`, which brings defaults or inherited values.
+/// Reads the entries of a section into `model`, which has the defaults or the inherited values.
 ///
 /// - Parameters:
-///   - inherited: origins of what `model` brings.
+///   - inherited: the origins of the values that `model` has already.
 ///   - satisfied: required keys that need not be written, because they are inherited.
 func readSection<Model>(
   _ section: Section, over model: Model, keys: [Key<Model>], inherited: [String: [ValueOrigin]] = [:],

@@ -1,12 +1,12 @@
 /// Replaces `${NAME}`, `${NAME:-default}` and `${file:PATH}` in a value.
 ///
-/// Works on the value alone, after the text was split into lines, so what comes in can not make a section or a key. What
-/// was put in is not looked at again. A `$` without `{` stands for itself.
+/// Works on the value only, after the text was split into lines: the inserted text can not make a section or a key. Inserted
+/// text is not substituted again. A `$` without `{` is an ordinary character.
 struct Substitution {
   let environment: (String) -> String?
   let readFile: (String) -> Result<[UInt8], FileProblem>
 
-  /// - Parameter directory: what a relative `PATH` counts from.
+  /// - Parameter directory: the directory that a relative `PATH` is resolved against.
   func apply(to value: String, directory: String) throws(BadValue) -> String {
     var result = ""
     var rest = value[...]

@@ -1,20 +1,22 @@
-/// What pawl compresses itself, where it asks the origin for `identity`: the keys `compress…` of a site or a route.
+/// The responses that pawl compresses itself, because it asks the origin for `identity`: the keys `compress…` of a site or a
+/// route.
 package struct CompressionSettings: Hashable, Sendable {
-  /// `auto`: answers to requests with cookies or credentials only where the origin compresses them itself when it is asked to.
+  /// Whether responses to requests with cookies or credentials are compressed. `auto`: only where the origin compresses them
+  /// itself if it is asked to.
   package enum Credentials: String, Hashable, Sendable, CaseIterable { case auto, on, off }
-  /// By their names in `Accept-Encoding`.
+  /// The content codings, by their names in `Accept-Encoding`.
   package enum Coding: String, Hashable, Sendable, CaseIterable { case zstd, br, gzip }
 
-  /// Empty: nothing.
+  /// The media types that are compressed. Empty: none.
   package var types: [CompressedType] = [.text]
-  /// Bytes of content; less is not compressed.
+  /// The smallest content that is compressed, in bytes.
   package var least: UInt64 = 1 << 10
-  /// Bytes of content; more is not compressed.
+  /// The largest content that is compressed, in bytes.
   package var greatest: UInt64 = 8 << 20
-  /// Whether also what is to be saved as a file (`Content-Disposition: attachment`).
+  /// Whether content that the browser saves as a file (`Content-Disposition: attachment`) is compressed, too.
   package var attachments = false
   package var credentials = Credentials.auto
-  /// The best first, where a client likes several as well. Not empty.
+  /// The codings in order of preference, for a client that accepts several with the same weight. Not empty.
   package var codings: [Coding] = [.zstd, .br, .gzip]
 
   package init() {}
@@ -31,11 +33,11 @@ package struct CompressionSettings: Hashable, Sendable {
   }
 }
 
-/// Media types of what is compressed.
+/// Media types of content that is compressed.
 package enum CompressedType: Hashable, Sendable, CustomStringConvertible {
-  /// Text, and what becomes as much smaller.
+  /// Text, and other types that compress as well as text.
   case text
-  /// Lower case: `TYPE/SUBTYPE`, `TYPE/*` or `TYPE/*+SUFFIX`.
+  /// A pattern in lower case: `TYPE/SUBTYPE`, `TYPE/*` or `TYPE/*+SUFFIX`.
   case pattern(String)
 
   package var description: String {
@@ -78,7 +80,7 @@ extension ValueFormat where Value == CompressedType {
     return BadValue(expected: expected, found: text, suggestion: near)
   }
 
-  /// What somebody means who writes the end of a file's name.
+  /// The media type that a user probably means by the extension of a file name.
   private static var endings: [String: String] {
     [
       "html": "text/html", "htm": "text/html", "css": "text/css", "js": "text/javascript", "mjs": "text/javascript",

@@ -1,24 +1,24 @@
-/// `[listen:NAME]`: where clients connect, and how patient pawl is with them.
+/// `[listen:NAME]`: addresses that clients connect to, with the timeouts and limits of these connections.
 package struct ListenerSettings: Hashable, Sendable {
   package var name: String
   package var addresses: [ListenAddress] = [.internet(host: "127.0.0.1", port: 8080)]
-  /// Names of `[tls:NAME]` sections, the default first; empty: in clear.
+  /// Names of `[tls:NAME]` sections, the default one first. Empty: no TLS.
   package var tls = [String]()
-  /// Whether clients may speak HTTP/2: chosen by ALPN over TLS, by prior knowledge in clear.
+  /// Whether clients may use HTTP/2: negotiated by ALPN over TLS, with prior knowledge in clear.
   package var http2 = true
-  /// Streams at the same time on one HTTP/2 connection.
+  /// The most concurrent streams on one HTTP/2 connection.
   package var maxStreams = 128
-  /// What the receive windows of one HTTP/2 connection may grow to, in bytes.
+  /// The largest size of the receive windows of one HTTP/2 connection, in bytes.
   package var maxWindow: UInt64 = 16 << 20
-  /// Whether each connection begins with a PROXY protocol header, v1 or v2, which `trusted-proxies` alone may send.
+  /// Whether each connection begins with a PROXY protocol header, version 1 or 2. Only `trusted-proxies` may send it.
   package var proxyProtocol = false
-  /// From the first byte of a request until its head is whole.
+  /// The longest time from the first byte of a request until its head is complete.
   package var headerTimeout = Duration.seconds(15)
-  /// Idle between two requests.
+  /// The longest idle time between two requests.
   package var keepaliveTimeout = Duration.seconds(60)
-  /// Without any progress in sending.
+  /// The longest time without progress in sending.
   package var sendTimeout = Duration.seconds(60)
-  /// Bytes of a request's head; 431 beyond.
+  /// The largest request head in bytes; 431 beyond it.
   package var maxHeader: UInt64 = 32 << 10
   package var maxHeaderFields = 128
 
@@ -41,16 +41,17 @@ package struct ListenerSettings: Hashable, Sendable {
   }
 }
 
-/// `[tls:NAME]`: an identity for TLS, shown to clients that ask for one of its certificates' names.
+/// `[tls:NAME]`: certificates for TLS, used for clients that ask for a name in one of them.
 package struct TLSSettings: Hashable, Sendable {
   package enum ClientCertificate: String, Hashable, Sendable, CaseIterable { case off, optional, required }
   package enum Version: String, Hashable, Sendable, CaseIterable { case v12 = "1.2", v13 = "1.3" }
 
   package var name: String
-  /// PEM files, a key for each certificate in the same order: one for each kind of key (ECDSA, RSA) or set of names.
+  /// PEM files. Each certificate has a key at the same position. There is one certificate for each kind of key (ECDSA, RSA) or
+  /// set of names.
   package var certificateFiles = [String]()
   package var keyFiles = [String]()
-  /// Files with an OCSP response (DER), stapled to the certificate that each is about.
+  /// Files with an OCSP response (DER). Each is stapled to the certificate that it is about.
   package var ocsp = [String]()
   package var clientCA: String?
   package var clientCertificate = ClientCertificate.off

@@ -4,18 +4,18 @@ package struct ProcessSettings: Hashable, Sendable {
   package enum AccessLog: Hashable, Sendable { case standardError, off, file(path: String) }
   package enum AccessLogFormat: String, Hashable, Sendable, CaseIterable { case combined, json }
 
-  /// Uploads, journals, catalogues.
+  /// The directory of uploads, journals and catalogues.
   package var stateDirectory: String
-  /// Event loops; `nil`: one a core.
+  /// The number of event loops; `nil`: one for each core.
   package var workers: Int?
-  /// How long transfers may go on after SIGTERM.
+  /// How long running transfers may go on after SIGTERM.
   package var drainTimeout = Duration.seconds(30)
   package var logLevel = LogLevel.info
   package var accessLog = AccessLog.standardError
   package var accessLogFormat = AccessLogFormat.combined
-  /// Peers whose `X-Forwarded-*` fields and PROXY protocol are believed.
+  /// Addresses of proxies whose `X-Forwarded-*` fields and PROXY protocol headers are used.
   package var trustedProxies = [AddressRange]()
-  /// Client connections in all; `nil`: what the limit on open files allows.
+  /// The most client connections; `nil`: what the limit on open files allows.
   package var maxConnections: Int?
 
   package init(stateDirectory: String) { self.stateDirectory = stateDirectory }
@@ -34,7 +34,7 @@ package struct ProcessSettings: Hashable, Sendable {
   }
 }
 
-/// `[admin]`: not served by this version, so a loaded configuration has `nil` here.
+/// `[admin]`: not supported by this version, so `listen` is `nil` in a loaded configuration.
 package struct AdminSettings: Hashable, Sendable {
   package var listen: ListenAddress?
 

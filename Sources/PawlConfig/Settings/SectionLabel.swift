@@ -1,4 +1,4 @@
-/// What stands between the brackets: a kind and, for most kinds, a name.
+/// The kind of a section: the text in brackets, up to its name.
 enum SectionKind: String, CaseIterable {
   case pawl, listen, tls, cache, spool, upstream, site, route, admin, include
 
@@ -9,7 +9,7 @@ enum SectionKind: String, CaseIterable {
     }
   }
 
-  /// How such a section is written.
+  /// The form of the header of such a section.
   var form: String {
     switch self {
     case .pawl, .admin, .include: "[\(rawValue)]"
@@ -18,7 +18,7 @@ enum SectionKind: String, CaseIterable {
     }
   }
 
-  /// The names of the keys it takes.
+  /// The names of the keys that such a section has.
   var keyNames: [String] {
     switch self {
     case .pawl: ProcessSettings.keys.map(\.name)
@@ -35,10 +35,10 @@ enum SectionKind: String, CaseIterable {
   }
 }
 
-/// `[kind]` or `[kind:name]`, checked.
+/// The label of a section, `[kind]` or `[kind:name]`, checked.
 struct SectionLabel: Hashable {
   var kind: SectionKind
-  /// Empty for kinds without a name; `SITE/NAME` for routes.
+  /// The name of the section. Empty for kinds without a name; `SITE/NAME` for routes.
   var name: String
 
   var text: String { name.isEmpty ? kind.rawValue : "\(kind.rawValue):\(name)" }
@@ -80,11 +80,11 @@ struct SectionLabel: Hashable {
   }
 }
 
-/// A section as it was written, its entries not yet read.
+/// A section as it was written; its entries are not read yet.
 struct Section {
   var label: SectionLabel
   var origin: ValueOrigin
   var entries = [Entry]()
-  /// Keys whose value was refused already, so that they are not called missing too.
+  /// Keys whose value was refused already. They are not reported as missing.
   var refused = Set<String>()
 }

@@ -1,12 +1,12 @@
 extension ValueFormat where Value == String {
-  /// The name of another section; whether there is one is judged later.
+  /// The name of another section. Whether that section exists is checked later.
   static var name: ValueFormat {
     ValueFormat("the name of a section", show: { $0 }) { SectionLabel.isName($0) ? $0 : nil }
   }
 }
 
 extension ValueFormat where Value == FormEntry {
-  /// What is filled in stands in braces.
+  /// A form field. Keys of metadata that are filled in stand in braces.
   static var formEntry: ValueFormat {
     ValueFormat("a form field such as title={title}", show: \.written) { text in
       let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -19,7 +19,7 @@ extension ValueFormat where Value == FormEntry {
     !text.isEmpty && text.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7f && $0 != "\"" }
   }
 
-  /// `{KEY}`, and `{{` for a brace.
+  /// Whether each brace is closed: `{KEY}` is a key, and `{{` is a literal brace.
   private static func bracesPair(_ text: String) -> Bool {
     var rest = Array(text.utf8)[...]
     while let open = rest.firstIndex(of: UInt8(ascii: "{")) {
@@ -67,7 +67,7 @@ extension ValueFormat where Value == ProcessSettings.AccessLog {
       case "stdout": throw BadValue(expected: "stderr, off or a path", found: text, suggestion: "/dev/stdout")
       case "": throw BadValue(expected: "stderr, off or a path", found: text)
       default:
-        // A word that is nearly one of the two is a mistake rather than the name of a file.
+        // A word similar to one of the two is probably a mistake, and not a file name.
         if !text.contains("/"), !text.contains("."), let near = nearestMatch(text, among: ["stderr", "off"]) {
           throw BadValue(expected: "stderr, off or a path", found: text, suggestion: near)
         }
@@ -113,7 +113,7 @@ extension ValueFormat where Value == OwnerRule {
     }
   }
 
-  /// RFC 9110 §5.6.2.
+  /// Whether the text is a token (RFC 9110 §5.6.2).
   fileprivate static func isToken(_ text: Substring) -> Bool {
     let marks = Set("!#$%&'*+-.^_`|~".utf8)
     return !text.isEmpty

@@ -1,17 +1,17 @@
-/// `[site:NAME]`: the hosts a set of rules is for.
+/// `[site:NAME]`: hosts, and the settings for requests to them.
 package struct SiteSection: Hashable, Sendable {
   package var name: String
-  /// Lower case, without port. Empty: the default site, for every other host.
+  /// The hosts of the site in lower case, without port. Empty: this is the default site, for all other hosts.
   package var hosts = [String]()
-  /// What holds where no route does.
+  /// The settings for paths without a route.
   package var settings = SiteSettings()
-  /// In the order they are tried: the longest path first.
+  /// The routes in the order in which they are tried: the longest path first.
   package var routes = [RouteSection]()
 
   package init(name: String) { self.name = name }
 
-  /// The settings of the route that `path` falls into, else the site's own.
-  /// - Parameter path: of the request target, as received, without the query.
+  /// Returns the settings of the route that matches `path`, or else those of the site.
+  /// - Parameter path: the path of the request target, as received, without the query.
   package func settings(forPath path: ArraySlice<UInt8>) -> SiteSettings {
     routes.first { $0.path.matches(path) }?.settings ?? settings
   }
@@ -22,7 +22,7 @@ package struct SiteSection: Hashable, Sendable {
   }
 }
 
-/// `[route:SITE/NAME]`: the part of a site below a path, with all of its settings, inherited ones included.
+/// `[route:SITE/NAME]`: the part of a site below a path, with all settings, inherited ones included.
 package struct RouteSection: Hashable, Sendable {
   package var site: String
   package var name: String
@@ -38,21 +38,21 @@ package struct RouteSection: Hashable, Sendable {
   }
 }
 
-/// A path, or with `*` at its end everything that begins with what stands before it.
+/// A path; with `*` at its end, all paths that begin with the text before it.
 package struct PathPattern: Hashable, Sendable, CustomStringConvertible {
   package var literal: [UInt8]
   package var isPrefix: Bool
 
   package init(literal: [UInt8], isPrefix: Bool) { (self.literal, self.isPrefix) = (literal, isPrefix) }
 
-  // Not generic: that would be called by its slow form from other modules, thousands of instructions a route.
+  // Not generic: other modules would call the unspecialised form, which takes thousands of instructions for each route.
   package func matches(_ path: ArraySlice<UInt8>) -> Bool {
     isPrefix ? path.starts(with: literal) : path.elementsEqual(literal)
   }
 
   package var description: String { String(decoding: literal, as: UTF8.self) + (isPrefix ? "*" : "") }
 
-  /// Whether this pattern is tried before `other`: longest literal first, the exact path before the prefix.
+  /// Whether this pattern is tried before `other`: the longer literal first, an exact path before a prefix.
   func precedes(_ other: PathPattern) -> Bool {
     if literal.count != other.literal.count { return literal.count > other.literal.count }
     return !isPrefix && other.isPrefix

@@ -1,67 +1,71 @@
-/// What a site says, and a route may say otherwise: every key of `[site:…]` but `host`.
+/// The settings of a site, which a route may override: every key of `[site:…]` except `host`.
 package struct SiteSettings: Hashable, Sendable {
   package enum EntityTags: String, Hashable, Sendable, CaseIterable { case auto, origin }
   package enum Collapse: String, Hashable, Sendable, CaseIterable { case auto, always }
   package enum OriginEncoding: String, Hashable, Sendable, CaseIterable { case identity, pass }
 
   package var upstream = ""
-  /// Name of a cache; `nil`: off.
+  /// The name of a cache; `nil`: no cache.
   package var cache: String? = "default"
   package var uploads = true
   package var spool = "default"
-  /// Begins and ends with `/`.
+  /// The path below which upload resources are; begins and ends with `/`.
   package var uploadPrefix = "/.pawl/uploads/"
 
   package var etag = EntityTags.auto
-  /// Freshness when the response gives none and no heuristic applies; `nil`: not written, and none.
+  /// The freshness lifetime of a response that has none, if no heuristic applies; `nil`: the key is not written, and there is
+  /// no such lifetime.
   package var defaultTTL: Duration?
-  /// The longest that a response is taken for fresh by its age alone, zero: never; `nil`: not written.
+  /// The longest heuristic freshness lifetime (RFC 9111 §4.2.2); zero: no heuristic; `nil`: the key is not written.
   package var heuristicTTL: Duration?
-  /// As it counts: who writes `default-ttl = 0s` wants nothing to be fresh that does not say so.
+  /// The heuristic limit in effect. With `default-ttl = 0s` it is zero: then only responses with an explicit lifetime are
+  /// fresh.
   package var heuristicLimit: Duration { heuristicTTL ?? (defaultTTL == .zero ? .zero : .seconds(24 * 3600)) }
-  /// Cookies that are left out of the key, and of the requests that fill what is stored.
+  /// Cookies that are not part of the cache key, and are removed from requests that fill the cache.
   package var ignoreCookies: [CookiePattern] = [.analytics]
-  /// The only cookies that count.
+  /// The only cookies that are part of the cache key. Others are removed from requests as with ``ignoreCookies``.
   package var keyCookies: [CookiePattern] = [.all]
-  /// How long a resumption is answered from stored bytes whose origin gave no validator.
+  /// How long stored bytes complete a download with a minted tag, if the origin has no validator.
   package var resumeTTL = Duration.seconds(3600)
-  /// Also of answers that are to be validated before each use.
+  /// Whether ``resumeTTL`` also holds for responses that have to be validated before each use (`no-cache`).
   package var resumeTTLNoCache = false
-  /// Whether requests share a fetch whose answer may be reused without asking only, or also one of which the origin says nothing.
+  /// Which requests are collapsed. `auto`: those whose response may be reused without validation. `always`: also those whose
+  /// response has no directives of the origin.
   package var collapse = Collapse.auto
   package var originEncoding = OriginEncoding.identity
   package var compression = CompressionSettings()
-  /// For responses that do not say.
+  /// The `stale-if-error` time of responses that do not have this directive.
   package var staleIfError = Duration.zero
-  /// The largest body kept, in bytes; `nil`: as the cache allows.
+  /// The largest body that is stored, in bytes; `nil`: as the cache allows.
   package var maxObject: UInt64?
-  /// Bytes up to which a body of unknown length is kept; then it is streamed.
+  /// The largest part of a body of unknown length that is stored, in bytes; a longer body is only streamed from there on.
   package var maxUnknown: UInt64 = 1 << 30
-  /// Bytes; a fill without readers goes on if at most this remains.
+  /// A fill without readers goes on if at most this many bytes are missing.
   package var abandonedFill: UInt64 = 64 << 20
-  /// More parts than this: the whole body.
+  /// The most ranges in a response; a request for more gets the whole body.
   package var maxRanges = 16
-  /// How long an uncacheable response is kept for its own user's Range requests; `nil`: off.
+  /// How long an uncacheable response is kept for Range requests of its own user; `nil`: it is not kept.
   package var resumePrivate: Duration?
   package var resumePrivateNoStore = false
-  /// `Strict-Transport-Security` of answers over TLS; `nil`: what the origin says.
+  /// The `Strict-Transport-Security` field of responses over TLS; `nil`: as the origin sends it.
   package var hsts: StrictTransport?
-  /// Whether the origin is told the client's certificate (`Client-Cert`, RFC 9440).
+  /// Whether requests to the origin have the client's certificate (`Client-Cert`, RFC 9440).
   package var clientCertificateField = false
-  /// `off`: what goes to the origin says `CDN-Loop` (RFC 8586) in place of `Via`, so that loops are found; `on`: only what asks it for
-  /// content codings does.
+  /// Whether requests to the origin have `Via`, or `CDN-Loop` (RFC 8586) instead; loops are found by either. `Via` keeps nginx
+  /// and other servers from compressing. `on`: `CDN-Loop` only in requests that ask for content codings. `off`: `CDN-Loop` in all.
+  /// `always`: `Via` in all.
   package enum ViaMode: String, Hashable, Sendable, CaseIterable { case on, off, always }
   package var via = ViaMode.on
-  /// Whether the origin hears of a request when its content is here; `false`: at once.
+  /// Whether a request is sent to the origin only when its content is here or comes fast; `false`: at once.
   package var requestBuffering = true
-  /// Bytes of a request's content that may wait in a file for its place at the origin; 0: none.
+  /// The most bytes of a request's content that may wait in a file for a connection to the origin; 0: none.
   package var maxRequestBuffer: UInt64 = 1 << 30
-  /// Bytes of an answer that nobody may keep that may wait in a file for its reader; 0: none.
+  /// The most bytes of an uncacheable response that may wait in a file for a slow client; 0: none.
   package var maxResponseBuffer: UInt64 = 1 << 30
-  /// What binds a private response, or an upload, to its creator; empty: nothing.
+  /// The rules that identify the owner of a private response or an upload; empty: none.
   package var owner: [OwnerRule] = [.authorization, .clientCertificate]
   package var upload = UploadSettings()
-  /// Whether anything here is written to the spool.
+  /// Whether this site or route writes to the spool.
   package var usesSpool: Bool { uploads || upload.plainUploads == .spool }
 
   package init(upstream: String = "") { self.upstream = upstream }
@@ -103,7 +107,7 @@ package struct SiteSettings: Hashable, Sendable {
 }
 
 extension SiteSettings {
-  /// Shown as it counts; `nil`: `off`.
+  /// The heuristic limit in effect, as it is shown; `nil`: `off`.
   fileprivate var writtenHeuristicTTL: Duration? {
     get { heuristicLimit > .zero ? heuristicLimit : nil }
     set { heuristicTTL = newValue ?? .zero }
@@ -113,9 +117,9 @@ extension SiteSettings {
 /// Names of cookies.
 package enum CookiePattern: Hashable, Sendable, CustomStringConvertible {
   case all
-  /// Those of web analytics that are known not to change content.
+  /// The cookies of web analytics that are known not to change content.
   case analytics
-  /// With `*` for any number of bytes.
+  /// A name, in which `*` stands for any number of bytes.
   case named(String)
 
   package var description: String {
@@ -127,12 +131,12 @@ package enum CookiePattern: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// One way to tell who a request comes from.
+/// One way to identify the user whom a request comes from.
 package enum OwnerRule: Hashable, Sendable, CustomStringConvertible {
   case authorization
   case clientCertificate
   case cookie(name: String)
-  /// A field of the answer to `auth-request`.
+  /// A field of the response to the `auth-request`.
   case authRequest(field: String)
 
   package var description: String {

@@ -1,16 +1,16 @@
-/// `[cache:NAME]`: bodies kept on disk for everybody.
+/// `[cache:NAME]`: the store for bodies that all clients share.
 package struct CacheSettings: Hashable, Sendable {
   package var name: String
   package var path: String
-  /// Bytes; `nil`: 80 % of the free space at first start.
+  /// The largest size in bytes; `nil`: 80 % of the free space at the first start.
   package var maxSize: UInt64?
-  /// Bytes kept free on the file system.
+  /// The bytes that are kept free on the file system.
   package var minFree: UInt64 = 1 << 30
-  /// Bytes of small, hot bodies kept in memory.
+  /// The memory for small, often used bodies, in bytes.
   package var memory: UInt64 = 64 << 20
-  /// The largest body kept in memory, in bytes.
+  /// The largest body that is kept in memory, in bytes.
   package var memoryObject: UInt64 = 32 << 10
-  /// The largest body that is kept with others in one file, in bytes; 0: each has a file of its own.
+  /// The largest body that is stored in a pack, in bytes; 0: each body has a file of its own.
   package var packedObject: UInt64 = 256 << 10
 
   package init(name: String, path: String) { (self.name, self.path) = (name, path) }
@@ -28,22 +28,22 @@ package struct CacheSettings: Hashable, Sendable {
   }
 }
 
-/// `[spool:NAME]`: uploads on disk.
+/// `[spool:NAME]`: the directory with uploads.
 package struct SpoolSettings: Hashable, Sendable {
   package enum Durability: String, Hashable, Sendable, CaseIterable { case data, none }
 
   package var name: String
   package var path: String
-  /// Bytes of all uploads together; `nil`: 10 % of the file system.
+  /// The largest size of all uploads together, in bytes; `nil`: 10 % of the file system.
   package var maxSize: UInt64?
-  /// Incomplete uploads, since their last byte.
+  /// The lifetime of an incomplete upload since its last byte.
   package var expireAfter = Duration.seconds(24 * 3600)
-  /// Incomplete uploads, since they were created.
+  /// The lifetime of an incomplete upload since its creation.
   package var maxAge = Duration.seconds(7 * 86400)
   package var durability = Durability.data
-  /// Open uploads a client may have.
+  /// The most open uploads of one client.
   package var maxUploadsPerClient = 100
-  /// Percent of the spool one client may fill.
+  /// The largest share of the spool that one client may use, in percent.
   package var maxSharePerClient = 25
 
   package init(name: String, path: String) { (self.name, self.path) = (name, path) }

@@ -1,4 +1,4 @@
-/// The keys of a site or route that are about uploads.
+/// The keys of a site or route for uploads.
 package struct UploadSettings: Hashable, Sendable {
   package enum Delivery: String, Hashable, Sendable, CaseIterable {
     case atMostOnce = "at-most-once", atLeastOnce = "at-least-once"
@@ -7,36 +7,36 @@ package struct UploadSettings: Hashable, Sendable {
   package enum PlainUploads: String, Hashable, Sendable, CaseIterable { case stream, spool }
   package enum CrossOrigin: Hashable, Sendable { case off, any, origins([String]) }
 
-  /// Bytes; `nil`: as the spool allows.
+  /// The largest upload in bytes; `nil`: as the spool allows.
   package var maxUpload: UInt64?
-  /// A `?1` upload of a known total below this is passed on as a plain request.
+  /// A complete upload (`Upload-Complete: ?1`) of a known length below this is passed on as a plain request.
   package var minResumable: UInt64 = 64 << 10
-  /// Accept the draft's fields without an interop version.
+  /// Whether the draft's fields are accepted without an interop version.
   package var finalDialect = false
-  /// Slower senders are cut.
+  /// The slowest rate of an upload; the connection of a slower client is closed.
   package var minRate = Rate(bytes: 1 << 10, per: .seconds(60))
   package var delivery = Delivery.atMostOnce
-  /// A completed upload that can not be delivered is dropped after this; `nil`: never.
+  /// The time after which a completed upload that can not be delivered is dropped; `nil`: never.
   package var forwardGiveUp: Duration?
-  /// How long an upload's final answer can be asked for again.
+  /// How long the final response of an upload can be requested again.
   package var responseTTL = Duration.seconds(3600)
-  /// Bytes kept of that answer's body.
+  /// The bytes of that response's content that are kept.
   package var responseMax: UInt64 = 1 << 20
   package var tusForward = TusForward.raw
-  /// Name of the form field of a `multipart` forward.
+  /// The name of the form field with the file in a `multipart` request to the origin.
   package var tusField = "file"
-  /// Further fields of a `multipart` forward, before the file.
+  /// Further fields of a `multipart` request, before the file.
   package var tusForm: [FormEntry] = []
-  /// How long the last tus PATCH waits for the origin's answer.
+  /// How long the last tus PATCH waits for the origin's response.
   package var tusWait = Duration.seconds(50)
   package var plainUploads = PlainUploads.stream
-  /// A path on the upstream, asked before an upload is accepted and before it is forwarded.
+  /// A path on the upstream that is requested before an upload is accepted, and before it is delivered.
   package var authRequest: String?
   package var cors = CrossOrigin.off
 
   package init() {}
 
-  /// `cors` as the list of words it is written with.
+  /// The value of `cors` as the list of words in the configuration.
   private var corsWords: [String] {
     get {
       switch cors {
@@ -69,7 +69,7 @@ package struct UploadSettings: Hashable, Sendable {
   }
 }
 
-/// A field of a form and what it says: `title={title}`, where `{title}` stands for that key of the upload's metadata.
+/// A field of a form with its value: `title={title}`, where `{title}` stands for that key of the upload's metadata.
 package struct FormEntry: Hashable, Sendable, CustomStringConvertible {
   package var name: String
   package var template: String
@@ -78,7 +78,7 @@ package struct FormEntry: Hashable, Sendable, CustomStringConvertible {
 
   package var description: String { "\(name)=\(template)" }
 
-  /// As it stands in a file: a comma that would begin another field is doubled.
+  /// The entry as it is written in a file. A comma that would begin another field is doubled.
   var written: String {
     var output = ""
     var rest = Substring(description)
@@ -90,8 +90,8 @@ package struct FormEntry: Hashable, Sendable, CustomStringConvertible {
     return output + rest
   }
 
-  /// The fields of one line: a comma begins the next one where `NAME=` follows, and is part of the text elsewhere. `,,` is a
-  /// comma of the text in any case.
+  /// Splits a line into its fields. A comma begins the next field if `NAME=` follows; otherwise it is part of the text. `,,` is
+  /// always a comma of the text.
   static func split(_ line: String) -> [String] {
     var fields = [""]
     var rest = Substring(line)

@@ -1,59 +1,59 @@
-/// Which node of an upstream is asked next.
+/// How the node for the next request is chosen.
 package enum Balance: String, Hashable, Sendable, CaseIterable {
   case roundRobin = "round-robin"
   case leastConnections = "least-connections"
   case hash
 }
 
-/// `[upstream:NAME]`: an application and the limits of pawl's use of it.
+/// `[upstream:NAME]`: an application, and the limits for pawl's use of it.
 package struct UpstreamSection: Hashable, Sendable {
   package var name: String
-  /// At least one in a loaded configuration, and one that is no backup.
+  /// The nodes. A loaded configuration has at least one that is no backup.
   package var nodes = [OriginNode]()
   package var balance = Balance.roundRobin
-  /// A node that refuses or times out rests for 1 s, 2 s, 4 s, and so on up to this.
+  /// The longest rest of a node: a node that refuses connections or times out rests for 1 s, 2 s, 4 s, and so on up to this.
   package var maxRest = Duration.seconds(32)
-  /// So many answers in a row with 500, 502, 503 or 504, to more than one path, and a node rests; 0: never.
+  /// The number of successive responses with 500, 502, 503 or 504, to more than one path, after which a node rests; 0: never.
   package var restAfterErrors = 5
-  /// Asked of each node again and again; `nil`: no checks.
+  /// The path of health checks, requested from each node again and again; `nil`: no checks.
   package var checkPath: String?
   package var checkInterval = Duration.seconds(10)
-  /// From connecting to the head of the answer.
+  /// The longest time of a check, from connecting to the head of the response.
   package var checkTimeout = Duration.seconds(5)
-  /// What a node that works answers.
+  /// The statuses with which a healthy node responds.
   package var checkStatus = [200...399]
-  /// So many checks in a row have to fail before a node rests.
+  /// The number of successive checks that have to fail before a node rests.
   package var checkFall = 2
-  /// So many have to pass before it is asked again.
+  /// The number of successive checks that have to pass before the node is used again.
   package var checkRise = 2
   package var connectTimeout = Duration.seconds(5)
-  /// From the request's last byte until the answer's first.
+  /// The longest time from the last byte of the request to the first byte of the response.
   package var responseTimeout = Duration.seconds(15 * 60)
-  /// Silence inside a body for so long means that the connection is broken.
+  /// The silence in a body after which the connection counts as broken.
   package var idleTimeout = Duration.seconds(60)
-  /// Over all loops; fills may take half.
+  /// The most connections over all loops; fills may use half of them.
   package var maxConnections = 64
-  /// Event streams and tunnels (WebSockets), which are not counted there.
+  /// The most event streams and tunnels (WebSockets). They do not count as ``maxConnections``.
   package var maxLiveConnections = 10_000
   /// How long a request waits for a connection before it is refused with 503.
   package var queueTimeout = Duration.seconds(30)
-  /// Percent of `max-connections` that the requests of one client may hold.
+  /// The share of `max-connections` that the requests of one client may hold, in percent.
   package var maxSharePerClient = 80
-  /// Percent of `max-connections` that requests for one path may hold while its answers take long.
+  /// The share of `max-connections` that requests for one path may hold while its responses are slow, in percent.
   package var maxSharePerPath = 60
-  /// Reconnects in one transfer without progress before it fails.
+  /// The number of reconnects without progress after which a transfer fails.
   package var resumeAttempts = 10
   /// A transfer that can only be replayed ends after this many times the bytes held.
   package var replayLimit = 20
 
-  /// For `https://` URLs: whether the origin's certificate has to be right.
+  /// Whether the origin's certificate is verified (`https://`).
   package var tlsVerify = true
-  /// PEM file of the authorities trusted instead of the system's.
+  /// The PEM file of the authorities that are trusted instead of the system's.
   package var tlsCA: String?
-  /// PEM files that pawl shows to an origin that asks who it is.
+  /// PEM files of the certificate and key for an origin that asks for a client certificate.
   package var tlsCertificate: String?
   package var tlsKey: String?
-  /// What the certificate has to be for, and what is sent by SNI; `nil`: the URL's host.
+  /// The name that the certificate is verified for, and that is sent by SNI; `nil`: the URL's host.
   package var tlsServerName: String?
   package var tlsMinVersion = TLSSettings.Version.v12
 

@@ -1,12 +1,12 @@
-/// Lexical work on paths: nothing here looks at the disk.
+/// Functions on the text of paths. They do not access the disk.
 enum FilePath {
-  /// The directory a file stands in; empty for the working directory.
+  /// The directory of a file; empty for the working directory.
   static func directory(of file: String) -> String {
     guard let slash = file.lastIndex(of: "/") else { return "" }
     return slash == file.startIndex ? "/" : String(file[..<slash])
   }
 
-  /// `path` itself when absolute, else counted from `directory`; `.` and inner `..` are taken out.
+  /// Returns `path` if it is absolute, or else `path` relative to `directory`. `.` and inner `..` are removed.
   static func resolve(_ path: String, from directory: String) -> String {
     if path.hasPrefix("/") || directory.isEmpty { return normalize(path) }
     return normalize(directory + "/" + path)

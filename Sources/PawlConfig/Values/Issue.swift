@@ -1,4 +1,4 @@
-/// Where a value, or a mistake, stands.
+/// The place of a value or a mistake.
 package enum ValueOrigin: Hashable, Sendable, CustomStringConvertible {
   case builtIn
   case file(path: String, line: Int)
@@ -13,7 +13,7 @@ package enum ValueOrigin: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// One thing wrong, or doubtful, in a configuration.
+/// An error or a warning in a configuration.
 package struct Issue: Hashable, Sendable, CustomStringConvertible {
   package enum Severity: Hashable, Sendable { case error, warning }
 
@@ -22,9 +22,9 @@ package struct Issue: Hashable, Sendable, CustomStringConvertible {
   /// The section's label without brackets, such as `site:files`.
   package var section: String?
   package var key: String?
-  /// What is wrong and what was expected.
+  /// What is wrong, and what is expected.
   package var message: String
-  /// The nearest name or value that would have been right.
+  /// The most similar name or value that is valid.
   package var suggestion: String?
 
   package init(
@@ -47,7 +47,7 @@ package struct Issue: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// A configuration that may not be used; holds every mistake found, in the order of the files, and the warnings too.
+/// A configuration that can not be used, with all mistakes and warnings in the order of the files.
 package struct InvalidConfiguration: Error, Hashable, Sendable {
   package var issues: [Issue]
 

@@ -3,20 +3,20 @@ struct Entry: Hashable, Sendable {
   var key: String
   var value: String
   var origin: ValueOrigin
-  /// What a relative path counts from.
+  /// The directory that a relative path is resolved against.
   var directory: String
 }
 
-/// A key of a section: its name, how its text becomes a part of `Model`, and how that is shown.
+/// A key of a section: its name, how its text is read into `Model`, and how its value is shown.
 struct Key<Model> {
   let name: String
   let isList: Bool
   let isRequired: Bool
   /// Empties a list before its first entry is read.
   let clear: (inout Model) -> Void
-  /// Reads one entry; answers how many elements a list gained (1 for a scalar).
+  /// Reads one entry and returns the number of elements that the list gained (1 for a scalar).
   let read: (inout Model, Entry) throws(BadValue) -> Int
-  /// The value, or a list's elements, as they would be written.
+  /// Returns the value, or the elements of a list, as they would be written.
   let show: (Model) -> [String]
 
   static func scalar<Value>(
@@ -31,8 +31,8 @@ struct Key<Model> {
       show: { [format.show($0[keyPath: path])] })
   }
 
-  /// A key that may stand several times; each adds to the list. Elements are parted by blanks and, where `commas` says
-  /// so, by commas. An empty value, or the word `empty`, empties the list.
+  /// Makes a key that may be written several times; each entry adds to the list. Elements are separated by blanks and, with
+  /// `commas`, also by commas. An empty value, or the word `empty`, empties the list.
   static func list<Value>(
     _ name: String, _ path: WritableKeyPath<Model, [Value]>, _ format: ValueFormat<Value>, empty: String?,
     commas: Bool, isRequired: Bool = false
@@ -60,8 +60,8 @@ struct Key<Model> {
       })
   }
 
-  /// As a list, each entry being one element with all of its blanks.
-  /// - Parameter splitting: makes several elements of an entry.
+  /// Makes a list key in which each entry is one element, blanks included.
+  /// - Parameter splitting: splits an entry into several elements.
   static func entries<Value>(
     _ name: String, _ path: WritableKeyPath<Model, [Value]>, _ format: ValueFormat<Value>, empty: String?,
     isRequired: Bool = false, splitting: @escaping (String) -> [String] = { [$0] }
@@ -81,7 +81,7 @@ struct Key<Model> {
       })
   }
 
-  /// The same key of a larger model that holds `Model`.
+  /// Returns the same key for a larger model that contains `Model`.
   func lifted<Whole>(through path: WritableKeyPath<Whole, Model>) -> Key<Whole> {
     Key<Whole>(
       name: name, isList: isList, isRequired: isRequired, clear: { clear(&$0[keyPath: path]) },

@@ -1,6 +1,6 @@
-/// Where pawl accepts connections.
+/// An address on which pawl accepts connections.
 package enum ListenAddress: Hashable, Sendable, CustomStringConvertible {
-  /// A literal address without brackets. Port 0 lets the system pick one.
+  /// A literal address without brackets. With port 0 the system picks a port.
   case internet(host: String, port: UInt16)
   case unix(path: String)
 
@@ -12,7 +12,7 @@ package enum ListenAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// - Parameter directory: what a relative socket path counts from.
+  /// - Parameter directory: the directory that a relative socket path is resolved against.
   init?(_ text: String, directory: String) {
     if text.hasPrefix("unix:") {
       let path = text.dropFirst("unix:".count)
@@ -34,7 +34,7 @@ package enum ListenAddress: Hashable, Sendable, CustomStringConvertible {
     self = .internet(host: host, port: port)
   }
 
-  /// What people write who mean an address of the accepted form.
+  /// Returns the address that a user probably means by a text in another form.
   static func repaired(_ text: String) -> String? {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     if parts.count == 1, let port = Quantity.number(text), port <= 65535 { return "127.0.0.1:\(port)" }

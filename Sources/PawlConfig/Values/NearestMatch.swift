@@ -1,7 +1,7 @@
-/// The candidate that a mistyped `word` most likely meant; `nil` when none is near.
+/// Returns the candidate that a mistyped `word` most likely means; `nil` if none is similar.
 ///
-/// Counts insertions, deletions, substitutions and swaps of neighbours, without regard to case; a third of the longer
-/// word's length is near.
+/// Counts insertions, deletions, substitutions and swaps of neighbours, without regard to case. A candidate is similar if the
+/// count is at most a third of the longer word's length.
 func nearestMatch(_ word: String, among candidates: [String]) -> String? {
   let wanted = Array(word.lowercased().unicodeScalars)
   var best: (name: String, distance: Int)?
@@ -16,7 +16,7 @@ func nearestMatch(_ word: String, among candidates: [String]) -> String? {
   return best?.name
 }
 
-/// Optimal string alignment distance.
+/// The optimal string alignment distance of two words.
 func editDistance(_ a: [Unicode.Scalar], _ b: [Unicode.Scalar]) -> Int {
   var beforePrevious = [Int]()
   var previous = Array(0...b.count)

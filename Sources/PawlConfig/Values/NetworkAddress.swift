@@ -2,7 +2,7 @@
 package struct NetworkAddress: Hashable, Sendable {
   package var bytes: [UInt8]
 
-  /// `192.0.2.1` or `2001:db8::1`, without brackets, zone or port (RFC 3986 §3.2.2).
+  /// Parses `192.0.2.1` or `2001:db8::1`, without brackets, zone or port (RFC 3986 §3.2.2).
   package init?(_ text: some StringProtocol) {
     guard let bytes = text.contains(":") ? Self.sixth(String(text)) : Self.fourth(String(text)) else { return nil }
     self.bytes = bytes
@@ -71,17 +71,17 @@ package struct NetworkAddress: Hashable, Sendable {
   }
 }
 
-/// Addresses that share their first bits: `10.0.0.0/8`, `fd00::/8`, a single address, or `unix:` for all who come over
-/// a Unix socket.
+/// A range of addresses with the same first bits: `10.0.0.0/8`, `fd00::/8`, a single address, or `unix:` for all clients of
+/// Unix sockets.
 package struct AddressRange: Hashable, Sendable, CustomStringConvertible {
-  /// `nil`: Unix sockets.
+  /// The first address; `nil`: Unix sockets.
   package let network: NetworkAddress?
   package let prefixLength: Int
   package let description: String
 
   package var isUnixSockets: Bool { network == nil }
 
-  /// `nil` unless an address, `ADDRESS/BITS` or `unix:`. Bits beyond the prefix are not looked at.
+  /// Parses an address, `ADDRESS/BITS` or `unix:`; `nil` for anything else. Bits beyond the prefix are ignored.
   package init?(_ text: String) {
     if text.lowercased() == "unix:" {
       (network, prefixLength, description) = (nil, 0, "unix:")
@@ -97,7 +97,7 @@ package struct AddressRange: Hashable, Sendable, CustomStringConvertible {
     (self.network, prefixLength, description) = (network, length, text)
   }
 
-  /// Whether an address of 4 or 16 bytes lies within; IPv4-mapped IPv6 addresses count as IPv4.
+  /// Whether the range contains an address of 4 or 16 bytes. IPv4-mapped IPv6 addresses count as IPv4.
   package func contains(_ address: [UInt8]) -> Bool {
     let plain = Self.unmapped(address)
     guard let network, plain.count == network.bytes.count else { return false }

@@ -1,12 +1,12 @@
-/// One `url` of an upstream: where it is, and what share of the requests it gets.
+/// One `url` of an upstream: its address, and its share of the requests.
 package struct OriginNode: Hashable, Sendable, CustomStringConvertible {
-  /// `weight=` takes so much.
+  /// The valid values of `weight=`.
   static let weights = 1...1000
 
   package var url: OriginURL
-  /// Its part in the requests, against the sum of all weights.
+  /// Its share of the requests is this number divided by the sum of all weights.
   package var weight = 1
-  /// Asked only while all that are none rest.
+  /// Whether the node is used only while all nodes that are no backups rest.
   package var isBackup = false
 
   package init(_ url: OriginURL) { self.url = url }
@@ -15,11 +15,11 @@ package struct OriginNode: Hashable, Sendable, CustomStringConvertible {
     url.description + (weight == 1 ? "" : " weight=\(weight)") + (isBackup ? " backup" : "")
   }
 
-  /// Each URL of a line, with the options that stand behind it.
+  /// Splits a line into URLs, each with the options that follow it.
   static func split(_ line: String) -> [String] {
     var nodes: [String] = []
     for word in line.split(whereSeparator: { $0 == " " || $0 == "\t" }) {
-      // A host and port without a scheme is a URL that was mistyped.
+      // A host and port without a scheme contains a colon: it is a mistyped URL, and not an option.
       if let last = nodes.last, !word.contains(":") {
         nodes[nodes.count - 1] = "\(last) \(word)"
       } else {
@@ -62,7 +62,7 @@ extension ValueFormat where Value == OriginNode {
 }
 
 extension ValueFormat where Value == ClosedRange<Int> {
-  /// One status of an answer, or several that follow each other (RFC 9110 §15).
+  /// One status of a response, or a range of statuses (RFC 9110 §15).
   static var statuses: ValueFormat {
     ValueFormat(
       "a status such as 200, or a range such as 200-399",

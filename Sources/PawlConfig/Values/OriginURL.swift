@@ -1,12 +1,12 @@
-/// One address of an upstream: `http://HOST[:PORT][/BASE]`, `https://…` or `http://unix:/PATH`.
+/// One URL of an upstream: `http://HOST[:PORT][/BASE]`, `https://…` or `http://unix:/PATH`.
 package struct OriginURL: Hashable, Sendable, CustomStringConvertible {
   package var isTLS: Bool
   /// A name, or a literal address without brackets; empty for a Unix socket.
   package var host: String
   package var port: UInt16
-  /// What stands before every request's path: empty, or `/base` without a slash at its end.
+  /// The prefix of every request's path: empty, or `/base` without a slash at its end.
   package var basePath: String
-  /// The socket's path when the origin listens on one.
+  /// The path of the socket, if the origin listens on a Unix socket.
   package var socketPath: String?
 
   package var description: String {
@@ -16,7 +16,7 @@ package struct OriginURL: Hashable, Sendable, CustomStringConvertible {
     return "\(isTLS ? "https" : "http")://\(shown)\(port == standard ? "" : ":\(port)")\(basePath)"
   }
 
-  /// `nil` for anything with user information, a query, a fragment, or characters outside RFC 3986.
+  /// Parses a URL; `nil` if it has user information, a query, a fragment, or characters outside RFC 3986.
   package init?(_ text: String) {
     let lower = text.lowercased()
     guard lower.hasPrefix("http://") || lower.hasPrefix("https://") else { return nil }
@@ -61,7 +61,7 @@ package struct OriginURL: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Names of hosts as DNS and `/etc/hosts` have them, underscores allowed.
+/// Host names as in DNS and `/etc/hosts`; underscores are allowed.
 enum HostName {
   static func isValid(_ text: some StringProtocol) -> Bool {
     guard !text.isEmpty, text.utf8.count <= 253 else { return false }

@@ -6,7 +6,7 @@ package struct Rate: Hashable, Sendable {
   package init(bytes: UInt64, per: Duration) { (self.bytes, self.per) = (bytes, per) }
 }
 
-/// Texts of quantities and back. Every reader answers `nil` for what is not exactly one quantity.
+/// Reads and writes quantities. Every reader returns `nil` for a text that is not exactly one quantity.
 enum Quantity {
   private static let sizeUnits: [(letter: Character, bytes: UInt64)] = [
     ("T", 1 << 40), ("G", 1 << 30), ("M", 1 << 20), ("K", 1 << 10),
@@ -14,16 +14,16 @@ enum Quantity {
   private static let timeUnits: [(name: String, milliseconds: Int64)] = [
     ("ms", 1), ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000),
   ]
-  /// The longest time a key may name: ten years. Arithmetic on times can not overflow below it.
+  /// The longest time that a key may have: ten years. Arithmetic on shorter times can not overflow.
   static let longestTime = Duration.seconds(3650 * 86400)
 
-  /// ASCII digits only: no sign, no blank, no point.
+  /// Reads a number of ASCII digits: no sign, no blank, no decimal point.
   static func number(_ text: some StringProtocol) -> UInt64? {
     guard !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
     return UInt64(text)
   }
 
-  /// Bytes: `512`, `64K`, `10M`, `5G`, `2T`; binary units, either case.
+  /// Reads a number of bytes: `512`, `64K`, `10M`, `5G`, `2T`; binary units in either case.
   static func size(_ text: String) -> UInt64? {
     guard let last = text.last else { return nil }
     let upper = Character(last.uppercased())
@@ -37,7 +37,7 @@ enum Quantity {
     bytes.flatMap { $0 <= UInt64(Int64.max) ? $0 : nil }
   }
 
-  /// A whole number with its unit: `500ms`, `30s`, `15m`, `24h`, `7d`.
+  /// Reads a whole number with its unit: `500ms`, `30s`, `15m`, `24h`, `7d`.
   static func time(_ text: some StringProtocol) -> Duration? {
     for unit in timeUnits where text.hasSuffix(unit.name) {
       guard let count = number(text.dropLast(unit.name.count)), count <= UInt64(Int64.max) else { return nil }
@@ -48,7 +48,7 @@ enum Quantity {
     return nil
   }
 
-  /// `SIZE/TIME`; the time is not zero.
+  /// Reads `SIZE/TIME`; the time is not zero.
   static func rate(_ text: String) -> Rate? {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count == 2, let bytes = size(String(parts[0])), let per = time(parts[1]), per > .zero else {
@@ -57,7 +57,7 @@ enum Quantity {
     return Rate(bytes: bytes, per: per)
   }
 
-  /// `0%` to `100%`.
+  /// Reads `0%` to `100%`.
   static func percentage(_ text: String) -> Int? {
     guard text.hasSuffix("%"), let count = number(text.dropLast()), count <= 100 else { return nil }
     return Int(count)
@@ -76,7 +76,7 @@ enum Quantity {
     return "\(size)"
   }
 
-  /// The way the manual writes it: `60s`, `15m`, `1h`, `24h`, `7d`.
+  /// Writes a time as the manual does: `60s`, `15m`, `1h`, `24h`, `7d`.
   static func show(time: Duration) -> String {
     let milliseconds = time.components.seconds * 1000 + time.components.attoseconds / 1_000_000_000_000_000
     let units: [(String, Int64, atLeast: Int64)] = [
@@ -90,7 +90,7 @@ enum Quantity {
 
   static func show(rate: Rate) -> String { "\(show(size: rate.bytes))/\(show(time: rate.per))" }
 
-  /// What a mistyped quantity most likely meant: `10GB` → `10G`, `30` → `30s`, `5 M` → `5M`.
+  /// Returns what a mistyped quantity most likely means: `10GB` → `10G`, `30` → `30s`, `5 M` → `5M`.
   static func repairedSize(_ text: String) -> String? {
     let compact = String(text.filter { $0 != " " })
     for ending in ["", "iB", "ib", "B", "b", "i"] where compact.hasSuffix(ending) {

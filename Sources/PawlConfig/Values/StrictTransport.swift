@@ -1,4 +1,4 @@
-/// What `Strict-Transport-Security` says (RFC 6797 §6.1).
+/// The value of `Strict-Transport-Security` (RFC 6797 §6.1).
 package struct StrictTransport: Hashable, Sendable {
   package var maxAge: Duration
   package var includesSubdomains = false
@@ -6,7 +6,7 @@ package struct StrictTransport: Hashable, Sendable {
 
   package init(maxAge: Duration) { self.maxAge = maxAge }
 
-  /// The field's value.
+  /// The field value.
   package var field: String {
     "max-age=\(maxAge.components.seconds)" + (includesSubdomains ? "; includeSubDomains" : "")
       + (preload ? "; preload" : "")

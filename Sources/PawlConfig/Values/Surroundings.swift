@@ -1,18 +1,18 @@
-/// Why a file could not be read, in the system's words.
+/// Why a file could not be read: the text of the system.
 package struct FileProblem: Error, Hashable, Sendable {
   package var reason: String
   package init(reason: String) { self.reason = reason }
 }
 
-/// The world around a configuration, passed in: this module reads no file and no environment by itself.
+/// The access of a configuration to files and environment. It is passed in: this module does not read them itself.
 package struct Surroundings {
-  /// The value of an environment variable.
+  /// Returns the value of an environment variable.
   package var environment: (String) -> String?
-  /// The bytes of a file.
+  /// Returns the bytes of a file.
   package var readFile: (String) -> Result<[UInt8], FileProblem>
-  /// The files a pattern with `*`, `?` or `[…]` stands for; in any order.
+  /// Returns the files that match a pattern with `*`, `?` or `[…]`, in any order.
   package var listFiles: (String) -> [String]
-  /// Whether the process is root's, which decides where state is kept by default.
+  /// Whether the process runs as root. This decides the default state directory.
   package var isRoot: Bool
 
   package init(
@@ -23,6 +23,6 @@ package struct Surroundings {
     (self.listFiles, self.isRoot) = (listFiles, isRoot)
   }
 
-  /// `[pawl] state-dir` where nothing names another.
+  /// The default of `[pawl] state-dir`.
   package var defaultStateDirectory: String { isRoot ? "/var/lib/pawl" : "./pawl-state" }
 }

@@ -1,5 +1,5 @@
 extension ValueFormat where Value == String {
-  /// Counts from the file it stands in.
+  /// A path, relative to the directory of the file that it is written in.
   static var path: ValueFormat {
     ValueFormat("a path", show: { $0 }) { (text: String, directory: String) throws(BadValue) -> String in
       if text.isEmpty { throw BadValue(expected: "a path", found: text) }
@@ -47,7 +47,7 @@ extension ValueFormat where Value == String {
     }
   }
 
-  /// `*`, or an origin as browsers send it: scheme, host and port, nothing after.
+  /// `*`, or an origin as browsers send it: scheme, host and port, and nothing after them.
   static var crossOrigin: ValueFormat {
     ValueFormat(
       "off, * or an origin such as https://app.example.com", show: { $0 },
@@ -67,7 +67,7 @@ extension ValueFormat where Value == String {
     return bare.description
   }
 
-  /// Visible ASCII that begins with a slash and has neither query nor fragment.
+  /// Whether the text is a path: visible ASCII that begins with a slash, without query and fragment.
   static func isPath(_ text: String) -> Bool {
     text.hasPrefix("/")
       && text.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
@@ -80,7 +80,7 @@ extension ValueFormat where Value == ListenAddress {
     return ValueFormat(expected, show: \.description) {
       (text: String, directory: String) throws(BadValue) -> ListenAddress in
       if let address = ListenAddress(text, directory: directory) {
-        // `sockaddr_un.sun_path` holds 108 bytes, the closing zero included.
+        // `sockaddr_un.sun_path` holds 108 bytes, the final zero byte included.
         guard case .unix(let path) = address, path.utf8.count > 107 else { return address }
         throw BadValue("expected a socket path of at most 107 bytes, found \(path.utf8.count): \(path)")
       }

@@ -10,16 +10,16 @@ struct BadValue: Error, Hashable {
   }
 }
 
-/// How one kind of value is written: what to say to someone who wrote another, its reader and its writer.
+/// The format of one kind of value: a description for error messages, a reader and a writer.
 struct ValueFormat<Value> {
   let expected: String
-  /// Every word that is accepted, where that is a short list.
+  /// All words that are accepted, if there are few.
   var words: [String] = []
-  /// - Parameters: the text, and the directory a relative path counts from.
+  /// Reads a value from a text. The second parameter is the directory that a relative path is resolved against.
   let read: (String, String) throws(BadValue) -> Value
   let show: (Value) -> String
 
-  /// A reader that says `nil` to what it does not take.
+  /// Makes a format from a reader that returns `nil` for an invalid text.
   init(
     _ expected: String, words: [String] = [], show: @escaping (Value) -> String,
     repaired: @escaping (String) -> String? = { _ in nil }, read: @escaping (String) -> Value?
@@ -54,7 +54,7 @@ struct ValueFormat<Value> {
     }
   }
 
-  /// This format, where leaving the key out means something that can not be written as one value.
+  /// This format, for a key whose default can not be written as a value.
   static func defaulted<Wrapped>(_ format: ValueFormat<Wrapped>, shown: String) -> ValueFormat<Wrapped?>
   where Value == Wrapped? {
     ValueFormat<Wrapped?>(format.expected, show: { $0.map(format.show) ?? shown }) {
@@ -70,7 +70,7 @@ extension String {
 }
 
 extension ValueFormat where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
-  /// One of an enum's names.
+  /// One of the names of an enum.
   static func choice() -> ValueFormat {
     let words = Value.allCases.map(\.rawValue)
     let list = words.dropLast().joined(separator: ", ") + " or " + (words.last ?? "")

@@ -1,8 +1,8 @@
 import CLinux
 
-/// A machine word that several threads read and write; reads acquire, writes release.
+/// A machine word that several threads read and write. Reads have acquire order, writes have release order.
 package final class AtomicWord: @unchecked Sendable {
-  // Safe: the cell has a stable address and is touched through atomic instructions only.
+  // Safe: the cell has a stable address, and only atomic instructions read or write it.
   private let cell: UnsafeMutablePointer<UInt>
 
   package init(_ value: UInt) {
@@ -16,10 +16,10 @@ package final class AtomicWord: @unchecked Sendable {
   package func store(_ value: UInt) { pawl_atomic_store(cell, value) }
   package func exchange(_ value: UInt) -> UInt { pawl_atomic_exchange(cell, value) }
 
-  /// Adds, wrapping; returns the sum.
+  /// Adds `value`, wrapping on overflow, and returns the sum.
   package func add(_ value: UInt) -> UInt { pawl_atomic_add(cell, value) }
 
-  /// Stores `value` where `expected` is found; returns what was found.
+  /// Stores `value` if the word equals `expected`. Returns the word as it was before, which equals `expected` on success.
   @discardableResult
   package func replace(_ expected: UInt, with value: UInt) -> UInt {
     var found = expected

@@ -1,42 +1,45 @@
-/// Something on a loop that has to be done by a certain time, now and then.
+/// An object of one loop that has a deadline in a ``DeadlineQueue`` from time to time.
 package protocol DeadlineHolder: AnyObject {
-  /// Where it stands in its queue; the queue's to write.
+  /// The place of the object in its queue. Only the queue writes it.
   var deadlinePlace: DeadlinePlace { get set }
-  /// Its deadline has come; it has none any more.
+  /// Called when the deadline has come. The queue has removed the object before this call.
   func deadlinePassed()
 }
 
-/// A place in a ``DeadlineQueue``, or none.
+/// The place of an object in a ``DeadlineQueue``, or no place.
 package struct DeadlinePlace {
   fileprivate var index: Int32 = -1
   package init() {}
   package var isTaken: Bool { index >= 0 }
 }
 
-/// The deadlines of many objects of one loop behind one ``LoopTimer``: each costs 16 bytes here and 4 in the object,
-/// where a timer of its own costs 300. A binary heap whose elements know their places.
+/// Keeps the deadlines of many objects of one loop behind a single ``LoopTimer``. A deadline costs 16 bytes here and 4 in the
+/// object; a timer for each object would cost 300.
 ///
-/// An object that is in the queue is kept alive by it.
+/// It is a binary heap; each object stores its own index. The queue keeps its objects alive.
 package final class DeadlineQueue<Holder: DeadlineHolder> {
   private let loop: EventLoop
-  /// The two halves of the heap's elements. What is asked most, when something is due, is not generic so, and quick.
+  /// The heap: element `i` is `dues[i]` with `holders[i]`. The times are an array of their own because `dues` is read most
+  /// often and is not generic, so that access is fast.
   @exclusivity(unchecked) private var dues: [Monotonic] = []
   private var holders: [Holder] = []
   private lazy var timer = loop.makeTimer { [weak self] in self?.rang() }
-  /// While deadlines are told: what is set meanwhile comes in a later turn.
+  /// Set while ``rang()`` calls the objects: no deadline that they set meanwhile is due before this time, so that it comes in a
+  /// later turn.
   private var notBefore: Monotonic?
 
   package init(loop: EventLoop) { self.loop = loop }
 
   package var count: Int { dues.count }
 
-  /// When the object's deadline comes; `nil` where it has none.
+  /// The time of the object's deadline; `nil` if the object has none.
   package func due(of holder: Holder) -> Monotonic? {
     let place = holder.deadlinePlace
     return place.isTaken ? dues[Int(place.index)] : nil
   }
 
-  /// ``DeadlineHolder/deadlinePassed()`` is called once, not before `due`; replaces an earlier setting.
+  /// Sets the deadline: ``DeadlineHolder/deadlinePassed()`` is called once, not before `due`. Replaces an earlier deadline. On
+  /// the loop.
   package func set(_ holder: Holder, due: Monotonic) {
     loop.preconditionOnLoop()
     let due = notBefore.map { max($0, due) } ?? due
@@ -53,7 +56,7 @@ package final class DeadlineQueue<Holder: DeadlineHolder> {
     awaitFirst()
   }
 
-  /// The object has no deadline any more.
+  /// Removes the object's deadline, if it has one. On the loop.
   package func remove(_ holder: Holder) {
     loop.preconditionOnLoop()
     let index = Int(holder.deadlinePlace.index)
@@ -61,11 +64,11 @@ package final class DeadlineQueue<Holder: DeadlineHolder> {
     holder.deadlinePlace.index = -1
     let (last, due) = (holders.removeLast(), dues.removeLast())
     guard index < dues.count else { return }
-    // What fills the gap may belong above it or below it.
+    // The last element fills the gap, and may have to move up or down from there.
     if index > 0, due < dues[(index - 1) / 2] { rise(last, due, from: index) } else { sink(last, due, from: index) }
   }
 
-  /// Lets go of all.
+  /// Removes all objects.
   package func removeAll() {
     for holder in holders { holder.deadlinePlace = DeadlinePlace() }
     (dues, holders) = ([], [])
@@ -85,7 +88,8 @@ package final class DeadlineQueue<Holder: DeadlineHolder> {
     awaitFirst()
   }
 
-  /// The timer rings at the first deadline, or earlier where that one has gone since.
+  /// Sets the timer to the first deadline. A timer that is set to an earlier time stays as it is: it finds nothing due and is
+  /// set again.
   private func awaitFirst() {
     guard let first = dues.first, notBefore == nil else { return }
     if let rings = timer.due, rings <= first { return }

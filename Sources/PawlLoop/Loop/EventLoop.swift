@@ -3,13 +3,14 @@ import CLinux
 import PawlBase
 import PawlTLS
 
-/// One libevent base and the thread that turns it. Sockets, timers and everything built on them belong to one loop
-/// and are touched on its thread only; other threads reach it through ``run(_:)``.
+/// An event loop: one libevent base and the thread that turns it. Sockets, timers and everything built on them belong to one
+/// loop and are used on its thread only. Other threads reach the loop through ``run(_:)``.
 ///
-/// Before its first turn and after its end it belongs to no thread: whoever has it may set things up and let go of them.
+/// Before its first turn and after its end the loop belongs to no thread: any thread may then create objects on it and release
+/// them.
 package final class EventLoop: @unchecked Sendable {
-  // Safe: `mailbox`, `owner`, `phase` and `graveyard` are made for several threads, `graveyard` guards `eventPlaces`;
-  // all else belongs to the owner.
+  // Safe: `mailbox`, `owner`, `phase` and `graveyard` are thread-safe, and `graveyard` guards `eventPlaces`. Only the loop's
+  // thread uses the rest.
   package let index: Int
   package let clock: any LoopClock
   let base: OpaquePointer
@@ -26,17 +27,18 @@ package final class EventLoop: @unchecked Sendable {
   private var turnTime: Monotonic?
   private var turnWallSeconds: Int64?
   @exclusivity(unchecked) private var later: [() -> Void] = []
-  /// Empty between turns; keeps its room for ``later``.
+  /// The work of ``later`` while it is performed. Empty between turns; keeps its capacity for the next swap.
   private var performing: [() -> Void] = []
-  /// Something was put into the mailbox by the loop itself: it looks there at the end of its turn, without being rung for.
+  /// Whether the loop has put work into its own mailbox during this turn. It then reads the mailbox at the end of the turn,
+  /// without being woken.
   private var hasOwnMail = false
   private var held: [ObjectIdentifier: AnyObject] = [:]
   private var scratch = [UInt8](repeating: 0, count: EventLoop.readBufferSize)
 
-  /// What the protected connections of the loop make their records in.
+  /// The buffer in which the TLS connections of this loop build their records.
   private(set) lazy var recordScratch = RecordScratch()
 
-  /// Timers that go by a ``ManualClock``; empty in production.
+  /// The timers of a loop with a ``ManualClock``; empty in production.
   let hasManualClock: Bool
   var manualTimers: [ObjectIdentifier: WeakTimer] = [:]
 
@@ -44,7 +46,7 @@ package final class EventLoop: @unchecked Sendable {
   private static let threadToCome: UInt = 1
   private enum Phase: UInt { case turning, stopping }
 
-  /// Bytes of the shared scratch buffer.
+  /// Size of the shared read buffer in bytes.
   package static let readBufferSize = 256 << 10
 
   /// - Throws: ``LoopError/system(call:code:)`` when the process is out of descriptors or memory.
@@ -73,7 +75,7 @@ package final class EventLoop: @unchecked Sendable {
     guard let base = event_base_new_with_config(settings) else {
       throw .system(call: "event_base_new", code: pawl_errno())
     }
-    // Those whose answer is awaited, and all others.
+    // Two priorities: sockets whose response is awaited (0), and all others (1).
     guard event_base_priority_init(base, 2) == 0 else {
       event_base_free(base)
       throw .system(call: "event_base_priority_init", code: ENOMEM)
@@ -83,8 +85,8 @@ package final class EventLoop: @unchecked Sendable {
 
   // MARK: Turning
 
-  /// Turns the loop on the calling thread, which owns it from now on, until ``stop()``. What is in the mailbox by then
-  /// is still performed; what comes later is dropped. A loop runs once.
+  /// Turns the loop on the calling thread until ``stop()``; the loop belongs to this thread meanwhile. Work that is in the
+  /// mailbox by then is still performed; later work is dropped. A loop runs once.
   package func runUntilStopped() {
     owner.store(currentThread())
     while phase.load() == Phase.turning.rawValue { turnOnce() }
@@ -92,14 +94,15 @@ package final class EventLoop: @unchecked Sendable {
     owner.store(EventLoop.nobody)
   }
 
-  /// Turns the loop on the calling thread while `condition` holds; it is asked before each turn. For tests and start-up.
+  /// Turns the loop on the calling thread while `condition` holds. The condition is evaluated before each turn. For tests and
+  /// for the start.
   package func turn(while condition: () -> Bool) {
     owner.store(currentThread())
     while condition() { turnOnce() }
     owner.store(EventLoop.nobody)
   }
 
-  /// Before its thread starts: from now on the loop is nobody else's.
+  /// Reserves the loop for a thread that is about to start: from now on no other thread may use the loop.
   func awaitThread() { owner.store(EventLoop.threadToCome) }
 
   private func turnOnce() {
@@ -127,11 +130,11 @@ package final class EventLoop: @unchecked Sendable {
     while !later.isEmpty || !held.isEmpty {
       let remains = (later, held)
       (later, held) = ([], [:])
-      withExtendedLifetime(remains) {}  // Let go here, with neither property being written.
+      withExtendedLifetime(remains) {}  // Released here, when no access to either property is running.
     }
   }
 
-  /// From any thread: ends ``runUntilStopped()`` after the current turn.
+  /// Ends ``runUntilStopped()`` after the current turn. From any thread.
   package func stop() {
     phase.replace(Phase.turning.rawValue, with: Phase.stopping.rawValue)
     mailbox.ring()
@@ -141,20 +144,21 @@ package final class EventLoop: @unchecked Sendable {
 
   // MARK: Giving it work
 
-  /// From any thread: performs `work` on the loop, in the order of the calls. Dropped when the loop has ended.
+  /// Performs `work` on the loop, in the order of the calls. Drops it if the loop has ended. From any thread.
   package func run(_ work: @escaping @Sendable () -> Void) { run(MailboxClosure(work)) }
 
-  /// From any thread. `false` when the loop has ended.
+  /// Performs `item` on the loop. From any thread.
+  /// - Returns: `false` if the loop has ended.
   @discardableResult
   func run(_ item: MailboxItem) -> Bool {
-    // Within its own turn it need not wake itself, which would cost three system calls.
+    // During its own turn the loop does not have to wake itself, which would cost three system calls.
     guard owner.load() == currentThread(), isInTurn else { return mailbox.push(item) }
     hasOwnMail = true
     return mailbox.push(item, rings: false)
   }
 
-  /// On the loop: performs `work` after the callbacks of the current turn. What such work asks for comes one turn later,
-  /// after the sockets were looked at.
+  /// Performs `work` after the callbacks of the current turn. On the loop. If `work` calls this again, the second work is
+  /// performed one turn later, after the loop has polled its sockets.
   package func nextTurn(_ work: @escaping () -> Void) {
     preconditionOnLoop()
     later.append(work)
@@ -162,27 +166,26 @@ package final class EventLoop: @unchecked Sendable {
 
   package func makeTimer(_ fire: @escaping () -> Void) -> LoopTimer { LoopTimer(loop: self, fire: fire) }
 
-  /// Whether the calling thread is the loop's, or the loop nobody's.
+  /// Whether the calling thread may use the loop: it is the loop's thread, or the loop belongs to no thread.
   package var isCurrent: Bool {
     let thread = owner.load()
     return thread == EventLoop.nobody || thread == currentThread()
   }
 
-  /// Traps on a thread that is not the loop's.
+  /// Traps if the calling thread is not the loop's.
   package func preconditionOnLoop() {
     precondition(isCurrent, "called on another thread than loop \(index)'s")
   }
 
   // MARK: Sharing turns
 
-  /// Bytes that one connection moves in this turn at most, of `whole` that it moves when nothing else is ready: who
-  /// reads or writes as long as its socket lets it asks here when to stop.
-  /// - Parameter parts: the smallest share is this part of it.
+  /// Returns how many bytes one connection may move in this turn: `whole` if no other socket is ready, and less the more
+  /// sockets are ready. A connection that reads or writes until its socket would block stops at this limit.
   package func turnShare(of whole: Int, parts: Int = TurnShare.leastPart) -> Int {
     share.bytes(of: whole, parts: parts)
   }
 
-  /// A socket is ready.
+  /// Notes that a socket is ready. Ends the turn early if responses are awaited and enough sockets were served.
   package func noteReady() {
     share.noteReady()
     if expected.noteReady() { event_base_loopbreak(base) }
@@ -190,7 +193,8 @@ package final class EventLoop: @unchecked Sendable {
 
   // MARK: Answers that are awaited
 
-  /// What this event tells comes before what others tell, from now on. `false`: it has been told already, or many are awaited.
+  /// Serves this event before others from now on, because a response is awaited on its socket.
+  /// - Returns: `false` if the event has fired already, or if too many responses are awaited.
   func expect(_ event: UnsafeMutablePointer<event>) -> Bool {
     guard expected.begin() else { return false }
     guard event_priority_set(event, 0) == 0 else {
@@ -200,18 +204,19 @@ package final class EventLoop: @unchecked Sendable {
     return true
   }
 
-  /// The answer has begun, or nobody waits for it any more (`nil`: its event goes).
+  /// Ends what ``expect(_:)`` began: the response has begun, or nothing waits for it any more.
+  /// - Parameter event: `nil` if the event is about to be freed.
   func expectNoMore(_ event: UnsafeMutablePointer<event>?) {
     if let event { event_priority_set(event, 1) }
     expected.end()
   }
 
-  /// Whether who takes one after the other in one call leaves the rest to the next turn.
+  /// Whether a callback that handles several items in one call, such as the listener, has to leave the rest to the next turn.
   var isTurnOver: Bool { expected.isTurnOver }
 
   // MARK: Time and scratch space
 
-  /// The time of the current turn: asked of the clock once a turn, when first wanted.
+  /// The time of the current turn. The clock is read once a turn, at the first use.
   package var now: Monotonic {
     if let turnTime { return turnTime }
     let time = clock.now()
@@ -219,7 +224,7 @@ package final class EventLoop: @unchecked Sendable {
     return time
   }
 
-  /// Seconds since 1970, of the current turn.
+  /// The wall clock in this turn: seconds since 1970.
   package var wallSeconds: Int64 {
     if let turnWallSeconds { return turnWallSeconds }
     let time = clock.wallSeconds()
@@ -229,11 +234,11 @@ package final class EventLoop: @unchecked Sendable {
 
   func forgetTime() { (turnTime, turnWallSeconds) = (nil, nil) }
 
-  /// Bytes that who reads into the buffer takes at a time.
+  /// How many bytes a connection reads into the buffer at a time.
   @exclusivity(unchecked) package var readLimit = EventLoop.readBufferSize
 
-  /// 256 KiB that all connections of the loop read into, one at a time; to be given back. Who takes it while it is taken
-  /// gets another.
+  /// Takes the read buffer of 256 KiB that all connections of the loop share, one at a time. The caller gives it back. A second
+  /// caller before that gets a new buffer.
   package func takeReadBuffer() -> [UInt8] {
     var buffer: [UInt8] = []
     swap(&buffer, &scratch)
@@ -242,7 +247,7 @@ package final class EventLoop: @unchecked Sendable {
 
   package func giveReadBuffer(_ buffer: consuming [UInt8]) { scratch = buffer }
 
-  /// Lends the read buffer to `body`. A call from within `body` gets a buffer of its own.
+  /// Lends the read buffer to `body`. A nested call from `body` gets a new buffer.
   package func withReadBuffer<R, E: Error>(
     _ body: (UnsafeMutableRawBufferPointer) throws(E) -> R
   ) throws(E) -> R {
@@ -259,22 +264,22 @@ package final class EventLoop: @unchecked Sendable {
 
   // MARK: Keeping things alive, and letting go of them
 
-  /// Protected connections that are closed and still send what was taken from their owners.
+  /// The number of TLS connections that are closed and still send ciphertext that was accepted before (``LateFlush``).
   package internal(set) var closingCount = 0
-  /// Told, on the loop, when ``closingCount`` has become 0. Set before the loop turns.
+  /// Called on the loop when ``closingCount`` has become 0. Set before the loop turns.
   package var whenNoneCloses: (() -> Void)?
 
-  /// Keeps `object` alive while the kernel owes it an answer; at the loop's end at the latest it is let go.
+  /// Keeps `object` alive while an operation of the kernel is pending for it. The end of the loop releases it at the latest.
   func hold(_ object: AnyObject) { held[ObjectIdentifier(object)] = object }
   func letGo(_ object: AnyObject) { held[ObjectIdentifier(object)] = nil }
 
-  /// Frees events and closes a descriptor. Traps on another thread while the loop turns: an event that fires now would
-  /// find its object gone.
+  /// Frees events and closes a descriptor. Traps on another thread while the loop turns: an event that fired at that moment
+  /// would find its object freed.
   func dispose(
     _ first: UnsafeMutablePointer<event>?, _ second: UnsafeMutablePointer<event>? = nil, descriptor: CInt = -1
   ) {
     preconditionOnLoop()
-    // Where no thread turns the loop, several may let go of its objects at once.
+    // While no thread turns the loop, several threads may release its objects at once.
     graveyard.withLock { _ in
       for event in [first, second] {
         guard let event else { continue }
@@ -287,12 +292,12 @@ package final class EventLoop: @unchecked Sendable {
 }
 
 extension EventLoop {
-  /// A libevent event of this loop, not added yet.
+  /// Makes a libevent event of this loop. The event is not added yet.
   func makeEvent(
     _ descriptor: CInt, _ what: CInt, _ callback: @escaping event_callback_fn, _ argument: UnsafeMutableRawPointer?
   ) -> UnsafeMutablePointer<event> {
     let event = graveyard.withLock { _ in eventPlaces.take() }
-    // It fails for flags that exclude each other and for timers with a descriptor: our own mistakes.
+    // `event_assign` fails only for flags that exclude each other and for timers with a descriptor: mistakes in this code.
     let code = event_assign(event, base, descriptor, Int16(truncatingIfNeeded: what), callback, argument)
     precondition(code == 0, "no event is like that")
     return event
@@ -305,6 +310,7 @@ private func onBell(_: CInt, _: Int16, argument: UnsafeMutableRawPointer?) {
   Unmanaged<EventLoop>.fromOpaque(argument).takeUnretainedValue().performMailbox()
 }
 
-/// Never inlined: `pthread_self()` may be cached across a suspension by an async caller.
+/// Returns the calling thread. Never inlined: the compiler may keep the value of `pthread_self()` across a suspension of an
+/// async caller.
 @inline(never)
 private func currentThread() -> UInt { UInt(pthread_self()) }

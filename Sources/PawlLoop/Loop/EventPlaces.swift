@@ -1,18 +1,18 @@
 import CLibevent
 
-/// Room for the libevent events of one loop, cut from larger pieces: an idle connection has one event, and `event_new` costs
-/// 16 bytes more for each. A place that was given back is given out again; the pieces go with the loop.
+/// Memory for the libevent events of one loop, cut from larger pieces. An idle connection has one event, and `event_new` costs
+/// 16 bytes more for each. A place that is given back is used again; the pieces are freed with the loop.
 struct EventPlaces: ~Copyable {
   typealias Place = UnsafeMutablePointer<event>
 
   static let perPiece = 63
   private var pieces: [Place] = []
-  /// The place that is given out next; each free one holds the address of the one after it.
+  /// The first free place. Each free place holds the address of the next free one.
   private var free: UnsafeMutableRawPointer?
 
   deinit { for piece in pieces { piece.deallocate() } }
 
-  /// Not initialised.
+  /// Takes a free place. Its memory is not initialised.
   mutating func take() -> Place {
     if free == nil { addPiece() }
     guard let place = free else { preconditionFailure("a piece without places") }
@@ -20,7 +20,8 @@ struct EventPlaces: ~Copyable {
     return place.bindMemory(to: event.self, capacity: 1)
   }
 
-  /// - Parameter place: of an event that is not added.
+  /// Gives a place back.
+  /// - Parameter place: the place of an event that is not added.
   mutating func give(_ place: Place) {
     let raw = UnsafeMutableRawPointer(place)
     raw.storeBytes(of: free, as: UnsafeMutableRawPointer?.self)

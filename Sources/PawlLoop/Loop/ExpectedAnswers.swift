@@ -1,20 +1,23 @@
-/// Answers that are awaited: a turn is short while there are some, so that they are found soon after they came. They are served
-/// before those who ask for something new: who is nearly done waits for nobody who has just come. Each answer goes first once,
-/// so that many or long ones keep nobody else from being served.
+/// Decides how the loop prefers sockets whose response is awaited (for example of an origin that has got a request). While some
+/// are awaited, turns are short, so that a response is read soon after it has come. Such sockets are served before the others:
+/// a request that is nearly done does not wait behind new ones. Each awaited response is preferred once only, so that many or
+/// long responses do not starve the other sockets.
 struct ExpectedAnswers: Sendable {
-  /// Sockets that are served in a turn while answers are awaited; those that are left are served in the next.
+  /// The number of sockets that are served in one turn while responses are awaited. The rest is served in the next turn.
   static let shortTurn = 16
-  /// Answers that go first at a time: where more are awaited than that, the others come in their turn, so that who asks for
-  /// something new does not wait for a crowd.
+  /// The number of responses that can be preferred at a time. Further responses are read in normal order, so that new requests
+  /// are not delayed by too many of them.
   static let most = 32
-  /// Turns after the last request in which they are short: an answer that takes long has no use of it, and all others pay for it.
+  /// The number of short turns after the last request. A response that takes longer gains nothing from short turns, and they
+  /// cost time for all other connections.
   static let patience = 256
 
   private var count = 0
   private var ready = 0
   private var turnsLeft = 0
 
-  /// - Returns: `false` where there are as many as may be; it is not counted.
+  /// Counts one more awaited response.
+  /// - Returns: `false` if the limit is reached; it is not counted then.
   mutating func begin() -> Bool {
     guard count < Self.most else { return false }
     count &+= 1
@@ -29,6 +32,7 @@ struct ExpectedAnswers: Sendable {
     if turnsLeft > 0 { turnsLeft &-= 1 }
   }
 
+  /// Counts a socket that is served in this turn.
   /// - Returns: whether the turn is over.
   mutating func noteReady() -> Bool {
     ready &+= 1

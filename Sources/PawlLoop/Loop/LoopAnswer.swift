@@ -2,8 +2,8 @@ import CLinux
 import PawlBase
 
 extension EventLoop {
-  /// Performs `work` on the loop and waits for what it says. Blocking, from a thread that turns no loop.
-  /// - Returns: `nil` when the loop has ended, or ends before it comes to it.
+  /// Performs `work` on the loop, waits for its result and returns it. Blocks. Call it from a thread that turns no loop.
+  /// - Returns: `nil` if the loop has ended, or ends before it performs `work`.
   package func answer<Answer: Sendable>(_ work: @escaping @Sendable () -> Answer) -> Answer? {
     var ends: [CInt] = [-1, -1]
     guard pipe2(&ends, CInt(O_CLOEXEC)) == 0 else { return nil }
@@ -15,7 +15,8 @@ extension EventLoop {
     return answer.withLock { $0 }
   }
 
-  /// The other end of the pipe goes with the work: performed or dropped, it is closed after it.
+  /// Sends `work` to the loop together with the write end of the pipe. The end is closed after the work, whether it was
+  /// performed or dropped, and that wakes the waiting thread.
   private func perform<Answer: Sendable>(
     _ work: @escaping @Sendable () -> Answer, into answer: Locked<Answer?>, holding end: HeldDescriptor
   ) {

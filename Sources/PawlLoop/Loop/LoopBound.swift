@@ -1,11 +1,11 @@
-/// State reachable from one loop only (style rule 13).
+/// State that is used on one loop only. The wrapper may be passed through other threads.
 package struct LoopBound<State>: @unchecked Sendable {
   private let state: State  // Safe: read only after `preconditionOnLoop`.
   private let loop: EventLoop
 
   package init(_ state: State, on loop: EventLoop) { (self.state, self.loop) = (state, loop) }
 
-  /// Only on the loop; traps elsewhere.
+  /// Returns the state. On the loop; traps on another thread.
   package func get() -> State {
     loop.preconditionOnLoop()
     return state

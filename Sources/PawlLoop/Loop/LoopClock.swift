@@ -1,7 +1,7 @@
 import CLinux
 import PawlBase
 
-/// Where time comes from. Passed in, so that tests decide what time it is.
+/// The source of time of a loop. It is passed in, so that tests can set the time.
 package protocol LoopClock: AnyObject, Sendable {
   func now() -> Monotonic
   /// Seconds since 1970.
@@ -10,7 +10,7 @@ package protocol LoopClock: AnyObject, Sendable {
   func wallMilliseconds() -> Int64
 }
 
-/// The kernel's clocks; each call costs some 20 ns and no system call.
+/// The clocks of the kernel. A call costs about 20 ns and no system call.
 package final class SystemClock: LoopClock {
   package init() {}
 
@@ -33,8 +33,8 @@ package final class SystemClock: LoopClock {
   }
 }
 
-/// A clock that moves only when told to. Timers of loops made with it fire when it is advanced over their time,
-/// in the order of their times, and at no other moment.
+/// A clock for tests that moves only when ``advance(by:)`` is called. Timers of loops with this clock fire when it passes their
+/// times, in the order of these times, and at no other moment.
 package final class ManualClock: LoopClock {
   private struct State {
     var nanoseconds: UInt64
@@ -54,7 +54,7 @@ package final class ManualClock: LoopClock {
   package func wallMilliseconds() -> Int64 { state.withLock { $0.wallMilliseconds } }
   package func wallSeconds() -> Int64 { wallMilliseconds() / 1000 }
 
-  /// Moves both clocks on and wakes the loops that go by this one. From any thread.
+  /// Advances both clocks and wakes the loops that use this clock. From any thread.
   package func advance(by duration: Duration) {
     let loops = state.withLock { state in
       state.nanoseconds = Monotonic(nanoseconds: state.nanoseconds).advanced(by: duration).nanoseconds
@@ -68,7 +68,7 @@ package final class ManualClock: LoopClock {
     }
   }
 
-  /// Moves the wall clock alone, as an administrator or NTP would.
+  /// Advances the wall clock only, as an administrator or NTP would.
   package func advanceWall(bySeconds seconds: Int64) { state.withLock { $0.wallMilliseconds += seconds * 1000 } }
 
   func add(_ loop: EventLoop) { state.withLock { $0.loops.append(WeakLoop(loop: loop)) } }

@@ -1,13 +1,13 @@
 import CLinux
 
-/// A thread of pawl's own. Signals meant for the process are blocked on it, so that they interrupt no disk call and
-/// arrive at the main thread.
+/// A thread of pawl. It blocks the signals that are meant for the process: they interrupt no disk access here, and the main
+/// thread gets them.
 package final class LoopThread: Sendable {
   private let handle: pthread_t
   private let isJoined = AtomicWord(0)
 
-  /// Starts `body` on a new thread; `name` shows in `top -H` (its first 15 bytes).
-  /// - Throws: ``LoopError/system(call:code:)`` when the system has no thread left.
+  /// Starts `body` on a new thread. `top -H` shows the first 15 bytes of `name`.
+  /// - Throws: ``LoopError/system(call:code:)`` if the system cannot create another thread.
   package init(name: String, _ body: @escaping @Sendable () -> Void) throws(LoopError) {
     let start = ThreadStart(name: name, body: body)
     let argument = Unmanaged.passRetained(start)
@@ -28,13 +28,13 @@ package final class LoopThread: Sendable {
     if isJoined.load() == 0 { pthread_detach(handle) }
   }
 
-  /// Waits until the thread has ended. Once; later calls return at once.
+  /// Waits until the thread has ended. Only the first call waits; later calls return at once.
   package func join() {
     guard isJoined.exchange(1) == 0 else { return }
     pthread_join(handle, nil)
   }
 
-  /// All but those that tell of a fault of the thread itself.
+  /// The signals that are blocked: all except those that report a fault of the thread itself.
   private static func blockedSignals() -> sigset_t {
     var signals = sigset_t()
     sigfillset(&signals)
@@ -58,8 +58,8 @@ private func runThread(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRaw
 }
 
 extension EventLoop {
-  /// Makes a loop and a thread that turns it until ``stop()``; join the thread after that.
-  /// - Throws: ``LoopError/system(call:code:)`` when descriptors, memory or threads are used up.
+  /// Makes a loop and a thread that turns it until ``stop()``. The caller joins the thread after that.
+  /// - Throws: ``LoopError/system(call:code:)`` if the process has no descriptors, memory or threads left.
   package static func startThread(
     index: Int, clock: any LoopClock = SystemClock()
   ) throws(LoopError) -> (loop: EventLoop, thread: LoopThread) {

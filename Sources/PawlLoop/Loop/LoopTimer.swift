@@ -2,16 +2,16 @@ import CLibevent
 import CLinux
 import PawlBase
 
-/// A timer on one loop that can be set again and again. Never fires early; a set timer that is set later, or
-/// cancelled, costs no heap operation (the old alarm finds out when it rings).
+/// A timer on one loop that can be set again and again. It never fires early. Setting a running timer to a later time, or
+/// cancelling it, costs no heap operation: the libevent event fires at the earlier time and is then set again, or ignored.
 ///
-/// The closure lives until ``close()`` or the end of the timer: an owner that the closure refers to needs
-/// `[weak self]` or `[unowned self]` there.
+/// The closure lives until ``close()`` or the end of the timer. An object that holds the timer and that the closure refers to
+/// is captured with `[weak self]` or `[unowned self]`.
 package final class LoopTimer {
   private let loop: EventLoop
   private var fire: (() -> Void)?
   private var alarm: UnsafeMutablePointer<event>?
-  /// When the alarm rings; `nil` while it is not set. May be earlier than `due`.
+  /// The time for which the libevent event is set; `nil` while it is not set. May be earlier than `due`.
   private var alarmTime: Monotonic?
   private(set) var due: Monotonic?
 
@@ -25,10 +25,11 @@ package final class LoopTimer {
     releaseAlarm()
   }
 
-  /// Whether it will fire.
+  /// Whether the timer is set.
   package var isScheduled: Bool { due != nil }
 
-  /// Fires once, `delay` from the time of the current turn; replaces an earlier setting. Zero and less: in the next turn.
+  /// Sets the timer to fire once, `delay` after the time of the current turn. Replaces an earlier setting. With zero or less it
+  /// fires in the next turn.
   package func schedule(after delay: Duration) {
     loop.preconditionOnLoop()
     guard fire != nil else { return }
@@ -39,13 +40,13 @@ package final class LoopTimer {
     setAlarm(delay, at: time)
   }
 
-  /// Does not fire any more until it is scheduled again.
+  /// Stops the timer until it is scheduled again.
   package func cancel() {
     loop.preconditionOnLoop()
     due = nil
   }
 
-  /// Cancels for good and lets go of the closure.
+  /// Stops the timer for ever and releases the closure.
   package func close() {
     loop.preconditionOnLoop()
     due = nil
@@ -63,13 +64,13 @@ package final class LoopTimer {
   private func setAlarm(_ delay: Duration, at time: Monotonic) {
     let event = alarm ?? loop.makeEvent(-1, 0, onAlarm, Unmanaged.passUnretained(self).toOpaque())
     alarm = event
-    // libevent holds at most about 2^31 seconds; the alarm finds out that there is more to wait.
+    // libevent waits for at most about 2^31 seconds. After a year at most, ``rang()`` sets the alarm again for the rest.
     let nanoseconds = min(max(delay.wholeNanoseconds, 0), 1_000_000_000 * 86_400 * 365)
     var wait = timeval()
     wait.tv_sec = Int(nanoseconds / 1_000_000_000)
     wait.tv_usec = Int((nanoseconds % 1_000_000_000 + 999) / 1000)
     if wait.tv_usec == 1_000_000 { (wait.tv_sec, wait.tv_usec) = (wait.tv_sec + 1, 0) }
-    // A timer needs no descriptor: only memory can be missing.
+    // A timer needs no descriptor: `event_add` fails only when there is no memory left.
     precondition(event_add(event, &wait) == 0, "out of memory")
     alarmTime = time
   }
@@ -77,7 +78,7 @@ package final class LoopTimer {
   fileprivate func rang() {
     alarmTime = nil
     guard let due else { return }
-    // libevent reads a coarse clock that may be some milliseconds behind: look at ours.
+    // libevent reads a coarse clock that may be some milliseconds behind, so the loop's clock decides.
     let time = loop.clock.now()
     guard time >= due else { return setAlarm(max(due - time, .milliseconds(1)), at: due) }
     fireNow()
@@ -91,7 +92,7 @@ package final class LoopTimer {
 
 private func onAlarm(_: CInt, _: Int16, argument: UnsafeMutableRawPointer?) {
   guard let argument else { return }
-  // Safe: the timer frees the event in its deinit, so it exists; it is kept alive through its own callback.
+  // Safe: the timer frees the event in its deinit, so the timer exists here. It is kept alive during its own callback.
   let timer = Unmanaged<LoopTimer>.fromOpaque(argument).takeUnretainedValue()
   withExtendedLifetime(timer) { timer.rang() }
 }

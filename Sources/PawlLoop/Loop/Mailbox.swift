@@ -1,11 +1,12 @@
 import CLinux
 
-/// Work on its way to a loop: one link of the mailbox's list, performed and let go on the loop.
+/// Work for a loop: one link of the mailbox's list. The loop performs and releases it.
 class MailboxItem: @unchecked Sendable {
-  // Safe: written before the item is pushed, read after it was taken; the list's head orders the two.
+  // Safe: written before the item is pushed and read after it was taken. The atomic head of the list orders the two.
   fileprivate var next: UInt = 0
 
-  /// Runs on the loop, once. Must let go of everything that belongs to the loop: the sender may hold the item longer.
+  /// Performs the work. Called once, on the loop. It must release everything that belongs to the loop: the sending thread may
+  /// hold the item longer.
   func perform() {}
 }
 
@@ -17,16 +18,16 @@ final class MailboxClosure: MailboxItem, @unchecked Sendable {
   override func perform() { work() }
 }
 
-/// How other threads reach a loop: an intrusive stack of items and an eventfd that is written once a batch
-/// (half of what `event_active` across threads costs).
+/// The way from other threads to a loop: an intrusive stack of items, and an eventfd that is written once for each batch. This
+/// costs half of what `event_active` across threads costs.
 final class Mailbox: Sendable {
-  // The head is the address of the newest item, which the list owns, or one of these.
+  // The head is the address of the newest item, which the list retains, or one of these two.
   private static let empty: UInt = 0
   private static let closed: UInt = 1
   private let head = AtomicWord(empty)
   private let bell: OwnedDescriptor
 
-  /// Readable while something waits.
+  /// The descriptor that the loop polls: readable while items wait.
   var descriptor: CInt { bell.raw }
 
   init() throws(LoopError) {
@@ -37,8 +38,9 @@ final class Mailbox: Sendable {
 
   deinit { close() }
 
-  /// From any thread. `false` when the loop has ended: the item is not performed.
-  /// - Parameter rings: `false`: the loop itself pushes, and will look.
+  /// Adds an item. From any thread.
+  /// - Parameter rings: `false` if the loop itself adds the item and reads the mailbox later in the same turn.
+  /// - Returns: `false` if the loop has ended; the item is not performed then.
   @discardableResult
   func push(_ item: MailboxItem, rings: Bool = true) -> Bool {
     let link = Unmanaged.passRetained(item)
@@ -60,18 +62,18 @@ final class Mailbox: Sendable {
   /// Wakes the loop without giving it work.
   func ring() {
     var one: UInt64 = 1
-    // Fails only when the counter is full, and then the loop is awake already.
+    // The write fails only when the counter is full; the loop is awake then.
     _ = write(bell.raw, &one, 8)
   }
 
-  /// On the loop: silences the bell and performs what waits, oldest first.
+  /// Resets the eventfd and performs the waiting items, oldest first. On the loop.
   func performAll() {
     var count: UInt64 = 0
     _ = read(bell.raw, &count, 8)
     performWaiting()
   }
 
-  /// On the loop: performs what waits, oldest first.
+  /// Performs the waiting items, oldest first. On the loop.
   func performWaiting() {
     var address = oldestFirst(head.exchange(Mailbox.empty))
     while let item = Mailbox.item(at: address) {
@@ -80,7 +82,7 @@ final class Mailbox: Sendable {
     }
   }
 
-  /// On the loop, at its end: what waits and what still comes is let go unperformed.
+  /// Closes the mailbox at the end of the loop: waiting and later items are released without being performed. On the loop.
   func close() {
     var address = head.exchange(Mailbox.closed)
     while let item = Mailbox.item(at: address) { address = item.next }
@@ -90,14 +92,14 @@ final class Mailbox: Sendable {
     var address = newest
     var turned = Mailbox.empty
     while let link = UnsafeRawPointer(bitPattern: address) {
-      // Safe: the list owns its items until `item(at:)` takes them.
+      // Safe: the list retains its items until `item(at:)` takes them.
       let item = Unmanaged<MailboxItem>.fromOpaque(link).takeUnretainedValue()
       (address, item.next, turned) = (item.next, turned, address)
     }
     return turned
   }
 
-  /// Takes the item out of the list's ownership.
+  /// Takes an item out of the list, together with the list's reference to it.
   private static func item(at address: UInt) -> MailboxItem? {
     guard address != closed, let link = UnsafeRawPointer(bitPattern: address) else { return nil }
     return Unmanaged<MailboxItem>.fromOpaque(link).takeRetainedValue()

@@ -1,10 +1,10 @@
-/// A point on a clock that never runs backwards (`CLOCK_MONOTONIC`); its zero means nothing.
+/// A point in time on a clock that never runs backwards (`CLOCK_MONOTONIC`). Its zero has no meaning.
 package struct Monotonic: Comparable, Hashable, Sendable {
   package var nanoseconds: UInt64
 
   package init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
 
-  /// Stays within the clock's ends instead of overflowing.
+  /// Returns the time `duration` later. The result is clamped to the range of the clock instead of overflowing.
   package func advanced(by duration: Duration) -> Monotonic {
     let step = duration.wholeNanoseconds
     let (sum, overflow) =
@@ -17,14 +17,14 @@ package struct Monotonic: Comparable, Hashable, Sendable {
   /// Whole seconds since the clock's zero.
   package var seconds: UInt64 { nanoseconds / 1_000_000_000 }
 
-  /// Whole microseconds since `earlier`; 0 when that is the later one.
+  /// Whole microseconds from `earlier` to this time; 0 if `earlier` is in fact later.
   package func microseconds(since earlier: Monotonic) -> UInt64 {
     self > earlier ? (nanoseconds - earlier.nanoseconds) / 1000 : 0
   }
 
   package static func < (left: Monotonic, right: Monotonic) -> Bool { left.nanoseconds < right.nanoseconds }
 
-  /// The time from `right` to `left`; negative when `left` is the earlier one.
+  /// The time from `right` to `left`; negative if `left` is earlier.
   package static func - (left: Monotonic, right: Monotonic) -> Duration {
     let distance = left > right ? left.nanoseconds - right.nanoseconds : right.nanoseconds - left.nanoseconds
     let magnitude = Duration.nanoseconds(Int64(clamping: distance))
@@ -33,9 +33,9 @@ package struct Monotonic: Comparable, Hashable, Sendable {
 }
 
 extension Duration {
-  /// In nanoseconds, rounded towards zero and held within ± 292 years.
+  /// The duration in nanoseconds, rounded towards zero and clamped to ± 292 years.
   ///
-  /// One division of 128 by 64 bits: ``components`` makes two of 128 by 128 of it, for each deadline that is set.
+  /// It takes one division of 128 by 64 bits. ``components`` would take two of 128 by 128 bits, for each deadline that is set.
   package var wholeNanoseconds: Int64 {
     let magnitude = attoseconds.magnitude
     let perNanosecond: UInt64 = 1_000_000_000

@@ -1,18 +1,17 @@
 import CLibevent
 import CLinux
 
-/// A timer that rings at even distances, on the microsecond and not on the millisecond as ``LoopTimer`` does: a
-/// descriptor of the kernel's own (timerfd(2)). What it costs, a system call each time, is worth it where something is
-/// to happen at a given rate.
+/// A timer that fires at even intervals with microsecond precision; ``LoopTimer`` has millisecond precision. It is a timerfd(2)
+/// and costs a system call each time, so it is meant for work at a given rate.
 package final class PreciseTimer {
   private let loop: EventLoop
   private var descriptor: CInt
   private var readEvent: UnsafeMutablePointer<event>?
   private let ring: () -> Void
 
-  /// Rings first at `start`, then every `interval`; several times that passed while the loop was busy are one. On the
-  /// loop, until ``close()``.
-  /// - Throws: ``LoopError/system(call:code:)`` when the process is out of descriptors.
+  /// Calls `ring` first at `start`, then every `interval`, until ``close()``. Intervals that pass while the loop is busy lead
+  /// to one call. On the loop.
+  /// - Throws: ``LoopError/system(call:code:)`` if the process has no descriptors left.
   package init(
     _ loop: EventLoop, start: Monotonic, every interval: Duration, ring: @escaping () -> Void
   ) throws(LoopError) {
@@ -59,7 +58,7 @@ package final class PreciseTimer {
 
 private func onRing(_: CInt, _: Int16, argument: UnsafeMutableRawPointer?) {
   guard let argument else { return }
-  // Safe: the timer frees the event in close and deinit; it is kept alive through its own callback.
+  // Safe: the timer frees the event in close and deinit. It is kept alive during its own callback.
   let timer = Unmanaged<PreciseTimer>.fromOpaque(argument).takeUnretainedValue()
   withExtendedLifetime(timer) { timer.rang() }
 }

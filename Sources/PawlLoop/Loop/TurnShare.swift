@@ -1,11 +1,12 @@
-/// How much of one turn a connection with much to move may take. Alone it takes all it wants; the more sockets are ready
-/// beside it, the sooner it makes room for them, so that small answers do not wait for large bodies.
+/// Decides how much of a turn one busy connection may use. If no other socket is ready, it may use all; the more sockets are
+/// ready, the smaller its share, so that small responses do not wait for large bodies.
 package struct TurnShare: Sendable {
-  /// Nobody is cut shorter than this part of what it may take alone: more calls would cost more than they spare others.
+  /// The smallest share is one part in this many: with smaller shares the additional system calls would cost more than the
+  /// waiting they save.
   package static let leastPart = 8
 
-  /// Sockets that were told to be ready in this turn so far, and in those before it. That is forgotten over some twenty turns:
-  /// clients that wait for their answers are ready in some turns and not in others.
+  /// The sockets that were ready in this turn so far (``ready``), and a recent maximum of the turns before it (``before``). The
+  /// maximum decays over about twenty turns: clients that wait for their responses are ready in some turns and not in others.
   private var ready = 0
   private var before = 0
 
@@ -16,8 +17,9 @@ package struct TurnShare: Sendable {
 
   mutating func noteReady() { ready &+= 1 }
 
+  /// Returns the share of one connection in bytes.
   /// - Parameters:
-  ///   - whole: bytes that one connection may move in a turn in which nothing else is ready.
-  ///   - parts: nobody is cut shorter than this part of it.
+  ///   - whole: the bytes that one connection may move in a turn in which no other socket is ready.
+  ///   - parts: the smallest share is `whole / parts`.
   func bytes(of whole: Int, parts: Int = TurnShare.leastPart) -> Int { whole / min(max(before, ready, 1), parts) }
 }

@@ -1,10 +1,10 @@
 import CLinux
 import DequeModule
 
-/// Threads for calls that may block: disk, name service. Work starts in the order it came; threads are started
-/// when first needed.
+/// A pool of threads for blocking calls: disk, name service. Work starts in the order in which it came. Threads are started
+/// when they are first needed.
 package final class WorkerPool: @unchecked Sendable {
-  // Safe: everything below is touched with `mutex` held, `threadLimit` and `name` are constant.
+  // Safe: everything below is used with `mutex` held; `threadLimit` and `name` are constant.
   private let name: String
   private let threadLimit: Int
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
@@ -14,7 +14,7 @@ package final class WorkerPool: @unchecked Sendable {
   private var idleCount = 0
   private var isStopping = false
 
-  /// - Parameter name: shows in `top -H`, followed by a number.
+  /// - Parameter name: the name of the threads in `top -H`, followed by a number.
   package init(threads: Int, name: String = "pawl-disk") {
     precondition(threads > 0, "a pool needs a thread")
     self.name = name
@@ -34,9 +34,9 @@ package final class WorkerPool: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Performs `work` on a thread of the pool, then `completion` with its result on `loop`, where alone the completion
-  /// is let go, too. Call it on that loop.
-  /// - Returns: `false` when the pool has stopped: neither is performed.
+  /// Performs `work` on a thread of the pool, then `completion` with the result on `loop`. The completion is also released on
+  /// `loop`. Call this on that loop.
+  /// - Returns: `false` if the pool has stopped: neither is performed.
   @discardableResult
   package func run<R: Sendable>(
     _ work: @escaping @Sendable () -> R, then loop: EventLoop, _ completion: @escaping (R) -> Void
@@ -47,12 +47,12 @@ package final class WorkerPool: @unchecked Sendable {
   }
 
   /// Performs `work` on a thread of the pool. From any thread.
-  /// - Returns: `false` when the pool has stopped: the work is not performed.
+  /// - Returns: `false` if the pool has stopped: the work is not performed.
   @discardableResult
   package func run(_ work: @escaping @Sendable () -> Void) -> Bool { enqueue(work) }
 
-  /// Takes no more work, finishes what is queued and returns when the last thread has ended. Not from a thread of the
-  /// pool; not on a loop, if completions matter that still come.
+  /// Stops the pool: refuses new work, finishes the queued work, and returns when the last thread has ended. Do not call it on
+  /// a thread of the pool. Do not call it on a loop whose pending completions matter: they could not run meanwhile.
   package func stop() {
     pthread_mutex_lock(mutex)
     isStopping = true
@@ -73,17 +73,18 @@ package final class WorkerPool: @unchecked Sendable {
     let wakesOne = idleCount >= queue.count
     if !wakesOne, threads.count < threadLimit { startThread() }
     pthread_mutex_unlock(mutex)
-    // After the mutex is free: a thread that wakes at once would only wait for it.
+    // After the mutex is free: the woken thread would otherwise wait for it.
     if wakesOne { pthread_cond_signal(arrived) }
     return true
   }
 
-  /// With the mutex held. Where the system has no thread left, the threads that run take the work in turn.
+  /// Starts a thread. The caller holds the mutex. If the system cannot create another thread, the running threads take the work
+  /// in turn.
   private func startThread() {
     do throws(LoopError) {
       threads.append(try LoopThread(name: "\(name)-\(threads.count)") { [self] in workUntilStopped() })
     } catch {
-      // The first thread has no one to fall back to: pawl cannot work without it.
+      // The first thread is necessary: pawl cannot work without it.
       precondition(!threads.isEmpty, "no thread for \(name): \(error)")
     }
   }
@@ -94,7 +95,7 @@ package final class WorkerPool: @unchecked Sendable {
       if var work = queue.popFirst() {
         pthread_mutex_unlock(mutex)
         work()
-        // Let go of without the mutex: what it held may give the pool work when it goes.
+        // Released without the mutex: releasing what the closure holds may give the pool new work.
         work = {}
         pthread_mutex_lock(mutex)
       } else if isStopping {
@@ -111,7 +112,7 @@ package final class WorkerPool: @unchecked Sendable {
 
 /// Work whose result goes back to a loop.
 private final class Job<R: Sendable>: MailboxItem, @unchecked Sendable {
-  // Safe: one thread at a time: the loop makes it, a worker fills in the result, the mailbox hands it back.
+  // Safe: one thread at a time uses it: the loop makes it, a worker stores the result, the mailbox passes it back to the loop.
   private var blocking: (@Sendable () -> R)?
   private var completion: ((R) -> Void)?
   private var result: R?
@@ -121,14 +122,14 @@ private final class Job<R: Sendable>: MailboxItem, @unchecked Sendable {
     self.completion = completion
   }
 
-  /// On a worker.
+  /// Performs the blocking work. On a worker thread.
   func work(_ loop: EventLoop) {
     result = blocking?()
     blocking = nil
     loop.run(self)
   }
 
-  /// On the loop. The worker may still hold the item: nothing of the loop's stays in it.
+  /// Performs the completion. On the loop. The worker may still hold the item, so nothing of the loop stays in it.
   override func perform() {
     guard let completion, let result else { return }
     self.completion = nil

@@ -1,17 +1,18 @@
 import CLinux
 
-/// Who else may listen on a TCP address (`SO_REUSEPORT`): the loops of one process do, each with a socket of its own.
+/// Whether a TCP address is shared (`SO_REUSEPORT`): the loops of one process share it, each with a socket of its own.
 package enum PortSharing: Sendable {
   case alone
-  /// The first of several: fails where anybody else listens on the address, and lets those in that come after it.
+  /// The first of several sockets. Binding fails if any other socket listens on the address. Later sockets may share the
+  /// address.
   case first
-  /// Comes after the first, in the same process. The kernel lets in any process of the same user that asks so.
+  /// A further socket of the same process. The kernel also lets in other processes of the same user that set `SO_REUSEPORT`.
   case further
 }
 
-/// Seconds for which the kernel keeps a connection whose client has said nothing yet (`TCP_DEFER_ACCEPT`): until then it is no
-/// connection to us, and its first bytes can be read as soon as it is accepted. It comes all the same after them, by the next
-/// SYN-ACK that the kernel sends.
+/// How many seconds the kernel holds back a connection whose client has sent nothing yet (`TCP_DEFER_ACCEPT`). Until then the
+/// connection is not accepted, and its first bytes can be read as soon as it is. After that time it is accepted anyway, with
+/// the next SYN-ACK that the kernel sends.
 private let acceptsSilentAfter: CInt = 1
 
 /// Opens a socket and binds it to the address.
@@ -31,7 +32,7 @@ func bindSocket(_ address: SocketAddress, sharing: PortSharing = .alone) throws(
   var code = bindOnce(raw, address)
   if code == EADDRINUSE, removeStaleSocket(address) { code = bindOnce(raw, address) }
   guard code == 0 else { throw bindError("bind", address, code) }
-  // Only now: set before, it would let two processes bind, and each gets a part of the connections.
+  // Only now: with the option set before, two processes could bind, and each would get a part of the connections.
   if sharing == .first, !address.isUnix { setSocketOption(raw, SOL_SOCKET, SO_REUSEPORT, 1) }
   return socket
 }
@@ -49,7 +50,8 @@ func bindError(_ call: String, _ address: SocketAddress, _ code: CInt) -> LoopEr
   }
 }
 
-/// Unlinks a unix socket's file that nobody listens on. `false` where somebody does, or where it is no socket.
+/// Removes the file of a unix socket on which no process listens.
+/// - Returns: `false` if a process listens on it, or if it is no socket.
 private func removeStaleSocket(_ address: SocketAddress) -> Bool {
   guard let path = UnixSocketPath(address) else { return false }
   let probe = openSocket(AF_UNIX)
@@ -59,13 +61,13 @@ private func removeStaleSocket(_ address: SocketAddress) -> Bool {
   return isDeserted && path.remove()
 }
 
-/// A unix socket's file, known by its inode: what another process put there meanwhile is left alone.
+/// The file of a unix socket, identified by its inode: a file that another process has put in its place is left alone.
 struct UnixSocketPath {
   private let path: String
   private let device: dev_t
   private let inode: ino_t
 
-  /// `nil` for other addresses, abstract names, and where no socket's file is.
+  /// `nil` for other addresses, for abstract names, and if there is no socket at the path.
   init?(_ address: SocketAddress) {
     guard let path = address.unixPath, !path.hasPrefix("@") else { return nil }
     var status = stat()

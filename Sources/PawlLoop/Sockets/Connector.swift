@@ -2,14 +2,14 @@ import CLibevent
 import CLinux
 import PawlBase
 
-/// Why no connection came about.
+/// Why connecting failed.
 package enum ConnectError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// Nobody listens there.
+  /// Nothing listens on the address.
   case refused
   case timedOut
-  /// No way there, or no such unix socket; with the `errno`.
+  /// There is no route to the address, or no such unix socket; with the `errno`.
   case unreachable(CInt)
-  /// This process or system has no descriptor, port or memory left; with the `errno`.
+  /// The process or the system has no descriptor, port or memory left; with the `errno`.
   case noDescriptors(CInt)
   case failed(CInt)
 
@@ -33,9 +33,9 @@ package enum ConnectError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// One attempt to connect. It lives by itself until it is done, cancelled, or its loop ends.
+/// One attempt to connect. The loop keeps it alive until it is done, cancelled, or the loop ends.
 package final class Connector {
-  /// How long to wait for room in the backlog of a unix socket before asking again.
+  /// The pause before another attempt when the backlog of a unix socket is full.
   static let retryPause: Duration = .milliseconds(10)
   private let loop: EventLoop
   private let address: SocketAddress
@@ -45,9 +45,9 @@ package final class Connector {
   private var retryTimer: LoopTimer?
   private var completion: ((Result<SocketStream, ConnectError>) -> Void)?
 
-  /// Connects to `address` within `timeout`. On the loop; `completion` is called once, on the loop, never before this
-  /// returns, and not after ``cancel()``.
-  /// - Parameter receiveBuffer: `SO_RCVBUF` in bytes, to be set before the handshake; the kernel's choice when `nil`.
+  /// Connects to `address` within `timeout`. On the loop. `completion` is called once, on the loop, after this function has
+  /// returned, and not after ``cancel()``.
+  /// - Parameter receiveBuffer: `SO_RCVBUF` in bytes, set before the handshake; `nil`: the kernel decides.
   @discardableResult
   package static func connect(
     to address: SocketAddress, loop: EventLoop, timeout: Duration, receiveBuffer: Int? = nil,
@@ -68,7 +68,7 @@ package final class Connector {
 
   deinit { releaseAll() }
 
-  /// Gives up; `completion` is not called any more and let go of.
+  /// Gives up. `completion` is not called any more, and is released.
   package func cancel() {
     loop.preconditionOnLoop()
     let dropped = take(&completion)
@@ -90,7 +90,7 @@ package final class Connector {
 
   private func dial() {
     let code = address.withSockaddr { pawl_connect(descriptor, $0, $1) } == 0 ? 0 : pawl_errno()
-    // A unix socket whose backlog is full says so at once instead of making us wait (connect(2)).
+    // A unix socket with a full backlog fails at once with `EAGAIN` instead of waiting (connect(2)).
     if code == EAGAIN, address.isUnix { return dialLater() }
     guard code == EINPROGRESS || code == EINTR else { return finishLater(code) }
     let event = loop.makeEvent(descriptor, EV_WRITE, onConnected, Unmanaged.passUnretained(self).toOpaque())
@@ -113,7 +113,8 @@ package final class Connector {
   private func finish(_ code: CInt) {
     guard let completion else { return }
     self.completion = nil
-    // A refused port of this machine's ephemeral range can meet itself (simultaneous open): nobody listens there.
+    // A connection to a free port of this machine's ephemeral range can connect to itself (simultaneous open). Then nothing
+    // listens there.
     let code = code == 0 && hasMetItself ? ECONNREFUSED : code
     var socket: CInt = -1
     if code == 0 { swap(&socket, &descriptor) }
@@ -130,7 +131,7 @@ package final class Connector {
     address.isLoopback && !address.isUnix && socketAddress(descriptor, pawl_getsockname) == address
   }
 
-  /// The event first: it must be gone from epoll before its socket changes hands.
+  /// Frees the event before the socket is closed or passed on: the socket must have left epoll by then.
   private func releaseAll() {
     let (event, socket) = (writeEvent, descriptor)
     (writeEvent, descriptor) = (nil, -1)
@@ -141,7 +142,7 @@ package final class Connector {
 
 private func onConnected(_: CInt, _: Int16, argument: UnsafeMutableRawPointer?) {
   guard let argument else { return }
-  // Safe: the connector frees the event before it ends; it is kept alive through its own callback.
+  // Safe: the connector frees the event before it ends. It is kept alive during its own callback.
   let connector = Unmanaged<Connector>.fromOpaque(argument).takeUnretainedValue()
   withExtendedLifetime(connector) { connector.becameWritable() }
 }

@@ -2,20 +2,20 @@ import CLibevent
 import CLinux
 import PawlTLS
 
-/// A protected connection that its owner has closed while ciphertext waited for the socket: what the owner was told is
-/// sent goes out as long as the peer reads, as the kernel does it for connections in clear. Then, and where the peer broke
-/// the rules of TLS, what else it sent is read and dropped for a while, as the kernel would answer it with a reset that
-/// overtakes the last bytes.
+/// Finishes a TLS connection that was closed while ciphertext waited for the socket. Bytes that `write` accepted are still sent
+/// as long as the peer reads, as the kernel does for connections in clear. After that, or if the peer broke the rules of TLS,
+/// it is a lingering close: further input is read and dropped for a while, because the kernel would answer it with a reset that
+/// can overtake the last bytes.
 final class LateFlush {
-  /// Without progress for so long the rest is dropped.
+  /// After this time without progress the rest is dropped.
   static let patience = Duration.seconds(5)
-  /// Nothing is kept for longer, progress or not.
+  /// The longest time in all, with or without progress.
   static let limit = Duration.seconds(30)
-  /// Behind the last byte, how long the peer's end is waited for, and how many bytes are dropped until it comes.
+  /// After the last byte: how long to wait for the peer's end of the connection, and how many bytes are dropped until it comes.
   static let lingerTime = Duration.seconds(2)
   static let lingerBytes = 256 << 10
 
-  /// How many of one loop may be on their way out at the same time; one more ends at once, by a reset.
+  /// The most connections of one loop in this state at a time. One more is ended at once by a reset.
   static let maxCount = 64
 
   private let loop: EventLoop
@@ -27,7 +27,7 @@ final class LateFlush {
   private var dropped = 0
   private var isOver = false
 
-  /// Takes over the descriptor.
+  /// Begins to finish a connection, and takes over its descriptor.
   static func begin(_ engine: TLSEngine, _ descriptor: CInt, on loop: EventLoop) {
     guard loop.closingCount < maxCount else {
       var linger = linger(l_onoff: 1, l_linger: 0)
@@ -105,14 +105,14 @@ final class LateFlush {
 
 private func onLateReadable(_: CInt, _: Int16, argument: UnsafeMutableRawPointer?) {
   guard let argument else { return }
-  // Safe: as for ``onLateWritable``.
+  // Safe: as in `onLateWritable`.
   let flush = Unmanaged<LateFlush>.fromOpaque(argument).takeUnretainedValue()
   withExtendedLifetime(flush) { flush.becameReadable() }
 }
 
 private func onLateWritable(_: CInt, _: Int16, argument: UnsafeMutableRawPointer?) {
   guard let argument else { return }
-  // Safe: it frees the event before it ends; it is kept alive through its own callback.
+  // Safe: the object frees the event before it ends. It is kept alive during its own callback.
   let flush = Unmanaged<LateFlush>.fromOpaque(argument).takeUnretainedValue()
   withExtendedLifetime(flush) { flush.becameWritable() }
 }

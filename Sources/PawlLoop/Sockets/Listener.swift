@@ -4,21 +4,21 @@ import PawlBase
 
 /// A listening socket on one loop.
 package final class Listener {
-  /// What kept the listener from accepting for a while.
+  /// Why the listener stopped accepting for a while.
   package enum Trouble: Hashable, Sendable {
     /// Out of descriptors or socket memory (`EMFILE`, `ENFILE`, `ENOBUFS`, `ENOMEM`): paused for ``Listener/pause``.
     case exhausted(CInt)
   }
 
-  /// How long no connection is taken after the process ran out of descriptors; clients wait in the backlog meanwhile.
+  /// How long the listener pauses after the process ran out of descriptors. New clients wait in the backlog meanwhile.
   package static let pause: Duration = .milliseconds(100)
 
-  /// Takes over each new connection: a non-blocking socket that has the listener's options (for TCP `TCP_NODELAY`, and probes of
-  /// its peer), which it inherits, and where it comes from.
+  /// Called for each new connection with its socket and the client's address; takes the socket over. The socket is non-blocking
+  /// and inherits the options of the listener (for TCP `TCP_NODELAY` and keep-alive probes).
   package var onAccept: ((CInt, SocketAddress) -> Void)?
-  /// Told once per pause, for the event log.
+  /// Called once for each pause, for the event log.
   package var onTrouble: ((Trouble) -> Void)?
-  /// Where it really listens: with the port that the kernel chose for port 0.
+  /// The address that the listener is bound to. For port 0 it has the port that the kernel chose.
   package let boundAddress: SocketAddress
   private let loop: EventLoop
   private var descriptor: CInt
@@ -31,11 +31,11 @@ package final class Listener {
   /// The outcome of one `accept4`.
   enum Accepted { case connection(CInt, SocketAddress), none(CInt) }
 
-  /// Binds and listens; nothing is accepted before ``start()``.
+  /// Binds and listens. No connection is accepted before ``start()``.
   ///
-  /// An IPv6 address takes IPv6 alone (`IPV6_V6ONLY`): `[::]:80` and `0.0.0.0:80` can stand side by side. A unix
-  /// socket's file that nobody listens on any more is replaced.
-  /// - Parameter sharing: lets each loop have a listener of its own on the same TCP address.
+  /// An IPv6 address accepts IPv6 only (`IPV6_V6ONLY`), so `[::]:80` and `0.0.0.0:80` can be used side by side. The file of a
+  /// unix socket on which no process listens any more is replaced.
+  /// - Parameter sharing: whether each loop has a listener of its own on the same TCP address.
   package init(
     address: SocketAddress, loop: EventLoop, sharing: PortSharing = .alone, backlog: CInt = 1024
   ) throws(LoopError) {
@@ -48,13 +48,13 @@ package final class Listener {
     acceptOne = Listener.acceptSocket
   }
 
-  /// A second listener on the same socket, for another loop: the way to share a unix socket, which has no
-  /// `SO_REUSEPORT`. Each connection goes to one of them.
+  /// Makes a second listener on the same socket, for another loop. Unix sockets are shared in this way, because they have no
+  /// `SO_REUSEPORT`. The kernel gives each connection to one of the listeners.
   package convenience init(sharing other: Listener, loop: EventLoop) throws(LoopError) {
     try self.init(sharing: other, loop: loop, acceptOne: Listener.acceptSocket)
   }
 
-  /// For tests: with another way to accept.
+  /// As above, with another function for accepting. For tests.
   init(sharing other: Listener, loop: EventLoop, acceptOne: @escaping (CInt) -> Accepted) throws(LoopError) {
     let copy = pawl_fcntl(other.descriptor, F_DUPFD_CLOEXEC, 3)
     guard copy >= 0 else { throw .system(call: "fcntl", code: pawl_errno()) }
@@ -66,11 +66,11 @@ package final class Listener {
 
   deinit { releaseAll() }
 
-  /// For tests; -1 when closed. Stays the listener's own.
+  /// The listener's descriptor; -1 when closed. For tests. The listener stays responsible for closing it.
   var rawDescriptor: CInt { descriptor }
 
-  /// Accepts from now on. On the loop.
-  /// - Throws: ``LoopError/system(call:code:)`` when the kernel cannot watch the socket.
+  /// Starts to accept connections. On the loop.
+  /// - Throws: ``LoopError/system(call:code:)`` if the kernel cannot watch the socket.
   package func start() throws(LoopError) {
     loop.preconditionOnLoop()
     guard descriptor >= 0 else { return }
@@ -80,7 +80,7 @@ package final class Listener {
     guard event_add(event, nil) == 0 else { throw .system(call: "event_add", code: pawl_errno()) }
   }
 
-  /// Stops listening; a unix socket's file is removed when it is still this listener's. On the loop.
+  /// Stops listening. Removes the file of a unix socket if it is still this listener's. On the loop.
   package func close() {
     loop.preconditionOnLoop()
     releaseAll()
@@ -104,7 +104,7 @@ package final class Listener {
         if loop.isTurnOver { return }
       case .none(EAGAIN): return pace.foundNone(after: taken)
       case .none(let code) where [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(code): return rest(code)
-      // The client left before it was accepted, a signal came, or the network had something to report (accept(2)).
+      // The client left before it was accepted, a signal came, or a network error was pending (accept(2)).
       case .none: taken += 1
       }
     }
@@ -122,7 +122,7 @@ package final class Listener {
 
   private func goOn() {
     guard let readEvent else { return }
-    // The event was added before; if the kernel has no memory for it now, it may have some after another pause.
+    // The event was added before. If the kernel has no memory for it now, it may have some after another pause.
     if event_add(readEvent, nil) != 0 { pauseTimer?.schedule(after: Listener.pause) }
   }
 
@@ -144,7 +144,7 @@ package final class Listener {
 
 private func onConnection(_: CInt, _: Int16, argument: UnsafeMutableRawPointer?) {
   guard let argument else { return }
-  // Safe: the listener frees the event in close and deinit; it is kept alive through its own callback.
+  // Safe: the listener frees the event in close and deinit. It is kept alive during its own callback.
   let listener = Unmanaged<Listener>.fromOpaque(argument).takeUnretainedValue()
   withExtendedLifetime(listener) { listener.acceptWaiting() }
 }

@@ -1,13 +1,13 @@
 import CLinux
 import PawlBase
 
-/// Why a name has no address.
+/// Why resolving a name failed.
 package enum ResolveError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// There is no such name, or it has no address.
+  /// There is no such name, or the name has no address.
   case notFound
-  /// The name service does not answer now; trying again may help.
+  /// The name service does not answer now. Another attempt may succeed.
   case temporary
-  /// Anything else; `getaddrinfo(3)`'s code.
+  /// Any other reason; the code of `getaddrinfo(3)`.
   case failed(CInt)
 
   package var description: String {
@@ -27,16 +27,16 @@ package enum ResolveError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Names to addresses, on threads of its own. Answers hold for 10 s, so that changed addresses are followed; a name
-/// that is being looked up is not looked up twice.
+/// Resolves names to addresses on threads of its own. A result is used for 10 s, so that changed addresses are found soon.
+/// Several requests for one name share one look-up.
 package final class Resolver: Sendable {
   package typealias LookUp = @Sendable (_ host: String) -> Result<[SocketAddress], ResolveError>
 
-  /// How long an answer is used.
+  /// How long a result is used.
   package static let lifetime: Duration = .seconds(10)
-  /// How long "no such host" is believed.
+  /// How long the result "no such host" is used.
   package static let absenceLifetime: Duration = .seconds(1)
-  /// How long the last answer stands in while the name service is silent.
+  /// How long the last good result is used while the name service does not answer.
   package static let staleLifetime: Duration = .seconds(600)
   private static let maxNames = 1024
 
@@ -54,7 +54,7 @@ package final class Resolver: Sendable {
   private let clock: any LoopClock
   private let lookUp: LookUp
 
-  /// - Parameter lookUp: asks the system (`getaddrinfo`) unless told otherwise; may block.
+  /// - Parameter lookUp: the function that resolves a name; may block. By default it asks the system (`getaddrinfo`).
   package init(
     threads: Int = 4, clock: any LoopClock = SystemClock(), lookUp: @escaping LookUp = Resolver.askSystem
   ) {
@@ -63,11 +63,11 @@ package final class Resolver: Sendable {
     self.lookUp = lookUp
   }
 
-  /// Waits for look-ups that run; their answers come in as usual.
+  /// Stops the threads after the running look-ups are finished; their results are delivered as usual.
   package func stop() { pool.stop() }
 
-  /// The addresses of `host`, in the order in which to try them. Literal addresses (with or without brackets) and
-  /// `unix:PATH` need no look-up. On the loop; `completion` is called once, on the loop, never before this returns.
+  /// Resolves `host` to its addresses, in the order in which to try them. Literal addresses (with or without brackets) and
+  /// `unix:PATH` need no look-up. On the loop. `completion` is called once, on the loop, after this function has returned.
   package func resolve(
     host: String, port: UInt16, on loop: EventLoop,
     completion: @escaping (Result<[SocketAddress], ResolveError>) -> Void
@@ -97,11 +97,12 @@ package final class Resolver: Sendable {
       return SocketAddress.parse(host).map { .success([$0]) } ?? .failure(.notFound)
     }
     if let literal = SocketAddress.literal(host, port: port) { return .success([literal]) }
-    // A NUL would cut the name short, an empty name means this machine to getaddrinfo.
+    // `getaddrinfo` would end the name at a NUL, and takes an empty name for this machine.
     return host.isEmpty || host.utf8.contains(0) ? .failure(.notFound) : nil
   }
 
-  /// On a worker: notes the answer and passes it to all that wait for it.
+  /// Stores the result and delivers it to all that wait for it. On a worker thread, or on the calling loop if the pool has
+  /// stopped.
   private func answer(_ name: String, _ fresh: Result<[SocketAddress], ResolveError>) {
     let now = clock.now()
     let (waiting, answer) = state.withLock { state in
@@ -135,7 +136,7 @@ package final class Resolver: Sendable {
     }
   }
 
-  /// Asks `getaddrinfo(3)`: hosts file and name service, IPv6 and IPv4 in the order of RFC 6724. Blocks.
+  /// Asks `getaddrinfo(3)`: hosts file and name service, IPv6 and IPv4 addresses in the order of RFC 6724. Blocks.
   package static let askSystem: LookUp = { host in
     var hints = addrinfo()
     hints.ai_family = AF_UNSPEC
@@ -163,9 +164,10 @@ package final class Resolver: Sendable {
   }
 }
 
-/// The way back to the loop that asked; the completion is called and let go of there.
+/// One request for a name, and the way back to its loop. The completion is called and released on that loop.
 private final class Resolution: MailboxItem, @unchecked Sendable {
-  // Safe: one thread at a time: the loop makes it, the thread that answers fills it in, the mailbox hands it back.
+  // Safe: one thread at a time uses it: the loop makes it, the resolving thread stores the result, the mailbox passes it back
+  // to the loop.
   private let port: UInt16
   private let loop: EventLoop
   private var completion: ((Result<[SocketAddress], ResolveError>) -> Void)?

@@ -1,6 +1,6 @@
 import CLinux
 
-/// Sets an integer option; what the socket's kind does not have is ignored (`TCP_NODELAY` on a unix socket).
+/// Sets an integer option. An option that this kind of socket does not have is ignored (`TCP_NODELAY` on a unix socket).
 func setSocketOption(_ fd: CInt, _ level: CInt, _ option: CInt, _ value: CInt) {
   var value = value
   setsockopt(fd, level, option, &value, socklen_t(MemoryLayout<CInt>.size))
@@ -12,27 +12,27 @@ func socketOption(_ fd: CInt, _ level: CInt, _ option: CInt) -> CInt? {
   return getsockopt(fd, level, option, &value, &length) == 0 ? value : nil
 }
 
-/// What stays on this machine goes as fast as it is taken. A congestion control that paces what it sends (bbr, where the
-/// system has chosen that) takes a third of the CPU of a large body for its timers, and there is no network to spare. `reno`
-/// does not pace, and every kernel has it. A listener's connections inherit it.
+/// Selects the congestion control `reno` for a connection that stays on this machine. If the system uses one with pacing (bbr),
+/// its timers take a third of the CPU of a large body, and there is no network that pacing could protect. `reno` does not pace,
+/// and every kernel has it. Accepted connections inherit it from their listener.
 func sendUnpaced(_ fd: CInt) {
   _ = "reno".withCString { setsockopt(fd, CInt(IPPROTO_TCP), TCP_CONGESTION, $0, socklen_t(4)) }
 }
 
-/// A non-blocking stream socket that no child process inherits; -1 and `errno` on failure.
+/// Opens a non-blocking stream socket that child processes do not inherit; -1 and `errno` on failure.
 func openSocket(_ family: CInt) -> CInt {
   let flags = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
   return socket(family, CInt(flags), 0)
 }
 
-/// Asks `getsockname` or `getpeername`; `nil` when the socket is not connected any more.
+/// Calls `getsockname` or `getpeername`. Returns `nil` if the socket is not connected any more.
 func socketAddress(
   _ fd: CInt, _ ask: (CInt, UnsafeMutablePointer<sockaddr>?, UnsafeMutablePointer<socklen_t>?) -> CInt
 ) -> SocketAddress? {
   withAddressSpace { ask(fd, $0, $1) }.address
 }
 
-/// Lends the kernel room for an address and reads what it wrote there.
+/// Calls `body` with memory for an address, and returns the address that the kernel wrote there.
 func withAddressSpace(
   _ body: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> CInt
 ) -> (result: CInt, address: SocketAddress?) {
@@ -44,8 +44,9 @@ func withAddressSpace(
   return (result, result < 0 ? nil : SocketAddress(storage, length: length))
 }
 
-/// Lets the kernel ask a silent peer whether it is there, after a minute, and four times within the next: what is silent for good reason
-/// goes on, and what is dead ends. Of a listening socket those that it accepts have it, too.
+/// Turns on TCP keep-alive: after a minute of silence the kernel probes the peer, four times in the next minute. A peer that is
+/// silent for a good reason answers and the connection goes on; otherwise it ends. Accepted connections inherit this from their
+/// listener.
 func probePeers(of fd: CInt) {
   setSocketOption(fd, SOL_SOCKET, SO_KEEPALIVE, 1)
   setSocketOption(fd, CInt(IPPROTO_TCP), TCP_KEEPIDLE, 60)

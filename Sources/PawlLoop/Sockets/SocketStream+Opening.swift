@@ -1,17 +1,17 @@
 import CLinux
 
-/// What is done on a connection before anything is spoken on it, when it ends, or after what was to be spoken failed: with the
-/// bytes as they are on the wire, whatever protects the connection.
+/// Access to the bytes on the wire, without TLS: for what comes before the protocol, such as the PROXY header, for the end of a
+/// connection, and for a failed handshake.
 extension SocketStream {
-  /// What is there, without taking it off the socket (`MSG_PEEK`).
+  /// Reads what the socket has without removing it (`MSG_PEEK`).
   package func peek(into buffer: UnsafeMutableRawBufferPointer) -> IOResult {
     take(buffer, flags: pawl_MSG_PEEK)
   }
 
-  /// Takes off what is there; ``read(into:)`` where nothing protects the connection.
+  /// Reads what the socket has; the same as ``read(into:)`` for a connection without TLS.
   package func readUnprotected(into buffer: UnsafeMutableRawBufferPointer) -> IOResult { take(buffer, flags: 0) }
 
-  /// FIN, and nothing before it that was not written.
+  /// Sends FIN. Bytes that were not written before are not sent.
   package func endUnprotected() {
     loop.preconditionOnLoop()
     guard !isClosed else { return }
@@ -19,14 +19,14 @@ extension SocketStream {
     shutdown(rawDescriptor, pawl_SHUT_WR)
   }
 
-  /// Whether the peer has sent what nobody has read: were the socket closed now, it would be told so by a reset, which
-  /// overtakes what was sent to it.
+  /// Whether the peer has sent bytes that were not read. If the socket were closed now, the kernel would send a reset, which
+  /// can overtake what was sent to the peer.
   package var holdsUnread: Bool {
     guard !isClosed else { return false }
     return protection?.engine.hasUnread == true || pawl_bytes_unread(descriptor) > 0
   }
 
-  /// The kernel asks the peer from time to time whether it is there still.
+  /// Turns on TCP keep-alive for this connection.
   package func probePeer() { if !isClosed { probePeers(of: rawDescriptor) } }
 
   private func take(_ buffer: UnsafeMutableRawBufferPointer, flags: CInt) -> IOResult {

@@ -1,9 +1,9 @@
 import CLinux
 package import PawlTLS
 
-/// What a protected stream has besides its socket.
+/// The state of a stream with TLS besides its socket.
 ///
-/// Two flags are left: either is a call that is on its way to the next turn, and both may be.
+/// Two flags remain beside the stage: each says that a call is planned for the next turn, and both can be set at once.
 struct StreamProtection {
   let engine: TLSEngine
   var stage = Stage.open
@@ -12,22 +12,25 @@ struct StreamProtection {
 
   enum Stage: UInt8, Hashable, CaseIterable {
     case open
-    /// Reading was started for the handshake, not by the stream's owner.
+    /// Reading was started for the handshake, not by the user of the stream.
     case readingForHandshake
-    /// FIN goes out when all that is kept has gone.
+    /// FIN follows when all pending ciphertext has been sent.
     case ending
     case ended
 
-    /// The handshake needs to read, and nobody does.
+    /// Notes that reading was started for the handshake.
     mutating func readingBegan() { if self == .open { self = .readingForHandshake } }
 
-    /// - Returns: whether reading was started for it alone.
+    /// Notes that the handshake has ended.
+    /// - Returns: whether reading was started for the handshake only, and stops now.
     mutating func handshakeEnded() -> Bool { go(to: .open, from: [.readingForHandshake]) }
 
-    /// The owner writes no more; `false`: it has said so before.
+    /// Notes that the user of the stream writes no more.
+    /// - Returns: `false` if this was noted before.
     mutating func ends() -> Bool { go(to: .ending, from: [.open, .readingForHandshake]) }
 
-    /// All that was kept has gone. - Returns: whether FIN follows now.
+    /// Notes that all pending ciphertext has been sent.
+    /// - Returns: whether FIN follows now.
     mutating func flushed() -> Bool { go(to: .ended, from: [.ending]) }
 
     private mutating func go(to next: Self, from known: [Self]) -> Bool {
@@ -38,9 +41,10 @@ struct StreamProtection {
   }
 }
 
-/// TLS on a stream: its users see bytes in clear, as on any other.
+/// TLS on a stream: its user reads and writes in clear, as on any other stream.
 extension SocketStream {
-  /// From now on what goes over the socket is protected. Before anything was written; what was read before is not of it.
+  /// Protects the stream with TLS from now on. Call it before anything is written. Bytes that were read before do not belong to
+  /// TLS.
   package func secure(_ engine: TLSEngine) {
     loop.preconditionOnLoop()
     guard !isClosed, protection == nil else { return }
@@ -48,8 +52,8 @@ extension SocketStream {
     protection = StreamProtection(engine: engine)
   }
 
-  /// Goes on with the handshake: from the delegate's callbacks, until it is `done` or has failed. Asks for the
-  /// readiness it needs by itself. What the client sent behind its last flight is read as usual afterwards.
+  /// Continues the handshake. The delegate's callbacks call this until it returns `done` or `failed`; it asks for the readiness
+  /// that it needs itself. Bytes that the client sent after its last handshake message are read as usual later.
   package func handshake() -> TLSEngine.Handshake {
     loop.preconditionOnLoop()
     guard let engine = protection?.engine else {
@@ -72,24 +76,25 @@ extension SocketStream {
     return outcome
   }
 
-  /// What the handshake came to; `nil` in clear and before its end.
+  /// The result of the handshake; `nil` in clear and before its end.
   package var tls: TLSFacts? { protection?.engine.facts }
 
-  /// Whether what is written is encrypted on its way, and so copied.
+  /// Whether the stream has TLS: what is written is then encrypted, and so copied.
   package var isProtected: Bool { protection != nil }
 
-  /// Why reading failed with `EPROTO`, until the stream is closed: the peer's alert, or what it was sent one for.
+  /// Why reading failed with `EPROTO`: the alert of the peer, or the reason of the alert that was sent to it. Kept until the
+  /// stream is closed.
   package var tlsFailure: TLSFailure? { protection?.engine.readFailure }
 
-  /// Ciphertext that the kernel has not taken, in bytes; 0 in clear. While there is some, ``wantWritable()`` is
-  /// answered when all of it has gone.
+  /// Bytes of ciphertext that the kernel has not taken; 0 in clear. While there are some, ``wantWritable()`` is answered when
+  /// all of them have been sent.
   package var bytesKept: Int { protection?.engine.pendingCount ?? 0 }
 
-  /// Whether bytes are here that have left the socket, so that its readiness does not tell of them: what came behind the
-  /// handshake.
+  /// Whether the engine holds unread bytes that have left the socket, for which the socket is not readable: bytes that came
+  /// after the handshake.
   package var hasReadAhead: Bool { protection?.engine.hasUnread ?? false }
 
-  /// Whether some of that waits for the socket, and not for what is written next.
+  /// Whether pending ciphertext waits for the socket. If not, it is only held back for the next write.
   package var isFull: Bool { protection?.engine.isBlocked ?? false }
 
   // MARK: Reading
@@ -106,7 +111,8 @@ extension SocketStream {
     return result
   }
 
-  /// What the socket's readiness does not tell: bytes that have left it. On the next turn.
+  /// Plans a call of the delegate in the next turn if the engine holds unread bytes, because the socket does not become
+  /// readable for them.
   func announceUnread() {
     guard isReading, let protection, !protection.willAnnounce, protection.engine.hasUnread else { return }
     self.protection?.willAnnounce = true
@@ -120,7 +126,7 @@ extension SocketStream {
   }
 
   func protectedReadable() {
-    // Origins send session tickets whenever they like: nothing for anybody who waits for content, or for silence.
+    // Origins send session tickets at any time. These are not content, so the delegate is not called for them.
     if let engine = protection?.engine, engine.isClient, engine.facts != nil {
       let hasContent = engine.hasContent()
       watchForEngine()
@@ -145,11 +151,11 @@ extension SocketStream {
     return result
   }
 
-  /// After the engine was at work: what it keeps has to go when it can.
+  /// Called after each use of the engine: makes sure that pending ciphertext is sent when the socket takes it.
   private func watchForEngine() {
     guard let protection, protection.engine.pendingCount > 0 else { return }
     if protection.engine.isBlocked { return addWriteEvent() }
-    // Held back for what the writer said would follow: it goes with it, or by itself.
+    // Held back because the writer announced further bytes: it is sent with them, or in the next turn.
     guard !protection.willFlush else { return }
     self.protection?.willFlush = true
     loop.nextTurn { [weak self] in
@@ -158,7 +164,8 @@ extension SocketStream {
     }
   }
 
-  /// The socket takes bytes again: first what is kept. `false` when there is more of it than it took.
+  /// Called when the socket takes bytes again: sends pending ciphertext first.
+  /// - Returns: `false` if some of it is left.
   func flushProtected() -> Bool {
     guard let engine = protection?.engine, engine.isBlocked else { return true }
     return flushEngine()
@@ -175,7 +182,7 @@ extension SocketStream {
 
   // MARK: Ending
 
-  /// `close_notify` and FIN, behind all that is kept.
+  /// Sends `close_notify` and FIN, after all pending ciphertext.
   func endProtected() {
     guard let engine = protection?.engine, protection?.stage.ends() == true else { return }
     wantsWritable = false
@@ -185,7 +192,8 @@ extension SocketStream {
     removeIdleWriteEvent()
   }
 
-  /// What the engine keeps was taken from its user as sent: it still goes, unless the peer takes nothing any more.
+  /// Closes the stream. Ciphertext in the engine was accepted as sent, so ``LateFlush`` still sends it, unless the peer takes
+  /// nothing any more.
   func closeProtected() {
     guard let engine = protection?.engine else { return releaseAll() }
     engine.endWriting()

@@ -3,31 +3,31 @@ import CLinux
 import PawlBase
 import PawlTLS
 
-/// A non-blocking stream socket on one loop. Reads and writes are the owner's system calls, libevent only tells when:
-/// the read event stays added while reading, the write event is added after a write would have blocked and stays as
-/// long as each ``StreamDelegate/streamWritable()`` asks again (no `epoll_ctl` a request).
+/// A non-blocking stream socket on one loop. The user of the stream reads and writes by system calls; libevent only reports
+/// readiness. The read event stays added while reading is on. The write event is added when a write would have blocked, and
+/// stays as long as each ``StreamDelegate/streamWritable()`` asks again, so that no request costs an `epoll_ctl`.
 package final class SocketStream {
-  /// Who is told: itself, or a ``WeakDelegate`` before it.
+  /// The receiver of callbacks: the delegate itself (``keep(_:)``), or a ``WeakDelegate`` that refers to it.
   private var told: (any StreamDelegate)?
   package let loop: EventLoop
   var readEvent: UnsafeMutablePointer<event>?
   var writeEvent: UnsafeMutablePointer<event>?
-  /// Set where the connection is protected.
+  /// The state of TLS; `nil` in clear.
   @exclusivity(unchecked) var protection: StreamProtection?
   var descriptor: CInt
-  /// Set when the kernel refused to watch the socket.
+  /// The `errno` if the kernel refused to watch the socket.
   var failure: CInt?
   @exclusivity(unchecked) package internal(set) var isReading = false
   var wantsWritable = false
   var writeEventIsAdded = false
-  /// It is served before others the next time it is readable.
+  /// Whether the socket is served before others the next time it is readable.
   @exclusivity(unchecked) private var isExpecting = false
 
-  /// Takes over a socket that a ``Listener`` has accepted, which has its options from there.
+  /// Takes over a socket that a ``Listener`` has accepted, and whose options are set already.
   package init(accepted fd: CInt, loop: EventLoop) { (descriptor, self.loop) = (fd, loop) }
 
   /// Takes over a connected socket: makes it non-blocking and, for TCP, sets `TCP_NODELAY`.
-  /// - Parameter peer: spares a system call on unix sockets, which have no such option.
+  /// - Parameter peer: the peer's address, if it is known: saves a system call on unix sockets, which have no such option.
   package convenience init(adopting fd: CInt, loop: EventLoop, peer: SocketAddress? = nil) {
     self.init(accepted: fd, loop: loop)
     let flags = pawl_fcntl(fd, F_GETFL, 0)
@@ -37,26 +37,27 @@ package final class SocketStream {
 
   deinit { releaseAll() }
 
-  /// Who is told. Held weakly, not unowned: a stream that outlives its delegate must not end the process.
+  /// The object that is called when the socket is ready. It is held weakly and not as unowned: a stream that outlives its
+  /// delegate must not crash the process.
   package var delegate: (any StreamDelegate)? {
     get { (told as? WeakDelegate).map(\.target) ?? told }
     set { told = newValue.map(WeakDelegate.init) }
   }
 
-  /// `delegate` is told, and kept alive until the stream is closed or has another delegate. Spares a connection that
-  /// lives as long as its stream what a weak reference costs (48 bytes, for as long as its target lives).
+  /// Sets the delegate and keeps it alive until the stream is closed or gets another delegate. A connection that lives as long
+  /// as its stream saves a weak reference in this way (48 bytes for as long as its target lives).
   package func keep(_ delegate: any StreamDelegate) {
     if isClosed { self.delegate = delegate } else { told = delegate }
   }
 
   package var isClosed: Bool { descriptor < 0 }
 
-  /// The socket's descriptor for look-ups and tests; -1 when closed. Stays the stream's own.
+  /// The descriptor of the socket, for look-ups and tests; -1 when closed. The stream stays responsible for closing it.
   package var rawDescriptor: CInt { descriptor }
 
   // MARK: Reading
 
-  /// Reads what is there, at most the buffer's size. After ``IOResult/end`` reading has stopped; writing may go on.
+  /// Reads what the socket has, at most the size of the buffer. After ``IOResult/end`` reading is stopped; writing may go on.
   package func read(into buffer: UnsafeMutableRawBufferPointer) -> IOResult {
     if let failure { return .failed(failure) }
     guard buffer.count > 0 else { return .bytes(0) }
@@ -72,7 +73,7 @@ package final class SocketStream {
     }
   }
 
-  /// From now on ``StreamDelegate/streamReadable()`` is called whenever there is something to read, an end included.
+  /// Starts reading: ``StreamDelegate/streamReadable()`` is called whenever there is something to read, also for the end.
   package func startReading() {
     loop.preconditionOnLoop()
     guard !isClosed else { return }
@@ -92,7 +93,7 @@ package final class SocketStream {
     event_del(readEvent)
   }
 
-  /// A request has gone out: what comes next is read before what others have sent.
+  /// Notes that a request was sent on this connection: the loop serves its response before other sockets (``ExpectedAnswers``).
   package func expectAnswer() {
     loop.preconditionOnLoop()
     guard isReading, !isExpecting, let readEvent else { return }
@@ -107,7 +108,8 @@ package final class SocketStream {
 
   // MARK: Writing
 
-  /// - Parameter more: further bytes follow at once, so that the kernel fills its packets (`MSG_MORE`).
+  /// Writes bytes.
+  /// - Parameter more: whether further bytes follow at once, so that the kernel fills its packets (`MSG_MORE`).
   package func write(_ bytes: UnsafeRawBufferPointer, more: Bool) -> IOResult {
     if let failure { return .failed(failure) }
     guard bytes.count > 0 else { return .bytes(0) }
@@ -119,7 +121,7 @@ package final class SocketStream {
     }
   }
 
-  /// Both pieces, in this order, with one system call.
+  /// Writes both pieces, in this order, with one system call.
   package func write(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer, more: Bool) -> IOResult {
     if let failure { return .failed(failure) }
     guard first.count + second.count > 0 else { return .bytes(0) }
@@ -140,8 +142,8 @@ package final class SocketStream {
     }
   }
 
-  /// Sends bytes of a file without touching them; the file's own position stays. Blocks where they are not in the
-  /// page cache.
+  /// Sends bytes of a file without copying them through the process. The file's own position does not change. Blocks if the
+  /// bytes are not in the page cache.
   package func sendFile(_ fd: CInt, offset: UInt64, count: Int) -> IOResult {
     if let failure { return .failed(failure) }
     guard !isClosed else { return .failed(EBADF) }
@@ -156,7 +158,7 @@ package final class SocketStream {
     }
   }
 
-  /// Whether an error of ``sendFile(_:offset:count:)`` says nothing about the connection.
+  /// Whether an error of ``sendFile(_:offset:count:)`` is one of the file, and not of the connection.
   package static func isOfFile(_ code: CInt) -> Bool {
     [EIO, EINVAL, EBADF, ENOSYS, EOVERFLOW, ESPIPE, ENOMEM].contains(code)
   }
@@ -184,12 +186,12 @@ package final class SocketStream {
     removeIdleWriteEvent()
   }
 
-  /// Bytes written that the peer has not acknowledged (TCP) or read (unix); 0 when that cannot be told.
+  /// Bytes that were written and that the peer has not acknowledged (TCP) or read (unix); 0 if this is not known.
   package func bytesUnsent() -> Int { isClosed ? 0 : bytesKept + max(0, Int(pawl_bytes_unsent(descriptor))) }
 
   // MARK: Ending
 
-  /// Ends our side (FIN) after what was written; reading goes on.
+  /// Ends this side of the connection (FIN) after the bytes that were written. Reading goes on.
   package func shutdownWrite() {
     loop.preconditionOnLoop()
     guard !isClosed else { return }
@@ -198,14 +200,14 @@ package final class SocketStream {
     shutdown(descriptor, pawl_SHUT_WR)
   }
 
-  /// Closes the socket and forgets its events; safe within its own callbacks. The delegate hears nothing more.
+  /// Closes the socket and frees its events. Safe within its own callbacks. The delegate is not called any more.
   package func close() {
     loop.preconditionOnLoop()
     if protection != nil { return closeProtected() }
     releaseAll()
   }
 
-  /// As ``close()``, but the peer sees a reset (`SO_LINGER` 0) and unsent bytes are dropped.
+  /// As ``close()``, but the peer gets a reset (`SO_LINGER` 0), and unsent bytes are dropped.
   package func reset() {
     loop.preconditionOnLoop()
     guard !isClosed else { return }
@@ -219,7 +221,7 @@ package final class SocketStream {
   package var peer: SocketAddress? { isClosed ? nil : socketAddress(descriptor, pawl_getpeername) }
   package var local: SocketAddress? { isClosed ? nil : socketAddress(descriptor, pawl_getsockname) }
 
-  /// `SO_RCVBUF` and `SO_SNDBUF` in bytes; the kernel books twice as much and stops adapting them by itself.
+  /// Sets `SO_RCVBUF` and `SO_SNDBUF` in bytes. The kernel accounts for twice as much, and does not adapt the sizes any more.
   package func setBuffers(receive: Int? = nil, send: Int? = nil) {
     if let receive { setSocketOption(descriptor, SOL_SOCKET, SO_RCVBUF, CInt(clamping: receive)) }
     if let send { setSocketOption(descriptor, SOL_SOCKET, SO_SNDBUF, CInt(clamping: send)) }
@@ -233,7 +235,7 @@ package final class SocketStream {
     pawl_MSG_NOSIGNAL | (more ? pawl_MSG_MORE : 0)
   }
 
-  /// `nil`: try again, a signal came in between.
+  /// Returns what an `errno` means; `nil` means another attempt, because a signal interrupted the call.
   private func outcome(of code: CInt) -> IOResult? {
     switch code {
     case EINTR: nil
@@ -246,7 +248,7 @@ package final class SocketStream {
     loop.makeEvent(descriptor, what, callback, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// The kernel cannot watch one more socket: the delegate learns it as a failed connection.
+  /// Handles that the kernel cannot watch one more socket: for the delegate this is a failed connection.
   private func watchingFailed() {
     failure = pawl_errno() == 0 ? EIO : pawl_errno()
     loop.nextTurn { [weak self] in
@@ -291,14 +293,14 @@ package final class SocketStream {
     letGoOfDelegate()
   }
 
-  /// Last of all: it may have kept the delegate, and that this stream.
+  /// Releases the delegate. This is the last step: the delegate may be the only object that keeps this stream alive.
   func letGoOfDelegate() { _ = take(&told) }
 
   func releaseState() { (isReading, wantsWritable, writeEventIsAdded, protection) = (false, false, false, nil) }
 }
 
-// Safe: a stream frees its events in close and deinit, so it exists when one of them fires; it is kept alive through
-// its own callback, in which its owner may let go of it.
+// Safe: a stream frees its events in close and deinit, so it exists when one of them fires. It is kept alive during its own
+// callback, in which its user may release it.
 
 private func onReadable(_: CInt, _: Int16, argument: UnsafeMutableRawPointer?) {
   guard let argument else { return }

@@ -1,22 +1,22 @@
-/// What one read or write on a socket came to.
+/// The result of one read or write on a socket.
 package enum IOResult: Hashable, Sendable {
-  /// So many bytes moved; at least one, unless none were asked for.
+  /// The number of bytes that were moved; at least one, unless none were asked for.
   case bytes(Int)
-  /// Nothing now; readiness will be told.
+  /// Nothing was moved; the delegate is called when the socket is ready.
   case wouldBlock
-  /// Reading: the peer ends its side (writing may go on). `sendFile`: the file ends before the count.
+  /// `read`: the peer has ended its side (writing may go on). `sendFile`: the file ends before the count.
   case end
-  /// The connection is broken, or closed by us (`EBADF`); with the `errno`.
+  /// The connection is broken, or was closed on this side (`EBADF`); with the `errno`.
   case failed(CInt)
 }
 
-/// Who is told that a socket is ready. Called on the loop; may close the stream and let go of it.
+/// The object that a stream calls when its socket is ready. Called on the loop. It may close and release the stream.
 package protocol StreamDelegate: AnyObject {
   func streamReadable()
   func streamWritable()
 }
 
-/// Stands between a stream and a delegate that it must not keep alive.
+/// Forwards the callbacks of a stream to a delegate that the stream must not keep alive.
 final class WeakDelegate: StreamDelegate {
   private(set) weak var target: (any StreamDelegate)?
   init(_ target: any StreamDelegate) { self.target = target }

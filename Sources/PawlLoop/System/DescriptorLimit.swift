@@ -2,8 +2,8 @@ import CLinux
 
 /// The number of files and sockets this process may have open.
 package enum DescriptorLimit {
-  /// Raises the soft limit to the hard one (`RLIMIT_NOFILE`) and returns what holds from now on.
-  /// - Throws: ``LoopError/system(call:code:)`` when the limit can be neither read nor set.
+  /// Raises the soft limit to the hard one (`RLIMIT_NOFILE`) and returns the limit in effect.
+  /// - Throws: ``LoopError/system(call:code:)`` if the limit can not be read or set.
   @discardableResult
   package static func raise() throws(LoopError) -> UInt64 {
     var limit = rlimit()
@@ -18,12 +18,12 @@ package enum DescriptorLimit {
     return UInt64(limit.rlim_cur)
   }
 
-  /// How many descriptors may be held by what is kept open only because that is faster: a sixty-fourth of all, and at most
+  /// The number of descriptors for what is kept open only because that is faster: a sixty-fourth of the limit, and at most
   /// `most`.
   package static func spare(atMost most: Int) -> Int { min(most, current / 64) }
 
-  /// How many files one of several caches may keep open while nobody reads them: all caches together a quarter of all
-  /// descriptors, each at most `most` and at least one. The rest is for connections, each of which may need two.
+  /// The number of files that one of several caches may keep open without readers. All caches together may use a quarter of the
+  /// limit, each at most `most` and at least one. The rest is for connections, of which a request may need two.
   package static func idle(atMost most: Int, among caches: Int) -> Int {
     max(1, min(most, current / 4 / max(1, caches)))
   }
@@ -37,8 +37,8 @@ package enum DescriptorLimit {
 
 /// Signals that must not end the process.
 package enum BrokenPipe {
-  /// Ignores `SIGPIPE` for the whole process. `sendfile(2)` has no `MSG_NOSIGNAL`: without this a client that
-  /// leaves would end pawl. Every ``EventLoop`` sees to it; harmless to call again.
+  /// Ignores `SIGPIPE` for the whole process. `sendfile(2)` has no `MSG_NOSIGNAL`: without this, a client that leaves would end
+  /// pawl. Every ``EventLoop`` calls it; further calls do nothing.
   package static func ignoreSignal() { _ = ignored }
 
   private static let ignored = pawl_ignore_signal(SIGPIPE)

@@ -1,12 +1,12 @@
 import CLinux
 
-/// Why something that a loop needs from the system could not be had.
+/// Why a loop did not get something from the system.
 package enum LoopError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// Another socket has the address.
+  /// Another socket uses the address.
   case addressInUse(SocketAddress)
-  /// The address is none of this machine's.
+  /// The address does not belong to this machine.
   case addressNotAvailable(SocketAddress)
-  /// A port below 1024 without the right to it, or a folder that may not be written.
+  /// The process may not use this port (below 1024), or may not write to the folder of the unix socket.
   case notPermitted(SocketAddress)
   /// A system call failed with this `errno`.
   case system(call: String, code: CInt)
@@ -21,7 +21,7 @@ package enum LoopError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// The system's words for an `errno`, in English whatever the locale.
+/// The system's text for an `errno`, in English with any locale.
 package func errorText(_ code: CInt) -> String {
   guard let text = strerrordesc_np(code) else { return "error \(code)" }
   return String(cString: text)

@@ -1,6 +1,6 @@
 import CLinux
 
-/// A file descriptor with exactly one owner; closed when that owner lets go.
+/// A file descriptor that this value alone is responsible for: it is closed when the value ends.
 package struct OwnedDescriptor: ~Copyable, Sendable {
   package let raw: CInt
 
@@ -8,7 +8,7 @@ package struct OwnedDescriptor: ~Copyable, Sendable {
 
   deinit { close(raw) }
 
-  /// Hands the descriptor to a new owner without closing it.
+  /// Returns the descriptor without closing it; the caller is responsible for it from now on.
   package consuming func release() -> CInt {
     let raw = raw
     discard self

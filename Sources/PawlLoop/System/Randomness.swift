@@ -1,7 +1,7 @@
 import CLinux
 import PawlBase
 
-/// Random bytes from the kernel (`getrandom(2)`), fit for tokens and entity tags.
+/// Random bytes from the kernel (`getrandom(2)`), good enough for tokens and entity tags.
 package enum Randomness {
   package static func bytes(_ count: Int) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
@@ -16,14 +16,14 @@ package enum Randomness {
     return value
   }
 
-  /// As ``uint64()``, twice; the kernel is asked for many at a time. From any thread.
+  /// Returns 128 random bits. The kernel is asked for many at a time. From any thread.
   package static func uint128() -> (high: UInt64, low: UInt64) {
     stock.withLock { stock in
       if stock.count < 2 {
         stock = (0..<stockSize).map { _ in 0 }
         stock.withUnsafeMutableBytes { fill($0) }
       }
-      // Each is given once, and forgotten.
+      // Each number is returned once and removed.
       return (stock.removeLast(), stock.removeLast())
     }
   }
@@ -35,7 +35,7 @@ package enum Randomness {
     var filled = 0
     while filled < buffer.count {
       let got = getrandom(buffer.baseAddress.map { $0 + filled }, buffer.count - filled, 0)
-      // Only a signal can come in between; without flags the kernel never refuses a buffer of ours.
+      // Only a signal can interrupt it: without flags the kernel never refuses a valid buffer.
       precondition(got >= 0 || pawl_errno() == EINTR, "getrandom(2) is missing")
       filled += max(0, got)
     }

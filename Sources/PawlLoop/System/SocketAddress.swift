@@ -1,11 +1,11 @@
 package import CLinux
 
-/// Where a socket listens or connects to: IPv4, IPv6 or a unix socket's path.
+/// The address of a socket: IPv4, IPv6 or the path of a unix socket.
 package struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
   enum Kind: Hashable, Sendable {
-    /// In host order: 127.0.0.1 is 0x7f000001.
+    /// The address in host byte order: 127.0.0.1 is 0x7f000001.
     case ipv4(UInt32, port: UInt16)
-    /// The upper and the lower half of the address, in host order.
+    /// The upper and the lower half of the address, in host byte order.
     case ipv6(UInt64, UInt64, port: UInt16, scope: UInt32)
     /// A path, or `@` and an abstract name (unix(7)).
     case unix(String)
@@ -14,10 +14,11 @@ package struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
 
   init(_ kind: Kind) { self.kind = kind }
 
-  /// Bytes that a unix socket's path can have.
+  /// The most bytes in the path of a unix socket.
   package static let maxUnixPath = 107
 
-  /// `127.0.0.1:80`, `[::1]:80`, `[fe80::1%eth0]:80`, `unix:PATH` or `unix:@NAME`; names of hosts are the resolver's.
+  /// Parses `127.0.0.1:80`, `[::1]:80`, `[fe80::1%eth0]:80`, `unix:PATH` or `unix:@NAME`. Host names are resolved by
+  /// ``Resolver``.
   package static func parse(_ text: String) -> SocketAddress? {
     if text.hasPrefix("unix:") { return unix(path: String(text.dropFirst(5))) }
     guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")) else { return nil }
@@ -30,7 +31,7 @@ package struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
     return ipv4(literal: host, port: port)
   }
 
-  /// An IPv4 or IPv6 address without a port, the latter with or without brackets; `nil` for a name.
+  /// Parses an IPv4 or IPv6 address without a port, IPv6 with or without brackets; `nil` for a name.
   package static func literal(_ host: String, port: UInt16) -> SocketAddress? {
     if host.hasPrefix("["), host.hasSuffix("]"), host.utf8.count > 2 {
       return ipv6(literal: host.dropFirst().dropLast(), port: port)
@@ -38,7 +39,7 @@ package struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
     return ipv4(literal: host[...], port: port) ?? ipv6(literal: host[...], port: port)
   }
 
-  /// `nil` when the path is empty, holds a NUL or is longer than ``maxUnixPath``.
+  /// The address of a unix socket; `nil` if the path is empty, holds a NUL or is longer than ``maxUnixPath``.
   package static func unix(path: String) -> SocketAddress? {
     guard (1...maxUnixPath).contains(path.utf8.count), path != "@", !path.utf8.contains(0) else { return nil }
     return SocketAddress(.unix(path))
@@ -69,7 +70,7 @@ package struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
     kind = .ipv6(UInt64(bigEndian: upper), UInt64(bigEndian: lower), port: port, scope: scope)
   }
 
-  /// With another port; a unix socket has none and stays as it is.
+  /// The same address with another port. A unix socket has no port and stays as it is.
   package func withPort(_ port: UInt16) -> SocketAddress {
     switch kind {
     case .ipv4(let address, _): SocketAddress(.ipv4(address, port: port))
@@ -83,7 +84,7 @@ package struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
   package var isUnix: Bool { if case .unix = kind { true } else { false } }
   package var isIPv6: Bool { if case .ipv6 = kind { true } else { false } }
 
-  /// 127.0.0.0/8, ::1, and every unix socket.
+  /// Whether the address is in 127.0.0.0/8, is ::1, or is a unix socket.
   package var isLoopback: Bool {
     switch kind {
     case .ipv4(let address, _): address >> 24 == 127
@@ -92,7 +93,8 @@ package struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The address as one number, of IPv6 the network of 64 bits, which is one customer's; 0 for a unix socket.
+  /// The network of the address as one number: an IPv4 address itself, or the upper 64 bits of an IPv6 address, which one
+  /// customer usually has. 0 for a unix socket.
   package var network: UInt64 {
     switch kind {
     case .ipv4(let address, _): 1 << 32 | UInt64(address)
@@ -101,10 +103,10 @@ package struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Whether what goes over TCP to this address never meets a network.
+  /// Whether a TCP connection to this address never leaves the machine.
   var staysOnMachine: Bool { isLoopback && !isUnix }
 
-  /// 0 for a unix socket.
+  /// The port; 0 for a unix socket.
   package var port: UInt16 {
     switch kind {
     case .ipv4(_, let port), .ipv6(_, _, let port, _): port
@@ -135,7 +137,7 @@ package struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// As ``parse(_:)`` takes it.
+  /// The address in the form that ``parse(_:)`` reads.
   package var description: String {
     switch kind {
     case .ipv4(_, let port): "\(hostText):\(port)"
@@ -154,7 +156,7 @@ extension SocketAddress {
     }
   }
 
-  /// From what the kernel wrote; an IPv4 address inside IPv6 (`::ffff:1.2.3.4`) becomes the IPv4 address that it is.
+  /// Reads the form of the kernel. An IPv4-mapped IPv6 address (`::ffff:1.2.3.4`) becomes the IPv4 address.
   package init?(_ storage: sockaddr_storage, length: socklen_t) {
     let parsed = withUnsafeBytes(of: storage) { bytes -> Kind? in
       switch CInt(storage.ss_family) {
@@ -180,7 +182,7 @@ extension SocketAddress {
     kind = parsed
   }
 
-  /// Lends the kernel's form of the address.
+  /// Calls `body` with the kernel's form of the address.
   package func withSockaddr<R>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R {
     var storage = sockaddr_storage()
     let length = withUnsafeMutableBytes(of: &storage) { fill($0) }
@@ -221,7 +223,7 @@ extension SocketAddress {
 }
 
 extension FixedWidthInteger {
-  /// ASCII digits only, no sign.
+  /// Reads ASCII digits; `nil` for anything else, a sign included.
   init?(decimalDigits text: some StringProtocol) {
     guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
     self.init(text)

@@ -1,17 +1,17 @@
 import CLinux
 
-/// Tells the service manager how pawl is doing (`sd_notify(3)` protocol, without its library).
+/// Reports pawl's state to the service manager (protocol of `sd_notify(3)`, without its library).
 package enum SystemdNotifier {
   /// Sends assignments, one a line: `READY=1`, `STOPPING=1`, `RELOADING=1`, `STATUS=…`.
-  /// - Returns: `false` when nobody asked to be told (`NOTIFY_SOCKET` is not set).
-  /// - Throws: ``LoopError/system(call:code:)`` when the message could not be sent.
+  /// - Returns: `false` if the service manager does not expect messages (`NOTIFY_SOCKET` is not set).
+  /// - Throws: ``LoopError/system(call:code:)`` if the message could not be sent.
   @discardableResult
   package static func notify(_ state: String) throws(LoopError) -> Bool {
     guard let value = getenv("NOTIFY_SOCKET") else { return false }
     return try notify(state, socket: String(cString: value))
   }
 
-  /// As ``notify(_:)``, to a socket by name: a path, or `@` and an abstract name.
+  /// As ``notify(_:)``, to the socket with this name: a path, or `@` and an abstract name.
   @discardableResult
   package static func notify(_ state: String, socket name: String) throws(LoopError) -> Bool {
     guard !name.isEmpty else { return false }

@@ -1,4 +1,4 @@
-"""Malformed messages, one line a row of the hygiene table; the table is in harness/malformed.py."""
+"""Malformed messages, one check for each row of the article Hygiene; the cases are in harness/malformed.py."""
 
 import time
 
@@ -27,7 +27,7 @@ for number in sorted({case[0] for case in malformed.response_cases()}):
     row_check("responses", number, malformed.run_responses)
 
 
-@check("malformed: responses, row 59: unsolicited bytes on an idle connection are never an answer")
+@check("malformed: responses (Hygiene, bytes on an idle connection): unsolicited bytes on an idle connection are never an answer")
 def unsolicited(bench):
     sockets = []
 
@@ -53,7 +53,7 @@ def unsolicited(bench):
             time.sleep(wait)
 
 
-@check("malformed: requests, rows 47 and 49: see early answers and time limits; a refusal can be read by a client that sends on")
+@check("malformed: requests (Hygiene, early final response): see early answers and time limits; a refusal can be read by a client that sends on")
 def lingering(bench):
     with RawOrigin() as origin:
         pawl = bench.pawl(origin.url)

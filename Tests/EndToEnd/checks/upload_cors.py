@@ -11,7 +11,7 @@ from harness.uploads import (NO_STORE, Dialect, Fields, Upload, append, ask, bas
 BODY = Content("cors", 100_000).read()
 ORIGIN = "https://app.test"
 FROM = (("Origin", ORIGIN),)
-# Base list of tusd and what it lacks; see protocols.md 4.4.
+# Base list of tusd and what it lacks; see (UploadProtocols, "tus and CORS").
 REQUEST = {"authorization", "origin", "x-requested-with", "x-request-id", "x-http-method-override", "content-type", "upload-length", "upload-offset",
            "tus-resumable", "upload-metadata", "upload-defer-length", "upload-concat", "upload-checksum", "upload-complete", "upload-incomplete",
            "upload-draft-interop-version", "content-digest", "repr-digest", "want-repr-digest", "content-disposition", "incremental"}

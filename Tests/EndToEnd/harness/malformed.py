@@ -1,4 +1,4 @@
-"""Malformed and borderline messages, row by row of the hygiene table (requests 1 to 54, responses 55 to 74).
+"""Malformed and borderline messages, row by row of the article Hygiene (requests 1 to 54, responses 55 to 74).
 
 A request case sends bytes in which PATH stands for a path of its own; what may come back and what may reach the origin
 is said by its expectation. Wherever bytes could be read in two ways a hidden request for /smuggled is in them: it must

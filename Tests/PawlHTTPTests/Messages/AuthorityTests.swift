@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test(
-    "anything else is refused (protocols 8.1, 19)",
+    "anything else is refused (Hygiene, \"Host\")",
     arguments: [
       "", " ", "a b", "a\0.b", "a,b", "a, b", "user@a", "user:pw@a", ":80", ":", "a/", "a/path", "/", "a?", "a#b",
       "a\\b",

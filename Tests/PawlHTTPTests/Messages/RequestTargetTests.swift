@@ -7,7 +7,7 @@ import Testing
   }
 
   @Test(
-    "origin-form is kept byte for byte (protocols 8.1, 24)",
+    "origin-form is kept byte for byte (Hygiene, \"path spelling\")",
     arguments: [
       "/", "/a/b?c=d&e", "/../../etc/passwd", "//a//b", "/%2e%2e/x", "/a%2fb", "/a;p=1/b", "/a%zz%", "/?", "/a?b?c",
       "/|{}^`\"<>[]",
@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test(
-    "absolute-form gives host and origin-form (protocols 8.1, 20)",
+    "absolute-form gives host and origin-form (Hygiene, \"absolute target\")",
     arguments: [
       ("http://a/", "http", "a", "/"), ("http://a", "http", "a", "/"), ("http://a?q", "http", "a", "/?q"),
       ("HTTP://Example.ORG:8080/P?q", "http", "example.org:8080", "/P?q"),
@@ -33,7 +33,7 @@ import Testing
     #expect(read.forwarded.text == target)
   }
 
-  @Test("OPTIONS may mean the server (protocols 8.1, 22)") func asterisk() {
+  @Test("OPTIONS may mean the server (Hygiene, \"asterisk\")") func asterisk() {
     #expect(parse("*", .options) == .asterisk)
     #expect(parse("*", .options)?.forwarded.text == "*")
     #expect(parse("http://a", .options)?.forwarded.text == "*")
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(
-    "everything else is 400 (protocols 8.1, 21 and 23)",
+    "everything else is 400 (Hygiene, \"CONNECT\", \"target bytes\")",
     arguments: [
       "", "a", "a/b", "?q", "a:80", "**", "/a b", "/a\tb", "/a\rb", "/a\nb", "/a\0", "/a\u{7f}", "/a\u{1}", "/a\\b",
       "\\a",

@@ -20,7 +20,7 @@ import Testing
           ("X-Forwarded-Host", "example.org:8080"), ("X-Forwarded-Port", "8080"), ("X-Real-IP", "192.0.2.1")))
   }
 
-  @Test("a stranger's claims are replaced (protocols 8.1, 52)") func stranger() {
+  @Test("a stranger's claims are replaced (Hygiene, \"proxy fields\")") func stranger() {
     let sent = fields(
       ("X-Forwarded-For", "10.0.0.1"), ("x-forwarded-for", "10.0.0.2"), ("X-Forwarded-Proto", "https"),
       ("X-Forwarded-Host", "evil"), ("X-Forwarded-Port", "443"), ("X-Real-IP", "10.0.0.3"),

@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test(
-    "what an origin goes by is never removed (protocols 8.1, 42)",
+    "what an origin goes by is never removed (Hygiene, \"Connection options\")",
     arguments: [
       "Content-Length", "Host", "Authorization", "Upload-Offset", "Cookie", "Range", "If-Range", "X-Forwarded-For",
       "X-Forwarded-Server", "X-Real-IP", "Forwarded", "Via", "Content-Type", "Content-Security-Policy", "Cache-Control",

@@ -15,7 +15,7 @@ import Testing
     "proxy_configuration_error": 500, "proxy_loop_detected": 502, "incremental_refused": 501,
   ]
 
-  @Test("each type has the status of protocols 7", arguments: ProxyError.Kind.allCases)
+  @Test("each type has the status of RFC 9209 §2.3", arguments: ProxyError.Kind.allCases)
   func status(_ kind: ProxyError.Kind) {
     #expect(ProxyError(kind).status == Self.statuses[kind.rawValue])
     #expect(ProxyError(kind).fieldValue.text == "pawl; error=\(kind.rawValue)")

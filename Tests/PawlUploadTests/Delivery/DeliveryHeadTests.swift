@@ -3,7 +3,7 @@ import Testing
 
 @testable import PawlUpload
 
-@Suite("The request to the origin (protocols 9.2)") struct DeliveryHeadTests {
+@Suite("The request to the origin (UploadProtocols, \"Fields removed before delivery\")") struct DeliveryHeadTests {
   private let id = String(repeating: "0a", count: 16)
 
   private func make(

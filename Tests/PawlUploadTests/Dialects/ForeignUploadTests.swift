@@ -3,7 +3,7 @@ import Testing
 
 @testable import PawlUpload
 
-@Suite("Uploads in other protocols (protocols 5)") struct ForeignUploadTests {
+@Suite("Uploads in other protocols (UploadProtocols, \"Other upload protocols\")") struct ForeignUploadTests {
   @Test(
     "pass through",
     arguments: [

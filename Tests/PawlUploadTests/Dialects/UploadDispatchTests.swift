@@ -26,7 +26,7 @@ private func kind(_ head: RequestHead, allowsFinal: Bool = false, minResumable: 
   }
 }
 
-@Suite("Dispatch (protocols 9.1)") struct UploadDispatchTests {
+@Suite("Dispatch (UploadProtocols, \"Dispatch order\")") struct UploadDispatchTests {
   private static let last = "Upload-Draft-Interop-Version: 6\nUpload-Complete: ?1\n"
 
   @Test(
@@ -127,7 +127,7 @@ private func kind(_ head: RequestHead, allowsFinal: Bool = false, minResumable: 
   }
 }
 
-@Suite("Dispatch below the upload prefix (protocols 9.1)") struct UploadResourceDispatchTests {
+@Suite("Dispatch below the upload prefix (UploadProtocols, \"Dispatch order\")") struct UploadResourceDispatchTests {
   @Test(
     "knows an upload's URL by its token",
     arguments: [

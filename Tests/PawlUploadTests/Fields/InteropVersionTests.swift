@@ -3,7 +3,7 @@ import Testing
 
 @testable import PawlUpload
 
-@Suite("Interop versions (protocols 2)") struct InteropVersionTests {
+@Suite("Interop versions (UploadProtocols, \"Versions\")") struct InteropVersionTests {
   @Test(
     "are read as an integer, parameters ignored; anything else is none",
     arguments: [

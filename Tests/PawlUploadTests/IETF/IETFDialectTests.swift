@@ -3,7 +3,8 @@ import Testing
 
 @testable import PawlUpload
 
-@Suite("Answers of the drafts (protocols 2.2, 2.3)") struct IETFDialectTests {
+@Suite("Answers of the drafts (UploadProtocols, \"Versions\", \"One behaviour for all versions\")")
+struct IETFDialectTests {
   private let limits = UploadLimits(maxSize: 50, maxAge: 60)
 
   /// `Upload-Limit` as the version has it.
@@ -111,7 +112,8 @@ import Testing
   }
 }
 
-@Suite("The origin's answer in the drafts (protocols 1.12, 2.3)") struct IETFAnswerTests {
+@Suite("The origin's answer in the drafts (UploadProtocols, \"Final response\", \"One behaviour for all versions\")")
+struct IETFAnswerTests {
   private func origin(_ status: Int, _ lines: String) -> ResponseHead {
     ResponseHead(status: status, fields: Draft.fields(lines))
   }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PawlUpload
 
-@Suite("Refusals in the drafts (protocols 1.10, 1.11)") struct IETFRefusalsTests {
+@Suite("Refusals in the drafts (UploadProtocols, \"Problem types\")") struct IETFRefusalsTests {
   private static let base = "https://iana.org/assignments/http-problem-types#"
   private let limits = UploadLimits(maxSize: 50)
 

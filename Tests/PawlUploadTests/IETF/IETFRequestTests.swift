@@ -24,7 +24,8 @@ private func name(_ refusal: UploadRefusal) -> String {
   return "\(refusal)"
 }
 
-@Suite("Requests to an upload (protocols 1.5 to 1.7, 2.2)") struct IETFRequestTests {
+@Suite("Requests to an upload (UploadProtocols, \"Offset retrieval\", \"Append\", \"Discovery and cancellation\")")
+struct IETFRequestTests {
   @Test("HEAD and DELETE with the state of an upload are refused up to version 6, and pass since", arguments: 3...12)
   func strayFields(_ number: Int) {
     for (method, meaning) in [("HEAD", "inspect"), ("GET", "inspect"), ("DELETE", "cancel")] {
@@ -145,7 +146,7 @@ private func name(_ refusal: UploadRefusal) -> String {
   }
 }
 
-@Suite("Creations (protocols 1.4, 2.2)") struct IETFCreationTests {
+@Suite("Creations (UploadProtocols, \"Creation\", \"Versions\")") struct IETFCreationTests {
   @Test(
     "tell what they know of the length",
     arguments: [

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PawlUpload
 
-@Suite("CORS (Fetch; protocols 4.4)") struct CORSPolicyTests {
+@Suite("CORS (Fetch; UploadProtocols, \"tus and CORS\")") struct CORSPolicyTests {
   private let listed = CORSPolicy(.origins(["https://app.example", "https://b.example"].map { Array($0.utf8) }))
   private let any = CORSPolicy(.any)
   private let asks = "Access-Control-Request-Method: PATCH\nAccess-Control-Request-Headers: tus-resumable,x-own"

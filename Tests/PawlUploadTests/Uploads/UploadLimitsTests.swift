@@ -2,7 +2,7 @@ import Testing
 
 @testable import PawlUpload
 
-@Suite("Upload-Limit (protocols 1.3)") struct UploadLimitsTests {
+@Suite("Upload-Limit (UploadProtocols, \"Limits\")") struct UploadLimitsTests {
   @Test("is never empty")
   func empty() {
     for version in Draft.versions {

@@ -21,7 +21,7 @@ struct ResponseCase: Sendable, CustomTestStringConvertible {
   var testDescription: String { name }
 }
 
-@Suite("Responses of origins (RFC 9112 §6.3; protocols.md 8.2)") struct OriginExchangeResponseTests {
+@Suite("Responses of origins (RFC 9112 §6.3; Hygiene, \"Responses\")") struct OriginExchangeResponseTests {
   static let complete: [ResponseCase] = [
     .init(
       name: "known length", wire: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
@@ -50,7 +50,7 @@ struct ResponseCase: Sendable, CustomTestStringConvertible {
       name: "Connection: close", wire: "HTTP/1.1 200 OK\r\nConnection: Close\r\nContent-Length: 2\r\n\r\nok",
       story: ["head 200 length(2)", "body ok", "ended"]),
     .init(
-      name: "204 with a length (row 58)", wire: "HTTP/1.1 204 No\r\nContent-Length: 5\r\n\r\n",
+      name: "204 with a length (Hygiene, \"bodiless responses\")", wire: "HTTP/1.1 204 No\r\nContent-Length: 5\r\n\r\n",
       story: ["head 204 none", "ended"], isReused: true),
     .init(
       name: "304 with a length", wire: "HTTP/1.1 304 Same\r\nContent-Length: 5\r\nETag: \"a\"\r\n\r\n",
@@ -67,14 +67,16 @@ struct ResponseCase: Sendable, CustomTestStringConvertible {
         "HTTP/1.1 100 Go\r\n\r\nHTTP/1.1 103 Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
       story: ["interim 100", "interim 103", "head 200 length(2)", "body ok", "ended"], isReused: true),
     .init(
-      name: "a last coding that is not chunked (row 57)",
+      name: "a last coding that is not chunked (Hygiene, \"response coding\")",
       wire: "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nzz", story: ["head 200 untilClose", "body zz", "ended"],
       closes: true),
     .init(
-      name: "bytes behind the response (row 60)", wire: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200",
+      name: "bytes behind the response (Hygiene, \"bytes behind the response\")",
+      wire: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200",
       story: ["head 200 length(2)", "body ok", "ended"], isWholeOnly: true),
     .init(
-      name: "content behind a HEAD (row 58)", wire: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
+      name: "content behind a HEAD (Hygiene, \"bodiless responses\")",
+      wire: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
       story: ["head 200 none", "ended"], method: .head, isWholeOnly: true),
     .init(
       name: "a status of 999", wire: "HTTP/1.1 999 \r\nContent-Length: 0\r\n\r\n",
@@ -170,7 +172,8 @@ struct ResponseCase: Sendable, CustomTestStringConvertible {
       name: "an interim head alone", wire: "HTTP/1.1 103 Hints\r\n\r\n",
       story: ["interim 103", "broke http_response_incomplete before the head"]),
     .init(
-      name: "short of the length (row 68)", wire: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell",
+      name: "short of the length (Hygiene, \"truncated response\")",
+      wire: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell",
       story: ["head 200 length(5)", "body hell", "broke http_response_incomplete"]),
     .init(
       name: "no last chunk", wire: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n",
@@ -179,23 +182,26 @@ struct ResponseCase: Sendable, CustomTestStringConvertible {
       name: "no end of the trailers", wire: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n",
       story: ["head 200 chunked", "broke http_response_incomplete"]),
     .init(
-      name: "a malformed chunk (row 70)",
+      name: "a malformed chunk (Hygiene, \"response chunks\")",
       wire: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0x5\r\n",
       story: ["head 200 chunked", "body abc", "broke http_response_transfer_coding"]),
     .init(
-      name: "length and chunks (row 55)",
+      name: "length and chunks (Hygiene, \"response with length and coding\")",
       wire: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
       story: ["broke http_protocol_error before the head"]),
     .init(
-      name: "two lengths (row 56)", wire: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
+      name: "two lengths (Hygiene, \"response length\")",
+      wire: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
       story: ["broke http_protocol_error before the head"]),
     .init(
-      name: "another protocol (row 65)", wire: "SSH-2.0-x\r\n", story: ["broke http_protocol_error before the head"]),
+      name: "another protocol (Hygiene, \"status line\")", wire: "SSH-2.0-x\r\n",
+      story: ["broke http_protocol_error before the head"]),
     .init(
-      name: "a head beyond all limits (row 64)", wire: "HTTP/1.1 200 OK\r\nX: \(String(repeating: "x", count: 40_000))",
+      name: "a head beyond all limits (Hygiene, \"large response head\")",
+      wire: "HTTP/1.1 200 OK\r\nX: \(String(repeating: "x", count: 40_000))",
       story: ["broke http_response_header_section_size before the head"]),
     .init(
-      name: "101 that nobody asked for (row 66)",
+      name: "101 that nobody asked for (Hygiene, \"101 unasked\")",
       wire: "HTTP/1.1 101 Switch\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
       story: ["broke http_protocol_error before the head"]),
   ]
@@ -231,7 +237,7 @@ struct ResponseCase: Sendable, CustomTestStringConvertible {
     #expect(origin.finish() == [])
   }
 
-  @Test("64 interim heads are passed on, one more is too many (row 67)", arguments: [64, 65])
+  @Test("64 interim heads are passed on, one more is too many (Hygiene, \"endless 1xx\")", arguments: [64, 65])
   func manyInterims(_ count: Int) throws {
     let interims = String(repeating: "HTTP/1.1 102 Wait\r\n\r\n", count: count)
     let origin = ScriptedOrigin(.tcp, [.expectHead, .send(interims + okay), .readToEnd])

@@ -9,7 +9,7 @@ import Testing
   private static let okayStory = ["connected", "head 200 length(2)", "body ok", "ended"]
   private static let answer: [OriginStep] = [.expect(getHead()), .send(okay)]
 
-  @Test("bytes on an idle connection close it and answer nothing (row 59)")
+  @Test("bytes on an idle connection close it and answer nothing (Hygiene, \"bytes on an idle connection\")")
   func unsolicited() throws {
     let gate = Gate()
     let origin = ScriptedOrigin(
@@ -188,7 +188,8 @@ import Testing
     (.request(.post, "/", .length(5)), true),
   ]
 
-  @Test("a request that may not be repeated is not (row 69)", arguments: unrepeatable.indices)
+  @Test(
+    "a request that may not be repeated is not (Hygiene, \"lost reused connection\")", arguments: unrepeatable.indices)
   func noRetry(_ index: Int) throws {
     let (request, sendsBody) = Self.unrepeatable[index]
     let origin = ScriptedOrigin(.tcp, Self.answer + [.expectHead] + (sendsBody ? [.read(5)] : []))

@@ -2,7 +2,8 @@ import PawlTestKit
 import PawlWire
 import Testing
 
-@Suite("Chunked bodies, row by row (protocols.md 8.1)") struct ChunkLineTests {
+@Suite("Chunked bodies, row by row (Hygiene, \"chunk size\", \"chunk extensions\", \"chunk end\")")
+struct ChunkLineTests {
   @Test("decodes or refuses", arguments: rows, Fragmenter.allCases)
   func decodes(_ row: Row, _ fragmenter: Fragmenter) {
     #expect(bodyOutcome(latin(row.input), .chunked, fragmenter) == row.outcome)

@@ -2,7 +2,7 @@ import PawlHTTP
 import PawlWire
 import Testing
 
-@Suite("Head writer (protocols.md 8.3)") struct HeadWriterTests {
+@Suite("Head writer (Hygiene, \"What pawl writes\")") struct HeadWriterTests {
   private static func fields(_ lines: (String, String)...) -> Fields {
     var fields = Fields()
     for (name, value) in lines { fields.append(named: Array(name.utf8), Array(value.utf8)) }
@@ -41,7 +41,7 @@ import Testing
     #expect(Self.write(head) == "BREW /p?q HTTP/1.1\r\nHost: a\r\n\r\n")
   }
 
-  @Test("a length with leading zeros is forwarded in its canonical form (row 8)")
+  @Test("a length with leading zeros is forwarded in its canonical form (Hygiene, \"invalid length\")")
   func canonical() {
     let bytes = latin("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 005\r\n\r\n")
     var parser = RequestParser()
@@ -49,7 +49,7 @@ import Testing
     #expect(Self.write(parser.makeHead(bytes)) == "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n")
   }
 
-  @Test("an unknown transfer coding of a response is dropped with its field (row 57)")
+  @Test("an unknown transfer coding of a response is dropped with its field (Hygiene, \"response coding\")")
   func response() {
     let fields = Self.fields(
       ("Transfer-Encoding", "x"), ("Content-Length", "9"), ("Connection", "y"), ("Keep-Alive", "z"), ("ETag", "\"e\""))
@@ -60,7 +60,7 @@ import Testing
     #expect(Self.write(head, .none) == "HTTP/1.1 200 OK\r\nETag: \"e\"\r\n\r\n")
   }
 
-  @Test("says what the client's version needs to hear about the connection (row 71)")
+  @Test("says what the client's version needs to hear about the connection (Hygiene, \"client of 1.0\")")
   func connection() {
     let head = ResponseHead(status: 404, reason: Bytes("Nope"))
     let line = "HTTP/1.1 404 Nope\r\nContent-Length: 0\r\n"

@@ -26,7 +26,7 @@ import Testing
     #expect(Self.parse("GET / HTTP/\(version)\r\nHost: a\r\n\(lines)\r\n\r\n").keepsAlive == expected)
   }
 
-  @Test("a client waits for 100 only in HTTP/1.1 (rows 39, 40)")
+  @Test("a client waits for 100 only in HTTP/1.1 (Hygiene, \"expectation\")")
   func expectation() {
     let fields = "Host: a\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n"
     #expect(Self.parse("PUT / HTTP/1.1\r\n" + fields).expectsContinue)
@@ -34,7 +34,7 @@ import Testing
     #expect(!Self.parse("PUT / HTTP/1.1\r\nHost: a\r\n\r\n").expectsContinue)
   }
 
-  @Test("the authority of an absolute target takes the place of Host (row 20)")
+  @Test("the authority of an absolute target takes the place of Host (Hygiene, \"absolute target\")")
   func host() {
     let bytes = latin("GET http://Real:81/ HTTP/1.1\r\nHost: other\r\n\r\n")
     var parser = RequestParser()

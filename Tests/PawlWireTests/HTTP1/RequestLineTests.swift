@@ -9,7 +9,9 @@ import Testing
     return latin("GET /\(path) HTTP/1.1\r\nHost: a\r\n\r\n")
   }
 
-  @Test("accepts a request line of 8000 bytes and of the limit, and refuses one more with 414 (row 30)")
+  @Test(
+    "accepts a request line of 8000 bytes and of the limit, and refuses one more with 414 (Hygiene, \"long request line\")"
+  )
   func length() {
     #expect(requestOutcome(Self.request(lineLength: 8000), .whole).hasSuffix(" a 1.1 none"))
     for fragmenter in Fragmenter.allCases {
@@ -31,7 +33,8 @@ import Testing
     #expect(requestOutcome(latin(long + " / HTTP/1.1\r\n"), fragmenter, limits: limits) == "501")
   }
 
-  @Test("an absolute target has the scheme of the listener (row 20)", arguments: Fragmenter.allCases)
+  @Test(
+    "an absolute target has the scheme of the listener (Hygiene, \"absolute target\")", arguments: Fragmenter.allCases)
   func scheme(_ fragmenter: Fragmenter) {
     let secure = latin("GET https://a/b HTTP/1.1\r\nHost: c\r\n\r\n")
     let plain = latin("GET http://a/b HTTP/1.1\r\nHost: c\r\n\r\n")

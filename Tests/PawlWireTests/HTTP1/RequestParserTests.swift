@@ -5,7 +5,8 @@ import Testing
 
 @Suite("Request parser") struct RequestParserTests {
   @Test(
-    "takes a head at the limit and refuses one byte or line more with 431 (row 31)", arguments: Fragmenter.allCases)
+    "takes a head at the limit and refuses one byte or line more with 431 (Hygiene, \"large head\")",
+    arguments: Fragmenter.allCases)
   func limits(_ fragmenter: Fragmenter) {
     let head = "GET / HTTP/1.1\r\nHost: a\r\nA: bcdefghij\r\n\r\n"
     let count = head.utf8.count

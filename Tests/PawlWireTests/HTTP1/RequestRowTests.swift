@@ -2,7 +2,7 @@ import PawlTestKit
 import PawlWire
 import Testing
 
-/// A row of the hygiene checklist (protocols.md 8.1): what comes in and what becomes of it.
+/// A case of the tables in the article Hygiene: the input, and its outcome.
 struct Row: Sendable, CustomTestStringConvertible {
   var number: Int
   var input: String
@@ -25,7 +25,7 @@ struct Row: Sendable, CustomTestStringConvertible {
   var testDescription: String { "row \(number): \(input.debugDescription.prefix(90))" }
 }
 
-@Suite("Requests, row by row (protocols.md 8.1)") struct RequestRowTests {
+@Suite("Requests, row by row (Hygiene, \"Requests\")") struct RequestRowTests {
   @Test("frames a body in one way or not at all", arguments: RequestRows.framing, Fragmenter.allCases)
   func framing(_ row: Row, _ fragmenter: Fragmenter) {
     #expect(requestOutcome(latin(row.input), fragmenter) == row.outcome)

@@ -3,7 +3,7 @@ import PawlTestKit
 import PawlWire
 import Testing
 
-@Suite("Responses, row by row (protocols.md 8.2)") struct ResponseRowTests {
+@Suite("Responses, row by row (Hygiene, \"Responses\")") struct ResponseRowTests {
   @Test("takes heads", arguments: ResponseRows.heads, Fragmenter.allCases)
   func heads(_ row: Row, _ fragmenter: Fragmenter) {
     #expect(responseOutcome(latin(row.input), fragmenter) == row.outcome)
@@ -14,12 +14,16 @@ import Testing
     #expect(framingOutcome(latin(row.input), fragmenter, .get) == row.outcome)
   }
 
-  @Test("an answer to HEAD has no content, whatever it says (row 58)", arguments: ResponseRows.framing)
+  @Test(
+    "an answer to HEAD has no content, whatever it says (Hygiene, \"bodiless responses\")",
+    arguments: ResponseRows.framing)
   func head(_ row: Row) {
     #expect(framingOutcome(latin(row.input), .whole, .head) == "none")
   }
 
-  @Test("a head at the limit is taken, one byte or line more is not (row 64)", arguments: Fragmenter.allCases)
+  @Test(
+    "a head at the limit is taken, one byte or line more is not (Hygiene, \"large response head\")",
+    arguments: Fragmenter.allCases)
   func limits(_ fragmenter: Fragmenter) {
     let text = "HTTP/1.1 200 OK\r\nA: b\r\nC: d\r\n\r\n"
     let count = text.utf8.count
@@ -32,14 +36,16 @@ import Testing
     #expect(responseOutcome(latin("HTTP/1.1 200 " + text), fragmenter, limits: HeadLimits(maxHead: 14)) == kind)
   }
 
-  @Test("content beyond its framing is left over, to be found out (rows 58-60)", arguments: Fragmenter.allCases)
+  @Test(
+    "content beyond its framing is left over, to be found out (Hygiene, \"bytes behind the response\")",
+    arguments: Fragmenter.allCases)
   func extra(_ fragmenter: Fragmenter) {
     #expect(bodyOutcome(latin("abcdef"), .length(3), fragmenter) == "abc.[def]")
     #expect(bodyOutcome(latin("abc"), .none, fragmenter) == ".[abc]")
     #expect(bodyOutcome(latin("1\r\na\r\n0\r\n\r\nHTTP/1.1 200 OK"), .chunked, fragmenter) == "a.[HTTP/1.1 200 OK]")
   }
 
-  @Test("a body that breaks off is never complete (row 68)", arguments: Fragmenter.allCases)
+  @Test("a body that breaks off is never complete (Hygiene, \"truncated response\")", arguments: Fragmenter.allCases)
   func truncated(_ fragmenter: Fragmenter) {
     #expect(bodyOutcome(latin("abc"), .length(4), fragmenter) == "abc…")
     #expect(bodyOutcome([], .length(4), fragmenter) == "…")
@@ -48,7 +54,9 @@ import Testing
     #expect(bodyOutcome(latin("abc"), .untilClose, fragmenter) == "abc")
   }
 
-  @Test("chunk sizes overflow in responses no more than in requests (row 70)", arguments: Fragmenter.allCases)
+  @Test(
+    "chunk sizes overflow in responses no more than in requests (Hygiene, \"response chunks\")",
+    arguments: Fragmenter.allCases)
   func overflow(_ fragmenter: Fragmenter) {
     #expect(bodyOutcome(latin("8000000000000000\r\nab"), .chunked, fragmenter) == "!")
   }

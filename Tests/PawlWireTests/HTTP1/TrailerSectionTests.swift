@@ -4,7 +4,7 @@ import PawlWire
 import Testing
 
 @Suite("Trailer sections (RFC 9112 §7.1.2)") struct TrailerSectionTests {
-  @Test("keeps allow-listed trailers only (row 37)", arguments: Fragmenter.allCases)
+  @Test("keeps allow-listed trailers only (Hygiene, \"forbidden trailers\")", arguments: Fragmenter.allCases)
   func trailers(_ fragmenter: Fragmenter) {
     let bytes = latin("0\r\nRepr-Digest:  x \r\nAuthorization: y\r\nupload-checksum: z\r\nContent-Digest: w\r\n\r\n")
     var decoder = BodyDecoder(.chunked)
@@ -20,7 +20,7 @@ import Testing
     #expect(describe(decoder.trailers) == ["Repr-Digest: x", "Upload-Checksum: z", "Content-Digest: w"])
   }
 
-  @Test("bounds the trailer section (row 37)", arguments: Fragmenter.allCases)
+  @Test("bounds the trailer section (Hygiene, \"forbidden trailers\")", arguments: Fragmenter.allCases)
   func trailerLimits(_ fragmenter: Fragmenter) {
     let limits = ChunkLimits(trailer: 20, trailerFields: 2)
     // Twenty bytes with the empty line, then one more.

@@ -2,17 +2,17 @@ import PawlCacheStore
 import PawlHTTP
 import PawlLoop
 
-/// One client's way through a stored body: sends what is held, waits for what is on its way, asks for what is
-/// missing. Every reader has its own speed and its own ranges.
+/// A client's way through a stored body. It sends bytes that are held, waits for bytes that are on their way, and has missing bytes
+/// fetched. Every reader has its own speed and its own ranges.
 final class CacheReader: BodySource {
-  /// What is sent, in order: pawl's own bytes (heads of multipart parts), or bytes of the body.
+  /// A piece of what is sent: bytes that pawl made (heads of multipart parts), or bytes of the body.
   enum Segment {
     case own([UInt8])
-    /// `nil` end: to the end of the body, wherever that will be.
+    /// A range of the body. `nil` end: to the end of the body, which may not be known yet.
     case body(UInt64, through: UInt64?)
   }
 
-  /// Whether it has waited for what comes within the loop's present turn.
+  /// Whether the reader has waited once for a small body to come completely within the present turn of the loop.
   private var hasWaitedForTurn = false
 
   private static let lookAgain = Duration.milliseconds(500)
@@ -24,21 +24,21 @@ final class CacheReader: BodySource {
   private let coordinator: FillCoordinator
   private var segments: ArraySlice<Segment>
   private let joined: Int
-  /// Bytes below this were held when the reader came: they count as from the cache.
+  /// The offset below which bytes were already held when the reader came. Bytes below it count as sent from the cache.
   private var heldBefore: UInt64 = 0
   private var isFinished = false
   private var patience: LoopTimer?
-  /// Why the file cannot be read at this moment.
+  /// Why the reader cannot go on: the file is unreadable for now, or the body is restricted to another request. `nil`: it can.
   private var unreadable: String?
-  /// What was read back just now: it is sent without another look at the file, so that one that is touched all the time
-  /// holds up nobody for ever.
+  /// The offset that was just read back and verified. The bytes there are sent without another check of the file: otherwise a file that
+  /// changes all the time would delay the client for ever.
   private var justChecked: UInt64?
-  /// Where a run was given back last, and how often in a row it was there.
+  /// The offset at which a run was given back last, and how many times in a row that happened there.
   private var returned = (at: UInt64.max, count: 0)
   private var watch: FileWatch
-  /// Of what came from memory because the disk does not take it.
+  /// The hash and the last bytes of what was sent from the memory window, because the disk does not take the body.
   private var given: DeliveredMemory?
-  /// Brings what others did not wait for.
+  /// Brings the rest for this reader alone, after the memory window went on without it.
   private var rest: OwnRest?
   weak var consumer: (any BodyConsumer)?
 
@@ -104,7 +104,9 @@ final class CacheReader: BodySource {
     }
   }
 
-  /// It was overtaken: what it lacks has gone through memory, and comes again for it alone, where it can be proven to be the same.
+  /// Goes on with a request of its own, after the memory window went on without this reader. The bytes that it lacks have passed through
+  /// memory. They are fetched again for this reader alone.
+  /// - Returns: `false` where nothing could prove that they are the same bytes.
   private func goesOnAlone(from start: UInt64, through end: UInt64?) -> Bool {
     guard segments.count == 1 else { return false }
     rest = OwnRest(
@@ -113,7 +115,7 @@ final class CacheReader: BodySource {
     ) { [weak self] in self?.consumer?.bodyIsReady() }
     guard rest != nil else { return false }
     given = nil
-    // The seat keeps the body, with which what comes is compared; nobody waits for it any more.
+    // The seat at the coordinator keeps the body, which is needed for the comparison. But no fill waits for this reader any more.
     body.readerLeft(token: token)
     coordinator.moved(token)
     return true
@@ -127,14 +129,14 @@ final class CacheReader: BodySource {
     }
   }
 
-  /// Where it goes on in the body; `nil` when something else comes before, or nothing.
+  /// The offset in the body where the reader goes on; `nil` when bytes of pawl's own come first, or nothing is left.
   var start: UInt64? { if case .body(let start, _)? = segments.first { start } else { nil } }
 
-  /// What ``prepare()`` finds.
+  /// The result of ``prepare()``.
   enum Preparation { case ready, later, failed(BodyEnd) }
 
-  /// Sees to it that the first bytes are here and proven, before any are asked for; ``BodyConsumer/bodyIsReady()`` says
-  /// when it is worth asking again.
+  /// Makes sure that the first bytes are held and verified before they are sent. It has missing bytes fetched. After `.later`,
+  /// ``BodyConsumer/bodyIsReady()`` is called when it is worth calling again.
   func prepare() -> Preparation {
     guard case .body(let start, let end)? = segments.first else { return .ready }
     if let unreadable { return .failed(BodyEnd(party: .pawl, reason: unreadable)) }
@@ -177,7 +179,8 @@ final class CacheReader: BodySource {
     watch.look(at: run.position, isCopied: isCopied, now: request.loop.loop.now)
   }
 
-  /// Where nothing comes of it three times in a row, it is not tried again.
+  /// Takes back a run that was not sent completely, so that its bytes are verified and sent again. Refuses a run after it came back three
+  /// times in a row at the same offset.
   func takeBack(_ run: FileRun) -> Bool {
     guard !isFinished, returned.at != run.position || returned.count < 3 else { return false }
     returned = (run.position, returned.at == run.position ? returned.count + 1 : 1)
@@ -189,7 +192,7 @@ final class CacheReader: BodySource {
     return true
   }
 
-  /// What was taken for held came out short: from there on nothing counts as from the cache.
+  /// Marks bytes as unverified that were taken for held but could not be sent. From there on no byte counts as sent from the cache.
   func distrust(_ left: Range<UInt64>) {
     body.distrust(left)
     guard left.lowerBound < heldBefore else { return }
@@ -213,14 +216,14 @@ final class CacheReader: BodySource {
   private func missing(at position: UInt64, through end: UInt64?) -> BodyPiece {
     if isSoon() { return .soon }
     let until = end ?? body.total ?? .max
-    // Ask for the call back first: bytes that arrive from here on are not missed.
+    // Register for the call back first, so that bytes which arrive from here on are not missed.
     let waiting = wait(at: position)
     switch coordinator.need(
       position, through: until, held: body.known, joinedAt: joined, now: request.loop.loop.now)
     {
     case .wait: askAgainLater()
     case .fetch(let span):
-      // What is lost counts only where it is what was recorded, whoever asks for it.
+      // Lost bytes are accepted only if they match their recorded digest: any request may fetch them again.
       guard body.lostRun(at: span.lowerBound) != nil || Fill.mayGrow(response, by: request) else {
         return .failed(BodyEnd(party: .pawl, reason: "not-for-others"))
       }
@@ -235,7 +238,8 @@ final class CacheReader: BodySource {
     return waiting
   }
 
-  /// A small body that comes as one is here at the end of the turn: its head need not leave before it.
+  /// Waits, once per reader, for the next turn of the loop if a small body is being gathered. If the body comes at once, it is complete
+  /// by then, and its head and its content are sent together.
   private func isSoon() -> Bool {
     guard !hasWaitedForTurn, body.isGathering else { return false }
     hasWaitedForTurn = true
@@ -243,7 +247,8 @@ final class CacheReader: BodySource {
     return true
   }
 
-  /// A fill that proves slow is not waited for: the need is looked at again when its speed can be told, and from time to time.
+  /// Arranges to decide again while the reader waits: first when the speed of the fill can be measured, then twice a second. A reader
+  /// does not have to wait for a fill that proves slow.
   private func askAgainLater() {
     guard coordinator.canFetchRanges, patience?.isScheduled != true else { return }
     let delay = patience == nil ? FillCoordinator.jumpMeasure : Self.lookAgain

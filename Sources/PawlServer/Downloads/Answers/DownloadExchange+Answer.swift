@@ -5,7 +5,8 @@ import PawlLoop
 import PawlWire
 
 extension DownloadExchange {
-  /// Answers from a stored response: conditions, then ranges (RFC 9110 §13.2.2), then what is held and what comes.
+  /// Answers from a stored response. Evaluates the conditions, then the ranges (RFC 9110 §13.2.2), then sends bytes that are held or on
+  /// their way.
   func serve(_ stored: StoredResponse, _ served: Served) {
     guard isUnanswered else { return }
     enter(.deciding)
@@ -22,7 +23,8 @@ extension DownloadExchange {
     }
   }
 
-  /// - Parameter coding: what its content is compressed in on its way.
+  /// Sends the answer, unless it has to wait for a proof, a confirmation or verified bytes first.
+  /// - Parameter coding: the content coding in which the content is compressed while it is sent; `nil`: none.
   private func give(_ stored: StoredResponse, in coding: ContentCoding?) {
     let answer = StoredAnswer(stored, request: request, served: served, isOutOfPatience: isOutOfPatience)
     if let twin = proofNeeded(stored) { return waitForProof(twin, of: stored, isOurs: true) }
@@ -45,13 +47,14 @@ extension DownloadExchange {
     if channel.hasResponded { letKeeperGo() }
   }
 
-  /// 412: what is there is not what the client named.
+  /// Answers 412: the current representation is not one that the client's `If-Match` names.
   func preconditionFailed() {
     letKeeperGo()
     channel.reply(Replies.preconditionFailed())
   }
 
-  /// A range whose `If-Range` names the body that this one replaces has to wait for the comparison.
+  /// Returns the comparison that the answer has to wait for. It is needed when the `If-Range` of a range request names the body that this
+  /// one replaces.
   private func proofNeeded(_ stored: StoredResponse) -> TwinComparison? {
     guard request.head.fields.contains(.range), case .tag(let tag)? = IfRange(request.head.fields), !isOutOfPatience,
       stored.body.tagLimit(tag.opaque) == nil, !stored.body.isForm, stored.body.form(namedBy: tag.opaque) == nil,
@@ -61,14 +64,15 @@ extension DownloadExchange {
     return twin
   }
 
-  /// Before a promise that needs bytes which nobody is fetching, the first of them are asked for: an origin that has
-  /// something else by now is found out while the client can still be given that, and need not be cut off. So is that
-  /// there is no room for them beside what others fetch.
+  /// Asks the origin for the first missing bytes before the answer promises them, if no fill is bringing them. If the origin has another
+  /// representation by now, the client can still get that one. After the head was sent, the client could only be cut off. The same holds
+  /// if there is no room for the bytes beside what other fills bring.
   private func confirmsFirst(_ stored: StoredResponse, _ answer: StoredAnswer) -> Bool {
     guard !hasConfirmed, request.head.method == .get, let total = stored.body.total, !stored.body.isComplete,
       FillCoordinator.canFetchRanges(stored), let wanted = answer.wanted(of: total)
     else { return false }
-    // What the origin says to this request must not be put with what is there for others: all of it has to be here, or on its way.
+    // The origin's response to this request must not be stored with the bytes for other clients. So all wanted bytes have to be held, or
+    // on their way.
     guard Fill.mayGrow(stored, by: request) || FillCoordinator.isAllComing(stored, wanted) else {
       hasConfirmed = true
       passUnkept()
@@ -83,15 +87,15 @@ extension DownloadExchange {
       switch confirmation {
       case .same: self.serve(stored, self.served)
       case .othersOnly: self.passUnkept()
-      // What turned out to be changed, or not to be had any more, has left the index.
+      // A body that has changed, or that cannot be completed any more, has left the index.
       case .changed: stored.body.isStreaming ? self.passUnkept() : self.look()
       }
     }
     return true
   }
 
-  /// A body for which there is no room goes through memory once: of what this client wants, some has, and is not held.
-  /// The seat that is taken holds the rest for it.
+  /// Whether bytes that this answer needs have already gone through the memory window and are not held. A body for which there is no room
+  /// on disk goes through memory once. The seat that is taken here keeps the rest of it for this client.
   private func hasGoneBy(_ stored: StoredResponse, _ answer: StoredAnswer) -> Bool {
     guard stored.body.isStreaming, request.head.method == .get else { return false }
     let ranges: [Range<UInt64>] =
@@ -106,7 +110,8 @@ extension DownloadExchange {
     return !ranges.allSatisfy(stored.body.windowReaches)
   }
 
-  /// From the origin, for this client alone, and nothing is kept of it: the last time that this request asks.
+  /// Forwards the request to the origin for this client alone, and stores nothing of the response. This is the last time that this
+  /// exchange asks the origin.
   func passUnkept() {
     letKeeperGo()
     forwardInstead(.partial)

@@ -3,14 +3,14 @@ import PawlCacheStore
 import PawlHTTP
 
 extension DownloadExchange {
-  /// Decides of which coding the range is that the request asks for, before anything is looked for or asked of the origin:
-  /// what comes later says nothing of what the client holds.
+  /// Decides in which content coding the bytes of the requested range are counted. This happens before the lookup and before the origin
+  /// is asked: a response that comes later says nothing about the bytes that the client holds.
   func decideRangeCoding(_ state: ResourceState) {
     let fields = request.head.fields
     guard request.head.method == .get, fields.contains(.range) else { return }
     let held = HeldPart(fields)
     guard held.condition != .none else { return }
-    // Others say nothing of what this client may hold.
+    // Only bodies that the request selects count. Other variants say nothing about the bytes that this client may hold.
     let own = state.variants.allSelected(by: { values($0, asksIdentity: false) }, where: held.names)
     let identity = state.variants.allSelected(by: { values($0, asksIdentity: true) }, where: held.names)
     let others = identity.filter { stored in !own.contains { $0 === stored } }
@@ -24,7 +24,7 @@ extension DownloadExchange {
         held.condition, acceptsCodings: RangeCoding.acceptsCodings(fields), named: named)
       return
     }
-    // Before the route came to ask for identity, it was given what its own Accept-Encoding chose.
+    // Before the route was set to ask for identity, the client got the coding that its own Accept-Encoding selected.
     let wasCoded = named.contains { $0.coding != nil && $0.isOwn && !$0.isIdentity }
     request.rangeCoding = wasCoded || mayHoldForm(held, state) ? .unknown : .identity
   }
@@ -35,7 +35,7 @@ extension DownloadExchange {
       && request.head.fields.contains(.range) && RangeCoding.acceptsCodings(request.head.fields)
   }
 
-  /// Whether the client may hold a part of what pawl has compressed for it, for which a date is no name.
+  /// Whether the client may hold a part of a form that pawl has compressed for it. A date does not identify such a form.
   private func mayHoldForm(_ held: HeldPart, _ state: ResourceState) -> Bool {
     guard held.condition == .date, AnswerCoding.accepted(by: request) != nil else { return false }
     return state.responses.contains { stored in
@@ -44,7 +44,7 @@ extension DownloadExchange {
     }
   }
 
-  /// As if the origin were asked for identity, or for what the client accepts.
+  /// Whether the request selects a stored response, if the origin is asked for identity or for the codings that the client accepts.
   private func selects(_ stored: StoredResponse, asksIdentity: Bool) -> Bool {
     stored.head.isSelected(by: request.head, asksIdentity: asksIdentity) { withOwnEncoding }
   }
@@ -61,7 +61,7 @@ extension DownloadExchange {
   }
 }
 
-/// What the conditions of a request with `Range` say of the bytes that its client holds.
+/// The conditions of a request with `Range` that say which bytes the client holds.
 struct HeldPart {
   static let fields = FieldNameSet([.ifRange, .ifMatch, .ifUnmodifiedSince])
 
@@ -85,7 +85,7 @@ struct HeldPart {
       tags.isEmpty ? (date == nil ? .none : .date) : tags.allSatisfy(AnswerTags.isMinted) ? .minted : .tag
   }
 
-  /// Whether a body is one that the client may hold a part of. By the origin's tag it is, even where pawl shows another.
+  /// Whether the client may hold a part of this body. The origin's own strong tag counts too, even where pawl shows another tag.
   func names(_ stored: StoredResponse) -> Bool {
     guard condition != .date else { return stored.head.status == 200 }
     return tags.contains { tag in

@@ -4,7 +4,7 @@ import PawlHTTP
 import PawlUpstream
 import PawlWire
 
-/// What comes of the fetch that an exchange leads.
+/// Receives the outcome of the fetch that an exchange leads.
 extension DownloadExchange: FetchLeader {
   func interim(_ head: ResponseHead) { if !state.isOver { channel.interim(head) } }
 
@@ -39,7 +39,8 @@ extension DownloadExchange: FetchLeader {
     coded.withUnsafeBytes { channel.respond(answered, content: $0) }
   }
 
-  /// A success has to be what `If-Match` names; any other answer would be the same without it (RFC 9110 §13.2.1).
+  /// Whether the response fulfils `If-Match`: a successful response has to carry a tag that it names. Any other response would be the
+  /// same without the condition (RFC 9110 §13.2.1).
   private func isWanted(_ head: ResponseHead) -> Bool {
     guard request.hasMatch, let tags = request.match, (200..<300).contains(head.status) else { return true }
     guard let own = head.fields.only(.etag).flatMap(EntityTag.init) else { return false }
@@ -62,7 +63,8 @@ extension DownloadExchange: FetchLeader {
     if hasOutcome() { failed(failure.error) }
   }
 
-  /// - Returns: whether it was waited for.
+  /// Notes that the fetch has an outcome.
+  /// - Returns: whether the exchange still waits for it.
   private func hasOutcome() -> Bool {
     guard state.hears(.outcome) else { return false }
     enter(.deciding)

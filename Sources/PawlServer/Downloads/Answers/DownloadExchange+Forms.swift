@@ -3,19 +3,19 @@ import PawlCacheStore
 import PawlHTTP
 import PawlLoop
 
-/// In which form a client that takes content codings gets a stored response.
+/// Chooses the form of a stored response for a client that accepts content codings.
 extension DownloadExchange {
   enum Form {
     case asStored
-    /// In the coding that pawl keeps beside it, complete or being written.
+    /// The coded form that pawl keeps beside the response, complete or being written.
     case kept(StoredResponse)
-    /// Compressed for this client alone.
+    /// Compressed for this client alone, while it is sent.
     case onItsWay(ContentCoding)
-    /// The exchange serves again when there is one.
+    /// Not decided yet: the exchange serves again when the coded form can be used, or could not be made.
     case later
   }
 
-  /// A form of so many bytes of content is waited for, where all of them are here: it then has a length.
+  /// The largest content in bytes whose coded form the answer waits for, if all of the content is here. The answer then has a length.
   static let shortForm: UInt64 = 1 << 20
 
   func form(of stored: StoredResponse) -> Form {
@@ -30,10 +30,11 @@ extension DownloadExchange {
     return .later
   }
 
-  /// Where nobody knows whether it may be compressed for this request, the origin is asked for the next ones.
+  /// Asks the origin, beside this answer, whether it compresses such responses, if pawl has not learnt that yet. The result counts for
+  /// later requests.
   private func asksBeside(_ stored: StoredResponse) {
     guard request.route.compression != nil, !stored.body.isForm else { return }
-    // What was just fetched has said what it has to say, or the next request will find out.
+    // A response that was just fetched has already shown whether the origin compresses it, or the next request will find that out.
     let isNews = served.arrival?.isJustFetched == true
     if isNews, request.asksOwnCoding || !RequestFields.isPersonal(request.head.fields) { return }
     let head = ResponseHead(status: stored.head.status, fields: stored.head.fields)
@@ -62,8 +63,8 @@ extension DownloadExchange {
     case form(ContentCoding)
   }
 
-  /// What the client's tags name of it. A form counts where the client takes its coding: one that decodes what it keeps counts bytes of
-  /// another kind.
+  /// Returns whether the client's tags name the stored response itself or a coded form of it. A coded form counts only if the client
+  /// accepts its coding: a client that decodes what it keeps counts other bytes.
   private func namedForm(of stored: StoredResponse) -> NamedForm? {
     let fields = request.head.fields
     var tags = request.match ?? []
@@ -76,7 +77,7 @@ extension DownloadExchange {
     return tags.lazy.compactMap { self.formNamed(by: $0, of: stored) }.first.map(NamedForm.form)
   }
 
-  /// The coding of the form that a strong tag names, where the client takes that.
+  /// The coding of the form that a strong tag names, if the client accepts that coding.
   func formNamed(by tag: EntityTag, of stored: StoredResponse) -> ContentCoding? {
     guard !tag.isWeak, let coding = stored.body.form(namedBy: tag.opaque)?.form.coding,
       AcceptEncoding(request.head.fields).accepts(coding)
@@ -106,7 +107,8 @@ extension DownloadExchange {
     }
   }
 
-  /// - Returns: whether it is being written.
+  /// Starts to write a coded form, if there is memory for one more encoder.
+  /// - Returns: whether the form is being written now, or is complete.
   private func write(_ form: StoredResponse, in coding: ContentCoding, of stored: StoredResponse) -> Bool {
     guard let share = request.loop.shared.codingMemory.take(for: coding, isKept: true) else { return false }
     let isBegun = FormWriter.start(form, in: coding, of: stored, in: store, on: downloads, share: share) {
@@ -115,7 +117,9 @@ extension DownloadExchange {
     return isBegun
   }
 
-  /// Until a short one is complete, or one that was left is as far as the client has it: only then it is known to be the same.
+  /// Lets the answer wait for a coded form that is being written: until a short form is complete, or until a form that was left
+  /// unfinished reaches the bytes that the client has. Only then it is proven that these are the same bytes.
+  /// - Returns: whether the answer has to wait; it is then served again.
   private func waitsFor(_ form: StoredResponse, of stored: StoredResponse) -> Bool {
     let isShort = stored.body.isComplete && stored.body.total.map { $0 <= Self.shortForm } ?? false
     let start = StoredAnswer(form, request: request, served: served, isOutOfPatience: isOutOfPatience).firstByte ?? 0

@@ -5,20 +5,20 @@ import PawlLoop
 import PawlUpstream
 
 extension DownloadExchange {
-  /// What a look at the resource leads to.
+  /// The decision after a look at the resource.
   enum Decision {
     case serve(StoredResponse, CollapsedFetch.Arrival?)
-    /// Stale, while the origin is asked in the background; `nil`: somebody asks already.
+    /// Serve the stale response, and ask the origin in the background; `nil`: another request asks already.
     case serveWhile((CollapsedFetch, [(FieldName, [UInt8])])?, StoredResponse)
     case waitForProof(TwinComparison, StoredResponse)
-    /// Whether what was stored for others is this one's, too, is for the origin to say.
+    /// Ask the origin whether a response that was stored for other requests is also this request's.
     case prove(StoredResponse)
-    /// Patiently: as long as it takes.
+    /// Wait for the response to a running request; `isPatient`: without a time limit.
     case join(CollapsedFetch, isPatient: Bool)
     case lead(CollapsedFetch, [(FieldName, [UInt8])])
     case forward(CacheStatus.ForwardReason)
     case onlyIfCached
-    /// What the catalogue has of it must be read first.
+    /// Read the resource's rows from the catalogue first.
     case load
   }
 
@@ -33,12 +33,12 @@ extension DownloadExchange {
     selector.values(of: request.head, asksIdentity: request.asksIdentity) { request.asSent.fields }
   }
 
-  /// The newest that the request selects.
+  /// The newest stored response that the request selects.
   func selected(in state: inout ResourceState) -> StoredResponse? {
     state.variants.selected(by: values, where: matches)
   }
 
-  /// One decision under the resource's lock (``AnswerPlan``), and what it is carried out with; starts nothing yet.
+  /// Decides under the resource's lock (``AnswerPlan``), and creates the fetch that the decision needs. Starts nothing yet.
   func decide(_ resource: Resource) -> Decision {
     resource.withLock { state in
       guard state.isLoaded else { return .load }
@@ -56,7 +56,7 @@ extension DownloadExchange {
     }
   }
 
-  /// What the origin has confirmed to this very client a moment ago: another range of it does not cost another question.
+  /// The response that the origin has confirmed to this very client a moment ago. For another range of it the origin is not asked again.
   private func confirmed(in state: borrowing ResourceState) -> StoredResponse? {
     guard asksForPart,
       let stored = state.confirmations.response(for: seeker, at: request.loop.loop.now),
@@ -65,14 +65,15 @@ extension DownloadExchange {
     return stored
   }
 
-  /// Tells this client from others, with all that it shows.
+  /// The key that identifies this client by everything that it shows: URL, owner, credentials, cookies and address.
   private var seeker: [UInt8] {
     let credentials = request.head.fields.all(.authorization).joined(separator: [0])
     return PrivateOwner(request).bytes + credentials + [0, 0] + request.cookies.joined(separator: [0]) + [0, 0]
       + request.facts.text
   }
 
-  /// A range, of whatever is there, and nothing that speaks against an answer of a moment ago.
+  /// Whether the request asks for a range, without conditions that a 304 may answer, and allows a response that was confirmed a moment
+  /// ago.
   private var asksForPart: Bool {
     let fields = request.head.fields
     guard request.head.method == .get, fields.contains(.range), !fields.contains(.ifNoneMatch),
@@ -82,7 +83,7 @@ extension DownloadExchange {
     return !control.noCache && !control.noStore && control.maxAge == nil && control.minFresh == nil
   }
 
-  /// The origin has just said that this is this client's.
+  /// Remembers that the origin has just confirmed this response to this client.
   func remember(_ stored: StoredResponse, _ arrival: CollapsedFetch.Arrival) {
     switch arrival {
     case .validated, .confirmed: break
@@ -109,7 +110,7 @@ extension DownloadExchange {
     case (.fetch(let renewal), _, _, _): lead(renewal, current, resource, &state)
     case (.forward(let reason), _, _, _): .forward(reason)
     case (.onlyIfCached, _, _, _): .onlyIfCached
-    // What is decided for is there: these are without it.
+    // Each plan is made only if what it needs is there; these cases cannot come.
     case (.opened, _, _, _), (.prove, _, _, _), (.awaitProof, _, _, _), (.stored, nil, _, _),
       (.storedWhileValidating, nil, _, _),
       (.join, _, _, nil):
@@ -117,7 +118,7 @@ extension DownloadExchange {
     }
   }
 
-  /// What of a stored response its plan depends on.
+  /// Returns the facts about a stored response that its plan depends on.
   func known(_ stored: StoredResponse) -> AnswerPlan.Stored {
     let (body, isFilling) = (stored.body, FillCoordinator.isFilling(stored))
     let missing: AnswerPlan.Stored.Missing =
@@ -137,7 +138,7 @@ extension DownloadExchange {
     mayTake(stored, from: FillCoordinator.existing(stored)?.sharing, isEarly: false)
   }
 
-  /// What the client's tag names.
+  /// The stored response that the client's tag names, and how it may be used.
   private enum Named {
     case opened(StoredResponse)
     case ofOthers(StoredResponse)
@@ -152,8 +153,8 @@ extension DownloadExchange {
     }
   }
 
-  /// A client that holds a part of a stored body goes on with it: by `resume-ttl`, or when the comparison that is
-  /// under way has shown that the new body is the same.
+  /// Finds the stored response that a client continues of which it holds a part. This is allowed by `resume-ttl`, or after a running
+  /// comparison has shown that the new body is the same.
   private func named(in state: ResourceState) -> Named? {
     guard case .tag(let tag)? = ifRange, request.head.method == .get, !isOutOfPatience,
       request.rangeCoding.mayAskForRange
@@ -167,7 +168,8 @@ extension DownloadExchange {
     return ofOthers(tag, in: state)
   }
 
-  /// What was stored for requests with other cookies, and is named by this one: the cookies may have changed since, and nothing else.
+  /// Finds a response that was stored for requests with other cookies and that this request names by its tag. The cookies may have
+  /// changed since, and nothing else.
   private func ofOthers(_ tag: EntityTag, in state: ResourceState) -> Named? {
     let others = (Array(state.variants) + state.superseded).filter { stored in
       names(stored, tag)
@@ -176,7 +178,7 @@ extension DownloadExchange {
         }
     }
     if let own = others.first(where: { opensByTag($0) && isOfSameOwner($0) }) { return .opened(own) }
-    // A strong tag of the origin's is offered to it, with the range.
+    // A response with a strong tag of the origin is left out: that tag is offered to the origin, together with the range.
     guard resumption == nil, PrivateResumption.canProve(to: request.head),
       let other = others.first(where: { $0.head.validators.tag?.isWeak ?? true && !$0.body.isStreaming })
     else { return nil }
@@ -198,7 +200,8 @@ extension DownloadExchange {
     }
   }
 
-  /// One validation in the background at a time (RFC 5861 §3); whoever may not have the stale copy joins it.
+  /// Creates a validation in the background, unless a fetch is running (RFC 5861 §3). A request that may not have the stale response
+  /// joins it.
   private func validation(
     of current: StoredResponse, _ renewal: AnswerPlan.Renewal, _ resource: Resource, _ state: inout ResourceState
   ) -> (CollapsedFetch, [(FieldName, [UInt8])])? {
@@ -229,7 +232,7 @@ extension DownloadExchange {
         (purpose, extra) = (.offer(offered), Offer.conditions(offered.map(\.head), beside: extra))
       }
     }
-    // Where nobody but the same client's ranges may join what runs, what others can join takes its place.
+    // A running fetch that only ranges of the same client may join gives way to this one, which all requests may join.
     let isFree = (state.fetch as? CollapsedFetch)?.asker.sharesNothing ?? (state.fetch == nil)
     let isShared =
       isFree && collapsing != .goesAlone && !isUncacheable(state) && !RequestFields.hasOverride(request.head.fields)
@@ -241,7 +244,7 @@ extension DownloadExchange {
     return .lead(fetch, extra)
   }
 
-  /// What others have of it, and may be this request's, too.
+  /// The responses that are stored for other requests and that the origin may confirm to this one.
   private func offered(_ state: borrowing ResourceState) -> [StoredResponse] {
     guard !state.variants.isEmpty, !request.head.fields.contains(.ifRange) || request.rangeCoding.mayAskForRange else {
       return []

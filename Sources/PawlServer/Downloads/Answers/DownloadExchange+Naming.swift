@@ -1,10 +1,10 @@
 import PawlCacheStore
 import PawlLoop
 
-/// What was fetched anew and is what was held before keeps its tag: each new one would be one more to remember.
+/// Keeps the entity tag of a body that was fetched anew with the same bytes. Each new tag would be one more alias to remember.
 extension DownloadExchange {
-  /// Waits with the answer until a short body is compared with the one it replaces, so that its tag is known. Longer ones are told a
-  /// new tag, which becomes an alias.
+  /// Delays the answer until a short body was compared with the one it replaces, so that its tag is known. A longer body is answered at
+  /// once with a new tag, which becomes an alias.
   /// - Returns: whether the answer has to wait; it is then served again.
   func awaitsName(_ stored: StoredResponse) -> Bool {
     guard !hasWaitedForName, let twin = FillCoordinator.existing(stored)?.comparison, twin.isShort else {

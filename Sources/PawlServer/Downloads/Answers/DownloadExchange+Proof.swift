@@ -2,9 +2,9 @@ import PawlCache
 import PawlCacheStore
 import PawlHTTP
 
-/// What is on disk may be damaged. Before the head goes out, the first bytes that the answer needs are read back: what is
-/// damaged is mended, or something else is looked for, while the client can still be given either. Behind the head its reader
-/// mends what it comes to.
+/// Verifies stored bytes before the head goes out, because the disk may have damaged them. The first bytes that the answer needs are read
+/// back. If they are damaged, they are fetched again, or another response is looked for, while the client can still get either. After the
+/// head, the reader mends damaged bytes when it comes to them.
 extension DownloadExchange: BodyConsumer {
   /// - Returns: whether the answer has to wait; it is then served again.
   func provesFirst(_ stored: StoredResponse, _ answer: StoredAnswer) -> Bool {
@@ -16,12 +16,13 @@ extension DownloadExchange: BodyConsumer {
     case .failed where served.arrival?.isJustFetched == true: return false
     case .missing, .checking, .failed: break
     }
-    // A part that is long in coming is not waited for behind others that are here.
+    // A client that asked for a part does not wait long for it: after ``patience`` it gets the whole body from byte 0.
     if start > 0 { armPatience() }
     keep(stored, from: start)
     keeper?.consumer = self
     enter(.waiting(for: .bytes, of: stored, nil))
-    // Those that wait for the same place are told one after the other: not within this turn.
+    // Requests that wait for the same bytes are called back one after the other. So this one begins in the next turn, not inside of such
+    // a call.
     request.loop.loop.nextTurn { [weak self] in self?.bodyIsReady() }
     return true
   }
@@ -42,8 +43,9 @@ extension DownloadExchange: BodyConsumer {
     }
   }
 
-  /// Nothing has been promised yet. What turned out to be gone, or to be another thing by now, has left the index; where the
-  /// rest cannot be had now, or the file cannot be read, the client gets whatever the origin says.
+  /// Finds another answer, because these bytes cannot be served and nothing has been promised yet. A body that is gone, or that has
+  /// changed, has left the index: the resource is looked up once more. Where the rest cannot be fetched now, or the file cannot be read,
+  /// the client gets the origin's response.
   private func cannotServe(_ stored: StoredResponse) {
     letKeeperGo()
     guard stored.body.failure != nil, !hasLookedAgain else { return passUnkept() }

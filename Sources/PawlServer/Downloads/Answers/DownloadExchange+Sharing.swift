@@ -3,16 +3,16 @@ import PawlCacheStore
 import PawlHTTP
 import PawlLoop
 
-/// Whose answer it is: whether a request may have what another one brought, or is bringing, without asking the origin itself.
+/// Decides whether a request may have a response that another request brought, or is bringing, without asking the origin itself.
 extension DownloadExchange {
-  /// The longest that a request waits for the head of another's answer, while nobody knows whether that is to be shared; where the
-  /// last one was, it waits as long as it takes.
+  /// The longest time that a request waits for the head of a response to another request, while it is unknown whether that can be shared.
+  /// If the last response under this key was shared, there is no limit.
   static let collapsePatience = Duration.seconds(5)
 
-  /// Whether `stored` may be given to this request as it is (RFC 9111 §4), or because this one only goes on with it.
+  /// Whether this request may have `stored` as it is (RFC 9111 §4), or because it only continues the download that brings it.
   /// - Parameters:
-  ///   - sharing: whose fetch brings it; `nil` where nobody fetches, or nobody knows.
-  ///   - isEarly: whether this request waited for its head: then it hears a body without an end from its beginning, as it should.
+  ///   - sharing: the request whose fetch brings the response; `nil` where no fetch runs, or that request is unknown.
+  ///   - isEarly: whether this request waited for the head. Then it gets a body without a known end from its beginning, as it should.
   func mayTake(_ stored: StoredResponse, from sharing: Sharing?, isEarly: Bool) -> Bool {
     guard matches(stored) else { return false }
     if isReusable(stored), isEarly || !known(stored).comesLate { return true }
@@ -21,7 +21,7 @@ extension DownloadExchange {
     return sharing.asker.isLike(request) || isPiece(of: stored, sharing.asker) || collapsesAlways(stored, sharing.asker)
   }
 
-  /// Whether the client that it was asked for wants a part of it, and names it by its tag.
+  /// Whether the request asks for a part of `stored`, names it by its tag, and comes from the client for which it is being fetched.
   private func isPiece(of stored: StoredResponse, _ asker: Asker) -> Bool {
     let control = stored.head.cacheControl
     guard namesPart(of: stored), !control.noCache, !control.mustRevalidate, !CacheControl(request.head.fields).noCache
@@ -29,7 +29,7 @@ extension DownloadExchange {
     return asker.isSameClient(as: request)
   }
 
-  /// Whether a range of it is asked for, and its tag named.
+  /// Whether the request asks for a range of `stored` and names it by its tag.
   private func namesPart(of stored: StoredResponse) -> Bool {
     let fields = request.head.fields
     guard request.head.method == .get, fields.contains(.range), case .tag(let tag)? = IfRange(fields) else {
@@ -38,7 +38,7 @@ extension DownloadExchange {
     return !tag.isWeak && stored.body.tagLimit(tag.opaque) != nil || formNamed(by: tag, of: stored) != nil
   }
 
-  /// Fresh enough for this request.
+  /// Whether `stored` is fresh enough for this request.
   private func isReusable(_ stored: StoredResponse) -> Bool {
     switch Reuse.decide(
       stored.head, request: request.head, policy: request.route.policy, now: request.loop.loop.wallSeconds)
@@ -48,8 +48,9 @@ extension DownloadExchange {
     }
   }
 
-  /// The rule of `resume-ttl`: the client names the body by a tag of pawl's own, which it can have only from an answer. A tag is no
-  /// credential: who shows one, or a cookie, and is not answered for everybody anyway, is judged by the origin.
+  /// Whether the client may continue `stored` by the rule of `resume-ttl`: it names the body by a tag of pawl's own, which it can have
+  /// only from a response. A tag is no credential: for a request with a credential the origin decides, unless the response is for
+  /// everybody. Cookies are compared by the caller.
   func opensByTag(_ stored: StoredResponse) -> Bool {
     let fields = request.head.fields
     guard namesPart(of: stored),
@@ -60,12 +61,12 @@ extension DownloadExchange {
       && ResumeTTL.answersFromStore(stored, policy: request.route.policy, now: request.loop.loop.wallSeconds)
   }
 
-  /// Whether the request comes from whom the stored response was for: what `owner` names is the same in both, and is there.
+  /// Whether the request comes from the owner of the stored response: the value that `owner` names is there, and the same in both.
   func isOfSameOwner(_ stored: StoredResponse) -> Bool {
     Owner.isSame(request, asWithCookies: stored.head.keyCookies)
   }
 
-  /// `collapse = always`, for what the origin says nothing of.
+  /// Whether `collapse = always` applies: the origin says nothing about reuse, and neither request shows a credential or other cookies.
   private func collapsesAlways(_ stored: StoredResponse, _ asker: Asker) -> Bool {
     let control = CacheControl(request.head.fields)
     return request.route.collapsesAlways && stored.head.saysNothingOfReuse && !asker.hasCredential
@@ -73,10 +74,10 @@ extension DownloadExchange {
       && !control.noCache && !control.noStore && control.maxAge != 0 && !Reuse.hasPragmaNoCache(request.head.fields)
   }
 
-  /// Whether this request waits for an answer to `running`, which might be for both.
+  /// Whether this request waits for the response to `running`, which may be for both.
   func mayJoin(_ running: CollapsedFetch) -> Bool {
     let fields = request.head.fields
-    // A request that came through pawl already would wait for itself.
+    // A request that has passed through pawl before would wait for itself.
     guard collapsing != .goesAlone, Via.passages(in: fields) == 0 else { return false }
     if running.asker.isLike(request) { return true }
     let control = CacheControl(fields)
@@ -85,9 +86,10 @@ extension DownloadExchange {
       && !RequestFields.hasOverride(fields)
   }
 
-  // MARK: - Waiting for another's answer
+  // MARK: - Waiting for the response to another request
 
-  /// - Parameter isPatient: whether the last answer under this key was shared.
+  /// Waits for the outcome of a running fetch. If that is out already, the exchange looks again.
+  /// - Parameter isPatient: whether the last response under this key was shared; then the wait has no time limit.
   func join(_ fetch: CollapsedFetch, isPatient: Bool) {
     let (reference, teller) = (LoopWeak(self, on: request.loop.loop), ObjectIdentifier(fetch))
     guard fetch.join(ObjectIdentifier(self), { outcome in reference.run { $0.told(outcome, by: teller) } }) else {
@@ -108,7 +110,7 @@ extension DownloadExchange {
   }
 
   private func told(_ outcome: CollapsedFetch.Outcome, by teller: ObjectIdentifier) {
-    // It may be told while it goes its own way, or waits for another fetch by now.
+    // By now the exchange may ask the origin itself, or wait for another fetch.
     guard state.hears(.told), case .joined(let fetch) = state, ObjectIdentifier(fetch) == teller else { return }
     enter(.deciding)
     switch outcome {
@@ -119,14 +121,14 @@ extension DownloadExchange {
       collapseTimer?.cancel()
       serve(stored, Served(arrival: arrival, isCollapsed: true))
     case .notShared: looksAgain()
-    // What the other's request may have provoked is its own.
+    // A failure that the leader's request may have provoked says nothing about this request.
     case .failed(let failure) where failure.requestBytesSent: looksAgain()
     case .failed(let failure): failed(failure.error)
     }
   }
 
-  /// The answer was the other's own. Where that says nothing of the next one, all who waited look once more: one of them asks, and
-  /// the others wait for that, no longer in all than ``collapsePatience``.
+  /// Looks again, because the response was for the leader alone. If this says nothing about the next response, all waiting requests look
+  /// once more: one of them asks the origin, and the others wait for that. All waits together take no longer than ``collapsePatience``.
   private func looksAgain() {
     collapsing.cameToNothing()
     look()

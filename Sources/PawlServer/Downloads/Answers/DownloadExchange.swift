@@ -5,12 +5,12 @@ import PawlLoop
 import PawlUpstream
 import PawlWire
 
-/// A GET or HEAD where a cache is on: from what is stored, from a running fill, or from the origin by way of a
-/// ``CollapsedFetch``. What to do is decided in `DownloadExchange+Lookup`, how to answer in `DownloadExchange+Answer`.
+/// A GET or HEAD on a route with a cache. It is answered from a stored response, from a running fill, or from the origin by way of a
+/// ``CollapsedFetch``. `DownloadExchange+Lookup` decides what to do, `DownloadExchange+Answer` how to answer.
 final class DownloadExchange: Exchange {
-  /// The longest a range request waits for a total, or for a comparison, before it gets the whole from byte 0.
+  /// The longest time that a range request waits for a total length, or for a comparison. Then it gets the whole body from byte 0.
   static let patience = Duration.seconds(30)
-  /// The same for a form in a content coding, whose end nobody knows before that of the content.
+  /// The same for a coded form, whose length is not known before the end of the content.
   static let formPatience = Duration.seconds(5)
 
   let request: IncomingRequest
@@ -19,31 +19,31 @@ final class DownloadExchange: Exchange {
   let downloads: LoopDownloads
   let resource: Resource?
   @exclusivity(unchecked) private(set) var state = DownloadState.deciding
-  /// From when the origin is asked whether what is kept for one user is this one's, too, until this is over.
+  /// Asks the origin whether a response that is kept for one user is also this user's. Set when that begins.
   private(set) var resumption: PrivateResumption?
   @exclusivity(unchecked) private var patience = Patience.unlimited
   var isOutOfPatience: Bool { patience.isOver }
-  /// Ends the waiting for another's answer, over all fetches that it joins.
+  /// Ends the wait for the response to another request, over all fetches that this exchange joins.
   var collapseTimer: LoopTimer?
   @exclusivity(unchecked) var collapsing = Collapsing.mayWait
-  /// A fill needs a reader, or it might pause; until the real one comes, this stands for it.
+  /// A reader that stands for the real one until that comes. A fill without readers might pause.
   private(set) var keeper: CacheReader?
   var served = Served(arrival: nil, isCollapsed: false)
 
-  /// Whether something else was looked for, after what was to be served turned out to be damaged.
+  /// Whether the resource was looked up again, after the response that was to be served turned out to be damaged.
   var hasLookedAgain = false
-  /// Whether the answer has waited for the name of its body, see ``awaitsName(_:)``.
+  /// Whether the answer has already waited for the tag of its body, see ``awaitsName(_:)``.
   var hasWaitedForName = false
-  /// Whether a coded form was to be made; where there is none after that, the content is compressed on its way.
+  /// Whether this exchange has tried to make a coded form. If there is none after that, the content is compressed while it is sent.
   var hasTriedForm = false
-  /// Whether the origin was asked whether it still has what is held in part.
+  /// Whether the origin was asked if it still has the representation of which a part is held.
   var hasConfirmed = false
 
   init(
     _ request: IncomingRequest, channel: any ResponseChannel, store: CacheStore, downloads: LoopDownloads
   ) {
     (self.request, self.channel, self.store, self.downloads) = (request, channel, store, downloads)
-    // `nil` only where none is to be made.
+    // `nil` only if there is none and none may be created.
     resource = request.resource ?? store.resource(for: request.key(request.head.target), create: true)
   }
 
@@ -53,7 +53,7 @@ final class DownloadExchange: Exchange {
       return failed(ProxyError(.proxyLoopDetected))
     }
     if request.head.fields.mayContain(anyOf: HeldPart.fields) { noteWhatIsHeld() }
-    // Nobody waits for the first word of another's events.
+    // An event stream is never collapsed: a second client would wait for the first event of the first one.
     if LiveStream.isWanted(request.head.fields) { collapsing.gaveUp() }
     if AnswerPlan.isForOriginToJudge(request.head.fields) {
       resource?.withLock { decideRangeCoding($0) }
@@ -63,10 +63,10 @@ final class DownloadExchange: Exchange {
     look()
   }
 
-  /// Whether it is still to be found out what the answer is.
+  /// Whether the answer is still undecided.
   var isUnanswered: Bool { state.isOpen && !channel.hasResponded }
 
-  /// Ends what belongs to where it is now alone.
+  /// Changes the state. Ends the timer and the wait that belong to the present state only.
   func enter(_ next: DownloadState) {
     if case .waiting(let wait, let stored, let timer) = state {
       timer?.close()
@@ -75,7 +75,7 @@ final class DownloadExchange: Exchange {
     state = next
   }
 
-  /// Looks at what is stored, after having read it from the catalogue where that is still owed.
+  /// Looks up the resource and acts on the decision. Rows that are not loaded yet are read from the catalogue first.
   func look() {
     guard isUnanswered else { return }
     enter(.deciding)
@@ -114,24 +114,24 @@ final class DownloadExchange: Exchange {
 
   // MARK: - Waiting
 
-  /// Calls `look` again when `body` moves, and gives up waiting after ``patience``.
+  /// Waits for the total length of the body, then serves. Gives up after ``patience``, or after ``formPatience`` for a coded form.
   func waitForTotal(of stored: StoredResponse) {
-    // What is here of a coded form comes at once from its beginning, too.
+    // A coded form can also be sent at once from its beginning: its wait is short.
     armPatience(stored.body.isForm ? Self.formPatience : Self.patience)
     keep(stored, from: 0)
     enter(.waiting(for: .total, of: stored, nil))
     waitForChange(stored)
   }
 
-  /// Takes the seat of a reader, from an offset on.
+  /// Takes the seat of a reader at an offset, so that the bytes from there on are fetched and kept.
   func keep(_ stored: StoredResponse, from start: UInt64) {
-    // Before the one before goes: between the two a window would move on.
+    // The new reader joins before the old one leaves: without a reader in between, a memory window would move on.
     let next = CacheReader([.body(start, through: nil)], of: stored, for: request, in: store, on: downloads)
     keeper?.finish()
     keeper = next
   }
 
-  /// One that stays behind would hold up the others where the body is streamed.
+  /// Gives the stand-in's seat up. If it stayed, it would hold up the other readers of a streamed body.
   func letKeeperGo() {
     keeper?.finish()
     keeper = nil
@@ -150,11 +150,11 @@ final class DownloadExchange: Exchange {
     }
   }
 
-  /// Until it is decided whether `stored` is what the client's tag names.
-  /// - Parameter isOurs: whether it is this request's answer either way; else what is decided is looked at like anything that is stored.
+  /// Waits until it is decided whether `stored` is the body that the client's tag names.
+  /// - Parameter isOurs: whether `stored` answers this request with either outcome; otherwise the resource is looked up again.
   func waitForProof(_ twin: TwinComparison, of stored: StoredResponse, isOurs: Bool) {
     armPatience()
-    // What is compared is on its way for this one.
+    // The body that is being compared is fetched for this request, too: take a seat at it.
     keep(stored, from: 0)
     enter(.waiting(for: .twin, of: stored, nil))
     let reference = LoopWeak(self, on: request.loop.loop)
@@ -169,7 +169,7 @@ final class DownloadExchange: Exchange {
     look()
   }
 
-  /// Whether what is missing of it is on its way or can be asked for.
+  /// Whether the missing bytes of `stored` are on their way, or can be fetched.
   func canBeFinished(_ stored: StoredResponse) -> Bool {
     known(stored).canFinish
   }
@@ -180,12 +180,13 @@ final class DownloadExchange: Exchange {
     look()
   }
 
-  /// - Parameter time: the longest that it waits, all in all.
+  /// Starts the timer that limits all waits for a part, unless it was started before.
+  /// - Parameter time: the longest time of all waits together.
   func armPatience(_ time: Duration = DownloadExchange.patience) {
     patience.begin {
       let timer = request.loop.loop.makeTimer { [weak self] in
         guard let self else { return }
-        // Wherever it is: from now on it asks for no part.
+        // In every state: from now on the exchange neither asks the origin for a part nor gives one.
         self.patience.end()
         if self.state.hears(.patienceIsOver) { self.lookForWhole() }
       }
@@ -228,9 +229,9 @@ final class DownloadExchange: Exchange {
 
 /// How an answer came about, for `Cache-Status` and the log.
 struct Served {
-  /// `nil`: it was stored, and could be used as it was.
+  /// How the response became current. `nil`: it was stored, and could be used without the origin.
   var arrival: CollapsedFetch.Arrival?
   var isCollapsed: Bool
-  /// For the one client whose request was sent to the origin.
+  /// The `Set-Cookie` values for the one client whose request was sent to the origin.
   var setCookies: [Bytes] = []
 }

@@ -1,43 +1,43 @@
 import PawlCacheStore
 import PawlLoop
 
-/// Where a download is between its request and its answer; each case carries what only that place has. That the answer has begun is
-/// the channel's to say.
+/// The state of a download between its request and its response. Each case carries the values that only this state has. Whether the
+/// response has begun is a property of the channel.
 enum DownloadState {
-  /// What it waits for before it can answer from what is stored.
+  /// What a download waits for before it can answer from a stored response.
   enum Wait: Hashable, CaseIterable {
-    /// The length of the whole.
+    /// The total length of the body.
     case total
-    /// Whether the body is the one that the client's tag names.
+    /// The comparison that shows whether the body is the one that the client's tag names.
     case twin
-    /// Which tag the body has.
+    /// The comparison that shows which tag the body has.
     case name
-    /// The first bytes of the answer: read back, or mended.
+    /// The first bytes of the answer, which are read back and verified, or mended.
     case bytes
-    /// The origin's word that it still has what is held in part.
+    /// The origin's confirmation that it still has the representation of which a part is held.
     case confirmation
-    /// The same of what is held for this user alone.
+    /// The same confirmation for a body that is held for this user alone.
     case continuation
-    /// The form in a content coding that pawl makes of it.
+    /// The coded form that pawl makes of the body.
     case form
   }
 
-  /// Nothing is asked of anybody: what is stored is being looked at or read from the catalogue, or the answer is on its way.
+  /// Nothing is waited for: the resource is being looked up or read from the catalogue, or the answer is being sent.
   case deciding
-  /// The origin is asked on its behalf.
+  /// This exchange leads a fetch: its request was sent to the origin.
   case leading(CollapsedFetch)
-  /// It waits for another's answer.
+  /// The exchange waits for the fetch of another exchange.
   case joined(CollapsedFetch)
-  /// Its ``PrivateResumption`` finds out whether what is kept for one user is this one's, too.
+  /// A ``PrivateResumption`` finds out whether a response that is kept for one user is also this user's.
   case resuming
-  /// The timer, where there is one, ends this wait alone.
+  /// The exchange waits as ``Wait`` says. The timer, if there is one, limits this wait only.
   case waiting(for: Wait, of: StoredResponse, LoopTimer?)
-  /// The origin has the request as it stands.
+  /// The request was forwarded to the origin as it is.
   case forwarded(ForwardExchange)
-  /// The client has its answer, or has left; what was forwarded may still take content of the request.
+  /// The client has its response, or has left. A forwarded request may still receive its content.
   case over(ForwardExchange?)
 
-  /// The cases without what they carry.
+  /// The cases without their values.
   enum Place: Hashable {
     case deciding, leading, joined, resuming
     case waiting(for: Wait)
@@ -45,11 +45,11 @@ enum DownloadState {
   }
 
   enum Event: Hashable {
-    /// What the catalogue has of the resource is read.
+    /// The resource's rows were read from the catalogue.
     case loaded
-    /// Of the fetch that it leads.
+    /// The fetch that this exchange leads has an outcome.
     case outcome
-    /// Of the fetch that it joined.
+    /// The fetch that this exchange joined has an outcome.
     case told
     case joinedTooLong
     case patienceIsOver
@@ -68,13 +68,13 @@ enum DownloadState {
     }
   }
 
-  /// Whether an event means something where the download is; what comes late, for what was given up since, does not.
+  /// Whether an event is handled in this state. A late event, for a wait that was given up since, is ignored.
   static func hears(_ event: Event, at place: Place) -> Bool {
     switch (event, place) {
     case (.loaded, .deciding): true
     case (.outcome, .leading), (.outcome, .resuming): true
     case (.told, .joined), (.joinedTooLong, .joined): true
-    // Elsewhere the whole is on its way already, or nobody knows yet whether there is a part to be had.
+    // In the other states the whole body is already on its way, or it is not known yet whether a part can be given.
     case (.patienceIsOver, .waiting): true
     case (.came(let event), .waiting(let wait)): event == wait
     case (.loaded, _), (.outcome, _), (.told, _), (.joinedTooLong, _), (.patienceIsOver, _), (.came, _): false
@@ -83,7 +83,7 @@ enum DownloadState {
 
   func hears(_ event: Event) -> Bool { Self.hears(event, at: place) }
 
-  /// Whether what came is what it waits for, of this very response.
+  /// Whether the event is what the exchange waits for, about this very response.
   func hears(_ event: Event, of stored: StoredResponse) -> Bool {
     guard case .waiting(_, let waited, _) = self else { return false }
     return waited === stored && hears(event)
@@ -91,7 +91,7 @@ enum DownloadState {
 
   var isOver: Bool { if case .over = self { true } else { false } }
 
-  /// Whether it may still be answered from what is stored, unless it has been.
+  /// Whether the request may still be answered from a stored response, unless its response has begun.
   var isOpen: Bool {
     switch self {
     case .deciding, .leading, .joined, .resuming, .waiting: true
@@ -99,7 +99,7 @@ enum DownloadState {
     }
   }
 
-  /// What has the request as it stands.
+  /// The exchange that forwards the request as it is.
   var forward: ForwardExchange? {
     switch self {
     case .forwarded(let forward): forward

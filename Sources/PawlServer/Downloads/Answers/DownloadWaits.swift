@@ -1,28 +1,28 @@
 import PawlLoop
 
-/// Whether a request still waits for what others ask of the origin. What comes of that may be the other's own: then all who waited look
-/// once more, and one of them asks.
+/// Whether a request may wait for the response to another request (request collapsing). That response may turn out to be for its leader
+/// alone. Then all waiting requests look once more, and one of them asks the origin.
 enum Collapsing: Hashable, CaseIterable {
   case mayWait, hasWaited
-  /// It asks for itself.
+  /// The request is sent to the origin itself.
   case goesAlone
 
-  /// The answer was another's own.
+  /// Notes that the response was for its leader alone.
   mutating func cameToNothing() { self = self == .mayWait ? .hasWaited : .goesAlone }
-  /// It took too long.
+  /// Notes that this request waits no longer.
   mutating func gaveUp() { self = .goesAlone }
 }
 
-/// How long a request waits for the right to a part: for a total, or for a proof.
+/// The limit of the time that a range request waits until a part can be given: for a total length, or for a proof.
 enum Patience {
   case unlimited
   case running(LoopTimer)
-  /// No range, no proof: the whole body from byte 0.
+  /// The time is over: the client gets the whole body from byte 0.
   case over
 
   var isOver: Bool { if case .over = self { true } else { false } }
 
-  /// Where nothing runs yet.
+  /// Starts the timer, unless one runs or the time is over.
   mutating func begin(_ timer: () -> LoopTimer) {
     if case .unlimited = self { self = .running(timer()) }
   }

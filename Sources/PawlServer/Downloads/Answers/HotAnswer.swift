@@ -5,32 +5,33 @@ import PawlHTTP
 import PawlLoop
 import PawlWire
 
-/// What is decided for a stored response, remembered: its answer to requests about which nothing is special, up to the fields that
-/// change by the second. Made by what decides on the long way, ``AnswerPlan``, ``AnswerShape`` and ``StoredAnswer``, and of nothing else.
-/// Belongs to one route, whose settings it was made by.
+/// The decided answer of a stored response to requests without special fields, except for the fields that change every second. Only
+/// ``AnswerPlan``, ``AnswerShape`` and ``StoredAnswer`` make this decision, as they do for all other requests; it is remembered here.
+/// Belongs to one route, because it depends on the route's settings.
 final class HotAnswer: Sendable {
-  /// Of a 200, with its length; without the last line's end.
+  /// The head of a 200 with its length, without the empty line at its end.
   let head: [UInt8]
-  /// Of a 206, without the fields that say which part it is and how long.
+  /// The head of a 206, without the fields that say which part it is and how long it is.
   let partHead: [UInt8]
-  /// The tag that the answer shows, quotes and all, when any part of the body may be had by it; else empty.
+  /// The tag that the answer shows, with its quotes, if `If-Range` with it gives any part of the body; otherwise empty.
   private let tag: [UInt8]
-  /// Of the body, in bytes.
+  /// The length of the body, in bytes.
   let total: UInt64
-  /// How long it was decided for.
+  /// The time for which the decision holds.
   private let window: FreshWindow
-  /// Whether requests with cookies may have it.
+  /// Whether requests with cookies may have this answer, too.
   let isForEverybody: Bool
-  /// Whether requests that take a content coding get it in that: ``form(in:of:_:now:)``.
+  /// Whether requests that accept a content coding get a coded form: ``form(in:of:_:now:)``.
   let isCodable: Bool
-  /// Whether it is of a type that its route's origin may be found to compress: then the long way says.
+  /// Whether the origin may be found to compress this type of content. Until that is known, the full lookup of a ``DownloadExchange``
+  /// decides.
   let mayBeLearnt: Bool
   private let forms = Locked<[(coding: ContentCoding, response: StoredResponse)]>([])
-  /// Whether the origin gave a `Date`; else each answer bears the time it leaves at.
+  /// Whether the origin gave a `Date`; otherwise each answer gets the time at which it is sent.
   let hasDate: Bool
-  /// Of a 200 over HTTP/2, once it is wanted.
+  /// The head of a 200 for HTTP/2, once it was needed.
   private let headOfHTTP2 = Locked<HTTP2FixedHead?>(nil)
-  /// ``RouteSettings/serial``: after a reload another route may stand at the same address.
+  /// ``RouteSettings/serial`` of the route. Its address in memory would not identify it: after a reload another route may stand there.
   private let route: Int
 
   private init(_ stored: StoredResponse, total: UInt64, tag: EntityTag?, _ route: RouteSettings, _ window: FreshWindow)
@@ -47,12 +48,12 @@ final class HotAnswer: Sendable {
   }
 
   func isFresh(at now: Int64) -> Bool { window.contains(now) }
-  /// Wall clock, seconds: from then on the response is stale.
+  /// The time from which the response is stale; wall clock, seconds.
   var freshUntil: Int64 { window.until }
-  /// Wall clock, seconds: when the response was made, as its `Age` counts.
+  /// The time when the response was made, from which its `Age` counts; wall clock, seconds.
   var bornAt: Int64 { window.born }
 
-  /// The answer of `stored` on `route`, made once for each; `nil` where it depends on more than its URL, or the body is not
+  /// Returns the answer of `stored` on `route`, made once for each. `nil` where it depends on more than its URL, or the body is not
   /// complete.
   static func of(_ stored: StoredResponse, _ route: RouteSettings, now: Int64) -> HotAnswer? {
     if let known = stored.rendered.withLock({ $0 }) as? HotAnswer, known.route == route.serial { return known }
@@ -61,8 +62,9 @@ final class HotAnswer: Sendable {
     return made
   }
 
-  /// What is decided of the whole of a body that is about to be complete, for requests that ask for no part; `nil` as for ``of(_:_:now:)``,
-  /// and for every status but 200: what else it depends on, and its head, are known to the long way alone.
+  /// Decides the answer with the whole of a body that is about to be complete, for requests without a range. `nil` as for
+  /// ``of(_:_:now:)``, and for every status but 200: then what else the answer depends on, and its head, are decided by the full lookup
+  /// alone.
   static func whole(
     of stored: StoredResponse, _ route: RouteSettings, now: Int64
   ) -> (head: [UInt8], window: FreshWindow, isCodable: Bool, mayBeLearnt: Bool)? {
@@ -98,7 +100,7 @@ final class HotAnswer: Sendable {
     return rules.apply(to: head, length: stored.body.total)
   }
 
-  /// The answer in this coding; `nil` while there is no complete form of it.
+  /// Returns the answer in this coding; `nil` while there is no complete form in it.
   func form(
     in coding: ContentCoding, of stored: StoredResponse, _ route: RouteSettings, now: Int64
   ) -> (response: StoredResponse, answer: HotAnswer)? {
@@ -113,17 +115,16 @@ final class HotAnswer: Sendable {
     return Self.of(response, route, now: now).map { (response, $0) }
   }
 
-  /// What a request with these fields gets, the whole or one part, by what was decided; `nil`: anything else, or the long way has to
-  /// say.
+  /// Returns what a request with these fields gets: the whole, or one part. `nil`: anything else, which the full lookup decides.
   func shape(range: Bytes?, ifRange: Bytes?) -> AnswerShape? {
     guard let range else { return ifRange == nil ? .whole : nil }
     if let ifRange, tag.isEmpty || !ifRange.elementsEqual(tag) { return nil }
     return RangeField.single(range, length: total).map(AnswerShape.part)
   }
 
-  // MARK: - What the long way decides
+  // MARK: - What the full lookup decides
 
-  /// Of requests without conditions: the whole to one that asks for no range, and to one that asks for a range that.
+  /// Whether requests without conditions get the whole if they ask for no range, and a part if they ask for one (416 of an empty body).
   private static func givesWholeAndParts(
     _ stored: StoredResponse, _ total: UInt64, _ route: RouteSettings, _ now: Int64
   ) -> Bool {
@@ -133,8 +134,8 @@ final class HotAnswer: Sendable {
       && decided([(.range, Array("bytes=0-0".utf8))], stored, route, now)?.shape == part
   }
 
-  /// Of requests that go on behind a part which the tag names: any part, where the last byte is one. What is proven of the tag only so
-  /// far gives the whole.
+  /// Whether requests that continue behind a part, and name it by this tag, get any part. It is tried with the last byte. A tag that is
+  /// proven only up to some offset gives the whole.
   private static func givesAnyPart(
     of stored: StoredResponse, _ total: UInt64, by tag: EntityTag, _ route: RouteSettings, _ now: Int64
   ) -> Bool {
@@ -146,7 +147,7 @@ final class HotAnswer: Sendable {
     return answer?.shape == ByteRange(first: total - 1, last: total - 1).map(AnswerShape.part) && answer?.shown == tag
   }
 
-  /// For a GET with these fields and nothing else that counts; `nil` where the answer is more than what is stored.
+  /// Decides for a GET with these fields only. `nil` where the answer takes more than the stored response.
   private static func decided(
     _ lines: [(FieldName, [UInt8])], _ stored: StoredResponse, _ route: RouteSettings, _ now: Int64
   ) -> (shape: AnswerShape, shown: EntityTag?)? {
@@ -162,7 +163,7 @@ final class HotAnswer: Sendable {
 
   // MARK: - Its head
 
-  /// Made when it is first wanted; of the same response and route.
+  /// Returns the head of a 200 for HTTP/2, which is made at the first call. Every call has to name the same response and route.
   func headForHTTP2(_ stored: StoredResponse, _ route: RouteSettings) -> HTTP2FixedHead {
     headOfHTTP2.withLock { head in
       if let head { return head }
@@ -174,7 +175,7 @@ final class HotAnswer: Sendable {
     }
   }
 
-  /// - Parameter tag: the body's own.
+  /// - Parameter tag: the body's own tag.
   private static func render(
     _ stored: StoredResponse, _ route: RouteSettings, status: Int, _ framing: BodyFraming, _ tag: EntityTag
   ) -> [UInt8] {
@@ -186,13 +187,13 @@ final class HotAnswer: Sendable {
     return output
   }
 
-  /// Those that are the same in every answer.
+  /// Returns the fields that are the same in every answer.
   private static func fields(
     of stored: StoredResponse, _ route: RouteSettings, status: Int, _ tag: EntityTag
   ) -> Fields {
     var fields = stored.head.fields
     fields.removeAll(.age)
-    // The same answer goes out in clear: this is put in where it goes out over TLS.
+    // The same head is sent without TLS: where it is sent over TLS, this field is added.
     if route.strictTransport != nil { StrictTransportField.remove(from: &fields) }
     if status == 206 { fields.removeMessageDigests() }
     if isCodable(stored, route) { fields.addVaryAcceptEncoding() }

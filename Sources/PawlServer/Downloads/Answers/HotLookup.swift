@@ -4,31 +4,31 @@ import PawlHTTP
 import PawlLoop
 import Synchronization
 
-/// A fresh, complete response that such a request gets as it stands.
+/// A fresh, complete response that answers a request without special fields at once.
 struct HotResponse {
   let stored: StoredResponse
   let answer: HotAnswer
   let route: RouteSettings
   let store: CacheStore
-  /// Wall clock, seconds: when it was fresh.
+  /// The time at which it was fresh; wall clock, seconds.
   let now: Int64
 }
 
-/// Where a request goes, and what is known under its key, if anything is.
+/// The route of a request, and the resource under its key, if there is one.
 struct LookedUp {
   let route: RouteSettings
   var resource: Resource?
-  /// There is an answer that is at rest, as it was decided when it was stored (``PackRoom/hit``); nothing else is looked up then.
+  /// Whether the answer is in a pack, decided when the body was stored (``PackRoom/hit``). Then nothing else is looked up.
   var isRecord = false
 }
 
 extension LoopServices {
-  /// The one response that there is for the request; `nil` where anything about it takes the long way, or an answer that is at rest
-  /// can be given as it stands (``LookedUp/isRecord``).
+  /// Returns the only response that is stored for the request. `nil` where anything about it needs the full lookup of a
+  /// ``DownloadExchange``, or where a record of a pack answers it (``LookedUp/isRecord``).
   /// - Parameters:
-  ///   - known: what the long way need not look up again.
-  ///   - takesRecords: whether what is at rest can be given as it stands.
-  ///   - wanted: where the answer may be compressed: which codings the request takes, unless it asks for a range.
+  ///   - known: what the full lookup need not look up again.
+  ///   - takesRecords: whether a record of a pack may be sent as it is.
+  ///   - wanted: called where the answer may be compressed: the codings that the request accepts; `nil` if it asks for a range.
   func hotResponse(
     _ request: HotRequest, _ facts: ClientFacts, known: inout LookedUp?, takesRecords: Bool,
     wanted: () -> AcceptEncoding?
@@ -72,7 +72,7 @@ extension LoopServices {
 }
 
 extension LoopServices {
-  /// The one response that there is of a resource.
+  /// Returns the response of a resource that has only one.
   @inline(__always)
   private func only(of resource: Resource, in store: CacheStore) -> StoredResponse? {
     let (isLoaded, only) = resource.withLock { state in (state.isLoaded, state.isLoaded ? state.variants.only : nil) }
@@ -82,15 +82,15 @@ extension LoopServices {
   }
 }
 
-// MARK: - At rest
+// MARK: - Answers in packs
 
 extension HotAnswer {
-  /// Changes with what is decided, and with how it is written down.
+  /// The version of what a pack keeps of an answer. It has to be changed with the decision and with the format.
   static let version = 2
 
   private static let forEverybody: UInt64 = 1, codable: UInt64 = 2, learnable: UInt64 = 4, dated: UInt64 = 8
 
-  /// What is kept with the record that a body becomes; `nil` where its answer depends on more than its URL.
+  /// Returns what is kept in a pack with the record of a body; `nil` where its answer depends on more than its URL.
   static func record(_ stored: StoredResponse, _ route: RouteSettings, now: Int64) -> PackedAnswer? {
     guard stored.personal == nil, let whole = whole(of: stored, route, now: now) else { return nil }
     let head = stored.head
@@ -102,16 +102,16 @@ extension HotAnswer {
       flags: flags, head: whole.head)
   }
 
-  /// Whether that may be given now, to such a request of this route that wants it as it is.
+  /// Whether the record may be sent now, as it is, to a request of this route.
   static func isHeld(_ hit: PackedHit, _ route: RouteSettings, now: Int64, hasCookie: Bool) -> Bool {
     hit.settings == route.fingerprint && hit.from <= now && now < hit.until
       && (hit.flags & forEverybody != 0 || !hasCookie)
       && !(hit.flags & learnable != 0 && route.compression?.hasLearnt.load(ordering: .relaxed) == true)
   }
 
-  /// Whether requests that take a content coding get it in that.
+  /// Whether requests that accept a content coding get a coded form.
   static func isCodable(_ hit: PackedHit) -> Bool { hit.flags & codable != 0 }
-  /// Whether it is of a type that its route's origin may be found to compress.
+  /// Whether the origin may be found to compress this type of content.
   static func mayBeLearnt(_ hit: PackedHit) -> Bool { hit.flags & learnable != 0 }
   static func hasDate(_ hit: PackedHit) -> Bool { hit.flags & dated != 0 }
 }

@@ -3,26 +3,26 @@ import PawlCacheStore
 import PawlHTTP
 import PawlWire
 
-/// The rest of a body for one reader that was overtaken where it was streamed: a request of its own, at its own pace, which
-/// counts only behind bytes that are proven to be those that the reader was given.
+/// The rest of a streamed body for one reader that the memory window left behind. It is fetched by a request of its own, at the reader's
+/// pace. New bytes count only behind bytes that are proven to be those that the reader was given.
 final class OwnRest: FetchBodySink {
   private static let highWater = 256 << 10
   private static let lowWater = 64 << 10
 
   private var fetch: OriginFetch?
   private let body: StoredBody
-  /// Of what the reader was given from memory; what came before that is in the body's file.
+  /// The hash and the last bytes of what the reader was given from memory. The bytes before that are in the body's file.
   private var given: DeliveredMemory?
   private var queue = ChunkQueue()
   private var end: BodyPiece?
   private let ready: () -> Void
 
   /// - Parameters:
-  ///   - position: where the reader goes on.
-  ///   - end: of what it wants; `nil`: where the body ends.
-  ///   - given: of what it was given from memory, up to `position`.
-  ///   - ready: there is more to take.
-  /// - Returns: `nil` where nothing could prove what would come.
+  ///   - position: the offset at which the reader goes on.
+  ///   - end: the exclusive end of what it needs; `nil`: the end of the body.
+  ///   - given: what is remembered of the bytes that it was given from memory, up to `position`.
+  ///   - ready: called when there is more to take.
+  /// - Returns: `nil` where nothing could prove the bytes that would come.
   init?(
     _ response: StoredResponse, from position: UInt64, through end: UInt64?, given: DeliveredMemory?,
     identity: RepresentationIdentity, refusesRanges: Bool, for request: IncomingRequest, ready: @escaping () -> Void
@@ -33,7 +33,7 @@ final class OwnRest: FetchBodySink {
       held: position, attemptLimit: request.route.resumeAttempts,
       replayFactor: UInt64(max(0, request.route.replayLimit)))
     progress.originRefusesRanges = refusesRanges
-    // What lies between the file and the memory was another reader's.
+    // Bytes between the end of the file and the start of the memory were given to another reader: they cannot be compared.
     let isComparable = given?.start ?? position <= response.body.held.prefix
     let start = isComparable ? 0 : given?.start ?? position
     let decision = decideResume(held: position, spanStart: start, identity: identity, progress: progress)
@@ -41,7 +41,7 @@ final class OwnRest: FetchBodySink {
     let fetch = OriginFetch(for: request, base: request.asSent, use: .passThrough, for: .body(self))
     self.fetch = fetch
     let isWhole = end == nil || end == identity.total
-    // Who asks is in the middle of taking what there is.
+    // The caller is in the middle of taking the bytes that are there.
     request.loop.loop.nextTurn { [weak fetch] in
       fetch?.goOn(from: position, since: start, through: isWhole ? nil : end, of: identity, asking: decision)
     }

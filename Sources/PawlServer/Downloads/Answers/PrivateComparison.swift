@@ -3,13 +3,13 @@ import PawlCacheStore
 import PawlHTTP
 import PawlLoop
 
-/// Holds a body that the origin has just begun to give to one request against one that is kept for another, byte by byte,
-/// in the pool, behind the fill. Ends when both are whole and equal, when they differ, and when that can not be found out any
-/// more. Of one loop, which holds it until then.
+/// Compares a body that the origin has just begun to give to one request with a body that is kept for another request. It does so byte by
+/// byte, in the pool, behind the fill. It ends when both bodies are whole and equal, when they differ, or when neither can be found out
+/// any more. It belongs to one loop, which keeps it until then.
 final class PrivateComparison: DownloadJob {
   enum State: Hashable {
     case comparing, equal, different
-    /// All that is held of the kept one begins the new one, and no more of it will come.
+    /// All that is held of the kept body equals the beginning of the new one, and no more of the kept body will come.
     case covered
   }
 
@@ -18,18 +18,18 @@ final class PrivateComparison: DownloadJob {
   let kept: StoredResponse
   let new: StoredResponse
   private let downloads: LoopDownloads
-  /// Of both bodies: neither is evicted, and neither fill pauses, while they are compared.
+  /// The reader's seats at both bodies. While they are compared, neither body is evicted and neither fill pauses.
   private let seats: [FillCoordinator]
   private(set) var state = State.comparing
-  /// So many bytes from the start are equal.
+  /// The number of bytes from the start that are equal.
   private(set) var compared: UInt64 = 0
-  /// Whether the outcome is of use without the client that it is for.
+  /// Whether the outcome is of use even after the client has left.
   private let goesOnAlone: Bool
-  /// Whoever waits for it, the client's way out; called whenever there is news.
+  /// Called at every progress, for the answer that waits for it. `nil` once the client has left.
   var progressed: (() -> Void)?
   private var decided: ((State) -> Void)?
 
-  /// - Parameter decided: called once, unless it is given up before.
+  /// - Parameter decided: called once with the outcome, unless ``stop()`` comes before.
   init(
     _ kept: StoredResponse, with new: StoredResponse, on downloads: LoopDownloads, goesOnAlone: Bool,
     decided: @escaping (State) -> Void
@@ -52,11 +52,11 @@ final class PrivateComparison: DownloadJob {
     downloads.loop.nextTurn { [self] in step() }
   }
 
-  /// The client has gone.
+  /// Notes that the client has left. Ends the comparison, if its outcome is then of no use.
   func clientLeft() {
     progressed = nil
     guard state == .comparing, !goesOnAlone else { return }
-    // It may have left with the last byte.
+    // The client may have left after the last byte.
     decide(compared == kept.body.total && compared == new.body.total ? .equal : .different)
   }
 
@@ -66,11 +66,11 @@ final class PrivateComparison: DownloadJob {
     guard state == .comparing else { return }
     let (a, b) = (kept.body, new.body)
     if let whole = a.total, let other = b.total, whole != other { return decide(.different) }
-    // What goes past the disk is not there to be compared.
+    // Bytes that do not go to the disk cannot be compared later.
     if a.failure != nil || b.failure != nil || a.isStreaming || b.isStreaming { return decide(.different) }
     if compared == a.total {
       if b.total == compared { return decide(.equal) }
-      // The new one must not go on behind it.
+      // The new body must not be longer.
       return b.held.contiguousEnd(from: compared) > compared ? decide(.different) : wait(for: new)
     }
     switch a.availability(at: compared) {
@@ -95,7 +95,7 @@ final class PrivateComparison: DownloadJob {
     }
   }
 
-  /// How many bytes from the start of the range on are the same in both. Blocking, in the pool.
+  /// Counts the bytes from the start of the range that are equal in both bodies. Blocking, in the pool.
   private static func countEqual(_ a: StoredBody, _ b: StoredBody, _ range: Range<UInt64>) -> UInt64 {
     let count = Int(range.upperBound - range.lowerBound)
     var (left, right) = ([UInt8](repeating: 0, count: count), [UInt8](repeating: 0, count: count))
@@ -112,7 +112,7 @@ final class PrivateComparison: DownloadJob {
     progressed?()
   }
 
-  /// Goes on when there is more of it; a fill that has ended without the rest proves nothing beyond.
+  /// Waits until there is more of a body. A fill that has ended without the rest proves nothing beyond what was compared.
   private func wait(for response: StoredResponse) {
     guard FillCoordinator.isFilling(response) || response.body.isComplete else {
       return decide(response === kept && compared > 0 ? .covered : .different)
@@ -130,12 +130,12 @@ final class PrivateComparison: DownloadJob {
         "compared": "\(compared)",
       ])
     decided?(outcome)
-    // Whoever goes on with one of them takes a seat before these are left.
+    // A reader that goes on with one of the bodies takes its seat before these two are left.
     progressed?()
     letGo()
   }
 
-  /// Nobody wants to know any more; nothing is called.
+  /// Ends the comparison without an outcome; nothing is called.
   func stop() {
     guard state == .comparing else { return }
     state = .different

@@ -3,12 +3,12 @@ import PawlCacheStore
 import PawlHTTP
 import PawlLoop
 
-/// A private body of which a part is held and that nobody fills any more: its origin broke off for good, its last client left,
-/// or pawl was started anew. The origin is asked to go on, with this request's own cookies and credentials: the body grows
-/// where the origin gives the same, and else stays as it is.
+/// Continues a private body of which only a part is held and that no fill completes any more: its origin broke off for good, its last
+/// client left, or pawl was restarted. The origin is asked with this request's own cookies and credentials. The body grows if the origin
+/// gives the same bytes; otherwise it stays as it is.
 extension DownloadExchange {
-  /// Gives what is held to whom it is open, and the rest of it.
-  /// - Parameter asker: what the request shows.
+  /// Serves a private body to a request for which it is open, and has its rest fetched.
+  /// - Parameter asker: the credentials, cookies and other values by which the request is recognised.
   func open(_ stored: StoredResponse, for asker: PrivateOwner) {
     if stored.body.isComplete || FillCoordinator.isFilling(stored) { return serveOpened(stored) }
     let shape = shape(of: stored)
@@ -20,7 +20,7 @@ extension DownloadExchange {
     case .parts(let ranges) where ranges.allSatisfy(stored.body.holds): serveOpened(stored)
     case .part, .parts, .needsTotal:
       let hasBegun = goOn(with: stored) { [weak self] isProven in
-        // What is held is this user's either way, and what does not go on with it ends it visibly.
+        // The held bytes are this user's with either outcome. If the origin's content does not continue them, the response ends visibly.
         isProven != false ? self?.serveOpened(stored) : self?.lookInstead()
       }
       guard !hasBegun else { return }
@@ -28,8 +28,9 @@ extension DownloadExchange {
     }
   }
 
-  /// For one of those that nobody can tell from the one it was kept for: nothing of it is given before the origin has given this
-  /// very request the same. What it gives then goes on with the body, which is open to nobody.
+  /// Serves a private body whose owner cannot be recognised, to a request that looks the same. No byte is sent before the origin has
+  /// given the same bytes to this very request. What the origin gives then continues the body, which stays closed to all requests without
+  /// that proof.
   func openOnceProven(_ stored: StoredResponse, for asker: PrivateOwner) {
     let (shape, isThere) = (shape(of: stored), stored.body.isComplete || FillCoordinator.isFilling(stored))
     let isPart = if case .part = shape { true } else { shape == .needsTotal }
@@ -41,7 +42,8 @@ extension DownloadExchange {
     if !hasBegun { PrivateResumption.start(self, of: stored, for: asker) }
   }
 
-  /// Whether all before what is asked for is held, or can be known again: what comes behind it may be another's otherwise.
+  /// Whether all bytes before the requested ones can be proven: by a strong tag, or because they are held or have recorded digests.
+  /// Without that, the bytes that come could belong to another user's body.
   private func isProvable(_ shape: AnswerShape, of stored: StoredResponse) -> Bool {
     if let tag = stored.head.validators.tag, !tag.isWeak { return true }
     let end = stored.body.known.contiguousEnd(from: 0)
@@ -65,7 +67,8 @@ extension DownloadExchange {
     look()
   }
 
-  /// - Parameter then: called once, unless the client leaves before: whether the origin has given the same; `nil` when that takes
+  /// Asks the origin to continue a private body.
+  /// - Parameter then: called once, unless the client leaves before: whether the origin has given the same bytes; `nil` when that takes
   ///   longer than ``patience``.
   /// - Returns: `false` where nothing was begun.
   private func goOn(with stored: StoredResponse, then: @escaping (_ isProven: Bool?) -> Void) -> Bool {
@@ -93,24 +96,24 @@ extension DownloadExchange {
 }
 
 extension Fill {
-  /// Goes on with a private body from where what is held of it ends, for a request that it is open for: by a range that is tied to
-  /// the origin's strong tag, or with the whole body from its first byte on, compared with what is held.
-  /// - Parameter confirmed: called once, where it is begun: when all that is held has come again, or its end has in a part that
-  ///   the origin ties to its strong tag; or when that is not to be had.
-  /// - Returns: `false` where nothing could prove what comes, or somebody else brings it.
+  /// Starts a fill that continues a private body at the end of its held bytes, for a request for which it is open. It asks for a range
+  /// that is tied to the origin's strong tag. Otherwise it asks for the whole body, which is compared with the held bytes.
+  /// - Parameter confirmed: called once, if the fill was begun. ``Confirmation/same``: all held bytes have come again, or their end
+  ///   has, in a part that the origin ties to its strong tag. Otherwise that could not be had.
+  /// - Returns: `false` where nothing could prove what comes, or another fill brings it.
   static func goOn(
     with response: StoredResponse, for request: IncomingRequest, in store: CacheStore,
     on downloads: LoopDownloads, confirmed: @escaping (Confirmation) -> Void
   ) -> Bool {
     let (body, held) = (response.body, response.body.held.prefix)
-    // What lies behind a hole would be joined to what comes without a look at it.
+    // Bytes behind a hole would be joined to the new ones without a comparison.
     guard response.personal != nil, held > 0, body.held.count == held, body.failure == nil else { return false }
     let fill = Fill(goingOnWith: response, from: held, for: request, in: store, on: downloads)
     let end = body.total ?? .max
     guard held < end,
       let coordinator = FillCoordinator.beganUnlessComing(fill, response, on: fill.downloads.loop, held..<end)
     else {
-      // The two would hold each other.
+      // The fill and its fetch would keep each other in memory.
       fill.fetch?.cancel()
       return false
     }
@@ -118,7 +121,7 @@ extension Fill {
     fill.downloads.fills[ObjectIdentifier(fill)] = fill
     fill.coordinator = coordinator
     let identity = coordinator.identity
-    // The first attempt is no repetition.
+    // The first attempt is no retry.
     let progress = ResumeProgress(held: held, attemptLimit: 1, replayFactor: 1)
     fill.fetch?.goOn(
       from: held, since: 0, through: body.total, of: identity,

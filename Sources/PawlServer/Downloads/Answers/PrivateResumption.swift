@@ -6,9 +6,10 @@ import PawlUpstream
 import PawlWire
 
 extension DownloadExchange {
-  /// What `resume-private` has kept is found by the random tag that pawl gave with it, for its own URL; never otherwise. It is
-  /// opened unasked only for whom it was kept (``PrivateOwner``); for others the origin is asked (``PrivateResumption``).
-  /// - Returns: whether the answer waits for that; where there is none, the exchange goes on by itself.
+  /// Looks for a response that `resume-private` has kept. It is found only by the random tag that pawl gave with it, and only for its own
+  /// URL. Its owner gets it without a question to the origin (``PrivateOwner``); for other requests the origin is asked
+  /// (``PrivateResumption``).
+  /// - Returns: whether the answer waits for that. If nothing is found, the exchange goes on by itself.
   func asksPrivately() -> Bool {
     guard request.head.method == .get, request.head.fields.contains(.range), request.route.policy.resumePrivate != nil,
       case .tag(let tag)? = IfRange(request.head.fields), !tag.isWeak, AnswerTags.isMinted(tag)
@@ -44,9 +45,10 @@ extension DownloadExchange {
   }
 }
 
-/// A request that names the tag of a body which was kept for another, for other cookies, or for nobody that it can be told from: the origin is
-/// asked with the request's own cookies and credentials. Where that proves the bytes the same, the client goes on from what
-/// is held; else it gets the origin's answer, whole, which is judged and kept as any other. Lives on the exchange's loop.
+/// Asks the origin about a kept private body, which a request names by its tag. The body was kept for another user, for other cookies, or
+/// for a user that cannot be recognised; so the origin is asked with the request's own cookies and credentials. If that proves the bytes
+/// the same, the client goes on from the held bytes. Otherwise it gets the origin's whole response, which is judged and kept like any
+/// other. Lives on the exchange's loop.
 final class PrivateResumption: FetchHeadSink {
   private weak var exchange: DownloadExchange?
   private let request: IncomingRequest
@@ -67,11 +69,11 @@ final class PrivateResumption: FetchHeadSink {
     guard let resource = exchange.resource, canProve(to: exchange.request.head) else { return exchange.look() }
     let resumption = PrivateResumption(exchange, resource, of: kept, for: asker)
     exchange.resume(by: resumption)
-    // A 304 would say nothing of where the rest is.
+    // Without conditions where the rest is neither here nor on its way: a 304 would not bring it.
     resumption.ask(resumption.isThere ? PrivateProof.conditions(for: kept.head) : [])
   }
 
-  /// Whether this is a way for the request at all: it asks for one range, and allows that the origin is asked.
+  /// Whether a request can be answered in this way: it asks for one range, and allows that the origin is asked.
   static func canProve(to request: RequestHead) -> Bool {
     RangeField(request.fields)?.specs.count == 1 && !CacheControl(request.fields).onlyIfCached
   }
@@ -81,7 +83,7 @@ final class PrivateResumption: FetchHeadSink {
     (self.resource, self.kept, self.asker) = (resource, kept, asker)
   }
 
-  /// Whether all of what is kept is here, or on its way.
+  /// Whether all of the kept body is here, or on its way.
   private var isThere: Bool { kept.body.isComplete || FillCoordinator.isFilling(kept) }
 
   private func ask(_ conditions: [(FieldName, [UInt8])]) {
@@ -91,7 +93,7 @@ final class PrivateResumption: FetchHeadSink {
     fetch.start(adding: conditions)
   }
 
-  /// The exchange is over.
+  /// Ends the resumption, because the exchange is over.
   func end() {
     exchange = nil
     timer?.close()
@@ -126,7 +128,7 @@ final class PrivateResumption: FetchHeadSink {
     exchange?.fetchFailed(failure)
   }
 
-  /// By its strong tag the origin has said to this very request that these are its bytes.
+  /// Serves the kept body: in a 304 with its strong tag the origin has said to this very request that these are its bytes.
   private func proven(by answer: ResponseHead) {
     let now = loop.loop.wallSeconds
     let asked = now - (loop.loop.now - began).wholeNanoseconds / 1_000_000_000
@@ -139,8 +141,9 @@ final class PrivateResumption: FetchHeadSink {
       Served(arrival: .validated, isCollapsed: false, setCookies: answer.fields.all(.setCookie)))
   }
 
-  /// From now on the asker has it unasked, where a 200 with this head might be kept for the asker.
-  /// - Parameter said: all fields of the answer; those of the head are without what is not stored.
+  /// Opens the kept body to this asker, without a question to the origin from now on. Does so only if a 200 with this head might be kept
+  /// for the asker.
+  /// - Parameter said: all fields of the response; `head` lacks those that are not stored.
   private func grant(_ head: StoredHead, saying said: Fields) {
     var whole = ResponseHead(status: head.status, fields: head.fields)
     for cookie in said.all(.setCookie) { whole.fields.append(.setCookie, cookie) }
@@ -151,11 +154,11 @@ final class PrivateResumption: FetchHeadSink {
     if asker.isRecognisable { kept.grant(asker.bytes, head) }
   }
 
-  // MARK: - Without its word
+  // MARK: - Without a confirmation of the origin
 
-  /// The origin gave a body, which is stored now: it is held against the one that is kept. The client gets the part that it
-  /// lacks once all before it is equal.
-  /// - Returns: `false` where there is nothing to compare: it is served as it is.
+  /// Compares the body that the origin gave, which is stored now, with the kept one. The client gets the part that it lacks once all
+  /// before it is equal.
+  /// - Returns: `false` where there is nothing to compare; the new body is then served as it is.
   func compares(_ new: StoredResponse, _ served: Served) -> Bool {
     guard let exchange, comparison == nil, new.body !== kept.body,
       PrivateProof.mayBeEqual(kept.head, total: kept.body.total, new.head, otherTotal: new.body.total)
@@ -183,13 +186,13 @@ final class PrivateResumption: FetchHeadSink {
       kept.personal == nil
       ? outcome == .equal : store.privateResponse(tag: new.body.primaryTag)?.body === new.body
     guard !isAboutToBeServed, isSpare else { return }
-    // Nobody was told its tag, and nobody will be.
+    // No client has received its tag, and none will.
     store.forget(new)
     loop.loop.nextTurn { FillCoordinator.existing(new)?.pause("not-wanted") }
   }
 
-  /// What is held of the kept one begins the new one: the tag that the client has names that, too, so far; all of it, where the origin
-  /// has given both one strong tag.
+  /// Gives the client's tag to the new body, whose beginning equals all that is held of the kept one. The tag then names the bytes that
+  /// were compared. If the origin gave both bodies one strong tag, it names as much as it did before.
   private func name(_ new: StoredResponse) {
     if kept.personal == nil { return takePlace(new) }
     guard case .tag(let tag)? = IfRange(request.head.fields), let limit = kept.body.tagLimit(tag.opaque),
@@ -200,8 +203,9 @@ final class PrivateResumption: FetchHeadSink {
     new.body.addTag(TagRecord(tag: tag.opaque, limit: isOne ? limit : min(limit, compared)))
   }
 
-  /// As above, of what is found by its URL. Where nobody has been given more of the kept one, the new one is all that it was, and takes
-  /// its place: whoever is given the rest of the new one comes back with the kept one's tag.
+  /// Gives the tags of the kept body to the new one, where the kept body is not private and so was found by its URL. If no client was
+  /// given more of the kept body than was compared, the new body takes its place. A client that gets the rest of the new body comes back
+  /// with the kept body's tag.
   private func takePlace(_ new: StoredResponse) {
     guard let compared = comparison?.compared else { return }
     let reach = kept.body.reach(compared)
@@ -223,7 +227,8 @@ final class PrivateResumption: FetchHeadSink {
     switch answer.shape {
     case .needsTotal: break
     case .part(let range):
-      // With a byte beyond what the client has: who is cut off later is not cut off at the same place for ever.
+      // Begin with at least one byte that the client lacks. So a client that is cut off later is not cut off at the same place every
+      // time.
       guard comparison.compared > range.first else { return }
       timer?.close()
       request.record.cacheOutcome = "miss"
@@ -235,7 +240,7 @@ final class PrivateResumption: FetchHeadSink {
     }
   }
 
-  /// It is another body, or was not proven in time to be the same.
+  /// Serves the new body: it differs from the kept one, or was not proven in time to be the same.
   private func serveNew() {
     guard let comparison, let exchange, !exchange.channel.hasResponded else { return }
     timer?.close()

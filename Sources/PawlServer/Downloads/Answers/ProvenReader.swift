@@ -1,7 +1,7 @@
 import PawlHTTP
 
-/// A part of a kept body on its way to somebody to whom it is being proven: no byte goes out that the origin has not given to
-/// this very request, too. Where the two differ, the client is cut off visibly.
+/// A reader of a part of a kept body, for a client to which the body is still being proven. No byte is sent before the origin has given
+/// the same byte to this very request. Where the two bodies differ, the response ends visibly.
 final class ProvenReader: BodySource {
   private let reader: CacheReader
   private let comparison: PrivateComparison

@@ -3,14 +3,14 @@ import PawlCache
 import PawlCacheStore
 import PawlHTTP
 
-/// The answer that a stored response gives to a request: which of its shapes, and the head of each. Pure but for the
-/// momentary state of the body.
+/// The answer that a stored response gives to a request: its shape, and the head for each shape. Pure, except that it reads the momentary
+/// state of the body.
 struct StoredAnswer {
   let shape: AnswerShape
   private let stored: StoredResponse
   private let request: IncomingRequest
   private let served: Served
-  /// The tag to show: the one the client named where that is an alias, else the body's own.
+  /// The tag to show: the one that the client named, if that is an alias; otherwise the body's own.
   private let tag: EntityTag
 
   init(_ stored: StoredResponse, request: IncomingRequest, served: Served, isOutOfPatience: Bool) {
@@ -31,7 +31,8 @@ struct StoredAnswer {
     return AnswerShape.decide(request, of: stored.head, body, mayGivePart: mayGivePart, maxRanges: maxRanges)
   }
 
-  /// Whether it is what one of the tags names, beyond doubt for all that it gives (`If-Match`, RFC 9110 §13.1.1).
+  /// Whether one of the tags names what this answer gives, beyond doubt for all of it (`If-Match`, RFC 9110 §13.1.1). A tag that is
+  /// proven only up to some offset does not name the whole.
   func isNamed(by tags: [EntityTag]) -> Bool {
     tags.contains { tag in
       guard !tag.isWeak, let limit = stored.body.tagLimit(tag.opaque) else { return false }
@@ -39,7 +40,7 @@ struct StoredAnswer {
     }
   }
 
-  /// The bytes that the answer needs.
+  /// The range of the body that the answer needs first; `nil` where it needs none.
   func wanted(of total: UInt64) -> Range<UInt64>? {
     switch shape {
     case .whole: total > 0 ? 0..<total : nil
@@ -49,7 +50,7 @@ struct StoredAnswer {
     }
   }
 
-  /// Where the content begins in the body; `nil` for an answer without content of it.
+  /// The offset in the body where the content begins; `nil` for an answer without content from the body.
   var firstByte: UInt64? {
     switch shape {
     case .whole: stored.body.total == 0 || stored.head.status == 204 ? nil : 0
@@ -109,10 +110,10 @@ struct StoredAnswer {
     return ResponseHead(status: status, fields: fields)
   }
 
-  /// Whether others may get it compressed.
+  /// Whether other requests may get this response compressed.
   private var isCodable: Bool {
     guard request.route.compression != nil, !stored.body.isForm else { return false }
-    // What the origin coded for one request: others get it as it is.
+    // The origin has coded this response for one request; other requests get it as it is.
     if stored.head.coding != nil { return !stored.head.isOfIdentityRequests }
     let head = ResponseHead(status: stored.head.status, fields: stored.head.fields)
     return AnswerCoding.depends(head, length: stored.body.total, on: request)

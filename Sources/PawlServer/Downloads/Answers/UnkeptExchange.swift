@@ -3,7 +3,7 @@ import PawlHTTP
 import PawlUpstream
 import PawlWire
 
-/// A GET on a route without a cache: nothing is kept, and still the origin may break off without the client noticing.
+/// A GET on a route without a cache. Nothing is stored; still the origin may break off without the client noticing.
 final class UnkeptExchange: Exchange, FetchHeadSink {
   private let request: IncomingRequest
   private let channel: any ResponseChannel

@@ -2,14 +2,14 @@ import PawlHTTP
 import PawlUpstream
 import PawlWire
 
-/// A request beside one that is answered from what is stored, which tells by the head of its answer whether the origin compresses that for
-/// such requests. Nothing of its content is read. Lives on its loop until it is answered.
+/// A request to the origin beside one that is answered from the cache. The head of its response shows whether the origin compresses such
+/// responses. Its content is not read. Lives on its loop until the head comes.
 final class CodingQuestion: FetchHeadSink, DownloadJob {
   private let request: IncomingRequest
   private let downloads: LoopDownloads
   private var fetch: OriginFetch?
 
-  /// Asks; see ``AnswerCoding/isToAskBeside(_:length:for:)``.
+  /// Sends the request; see ``AnswerCoding/isToAskBeside(_:length:for:)``.
   static func ask(beside request: IncomingRequest, on downloads: LoopDownloads) {
     let copy = request.inBackground()
     copy.asksOwnCoding = true

@@ -2,21 +2,22 @@ import PawlBase
 import PawlCache
 import PawlHTTP
 
-/// A range of something unknown: what is asked of the origin, and what of its answer the client gets. Pure.
+/// A range request for something of which nothing is stored: the range that the origin is asked for, and the part of its response that
+/// the client gets. Pure.
 struct ColdRange {
-  /// Of the representation; `nil`: the whole is asked for.
+  /// The range of the representation that is asked for, in bytes; `nil`: the whole is asked for.
   let range: Range<UInt64>?
-  /// Fields that are put into the request.
+  /// The fields that are put into the request.
   let fields: [(FieldName, [UInt8])]
 
   private static let conditions = FieldNameSet([.ifNoneMatch, .ifModifiedSince, .ifRange, .range])
-  /// Conditions of a client's own that a 304 may answer.
+  /// The conditions of the client's own that a 304 may answer.
   static let conditional = FieldNameSet([.ifNoneMatch, .ifModifiedSince])
 
-  /// The client's own conditions, where they can be the origin's, and of a range the aligned span around it. Not its `If-Range`: a 206
-  /// to that may leave out the fields of the representation (RFC 9110 §15.3.7), of which all are wanted; whether it holds is decided
-  /// when the answer is here.
-  /// - Parameter mayAskForRange: else the whole is wanted.
+  /// Takes the client's own conditions, where the origin can evaluate them, and the aligned span around its range. Its `If-Range` is not
+  /// sent: a 206 to that may leave out fields of the representation (RFC 9110 §15.3.7), and all of them are needed. Whether it holds is
+  /// decided when the response is here.
+  /// - Parameter mayAskForRange: `false`: the whole is asked for.
   init(_ asked: Fields, mayAskForRange: Bool) {
     guard asked.mayContain(anyOf: Self.conditions) else {
       (range, fields) = (nil, [])
@@ -37,7 +38,7 @@ struct ColdRange {
     (range, fields) = (span, extra)
   }
 
-  /// Whether the origin's answer may be what the client holds a part of.
+  /// Whether the origin's response may fulfil the client's `If-Range`.
   private static func mayHold(_ condition: IfRange?) -> Bool {
     switch condition {
     case .tag(let tag)?: !AnswerTags.isMinted(tag) && !tag.isWeak
@@ -46,7 +47,8 @@ struct ColdRange {
     }
   }
 
-  /// The borders of `fetchSpan`, so that neighbouring requests do not leave crumbs; at most so much beyond what is wanted.
+  /// Widens a range to the borders of `fetchSpan`, so that neighbouring requests do not leave small holes. Adds less than one such unit
+  /// at each end.
   private static func aligned(_ spec: RangeSpec) -> (Range<UInt64>, [UInt8]) {
     let border = fetchAlignment
     var value = Array("bytes=".utf8)
@@ -66,9 +68,10 @@ struct ColdRange {
     }
   }
 
-  // MARK: - Of the answer
+  // MARK: - The response
 
-  /// Of an answer to a wider range what was asked for; `nil` where that is not one range, or none of it is in there.
+  /// Returns the part of a wider response that the client asked for. `nil` where it did not ask for one range, or nothing of that is in
+  /// the response.
   static func cut(_ part: ByteRange, total: UInt64, for asked: Fields, maxRanges: Int) -> ByteRange? {
     guard let field = RangeField(asked),
       case .single(let wanted) = RangeSelection(field, length: total, maxRanges: maxRanges)
@@ -76,14 +79,14 @@ struct ColdRange {
     return ByteRange(first: max(wanted.first, part.first), last: min(wanted.last, part.last))
   }
 
-  /// The origin was not told of the client's `If-Range` (RFC 9110 §13.1.5): its part is the client's where that names it.
+  /// Whether the client's `If-Range` holds for the origin's response, which came to a request without it (RFC 9110 §13.1.5).
   /// - Parameter now: wall clock, seconds since 1970.
   static func ifRangeHolds(_ asked: Fields, for answer: ResponseHead, now: Int64) -> Bool {
     IfRange(asked)?.holds(for: Validators(answer.fields, receivedAt: now)) ?? true
   }
 
-  /// With ``RangeCoding/ownUnlessCoded``, whether the whole that a request is given after all is, for certain, what its client holds a part of: then the part can be asked
-  /// for.
+  /// Whether a whole response is certainly the representation of which the client holds a part. With ``RangeCoding/ownUnlessCoded`` the
+  /// part can then be asked for after all.
   static func isProvenUncoded(_ asked: Fields, for answer: ResponseHead, now: Int64) -> Bool {
     answer.status == 200 && RepresentationIdentity.codings(answer.fields) == nil
       && asked.contains(.ifRange) && RangeField(asked) != nil && ifRangeHolds(asked, for: answer, now: now)

@@ -7,11 +7,11 @@ extension CollapsedFetch {
   enum Purpose {
     /// Nothing usable is stored.
     case miss
-    /// Ask with the stored validators.
+    /// Something is stored that has validators: ask with them.
     case validate(StoredResponse)
-    /// Nothing to validate with: fetch anew and compare with what is stored.
+    /// Something is stored without validators: fetch anew, and compare with it.
     case refetch(StoredResponse)
-    /// Nothing is this request's yet; what others have, the origin may confirm to it.
+    /// Nothing is stored for this request, but something for other requests: offer its tags to the origin, which may confirm one.
     case offer([StoredResponse])
 
     var stored: StoredResponse? {
@@ -22,10 +22,10 @@ extension CollapsedFetch {
     }
   }
 
-  /// What those who wait are told.
+  /// The outcome that the waiting requests get.
   enum Outcome: Sendable {
     case stored(StoredResponse, Arrival, Sharing)
-    /// The answer was for the leader alone: look again, without waiting.
+    /// The response was for the leader alone: look up the resource again.
     case notShared
     case failed(OriginFailure)
   }
@@ -34,7 +34,7 @@ extension CollapsedFetch {
   enum Arrival: Sendable {
     case fetched(status: Int, why: CacheStatus.ForwardReason)
     case validated, staleOnError
-    /// Stored for others, and confirmed to this one.
+    /// Stored for other requests, and confirmed to this one by the origin.
     case confirmed
   }
 }

@@ -4,10 +4,10 @@ import PawlHTTP
 import PawlUpstream
 import PawlWire
 
-/// An answer that is not kept: for the leader alone.
+/// Passes on a response that is not stored: to the leader alone.
 extension CollapsedFetch {
-  /// For the leader alone; whoever waited asks for himself.
-  /// - Parameter isForAll: for a while nobody waits here.
+  /// Passes the response to the leader only; the waiting requests ask the origin themselves.
+  /// - Parameter isForAll: whether requests for this resource do not wait for each other for a while (hit-for-miss).
   func passOn(_ head: ResponseHead, _ framing: BodyFraming, isForAll: Bool) {
     if isForAll { mark() }
     if leader != nil, isProvenUncoded(head) {
@@ -32,7 +32,7 @@ extension CollapsedFetch {
     fetch.acceptUnkept(head, framing, resumability, receivedAt: downloads.loop.wallSeconds)
   }
 
-  /// The origin was asked for aligned borders: the client gets what it asked for of them.
+  /// Passes on the part that the client asked for. The origin was asked for a wider range, with aligned borders.
   func passOnPart(_ head: ResponseHead, _ part: ByteRange, _ total: UInt64) {
     guard leader != nil, ColdRange.ifRangeHolds(request.head.fields, for: head, now: downloads.loop.wallSeconds),
       let wanted = ColdRange.cut(
@@ -55,13 +55,14 @@ extension CollapsedFetch {
     fetch.accept(FirstAnswer(identity), from: part.first, through: wanted.last + 1)
   }
 
-  /// The origin was asked for more, or for less, than the client wants, and nothing of its answer can be kept.
+  /// Forwards the leader's request as it is. The origin was asked for more, or for less, than the client asked for, and nothing of its
+  /// response can be stored.
   func askAsItStands() {
     fetch?.cancel()
     conclude(.notShared)?.asksAsItStands(reason)
   }
 
-  /// Says once an hour for a route that a setting is missing, without which what it gives can not be resumed.
+  /// Logs that a setting is missing without which the responses of a route cannot be resumed; once an hour for each route and reason.
   func advise(_ storability: Storability, _ head: ResponseHead, _ framing: BodyFraming) {
     guard
       let advice = ResumeAdvice(

@@ -3,7 +3,7 @@ import PawlCacheStore
 import PawlHTTP
 import PawlWire
 
-/// An answer that is kept: for all, for those with the same cookies, or for one user.
+/// Stores a response: for all requests, for requests with the same cookies, or for one user.
 extension CollapsedFetch {
   func store(_ head: ResponseHead, _ framing: BodyFraming, _ now: Int64, for storability: Storability) {
     var identity = RepresentationIdentity(head: head, framing: framing, receivedAt: now)
@@ -18,7 +18,7 @@ extension CollapsedFetch {
     }
   }
 
-  /// A part of a representation with a strong validator becomes a sparse body; any other part is passed on.
+  /// Stores a part of a representation with a strong validator as a sparse body; passes on any other part.
   func rangeAnswered(_ head: ResponseHead, _ framing: BodyFraming, _ now: Int64) {
     var whole = head
     whole.status = 200
@@ -31,7 +31,7 @@ extension CollapsedFetch {
     guard let part = SinglePart(head, framing: framing), framing != .untilClose else { return askAsItStands() }
     let total = part.total
     identity.total = total
-    // They are of the part (RFC 9530 §2).
+    // These fields describe the part, not the whole (RFC 9530 §2).
     for name in [FieldName.contentRange, .contentDigest, .contentMD5] { whole.fields.removeAll(name) }
     let storable = Storability.decide(
       request: sent, response: whole, framing: .length(total), policy: request.route.policy, receivedAt: now)
@@ -57,7 +57,9 @@ extension CollapsedFetch {
     }
   }
 
-  /// - Returns: with it, whether a newer answer came first: then this one is for those alone who had asked (RFC 9111 §4).
+  /// Puts the response into the resource, and begins to compare its body with the one that it replaces.
+  /// - Returns: the stored response, and whether a newer response came first. Then this one is only for the requests that had already
+  ///   asked (RFC 9111 §4).
   private func publish(
     _ head: ResponseHead, _ body: StoredBody, _ now: Int64, for storability: Storability
   ) -> (StoredResponse, isOvertaken: Bool) {
@@ -80,7 +82,8 @@ extension CollapsedFetch {
     return (stored, isOvertaken)
   }
 
-  /// Nobody's answer takes the place of what is given to those alone to whom it is confirmed: of too many the oldest go.
+  /// The oldest of the responses that the origin has to confirm to each request, beyond their limit. No response to another request
+  /// replaces them, so their number has to be limited.
   private func excessOfConfirmed() -> [StoredResponse] {
     resource.withLock { state in
       Array(state.variants.newest(.max) { $0.head.isOnceConfirmed }.dropFirst(Offer.limit - 1))
@@ -100,7 +103,7 @@ extension CollapsedFetch {
     stored.body.decideWhenPacked { body in
       HotAnswer.record(StoredResponse(head: kept, body: body, storedAt: at), route, now: at)
     }
-    // Before anybody reads: whoever lacks bytes must find that they are on their way.
+    // Begin before any reader comes: a reader that lacks bytes has to find that they are on their way.
     fill.begin(identity, from: start, through: end, sharing: sharing)
     noteShareability(of: stored)
     if isOutdated || isOvertaken { store.forget(stored) }

@@ -2,7 +2,7 @@ import PawlCache
 import PawlCacheStore
 import PawlHTTP
 
-/// What an answer means for what is stored already, and for those who wait for it.
+/// Applies a response to what is stored already, and decides what the waiting requests get.
 extension CollapsedFetch {
   func validated(_ stored: StoredResponse, _ head: ResponseHead, _ now: Int64) {
     let setCookies = head.fields.all(.setCookie)
@@ -25,8 +25,8 @@ extension CollapsedFetch {
     }
   }
 
-  /// The origin has said to this request that what others have is its own, too: by the tag that it names.
-  /// - Returns: `false` where it names none of them.
+  /// Serves one of the offered responses after a 304: the tag in the 304 says that it is this request's, too.
+  /// - Returns: `false` where the 304 names none of them.
   func confirmed(_ offered: [StoredResponse], _ head: ResponseHead, _ now: Int64) -> Bool {
     guard let index = Offer.index(namedBy: head, of: offered.map(\.head)) else { return false }
     let own = Offer.head(
@@ -37,33 +37,34 @@ extension CollapsedFetch {
     return true
   }
 
-  /// Whether a newer answer about the same body came first.
+  /// Whether a newer response about the same body came first.
   private func isOvertaken(_ merged: StoredHead, of stored: StoredResponse) -> Bool {
     let current = resource.withLock { state in state.variants.response(of: stored.body) }
     return current.map { $0 !== stored && merged.isOvertaken(by: $0.head) } ?? false
   }
 
-  /// The origin spoke of something else than what it was asked about: the whole of what it has now is wanted.
+  /// Asks the origin again without conditions. Its response was about something else than it was asked about, so all of what it has now
+  /// is needed.
   func askPlainly(for purpose: Purpose) {
     fetch?.cancel()
     self.purpose = purpose
     start(adding: [])
   }
 
-  /// Whether others may have had this answer decides how long they wait for the next one.
+  /// Notes whether this response could be shared. That decides how long requests wait for the next one.
   func noteShareability(of stored: StoredResponse) {
     let policy = request.route.policy
     let isFresh = Freshness.evaluate(stored.head, policy: policy, now: downloads.loop.wallSeconds).isFresh
     let isShareable =
       isFresh && !stored.head.cacheControl.noCache
       || request.route.collapsesAlways && stored.head.saysNothingOfReuse
-    // What one user's request brought says nothing of the others'.
+    // The response to one user's request says nothing about the responses to other users.
     guard isShareable || !asker.isPersonal else { return }
     resource.withLock { $0.wasShareable = isShareable }
     if !isShareable { mark() }
   }
 
-  /// Whether that an answer is not kept tells something of those to others: what the request itself is the reason for does not.
+  /// Whether the reason why a response is not stored applies to other requests, too. A reason in the request itself does not.
   func saysSomethingToAll(_ reason: NotStored, _ status: Int) -> Bool {
     if asker.isPersonal { return false }
     return switch reason {
@@ -73,7 +74,7 @@ extension CollapsedFetch {
     }
   }
 
-  /// For a while nobody waits for another's answer here.
+  /// Marks the resource as uncacheable (hit-for-miss): for a while requests for it do not wait for each other.
   func mark() {
     downloads.uncollapse(resource, in: store)
   }
@@ -82,7 +83,7 @@ extension CollapsedFetch {
     Sharing(asker: asker, isPersonal: head.fields.contains(.setCookie))
   }
 
-  /// Without the origin.
+  /// Whether the body is complete, or will be without another request to the origin.
   func canBeFinished(_ stored: StoredResponse) -> Bool {
     stored.body.isComplete || FillCoordinator.isFilling(stored)
   }
@@ -93,18 +94,18 @@ extension CollapsedFetch {
       stored, .staleOnError, setCookies: [])
   }
 
-  /// Whether the answer is news of the resource. An error that may be about the request is none, nor whatever else is said to a
-  /// request that is like no other.
+  /// Whether the response shows a change of the resource. An error does not, if it may be about the request; nor does any response to an
+  /// unusual request.
   func isNews(_ head: ResponseHead) -> Bool {
     guard head.status < 400 || head.status == 404 || head.status == 410 else { return false }
     return !RequestFields.isUnusual(request.head.fields)
   }
 
-  /// The resource has become something that is not stored: what was stored is no longer it. Who holds a part of that may go on with it
-  /// by the rule of `resume-ttl`.
+  /// Takes a stored response out of use, because the resource has become something that is not stored. A client that holds a part of it
+  /// may continue it by the rule of `resume-ttl`.
   func dropReplaced(_ stored: StoredResponse, by head: ResponseHead) {
     guard isNews(head) else { return }
-    // What one user is told, or who asks for nothing to be kept, says nothing of what others may have.
+    // The response to one user, or to a request that forbids storing, says nothing about what other clients may have.
     let fields = request.head.fields
     let isOthers = stored.head.isForEverybody ? RequestFields.isPersonal(fields) : RequestFields.hasCredential(fields)
     guard !isOthers, !asker.sharesNothing, !RequestFields.hasOverride(fields) else { return }
@@ -119,7 +120,8 @@ extension CollapsedFetch {
     }
   }
 
-  /// Those that the answer takes the place of. What is no news stands beside them, for requests like the one that it answered.
+  /// The stored responses that this one replaces. If it shows no change of the resource (``isNews(_:)``), it replaces no success: it is
+  /// stored beside that, for requests like the one that it answered.
   func replaced(by head: ResponseHead, in state: ResourceState) -> [StoredResponse] {
     let fields = sent.fields
     var replaced = state.variants.allSelected {
@@ -136,7 +138,7 @@ extension CollapsedFetch {
     return replaced.filter { $0.head.status >= 300 }
   }
 
-  /// What the new body is compared with: of those that it takes the place of, else of those that something else took the place of.
+  /// The response whose body the new one is compared with: one of those that it replaces, or a superseded one.
   func predecessor(_ replaced: [StoredResponse], of head: ResponseHead) -> StoredResponse? {
     if let old = replaced.first(where: { $0.head.status == head.status }) ?? replaced.first { return old }
     let fields = sent.fields

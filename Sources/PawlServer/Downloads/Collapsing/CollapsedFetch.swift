@@ -7,44 +7,44 @@ import PawlObserve
 import PawlUpstream
 import PawlWire
 
-/// One request to the origin on behalf of everybody who misses the same resource at the same time. It decides what
-/// the answer is (stored, passed on, validated, stale after all) and tells all who wait; each then serves itself.
-/// Lives on the loop of the exchange that leads it; others join from any loop.
+/// One request to the origin for all requests that miss the same resource at the same time (request collapsing). It decides what becomes
+/// of the response: it is stored, passed on, or renews what is stored; or a stale response is used. Then it gives the outcome to all
+/// waiting requests; each of them serves itself. Lives on the loop of the exchange that leads it; other exchanges join from any loop.
 final class CollapsedFetch: FetchHeadSink, DownloadJob {
   let downloads: LoopDownloads
   let resource: Resource
   var purpose: Purpose
   let store: CacheStore
   let request: IncomingRequest
-  /// The range asked of the origin, where this is a cold range request.
+  /// The range that the origin is asked for, if this is a range request for something of which nothing is stored.
   let rangeAsked: Range<UInt64>?
   /// Why the origin is asked, for `Cache-Status`.
   let reason: CacheStatus.ForwardReason
-  /// The leader's own cookies, which are not stored.
+  /// The `Set-Cookie` values for the leader, which are not stored.
   private(set) var setCookies: [Bytes] = []
-  /// Until it has been told, or has left; so long neither goes without the other. A weak reference would make
-  /// each retain of an exchange a dear one from then on.
+  /// The exchange whose request this is, until it has the outcome or its client has left. Until then each of the two keeps the other in
+  /// memory. A weak reference would make every later retain of the exchange slower.
   @exclusivity(unchecked) private(set) var leader: (any FetchLeader)?
-  /// A validation that nobody waits for from the start.
+  /// Whether this is a validation in the background, for which no request waits at first.
   let isInBackground: Bool
-  /// `nil` where nobody may join.
+  /// The callbacks of the waiting requests; empty (the inner `nil`) once the outcome is out. `nil` where no request may join.
   private let waiters: Locked<[ObjectIdentifier: @Sendable (Outcome) -> Void]?>?
-  /// Told once: it is asking until it is told, or stopped.
+  /// Ensures that the outcome is given once: the fetch is asking until it is concluded, or stopped.
   @exclusivity(unchecked) private var state = CollapsedFetchState.asking
-  /// Until another takes its content.
+  /// The fetch, until another object takes its content.
   var fetch: OriginFetch?
   private var requestBegan = Monotonic(nanoseconds: 0)
-  /// Set when the answer comes: so many whole seconds before it. The difference of two clock readings would make an
-  /// answer a second older whenever a second begins between them.
+  /// When the request was sent; wall clock, seconds. It is computed when the response comes, from the whole seconds that have passed. The
+  /// difference of two clock readings would make a response a second older whenever a second begins between them.
   var requestTime: Int64 = 0
   var asked: [FieldName] = []
-  /// Whose request it is, for those who join.
+  /// The client and the fields of the request; they decide which requests may join.
   let asker: Asker
-  /// The resource's count of invalidations when this began.
+  /// The resource's count of invalidations when the fetch began.
   private let began: UInt64
 
-  /// With the resource's lock held.
-  /// - Parameter leader: whose request this is; `nil` for a validation in the background, which answers nobody.
+  /// Creates the fetch; the caller holds the resource's lock.
+  /// - Parameter leader: the exchange whose request this is; `nil` for a validation in the background, which answers no client.
   init(
     leader: (any FetchLeader)?, request: IncomingRequest, of resource: Resource, _ state: inout ResourceState,
     store: CacheStore, downloads: LoopDownloads, purpose: Purpose, range: Range<UInt64>?,
@@ -67,7 +67,7 @@ final class CollapsedFetch: FetchHeadSink, DownloadJob {
     fetch.start(adding: extra)
   }
 
-  /// Takes over a fetch whose first answer has just come: it is judged as any other.
+  /// Takes over a fetch whose first response has just begun: it is judged like any other.
   func adopt(
     _ fetch: OriginFetch, adding extra: [FieldName], since began: Monotonic, head: ResponseHead, framing: BodyFraming
   ) {
@@ -76,7 +76,7 @@ final class CollapsedFetch: FetchHeadSink, DownloadJob {
     self.fetch(fetch, head: head, framing: framing)
   }
 
-  /// Joins from any loop. `false` when the outcome is already out: look again.
+  /// Adds a waiting request; from any loop. `false` when the outcome is already out: the caller looks again.
   func join(_ waiter: ObjectIdentifier, _ told: @escaping @Sendable (Outcome) -> Void) -> Bool {
     guard let waiters else { return false }
     return waiters.withLock { waiters in
@@ -86,7 +86,7 @@ final class CollapsedFetch: FetchHeadSink, DownloadJob {
     }
   }
 
-  /// The client of one that waits went away. From any loop.
+  /// Removes a waiting request; from any loop.
   func left(_ waiter: ObjectIdentifier) {
     let isEmpty = waiters?.withLock { waiters in
       waiters?[waiter] = nil
@@ -95,30 +95,31 @@ final class CollapsedFetch: FetchHeadSink, DownloadJob {
     if isEmpty == true { LoopWeak(self, on: downloads.loop).run { $0.endIfUnwanted() } }
   }
 
-  /// The leader's client went away; the fetch goes on only for others.
+  /// Lets go of the leader, whose client has left. The fetch goes on only for waiting requests.
   func leaderLeft() {
     leader = nil
     endIfUnwanted()
   }
 
-  /// Before the origin has answered, a request that nobody waits for any more holds one of its connections for nothing.
+  /// Cancels the fetch if no request waits for it any more and the origin has not responded yet. It would hold one of the origin's
+  /// connections for nothing.
   private func endIfUnwanted() {
     guard !isInBackground, leader == nil, waiters?.withLock({ $0?.isEmpty ?? true }) ?? true else { return }
     guard let fetch, !fetch.isEnded, state == .asking else { return }
     AnswerCoding.gotNoAnswer(request)
     fetch.cancel()
     conclude(.notShared)
-    // A resource that holds nothing leaves the index with the last that cared for it.
+    // A resource that holds nothing leaves the index with the last request for it.
     downloads.letGo(of: resource, in: store)
   }
 
-  /// Whether others may join: then it stands in the resource.
+  /// Whether other requests may join; then the resource refers to this fetch.
   private var isShared: Bool { waiters != nil }
-  /// Whether an unsafe request has succeeded since. What the origin was asked for before that is for those who had asked, not for
-  /// those who come later (RFC 9111 §4.4).
+  /// Whether an unsafe request has succeeded since the fetch began. Then the response is for the requests that had already asked, not for
+  /// later ones (RFC 9111 §4.4).
   var isOutdated: Bool { resource.withLock { $0.invalidations != began } }
 
-  /// The server ends.
+  /// Ends the fetch without an outcome, because the server ends.
   func stop() {
     fetch?.cancel()
     leader = nil
@@ -127,12 +128,13 @@ final class CollapsedFetch: FetchHeadSink, DownloadJob {
 
   private func leaveResource() { resource.withLock { $0.asking -= 1 } }
 
-  /// - Returns: the leader, which others, who may let go of this last on their own loops, must not let go of.
+  /// Gives the outcome to all waiting requests.
+  /// - Returns: the leader. The caller keeps it: this object may be released last on another loop, and the leader must not go with it.
   @discardableResult
   func conclude(_ outcome: Outcome) -> (any FetchLeader)? {
     if state.concludes() == .leave { leaveResource() }
     if isShared { tellOthers(outcome) }
-    // Others may let go of this last, on their own loops: what belongs to this loop must not go with it.
+    // This object may be released last on another loop: what belongs to this loop must not go with it.
     fetch = nil
     defer { leader = nil }
     return leader
@@ -150,10 +152,10 @@ final class CollapsedFetch: FetchHeadSink, DownloadJob {
     downloads.fetches[ObjectIdentifier(self)] = nil
   }
 
-  /// What the origin was asked, without what ``start(adding:)`` added.
+  /// The head that the origin was sent, without the fields that ``start(adding:)`` added.
   var sent: RequestHead { fetch?.base ?? request.asSent }
 
-  // MARK: - The answer
+  // MARK: - The response
 
   func fetch(_ fetch: OriginFetch, interim head: ResponseHead) {
     if head.status != 100 { leader?.interim(head) }
@@ -176,7 +178,7 @@ final class CollapsedFetch: FetchHeadSink, DownloadJob {
     if let error = ProxyError.unasked(head.status, to: .get, asks: asked.contains) { return refuse(error) }
     AnswerCoding.learn(head, framing, to: request)
     if head.status == 206 { return rangeAnswered(head, framing, now) }
-    // Whether the client's If-Range holds is for the origin to say, which was not told of it.
+    // Whether the client's If-Range holds has to be decided by the origin, and it was not sent: ask with the request as it is.
     if head.status == 416, request.head.fields.contains(.ifRange) { return askAsItStands() }
     if let failed = purpose.stored { dropReplaced(failed, by: head) }
     let storability = Storability.decide(

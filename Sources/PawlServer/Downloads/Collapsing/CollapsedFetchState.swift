@@ -1,13 +1,13 @@
-/// Where a collapsed fetch is. While it is asking it counts among those that its resource stays in the index for. Pure.
+/// The state of a collapsed fetch. While it is asking, its resource stays in the index for it. Pure.
 enum CollapsedFetchState: Hashable, CaseIterable {
   case asking
-  /// All have been told what came of it.
+  /// All waiting requests have the outcome.
   case concluded
-  /// The server ends: nobody is told.
+  /// The server ends: no request gets an outcome.
   case stopped
 
   enum Action: Hashable {
-    /// It counts no longer.
+    /// The resource no longer stays in the index for this fetch.
     case leave
     case nothing
   }

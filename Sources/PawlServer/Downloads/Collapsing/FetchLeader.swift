@@ -4,18 +4,18 @@ import PawlHTTP
 import PawlUpstream
 import PawlWire
 
-/// Whose request a ``CollapsedFetch`` is sent for: it is told what came of it, once, and of what the origin says before.
+/// The exchange whose request a ``CollapsedFetch`` sends. It gets the outcome once, and interim responses before that.
 protocol FetchLeader: AnyObject {
   func interim(_ head: ResponseHead)
-  /// The answer is stored, or what is stored may be used.
-  /// - Parameter setCookies: the leader's own, which are not stored.
+  /// The response is stored, or a stored response may be used.
+  /// - Parameter setCookies: the `Set-Cookie` values for the leader, which are not stored.
   func fetched(_ stored: StoredResponse, _ arrival: CollapsedFetch.Arrival, setCookies: [Bytes])
-  /// An answer that is not kept, on its way through.
+  /// The response is not stored, and is passed on while it comes.
   func passOn(
     _ head: ResponseHead, _ framing: BodyFraming, body: StreamRelay?, why reason: CacheStatus.ForwardReason)
-  /// The same of one that is whole.
+  /// The same for a response whose content has come as a whole.
   func passOn(_ head: ResponseHead, content: UnsafeRawBufferPointer, why reason: CacheStatus.ForwardReason)
-  /// What the origin was asked is not what the client wants, and nothing of its answer can be kept.
+  /// The request has to be forwarded as it is: the origin was asked for something else, and nothing of its response can be stored.
   func asksAsItStands(_ reason: CacheStatus.ForwardReason)
   func fetchFailed(_ failure: OriginFailure)
 }

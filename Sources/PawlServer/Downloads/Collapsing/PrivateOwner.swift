@@ -3,30 +3,30 @@ import PawlConfig
 import PawlHTTP
 import PawlTLS
 
-/// Whom a kept response is for that is not for everybody (`resume-private`): what the request showed that the origin answered
-/// with it, byte for byte, as hashes. What a token says of itself is not read: whoever makes one up can claim anything.
+/// The owner of a response that is kept for one user (`resume-private`): hashes of what the request showed that the origin answered with
+/// it, byte for byte. What a token says inside is not read: a forged one can claim anything.
 struct PrivateOwner: Equatable {
-  /// What a request that names the response's tag may have of it.
+  /// What a request may have of a private response whose tag it names.
   enum Access: Hashable {
-    /// What is held, unasked.
+    /// The held bytes, without a question to the origin.
     case open
     /// Nothing, before the origin has been asked with the request's own cookies and credentials.
     case ask
-    /// It is not for this URL.
+    /// Nothing: the response is not for this URL.
     case none
   }
 
-  /// Of the URL.
+  /// The hash of the URL.
   private var place: [UInt8]
-  /// `owner = none` was written.
+  /// Whether `owner = none` is configured: a request needs nothing but the tag.
   private var isWhoeverHasTheTag: Bool
-  /// A credential or a cookie, or what `owner` names.
+  /// Whether the request shows a credential, a cookie, or a value that `owner` names.
   private var showsCredential: Bool
-  /// One for each rule of `owner` that found something; ascending.
+  /// One hash for each rule of `owner` that found something; ascending.
   private var marks: [[UInt8]] = []
-  /// Of all cookies, where `owner` does not name those that count.
+  /// The hash of all cookies, where `owner` does not name the cookies that count.
   private var cookies: [UInt8] = []
-  /// Of the fields that the application may know and pawl does not.
+  /// The hash of the fields that are unknown to pawl and may identify the user to the application.
   private var unknown: [UInt8] = []
 
   init(_ request: IncomingRequest) {
@@ -34,7 +34,7 @@ struct PrivateOwner: Equatable {
     place = SHA256.digest(Array(request.head.authority) + [0] + Array(request.head.target))
     isWhoeverHasTheTag = rules.isEmpty
     for rule in rules {
-      // An empty one tells nobody from anybody.
+      // An empty value distinguishes no user from another.
       guard let value = Owner.value(of: rule, in: request), !value.isEmpty else { continue }
       marks.append(Owner.mark(value, by: rule))
     }
@@ -45,7 +45,7 @@ struct PrivateOwner: Equatable {
     unknown = SHA256.digest(Credentials.unknownFields(in: fields))
   }
 
-  /// What `asker` may have of a response that was kept for this one.
+  /// Returns what `asker` may have of a response that was kept for this owner.
   func access(for asker: PrivateOwner) -> Access {
     guard Owner.constantTimeEqual(place, asker.place[...]) else { return .none }
     if isWhoeverHasTheTag, asker.isWhoeverHasTheTag { return .open }
@@ -57,7 +57,7 @@ struct PrivateOwner: Equatable {
     return isAnybodys && unknown == asker.unknown ? .open : .ask
   }
 
-  /// Whether a later request can be known to be of the same one.
+  /// Whether a later request can be recognised as one of the same owner.
   var isRecognisable: Bool { !marks.isEmpty || !showsCredential }
 
   // MARK: - In the catalogue
@@ -70,7 +70,7 @@ struct PrivateOwner: Equatable {
     case unknown = 0x75
   }
 
-  /// A version, two flags, the digest of the URL, and then a kind and a digest each.
+  /// What the catalogue stores: a version, two flags, the digest of the URL, and then a kind and a digest each.
   var bytes: [UInt8] {
     var output = [Self.version, (isWhoeverHasTheTag ? 1 : 0) | (showsCredential ? 2 : 0)] + place
     func append(_ kind: Entry, _ digest: [UInt8]) {
@@ -82,11 +82,11 @@ struct PrivateOwner: Equatable {
     return output
   }
 
-  /// `nil` for what pawl never wrote. What it wrote before there was a version says for which URL the response is, and is read
-  /// as of somebody with a credential that nobody knows: everybody is asked about.
+  /// Reads what the catalogue stores; `nil` for bytes that pawl never wrote. Of the format before there was a version only the digest of
+  /// the URL is used. The rest is read as an unknown credential: so the origin is asked about every request.
   init?(bytes: [UInt8]) {
     let entry = Self.digest + 1
-    // One without a version is longer than whole entries by one digest: the two lengths never meet.
+    // The old format is one digest longer than whole entries, so the two formats never have the same length.
     if bytes.count >= Self.digest, (bytes.count - Self.digest) % entry == 0 {
       (place, isWhoeverHasTheTag, showsCredential) = (Array(bytes.prefix(Self.digest)), false, true)
       return

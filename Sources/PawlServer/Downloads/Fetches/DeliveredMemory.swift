@@ -1,12 +1,12 @@
-/// What is remembered of bytes that were handed on and are kept nowhere: a running hash of all of them, and the last
-/// 4 KiB. Enough to prove that an origin which starts again, or goes on shortly before the break, sends the same.
+/// A summary of bytes that were delivered and are stored nowhere: a running hash of all of them, and the last 4 KiB. This is enough to
+/// prove that an origin sends the same bytes again, from the start or from shortly before the break.
 struct DeliveredMemory {
   /// A longer overlap than this cannot be compared.
   static let tailLength = 4096
 
-  /// Offset in the body of the first byte noted.
+  /// The offset in the body of the first byte noted.
   let start: UInt64
-  /// Offset behind the last.
+  /// The offset behind the last byte noted.
   private(set) var end: UInt64
   private let delivered = RunningHash()
   private var replayed: RunningHash?
@@ -14,7 +14,7 @@ struct DeliveredMemory {
 
   init(from start: UInt64) { (self.start, end) = (start, start) }
 
-  /// The next bytes have been handed on.
+  /// Notes the next bytes that were delivered.
   mutating func note(_ bytes: UnsafeRawBufferPointer) {
     delivered.update(bytes)
     end += UInt64(bytes.count)
@@ -26,8 +26,9 @@ struct DeliveredMemory {
     }
   }
 
-  /// Bytes that came again, in order, from ``start`` or from within the tail on, none behind ``end``.
-  /// - Returns: `false` when they differ; for a replay from ``start`` that is known at ``end`` only.
+  /// Compares bytes that came again with the delivered ones. They have to come in order, from ``start`` or from within the tail on, none
+  /// behind ``end``.
+  /// - Returns: `false` when they differ. For a replay from ``start`` a difference shows only at ``end``.
   mutating func agrees(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Bool {
     guard offset >= start, offset <= end, UInt64(bytes.count) <= end - offset else { return false }
     if offset == start { replayed = RunningHash() }

@@ -1,14 +1,14 @@
 import PawlCache
 import PawlUpstream
 
-/// The attempts to get one content: what was asked last, how that ended, and what is asked next. Pure.
+/// The attempts to fetch one content: what was asked last, how that ended, and what is asked next. Pure.
 struct FetchAttempts {
-  /// `nil`: the first request is out, or was answered; nothing has been asked again.
+  /// The decision that led to the last request. `nil`: nothing was asked again after the first request.
   var asked: ResumeDecision?
   var progress: ResumeProgress
-  /// Bytes that came again in the attempt that runs.
+  /// The number of bytes that came again in the present attempt.
   var replayed: UInt64 = 0
-  /// How the last one ended, for the log and for what is asked next.
+  /// How the last attempt ended, for the log and for what is asked next.
   private(set) var failure = "closed"
   private var ending = AttemptEnding.brokeOff
 
@@ -18,13 +18,13 @@ struct FetchAttempts {
 
   mutating func ended(_ failure: String, _ ending: AttemptEnding) { (self.failure, self.ending) = (failure, ending) }
 
-  /// An origin that was asked for a part says that it has none to give: that was no attempt.
+  /// Notes that the origin was asked for a part and refuses ranges. This does not count as an attempt.
   mutating func rangesWereRefused() {
     ending = .notBegun
     progress.originRefusesRanges = true
   }
 
-  /// What is asked after the attempt that has ended.
+  /// Decides what is asked after the attempt that has ended.
   mutating func next(
     held: UInt64, spanStart: UInt64, prefix: UInt64, identity: RepresentationIdentity
   ) -> ResumeDecision {

@@ -1,46 +1,46 @@
 import PawlCache
 import PawlHTTP
 
-/// Which of several URLs of an upstream a content comes from, and what proves that another one has the same: each may have validators of
-/// its own for equal bytes. Of one fetch; with one URL there is none.
+/// The node (one of several URLs of an upstream) from which a content comes, and what proves that another node has the same content. Each
+/// node may have its own validators for equal bytes. Belongs to one fetch; an upstream with one URL needs none.
 final class FetchNodes {
-  /// How many URLs there are.
+  /// The number of URLs of the upstream.
   private let count: Int
-  /// The one whose validators ``identity`` has; `nil`: nobody knows.
+  /// The index of the node whose validators are used to ask for the rest; `nil`: unknown.
   private(set) var holder: Int?
-  /// As another node described what was compared with what is held; until then nothing.
+  /// The representation as described by another node whose bytes were compared with the held ones; `nil` until then.
   private(set) var identity: RepresentationIdentity?
-  /// Whose answer is being read, or was read last: it may be over before all of it is compared.
+  /// The node whose response is being read, or was read last. The response may be over before all of it is compared.
   private var answering: Int?
-  /// Of the answer that is being compared, while it is not proven.
+  /// The node whose response is being compared, with its description of the representation, until it is proven.
   private var candidate: (url: Int, identity: RepresentationIdentity)?
-  /// Those that have had something else since there was progress.
+  /// The nodes that had another content since the last progress.
   private var disagreed: Set<Int> = []
-  /// Whether another one has taken over.
+  /// Whether another node has taken over.
   private(set) var hasSwitched = false
 
   init(count: Int) { self.count = count }
 
   private var areSeveral: Bool { count > 1 }
 
-  /// The first answer came from there.
+  /// Notes the node from which the first response came.
   func answered(by url: Int?) { if areSeveral { holder = url } }
 
-  /// A head came from there, the first one or a later one.
+  /// Notes the node from which a response head came, the first one or a later one.
   func answers(_ url: Int?) { if areSeveral { answering = url } }
 
-  /// Which of them is to be asked first; `nil`: as the rotation has it.
+  /// The node to ask first; `nil`: the one that is next in rotation.
   var preferred: Int? {
     guard areSeveral else { return nil }
     if let holder, !disagreed.contains(holder) { return holder }
     return disagreed.isEmpty ? nil : (0..<count).first { !disagreed.contains($0) }
   }
 
-  /// Whether an answer from there may have other validators for the same bytes.
+  /// Whether a response from this node may have other validators for the same bytes.
   func isOther(_ url: Int?) -> Bool { areSeveral && (url == nil || url != holder) }
 
-  /// The one that answered last has something else, or nothing.
-  /// - Returns: whether another one may still have it.
+  /// Notes that the node which responded last has another content, or none.
+  /// - Returns: whether another node may still have the content.
   func disagrees() -> Bool {
     candidate = nil
     guard areSeveral, let answering else { return false }
@@ -48,7 +48,7 @@ final class FetchNodes {
     return disagreed.count < count
   }
 
-  /// A whole answer from there is being compared with what is held.
+  /// Notes that a whole response from this node is being compared with the held bytes.
   func compares(
     _ url: Int?, _ head: ResponseHead, _ framing: BodyFraming, total: UInt64?, receivedAt now: Int64
   ) {
@@ -58,8 +58,8 @@ final class FetchNodes {
     candidate = (url, identity)
   }
 
-  /// Something new has been handed on: what came before it was equal.
-  /// - Returns: whether that shows, for the first time, that two nodes describe equal bytes otherwise.
+  /// Notes that new bytes were delivered: so the compared bytes before them were equal.
+  /// - Returns: whether this shows, for the first time, that two nodes describe equal bytes with different validators.
   func progressed(known: RepresentationIdentity?) -> Bool {
     if !disagreed.isEmpty { disagreed = [] }
     guard let candidate else { return false }
@@ -69,6 +69,6 @@ final class FetchNodes {
     return isNews
   }
 
-  /// The attempt is over.
+  /// Notes that the attempt is over.
   func attemptEnded() { candidate = nil }
 }

@@ -1,32 +1,31 @@
 import PawlCache
 import PawlHTTP
 
-/// What the first answer to a fetch said of the representation. Most fetches are never broken off: only its length is
-/// looked at before that.
+/// The description of the representation in the first response to a fetch. Most fetches never break off: before a break only the length
+/// is read.
 struct FirstAnswer {
   /// The length in bytes, content coding included; `nil` while unknown.
   let total: UInt64?
-  /// After a break nothing may be put behind its bytes.
+  /// Whether the fetch ends with this response: after a break nothing may be put behind its bytes.
   let isFinal: Bool
   private let head: ResponseHead?
   private let framing: BodyFraming
   private let receivedAt: Int64
   private(set) lazy var identity: RepresentationIdentity = read()
 
-  /// A 200's; of any other answer, give the identity itself.
-  /// - Parameter receivedAt: wall clock, seconds since 1970.
+  /// Describes a 200. For any other response, pass the identity itself.
   init(_ head: ResponseHead, _ framing: BodyFraming, receivedAt: Int64) {
     (self.head, self.framing, self.receivedAt, isFinal) = (head, framing, receivedAt, head.status != 200)
     if case .length(let length) = framing { total = length } else { total = nil }
   }
 
-  /// - Parameter status: of the answer whose content is fetched.
+  /// - Parameter status: the status of the response whose content is fetched.
   init(_ identity: RepresentationIdentity, status: Int = 200) {
     (head, framing, receivedAt, total, isFinal) = (nil, .none, 0, identity.total, status != 200)
     self.identity = identity
   }
 
-  /// Of what is passed on as it comes, to its end or to a visible one.
+  /// Describes content that is passed on as it comes, and not continued after a break.
   static var final: FirstAnswer { FirstAnswer(ResponseHead(status: 0), .none, receivedAt: 0) }
 
   private func read() -> RepresentationIdentity {

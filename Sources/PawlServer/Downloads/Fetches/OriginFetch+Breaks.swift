@@ -5,11 +5,11 @@ import PawlLoop
 import PawlObserve
 import PawlWire
 
-/// What becomes of a fetch when its origin breaks off: the rest is asked for, and what answers to that is judged.
+/// Continues a fetch after its origin broke off: asks for the rest, and judges the response.
 extension OriginFetch {
   func brokeOff() {
     state.breaks()
-    // What came with the break need not wait for what comes after it.
+    // Bytes that came together with the break need not wait for the next attempt.
     sink?.fetchDelivered(self)
     services.events.log(
       .notice, "origin-broke",
@@ -30,7 +30,7 @@ extension OriginFetch {
     waitToAsk(delay) { $0.perform(decision) }
   }
 
-  /// What the sink can compare a body from zero with.
+  /// The offset up to which the sink can compare a body from byte zero.
   private var heldPrefix: UInt64 { spanStart == 0 ? 0 : sink?.fetchHeldPrefix(self) ?? 0 }
 
   func perform(_ decision: ResumeDecision) {
@@ -40,7 +40,7 @@ extension OriginFetch {
     ask(ResumptionRequest.head(base, decision, through: spanEnd, of: identity))
   }
 
-  // MARK: - The answer to that
+  // MARK: - The response
 
   func judge(
     _ head: ResponseHead, _ framing: BodyFraming, to asked: ResumeDecision, of identity: RepresentationIdentity
@@ -54,17 +54,17 @@ extension OriginFetch {
     case .replay:
       nodes?.compares(url, head, framing, total: total, receivedAt: services.loop.wallSeconds)
       goOnReading(from: 0, head)
-    // Another one may still have what is wanted, or be able to prove it.
+    // Another node may still have the content, or be able to prove it.
     case .changed(let why) where nodes?.disagrees() == true: askAnother(why.rawValue)
     case .rangesRefused where isOther && !canBeCompared && nodes?.disagrees() == true:
       askAnother("rest-cannot-be-proven")
     case .complete:
       dropExchange()
       end()
-    // What an origin refuses to one who asks for a part says nothing of the others' bytes.
+    // A refusal of this request for a part says nothing about the bytes that other clients have.
     case .changed(let why) where why.isAboutAsker && !state.hasBroken && frontier == spanStart:
       fail(.narrower(why.rawValue))
-    // Nor does it to one who asks again; what is held stays.
+    // The same for a request that was repeated: the held bytes stay.
     case .changed(let why) where why.isAboutAsker: fail(.gaveUp(why.rawValue))
     case .changed(let why): fail(.changed(why.rawValue))
     case .tryAgain:
@@ -78,14 +78,14 @@ extension OriginFetch {
     }
   }
 
-  /// What came is not what is wanted; another URL may have it still.
+  /// Drops the response, because it is not the wanted content, and asks again: another node may still have that.
   func askAnother(_ why: String) {
     dropExchange()
     attempts.ended(why, .brokeOff)
     attemptFailed()
   }
 
-  /// Said once an hour: it costs a replay each time that a node takes over.
+  /// Logs that nodes give equal bytes different validators; at most once an hour. Each time another node takes over, this costs a replay.
   func tellNodesDiffer() {
     guard let unsaid = services.shared.advice.due("\(route.upstreamName) nodes") else { return }
     services.events.log(

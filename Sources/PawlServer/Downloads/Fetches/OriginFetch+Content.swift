@@ -2,7 +2,7 @@ import PawlCache
 import PawlUpstream
 import PawlWire
 
-/// What comes of the content: old bytes are compared, new ones handed on, and what has to wait waits.
+/// Handles content that comes: compares bytes that came before, delivers new ones, and keeps those that have to wait.
 extension OriginFetch {
   func exchange(_ exchange: OriginExchange, body bytes: UnsafeRawBufferPointer) {
     guard state.isReading else { return }
@@ -17,7 +17,8 @@ extension OriginFetch {
     }
   }
 
-  /// Compares what is old, hands on what is new; returns how many bytes were used before it has to wait.
+  /// Compares bytes that came before and delivers new ones.
+  /// - Returns: the number of bytes that were used before the rest has to wait.
   private func take(_ bytes: UnsafeRawBufferPointer) -> Int {
     var used = 0
     while used < bytes.count, state.isReceiving, !state.isPaused {
@@ -55,7 +56,8 @@ extension OriginFetch {
     isAnother(why)
   }
 
-  /// What came is not what is held. Its node may have been the one that began it: the others have that still, or prove it.
+  /// Handles content that differs from the held one. Asks again if another node may have the held content, or prove it; otherwise fails.
+  /// The node that differs may be the one that gave the beginning.
   func isAnother(_ why: String) {
     guard nodes?.disagrees() == true else { return fail(.changed(why)) }
     askAnother(why)
@@ -82,7 +84,7 @@ extension OriginFetch {
     return count
   }
 
-  /// Goes on with what had to wait.
+  /// Uses the bytes that had to wait, then reads on.
   func drain() {
     guard state.isReceiving else { return }
     if !undelivered.isEmpty {

@@ -5,22 +5,22 @@ import PawlObserve
 import PawlUpstream
 import PawlWire
 
-/// One GET's content, or a span of it, however often the origin breaks off: reconnects, asks for the rest or
-/// replays and compares, and hands on only bytes that provably continue what it handed on before.
-/// Where it is says ``OriginFetchState``, what an attempt asks for ``FetchAttempts``; this performs them. Lives on one loop.
+/// Fetches the content of one GET, or a span of it, however often the origin breaks off. It reconnects, asks for the rest or replays and
+/// compares, and delivers only bytes that are proven to continue those before. ``OriginFetchState`` has its state, ``FetchAttempts``
+/// decides what an attempt asks for; this class performs them. Lives on one loop.
 final class OriginFetch: OriginExchangeDelegate {
-  /// Who is told. Let go of at the end, or by ``dismiss()``: each of the two may hold the other until then.
+  /// The sink of a fetch. It is released at the end, or by ``dismiss()``: until then each of the two may keep the other in memory.
   enum Taker {
     case head(any FetchHeadSink)
     case body(any FetchBodySink)
     case nobody
   }
 
-  /// On whose behalf it is; its tally is kept.
+  /// The request on whose behalf the fetch runs; its tally counts the bytes.
   let request: IncomingRequest
   let services: LoopServices
   var route: RouteSettings { request.route }
-  /// What the first request is made of; ``ResumptionRequest`` makes the others of it.
+  /// The head of the first request; ``ResumptionRequest`` makes the later ones from it.
   let base: RequestHead
   private let use: OriginUse
   @exclusivity(unchecked) private var taker: Taker
@@ -29,24 +29,24 @@ final class OriginFetch: OriginExchangeDelegate {
   @exclusivity(unchecked) var state = OriginFetchState()
   @exclusivity(unchecked) var attempts: FetchAttempts
   @exclusivity(unchecked) var exchange: OriginExchange?
-  /// What the first answer said of the representation, read when the origin breaks off.
+  /// The description of the representation in the first response, read when the origin breaks off.
   @exclusivity(unchecked) var first: FirstAnswer?
   var identity: RepresentationIdentity? { nodes?.identity ?? first?.identity }
-  /// Which of several URLs has what is being fetched; `nil`: there is one.
+  /// The node that has the content; `nil`: there is only one.
   let nodes: FetchNodes?
   var total: UInt64? { first?.total }
   private(set) var spanStart: UInt64 = 0
   private(set) var spanEnd: UInt64?
-  /// The next byte that was never handed on.
+  /// The offset of the next byte that was never delivered.
   @exclusivity(unchecked) var frontier: UInt64 = 0
-  /// The next byte of the answer being read.
+  /// The offset of the next byte of the response that is being read.
   @exclusivity(unchecked) var position: UInt64 = 0
   @exclusivity(unchecked) var undelivered: [UInt8] = []
   private var timer: LoopTimer?
-  /// What stood behind the whole content; nothing where that was put together from parts.
+  /// The trailers of the content; empty if the content was put together from several responses.
   private(set) var trailers = Fields()
 
-  /// - Parameter base: what is sent; ``start(adding:)`` adds to it.
+  /// - Parameter base: the head that is sent; ``start(adding:)`` adds fields to it.
   init(for request: IncomingRequest, base: consuming RequestHead, use: OriginUse, for taker: Taker) {
     (self.request, services, self.use, self.taker) = (request, request.loop, use, taker)
     self.base = base
@@ -58,10 +58,10 @@ final class OriginFetch: OriginExchangeDelegate {
 
   var originRefusesRanges: Bool { attempts.progress.originRefusesRanges }
   var isEnded: Bool { state.isEnded }
-  /// Whether its answer goes on as long as somebody listens.
+  /// Whether the response is a live stream, which goes on as long as it has a client.
   var isLive: Bool { exchange?.isLive ?? false }
 
-  /// Another is told from now on.
+  /// Hands the fetch over to another sink.
   func hand(to taker: Taker) { self.taker = taker }
 
   /// Sends the request with `extra` fields (conditions, a range) put in.
@@ -72,13 +72,13 @@ final class OriginFetch: OriginExchangeDelegate {
     ask(head)
   }
 
-  /// Starts with a representation that is known already, in its middle or to compare it; takes only what looks the same.
+  /// Fetches a span of a representation that is already known. Accepts only responses that match its identity.
   func start(span: Range<UInt64>, of identity: RepresentationIdentity, asking decision: ResumeDecision?) {
     guard let decision else { return fail(.gaveUp("no-strong-validator")) }
     goOn(from: span.lowerBound, since: span.lowerBound, through: span.upperBound, of: identity, asking: decision)
   }
 
-  /// Goes on at `frontier` with what somebody has from `start` on, and can compare with what comes again.
+  /// Goes on at `frontier` with a content that the sink has from `start` on, and can compare with bytes that come again.
   func goOn(
     from frontier: UInt64, since start: UInt64, through end: UInt64?, of identity: RepresentationIdentity,
     asking decision: ResumeDecision
@@ -91,24 +91,24 @@ final class OriginFetch: OriginExchangeDelegate {
 
   func ask(_ head: consuming RequestHead) {
     guard state.asks() == .goOn else { return endImpossibly() }
-    // A fill is nobody's.
+    // A fill is on behalf of no single client.
     let holder = use == .fill ? PlaceHolder.nobody : PlaceAccount.holder(of: request)
     var asked = OriginRequest(head: head, use: use, holder: holder)
     asked.preferredURL = nodes?.preferred
     exchange = services.pool(for: route.upstream).start(asked, delegate: self)
   }
 
-  /// The sink takes the content that begins at `start`; `end` (exclusive) where the answer is a span.
+  /// Begins to deliver the content of the first response, which begins at `start`. `end` (exclusive) is set where the response is a span.
   func accept(_ answer: FirstAnswer, from start: UInt64, through end: UInt64?) {
     guard state.isAccepting else { return }
     first = answer
     (spanStart, spanEnd, frontier, position) = (start, end, start, start)
-    // An answer without content is over already.
+    // A response without content is over already.
     if state.accepted() == .conclude { answerIsOver() } else { exchange?.resume() }
   }
 
-  /// All of the content, where it came with the head: while the sink is told of that, and valid as long. The fetch is over
-  /// with it, and never goes on after a break. `nil`: it is to be accepted, and comes in pieces.
+  /// Returns all of the content, if it came with the head. It can be called and used only while the sink is called with that head. The
+  /// fetch is then over, and is never continued after a break. `nil`: the content comes in pieces, and has to be accepted.
   func takeContent() -> UnsafeRawBufferPointer? {
     guard state.isAccepting, let content = exchange?.takeContent() else { return nil }
     request.tally.received += UInt64(content.count)
@@ -117,13 +117,13 @@ final class OriginFetch: OriginExchangeDelegate {
     return content
   }
 
-  /// The span ends earlier: somebody else fetches, or holds, what follows.
+  /// Ends the span earlier: another fill brings what follows, or that is held.
   func shorten(to end: UInt64) {
     guard end > frontier, end < spanEnd ?? .max else { return }
     spanEnd = end
   }
 
-  /// After ``shorten(to:)``: nobody else brings what follows.
+  /// Ends the span later again, after ``shorten(to:)``: no other fill brings what follows.
   func lengthen(to end: UInt64) {
     guard let spanEnd, end > spanEnd, !isEnded else { return }
     self.spanEnd = end == .max ? nil : end
@@ -138,21 +138,21 @@ final class OriginFetch: OriginExchangeDelegate {
     if state.resumes() == .goOn { drain() }
   }
 
-  /// The sink has what it wants, an answer without content; the exchange ends by itself, and its connection lives on.
+  /// Releases the sink after a response without content. The exchange ends by itself, and its connection can be used again.
   func dismiss() {
     taker = .nobody
     exchange?.resume()
   }
 
-  /// Whether more is about to be handed on, or the end, within the same call; ``FetchBodySink/fetchDelivered(_:)`` comes
-  /// after it.
+  /// Whether more bytes, or the end, are about to be delivered within the same call. ``FetchBodySink/fetchDelivered(_:)`` comes after
+  /// that.
   var isDelivering: Bool { exchange?.isDelivering ?? false }
 
   func exchangeDelivered(_ exchange: OriginExchange) {
     if state.isReading { sink?.fetchDelivered(self) }
   }
 
-  /// Ends it without a word to the sink.
+  /// Ends the fetch without calling the sink.
   func cancel() {
     guard !state.isEnded else { return }
     state.ends()
@@ -162,7 +162,7 @@ final class OriginFetch: OriginExchangeDelegate {
     undelivered = []
   }
 
-  // MARK: - The answer
+  // MARK: - The response
 
   func exchangeConnected(_ exchange: OriginExchange) {}
   func exchangeWantsBody(_ exchange: OriginExchange) {}
@@ -180,14 +180,14 @@ final class OriginFetch: OriginExchangeDelegate {
     guard state.receivedHead(goesOn: false) == .goOn else { return endImpossibly() }
     nodes?.answered(by: exchange.url)
     if case .head(let sink) = taker { sink.fetch(self, head: head, framing: framing) }
-    // Who takes it at once gets what came with it at once.
+    // A sink that accepts at once gets the bytes that came with the head at once.
     guard state.isAccepting, framing != .none else { return }
     if case .nobody = taker { return }
     exchange.pause()
   }
 
-  /// The answer goes on with what is held, from `start` on.
-  /// - Returns: `false` where it cannot come here.
+  /// Notes that the response continues the held content from `start` on.
+  /// - Returns: `false` where no response can come in this state.
   func reads(from start: UInt64) -> Bool {
     guard state.receivedHead(goesOn: true) == .goOn else { return false }
     position = start
@@ -231,7 +231,7 @@ final class OriginFetch: OriginExchangeDelegate {
     }
   }
 
-  /// After what cannot come where it is. Whoever waits is told.
+  /// Ends the fetch after an event that cannot come in its state. The sink gets a failure.
   func endImpossibly() {
     guard case .head(let sink) = taker else { return fail(.gaveUp("internal-error")) }
     cancel()

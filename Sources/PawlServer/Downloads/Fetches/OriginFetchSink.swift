@@ -3,7 +3,7 @@ import PawlHTTP
 import PawlUpstream
 import PawlWire
 
-/// Whether content that came again equals what is held.
+/// The result of comparing content that came again with the held content.
 enum Comparison {
   case equal, different
   /// The sink has copied the bytes and calls ``OriginFetch/compared(equal:)``.
@@ -14,9 +14,9 @@ enum Comparison {
 enum FetchFailure: Error, Equatable {
   /// The content at the origin is no longer what was delivered.
   case changed(String)
-  /// What came goes on with the content, and may not be given to all who have its beginning.
+  /// The response continues the content, but may not be given to all clients that have its beginning.
   case narrower(String)
-  /// The rest could not be had within `resume-attempts` or `replay-limit`.
+  /// The rest could not be fetched within `resume-attempts` or `replay-limit`.
   case gaveUp(String)
 
   var end: BodyEnd {
@@ -28,40 +28,39 @@ enum FetchFailure: Error, Equatable {
   }
 }
 
-/// Takes the first answer to an ``OriginFetch``, and says what becomes of it.
+/// Receives the first response to an ``OriginFetch``, and decides what becomes of it.
 protocol FetchHeadSink: AnyObject {
   func fetch(_ fetch: OriginFetch, interim head: ResponseHead)
-  /// The first final head. The sink hands the fetch on to a ``FetchBodySink`` and answers with
-  /// ``OriginFetch/accept(_:from:through:)``, at once or later, or cancels; until then nothing more is read.
+  /// Receives the head of the first final response. The sink hands the fetch on to a ``FetchBodySink`` and calls
+  /// ``OriginFetch/accept(_:from:through:)``, at once or later; or it cancels the fetch. Until then nothing more is read.
   func fetch(_ fetch: OriginFetch, head: ResponseHead, framing: BodyFraming)
-  /// No usable answer ever began.
+  /// Receives the failure, if no usable response ever began.
   func fetch(_ fetch: OriginFetch, gotNoAnswer failure: OriginFailure)
 }
 
-/// Takes the content that an ``OriginFetch`` brings.
+/// Receives the content that an ``OriginFetch`` brings.
 protocol FetchBodySink: AnyObject {
-  /// Whether the answer that is about to go on with the content may be used; its bytes have been proven to belong there as far as its
-  /// head tells.
-  /// - Returns: why not; `nil`: it may.
+  /// Decides whether the response that is about to continue the content may be used. As far as its head shows, its bytes belong there.
+  /// - Returns: why not; `nil`: it may be used.
   func fetch(_ fetch: OriginFetch, objectsTo head: ResponseHead) -> String?
-  /// The origin has proven, after a break or in the middle, that what comes belongs to what is held.
+  /// Called when the origin has proven that its bytes continue the held ones, after a break or at the start of a span.
   func fetchContinues(_ fetch: OriginFetch)
-  /// What came together has been handed over, and the fetch has not ended with it (see ``OriginFetch/isDelivering``).
+  /// Called when all bytes that came together were delivered, and the fetch has not ended with them (see ``OriginFetch/isDelivering``).
   func fetchDelivered(_ fetch: OriginFetch)
-  /// New content, in order.
+  /// Receives new content, in order.
   func fetch(_ fetch: OriginFetch, bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Flow
-  /// Content that had come before.
+  /// Receives content that had come before, to compare it.
   func fetch(_ fetch: OriginFetch, compare bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Comparison
-  /// The span, or the whole content, has come; `end` is the offset behind its last byte.
+  /// Called when the span, or the whole content, has come; `end` is the offset behind its last byte.
   func fetchEnded(_ fetch: OriginFetch, at end: UInt64)
   func fetchFailed(_ fetch: OriginFetch, _ failure: FetchFailure)
-  /// Where the bytes end that are held from 0 on without a hole, whoever brought them.
+  /// Returns the offset up to which all bytes from 0 on are held without a hole, by whichever fetch they came.
   func fetchHeldPrefix(_ fetch: OriginFetch) -> UInt64
-  /// Whether anybody still wants the rest, asked when the origin broke off.
+  /// Returns whether the rest is still needed; called when the origin broke off.
   func fetchIsWanted(_ fetch: OriginFetch) -> Bool
 }
 
-/// What those need not say that accept whatever goes on with their content, and hold nothing of it.
+/// Defaults for a sink that accepts every response which continues its content, and holds nothing of the content.
 extension FetchBodySink {
   func fetchHeldPrefix(_ fetch: OriginFetch) -> UInt64 { 0 }
   func fetch(_ fetch: OriginFetch, objectsTo head: ResponseHead) -> String? { nil }

@@ -1,16 +1,15 @@
-/// Where a fetch is, from its first request to the last byte, over as many attempts as that takes. Pure: each event says what is to be
-/// done about it.
+/// The state of a fetch from its first request to the last byte, over all attempts. Pure: each event returns the action to perform.
 struct OriginFetchState: Equatable {
-  /// How the answer that is being read stands.
+  /// The state of the response that is being read.
   enum Answer: Hashable { case coming, ended, broken }
 
   enum Phase: Hashable {
-    /// A request is out, for the first time or after a break.
+    /// A request was sent, for the first time or after a break.
     case asking
-    /// The first head is with whoever decides about it; the answer may be over with that.
+    /// The sink decides about the first head; the response may be over by then.
     case accepting(Answer)
     case receiving(Answer)
-    /// What came is held against the disk, in the pool; nothing is used until that is known.
+    /// Bytes that came again are compared with the disk, in the pool. No byte is used before the result.
     case comparing(Answer)
     case backingOff
     case ended
@@ -18,20 +17,20 @@ struct OriginFetchState: Equatable {
 
   enum Action: Hashable {
     case nothing
-    /// What waits is used, and more is read.
+    /// Use the bytes that wait, and read more.
     case goOn
-    /// The answer is over: whether it was whole is to be looked at.
+    /// The response is over: check whether it was whole.
     case conclude
     case breakOff
     case tellNoAnswer
-    /// The event cannot come here; the fetch ends.
+    /// The event cannot come in this state: end the fetch.
     case impossible
   }
 
   private(set) var phase = Phase.asking
-  /// The sink takes no more for now: by its own pace, whatever the origin does.
+  /// Whether the sink takes no more bytes for now. This depends on the sink alone, not on the origin.
   private(set) var isPaused = false
-  /// What comes now is a resumption; the first answer to a span is none.
+  /// Whether the bytes that come now are a resumption; the first response to a span is none.
   private(set) var hasBroken = false
 
   init(_ phase: Phase = .asking, isPaused: Bool = false) { (self.phase, self.isPaused) = (phase, isPaused) }
@@ -44,7 +43,7 @@ struct OriginFetchState: Equatable {
   /// Whether content is being read at all.
   var isReading: Bool { isReceiving || isComparing }
 
-  /// A request goes out.
+  /// Notes that a request goes out.
   mutating func asks() -> Action {
     switch phase {
     case .asking, .backingOff:
@@ -55,22 +54,21 @@ struct OriginFetchState: Equatable {
     }
   }
 
-  /// A final head came.
-  /// - Parameter goesOn: it has been judged to go on with what is held.
+  /// Notes that a final head came.
   mutating func receivedHead(goesOn: Bool) -> Action {
     guard phase == .asking else { return phase == .ended ? .nothing : .impossible }
     phase = goesOn ? .receiving(.coming) : .accepting(.coming)
     return .goOn
   }
 
-  /// The content of the first answer is wanted.
+  /// Notes that the sink accepts the content of the first response.
   mutating func accepted() -> Action {
     guard case .accepting(let answer) = phase else { return .nothing }
     phase = .receiving(answer)
     return answer == .coming ? .goOn : .conclude
   }
 
-  /// What came is compared elsewhere.
+  /// Notes that bytes are compared in the pool.
   mutating func compares() {
     if case .receiving(let answer) = phase { phase = .comparing(answer) }
   }
@@ -89,8 +87,7 @@ struct OriginFetchState: Equatable {
     return isReceiving ? .goOn : .nothing
   }
 
-  /// The answer came to its end.
-  /// - Parameter hasMore: bytes of it wait to be used.
+  /// Notes that the response came to its end.
   mutating func answerEnded(hasMore: Bool) -> Action {
     switch phase {
     case .accepting(.coming): phase = .accepting(.ended)
@@ -104,7 +101,7 @@ struct OriginFetchState: Equatable {
     return .nothing
   }
 
-  /// The origin broke off. What came before that still counts, and is used first.
+  /// Notes that the origin broke off. Bytes that came before that still count, and are used first.
   mutating func broke(hasMore: Bool, beforeAnyAnswer: Bool) -> Action {
     switch phase {
     case .asking, .accepting(.coming): return beforeAnyAnswer ? .tellNoAnswer : .breakOff
@@ -117,7 +114,7 @@ struct OriginFetchState: Equatable {
     return .nothing
   }
 
-  /// All that waited has been used.
+  /// Decides what to do when all bytes that waited were used.
   func usedAll() -> Action {
     guard case .receiving(let answer) = phase, !isPaused else { return .nothing }
     switch answer {
@@ -129,7 +126,7 @@ struct OriginFetchState: Equatable {
 
   mutating func breaks() { hasBroken = true }
 
-  /// The attempt has come to nothing; another one is made after a while.
+  /// Notes that the attempt failed; another one is made after a while.
   mutating func backsOff() { if phase != .ended { phase = .backingOff } }
 
   mutating func ends() { phase = .ended }

@@ -3,12 +3,12 @@ import PawlCache
 import PawlHTTP
 import PawlUpstream
 
-/// The request that goes on with a body after a break.
+/// The request that continues a body after a break.
 enum ResumptionRequest {
   /// - Parameters:
-  ///   - base: the request that was answered first. Its range and conditions were about that answer; what is asked now is
-  ///     tied to the bytes that came with it, by a validator or by comparing them.
-  ///   - end: of the span that is wanted, exclusive; `nil`: all.
+  ///   - base: the head of the request that was answered first. Its range and conditions were about that response, and are removed. The
+  ///     new request is tied to the bytes that came with that response, by a validator or by a comparison.
+  ///   - end: the exclusive end of the wanted span; `nil`: the end of the body.
   static func head(
     _ base: RequestHead, _ decision: ResumeDecision, through end: UInt64?, of identity: RepresentationIdentity?
   ) -> RequestHead {
@@ -21,7 +21,7 @@ enum ResumptionRequest {
     if let end, end != identity?.total { range.append(decimal: end - 1) }
     head.fields.set(.range, range)
     head.fields.set(.ifRange, validator)
-    // Bytes are counted in the coding they came in: what chose that one chooses it again.
+    // Offsets count bytes in the coding in which they came. The fields that selected this coding select it again.
     if identity?.contentEncoding == nil { head.fields.set(.acceptEncoding, "identity") }
     return head
   }
@@ -30,9 +30,8 @@ enum ResumptionRequest {
 }
 
 extension OriginFetch {
-  /// Takes the content of an answer that is not kept, and goes on with it after a break only where bytes that are asked
-  /// for anew can be proven to be those that are missing.
-  /// - Parameter receivedAt: wall clock, seconds since 1970.
+  /// Accepts the content of a response that is not stored. After a break it is continued only if bytes that are asked for anew can be
+  /// proven to be the missing ones.
   func acceptUnkept(
     _ head: ResponseHead, _ framing: BodyFraming, _ resumability: Resumability, receivedAt now: Int64
   ) {
@@ -48,7 +47,7 @@ extension OriginFetch {
 }
 
 extension AttemptEnding {
-  /// As the exchange with the origin tells it.
+  /// Classifies a failure of the exchange with the origin.
   init(_ failure: OriginFailure) {
     switch failure.error.kind {
     case _ where !failure.requestBytesSent: self = .notBegun
@@ -57,6 +56,6 @@ extension AttemptEnding {
     }
   }
 
-  /// An answer that is none to go on with, and says that it may be another one later.
+  /// Classifies a response that does not continue the content; 429 and 503 say that a later one may.
   init(status: Int) { self = status == 429 || status == 503 ? .notBegun : .brokeOff }
 }

@@ -1,7 +1,7 @@
 import CXXHash
 import PawlLoop
 
-/// XXH3-128 over a stream, seeded per process so that nobody can aim at a collision from outside.
+/// An XXH3-128 hash of a stream. Its seed is random in each process, so that an attacker cannot construct a collision.
 final class RunningHash {
   private static let seed = Randomness.uint64()
   private let state: OpaquePointer?

@@ -2,8 +2,8 @@ import PawlCache
 import PawlHTTP
 import PawlWire
 
-/// An answer that pawl does not keep, on its way to one client: bounded memory, an ``AnswerBuffer`` for a slow reader, and enough of a
-/// memory of what was delivered (a running hash and the last 4 KiB) to go on after the origin broke off.
+/// Relays a response that pawl does not store to one client, in bounded memory. An ``AnswerBuffer`` holds the bytes for a slow client. A
+/// running hash and the last 4 KiB of the delivered bytes are enough to go on after the origin broke off.
 final class StreamRelay: FetchBodySink, BodySource, AnswerBufferHolder {
   private let fetch: OriginFetch
   private let buffer: AnswerBuffer
@@ -12,12 +12,12 @@ final class StreamRelay: FetchBodySink, BodySource, AnswerBufferHolder {
   private var toSkip: UInt64
   private let canResume: Bool
   let isLive: Bool
-  /// Holds this, and lets go of it at the end, as this does of it.
+  /// The consumer of the content. It and this object keep each other in memory until the end, when each releases the other.
   var consumer: (any BodyConsumer)?
 
   /// - Parameters:
-  ///   - skipping: so many bytes at the front are not the client's.
-  ///   - canResume: whether it may go on after a break; then what was delivered is remembered.
+  ///   - skipping: the number of bytes at the front that are not sent to the client.
+  ///   - canResume: whether the relay may go on after a break; then the delivered bytes are noted for a comparison.
   init(_ fetch: OriginFetch, skipping: UInt64 = 0, canResume: Bool = true) {
     (self.fetch, toSkip, self.canResume, isLive) = (fetch, skipping, canResume, fetch.isLive)
     buffer = AnswerBuffer(for: fetch.request)
@@ -26,7 +26,7 @@ final class StreamRelay: FetchBodySink, BodySource, AnswerBufferHolder {
   }
 
   func fetch(_ fetch: OriginFetch, bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Flow {
-    // What comes whole at once is never asked for again.
+    // Content that comes as a whole is never asked for again.
     if canResume, delivered == nil, fetch.total != UInt64(bytes.count) { delivered = DeliveredMemory(from: offset) }
     delivered?.note(bytes)
     var skipped = 0
@@ -57,7 +57,7 @@ final class StreamRelay: FetchBodySink, BodySource, AnswerBufferHolder {
   private func tellLast(_ end: BodyPiece) {
     self.end = end
     let last = consumer
-    // What waits in a file may have to be read first.
+    // Bytes that wait in a file may have to be read first.
     if !buffer.hasOverflow { consumer = nil }
     last?.bodyIsReady()
   }

@@ -2,7 +2,7 @@ import PawlBase
 import PawlCache
 import PawlLoop
 
-/// The fills of each upstream that go on without readers: never more than `abandonedFillLimit`; the least advanced ends first.
+/// Limits the fills without readers to `abandonedFillLimit` for each upstream. Beyond that, the fill that has advanced least ends.
 final class AbandonedFillLimiter: Sendable {
   struct Entry {
     var fill: ObjectIdentifier
@@ -13,7 +13,7 @@ final class AbandonedFillLimiter: Sendable {
 
   private let entries = Locked<[Entry]>([])
 
-  /// - Returns: the one that has to end to make room.
+  /// - Returns: the fill that has to end to make room; `nil`: there is room.
   func add(_ fill: Fill, of upstream: AnyObject, on loop: EventLoop) -> Entry? {
     let entry = Entry(
       fill: ObjectIdentifier(fill), upstream: ObjectIdentifier(upstream), loop: LoopWeak(fill, on: loop),

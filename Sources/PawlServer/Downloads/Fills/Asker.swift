@@ -1,8 +1,8 @@
 import PawlCache
 import PawlHTTP
 
-/// Whose request a fetch is: its fields and its client's address, by which a request is recognised that differs from it in nothing but
-/// the range it wants.
+/// The request for which a fetch runs: its fields, and its client's address. They identify a request that differs from it only in its
+/// range.
 struct Asker: Sendable {
   private let client: [UInt8]
   private let fields: Fields
@@ -12,14 +12,14 @@ struct Asker: Sendable {
 
   var hasCredential: Bool { RequestFields.hasCredential(fields) }
 
-  /// Whether the answer is, by the request alone, for nobody else: to wait for it would be in vain.
+  /// Whether the request alone shows that its response is for no other request. Then it is useless to wait for it.
   var sharesNothing: Bool { hasCredential || CacheControl(fields).noStore }
 
-  /// Whether what the answer is made of may be this one user's, so that it says nothing of what others get.
+  /// Whether the response may depend on this one user. Then it says nothing about the responses to other users.
   var isPersonal: Bool { sharesNothing || RequestFields.isPersonal(fields) }
 
-  /// Whether `request` asks for a range of what this one asked for, from the same address and with the same fields but `Range`: one
-  /// client, on several connections.
+  /// Whether `request` asks for a range of what this one asked for, from the same address and with the same fields except `Range`: it is
+  /// one client with several connections.
   func isLike(_ request: IncomingRequest) -> Bool {
     let others = request.head.fields
     guard request.head.method == .get, others.contains(.range), client == request.facts.text else { return false }
@@ -31,8 +31,8 @@ struct Asker: Sendable {
       }
   }
 
-  /// Whether `request` comes from the same address and shows the same cookies, credentials and whatever else an application may know its
-  /// client by: browsers ask for the pieces of a download with other fields than for its beginning.
+  /// Whether `request` comes from the same address, and shows the same cookies, credentials and other fields by which an application may
+  /// recognise its client. Browsers ask for the pieces of a download with other fields than for its beginning.
   func isSameClient(as request: IncomingRequest) -> Bool {
     let others = request.head.fields
     return client == request.facts.text && hasSameCookies(request)
@@ -47,9 +47,10 @@ struct Asker: Sendable {
   }
 }
 
-/// Who asked for what is being fetched, and whether the answer was personal: what decides who else may have it while it comes.
+/// The request for which a response is fetched, and whether the response was personal. Both decide which other requests may have it while
+/// it comes.
 struct Sharing: Sendable {
   let asker: Asker
-  /// The answer set cookies.
+  /// Whether the response set cookies.
   let isPersonal: Bool
 }

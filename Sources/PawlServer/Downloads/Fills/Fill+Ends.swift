@@ -3,11 +3,11 @@ import PawlHTTP
 import PawlLoop
 import PawlObserve
 
-/// How a fill ends: with its span, with what the origin made of it, or for want of anybody who wants it.
+/// Ends a fill: with the end of its span, with a failure, or because it is not needed any more.
 extension Fill {
   func fetchEnded(_ fetch: OriginFetch, at end: UInt64) {
     if state.ends(.ended(at: end)) { return }
-    // Lost bytes that came again say nothing of where the body ends.
+    // Lost bytes that came again do not show where the body ends.
     if body.total == nil, !mends { body.setTotal(end) }
     let isWhole = isStreaming || body.total.map { body.prefixThatCame >= $0 } ?? false
     if isWhole { body.complete() }
@@ -25,7 +25,7 @@ extension Fill {
         return letGo()
       }
       if mends, replay == nil, case .gaveUp = failure { return replayInstead() }
-      // With a hole before it the rest can be had neither by range nor by replay: who comes next starts anew.
+      // With a hole before it, the rest can be fetched neither by range nor by replay: the next request begins anew.
       if fetch.spanStart > body.held.prefix { store.forget(response) }
     }
     switch failure {
@@ -34,7 +34,7 @@ extension Fill {
         .warning, "content-changed",
         ["upstream": route.upstreamName, "body": body.id.hex, "at": "\(fetch.frontier)", "why": why])
       coordinator?.failed(self, failure.end)
-      // What another answer says of one who asks anew takes nothing from what was left here.
+      // A continuation that brought no byte proves nothing about the bytes that were held before it: they stay.
       if continuesFrom != fetch.frontier {
         store.forget(response)
         body.fail(.changed(why))
@@ -45,7 +45,7 @@ extension Fill {
         .notice, "fill-not-shared",
         ["upstream": route.upstreamName, "body": body.id.hex, "at": "\(fetch.frontier)", "why": why])
       coordinator?.failed(self, failure.end)
-      // Others have the beginning of what was for one of them.
+      // Other clients have the beginning of a response that is now for one client only.
       if !isSpan { body.fail(.changed(why)) }
       confirm(.othersOnly)
       letGo()
@@ -54,7 +54,7 @@ extension Fill {
     }
   }
 
-  /// Whoever waits asks again, and finds that no range is to be had.
+  /// Ends the fill, so that the waiting readers ask again: they then find that the origin has no ranges.
   private func replayInstead() {
     coordinator?.ended(self)
     confirm(.same)
@@ -71,7 +71,7 @@ extension Fill {
     letGo()
   }
 
-  /// Around lost bytes what stands in the file is compared by its digests only.
+  /// Returns 0 while it mends: around lost bytes, the bytes of the file are compared only by their digests.
   func fetchHeldPrefix(_ fetch: OriginFetch) -> UInt64 { mends ? 0 : body.prefixThatCame }
 
   func fetchIsWanted(_ fetch: OriginFetch) -> Bool { hasReaders || state.unread != .never }

@@ -2,18 +2,18 @@ import PawlCache
 import PawlCacheStore
 import PawlHTTP
 
-/// Whether what comes may be put with what others have.
+/// Decides whether content that comes may be put together with content that other clients have.
 extension Fill {
-  /// Whether what the origin answers to `request` may be put with what is stored.
+  /// Whether the origin's response to `request` may be put together with what is stored.
   static func mayGrow(_ response: StoredResponse, by request: IncomingRequest) -> Bool {
     response.personal != nil || StoredHead.isPlain(request.head.fields)
       || response.head.mayGrow(by: request.asSent, policy: request.route.policy)
   }
 
-  /// An answer that goes on with the body passes every rule that the first one passed. Where it is narrower, the body is from now on for
-  /// the one client whose request this is, if nobody else has its beginning; else it ends.
+  /// Checks a response that continues the body by every rule that the first one passed. If it may be given to fewer clients, the body is
+  /// from now on only for the client of this request. If another client already has its beginning, the fill ends.
   func fetch(_ fetch: OriginFetch, objectsTo head: ResponseHead) -> String? {
-    // What is lost counts only where it is what was recorded: nothing new comes to be shared.
+    // Lost bytes count only if they match their recorded digest: no new bytes are shared.
     guard !mends else { return nil }
     let now = downloads.loop.wallSeconds
     let judged =
@@ -23,7 +23,7 @@ extension Fill {
       : .agrees
     switch judged {
     case .agrees: return nil
-    // What one request was told, and is told now, is in nobody else's answer.
+    // Both heads are for one request only: nothing that is stored for other requests changes.
     case .freshens where response.isOfOneRequest: return nil
     case .freshens(let newer):
       _ = store.updateHead(response, head: newer)

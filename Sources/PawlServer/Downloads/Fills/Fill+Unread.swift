@@ -2,7 +2,7 @@ import PawlCache
 import PawlLoop
 import PawlObserve
 
-/// Where readers do not keep up, or have left: how far a body of unknown length goes on, and who waits for whom.
+/// Handles readers that do not keep up, or have left: how far the fill goes on without them, and when it waits for them.
 extension Fill {
   func watchSlowReaders() {
     let overtaking = overtaking ?? Overtaking()
@@ -10,7 +10,7 @@ extension Fill {
     overtaking.begin(self)
   }
 
-  /// All that read the body were overtaken, and go on by themselves.
+  /// Ends the fill: all readers were overtaken, and go on with requests of their own.
   func endUnread() {
     guard let fetch, !state.isWriting else { return }
     downloads.events.log(
@@ -20,7 +20,7 @@ extension Fill {
     letGo()
   }
 
-  /// Nobody reads it, and it has brought as much as it may.
+  /// Pauses a fill without readers that has brought as much as it may.
   func endIfEnough(_ frontier: UInt64) {
     guard let allowance = state.allowance else { return }
     if hasReaders { return state.unread = .goesOn }
@@ -41,7 +41,7 @@ extension Fill {
     paceTimer?.schedule(after: AbandonedUnknown.interval)
   }
 
-  /// The last reader went: go on by rule, or pause with what is held.
+  /// Decides after the last reader has left: the fill goes on by rule, or pauses with the held bytes.
   func readersLeft() {
     guard let fetch else { return }
     guard !hasReaders else { return readersMoved() }
@@ -55,7 +55,7 @@ extension Fill {
       let allowance = AbandonedUnknown(at: fetch.frontier, abandonedFill: max(route.abandonedFill, renewed ?? 0))
       state.unread = .measured(allowance)
       guard !allowance.isEnough(fetch.frontier) else { return pauseForGood("no-readers") }
-      // What was whole before is no live stream.
+      // A body that replaces one of known length is no live stream.
       if renewed == nil { watchPace() }
     }
     if state.goesOnUnread() { fetch.resume() }
@@ -76,14 +76,14 @@ extension Fill {
     }
   }
 
-  /// A fill that nobody came to read after all is treated like one whose readers left.
+  /// Treats a fill that has no reader after one second like one whose readers have left.
   func watchForReaders() {
     let timer = downloads.loop.makeTimer { [weak self] in self?.readersLeft() }
     watch = timer
     timer.schedule(after: .seconds(1))
   }
 
-  /// The server ends; what was fetched stays.
+  /// Ends the fill, because the server ends; fetched bytes stay.
   func stop() { letGo() }
 
   func pauseForGood(_ why: String) {

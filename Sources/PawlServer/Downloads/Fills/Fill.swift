@@ -7,9 +7,9 @@ import PawlObserve
 import PawlUpstream
 import PawlWire
 
-/// One span of a stored body on its way from the origin to disk. Owned by its loop, not by the client that caused it.
+/// A fetch that brings one span of a stored body from the origin to the disk. It belongs to its loop, not to the client that caused it.
 final class Fill: FetchBodySink {
-  /// A body of unknown length runs at most so far ahead of its fastest reader.
+  /// The number of bytes that a fill of unknown length may be ahead of its fastest reader.
   static let unknownLead: UInt64 = 64 << 20
 
   let downloads: LoopDownloads
@@ -17,41 +17,41 @@ final class Fill: FetchBodySink {
   let response: StoredResponse
   let store: CacheStore
   var coordinator: FillCoordinator?
-  /// Until it is over.
+  /// The fetch, until the fill is over.
   @exclusivity(unchecked) var fetch: OriginFetch?
   let kind: Kind
   @exclusivity(unchecked) var state = FillState()
-  /// Of what was streamed: it is in no file to compare with.
+  /// The hash and the last bytes of what was streamed: it is in no file to compare with.
   @exclusivity(unchecked) var streamed: DeliveredMemory?
-  /// Looks for who holds up the others of what is streamed.
+  /// Finds slow readers that hold up the other readers of a streamed body.
   var overtaking: Overtaking?
-  /// How long the body is that it takes the place of, where nobody was to read it at once (RFC 5861 §3).
+  /// The length of the body that this one replaces, if the fetch ran in the background and has no reader at first (RFC 5861 §3).
   var renewed: UInt64?
-  /// Looks at the pace of a fill that nobody reads, or at who holds up the others.
+  /// Checks the pace of a fill without readers.
   var paceTimer: LoopTimer?
   var watch: LoopTimer?
   var confirmed: ((Confirmation) -> Void)?
 
-  /// What it was begun for.
+  /// The reason why a fill was begun.
   enum Kind {
-    /// The first answer's content; whether that tells that the origin has ranges.
+    /// For the content of the first response; `seesRanges`: that response shows that the origin has ranges.
     case first(seesRanges: Bool)
-    /// Begun for a reader that lacks it, in a body that others brought.
+    /// For a reader that lacks bytes, in a body that other fills brought.
     case span
-    /// Brings again what is lost, by range.
+    /// To fetch lost bytes again, by range.
     case mending
-    /// That takes the whole body from its first byte on.
+    /// To fetch lost bytes again, with the whole body from its first byte on.
     case replay(MendingReplay)
-    /// Goes on with a private body that was left there.
+    /// To continue a private body that was left unfinished at this offset.
     case continuation(from: UInt64)
   }
 
-  /// What the origin says to a span that is asked of it.
+  /// The result of asking the origin for a span.
   enum Confirmation {
-    /// It still has this representation, as far as it can be told, and there is room for the span.
+    /// The origin still has this representation, as far as that can be found out, and there is room for the span.
     case same
     case changed
-    /// What it says to this request is not for those who have the rest.
+    /// The response to this request is not for the clients that have the rest.
     case othersOnly
   }
 
@@ -67,10 +67,10 @@ final class Fill: FetchBodySink {
   }
   var replay: MendingReplay? { if case .replay(let replay) = kind, fetch != nil { replay } else { nil } }
   var continuesFrom: UInt64? { if case .continuation(let start) = kind { start } else { nil } }
-  /// How far this span has come, for the choice among abandoned fills.
+  /// The number of bytes that this fill has brought, for the choice among abandoned fills.
   var advanced: UInt64 { fetch.map { $0.frontier - $0.spanStart } ?? 0 }
 
-  /// Takes over a fetch whose first answer has just been stored.
+  /// Takes over a fetch whose first response has just been stored.
   init(
     _ fetch: OriginFetch, of response: StoredResponse, in store: CacheStore, on downloads: LoopDownloads,
     route: RouteSettings, seesRanges: Bool
@@ -81,8 +81,9 @@ final class Fill: FetchBodySink {
     fetch.hand(to: .body(self))
   }
 
-  /// Begins with the content behind the first answer, at `start`.
-  /// - Parameter sharing: who else may have it while it comes; `nil`: those only who may have it anyway.
+  /// Begins with the content of the first response, at `start`.
+  /// - Parameter sharing: decides which other requests may have the content while it comes; `nil`: only those that may have it in any
+  ///   case.
   func begin(_ identity: RepresentationIdentity, from start: UInt64, through end: UInt64?, sharing: Sharing?) {
     downloads.fills[ObjectIdentifier(self)] = self
     coordinator = FillCoordinator.began(
@@ -90,9 +91,9 @@ final class Fill: FetchBodySink {
     fetch?.accept(FirstAnswer(identity, status: response.head.status), from: start, through: end)
   }
 
-  /// Starts a span of its own for a reader that lacks it, and for whom the body ``mayGrow(_:by:)``.
+  /// Starts a fill for a span that a reader lacks. The caller has checked ``mayGrow(_:by:)``, unless only lost bytes are fetched.
   /// - Parameters:
-  ///   - isReplayed: it is asked for from zero, without a range; of it only what is lost is wanted.
+  ///   - isReplayed: whether the span is asked for from byte zero, without a range; then only lost bytes of it are used.
   ///   - confirmed: called once.
   static func start(
     _ span: Range<UInt64>, of response: StoredResponse, for request: IncomingRequest, in store: CacheStore,
@@ -100,7 +101,7 @@ final class Fill: FetchBodySink {
   ) {
     let fill = Fill(span, of: response, for: request, in: store, on: downloads, isReplayed: isReplayed)
     guard let coordinator = FillCoordinator.beganUnlessComing(fill, response, on: fill.downloads.loop, span) else {
-      // It was never begun: the two would hold each other.
+      // The fill was never begun: it and its fetch would keep each other in memory.
       fill.fetch?.cancel()
       return fill.downloads.loop.nextTurn { confirmed?(.same) }
     }
@@ -137,9 +138,10 @@ final class Fill: FetchBodySink {
     fetch = OriginFetch(for: request, base: request.asSent, use: .fill, for: .body(self))
   }
 
-  // MARK: - What comes
+  // MARK: - Content
 
-  /// Told with the first bytes, which have to find room, but where those may be long in coming.
+  /// Confirms at once if the origin has no ranges, because the first new bytes may then be long in coming. Otherwise the first bytes
+  /// confirm, since room has to be found for them.
   func fetchContinues(_ fetch: OriginFetch) {
     if fetch.originRefusesRanges, continuesFrom == nil { confirm(.same) }
   }
@@ -153,14 +155,14 @@ final class Fill: FetchBodySink {
   func fetch(_ fetch: OriginFetch, bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Flow {
     if replay?.agrees(bytes, at: offset) == false { return differs(fetch, before: offset + UInt64(bytes.count)) }
     if body.total == nil, !isStreaming { keepWithinLimits(offset + UInt64(bytes.count)) }
-    // Another fill of it found no room before: there is none for this one either.
+    // Another fill of this body found no room before: there is none for this one either.
     if !isStreaming, body.isStreaming { state.streams() }
     if !isStreaming, downloads.services.expectsSlowWrites, writeInPool(bytes, at: offset) { return .pause }
     wasWritten(bytes, at: offset, Result { () throws(StoreError) in try body.write(bytes, at: offset) })
     return isPaused ? .pause : .goOn
   }
 
-  /// Of a body whose length nobody knows, as much is kept as the route allows.
+  /// Stops storing a body of unknown length where a limit of the route is reached.
   private func keepWithinLimits(_ end: UInt64) {
     if end > route.maxUnknown { return stream("max-unknown") }
     if route.policy.maxObject > 0, end > route.policy.maxObject { stream("max-object") }
@@ -185,12 +187,12 @@ final class Fill: FetchBodySink {
     if body.isGathering { downloads.gathering.add(body, on: downloads.loop) }
     state.comes(mustWait: mustWait(at: offset + UInt64(bytes.count)))
     if isPaused, isStreaming { watchSlowReaders() }
-    // Who is told may read at once, and so move this fill.
+    // In the next turn: the callback may read at once, and so call this fill again.
     if confirmed != nil, fetch != nil { downloads.loop.nextTurn { [weak self] in self?.confirm(.same) } }
     endIfEnough(offset + UInt64(bytes.count))
   }
 
-  /// Where the disk does not follow: the loop goes on, this fill waits.
+  /// Writes in the pool where the disk is slow: the loop goes on, and this fill waits.
   /// - Returns: `false` when the pool has stopped.
   private func writeInPool(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Bool {
     let (copy, body) = (Array(bytes), body)
@@ -201,7 +203,7 @@ final class Fill: FetchBodySink {
       }, then: downloads.loop
     ) { [self] outcome in
       let end = state.written()
-      // It has ended without it: what was reserved for it goes back.
+      // The fill has ended meanwhile: give back the room that was reserved for it.
       guard let fetch else { return body.fillPaused() }
       copy.withUnsafeBytes { wasWritten($0, at: offset, outcome) }
       guard self.fetch != nil else { return }
@@ -215,7 +217,8 @@ final class Fill: FetchBodySink {
     return isWriting
   }
 
-  /// Room on disk is gone, or not allowed: from here on bytes pass through memory at the pace of the readers.
+  /// Stops storing, because there is no room on disk or a limit is reached: from here on bytes pass through memory at the pace of the
+  /// readers.
   private func stream(_ why: String) {
     guard !isStreaming else { return }
     state.streams()
@@ -226,7 +229,7 @@ final class Fill: FetchBodySink {
     if !hasReaders { giveUp(BodyEnd(party: .pawl, reason: why)) }
   }
 
-  /// What came is not what was held: it has changed at the origin.
+  /// Ends the fill: the bytes differ from the held ones, so the content has changed at the origin.
   private func differs(_ fetch: OriginFetch, before end: UInt64) -> Flow {
     fetchFailed(fetch, .changed("digest-differs-before-\(end)"))
     return .pause
@@ -237,7 +240,7 @@ final class Fill: FetchBodySink {
     if isStreaming { return body.windowIsFull }
     guard body.total == nil else { return false }
     guard let fastest = body.readers.fastest else {
-      // Until somebody has come to read it, or somebody notes that nobody has.
+      // Until the first reader comes, or ``watchForReaders()`` has found that none does.
       return state.allowance == nil && frontier - (fetch?.spanStart ?? 0) > min(route.abandonedFill, Self.unknownLead)
     }
     return frontier > fastest + Self.unknownLead
@@ -252,7 +255,7 @@ final class Fill: FetchBodySink {
   func shorten(to end: UInt64) { fetch?.shorten(to: end) }
   func lengthen(to end: UInt64) { fetch?.lengthen(to: end) }
 
-  /// All that is lost has come again.
+  /// Ends a replay, because all lost bytes have come again.
   func endReplay() {
     guard let fetch else { return }
     fetch.cancel()
@@ -263,7 +266,7 @@ final class Fill: FetchBodySink {
     if let replay { return replay.agrees(bytes, at: offset) ? .equal : .different }
     let outcome = StoredComparison.compare(bytes, at: offset, with: body, then: &streamed, for: fetch)
     if outcome == .equal, offset + UInt64(bytes.count) == continuesFrom {
-      // All that was left here has come again.
+      // All bytes that were held before have come again.
       downloads.loop.nextTurn { [weak self] in self?.confirm(.same) }
     }
     return outcome

@@ -1,9 +1,10 @@
 import PawlCache
 import PawlLoop
 
-/// How spans end, and what becomes of those who waited for them.
+/// Ends spans, and decides what becomes of the readers that wait for them.
 extension FillCoordinator {
-  /// Ends the span unless somebody reads: who comes after it finds that nothing is on its way.
+  /// Ends the span, unless the body has readers. A reader that comes after that finds that nothing is on its way.
+  /// - Returns: whether the span has ended.
   func endUnlessRead(_ fill: Fill) -> Bool {
     let isEnded = state.withLock { state in
       guard state.readers.isEmpty else { return false }
@@ -14,7 +15,7 @@ extension FillCoordinator {
     return isEnded
   }
 
-  /// What is on its way is of no use to anybody, unless somebody reads it.
+  /// Pauses every fill of the body, unless the body has readers.
   func pause(_ why: String) {
     for span in state.withLock({ $0.spans }) { span.loop.run { $0.pauseForGood(why) } }
   }
@@ -24,8 +25,9 @@ extension FillCoordinator {
     releaseIfIdle()
   }
 
-  /// The origin has no ranges after all: a span that this one has overtaken brings the rest as it would have.
-  /// - Returns: `false` where there is none any more.
+  /// Gives the fill's bytes back to the span that it had overtaken, because the origin has no ranges after all. That span then brings the
+  /// rest, as it would have without this fill.
+  /// - Returns: `false` where that span is gone.
   func givesBack(_ fill: Fill) -> Bool {
     let before = state.withLock { state -> Span? in
       let id = ObjectIdentifier(fill)
@@ -36,7 +38,7 @@ extension FillCoordinator {
         return other.fill != id && other.start < start && start < other.wanted ?? .max
       }
       guard let other = others.max(by: { state.spans[$0].start < state.spans[$1].start }) else { return nil }
-      // Those in between have no ranges either.
+      // The spans between the two cannot be fetched by range either.
       state.spans[other].end = state.spans[other].wanted
       let span = state.spans[other]
       state.spans.remove(at: own)
@@ -47,7 +49,7 @@ extension FillCoordinator {
     return true
   }
 
-  /// The rest cannot be had now: whoever waits ends visibly; who comes later may try again.
+  /// Notes that the rest cannot be fetched now. Readers that wait end visibly; readers that come later may try again.
   func failed(_ fill: Fill, _ end: BodyEnd) {
     state.withLock {
       $0.spans.removeAll { [id = ObjectIdentifier(fill)] in $0.fill == id }

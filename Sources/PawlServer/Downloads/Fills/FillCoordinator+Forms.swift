@@ -2,10 +2,10 @@ import PawlCache
 import PawlCacheStore
 import PawlLoop
 
-/// Of a coded form: its ``FormWriter`` in place of spans from an origin.
+/// Coordinates a coded form: its ``FormWriter`` takes the place of fills from an origin.
 extension FillCoordinator {
-  /// One begins to write the form; it holds the body as a span would.
-  /// - Returns: `nil` where another one does already.
+  /// Notes that a writer begins to write the form. It keeps the body, as a span would.
+  /// - Returns: `nil` where the form already has a writer.
   static func beganWriting(_ writer: FormWriter, _ form: StoredResponse, on loop: EventLoop) -> FillCoordinator? {
     use(form) { coordinator in
       coordinator.state.withLock { state in
@@ -16,15 +16,15 @@ extension FillCoordinator {
     }
   }
 
-  /// Whether somebody writes it.
+  /// Whether the form has a writer.
   static func isBeingWritten(_ form: StoredResponse) -> Bool {
     existing(form)?.state.withLock { $0.writer != nil } ?? false
   }
 
-  /// It waits for who reads it, or does no more.
+  /// Notes whether the writer waits for its readers.
   func writerWaits(_ isHeld: Bool) { state.withLock { $0.writer?.isHeld = isHeld } }
 
-  /// It is written, or not to be written any more: then whoever waits ends visibly.
+  /// Notes that the form is written, or is not written any more. After a failure the waiting readers end visibly.
   func endedWriting(_ failure: BodyEnd?) {
     state.withLock { state in
       state.writer = nil
@@ -35,7 +35,7 @@ extension FillCoordinator {
     releaseIfIdle()
   }
 
-  /// For a reader of a form that lacks bytes: nothing but its writer brings them. A form that is damaged is made anew.
+  /// Decides for a reader of a form that lacks bytes: only the writer brings them. A form that is damaged is made anew.
   func needOfForm() -> Need {
     let (isWritten, failure) = state.withLock { ($0.writer != nil, $0.failure) }
     if isWritten { return .wait }

@@ -1,12 +1,12 @@
 import PawlCache
 import PawlCacheStore
 
-/// Bytes that were held, and were found damaged or gone: how they come again. By range where the origin can; else with the
-/// whole body from its first byte on, which is compared with what was held. They count only with the digests that were recorded.
+/// Fetches bytes again that were held and were found damaged or gone. This is done by range if the origin has ranges; otherwise with the
+/// whole body from its first byte on, which is compared with the held bytes. New bytes count only if they match their recorded digests.
 extension FillCoordinator {
-  /// Whether nothing is missing of this response, or only what was held and can come again in its place. Where that is most of
-  /// it, only for a client that holds a part of it (`isNamed`): for others it is fetched anew, and they get that, whatever has
-  /// become of it at the origin.
+  /// Whether the response lacks nothing, or only bytes that were held and can be fetched again in their place. If most of it is lost,
+  /// that is done only for a client that holds a part of it (`isNamed`). For other clients it is fetched anew, and they get what the
+  /// origin has now.
   static func canMend(_ response: StoredResponse, isNamed: Bool = false) -> Bool {
     let body = response.body
     if body.isComplete { return true }
@@ -14,14 +14,14 @@ extension FillCoordinator {
     return isNamed || body.lostCount <= total / 2
   }
 
-  /// Decides for a reader that lacks what is lost.
-  /// - Parameter lost: from the segment that it has come to on.
+  /// Decides for a reader that lacks lost bytes.
+  /// - Parameter lost: the lost bytes, from the segment on at which the reader is.
   func need(_ lost: Range<UInt64>, through end: UInt64, joinedAt failures: Int) -> Need {
     let canRange = canFetchRanges
     let proven = canRange ? lost.upperBound : body.replayProof().end
     let run = body.wideningToSegments(lost.lowerBound..<max(lost.lowerBound + 1, min(lost.upperBound, end)))
     return state.withLock { state in
-      // Others have passed by it.
+      // Other spans pass the lost bytes by.
       let isComing = state.spans.contains { span in
         span.mends && span.start <= lost.lowerBound && lost.lowerBound < span.end ?? .max
       }

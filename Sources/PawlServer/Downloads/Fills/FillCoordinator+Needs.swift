@@ -2,37 +2,38 @@ import PawlCache
 import PawlCacheStore
 import PawlLoop
 
-/// What a reader does that lacks bytes: waits for those on their way, or has them fetched.
+/// Decides what a reader does that lacks bytes: it waits for those on their way, or has them fetched.
 extension FillCoordinator {
-  /// A reader ahead of a fill asks for its own range when the fill would need longer than this to get there, in seconds.
+  /// The time, in seconds, that a fill may take to reach a reader which is ahead of it. If it takes longer, the reader asks for a range
+  /// of its own.
   static let jumpPatience: Double = 0.5
-  /// … and it is not within what is asked for in one piece anyway.
+  /// The distance, in bytes, beyond which a reader may do so: as much is asked for in one piece anyway.
   static let jumpDistance = fetchAlignment
-  /// How long a fill is watched before its speed counts.
+  /// The time for which a fill is watched before its speed counts.
   static let jumpMeasure = Duration.milliseconds(100)
-  /// … and what is taken for its speed before that, in bytes a second, where nothing is known of how fast this body comes: half of what
-  /// a network of one gigabit brings. A reader further ahead than ``jumpPatience`` of it waits for nothing; one piece of a download in
-  /// four, or a seek, costs a request to the origin at most.
+  /// The speed that is assumed before that, in bytes per second, if no speed of this body is known yet: half of what a network of one
+  /// gigabit brings. A reader that is further ahead than ``jumpPatience`` at this speed does not wait. A seek, or one piece of a download
+  /// in four pieces, so costs at most one more request to the origin.
   static let assumedRate: Double = 67_108_864
 
-  /// Where a span began, and when: by that its speed is known.
+  /// The offset and the time at which a span began, from which its speed is computed.
   struct Course {
     var start: UInt64
     var began: Monotonic
   }
 
-  /// Decides for a reader at `position` that wants bytes up to `end` and has none.
+  /// Decides for a reader at `position` that needs bytes up to `end` and finds none.
   func need(_ position: UInt64, through end: UInt64, held: HeldBytes, joinedAt failures: Int, now: Monotonic) -> Need {
     if isForm { return needOfForm() }
     if let lost = body.lostRun(at: position) { return need(lost, through: end, joinedAt: failures) }
-    // What passes through memory has come, too.
+    // Bytes that pass through memory have come, too.
     let streamed = body.windowEnd ?? 0
     return state.withLock { state in
       let hasFailed = state.failures > failures
       let canRange = identity.strongValidator != nil && !state.refusesRanges
       let covering = state.spans.first { $0.start <= position && position < $0.end ?? .max }
       if let covering {
-        // After a failure nobody asks ahead; what is on its way may come all the same.
+        // After a failure no reader asks ahead; what is on its way may come all the same.
         let mayAskAhead = canRange && announcesRanges && !hasFailed && state.spans.count < Self.spanLimit
         let isFar =
           mayAskAhead
@@ -55,8 +56,8 @@ extension FillCoordinator {
     }
   }
 
-  /// What has to be fetched before a reader of `wanted` can begin, or go on behind what is held; `nil`: it is all here, or
-  /// its first bytes that are not are on their way.
+  /// Returns the span that has to be fetched before a reader of `wanted` can begin, or go on behind the held bytes. `nil`: all is held,
+  /// or the first missing bytes are on their way.
   static func unattended(_ response: StoredResponse, _ wanted: Range<UInt64>, of total: UInt64) -> Range<UInt64>? {
     let held = response.body.known
     let spans = existing(response)?.state.withLock { $0.spans } ?? []
@@ -68,7 +69,7 @@ extension FillCoordinator {
     return fetchSpan(wanted: wanted, held: held, active: active, total: total)
   }
 
-  /// Whether all that is wanted is held, or on its way by what is asked for already.
+  /// Whether all of `wanted` is held, or on its way in the present spans.
   static func isAllComing(_ response: StoredResponse, _ wanted: Range<UInt64>) -> Bool {
     let held = response.body.known
     let spans = existing(response)?.state.withLock { $0.spans } ?? []
@@ -86,8 +87,8 @@ extension FillCoordinator {
     return true
   }
 
-  /// Whether a span would need too long to come to a position (``jumpPatience``), by its speed; while that is not known, by the usual
-  /// one: the first moments of a fill would send every reader off on its own.
+  /// Whether a span would take longer than ``jumpPatience`` to reach a position, by its speed. While that is not known, the usual speed
+  /// counts: in the first moments of a fill every reader would otherwise start its own.
   static func isFarAhead(
     _ position: UInt64, of span: Course, _ held: HeldBytes, _ streamed: UInt64, usually usualRate: Double?,
     _ now: Monotonic
@@ -98,26 +99,26 @@ extension FillCoordinator {
     return rate * jumpPatience < Double(position - frontier)
   }
 
-  /// In bytes a second, over all its time; `nil` before ``jumpMeasure``.
+  /// Returns the speed of a span over all its time, in bytes per second; `nil` before ``jumpMeasure``.
   fileprivate static func rate(of span: Course, _ held: HeldBytes, _ streamed: UInt64, _ now: Monotonic) -> Double? {
     let elapsed = now - span.began
     guard elapsed >= jumpMeasure else { return nil }
-    // What it passed by on its way may have been there before, or have come by another: that is no slower.
+    // Bytes that were held before, or came by another span, count as well: the span is not slower because of them.
     let frontier = max(held.contiguousEnd(from: span.start), streamed)
     return Double(frontier - span.start) / (elapsed / .seconds(1))
   }
 }
 
 extension FillCoordinator.State {
-  /// How fast the fastest of the spans is, or others were before, in bytes a second; `nil` while nothing can be told.
+  /// Returns the speed of the fastest span, or of earlier ones, in bytes per second; `nil` while none is known.
   func rate(_ held: HeldBytes, _ now: Monotonic) -> Double? {
     let rates = spans.compactMap { FillCoordinator.rate(of: $0.course, held, 0, now) } + [usualRate].compactMap { $0 }
     return rates.max()
   }
 
-  /// The same, noted for when these spans have ended.
+  /// The same; remembers it for the time after these spans have ended.
   mutating func learn(_ held: HeldBytes, _ now: Monotonic) -> Double? {
-    // One that has not brought anything says nothing of the origin's speed.
+    // A span that has not brought anything says nothing about the origin's speed.
     if let rate = rate(held, now), rate > 0 { usualRate = rate }
     return usualRate
   }

@@ -4,20 +4,20 @@ import PawlCacheStore
 import PawlHTTP
 import PawlLoop
 
-/// Who reads one stored body, and which spans of it are on their way from the origin. Shared by all loops; one lock,
-/// held for a decision only. A fill belongs to nobody: it is started for a reader's need and outlives that reader
+/// Coordinates the readers of one stored body and the fills that bring its spans from the origin. Shared by all loops; it has one lock,
+/// which is held for a decision only. A fill belongs to no reader: it is started because a reader lacks bytes, and outlives that reader
 /// by the rules of `decideAbandoned`.
 final class FillCoordinator: Sendable {
   struct Span {
     var fill: ObjectIdentifier
     var loop: LoopWeak<Fill>
     var start: UInt64
-    /// Exclusive; `nil` until the total is known.
+    /// The exclusive end; `nil` until the total is known.
     var end: UInt64?
-    /// Where it would end had nobody overtaken it.
+    /// The end that it had before another span overtook it.
     let wanted: UInt64?
     var began: Monotonic
-    /// It brings again what is lost, while others pass it by.
+    /// Whether it fetches lost bytes again, which other spans pass by.
     var mends = false
 
     var course: Course { Course(start: start, began: began) }
@@ -25,29 +25,29 @@ final class FillCoordinator: Sendable {
 
   struct State {
     var spans: [Span] = []
-    /// Each with the request that it reads for.
+    /// The readers, each with the request that it reads for.
     var readers: [ObjectIdentifier: ObjectIdentifier?] = [:]
     var refusesRanges = false
-    /// How fast the origin was that brought some of it, in bytes a second, once that could be told.
+    /// The speed of the origin for this body, in bytes per second, once it is known.
     var usualRate: Double?
-    /// Counts fills that failed for good; readers that joined before the last of them end where their bytes end.
+    /// The number of fills that failed for good. Readers that joined before the last failure end where their bytes end.
     var failures = 0
     var failure: BodyEnd?
     var comparison: TwinComparison?
-    /// Whose fetch brings it, while it comes.
+    /// The request whose fetch brings the body, while it comes.
     var sharing: Sharing?
-    /// The one request that the rest is for, once an answer has said so.
+    /// The only request that the rest is for, once a response has said so.
     var only: ObjectIdentifier?
-    /// Of a coded form: who writes it, and whether it waits for who reads it.
+    /// For a coded form: its writer, and whether that waits for its readers.
     var writer: (loop: LoopWeak<FormWriter>, isHeld: Bool)?
   }
 
   /// What a reader that lacks bytes does.
   enum Need {
-    /// They are on their way.
+    /// The bytes are on their way.
     case wait
     case fetch(Range<UInt64>)
-    /// To be fetched from zero, and compared: of what it brings the lost bytes count.
+    /// Fetch from byte zero and compare; only the lost bytes of it are used.
     case replay(Range<UInt64>)
     case fail(BodyEnd)
   }
@@ -55,17 +55,17 @@ final class FillCoordinator: Sendable {
   static let spanLimit = 8
 
   let identity: RepresentationIdentity
-  // Safe: all who have a coordinator, readers and fills, have its body, too. A weak reference would make each retain of a body a dear one.
+  // Safe: every reader and fill that has a coordinator has its body, too. A weak reference would make every retain of a body slower.
   unowned let body: StoredBody
-  /// Made by pawl of another body: nothing of it is ever asked for at an origin.
+  /// Whether pawl made the body from another one. No byte of it is ever asked for at an origin.
   let isForm: Bool
   let state = Locked(State())
 
   private init(_ response: StoredResponse) {
     var identity = RepresentationIdentity(stored: response.head, total: response.body.total)
-    // What an origin gives ranges of is its representation, never what it said instead of one.
+    // An origin gives ranges of its representation only, never of another response that it sends instead.
     if response.head.status != 200 { (identity.tag, identity.lastModifiedIsStrong) = (nil, false) }
-    // A page that each user gets otherwise may have one date.
+    // A page that differs for each user may have one date.
     if response.personal != nil { identity.lastModifiedIsStrong = false }
     isForm = response.body.isForm
     if isForm { (identity.tag, identity.lastModifiedIsStrong) = (nil, false) }
@@ -74,14 +74,16 @@ final class FillCoordinator: Sendable {
     body = response.body
   }
 
-  /// The coordinator of a body, while anybody reads, fills or compares it. It keeps the body from being evicted.
+  /// Returns the coordinator of a body, if the body is being read, filled, written or compared. As long as it has one, the body is not
+  /// evicted.
   static func existing(_ response: StoredResponse) -> FillCoordinator? {
     response.body.withFill { $0 as? FillCoordinator }
   }
 
-  /// Acts on the body's coordinator, made where there is none; what `act` enters in it keeps it.
+  /// Calls `act` with the body's coordinator, which is made if there is none. It stays if `act` adds a reader, a span, a writer or a
+  /// comparison.
   static func use<R>(_ response: StoredResponse, _ act: (FillCoordinator) -> R) -> R {
-    // Made outside of the lock: it asks the body for its length.
+    // Made outside of the lock, because it reads the length of the body.
     let made = existing(response) ?? FillCoordinator(response)
     return response.body.withFill { slot in
       let coordinator = slot as? FillCoordinator ?? made
@@ -90,7 +92,7 @@ final class FillCoordinator: Sendable {
     }
   }
 
-  /// Lets the body go when nobody is left.
+  /// Removes the coordinator from its body when it has no reader, span, writer or comparison left.
   func releaseIfIdle() {
     body.withFill { slot in
       guard slot === self else { return }
@@ -99,7 +101,7 @@ final class FillCoordinator: Sendable {
     }
   }
 
-  /// Whether what is missing of this response can be had from its origin by range.
+  /// Whether the missing bytes of this response can be fetched from its origin by range.
   static func canFetchRanges(_ response: StoredResponse) -> Bool {
     if let coordinator = existing(response) { return coordinator.canFetchRanges }
     return FillCoordinator(response).canFetchRanges
@@ -107,7 +109,7 @@ final class FillCoordinator: Sendable {
 
   static func isFilling(_ response: StoredResponse) -> Bool { existing(response)?.isFilling ?? false }
 
-  /// Not of a body whose end nobody knows: that is fetched anew, and compared.
+  /// Whether missing bytes can be fetched by range. A body of unknown length is fetched anew, and compared.
   var canFetchRanges: Bool {
     identity.strongValidator != nil && total != nil && !state.withLock { $0.refusesRanges }
   }
@@ -115,7 +117,7 @@ final class FillCoordinator: Sendable {
   var isFilling: Bool { state.withLock { !$0.spans.isEmpty || $0.writer != nil } }
   var comparison: TwinComparison? { state.withLock { $0.comparison } }
   var sharing: Sharing? { state.withLock { $0.sharing } }
-  /// Whether the origin says that it has ranges: only then one is asked for ahead of what comes anyway.
+  /// Whether the origin says that it has ranges. Only then a reader asks for a range ahead of what comes anyway.
   let announcesRanges: Bool
   var refusesRanges: Bool { state.withLock { $0.refusesRanges } }
   func originRefusesRanges() { state.withLock { $0.refusesRanges = true } }
@@ -129,7 +131,7 @@ final class FillCoordinator: Sendable {
     releaseIfIdle()
   }
 
-  /// Some more of the body has been compared with the one that it replaces.
+  /// Wakes the fills after more of the body has been compared with the one that it replaces.
   func comparisonMoved() {
     guard identity.total == nil else { return }
     for span in state.withLock({ $0.spans }) { span.loop.run { $0.readersMoved() } }
@@ -137,7 +139,8 @@ final class FillCoordinator: Sendable {
 
   // MARK: - Readers
 
-  /// - Parameter request: which it reads for; nothing else about it counts.
+  /// Adds a reader.
+  /// - Parameter request: identifies the request that it reads for; nothing else about it counts.
   /// - Returns: the coordinator, and how many fills had failed before this reader came.
   static func join(
     _ reader: ObjectIdentifier, _ response: StoredResponse, for request: ObjectIdentifier? = nil
@@ -150,8 +153,8 @@ final class FillCoordinator: Sendable {
     }
   }
 
-  /// What comes from now on is for one request.
-  /// - Returns: `false` when others read, or nobody: then it is for none.
+  /// Restricts the content that comes from now on to one request.
+  /// - Returns: `false` when another request reads the body, or none does; then nothing changes.
   func narrow(to request: ObjectIdentifier) -> Bool {
     state.withLock { state in
       guard !state.readers.isEmpty, state.readers.values.allSatisfy({ $0 == request }) else { return false }
@@ -160,12 +163,12 @@ final class FillCoordinator: Sendable {
     }
   }
 
-  /// Whether a reader may have what comes: one that joined while the body was narrowed to another's request may not.
+  /// Whether a reader may have the content that comes: a reader of another request, that joined after ``narrow(to:)``, may not.
   func admits(_ reader: ObjectIdentifier) -> Bool {
     state.withLock { state in state.only == nil || state.only == state.readers[reader] ?? nil }
   }
 
-  /// A reader has sent something.
+  /// Notes that a reader has sent something: fills, or a writer, that wait for readers may go on.
   func moved(_ reader: ObjectIdentifier) {
     guard identity.total == nil || body.isStreaming else { return }
     let (waiting, writer) = state.withLock { state in
@@ -182,7 +185,7 @@ final class FillCoordinator: Sendable {
       return (state.readers.isEmpty || mayWait ? state.spans : [], state.readers.isEmpty, state.writer?.loop)
     }
     writer?.run { $0.readersMoved() }
-    // It may have been the one for which a fill waited.
+    // A fill may have waited for this reader.
     for span in spans { span.loop.run { isEmpty ? $0.readersLeft() : $0.readersMoved() } }
     releaseIfIdle()
   }
@@ -203,8 +206,8 @@ final class FillCoordinator: Sendable {
     return coordinator
   }
 
-  /// As ``began(_:_:on:from:through:)``, for a span that a reader lacks. `nil` when another loop's reader has begun one
-  /// meanwhile that brings the same soon enough.
+  /// The same as ``began(_:_:on:from:through:sharing:)`` for a span that a reader lacks. `nil` when the reader of another loop has begun
+  /// one meanwhile that brings the same bytes soon enough.
   static func beganUnlessComing(
     _ fill: Fill, _ response: StoredResponse, on loop: EventLoop, _ span: Range<UInt64>
   ) -> FillCoordinator? {
@@ -220,7 +223,8 @@ final class FillCoordinator: Sendable {
     return coordinator
   }
 
-  /// Spans are entered under the body's lock only: what this says holds until the caller has entered its own.
+  /// Whether a span brings the bytes at `position` soon enough. Spans are added under the body's lock only, and the caller holds it: so
+  /// the result is true until the caller has added its own span.
   private func isComing(_ position: UInt64, _ held: HeldBytes, _ now: Monotonic, mending: Bool) -> Bool {
     state.withLock { state in
       state.spans.contains { span in
@@ -232,7 +236,8 @@ final class FillCoordinator: Sendable {
     }
   }
 
-  /// Notes the span; those that it overtakes end where it begins.
+  /// Adds the span of a fill. Spans that it overtakes end where it begins.
+  /// - Returns: the overtaken spans, each with its new end.
   private func enter(_ fill: Fill, on loop: EventLoop, from start: UInt64, through end: UInt64?) -> [(Span, UInt64)] {
     let span = Span(
       fill: ObjectIdentifier(fill), loop: LoopWeak(fill, on: loop), start: start, end: end, wanted: end,

@@ -1,9 +1,9 @@
 import PawlCache
 
-/// Where a fill is: whether more may come, where it goes, and for whom it goes on. Pure.
+/// The state of a fill: whether more may come, where it is stored, and whether the fill goes on without readers. Pure.
 struct FillState {
   enum Flow: Equatable {
-    /// Whether more may come. It is held where who reads it, or looks through its file, has to move first.
+    /// Whether more may come. It is held while readers, or the check of its file by a replay, have to advance first.
     case coming(WriteFlow<End>)
     case over
   }
@@ -13,18 +13,19 @@ struct FillState {
     case failed(FetchFailure)
   }
 
-  /// Where it goes.
+  /// Where the content goes.
   enum Keeping: Equatable {
     case file
-    /// Past the disk, at the pace of the readers. The body's window may be for what this fill brings: then nobody else brings it.
+    /// Through memory only, at the pace of the readers. `hasWindow`: the body's memory window is for what this fill brings, and no other
+    /// fill brings it.
     case memory(hasWindow: Bool)
   }
 
-  /// Whether it goes on though nobody reads it.
+  /// Whether the fill goes on without readers.
   enum Unread: Equatable {
     case never
     case goesOn
-    /// Where nobody knows the length: so far.
+    /// The length is unknown: it goes on this far.
     case measured(AbandonedUnknown)
   }
 
@@ -34,41 +35,42 @@ struct FillState {
 
   init(_ flow: Flow = .coming(.open)) { self.flow = flow }
 
-  /// Whether it waits for who reads it.
+  /// Whether it waits for its readers, or for a check of its file.
   var isWaiting: Bool { if case .coming(.held) = flow { true } else { false } }
   var isWriting: Bool { if case .coming(.writing) = flow { true } else { false } }
   var allowance: AbandonedUnknown? { if case .measured(let allowance) = unread { allowance } else { nil } }
 
-  /// A piece goes to the pool.
-  /// - Returns: `false` where none can come: more than one piece at a time never does.
+  /// Notes that a piece goes to the pool.
+  /// - Returns: `false` where none can come: the pool never has more than one piece.
   mutating func writes() -> Bool {
     change { $0.writes() } ?? false
   }
 
-  /// It is written, or was not taken.
+  /// Notes that the piece was written, or was not taken.
   /// - Returns: the end that waited for it.
   mutating func written() -> End? {
     if case .end(let end) = change({ $0.written() }) { end } else { nil }
   }
 
-  /// - Returns: whether the end has to wait.
+  /// Notes the end of the fetch.
+  /// - Returns: whether the end has to wait for a piece in the pool.
   mutating func ends(_ end: End) -> Bool {
     change { $0.ends(end) } ?? false
   }
 
-  /// A piece is where it goes.
+  /// Notes that a piece was stored.
   mutating func comes(mustWait: Bool) {
     _ = change { mustWait ? $0.holds() : $0.releases() }
   }
 
-  /// Those that it waited for have moved.
+  /// Notes that the readers it waited for have moved.
   /// - Returns: whether more is to come.
   mutating func moves() -> Bool {
     change { $0.releases() } ?? false
   }
 
-  /// The last reader has gone, and it goes on for nobody.
-  /// - Returns: whether more is to come; after what is being written it does by itself.
+  /// Notes that the last reader has left and the fill goes on without readers.
+  /// - Returns: whether reading has to be resumed. Behind a piece in the pool that happens by itself.
   mutating func goesOnUnread() -> Bool {
     change { flow in
       _ = flow.releases()
@@ -76,7 +78,7 @@ struct FillState {
     } ?? false
   }
 
-  /// Once past the disk, it stays there.
+  /// Switches to memory, for good.
   mutating func streams() {
     if keeping == .file { keeping = .memory(hasWindow: false) }
   }
@@ -85,7 +87,7 @@ struct FillState {
 
   mutating func letsGo() { flow = .over }
 
-  /// - Returns: `nil`: it is over, and nothing changes.
+  /// - Returns: `nil` if the fill is over; then nothing changes.
   private mutating func change<R>(_ event: (inout WriteFlow<End>) -> R) -> R? {
     guard case .coming(var coming) = flow else { return nil }
     let said = event(&coming)

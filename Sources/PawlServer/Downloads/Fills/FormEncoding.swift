@@ -4,26 +4,26 @@ import PawlCoding
 import PawlDisk
 import PawlHTTP
 
-/// What compresses one content into its coded form, in the pool. Where the form is there in part, what it holds is made again and
-/// compared: bytes of two ways to code one content never meet.
+/// Compresses one content into its coded form, in the pool. If a part of the form is already held, that part is made again and compared:
+/// so bytes of two different encodings of one content are never put together.
 final class FormEncoding: @unchecked Sendable {
-  // Safe: one job at a time has it, handed over through the queues of the pool and the loop.
+  // Safe: only one job at a time has it. It is handed over through the queues of the pool and the loop.
   private let encoder: ContentEncoder
   private let form: StoredBody
-  /// Of the content, as far as the encoder has it.
+  /// The number of content bytes that the encoder has taken.
   private(set) var consumed: UInt64 = 0
-  /// Of the form.
+  /// The number of bytes of the form that the encoder has given out.
   private(set) var written: UInt64 = 0
-  /// Whether something has gone in since what is inside was given out.
+  /// Whether the encoder has taken content since it was last made to give out what it holds.
   private(set) var holdsBack = false
-  /// To be repeated, where the form was begun before.
+  /// The offsets of the content at which a flush has to be repeated, if the form was begun before.
   private var flushes: ArraySlice<UInt64>
   private var output: [UInt8] = []
 
   enum Failure: Error, Hashable, Sendable {
     case coding(CodingError)
     case store(StoreError)
-    /// What is held of the form is not what comes of the content now.
+    /// The held part of the form differs from what the content is encoded to now.
     case differs
   }
 
@@ -49,14 +49,14 @@ final class FormEncoding: @unchecked Sendable {
 
   /// Makes what has come so far decodable, since nothing more may come for a while. Blocking.
   func flush() throws(Failure) {
-    // It was not flushed here before: what follows would be other bytes than those that are held.
+    // The encoder was not flushed here before: the bytes behind would differ from those that are held.
     guard holdsBack, flushes.isEmpty, form.held.contiguousEnd(from: written) <= written,
       form.noteFlush(at: consumed)
     else { return }
     try giveOut()
   }
 
-  /// The content is at its end. Blocking.
+  /// Ends the form, because the content is at its end. Blocking.
   func finish() throws(Failure) {
     do throws(CodingError) { try encoder.finish(into: &output) } catch { throw .coding(error) }
     try put()
@@ -93,13 +93,13 @@ final class FormEncoding: @unchecked Sendable {
     } catch .differs {
       throw .differs
     } catch {
-      // No room: the rest goes through memory.
+      // No room on disk: the rest goes through memory.
       guard form.beginStreaming() else { throw .store(error) }
       do throws(StoreError) { try form.write(bytes, at: written) } catch { throw .store(error) }
     }
   }
 
-  /// As far as the form holds it already.
+  /// Whether the bytes equal those that the form already holds, as far as it does.
   private func agrees(_ bytes: UnsafeRawBufferPointer) -> Bool {
     let end = min(form.held.contiguousEnd(from: written), written + UInt64(bytes.count))
     guard end > written else { return true }

@@ -5,14 +5,15 @@ import PawlHTTP
 import PawlLoop
 import PawlObserve
 
-/// Writes one coded form: reads the body that it is made of, as that is held or as it comes, has the pool compress it, and puts it where
-/// any number of readers follow, as they do a ``Fill``. Belongs to none of them; a form has one at a time. Lives on the loop that began it.
+/// Writes one coded form. It reads the original body, which is held or still coming, has the pool compress it, and stores the result. Any
+/// number of readers follow it, as they follow a ``Fill``. It belongs to none of them; a form has one writer at a time. Lives on the loop
+/// that began it.
 final class FormWriter: DownloadJob, BodyConsumer {
-  /// Bytes of the content that the pool compresses at a time: some milliseconds.
+  /// The number of content bytes that the pool compresses at a time: this takes some milliseconds.
   private static let piece = 256 << 10
-  /// How long it waits for more of the content before its readers are given what the encoder holds.
+  /// How long it waits for more content before the encoder has to give out what it holds.
   private static let flushDelay = Duration.milliseconds(20)
-  /// A form runs at most so far ahead of its fastest reader while the end of the content is not known.
+  /// The number of bytes that a form may be ahead of its fastest reader while the content is not complete.
   private static let lead: UInt64 = 8 << 20
 
   private enum State { case reading, encoding, held, over }
@@ -28,11 +29,11 @@ final class FormWriter: DownloadJob, BodyConsumer {
   private var timer: LoopTimer?
   private var state = State.reading
 
-  /// Begins, unless the form is complete or another one writes it.
+  /// Begins to write the form, unless it is complete or has a writer already.
   /// - Parameters:
-  ///   - source: the content from its first byte on.
-  ///   - share: of the memory for encoders, which goes back at the end.
-  /// - Returns: whether it is being written now, or is complete.
+  ///   - source: makes the content from its first byte on.
+  ///   - share: the share of the memory for encoders, which is given back at the end.
+  /// - Returns: whether the form is being written now, or is complete.
   static func start(
     _ form: StoredResponse, in coding: ContentCoding, of base: StoredResponse, in store: CacheStore,
     on downloads: LoopDownloads, share: CodingMemory.Share, from source: () -> any BodySource
@@ -53,7 +54,7 @@ final class FormWriter: DownloadJob, BodyConsumer {
     source.consumer = writer
     writer.source = source
     downloads.fetches[ObjectIdentifier(writer)] = writer
-    // Whoever it is for comes first.
+    // The exchange that asked for the form joins it first.
     downloads.loop.nextTurn { writer.step() }
     return true
   }
@@ -113,7 +114,7 @@ final class FormWriter: DownloadJob, BodyConsumer {
     }
   }
 
-  /// Has the pool do it, and goes on when that is done.
+  /// Runs the work in the pool, and goes on when it is done.
   private func encode(
     isLast: Bool = false, _ work: @escaping @Sendable (FormEncoding) throws(FormEncoding.Failure) -> Void
   ) {
@@ -133,7 +134,7 @@ final class FormWriter: DownloadJob, BodyConsumer {
     if !isQueued { fail(BodyEnd(party: .pawl, reason: "ended")) }
   }
 
-  /// Nothing more is here now: who reads gets what there is, if more does not come soon.
+  /// Waits for more content. If none comes soon, the encoder has to give out what it holds, for the readers.
   private func waitForMore() {
     form.body.moveToFileSoon()
     guard encoding.holdsBack, !form.body.isSteady, timer?.isScheduled != true else { return }
@@ -155,7 +156,7 @@ final class FormWriter: DownloadJob, BodyConsumer {
     return encoding.written > fastest + Self.lead
   }
 
-  /// Some have moved on or left, perhaps the last.
+  /// Handles readers that have moved on or left, perhaps the last one.
   func readersMoved() {
     guard state != .over else { return }
     guard coordinator?.hasReaders == true else { return readersLeft() }
@@ -165,7 +166,8 @@ final class FormWriter: DownloadJob, BodyConsumer {
     step()
   }
 
-  /// What is here already is made into the form all the same, once; nothing is fetched for it.
+  /// Handles the loss of the last reader: ends, unless the whole content is held. That is still made into the form, once; nothing is
+  /// fetched for it.
   private func readersLeft() {
     if base.body.isComplete, !form.body.isStreaming {
       guard state == .held else { return }
@@ -193,13 +195,13 @@ final class FormWriter: DownloadJob, BodyConsumer {
     end(BodyEnd(party: .pawl, reason: "coding-failed"))
   }
 
-  /// The content does not come whole, now: what is made of it stays, unless it is that of nothing any more.
+  /// Ends the writer, because the content cannot be completed now. What was made of it stays, unless the content itself has failed.
   private func fail(_ failure: BodyEnd) {
     if let failure = base.body.failure { form.body.fail(failure) }
     end(failure)
   }
 
-  /// The server ends.
+  /// Ends the writer, because the server ends.
   func stop() { end(BodyEnd(party: .pawl, reason: "ended")) }
 
   private func end(_ failure: BodyEnd?) {

@@ -1,13 +1,13 @@
 import PawlCacheStore
 import PawlLoop
 
-/// Small bodies of which a part has come, and is not given to anybody yet: those that do not become whole soon get files, and are given as
-/// they come. One timer of a loop for all.
+/// The small bodies that are gathered in memory: a part of each has come, and no reader gets it yet. A body that will not be complete
+/// soon gets a file, and is then given to readers while it comes. One timer for all of a loop.
 final class GatheringBodies {
   private var bodies: [(body: StoredBody, since: Monotonic)] = []
   private var timer: LoopTimer?
 
-  /// Some of it has come.
+  /// Adds a body of which a part has come.
   func add(_ body: StoredBody, on loop: EventLoop) {
     if bodies.contains(where: { $0.body === body }) { return }
     bodies.append((body, loop.now))

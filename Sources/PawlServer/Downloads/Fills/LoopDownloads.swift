@@ -3,22 +3,22 @@ import PawlLoop
 import PawlObserve
 import PawlUpstream
 
-/// What runs on a loop for a download until it ends by itself, or with the loop.
+/// A job on a loop for a download. It runs until it ends by itself, or the loop ends.
 protocol DownloadJob: AnyObject {
-  /// It ends now; what was fetched stays.
+  /// Ends the job now; what was fetched stays.
   func stop()
 }
 
-/// What downloads keep for one loop: what is being fetched, filled and compared there. Touched on that loop only.
+/// The downloads of one loop: the fetches, fills and comparisons that run there. Used on that loop only.
 final class LoopDownloads {
   let services: LoopServices
   let loop: EventLoop
-  /// Fills that nobody reads, of all loops.
+  /// The fills without readers, of all loops.
   let abandoned: AbandonedFillLimiter
   var fills: [ObjectIdentifier: Fill] = [:]
   var fetches: [ObjectIdentifier: any DownloadJob] = [:]
   var comparisons: [ObjectIdentifier: any DownloadJob] = [:]
-  /// Comparisons of what is here with what is here: they end with their bodies.
+  /// The comparisons of new bodies with those that they replace: they end with their bodies.
   var twins: [ObjectIdentifier: TwinComparison] = [:]
   let gathering = GatheringBodies()
   @exclusivity(unchecked) private var uncollapsed = UncollapsedResources()
@@ -30,13 +30,13 @@ final class LoopDownloads {
     (self.services, loop, self.abandoned) = (services, services.loop, abandoned)
   }
 
-  /// Requests for this resource do not wait for each other for a while; so long it stays in the index.
+  /// Marks a resource as uncacheable (hit-for-miss): for a while requests for it do not wait for each other, and it stays in the index.
   func uncollapse(_ resource: Resource, in store: CacheStore) { uncollapsed.mark(resource, in: store, at: loop.now) }
 
-  /// An exchange is done with a resource: one that holds nothing, and bears no mark, leaves the index.
+  /// Notes that an exchange is done with a resource. A resource that holds nothing, and has no mark, leaves the index.
   func letGo(of resource: Resource, in store: CacheStore) { uncollapsed.letGo(of: resource, in: store, at: loop.now) }
 
-  /// What runs ends; what was fetched stays.
+  /// Ends everything that runs; what was fetched stays.
   func stop() {
     for fetch in Array(fetches.values) { fetch.stop() }
     for fill in Array(fills.values) { fill.stop() }

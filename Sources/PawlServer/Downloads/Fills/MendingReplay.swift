@@ -1,15 +1,14 @@
 import PawlCacheStore
 import PawlLoop
 
-/// A body that comes again from its first byte on, for the sake of what is lost of it. Every segment is held against the digest
-/// that was recorded for it, so that no other content passes; and what is still in the file is read back before the origin's
-/// bytes go past it, so that all that is damaged is mended in one go. Then it ends: what follows is not wanted. Of one fill, on
-/// its loop.
+/// Checks a body that comes again from its first byte on, to restore its lost bytes. Every segment has to match the digest that was
+/// recorded for it, so that no other content passes. The rest of the file is read back before the origin's bytes pass it, so that all
+/// damage is mended in one replay. Then the replay ends: the bytes behind are not needed. Belongs to one fill, on its loop.
 final class MendingReplay {
-  /// Bytes of the file that are read back at a time.
+  /// The number of bytes of the file that are read back at a time.
   private static let step: UInt64 = 8 << 20
-  /// What comes must stay so far, in bytes, below where the file was read back: a segment that is damaged is known as lost
-  /// before any of it comes.
+  /// The number of bytes by which the origin's bytes stay behind what was read back: a damaged segment is known as lost before any byte
+  /// of it comes.
   private static let margin: UInt64 = 1 << 20
 
   weak var fill: Fill?
@@ -17,7 +16,7 @@ final class MendingReplay {
   private let proof: ReplayProof
   private let end: UInt64
   private let loop: EventLoop
-  /// Up to here the file was read back.
+  /// The offset up to which the file was read back.
   private var checked: UInt64 = 0
   private var start: (() -> Void)?
 
@@ -32,7 +31,7 @@ final class MendingReplay {
     readBack()
   }
 
-  /// Whether what has come, the present bytes with it, is the body that was held; as far as can be told by now.
+  /// Whether all that has come, with these bytes, is the body that was held, as far as this can be decided by now.
   func agrees(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Bool { proof.agrees(bytes, at: offset) }
 
   /// Whether the origin has to wait for the disk.
@@ -42,7 +41,7 @@ final class MendingReplay {
     let next = checked..<min(end, checked + Self.step)
     body.checkAll(next, on: loop) { [weak self] outcome in
       guard let self, let fill = self.fill, fill.replay === self else { return }
-      // What cannot be read now is compared all the same; its reader finds out.
+      // Bytes that cannot be read now are compared all the same; a reader will notice.
       self.checked = next.upperBound
       let start = self.start
       self.start = nil
@@ -56,7 +55,7 @@ final class MendingReplay {
     }
   }
 
-  /// All that is damaged is known.
+  /// Ends the replay at the last lost byte, because all damage is known now.
   private func allIsRead(_ fill: Fill) {
     let last = body.lastLost(below: end) ?? 0
     guard last > fill.fetch?.frontier ?? 0 else { return fill.endReplay() }

@@ -1,18 +1,18 @@
 import PawlLoop
 
-/// Sees to it that one slow reader does not hold up all others of a body that is streamed: whom they have waited for some
-/// time is overtaken, and goes on by a request of its own (``OwnRest``). Of one fill, on its loop.
+/// Prevents one slow reader from holding up all other readers of a streamed body. A reader for which the others have waited for some time
+/// is overtaken: it goes on with a request of its own (``OwnRest``). Belongs to one fill, on its loop.
 final class Overtaking {
-  /// It looks this often.
+  /// The time between two checks.
   static let interval = Duration.seconds(1)
-  /// So many looks in a row have to find somebody waiting.
+  /// The number of checks in a row that have to find readers which are held up.
   static let patience = 3
 
   private weak var fill: Fill?
   private var timer: LoopTimer?
   private var count = 0
 
-  /// The fill waits for its readers.
+  /// Starts to check, because the fill waits for its readers.
   func begin(_ fill: Fill) {
     guard timer?.isScheduled != true else { return }
     self.fill = fill
@@ -30,7 +30,7 @@ final class Overtaking {
     guard let fill else { return }
     count = fill.body.isHeldUp ? count + 1 : 0
     guard count >= Self.patience else {
-      // Nothing else may happen until somebody moves: a fill that waits is looked at again.
+      // A fill that waits is checked again: no other event may come before a reader moves.
       if count > 0 || fill.isPaused { timer?.schedule(after: Self.interval) }
       return
     }

@@ -2,11 +2,11 @@ import CLinux
 import PawlCacheStore
 import PawlLoop
 
-/// Bytes that came again beside those that are held, in the file or only as what is remembered of what went past it.
+/// Compares bytes that came again with those that are held: in the file, or in the summary of bytes that were not stored.
 enum StoredComparison {
   /// - Parameters:
-  ///   - streamed: of bytes that are in no file; those before its start are in the file of `body`.
-  ///   - fetch: is told later where the disk has to be waited for.
+  ///   - streamed: the summary of bytes that are in no file; the bytes before its start are in the file of `body`.
+  ///   - fetch: is called later with the result, where the disk has to be waited for.
   static func compare(
     _ bytes: UnsafeRawBufferPointer, at offset: UInt64, with body: StoredBody, then streamed: inout DeliveredMemory?,
     for fetch: OriginFetch
@@ -21,7 +21,7 @@ enum StoredComparison {
       ? .equal : compareStored(UnsafeRawBufferPointer(rebasing: bytes[..<stored]), at: offset, body, fetch)
   }
 
-  /// At once where the page cache has the bytes, else in the pool.
+  /// Compares at once if the page cache has the bytes, otherwise in the pool.
   private static func compareStored(
     _ bytes: UnsafeRawBufferPointer, at offset: UInt64, _ body: StoredBody, _ fetch: OriginFetch
   ) -> Comparison {
@@ -31,7 +31,7 @@ enum StoredComparison {
     fetch.services.pool.run(
       {
         var held = [UInt8](repeating: 0, count: copy.count)
-        // Unverified bytes, too: the origin's own are what they are held against.
+        // Unverified bytes are read, too: they are compared with the origin's own.
         let count = held.withUnsafeMutableBytes { body.readUnverified(range, into: $0) }
         return count == copy.count && held == copy
       }, then: fetch.services.loop

@@ -5,9 +5,9 @@ import PawlHTTP
 import PawlLoop
 import PawlObserve
 
-/// Proves, or disproves, that a body fetched anew equals the one it replaces: every byte, in the pool, behind the
-/// fill. Equal: the new body takes the old one's tag, and its aliases, as far as the old one could be proven. Different: the
-/// old body stays for its readers, and for `resume-ttl` where the origin gave no validator. Lives on the fill's loop.
+/// Compares a body that was fetched anew with the one it replaces: every byte, in the pool, behind the fill. If they are equal, the new
+/// body takes the old one's tag and its aliases, as far as the old one could be proven. If they differ, the old body stays for its
+/// readers, and for `resume-ttl` where the origin gave no validator. Lives on the fill's loop.
 final class TwinComparison: Sendable {
   private static let piece = 1 << 20
 
@@ -32,10 +32,10 @@ final class TwinComparison: Sendable {
   ) {
     let twin = TwinComparison(old: old, new: new, store: store, downloads: downloads, policy: policy)
     FillCoordinator.compare(new, with: twin)
-    // Of the new one, too: a fill of unknown length runs so far ahead of it at most.
+    // This is a reader of the new body, too: a fill of unknown length runs only so far ahead of it.
     for body in [old.body, new.body] { body.readerMoved(token: twin.token, position: 0) }
     downloads.twins[twin.token] = twin
-    // The fill is about to begin.
+    // In the next turn, because the fill is only about to begin.
     downloads.loop.nextTurn { twin.step() }
   }
 
@@ -43,23 +43,23 @@ final class TwinComparison: Sendable {
   private var compared: UInt64 { progress.withLock { $0.compared } }
   private var isDecided: Bool { progress.withLock { $0.isDecided } }
 
-  /// Whether the old body was named by this tag: then the outcome decides about it.
+  /// Whether this tag names the old body. Then the outcome decides whether it names the new one.
   func concerns(_ tag: EntityTag) -> Bool {
     !tag.isWeak && (old.body.tagLimit(tag.opaque) != nil || old.body.form(namedBy: tag.opaque) != nil)
   }
 
-  /// A body up to so many bytes is compared before its answer goes out: then it keeps its tag.
+  /// The length, in bytes, up to which a body is compared before its answer goes out, so that it keeps its tag.
   static let shortLimit: UInt64 = 64 << 10
-  /// The longest that an answer waits for that.
+  /// The longest time that an answer waits for that.
   static let shortPatience = Duration.milliseconds(100)
 
-  /// Whether it will be decided soon: all of both is short.
+  /// Whether the outcome will be known soon: both bodies are short.
   var isShort: Bool {
     guard old.body.isComplete, let total = old.body.total else { return false }
     return total <= Self.shortLimit && new.body.total ?? 0 <= Self.shortLimit
   }
 
-  /// Calls back, from any thread, when it is decided. `false` when it is already.
+  /// Calls `decided`, on any thread, when the outcome is known. `false` when it already is.
   func wait(_ decided: @escaping @Sendable () -> Void) -> Bool {
     waiters.withLock { waiters in
       guard waiters != nil else { return false }
@@ -68,7 +68,7 @@ final class TwinComparison: Sendable {
     }
   }
 
-  /// How much of the old body has to be found again: all of it, or what is held of it from the start.
+  /// The number of bytes of the old body that have to be equal: all of it, or what is held of it from the start.
   private var target: UInt64 {
     if old.body.isComplete, let total = old.body.total { return total }
     return old.body.held.contiguousEnd(from: 0)
@@ -79,7 +79,7 @@ final class TwinComparison: Sendable {
     if let a = old.body.total, let b = new.body.total, a != b { return decide(equal: false) }
     if old.body.failure != nil || new.body.failure != nil { return decide(equal: false) }
     if target == 0, !old.body.isComplete { return decide(equal: false) }
-    // What goes past the disk is not there to be compared.
+    // Bytes that do not go to the disk cannot be compared later.
     if new.body.isStreaming { return decide(equal: false) }
     if compared >= target { return wholeIsCompared() }
     switch old.body.availability(at: compared) {
@@ -92,7 +92,7 @@ final class TwinComparison: Sendable {
     }
   }
 
-  /// All that the old body holds was found again. Of a complete one the new one must not go on behind it.
+  /// Decides after all bytes that the old body holds were found equal. If the old body is complete, the new one must not be longer.
   private func wholeIsCompared() {
     guard old.body.isComplete else { return decide(equal: true) }
     if new.body.isComplete { return decide(equal: new.body.total == old.body.total) }
@@ -100,7 +100,7 @@ final class TwinComparison: Sendable {
     waitForMore()
   }
 
-  /// Goes on when the fill has; one that has ended without the rest proves nothing.
+  /// Waits until the fill has brought more. A fill that has ended without the rest proves nothing.
   private func waitForMore() {
     let isFilling = FillCoordinator.isFilling(new)
     let frontier = new.body.held.contiguousEnd(from: 0)
@@ -133,7 +133,7 @@ final class TwinComparison: Sendable {
     }
   }
 
-  /// Blocking, in the pool.
+  /// Whether both bodies have the same bytes in this range. Blocking, in the pool.
   private static func areEqual(_ a: StoredBody, _ b: StoredBody, _ range: Range<UInt64>) -> Bool {
     let count = Int(range.upperBound - range.lowerBound)
     var (left, right) = ([UInt8](repeating: 0, count: count), [UInt8](repeating: 0, count: count))
@@ -143,19 +143,20 @@ final class TwinComparison: Sendable {
     return haveBoth && left == right
   }
 
-  /// - Parameter keeps: the old one is current again: what was to take its place has ended within it.
+  /// Ends the comparison, and decides which body keeps the tags.
+  /// - Parameter keeps: whether the old body is current again, because the body that was to replace it ended within its length.
   private func decide(equal: Bool, keeps: Bool = false) {
     guard !isDecided else { return }
     progress.withLock { $0.isDecided = true }
     new.body.cancelWait(token: token)
     if equal {
-      // Who waited with the tag of one finds it.
+      // A client that waited with the tag of a form then finds that form.
       store.moveForms(of: old.body, to: new.body)
-      // Its file goes when it is recorded what else has its tags: whoever ends between the two loses none.
+      // The old file is deleted after it was recorded which body has its tags. If the process ends between the two, no tag is lost.
       new.body.inheritTags(
         of: old.body, upTo: old.body.reach(compared), isWhole: old.body.isComplete, isMinted: { TagRecord.isOwn($0) }
       ) { [store, old, new] in store.uniteForms(of: old.body, with: new.body) { store.forget(old) } }
-      // Made by the tag that gave way.
+      // That answer was made with the tag that was replaced.
       new.rendered.withLock { $0 = nil }
     } else if !keeps, !ResumeTTL.staysForResumption(old, policy: policy) {
       store.forget(old)

@@ -2,12 +2,13 @@ import DequeModule
 import PawlCacheStore
 import PawlLoop
 
-/// The resources whose last answer was for one client alone: for a while requests for one of them do not wait for each
-/// other, and so long it stays in its store's index, though it may hold nothing. Of one loop.
+/// The resources that are marked as uncacheable (hit-for-miss), because their last response was for one client alone. For a while
+/// requests for such a resource do not wait for each other. Until then it stays in its store's index, though it may hold nothing. Belongs
+/// to one loop.
 struct UncollapsedResources {
-  /// How long.
+  /// The time for which a mark holds.
   static let time = Duration.seconds(10)
-  /// So many are remembered on one loop; of more, those that were marked first are forgotten early.
+  /// The number of marks that one loop remembers; of more, the oldest are removed early.
   static let limit = 4096
 
   private struct Entry {
@@ -16,30 +17,30 @@ struct UncollapsedResources {
     let store: CacheStore
   }
 
-  /// In the order of their coming.
+  /// The marked resources, in the order in which they were marked.
   private var entries = Deque<Entry>()
 
   var count: Int { entries.count }
 
-  /// An answer was not to be shared.
+  /// Marks a resource, whose response could not be shared.
   mutating func mark(_ resource: Resource, in store: CacheStore, at now: Monotonic) {
     let until = now.advanced(by: Self.time)
     let wasMarked = resource.withLock { state in
       defer { state.uncacheableUntil = until }
-      // Whoever bears a mark stands here, even when its time is over.
+      // Every marked resource is in the list, even when its time is over.
       return state.uncacheableUntil != nil
     }
     if !wasMarked { entries.append(Entry(until: until, resource: resource, store: store)) }
     sweep(at: now)
   }
 
-  /// An exchange is done with a resource: one that holds nothing, and bears no mark, leaves the index.
+  /// Notes that an exchange is done with a resource. A resource that holds nothing, and has no mark, leaves the index.
   mutating func letGo(of resource: Resource, in store: CacheStore, at now: Monotonic) {
     if resource.withLock({ $0.uncacheableUntil == nil }) { store.remove(resource) }
     sweep(at: now)
   }
 
-  /// Takes the marks whose time is over, and of too many the oldest.
+  /// Removes the marks whose time is over, and the oldest ones beyond the limit.
   private mutating func sweep(at now: Monotonic) {
     while !entries.isEmpty {
       let isOver = entries[0].until <= now
